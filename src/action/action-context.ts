@@ -98,16 +98,27 @@ export interface RunScope {
   readonly title: string;
 }
 
-/** Derives the scope from the inputs. */
-export function runScope({ paths, merchants, shard }: Inputs): RunScope {
+/** Derives the scope from the inputs; `generalUrl` is the base URL where the input has none. */
+export function runScope(
+  { paths, merchants, shard, label, baseUrl }: Inputs,
+  generalUrl: string | undefined,
+): RunScope {
   const part = shard === null ? "" : `${shard.index}/${shard.count}`;
-  const what = JSON.stringify([[...paths].sort(), [...merchants].sort(), part]);
+  const service = normalUrl(baseUrl ?? generalUrl?.trim() ?? "");
+  const what = JSON.stringify([[...paths].sort(), [...merchants].sort(), part, label, service]);
   const named = [
+    ...(label === "" ? [] : [label]),
     ...(paths.join() === "access" ? [] : paths),
     ...(merchants.length > 3 ? [`${merchants.length} merchants`] : merchants),
     ...(part === "" ? [] : [`part ${part}`]),
   ];
   return { id: createHash("sha256").update(what).digest("hex").slice(0, 12), title: named.join(", ") };
+}
+
+/** Returns one spelling for URLs that differ in case of the host, default port and slashes at the end. */
+function normalUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text).href : text;
+  return url.replace(/\/+$/, "");
 }
 
 /** Returns the HTML comment by which the action finds its own comment or issue. */

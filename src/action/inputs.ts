@@ -21,6 +21,8 @@ export interface Inputs {
   readonly allow: readonly string[];
   readonly failOn: "error" | "changes" | "drift";
   readonly onDrift: "issue" | "pull-request" | "none";
+  /** Name of the comment, the check runs and the issue; empty for none. */
+  readonly label: string;
   readonly shard: Shard | null;
   readonly concurrency: number;
   readonly maxCommentSize: number;
@@ -44,6 +46,7 @@ export const INPUT_DEFAULTS = {
   allow: "",
   "fail-on": "error",
   "on-drift": "issue",
+  label: "",
   shard: "",
   concurrency: "10",
   "max-comment-size": "60000",
@@ -112,6 +115,7 @@ export function readInputs(env: RunnerEnv): Inputs {
     allow: lines("allow"),
     failOn: choice("fail-on", ["error", "changes", "drift"]),
     onDrift: choice("on-drift", ["issue", "pull-request", "none"]),
+    label: label(text("label")),
     shard,
     concurrency: number("concurrency", 1, 64),
     maxCommentSize: number("max-comment-size", 2000, 65_536),
@@ -134,6 +138,13 @@ function approvalSecret(secret: string): string {
     'Make one with "openssl rand -hex 32".',
   );
 }
+
+function label(text: string): string {
+  if (text.length <= MAX_LABEL && !/\p{C}/u.test(text)) return text;
+  throw new ActionError("usage", `The input label takes one line of at most ${MAX_LABEL} characters.`);
+}
+
+const MAX_LABEL = 60;
 
 function keysByMerchant(lines: readonly string[]): ReadonlyMap<string, string> {
   return new Map(

@@ -39,7 +39,7 @@ export async function runAction(env: RunnerEnv, io: Io, runner: Runner): Promise
     const context: OfflineContext = {
       inputs,
       event,
-      scope: runScope(inputs),
+      scope: runScope(inputs, env["ROLECALL_BASE_URL"]),
       io: { ...io, env: ownVariables(env), cwd: event.workspace, stdout: out, stderr: out },
       log: runner,
       secrets,

@@ -14,6 +14,7 @@ import { planView } from "../../render/view/plan-view.ts";
 import { type ActionContext, type ActionResult, failed, markerOf, passed } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
 import { annotate } from "../action-log.ts";
+import type { PullContext } from "../github/event-context.ts";
 import type { MergedApproval } from "../github/merged-approval.ts";
 import { type KeptApproval, keepApproval } from "../github/pull-approval.ts";
 import { findComment, NO_COMMENT, type PullComment } from "../github/pull-comment.ts";
@@ -25,9 +26,9 @@ import { maskAddresses, maskedAnnotations, maskText, publishable } from "../revi
 import {
   aboutFiles,
   aboutRun,
-  isNewest,
   planOutputs,
   publish,
+  pullHead,
   type ReviewPage,
 } from "../review/publish-plan.ts";
 import { approvalText, approvedBefore, howToApprove, isReview } from "../review/reviewed-plan.ts";
@@ -36,10 +37,14 @@ import { guardCredentials, guardPlanEvent } from "../review/secret-policy.ts";
 /** Runs `plan`: shows the changes on the pull request and stores their approval for the apply after the merge. */
 export async function runPlan(context: ActionContext): Promise<ActionResult> {
   const { github, log, scope, inputs } = context;
-  const { pull } = context.event;
-  const comment = pull ? await findComment({ github, log, scope, inputs, pull: pull.number }) : NO_COMMENT;
+  const { pull, runUrl } = context.event;
+  const comment = pull
+    ? await findComment({ github, log, scope, inputs, pull: pull.number, heads: headsOf(pull) })
+    : NO_COMMENT;
   const again = isReview(context.event);
-  if (pull && !again && (await isNewest(context, false))) await comment.planning(pull.headSha);
+  if (pull && !again && (await pullHead(context, false)) === "newest") {
+    await comment.planning(pull.headSha, runUrl);
+  }
   try {
     return await withActionErrors(() => plan(context, comment));
   } catch (error) {
@@ -49,6 +54,10 @@ export async function runPlan(context: ActionContext): Promise<ActionResult> {
     await showFailure(failure, context, again ? NO_COMMENT : comment);
     throw error;
   }
+}
+
+function headsOf({ headSha, previousSha }: PullContext): readonly string[] {
+  return previousSha === null ? [headSha] : [headSha, previousSha];
 }
 
 async function plan(context: ActionContext, comment: PullComment): Promise<ActionResult> {
@@ -169,7 +178,8 @@ async function showFailure(error: ActionError, context: ActionContext, comment: 
   const [verdict, explained] = ["## ❌ rolecall plan: failed", fenced("text", text)];
   const body = [markerOf("plan", context.scope), verdict, aboutRun(context), explained].join("\n\n");
   await context.appendSummary(`${[verdict, aboutRun(context), explained].join("\n\n")}\n`);
-  if (context.event.pull && (await isNewest(context))) await comment.show(() => body, true);
+  const head = await pullHead(context);
+  if (head !== "overtaken") await comment.show(() => body, { worth: true, closed: head === "closed" });
 }
 
 /** Returns the paragraph about what a merge does. */

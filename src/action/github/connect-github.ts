@@ -1,6 +1,7 @@
 import { GitHub, getOctokitOptions } from "@actions/github/lib/utils";
 import { ActionError } from "../action-error.ts";
 import {
+  type CheckRun,
   type Comment,
   type Commit,
   type Github,
@@ -54,6 +55,8 @@ export function connectGithub(
   const { rest } = octokit;
   const pages = { ...here, per_page: PER_PAGE };
   let viewer: Promise<string> | undefined;
+  // A list may lack what was created a moment ago, even by the same run.
+  const created = new Map<string, readonly CheckRun[]>();
   return {
     viewer: () => {
       viewer ??= octokit
@@ -126,20 +129,22 @@ export function connectGithub(
       Buffer.from((await rest.git.getBlob({ ...here, file_sha: sha })).data.content, "base64"),
     comments: async (issue) =>
       (await octokit.paginate(rest.issues.listComments, { ...pages, issue_number: issue })).map(commentOf),
+    comment: async (id) => {
+      const { data } = await rest.issues.getComment({ ...here, comment_id: id });
+      return { ...commentOf(data), issue: Number(data.issue_url.split("/").at(-1)) };
+    },
     addComment: async (issue, body) =>
-      (await rest.issues.createComment({ ...here, issue_number: issue, body })).data.html_url,
-    editComment: async (id, body) =>
-      (await rest.issues.updateComment({ ...here, comment_id: id, body })).data.html_url,
+      commentOf((await rest.issues.createComment({ ...here, issue_number: issue, body })).data),
+    editComment: async (id, body) => {
+      await rest.issues.updateComment({ ...here, comment_id: id, body });
+    },
+    deleteComment: async (id) => {
+      await rest.issues.deleteComment({ ...here, comment_id: id });
+    },
     checks: async (sha) => {
       const runs = await octokit.paginate(rest.checks.listForRef, { ...pages, ref: sha, filter: "all" });
-      return runs.map(({ id, app, external_id, conclusion, completed_at, output }) => ({
-        id,
-        app: app?.slug ?? "",
-        completedAt: completed_at,
-        externalId: external_id ?? "",
-        conclusion,
-        text: output.text ?? "",
-      }));
+      const own = (created.get(sha) ?? []).filter(({ id }) => runs.every((run) => run.id !== id));
+      return [...runs.map(checkOf), ...own];
     },
     addCheck: async ({ name, sha, externalId, conclusion, title, summary, text }) => {
       const { data } = await rest.checks.create({
@@ -151,7 +156,11 @@ export function connectGithub(
         conclusion,
         output: { title, summary, ...(text !== "" && { text }) },
       });
+      created.set(sha, [...(created.get(sha) ?? []), { ...checkOf(data), text }]);
       return data.app?.slug ?? "";
+    },
+    editCheck: async (id, externalId) => {
+      await rest.checks.update({ ...here, check_run_id: id, external_id: externalId });
     },
     issues: async (label) => {
       const all = await octokit.paginate(rest.issues.listForRepo, { ...pages, state: "all", labels: label });
@@ -240,6 +249,26 @@ function commentOf(data: Written & { readonly id: number }): Comment {
 
 function issueOf(data: Written & { readonly number: number; readonly state: string }): Issue {
   return { number: data.number, open: data.state === "open", ...written(data) };
+}
+
+interface CheckData {
+  readonly id: number;
+  readonly external_id: string | null;
+  readonly conclusion: string | null;
+  readonly output: { readonly text: string | null };
+  readonly app: { readonly slug?: string } | null;
+  readonly completed_at: string | null;
+}
+
+function checkOf({ id, external_id, conclusion, output, app, completed_at }: CheckData): CheckRun {
+  return {
+    id,
+    externalId: external_id ?? "",
+    conclusion,
+    text: output.text ?? "",
+    app: app?.slug ?? "",
+    completedAt: completed_at,
+  };
 }
 
 interface PullData {

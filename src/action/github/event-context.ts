@@ -5,6 +5,8 @@ import type { RunnerEnv } from "../inputs.ts";
 export interface PullContext {
   readonly number: number;
   readonly headSha: string;
+  /** Head before the push that caused the event; `null` for other events. */
+  readonly previousSha: string | null;
   readonly baseSha: string;
   /** Base branch. */
   readonly baseRef: string;
@@ -61,7 +63,9 @@ export function eventContext(env: RunnerEnv, eventText: string): EventContext {
     sha: env["GITHUB_SHA"] ?? "",
     ref: env["GITHUB_REF"] ?? "",
     // The payload of an event that is not about one could name any base.
-    pull: name.startsWith("pull_request") ? pullOf(record(payload["pull_request"])) : null,
+    pull: name.startsWith("pull_request")
+      ? pullOf(record(payload["pull_request"]), string(payload["before"]))
+      : null,
     group: name === "merge_group" ? groupOf(record(payload["merge_group"])) : null,
     defaultBranch: string(repository["default_branch"]),
     isPublic: typeof repository["private"] === "boolean" ? !repository["private"] : null,
@@ -73,7 +77,7 @@ export function eventContext(env: RunnerEnv, eventText: string): EventContext {
   };
 }
 
-function pullOf(pull: Readonly<Record<string, unknown>>): PullContext | null {
+function pullOf(pull: Readonly<Record<string, unknown>>, previousSha: string | null): PullContext | null {
   const [head, base] = [record(pull["head"]), record(pull["base"])];
   const [headRepo, baseRepo] = [record(head["repo"]), record(base["repo"])];
   const [headSha, baseSha, baseRef] = [string(head["sha"]), string(base["sha"]), string(base["ref"])];
@@ -81,7 +85,7 @@ function pullOf(pull: Readonly<Record<string, unknown>>): PullContext | null {
   if (typeof number !== "number" || !headSha || !baseSha || !baseRef) return null;
   // A deleted repository has no name; treat it as a fork.
   const fork = string(headRepo["full_name"]) !== string(baseRepo["full_name"]);
-  return { number, headSha, baseSha, baseRef, fork };
+  return { number, headSha, previousSha, baseSha, baseRef, fork };
 }
 
 function groupOf(group: Readonly<Record<string, unknown>>): GroupContext {

@@ -131,11 +131,16 @@ export interface Github {
   tree(sha: string, recursive: boolean): Promise<Tree>;
   blob(sha: string): Promise<Uint8Array>;
   comments(issue: number): Promise<readonly Comment[]>;
-  addComment(issue: number, body: string): Promise<string>;
-  editComment(id: number, body: string): Promise<string>;
+  /** Returns a comment with the number of its issue or pull request. */
+  comment(id: number): Promise<Comment & { readonly issue: number }>;
+  addComment(issue: number, body: string): Promise<Comment>;
+  editComment(id: number, body: string): Promise<void>;
+  deleteComment(id: number): Promise<void>;
   checks(sha: string): Promise<readonly CheckRun[]>;
   /** Creates a check run; returns the slug of the app that it belongs to. */
   addCheck(check: NewCheck): Promise<string>;
+  /** Changes the external id of a check run. */
+  editCheck(id: number, externalId: string): Promise<void>;
   issues(label: string): Promise<readonly Issue[]>;
   addIssue(title: string, body: string, label: string): Promise<Issue>;
   /** Edits an issue or a pull request. */

@@ -4,7 +4,7 @@ import { counted } from "../../lib/text.ts";
 import type { Plan } from "../../model/plan.ts";
 import { fenced, folded } from "../../render/markdown/markdown-blocks.ts";
 import { type PlaceOf, planView } from "../../render/view/plan-view.ts";
-import { type ActionContext, type ActionResult, markerOf, type ResultWord } from "../action-context.ts";
+import type { ActionContext, ActionResult, ResultWord } from "../action-context.ts";
 import type { FailureReason } from "../action-error.ts";
 import type { Pull } from "../github/github-api.ts";
 import { findComment, NO_COMMENT } from "../github/pull-comment.ts";
@@ -108,16 +108,17 @@ export async function reportApply(
     const shown = more === 0 ? kept : [...kept, `and ${counted(more, "line")} more`];
     const done = shown.length === 0 ? "" : fenced("text", shown);
     const plan = plans.length === 0 ? "" : folded("The plan", [planText(half)]);
-    return [markerOf("plan", scope), ...head, done, plan].filter((part) => part !== "").join("\n\n");
+    return [...head, done, plan].filter((part) => part !== "").join("\n\n");
   };
   await context.appendSummary(`${render(SUMMARY_SIZE, (most) => renderReviewPage(page, most))}\n`);
   if (pull === null) return {};
   const comment =
     inputs.comment === "off"
       ? NO_COMMENT
-      : await findComment({ github, log, scope, inputs, pull: pull.number });
+      : await findComment({ github, log, scope, inputs, pull: pull.number, heads: [pull.headSha] });
   const worth = report.result !== "no-changes";
-  const url = await comment.show((size) => render(size, (most) => renderReviewPage(page, most)), worth);
+  const shown = (size: number): string => render(size, (most) => renderReviewPage(page, most));
+  const url = await comment.showApplied(shown, worth);
   return url === null ? {} : { "comment-url": url };
 }
 

@@ -20,7 +20,7 @@ export async function publish(
   comment: PullComment,
   changes: boolean,
 ): Promise<ActionResult["outputs"]> {
-  const { scope, event } = context;
+  const { scope } = context;
   const report = await context.saveFile(
     `rolecall-report-${scope.id}.md`,
     renderReviewPage(page, Number.MAX_SAFE_INTEGER),
@@ -33,9 +33,10 @@ export async function publish(
     changes ||
     bad ||
     views.some(({ refusals, errors, risks }) => refusals.length + errors.length + risks.length > 0);
+  const head = await pullHead(context);
   const url =
-    event.pull && (await isNewest(context))
-      ? await comment.show((size) => renderReviewPage(page, size), worth)
+    head === "newest" || head === "closed"
+      ? await comment.show((size) => renderReviewPage(page, size), { worth, closed: head === "closed" })
       : null;
   return {
     "report-path": report,
@@ -44,20 +45,27 @@ export async function publish(
   };
 }
 
-/** Checks whether the run is for the newest commit; only that run writes the comment. */
-export async function isNewest({ event, github, log }: ActionContext, notify = true): Promise<boolean> {
+/** The place of a run's commit in its pull request: only a run for the newest commit writes the comment. */
+export type PullHead = "newest" | "overtaken" | "closed" | "none";
+
+/** Returns the place of this run's commit in its pull request as it is now; an open one if GitHub does not say. */
+export async function pullHead(
+  { event, github, log }: Pick<ActionContext, "event" | "github" | "log">,
+  notify = true,
+): Promise<PullHead> {
   const { pull } = event;
-  if (pull === null) return false;
+  if (pull === null) return "none";
   try {
-    const { headSha } = await github.pull(pull.number);
-    if (headSha !== pull.headSha && notify) {
+    const { headSha, open } = await github.pull(pull.number);
+    if (headSha === pull.headSha) return open ? "newest" : "closed";
+    if (notify) {
       log.notice(
         `The pull request has a newer commit, ${headSha.slice(0, 7)}: the run for that commit writes the comment.`,
       );
     }
-    return headSha === pull.headSha;
+    return "overtaken";
   } catch (error) {
-    if (error instanceof GithubError) return true;
+    if (error instanceof GithubError) return "newest";
     throw error;
   }
 }

@@ -110,7 +110,7 @@ describe("plan", () => {
 
   test("without a key the files are compared with those of the base branch, or it fails, as is wanted", async () => {
     await repository.propose(7, { [FILE]: WITH_ROLE.replace(/ {2}- \{ email: ben.*\n/, "") });
-    const end = await plan({ "api-key": "", "base-url": "" });
+    const end = await plan({ "api-key": "" });
     expect(end.outputs).toMatchObject({ result: "compared", creates: "1", deletes: "1" });
     expect(onlyComment()).toContain("- delete member ben@example.com (not in the file)");
     expect(onlyComment()).toContain("**Not compared with the live state.**");

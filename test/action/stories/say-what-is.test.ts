@@ -59,7 +59,7 @@ test("broken YAML is named with file, line and message, in the comment and in th
     [FILE]: BASE.replace("roles: [role_owner]", "rolles: [role_owner]"),
     "access/mc2.yaml": "version: 1\nmerchant: MC2\n  members: []\n",
   });
-  for (const inputs of [{}, { "api-key": "", "base-url": "" }]) {
+  for (const inputs of [{}, { "api-key": "" }]) {
     const run = await story.plan(pull, inputs);
     expect(run.outputs["failure-reason"]).toBe("invalid-files");
     for (const text of [comment(pull), run.summary]) {

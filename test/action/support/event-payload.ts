@@ -38,6 +38,7 @@ export function pullEvent(
     action,
     number: pull.number,
     pull_request: pullIn(pull, github),
+    ...(pull.previous !== undefined && action === "synchronize" && { before: pull.previous }),
     repository: repositoryIn(github),
   };
   return { name, sha, ref: `refs/pull/${pull.number}/merge`, payload };

@@ -60,6 +60,8 @@ export interface FakePull {
   also?: readonly string[];
   /** The commit of its base branch that it was opened on. */
   readonly forkedFrom?: string;
+  /** Its head before the last push. */
+  previous?: string;
 }
 
 export type ReviewState = "APPROVED" | "CHANGES_REQUESTED" | "COMMENTED" | "DISMISSED";
@@ -82,6 +84,8 @@ export interface Refusal {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly message?: string;
+  /** Whether it is done all the same, and only its answer is lost. */
+  readonly done?: boolean;
   times: number;
 }
 
@@ -228,8 +232,15 @@ export async function startGithub(clock?: { now(): number }): Promise<FakeGithub
       return new Answer(401, { message: "Bad credentials" });
     const text = await textOf(request);
     const body = text === "" ? {} : (JSON.parse(text) as Record<string, unknown>);
-    const refused = limited(limits, fake) ?? refusalFor(fake.refusals, method, whole);
-    return refused ?? regular(method, pathname, searchParams, body);
+    const limit = limited(limits, fake);
+    if (limit !== null) return limit;
+    const refusal = fake.refusals.find(
+      (one) => one.times > 0 && one.method === method && one.path.test(whole),
+    );
+    if (refusal === undefined) return regular(method, pathname, searchParams, body);
+    refusal.times -= 1;
+    if (refusal.done) regular(method, pathname, searchParams, body);
+    return new Answer(refusal.status, { message: refusal.message ?? "refused" }, refusal.headers);
   };
 
   const regular = (
@@ -288,13 +299,6 @@ function limited(limits: readonly Limit[], { requests, now }: FakeGithub): Answe
     return new Answer(403, { message }, headers);
   }
   return null;
-}
-
-function refusalFor(refusals: readonly Refusal[], method: string, path: string): Answer | null {
-  const refusal = refusals.find((one) => one.times > 0 && one.method === method && one.path.test(path));
-  if (refusal === undefined) return null;
-  refusal.times -= 1;
-  return new Answer(refusal.status, { message: refusal.message ?? "refused" }, refusal.headers);
 }
 
 /** Takes the incidents of a request out of the list: each happens once. */

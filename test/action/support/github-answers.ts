@@ -21,7 +21,13 @@ export function timeText(ms: number): string {
 }
 
 export function commentJson({ id, issue, author, body }: FakeComment): object {
-  return { id, body, user: { login: author }, html_url: `${SITE}/pull/${issue}#issuecomment-${id}` };
+  return {
+    id,
+    body,
+    user: { login: author },
+    html_url: `${SITE}/pull/${issue}#issuecomment-${id}`,
+    issue_url: `https://api.github.example/repos/${HERE}/issues/${issue}`,
+  };
 }
 
 export function issueJson({ number, title, author, labels, body, state }: FakeIssue): object {

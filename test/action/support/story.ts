@@ -114,6 +114,7 @@ export async function openStory(seed: string, files: Readonly<Record<string, str
     return commit(blobs, [on], message);
   };
   const moveHead = (pull: FakePull, sha: string): string => {
+    pull.previous = pull.head;
     pull.head = sha;
     if (pull.branch !== undefined) branches.set(pull.branch, sha);
     return sha;

@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { BASE, FILE, SEED, WITH_ROLE } from "../support/one-merchant.ts";
+import { openStory, type Story } from "../support/story.ts";
+
+let story: Story;
+
+beforeEach(async () => {
+  story = await openStory(SEED, { [FILE]: BASE });
+});
+
+afterEach(async () => {
+  await story.stop();
+});
+
+const only = (pull: number): string => {
+  const all = story.comments(pull);
+  expect(all).toHaveLength(1);
+  return all[0] ?? "";
+};
+
+describe("the comment of a pull request", () => {
+  test("shows the reviewed plan below the result of the apply, also after a second apply", async () => {
+    const pull = await story.openPull({ [FILE]: WITH_ROLE });
+    await story.plan(pull);
+    const reviewed = only(pull);
+    await story.merge(pull);
+    await story.behind("POST", "/v0.1/merchants/MC1/roles", { name: "Odd", permissions: ["catalog_view"] });
+    const refused = await story.apply();
+    expect(refused.outputs["failure-reason"]).toBe("not-approved");
+    const [marker = "", verdict, ...rest] = reviewed.split("\n\n");
+    const plan = [verdict, ...rest].join("\n\n");
+    expect(only(pull).startsWith(`${marker}\n`)).toBe(true);
+    expect(only(pull)).toContain("⛔ rolecall apply: refused");
+    expect(only(pull)).toContain(`<summary>The reviewed plan</summary>\n\n${plan}\n\n</details>`);
+    const applied = await story.rerun(refused, { "on-plan-change": "apply" });
+    expect(applied.outputs["result"]).toBe("applied");
+    expect(only(pull)).toContain("✅ rolecall apply: applied");
+    expect(only(pull)).not.toContain("⛔ rolecall apply: refused");
+    expect(only(pull)).toContain(`<summary>The reviewed plan</summary>\n\n${plan}\n\n</details>`);
+    expect(only(pull).match(/The reviewed plan/g)).toHaveLength(1);
+  });
+
+  test("is never rewritten by a plan that is run again after the merge", async () => {
+    const pull = await story.openPull({ [FILE]: WITH_ROLE });
+    const plan = await story.plan(pull);
+    await story.merge(pull);
+    const merged = only(pull);
+    await story.rerun(plan);
+    expect(only(pull)).toBe(merged);
+    await story.apply();
+    const applied = only(pull);
+    const again = await story.rerun(plan);
+    expect(only(pull)).toBe(applied);
+    expect(again.log).toContain("The pull request is closed: its comment stays as it is.");
+    expect(story.github.comments[0]?.history.join()).not.toContain("planning…");
+  });
+
+  test("does not go on planning where the merge came before the end of the plan", async () => {
+    const pull = await story.openPull({ [FILE]: WITH_ROLE });
+    await story.plan(pull);
+    await story.push(pull, { [FILE]: WITH_ROLE.replace("catalog_view", "refunds_create") });
+    const happens = (): void => {
+      const [proposed] = story.github.pulls;
+      if (proposed) proposed.closed = true;
+    };
+    story.github.incidents.push({ method: "POST", path: /check-runs$/, happens });
+    await story.plan(pull);
+    expect(only(pull)).toContain("refunds_create");
+  });
+
+  test("stays within GitHub's length with both, and leaves parts of the plan out whole", async () => {
+    const members = Array.from(
+      { length: 200 },
+      (_, index) => `  - { email: person${index}@example.com, roles: [role_employee] }`,
+    );
+    const pull = await story.openPull({ [FILE]: `${BASE}${members.join("\n")}\n` });
+    await story.plan(pull, { "max-comment-size": "20000" });
+    await story.merge(pull);
+    const apply = await story.apply({ "max-comment-size": "20000" });
+    expect(apply.outputs["result"]).toBe("applied");
+    const body = only(pull);
+    expect(body.length).toBeLessThanOrEqual(20_000);
+    expect(body).toContain("<summary>The reviewed plan</summary>");
+    expect(body.match(/<details>/g)?.length).toBe(body.match(/<\/details>/g)?.length);
+    expect(body.match(/^```/gm)?.length ?? 0).toSatisfy((count: number) => count % 2 === 0);
+  });
+});
+
+describe("a second service or team has a comment of its own", () => {
+  test("by the base URL, however it is spelled", async () => {
+    const pull = await story.openPull({ [FILE]: WITH_ROLE });
+    await story.plan(pull);
+    await story.plan(pull, { "base-url": `${story.service.url.toUpperCase().replace("HTTP", "http")}//` });
+    expect(story.comments(pull)).toHaveLength(1);
+    await story.plan(pull, { "base-url": story.service.url.replace("127.0.0.1", "localhost") });
+    expect(story.comments(pull)).toHaveLength(2);
+  });
+
+  test("by its label, which the check run has too", async () => {
+    const pull = await story.openPull({ [FILE]: WITH_ROLE });
+    await story.plan(pull, { label: "staging" });
+    await story.plan(pull, { label: "production" });
+    const [staging, production] = story.comments(pull);
+    expect(staging).toContain("<code>staging</code>");
+    expect(production).toContain("<code>production</code>");
+    expect(story.github.checks.map(({ name }) => name)).toEqual([
+      "rolecall plan: staging",
+      "rolecall plan: production",
+    ]);
+    const wrong = await story.plan(pull, { label: "x".repeat(61) });
+    expect(wrong.outputs["failure-reason"]).toBe("usage");
+  });
+});
+
+describe("a list of comments that lags", () => {
+  test("leads to no second comment, neither on a new run nor on a new commit nor on the apply", async () => {
+    story.github.lags.comments = 1000;
+    const pull = await story.openPull({ [FILE]: WITH_ROLE });
+    const plan = await story.plan(pull);
+    await story.rerun(plan);
+    await story.push(pull, { [FILE]: WITH_ROLE.replace("catalog_view", "refunds_create") });
+    await story.plan(pull);
+    expect(only(pull)).toContain("refunds_create");
+    await story.merge(pull);
+    await story.apply();
+    expect(only(pull)).toContain("✅ rolecall apply: applied");
+    expect(only(pull)).toContain("<summary>The reviewed plan</summary>");
+  });
+
+  test("is not read as a second comment to be where the first one's response was lost", async () => {
+    const pull = await story.openPull({ [FILE]: WITH_ROLE });
+    story.github.refusals.push({ method: "POST", path: /comments$/, status: 502, done: true, times: 1 });
+    await story.plan(pull);
+    expect(story.comments(pull)).toHaveLength(1);
+  });
+
+  test("and two comments that are there all the same become one, the oldest", async () => {
+    const pull = await story.openPull({ [FILE]: WITH_ROLE });
+    const plan = await story.plan(pull);
+    const [first] = story.github.comments;
+    if (first) story.github.comments.unshift({ ...first, id: 9_999, history: [] });
+    await story.rerun(plan);
+    expect(story.github.comments.map(({ id }) => id)).toEqual([first?.id]);
+  });
+});

@@ -72,9 +72,11 @@ async function drift(context: ActionContext): Promise<ActionResult> {
       loaded.valid &&
       unplanned.length === 0 &&
       allDrifts.every(({ plan }) => plan.findings.every(({ severity }) => severity !== "error"));
-    const patches = adoptingPatches(plannedOnly(planned), allDrifts, loaded, io.now());
+    const isProposal = inputs.onDrift === "pull-request";
+    const adoptable = isProposal ? allDrifts.map(withoutMissing) : allDrifts;
+    const patches = adoptingPatches(plannedOnly(planned), adoptable, loaded, io.now());
     const patch = masked ? maskText(patchText(patches)) : patchText(patches);
-    const adopt = inputs.onDrift === "pull-request" ? null : patch;
+    const adopt = isProposal ? null : patch;
     const url = await updateDriftIssue(context, {
       differences: differenceKeys(allDrifts),
       complete,
@@ -204,6 +206,12 @@ const STATES = {
 /** Escapes line separators and format characters, the only ones that YAML leaves. */
 function visible(line: string): string {
   return line.replaceAll(/[\u2028\u2029\p{Cf}]/gu, (one) => `\\u${(one.codePointAt(0) ?? 0).toString(16)}`);
+}
+
+/** Leaves out what is declared and not live: a pull request that drops it could take back what was merged just before. */
+function withoutMissing(drift: Drift): Drift {
+  const changes = drift.changes.map((one) => (one.event === "missing" ? { ...one, event: null } : one));
+  return { ...drift, changes };
 }
 
 /** Returns the patches of the files that adopt what happened at the service, or may have happened there. */

@@ -204,6 +204,14 @@ export function connectGithub(
       return data.map(proposalOf);
     },
     addPull: async (pull) => proposalOf((await rest.pulls.create({ ...here, ...pull })).data),
+    editPull: async (number, { body, open }) => {
+      await rest.pulls.update({
+        ...here,
+        pull_number: number,
+        ...(body !== undefined && { body }),
+        ...(open !== undefined && { state: open ? "open" : "closed" }),
+      });
+    },
   };
 }
 

@@ -32,7 +32,9 @@ export async function updateDriftIssue(context: ActionContext, found: DriftFound
   try {
     if (onDrift === "pull-request") return await updateProposal(context, found);
     const issue = await ownIssue(context);
-    return found.differences.length === 0 ? await close(context, issue) : await open(context, issue, found);
+    return found.differences.length === 0
+      ? await close(context, issue, context.github.editIssue)
+      : await open(context, issue, found);
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
     const [what, permissions] = WRITTEN[onDrift];
@@ -58,10 +60,11 @@ async function updateProposal(context: ActionContext, found: DriftFound): Promis
   const [author, all] = [await github.viewer(), await github.proposals(branch)];
   const newest = all.find((one) => one.author === author && one.body.startsWith(marker)) ?? null;
   const current = newest?.open ? newest : null;
-  if (found.differences.length === 0) return close(context, current);
+  const edit = github.editPull;
+  if (found.differences.length === 0) return close(context, current, edit);
   if (found.adopted.length === 0) {
     log.notice("There is nothing to adopt: the job summary has the differences.");
-    return close(context, current, "Something still differs, but there is nothing to adopt.");
+    return close(context, current, edit, "Something still differs, but there is nothing to adopt.");
   }
   const seen = firstSeenOf(found.differences, newest ? parseFirstSeen(newest.body) : new Map(), io.now());
   if (newest !== null && !newest.open && !newest.merged && sameDifferences(newest.body, seen)) {
@@ -78,7 +81,7 @@ async function updateProposal(context: ActionContext, found: DriftFound): Promis
     const pull = { title, head: branch, base: defaultBranch };
     return (await shortened(context, text, (body) => github.addPull({ ...pull, body }))).url;
   }
-  await shortened(context, text, (body) => github.editIssue(current.number, { body }));
+  await shortened(context, text, (body) => edit(current.number, { body }));
   return current.url;
 }
 
@@ -102,13 +105,14 @@ async function ownIssue({ github, scope }: ActionContext): Promise<Issue | null>
 async function close(
   { github, scope, event }: ActionContext,
   issue: Issue | null,
+  edit: Github["editIssue"],
   text = "Every merchant was read, and nothing differs any longer.",
 ): Promise<string | null> {
   if (issue === null || !issue.open) return null;
   // Forget the first-seen times, so that later differences count as new.
   const body = [markerOf("drift", scope), firstSeenLine(new Map()), "", text].join("\n");
   await github.addComment(issue.number, `${text} [Run](${event.runUrl})`);
-  await github.editIssue(issue.number, { body, open: false });
+  await edit(issue.number, { body, open: false });
   return issue.url;
 }
 

@@ -143,7 +143,6 @@ export interface Github {
   editCheck(id: number, externalId: string): Promise<void>;
   issues(label: string): Promise<readonly Issue[]>;
   addIssue(title: string, body: string, label: string): Promise<Issue>;
-  /** Edits an issue or a pull request. */
   editIssue(number: number, change: { readonly body?: string; readonly open?: boolean }): Promise<void>;
   /** Commits new texts of files on top of a commit; returns the new commit. */
   addCommit(parent: string, files: readonly EditedFile[], message: string): Promise<string>;
@@ -152,6 +151,7 @@ export interface Github {
   /** Returns the pull requests from a branch of this repository, the newest first. */
   proposals(branch: string): Promise<readonly Proposal[]>;
   addPull(pull: NewPull): Promise<Proposal>;
+  editPull(number: number, change: { readonly body?: string; readonly open?: boolean }): Promise<void>;
 }
 
 /** Thrown for a failed request to GitHub's API. */

@@ -10,7 +10,7 @@ import { keyProblems } from "./diagnostics/secrets.ts";
 import { type RawFile, toRawFile } from "./raw-file.ts";
 import { checkSource } from "./rules/source-rules.ts";
 import { type MerchantFile, merchantSchema } from "./schema/merchant-schema.ts";
-import { checkSchema } from "./schema/schema-problems.ts";
+import { checkSchema, memberIssues, memberIssuesPausing } from "./schema/schema-problems.ts";
 import { includeMistake, isYamlName, MAX_LENGTH } from "./schema/text-schemas.ts";
 import { fieldsOf, listOf, omitUndefined } from "./values.ts";
 import { endsWithMembers, firstChunk, type ParsedYaml, parseFastPausing } from "./yaml/fast-yaml.ts";
@@ -33,12 +33,13 @@ export interface SourceFile {
   readonly problems: readonly LocatedProblem[];
 }
 
-/** Validates one parsed file by itself; never throws for an invalid one. */
+/** Validates one parsed file by itself, of whose members the issues may be known; never throws for an invalid one. */
 export function analyzeSource(
   file: string,
   text: string,
   { value, readable, problems: faults }: ParsedYaml,
   now: number,
+  issues = memberIssues(value),
 ): SourceFile {
   if (isSandboxSeed(value)) {
     const seed: Problem = { code: "sandbox-seed", location: { at: "key", path: ["merchants"] } };
@@ -48,7 +49,7 @@ export function analyzeSource(
   if (!readable) {
     return { file, text, content: null, raw: null, includes: [], problems: located(file, found) };
   }
-  const { content, problems } = checkSchema(value);
+  const { content, problems } = checkSchema(value, issues);
   const raw = toRawFile(file, value);
   const broken = checkSource(raw, now);
   return {
@@ -149,7 +150,8 @@ export async function loadSources(
       return known;
     }
     const parsed = await parseYaml(result.text, pause);
-    const source = analyzeSource(result.file, result.text, parsed, now);
+    const issues = await memberIssuesPausing(parsed.value, pause);
+    const source = analyzeSource(result.file, result.text, parsed, now, issues);
     sources.set(result.file, source);
     await pause();
     return source;

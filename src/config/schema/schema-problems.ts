@@ -10,14 +10,11 @@ interface CheckedFile {
   readonly problems: readonly Problem[];
 }
 
-/** Checks a plain value against the schema. */
-export function checkSchema(value: unknown): CheckedFile {
-  const fields = fieldsOf(value);
-  const members = Array.isArray(fields["members"])
-    ? (fields["members"] as MerchantFile["members"])
-    : undefined;
-  const checked = merchantSchema.safeParse(members ? { ...fields, members: [] } : value);
-  const issues = [...(checked.error?.issues ?? []), ...(members ? memberIssues(members) : [])];
+/** Checks a plain value against the schema; `ofMembers` are the issues of its members. */
+export function checkSchema(value: unknown, ofMembers: readonly Issue[]): CheckedFile {
+  const members = membersOf(value) as MerchantFile["members"];
+  const checked = merchantSchema.safeParse(members ? { ...fieldsOf(value), members: [] } : value);
+  const issues = [...(checked.error?.issues ?? []), ...ofMembers];
   if (checked.success && issues.length === 0) {
     return { content: { ...checked.data, ...(members && { members }) }, problems: [] };
   }
@@ -28,16 +25,52 @@ export function checkSchema(value: unknown): CheckedFile {
 /** The number of members that are checked at once: the schema makes a copy of them. */
 const BATCH = 1000;
 
-function memberIssues(members: readonly unknown[]): readonly z.core.$ZodIssue[] {
-  const issues: z.core.$ZodIssue[] = [];
-  for (let from = 0; from < members.length; from += BATCH) {
-    const { error } = membersSchema.safeParse(members.slice(from, from + BATCH));
-    for (const issue of error?.issues ?? []) {
-      const [index, ...path] = issue.path;
-      issues.push({ ...issue, path: ["members", from + Number(index), ...path] });
-    }
+/** An issue of the schema. */
+export type Issue = z.core.$ZodIssue;
+
+/** Checks the members of a plain value. */
+export function memberIssues(value: unknown): readonly Issue[] {
+  return batchesOf(value).flatMap(batchIssues);
+}
+
+/** Checks as `memberIssues` does, and calls `pause` after each batch. */
+export async function memberIssuesPausing(
+  value: unknown,
+  pause: () => Promise<void>,
+): Promise<readonly Issue[]> {
+  const issues: (readonly Issue[])[] = [];
+  for (const batch of batchesOf(value)) {
+    issues.push(batchIssues(batch));
+    await pause();
   }
-  return issues;
+  return issues.flat();
+}
+
+/** Members from an index on. */
+interface Batch {
+  readonly from: number;
+  readonly members: readonly unknown[];
+}
+
+function batchesOf(value: unknown): readonly Batch[] {
+  const members = membersOf(value) ?? [];
+  return Array.from({ length: Math.ceil(members.length / BATCH) }, (_, at) => {
+    const from = at * BATCH;
+    return { from, members: members.slice(from, from + BATCH) };
+  });
+}
+
+function membersOf(value: unknown): readonly unknown[] | undefined {
+  const { members } = fieldsOf(value);
+  return Array.isArray(members) ? members : undefined;
+}
+
+function batchIssues({ from, members }: Batch): readonly Issue[] {
+  const { error } = membersSchema.safeParse(members);
+  return (error?.issues ?? []).map((issue) => {
+    const [index, ...path] = issue.path;
+    return { ...issue, path: ["members", from + Number(index), ...path] };
+  });
 }
 
 // More than are shown; each one costs a comparison with every key.

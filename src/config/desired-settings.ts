@@ -51,7 +51,7 @@ export function normaliseGuards(
   currentName: (role: string) => string,
 ): GuardSettings {
   const each = all.map(({ content }) => content.guards);
-  const { max_removals, protect, min_holders, ...rest } = merged(each);
+  const { max_removals, protect, min_holders, overrides, ...rest } = merged(each);
   rest satisfies Record<string, never>;
   protect satisfies object | undefined;
   return omitUndefined({
@@ -64,6 +64,8 @@ export function normaliseGuards(
         currentName,
         Math.max,
       ),
+    // No included file has any.
+    overrides: overrides && unique(overrides),
   });
 }
 

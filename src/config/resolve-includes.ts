@@ -1,6 +1,7 @@
-import type { FileLocation, LocatedProblem } from "./diagnostics/problem.ts";
+import type { FileLocation, LocatedProblem, Path } from "./diagnostics/problem.ts";
 import type { Include, SourceFile } from "./load-sources.ts";
 import { locationOf, type RawFile } from "./raw-file.ts";
+import { fieldsOf } from "./values.ts";
 
 /** Returns the file that an include leads to, `null` if it could not be read. */
 export type ResolveInclude = (include: Include) => SourceFile | null;
@@ -75,15 +76,18 @@ function refusal(
 
 /** Reports keys that only a merchant's own file may have. */
 function identityProblems({ raw }: SourceFile): readonly LocatedProblem[] {
-  return raw === null
-    ? []
-    : ["environment", "api"].flatMap((key): readonly LocatedProblem[] =>
-        Object.hasOwn(raw.fields, key)
-          ? [{ code: "include-identity", key, location: { ...keyLocation(raw, key) } }]
-          : [],
-      );
+  if (raw === null) return [];
+  const identity = ["environment", "api"].flatMap((key): readonly LocatedProblem[] =>
+    Object.hasOwn(raw.fields, key)
+      ? [{ code: "include-identity", key, location: keyLocation(raw, [key]) }]
+      : [],
+  );
+  const hasOverrides = Object.hasOwn(fieldsOf(raw.fields["guards"]), "overrides");
+  return hasOverrides
+    ? [...identity, { code: "include-overrides", location: keyLocation(raw, ["guards", "overrides"]) }]
+    : identity;
 }
 
-function keyLocation({ file }: RawFile, key: string): FileLocation {
-  return { ...locationOf(file, [key]), at: "key" } as FileLocation;
+function keyLocation({ file }: RawFile, path: Path): FileLocation {
+  return { ...locationOf(file, path), at: "key" } as FileLocation;
 }

@@ -92,6 +92,8 @@ export interface GuardSettings {
   readonly protect: IgnorePatterns;
   /** Role name or id → fewest accepted holders. Absent: one `role_owner`. */
   readonly minHolders?: Readonly<Record<string, number>>;
+  /** Overrides of refusals, each for one plan, such as `max-removals=5@35e43f876462`. Absent: none. */
+  readonly overrides?: readonly string[];
 }
 
 /** The rules for the access that results from a plan. */

@@ -152,6 +152,8 @@ export interface Refusal {
   readonly hint: string;
   /** The argument of `--allow` that overrides it, without the plan's fingerprint; `null` if nothing does. */
   readonly override: string | null;
+  /** Whose rule refuses: absent if it is the file's own, `base` if only the base branch has it. */
+  readonly by?: "base";
 }
 
 /** A warning or an error about a role or member; an error prevents an apply. */
@@ -195,6 +197,8 @@ export interface Plan {
   readonly changes: readonly Change[];
   readonly deferred: readonly Deferred[];
   readonly refusals: readonly Refusal[];
+  /** Refusals that the file overrides for this plan. Absent: none. */
+  readonly overridden?: readonly Refusal[];
   readonly findings: readonly Finding[];
 }
 

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { normalizeServiceUrl, sortedSet } from "../lib/text.ts";
 import type { LiveState } from "../model/live.ts";
-import type { Change, MemberChange, Plan, Refusal, RoleChange } from "../model/plan.ts";
+import type { Change, MemberChange, Plan, RoleChange } from "../model/plan.ts";
 import { changeFingerprint, planFingerprint, withFingerprint } from "./fingerprint.ts";
 
 /** The result of comparing a fresh plan with an approved one. */
@@ -271,58 +271,4 @@ function heldRoleIds(change: Change): readonly (string | null)[] {
 function recordedRole({ kind, id, after }: RoleChange, fingerprint: string): readonly RecordedRole[] {
   if (after === null || kind === "replace") return [];
   return [{ fingerprint, kind, id, name: after.name, permissions: after.permissions }];
-}
-
-/** A person's decision to override one refusal of one plan. */
-export interface Override {
-  /** The argument as typed. */
-  readonly text: string;
-  /** Guard and value, such as `max-removals=12`. */
-  readonly what: string;
-  /** The beginning of the plan's fingerprint. */
-  readonly fingerprint: string;
-}
-
-const MIN_FINGERPRINT_LENGTH = 12;
-
-/** Parses an override such as `max-removals=12@0a1b2c3d4e5f`; `null` if malformed. */
-export function parseOverride(text: string): Override | null {
-  const at = text.lastIndexOf("@");
-  const [what, fingerprint] = [text.slice(0, at), text.slice(at + 1)];
-  const valid =
-    at > 0 &&
-    what.includes("=") &&
-    /^[0-9a-f]+$/.test(fingerprint) &&
-    fingerprint.length >= MIN_FINGERPRINT_LENGTH;
-  return valid ? { text, what, fingerprint } : null;
-}
-
-/** Splits a plan's refusals into those that remain and those overridden, and returns the overrides of this plan. */
-export function applyOverrides(
-  plan: Plan,
-  overrides: readonly Override[],
-): {
-  readonly refusals: readonly Refusal[];
-  readonly overridden: readonly Refusal[];
-  readonly used: readonly Override[];
-} {
-  const used = overrides.filter(({ fingerprint }) => plan.fingerprint.startsWith(fingerprint));
-  const overridden = plan.refusals.filter(
-    ({ override }) => override !== null && used.some(({ what }) => covers(what, override)),
-  );
-  const refusals = plan.refusals.filter((refusal) => !overridden.includes(refusal));
-  return { refusals, overridden, used };
-}
-
-/** Returns whether an override is for a refusal; one for a count is for every smaller count, too. */
-function covers(given: string, needed: string): boolean {
-  if (given === needed) return true;
-  const [guard, count] = needed.split("=");
-  const [givenGuard, givenCount = ""] = given.split("=");
-  return (
-    guard === "max-removals" &&
-    givenGuard === guard &&
-    /^\d+$/.test(givenCount) &&
-    Number(givenCount) >= Number(count)
-  );
 }

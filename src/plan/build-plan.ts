@@ -13,12 +13,14 @@ import {
   roleFinder,
   splitByResource,
 } from "./judge/access.ts";
+import { type BaseRules, refusalsOfBase, withRulesOf } from "./judge/base-rules.ts";
 import { type FindingData, toFinding } from "./judge/findings.ts";
 import { guardPlan } from "./judge/guards.ts";
 import { blockHeldRoles, guardMinHolders } from "./judge/holders.ts";
 import { ignoredAccess, ignoredEntries } from "./judge/ignored.ts";
 import { detectRenames, impactOf } from "./judge/impact.ts";
-import { declaredViolations, judgePlan } from "./judge/judge-rules.ts";
+import { declaredViolations, type Judgement, judgePlan } from "./judge/judge-rules.ts";
+import { applyFileOverrides } from "./judge/overrides.ts";
 import { refusalOfUndo, toRefusal } from "./judge/refusals.ts";
 import { misspeltInRules, rolesInRules, unknownInRules, unknownMembersInRules } from "./judge/rule-roles.ts";
 import { roleResolver } from "./resolve.ts";
@@ -42,6 +44,8 @@ export interface PlanInput {
   readonly matches: GlobMatch;
   /** Fingerprints of changes to leave out, along with those that depend on them. */
   readonly leaveOut?: ReadonlySet<string>;
+  /** The state of the base branch, whose rules judge the changes as well; absent: only those of `desired` do. */
+  readonly base?: BaseRules;
 }
 
 /** Computes the changes that turn the live state into the desired one; pure and deterministic. */
@@ -81,7 +85,7 @@ export interface ProposedChanges {
 
 /** Makes a plan of changes: their impact, the deferred ones, refusals and findings. */
 export function judgeChanges(
-  { desired, live, service, now, matches, leaveOut = new Set() }: PlanInput,
+  { desired, live, service, now, matches, leaveOut = new Set(), base }: PlanInput,
   { scope, roles, members, byFile }: ProposedChanges,
 ): Plan {
   const { guards, merchant } = desired;
@@ -94,11 +98,11 @@ export function judgeChanges(
   const joined = accessBefore(scope, wanted, { mergeReplacedRoles: true });
   const joinedAfter = accessAfter(joined, wanted, { mergeReplacedRoles: true });
   const minHolders = guardMinHolders(guards.minHolders, joined, joinedAfter, wanted.members);
-  const own = new Set(minHolders.deferred.map(({ change }) => change.fingerprint));
+  const due = new Set(minHolders.deferred.map(({ change }) => change.fingerprint));
   const deferred = [
     ...minHolders.deferred,
     ...deferredInWhole(guards.minHolders, scope, found, wanted).filter(
-      ({ change }) => !own.has(change.fingerprint),
+      ({ change }) => !due.has(change.fingerprint),
     ),
   ];
   const waiting = new Set(deferred.map(({ change }) => change.fingerprint));
@@ -122,7 +126,7 @@ export function judgeChanges(
           changes.members,
         )
       : { refusals: [], deferred: [] };
-  const guarded = guardPlan({
+  const guarded = {
     settings: guards,
     entries: desired.members ?? [],
     scope,
@@ -132,22 +136,55 @@ export function judgeChanges(
     after,
     callerId: live.callerId,
     matches,
-  });
+  };
   // A replaced role counts as one role before and after, even if its successor exists already.
   const left = apart ? accessAfter(joined, changes, { mergeReplacedRoles: true }) : after;
-  const judged = judgePlan(
-    desired,
-    { access: left, settled: joinedAfter, find: roleFinder(left) },
-    // An undo does not depend on the file.
-    { before: joined, declared: () => (byFile ? declaredViolations(desired, now) : []) },
-  );
+  const judge = (rules: DesiredState): Judgement =>
+    judgePlan(
+      rules,
+      { access: left, settled: joinedAfter, find: roleFinder(left) },
+      // An undo does not depend on the file.
+      { before: joined, declared: () => (byFile ? declaredViolations(rules, now) : []) },
+    );
+  const judged = judge(desired);
+  const refusalsBy = (rules: DesiredState): readonly Refusal[] => {
+    const kept = accessAfter(joined, changes, { mergeReplacedRoles: true });
+    const few = guardMinHolders(rules.guards.minHolders, joined, kept, changes.members);
+    const chained = new Set(still.deferred.map(({ change }) => change.fingerprint));
+    return [
+      ...few.refusals,
+      ...few.deferred
+        .filter(({ change }) => !chained.has(change.fingerprint))
+        .map(({ change, role }) =>
+          toRefusal({ code: "min-holders-wait", name: role, member: change.name, chained: false }),
+        ),
+      ...guardPlan({ ...guarded, settings: rules.guards }),
+      ...judge(rules).refusals,
+    ];
+  };
 
   const place = { merchant, environment: desired.environment ?? null, service };
   const all = [...sortChanges(changes.roles), ...sortChanges(changes.members)];
+  const fingerprint = planFingerprint(place, all);
+  const own = [
+    ...roles.refusalData.map((data) => toRefusal(data)),
+    ...minHolders.refusals,
+    ...still.refusals,
+    ...still.deferred.map(shortOfHolders),
+    ...held.refusals,
+    ...guardPlan(guarded),
+    ...judged.refusals,
+  ].map((refusal) => (byFile ? refusal : refusalOfUndo(refusal)));
+  const byBase = base === undefined ? [] : refusalsOfBase(refusalsBy(withRulesOf(base, desired)), own);
+  const { refusals, overridden, findingData } = applyFileOverrides(
+    { fingerprint, refusals: [...own, ...byBase], changes: all },
+    // A selection of the changes is another plan, and so is an undo.
+    (byFile && leaveOut.size === 0 && guards.overrides) || [],
+  );
   return {
     format: 1,
     ...place,
-    fingerprint: planFingerprint(place, all),
+    fingerprint,
     summary: {
       roles: count(
         changes.roles,
@@ -163,17 +200,8 @@ export function judgeChanges(
     impact: impactOf(before, after),
     changes: all,
     deferred: [...held.deferred, ...deferred].sort(by(({ change }) => `${change.name} ${change.id}`)),
-    refusals: sortRefusals(
-      [
-        ...roles.refusalData.map((data) => toRefusal(data)),
-        ...minHolders.refusals,
-        ...still.refusals,
-        ...still.deferred.map(shortOfHolders),
-        ...held.refusals,
-        ...guarded,
-        ...judged.refusals,
-      ].map((refusal) => (byFile ? refusal : refusalOfUndo(refusal))),
-    ),
+    refusals: sortRefusals(refusals),
+    ...(overridden.length > 0 && { overridden: sortRefusals(overridden) }),
     findings: sortFindings([
       ...judged.findings,
       ...[
@@ -192,6 +220,7 @@ export function judgeChanges(
         ...rounding.map(({ finding }) => finding),
         ...minHolders.findingData,
         ...judged.findingData,
+        ...findingData,
         ...(byFile ? detectRenames(changes.roles, before, after) : []),
       ].map(toFinding),
     ]),
@@ -229,7 +258,7 @@ function assumedRoles(desired: DesiredState, { roles }: Scope): readonly Finding
 
 /** Refuses a second removal that would wait for a deferred one, since their order is unknown. */
 function shortOfHolders({ change, role }: Deferred): Refusal {
-  return toRefusal({ code: "min-holders-wait", name: role, member: change.name });
+  return toRefusal({ code: "min-holders-wait", name: role, member: change.name, chained: true });
 }
 
 /** Returns the role ids that a desired state names, for the reader to retrieve even if no member holds them. */

@@ -67,6 +67,7 @@ describe("the JSON Schema that editors use", () => {
       "guards.protect.roles",
       "guards.protect.members",
       "guards.min_holders",
+      "guards.overrides",
       "policies",
       "policies.email_domains",
       "policies.separate",

@@ -17,6 +17,7 @@ guards:
   max_removals: 25%
   protect: { roles: [Shift Lead], members: [owner@example.com] }
   min_holders: { role_owner: 1 }
+  overrides: [max-removals=5@35e43f876462]
 policies:
   email_domains: [example.com, "*.example.com", shop.example]
   separate: [[Cashier, role_admin]]
@@ -75,6 +76,7 @@ describe("a file without mistakes", () => {
           maxRemovals: { percent: 25 },
           protect: { roles: ["Shift Lead"], members: ["owner@example.com"] },
           minHolders: { role_owner: 1 },
+          overrides: ["max-removals=5@35e43f876462"],
         },
         policies: {
           emailDomains: ["example.com", "*.example.com", "shop.example"],

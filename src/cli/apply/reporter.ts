@@ -4,7 +4,7 @@ import type { ApplyResult, MerchantOutcome, Outcome, PasswordChange, StopCause }
 import { type Failure, RolecallError } from "../../model/errors.ts";
 import type { ApplyEvent, FailureJson, ReportEvent, StreamEvent } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
-import { applyOverrides, type Override } from "../../plan/approve.ts";
+import { applyOverrides, type Override } from "../../plan/judge/overrides.ts";
 import { eventJson, failureJson } from "../../render/machine-formats.ts";
 import {
   renderApplyEvent,

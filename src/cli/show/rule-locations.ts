@@ -59,6 +59,7 @@ export function ruleLocations(
 
 /** The findings about a name in a rule. */
 const NAMING_CODES: ReadonlySet<string> = new Set([
+  "override-left-over",
   "rule-member-unknown",
   "rule-permission-unknown",
   "rule-role-unknown",

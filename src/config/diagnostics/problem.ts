@@ -26,6 +26,7 @@ export type FormatCode =
   | "bad-include"
   | "bad-member-id"
   | "bad-merchant"
+  | "bad-override"
   | "bad-period"
   | "bad-removal-limit"
   | "bad-role-id"
@@ -108,6 +109,7 @@ export type IncludeProblem =
   | { readonly code: "include-identity"; readonly key: string }
   | { readonly code: "include-merchant"; readonly name: string; readonly merchant: string }
   | { readonly code: "include-not-read" }
+  | { readonly code: "include-overrides" }
   | { readonly code: "conflicting-member"; readonly email: string; readonly field: string }
   | { readonly code: "conflicting-setting"; readonly path: Path }
   | { readonly code: "duplicate-merchant"; readonly merchant: string };

@@ -101,6 +101,10 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
     message: `${quote(value)} is not a merchant code.`,
     hint: "1 to 64 letters, digits, hyphens and underscores, such as MC4F7K2P.",
   })),
+  "bad-override": formatMessages(({ value }) => ({
+    message: `${quote(value)} is not an override.`,
+    hint: "Copy it from the plan, where it looks like max-removals=5@35e43f876462: a guard, a value, and the first 12 or more characters of the plan's fingerprint.",
+  })),
   "bad-period": formatMessages(({ value }) => ({
     message: `"for" must be a period such as 30d, not ${asWritten(value)}.`,
     hint: "A whole number of weeks (w), days (d) or hours (h); to renew without limit, write reinvite: true.",

@@ -174,6 +174,7 @@ const LISTS: readonly Path[] = [
   ["ignore", "members"],
   ["guards", "protect", "roles"],
   ["guards", "protect", "members"],
+  ["guards", "overrides"],
   ["policies", "email_domains"],
   ["policies", "require_until"],
   ["policies", "require_mfa"],

@@ -170,7 +170,10 @@ const refusal = described(
     message: text,
     hint: text,
     override: described(z.nullable(text), {
-      description: "What --allow takes, before @ and the plan's fingerprint.",
+      description: "What --allow and guards.overrides take, before @ and the plan's fingerprint.",
+    }),
+    by: described(z.exactOptional(z.literal("base")), {
+      description: "Present if only the rules of the base branch refuse, which a pull request loosens.",
     }),
   }),
   { id: "refusal", description: "A reason to refuse an apply." },
@@ -206,6 +209,9 @@ const planSchema = described(
       description: "Removals that wait until others have accepted.",
     }),
     refusals: z.array(refusal),
+    overridden: described(z.exactOptional(z.array(refusal)), {
+      description: "Refusals that the file overrides for this plan. Absent if there are none.",
+    }),
     findings: z.array(finding),
   }),
   {

@@ -8,6 +8,7 @@ import {
   emailAddress,
   environmentVariable,
   matching,
+  OVERRIDE,
   optional,
   PERIOD,
   ROLE_ENTRY,
@@ -146,6 +147,13 @@ export const guards = described(
         "By role name or id, the minimum of accepted holders, not counting service accounts. role_owner has a minimum of 1 unless it is listed; role_owner: 0 or {} turns that off.",
       default: { role_owner: 1 },
       examples: [{ role_owner: 2 }],
+    }),
+    overrides: optional(z.array(matching(OVERRIDE, "bad-override")), {
+      title: "Overrides",
+      description:
+        "Overrides of refusals by guards, as the plan prints them, each for that one plan; what --allow does, reviewed in git. Only in a merchant's own file.",
+      default: [],
+      examples: [["max-removals=5@35e43f876462"]],
     }),
   }),
   {

@@ -70,6 +70,10 @@ export const MEMBER_ID = /^mem_[A-Za-z0-9_-]+$/;
 /** A percentage. */
 export const SHARE = /^(?:100|[1-9]?[0-9])%$/;
 
+/** An override of a refusal, for the plan whose fingerprint begins as it ends. */
+export const OVERRIDE =
+  /^(?:max-removals=[0-9]+|protect=.+|min-holders=.+:[0-9]+|self-lockout=.+)@[0-9a-f]{12,32}$/;
+
 /** A period in weeks, days or hours. */
 export const PERIOD = /^[1-9][0-9]{0,4}[wdh]$/;
 

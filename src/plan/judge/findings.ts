@@ -37,6 +37,11 @@ export type FindingData =
     }
   | { readonly code: "rule-member-unknown"; readonly name: string; readonly near: string | null }
   | { readonly code: "rule-permission-unknown"; readonly name: string; readonly near: string }
+  | {
+      readonly code: "override-left-over";
+      readonly name: string;
+      readonly why: "other-plan" | "no-changes" | "not-refused";
+    }
   | { readonly code: "role-likely-renamed"; readonly name: string; readonly previously: string }
   | {
       readonly code: "role-few-holders";
@@ -132,6 +137,12 @@ const SERVICE_ACCOUNTS: Readonly<Record<string, string | undefined>> = {
   service_account: "a service account",
   system_account: "a system account",
 };
+
+const LEFT_OVER = {
+  "other-plan": "it is for another plan",
+  "no-changes": "this plan has no changes",
+  "not-refused": "this plan is not refused for that",
+} as const;
 
 function acceptedHolders(count: number): string {
   return count === 0 ? "no accepted holder" : counted(count, "accepted holder");
@@ -256,6 +267,12 @@ export function toFinding(found: FindingData): Finding {
         "role",
         `A policy or check names the permission "${name}", which no role has.`,
         `Did you mean "${found.near}"?`,
+      );
+    case "override-left-over":
+      return warning(
+        "member",
+        `The override ${name} in the file is left over: ${LEFT_OVER[found.why]}.`,
+        "Remove it from guards.overrides.",
       );
     case "role-likely-renamed":
       return warning(

@@ -27,7 +27,13 @@ export type RefusalData =
       /** Number of service accounts that hold it, which do not count. */
       readonly uncounted: number;
     }
-  | { readonly code: "min-holders-wait"; readonly name: string; readonly member: string }
+  | {
+      readonly code: "min-holders-wait";
+      readonly name: string;
+      readonly member: string;
+      /** Whether it would wait for another deferred removal, and not just for an invitation. */
+      readonly chained: boolean;
+    }
   | {
       readonly code: "self-lockout";
       readonly name: string;
@@ -145,12 +151,15 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
       );
     }
     case "min-holders-wait": {
-      const { name, member } = data;
+      const { name, member, chained } = data;
+      const until = chained
+        ? ", and this removal would have to wait for another deferred removal"
+        : " until somebody who is invited has accepted";
       return guard(
         code,
         "role",
         name,
-        `Without ${member}, "${name}" would have too few holders, and this removal would have to wait for another deferred removal.`,
+        `Without ${member}, "${name}" would have too few holders${until}.`,
         "Make the change in two steps: grant the roles first, and remove them when everybody has accepted.",
         null,
       );

@@ -70,6 +70,9 @@ export interface PageEnd {
 export interface PagePlan {
   readonly summary: string;
   readonly refusals: readonly PageNote[];
+  /** The line for the file that overrides refusals; `null` if none can be. */
+  readonly overrides: string | null;
+  readonly overridden: readonly PageNote[];
   readonly errors: readonly PageNote[];
   readonly warnings: readonly PageNote[];
   readonly risks: readonly { readonly title: string; readonly items: readonly string[] }[];
@@ -182,6 +185,8 @@ function pagePlan(view: PlanView): PagePlan {
       const how = override === null ? "" : ` To override: ${override}`;
       return note(`${rule} ${code}: ${message}`, `${hint}${written}${how}`);
     }),
+    overrides: view.overrides === null ? null : oneLine(view.overrides),
+    overridden: view.overridden.map(({ rule, code, message }) => note(`${rule} ${code}: ${message}`, null)),
     errors: view.errors.map(({ message, hint }) => note(message, hint)),
     warnings: view.warnings.map(({ message, hint }) => note(message, hint)),
     risks: view.risks.map(({ kind, items }) => ({

@@ -10,11 +10,12 @@ import { type DetailView, type RowView, wordDiffText } from "../view/change-view
 import type { DriftView } from "../view/drift-view.ts";
 import type { PlanView } from "../view/plan-view.ts";
 import { type ChangeOrigin, type RiskKind, riskTitle } from "../view/risk-view.ts";
+import { type RuleLine, rulesTitle, ruleTexts } from "../view/rules-view.ts";
 import type { RiskBlock } from "./fit-review.ts";
 import { fenced, inlineCode } from "./markdown-blocks.ts";
 
 const ORIGINS: readonly ChangeOrigin[] = ["plan", "outside-git", "unknown"];
-const KINDS: readonly RiskKind[] = ["administrators", "sensitive", "removals", "ignored"];
+const KINDS: readonly RiskKind[] = ["administrators", "sensitive", "removals"];
 
 /** Groups the problems, refusals and risks of all merchants, in that order. */
 export function groupRisks(input: ReviewInput): readonly RiskBlock[] {
@@ -24,6 +25,15 @@ export function groupRisks(input: ReviewInput): readonly RiskBlock[] {
     ...(command === "drift" ? brokenRules(input) : refusals(input)),
     ...ORIGINS.flatMap((origin) => KINDS.flatMap((kind) => risksOfKind(input, kind, origin))),
   ];
+}
+
+/** Returns the section about rules, of about a size at most. */
+export function rulesBlock({ rules = [] }: ReviewInput, maxSize: number): string {
+  const texts = ruleTexts(rules, maxSize);
+  const lines = texts.flatMap((text) => hanging(oneLine(text), "! ", "!   "));
+  return block(`⚠️ ${rulesTitle(rules)}`, lines)
+    .map(({ whole }) => whole)
+    .join("");
 }
 
 function problems({ views, unplanned }: ReviewInput): readonly RiskBlock[] {
@@ -56,14 +66,20 @@ function refusals(input: ReviewInput): readonly RiskBlock[] {
 }
 
 function refusalLines({ views }: ReviewInput): readonly string[] {
-  return views.flatMap(({ merchant, refusals: all }) =>
-    all.flatMap(({ rule, code, message, hint, override, place }) => [
+  return views.flatMap(({ merchant, refusals: all, overrides }) => [
+    ...all.flatMap(({ rule, code, message, hint, override, place }) => [
       ...hanging(`${oneLine(merchant)}: ${rule} ${code}: ${oneLine(message)}`, "- ", "-   "),
       ...(place === null ? [] : [`    written at ${oneLine(place)}`]),
       ...hanging(oneLine(hint), "    → ", "      "),
       ...(override === null ? [] : [`    → To override: ${oneLine(override)}`]),
     ]),
-  );
+    ...(overrides === null
+      ? []
+      : [
+          `  ${oneLine(merchant)}: to override in the file for this plan alone, reviewed here, add under guards:`,
+          `    ${oneLine(overrides)}`,
+        ]),
+  ]);
 }
 
 function risksOfKind({ views }: ReviewInput, kind: RiskKind, origin: ChangeOrigin): readonly RiskBlock[] {
@@ -231,6 +247,8 @@ interface ReviewOf<Command, View> {
   readonly fileErrors: number;
   /** Merchants that are no longer managed; absent if it is not known. */
   readonly unmanaged?: readonly UnmanagedMerchant[];
+  /** What the rules of the files allow that those of the base branch do not; absent if they are not compared. */
+  readonly rules?: readonly RuleLine[];
 }
 
 /** A merchant whose file is gone, and why; plain text. */

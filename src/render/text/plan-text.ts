@@ -14,6 +14,7 @@ import {
   refusalsText,
 } from "../view/plan-view.ts";
 import { type RiskView, riskTitle } from "../view/risk-view.ts";
+import { type RuleLine, rulesTitle, ruleTexts } from "../view/rules-view.ts";
 import { renderImpact } from "./impact-text.ts";
 import { hangingLines, moreText, wrapList, wrapText } from "./wrap.ts";
 
@@ -82,6 +83,7 @@ function renderPlan(view: PlanView, style: Style, verbosity: Verbosity): string 
     ...renderFindings(verbosity === "quiet" ? { ...view, warnings: [] } : view, style),
     ...(view.refusals.length > 0 ? ["", `  ${style.red(style.bold("An apply would be refused:"))}`] : []),
     ...view.refusals.flatMap((refusal) => renderRefusal(refusal, style)),
+    ...(view.overrides === null ? [] : renderFileOverrides(view.overrides, style)),
     ...(view.overridden.length > 0 ? [""] : []),
     ...view.overridden.flatMap((refusal) => renderOverridden(refusal, style)),
   ];
@@ -109,6 +111,15 @@ function renderBody(view: PlanView, style: Style, verbosity: Verbosity): readonl
     ...(view.deferred.length > 0 ? ["", `  ${style.bold("Deferred")}`] : []),
     ...view.deferred.flatMap((row) => renderDeferred(row, style)),
   ];
+}
+
+/** Formats what a review has to know about rules; empty if there is nothing. */
+export function renderRules(rules: readonly RuleLine[], style: Style): string {
+  if (rules.length === 0) return "";
+  const lines = ruleTexts(rules).flatMap((text) =>
+    hangingLines(oneLine(text), style.columns, `  ${style.yellow("!")} `, "    "),
+  );
+  return `${[style.bold(rulesTitle(rules)), ...lines, ""].join("\n")}\n`;
 }
 
 /** Formats the changes, below the title of their group. */
@@ -197,6 +208,18 @@ function renderOverride(override: string, style: Style): readonly string[] {
     (line, index) => `      ${index === 0 ? style.cyan("→") : " "} ${line}`,
   );
 }
+
+/** Returns the line for the file that overrides the refusals; a line break between its parts does not matter in YAML. */
+function renderFileOverrides(overrides: string, style: Style): readonly string[] {
+  return [
+    ...hangingLines(IN_FILE, style.columns, `    ${style.cyan("→")} `, "      "),
+    ...wrapText(oneLine(overrides), style.columns - 8).map(
+      (line, index) => `      ${index === 0 ? "" : "  "}${line}`,
+    ),
+  ];
+}
+
+const IN_FILE = "Or reviewed in git, for this plan alone, under guards in the file:";
 
 function renderOverridden({ rule, code, message }: RefusalView, style: Style): readonly string[] {
   const [first = "", ...rest] = wrapText(

@@ -191,9 +191,13 @@ function troubleRows(
   width: number,
 ): readonly BrowseRow[] {
   const refusals = plan.refusals.map(({ rule, code, message }) => [`${rule} ${code}`, message] as const);
+  const overridden = (plan.overridden ?? []).map(
+    ({ rule, code, message }) => [`${rule} ${code}`, message] as const,
+  );
   const findings = plan.findings.map(({ severity, message }) => [severity, message] as const);
   return [
     ...textRows("An apply would be refused", refusals, merchant, isOpen, width, "trouble"),
+    ...textRows("Overridden in the file", overridden, merchant, isOpen, width, "plain"),
     ...textRows("Notes", findings, merchant, isOpen, width, "plain"),
   ];
 }

@@ -48,6 +48,8 @@ export interface PlanView {
   readonly refusals: readonly RefusalView[];
   /** Refusals that are overridden. */
   readonly overridden: readonly RefusalView[];
+  /** The line under `guards` in the file that overrides what can be overridden; `null` if nothing is refused for that. */
+  readonly overrides: string | null;
   readonly errors: readonly FindingView[];
   /** Warnings; the same one about several roles or members is merged. */
   readonly warnings: readonly FindingView[];
@@ -84,6 +86,8 @@ export function planView(
         : `${command} --allow ${shellWord(`${refusal.override}@${fingerprint}`)}`;
     return { rule, code, message, hint, override, place: placeOf(plan, refusal) };
   };
+  const refusals = plan.refusals.filter((refusal) => !overridden.includes(refusal));
+  const inFile = plan.overridden ?? [];
   const findingView = (finding: Finding): FindingView => ({ ...finding, place: placeOf(plan, finding) });
   return {
     merchant: plan.merchant,
@@ -99,12 +103,26 @@ export function planView(
       ...rowOf(change),
       until: `waits until ${oneOf(waitsFor)} has accepted: "${role}" would have too few holders`,
     })),
-    refusals: plan.refusals.filter((refusal) => !overridden.includes(refusal)).map(refusalView),
-    overridden: overridden.map(refusalView),
+    refusals: refusals.map(refusalView),
+    overridden: [...inFile, ...overridden].map(refusalView),
+    overrides:
+      command === "apply" && refusals.some(({ override }) => override !== null)
+        ? overridesLine([...inFile, ...refusals], fingerprint)
+        : null,
     errors: plan.findings.filter(({ severity }) => severity === "error").map(findingView),
     warnings: joinSame(plan.findings.filter(({ severity }) => severity === "warning")).map(findingView),
     passwords: [...new Set(plan.changes.flatMap(passwordOf))].sort(),
   };
+}
+
+/** Returns the overrides of refusals as a line of YAML. */
+function overridesLine(refusals: readonly Refusal[], fingerprint: string): string {
+  const texts = refusals.flatMap(({ override }) => (override === null ? [] : `${override}@${fingerprint}`));
+  return `overrides: [${[...new Set(texts)].map(yamlText).join(", ")}]`;
+}
+
+function yamlText(text: string): string {
+  return /^[\w@.+=: -]+$/.test(text) && !/: /.test(text) ? text : JSON.stringify(text);
 }
 
 function passwordOf(change: Change): readonly string[] {

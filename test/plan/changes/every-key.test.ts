@@ -82,6 +82,7 @@ const CASES: Readonly<Record<string, string>> = {
   ),
   "guards.protect.members": `${BASE}guards: { protect: { members: [late@example.com] } }\n`,
   "guards.min_holders": `${BASE}guards: { min_holders: { role_owner: 2 } }\n`,
+  "guards.overrides": `${BASE}guards: { overrides: [max-removals=5@35e43f876462] }\n`,
   policies: `${BASE}policies: { forbid_permissions: [refund] }\n`,
   "policies.email_domains": `${BASE}policies: { email_domains: [example.org] }\n`,
   "policies.separate": `${BASE}policies: { separate: [[Cashier, Team Lead]] }\n`,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { GuardSettings } from "../../../src/model/desired.ts";
 import type { LiveMember } from "../../../src/model/live.ts";
 import type { Plan } from "../../../src/model/plan.ts";
-import { applyOverrides, parseOverride } from "../../../src/plan/approve.ts";
+import { applyOverrides, parseOverride } from "../../../src/plan/judge/overrides.ts";
 import { planView } from "../../../src/render/view/plan-view.ts";
 import {
   brief,

@@ -53,7 +53,8 @@ export function changesPanel({ plan }: PageMerchant, alone: boolean): HTMLElemen
   );
 }
 
-function notesOf({ errors, refusals, risks, warnings }: PagePlan): readonly HTMLElement[] {
+function notesOf(plan: PagePlan): readonly HTMLElement[] {
+  const { errors, refusals, overrides, overridden, risks, warnings } = plan;
   const note = ({ message, hint }: PageNote): HTMLElement =>
     h("li", {}, h("span", {}, message), hint === "" ? null : h("span", { class: "hint" }, hint));
   const block = (kind: string, title: string, items: readonly HTMLElement[]): readonly HTMLElement[] =>
@@ -62,10 +63,14 @@ function notesOf({ errors, refusals, risks, warnings }: PagePlan): readonly HTML
       : [h("section", { class: `block ${kind}` }, h("h3", {}, title), h("ul", {}, ...items))];
   return [
     ...block("error", `${pluralize(errors.length, "problem")} to fix first`, errors.map(note)),
+    ...block("error", `An apply would be refused, for ${pluralize(refusals.length, "reason")}`, [
+      ...refusals.map(note),
+      ...(overrides === null ? [] : [note({ message: IN_FILE, hint: overrides })]),
+    ]),
     ...block(
-      "error",
-      `An apply would be refused, for ${pluralize(refusals.length, "reason")}`,
-      refusals.map(note),
+      "warning",
+      `${pluralize(overridden.length, "refusal")} overridden in the file`,
+      overridden.map(note),
     ),
     ...risks.flatMap(({ title, items }) => {
       const more = items.length - RISKS_SHOWN;
@@ -79,6 +84,8 @@ function notesOf({ errors, refusals, risks, warnings }: PagePlan): readonly HTML
     ...block("warning", pluralize(warnings.length, "warning"), warnings.map(note)),
   ];
 }
+
+const IN_FILE = "To override, reviewed in git and for this plan alone, add under guards in the file:";
 
 function changeRow(change: PageChange): HTMLTableRowElement {
   const [kind, symbol] = SYMBOLS[change.kind] ?? ["edited", "~"];

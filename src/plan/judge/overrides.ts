@@ -1,0 +1,80 @@
+import type { Plan, Refusal } from "../../model/plan.ts";
+import type { FindingData } from "./findings.ts";
+
+/** A person's decision to override one refusal of one plan. */
+export interface Override {
+  /** The argument as typed. */
+  readonly text: string;
+  /** Guard and value, such as `max-removals=12`. */
+  readonly what: string;
+  /** The beginning of the plan's fingerprint. */
+  readonly fingerprint: string;
+}
+
+const MIN_FINGERPRINT_LENGTH = 12;
+
+/** Parses an override such as `max-removals=12@0a1b2c3d4e5f`; `null` if malformed. */
+export function parseOverride(text: string): Override | null {
+  const at = text.lastIndexOf("@");
+  const [what, fingerprint] = [text.slice(0, at), text.slice(at + 1)];
+  const valid =
+    at > 0 &&
+    what.includes("=") &&
+    /^[0-9a-f]+$/.test(fingerprint) &&
+    fingerprint.length >= MIN_FINGERPRINT_LENGTH;
+  return valid ? { text, what, fingerprint } : null;
+}
+
+/** The refusals that the file's overrides leave, those that they remove, and the overrides that remove none. */
+export interface FileOverrides {
+  readonly refusals: readonly Refusal[];
+  readonly overridden: readonly Refusal[];
+  readonly findingData: readonly FindingData[];
+}
+
+/** Applies the overrides of a merchant's file to the refusals of its plan. */
+export function applyFileOverrides(
+  plan: Pick<Plan, "fingerprint" | "refusals" | "changes">,
+  texts: readonly string[],
+): FileOverrides {
+  const overrides = texts.flatMap((text) => parseOverride(text) ?? []);
+  const { refusals, overridden, used } = applyOverrides(plan, overrides);
+  const leftOver = overrides.flatMap((one): readonly FindingData[] => {
+    const effective =
+      used.includes(one) && overridden.some(({ override }) => covers(one.what, override ?? ""));
+    if (effective) return [];
+    const why = used.includes(one) ? "not-refused" : plan.changes.length === 0 ? "no-changes" : "other-plan";
+    return [{ code: "override-left-over", name: one.text, why }];
+  });
+  return { refusals, overridden, findingData: leftOver };
+}
+
+/** Splits a plan's refusals into those that remain and those overridden, and returns the overrides of this plan. */
+export function applyOverrides(
+  plan: Pick<Plan, "fingerprint" | "refusals">,
+  overrides: readonly Override[],
+): {
+  readonly refusals: readonly Refusal[];
+  readonly overridden: readonly Refusal[];
+  readonly used: readonly Override[];
+} {
+  const used = overrides.filter(({ fingerprint }) => plan.fingerprint.startsWith(fingerprint));
+  const overridden = plan.refusals.filter(
+    ({ override }) => override !== null && used.some(({ what }) => covers(what, override)),
+  );
+  const refusals = plan.refusals.filter((refusal) => !overridden.includes(refusal));
+  return { refusals, overridden, used };
+}
+
+/** Returns whether an override is for a refusal; one for a count is for every smaller count, too. */
+function covers(given: string, needed: string): boolean {
+  if (given === needed) return true;
+  const [guard, count] = needed.split("=");
+  const [givenGuard, givenCount = ""] = given.split("=");
+  return (
+    guard === "max-removals" &&
+    givenGuard === guard &&
+    /^\d+$/.test(givenCount) &&
+    Number(givenCount) >= Number(count)
+  );
+}

@@ -13,6 +13,7 @@ export interface Inputs {
   readonly githubToken: string;
   readonly comment: "changes" | "always" | "off";
   readonly withoutKey: "config-diff" | "fail";
+  readonly rules: "both" | "head";
   readonly onPlanChange: "refuse-new" | "fail" | "apply";
   /** The app whose check runs count as records, by its slug. */
   readonly approvalApp: string;
@@ -40,6 +41,7 @@ export const INPUT_DEFAULTS = {
   "github-token": "",
   comment: "changes",
   "without-key": "config-diff",
+  rules: "both",
   "on-plan-change": "refuse-new",
   "approval-app": "github-actions",
   "approval-secret": "",
@@ -109,6 +111,7 @@ export function readInputs(env: RunnerEnv): Inputs {
     githubToken: text("github-token"),
     comment: choice("comment", ["changes", "always", "off"]),
     withoutKey: choice("without-key", ["config-diff", "fail"]),
+    rules: choice("rules", ["both", "head"]),
     onPlanChange: choice("on-plan-change", ["refuse-new", "fail", "apply"]),
     approvalApp: text("approval-app"),
     approvalSecret: approvalSecret(text("approval-secret")),

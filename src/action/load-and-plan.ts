@@ -10,6 +10,7 @@ import { keyVariables } from "../cli/session/connection.ts";
 import type { Planned } from "../cli/session/session.ts";
 import type { DesiredState } from "../model/desired.ts";
 import { RolecallError } from "../model/errors.ts";
+import { buildPlan, type PlanInput } from "../plan/build-plan.ts";
 import { PLAIN } from "../render/style.ts";
 import { renderDiagnostics } from "../render/text/failure-text.ts";
 import { ActionError } from "./action-error.ts";
@@ -53,19 +54,24 @@ export interface PlannedFiles {
 /** Total time to retry one request, in ms; the default of the command line. */
 const RETRY_FOR_MS = 5 * 60_000;
 
-/** Reads the live state and plans, with the workflow's API keys. */
+/** Reads the live state and plans, with the workflow's API keys; the rules of `base` judge the plans as well. */
 export async function planFiles(
   states: readonly DesiredState[],
   inputs: Inputs,
   io: Io,
-  signal?: AbortSignal,
+  { signal, base = [] }: { readonly signal?: AbortSignal; readonly base?: readonly DesiredState[] } = {},
 ): Promise<PlannedFiles> {
   const { concurrency, baseUrl } = inputs;
+  const rules = new Map(base.map((state) => [state.merchant, state]));
   const progress = logProgress({ color: false }, io);
   const options = {
     concurrency,
     retryFor: RETRY_FOR_MS,
     emit: progress.live,
+    makePlan: (input: PlanInput) => {
+      const own = rules.get(input.desired.merchant);
+      return buildPlan(own === undefined ? input : { ...input, base: own });
+    },
     ...(baseUrl !== null && { baseUrl }),
     ...(signal && { signal }),
   };

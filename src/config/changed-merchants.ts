@@ -93,10 +93,11 @@ function guardsMeaning({
   maxRemovals = DEFAULT_REMOVAL_LIMIT,
   protect,
   minHolders,
+  overrides = [],
   ...rest
 }: GuardSettings): unknown {
   rest satisfies Record<string, never>;
-  return [maxRemovals, patternsMeaning(protect), minHolders];
+  return [maxRemovals, patternsMeaning(protect), minHolders, asSet(overrides)];
 }
 
 function policiesMeaning({

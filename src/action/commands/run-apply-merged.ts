@@ -75,7 +75,9 @@ async function apply(
   const keys = keysNamedBy(loaded.states, io.env);
   keys.forEach(context.maskSecret);
   await guardCredentials(context, loaded.states);
-  const { planned, progress, close } = await planFiles(loaded.states, inputs, io, cancellation.cancelled);
+  const { planned, progress, close } = await planFiles(loaded.states, inputs, io, {
+    signal: cancellation.cancelled,
+  });
   try {
     const placeOf = ruleLocations(loaded.states, loaded.sources);
     const looks = plannedOnly(planned);

@@ -9,7 +9,7 @@ import { fenced } from "../../render/markdown/markdown-blocks.ts";
 import { endsText, type ReviewInput } from "../../render/markdown/review-sections.ts";
 import { PLAIN } from "../../render/style.ts";
 import { renderFailure } from "../../render/text/failure-text.ts";
-import { renderPlans } from "../../render/text/plan-text.ts";
+import { renderPlans, renderRules } from "../../render/text/plan-text.ts";
 import { planView } from "../../render/view/plan-view.ts";
 import { type ActionContext, type ActionResult, failed, markerOf, passed } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
@@ -20,7 +20,7 @@ import { type KeptApproval, keepApproval } from "../github/pull-approval.ts";
 import { findComment, NO_COMMENT, type PullComment } from "../github/pull-comment.ts";
 import { keysNamedBy, lacksKeys, loadFiles, planFiles, withActionErrors } from "../load-and-plan.ts";
 import { diagnosticAnnotations, planAnnotations } from "../review/annotations.ts";
-import { goneMerchants, readableBase, withNewIgnores } from "../review/base-states.ts";
+import { readableBase } from "../review/base-states.ts";
 import { compareFiles } from "../review/compare-files.ts";
 import { maskAddresses, maskedAnnotations, maskText, publishable } from "../review/mask-addresses.ts";
 import {
@@ -32,6 +32,7 @@ import {
   type ReviewPage,
 } from "../review/publish-plan.ts";
 import { approvalText, approvedBefore, howToApprove, isReview } from "../review/reviewed-plan.ts";
+import { ruleNotes } from "../review/rule-notes.ts";
 import { guardCredentials, guardPlanEvent } from "../review/secret-policy.ts";
 
 /** Runs `plan`: shows the changes on the pull request and stores their approval for the apply after the merge. */
@@ -71,7 +72,10 @@ async function plan(context: ActionContext, comment: PullComment): Promise<Actio
   guardPlanEvent(event, loaded.states.length > 0);
   keysNamedBy(loaded.states, io.env).forEach(context.maskSecret);
   await guardCredentials(context, loaded.states);
-  const { planned, close } = await planFiles(loaded.states, inputs, io);
+  const base = await readableBase(context);
+  const { planned, close } = await planFiles(loaded.states, inputs, io, {
+    base: (inputs.rules === "both" && base) || [],
+  });
   try {
     const placeOf = ruleLocations(loaded.states, loaded.sources);
     const looks = plannedOnly(planned);
@@ -91,19 +95,17 @@ async function plan(context: ActionContext, comment: PullComment): Promise<Actio
       log,
     );
     const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
-    const base = await readableBase(context);
-    const unmanaged = goneMerchants(loaded, base, context);
+    const rules =
+      base === null && event.pull === null && event.group === null
+        ? []
+        : ruleNotes({ loaded, base, plans }, context);
+    io.stdout.write(renderRules(rules, PLAIN));
     const review: ReviewInput = {
       command: "plan",
-      views: withNewIgnores(
-        publishable(context, plans).map((one) => planView(one, placeOf)),
-        loaded.states,
-        base,
-        context,
-      ),
+      views: publishable(context, plans).map((one) => planView(one, placeOf)),
       unplanned: context.masked ? maskAddresses(unplanned) : unplanned,
       fileErrors: fileErrors.length,
-      unmanaged,
+      rules,
     };
     const before = await approvedBefore(context, looks);
     const kept = await keepApproval(context, plans);
@@ -114,7 +116,7 @@ async function plan(context: ActionContext, comment: PullComment): Promise<Actio
       after: afterPlan(context, loaded.states, plans, kept, before),
     };
     const changes = plans.some((one) => one.changes.length > 0 || one.deferred.length > 0);
-    const worth = changes || unmanaged.length > 0;
+    const worth = changes || rules.length > 0;
     const shown = before?.objections.length === 0 ? NO_COMMENT : comment;
     const outputs = { ...planOutputs(plans), ...(await publish(context, page, plans, shown, worth)) };
     const verdict = verdictOf(context, plans, unplanned.length, fileErrors.length);

@@ -140,8 +140,12 @@ export interface KeptApproval {
   readonly problem: string | null;
 }
 
-/** Stores the records of a plan on the head of an open pull request, and tells what an approval of it no longer covers. */
-export async function keepApproval(context: ActionContext, plans: readonly Plan[]): Promise<KeptApproval> {
+/**
+ * Stores the records of a plan on the head of an open pull request, and tells what an approval of it no longer covers. A
+ * plan that a rule of the base branch refuses has none: the apply after the merge does not know that rule.
+ */
+export async function keepApproval(context: ActionContext, all: readonly Plan[]): Promise<KeptApproval> {
+  const plans = all.filter(({ refusals }) => refusals.every(({ by }) => by !== "base"));
   const { event, inputs, github, log, scope, io } = context;
   const { pull } = event;
   // Other events about a pull request run on its base branch, or after its review.

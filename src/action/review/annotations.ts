@@ -4,7 +4,7 @@ import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Finding, Plan, Refusal } from "../../model/plan.ts";
-import { applyOverrides, type Override } from "../../plan/approve.ts";
+import { applyOverrides, type Override } from "../../plan/judge/overrides.ts";
 import type { PlaceOf } from "../../render/view/plan-view.ts";
 import type { Annotation } from "../action-log.ts";
 

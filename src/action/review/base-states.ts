@@ -4,15 +4,11 @@ import { loadMerchants } from "../../config/load-merchants.ts";
 import type { ReadSource } from "../../config/load-sources.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { judgeDeclared } from "../../plan/judge/judge-rules.ts";
-import type { UnmanagedMerchant } from "../../render/markdown/review-sections.ts";
-import type { PlanView } from "../../render/view/plan-view.ts";
-import type { RiskItem } from "../../render/view/risk-view.ts";
 import type { ActionContext } from "../action-context.ts";
+import { ActionError } from "../action-error.ts";
 import { type CommitFiles, commitFiles, gitBlobName } from "../github/commit-files.ts";
 import type { EventContext } from "../github/event-context.ts";
 import { type Github, GithubError } from "../github/github-api.ts";
-import type { LoadedFiles } from "../load-and-plan.ts";
-import { maskAddresses } from "./mask-addresses.ts";
 
 /**
  * Loads the files of a commit. They are read through the API, unless the checkout has the same content. Nothing in the
@@ -85,72 +81,27 @@ function isYaml(file: string): boolean {
 }
 
 /**
- * Adds the entries of `ignore` that a pull request introduces to the risks of each merchant: what they match is no longer
- * managed. If the base branch cannot be read (`null`), every entry counts as new.
+ * Loads the files of the base; `null` if there is none, or if they cannot be read and their rules do not judge the
+ * plan.
  */
-export function withNewIgnores(
-  views: readonly PlanView[],
-  head: readonly DesiredState[],
-  base: readonly DesiredState[] | null,
-  context: ActionContext,
-): readonly PlanView[] {
-  const ignoring = head.filter(({ ignore }) => ignore.roles.length + ignore.members.length > 0);
-  const { pull, group } = context.event;
-  if ((pull === null && group === null) || ignoring.length === 0) return views;
-  const risks = newIgnores(ignoring, base ?? []);
-  return views.map((view) => {
-    const items = risks.get(view.merchant) ?? [];
-    const shown = context.masked ? maskAddresses(items) : items;
-    return items.length === 0
-      ? view
-      : { ...view, risks: [...view.risks, { kind: "ignored", items: shown, origin: "plan" }] };
-  });
-}
-
-/** Returns the merchants of the base branch that no file of the pull request declares; none if some are left out. */
-export function goneMerchants(
-  { states, valid }: Pick<LoadedFiles, "states" | "valid">,
-  base: readonly DesiredState[] | null,
-  { inputs }: ActionContext,
-): readonly UnmanagedMerchant[] {
-  if (!valid || inputs.merchants.length > 0 || inputs.shard !== null) return [];
-  const head = new Set(states.map(({ merchant }) => merchant));
-  return (base ?? []).flatMap(({ merchant, origin }) =>
-    head.has(merchant) ? [] : { merchant, reason: `was declared in ${origin.file}` },
-  );
-}
-
-/** Loads the files of the base; `null` if there is none, or if they cannot be read. */
 export async function readableBase(context: ActionContext): Promise<readonly DesiredState[] | null> {
   try {
     return await baseStates(context);
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
+    if (context.inputs.rules === "both") throw unreadableBase(error);
     context.log.notice(
-      `The base branch could not be read: ${error.because("contents: read")}. Every entry of ignore is shown as new, and removed merchants are not shown.`,
+      `The base branch could not be read: ${error.because("contents: read")}. What is looser than there is not shown.`,
     );
     return null;
   }
 }
 
-/** Returns the entries of `ignore` that the base does not have, by merchant. */
-function newIgnores(
-  head: readonly DesiredState[],
-  base: readonly DesiredState[],
-): ReadonlyMap<string, readonly RiskItem[]> {
-  const before = new Map(base.map(({ merchant, ignore }) => [merchant, ignore]));
-  return new Map(
-    head.map(({ merchant, ignore }) => {
-      const was = before.get(merchant);
-      const added = (["role", "member"] as const).flatMap((resource) => {
-        const key = `${resource}s` as const;
-        const known = new Set(was?.[key]);
-        return ignore[key].filter((pattern) => !known.has(pattern)).map((pattern) => ({ pattern, resource }));
-      });
-      const items = added.map(({ pattern, resource }): RiskItem => {
-        return { name: pattern, what: `matching ${resource}s are no longer managed`, resource };
-      });
-      return [merchant, items];
-    }),
+/** Converts a GithubError for the files of the base branch to an ActionError. */
+export function unreadableBase(error: GithubError): ActionError {
+  return new ActionError(
+    "github",
+    `The files of the base branch could not be read: ${error.message}.`,
+    error.advice("contents: read"),
   );
 }

@@ -10,9 +10,10 @@ import { ActionError } from "../action-error.ts";
 import { GithubError } from "../github/github-api.ts";
 import type { PullComment } from "../github/pull-comment.ts";
 import { type LoadedFiles, matchGlob } from "../load-and-plan.ts";
-import { baseStates, goneMerchants, withNewIgnores } from "./base-states.ts";
+import { baseStates, unreadableBase } from "./base-states.ts";
 import { publishable } from "./mask-addresses.ts";
 import { aboutFiles, aboutRun, planOutputs, publish, type ReviewPage } from "./publish-plan.ts";
+import { ruleNotes } from "./rule-notes.ts";
 
 /** Compares the files of a pull request with those of its base branch, for runs without an API key. */
 export async function compareFiles(
@@ -32,16 +33,11 @@ export async function compareFiles(
   const plans = configDiff(loaded.states, base, matchGlob, io.now());
   log.notice("This run has no API key: the files are only compared with those of the base branch.");
   const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
-  const views = withNewIgnores(
-    publishable(context, plans).map((one) => planView(one)),
-    loaded.states,
-    base,
-    context,
-  );
-  const unmanaged = goneMerchants(loaded, base, context);
+  const views = publishable(context, plans).map((one) => planView(one));
+  const rules = ruleNotes({ loaded, base, plans: null }, context);
   const page: ReviewPage = {
     marker: markerOf("plan", context.scope),
-    review: { command: "plan", views, unplanned: [], fileErrors: fileErrors.length, unmanaged },
+    review: { command: "plan", views, unplanned: [], fileErrors: fileErrors.length, rules },
     about: [
       aboutRun(context),
       "> [!IMPORTANT]\n> **Not compared with the live state.** This run has no API key, like every run for a fork or by Dependabot. It shows the differences between the files of this pull request and those of its base branch; an apply may do more or less.",
@@ -49,7 +45,7 @@ export async function compareFiles(
     ],
     after: [],
   };
-  const changes = plans.some((one) => one.changes.length > 0);
+  const changes = plans.some((one) => one.changes.length > 0) || rules.length > 0;
   const outputs = { ...planOutputs(plans), ...(await publish(context, page, null, comment, changes)) };
   if (fileErrors.length > 0) {
     return failed(
@@ -71,11 +67,7 @@ export async function compared<T>(read: () => Promise<T>): Promise<T> {
     return await read();
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
-    throw new ActionError(
-      "github",
-      `The files of the base branch could not be read: ${error.message}.`,
-      error.advice("contents: read"),
-    );
+    throw unreadableBase(error);
   }
 }
 

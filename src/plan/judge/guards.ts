@@ -30,7 +30,8 @@ export function guardPlan(guarded: Guarded): readonly Refusal[] {
   return [...guardRemovals(guarded), ...guardProtected(guarded), ...guardCaller(guarded)];
 }
 
-const ALWAYS_ALLOWED = 3;
+/** The number that a share above 0 % always allows. */
+export const ALWAYS_ALLOWED = 3;
 
 /**
  * Refuses too many removals and demotions at once, which are usually a mistake; roles and members are counted

@@ -12,6 +12,9 @@ import { toRefusal } from "./refusals.ts";
 const OWNER = "role_owner";
 const OWNERS = 1;
 
+/** The minimum where `min_holders` names no owner. */
+export const DEFAULT_MIN_HOLDERS: Readonly<Record<string, number>> = { [OWNER]: OWNERS };
+
 /** The result of the guard `min_holders`. */
 export interface MinHolders {
   /** Removals that are deferred until others have accepted. */

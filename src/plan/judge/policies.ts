@@ -67,7 +67,8 @@ function emailDomains({ policies }: Rules, { index }: Context): readonly Violati
     }));
 }
 
-function domainTest(domains: readonly string[]): (email: string) => boolean {
+/** Returns a test of an address against the allowed domains. */
+export function domainTest(domains: readonly string[]): (email: string) => boolean {
   const lower = domains.map((domain) => domain.toLowerCase());
   const whole = new Set(lower.filter((domain) => !domain.startsWith("*.")));
   const parents = new Set(lower.filter((domain) => domain.startsWith("*.")).map((domain) => domain.slice(2)));

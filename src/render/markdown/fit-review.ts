@@ -28,6 +28,8 @@ export interface RiskBlock {
 /** The parts of a review; each is whole Markdown of its own. */
 export interface Parts {
   readonly verdict: string;
+  /** What a review has to know about the rules, never left out; empty if there is nothing. */
+  readonly rules: string;
   /** The most severe first. */
   readonly risks: readonly RiskBlock[];
   /** Sorted by rank. */
@@ -65,8 +67,9 @@ export function fitReview(parts: Parts, maxSize: number): string {
   const rows = [...parts.rows];
   const folds = parts.folds.map((fold) => ({ fold, text: fold.whole }));
   const risks = parts.risks.map(({ title, whole }) => ({ title, text: whole }));
+  const rules = parts.rules === "" ? [] : [parts.rules];
   const cut = { unchanged: 0, details: 0, people: 0, folds: 0, rows: 0, risks: 0 };
-  let size = [parts.verdict, ...risks.map(({ text }) => text), ...folds.map(({ text }) => text)]
+  let size = [parts.verdict, ...rules, ...risks.map(({ text }) => text), ...folds.map(({ text }) => text)]
     .map((text) => text.length + GAP)
     .concat(
       tableHead(parts.command).length + GAP,
@@ -117,6 +120,7 @@ export function fitReview(parts: Parts, maxSize: number): string {
   }
   return [
     parts.verdict,
+    ...rules,
     ...risks.map(({ text }) => text),
     ...(rows.length > 0 ? [[tableHead(parts.command), ...rows.map(({ text }) => text)].join("\n")] : []),
     ...folds.map(({ text }) => text).filter((text) => text !== ""),

@@ -25,29 +25,41 @@ import {
   type ReviewRow,
 } from "./fit-review.ts";
 import { fenced, folded, inlineCode } from "./markdown-blocks.ts";
-import { changeLines, groupRisks, peopleLines, type ReviewInput, warningLines } from "./review-sections.ts";
+import {
+  changeLines,
+  groupRisks,
+  peopleLines,
+  type ReviewInput,
+  rulesBlock,
+  warningLines,
+} from "./review-sections.ts";
 
 /**
  * Renders plans or drifts as Markdown of at most `maxSize` UTF-16 units; parts that do not fit are left out whole and
  * named.
  */
 export function renderReview(input: ReviewInput, maxSize: number = DEFAULT_REVIEW_SIZE): string {
+  const size = Math.max(maxSize, MIN_REVIEW_SIZE);
   const parts: Parts = {
     verdict: verdictOf(input),
+    rules: rulesBlock(input, size * RULES_SHARE),
     risks: groupRisks(input),
     rows: rowsOf(input),
     folds: input.views.filter(hasFold).map(foldOf),
     command: input.command,
   };
-  return fitReview(parts, Math.max(maxSize, MIN_REVIEW_SIZE));
+  return fitReview(parts, size);
 }
+
+/** The part of a review that rules may take before they are told in fewer words. */
+const RULES_SHARE = 1 / 3;
 
 function verdictOf(input: ReviewInput): string {
   const { command, views, unplanned, fileErrors } = input;
   const counts = addCounts(views.map((view) => view.counts));
   const errors = views.reduce((sum, view) => sum + view.errors.length, 0) + unplanned.length + fileErrors;
   const refusals = views.reduce((sum, view) => sum + view.refusals.length, 0);
-  const risky = views.some(({ risks }) => risks.length > 0);
+  const worries = worriesOf(input);
   const sums = input.command === "drift" ? addSums(input.views.map((view) => view.sums)) : null;
   const changes = changesOf(counts);
   const merchants = counted(views.length + unplanned.length, "merchant");
@@ -58,8 +70,8 @@ function verdictOf(input: ReviewInput): string {
       return differencesIn(sums) === 0 ? ["✅", "no drift"] : ["⚠️", driftText(sums)];
     }
     if (refusals > 0) return ["⛔", `an apply would be refused, for ${counted(refusals, "reason")}`];
-    if (changes === 0) return risky ? ["⚠️", "no changes, with risks"] : ["✅", "no changes"];
-    return risky ? ["⚠️", "changes with risks"] : ["✅", "changes without risks"];
+    if (worries === "") return ["✅", changes === 0 ? "no changes" : "changes without risks"];
+    return ["⚠️", changes === 0 ? `no changes, with ${worries}` : `changes with ${worries}`];
   })();
   const deferred = views.reduce((sum, view) => sum + view.deferred.length, 0);
   const files =
@@ -67,6 +79,13 @@ function verdictOf(input: ReviewInput): string {
       ? ` The files have ${counted(fileErrors, "error")}: \`rolecall validate\` lists them.`
       : "";
   return `## ${said[0]} rolecall ${command}: ${said[1]}\n\n${merchants}: ${sums === null ? countsText(counts) : sumsText(sums, counts, errors > 0)}.${deferredText(deferred)}${files}${unmanagedText(input)}`;
+}
+
+/** "risks and looser rules"; empty if there are none. */
+function worriesOf({ views, rules = [] }: ReviewInput): string {
+  const risky = views.some(({ risks }) => risks.length > 0);
+  const looser = rules.some(({ kind }) => kind !== "overridden");
+  return [...(risky ? ["risks"] : []), ...(looser ? ["looser rules"] : [])].join(" and ");
 }
 
 const UNMANAGED_SHOWN = 10;

@@ -1,9 +1,9 @@
-import { counted, grouped } from "../../lib/text.ts";
+import { counted } from "../../lib/text.ts";
 import type { Change, MemberChange, Plan, RoleRef } from "../../model/plan.ts";
 import { rowOf } from "./change-view.ts";
 
-/** The kinds of risks: new administrators, sensitive permissions gained, removals, and new entries of `ignore`. */
-export type RiskKind = "administrators" | "sensitive" | "removals" | "ignored";
+/** The kinds of risks: new administrators, sensitive permissions gained, and removals. */
+export type RiskKind = "administrators" | "sensitive" | "removals";
 
 /** One risk, with the role or member concerned; texts are raw. */
 export interface RiskItem {
@@ -95,8 +95,6 @@ export function riskTitle(kind: RiskKind, items: readonly RiskItem[], origin: Ch
       const text = what.filter((part) => part !== "").join(" and ");
       return `${text} ${one ? verb("is", "was") : verb("are", "were")} removed${originSuffix(origin)}`;
     }
-    case "ignored":
-      return one ? "1 new entry of ignore" : `${grouped(items.length)} new entries of ignore`;
     default:
       return kind satisfies never;
   }

@@ -45,15 +45,15 @@ describe("plan", () => {
     return repository.github.comments[0]?.body ?? "";
   };
 
-  test("a new entry of ignore is a risk, and one that the base has already is none", async () => {
+  test("a new entry of ignore is looser, and one that the base has already is not", async () => {
     await repository.propose(7, {
       [FILE]: `${BASE}ignore: { members: ["ben@*"] }\n`.replace(/.*ben@example.*\n/, ""),
     });
     await plan();
     const body = onlyComment();
-    expect(body).toContain("## ⚠️ rolecall plan: no changes, with risks");
-    expect(body).toContain("### ⚠️ 1 new entry of ignore");
-    expect(body).toContain("+ MC1: member ben@*: matching members are no longer managed");
+    expect(body).toContain("## ⚠️ rolecall plan: no changes, with looser rules");
+    expect(body).toContain("### ⚠️ Rules: 1 looser than on the base branch");
+    expect(body).toContain('! MC1: members that match "ben@*" are no longer managed (ignore)');
     expect(body).toContain("1 live member is ignored: Employee (ben@example.com).");
   });
 
@@ -131,7 +131,7 @@ describe("plan", () => {
       [FILE]: BASE.replace("merchant: MC1\n", ""),
       [other]: "version: 1\nmerchant: MC1\ninclude: [mc1.yaml]\n",
     });
-    const told = "- <code>MC2</code>: <code>was declared in ";
+    const told = "! MC2: no longer managed, because no file declares it; what is live stays as it is";
     const end = await plan();
     expect(end.outputs["result"]).toBe("no-changes");
     expect(onlyComment()).toContain(told);

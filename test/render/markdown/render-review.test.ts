@@ -8,6 +8,7 @@ import { renderReview } from "../../../src/render/markdown/render-review.ts";
 import type { ReviewInput } from "../../../src/render/markdown/review-sections.ts";
 import { driftView } from "../../../src/render/view/drift-view.ts";
 import { planView } from "../../../src/render/view/plan-view.ts";
+import { groupRuleNotes, type RuleNote } from "../../../src/render/view/rules-view.ts";
 import { desiredStates, liveStates } from "../../support/arbitrary.ts";
 import { desired, invited, live, liveMember, liveRole, member, planOf, role } from "../../support/build.ts";
 import { HOSTILE, HOSTILE_TEXTS } from "../../support/hostile.ts";
@@ -64,6 +65,65 @@ test("merchants that are no longer managed are listed, many of them counted", ()
   expect(markdown).toContain("### ⚠️ 12 merchants no longer managed");
   expect(markdown).toContain("- and 2 more merchants");
   expect(structure(markdown).filter((tag) => !/^<\/?(h2|h3|p|code|ul|li)>$/.test(tag))).toEqual([]);
+});
+
+describe("what is looser than on the base branch", () => {
+  const notes = (texts: readonly string[], merchants: number): readonly RuleNote[] =>
+    texts.flatMap((text) =>
+      Array.from({ length: merchants }, (_, index) => ({
+        merchant: `MC${index}`,
+        kind: "loosened" as const,
+        topic: "guards",
+        text,
+      })),
+    );
+
+  test("stands below the verdict, one line for equal ones, and nothing in it means anything to Markdown", () => {
+    const rules = groupRuleNotes([
+      ...notes(["at most 25 % → 100 % may be removed", ...HOSTILE_TEXTS], 12),
+      {
+        merchant: "MC1",
+        kind: "overridden",
+        topic: "overrides",
+        text: "overrides max-removals for this plan",
+      },
+    ]);
+    const markdown = renderReview(review({ views: [planView(richPlan())], rules }), 1_000_000);
+    const title = `### ⚠️ Rules: ${rules.length - 1} looser than on the base branch, 1 overridden for this plan`;
+    expect(markdown.replaceAll(/`{3,}/g, "```")).toContain(
+      `\n\n${title}\n\n\`\`\`diff\n! 12 merchants (MC0, MC1, MC2, MC3, MC4 and 7 more): at most 25 % → 100 % may be removed\n`,
+    );
+    expect(markdown.indexOf(title)).toBeLessThan(markdown.indexOf("### ⛔"));
+    expectWellFormed(markdown);
+  });
+
+  test("is never left out: where there is no room, a line tells how many there are of each topic", () => {
+    const texts = Array.from(
+      { length: 400 },
+      (_, index) => `the role "Role ${index}" is no longer protected`,
+    );
+    const rules = groupRuleNotes([
+      ...notes(texts, 3),
+      {
+        merchant: "MC9",
+        kind: "loosened",
+        topic: "ignore",
+        text: `members that match "${"x".repeat(2000)}"`,
+      },
+    ]);
+    const views = [planView(richPlan())];
+    const small = renderReview(review({ views, rules }), MIN_REVIEW_SIZE);
+    expect(small).toContain("! guards: 400 loosened at 3 merchants");
+    expect(small).toContain("! ignore: 1 loosened at 1 merchant");
+    expect(small.length).toBeLessThanOrEqual(MIN_REVIEW_SIZE);
+    const large = renderReview(review({ views, rules }), 1_000_000);
+    for (const text of texts) expect(large).toContain(text);
+  });
+
+  test("makes a plan without changes one to look at", () => {
+    const rules = groupRuleNotes(notes(["at most 25 % → 100 % may be removed"], 1));
+    expect(renderReview(review({ rules }))).toContain("## ⚠️ rolecall plan: no changes, with looser rules");
+  });
 });
 
 test("a drift with problems is not reported as none, neither in total nor for a merchant", () => {
@@ -191,7 +251,6 @@ test("whatever the plans and the size, a review fits, is well-formed, and tells 
                 administrators: /administrator/,
                 sensitive: /sensitive/,
                 removals: /removed/,
-                ignored: /ignore/,
               }[kind],
             );
         }

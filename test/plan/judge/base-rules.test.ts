@@ -1,0 +1,260 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Check, DesiredState, GuardSettings, Policies } from "../../../src/model/desired.ts";
+import type { LiveState } from "../../../src/model/live.ts";
+import type { Plan } from "../../../src/model/plan.ts";
+import { buildPlan } from "../../../src/plan/build-plan.ts";
+import { type BaseRules, withRulesOf } from "../../../src/plan/judge/base-rules.ts";
+import { looseningsOf } from "../../../src/plan/judge/loosenings.ts";
+import { desiredStates, liveStates } from "../../support/arbitrary.ts";
+import {
+  briefRefusals,
+  desired,
+  invited,
+  live,
+  liveMember,
+  liveRole,
+  matches,
+  member,
+  NOW,
+  planOf,
+  role,
+} from "../../support/build.ts";
+import { runs } from "../../support/property-runs.ts";
+
+function planWith(base: BaseRules, head: DesiredState, is: LiveState): Plan {
+  return buildPlan({ desired: head, live: is, service: "https://service.example", now: NOW, matches, base });
+}
+
+const ADA = liveMember("mem_1", "ada@example.com", { roles: ["role_owner"] });
+const OWNER = liveRole("role_owner", "Owner", { predefined: true });
+const people = (count: number) =>
+  Array.from({ length: count }, (_, index) => liveMember(`mem_x${index}`, `p${index}@example.com`));
+
+describe("a plan is judged by the rules of the base branch, too", () => {
+  test("a guard that head dropped refuses, says whose rule it is, and can be overridden for this plan", () => {
+    const head = desired({
+      members: [member("ada@example.com", { roles: ["role_owner"] })],
+      guards: { protect: { roles: [], members: [] }, maxRemovals: { percent: 100 } },
+    });
+    const is = live([OWNER], [ADA, ...people(5)]);
+    expect(planOf(head, is).refusals).toEqual([]);
+    const plan = planWith(desired(), head, is);
+    expect(plan.refusals).toEqual([
+      {
+        rule: "guard",
+        code: "max-removals",
+        resource: "member",
+        name: null,
+        check: null,
+        message:
+          "5 of 6 members would be removed or lose something; the limit is 3. That is the rule of the base branch, which this pull request loosens.",
+        hint: 'Merge what loosens the rule first, in a pull request of its own, or override it for this plan; the input "rules: head" judges by the rules of this pull request only.',
+        override: "max-removals=5",
+        by: "base",
+      },
+    ]);
+    const overrides = [`max-removals=5@${plan.fingerprint.slice(0, 12)}`];
+    const again = planWith(desired(), { ...head, guards: { ...head.guards, overrides } }, is);
+    expect(again.fingerprint).toBe(plan.fingerprint);
+    expect([again.refusals, again.overridden, again.findings]).toEqual([[], plan.refusals, []]);
+  });
+
+  test("what both branches refuse is refused once, as the file's own", () => {
+    const head = desired({
+      members: [],
+      guards: { protect: { roles: [], members: [] }, maxRemovals: { count: 4 } },
+    });
+    const plan = planWith(desired(), head, live([], people(6)));
+    expect(plan.refusals.map(({ code, by }) => [code, by])).toEqual([["max-removals", undefined]]);
+  });
+
+  test("a removal that the base branch would defer cannot be made at once by needing fewer holders", () => {
+    const is = live([OWNER], [ADA, invited("mem_2", "bea@example.com", { roles: ["role_owner"] })]);
+    const head = desired({
+      members: [member("bea@example.com", { roles: ["role_owner"] })],
+      guards: { protect: { roles: [], members: [] }, minHolders: {} },
+    });
+    expect(planOf(head, is).changes).toHaveLength(1);
+    expect(planOf({ ...head, guards: desired().guards }, is).deferred).toHaveLength(1);
+    const plan = planWith(desired(), head, is);
+    expect(briefRefusals(plan)).toEqual(["guard min-holders-wait Owner"]);
+    expect(plan.refusals[0]?.message).toContain("until somebody who is invited has accepted.");
+  });
+
+  test("policies and checks of the base branch judge what the files and the plan make worse, by current names", () => {
+    const base = desired({
+      roles: [role("Payer", { permissions: ["payouts_create"] })],
+      policies: { ...desired().policies, maxHolders: { Payer: 0 }, forbidPermissions: ["payouts_create"] },
+      checks: [
+        { kind: "only", can: "payouts_create", only: [], origin: { file: "shop.yaml", path: ["checks", 0] } },
+      ],
+    });
+    const head = desired({
+      roles: [role("Cashier", { previously: "Payer", permissions: ["payouts_create"] })],
+      members: [member("ada@example.com", { roles: ["Cashier"] })],
+    });
+    const is = live([liveRole("role_1", "Payer")], []);
+    expect(planOf(head, is).refusals).toEqual([]);
+    expect(briefRefusals(planWith(base, head, is))).toEqual([
+      "policy forbid-permissions Cashier",
+      "policy max-holders Cashier",
+      "check check-only ada@example.com",
+    ]);
+  });
+});
+
+const ROLE_NAMES = ["Cashier", "Shift Lead", "role_owner", "role_employee"];
+const EMAILS = ["ada@example.com", "bob@example.com", "cy@example.com"];
+const PERMISSIONS = ["catalog_view", "refunds_create", "payouts_view"];
+const origin = { file: "shop.yaml", path: [] };
+const numbers = (max: number) =>
+  fc.dictionary(fc.constantFrom(...ROLE_NAMES), fc.integer({ min: 0, max }), { maxKeys: 2 });
+
+const guards: fc.Arbitrary<GuardSettings> = fc
+  .record({
+    maxRemovals: fc.oneof(
+      fc.constant(undefined),
+      fc.integer({ min: 0, max: 100 }).map((percent) => ({ percent })),
+      fc.integer({ min: 0, max: 4 }).map((count) => ({ count })),
+    ),
+    protect: fc.record({
+      roles: fc.subarray(["Cash*", "Shift Lead"]),
+      members: fc.subarray(["ada@*", ...EMAILS]),
+    }),
+    minHolders: fc.option(numbers(2), { nil: undefined }),
+  })
+  .map(({ maxRemovals, protect, minHolders }) => ({
+    protect,
+    ...(maxRemovals && { maxRemovals }),
+    ...(minHolders && { minHolders }),
+  }));
+
+const policies: fc.Arbitrary<Policies> = fc
+  .record({
+    emailDomains: fc.option(fc.subarray(["example.com", "other.example"]), { nil: undefined }),
+    separate: fc.array(fc.subarray(ROLE_NAMES, { minLength: 2 }), { maxLength: 2 }),
+    maxHolders: numbers(3),
+    requireUntil: fc.subarray(ROLE_NAMES, { maxLength: 1 }),
+    requireMfa: fc.subarray(ROLE_NAMES, { maxLength: 1 }),
+    forbidPermissions: fc.subarray(PERMISSIONS, { maxLength: 1 }),
+  })
+  .map(({ emailDomains, ...rest }) => ({ ...rest, ...(emailDomains && { emailDomains }) }));
+
+const checks: fc.Arbitrary<readonly Check[]> = fc.array(
+  fc.oneof(
+    fc.record({
+      kind: fc.constant("only" as const),
+      can: fc.constantFrom(...PERMISSIONS),
+      only: fc.subarray([...EMAILS, "role:Cashier"]),
+      origin: fc.constant(origin),
+    }),
+    fc.record({
+      kind: fc.constant("at-most" as const),
+      can: fc.constantFrom(...PERMISSIONS),
+      atMost: fc.integer({ min: 0, max: 3 }),
+      origin: fc.constant(origin),
+    }),
+    fc.record({
+      kind: fc.constant("cannot" as const),
+      member: fc.constantFrom(...EMAILS),
+      cannot: fc.subarray(PERMISSIONS, { minLength: 1 }),
+      origin: fc.constant(origin),
+    }),
+  ),
+  { maxLength: 3 },
+);
+
+type RuleSet = Pick<DesiredState, "guards" | "policies" | "checks">;
+const ruleSets: fc.Arbitrary<RuleSet> = fc.record({ guards, policies, checks });
+
+/** The same rules, with some of them dropped or made looser. */
+function loosened({ guards: was, policies: old, checks: tests }: RuleSet): fc.Arbitrary<RuleSet> {
+  const raised = (record: Readonly<Record<string, number>>, by: number) =>
+    fc
+      .tuple(fc.subarray(Object.entries(record)), fc.boolean())
+      .map(([kept, changed]) =>
+        Object.fromEntries(kept.map(([key, value]) => [key, Math.max(0, value + (changed ? by : 0))])),
+      );
+  return fc
+    .record({
+      all: fc.boolean(),
+      protectRoles: fc.subarray([...was.protect.roles]),
+      protectMembers: fc.subarray([...was.protect.members]),
+      minHolders: raised(was.minHolders ?? { role_owner: 1 }, -1),
+      domains: fc.boolean(),
+      separate: fc.subarray([...old.separate]),
+      maxHolders: raised(old.maxHolders, 1),
+      requireUntil: fc.subarray([...old.requireUntil]),
+      requireMfa: fc.subarray([...old.requireMfa]),
+      forbidPermissions: fc.subarray([...old.forbidPermissions]),
+      kept: fc.subarray([...tests]),
+    })
+    .map((to): RuleSet => {
+      const { emailDomains, ...policy } = old;
+      return {
+        guards: {
+          ...was,
+          ...(to.all && { maxRemovals: { percent: 100 } }),
+          protect: { roles: to.protectRoles, members: to.protectMembers },
+          minHolders: to.minHolders,
+        },
+        policies: {
+          ...policy,
+          ...(to.domains && emailDomains && { emailDomains }),
+          separate: to.separate,
+          maxHolders: to.maxHolders,
+          requireUntil: to.requireUntil,
+          requireMfa: to.requireMfa,
+          forbidPermissions: to.forbidPermissions,
+        },
+        checks: to.kept,
+      };
+    });
+}
+
+describe("for every base, and every head that is loosened from it", () => {
+  const cases = fc
+    .record({ want: desiredStates, is: liveStates, base: ruleSets })
+    .chain((one) => loosened(one.base).map((head) => ({ ...one, head })));
+
+  test("no plan passes that the rules of the base would have refused, or made wait", () => {
+    fc.assert(
+      fc.property(cases, ({ want, is, base, head }) => {
+        const plan = planWith(base, { ...want, ...head }, is);
+        const before = planOf(withRulesOf(base, want), is);
+        if (before.refusals.length > 0 || before.fingerprint !== plan.fingerprint) {
+          expect(plan.refusals).not.toEqual([]);
+        }
+      }),
+      { numRuns: runs(400) },
+    );
+  });
+
+  test("whatever only the base refuses is listed among what is looser", () => {
+    fc.assert(
+      fc.property(cases, ({ want, is, base, head }) => {
+        const [was, now] = [
+          { ...want, ...base },
+          { ...want, ...head },
+        ];
+        const plan = planWith(was, now, is);
+        if (plan.refusals.some(({ by }) => by === "base")) {
+          expect(looseningsOf(was, now, matches)).not.toEqual([]);
+        }
+      }),
+      { numRuns: runs(400) },
+    );
+  });
+
+  test("equal rules judge once: the plan is the same, byte for byte", () => {
+    fc.assert(
+      fc.property(cases, ({ want, is, base }) => {
+        const state = withRulesOf({ ...want, ...base }, want);
+        expect(JSON.stringify(planWith(state, state, is))).toBe(JSON.stringify(planOf(state, is)));
+        expect(looseningsOf(state, state, matches)).toEqual([]);
+      }),
+      { numRuns: runs(200) },
+    );
+  });
+});

@@ -82,6 +82,7 @@ describe("merchants whose resolved state is another one", () => {
     ["a protected role", "[Cashier, Lead], members", "[Lead], members"],
     ["a protected member", "[owner@example.com]", "[]"],
     ["the fewest holders", "Lead: 1", "Lead: 2"],
+    ["an override", "Lead: 1 }", "Lead: 1 }\n  overrides: [max-removals=5@35e43f876462]"],
     ["a domain", ", agency.example", ", agency.example, shop.example"],
     ["roles to keep apart", "[Lead, Auditor]", "[Cashier, Auditor]"],
     ["the most holders", "Lead: 3", "Lead: 4"],

@@ -105,7 +105,7 @@ async function outputOf(page: string, command: string): Promise<string> {
   await rm(folder, { recursive: true });
   return stdout
     .replaceAll(sandbox.url, "http://127.0.0.1:4010")
-    .replaceAll(/@[0-9a-f]{12}$/gm, "@35e43f876462")
+    .replaceAll(/@[0-9a-f]{12}(?=[,\]]?$)/gm, "@35e43f876462")
     .replaceAll(/(?<=_sandbox\/requests\/)\d+/g, "11");
 }
 

@@ -1,0 +1,221 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openStory, type Story } from "../support/story.ts";
+
+const PEOPLE = ["ben", "cy", "di", "eve", "fay", "gil"];
+const SEED = `merchants:
+  - code: MC1
+    members:
+      - { email: ada@example.com, roles: [role_owner] }
+${PEOPLE.map((name) => `      - { email: ${name}@example.com, roles: [role_employee] }\n`).join("")}
+keys:
+  - { key: sk_test_sandbox, owner: ada@example.com }
+`;
+const FILE = "access/mc1.yaml";
+const RULES = `guards:
+  protect: { members: [ada@example.com] }
+policies:
+  email_domains: [example.com]
+checks:
+  - { can: refunds_create, only: [ada@example.com] }
+`;
+const fileOf = (people: readonly string[], rules = RULES): string => `version: 1
+merchant: MC1
+${rules}members:
+  - { email: ada@example.com, roles: [role_owner] }
+${people.map((name) => `  - { email: ${name}@example.com, roles: [role_employee] }\n`).join("")}`;
+const BASE = fileOf(PEOPLE);
+const LOOSE = RULES.replace("guards:", "guards:\n  max_removals: 100%");
+const SECTION = "### ⚠️ Rules: 1 looser than on the base branch";
+const LINE = "! MC1: at most 25 % → 100 % may be removed";
+
+let story: Story;
+
+beforeEach(async () => {
+  story = await openStory(SEED, { [FILE]: BASE });
+});
+
+afterEach(async () => {
+  await story.stop();
+});
+
+function comment(pull: number): string {
+  const all = story.comments(pull);
+  expect(all).toHaveLength(1);
+  return all[0] ?? "";
+}
+
+describe("a pull request is judged by the rules of its base branch, too", () => {
+  test("who drops a guard cannot use that in the same pull request, nor by merging it all the same", async () => {
+    const pull = await story.openPull({ [FILE]: fileOf([], LOOSE) });
+    const run = await story.plan(pull);
+    expect(run.code).toBe(1);
+    expect(run.outputs).toMatchObject({ result: "refused", "failure-reason": "refused", deletes: "6" });
+    expect(comment(pull)).toContain(`${SECTION}\n\n\`\`\`diff\n${LINE}\n\`\`\``);
+    const told = "the rule of the base branch, which this pull request loosens.";
+    expect(comment(pull).replaceAll(/\n- {3}/g, " ")).toContain(told);
+    expect(run.summary).toContain(LINE);
+    expect(run.log).toContain("! MC1: at most 25 % → 100 % may be removed");
+    expect(run.log).toMatch(/::error .*max-removals/);
+    await story.merge(pull);
+    const apply = await story.apply();
+    expect(apply.outputs).toMatchObject({ result: "refused", "failure-reason": "not-approved" });
+    expect(await story.writes()).toEqual([]);
+  });
+
+  test("a rule that was loosened in a pull request of its own counts in the next one", async () => {
+    const first = await story.openPull({ [FILE]: fileOf(PEOPLE, LOOSE) });
+    const run = await story.plan(first);
+    expect(run.outputs["result"]).toBe("no-changes");
+    expect(comment(first)).toContain("## ⚠️ rolecall plan: no changes, with looser rules");
+    expect(comment(first)).toContain(LINE);
+    await story.merge(first);
+    expect((await story.apply()).outputs["result"]).toBe("no-changes");
+    const second = await story.openPull({ [FILE]: fileOf([], LOOSE) });
+    expect((await story.plan(second)).outputs["result"]).toBe("changes");
+    expect(comment(second)).not.toContain("Rules");
+    await story.merge(second);
+    expect((await story.apply()).outputs["result"]).toBe("applied");
+    expect(await story.writes()).toHaveLength(6);
+  });
+
+  test("with rules: head only its own rules judge, and what is looser is shown all the same", async () => {
+    const pull = await story.openPull({ [FILE]: fileOf([], LOOSE) });
+    expect((await story.plan(pull, { rules: "head" })).outputs["result"]).toBe("changes");
+    expect(comment(pull)).toContain(LINE);
+  });
+
+  test("policies and checks that are dropped with what they forbid refuse it", async () => {
+    const pull = await story.openPull({
+      [FILE]: `${fileOf([...PEOPLE], "")}  - { email: eve@evil.example, roles: [Cashier] }
+roles:
+  - { name: Cashier, permissions: [refunds_create] }
+`,
+    });
+    const run = await story.plan(pull);
+    expect(run.outputs["failure-reason"]).toBe("refused");
+    expect(comment(pull)).toContain(
+      "- MC1: policy email-domains: The address eve@evil.example is in none of the",
+    );
+    expect(comment(pull)).toContain("- MC1: check check-only: eve@evil.example would have refunds_create");
+    expect(comment(pull)).toContain("### ⚠️ Rules: 3 looser than on the base branch");
+  });
+
+  test("rules that cannot be read refuse the plan, unless only its own are to judge", async () => {
+    const pull = await story.openPull({ [FILE]: fileOf(PEOPLE, LOOSE) });
+    story.github.rights.delete("contents");
+    const run = await story.plan(pull);
+    expect(run.outputs).toMatchObject({ result: "failed", "failure-reason": "github" });
+    expect(comment(pull)).toContain("The files of the base branch could not be read");
+    expect((await story.plan(pull, { rules: "head" })).outputs["result"]).toBe("no-changes");
+    expect(comment(pull)).toContain("! every merchant: the base branch could not be read");
+  });
+});
+
+describe("what changes nothing at the service is told all the same", () => {
+  test.each([
+    [
+      "an emptied protect",
+      RULES.replace("[ada@example.com] }\npol", "[] }\npol"),
+      ["the member ada@example.com is no longer protected"],
+    ],
+    [
+      "additive sync",
+      `${RULES}sync: { members: additive }\n`,
+      ["members are no longer removed when unlisted (sync: additive)"],
+    ],
+    [
+      "no rules at all",
+      "",
+      [
+        "the member ada@example.com is no longer protected",
+        "addresses may be in any domain",
+        "the check that only ada@example.com can refunds_create is gone",
+      ],
+    ],
+  ])("%s", async (_, rules, lines) => {
+    const pull = await story.openPull({ [FILE]: fileOf(PEOPLE, rules) });
+    expect((await story.plan(pull)).outputs["result"]).toBe("no-changes");
+    for (const line of lines) expect(comment(pull)).toContain(`! MC1: ${line}`);
+  });
+
+  test("a section that is gone, and what is ignored instead of removed", async () => {
+    const gone = await story.openPull({ [FILE]: BASE.slice(0, BASE.indexOf("members:\n")) });
+    expect((await story.plan(gone)).outputs["result"]).toBe("no-changes");
+    expect(comment(gone)).toContain('! MC1: members are no longer managed (no section "members")');
+    const ignored = await story.openPull({
+      [FILE]: fileOf(PEOPLE.slice(1), `${RULES}ignore: { members: ["ben@*"] }\n`),
+    });
+    await story.plan(ignored);
+    expect(comment(ignored)).toContain('! MC1: members that match "ben@*" are no longer managed (ignore)');
+  });
+
+  test("an end date that is later, which no plan shows before its time", async () => {
+    const until = (day: string): string =>
+      `${BASE}    until: ${day}\n`.replace(
+        /roles: \[role_employee\] \}\n {4}until: (.*)\n$/,
+        "roles: [role_employee], until: $1 }\n",
+      );
+    await story.pushToMain({ [FILE]: until("2099-01-31") });
+    const pull = await story.openPull({ [FILE]: BASE });
+    expect((await story.plan(pull)).outputs["result"]).toBe("no-changes");
+    expect(comment(pull)).toContain("! MC1: gil@example.com is a member until 2099-01-31 → without end");
+  });
+
+  test("for a fork, whose files are only compared, and in a public repository without addresses", async () => {
+    story.github.isPrivate = false;
+    const pull = await story.openPull({ [FILE]: fileOf(PEOPLE, "") });
+    const run = await story.plan(pull, { "api-key": "", "base-url": "" });
+    expect(run.outputs["result"]).toBe("compared");
+    expect(comment(pull)).toContain("! MC1: the member a***@example.com is no longer protected");
+    expect(comment(pull)).not.toContain("ada@");
+  });
+
+  test("however little room there is, and before anything that is folded", async () => {
+    const shifts = Array.from(
+      { length: 40 },
+      (_, index) => `  - { name: Shift ${index}, permissions: [catalog_view] }`,
+    );
+    const pull = await story.openPull({ [FILE]: `${fileOf(PEOPLE, LOOSE)}roles:\n${shifts.join("\n")}\n` });
+    await story.plan(pull, { "max-comment-size": "2000" });
+    expect(comment(pull)).toContain("Left out to keep this short");
+    expect(comment(pull)).toContain(LINE);
+    await story.plan(pull);
+    expect(comment(pull).indexOf(LINE)).toBeLessThan(comment(pull).indexOf("<details>"));
+  });
+});
+
+describe("many merchants", () => {
+  const shared = (limit: string): string => `version: 1\nguards: { max_removals: ${limit} }\n`;
+  const codes = Array.from({ length: 8 }, (_, index) => `MC${index + 1}`);
+  const files = Object.fromEntries(
+    codes.map((code) => [
+      `access/${code}.yaml`,
+      `version: 1\nmerchant: ${code}\ninclude: [shared.yaml]\nmembers: []\n`,
+    ]),
+  );
+
+  beforeEach(async () => {
+    await story.stop();
+    const owner = "    members:\n      - { email: ada@example.com, roles: [role_owner] }\n";
+    const merchants = codes.map((code) => `  - code: ${code}\n${owner}`).join("");
+    const seed = `merchants:\n${merchants}keys:\n  - { key: sk_test_sandbox, owner: ada@example.com }\n`;
+    story = await openStory(seed, { ...files, "access/shared.yaml": shared("10%") });
+  });
+
+  test("an equal loosening through a shared file is one line, and so are merchants whose files are gone", async () => {
+    const pull = await story.openPull({
+      "access/shared.yaml": shared("50%"),
+      "access/MC6.yaml": null,
+      "access/MC7.yaml": null,
+      "access/MC8.yaml": null,
+    });
+    const run = await story.plan(pull, { "api-key": "", "base-url": "" });
+    expect(run.code).toBe(0);
+    const text = comment(pull).replaceAll(/\n! {3}/g, " ");
+    expect(text).toContain("### ⚠️ Rules: 2 looser than on the base branch");
+    expect(text).toContain("! 5 merchants (MC1, MC2, MC3, MC4, MC5): at most 10 % → 50 % may be removed");
+    expect(text).toContain(
+      "! 3 merchants (MC6, MC7, MC8): no longer managed, because no file declares it; what is live stays as it is",
+    );
+  });
+});

@@ -9,7 +9,7 @@ import { plansJunit } from "../../render/junit-report.ts";
 import { plansJson } from "../../render/machine-formats.ts";
 import { renderReview } from "../../render/markdown/render-review.ts";
 import type { UnmanagedMerchant, UnplannedView } from "../../render/markdown/review-sections.ts";
-import { renderFailure } from "../../render/text/failure-text.ts";
+import { renderFailure, renderUnread } from "../../render/text/failure-text.ts";
 import { renderPlans } from "../../render/text/plan-text.ts";
 import { type PlaceOf, type PlanCommand, planView } from "../../render/view/plan-view.ts";
 import type { DocumentOptions, OutputOptions } from "../args/options.ts";
@@ -34,9 +34,9 @@ export function showPlans(
 ): ShownPlans {
   const plans = plannedOnly(planned).map(({ plan }) => plan);
   print(plans, unplannedOf(planned));
-  for (const one of planned) {
-    if (one.status === "failed") printFailure(one.merchant, "could not be planned", one.error, options, io);
-  }
+  const failed = planned.flatMap((one) => (one.status === "failed" ? [one] : []));
+  const style = styleFor(io.stderr, io, options.color);
+  if (failed.length > 0) io.stderr.write(`\n${renderUnread("planned", failed, style)}`);
   return { plans, complete: plans.length === planned.length };
 }
 

@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
 import type { ErrorCode, Failure } from "../../../src/model/errors.ts";
 import { PLAIN } from "../../../src/render/style.ts";
-import { nextStepFor, renderFailure, renderFailures } from "../../../src/render/text/failure-text.ts";
+import {
+  nextStepFor,
+  renderFailure,
+  renderFailures,
+  renderUnread,
+} from "../../../src/render/text/failure-text.ts";
 
 const FAILURE = {
   code: "conflict",
@@ -172,4 +177,18 @@ test.each<[Failure, boolean]>([
   expect(
     renderFailure({ ...failure, hint: "Do this." }, PLAIN).includes('Do this. Run "rolecall doctor"'),
   ).toBe(named);
+});
+
+test("merchants that failed for the same reason are named together", () => {
+  const missing = { code: "key-missing", hint: "Set KEY." } as const;
+  const failed = ["MC1", "MC2", "MC3"].map((merchant) => ({
+    merchant,
+    error: { failure: { ...missing, message: `There is no API key for ${merchant}.` } },
+  }));
+  const other = { merchant: "MC4", error: { failure: { ...missing, message: "The key is malformed." } } };
+  const next = '  → Set KEY. Run "rolecall doctor" to find out what is wrong.\n';
+  expect(renderUnread("planned", [...failed, other], PLAIN)).toBe(
+    `MC1, MC2, MC3 could not be planned.\nerror, 3 times: There is no API key for MC1.\n${next}\nMC4 could not be planned.\nerror: The key is malformed.\n${next}`,
+  );
+  expect(renderUnread("planned", [], PLAIN)).toBe("");
 });

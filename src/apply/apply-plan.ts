@@ -1,8 +1,15 @@
 import { mapConcurrent } from "../lib/map-concurrent.ts";
-import type { ApplyResult, Outcome, PasswordChange, Step, StopCause } from "../model/apply.ts";
+import type {
+  ApplyResult,
+  Journal,
+  Outcome,
+  PasswordChange,
+  RunEnded,
+  Step,
+  StopCause,
+} from "../model/apply.ts";
 import { type Failure, RolecallError } from "../model/errors.ts";
 import type { ApplyEvent } from "../model/events.ts";
-import type { Journal, RunEnded } from "../model/journal.ts";
 import type { Change, Plan } from "../model/plan.ts";
 import type { HoldBack, LiveLookup, LiveWriter } from "../model/ports.ts";
 import { executeStep, PHASES, stepsOf } from "./execute-step.ts";

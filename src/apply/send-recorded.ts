@@ -1,7 +1,6 @@
-import type { Step } from "../model/apply.ts";
+import type { Journal, Step, WriteIntended } from "../model/apply.ts";
 import { type Failure, RolecallError } from "../model/errors.ts";
 import type { ApplyEvent } from "../model/events.ts";
-import type { Journal, WriteIntended } from "../model/journal.ts";
 import type { LiveMember } from "../model/live.ts";
 import type { Recheck, WriteOptions } from "../model/ports.ts";
 import { checkPrecondition } from "./precondition.ts";

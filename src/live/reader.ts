@@ -4,10 +4,12 @@ import type { LiveEvent } from "../model/events.ts";
 import { type LiveMember, type LiveRole, type LiveState, PREDEFINED_ROLES } from "../model/live.ts";
 import type { LiveLookup, LiveReader } from "../model/ports.ts";
 import type { Client } from "./http/client.ts";
-import type { FindCurrentMember } from "./memberships.ts";
 import { type ListProgress, listAll, MAX_QUEUED, PAGE_SIZE } from "./pager.ts";
 import { membersPath, query, rolesPath } from "./paths.ts";
 import { readMember, readMemberPage, readRole, readRoles } from "./wire.ts";
+
+/** Finds the member of a merchant that the key belongs to; the result tells none from unknown. */
+export type FindCurrentMember = (merchant: string) => Promise<Pick<LiveState, "callerId" | "callerUnknown">>;
 
 /** Creates a reader of live states. */
 export function createReader(

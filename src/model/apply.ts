@@ -1,5 +1,5 @@
 import type { Failure } from "./errors.ts";
-import type { Change, MemberChange } from "./plan.ts";
+import type { Change, MemberChange, MemberImage, Reason, RoleImage } from "./plan.ts";
 
 /**
  * A new password for a managed user, requested on the command line. It is not part of a plan, and is applied as an update
@@ -98,3 +98,168 @@ export interface MerchantOutcome {
   /** Why it is neither `applied` nor `unchanged`, a sentence each; else empty. */
   readonly reasons: readonly string[];
 }
+
+/** The journal of one apply at one merchant, line by line; `at` of each line is ISO 8601. Nothing in it is secret. */
+export type JournalLine = JournalEntry & { readonly at: string };
+
+/** An entry of a journal, without its time. */
+export type JournalEntry = RunStarted | WriteIntended | WriteEnded | RunEnded | RunVerified;
+
+/** The first line: who applies what, where, and from which commit. */
+export interface RunStarted {
+  readonly type: "run";
+  readonly format: 1;
+  /**
+   * The run's id, the same at all its merchants: the journals' file names begin with it. Before runs had several
+   * merchants it was the journal's file name without its extension.
+   */
+  readonly run: string;
+  readonly merchant: string;
+  readonly environment: "live" | "test" | null;
+  /** Base URL of the service. */
+  readonly service: string;
+  /** Of the plan. */
+  readonly fingerprint: string;
+  /** Number of changes in the plan. */
+  readonly changes: number;
+  /** rolecall's version. */
+  readonly version: string;
+  readonly user: string | null;
+  readonly host: string;
+  readonly pid: number;
+  /** The commit of the files; `clean` is `false` with uncommitted changes. */
+  readonly commit: { readonly id: string; readonly clean: boolean } | null;
+  /** URL of the CI run, if known. */
+  readonly job: string | null;
+  /** The run that this one undoes. */
+  readonly undoes: string | null;
+}
+
+/** A write that is about to be sent, recorded before. */
+export interface WriteIntended {
+  readonly type: "intent";
+  /** Number of the write in its run, from 1. */
+  readonly write: number;
+  readonly phase: Phase;
+  /** The part of the change; see `Step`. */
+  readonly part: "whole" | "set-aside" | "create" | "remove" | "restore";
+  readonly resource: "role" | "member";
+  readonly kind: "create" | "update" | "replace" | "delete";
+  readonly name: string;
+  /** `null` if the write creates; for a new invitation the id of the expired one. */
+  readonly id: string | null;
+  readonly reason: Reason;
+  /** Of the change. */
+  readonly fingerprint: string;
+  /** The planned state before the write; `null` if it creates. */
+  readonly before: RoleImage | MemberImage | null;
+  /** The state after the write; `null` if it removes. */
+  readonly after: RoleImage | MemberImage | null;
+  /** True if it only sets a new password, which is not recorded. */
+  readonly password?: true;
+}
+
+/** The outcome of a write. */
+export interface WriteEnded {
+  readonly type: "outcome";
+  readonly write: number;
+  /** `not-sent`: the run was stopped before the write was sent. */
+  readonly status: "done" | "failed" | "unknown" | "stale" | "not-sent";
+  /** Id of the created or changed resource; `null` if unknown or none. */
+  readonly id: string | null;
+  readonly adopted: boolean;
+  readonly failure: Failure | null;
+  /** Set if a recheck found it applied already, so that nothing was sent. */
+  readonly already?: true;
+}
+
+/** The end of an apply; without this line it was interrupted. */
+export interface RunEnded {
+  readonly type: "end";
+  /** `incomplete`: only invitations that were refused for their address, and what depends on them, are left. */
+  readonly status: "done" | "incomplete" | "stopped";
+  /** Why it stopped, in a sentence; `null` if it did not. */
+  readonly cause: string | null;
+  /** Number of the plan's changes by outcome. */
+  readonly outcomes: Readonly<
+    Record<"done" | "failed" | "unknown" | "stale" | "unfinished" | "not-started", number>
+  >;
+}
+
+/** The result of the verification after an apply. */
+export interface RunVerified {
+  readonly type: "verified";
+  /** Changes that are left, each as kind, resource and name. */
+  readonly left: readonly string[];
+  /** Changes that wait for an acceptance, in the same form. */
+  readonly deferred: readonly string[];
+}
+
+/** The journal of a run; `write` resolves when the entry is on disk, and throws RolecallError if that fails. */
+export interface Journal {
+  write(entry: JournalEntry): Promise<void>;
+}
+
+/** A journal entry with its time, ISO 8601. */
+export type Dated<Entry> = Entry & { readonly at: string };
+
+/** A write of a past run; its outcome is `null` if it was interrupted, and then unknown. */
+export interface PastWrite {
+  readonly intent: Dated<WriteIntended>;
+  readonly outcome: Dated<WriteEnded> | null;
+}
+
+/** The content of a journal. */
+export interface PastRun {
+  readonly run: Dated<RunStarted>;
+  /** In the order of their intents. */
+  readonly writes: readonly PastWrite[];
+  /** `null` if the run was interrupted or still runs. */
+  readonly end: Dated<RunEnded> | null;
+  /** `null` without a verification. */
+  readonly verified: Dated<RunVerified> | null;
+  /** True if the last line is incomplete; it is left out. */
+  readonly torn: boolean;
+}
+
+/** A journal, or why it cannot be read. */
+export type ReadJournal =
+  | { readonly ok: true; readonly run: PastRun }
+  /** `line` counts from 1; `null` if it is about the whole file. */
+  | { readonly ok: false; readonly line: number | null; readonly reason: string };
+
+/**
+ * The status of a run: `running` as far as can be told, `interrupted` without an end, `unknown-outcome` with writes of
+ * unknown outcome, `stopped` part-way, `incomplete` if changes remained at the end, `done`.
+ */
+export type RunStatus = "running" | "interrupted" | "unknown-outcome" | "stopped" | "incomplete" | "done";
+
+/** A note on what an undo does not restore, or leaves alone. */
+export interface UndoNote {
+  readonly code: UndoNoteCode;
+  readonly resource: "role" | "member";
+  readonly name: string;
+  readonly message: string;
+}
+
+/** A note about what an undo does not restore, or leaves alone, at one merchant. */
+export type MerchantNote = UndoNote & { readonly merchant: string };
+
+/** The reasons for an incomplete undo. */
+export type UndoNoteCode =
+  | "invited-again"
+  | "new-id"
+  | "password-needed"
+  | "invitation-expired"
+  | "was-disabled"
+  | "no-address"
+  | "nickname-stays"
+  | "changed-since"
+  | "gone-since"
+  | "there-again"
+  | "name-taken"
+  | "still-held"
+  | "half-replaced"
+  | "role-gone"
+  | "ignored"
+  | "not-sure";

@@ -1,6 +1,13 @@
-import type { ApplyResult, MerchantOutcome, Outcome, Phase, StopCause } from "./apply.ts";
+import type {
+  ApplyResult,
+  JournalEntry,
+  MerchantNote,
+  MerchantOutcome,
+  Outcome,
+  Phase,
+  StopCause,
+} from "./apply.ts";
 import type { Failure } from "./errors.ts";
-import type { JournalEntry, MerchantNote } from "./journal.ts";
 import type { Change, Deferred, Finding, Plan } from "./plan.ts";
 
 /** The importance of an event: text shows `debug` only with `--verbose`; JSON and journals hold every level. */

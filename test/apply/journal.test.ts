@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { applyPlan } from "../../src/apply/apply-plan.ts";
+import type { JournalEntry } from "../../src/model/apply.ts";
 import { RolecallError } from "../../src/model/errors.ts";
 import type { ApplyEvent } from "../../src/model/events.ts";
-import type { JournalEntry } from "../../src/model/journal.ts";
 import type { LiveWriter } from "../../src/model/ports.ts";
 import { applyPorts } from "../support/apply-ports.ts";
 import {

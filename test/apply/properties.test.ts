@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { applyPlan } from "../../src/apply/apply-plan.ts";
+import type { JournalEntry, WriteIntended } from "../../src/model/apply.ts";
 import { type ErrorCode, RolecallError } from "../../src/model/errors.ts";
-import type { JournalEntry, WriteIntended } from "../../src/model/journal.ts";
 import type { LiveMember, LiveRole } from "../../src/model/live.ts";
 import type { LiveLookup, LiveWriter } from "../../src/model/ports.ts";
 import { isApplicable } from "../support/applicable.ts";

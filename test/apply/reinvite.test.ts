@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { applyPlan } from "../../src/apply/apply-plan.ts";
-import type { Outcome } from "../../src/model/apply.ts";
+import type { Outcome, WriteIntended } from "../../src/model/apply.ts";
 import { type ErrorCode, RolecallError } from "../../src/model/errors.ts";
-import type { WriteIntended } from "../../src/model/journal.ts";
 import type { LiveWriter } from "../../src/model/ports.ts";
 import { applyPorts } from "../support/apply-ports.ts";
 import { desired, invited, live, liveRole, member, planOf } from "../support/build.ts";

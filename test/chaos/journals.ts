@@ -1,4 +1,4 @@
-import type { JournalLine, WriteEnded, WriteIntended } from "../../src/model/journal.ts";
+import type { JournalLine, WriteEnded, WriteIntended } from "../../src/model/apply.ts";
 import { type Target, targetOf } from "./invariants.ts";
 import type { Scenario } from "./scenario.ts";
 import type { Sent } from "./service.ts";

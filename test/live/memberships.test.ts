@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { MembershipFilter } from "../../src/live/memberships.ts";
+import type { MembershipFilter } from "../../src/live/service.ts";
 import { connectTo, json, problem } from "./support.ts";
 
 const membership = (id: string, more: object = {}): object => ({

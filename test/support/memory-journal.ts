@@ -1,4 +1,4 @@
-import type { Journal, JournalEntry } from "../../src/model/journal.ts";
+import type { Journal, JournalEntry } from "../../src/model/apply.ts";
 
 /** A journal that is kept in memory. */
 export interface MemoryJournal extends Journal {

@@ -1,7 +1,7 @@
 import { applyPlan } from "../../src/apply/apply-plan.ts";
 import { parseJournal } from "../../src/config/saved/journal-file.ts";
+import type { JournalEntry, PastRun, RunStarted } from "../../src/model/apply.ts";
 import { RolecallError } from "../../src/model/errors.ts";
-import type { JournalEntry, PastRun, RunStarted } from "../../src/model/journal.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import type { LiveWriter, WriteOptions } from "../../src/model/ports.ts";
 import { applyPorts } from "./apply-ports.ts";

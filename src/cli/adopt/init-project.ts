@@ -24,14 +24,17 @@ import { openServices, type Services } from "../session/services.ts";
 import { previewNewFiles } from "../show/preview-plans.ts";
 import { readMemberships } from "../show/show-memberships.ts";
 import { askBaseUrl, askKeyVariable, type Interview, openInterview } from "./init-questions.ts";
-import { adoptNew, type NewFileHeader, newFileText, sharedFileText } from "./new-file.ts";
 import {
+  adoptNew,
   isRepositoryRoot,
+  type NewFileHeader,
+  newFileText,
   projectFiles,
   refuseUnusedFiles,
   SCHEMA_FILE,
+  sharedFileText,
   writePatches,
-} from "./project-files.ts";
+} from "./new-files.ts";
 
 /** The options of `init`. */
 export type InitCommandOptions = Omit<ServiceOptions, "shard"> & {

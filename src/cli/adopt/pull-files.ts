@@ -19,7 +19,7 @@ import type { Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import { printDiagnostics } from "../session/plan-merchants.ts";
 import { globMatcher, type PlannedMerchant } from "../session/session.ts";
-import { emptyState } from "./new-file.ts";
+import { emptyState } from "./new-files.ts";
 
 /** The merchants to pull, and the files that they may have. */
 export interface PullTargets {

@@ -24,8 +24,7 @@ import {
   undecidedNote,
   type WantsEdit,
 } from "./adopt-planned.ts";
-import { adoptNew, newFileText } from "./new-file.ts";
-import { SCHEMA_FILE, writePatches } from "./project-files.ts";
+import { adoptNew, newFileText, SCHEMA_FILE, writePatches } from "./new-files.ts";
 import { checkPatched, isPart, loadPullTargets, type PulledPart, type PullTargets } from "./pull-files.ts";
 
 /** The options of `pull`. */

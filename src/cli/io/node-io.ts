@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
-import type { PastRun } from "../../model/journal.ts";
+import type { PastRun } from "../../model/apply.ts";
 import type { Io, OutputLoss, StopSignal, TextWriter } from "./io.ts";
 
 const STOP_SIGNALS: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];

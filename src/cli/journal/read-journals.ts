@@ -2,9 +2,9 @@ import { open, readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { parseJournal } from "../../config/saved/journal-file.ts";
 import { normalizeServiceUrl } from "../../lib/text.ts";
+import type { PastRun, PastWrite, ReadJournal, RunStatus } from "../../model/apply.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
-import type { PastRun, PastWrite, ReadJournal, RunStatus } from "../../model/journal.ts";
 import type { LiveState } from "../../model/live.ts";
 import {
   stillEmpty,

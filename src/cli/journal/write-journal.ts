@@ -1,8 +1,8 @@
 import { type FileHandle, lstat, mkdir, open, readdir, rm, writeFile } from "node:fs/promises";
 import { hostname, userInfo } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
+import type { Journal, JournalEntry, RunStarted } from "../../model/apply.ts";
 import { RolecallError } from "../../model/errors.ts";
-import type { Journal, JournalEntry, RunStarted } from "../../model/journal.ts";
 import type { Plan } from "../../model/plan.ts";
 import { syncFolder } from "../files/atomic-write.ts";
 import { projectRoot } from "../files/find-files.ts";

@@ -1,4 +1,4 @@
-import type { MembershipFilter } from "../../live/memberships.ts";
+import type { MembershipFilter } from "../../live/service.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { FailureJson } from "../../model/events.ts";

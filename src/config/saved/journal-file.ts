@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import { EVENTS } from "../../model/event-registry.ts";
 import type {
   Dated,
   JournalLine,
@@ -10,7 +9,8 @@ import type {
   RunVerified,
   WriteEnded,
   WriteIntended,
-} from "../../model/journal.ts";
+} from "../../model/apply.ts";
+import { EVENTS } from "../../model/event-registry.ts";
 import type { Metadata } from "../../model/json.ts";
 import { MAX_DEPTH } from "../schema/text-schemas.ts";
 

@@ -1,6 +1,6 @@
 import { isSameJson } from "../../lib/json-text.ts";
+import type { PastRun, PastWrite } from "../../model/apply.ts";
 import type { DesiredState } from "../../model/desired.ts";
-import type { PastRun, PastWrite } from "../../model/journal.ts";
 import type { Metadata } from "../../model/json.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { MemberImage, RoleRef } from "../../model/plan.ts";

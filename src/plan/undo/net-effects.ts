@@ -1,4 +1,4 @@
-import type { PastRun, PastWrite } from "../../model/journal.ts";
+import type { PastRun, PastWrite } from "../../model/apply.ts";
 import { type MemberImage, type RoleImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
 import { type OmittableField, unrestoredWrites } from "./lost-state.ts";
 

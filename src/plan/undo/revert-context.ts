@@ -1,7 +1,7 @@
 import { canonicalJson } from "../../lib/json-text.ts";
 import { sortedSet } from "../../lib/text.ts";
+import type { UndoNote, UndoNoteCode } from "../../model/apply.ts";
 import type { DesiredMember, IgnorePatterns } from "../../model/desired.ts";
-import type { UndoNote, UndoNoteCode } from "../../model/journal.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
 import type { MemberImage, RoleImage, RoleRef } from "../../model/plan.ts";
 import { roleFields, roleImageOf } from "../changes/role-changes.ts";

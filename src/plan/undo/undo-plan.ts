@@ -1,4 +1,4 @@
-import type { PastRun, UndoNote } from "../../model/journal.ts";
+import type { PastRun, UndoNote } from "../../model/apply.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { MemberChange, MemberImage, Plan, RoleChange, RoleRef } from "../../model/plan.ts";
 import { judgeChanges, type PlanInput } from "../build-plan.ts";

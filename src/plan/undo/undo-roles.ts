@@ -1,4 +1,4 @@
-import type { UndoNote } from "../../model/journal.ts";
+import type { UndoNote } from "../../model/apply.ts";
 import type { LiveRole } from "../../model/live.ts";
 import { type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
 import type { RolePlan } from "../changes/plan-roles.ts";

@@ -1,6 +1,6 @@
 import { oneLine } from "../../lib/escape.ts";
 import { cellWidth, counted, grouped } from "../../lib/text.ts";
-import type { PastRun, PastWrite, RunStatus } from "../../model/journal.ts";
+import type { PastRun, PastWrite, RunStatus } from "../../model/apply.ts";
 import type { Paint, Style } from "../style.ts";
 import { adoptedText } from "../view/change-view.ts";
 import { padTo } from "./wrap.ts";

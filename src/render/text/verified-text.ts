@@ -1,8 +1,7 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted, grouped } from "../../lib/text.ts";
-import type { MerchantOutcome } from "../../model/apply.ts";
+import type { MerchantNote, MerchantOutcome } from "../../model/apply.ts";
 import type { Failure } from "../../model/errors.ts";
-import type { MerchantNote } from "../../model/journal.ts";
 import type { Change, Deferred, Finding, Plan } from "../../model/plan.ts";
 import type { Style } from "../style.ts";
 import { renderFailure } from "./failure-text.ts";

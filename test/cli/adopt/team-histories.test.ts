@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { adoptPlanned } from "../../../src/cli/adopt/adopt-planned.ts";
-import { adoptNew, newFileText } from "../../../src/cli/adopt/new-file.ts";
+import { adoptNew, newFileText } from "../../../src/cli/adopt/new-files.ts";
 import { globMatcher, type PlannedMerchant } from "../../../src/cli/session/session.ts";
 import { parseFile } from "../../../src/config/parse-file.ts";
 import { canonicalJson } from "../../../src/lib/json-text.ts";

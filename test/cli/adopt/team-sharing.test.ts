@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { adoptPlanned } from "../../../src/cli/adopt/adopt-planned.ts";
-import { adoptNew, newFileText, sharedFileText } from "../../../src/cli/adopt/new-file.ts";
+import { adoptNew, newFileText, sharedFileText } from "../../../src/cli/adopt/new-files.ts";
 import { globMatcher, type PlannedMerchant } from "../../../src/cli/session/session.ts";
 import { shareRoles } from "../../../src/config/adopt/share-roles.ts";
 import { loadMerchants } from "../../../src/config/load-merchants.ts";

@@ -20,7 +20,7 @@ import {
   jobAddress,
 } from "../../../src/cli/journal/write-journal.ts";
 import { parseJournal } from "../../../src/config/saved/journal-file.ts";
-import type { JournalEntry } from "../../../src/model/journal.ts";
+import type { JournalEntry } from "../../../src/model/apply.ts";
 import { testIo } from "../../support/io.ts";
 import { richPlan } from "../../support/rich-plan.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseJournal } from "../../../src/config/saved/journal-file.ts";
-import type { JournalEntry, WriteEnded, WriteIntended } from "../../../src/model/journal.ts";
+import type { JournalEntry, WriteEnded, WriteIntended } from "../../../src/model/apply.ts";
 import { journalText, runStarted } from "../../support/past-run.ts";
 
 function intent(write: number, rest: Partial<WriteIntended> = {}): WriteIntended {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { PastRun } from "../../../src/model/apply.ts";
 import type { DesiredMember, DesiredState } from "../../../src/model/desired.ts";
 import { RolecallError } from "../../../src/model/errors.ts";
-import type { PastRun } from "../../../src/model/journal.ts";
 import type { LiveState } from "../../../src/model/live.ts";
 import { approve } from "../../../src/plan/approve.ts";
 import { buildPlan } from "../../../src/plan/build-plan.ts";

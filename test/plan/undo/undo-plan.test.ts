@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { PastRun } from "../../../src/model/apply.ts";
 import type { DesiredState } from "../../../src/model/desired.ts";
 import { RolecallError } from "../../../src/model/errors.ts";
-import type { PastRun } from "../../../src/model/journal.ts";
 import type { LiveMember, LiveState } from "../../../src/model/live.ts";
 import { toFinding } from "../../../src/plan/judge/findings.ts";
 import { stillEmpty, unrestoredMembers } from "../../../src/plan/undo/lost-state.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { canonicalJson } from "../../../src/lib/json-text.ts";
-import type { PastRun, UndoNote, WriteIntended } from "../../../src/model/journal.ts";
+import type { PastRun, UndoNote, WriteIntended } from "../../../src/model/apply.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../../src/model/live.ts";
 import type { Change } from "../../../src/model/plan.ts";
 import { memberFields } from "../../../src/plan/changes/member-changes.ts";

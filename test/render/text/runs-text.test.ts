@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { runStatus } from "../../../src/cli/journal/read-journals.ts";
-import type { PastRun, PastWrite, RunEnded, RunStatus } from "../../../src/model/journal.ts";
+import type { PastRun, PastWrite, RunEnded, RunStatus } from "../../../src/model/apply.ts";
 import { PLAIN } from "../../../src/render/style.ts";
 import { type KnownRun, renderRun, renderRuns, type ShownRun } from "../../../src/render/text/runs-text.ts";
 import { renderJournals, renderUndoNotes, renderUnfinished } from "../../../src/render/text/verified-text.ts";

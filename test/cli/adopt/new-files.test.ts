@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { adoptNew, newFileText } from "../../../src/cli/adopt/new-file.ts";
+import { adoptNew, newFileText } from "../../../src/cli/adopt/new-files.ts";
 import { globMatcher } from "../../../src/cli/session/session.ts";
 import { formatFile } from "../../../src/config/format/format-file.ts";
 import { parseFile } from "../../../src/config/parse-file.ts";

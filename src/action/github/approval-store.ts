@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { z } from "zod";
+import * as z from "zod/mini";
 import { counted } from "../../lib/text.ts";
 import type { Plan } from "../../model/plan.ts";
 import { type ApprovalRecord, approvalRecord } from "../../plan/approve.ts";
@@ -181,25 +181,25 @@ const strings = z.array(z.string());
 
 const recordSchema = z.object({
   merchant: z.string(),
-  environment: z.string().nullable(),
+  environment: z.nullable(z.string()),
   service: z.string(),
   fingerprint: z.string(),
   due: strings,
   seen: strings,
-  held: z.record(z.string(), z.array(z.string().nullable())),
+  held: z.record(z.string(), z.array(z.nullable(z.string()))),
   changesRoles: z.boolean(),
   roles: z.array(
     z.object({
       fingerprint: z.string(),
       kind: z.enum(["create", "update"]),
-      id: z.string().nullable(),
+      id: z.nullable(z.string()),
       name: z.string(),
       permissions: strings,
     }),
   ),
   gains: z.array(z.object({ permissions: strings, members: strings })),
   waiting: strings,
-}) satisfies z.ZodType<ApprovalRecord>;
+}) satisfies z.ZodMiniType<ApprovalRecord>;
 
 const storedSchema = z.object({
   sha: z.string(),

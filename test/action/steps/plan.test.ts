@@ -135,7 +135,7 @@ describe("plan", () => {
     const end = await plan();
     expect(end.outputs["result"]).toBe("no-changes");
     expect(onlyComment()).toContain(told);
-    await plan({ "api-key": "", "base-url": "" });
+    await plan({ "api-key": "" });
     expect(onlyComment()).toContain(told);
   });
 

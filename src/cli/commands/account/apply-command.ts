@@ -52,7 +52,7 @@ Examples:
   rolecall apply access/shop.yaml       asks before it changes anything
   rolecall apply --interactive          leaves changes out, asks for the rest
   rolecall apply --yes                  for pipelines: no question
-  rolecall apply --only due --yes       removes access whose end date has passed,
+  rolecall apply --only due --yes       removes access whose end has passed,
                                         and changes nothing else
   rolecall apply --yes --format json    one event per line, for other programs
   rolecall apply --yes --approved plan.json

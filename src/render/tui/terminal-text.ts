@@ -12,6 +12,9 @@ const RIGHT_TO_LEFT = /[\p{sc=Hebrew}\p{sc=Arabic}\p{sc=Syriac}\p{sc=Thaana}\p{s
 
 const [ISOLATE, END_OF_ISOLATE] = ["\u2068", "\u2069"];
 
+/** Printable ASCII: a cell for each character. */
+const PLAIN_TEXT = /^[\x20-\x7e]*$/;
+
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
 /**
@@ -28,7 +31,7 @@ export function shown(text: string): string {
  * be visible; a line that is a little short does no harm, and one that is too long breaks the screen.
  */
 export function widthOf(text: string): number {
-  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
+  if (PLAIN_TEXT.test(text)) return text.length;
   let apart = 0;
   for (const character of text) {
     apart += character === ISOLATE || character === END_OF_ISOLATE ? 1 : stringWidth(character);
@@ -40,6 +43,8 @@ export function widthOf(text: string): number {
 export function cutTo(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   if (columns <= 0) return "";
+  // One by one, the characters of a long text take long.
+  if (PLAIN_TEXT.test(text)) return `${text.slice(0, columns - 1)}…`;
   let cut = "";
   for (const { segment } of graphemes.segment(text)) {
     // Together, characters can be wider than one by one.

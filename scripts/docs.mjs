@@ -1,7 +1,8 @@
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { commandNames, commandReference } from "./command-reference.mjs";
 import { eventReference } from "./event-reference.mjs";
 import { reference } from "./reference.mjs";
@@ -21,7 +22,7 @@ const pages = {
   "events.md": eventReference(read("events.head.md"), EVENTS),
   "commands.md": commandReference(
     read("commands.head.md"),
-    commandNames(help()).map((name) => ({ name, help: help(name) })),
+    await Promise.all(commandNames(await help()).map(async (name) => ({ name, help: await help(name) }))),
   ),
 };
 
@@ -38,6 +39,6 @@ function read(name) {
   return readFileSync(join(root, "docs", name), "utf8");
 }
 
-function help(...command) {
-  return execFileSync(process.execPath, [program, ...command, "--help"], { encoding: "utf8" });
+async function help(...command) {
+  return (await promisify(execFile)(process.execPath, [program, ...command, "--help"])).stdout;
 }

@@ -5,7 +5,6 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { annotate, type RunnerLog, safeSink } from "../../src/action/action-log.ts";
 import { readRecords, storeRecords } from "../../src/action/github/approval-store.ts";
-import { withRetries } from "../../src/action/github/connect-github.ts";
 import {
   firstSeenLine,
   firstSeenOf,
@@ -13,6 +12,7 @@ import {
   sameDifferences,
 } from "../../src/action/github/drift-issue.ts";
 import type { CheckRun, Github, NewCheck } from "../../src/action/github/github-api.ts";
+import { withRetries } from "../../src/action/github/retry-request.ts";
 import { readInputs, secretsIn } from "../../src/action/inputs.ts";
 import { loadFiles, matchGlob } from "../../src/action/load-and-plan.ts";
 import { configDiff } from "../../src/action/review/compare-files.ts";

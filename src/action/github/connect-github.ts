@@ -11,6 +11,7 @@ import {
   type Pull,
   type TreeEntry,
 } from "./github-api.ts";
+import { limitOf, type RefusedRequest, type RetryEffects, withRetries } from "./retry-request.ts";
 
 /** Connection settings of GitHub's API. */
 export interface GithubConnection {
@@ -57,6 +58,19 @@ export function connectGithub(
   let viewer: Promise<string> | undefined;
   // A list may lack what was created a moment ago, even by the same run.
   const created = new Map<string, readonly CheckRun[]>();
+  const known = new Map<string, Uint8Array>();
+  const texts = async (blobs: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> => {
+    const missing = blobs.filter((blob) => !known.has(blob));
+    for (let from = 0; from < missing.length; from += MAX_OBJECTS) {
+      const batch = missing.slice(from, from + MAX_OBJECTS);
+      const { repository } = await octokit.graphql<TextsResponse>(textsQuery(batch), here);
+      for (const [index, blob] of batch.entries()) {
+        const { text = null, isTruncated = true } = repository?.[`b${index}`] ?? {};
+        if (text !== null && !isTruncated) known.set(blob, new TextEncoder().encode(text));
+      }
+    }
+    return known;
+  };
   return {
     viewer: () => {
       viewer ??= octokit
@@ -75,10 +89,10 @@ export function connectGithub(
       const refs = await octokit.paginate(rest.git.listMatchingRefs, { ...pages, ref: `heads/${prefix}` });
       return new Map(refs.map(({ ref, object }) => [ref.slice("refs/heads/".length), object.sha]));
     },
-    parents: async (sha) => {
+    parents: memoized(async (sha) => {
       const { data } = await rest.git.getCommit({ ...here, commit_sha: sha });
       return data.parents.map((parent) => parent.sha);
-    },
+    }),
     commits: async (sha, page) => {
       const { data } = await rest.repos.listCommits({ ...pages, sha, page });
       return data.map(commitOf);
@@ -116,7 +130,7 @@ export function connectGithub(
             },
       );
     },
-    tree: async (sha, recursive) => {
+    tree: memoized(async (sha, recursive) => {
       const depth = recursive ? { recursive: "1" } : {};
       const { data } = await rest.git.getTree({ ...here, tree_sha: sha, ...depth });
       const entries = data.tree.flatMap(({ type, mode, path, sha: name }): readonly TreeEntry[] => {
@@ -124,9 +138,18 @@ export function connectGithub(
         return type === "commit" ? [] : [{ path, type: type === "tree" ? "folder" : "file", sha: name }];
       });
       return { entries, truncated: data.truncated };
-    },
-    blob: async (sha) =>
+    }),
+    blob: memoized(async (sha) =>
       Buffer.from((await rest.git.getBlob({ ...here, file_sha: sha })).data.content, "base64"),
+    ),
+    texts: async (blobs) => {
+      try {
+        return await texts(blobs);
+      } catch (error) {
+        if (error instanceof GithubError) throw error;
+        throw new GithubError(0, `POST /graphql: ${messageOf(error)}`);
+      }
+    },
     comments: async (issue) =>
       (await octokit.paginate(rest.issues.listComments, { ...pages, issue_number: issue })).map(commentOf),
     comment: async (id) => {
@@ -225,6 +248,38 @@ function proposalOf(data: ProposalData): Proposal {
   return { ...issueOf(data), merged: data.merged_at !== null };
 }
 
+/** Maximum number of objects in one query; more make GitHub's response slow. */
+const MAX_OBJECTS = 100;
+
+interface TextsResponse {
+  readonly repository: Readonly<
+    Record<string, { readonly text?: string | null; readonly isTruncated?: boolean } | null>
+  > | null;
+}
+
+function textsQuery(blobs: readonly string[]): string {
+  const objects = blobs.map((sha, index) => `b${index}: object(oid: "${sha}") { ...content }`);
+  return `query ($owner: String!, $repo: String!) {
+  repository(owner: $owner, name: $repo) { ${objects.join(" ")} }
+}
+fragment content on Blob { text isTruncated }`;
+}
+
+/** Remembers what was loaded by a git object name, which never changes. */
+function memoized<K extends readonly unknown[], T>(
+  load: (...key: K) => Promise<T>,
+): (...key: K) => Promise<T> {
+  const loaded = new Map<string, Promise<T>>();
+  return (...key) => {
+    const name = JSON.stringify(key);
+    const found = loaded.get(name) ?? load(...key);
+    loaded.set(name, found);
+    // A failure is tried again.
+    found.catch(() => loaded.delete(name));
+    return found;
+  };
+}
+
 const nothing = (): void => undefined;
 /** Octokit would log GitHub's messages unescaped. */
 const QUIET = { debug: nothing, info: nothing, warn: nothing, error: nothing };
@@ -308,86 +363,4 @@ function refusalOf(error: unknown): RefusedRequest | null {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-/** The part of an error response that determines the delay of a retry. */
-export interface RefusedRequest {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | number | undefined>>;
-  readonly message: string;
-}
-
-/** Effects of a retry. */
-export interface RetryEffects {
-  now(): number;
-  sleep(ms: number): Promise<void>;
-  /** Logs the reason for a delay. */
-  log(text: string): void;
-}
-
-const MAX_ATTEMPTS = 5;
-const MAX_WAIT_MS = 2 * 60_000;
-const MAX_TOTAL_WAIT_MS = 5 * 60_000;
-/** GitHub's recommendation for secondary rate limits without a header. */
-const SECONDARY_WAIT_MS = 60_000;
-const FAILURE_WAIT_MS = 1_000;
-
-/**
- * Retries a request after rate limits, and a repeatable one after server errors, within a limited number of attempts and
- * a limited time. `refusalOf` extracts the response from an error of `send`.
- */
-export async function withRetries<T>(
-  send: () => Promise<T>,
-  refusalOf: (error: unknown) => RefusedRequest | null,
-  repeatable: boolean,
-  effects: RetryEffects,
-): Promise<T> {
-  let waited = 0;
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await send();
-    } catch (error) {
-      const refused = refusalOf(error);
-      const wait = refused && waitFor(refused, repeatable, attempt, effects.now());
-      if (wait === null || attempt >= MAX_ATTEMPTS) throw error;
-      if (wait > MAX_WAIT_MS || waited + wait > MAX_TOTAL_WAIT_MS) throw error;
-      waited += wait;
-      if (wait > 0) effects.log(`GitHub asks to wait ${(wait / 1000).toFixed(0)} s (${refused?.status}).`);
-      await effects.sleep(wait);
-    }
-  }
-}
-
-const SECONDARY_LIMIT = /secondary rate limit|abuse detection/i;
-
-/** Explains the rate limit that refused a request; `null` for any other refusal. */
-function limitOf({ status, headers, message }: RefusedRequest): string | null {
-  if (status !== 403 && status !== 429) return null;
-  if (SECONDARY_LIMIT.test(message))
-    return "GitHub's secondary rate limit is reached: too many requests at once";
-  const isUsedUp = String(headers["x-ratelimit-remaining"]) === "0" || /rate limit exceeded/i.test(message);
-  if (!isUsedUp && status !== 429) return null;
-  const reset = Number(headers["x-ratelimit-reset"]);
-  const end = reset > 0 ? ` until ${new Date(reset * 1000).toISOString().slice(11, 16)} UTC` : "";
-  return `GitHub's rate limit is used up${end}`;
-}
-
-/** Returns the delay before the next attempt, in ms; `null` to give up. */
-function waitFor(
-  { status, headers, message }: RefusedRequest,
-  repeatable: boolean,
-  attempt: number,
-  now: number,
-): number | null {
-  if (status === 403 || status === 429) {
-    const after = Number(headers["retry-after"]);
-    if (headers["retry-after"] !== undefined && Number.isFinite(after)) return Math.max(after, 0) * 1000;
-    const reset = Number(headers["x-ratelimit-reset"]) * 1000;
-    if (String(headers["x-ratelimit-remaining"]) === "0" && Number.isFinite(reset)) {
-      return Math.max(reset - now, 0) + 1000;
-    }
-    if (SECONDARY_LIMIT.test(message)) return SECONDARY_WAIT_MS * 2 ** (attempt - 1);
-    return status === 429 ? SECONDARY_WAIT_MS : null;
-  }
-  return status >= 500 && repeatable ? FAILURE_WAIT_MS * 2 ** (attempt - 1) : null;
 }

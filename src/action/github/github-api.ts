@@ -130,6 +130,8 @@ export interface Github {
   /** Returns a tree by its object name, or that of a commit; with everything below it if recursive. */
   tree(sha: string, recursive: boolean): Promise<Tree>;
   blob(sha: string): Promise<Uint8Array>;
+  /** Returns the contents of many text files in a few requests, by object name; omits those that it cannot return whole. */
+  texts(blobs: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>;
   comments(issue: number): Promise<readonly Comment[]>;
   /** Returns a comment with the number of its issue or pull request. */
   comment(id: number): Promise<Comment & { readonly issue: number }>;

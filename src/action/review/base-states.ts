@@ -28,10 +28,9 @@ export async function statesAt(
   );
   const roots = [...new Set(wanted.flat())].sort();
   if (roots.length === 0) return [];
-  const { merchants } = await loadMerchants(roots, commitReader(files, workspace, github), {
-    now: io.now(),
-    judge: judgeDeclared,
-  });
+  const fetched = await differingTexts(roots, files, workspace, github);
+  const read = commitReader(files, fetched, workspace, github);
+  const { merchants } = await loadMerchants(roots, read, { now: io.now(), judge: judgeDeclared });
   return merchants.flatMap(({ state }) => state ?? []);
 }
 
@@ -50,12 +49,39 @@ export async function baseStates(context: ActionContext): Promise<readonly Desir
   return commit === null ? null : statesAt(commit, context);
 }
 
-function commitReader(files: CommitFiles, workspace: string, github: Github): ReadSource {
+/** Returns, by git object name, the contents of files that differ in the checkout. */
+async function differingTexts(
+  paths: readonly string[],
+  files: CommitFiles,
+  workspace: string,
+  github: Github,
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  const wanted = new Set<string>();
+  for (const path of paths) {
+    const blob = await files.blobAt(path);
+    if (blob !== null && (await localCopy(join(workspace, path), blob)) === null) wanted.add(blob);
+  }
+  if (wanted.size < 2) return new Map();
+  const found = await github.texts([...wanted]).catch((error: unknown) => {
+    // Without that query every file is read by itself.
+    if (error instanceof GithubError && error.limit === null) return new Map<string, Uint8Array>();
+    throw error;
+  });
+  return new Map([...found].filter(([blob, bytes]) => gitBlobName(bytes, blob) === blob));
+}
+
+function commitReader(
+  files: CommitFiles,
+  fetched: ReadonlyMap<string, Uint8Array>,
+  workspace: string,
+  github: Github,
+): ReadSource {
   return async (path, from) => {
     const file = posix.normalize(from === null ? path : posix.join(posix.dirname(from), path));
     const blob = file.startsWith("..") ? null : await files.blobAt(file);
     if (blob === null) return { ok: false, reason: file.startsWith("..") ? "outside-root" : "missing" };
-    const bytes = (await localCopy(join(workspace, file), blob)) ?? (await github.blob(blob));
+    const known = fetched.get(blob) ?? (await localCopy(join(workspace, file), blob));
+    const bytes = known ?? (await github.blob(blob));
     try {
       return { ok: true, file, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
     } catch {

@@ -20,9 +20,9 @@ import {
 } from "./desired-settings.ts";
 import type { LocatedProblem } from "./diagnostics/problem.ts";
 import { isError } from "./diagnostics/rule-table.ts";
-import type { SourceFile } from "./load-sources.ts";
+import type { ResolveInclude, SourceFile } from "./load-sources.ts";
 import { type RawFile, renamedRoles } from "./raw-file.ts";
-import { type IncludeGraph, type ResolveInclude, resolveIncludes } from "./resolve-includes.ts";
+import { type IncludeGraph, resolveIncludes } from "./resolve-includes.ts";
 import { adjustedPermissions } from "./rules/adjustments.ts";
 import { breachProblems, readableContent } from "./rules/judging.ts";
 import { checkMerchant } from "./rules/merchant-rules.ts";

@@ -8,6 +8,7 @@ import {
   type LoadHooks,
   loadSources,
   type ReadSource,
+  released,
 } from "./load-sources.ts";
 import { locationOf } from "./raw-file.ts";
 import { omitUndefined, repeats, textOf } from "./values.ts";
@@ -48,9 +49,17 @@ export async function loadMerchants(
   read: ReadSource,
   { now, judge, wholeProject = false, selected = [], hooks }: LoadingOptions,
 ): Promise<LoadedMerchants> {
-  const library = await loadSources(files, read, now, hooks);
-  await hooks?.pause();
-  const assembled = buildAll(library, { now, judge });
+  const built = new Map<string, BuiltMerchant>();
+  const library = await loadSources(files, read, now, hooks, (source, resolve) => {
+    const one = buildDesiredState(source, resolve, { now, judge });
+    const main = released(source);
+    built.set(source.file, {
+      ...one,
+      main,
+      sources: one.sources.map((each) => (each === source ? main : each)),
+    });
+  });
+  const assembled = buildRest(library, built, { now, judge });
   await hooks?.pause();
   const duplicates = duplicateMerchants(
     assembled.map(({ main: { file, raw } }) => ({ file, merchant: raw?.fields["merchant"] })),
@@ -95,24 +104,27 @@ export async function loadMerchants(
   };
 }
 
-/** Builds the merchants of all root files; of files that only include one another, the first is a root. */
-function buildAll(library: LoadedSources, judging: Judging): readonly BuiltMerchant[] {
-  const included = new Set(library.targets.values());
-  const alone = library.roots.filter(
-    (source) =>
-      !included.has(source) || (source.raw !== null && Object.hasOwn(source.raw.fields, "merchant")),
-  );
-  const assembled: BuiltMerchant[] = [];
-  for (const source of alone) {
-    assembled.push(buildDesiredState(source, library.resolve, judging));
-  }
-  const reached = new Set(assembled.flatMap(({ sources }) => sources));
-  for (const source of library.roots) {
-    if (!reached.has(source)) {
-      const one = buildDesiredState(source, library.resolve, judging);
+/**
+ * Adds the root files that declare no merchant: those that no other file includes, and of files that only include one
+ * another, the first.
+ */
+function buildRest(
+  { roots, included, resolve }: LoadedSources,
+  built: ReadonlyMap<string, BuiltMerchant>,
+  judging: Judging,
+): readonly BuiltMerchant[] {
+  const alone = roots.flatMap((source) => {
+    const known = built.get(source.file);
+    return known ?? (included.has(source.file) ? [] : buildDesiredState(source, resolve, judging));
+  });
+  const assembled = [...alone];
+  const reached = new Set(alone.flatMap(({ sources }) => sources.map(({ file }) => file)));
+  for (const source of roots) {
+    if (!reached.has(source.file)) {
+      const one = buildDesiredState(source, resolve, judging);
       assembled.push(one);
       for (const each of one.sources) {
-        reached.add(each);
+        reached.add(each.file);
       }
     }
   }

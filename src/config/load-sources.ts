@@ -13,7 +13,13 @@ import { type MerchantFile, merchantSchema } from "./schema/merchant-schema.ts";
 import { checkSchema, memberIssues, memberIssuesPausing } from "./schema/schema-problems.ts";
 import { includeMistake, isYamlName, MAX_LENGTH } from "./schema/text-schemas.ts";
 import { fieldsOf, listOf, omitUndefined } from "./values.ts";
-import { endsWithMembers, firstChunk, type ParsedYaml, parseFastPausing } from "./yaml/fast-yaml.ts";
+import {
+  endsWithMembers,
+  firstChunk,
+  type ParsedYaml,
+  parseFast,
+  parseFastPausing,
+} from "./yaml/fast-yaml.ts";
 
 /** An include: the path as written, and its location. */
 export interface Include {
@@ -90,6 +96,8 @@ export type ReadResult =
   | { readonly ok: true; readonly file: string; readonly text: string }
   | { readonly ok: false; readonly reason: ReadFailure };
 
+type TextResult = ReadResult & { readonly ok: true };
+
 /** The reasons why a file cannot be read. */
 export type ReadFailure = "missing" | "not-a-file" | "not-utf8" | "outside-root" | "too-large" | "unreadable";
 
@@ -112,96 +120,138 @@ export interface LoadedSources {
   /** The requested files. */
   readonly roots: readonly SourceFile[];
   readonly sources: readonly SourceFile[];
-  readonly targets: ReadonlyMap<Include, SourceFile>;
+  /** The names of the files that others include. */
+  readonly included: ReadonlySet<string>;
   readonly failures: readonly FailedRead[];
-  readonly resolve: (include: Include) => SourceFile | null;
+  readonly resolve: ResolveInclude;
 }
+
+/** Returns the file that an include leads to, `null` if it could not be read. */
+export type ResolveInclude = (include: Include) => SourceFile | null;
 
 /** Hooks that run while files are loaded. */
 export interface LoadHooks {
-  /** Called with the header of each file before the file is parsed; the rest may still have errors. */
+  /** Called with the header of each file, of a large one before it is parsed; the rest may still have errors. */
   readonly onHeader: (head: FileHeader) => Promise<void>;
   /** Called between the steps of the work, of which none takes long. */
   readonly pause: () => Promise<void>;
 }
 
-/** Reads files and their includes in rounds, each file once. */
+/**
+ * Reads files and their includes, each file once. `onMerchant` gets each requested file that declares a merchant, as soon
+ * as everything that it includes is read; its content is released after that.
+ */
 export async function loadSources(
   files: readonly string[],
   read: ReadSource,
   now: number,
   hooks: LoadHooks | undefined,
+  onMerchant: (source: SourceFile, resolve: ResolveInclude) => void,
 ): Promise<LoadedSources> {
   const pause = hooks?.pause ?? noPause;
   const sources = new Map<string, SourceFile>();
-  const targets = new Map<Include, SourceFile>();
+  const targets = new Map<Include, string>();
   const failures: FailedRead[] = [];
-  const add = async (
-    result: ReadResult,
-    name: string,
-    location: FileLocation | null,
-  ): Promise<SourceFile | null> => {
-    if (!result.ok) {
-      failures.push({ code: `file-${result.reason}`, name, limit: MAX_LENGTH, location });
-      return null;
-    }
-    const known = sources.get(result.file);
-    if (known !== undefined) {
-      return known;
-    }
-    const parsed = await parseYaml(result.text, pause);
+  const parse = async ({ file, text }: TextResult, isRoot: boolean): Promise<SourceFile> => {
+    const plain = await parseFastPausing(text, pause);
+    if (plain !== null && isRoot && !isLarge(text)) await reportHeader(headerOf(file, plain.value), hooks);
+    const parsed = plain ?? (await import("./yaml/to-value.ts")).parse(text);
     const issues = await memberIssuesPausing(parsed.value, pause);
-    const source = analyzeSource(result.file, result.text, parsed, now, issues);
-    sources.set(result.file, source);
+    const source = analyzeSource(file, text, parsed, now, issues);
+    sources.set(file, source);
     await pause();
     return source;
   };
-  const given = await Promise.all(files.map((file) => read(file, null)));
-  if (hooks) await begin(given, hooks);
-  const roots = new Set<SourceFile>();
-  for (const [index, result] of given.entries()) {
-    const root = await add(result, files[index] ?? "", null);
-    if (root !== null) {
-      roots.add(root);
-    }
-  }
-  let round: readonly SourceFile[] = [...roots];
-  while (round.length > 0) {
-    const includes = round.flatMap((source) => source.includes);
-    const known = new Set(sources.values());
-    const results = await Promise.all(includes.map((include) => read(include.path, include.location.file)));
+  const fail = (
+    { reason }: ReadResult & { readonly ok: false },
+    name: string,
+    location: FileLocation | null,
+  ) => void failures.push({ code: `file-${reason}`, name, limit: MAX_LENGTH, location });
+  const readIncluded = readOnce(read);
+  const follow = async ({ includes }: SourceFile): Promise<void> => {
+    const results = await Promise.all(includes.map(readIncluded));
     for (const [index, include] of includes.entries()) {
       const result = yamlOnly(results[index]);
-      const target = await add(result, include.path, include.location);
-      if (target !== null) {
-        targets.set(include, target);
+      if (!result.ok) {
+        fail(result, include.path, include.location);
+        continue;
       }
+      targets.set(include, result.file);
+      if (!sources.has(result.file)) await follow(await parse(result, false));
     }
-    round = [...sources.values()].filter((source) => !known.has(source));
+  };
+  const resolve: ResolveInclude = (include) => sources.get(targets.get(include) ?? "") ?? null;
+  const given = await Promise.all(files.map((file) => read(file, null)));
+  await reportLargeFiles(given, hooks);
+  const roots = new Set<string>();
+  for (const [index, result] of given.entries()) {
+    if (!result.ok) {
+      fail(result, files[index] ?? "", null);
+      continue;
+    }
+    const { file } = result;
+    const source = sources.get(file) ?? (await parse(result, true));
+    if (roots.has(file)) continue;
+    roots.add(file);
+    await follow(source);
+    if (source.raw === null || !Object.hasOwn(source.raw.fields, "merchant")) continue;
+    onMerchant(source, resolve);
+    sources.set(file, released(source));
+    await pause();
   }
+  const all = [...sources.values()];
   return {
-    roots: [...roots],
-    sources: [...sources.values()],
-    targets,
+    roots: [...roots].flatMap((file) => sources.get(file) ?? []),
+    sources: all,
+    included: new Set(targets.values()),
     failures,
-    resolve: (include) => targets.get(include) ?? null,
+    resolve,
+  };
+}
+
+/** Returns a merchant's file without its content: whatever includes it is told only that it is a merchant's. */
+export function released({ file, text, problems, raw }: SourceFile): SourceFile {
+  const { merchant } = raw?.fields ?? {};
+  const fields =
+    raw === null ? null : { file, fields: { merchant }, roles: [], adjustments: [], members: [] };
+  return { file, text, content: null, raw: fields, includes: [], problems };
+}
+
+/** Returns a function that reads what files include; from one folder, a path as written leads to one file. */
+function readOnce(read: ReadSource): (include: Include) => Promise<ReadResult> {
+  const known = new Map<string, Promise<ReadResult>>();
+  return ({ path, location: { file } }) => {
+    const key = JSON.stringify([file.replace(/[^\\/]*$/, ""), path]);
+    const result = known.get(key) ?? read(path, file);
+    known.set(key, result);
+    return result;
   };
 }
 
 const noPause = async (): Promise<void> => undefined;
 
 /** Parses YAML; the full parser is loaded only for a text that needs it. */
-export async function parseYaml(text: string, pause: LoadHooks["pause"] = noPause): Promise<ParsedYaml> {
-  return (await parseFastPausing(text, pause)) ?? (await import("./yaml/to-value.ts")).parse(text);
+export async function parseYaml(text: string): Promise<ParsedYaml> {
+  return parseFast(text) ?? (await import("./yaml/to-value.ts")).parse(text);
 }
 
-/** Reports the headers of the files. */
-async function begin(given: readonly ReadResult[], { onHeader, pause }: LoadHooks): Promise<void> {
+/** Files above this size, in UTF-16 units, take so long to parse that their first part is parsed before. */
+const LARGE_FILE = 32_000;
+
+function isLarge(text: string): boolean {
+  return text.length > LARGE_FILE;
+}
+
+/** Reports the headers of the large files. */
+async function reportLargeFiles(given: readonly ReadResult[], hooks: LoadHooks | undefined): Promise<void> {
   for (const result of given) {
-    const head = result.ok ? readHeader(result.file, result.text) : null;
-    if (head !== null) await onHeader(head);
+    if (result.ok && isLarge(result.text)) await reportHeader(readHeader(result.file, result.text), hooks);
   }
-  await pause();
+  await hooks?.pause();
+}
+
+async function reportHeader(head: FileHeader | null, hooks: LoadHooks | undefined): Promise<void> {
+  if (head !== null) await hooks?.onHeader(head);
 }
 
 /** Rejects links that end in .yaml but lead to another kind of file, whose text must not be shown. */
@@ -227,7 +277,12 @@ function readHeader(file: string, text: string): FileHeader | null {
   if (first === null) return null;
   const { length } = first.text;
   if (length < text.length && !endsWithMembers(text)) return null;
-  const { merchant, environment, api, members } = fieldsOf(first.value);
+  return headerOf(file, first.value, text.length / length);
+}
+
+/** Returns the header of a parsed file, of which a part is parsed; `null` without a valid one. */
+function headerOf(file: string, value: unknown, parts = 1): FileHeader | null {
+  const { merchant, environment, api, members } = fieldsOf(value);
   const { data: head } = merchantSchema.safeParse(omitUndefined({ version: 1, merchant, environment, api }));
   if (head?.merchant === undefined) return null;
   return omitUndefined({
@@ -235,7 +290,7 @@ function readHeader(file: string, text: string): FileHeader | null {
     environment: head.environment,
     baseUrl: head.api?.base_url,
     keyEnv: head.api?.key_env,
-    members: Math.round((listOf(members).length * text.length) / length),
+    members: Math.round(listOf(members).length * parts),
     origin: { file, path: [] },
   });
 }

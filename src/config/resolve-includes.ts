@@ -1,10 +1,7 @@
 import type { FileLocation, LocatedProblem, Path } from "./diagnostics/problem.ts";
-import type { Include, SourceFile } from "./load-sources.ts";
+import type { Include, ResolveInclude, SourceFile } from "./load-sources.ts";
 import { locationOf, type RawFile } from "./raw-file.ts";
 import { fieldsOf } from "./values.ts";
-
-/** Returns the file that an include leads to, `null` if it could not be read. */
-export type ResolveInclude = (include: Include) => SourceFile | null;
 
 /** A merchant's file with all its includes, each once; included files come first. */
 export interface IncludeGraph {

@@ -145,6 +145,45 @@ members:
     expect(reads).toContain("shared/x.yaml");
   });
 
+  test("asks once for what the files of one folder include by one path, also if it is missing", async () => {
+    const own = (code: string): string => `merchant: ${code}\ninclude: [../all.yaml, ../gone.yaml]\n`;
+    const { read, reads } = reader({
+      "x/a.yaml": own("A"),
+      "x/b.yaml": own("B"),
+      "y/c.yaml": own("C"),
+      "all.yaml": "roles: []\n",
+    });
+    const { merchants, diagnostics } = await loadMerchants(["x/a.yaml", "x/b.yaml", "y/c.yaml"], read, {
+      now: NOW,
+      judge: judgeDeclared,
+    });
+    expect(reads.filter((file) => file === "all.yaml")).toHaveLength(2);
+    expect(reads.filter((file) => file === "gone.yaml")).toHaveLength(2);
+    expect(diagnostics.map(({ code, file }) => `${file} ${code}`)).toEqual([
+      "x/a.yaml file-missing",
+      "x/b.yaml file-missing",
+      "y/c.yaml file-missing",
+    ]);
+    expect(merchants.map(({ state }) => state)).toEqual([null, null, null]);
+  });
+
+  test("is told apart from a merchant's file, whichever of them is read first", async () => {
+    const files = {
+      "a.yaml": "merchant: A\nroles: []\n",
+      "b.yaml": "merchant: B\ninclude: [a.yaml]\n",
+      "c.yaml": "merchant: C\ninclude: [shared.yaml]\n",
+      "shared.yaml": "include: [a.yaml]\n",
+    };
+    for (const roots of [Object.keys(files), Object.keys(files).reverse()]) {
+      const { merchants, diagnostics } = await load(files, roots);
+      expect(diagnostics.map(({ code, file }) => `${file} ${code}`)).toEqual([
+        "b.yaml include-merchant",
+        "shared.yaml include-merchant",
+      ]);
+      expect(merchants.flatMap(({ state }) => state?.merchant ?? [])).toEqual(["A"]);
+    }
+  });
+
   test("is not a merchant's own when it has no code and another one includes it", async () => {
     const { merchants } = await load({
       "a.yaml": "merchant: A\ninclude: [shared.yaml]\n",

@@ -14,6 +14,7 @@ export interface Inputs {
   readonly comment: "changes" | "always" | "off";
   readonly withoutKey: "config-diff" | "fail";
   readonly rules: "both" | "head";
+  readonly scope: "changed" | "all";
   readonly onPlanChange: "refuse-new" | "fail" | "apply";
   /** The app whose check runs count as records, by its slug. */
   readonly approvalApp: string;
@@ -42,6 +43,7 @@ export const INPUT_DEFAULTS = {
   comment: "changes",
   "without-key": "config-diff",
   rules: "both",
+  scope: "changed",
   "on-plan-change": "refuse-new",
   "approval-app": "github-actions",
   "approval-secret": "",
@@ -112,6 +114,7 @@ export function readInputs(env: RunnerEnv): Inputs {
     comment: choice("comment", ["changes", "always", "off"]),
     withoutKey: choice("without-key", ["config-diff", "fail"]),
     rules: choice("rules", ["both", "head"]),
+    scope: choice("scope", ["changed", "all"]),
     onPlanChange: choice("on-plan-change", ["refuse-new", "fail", "apply"]),
     approvalApp: text("approval-app"),
     approvalSecret: approvalSecret(text("approval-secret")),

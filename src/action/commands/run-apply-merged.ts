@@ -1,28 +1,44 @@
+import { withoutPasswords } from "../../cli/apply/apply-merchants.ts";
 import { type Cancellation, createCancellation } from "../../cli/apply/cancellation.ts";
 import { passwordsFor } from "../../cli/apply/passwords.ts";
 import { applyReporter } from "../../cli/apply/reporter.ts";
 import { runApply } from "../../cli/apply/run-apply.ts";
-import { applyExitCode, ExitCode } from "../../cli/io/io.ts";
 import { fileJournals } from "../../cli/journal/write-journal.ts";
-import { parseOverrides, standingRefusals } from "../../cli/review/approval.ts";
-import { type Planned, type PlanResult, plannedOnly } from "../../cli/session/session.ts";
+import { failedOutcome, parseOverrides, skippedMerchants } from "../../cli/review/approval.ts";
+import { type PlannedMerchant, type PlanResult, plannedOnly } from "../../cli/session/session.ts";
 import { ruleLocations } from "../../cli/show/rule-locations.ts";
 import { unplannedOf } from "../../cli/show/show-plans.ts";
-import { oneLine } from "../../lib/escape.ts";
-import type { Plan } from "../../model/plan.ts";
+import { by, counted } from "../../lib/text.ts";
+import type { MerchantOutcome } from "../../model/apply.ts";
 import { plansJson } from "../../render/machine-formats.ts";
 import { PLAIN } from "../../render/style.ts";
 import { renderFailure } from "../../render/text/failure-text.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
 import { annotate } from "../action-log.ts";
+import { type Baseline, readBaselines, storeMark } from "../github/apply-mark.ts";
 import { GithubError, type Pull } from "../github/github-api.ts";
-import { mergedApproval } from "../github/merged-approval.ts";
-import { type ApplyPlace, appliedMark, pullsMergedAs, readingApprovals } from "../github/merged-pulls.ts";
+import {
+  type Approvals,
+  type MergedApproval,
+  mergedApproval,
+  openApprovals,
+} from "../github/merged-approval.ts";
+import { pullsMergedAs, readingApprovals } from "../github/merged-pulls.ts";
 import { recordTrust } from "../github/pull-approval.ts";
 import { keysNamedBy, loadFiles, planFiles, withActionErrors } from "../load-and-plan.ts";
 import { diagnosticAnnotations, fileErrorLines, planAnnotations } from "../review/annotations.ts";
-import { APPLY_ENDS, type ApplyEnd, captureApplyLog, reportApply } from "../review/apply-page.ts";
+import {
+  APPLY_ENDS,
+  type ApplyEnd,
+  type ApplyReport,
+  applyEnd,
+  captureApplyLog,
+  failureText,
+  isOpen,
+  reportApply,
+} from "../review/apply-page.ts";
+import { coveredMerchants } from "../review/covered-merchants.ts";
 import { maskedAnnotations } from "../review/mask-addresses.ts";
 import { planOutputs } from "../review/publish-plan.ts";
 import { guardApplyBranch, guardCredentials, guardTip, overridesIn } from "../review/secret-policy.ts";
@@ -42,6 +58,7 @@ export async function runApplyMerged(context: ActionContext): Promise<ActionResu
     await reportApply(context, pull, {
       ...APPLY_ENDS.failed,
       lines: [failure.message, failure.hint ?? ""],
+      outcomes: [],
       plans: [],
       placeOf: () => null,
     });
@@ -69,13 +86,21 @@ async function apply(
   pulls: readonly Pull[],
   cancellation: Cancellation,
 ): Promise<ActionResult> {
-  const { inputs, io, log, event, scope } = context;
+  const { inputs, io, log, event, github } = context;
   const [pull = null] = pulls;
   const loaded = await loadFiles(inputs, io);
   const keys = keysNamedBy(loaded.states, io.env);
   keys.forEach(context.maskSecret);
   await guardCredentials(context, loaded.states);
-  const { planned, progress, close } = await planFiles(loaded.states, inputs, io, {
+  const trust = recordTrust(inputs);
+  const approvals = openApprovals({ sha: event.sha, branch, pulls }, trust, github);
+  const { baselines, covered } = await readingApprovals(async () => {
+    const codes = loaded.states.map(({ merchant }) => merchant);
+    const baselines = await readBaselines(codes, { sha: event.sha, paths: inputs.paths }, trust, github);
+    return { baselines, covered: await coveredMerchants(context, loaded.states, baselines, approvals) };
+  });
+  if (covered.length < loaded.states.length) log.info(coverageText(covered.length, loaded.states.length));
+  const { planned, progress, close } = await planFiles(covered, inputs, io, {
     signal: cancellation.cancelled,
   });
   try {
@@ -94,98 +119,107 @@ async function apply(
       ...planOutputs(plans),
       "plan-path": await context.saveFile(`rolecall-plan-${context.scope.id}.json`, plansJson(plans)),
     };
-    const end = async (how: ApplyEnd, lines: readonly string[], why = how.message): Promise<ActionResult> => {
-      const published = await reportApply(context, pull, { ...how, lines, plans, placeOf });
+    const end = async (how: ApplyEnd, part: Partial<ApplyReport>): Promise<ActionResult> => {
+      const report = { ...how, lines: [], outcomes: [], plans, placeOf, ...part };
+      const all = { ...outputs, ...(await reportApply(context, pull, report)) };
       const { result, reason } = how;
-      const all = { ...outputs, ...published };
-      return reason === null ? passed(result, all) : failed(result, reason, why, all);
+      return reason === null ? passed(result, all) : failed(result, reason, failureText(report), all);
     };
-    const refuse = (how: ApplyEnd, reasons: readonly string[]): Promise<ActionResult> => {
-      for (const line of reasons) reporter.say(line);
-      return end(how, reasons, `${reasons[0]} ${how.message}`);
-    };
-
-    const unread = problemsOf(planned, fileErrorLines(loaded.diagnostics), plans);
-    if (unread !== null) return await refuse(loaded.valid ? APPLY_ENDS.unread : APPLY_ENDS.invalid, unread);
-    const standing = standingRefusals(plans, overrides).flatMap(({ merchant, refusals }) =>
-      refusals.map(({ message }) => oneLine(`${merchant}: ${message}`)),
-    );
-    if (standing.length > 0) return await refuse(APPLY_ENDS.refused, standing);
-    const due = looks.filter(({ plan }) => plan.changes.length > 0);
-    if (due.length === 0) {
-      await mark(context, "success", "Nothing to do");
-      return await end(APPLY_ENDS.nothing, []);
+    if (!loaded.valid) {
+      const lines = ["The files have errors: fix them first.", ...fileErrorLines(loaded.diagnostics)];
+      for (const line of lines) reporter.say(line);
+      return await end(APPLY_ENDS.invalid, { lines });
     }
-    const objections = await objectionsTo(due, { sha: event.sha, branch, scope, pulls }, context);
-    if (objections.length > 0) return await refuse(APPLY_ENDS.unapproved, objections);
+    const { objections, notes } = await objectionsTo(looks, baselines, approvals, context);
+    const refused = skippedMerchants(planned, overrides, objections);
+    const unread = unplannedOf(planned).flatMap(({ merchant, failure }) => [
+      `${merchant} could not be read.`,
+      ...renderFailure(failure, PLAIN).trimEnd().split("\n"),
+    ]);
+    for (const line of unread) reporter.say(line);
+    const env = withoutSecrets(io.env, [...context.secrets, ...keys]);
+    const { due, left, unchanged } = divide(looks, refused, { env });
+    if (left.length > 0) reporter.skipped(left, due.length);
+    for (const note of notes) reporter.say(note);
     const password = passwordsFor(
       due.map(({ plan }) => plan),
       [],
-      withoutSecrets(io.env, [...context.secrets, ...keys]),
+      env,
     );
     // Check again: somebody may have merged during the planning.
-    await readingApprovals(() => guardTip(context, branch, context.github));
+    await readingApprovals(() => guardTip(context, branch, github));
     const captured = captureApplyLog(reporter, progress);
     progress.applying(due.map(({ plan }) => plan));
     const options = {
       password,
       concurrency: inputs.concurrency,
       recheck: true,
+      onError: "continue" as const,
       cancellation,
       openJournal: fileJournals(io),
       sleep: io.sleep,
     };
-    const code = applyExitCode(await runApply(due, options, captured.reporter));
-    await mark(
-      context,
-      code === ExitCode.ok ? "success" : "failure",
-      code === ExitCode.ok ? "Applied" : "Stopped",
-    );
-    return await end(
-      code === ExitCode.ok
-        ? APPLY_ENDS.applied
-        : code === ExitCode.partial
-          ? APPLY_ENDS.partial
-          : APPLY_ENDS.stopped,
-      captured.lines(),
-    );
+    const applied = due.length === 0 ? [] : await runApply(due, options, captured.reporter);
+    const outcomes = [...applied, ...left, ...unchanged].sort(by(({ merchant }) => merchant));
+    reporter.outcomes(outcomes);
+    await mark(context, outcomes, baselines);
+    return await end(applyEnd({ applied, left, unapproved: objections }), {
+      lines: [...unread, ...notes, ...captured.lines()],
+      outcomes,
+    });
   } finally {
     await close();
   }
 }
 
-/** Returns the objections to unapproved changes, with the next steps; empty if everything is approved. */
-async function objectionsTo(
-  due: readonly PlanResult[],
-  place: ApplyPlace,
-  context: ActionContext,
-): Promise<readonly string[]> {
-  const { onPlanChange } = context.inputs;
-  if (onPlanChange === "apply") return [];
-  const { objections, pulls, ignored } = await readingApprovals(() =>
-    mergedApproval(due, place, onPlanChange, recordTrust(context.inputs), context.github),
-  );
-  return objections.length === 0 ? [] : [...objections.map(oneLine), ...ignored, howToGoOn(pulls)];
+function coverageText(covered: number, all: number): string {
+  return `${covered === 0 ? "None" : covered} of ${counted(all, "merchant")} changed since the last apply; the others are left alone.`;
 }
 
-/** Returns the problems that prevent an apply; `null` if there are none. */
-function problemsOf(
-  planned: readonly Planned[],
-  fileErrors: readonly string[],
-  plans: readonly Plan[],
-): readonly string[] | null {
-  const unread = unplannedOf(planned).flatMap(({ merchant, failure }) => [
-    `${merchant} could not be read.`,
-    ...renderFailure(failure, PLAIN).trimEnd().split("\n"),
-  ]);
-  const found = plans.flatMap(({ merchant, findings }) =>
-    findings.flatMap(({ severity, message }) =>
-      severity === "error" ? [oneLine(`${merchant}: ${message}`)] : [],
-    ),
+/** Returns the objections to unapproved changes by merchant, and what to do about them. */
+async function objectionsTo(
+  looks: readonly PlanResult[],
+  baselines: ReadonlyMap<string, Baseline>,
+  approvals: Approvals,
+  { inputs }: ActionContext,
+): Promise<Pick<MergedApproval, "objections"> & { readonly notes: readonly string[] }> {
+  const { onPlanChange: rule, approvalSecret: key } = inputs;
+  if (rule === "apply") return { objections: new Map(), notes: [] };
+  const { objections, pulls, ignored } = await readingApprovals(() =>
+    mergedApproval(looks, approvals, baselines, { rule, key }),
   );
-  const broken = fileErrors.length === 0 ? [] : ["The files have errors: fix them first.", ...fileErrors];
-  const lines = [...broken, ...unread, ...found];
-  return lines.length === 0 ? null : lines;
+  return { objections, notes: objections.size === 0 ? [] : [...ignored, howToGoOn(pulls)] };
+}
+
+/** The merchants that are applied, those that are not, and those with nothing to do. */
+interface Divided {
+  readonly due: readonly PlannedMerchant[];
+  readonly left: readonly MerchantOutcome[];
+  readonly unchanged: readonly MerchantOutcome[];
+}
+
+function divide(
+  looks: readonly PlannedMerchant[],
+  refused: readonly MerchantOutcome[],
+  io: Pick<ActionContext["io"], "env">,
+): Divided {
+  const out = new Set(refused.map(({ merchant }) => merchant));
+  const open = looks.filter(({ plan }) => !out.has(plan.merchant));
+  const due = open.filter(({ plan }) => plan.changes.length > 0);
+  const missing = withoutPasswords(
+    due.map(({ plan }) => ({ plan, passwords: [] })),
+    io,
+  );
+  // If no merchant can be applied, the error that ends the run names every password.
+  const unready = missing.length < due.length || refused.length > 0 ? missing : [];
+  const waiting = new Set(unready.map(({ merchant }) => merchant));
+  return {
+    due: due.filter(({ plan }) => !waiting.has(plan.merchant)),
+    left: [...refused, ...unready.map(failedOutcome)],
+    unchanged: open
+      .filter(({ plan }) => plan.changes.length === 0)
+      .map(({ plan: { merchant } }) => ({ merchant, status: "unchanged", reasons: [] })),
+  };
 }
 
 function howToGoOn(pulls: readonly Pull[]): string {
@@ -193,7 +227,7 @@ function howToGoOn(pulls: readonly Pull[]): string {
     pulls.length === 0
       ? "No merged pull request contains this commit, so no plan was reviewed."
       : `The plan was reviewed on ${pulls.map(({ number }) => `#${number}`).join(", ")}.`;
-  return `${where} Open a pull request, whose plan shows what is new; or, to apply the plan above, run this workflow once with on-plan-change: apply.`;
+  return `${where} Open a pull request that changes the merchant, whose plan shows what is new; or undo what is new, and run this again; or, to apply the plan above, run this workflow once with on-plan-change: apply.`;
 }
 
 /** Removes keys and tokens from the environment, so that no file can use one as a first password. */
@@ -206,19 +240,24 @@ function withoutSecrets(
   );
 }
 
-/** Records the result on the commit as a check run, for later runs. */
-async function mark(context: ActionContext, conclusion: "success" | "failure", title: string): Promise<void> {
-  const { event, scope, github, log } = context;
+/** Stores on the commit which merchants are applied, so that the next run goes on from there. */
+async function mark(
+  { event, inputs, scope, github, log }: ActionContext,
+  outcomes: readonly MerchantOutcome[],
+  baselines: ReadonlyMap<string, Baseline>,
+): Promise<void> {
+  const open = outcomes.filter(isOpen).map(({ merchant }) => merchant);
+  const pending = open.map((merchant) => [merchant, baselines.get(merchant)?.commit ?? null] as const);
+  const some = outcomes.some(({ status }) => status === "applied");
+  const title =
+    open.length > 0
+      ? `${open.length} of ${counted(outcomes.length, "merchant")} not applied`
+      : some
+        ? "Applied"
+        : "Nothing to do";
+  const { sha, runUrl } = event;
   try {
-    await github.addCheck({
-      name: `rolecall apply${scope.title === "" ? "" : `: ${scope.title}`}`.slice(0, 200),
-      sha: event.sha,
-      externalId: appliedMark(scope),
-      conclusion,
-      title,
-      summary: `[Run](${event.runUrl})`,
-      text: "",
-    });
+    await storeMark({ sha, scope, selection: inputs, pending, title, runUrl }, inputs.approvalSecret, github);
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
     log.notice(`The result could not be recorded on the commit: ${error.because("checks: write")}.`);

@@ -1,6 +1,7 @@
 import { plannedOnly } from "../../cli/session/session.ts";
 import { ruleLocations } from "../../cli/show/rule-locations.ts";
 import { unplannedOf } from "../../cli/show/show-plans.ts";
+import { changedMerchants } from "../../config/changed-merchants.ts";
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
@@ -15,7 +16,7 @@ import { type ActionContext, type ActionResult, failed, markerOf, passed } from 
 import { ActionError } from "../action-error.ts";
 import { annotate } from "../action-log.ts";
 import type { PullContext } from "../github/event-context.ts";
-import type { MergedApproval } from "../github/merged-approval.ts";
+import { type MergedApproval, objectionLines } from "../github/merged-approval.ts";
 import { type KeptApproval, keepApproval } from "../github/pull-approval.ts";
 import { findComment, NO_COMMENT, type PullComment } from "../github/pull-comment.ts";
 import { keysNamedBy, lacksKeys, loadFiles, planFiles, withActionErrors } from "../load-and-plan.ts";
@@ -73,7 +74,8 @@ async function plan(context: ActionContext, comment: PullComment): Promise<Actio
   keysNamedBy(loaded.states, io.env).forEach(context.maskSecret);
   await guardCredentials(context, loaded.states);
   const base = await readableBase(context);
-  const { planned, close } = await planFiles(loaded.states, inputs, io, {
+  const states = plannedStates(context, loaded.states, base);
+  const { planned, close } = await planFiles(states, inputs, io, {
     base: (inputs.rules === "both" && base) || [],
   });
   try {
@@ -112,22 +114,44 @@ async function plan(context: ActionContext, comment: PullComment): Promise<Actio
     const page: ReviewPage = {
       marker: markerOf("plan", context.scope),
       review,
-      about: [aboutRun(context), ...kept.remarks, ...aboutFiles(context, loaded.diagnostics)],
-      after: afterPlan(context, loaded.states, plans, kept, before),
+      about: [
+        aboutRun(context),
+        ...scopeText(states.length, loaded.states.length),
+        ...kept.remarks,
+        ...aboutFiles(context, loaded.diagnostics),
+      ],
+      after: afterPlan(context, states, plans, kept, before),
     };
     const changes = plans.some((one) => one.changes.length > 0 || one.deferred.length > 0);
     const worth = changes || rules.length > 0;
-    const shown = before?.objections.length === 0 ? NO_COMMENT : comment;
+    const shown = before?.objections.size === 0 ? NO_COMMENT : comment;
     const outputs = { ...planOutputs(plans), ...(await publish(context, page, plans, shown, worth)) };
     const verdict = verdictOf(context, plans, unplanned.length, fileErrors.length);
     if (verdict.reason !== null && verdict.reason !== "differences") return { ...verdict, outputs };
     if (kept.problem !== null) return failed("failed", "not-approved", kept.problem, outputs);
-    const [objection] = before?.objections ?? [];
+    const [objection] = before === null ? [] : objectionLines(before.objections);
     if (objection === undefined) return { ...verdict, outputs };
     return failed("refused", "not-approved", `${objection} ${howToApprove(event)}`, outputs);
   } finally {
     await close();
   }
+}
+
+/** Returns the merchants whose resolved state the base does not have; all of them if `scope` says so, or without a base. */
+function plannedStates(
+  { inputs }: ActionContext,
+  states: readonly DesiredState[],
+  base: readonly DesiredState[] | null,
+): readonly DesiredState[] {
+  if (base === null || inputs.scope === "all") return states;
+  const changed = new Set(changedMerchants(states, base).map(({ merchant }) => merchant));
+  return states.filter(({ merchant }) => changed.has(merchant));
+}
+
+function scopeText(planned: number, all: number): readonly string[] {
+  if (planned === all) return [];
+  const of = counted(all, "merchant");
+  return [planned === 0 ? `None of ${of} changes.` : `${planned} of ${of} change; only these are planned.`];
 }
 
 function verdictOf(

@@ -143,13 +143,13 @@ function timeOf({ completedAt }: Pick<CheckRun, "completedAt">): number {
 }
 
 /** Encodes a value as the text of a check run; with a key, its HMAC comes first. `kind` keeps one from standing for another. */
-function sign(value: unknown, kind: string, key: string): string {
+export function sign(value: unknown, kind: string, key: string): string {
   const data = deflateRawSync(JSON.stringify(value)).toString("base64");
   return key === "" ? data : `${macOf(data, kind, key)}.${data}`;
 }
 
 /** Decodes the text of a check run, or returns why it does not count. */
-function verify(
+export function verify(
   text: string,
   kind: string,
   key: string,

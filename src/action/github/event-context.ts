@@ -32,6 +32,8 @@ export interface EventContext {
   readonly sha: string;
   /** Such as `refs/heads/main`. */
   readonly ref: string;
+  /** The branch's commit before a push; null for other events. */
+  readonly before: string | null;
   readonly pull: PullContext | null;
   readonly group: GroupContext | null;
   /** `null` if the event does not contain it. */
@@ -62,6 +64,8 @@ export function eventContext(env: RunnerEnv, eventText: string): EventContext {
     repo,
     sha: env["GITHUB_SHA"] ?? "",
     ref: env["GITHUB_REF"] ?? "",
+    before:
+      name === "push" && !/^0+$/.test(string(payload["before"]) ?? "0") ? string(payload["before"]) : null,
     // The payload of an event that is not about one could name any base.
     pull: name.startsWith("pull_request")
       ? pullOf(record(payload["pull_request"]), string(payload["before"]))

@@ -1,61 +1,109 @@
 import { objectionSentences } from "../../cli/review/approval.ts";
 import type { PlanResult } from "../../cli/session/session.ts";
 import { type Approval, type ApprovalRecord, approveByRecord, isRecordedPlan } from "../../plan/approve.ts";
+import { type Baseline, NO_BASELINE } from "./apply-mark.ts";
 import type { RecordTrust } from "./approval-store.ts";
 import type { Github, Pull } from "./github-api.ts";
 import { type ApplyPlace, unappliedPulls } from "./merged-pulls.ts";
 import { type PullApproval, pullApproval } from "./pull-approval.ts";
 
-/** The approving pull requests, and objections to the changes that none of them approves. */
+/** Reads what is approved for merchants, each back to its baseline: several pull requests may be merged before an apply. */
+export interface Approvals {
+  /** Yields the pull requests that may approve something, newest first. */
+  of(baseline: Baseline): AsyncIterable<PullApproval>;
+}
+
+/** Opens the approvals of a commit; each pull request is read once. */
+export function openApprovals(place: ApplyPlace, trust: RecordTrust, github: Github): Approvals {
+  const pulls = new Map<string, Promise<readonly Pull[]>>();
+  const commits = new Map<number, ReturnType<Github["commits"]>>();
+  const read = new Map<number, Promise<PullApproval>>();
+  const cached: Github = {
+    ...github,
+    pullsOf: (sha) => remember(pulls, sha, () => github.pullsOf(sha)),
+    commits: (sha, page) => remember(commits, page, () => github.commits(sha, page)),
+  };
+  return {
+    of: async function* ({ commit }) {
+      for await (const found of unappliedPulls(place, commit, cached)) {
+        for (const pull of found) {
+          yield await remember(read, pull.number, () => pullApproval(pull, trust, github));
+        }
+      }
+    },
+  };
+}
+
+function remember<K, V>(known: Map<K, V>, key: K, ask: () => V): V {
+  const value = known.get(key) ?? ask();
+  known.set(key, value);
+  return value;
+}
+
+/** What merged pull requests approve of some plans. */
 export interface MergedApproval {
   readonly pulls: readonly Pull[];
-  readonly objections: readonly string[];
+  /** Objections by merchant, sentences about it: to changes that no record approves. */
+  readonly objections: ReadonlyMap<string, readonly string[]>;
   /** Why records do not count, a sentence each. */
   readonly ignored: readonly string[];
 }
 
-/**
- * Compares new plans with the approval on the pull requests of a commit. If changes remain, earlier commits count too,
- * back to the last applied one, because several pull requests may be merged before an apply.
- */
+/** Returns objections as sentences that name their merchants. */
+export function objectionLines(objections: MergedApproval["objections"]): readonly string[] {
+  return [...objections].flatMap(([merchant, all]) => all.map((sentence) => `${merchant}: ${sentence}`));
+}
+
+/** Compares new plans with what is approved for each merchant since its baseline. */
 export async function mergedApproval(
   looks: readonly PlanResult[],
-  place: ApplyPlace,
-  rule: "refuse-new" | "fail",
-  trust: RecordTrust,
-  github: Github,
+  approvals: Approvals,
+  baselines: ReadonlyMap<string, Baseline>,
+  { rule, key }: { readonly rule: "refuse-new" | "fail"; readonly key: string },
 ): Promise<MergedApproval> {
-  const found: PullApproval[] = [];
-  let objections = objectionsTo(looks, [], rule, trust.key);
-  for await (const pulls of unappliedPulls(place, trust, github)) {
-    for (const pull of pulls) found.push(await pullApproval(pull, trust, github));
-    const records = found.flatMap((one) => one.records);
-    if (pulls.length > 0) objections = objectionsTo(looks, records, rule, trust.key);
-    // This rule requires the very plan that was reviewed, so other commits do not help.
-    if (objections.length === 0 || rule === "fail") break;
+  const pulls = new Map<number, Pull>();
+  const ignored = new Set<string>();
+  const objections = new Map<string, readonly string[]>();
+  const due = looks.filter(({ plan }) => plan.changes.length > 0);
+  const baselineOf = ({ plan }: PlanResult): Baseline => baselines.get(plan.merchant) ?? NO_BASELINE;
+  for (const commit of new Set(due.map((look) => baselineOf(look).commit))) {
+    let open = due.filter((look) => baselineOf(look).commit === commit);
+    const records: ApprovalRecord[] = [];
+    const judge = (): void => {
+      for (const { plan } of open) objections.delete(plan.merchant);
+      const found = open.map((look) => [look, objectionsTo(look, records, rule, key)] as const);
+      for (const [{ plan }, sentences] of found) {
+        if (sentences.length > 0) objections.set(plan.merchant, sentences);
+      }
+      open = found.flatMap(([look, sentences]) => (sentences.length > 0 ? [look] : []));
+    };
+    judge();
+    for await (const approval of approvals.of({ commit, pending: false })) {
+      pulls.set(approval.pull.number, approval.pull);
+      for (const sentence of approval.ignored) ignored.add(sentence);
+      records.push(...approval.records);
+      judge();
+      // This rule requires the very plan that was reviewed, so other commits do not help.
+      if (open.length === 0 || rule === "fail") break;
+    }
   }
-  return { pulls: found.map(({ pull }) => pull), objections, ignored: found.flatMap((one) => one.ignored) };
+  return { pulls: [...pulls.values()], objections, ignored: objections.size > 0 ? [...ignored] : [] };
 }
 
 /** Returns the objections to changes that no record approves. */
 function objectionsTo(
-  looks: readonly PlanResult[],
+  { plan, live }: PlanResult,
   records: readonly ApprovalRecord[],
   rule: "refuse-new" | "fail",
   key: string,
 ): readonly string[] {
-  return looks.flatMap(({ plan, live }) => {
-    if (plan.changes.length === 0) return [];
-    const own = records.filter(({ merchant }) => merchant === plan.merchant);
-    if (own.length === 0) return [`${plan.merchant}: no plan of this merchant was approved.`];
-    if (rule === "fail") {
-      return own.some((record) => isRecordedPlan(plan, record, key))
-        ? []
-        : [`${plan.merchant}: the plan differs from the approved one.`];
-    }
-    const approval = together(own.map((one) => approveByRecord(plan, one, live, key)));
-    return objectionSentences(approval).map((sentence) => `${plan.merchant}: ${sentence}`);
-  });
+  const own = records.filter(({ merchant }) => merchant === plan.merchant);
+  if (own.length === 0) return ["no plan of this merchant was approved."];
+  if (rule === "fail") {
+    const isSame = own.some((record) => isRecordedPlan(plan, record, key));
+    return isSame ? [] : ["the plan differs from the approved one."];
+  }
+  return objectionSentences(together(own.map((one) => approveByRecord(plan, one, live, key))));
 }
 
 /** Merges approvals: a change is new only if it is new to all of them. */

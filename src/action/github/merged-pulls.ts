@@ -1,6 +1,4 @@
-import type { RunScope } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
-import type { RecordTrust } from "./approval-store.ts";
 import type { GroupContext } from "./event-context.ts";
 import { type Commit, type Github, GithubError, type Pull } from "./github-api.ts";
 
@@ -8,7 +6,6 @@ import { type Commit, type Github, GithubError, type Pull } from "./github-api.t
 export interface ApplyPlace {
   readonly sha: string;
   readonly branch: string;
-  readonly scope: RunScope;
   /** The pull requests of the commit. */
   readonly pulls: readonly Pull[];
 }
@@ -43,14 +40,15 @@ const MAX_LISTED = 1000;
 const MAX_ASKED = 100;
 
 /**
- * Yields the pull requests of a commit, then those of the commits that it contains and no apply has had, newest first. A
- * merge leads to all of its parents; commits of a pull request that was found are not asked again.
+ * Yields the pull requests of a commit, then those of the commits that it contains and the baseline does not, newest
+ * first. A merge leads to all of its parents; commits of a pull request that was found are not asked again.
  */
 export async function* unappliedPulls(
-  { sha, branch, scope, pulls }: ApplyPlace,
-  trust: RecordTrust,
+  { sha, branch, pulls }: ApplyPlace,
+  baseline: string | null,
   github: Github,
 ): AsyncGenerator<readonly Pull[]> {
+  if (sha === baseline) return;
   yield pulls;
   const found = new Set(pulls.map(({ number }) => number));
   const passed = new Set([sha]);
@@ -65,11 +63,11 @@ export async function* unappliedPulls(
     passed.add(commit.sha);
     let own = commit.sha === sha ? pulls : [];
     if (commit.sha !== sha && !known) {
-      asked += 1;
-      if (await isApplied(commit.sha, scope, trust, github)) {
+      if (commit.sha === baseline) {
         history.leaveOut(commit);
         continue;
       }
+      asked += 1;
       const merged = await mergedPulls(commit.sha, branch, github);
       own = merged.filter(({ mergedAs }) => passed.has(mergedAs ?? ""));
       yield own.filter(({ number }) => !found.has(number));
@@ -168,22 +166,4 @@ export async function readingApprovals<T>(ask: () => Promise<T>): Promise<T> {
       error.advice("contents: read, pull-requests: read and checks: read"),
     );
   }
-}
-
-/** Returns the external id of the check run of a finished apply. */
-export function appliedMark({ id }: RunScope): string {
-  return `rolecall-apply/1/${id}`;
-}
-
-async function isApplied(
-  commit: string,
-  scope: RunScope,
-  trust: RecordTrust,
-  github: Github,
-): Promise<boolean> {
-  const checks = await github.checks(commit);
-  return checks.some(
-    ({ app, externalId, conclusion }) =>
-      app === trust.app && externalId === appliedMark(scope) && conclusion === "success",
-  );
 }

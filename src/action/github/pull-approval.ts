@@ -43,7 +43,7 @@ export async function pullApproval(
   const read = (sha: string) => readRecords({ sha, pull: pull.number }, trust, github);
   const { found, ignored } = await read(pull.headSha);
   const merge = pull.mergedAt === null ? Number.POSITIVE_INFINITY : Date.parse(pull.mergedAt);
-  const timely = found.filter(({ completedAt }) => completedAt <= merge);
+  const timely = found.filter(({ completedAt }) => completedAt < merge);
   const ofHead = reviews.filter(({ commit }) => commit === null || commit === pull.headSha);
   const reviewed = isReviewed(timely, ofHead.length > 0 ? ofHead : reviews);
   const records = newestByTarget(reviewed);
@@ -203,10 +203,10 @@ export function recordTrust({
   return { app: approvalApp, key: approvalSecret };
 }
 
-/** Returns whether a plan differs from the one that was approved of the same merchant. */
+/** Returns whether a plan is not the one that was approved of the same merchant. */
 function isChanged(plan: Plan, records: readonly ApprovalRecord[], key: string): boolean {
   const own = records.find((record) => targetOf(record) === targetOf(plan));
-  return own !== undefined && !isRecordedPlan(plan, own, key);
+  return own === undefined ? plan.changes.length > 0 : !isRecordedPlan(plan, own, key);
 }
 
 const MAX_NAMED = 10;
@@ -218,7 +218,7 @@ function changedRemarks(plans: readonly Plan[], { submittedAt }: Review): readon
   const merchants = [...named, ...(more > 0 ? [`${counted(more, "more merchant", "more merchants")}`] : [])];
   const when = new Date(submittedAt).toISOString().slice(0, 16).replace("T", " ");
   return [
-    `> [!WARNING]\n> **Changed since it was approved**, at ${when} UTC: the plan of ${merchants.join(", ")}. The service, the base branch or the files have changed since. After a merge only what was approved is applied, and the rest is refused. To approve this plan, submit an approving review again.`,
+    `> [!WARNING]\n> **Changed since it was approved**, at ${when} UTC: the plan of ${merchants.join(", ")}. It is another one by now, or there was none. After a merge only what was approved is applied, and the rest is refused. To approve this plan, submit an approving review again.`,
   ];
 }
 

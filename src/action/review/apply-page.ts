@@ -1,8 +1,9 @@
 import { type ApplyReporter, applyReporter } from "../../cli/apply/reporter.ts";
 import type { ProgressDisplay } from "../../cli/progress/log-progress.ts";
 import { counted } from "../../lib/text.ts";
+import type { MerchantOutcome } from "../../model/apply.ts";
 import type { Plan } from "../../model/plan.ts";
-import { fenced, folded } from "../../render/markdown/markdown-blocks.ts";
+import { fenced, folded, inlineCode } from "../../render/markdown/markdown-blocks.ts";
 import { type PlaceOf, planView } from "../../render/view/plan-view.ts";
 import type { ActionContext, ActionResult, ResultWord } from "../action-context.ts";
 import type { FailureReason } from "../action-error.ts";
@@ -21,6 +22,31 @@ export interface ApplyEnd {
 }
 
 const NOTHING_CHANGED = "Nothing was changed.";
+
+/** Returns whether a merchant is not as its file says after an apply. */
+export function isOpen({ status }: MerchantOutcome): boolean {
+  return status !== "applied" && status !== "unchanged";
+}
+
+/** The outcomes of an apply: of the merchants that it applied, and of those that it left as they are. */
+interface ApplyOutcomes {
+  readonly applied: readonly MerchantOutcome[];
+  readonly left: readonly MerchantOutcome[];
+  /** The objections to unapproved changes, by merchant. */
+  readonly unapproved: ReadonlyMap<string, unknown>;
+}
+
+/** Returns the outcome over all merchants. */
+export function applyEnd({ applied, left, unapproved }: ApplyOutcomes): ApplyEnd {
+  const open = [...applied, ...left].filter(isOpen);
+  const changed = applied.filter(({ status }) => status === "applied" || status === "partial");
+  if (open.length === 0) return changed.length > 0 ? APPLY_ENDS.applied : APPLY_ENDS.nothing;
+  if (changed.length > 0) return APPLY_ENDS.partial;
+  const refused = left.filter(({ status }) => status === "refused");
+  if (refused.length === 0) return applied.length > 0 ? APPLY_ENDS.stopped : APPLY_ENDS.unread;
+  const isUnapproved = refused.every(({ merchant }) => unapproved.has(merchant));
+  return isUnapproved ? APPLY_ENDS.unapproved : APPLY_ENDS.refused;
+}
 
 /** The possible outcomes of an apply. */
 export const APPLY_ENDS = {
@@ -76,8 +102,39 @@ const SUMMARY_SIZE = 450_000;
 /** An outcome with its log and plans. */
 export interface ApplyReport extends ApplyEnd {
   readonly lines: readonly string[];
+  readonly outcomes: readonly MerchantOutcome[];
   readonly plans: readonly Plan[];
   readonly placeOf: PlaceOf;
+}
+
+/** Returns why an apply failed, in one line. */
+export function failureText({ message, outcomes, lines }: ApplyReport): string {
+  const [open] = outcomes.filter(isOpen);
+  if (open === undefined) return `${lines[0] ?? ""} ${message}`.trim();
+  const why = open.reasons.length === 0 ? "" : ` ${open.merchant}: ${open.reasons[0]}`;
+  return `${message}${why}`;
+}
+
+const STATUS_WORDS = {
+  applied: "applied",
+  unchanged: "nothing to do",
+  partial: "**partly applied**",
+  refused: "**refused**",
+  failed: "**failed**",
+} as const satisfies Readonly<Record<MerchantOutcome["status"], string>>;
+
+/** Returns a table of the outcomes, with what is left to do first; empty if there is nothing to tell apart. */
+function outcomeTable(outcomes: readonly MerchantOutcome[], size: number, masked: boolean): string {
+  const open = outcomes.filter(isOpen);
+  if (outcomes.length < 2 && open.length === 0) return "";
+  const rows = [...open, ...outcomes.filter((one) => !isOpen(one))].map(({ merchant, status, reasons }) => {
+    const why = reasons.map((reason) => inlineCode(masked ? maskText(reason) : reason)).join(" ");
+    return `| ${inlineCode(merchant)} | ${STATUS_WORDS[status]} | ${why} |`;
+  });
+  const shown = rows.slice(0, fitting(rows, size));
+  const more = rows.length - shown.length;
+  const rest = more === 0 ? "" : `\n\nand ${counted(more, "merchant")} more`;
+  return `${["| Merchant | Result | Why |", "|---|---|---|", ...shown].join("\n")}${rest}`;
 }
 
 /** Publishes the outcome of an apply in the job summary and on the merged pull request. */
@@ -102,13 +159,14 @@ export async function reportApply(
   };
   const head = [`## ${report.verdict}`, aboutCommit(event.sha, event.runUrl, scope.title), report.message];
   const render = (size: number, planText: (size: number) => string): string => {
-    const half = Math.floor(size / 3);
+    const half = Math.floor(size / 4);
+    const table = outcomeTable(report.outcomes, half, masked);
     const kept = lines.slice(0, fitting(lines, half));
     const more = lines.length - kept.length;
     const shown = more === 0 ? kept : [...kept, `and ${counted(more, "line")} more`];
     const done = shown.length === 0 ? "" : fenced("text", shown);
     const plan = plans.length === 0 ? "" : folded("The plan", [planText(half)]);
-    return [...head, done, plan].filter((part) => part !== "").join("\n\n");
+    return [...head, table, done, plan].filter((part) => part !== "").join("\n\n");
   };
   await context.appendSummary(`${render(SUMMARY_SIZE, (most) => renderReviewPage(page, most))}\n`);
   if (pull === null) return {};

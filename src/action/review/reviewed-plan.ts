@@ -2,9 +2,15 @@ import type { PlanResult } from "../../cli/session/session.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { fenced } from "../../render/markdown/markdown-blocks.ts";
 import type { ActionContext } from "../action-context.ts";
+import { readBaselines } from "../github/apply-mark.ts";
 import type { EventContext } from "../github/event-context.ts";
 import type { Github } from "../github/github-api.ts";
-import { type MergedApproval, mergedApproval } from "../github/merged-approval.ts";
+import {
+  type MergedApproval,
+  mergedApproval,
+  objectionLines,
+  openApprovals,
+} from "../github/merged-approval.ts";
 import { type ApplyPlace, queuedPulls, readingApprovals } from "../github/merged-pulls.ts";
 import { recordTrust } from "../github/pull-approval.ts";
 import { maskText } from "./mask-addresses.ts";
@@ -19,22 +25,26 @@ export function isReview({ name }: EventContext): boolean {
  * events.
  */
 export async function approvedBefore(
-  { event, inputs, scope, github }: ActionContext,
+  { event, inputs, github }: ActionContext,
   looks: readonly PlanResult[],
 ): Promise<MergedApproval | null> {
   return readingApprovals(async () => {
     const place = await reviewedPlace(event, github);
     if (place === null) return null;
-    const due = looks.filter(({ plan }) => plan.changes.length > 0);
-    const { onPlanChange } = inputs;
-    if (due.length === 0 || onPlanChange === "apply") {
-      return { pulls: place.pulls, objections: [], ignored: [] };
-    }
-    return mergedApproval(due, { ...place, scope }, onPlanChange, recordTrust(inputs), github);
+    const { onPlanChange: rule, approvalSecret: key, paths } = inputs;
+    if (rule === "apply") return { pulls: place.pulls, objections: new Map(), ignored: [] };
+    const trust = recordTrust(inputs);
+    const codes = looks.map(({ plan }) => plan.merchant);
+    const baselines = await readBaselines(codes, { sha: place.sha, paths }, trust, github);
+    const { pulls, ...found } = await mergedApproval(looks, openApprovals(place, trust, github), baselines, {
+      rule,
+      key,
+    });
+    return { ...found, pulls: pulls.length === 0 ? place.pulls : pulls };
   });
 }
 
-async function reviewedPlace(event: EventContext, github: Github): Promise<Omit<ApplyPlace, "scope"> | null> {
+async function reviewedPlace(event: EventContext, github: Github): Promise<ApplyPlace | null> {
   const { group, pull, sha } = event;
   if (group !== null) {
     return { sha: group.headSha, branch: group.baseRef, pulls: await queuedPulls(group, github) };
@@ -50,8 +60,10 @@ export function approvalText(
   { pulls, objections, ignored }: MergedApproval,
 ): string {
   const where = pulls.length === 0 ? "" : ` on ${pulls.map(({ number }) => `#${number}`).join(", ")}`;
-  if (objections.length === 0) return `**Approved**${where}: there is nothing else in this plan.`;
-  const lines = [...objections, ...ignored].map(oneLine).map((line) => (masked ? maskText(line) : line));
+  if (objections.size === 0) return `**Approved**${where}: there is nothing else in this plan.`;
+  const lines = [...objectionLines(objections), ...ignored]
+    .map(oneLine)
+    .map((line) => (masked ? maskText(line) : line));
   return [`**Not what was approved**${where}. ${howToApprove(event)}`, fenced("text", lines)].join("\n\n");
 }
 

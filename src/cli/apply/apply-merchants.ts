@@ -261,9 +261,9 @@ function objectionsOf(
 }
 
 /** Returns the merchants whose apply needs a password that is missing. */
-function withoutPasswords(
+export function withoutPasswords(
   due: readonly { readonly plan: Plan; readonly passwords: readonly PasswordChange[] }[],
-  io: Io,
+  io: Pick<Io, "env">,
 ): readonly UnplannedMerchant[] {
   return due.flatMap(({ plan, passwords }): readonly UnplannedMerchant[] => {
     try {

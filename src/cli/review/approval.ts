@@ -91,10 +91,7 @@ export function parseOverrides(texts: readonly string[]): readonly Override[] {
 }
 
 /** Returns the refusals that no override removes; throws RolecallError for an override that matches no plan. */
-export function standingRefusals(
-  plans: readonly Plan[],
-  overrides: readonly Override[],
-): readonly Standing[] {
+function standingRefusals(plans: readonly Plan[], overrides: readonly Override[]): readonly Standing[] {
   const judged = plans.map((plan) => ({ merchant: plan.merchant, ...applyOverrides(plan, overrides) }));
   const used = new Set(judged.flatMap((one) => one.used));
   const stray = overrides.find((override) => !used.has(override));

@@ -116,7 +116,7 @@ describe("apply", () => {
     await planned(7, { [FILE]: WANTED });
     await repository.merge(7);
     expect((await run("apply")).outputs["result"]).toBe("applied");
-    await planned(8, { "access/mc2.yaml": SECOND });
+    await planned(8, { [FILE]: `${WANTED}  - { name: Night, permissions: [catalog_view] }\n` });
     await repository.merge(8);
     const { items } = (await repository.behind("GET", "/v0.1/merchants/MC1/members?email=cleo")) as {
       readonly items: readonly { readonly id: string }[];

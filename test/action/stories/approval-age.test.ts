@@ -1,185 +1,159 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openRepository, type Repository, type StepEnd } from "../support/repository.ts";
+import { BASE, FILE, SEED } from "../support/one-merchant.ts";
+import { openStory, type Run, type Story } from "../support/story.ts";
 
-const SEED = `merchants:
-  - code: MC1
-    members:
-      - { email: ada@example.com, roles: [role_owner] }
-      - { email: ben@example.com, roles: [role_employee] }
-keys:
-  - { key: sk_test_sandbox, owner: ada@example.com }
-`;
-
-const BASE = `version: 1
-merchant: MC1
-members:
-  - { email: ada@example.com, roles: [role_owner] }
-  - { email: ben@example.com, roles: [role_employee] }
-`;
 const WANTED = `${BASE}  - { email: cleo@example.com, roles: [role_employee] }\n`;
-const FILE = "access/mc1.yaml";
 const CHANGED = "**Changed since it was approved**";
+const DAN_IS_NEW = "MC1: not approved: delete member dan@example.com.";
 
-let repository: Repository;
+let story: Story;
+let pull: number;
+let planned: Run;
 
 beforeEach(async () => {
-  repository = await openRepository(SEED, { [FILE]: BASE });
-  await repository.propose(7, { [FILE]: WANTED });
+  story = await openStory(SEED, { [FILE]: BASE });
+  pull = await story.openPull({ [FILE]: WANTED });
+  planned = await story.plan(pull);
 });
 
 afterEach(async () => {
-  await repository.stop();
+  await story.stop();
 });
 
-const plan = (): Promise<StepEnd> => repository.step({ command: "plan" }, { pull: 7 });
-const apply = (): Promise<StepEnd> => repository.step({ command: "apply" });
-const comment = (): string => repository.github.comments.at(-1)?.body ?? "";
+const comment = (): string => story.comments(pull).at(-1) ?? "";
 
 /** Somebody invites Dan at the dashboard, so that a new plan of the same commit removes him. */
 const inviteDan = (): Promise<unknown> =>
-  repository.behind("POST", "/v0.1/merchants/MC1/members", {
-    email: "dan@example.com",
-    roles: ["role_employee"],
-  });
+  story.behind("POST", "/v0.1/merchants/MC1/members", { email: "dan@example.com", roles: ["role_employee"] });
 
 const refused = async (...sentences: readonly string[]): Promise<void> => {
-  const end = await apply();
+  const end = await story.apply();
   expect(end.outputs).toMatchObject({ result: "refused", "failure-reason": "not-approved" });
   for (const sentence of sentences) expect(end.log).toContain(sentence);
-  expect(await repository.writes()).toEqual([]);
+  expect(await story.writes()).toEqual([]);
 };
 
 describe("an approval is as old as its review", () => {
   test("a plan that was run again after the merge approves nothing, and says so", async () => {
-    await plan();
-    repository.github.review(7);
-    await repository.merge(7);
+    await story.review(pull, "APPROVED");
+    await story.merge(pull);
     await inviteDan();
-    const checks = repository.github.checks.length;
-    const again = await plan();
+    const records = story.github.checks.length;
+    const again = await story.rerun(planned);
     expect(again.log).toContain("::notice::The pull request is closed or merged");
     expect(again.summary).toContain("**This pull request is merged**");
     expect(again.summary).not.toContain("**On merge**");
-    expect(repository.github.checks).toHaveLength(checks);
-    await refused("MC1: not approved: delete member dan@example.com.");
+    expect(story.github.checks).toHaveLength(records);
+    await refused(DAN_IS_NEW);
   });
 
-  test("what slips in around the merge does not count either", async () => {
-    await plan();
-    await repository.merge(7);
+  test("a record that is stored while the pull request is being merged does not count", async () => {
     await inviteDan();
-    const [pull] = repository.github.pulls;
-    // The run saw the pull request as open, and stored its records a moment later.
-    if (pull) pull.merged = null;
-    await plan();
-    if (pull) pull.merged = repository.github.branches.get("main") ?? "";
-    expect(repository.github.checks).toHaveLength(2);
-    await refused(
-      "MC1: not approved: delete member dan@example.com.",
-      "A record on #7 is from after the merge.",
-    );
+    story.github.incidents.push({
+      method: "POST",
+      path: /check-runs$/,
+      happens: () => void story.merge(pull),
+    });
+    await story.rerun(planned);
+    expect(story.github.checks).toHaveLength(2);
+    await refused(DAN_IS_NEW, "A record on #7 is from after the merge.");
   });
 
-  test("a plan that was run again after the review is shown as changed, and counts once somebody approves it", async () => {
-    await plan();
-    repository.github.review(7);
-    await plan();
+  test("a plan that was run again after the review is shown as changed, and refused", async () => {
+    await story.review(pull, "APPROVED");
+    await story.rerun(planned);
     expect(comment()).not.toContain(CHANGED);
     await inviteDan();
-    await plan();
-    expect(comment()).toContain(`${CHANGED}, at 2026-11-01 00:02 UTC: the plan of <code>MC1</code>.`);
+    await story.rerun(planned);
+    expect(comment()).toContain(`${CHANGED}, at `);
+    expect(comment()).toContain("the plan of <code>MC1</code>.");
     expect(comment()).toContain("To approve this plan, submit an approving review again.");
-    const sha = await repository.merge(7);
+    await story.merge(pull);
     await refused(
-      "MC1: not approved: delete member dan@example.com.",
+      DAN_IS_NEW,
       "A record on #7 is from after the last approving review: nobody approved that plan.",
     );
-    // The same pull request, approved again before its merge.
-    const [pull] = repository.github.pulls;
-    repository.github.review(7);
-    if (pull) Object.assign(pull, { merged: sha, mergedAt: repository.github.tick() });
-    expect((await apply()).outputs["result"]).toBe("applied");
+  });
+
+  test("a plan that was run again after the review counts once somebody approves it", async () => {
+    await story.review(pull, "APPROVED");
+    await inviteDan();
+    await story.rerun(planned);
+    await story.review(pull, "APPROVED", "otto");
+    await story.merge(pull);
+    expect((await story.apply()).outputs["result"]).toBe("applied");
+    expect(await story.writes()).toHaveLength(2);
   });
 
   test("without a review the merge is the approval, and the newest plan before it counts", async () => {
-    await plan();
     await inviteDan();
-    await plan();
+    await story.rerun(planned);
     expect(comment()).not.toContain(CHANGED);
-    await repository.merge(7);
-    expect((await apply()).outputs["result"]).toBe("applied");
-    expect(await repository.writes()).toHaveLength(2);
+    await story.merge(pull);
+    expect((await story.apply()).outputs["result"]).toBe("applied");
   });
 
   test("the newest of two records is told by GitHub's time, not by its number", async () => {
-    await plan();
     await inviteDan();
-    await plan();
-    const { checks } = repository.github;
+    await story.rerun(planned);
+    const { checks } = story.github;
     const [older, newer] = checks.splice(0);
     if (older && newer) checks.push({ ...newer, id: 1 }, { ...older, id: 2 });
-    repository.github.review(7);
-    await repository.merge(7);
-    expect((await apply()).outputs["result"]).toBe("applied");
+    await story.review(pull, "APPROVED");
+    await story.merge(pull);
+    expect((await story.apply()).outputs["result"]).toBe("applied");
   });
 
-  test("a dismissed review, a comment, and an outsider's approval move nothing", async () => {
-    const { github } = repository;
-    await plan();
-    github.review(7, { author: "rita" });
+  test("a comment, a dismissed review, and an outsider's approval move nothing", async () => {
+    await story.review(pull, "APPROVED");
     await inviteDan();
-    await plan();
-    github.review(7, { author: "rita", state: "COMMENTED" });
-    github.review(7, { author: "otto", state: "DISMISSED" });
-    github.review(7, { author: "mallory", association: "NONE" });
-    await repository.merge(7);
-    await refused("MC1: not approved: delete member dan@example.com.");
+    await story.rerun(planned);
+    await story.review(pull, "COMMENTED");
+    await story.review(pull, "APPROVED", "otto");
+    await story.dismiss(pull, "otto");
+    await story.review(pull, "APPROVED", "mallory", "NONE");
+    await story.merge(pull);
+    await refused(DAN_IS_NEW);
   });
 
   test("a record cannot be given an earlier time: it names the reviews that it came after", async () => {
-    const { github } = repository;
-    await plan();
-    const review = github.review(7);
+    const early = story.github.checks[0]?.completed_at ?? "";
+    await story.review(pull, "APPROVED");
     await inviteDan();
-    await plan();
-    await repository.merge(7);
-    const [, late] = github.checks;
-    // With checks: write, any workflow can copy it with a time of its choice.
-    if (late) github.checks.push({ ...late, id: 5000, completed_at: "2026-11-01T00:01:30Z" });
-    expect(Date.parse("2026-11-01T00:01:30Z")).toBeLessThan(Date.parse(review.submittedAt));
-    await refused("MC1: not approved: delete member dan@example.com.");
+    await story.rerun(planned);
+    const late = story.github.checks.at(-1);
+    // With checks: write, any workflow can copy a record and say when it was completed.
+    if (late) await story.addCheck(pull, { ...late, id: story.github.nextId(), completed_at: early });
+    await story.merge(pull);
+    await refused(DAN_IS_NEW);
   });
 });
 
 describe("a push after the review", () => {
+  beforeEach(async () => {
+    await story.review(pull, "APPROVED");
+  });
+
   test("that only updates the branch keeps what was approved", async () => {
-    const { github } = repository;
-    await plan();
-    github.review(7);
-    await repository.propose(7, { [FILE]: WANTED, "README.md": "News from the base branch.\n" });
-    await plan();
+    await story.pushToMain({ "README.md": "News.\n" });
+    await story.updateBranch(pull);
+    await story.plan(pull);
     expect(comment()).not.toContain(CHANGED);
-    await repository.merge(7);
-    expect((await apply()).outputs["result"]).toBe("applied");
+    await story.merge(pull);
+    expect((await story.apply()).outputs["result"]).toBe("applied");
   });
 
   test("that changes the plan is not approved with it", async () => {
-    const { github } = repository;
-    await plan();
-    github.review(7);
-    const more = `${WANTED}  - { email: eve@example.com, roles: [role_admin] }\n`;
-    await repository.propose(7, { [FILE]: more });
-    await plan();
+    await story.push(pull, { [FILE]: `${WANTED}  - { email: eve@example.com, roles: [role_admin] }\n` });
+    await story.plan(pull);
     expect(comment()).toContain(CHANGED);
-    await repository.merge(7);
+    await story.merge(pull);
     await refused("MC1: not approved: create member eve@example.com.");
   });
 
   test("whose plan never ran is not approved", async () => {
-    await plan();
-    repository.github.review(7);
-    await repository.propose(7, { [FILE]: WANTED });
-    await repository.merge(7);
+    await story.push(pull, { "README.md": "News.\n" });
+    await story.merge(pull);
     await refused("MC1: no plan of this merchant was approved.");
   });
 });

@@ -108,8 +108,9 @@ describe("the approvals of what was merged", () => {
 
   test("do not count twice: not behind an apply, even on another parent of a merge", async () => {
     const old = await merged(merchant("MC1", "Day"));
-    const late = await story.openPull({ "notes.txt": "Note" });
+    const late = await story.openPull(merchant("MC1", "Day", "Dusk"));
     expect((await story.apply()).outputs["result"]).toBe("applied");
+    await story.plan(late);
     // Somebody removes by hand what was applied; an old approval does not bring it back.
     const { items } = (await story.behind("GET", "/v0.1/merchants/MC1/roles?limit=100")) as {
       readonly items: readonly { readonly id: string; readonly name: string }[];
@@ -119,6 +120,7 @@ describe("the approvals of what was merged", () => {
     await story.merge(late, "merge");
     const run = await story.apply();
     expect(run.outputs["failure-reason"]).toBe("not-approved");
+    expect(run.log).toContain("MC1: not approved: create role Day.");
     expect(run.log).not.toContain(`#${old.pull}`);
   });
 });

@@ -1,0 +1,140 @@
+import { z } from "zod";
+import { isInShard } from "../../cli/args/shard.ts";
+import type { RunScope } from "../action-context.ts";
+import type { Inputs } from "../inputs.ts";
+import { type RecordTrust, sign, verify } from "./approval-store.ts";
+import type { CheckRun, Commit, Github } from "./github-api.ts";
+
+const PREFIX = "rolecall-apply/2";
+
+/** The inputs that select the merchants of a run. */
+export type Selection = Pick<Inputs, "paths" | "merchants" | "shard">;
+
+/** The commit up to which everything is applied at a merchant. */
+export interface Baseline {
+  /** Null if no apply is known. */
+  readonly commit: string | null;
+  /** Whether a later apply left changes of the merchant undone. */
+  readonly pending: boolean;
+}
+
+/** The baseline of a merchant without one. */
+export const NO_BASELINE: Baseline = { commit: null, pending: false };
+
+/** A merchant whose changes are still to be made, with its baseline. */
+export type PendingMerchant = readonly [merchant: string, commit: string | null];
+
+/** What an apply stores on its commit, as a check run. */
+export interface ApplyMark {
+  readonly sha: string;
+  readonly scope: RunScope;
+  readonly selection: Selection;
+  readonly pending: readonly PendingMerchant[];
+  readonly title: string;
+  readonly runUrl: string;
+}
+
+/** Stores that an apply has ended on a commit, and which merchants the next one must look at again. */
+export async function storeMark(
+  { sha, scope, selection, pending, title, runUrl }: ApplyMark,
+  key: string,
+  github: Pick<Github, "addCheck">,
+): Promise<void> {
+  const { paths, merchants, shard } = selection;
+  await github.addCheck({
+    name: `rolecall apply${scope.title === "" ? "" : `: ${scope.title}`}`.slice(0, 200),
+    sha,
+    externalId: `${PREFIX}/${scope.id}`,
+    conclusion: pending.length === 0 ? "success" : "failure",
+    title,
+    summary: `[Run](${runUrl})\n\nThe next apply goes on from the data below.`,
+    text: `\`\`\`\n${sign({ sha, paths, merchants, shard, pending }, PREFIX, key)}\n\`\`\``,
+  });
+}
+
+/** Maximum number of commits to search for an earlier apply. */
+const MAX_COMMITS = 50;
+
+/** Returns the baselines of merchants, from the check runs on a commit and on the branch before it. */
+export async function readBaselines(
+  merchants: readonly string[],
+  { sha, paths }: { readonly sha: string } & Pick<Selection, "paths">,
+  trust: RecordTrust,
+  github: Pick<Github, "checks" | "commits">,
+): Promise<ReadonlyMap<string, Baseline>> {
+  const baselines = new Map<string, Baseline>();
+  const open = new Set(merchants);
+  for (const commit of await branchBefore(sha, github)) {
+    if (open.size === 0) break;
+    const checks = await github.checks(commit);
+    for (const mark of checks.flatMap((check) => readMark(check, commit, trust)).sort(byTime)) {
+      if (!isSameSet(mark.paths, paths)) continue;
+      const pending = new Map(mark.pending);
+      for (const merchant of [...open].filter((code) => isSelected(code, mark))) {
+        const since = pending.get(merchant);
+        const baseline = since === undefined ? { commit, pending: false } : { commit: since, pending: true };
+        baselines.set(merchant, baseline);
+        open.delete(merchant);
+      }
+    }
+  }
+  return baselines;
+}
+
+/** Returns a commit and those before it on its branch: the first parent of a merge is where the branch was. */
+async function branchBefore(start: string, github: Pick<Github, "commits">): Promise<readonly string[]> {
+  const listed = new Map<string, Commit>();
+  const branch = [start];
+  for (let page = 1; branch.length < MAX_COMMITS; page++) {
+    const commits = await github.commits(start, page);
+    const before = listed.size;
+    for (const commit of commits) listed.set(commit.sha, commit);
+    if (listed.size === before) break;
+    for (;;) {
+      const [parent] = listed.get(branch.at(-1) ?? "")?.parents ?? [];
+      if (parent === undefined || branch.length === MAX_COMMITS) break;
+      branch.push(parent);
+    }
+    // The last one is listed unless its page is still to come.
+    if (listed.has(branch.at(-1) ?? "")) break;
+  }
+  return branch;
+}
+
+interface StoredMark extends z.infer<typeof markSchema> {
+  readonly completedAt: number;
+}
+
+function readMark(
+  { app, externalId, completedAt, text }: CheckRun,
+  commit: string,
+  trust: RecordTrust,
+): readonly StoredMark[] {
+  if (app !== trust.app || !externalId.startsWith(`${PREFIX}/`)) return [];
+  const opened = verify(text, PREFIX, trust.key);
+  const parsed = markSchema.safeParse(typeof opened === "string" ? null : opened.value);
+  if (!parsed.success || parsed.data.sha !== commit) return [];
+  return [{ ...parsed.data, completedAt: Date.parse(completedAt ?? "") }];
+}
+
+function byTime(a: StoredMark, b: StoredMark): number {
+  return b.completedAt - a.completedAt;
+}
+
+function isSelected(merchant: string, { merchants, shard }: Omit<Selection, "paths">): boolean {
+  return (
+    (merchants.length === 0 || merchants.includes(merchant)) && (shard === null || isInShard(merchant, shard))
+  );
+}
+
+function isSameSet(a: readonly string[], b: readonly string[]): boolean {
+  return JSON.stringify([...a].sort()) === JSON.stringify([...b].sort());
+}
+
+const markSchema = z.object({
+  sha: z.string(),
+  paths: z.array(z.string()),
+  merchants: z.array(z.string()),
+  shard: z.object({ index: z.number(), count: z.number() }).nullable(),
+  pending: z.array(z.tuple([z.string(), z.string().nullable()])),
+});

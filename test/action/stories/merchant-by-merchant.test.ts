@@ -1,0 +1,247 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openStory, type Run, type Story } from "../support/story.ts";
+
+const CODES = ["MC1", "MC2", "MC3"] as const;
+type Code = (typeof CODES)[number];
+
+const SEED = `merchants:
+${CODES.map((code) => `  - { code: ${code}, members: [{ email: ada@example.com, roles: [role_owner] }] }`).join("\n")}
+keys:
+  - { key: sk_test_sandbox, owner: ada@example.com }
+`;
+
+const file = (code: Code): string => `access/${code.toLowerCase()}.yaml`;
+
+/** The merchant's file with these members besides the owner. */
+const text = (code: Code, ...names: readonly string[]): string => `version: 1
+merchant: ${code}
+include: [../shared/roles.yaml]
+members:
+  - { email: ada@example.com, roles: [role_owner] }
+${names.map((name) => `  - { email: ${name}@example.com, roles: [role_employee] }\n`).join("")}`;
+
+const START = {
+  "README.md": "Access.\n",
+  "shared/roles.yaml": "version: 1\n",
+  ...Object.fromEntries(CODES.map((code) => [file(code), text(code)])),
+};
+
+const NIGHT = "roles: [{ name: Night, permissions: [catalog_view] }]\n";
+const both = { [file("MC1")]: text("MC1", "cleo"), [file("MC2")]: `${text("MC2")}${NIGHT}` };
+
+let story: Story;
+
+beforeEach(async () => {
+  story = await openStory(SEED, START);
+});
+
+afterEach(async () => {
+  await story.stop();
+});
+
+/** Opens, plans, approves and merges a pull request. */
+const merged = async (files: Readonly<Record<string, string>>): Promise<number> => {
+  const pull = await story.openPull(files);
+  await story.plan(pull);
+  await story.review(pull, "APPROVED");
+  await story.merge(pull);
+  return pull;
+};
+
+/** Somebody invites Dan at the dashboard. */
+const inviteDan = (code: Code): Promise<unknown> =>
+  story.behind("POST", `/v0.1/merchants/${code}/members`, {
+    email: "dan@example.com",
+    roles: ["role_employee"],
+  });
+
+/** The next roles are not created; only the pull requests for MC2 create one. */
+const failsAtRoles = (times = 1): Promise<unknown> =>
+  story.behind("PUT", "/faults", {
+    rules: [{ kind: "status", status: 422, operation: "roles.create", times }],
+  });
+
+const row = (run: Run, code: Code): string =>
+  run.summary.split("\n").find((line) => line.startsWith(`| <code>${code}</code> |`)) ?? "";
+
+const planned = (run: Run): readonly string[] =>
+  CODES.filter((code) => run.log.includes(`${code} · test · `));
+
+describe("a plan", () => {
+  test("is of the merchants that the pull request changes, though others drifted", async () => {
+    await inviteDan("MC2");
+    const pull = await story.openPull({ [file("MC1")]: text("MC1", "cleo") });
+    const run = await story.plan(pull);
+    expect(planned(run)).toEqual(["MC1"]);
+    expect(run.outputs).toMatchObject({ result: "changes", creates: "1", deletes: "0" });
+    expect(story.comments(pull)[0]).toContain("1 of 3 merchants change; only these are planned.");
+  });
+
+  test("of a change to nothing but a text beside the files passes, and plans nothing", async () => {
+    await inviteDan("MC2");
+    const pull = await story.openPull({ "README.md": "Access as code.\n" });
+    const run = await story.plan(pull);
+    expect(run.outputs).toMatchObject({ result: "no-changes", "has-changes": "false" });
+    expect(run.summary).toContain("None of 3 merchants changes.");
+    expect(story.comments(pull)).toEqual([]);
+    expect(await story.behind("GET", "/requests")).toMatchObject({ items: [{}] });
+    await story.merge(pull);
+    expect((await story.apply()).outputs["result"]).toBe("no-changes");
+    expect(await story.writes()).toEqual([]);
+  });
+
+  test("is of no merchant whose file only reads otherwise", async () => {
+    await inviteDan("MC2");
+    const pull = await story.openPull({ [file("MC2")]: `# Ours.\n${text("MC2")}` });
+    expect(planned(await story.plan(pull))).toEqual([]);
+  });
+
+  test("is of all merchants that a shared file reaches", async () => {
+    const pull = await story.openPull({
+      "shared/roles.yaml": `version: 1\n${NIGHT}`,
+    });
+    expect(planned(await story.plan(pull))).toEqual(CODES);
+    await story.merge(pull);
+    expect((await story.apply()).outputs).toMatchObject({ result: "applied", creates: "3" });
+  });
+
+  test("is of all merchants where scope is all", async () => {
+    await inviteDan("MC2");
+    const pull = await story.openPull({ [file("MC1")]: text("MC1", "cleo") });
+    const run = await story.plan(pull, { scope: "all" });
+    expect(planned(run)).toEqual(CODES);
+    expect(run.outputs).toMatchObject({ creates: "1", deletes: "1" });
+    await story.merge(pull);
+    expect((await story.apply({ scope: "all" })).outputs["result"]).toBe("applied");
+    expect(await story.writes()).toHaveLength(2);
+  });
+});
+
+describe("an apply", () => {
+  test("is none of a merchant's business that only drifted", async () => {
+    await merged({ [file("MC1")]: text("MC1", "cleo") });
+    await inviteDan("MC2");
+    const run = await story.apply();
+    expect(run.outputs).toMatchObject({ result: "applied", "failure-reason": "" });
+    expect(run.log).toContain("1 of 3 merchants changed since the last apply");
+    expect(await story.writes()).toEqual(["POST /v0.1/merchants/MC1/members"]);
+  });
+
+  test("refuses the merchant with a dashboard edit, and applies the other", async () => {
+    const pull = await merged(both);
+    await inviteDan("MC2");
+    const run = await story.apply();
+    expect(run.outputs).toMatchObject({ result: "partial", "failure-reason": "partial" });
+    expect(await story.writes()).toEqual(["POST /v0.1/merchants/MC1/members"]);
+    expect(row(run, "MC1")).toBe("| <code>MC1</code> | applied |  |");
+    expect(row(run, "MC2")).toContain("| **refused** | <code>not approved&#58; delete member dan");
+    expect(story.comments(pull)[0]).toContain("❌ rolecall apply: partly applied");
+    expect(story.comments(pull)[0]).toContain(row(run, "MC2"));
+  });
+
+  test("fails at the merchant with a revoked key, and applies the other", async () => {
+    await merged(both);
+    const keys = { "api-key": "", "api-keys": "MC1=sk_test_sandbox\nMC2=sk_test_revoked" };
+    const run = await story.apply(keys);
+    expect(run.outputs["result"]).toBe("partial");
+    expect(await story.writes()).toEqual(["POST /v0.1/merchants/MC1/members"]);
+    expect(row(run, "MC2")).toContain("| **failed** |");
+  });
+
+  test("fails at the merchant with a 422, and applies the other", async () => {
+    await merged(both);
+    await failsAtRoles();
+    const run = await story.apply();
+    expect(run.outputs["result"]).toBe("partial");
+    expect(row(run, "MC1")).toContain("| applied |");
+    expect(row(run, "MC2")).toContain("| **failed** |");
+  });
+
+  test("refuses the merchant with a guard, and applies the other", async () => {
+    const protectedDan = `${text("MC2")}guards: { protect: { members: [dan@example.com] } }\n`;
+    await inviteDan("MC2");
+    await merged({ ...both, [file("MC2")]: protectedDan });
+    const run = await story.apply();
+    expect(run.outputs["result"]).toBe("partial");
+    expect(row(run, "MC2")).toContain("| **refused** |");
+    expect(await story.writes()).toEqual(["POST /v0.1/merchants/MC1/members"]);
+  });
+
+  test("refuses all where nothing can be applied, and says so", async () => {
+    await merged(both);
+    await inviteDan("MC1");
+    await inviteDan("MC2");
+    const run = await story.apply();
+    expect(run.outputs).toMatchObject({ result: "refused", "failure-reason": "not-approved" });
+    expect(await story.writes()).toEqual([]);
+  });
+});
+
+describe("a merchant whose apply failed", () => {
+  test("is applied by a re-run, with the approval of then, and no other is touched", async () => {
+    await merged(both);
+    await failsAtRoles();
+    const first = await story.apply();
+    // Cleo is removed from the merchant that was applied: that is drift by now.
+    const { items } = (await story.behind("GET", "/v0.1/merchants/MC1/members?email=cleo")) as {
+      readonly items: readonly { readonly id: string }[];
+    };
+    await story.behind("DELETE", `/v0.1/merchants/MC1/members/${items[0]?.id}`);
+    const writes = (await story.writes()).length;
+    const again = await story.rerun(first);
+    expect(again.outputs["result"]).toBe("applied");
+    expect((await story.writes()).slice(writes)).toEqual(["POST /v0.1/merchants/MC2/roles"]);
+    expect((await story.rerun(first)).outputs["result"]).toBe("no-changes");
+  });
+
+  test("is applied by the run for the next merge, whatever that changes", async () => {
+    await merged(both);
+    await failsAtRoles();
+    expect((await story.apply()).outputs["result"]).toBe("partial");
+    const pull = await story.openPull({ "README.md": "Access as code.\n" });
+    await story.plan(pull);
+    await story.merge(pull);
+    const run = await story.apply();
+    expect(run.outputs["result"]).toBe("applied");
+    expect(run.log).toContain("1 of 3 merchants changed since the last apply");
+    expect((await story.apply()).outputs["result"]).toBe("no-changes");
+  });
+
+  test("waits through several runs, and is applied together with what came later", async () => {
+    await merged(both);
+    await failsAtRoles(2);
+    await story.apply();
+    await merged({ [file("MC3")]: text("MC3", "cleo") });
+    const second = await story.apply();
+    expect(second.outputs["result"]).toBe("partial");
+    expect(row(second, "MC3")).toContain("| applied |");
+    await merged({ [file("MC2")]: `${text("MC2", "eve")}${NIGHT}` });
+    const third = await story.apply();
+    expect(third.outputs).toMatchObject({ result: "applied", creates: "2" });
+  });
+
+  test("is found again after a run that ended without a word", async () => {
+    await merged(both);
+    story.github.rights.delete("checks");
+    await failsAtRoles();
+    const first = await story.apply();
+    expect(first.log).toContain("The result could not be recorded on the commit");
+    story.github.rights.add("checks");
+    expect((await story.apply()).outputs["result"]).toBe("applied");
+  });
+
+  test("cannot be hidden, or brought back, by somebody else's check run", async () => {
+    const secret = { "approval-secret": "0123456789abcdef0123456789abcdef" };
+    const pull = await story.openPull(both);
+    await story.plan(pull, secret);
+    await story.merge(pull);
+    await failsAtRoles();
+    const first = await story.apply(secret);
+    const failed = story.github.checks.at(-1);
+    // A run without the secret says that everything is applied.
+    await story.run({ command: "apply", "on-plan-change": "apply", merchants: "MC3" });
+    const mark = story.github.checks.at(-1);
+    if (failed && mark) story.github.checks.push({ ...failed, output: mark.output, id: 9999 });
+    expect((await story.rerun(first)).outputs).toMatchObject({ result: "applied", creates: "1" });
+  });
+});

@@ -56,6 +56,7 @@ export type YamlProblem =
   | { readonly code: "file-too-long"; readonly limit: number }
   | { readonly code: "too-many-problems"; readonly more: number }
   | { readonly code: "yaml-syntax"; readonly kind: string }
+  | { readonly code: "merge-conflict"; readonly more: number }
   | { readonly code: "yaml-documents" }
   | { readonly code: "yaml-control"; readonly character: string; readonly more: number }
   | { readonly code: "yaml-line-end" }

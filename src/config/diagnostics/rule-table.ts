@@ -78,6 +78,7 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "include-not-read": error("A file with includes is loaded together with them."),
   "include-overrides": error("An included file has no `overrides`."),
   "literal-key": error("A file contains no API key."),
+  "merge-conflict": error("A file has no conflict that git left in it."),
   "merge-key": error("Metadata has no merge key (`<<`). Elsewhere `<<` is an `unknown-key`."),
   "missing-key": error("Required keys are present."),
   "null-value": error('A key has a value; empty is written `[]`, `{}` or `""`.'),

@@ -41,6 +41,10 @@ export const YAML_MESSAGES: MessageTable<YamlProblem["code"]> = {
     hint: "Fix these first, then run again.",
   }),
   "yaml-syntax": ({ kind }) => SYNTAX[kind] ?? SYNTAX_UNKNOWN,
+  "merge-conflict": ({ more }) => ({
+    message: `Git left a merge conflict here${more === 0 ? "" : `, and ${more} more in the file`}.`,
+    hint: 'Decide what the file should say, and remove the lines that begin with "<<<<<<<", "=======" and ">>>>>>>".',
+  }),
   "yaml-documents": () => ({
     message: 'A second document begins here: "---" separates documents.',
     hint: "A file describes one merchant: remove the line, or move what follows to a file of its own.",

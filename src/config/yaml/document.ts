@@ -129,6 +129,27 @@ export function syntaxProblems(text: string, document: Document.Parsed): readonl
   return [...errorProblems(text, document), ...tagProblems(text, document.warnings)];
 }
 
+/** Returns the one problem of a text in which git left conflicts; `null` if there are none. */
+export function conflictProblem(text: string): readonly Problem[] | null {
+  const conflicts: { readonly start: number; readonly end: number }[] = [];
+  let [begun, divided] = [-1, false];
+  // Both sides, in order; git may put the text of the common ancestor between them.
+  for (const { 0: marker, index } of text.matchAll(/^(?:<{7} |={7}\r?$|>{7} )/gm)) {
+    if (marker.startsWith("<")) {
+      [begun, divided] = [index, false];
+    } else if (marker.startsWith("=")) {
+      divided = begun !== -1;
+    } else if (divided) {
+      conflicts.push({ start: begun, end: begun + "<<<<<<<".length });
+      [begun, divided] = [-1, false];
+    }
+  }
+  const [first, ...others] = conflicts;
+  return first === undefined
+    ? null
+    : [{ code: "merge-conflict", more: others.length, location: { at: "text", ...first } }];
+}
+
 /** Returns one problem per line: further ones on a line are nearly always consequences of the first. */
 function errorProblems(text: string, document: Document.Parsed): readonly Problem[] {
   const problems: Problem[] = [];

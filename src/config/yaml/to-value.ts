@@ -11,7 +11,7 @@ import {
 } from "yaml";
 import type { Location, Problem } from "../diagnostics/problem.ts";
 import { MAX_ALIASED, MAX_DEPTH, MAX_LENGTH, MAX_TOKENS } from "../schema/text-schemas.ts";
-import { keyText, readDocument, syntaxProblems, TooManyTokens } from "./document.ts";
+import { conflictProblem, keyText, readDocument, syntaxProblems, TooManyTokens } from "./document.ts";
 import { controlProblems, type ParsedYaml } from "./fast-yaml.ts";
 
 /** Parses YAML into plain values with the full parser; returns errors as problems, and never throws. */
@@ -48,7 +48,7 @@ function parseChecked(text: string, maxTokens: number): ParsedYaml {
   const document = readDocument(text, maxTokens);
   const syntax = syntaxProblems(text, document);
   if (syntax.length > 0) {
-    return unreadable([...controls, ...syntax]);
+    return unreadable([...controls, ...(conflictProblem(text) ?? syntax)]);
   }
   const contents = document.contents;
   if (contents === null || (isScalar(contents) && contents.value === null)) {

@@ -28,13 +28,17 @@ const NARROW_INDENT = " ".repeat(6);
 
 const RISKS_SHOWN = 12;
 
-/** Formats plans: impact on people, changes, findings, refusals and totals. */
+/**
+ * Formats plans: impact on people, changes, findings, refusals and totals. If quiet, plans without changes only count in
+ * the total.
+ */
 export function renderPlans(
   views: readonly PlanView[],
   style: Style,
   verbosity: Verbosity = "normal",
 ): string {
-  const parts = views.map((view) => renderPlan(view, style, verbosity));
+  const shown = verbosity === "quiet" ? views.filter((view) => !isEmptyPlan(view)) : views;
+  const parts = shown.map((view) => renderPlan(view, style, verbosity));
   if (views.length > 1) {
     const total = addCounts(views.map(({ counts }) => counts));
     const refused = views.filter(({ refusals }) => refusals.length > 0).map(({ merchant }) => merchant);

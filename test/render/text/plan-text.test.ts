@@ -188,6 +188,11 @@ describe("how much is shown", () => {
     expect(renderPlans([plain], PLAIN, "quiet")).toBe(
       "MC1 · https://service.example\n  Plan: 62 to create; 0 unchanged.\n",
     );
+    const empty = planView(planOf(desired(), live()));
+    expect(renderPlans([empty], PLAIN, "quiet")).toBe("");
+    expect(renderPlans([empty, plain, empty], PLAIN, "quiet")).toBe(
+      "MC1 · https://service.example\n  Plan: 62 to create; 0 unchanged.\n\n3 merchants: 62 to create; 0 unchanged.\n",
+    );
     const rich = renderPlans([planView(richPlan())], PLAIN, "quiet");
     expect(rich).toContain('error: The file grants "Cashir" to typo@example.com');
     expect(rich).toContain("guard protect");

@@ -210,6 +210,19 @@ export function membershipsJson(
   return `${safeJson({ format: 1, keys, failures }, null, 2)}\n`;
 }
 
+/** What `pull` would write, and what it would not. */
+export interface PullReport {
+  readonly files: readonly { readonly file: string; readonly patch: string }[];
+  readonly notPulled: readonly string[];
+  readonly notes: readonly string[];
+  readonly failures: readonly FailureJson[];
+}
+
+/** Returns what `pull` would write as JSON. */
+export function pullJson(report: PullReport): string {
+  return `${safeJson({ format: 1, ...report }, null, 2)}\n`;
+}
+
 /** Returns the checks of `doctor` as JSON. */
 export function healthJson(report: HealthReport): string {
   return `${safeJson({ format: 1, ...report }, null, 2)}\n`;

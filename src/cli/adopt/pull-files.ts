@@ -29,6 +29,7 @@ export interface PullTargets {
   readonly sources: Loaded["sources"];
   /** Codes of the merchants that have no file yet. */
   readonly fresh: ReadonlySet<string>;
+  readonly diagnostics: Loaded["diagnostics"];
   /** No file has an error. */
   readonly valid: boolean;
 }
@@ -47,7 +48,8 @@ export async function loadPullTargets(
   const wanted = codes.length === 0 ? [...declared.keys()] : [...new Set(codes)];
   const fresh = wanted.filter((code) => !declared.has(code));
   const states = wanted.map((code) => declared.get(code) ?? emptyState(code, newFile(code, loaded, io.cwd)));
-  return { states, all, sources, fresh: new Set(fresh), valid: !loaded.diagnostics.some(isFileError) };
+  const { diagnostics } = loaded;
+  return { states, all, sources, fresh: new Set(fresh), diagnostics, valid: !diagnostics.some(isFileError) };
 }
 
 /** Throws RolecallError for what is no code: a path has the codes of its merchants instead. */

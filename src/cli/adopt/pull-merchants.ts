@@ -5,13 +5,15 @@ import { counted } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { Drift } from "../../model/reports.ts";
+import { pullJson } from "../../render/machine-formats.ts";
 import { renderUnread } from "../../render/text/failure-text.ts";
-import { type FilePatch, renderPatch } from "../../render/text/patch-text.ts";
+import { type FilePatch, patchText, renderPatch } from "../../render/text/patch-text.ts";
 import type { ServiceOptions } from "../args/options.ts";
 import { ExitCode, type Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import { openProgress } from "../progress/open-progress.ts";
 import { confirmAll } from "../review/confirm-apply.ts";
+import { failuresOf } from "../session/plan-merchants.ts";
 import { openServices } from "../session/services.ts";
 import { createSessions, type PlannedMerchant, plannedOnly, planSessions } from "../session/session.ts";
 import { driftsOf } from "../show/show-plans.ts";
@@ -32,6 +34,7 @@ export type PullCommandOptions = Omit<ServiceOptions, "merchant" | "shard"> &
   PulledPart & {
     readonly check?: true;
     readonly yes?: true;
+    readonly format: "text" | "json";
     readonly color: boolean;
   };
 
@@ -41,6 +44,11 @@ export async function pullMerchants(
   options: PullCommandOptions,
   io: Io,
 ): Promise<ExitCode> {
+  if (options.format === "json" && !options.check) {
+    throw new RolecallError("usage", "--format json needs --check.", {
+      hint: "Without --check, pull shows the patch to somebody, and writes it.",
+    });
+  }
   const targets = await loadPullTargets(codes, options, io);
   refuseNewFile(targets, options);
   const progress = openProgress(options, io);
@@ -56,12 +64,22 @@ export async function pullMerchants(
     const merchants = plannedOnly(planned);
     if (failed.length === 0) checkMembers(merchants, options);
     const { patches, conflicts, notes } = await patchesOf(merchants, targets, options, io);
-    for (const conflict of conflicts)
-      io.stderr.write(`${style.yellow("not pulled")}: ${oneLine(conflict)}\n`);
-    for (const note of notes) io.stderr.write(`${oneLine(note)}\n`);
+    const isText = options.format === "text";
+    if (isText) {
+      for (const conflict of conflicts)
+        io.stderr.write(`${style.yellow("not pulled")}: ${oneLine(conflict)}\n`);
+      for (const note of notes) io.stderr.write(`${oneLine(note)}\n`);
+    }
+    if (!targets.valid) io.stderr.write("Files with errors are not pulled: correct them, and pull again.\n");
     const checked = await checkPatched(patches, targets, merchants, options, io);
     const isComplete = failed.length + conflicts.length === 0 && targets.valid;
-    if (patches.length === 0 && isComplete && !options.quiet) io.stdout.write(nothingToDo(options, notes));
+    if (!isText) {
+      const failures = failuresOf(targets, planned);
+      const files = (checked ? patches : []).map((one) => ({ file: one.file, patch: patchText([one]) }));
+      io.stdout.write(pullJson({ files, notPulled: conflicts, notes, failures }));
+    } else if (patches.length === 0 && isComplete && !options.quiet) {
+      io.stdout.write(nothingToDo(options, notes));
+    }
     const code = checked ? await finish(patches, options, io) : ExitCode.failed;
     return isComplete || code !== ExitCode.ok ? code : ExitCode.failed;
   } finally {
@@ -165,11 +183,12 @@ function nothingToDo({ only, member, adoptDrift }: PullCommandOptions, notes: re
 /** Shows the patches, asks, and writes the files. */
 async function finish(
   patches: readonly FilePatch[],
-  { check, yes, color, quiet }: PullCommandOptions,
+  { check, yes, color, quiet, format }: PullCommandOptions,
   io: Io,
 ): Promise<ExitCode> {
   if (patches.length === 0) return ExitCode.ok;
-  if (!quiet || !yes) io.stdout.write(renderPatch(patches, styleFor(io.stdout, io, color)));
+  if (format === "text" && (!quiet || !yes))
+    io.stdout.write(renderPatch(patches, styleFor(io.stdout, io, color)));
   if (check) return ExitCode.differences;
   const question = {
     lines: [`Write ${counted(patches.length, "file")}?`, ...patches.map(({ file }) => `  ${oneLine(file)}`)],

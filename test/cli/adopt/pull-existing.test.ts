@@ -137,6 +137,29 @@ test("a shared file is changed if all of its merchants agree", async () => {
   expect(stdout).toContain("+    permissions: [catalog_view, payouts_view]");
 });
 
+test("--check --format json has the patch of each file, and what is not pulled", async () => {
+  await shop.write("shared/retail.yaml", SHARED.replace("  - name", "  - description: Other\n    name"));
+  const { code, stdout } = await shop.run(["pull", "MC0A", "--check", "--format", "json"]);
+  expect(code).toBe(2);
+  const { files, ...rest } = JSON.parse(stdout);
+  expect(rest).toEqual({
+    format: 1,
+    notPulled: [expect.stringContaining("MC0A: role Cashier stays as it is")],
+    notes: [],
+    failures: [],
+  });
+  expect(files).toEqual([
+    { file: "access/a.yaml", patch: expect.stringMatching(/^--- a\/access\/a.yaml\n/) },
+  ]);
+  await shop.write("access/b.yaml", "version: 1\nmerchant: MC0B\nroles: nothing\n");
+  const broken = await shop.run(["pull", "--check", "--format", "json"]);
+  expect(JSON.parse(broken.stdout).failures).toMatchObject([{ code: "wrong-type" }]);
+  expect(broken.stderr).toContain("Files with errors are not pulled: correct them, and pull again.");
+  const writing = await shop.run(["pull", "--yes", "--format", "json"]);
+  expect([writing.code, writing.stdout]).toEqual([1, ""]);
+  expect(writing.stderr).toContain("--format json needs --check.");
+});
+
 test("what several merchants share and differ in stays, and is named", async () => {
   await shop.write("shared/retail.yaml", SHARED.replace("  - name", "  - description: Other\n    name"));
   const { code, stderr } = await shop.run(["pull", "MC0A", "--yes"]);

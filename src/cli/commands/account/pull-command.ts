@@ -22,6 +22,11 @@ export function pullCommand(io: Io, done: (code: ExitCode) => void): Command {
         .default([], "all"),
     )
     .option("--adopt-drift", "only what drift reports as changed outside git")
+    .addOption(
+      new Option("--format <format>", "output format; json with --check")
+        .choices(["text", "json"])
+        .default("text"),
+    )
     .option("--no-color", "print without colours (also: NO_COLOR)")
     .addHelpText(
       "after",
@@ -30,6 +35,7 @@ Examples:
   rolecall pull MC4F7K2P                writes access/mc4f7k2p.yaml
   rolecall pull                         updates every file in access/
   rolecall pull --check                 shows the patch, and writes nothing
+  rolecall pull --check --format json   the patch of each file, for other programs
   rolecall pull --adopt-drift           keeps what was changed outside git
   rolecall pull --member ada@example.com
                                         takes over the access of one member

@@ -118,17 +118,15 @@ describe("the rules of docs/plan-json.md", () => {
   });
 });
 
-test.each(["payers.json", "nobody.json", "retail.json"])(
-  "the validation in docs/plan-json.md accepts %s, and rejects an invalid plan",
-  async (plan) => {
-    const schema = join(ROOT, "schemas/plan.schema.json");
-    const check = (of: string) => shell(`node check-plan.mjs ${schema} ${of}`);
-    expect(await check(plan)).toEqual({ code: 0, stdout: "", stderr: "" });
-    const text = await readFile(join(folder, plan), "utf8");
-    await writeFile(join(folder, "spoiled.json"), text.replace('"kind": "update"', '"kind": "upsert"'));
-    expect((await check("spoiled.json")).code).toBe(1);
-  },
-);
+test("the validation in docs/plan-json.md accepts plans, and rejects an invalid one", async () => {
+  const text = await readFile(join(folder, "payers.json"), "utf8");
+  await writeFile(join(folder, "spoiled.json"), text.replace('"kind": "update"', '"kind": "upsert"'));
+  const schema = join(ROOT, "schemas/plan.schema.json");
+  const check = (plan: string) => shell(`node check-plan.mjs ${schema} ${plan}`);
+  const accepted = await Promise.all(["payers.json", "nobody.json", "retail.json"].map(check));
+  expect(accepted).toEqual(Array.from(accepted, () => ({ code: 0, stdout: "", stderr: "" })));
+  expect((await check("spoiled.json")).code).toBe(1);
+});
 
 test("docs/plan-json.md names every key, kind and reason of a plan", async () => {
   const schema: unknown = JSON.parse(await readFile(join(ROOT, "schemas/plan.schema.json"), "utf8"));

@@ -139,10 +139,11 @@ export function judgeChanges(
   };
   // A replaced role counts as one role before and after, even if its successor exists already.
   const left = apart ? accessAfter(joined, changes, { mergeReplacedRoles: true }) : after;
-  const judge = (rules: DesiredState): Judgement =>
+  const find = roleFinder(left);
+  const judge = (rules: DesiredState, findRole = find): Judgement =>
     judgePlan(
       rules,
-      { access: left, settled: joinedAfter, find: roleFinder(left) },
+      { access: left, settled: joinedAfter, find: findRole },
       // An undo does not depend on the file.
       { before: joined, declared: () => (byFile ? declaredViolations(rules, now) : []) },
     );
@@ -150,6 +151,8 @@ export function judgeChanges(
   const refusalsBy = (rules: DesiredState): readonly Refusal[] => {
     const kept = accessAfter(joined, changes, { mergeReplacedRoles: true });
     const few = guardMinHolders(rules.guards.minHolders, joined, kept, changes.members);
+    // Whatever the role is called by now, the rules of the base branch mean the one that is live under the name.
+    const findBefore = roleFinder(joined);
     const chained = new Set(still.deferred.map(({ change }) => change.fingerprint));
     return [
       ...few.refusals,
@@ -159,7 +162,7 @@ export function judgeChanges(
           toRefusal({ code: "min-holders-wait", name: role, member: change.name, chained: false }),
         ),
       ...guardPlan({ ...guarded, settings: rules.guards }),
-      ...judge(rules).refusals,
+      ...judge(rules, (role) => find(role) ?? findBefore(role)).refusals,
     ];
   };
 

@@ -74,9 +74,9 @@ async function plan(context: ActionContext, comment: PullComment): Promise<Actio
   keysNamedBy(loaded.states, io.env).forEach(context.maskSecret);
   await guardCredentials(context, loaded.states);
   const base = await readableBase(context);
-  const states = plannedStates(context, loaded.states, base);
+  const states = plannedStates(context, loaded.states, base?.states ?? null);
   const { planned, close } = await planFiles(states, inputs, io, {
-    base: (inputs.rules === "both" && base) || [],
+    base: inputs.rules === "both" ? (base?.states ?? []) : [],
   });
   try {
     const placeOf = ruleLocations(loaded.states, loaded.sources);

@@ -10,14 +10,25 @@ import { type CommitFiles, commitFiles, gitBlobName } from "../github/commit-fil
 import type { EventContext } from "../github/event-context.ts";
 import { type Github, GithubError } from "../github/github-api.ts";
 
+/** The merchants of a commit. */
+export interface CommitStates {
+  readonly states: readonly DesiredState[];
+  /** The files that declare none because of an error. */
+  readonly invalid: readonly string[];
+}
+
+type Reading = Pick<ActionContext, "inputs" | "event" | "github" | "io">;
+
+/** Loads the merchants of a commit whose files have no error. */
+export async function statesAt(commit: string, context: Reading): Promise<readonly DesiredState[]> {
+  return (await loadCommit(commit, context)).states;
+}
+
 /**
  * Loads the files of a commit. They are read through the API, unless the checkout has the same content. Nothing in the
  * checkout decides what is read.
  */
-export async function statesAt(
-  commit: string,
-  { inputs, event, github, io }: Pick<ActionContext, "inputs" | "event" | "github" | "io">,
-): Promise<readonly DesiredState[]> {
+async function loadCommit(commit: string, { inputs, event, github, io }: Reading): Promise<CommitStates> {
   const { workspace } = event;
   const files = await commitFiles(commit, github);
   const wanted = await Promise.all(
@@ -27,11 +38,14 @@ export async function statesAt(
     }),
   );
   const roots = [...new Set(wanted.flat())].sort();
-  if (roots.length === 0) return [];
+  if (roots.length === 0) return { states: [], invalid: [] };
   const fetched = await differingTexts(roots, files, workspace, github);
   const read = commitReader(files, fetched, workspace, github);
   const { merchants } = await loadMerchants(roots, read, { now: io.now(), judge: judgeDeclared });
-  return merchants.flatMap(({ state }) => state ?? []);
+  return {
+    states: merchants.flatMap(({ state }) => state ?? []),
+    invalid: merchants.flatMap(({ file, state }) => (state === null ? file : [])),
+  };
 }
 
 /** Returns the commit that a pull request or a merge group is compared with; `null` for other events. */
@@ -44,9 +58,9 @@ export async function baseCommit({ pull, group, sha }: EventContext, github: Git
 }
 
 /** Loads the files that a pull request or a merge group is compared with; `null` for other events. */
-export async function baseStates(context: ActionContext): Promise<readonly DesiredState[] | null> {
+export async function baseStates(context: ActionContext): Promise<CommitStates | null> {
   const commit = await baseCommit(context.event, context.github);
-  return commit === null ? null : statesAt(commit, context);
+  return commit === null ? null : loadCommit(commit, context);
 }
 
 /** Returns, by git object name, the contents of files that differ in the checkout. */
@@ -110,7 +124,7 @@ function isYaml(file: string): boolean {
  * Loads the files of the base; `null` if there is none, or if they cannot be read and their rules do not judge the
  * plan.
  */
-export async function readableBase(context: ActionContext): Promise<readonly DesiredState[] | null> {
+export async function readableBase(context: ActionContext): Promise<CommitStates | null> {
   try {
     return await baseStates(context);
   } catch (error) {

@@ -29,8 +29,8 @@ export async function compareFiles(
       "Set the input api-key or api-keys, or the variables that the files name.",
     );
   }
-  const base = (await compared(() => baseStates(context))) ?? [];
-  const plans = configDiff(loaded.states, base, matchGlob, io.now());
+  const base = await compared(() => baseStates(context));
+  const plans = configDiff(loaded.states, base?.states ?? [], matchGlob, io.now());
   log.notice("This run has no API key: the files are only compared with those of the base branch.");
   const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
   const views = publishable(context, plans).map((one) => planView(one));

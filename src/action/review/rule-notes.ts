@@ -5,13 +5,14 @@ import { looseningsOf } from "../../plan/judge/loosenings.ts";
 import { groupRuleNotes, type RuleLine, type RuleNote } from "../../render/view/rules-view.ts";
 import type { ActionContext } from "../action-context.ts";
 import { type LoadedFiles, matchGlob } from "../load-and-plan.ts";
+import type { CommitStates } from "./base-states.ts";
 import { maskAddresses } from "./mask-addresses.ts";
 
 /** The files of a pull request, those of its base branch, and the plans. */
 export interface ComparedRules {
   readonly loaded: Pick<LoadedFiles, "states" | "valid">;
   /** `null` if they could not be read. */
-  readonly base: readonly DesiredState[] | null;
+  readonly base: CommitStates | null;
   /** `null` if the files are not compared with the live state. */
   readonly plans: readonly Plan[] | null;
 }
@@ -22,7 +23,7 @@ export function ruleNotes(
   { inputs, masked }: Pick<ActionContext, "inputs" | "masked">,
 ): readonly RuleLine[] {
   if (base === null) return [BASE_UNKNOWN];
-  const before = new Map(base.map((state) => [state.merchant, state]));
+  const before = new Map(base.states.map((state) => [state.merchant, state]));
   const notes = loaded.states.flatMap((head) => {
     const was = before.get(head.merchant);
     const plan = plans?.find(({ merchant }) => merchant === head.merchant) ?? null;
@@ -36,8 +37,8 @@ export function ruleNotes(
     (inputs.merchants.length === 0 || inputs.merchants.includes(merchant)) &&
     (inputs.shard === null || isInShard(merchant, inputs.shard));
   // An invalid file may still declare one.
-  const gone = loaded.valid ? base.filter((state) => !head.has(state.merchant) && isMeant(state)) : [];
-  const lines = groupRuleNotes([...gone.map(noLongerManaged), ...notes]);
+  const gone = loaded.valid ? base.states.filter((state) => !head.has(state.merchant) && isMeant(state)) : [];
+  const lines = groupRuleNotes([...gone.map(noLongerManaged), ...base.invalid.map(notCompared), ...notes]);
   return masked ? lines.map(maskAddresses) : lines;
 }
 
@@ -47,6 +48,15 @@ const BASE_UNKNOWN: RuleLine = {
   topic: "base branch",
   text: "the base branch could not be read, so its rules are not known",
 };
+
+function notCompared(file: string): RuleNote {
+  return {
+    merchant: file,
+    kind: "unknown",
+    topic: "base branch",
+    text: "has errors on the base branch, so its rules there are not known",
+  };
+}
 
 function noLongerManaged({ merchant }: DesiredState): RuleNote {
   return {

@@ -111,6 +111,18 @@ roles:
   });
 });
 
+test("a file that has an error on the base branch has no rules to compare with, which is said", async () => {
+  await story.pushToMain({
+    [FILE]: BASE.replace("max_removals", "max_removal").replace("protect", "protects"),
+  });
+  const pull = await story.openPull({ [FILE]: fileOf(PEOPLE, LOOSE) });
+  expect((await story.plan(pull)).outputs["result"]).toBe("no-changes");
+  expect(comment(pull)).toContain("### ⚠️ Rules: 1 not compared");
+  expect(comment(pull)).toContain(
+    `! ${FILE}: has errors on the base branch, so its rules there are not known`,
+  );
+});
+
 describe("what changes nothing at the service is told all the same", () => {
   test.each([
     [

@@ -104,6 +104,16 @@ describe("a plan is judged by the rules of the base branch, too", () => {
   });
 });
 
+test("a role that the pull request renames by its id keeps the rules of its live name", () => {
+  const base = desired({ policies: { ...desired().policies, maxHolders: { Payer: 0 } } });
+  const head = desired({
+    roles: [role("Cashier", { id: "role_1" })],
+    members: [member("ada@example.com", { roles: ["Cashier"] })],
+  });
+  const plan = planWith(base, head, live([liveRole("role_1", "Payer")]));
+  expect(briefRefusals(plan)).toEqual(["policy max-holders Payer"]);
+});
+
 const ROLE_NAMES = ["Cashier", "Shift Lead", "role_owner", "role_employee"];
 const EMAILS = ["ada@example.com", "bob@example.com", "cy@example.com"];
 const PERMISSIONS = ["catalog_view", "refunds_create", "payouts_view"];

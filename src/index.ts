@@ -1,10 +1,17 @@
-import { type ParsedMerchantFile, parseFile } from "./config/parse-file.ts";
-import { judgeDeclared } from "./plan/judge/judge-rules.ts";
-
 /**
  * The public API: from a file's text to a plan, without a service and without a clock.
  * All functions are pure: the same inputs give the same bytes.
  */
+
+import { buildDesiredState } from "./config/build-desired-state.ts";
+import type { LocatedProblem } from "./config/diagnostics/problem.ts";
+import { toDiagnostics } from "./config/diagnostics/to-diagnostics.ts";
+import { analyzeSource } from "./config/load-sources.ts";
+import { parseFast } from "./config/yaml/fast-yaml.ts";
+import { parse } from "./config/yaml/to-value.ts";
+import type { DesiredState } from "./model/desired.ts";
+import type { Diagnostic } from "./model/diagnostic.ts";
+import { judgeDeclared } from "./plan/judge/judge-rules.ts";
 
 export { type DiagnosticRule, diagnosticTable } from "./config/diagnostics/rule-table.ts";
 export { merchantJsonSchema } from "./config/json-schemas.ts";
@@ -62,13 +69,31 @@ export { buildPlan, type PlanInput } from "./plan/build-plan.ts";
 export type { GlobMatch } from "./plan/scope.ts";
 
 /**
- * Reads one merchant's file; nothing is thrown for a bad one. A file with includes is not read whole.
- * `now`, in milliseconds since the epoch, says which ends are past; without it, none is.
+ * The desired state and diagnostics of a merchant's file; `state` is `null` if there is an error other than a refusal.
+ */
+export interface ParsedMerchantFile {
+  readonly state: DesiredState | null;
+  /** Sorted by line and column. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Reads one merchant's file; never throws for an invalid one. A file with includes is not read whole.
+ * `now`, in ms since the epoch, decides which ends are past; without it, none is.
  */
 export function parseMerchantFile(
   file: string,
   text: string,
   { now = Number.NEGATIVE_INFINITY }: { readonly now?: number } = {},
 ): ParsedMerchantFile {
-  return parseFile(file, text, { now, judge: judgeDeclared });
+  const source = analyzeSource(file, text, parseFast(text) ?? parse(text), now);
+  const unread = source.includes.map(
+    ({ location }): LocatedProblem => ({ code: "include-not-read", location }),
+  );
+  const { state, problems } = buildDesiredState(source, () => null, { now, judge: judgeDeclared });
+  const all = [...source.problems, ...unread, ...problems];
+  return {
+    state,
+    diagnostics: all.length === 0 ? [] : toDiagnostics(new Map([[file, text]]), all),
+  };
 }

@@ -1,16 +1,7 @@
-import { sortedSet } from "../../lib/text.ts";
-import type { Check } from "../../model/desired.ts";
-import { type Granted, granting, type PersonAccess, rolesGranting } from "./access.ts";
+import { by, sortedSet } from "../../lib/text.ts";
+import type { Check, DesiredState } from "../../model/desired.ts";
+import { type Access, type Granted, granting, type PersonAccess, rolesGranting } from "./access.ts";
 import type { RefusalData } from "./refusals.ts";
-import {
-  type AccessIndex,
-  countWork,
-  indexAccess,
-  type Judged,
-  peopleWith,
-  subjectOf,
-  type Violation,
-} from "./violation.ts";
 
 /** Returns the violations of the file's checks in an access; members count whatever their status. */
 export function checkViolations(checks: readonly Check[], judged: Judged): readonly Violation[] {
@@ -137,4 +128,106 @@ export function checkText(check: Check): string {
     default:
       return check satisfies never;
   }
+}
+
+/** The policies and checks of a file, with its members for their end dates. */
+export type Rules = Pick<DesiredState, "policies" | "checks" | "members">;
+
+/** The input of policies and checks. */
+export interface Judged {
+  readonly access: Access;
+  /** The access that the numbers of holders are taken from: without removals that are deferred. */
+  readonly settled: Access;
+  /** Finds a role's key by the name or id in a rule; `undefined` if there is none. */
+  readonly find: (nameOrId: string) => string | undefined;
+  /** Absent: unlimited. */
+  readonly budget?: Budget;
+}
+
+/** The remaining steps of work. */
+export interface Budget {
+  steps: number;
+}
+
+/** Thrown when judging takes more steps than any realistic access needs. */
+export class TooMuchWork extends Error {}
+
+/** Subtracts steps of work from the budget; throws `TooMuchWork` if it is used up. */
+export function countWork({ budget }: Judged, steps: number): void {
+  if (budget === undefined) return;
+  budget.steps -= steps;
+  if (budget.steps < 0) throw new TooMuchWork();
+}
+
+/** A violation of a policy or a check. */
+export interface Violation {
+  readonly data: RefusalData;
+  /** Unique key of the rule within the file. */
+  readonly rule: string;
+  /** The member or role that breaks it; `null` if it is about all holders together. */
+  readonly subject: Subject | null;
+  /** The items that break the rule: a new item makes the violation worse, unless there are fewer in total. */
+  readonly extent: readonly string[];
+  /** The failed check; `null` for a policy. */
+  readonly check: Check | null;
+}
+
+/** A member or role; `id` is `null` before it exists, `name` is the address or the role's name. */
+export interface Subject {
+  readonly id: string | null;
+  readonly name: string | null;
+}
+
+/** Returns a member as the subject of a violation. */
+export function subjectOf({ id, email }: PersonAccess): Subject {
+  return { id, name: email };
+}
+
+/** An index of the members of an access; every list is sorted by name. */
+export interface AccessIndex {
+  readonly people: readonly PersonAccess[];
+  /** Role key → holders. */
+  readonly holders: ReadonlyMap<string, readonly PersonAccess[]>;
+  /** Address in lower case → people. */
+  readonly byAddress: ReadonlyMap<string, readonly PersonAccess[]>;
+  /** Permission → keys of the roles that grant it. */
+  readonly granting: ReadonlyMap<string, readonly string[]>;
+  /** Permission → members who have it, filled on demand. */
+  readonly answers: Map<string, readonly PersonAccess[]>;
+}
+
+/** Indexes an access, so that a rule visits only the members that it concerns. */
+export function indexAccess({ roles, people: unsorted }: Access): AccessIndex {
+  const people = [...unsorted].sort(by(({ name }) => name));
+  const holders = new Map<string, PersonAccess[]>();
+  const byAddress = new Map<string, PersonAccess[]>();
+  for (const person of people) {
+    if (person.email !== null) add(byAddress, person.email.toLowerCase(), person);
+    for (const role of person.roles) add(holders, role, person);
+  }
+  const granting = new Map<string, string[]>();
+  for (const [key, { permissions }] of roles) {
+    for (const permission of new Set(permissions)) add(granting, permission, key);
+  }
+  return { people, holders, byAddress, granting, answers: new Map() };
+}
+
+/** Returns the members with a permission through any role; cached for several checks of one permission. */
+function peopleWith(
+  { holders, granting, answers }: AccessIndex,
+  permission: string,
+): readonly PersonAccess[] {
+  const known = answers.get(permission);
+  if (known !== undefined) return known;
+  const [first = [], ...others] = (granting.get(permission) ?? []).map((role) => holders.get(role) ?? []);
+  const people =
+    others.length === 0 ? first : [...new Set([first, ...others].flat())].sort(by(({ name }) => name));
+  answers.set(permission, people);
+  return people;
+}
+
+function add<T>(lists: Map<string, T[]>, key: string, item: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
 }

@@ -2,11 +2,19 @@ import type { Breach, BreachCode, BreachSubject, DeclaredAccess } from "../../mo
 import type { Finding, Refusal } from "../../model/plan.ts";
 import { activeAt, isMention } from "../changes/plan-members.ts";
 import { type Access, type PersonAccess, type RoleAccess, roleFinder } from "./access.ts";
-import { checkText, checkViolations, unknownToChecks } from "./checks.ts";
+import {
+  type Budget,
+  checkText,
+  checkViolations,
+  type Judged,
+  type Rules,
+  TooMuchWork,
+  unknownToChecks,
+  type Violation,
+} from "./checks.ts";
 import type { FindingData } from "./findings.ts";
 import { hasPolicies, mfaUnknown, policyViolations } from "./policies.ts";
 import { list, type RefusalData, type Tense, toExistingViolation, toRefusal } from "./refusals.ts";
-import { type Budget, type Judged, type Rules, TooMuchWork, type Violation } from "./violation.ts";
 
 /** The verdict of policies and checks on a plan. */
 export interface Judgement {

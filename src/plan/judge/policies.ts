@@ -8,7 +8,7 @@ import {
   type Rules,
   subjectOf,
   type Violation,
-} from "./violation.ts";
+} from "./checks.ts";
 
 /** Returns the violations of policies in an access. */
 export function policyViolations(rules: Rules, judged: Judged): readonly Violation[] {

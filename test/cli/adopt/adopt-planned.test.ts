@@ -3,11 +3,10 @@ import { expect, test } from "vitest";
 import { adoptPlanned } from "../../../src/cli/adopt/adopt-planned.ts";
 import { adoptNew, newFileText } from "../../../src/cli/adopt/new-files.ts";
 import { globMatcher, type PlannedMerchant } from "../../../src/cli/session/session.ts";
-import { parseFile } from "../../../src/config/parse-file.ts";
+import { parseMerchantFile } from "../../../src/index.ts";
 import type { DesiredState } from "../../../src/model/desired.ts";
 import type { LiveState } from "../../../src/model/live.ts";
 import { buildPlan } from "../../../src/plan/build-plan.ts";
-import { judgeDeclared } from "../../../src/plan/judge/judge-rules.ts";
 import { live, liveMember, liveRole, NOW } from "../../support/build.ts";
 import { runs } from "../../support/property-runs.ts";
 import { wildStates } from "../../support/wild-states.ts";
@@ -17,7 +16,7 @@ const HEADER = { merchant: "MC1", environment: "test" } as const;
 const matches = globMatcher();
 
 function stateOf(text: string): DesiredState {
-  const { state, diagnostics } = parseFile(FILE, text, { now: NOW, judge: judgeDeclared });
+  const { state, diagnostics } = parseMerchantFile(FILE, text, { now: NOW });
   expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
   if (state === null) throw new Error("the file is not valid");
   return state;

@@ -3,10 +3,9 @@ import { expect, test } from "vitest";
 import { adoptNew, newFileText } from "../../../src/cli/adopt/new-files.ts";
 import { globMatcher } from "../../../src/cli/session/session.ts";
 import { formatFile } from "../../../src/config/format/format-file.ts";
-import { parseFile } from "../../../src/config/parse-file.ts";
+import { parseMerchantFile } from "../../../src/index.ts";
 import type { LiveState } from "../../../src/model/live.ts";
 import { buildPlan } from "../../../src/plan/build-plan.ts";
-import { judgeDeclared } from "../../../src/plan/judge/judge-rules.ts";
 import { live, liveRole, NOW } from "../../support/build.ts";
 import { runs } from "../../support/property-runs.ts";
 import { wildStates } from "../../support/wild-states.ts";
@@ -14,7 +13,7 @@ import { wildStates } from "../../support/wild-states.ts";
 const matches = globMatcher();
 
 function planOfFile(text: string, live: LiveState) {
-  const { state, diagnostics } = parseFile("access/mc1.yaml", text, { now: NOW, judge: judgeDeclared });
+  const { state, diagnostics } = parseMerchantFile("access/mc1.yaml", text, { now: NOW });
   expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
   if (state === null) throw new Error("the file is not valid");
   return buildPlan({ desired: state, live, service: "https://service.example", now: NOW, matches });

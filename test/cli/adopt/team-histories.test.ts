@@ -3,12 +3,11 @@ import { expect, test } from "vitest";
 import { adoptPlanned } from "../../../src/cli/adopt/adopt-planned.ts";
 import { adoptNew, newFileText } from "../../../src/cli/adopt/new-files.ts";
 import { globMatcher, type PlannedMerchant } from "../../../src/cli/session/session.ts";
-import { parseFile } from "../../../src/config/parse-file.ts";
+import { parseMerchantFile } from "../../../src/index.ts";
 import { canonicalJson } from "../../../src/lib/json-text.ts";
 import type { DesiredState } from "../../../src/model/desired.ts";
 import type { LiveState } from "../../../src/model/live.ts";
 import { buildPlan } from "../../../src/plan/build-plan.ts";
-import { judgeDeclared } from "../../../src/plan/judge/judge-rules.ts";
 import { NOW } from "../../support/build.ts";
 import { runs } from "../../support/property-runs.ts";
 import { type HistorySize, teamHistory } from "../../support/team-history.ts";
@@ -17,7 +16,7 @@ const FILE = "access/team.yaml";
 const matches = globMatcher();
 
 function stateOf(text: string): DesiredState {
-  const { state, diagnostics } = parseFile(FILE, text, { now: NOW, judge: judgeDeclared });
+  const { state, diagnostics } = parseMerchantFile(FILE, text, { now: NOW });
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   if (state === null || errors.length > 0) expect({ text, errors }).toEqual({ text, errors: [] });
   return state as DesiredState;

@@ -1,9 +1,8 @@
 import type { PageData, PageMerchant } from "../page-data.ts";
 import { membersPanel, rolesPanel } from "./access-panels.ts";
-import { changesPanel } from "./changes-panel.ts";
-import { endsPanel, invitationsPanel } from "./date-panels.ts";
 import { h, select } from "./dom.ts";
 import { holdingOf } from "./member-dialog.ts";
+import { changesPanel, endsPanel, invitationsPanel } from "./plan-panels.ts";
 
 const MONTH = 30 * 86_400_000;
 

@@ -220,7 +220,7 @@ describe("a file without mistakes", () => {
 });
 
 describe("a file of many members", () => {
-  // MEMBERS=100000 npx vitest run --project sources test/config/parse-file
+  // MEMBERS=100000 npx vitest run --project sources test/config/parse-merchant-file
   const count = Number(process.env["MEMBERS"] ?? 5000);
   const members = Array.from(
     { length: count },

@@ -16,7 +16,7 @@ import {
   readConsent,
   skippedMerchants,
 } from "../review/approval.ts";
-import { checkInteractive, type Selection, selectChanges } from "../review/browse-plans.ts";
+import { type ChangeSelection, checkInteractive, selectChanges } from "../review/browse-plans.ts";
 import { confirmApply, type PendingApply } from "../review/confirm-apply.ts";
 import { type PlannedMerchants, planMerchants } from "../session/plan-merchants.ts";
 import {
@@ -201,7 +201,7 @@ interface DividedMerchants {
 }
 
 function divide(
-  { planned, leftOut }: Selection,
+  { planned, leftOut }: ChangeSelection,
   refused: readonly MerchantOutcome[],
   { onError, rotatePassword }: ApplyOptions,
   io: Io,
@@ -246,7 +246,7 @@ function nothingToDo(results: readonly PlanResult[], leftOut: number, { only }: 
 /** Returns why plans are not approved, by merchant: by the saved plan, or by what was shown for the selection. */
 function objectionsOf(
   results: readonly PlanResult[],
-  { objections }: Selection,
+  { objections }: ChangeSelection,
   { approved }: Consent,
 ): ReadonlyMap<string, readonly string[]> {
   return new Map(
@@ -293,7 +293,7 @@ async function select(
   { planned, valid, progress }: Omit<PlannedMerchants, "close" | "project">,
   options: ApplyOptions,
   io: Io,
-): Promise<Selection | null> {
+): Promise<ChangeSelection | null> {
   const offered = options.onError === "continue" ? planned.filter((one) => isSound([one])) : planned;
   const due = plannedOnly(offered).some(({ plan }) => plan.changes.length > 0);
   if (!options.interactive || !valid || !due || !isSound(offered)) {

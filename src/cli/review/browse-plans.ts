@@ -74,7 +74,7 @@ function dependenciesOfAll(plans: readonly Plan[]): Dependencies {
 }
 
 /** The selected changes, planned again. */
-export interface Selection {
+export interface ChangeSelection {
   readonly planned: readonly Planned[];
   /** Changes of the fresh plans that were not shown, a sentence each, by merchant. */
   readonly objections: ReadonlyMap<string, readonly string[]>;
@@ -91,7 +91,7 @@ export async function selectChanges(
   options: { readonly color: boolean },
   progress: ProgressDisplay,
   io: Io,
-): Promise<Selection | null> {
+): Promise<ChangeSelection | null> {
   const results = plannedOnly(planned).filter(({ plan }) => plan.changes.length > 0);
   const browsed = await browsePlans(
     results.map(({ plan }) => plan),

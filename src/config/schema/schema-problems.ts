@@ -11,7 +11,7 @@ interface CheckedFile {
 }
 
 /** Checks a plain value against the schema; `ofMembers` are the issues of its members. */
-export function checkSchema(value: unknown, ofMembers: readonly Issue[]): CheckedFile {
+export function checkSchema(value: unknown, ofMembers: readonly SchemaIssue[]): CheckedFile {
   const members = membersOf(value) as MerchantFile["members"];
   const checked = merchantSchema.safeParse(members ? { ...fieldsOf(value), members: [] } : value);
   const issues = [...(checked.error?.issues ?? []), ...ofMembers];
@@ -26,10 +26,10 @@ export function checkSchema(value: unknown, ofMembers: readonly Issue[]): Checke
 const BATCH = 1000;
 
 /** An issue of the schema. */
-export type Issue = z.core.$ZodIssue;
+export type SchemaIssue = z.core.$ZodIssue;
 
 /** Checks the members of a plain value. */
-export function memberIssues(value: unknown): readonly Issue[] {
+export function memberIssues(value: unknown): readonly SchemaIssue[] {
   return batchesOf(value).flatMap(batchIssues);
 }
 
@@ -37,8 +37,8 @@ export function memberIssues(value: unknown): readonly Issue[] {
 export async function memberIssuesPausing(
   value: unknown,
   pause: () => Promise<void>,
-): Promise<readonly Issue[]> {
-  const issues: (readonly Issue[])[] = [];
+): Promise<readonly SchemaIssue[]> {
+  const issues: (readonly SchemaIssue[])[] = [];
   for (const batch of batchesOf(value)) {
     issues.push(batchIssues(batch));
     await pause();
@@ -65,7 +65,7 @@ function membersOf(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(members) ? members : undefined;
 }
 
-function batchIssues({ from, members }: Batch): readonly Issue[] {
+function batchIssues({ from, members }: Batch): readonly SchemaIssue[] {
   const { error } = membersSchema.safeParse(members);
   return (error?.issues ?? []).map((issue) => {
     const [index, ...path] = issue.path;

@@ -62,6 +62,7 @@ const github = {
         ? Object.entries(FILES).map(([path, text]) => ({ path, type: "file", sha: nameOf(text) }) as const)
         : [],
   }),
+  texts: async () => new Map(),
   blob: async (sha: string) => Buffer.from(Object.values(FILES).find((text) => nameOf(text) === sha) ?? ""),
 } as unknown as Github;
 

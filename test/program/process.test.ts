@@ -1,6 +1,7 @@
+import { spawnSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { rolecall, startSandbox } from "../support/program.ts";
 
@@ -12,6 +13,8 @@ roles:
 members:
   - { email: new@example.com, roles: [Shift Lead, role_employee] }
 `;
+
+const BIN = resolve(import.meta.dirname, "../../dist/bin.js");
 
 let cwd = "";
 
@@ -37,6 +40,18 @@ test("plan and apply work against a sandbox process, with exit codes for a pipel
   expect(again.stdout).toContain("no changes");
   expect(again.code).toBe(0);
   expect((await sandbox.stop("SIGTERM")).code).toBe(0);
+});
+
+test("a working directory that was removed is told without a stack", () => {
+  const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$1" --version';
+  const { status, stderr } = spawnSync("sh", ["-c", script, process.execPath, BIN], {
+    cwd,
+    encoding: "utf8",
+  });
+  expect([status, stderr]).toEqual([
+    1,
+    "error: The working directory no longer exists.\n  → Change to another one.\n",
+  ]);
 });
 
 test("what goes wrong is told on stderr, and the process exits with 1", async () => {

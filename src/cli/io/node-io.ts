@@ -15,7 +15,7 @@ export function nodeIo(): Io {
       losing.abort({ stream, code } satisfies OutputLoss);
   return {
     env: process.env,
-    cwd: process.cwd(),
+    cwd: workingFolder(),
     stdout: textWriter(process.stdout, lost("stdout")),
     stderr: textWriter(process.stderr, lost("stderr")),
     outputLost: losing.signal,
@@ -49,6 +49,15 @@ export function nodeIo(): Io {
     },
     exit: (code) => process.exit(code),
   };
+}
+
+function workingFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    process.stderr.write("error: The working directory no longer exists.\n  → Change to another one.\n");
+    return process.exit(1);
+  }
 }
 
 /** Called once if a stream can no longer be written, with the error's code, such as `EPIPE` or `ENOSPC`. */

@@ -38,6 +38,7 @@ export type ResultWord =
   | "failed"
   | "compared"
   | "applied"
+  | "superseded"
   | "partial"
   | "clean"
   | "drift"

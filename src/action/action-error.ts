@@ -12,7 +12,7 @@ export type FailureReason =
   | "service"
   /** An apply was incomplete. */
   | "partial"
-  /** The commit is no longer the tip of its branch. */
+  /** The commit is not on its branch any more. */
   | "stale-commit"
   | "wrong-branch"
   /** The event would plan somebody else's files with the keys of this repository. */

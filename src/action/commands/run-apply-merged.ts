@@ -38,15 +38,14 @@ import {
   isOpen,
   reportApply,
 } from "../review/apply-page.ts";
-import { coveredMerchants } from "../review/covered-merchants.ts";
+import { coveredMerchants, leftTo, newerCommit, supersededEnd } from "../review/covered-merchants.ts";
 import { maskedAnnotations } from "../review/mask-addresses.ts";
 import { planOutputs } from "../review/publish-plan.ts";
-import { guardApplyBranch, guardCredentials, guardTip, overridesIn } from "../review/secret-policy.ts";
+import { guardApplyBranch, guardCredentials, overridesIn } from "../review/secret-policy.ts";
 
 /** Runs `apply`: plans anew on the default branch and applies what was approved in review. */
 export async function runApplyMerged(context: ActionContext): Promise<ActionResult> {
   const branch = await readingApprovals(() => guardApplyBranch(context, context.github));
-  await readingApprovals(() => guardTip(context, branch, context.github));
   const { github, io, event } = context;
   const pulls = await readingApprovals(() => pullsMergedAs(event.sha, branch, github, io.sleep));
   const [pull = null] = pulls;
@@ -91,7 +90,6 @@ async function apply(
   const loaded = await loadFiles(inputs, io);
   const keys = keysNamedBy(loaded.states, io.env);
   keys.forEach(context.maskSecret);
-  await guardCredentials(context, loaded.states);
   const trust = recordTrust(inputs);
   const approvals = openApprovals({ sha: event.sha, branch, pulls }, trust, github);
   const { baselines, covered } = await readingApprovals(async () => {
@@ -100,7 +98,10 @@ async function apply(
     return { baselines, covered: await coveredMerchants(context, loaded.states, baselines, approvals) };
   });
   if (covered.length < loaded.states.length) log.info(coverageText(covered.length, loaded.states.length));
-  const { planned, progress, close } = await planFiles(covered, inputs, io, {
+  const newer = await readingApprovals(() => newerCommit(context, branch, covered));
+  const current = covered.filter(({ merchant }) => !newer.merchants.has(merchant));
+  await guardCredentials(context, current);
+  const { planned, progress, close } = await planFiles(current, inputs, io, {
     signal: cancellation.cancelled,
   });
   try {
@@ -147,9 +148,13 @@ async function apply(
       env,
     );
     // Check again: somebody may have merged during the planning.
-    await readingApprovals(() => guardTip(context, branch, github));
+    const newest = await readingApprovals(() => newerCommit(context, branch, current));
+    const superseded = { ...newest, merchants: new Set([...newer.merchants, ...newest.merchants]) };
+    const ready = due.filter(({ plan }) => !newest.merchants.has(plan.merchant));
+    const remarks = superseded.merchants.size === 0 ? notes : [...notes, leftTo(superseded)];
+    if (superseded.merchants.size > 0) log.notice(leftTo(superseded));
     const captured = captureApplyLog(reporter, progress);
-    progress.applying(due.map(({ plan }) => plan));
+    progress.applying(ready.map(({ plan }) => plan));
     const options = {
       password,
       concurrency: inputs.concurrency,
@@ -159,12 +164,14 @@ async function apply(
       openJournal: fileJournals(io),
       sleep: io.sleep,
     };
-    const applied = due.length === 0 ? [] : await runApply(due, options, captured.reporter);
+    const applied = ready.length === 0 ? [] : await runApply(ready, options, captured.reporter);
     const outcomes = [...applied, ...left, ...unchanged].sort(by(({ merchant }) => merchant));
     reporter.outcomes(outcomes);
-    await mark(context, outcomes, baselines);
-    return await end(applyEnd({ applied, left, unapproved: objections }), {
-      lines: [...unread, ...notes, ...captured.lines()],
+    await mark(context, outcomes, baselines, superseded.merchants);
+    const how = applyEnd({ applied, left, unapproved: objections });
+    const isLeft = how === APPLY_ENDS.nothing && superseded.merchants.size > 0;
+    return await end(isLeft ? supersededEnd(context, superseded) : how, {
+      lines: [...unread, ...remarks, ...captured.lines()],
       outcomes,
     });
   } finally {
@@ -245,19 +252,26 @@ async function mark(
   { event, inputs, scope, github, log }: ActionContext,
   outcomes: readonly MerchantOutcome[],
   baselines: ReadonlyMap<string, Baseline>,
+  superseded: ReadonlySet<string>,
 ): Promise<void> {
   const open = outcomes.filter(isOpen).map(({ merchant }) => merchant);
-  const pending = open.map((merchant) => [merchant, baselines.get(merchant)?.commit ?? null] as const);
+  const pending = [...open, ...superseded].map(
+    (merchant) => [merchant, baselines.get(merchant)?.commit ?? null] as const,
+  );
   const some = outcomes.some(({ status }) => status === "applied");
   const title =
     open.length > 0
       ? `${open.length} of ${counted(outcomes.length, "merchant")} not applied`
-      : some
-        ? "Applied"
-        : "Nothing to do";
+      : superseded.size > 0
+        ? `${counted(superseded.size, "merchant")} left to a newer commit`
+        : some
+          ? "Applied"
+          : "Nothing to do";
+  const conclusion = open.length > 0 ? "failure" : superseded.size > 0 ? "neutral" : "success";
   const { sha, runUrl } = event;
+  const place = { sha, scope, selection: inputs, pending, conclusion, title, runUrl } as const;
   try {
-    await storeMark({ sha, scope, selection: inputs, pending, title, runUrl }, inputs.approvalSecret, github);
+    await storeMark(place, inputs.approvalSecret, github);
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
     log.notice(`The result could not be recorded on the commit: ${error.because("checks: write")}.`);

@@ -3,7 +3,7 @@ import { isInShard } from "../../cli/args/shard.ts";
 import type { RunScope } from "../action-context.ts";
 import type { Inputs } from "../inputs.ts";
 import { type RecordTrust, sign, verify } from "./approval-store.ts";
-import type { CheckRun, Commit, Github } from "./github-api.ts";
+import type { CheckRun, Commit, Github, NewCheck } from "./github-api.ts";
 
 const PREFIX = "rolecall-apply/2";
 
@@ -30,13 +30,14 @@ export interface ApplyMark {
   readonly scope: RunScope;
   readonly selection: Selection;
   readonly pending: readonly PendingMerchant[];
+  readonly conclusion: NewCheck["conclusion"];
   readonly title: string;
   readonly runUrl: string;
 }
 
 /** Stores that an apply has ended on a commit, and which merchants the next one must look at again. */
 export async function storeMark(
-  { sha, scope, selection, pending, title, runUrl }: ApplyMark,
+  { sha, scope, selection, pending, conclusion, title, runUrl }: ApplyMark,
   key: string,
   github: Pick<Github, "addCheck">,
 ): Promise<void> {
@@ -45,7 +46,7 @@ export async function storeMark(
     name: `rolecall apply${scope.title === "" ? "" : `: ${scope.title}`}`.slice(0, 200),
     sha,
     externalId: `${PREFIX}/${scope.id}`,
-    conclusion: pending.length === 0 ? "success" : "failure",
+    conclusion,
     title,
     summary: `[Run](${runUrl})\n\nThe next apply goes on from the data below.`,
     text: `\`\`\`\n${sign({ sha, paths, merchants, shard, pending }, PREFIX, key)}\n\`\`\``,

@@ -52,6 +52,12 @@ export function applyEnd({ applied, left, unapproved }: ApplyOutcomes): ApplyEnd
 export const APPLY_ENDS = {
   applied: { verdict: "✅ rolecall apply: applied", result: "applied", reason: null, message: "" },
   nothing: { verdict: "✅ rolecall apply: nothing to do", result: "no-changes", reason: null, message: "" },
+  superseded: {
+    verdict: "⏭️ rolecall apply: left to a newer commit",
+    result: "superseded",
+    reason: null,
+    message: "",
+  },
   partial: {
     verdict: "❌ rolecall apply: partly applied",
     result: "partial",

@@ -1,9 +1,12 @@
 import { changedMerchants } from "../../config/changed-merchants.ts";
 import type { DesiredState } from "../../model/desired.ts";
+import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
 import type { ActionContext } from "../action-context.ts";
+import { ActionError } from "../action-error.ts";
 import { type Baseline, NO_BASELINE } from "../github/apply-mark.ts";
 import { GithubError } from "../github/github-api.ts";
 import type { Approvals } from "../github/merged-approval.ts";
+import { APPLY_ENDS, type ApplyEnd } from "./apply-page.ts";
 import { statesAt } from "./base-states.ts";
 
 /**
@@ -60,4 +63,67 @@ async function changedSince(
     if (!(error instanceof GithubError)) throw error;
     return all;
   }
+}
+
+/** The part of an apply that a newer commit of the branch takes over. */
+export interface NewerCommit {
+  /** The tip of the branch. */
+  readonly sha: string;
+  /** The merchants that differ there: the run for the tip applies them. */
+  readonly merchants: ReadonlySet<string>;
+}
+
+/**
+ * Returns which of the given merchants a newer commit of the branch changes, with what they include; none at the tip.
+ * Rejects a commit that is not on the branch.
+ */
+export async function newerCommit(
+  context: ActionContext,
+  branch: string,
+  states: readonly DesiredState[],
+): Promise<NewerCommit> {
+  const { sha } = context.event;
+  const isForced = context.inputs.allow.includes(`commit=${sha}`);
+  const tip = isForced ? sha : await tipAfter(context, branch);
+  if (tip === sha || states.length === 0) return { sha: tip, merchants: new Set() };
+  const changed = changedMerchants(await statesAt(tip, context), states);
+  const merchants = changed.flatMap(({ merchant, change }) => (change === "added" ? [] : [merchant]));
+  return { sha: tip, merchants: new Set(merchants) };
+}
+
+/** GitHub needs some seconds after a push to return the new tip. */
+const LAG_WAITS_MS = [1_000, 2_000, 4_000];
+
+/** Returns the tip of a branch, which must contain the commit of the run. */
+async function tipAfter({ event, github, io }: ActionContext, branch: string): Promise<string> {
+  for (const wait of [...LAG_WAITS_MS, null]) {
+    const tip = await github.branchTip(branch);
+    if (tip === event.sha) return tip;
+    const { status } = await github.compare(event.sha, tip);
+    if (status === "ahead") return tip;
+    if (status === "diverged" || wait === null) break;
+    await io.sleep(wait);
+  }
+  throw new ActionError(
+    "stale-commit",
+    `${event.sha.slice(0, 7)} is not on ${branch} any more.`,
+    `The branch was reset. To apply this commit anyway, add commit=${event.sha} to the input allow.`,
+  );
+}
+
+const MAX_NAMED = 10;
+
+/** Returns a sentence about the merchants that are left to the run for a newer commit. */
+export function leftTo({ sha, merchants }: NewerCommit): string {
+  const named = [...merchants].slice(0, MAX_NAMED);
+  const rest = merchants.size - named.length;
+  const all = [...named, ...(rest > 0 ? [`${rest} more`] : [])].join(", ");
+  return `${all}: changed again by the newer commit ${sha.slice(0, 7)}, whose run applies both changes.`;
+}
+
+/** Returns the outcome of an apply that leaves everything to the run for a newer commit. */
+export function supersededEnd({ event }: ActionContext, { sha }: NewerCommit): ApplyEnd {
+  const url = `${event.serverUrl}/${event.owner}/${event.repo}/commit/${sha}/checks`;
+  const message = `A newer commit changes the same: [the run for ${inlineCode(sha.slice(0, 7))}](${url}) applies both changes.`;
+  return { ...APPLY_ENDS.superseded, message };
 }

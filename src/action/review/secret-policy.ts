@@ -148,21 +148,6 @@ export async function guardApplyBranch(
   );
 }
 
-/** Rejects a commit that is no longer the tip of its branch; another run applies the newer one. */
-export async function guardTip(
-  { event, inputs }: { readonly event: EventContext; readonly inputs: Pick<Inputs, "allow"> },
-  branch: string,
-  github: Github,
-): Promise<void> {
-  const tip = await github.branchTip(branch);
-  if (tip === event.sha || inputs.allow.includes(`commit=${event.sha}`)) return;
-  throw new ActionError(
-    "stale-commit",
-    `${event.sha.slice(0, 7)} is no longer the tip of ${branch}: the run for ${tip.slice(0, 7)} applies it.`,
-    `To apply this commit anyway, add commit=${event.sha} to the input allow.`,
-  );
-}
-
 /** Returns the overrides in `allow`, without the action's own branch and commit. */
 export function overridesIn(allow: readonly string[]): readonly string[] {
   return allow.filter((one) => !/^(branch|commit)=/.test(one) || one.includes("@"));

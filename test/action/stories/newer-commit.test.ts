@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type FileChanges, openStory, type Story } from "../support/story.ts";
+
+const SEED = `merchants:
+  - { code: MC1, members: [{ email: ada@example.com, roles: [role_owner] }] }
+  - { code: MC2, members: [{ email: ada@example.com, roles: [role_owner] }] }
+keys:
+  - { key: sk_test_sandbox, owner: ada@example.com }
+`;
+
+const SHARED = "shared/night.yaml";
+const file = (merchant: string): string => `access/${merchant.toLowerCase()}.yaml`;
+const roles = (...names: readonly string[]): string =>
+  `roles:\n${names.map((name) => `  - { name: ${name}, permissions: [catalog_view] }\n`).join("")}`;
+const merchant = (code: string, ...names: readonly string[]): FileChanges & Record<string, string> => ({
+  [file(code)]:
+    `version: 1\nmerchant: ${code}\ninclude: [../${SHARED}]\n${names.length > 0 ? roles(...names) : ""}`,
+});
+
+let story: Story;
+
+beforeEach(async () => {
+  story = await openStory(SEED, {
+    ...(merchant("MC1") as Record<string, string>),
+    ...(merchant("MC2") as Record<string, string>),
+    [SHARED]: `version: 1\n${roles("Night")}`,
+  });
+  const first = await story.apply({ "on-plan-change": "apply" });
+  expect(first.outputs["result"]).toBe("applied");
+});
+
+afterEach(async () => {
+  await story.stop();
+});
+
+/** Opens a pull request, plans, approves and merges it. */
+const merged = async (
+  files: FileChanges,
+  method?: Parameters<Story["merge"]>[1],
+): Promise<{ readonly pull: number; readonly sha: string }> => {
+  const pull = await story.openPull(files);
+  expect((await story.plan(pull)).outputs["failure-reason"]).toBe("");
+  await story.review(pull, "APPROVED");
+  return { pull, sha: await story.merge(pull, method) };
+};
+
+const created = async (): Promise<readonly string[]> => (await story.writes()).slice(2);
+
+describe("an apply whose commit is not the tip any more", () => {
+  test("goes on where the newer commit changes nothing of its merchants", async () => {
+    const { sha } = await merged(merchant("MC1", "Day"));
+    await story.pushToMain({
+      "README.md": "Read me.",
+      [file("MC2")]: `# a remark\n${merchant("MC2")[file("MC2")]}`,
+    });
+    const run = await story.apply({}, { sha });
+    expect(run.outputs).toMatchObject({ result: "applied", "failure-reason": "" });
+    expect(await created()).toEqual(["POST /v0.1/merchants/MC1/roles"]);
+    expect((await story.apply()).outputs["result"]).toBe("no-changes");
+  });
+
+  test("leaves a merchant that the newer commit changes to that commit's run, and applies the others", async () => {
+    const first = await merged({ ...merchant("MC1", "Day"), ...merchant("MC2", "Day") });
+    const second = await merged(merchant("MC2", "Day", "Dusk"));
+    const run = await story.apply({}, { sha: first.sha });
+    expect(run.outputs["result"]).toBe("applied");
+    expect(run.log).toContain(
+      `::notice::MC2: changed again by the newer commit ${second.sha.slice(0, 7)}, whose run applies both changes.`,
+    );
+    expect(story.comments(first.pull).join()).toContain(
+      `changed again by the newer commit ${second.sha.slice(0, 7)}`,
+    );
+    expect(await created()).toEqual(["POST /v0.1/merchants/MC1/roles"]);
+    // What was left is approved by the first pull request, and what is new by the second.
+    expect((await story.apply()).outputs["result"]).toBe("applied");
+    expect(await created()).toHaveLength(3);
+  });
+
+  test("ends green where nothing is left, and tells the pull request which run does it", async () => {
+    const first = await merged(merchant("MC1", "Day"));
+    const second = await merged(merchant("MC1", "Day", "Dusk"));
+    const run = await story.apply({}, { sha: first.sha });
+    expect(run.code).toBe(0);
+    expect(run.outputs).toMatchObject({ result: "superseded", "failure-reason": "" });
+    const comment = story.comments(first.pull).join();
+    expect(comment).toContain("rolecall apply: left to a newer commit");
+    expect(comment).toContain(`/acme/access/commit/${second.sha}/checks`);
+    expect(await created()).toEqual([]);
+    expect((await story.apply()).outputs["result"]).toBe("applied");
+  });
+
+  test("counts what a merchant includes", async () => {
+    const { sha } = await merged(merchant("MC1", "Day"));
+    await story.pushToMain({ [SHARED]: `version: 1\n${roles("Night", "Dawn")}` });
+    expect((await story.apply({}, { sha })).outputs["result"]).toBe("superseded");
+  });
+
+  test("looks once more before it writes", async () => {
+    const { sha } = await merged(merchant("MC1", "Day"));
+    story.github.incidents.push({
+      method: "GET",
+      path: /check-runs$/,
+      happens: () => {
+        const text = merchant("MC1", "Day", "Dusk")[file("MC1")] ?? "";
+        const blobs = new Map(story.github.git.files(sha)).set(file("MC1"), story.github.git.addBlob(text));
+        const tree = story.github.git.addTree(blobs);
+        const at = story.clock.now();
+        const tip = story.github.git.addCommit({ tree, parents: [sha], message: "Meanwhile", at });
+        story.github.branches.set("main", tip);
+      },
+    });
+    expect((await story.apply({}, { sha })).outputs["result"]).toBe("superseded");
+    expect(await created()).toEqual([]);
+  });
+
+  test("is refused where the branch does not have it any more", async () => {
+    const before = story.github.branches.get("main") ?? "";
+    const { sha } = await merged(merchant("MC1", "Day"));
+    story.github.branches.set("main", before);
+    await story.pushToMain({ "README.md": "Read me." });
+    const run = await story.apply({}, { sha });
+    expect(run.outputs["failure-reason"]).toBe("stale-commit");
+    expect(await created()).toEqual([]);
+  });
+});

@@ -1,29 +1,30 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type SharedRoles, shareRoles } from "../../config/adopt/share-roles.ts";
-import { MERCHANT } from "../../config/schema/text-schemas.ts";
-import { oneLine } from "../../lib/escape.ts";
-import { by, counted } from "../../lib/text.ts";
-import type { Adoption } from "../../model/adoption.ts";
-import type { SyncMode } from "../../model/desired.ts";
+import type { SharedRoles } from "../../config/adopt/share-roles.ts";
 import { RolecallError } from "../../model/errors.ts";
-import type { LiveState, Membership } from "../../model/live.ts";
+import type { LiveState } from "../../model/live.ts";
 import { renderUnread } from "../../render/text/failure-text.ts";
 import type { FilePatch } from "../../render/text/patch-text.ts";
-import { hangingLines, wrapText } from "../../render/text/wrap.ts";
-import type { ServiceOptions } from "../args/options.ts";
+import { wrapText } from "../../render/text/wrap.ts";
 import { defaultPath } from "../files/find-files.ts";
 import { isFileError, loadStatesIfAny } from "../files/load-states.ts";
 import { ExitCode, type Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
-import { announceIfSlow } from "../progress/log-progress.ts";
 import { openProgress } from "../progress/open-progress.ts";
-import { type Connection, resolveOwnConnection } from "../session/connection.ts";
+import type { Connection } from "../session/connection.ts";
 import { printDiagnostics } from "../session/plan-merchants.ts";
-import { openServices, type Services } from "../session/services.ts";
+import { openServices } from "../session/services.ts";
 import { previewNewFiles } from "../show/preview-plans.ts";
-import { readMemberships } from "../show/show-memberships.ts";
-import { askBaseUrl, askKeyVariable, type Interview, openInterview } from "./init-questions.ts";
+import {
+  agrees,
+  type Choosing,
+  chooseConnection,
+  chooseMerchants,
+  chooseShared,
+  chooseSync,
+  type InitCommandOptions,
+  openInterview,
+} from "./init-questions.ts";
 import {
   adoptNew,
   isRepositoryRoot,
@@ -35,23 +36,6 @@ import {
   sharedFileText,
   writePatches,
 } from "./new-files.ts";
-
-/** The options of `init`. */
-export type InitCommandOptions = Omit<ServiceOptions, "shard"> & {
-  readonly all?: true;
-  readonly keyEnv?: string;
-  readonly sync?: SyncMode;
-  readonly shareRoles?: true;
-  readonly workflows?: true;
-  readonly codeowners?: string;
-  readonly yes?: true;
-  readonly color: boolean;
-};
-
-const SYNC_MODES = [
-  { mode: "authoritative", note: "an apply removes what is not listed" },
-  { mode: "additive", note: "what is not listed is left alone" },
-] as const;
 
 /** Writes the files of merchants that are live, and shows that their plans have no changes. */
 export async function initProject(options: InitCommandOptions, io: Io): Promise<ExitCode> {
@@ -86,10 +70,6 @@ export async function initProject(options: InitCommandOptions, io: Io): Promise<
   }
 }
 
-function wantsProjectFiles({ workflows, codeowners }: InitCommandOptions): boolean {
-  return workflows === true || codeowners !== undefined;
-}
-
 /** Adds the requested files to a project whose merchants have theirs. */
 async function writeProjectOnly(options: InitCommandOptions, io: Io): Promise<ExitCode> {
   const { workflows = false, codeowners = null } = options;
@@ -98,22 +78,6 @@ async function writeProjectOnly(options: InitCommandOptions, io: Io): Promise<Ex
   if (files.length === 0) io.stdout.write("There is nothing to write: the files exist already.\n");
   else showNextSteps([], files, options, io);
   return ExitCode.ok;
-}
-
-async function chooseConnection(
-  options: InitCommandOptions,
-  interview: Interview | null,
-  io: Io,
-): Promise<Connection> {
-  const { baseUrl: givenUrl, keyEnv: givenVariable } = options;
-  const needsUrl = givenUrl === undefined && !io.env["ROLECALL_BASE_URL"];
-  const needsKey = givenVariable === undefined && !io.env["ROLECALL_API_KEY"];
-  const baseUrl = needsUrl && interview ? await askBaseUrl(interview) : givenUrl;
-  const keyEnv = needsKey && interview ? await askKeyVariable(interview, io.env) : givenVariable;
-  return resolveOwnConnection(
-    { ...(baseUrl !== undefined && { baseUrl }), ...(keyEnv !== undefined && { keyEnv }) },
-    io.env,
-  );
 }
 
 /** Returns the merchants that have a file, by code, with the file; throws RolecallError if a file may be anybody's. */
@@ -130,101 +94,6 @@ async function declaredMerchants(
     });
   }
   return new Map((loaded?.states ?? []).map(({ merchant, origin }) => [merchant, origin.file]));
-}
-
-interface Choosing {
-  readonly options: InitCommandOptions;
-  readonly interview: Interview | null;
-  readonly connection: Connection;
-  readonly services: Services;
-  /** Merchant → its file. */
-  readonly declared: ReadonlyMap<string, string>;
-}
-
-async function chooseMerchants(choosing: Choosing, io: Io): Promise<readonly string[]> {
-  const { options, interview, declared } = choosing;
-  const wanted = options.merchant.length > 0 ? [...new Set(options.merchant)] : await offered(choosing, io);
-  for (const code of wanted) {
-    if (!MERCHANT.test(code)) {
-      throw new RolecallError("usage", `"${oneLine(code)}" is not the code of a merchant.`, {
-        hint: "A code has 1 to 64 letters, digits, hyphens and underscores, such as MC4F7K2P.",
-      });
-    }
-  }
-  const taken = wanted.filter((code) => declared.has(code));
-  for (const code of taken) {
-    io.stderr.write(`${code} has a file already: ${oneLine(declared.get(code) ?? "")}.\n`);
-  }
-  const fresh = wanted.filter((code) => !declared.has(code));
-  if (fresh.length > 0 || wantsProjectFiles(options)) return fresh;
-  throw new RolecallError("usage", "There is nothing to write: every merchant has a file.", {
-    hint: `rolecall pull ${interview === null ? taken.join(" ") : "CODE"} updates a file from what is live.`,
-  });
-}
-
-/** Returns the merchants that the key reaches, as chosen; without memberships, those that are typed. */
-async function offered(
-  { options, interview, connection, services, declared }: Choosing,
-  io: Io,
-): Promise<readonly string[]> {
-  const found = await listMerchants({ options, connection, services }, io);
-  const open = found.filter(({ resource }) => !declared.has(resource.id));
-  if (options.all && open.length > 0) return open.map(({ resource }) => resource.id);
-  if (interview === null) {
-    const reason = options.all
-      ? "No merchant without a file is among the key's memberships."
-      : "No merchant is named, and there is no terminal to ask on.";
-    throw new RolecallError("usage", reason, {
-      hint:
-        open.length === 0
-          ? "Name one with --merchant CODE."
-          : `Pass --all, or --merchant CODE: the key reaches ${counted(open.length, "merchant")}, such as ${oneLine(open[0]?.resource.id ?? "")}.`,
-    });
-  }
-  if (open.length === 0) {
-    if (found.length > 0) return found.map(({ resource }) => resource.id);
-    const text = await interview.text({
-      title: "Merchant codes, with spaces between them:",
-      initial: "",
-      problem: (codes) =>
-        codes.split(/[\s,]+/).every((code) => MERCHANT.test(code)) ? null : "Type codes such as MC4F7K2P.",
-    });
-    return [...new Set(text.split(/[\s,]+/))];
-  }
-  const chosen = await interview.several({
-    title: "Which merchants?",
-    choices: open.map(({ resource }) => ({
-      label: resource.id,
-      note: [resource.name, resource.sandbox ? "test account" : ""].filter((part) => part !== "").join(", "),
-    })),
-    ...(open.length === 1 && { ticked: [0] }),
-  });
-  return chosen.flatMap((index) => open[index]?.resource.id ?? []);
-}
-
-/**
- * Lists the merchants among the key's memberships, by code: those with an accepted one, since no other gives access.
- * None if the key is not tied to a user, or the service does not list memberships.
- */
-async function listMerchants(
-  { options, connection, services }: Pick<Choosing, "options" | "connection" | "services">,
-  io: Io,
-): Promise<readonly Membership[]> {
-  try {
-    const filter = { type: "merchant", status: "accepted" } as const;
-    const found = await announceIfSlow("Reading the key's memberships …", io, () =>
-      readMemberships(connection, filter, services),
-    );
-    const byCode = new Map(found.map((one) => [one.resource.id, one]));
-    return [...byCode.values()].sort(by(({ resource }) => resource.id));
-  } catch (error) {
-    if (!(error instanceof RolecallError) || ["network", "timeout", "unauthorized"].includes(error.code))
-      throw error;
-    const style = styleFor(io.stderr, io, options.color);
-    const reason = `The key's merchants cannot be listed. ${oneLine(error.message)}`;
-    io.stderr.write(`${hangingLines(reason, style.columns, "", "  ").join("\n")}\n`);
-    return [];
-  }
 }
 
 type ReadMerchant =
@@ -302,32 +171,6 @@ function newSharedFile(root: string, cwd: string): string {
     const file = `shared/roles${nth === 1 ? "" : `-${nth}`}.yaml`;
     if (!existsSync(resolve(cwd, root, file))) return file;
   }
-}
-
-async function chooseSync(interview: Interview | null): Promise<SyncMode> {
-  const choices = SYNC_MODES.map(({ mode, note }) => ({ label: mode, note }));
-  const chosen = interview === null ? 0 : await interview.one("How strict are the files?", choices);
-  return SYNC_MODES[chosen]?.mode ?? "authoritative";
-}
-
-async function chooseShared(
-  adoptions: readonly Adoption[],
-  sharedFile: string,
-  { shareRoles: wanted }: InitCommandOptions,
-  interview: Interview | null,
-): Promise<SharedRoles | null> {
-  const shared = wanted || interview !== null ? shareRoles(adoptions) : null;
-  if (shared === null || wanted) return shared;
-  const { roles, merchants } = shared;
-  const adjusted = [...merchants.values()].filter(({ adjustments }) => adjustments.length > 0).length;
-  const but = adjusted === 0 ? "" : ` (${adjusted} with adjustments)`;
-  const title = `Share ${counted(roles.length, "role")} of ${counted(merchants.size, "merchant")}${but} in ${sharedFile}?`;
-  return (await agrees(interview, title)) ? shared : null;
-}
-
-async function agrees(interview: Interview | null, title: string): Promise<boolean> {
-  if (interview === null) return false;
-  return (await interview.one(title, [{ label: "no" }, { label: "yes" }])) === 1;
 }
 
 /** Returns the paths of the merchants' files: by their codes in lower case, unless that makes two of them one. */

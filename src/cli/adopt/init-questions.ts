@@ -1,11 +1,34 @@
-import { VARIABLE } from "../../config/schema/text-schemas.ts";
+import { type SharedRoles, shareRoles } from "../../config/adopt/share-roles.ts";
+import { MERCHANT, VARIABLE } from "../../config/schema/text-schemas.ts";
+import { oneLine } from "../../lib/escape.ts";
+import { by, counted } from "../../lib/text.ts";
 import { checkBaseUrl } from "../../live/paths.ts";
+import type { Adoption } from "../../model/adoption.ts";
+import type { SyncMode } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
+import type { Membership } from "../../model/live.ts";
+import { hangingLines } from "../../render/text/wrap.ts";
 import type { Choice, ListQuestion } from "../../render/tui/list-prompt.tsx";
 import type { TextQuestion } from "../../render/tui/text-prompt.tsx";
+import type { ServiceOptions } from "../args/options.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor, terminalOf } from "../io/output.ts";
-import { isKey } from "../session/connection.ts";
+import { announceIfSlow } from "../progress/log-progress.ts";
+import { type Connection, isKey, resolveOwnConnection } from "../session/connection.ts";
+import type { Services } from "../session/services.ts";
+import { readMemberships } from "../show/show-memberships.ts";
+
+/** The options of `init`. */
+export type InitCommandOptions = Omit<ServiceOptions, "shard"> & {
+  readonly all?: true;
+  readonly keyEnv?: string;
+  readonly sync?: SyncMode;
+  readonly shareRoles?: true;
+  readonly workflows?: true;
+  readonly codeowners?: string;
+  readonly yes?: true;
+  readonly color: boolean;
+};
 
 /** Asks on the terminal; every question throws RolecallError if it is left. */
 export interface Interview {
@@ -49,7 +72,7 @@ function answered<T>(answer: T | null): T {
 }
 
 /** Asks for the base URL. */
-export function askBaseUrl(interview: Interview): Promise<string> {
+function askBaseUrl(interview: Interview): Promise<string> {
   return interview.text({
     title: "Base URL of the service:",
     initial: "https://",
@@ -58,7 +81,7 @@ export function askBaseUrl(interview: Interview): Promise<string> {
 }
 
 /** Asks for the name of the variable that holds the key. */
-export function askKeyVariable(interview: Interview, env: Io["env"]): Promise<string> {
+function askKeyVariable(interview: Interview, env: Io["env"]): Promise<string> {
   return interview.text({
     title: "Environment variable with the API key:",
     initial: "ROLECALL_API_KEY",
@@ -80,4 +103,156 @@ function failureOf(check: () => unknown): string | null {
     if (error instanceof RolecallError) return error.message;
     throw error;
   }
+}
+
+/** Chooses the service and the key; asks for what neither an option nor the environment gives. */
+export async function chooseConnection(
+  options: InitCommandOptions,
+  interview: Interview | null,
+  io: Io,
+): Promise<Connection> {
+  const { baseUrl: givenUrl, keyEnv: givenVariable } = options;
+  const needsUrl = givenUrl === undefined && !io.env["ROLECALL_BASE_URL"];
+  const needsKey = givenVariable === undefined && !io.env["ROLECALL_API_KEY"];
+  const baseUrl = needsUrl && interview ? await askBaseUrl(interview) : givenUrl;
+  const keyEnv = needsKey && interview ? await askKeyVariable(interview, io.env) : givenVariable;
+  return resolveOwnConnection(
+    { ...(baseUrl !== undefined && { baseUrl }), ...(keyEnv !== undefined && { keyEnv }) },
+    io.env,
+  );
+}
+
+/** The context of choosing merchants. */
+export interface Choosing {
+  readonly options: InitCommandOptions;
+  readonly interview: Interview | null;
+  readonly connection: Connection;
+  readonly services: Services;
+  /** Merchant → its file. */
+  readonly declared: ReadonlyMap<string, string>;
+}
+
+/** Chooses the merchants to write files for; throws RolecallError if there are none. */
+export async function chooseMerchants(choosing: Choosing, io: Io): Promise<readonly string[]> {
+  const { options, interview, declared } = choosing;
+  const wanted = options.merchant.length > 0 ? [...new Set(options.merchant)] : await offered(choosing, io);
+  for (const code of wanted) {
+    if (!MERCHANT.test(code)) {
+      throw new RolecallError("usage", `"${oneLine(code)}" is not the code of a merchant.`, {
+        hint: "A code has 1 to 64 letters, digits, hyphens and underscores, such as MC4F7K2P.",
+      });
+    }
+  }
+  const taken = wanted.filter((code) => declared.has(code));
+  for (const code of taken) {
+    io.stderr.write(`${code} has a file already: ${oneLine(declared.get(code) ?? "")}.\n`);
+  }
+  const fresh = wanted.filter((code) => !declared.has(code));
+  if (fresh.length > 0 || wantsProjectFiles(options)) return fresh;
+  throw new RolecallError("usage", "There is nothing to write: every merchant has a file.", {
+    hint: `rolecall pull ${interview === null ? taken.join(" ") : "CODE"} updates a file from what is live.`,
+  });
+}
+
+/** Returns the merchants that the key reaches, as chosen; without memberships, those that are typed. */
+async function offered(
+  { options, interview, connection, services, declared }: Choosing,
+  io: Io,
+): Promise<readonly string[]> {
+  const found = await listMerchants({ options, connection, services }, io);
+  const open = found.filter(({ resource }) => !declared.has(resource.id));
+  if (options.all && open.length > 0) return open.map(({ resource }) => resource.id);
+  if (interview === null) {
+    const reason = options.all
+      ? "No merchant without a file is among the key's memberships."
+      : "No merchant is named, and there is no terminal to ask on.";
+    throw new RolecallError("usage", reason, {
+      hint:
+        open.length === 0
+          ? "Name one with --merchant CODE."
+          : `Pass --all, or --merchant CODE: the key reaches ${counted(open.length, "merchant")}, such as ${oneLine(open[0]?.resource.id ?? "")}.`,
+    });
+  }
+  if (open.length === 0) {
+    if (found.length > 0) return found.map(({ resource }) => resource.id);
+    const text = await interview.text({
+      title: "Merchant codes, with spaces between them:",
+      initial: "",
+      problem: (codes) =>
+        codes.split(/[\s,]+/).every((code) => MERCHANT.test(code)) ? null : "Type codes such as MC4F7K2P.",
+    });
+    return [...new Set(text.split(/[\s,]+/))];
+  }
+  const chosen = await interview.several({
+    title: "Which merchants?",
+    choices: open.map(({ resource }) => ({
+      label: resource.id,
+      note: [resource.name, resource.sandbox ? "test account" : ""].filter((part) => part !== "").join(", "),
+    })),
+    ...(open.length === 1 && { ticked: [0] }),
+  });
+  return chosen.flatMap((index) => open[index]?.resource.id ?? []);
+}
+
+/**
+ * Lists the merchants among the key's memberships, by code: those with an accepted one, since no other gives access.
+ * None if the key is not tied to a user, or the service does not list memberships.
+ */
+async function listMerchants(
+  { options, connection, services }: Pick<Choosing, "options" | "connection" | "services">,
+  io: Io,
+): Promise<readonly Membership[]> {
+  try {
+    const filter = { type: "merchant", status: "accepted" } as const;
+    const found = await announceIfSlow("Reading the key's memberships …", io, () =>
+      readMemberships(connection, filter, services),
+    );
+    const byCode = new Map(found.map((one) => [one.resource.id, one]));
+    return [...byCode.values()].sort(by(({ resource }) => resource.id));
+  } catch (error) {
+    if (!(error instanceof RolecallError) || ["network", "timeout", "unauthorized"].includes(error.code))
+      throw error;
+    const style = styleFor(io.stderr, io, options.color);
+    const reason = `The key's merchants cannot be listed. ${oneLine(error.message)}`;
+    io.stderr.write(`${hangingLines(reason, style.columns, "", "  ").join("\n")}\n`);
+    return [];
+  }
+}
+
+function wantsProjectFiles({ workflows, codeowners }: InitCommandOptions): boolean {
+  return workflows === true || codeowners !== undefined;
+}
+
+const SYNC_MODES = [
+  { mode: "authoritative", note: "an apply removes what is not listed" },
+  { mode: "additive", note: "what is not listed is left alone" },
+] as const;
+
+/** Chooses the treatment of live entries that a file does not list. */
+export async function chooseSync(interview: Interview | null): Promise<SyncMode> {
+  const choices = SYNC_MODES.map(({ mode, note }) => ({ label: mode, note }));
+  const chosen = interview === null ? 0 : await interview.one("How strict are the files?", choices);
+  return SYNC_MODES[chosen]?.mode ?? "authoritative";
+}
+
+/** Chooses the roles to share; `null` for none. */
+export async function chooseShared(
+  adoptions: readonly Adoption[],
+  sharedFile: string,
+  { shareRoles: wanted }: InitCommandOptions,
+  interview: Interview | null,
+): Promise<SharedRoles | null> {
+  const shared = wanted || interview !== null ? shareRoles(adoptions) : null;
+  if (shared === null || wanted) return shared;
+  const { roles, merchants } = shared;
+  const adjusted = [...merchants.values()].filter(({ adjustments }) => adjustments.length > 0).length;
+  const but = adjusted === 0 ? "" : ` (${adjusted} with adjustments)`;
+  const title = `Share ${counted(roles.length, "role")} of ${counted(merchants.size, "merchant")}${but} in ${sharedFile}?`;
+  return (await agrees(interview, title)) ? shared : null;
+}
+
+/** Asks a question with yes and no; no without a terminal. */
+export async function agrees(interview: Interview | null, title: string): Promise<boolean> {
+  if (interview === null) return false;
+  return (await interview.one(title, [{ label: "no" }, { label: "yes" }])) === 1;
 }

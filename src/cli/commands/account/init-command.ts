@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import type { InitCommandOptions } from "../../adopt/init-project.ts";
+import type { InitCommandOptions } from "../../adopt/init-questions.ts";
 import { withConnectionOptions } from "../../args/options.ts";
 import type { ExitCode, Io } from "../../io/io.ts";
 

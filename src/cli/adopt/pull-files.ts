@@ -85,8 +85,11 @@ async function loadAll(codes: readonly string[], io: Io): Promise<Loaded> {
   try {
     return await loadStates([], { merchants: [], cwd: io.cwd, now: io.now() });
   } catch (error) {
-    if (codes.length > 0 && error instanceof RolecallError && error.code === "no-files") return NOTHING;
-    throw error;
+    if (!(error instanceof RolecallError) || error.code !== "no-files") throw error;
+    if (codes.length > 0) return NOTHING;
+    throw new RolecallError("no-files", error.message, {
+      hint: '"rolecall init" writes the files of the merchants that the key reaches, and "rolecall pull CODE" that of one merchant.',
+    });
   }
 }
 

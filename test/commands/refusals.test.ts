@@ -53,7 +53,7 @@ describe("a file that has lost most of its members", () => {
       → Check that the file is complete: the usual cause is a part that was left
         out by mistake. To write what is live into the file: "rolecall pull".
       → To override: apply --allow max-removals=5@FINGERPRINT
-    → Or reviewed in git, for this plan alone, under guards in the file:
+    → To override in git, for this plan alone, add under guards in the file:
       overrides: [max-removals=5@FINGERPRINT]
 
   Plan: 5 to delete; 1 unchanged, 1 not managed.

@@ -23,10 +23,11 @@ export function ruleNotes(
   { inputs, masked }: Pick<ActionContext, "inputs" | "masked">,
 ): readonly RuleLine[] {
   if (base === null) return [BASE_UNKNOWN];
+  const planOf = new Map(plans?.map((plan) => [plan.merchant, plan]));
   const before = new Map(base.states.map((state) => [state.merchant, state]));
   const notes = loaded.states.flatMap((head) => {
     const was = before.get(head.merchant);
-    const plan = plans?.find(({ merchant }) => merchant === head.merchant) ?? null;
+    const plan = planOf.get(head.merchant) ?? null;
     return [
       ...(was === undefined ? [] : looserRules(was, head)),
       ...overridesIn(head, was?.guards.overrides ?? [], plan),

@@ -76,7 +76,7 @@ function refusalLines({ views }: ReviewInput): readonly string[] {
     ...(overrides === null
       ? []
       : [
-          `  ${oneLine(merchant)}: to override in the file for this plan alone, reviewed here, add under guards:`,
+          `  ${oneLine(merchant)}: to override in git, for this plan alone, add under guards in the file:`,
           `    ${oneLine(overrides)}`,
         ]),
   ]);

@@ -223,7 +223,7 @@ function renderFileOverrides(overrides: string, style: Style): readonly string[]
   ];
 }
 
-const IN_FILE = "Or reviewed in git, for this plan alone, under guards in the file:";
+const IN_FILE = "To override in git, for this plan alone, add under guards in the file:";
 
 function renderOverridden({ rule, code, message }: RefusalView, style: Style): readonly string[] {
   const [first = "", ...rest] = wrapText(

@@ -80,8 +80,9 @@ export function planView(
   const fingerprint = plan.fingerprint.slice(0, FINGERPRINT_SHOWN);
   const refusalView = (refusal: Refusal): RefusalView => {
     const { rule, code, message, hint } = refusal;
+    // An apply does not know the rules of a base branch, so only the file can override them.
     const override =
-      refusal.override === null
+      refusal.override === null || refusal.by === "base"
         ? null
         : `${command} --allow ${shellWord(`${refusal.override}@${fingerprint}`)}`;
     return { rule, code, message, hint, override, place: placeOf(plan, refusal) };

@@ -76,6 +76,18 @@ test("a meant mass removal: red with the line to add, green with it, applied, an
   expect(comment(later)).not.toContain("Rules");
 });
 
+test("a removal that was merged before, and refused, is applied by a pull request with nothing but the line", async () => {
+  await story.pushToMain({ [FILE]: fileOf([]) });
+  expect((await story.apply()).outputs["result"]).toBe("refused");
+  const first = await story.openPull({ [FILE]: `# Everybody has left.\n${fileOf([])}` });
+  await story.plan(first, { scope: "all" });
+  const pull = await story.openPull({ [FILE]: fileOf([], lineIn(first)) });
+  expect((await story.plan(pull)).outputs["result"]).toBe("changes");
+  await story.merge(pull);
+  expect((await story.apply()).outputs["result"]).toBe("applied");
+  expect(await story.writes()).toHaveLength(6);
+});
+
 test("a plan that became another one is refused again, with the new line", async () => {
   const pull = await story.openPull({ [FILE]: fileOf([]) });
   await story.plan(pull);

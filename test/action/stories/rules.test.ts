@@ -53,6 +53,7 @@ describe("a pull request is judged by the rules of its base branch, too", () => 
     expect(comment(pull)).toContain(`${SECTION}\n\n\`\`\`diff\n${LINE}\n\`\`\``);
     const told = "the rule of the base branch, which this pull request loosens.";
     expect(comment(pull).replaceAll(/\n- {3}/g, " ")).toContain(told);
+    expect(comment(pull)).not.toContain("--allow");
     expect(run.summary).toContain(LINE);
     expect(run.log).toContain("! MC1: at most 25 % → 100 % may be removed");
     expect(run.log).toMatch(/::error .*max-removals/);

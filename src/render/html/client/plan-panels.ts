@@ -85,7 +85,7 @@ function notesOf(plan: PagePlan): readonly HTMLElement[] {
   ];
 }
 
-const IN_FILE = "To override, reviewed in git and for this plan alone, add under guards in the file:";
+const IN_FILE = "To override in git, for this plan alone, add under guards in the file:";
 
 function changeRow(change: PageChange): HTMLTableRowElement {
   const [kind, symbol] = SYMBOLS[change.kind] ?? ["edited", "~"];

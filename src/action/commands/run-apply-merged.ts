@@ -48,13 +48,12 @@ export async function runApplyMerged(context: ActionContext): Promise<ActionResu
   const branch = await readingApprovals(() => guardApplyBranch(context, context.github));
   const { github, io, event } = context;
   const pulls = await readingApprovals(() => pullsMergedAs(event.sha, branch, github, io.sleep));
-  const [pull = null] = pulls;
   try {
     return await withActionErrors(() => stoppable(context, branch, pulls));
   } catch (error) {
     const failure =
       error instanceof ActionError ? error : new ActionError("bug", "rolecall failed because of a bug.");
-    await reportApply(context, pull, {
+    await reportApply(context, pulls, {
       ...APPLY_ENDS.failed,
       lines: [failure.message, failure.hint ?? ""],
       outcomes: [],
@@ -86,7 +85,7 @@ async function apply(
   cancellation: Cancellation,
 ): Promise<ActionResult> {
   const { inputs, io, log, event, github } = context;
-  const [pull = null] = pulls;
+  let told = pulls;
   const loaded = await loadFiles(inputs, io);
   const keys = keysNamedBy(loaded.states, io.env);
   keys.forEach(context.maskSecret);
@@ -122,7 +121,7 @@ async function apply(
     };
     const end = async (how: ApplyEnd, part: Partial<ApplyReport>): Promise<ActionResult> => {
       const report = { ...how, lines: [], outcomes: [], plans, placeOf, ...part };
-      const all = { ...outputs, ...(await reportApply(context, pull, report)) };
+      const all = { ...outputs, ...(await reportApply(context, told, report)) };
       const { result, reason } = how;
       return reason === null ? passed(result, all) : failed(result, reason, failureText(report), all);
     };
@@ -131,7 +130,9 @@ async function apply(
       for (const line of lines) reporter.say(line);
       return await end(APPLY_ENDS.invalid, { lines });
     }
-    const { objections, notes } = await objectionsTo(looks, baselines, approvals, context);
+    const { objections, notes, ...approved } = await objectionsTo(looks, baselines, approvals, context);
+    const known = new Set(pulls.map(({ number }) => number));
+    told = [...pulls, ...approved.pulls.filter(({ number }) => !known.has(number))];
     const refused = skippedMerchants(planned, overrides, objections);
     const unread = unplannedOf(planned).flatMap(({ merchant, failure }) => [
       `${merchant} could not be read.`,
@@ -189,13 +190,13 @@ async function objectionsTo(
   baselines: ReadonlyMap<string, Baseline>,
   approvals: Approvals,
   { inputs }: ActionContext,
-): Promise<Pick<MergedApproval, "objections"> & { readonly notes: readonly string[] }> {
+): Promise<Omit<MergedApproval, "ignored"> & { readonly notes: readonly string[] }> {
   const { onPlanChange: rule, approvalSecret: key } = inputs;
-  if (rule === "apply") return { objections: new Map(), notes: [] };
+  if (rule === "apply") return { objections: new Map(), pulls: [], notes: [] };
   const { objections, pulls, ignored } = await readingApprovals(() =>
     mergedApproval(looks, approvals, baselines, { rule, key }),
   );
-  return { objections, notes: objections.size === 0 ? [] : [...ignored, howToGoOn(pulls)] };
+  return { objections, pulls, notes: objections.size === 0 ? [] : [...ignored, howToGoOn(pulls)] };
 }
 
 /** The merchants that are applied, those that are not, and those with nothing to do. */

@@ -8,7 +8,7 @@ import { type PlaceOf, planView } from "../../render/view/plan-view.ts";
 import type { ActionContext, ActionResult, ResultWord } from "../action-context.ts";
 import type { FailureReason } from "../action-error.ts";
 import type { Pull } from "../github/github-api.ts";
-import { findComment, NO_COMMENT } from "../github/pull-comment.ts";
+import { findComment } from "../github/pull-comment.ts";
 import { maskAddresses, maskText } from "./mask-addresses.ts";
 import { aboutCommit, renderReviewPage } from "./publish-plan.ts";
 
@@ -143,10 +143,13 @@ function outcomeTable(outcomes: readonly MerchantOutcome[], size: number, masked
   return `${["| Merchant | Result | Why |", "|---|---|---|", ...shown].join("\n")}${rest}`;
 }
 
-/** Publishes the outcome of an apply in the job summary and on the merged pull request. */
+/** Maximum number of pull requests that an apply comments on. */
+const MAX_TOLD = 10;
+
+/** Publishes the outcome of an apply in the job summary and on the merged pull requests, that of its commit first. */
 export async function reportApply(
   context: ActionContext,
-  pull: Pull | null,
+  pulls: readonly Pull[],
   report: ApplyReport,
 ): Promise<ActionResult["outputs"]> {
   const { event, github, log, scope, inputs, masked } = context;
@@ -175,15 +178,15 @@ export async function reportApply(
     return [...head, table, done, plan].filter((part) => part !== "").join("\n\n");
   };
   await context.appendSummary(`${render(SUMMARY_SIZE, (most) => renderReviewPage(page, most))}\n`);
-  if (pull === null) return {};
-  const comment =
-    inputs.comment === "off"
-      ? NO_COMMENT
-      : await findComment({ github, log, scope, inputs, pull: pull.number, heads: [pull.headSha] });
   const worth = report.result !== "no-changes";
   const shown = (size: number): string => render(size, (most) => renderReviewPage(page, most));
-  const url = await comment.showApplied(shown, worth);
-  return url === null ? {} : { "comment-url": url };
+  const urls: (string | null)[] = [];
+  for (const { number, headSha } of inputs.comment === "off" ? [] : pulls.slice(0, MAX_TOLD)) {
+    const comment = await findComment({ github, log, scope, inputs, pull: number, heads: [headSha] });
+    urls.push(await comment.showApplied(shown, worth));
+  }
+  const url = urls.find((one) => one !== null);
+  return url === undefined ? {} : { "comment-url": url };
 }
 
 function fitting(lines: readonly string[], size: number): number {

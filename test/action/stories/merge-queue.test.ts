@@ -40,6 +40,7 @@ describe("a merge group", () => {
     await story.mergeQueued(group);
     expect((await story.apply()).outputs["result"]).toBe("applied");
     expect(await story.writes()).toHaveLength(2);
+    for (const pull of pulls) expect(story.comments(pull).join()).toContain("✅ rolecall apply: applied");
   });
 
   test("passes on top of a merge that is not applied yet", async () => {

@@ -1,7 +1,6 @@
 import { plannedOnly } from "../../cli/session/session.ts";
 import { ruleLocations } from "../../cli/show/rule-locations.ts";
 import { unplannedOf } from "../../cli/show/show-plans.ts";
-import { changedMerchants } from "../../config/changed-merchants.ts";
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
@@ -23,6 +22,7 @@ import { keysNamedBy, lacksKeys, loadFiles, planFiles, withActionErrors } from "
 import { diagnosticAnnotations, planAnnotations } from "../review/annotations.ts";
 import { readableBase } from "../review/base-states.ts";
 import { compareFiles } from "../review/compare-files.ts";
+import { plannedMerchants } from "../review/covered-merchants.ts";
 import { maskAddresses, maskedAnnotations, maskText, publishable } from "../review/mask-addresses.ts";
 import {
   aboutFiles,
@@ -74,7 +74,7 @@ async function plan(context: ActionContext, comment: PullComment): Promise<Actio
   keysNamedBy(loaded.states, io.env).forEach(context.maskSecret);
   await guardCredentials(context, loaded.states);
   const base = await readableBase(context);
-  const states = plannedStates(context, loaded.states, base?.states ?? null);
+  const states = await plannedMerchants(context, loaded.states, base);
   const { planned, close } = await planFiles(states, inputs, io, {
     base: inputs.rules === "both" ? (base?.states ?? []) : [],
   });
@@ -137,21 +137,14 @@ async function plan(context: ActionContext, comment: PullComment): Promise<Actio
   }
 }
 
-/** Returns the merchants whose resolved state the base does not have; all of them if `scope` says so, or without a base. */
-function plannedStates(
-  { inputs }: ActionContext,
-  states: readonly DesiredState[],
-  base: readonly DesiredState[] | null,
-): readonly DesiredState[] {
-  if (base === null || inputs.scope === "all") return states;
-  const changed = new Set(changedMerchants(states, base).map(({ merchant }) => merchant));
-  return states.filter(({ merchant }) => changed.has(merchant));
-}
-
 function scopeText(planned: number, all: number): readonly string[] {
   if (planned === all) return [];
   const of = counted(all, "merchant");
-  return [planned === 0 ? `None of ${of} changes.` : `${planned} of ${of} change; only these are planned.`];
+  return [
+    planned === 0
+      ? `None of ${of} is planned: nothing changes for them.`
+      : `${planned} of ${of} ${planned === 1 ? "is" : "are"} planned; nothing changes for the others.`,
+  ];
 }
 
 function verdictOf(

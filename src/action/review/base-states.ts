@@ -12,9 +12,12 @@ import { type Github, GithubError } from "../github/github-api.ts";
 
 /** The merchants of a commit. */
 export interface CommitStates {
+  readonly commit: string;
   readonly states: readonly DesiredState[];
   /** The files that declare none because of an error. */
   readonly invalid: readonly string[];
+  /** Returns whether a file of the checkout has the same content there. */
+  isSame(file: string): Promise<boolean>;
 }
 
 type Reading = Pick<ActionContext, "inputs" | "event" | "github" | "io">;
@@ -38,11 +41,17 @@ async function loadCommit(commit: string, { inputs, event, github, io }: Reading
     }),
   );
   const roots = [...new Set(wanted.flat())].sort();
-  if (roots.length === 0) return { states: [], invalid: [] };
+  const isSame = async (file: string): Promise<boolean> => {
+    const blob = await files.blobAt(inRepository(file, workspace));
+    return blob !== null && (await localCopy(resolve(workspace, file), blob)) !== null;
+  };
+  if (roots.length === 0) return { commit, states: [], invalid: [], isSame };
   const fetched = await differingTexts(roots, files, workspace, github);
   const read = commitReader(files, fetched, workspace, github);
   const { merchants } = await loadMerchants(roots, read, { now: io.now(), judge: judgeDeclared });
   return {
+    commit,
+    isSame,
     states: merchants.flatMap(({ state }) => state ?? []),
     invalid: merchants.flatMap(({ file, state }) => (state === null ? file : [])),
   };

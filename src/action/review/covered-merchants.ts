@@ -3,11 +3,42 @@ import type { DesiredState } from "../../model/desired.ts";
 import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
 import type { ActionContext } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
-import { type Baseline, NO_BASELINE } from "../github/apply-mark.ts";
+import { type Baseline, NO_BASELINE, readBaselines } from "../github/apply-mark.ts";
 import { GithubError } from "../github/github-api.ts";
 import type { Approvals } from "../github/merged-approval.ts";
+import { recordTrust } from "../github/pull-approval.ts";
 import { APPLY_ENDS, type ApplyEnd } from "./apply-page.ts";
-import { statesAt } from "./base-states.ts";
+import { type CommitStates, statesAt } from "./base-states.ts";
+
+/**
+ * Returns the merchants that a plan covers: those whose resolved state the base does not have. Those that an earlier apply
+ * left undone are added if their own file was touched, even by a comment only: so that what is left can be reviewed.
+ */
+export async function plannedMerchants(
+  context: ActionContext,
+  states: readonly DesiredState[],
+  base: CommitStates | null,
+): Promise<readonly DesiredState[]> {
+  const { inputs, github } = context;
+  if (base === null || inputs.scope === "all") return states;
+  const changed = new Set(changedMerchants(states, base.states).map(({ merchant }) => merchant));
+  const touched: string[] = [];
+  for (const { merchant, origin } of states) {
+    if (!changed.has(merchant) && !(await base.isSame(origin.file))) touched.push(merchant);
+  }
+  if (touched.length > 0) {
+    const place = { sha: base.commit, paths: inputs.paths };
+    const baselines = await readBaselines(touched, place, recordTrust(inputs), github).catch(noBaselines);
+    for (const [merchant, { pending }] of baselines) if (pending) changed.add(merchant);
+  }
+  return states.filter(({ merchant }) => changed.has(merchant));
+}
+
+/** Returns no baselines where they cannot be read: then only what has changed is planned. */
+function noBaselines(error: unknown): ReadonlyMap<string, Baseline> {
+  if (!(error instanceof GithubError)) throw error;
+  return new Map();
+}
 
 /**
  * Returns the merchants that an apply covers: those whose resolved state differs from their baseline, and those that an

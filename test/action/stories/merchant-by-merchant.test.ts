@@ -74,7 +74,7 @@ describe("a plan", () => {
     const run = await story.plan(pull);
     expect(planned(run)).toEqual(["MC1"]);
     expect(run.outputs).toMatchObject({ result: "changes", creates: "1", deletes: "0" });
-    expect(story.comments(pull)[0]).toContain("1 of 3 merchants change; only these are planned.");
+    expect(story.comments(pull)[0]).toContain("1 of 3 merchants is planned; nothing changes for the others.");
   });
 
   test("of a change to nothing but a text beside the files passes, and plans nothing", async () => {
@@ -82,7 +82,7 @@ describe("a plan", () => {
     const pull = await story.openPull({ "README.md": "Access as code.\n" });
     const run = await story.plan(pull);
     expect(run.outputs).toMatchObject({ result: "no-changes", "has-changes": "false" });
-    expect(run.summary).toContain("None of 3 merchants changes.");
+    expect(run.summary).toContain("None of 3 merchants is planned: nothing changes for them.");
     expect(story.comments(pull)).toEqual([]);
     expect(await story.behind("GET", "/requests")).toMatchObject({ items: [{}] });
     await story.merge(pull);
@@ -228,6 +228,21 @@ describe("a merchant whose apply failed", () => {
     expect(first.log).toContain("The result could not be recorded on the commit");
     story.github.rights.add("checks");
     expect((await story.apply()).outputs["result"]).toBe("applied");
+  });
+
+  test("is planned again where its file is touched, so that what is new can be reviewed", async () => {
+    await merged(both);
+    await inviteDan("MC2");
+    await story.apply();
+    await inviteDan("MC3");
+    const pull = await merged({
+      [file("MC2")]: `# Dan leaves.\n${text("MC2")}${NIGHT}`,
+      [file("MC3")]: `# Ours.\n${text("MC3")}`,
+    });
+    expect(story.comments(pull)[0]).toContain("- delete member dan@example.com");
+    expect(story.comments(pull)[0]).not.toContain("<code>MC3</code>");
+    const run = await story.apply();
+    expect(run.outputs).toMatchObject({ result: "applied", creates: "1", deletes: "1" });
   });
 
   test("cannot be hidden, or brought back, by somebody else's check run", async () => {

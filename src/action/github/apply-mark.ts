@@ -56,16 +56,20 @@ export async function storeMark(
 /** Maximum number of commits to search for an earlier apply. */
 const MAX_COMMITS = 50;
 
-/** Returns the baselines of merchants, from the check runs on a commit and on the branch before it. */
+/**
+ * Returns the baselines of merchants, from the check runs on a commit and on the branch before it. Those after it, up to the
+ * tip, count first: a run that is run again late must not repeat what was applied since.
+ */
 export async function readBaselines(
   merchants: readonly string[],
-  { sha, paths }: { readonly sha: string } & Pick<Selection, "paths">,
+  { sha, tip = sha, paths }: { readonly sha: string; readonly tip?: string } & Pick<Selection, "paths">,
   trust: RecordTrust,
   github: Pick<Github, "checks" | "commits">,
 ): Promise<ReadonlyMap<string, Baseline>> {
   const baselines = new Map<string, Baseline>();
   const open = new Set(merchants);
-  for (const commit of await branchBefore(sha, github)) {
+  const branch = await branchBefore(tip, github);
+  for (const commit of branch.includes(sha) ? branch : await branchBefore(sha, github)) {
     if (open.size === 0) break;
     const checks = await github.checks(commit);
     for (const mark of checks.flatMap((check) => readMark(check, commit, trust)).sort(byTime)) {

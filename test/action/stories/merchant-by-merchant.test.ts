@@ -207,6 +207,26 @@ describe("a merchant whose apply failed", () => {
     expect((await story.apply()).outputs["result"]).toBe("no-changes");
   });
 
+  test("is not applied twice by a late re-run of the run that failed", async () => {
+    await merged(both);
+    await failsAtRoles();
+    const first = await story.apply();
+    const pull = await story.openPull({ "README.md": "Access as code.\n" });
+    await story.merge(pull);
+    expect((await story.apply()).outputs["result"]).toBe("applied");
+    const { items } = (await story.behind("GET", "/v0.1/merchants/MC2/roles?limit=100")) as {
+      readonly items: readonly { readonly id: string; readonly name: string }[];
+    };
+    // Since then somebody has removed by hand what was approved.
+    await story.behind(
+      "DELETE",
+      `/v0.1/merchants/MC2/roles/${items.find(({ name }) => name === "Night")?.id}`,
+    );
+    const writes = await story.writes();
+    expect((await story.rerun(first)).outputs["result"]).toBe("no-changes");
+    expect(await story.writes()).toEqual(writes);
+  });
+
   test("waits through several runs, and is applied together with what came later", async () => {
     await merged(both);
     await failsAtRoles(2);

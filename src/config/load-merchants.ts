@@ -11,7 +11,7 @@ import {
   released,
 } from "./load-sources.ts";
 import { locationOf } from "./raw-file.ts";
-import { omitUndefined, repeats, textOf } from "./values.ts";
+import { repeats, textOf } from "./values.ts";
 
 /** A merchant's file; `state` is `null` if it or an included file has an error other than a refusal. */
 export interface LoadedMerchant {
@@ -50,11 +50,17 @@ export async function loadMerchants(
   { now, judge, wholeProject = false, selected = [], hooks }: LoadingOptions,
 ): Promise<LoadedMerchants> {
   const built = new Map<string, BuiltMerchant>();
+  const declared = new Set<string>();
   const library = await loadSources(files, read, now, hooks, (source, resolve) => {
     const one = buildDesiredState(source, resolve, { now, judge });
     const main = released(source);
+    const isFirst = one.state !== null && !declared.has(one.state.merchant);
+    if (one.state !== null) declared.add(one.state.merchant);
+    // Other merchants may have the role that a shared rule names.
+    const isSettled = isFirst && one.problems.every(({ code }) => code !== "unknown-shared-role");
     built.set(source.file, {
       ...one,
+      state: isSettled && one.state !== null && hooks?.onState ? hooks.onState(one.state) : one.state,
       main,
       sources: one.sources.map((each) => (each === source ? main : each)),
     });
@@ -89,7 +95,7 @@ export async function loadMerchants(
         state:
           state === null || again.has(file) || sources.some((source) => mistaken.has(source.file))
             ? null
-            : omitUndefined({ ...state, rolesElsewhere: elsewhere.get(file) }),
+            : withRolesElsewhere(state, elsewhere.get(file)),
       })),
       ...library.failures.flatMap(({ location, name }) =>
         location === null ? [{ file: name, state: null }] : [],
@@ -129,6 +135,13 @@ function buildRest(
     }
   }
   return assembled;
+}
+
+function withRolesElsewhere(
+  state: DesiredState,
+  rolesElsewhere: readonly string[] | undefined,
+): DesiredState {
+  return rolesElsewhere === undefined ? state : { ...state, rolesElsewhere };
 }
 
 type UnknownSharedRole = LocatedProblem & { readonly code: "unknown-shared-role" };

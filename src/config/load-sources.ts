@@ -1,4 +1,4 @@
-import type { Addressed } from "../model/desired.ts";
+import type { Addressed, DesiredState } from "../model/desired.ts";
 import {
   type FileCode,
   type FileLocation,
@@ -135,6 +135,11 @@ export interface LoadHooks {
   readonly onHeader: (head: FileHeader) => Promise<void>;
   /** Called between the steps of the work, of which none takes long. */
   readonly pause: () => Promise<void>;
+  /**
+   * Called with each valid desired state of which no other file can change anything but whether it counts; returns the
+   * state to keep. Absent: it is kept whole.
+   */
+  readonly onState?: (state: DesiredState) => DesiredState;
 }
 
 /**

@@ -88,3 +88,41 @@ describe("whose a file is", () => {
     expect(heads.map(({ merchant }) => merchant)).toEqual(["MC1"]);
   });
 });
+
+test("each valid state is told as soon as it is built, unless another file can still change it", async () => {
+  const files: Readonly<Record<string, string>> = {
+    "a.yaml": "version: 1\nmerchant: MC1\ninclude: [all.yaml]\nroles: [{ name: Lead, permissions: [] }]\n",
+    "b.yaml": "version: 1\nmerchant: MC2\ninclude: [all.yaml]\nroles: []\n",
+    "c.yaml": "version: 1\nmerchant: MC3\nnonsense: 1\n",
+    "d.yaml": "version: 1\nmerchant: MC1\nmembers: []\n",
+    "e.yaml": "version: 1\nmerchant: MC5\nmembers: []\n",
+    "all.yaml": "version: 1\npolicies: { require_mfa: [Lead] }\n",
+  };
+  const told: string[] = [];
+  const { merchants } = await loadMerchants(
+    ["a.yaml", "b.yaml", "c.yaml", "d.yaml", "e.yaml"],
+    async (file) => ({ ok: true, file, text: files[file] ?? "" }),
+    {
+      now: 0,
+      judge: judgeDeclared,
+      hooks: {
+        onHeader: async () => undefined,
+        pause: async () => undefined,
+        onState: ({ roles: _roles, members: _members, ...state }) => {
+          told.push(state.origin.file);
+          return state;
+        },
+      },
+    },
+  );
+  // MC2 lacks a role of a shared rule, and d.yaml declares MC1 again.
+  expect(told).toEqual(["a.yaml", "e.yaml"]);
+  const states = merchants.map(({ file, state }) => [file, state && "roles" in state, state?.rolesElsewhere]);
+  expect(states).toEqual([
+    ["a.yaml", false, undefined],
+    ["b.yaml", true, ["Lead"]],
+    ["c.yaml", null, undefined],
+    ["d.yaml", null, undefined],
+    ["e.yaml", false, undefined],
+  ]);
+});

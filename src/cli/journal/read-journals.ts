@@ -74,6 +74,30 @@ export async function listRuns(cwd: string): Promise<readonly StoredRun[]> {
   );
 }
 
+/** Returns the journals of a merchant by their names, the newest first. */
+export type RunsOf = (merchant: string) => Promise<readonly StoredRun[]>;
+
+/** Returns a lookup of merchants' journals that lists them once; there are none if they cannot be listed. */
+export function runsListedOnce(cwd: string): RunsOf {
+  let known: Promise<ReadonlyMap<string, readonly StoredRun[]>> | undefined;
+  return async (merchant) => {
+    known ??= listRuns(cwd).then(byMerchant, () => new Map());
+    return (await known).get(merchant) ?? [];
+  };
+}
+
+function byMerchant(stored: readonly StoredRun[]): ReadonlyMap<string, readonly StoredRun[]> {
+  const runs = new Map<string, StoredRun[]>();
+  for (const one of stored) {
+    for (const merchant of merchantsIn(one)) {
+      const own = runs.get(merchant) ?? [];
+      own.push(one);
+      runs.set(merchant, own);
+    }
+  }
+  return runs;
+}
+
 /** Returns the paths of all journals; empty if they cannot be listed. */
 export async function journalFiles(cwd: string): Promise<readonly string[]> {
   const stored = await listRuns(cwd).catch(() => []);
@@ -145,13 +169,14 @@ async function readText(path: string): Promise<{ readonly text: string } | { rea
 /** Returns whether a journal belongs to one of these merchants; for an unreadable journal, by its name. */
 export function isOf(found: FoundRun, merchants: readonly string[]): boolean {
   if ("past" in found) return merchants.includes(found.past.run.merchant);
-  const [, named] = /Z-(.+)$/.exec(found.name) ?? [];
-  return named !== undefined && merchants.some((one) => named === one || isNumbered(named, one));
+  return merchantsIn(found).some((one) => merchants.includes(one));
 }
 
-/** Matches names with a number after the merchant, which later runs of one millisecond have. */
-function isNumbered(named: string, merchant: string): boolean {
-  return named.startsWith(`${merchant}-`) && /^\d+$/.test(named.slice(merchant.length + 1));
+/** Returns the merchants that a journal may be of, by its name; a later run of one millisecond has a number after that. */
+function merchantsIn({ name }: StoredRun): readonly string[] {
+  const [, named] = /Z-(.+)$/.exec(name) ?? [];
+  const [, merchant] = /^(.+)-\d+$/.exec(named ?? "") ?? [];
+  return [named, merchant].flatMap((one) => one ?? []);
 }
 
 /** Returns a run's status; `alive` tells if the process that wrote the journal still runs. */
@@ -194,10 +219,10 @@ export async function findUnrestored(
   state: DesiredState,
   live: Pick<LiveState, "members">,
   service: string,
+  runsOf: RunsOf,
   io: World,
 ): Promise<readonly UnrestoredMember[]> {
-  const stored = await listRuns(io.cwd).catch(() => []);
-  const own = stored.filter((one) => isOf({ ...one, unreadable: "" }, [state.merchant]));
+  const own = await runsOf(state.merchant);
   const found = new Map<string, UnrestoredMember>();
   for (const [index, one] of own.entries()) {
     // A run that is done has restored everything.

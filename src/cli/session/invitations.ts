@@ -6,7 +6,7 @@ import type { LiveState } from "../../model/live.ts";
 import type { Committed, Renewal } from "../../plan/changes/plan-members.ts";
 import { invitationsAfter, type LostInvitation } from "../../plan/undo/lost-state.ts";
 import type { Io } from "../io/io.ts";
-import { isOf, listRuns, mentions, readRun } from "../journal/read-journals.ts";
+import { mentions, type RunsOf, readRun } from "../journal/read-journals.ts";
 
 /**
  * Finds the invitations that past runs removed and did not renew, by address in lower case. Journals are read only for
@@ -16,6 +16,7 @@ export async function findLostInvitations(
   state: DesiredState,
   live: Pick<LiveState, "members">,
   service: string,
+  runsOf: RunsOf,
   io: Pick<Io, "cwd" | "now">,
 ): Promise<ReadonlyMap<string, LostInvitation>> {
   const lost = new Map<string, LostInvitation>();
@@ -24,10 +25,8 @@ export async function findLostInvitations(
   const isSame = (other: string): boolean => normalizeServiceUrl(other) === here;
   if (sought.size === 0) return lost;
   // Without journals the plan comes from the file alone.
-  const runs = await listRuns(io.cwd).catch(() => []);
-  for (const stored of runs) {
+  for (const stored of await runsOf(state.merchant)) {
     if (sought.size === 0) break;
-    if (!isOf({ ...stored, unreadable: "" }, [state.merchant])) continue;
     if (!(await mentions(stored, '"resource":"member"', io))) continue;
     const found = await readRun(stored, io);
     if (!("past" in found)) continue;

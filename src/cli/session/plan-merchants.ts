@@ -1,7 +1,7 @@
 import type { LoadHooks } from "../../config/load-sources.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import type { FailureJson, LiveEvent } from "../../model/events.ts";
+import type { FailureJson } from "../../model/events.ts";
 import { planDue } from "../../plan/due.ts";
 import { diagnosticFailure, failureJson } from "../../render/machine-formats.ts";
 import { renderDiagnostics } from "../../render/text/failure-text.ts";
@@ -14,9 +14,10 @@ import { styleFor } from "../io/output.ts";
 import { journalFiles } from "../journal/read-journals.ts";
 import type { ProgressDisplay } from "../progress/log-progress.ts";
 import { openProgress } from "../progress/open-progress.ts";
+import { startEarlyPlans } from "./early-plans.ts";
 import { checkReinvited, warningsOfReinvited } from "./invitations.ts";
 import { openServices, startPrefetch } from "./services.ts";
-import { createSessions, type Planned, plannedOnly, planSessions } from "./session.ts";
+import { byCode, type Planned, plannedOnly, planSessions, sessionOpener } from "./session.ts";
 
 /** The merchants' plans, with a function that closes the connections. */
 export interface PlannedMerchants {
@@ -45,25 +46,49 @@ export async function planMerchants(
   io: Io,
 ): Promise<PlannedMerchants> {
   const progress = options.progress ?? openProgress(options, io);
-  const events = bufferEvents(progress.live);
-  const services = openServices({ ...options, emit: events.emit }, io);
-  const prefetch = startPrefetch(services, (code) => isSelected(code, options), options.baseUrl, io);
+  const events = bufferCalls(progress.live);
+  const reads = bufferCalls(progress.read);
+  const services = openServices({ ...options, emit: events.call }, io);
+  const isWanted = (code: string): boolean => isSelected(code, options);
+  const releases = options.plansOnly === true && mayPlanEarly(options);
+  const prefetch = startPrefetch(
+    services,
+    {
+      isWanted,
+      most: releases ? MAX_AHEAD_OF_PLANS : MAX_AHEAD,
+      ...(options.baseUrl !== undefined && { baseUrl: options.baseUrl }),
+    },
+    io,
+  );
+  const making = options.only === "due" ? { makePlan: planDue } : {};
+  const open = sessionOpener(services, { ...options, ...making, prefetch }, io);
+  const early = releases ? startEarlyPlans(open, isWanted, reads.call) : null;
   try {
     const { loaded, states, fileErrors } = await loadDeclared(paths, options, io, {
       onHeader: async (head) => prefetch.start(head),
       pause: io.turn,
+      ...(early && { onState: early.plan }),
     });
     checkReinvited(options.reinvite ?? [], states);
-    const making = options.only === "due" ? { makePlan: planDue } : {};
-    const sessions = createSessions(services, states, { ...options, ...making, prefetch }, io);
+    const left = states.filter((state) => !early?.has(state));
     progress.reading(states.map(({ merchant }) => merchant));
     events.release();
-    const planning = planSessions(sessions, progress.read);
-    // By now every session has claimed its live state.
-    prefetch.cancel();
+    reads.release();
+    const sessions = left.map(open);
+    prefetch.cancel(new Set(states.map(({ merchant }) => merchant)));
+    const planning = Promise.all([
+      planSessions(
+        {
+          all: sessions.flatMap((one) => ("error" in one ? [] : [one])),
+          failed: sessions.flatMap((one) => ("error" in one ? [one] : [])),
+        },
+        progress.read,
+      ),
+      early?.take(states) ?? [],
+    ]);
     // Loaded while the service responds: it needs the full YAML parser.
     const { ruleLocations } = await import("../show/rule-locations.ts");
-    const planned = await planning;
+    const planned = byCode((await planning).flat());
     warnReinvited(planned, options, io);
     return {
       planned,
@@ -110,18 +135,31 @@ export function failuresOf(
   ];
 }
 
-/** Buffers events until `release()`: the progress display does not know the merchants before that. */
-function bufferEvents(emit: (event: LiveEvent) => void): {
-  readonly emit: (event: LiveEvent) => void;
+/** Members that are read while files are, if live states are kept. */
+const MAX_AHEAD = 100_000;
+
+/** Members that are read ahead of their plans, if the plans are made while files are read. */
+const MAX_AHEAD_OF_PLANS = 2_500;
+
+/** Returns whether merchants can be planned before all files are read: nothing else depends on their roles and members. */
+function mayPlanEarly({ merchant, changedSince, reinvite = [], everyFile }: PlanMerchantsOptions): boolean {
+  return merchant.length === 0 && changedSince === undefined && reinvite.length === 0 && !everyFile;
+}
+
+/** Buffers calls until `release()`: the progress display does not know the merchants before that. */
+function bufferCalls<Args extends readonly unknown[]>(
+  run: (...args: Args) => void,
+): {
+  readonly call: (...args: Args) => void;
   readonly release: () => void;
 } {
-  let buffered: LiveEvent[] | null = [];
+  let buffered: Args[] | null = [];
   return {
-    emit: (event) => (buffered === null ? emit(event) : void buffered.push(event)),
+    call: (...args) => (buffered === null ? run(...args) : void buffered.push(args)),
     release() {
-      const events = buffered ?? [];
+      const calls = buffered ?? [];
       buffered = null;
-      for (const event of events) emit(event);
+      for (const args of calls) run(...args);
     },
   };
 }
@@ -177,6 +215,8 @@ type PlanMerchantsOptions = ServiceOptions &
     readonly only?: "due";
     /** Also reads the files of merchants that are not selected. */
     readonly everyFile?: boolean;
+    /** Keeps nothing but the plans: live states, and the roles and members of the files, are released. */
+    readonly plansOnly?: boolean;
     /** Destinations of results, from `--output` and `--out`. */
     readonly output?: string;
     readonly out?: string;

@@ -93,11 +93,12 @@ export interface Prefetch {
   start(head: FileHeader): void;
   /** Returns, once, the live state of a merchant; `null` if none was started, or with another base URL or key. */
   claim(state: DesiredState, connection: Connection, roleIds: readonly string[]): Promise<LiveState> | null;
-  /** Cancels the reads that were not claimed. */
-  cancel(): void;
+  /** Cancels the reads that were not claimed, except those of some merchants. */
+  cancel(except?: ReadonlySet<string>): void;
 }
 
 interface Started {
+  readonly members: number;
   readonly connection: Connection;
   readonly live: Promise<LiveState>;
   /** Sets the roles that the file names. */
@@ -105,44 +106,61 @@ interface Started {
   readonly end: (reason: Error) => void;
 }
 
+/** Options of a prefetch. */
+export interface PrefetchOptions {
+  readonly baseUrl?: string;
+  readonly isWanted: (merchant: string) => boolean;
+  /** Members that are read ahead and not claimed, besides those of one merchant; the others wait for their plan. */
+  readonly most: number;
+}
+
 /** Prepares to read the live states of wanted merchants ahead of their plans. */
 export function startPrefetch(
   services: Services,
-  isWanted: (merchant: string) => boolean,
-  baseUrl: string | undefined,
+  { baseUrl, isWanted, most }: PrefetchOptions,
   io: Io,
 ): Prefetch {
   const started = new Map<string, Started>();
+  let ahead = 0;
+  const end = (merchant: string): void => {
+    ahead -= started.get(merchant)?.members ?? 0;
+    started.delete(merchant);
+  };
   return {
     start(head) {
       const { merchant, members } = head;
       if (started.has(merchant) || !isWanted(merchant)) return;
+      if (started.size > 0 && ahead + members > most) return;
       // A missing connection is reported when the merchant is planned, if its file is valid.
       const connection = nullOnFailure(() => resolveConnection(head, baseUrl, io.env));
       const service = connection && nullOnFailure(() => services.of(connection));
       if (connection === null || service === null) return;
       let name: Started["name"] = () => undefined;
-      let end: Started["end"] = () => undefined;
+      let drop: Started["end"] = () => undefined;
       const roleIds = new Promise<readonly string[]>((resolve, reject) => {
         name = resolve;
-        end = reject;
+        drop = reject;
       });
       const live = service.reader.read(merchant, roleIds, members);
       // A claim reports a failure; without one, it does not matter.
       for (const promise of [roleIds, live]) promise.catch(() => undefined);
-      started.set(merchant, { connection, live, name, end });
+      started.set(merchant, { members, connection, live, name, end: drop });
+      ahead += members;
     },
     claim({ merchant }, connection, roleIds) {
       const found = started.get(merchant);
       if (found?.connection.baseUrl !== connection.baseUrl || found.connection.key !== connection.key)
         return null;
-      started.delete(merchant);
+      end(merchant);
       found.name(roleIds);
       return found.live;
     },
-    cancel() {
-      for (const { end } of started.values()) end(new Error("the prefetch was cancelled"));
-      started.clear();
+    cancel(except = new Set()) {
+      for (const [merchant, one] of started) {
+        if (except.has(merchant)) continue;
+        one.end(new Error("the prefetch was cancelled"));
+        end(merchant);
+      }
     },
   };
 }

@@ -1,4 +1,5 @@
 import picomatch from "picomatch";
+import { mapConcurrent } from "../../lib/map-concurrent.ts";
 import type { DesiredState, Environment } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
@@ -9,7 +10,7 @@ import type { GlobMatch } from "../../plan/scope.ts";
 import type { LostInvitation } from "../../plan/undo/lost-state.ts";
 import { entryTimes } from "../files/git-history.ts";
 import type { Io } from "../io/io.ts";
-import { findUnrestored } from "../journal/read-journals.ts";
+import { findUnrestored, type RunsOf, runsListedOnce } from "../journal/read-journals.ts";
 import { type Connection, resolveConnection } from "./connection.ts";
 import { findLostInvitations, renewalOf } from "./invitations.ts";
 import { openServices, type Prefetch, type ReachOptions, type Services } from "./services.ts";
@@ -69,19 +70,20 @@ export function openSessions(
   return createSessions(openServices(options, io), states, options, io);
 }
 
-/** Creates every merchant's session at open services; closing the sessions closes the services. */
-export function createSessions(
-  services: Services,
-  states: readonly DesiredState[],
-  options: PlanningOptions,
-  io: Io,
-): Sessions {
+/** Opens a merchant's session; nothing is sent yet. */
+export type OpenSession = (state: DesiredState) => Session | UnplannedMerchant;
+
+/** Creates a function that opens sessions at open services. */
+export function sessionOpener(services: Services, options: PlanningOptions, io: Io): OpenSession {
   const matches = globMatcher();
   const entryTime = entryTimes(io);
+  const firstRuns = runsListedOnce(io.cwd);
   const { makePlan = buildPlan, roleIds = () => [], prefetch } = options;
   const open = (state: DesiredState): Session => {
     const connection = resolveConnection(state, options.baseUrl, io.env);
     const { reader, writer, lookup } = services.of(connection);
+    // A later plan may follow an apply, whose journals are new.
+    let runsOf: RunsOf = firstRuns;
     return {
       state,
       environment: connection.environment,
@@ -91,9 +93,11 @@ export function createSessions(
         const named = [...new Set([...namedRoleIds(state), ...roleIds(state.merchant)])];
         const read = await (prefetch?.claim(state, connection, named) ??
           reader.read(state.merchant, named, state.members?.length));
-        const lost = await findLostInvitations(state, read, connection.baseUrl, io);
+        const runs = runsOf;
+        runsOf = runsListedOnce(io.cwd);
+        const lost = await findLostInvitations(state, read, connection.baseUrl, runs, io);
         const renewal = await renewalOf(state, read, options.reinvite ?? [], entryTime);
-        const unrestored = await findUnrestored(state, read, connection.baseUrl, io);
+        const unrestored = await findUnrestored(state, read, connection.baseUrl, runs, io);
         const live = await withRolesOf(lost, read, lookup(state.merchant));
         const plan = makePlan({
           desired: { ...state, ...environmentOf(connection) },
@@ -110,7 +114,17 @@ export function createSessions(
       },
     };
   };
-  const opened = states.map((state) => openOrFail(state.merchant, () => open(state)));
+  return (state) => openOrFail(state.merchant, () => open(state));
+}
+
+/** Creates every merchant's session at open services; closing the sessions closes the services. */
+export function createSessions(
+  services: Services,
+  states: readonly DesiredState[],
+  options: PlanningOptions,
+  io: Io,
+): Sessions {
+  const opened = states.map(sessionOpener(services, options, io));
   return {
     all: opened.flatMap((one) => ("error" in one ? [] : [one])),
     failed: opened.flatMap((one) => ("error" in one ? [one] : [])),
@@ -169,30 +183,39 @@ export function plannedOnly(planned: readonly Planned[]): readonly PlannedMercha
   return planned.flatMap((one) => (one.status === "planned" ? [one] : []));
 }
 
-/**
- * Plans all merchants in parallel, sorted by code; a failure of one does not hide another's plan. `ended` is called for
- * each merchant with its problem, or `null`.
- */
+/** Reports a merchant that has ended with its problem, or `null`. */
+type Ended = (merchant: string, problem: string | null) => void;
+
+/** Merchants in progress at once: enough to use every connection, and few enough to bound memory. */
+export const MAX_PLANNING = 64;
+
+/** Plans all merchants side by side, sorted by code; a failure of one does not hide another's plan. */
 export async function planSessions(
   { all, failed }: Pick<Sessions, "all" | "failed">,
-  ended: (merchant: string, problem: string | null) => void,
+  ended: Ended,
 ): Promise<readonly Planned[]> {
   for (const { merchant, error } of failed) ended(merchant, error.message);
-  const planned = await Promise.all(
-    all.map(async (session): Promise<Planned> => {
-      const { merchant } = session.state;
-      try {
-        const result = await session.plan();
-        ended(merchant, null);
-        return { status: "planned", session, ...result };
-      } catch (error) {
-        if (!(error instanceof RolecallError)) throw error;
-        ended(merchant, error.message);
-        return { status: "failed", merchant, error };
-      }
-    }),
-  );
-  return [...planned, ...failed].sort((a, b) => (merchantOf(a) < merchantOf(b) ? -1 : 1));
+  const planned = await mapConcurrent(all, MAX_PLANNING, (session) => planSession(session, ended));
+  return byCode([...planned, ...failed]);
+}
+
+/** Plans a merchant; a failure is returned, a bug is thrown. */
+export async function planSession(session: Session, ended: Ended): Promise<Planned> {
+  const { merchant } = session.state;
+  try {
+    const result = await session.plan();
+    ended(merchant, null);
+    return { status: "planned", session, ...result };
+  } catch (error) {
+    if (!(error instanceof RolecallError)) throw error;
+    ended(merchant, error.message);
+    return { status: "failed", merchant, error };
+  }
+}
+
+/** Sorts merchants by their codes. */
+export function byCode(planned: readonly Planned[]): readonly Planned[] {
+  return [...planned].sort((a, b) => (merchantOf(a) < merchantOf(b) ? -1 : 1));
 }
 
 function merchantOf(planned: Planned): string {

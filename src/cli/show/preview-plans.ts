@@ -38,7 +38,9 @@ export async function previewPlans(
 ): Promise<ExitCode> {
   const browser = options.interactive ? await import("../review/browse-plans.ts") : null;
   browser?.checkInteractive(options, io);
-  const merchants = await planMerchants(paths, options, io);
+  // A page also shows the access before and after.
+  const plansOnly = options.format !== "html";
+  const merchants = await planMerchants(paths, { ...options, plansOnly }, io);
   try {
     await warnUnfinishedRuns(plannedOnly(merchants.planned), options, io);
     const unmanaged =

@@ -15,7 +15,7 @@ interface Reading {
 
 const ENV = { ROLECALL_BASE_URL: "https://api.example.com", ROLECALL_API_KEY: "sk_test_1" };
 
-function setUp(env: Readonly<Record<string, string>> = ENV, baseUrl?: string) {
+function setUp(env: Readonly<Record<string, string>> = ENV, most = 100) {
   const { io } = testIo({ env });
   const readings: Reading[] = [];
   const read = async (
@@ -30,7 +30,7 @@ function setUp(env: Readonly<Record<string, string>> = ENV, baseUrl?: string) {
   };
   const services = { of: () => ({ reader: { read } }) } as unknown as Services;
   const isWanted = (merchant: string): boolean => merchant !== "MC9";
-  return { ahead: startPrefetch(services, isWanted, baseUrl, io), readings, io };
+  return { ahead: startPrefetch(services, { isWanted, most }, io), readings, io };
 }
 
 const head = (merchant: string, more: Partial<FileHeader> = {}): FileHeader => ({
@@ -72,6 +72,22 @@ describe("what is read ahead", () => {
     expect(await readings[0]?.roleIds).toMatch(/cancelled/);
   });
 
+  test("is bounded by members until some are claimed, but one merchant may always be read", async () => {
+    const { ahead, readings, io } = setUp(ENV, 100);
+    const started = () => readings.map(({ merchant }) => merchant);
+    ahead.start(head("MC1", { members: 5_000 }));
+    ahead.start(head("MC2"));
+    expect(started()).toEqual(["MC1"]);
+    const state = desired();
+    await ahead.claim(state, resolveConnection(state, undefined, io.env), []);
+    for (const code of ["MC2", "MC3", "MC4", "MC5"]) ahead.start(head(code));
+    expect(started()).toEqual(["MC1", "MC2", "MC3"]);
+    ahead.cancel(new Set(["MC3"]));
+    expect(await readings[1]?.roleIds).toMatch(/cancelled/);
+    ahead.start(head("MC6"));
+    expect(started()).toEqual(["MC1", "MC2", "MC3", "MC6"]);
+  });
+
   test("does not start for merchants that are not selected, or without a key or a base URL", () => {
     const wanted = setUp();
     wanted.ahead.start(head("MC9"));
@@ -88,7 +104,7 @@ describe("what is read ahead", () => {
     const { io } = testIo({ env: { ...ENV, ROLECALL_BASE_URL: "http://api.example.com" } });
     const options = { concurrency: 1, retryFor: 1, emit: () => undefined };
     const services = await openServices(options, io);
-    const ahead = startPrefetch(services, () => true, undefined, io);
+    const ahead = startPrefetch(services, { isWanted: () => true, most: 100 }, io);
     ahead.start(head("MC1"));
     const state = desired();
     expect(ahead.claim(state, resolveConnection(state, undefined, io.env), [])).toBeNull();

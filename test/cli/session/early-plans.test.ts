@@ -1,0 +1,99 @@
+import { expect, test } from "vitest";
+import { startEarlyPlans } from "../../../src/cli/session/early-plans.ts";
+import { type OpenSession, plannedOnly } from "../../../src/cli/session/session.ts";
+import type { DesiredState } from "../../../src/model/desired.ts";
+import { RolecallError } from "../../../src/model/errors.ts";
+import { desired, live, liveMember, member, planOf, role } from "../../support/build.ts";
+
+const SHOP = { roles: [role("Cashier")], members: [member("ada@example.com")] };
+const IS = live([], [liveMember("mem_1", "bob@example.com")]);
+const shop = (merchant: string): DesiredState => desired({ merchant, ...SHOP });
+
+/** A session whose plans wait for `turn`. */
+function opener(turn: () => Promise<void> = async () => undefined) {
+  const running = { now: 0, most: 0 };
+  const open: OpenSession = (state) => ({
+    state,
+    environment: null,
+    writer: {} as never,
+    lookup: {} as never,
+    plan: async () => {
+      running.now += 1;
+      running.most = Math.max(running.most, running.now);
+      await turn();
+      running.now -= 1;
+      return { live: IS, plan: planOf(state, { ...IS, merchant: state.merchant }) };
+    },
+  });
+  return { open, running };
+}
+
+test("a merchant is planned from its whole state, of which nothing is kept but the plan", async () => {
+  const ended: unknown[] = [];
+  const early = startEarlyPlans(
+    opener().open,
+    () => true,
+    (...args) => ended.push(args),
+  );
+  const kept = early.plan(shop("MC1"));
+  expect(kept).toEqual(desired({ merchant: "MC1" }));
+  expect(early.has(kept)).toBe(true);
+  expect(early.has({ ...kept })).toBe(false);
+  const [one] = plannedOnly(await early.take([kept]));
+  expect(one?.plan).toEqual(planOf(shop("MC1"), { ...IS, merchant: "MC1" }));
+  expect(one?.live).toEqual({ merchant: "MC1", roles: [], members: [], callerId: null });
+  expect(one?.session.state).toBe(kept);
+  await expect(one?.session.plan()).rejects.toThrow("MC1 has been released");
+  expect(ended).toEqual([["MC1", null]]);
+});
+
+test("a merchant that is not selected is released without a plan", async () => {
+  const early = startEarlyPlans(
+    opener().open,
+    (code) => code === "MC1",
+    () => undefined,
+  );
+  const other = early.plan(shop("MC2"));
+  expect(other).not.toHaveProperty("members");
+  expect(early.has(other)).toBe(false);
+  expect(await early.take([other])).toEqual([]);
+});
+
+test("a merchant without a key, or that cannot be read, has its failure, and a bug is thrown at the end", async () => {
+  const error = new RolecallError("key-missing", "There is no API key.");
+  const without = startEarlyPlans(
+    ({ merchant }) => ({ status: "failed", merchant, error }),
+    () => true,
+    () => undefined,
+  );
+  expect(await without.take([without.plan(shop("MC1"))])).toEqual([
+    { status: "failed", merchant: "MC1", error },
+  ]);
+  const broken = startEarlyPlans(
+    opener(() => Promise.reject(error)).open,
+    () => true,
+    () => undefined,
+  );
+  expect(await broken.take([broken.plan(shop("MC1"))])).toMatchObject([{ status: "failed", error }]);
+  const wrong = startEarlyPlans(
+    opener(() => Promise.reject(new TypeError("a bug"))).open,
+    () => true,
+    () => undefined,
+  );
+  await expect(wrong.take([wrong.plan(shop("MC1"))])).rejects.toThrow("a bug");
+});
+
+test("hundreds of merchants are planned, a bounded number at once", async () => {
+  const { open, running } = opener(() => new Promise((resolve) => setImmediate(resolve)));
+  const early = startEarlyPlans(
+    open,
+    () => true,
+    () => undefined,
+  );
+  const states = Array.from({ length: 300 }, (_, at) => early.plan(shop(`MC${at}`)));
+  const planned = await early.take(states);
+  expect(plannedOnly(planned).map(({ plan }) => plan.merchant)).toEqual(
+    states.map(({ merchant }) => merchant),
+  );
+  expect(running.most).toBe(64);
+});

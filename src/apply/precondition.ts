@@ -119,7 +119,7 @@ async function checkMember(
   const against = (image: MemberImage): readonly string[] =>
     memberDifferences({ image, roleIds: roleIds(image.roles, createdRoles), statuses }, found, refs);
   if (after !== null) {
-    // The service does not tell if a password is set.
+    // The service does not report whether a password is set.
     const tells = part === "restore" || !isPasswordChange(change);
     if (tells && against(after).length === 0) return { differences: "done" };
     // A service that empties absent fields may have applied it.

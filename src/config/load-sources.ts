@@ -214,7 +214,7 @@ export async function loadSources(
   };
 }
 
-/** Returns a merchant's file without its content: whatever includes it is told only that it is a merchant's. */
+/** Returns a merchant's file without its content: a file that includes it reports only that it is a merchant's. */
 export function released({ file, text, problems, raw }: SourceFile): SourceFile {
   const { merchant } = raw?.fields ?? {};
   const fields =

@@ -10,7 +10,7 @@ export const PAGE_SIZE = 25;
 const LISTINGS = 3;
 /** Number of pages without new items that ends a listing. */
 const MAX_REPEATED_PAGES = 2;
-/** Maximum number of pages requested before the first tells the total. */
+/** Maximum number of pages requested before the total is known. */
 const MAX_EARLY_PAGES = 4;
 
 /** Counts the pages without new items, over all listings. */
@@ -25,7 +25,7 @@ interface Listed {
 /** Reads the page that begins at an offset. */
 type ReadPage<Item> = (offset: number) => Promise<Page<Item>>;
 
-/** Reports how many items are read, and of how many; `null` if the service does not tell. */
+/** Reports how many items are read, and of how many; `null` if unknown. */
 export type ListProgress = (read: number, total: number | null) => void;
 
 /**
@@ -105,7 +105,7 @@ async function listOnce<Item extends Listed>(
 ): Promise<readonly Item[] | null> {
   const first = await readPage(0);
   const { total } = first;
-  // The service may return smaller pages than requested: the first one tells.
+  // The service may return smaller pages than requested, which the first one shows.
   const size = first.items.length;
   progress(size, total);
   if (size === 0) return total === null || total === 0 ? [] : null;

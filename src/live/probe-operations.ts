@@ -143,7 +143,7 @@ async function askAll(
   const create = wanted("create")
     ? await ask(client, { operation: operations.create, method: "POST", path: path(merchant), body: {} })
     : undefined;
-  // Where an update is not permitted, an invalid one tells whether the service looks at the body first.
+  // Where an update is not permitted, an invalid one shows whether the service checks the body first.
   const asksBody = create !== undefined && isInvalid(create) && update?.status === 403;
   const invalid = asksBody
     ? await ask(client, { ...about("update", impossibleId), method: updateMethod, body: invalidUpdate })

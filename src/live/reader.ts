@@ -8,7 +8,7 @@ import { type ListProgress, listAll, MAX_QUEUED, PAGE_SIZE } from "./pager.ts";
 import { membersPath, query, rolesPath } from "./paths.ts";
 import { readMember, readMemberPage, readRole, readRoles } from "./wire.ts";
 
-/** Finds the member of a merchant that the key belongs to; the result tells none from unknown. */
+/** Finds the member of a merchant that the key belongs to; the result distinguishes none from unknown. */
 export type FindCurrentMember = (merchant: string) => Promise<Pick<LiveState, "callerId" | "callerUnknown">>;
 
 /** Creates a reader of live states. */

@@ -76,7 +76,7 @@ const membershipListSchema = z.object({
 });
 const createdSchema = z.object({ id: z.string().check(z.minLength(1)) });
 
-/** A page of a list; `total` is `null` if the service does not tell. */
+/** A page of a list; `total` is `null` if unknown. */
 export interface Page<Item> {
   readonly items: readonly Item[];
   readonly total: number | null;

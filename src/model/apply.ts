@@ -229,7 +229,7 @@ export type ReadJournal =
   | { readonly ok: false; readonly line: number | null; readonly reason: string };
 
 /**
- * The status of a run: `running` as far as can be told, `interrupted` without an end, `unknown-outcome` with writes of
+ * The status of a run: `running` as far as is known, `interrupted` without an end, `unknown-outcome` with writes of
  * unknown outcome, `stopped` part-way, `incomplete` if changes remained at the end, `done`.
  */
 export type RunStatus = "running" | "interrupted" | "unknown-outcome" | "stopped" | "incomplete" | "done";

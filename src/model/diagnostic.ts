@@ -3,7 +3,7 @@ import type { DesiredState, Origin } from "./desired.ts";
 /** The severity of a finding: an error stops the command, a warning does not. */
 export type Severity = "error" | "warning";
 
-/** A stretch of a text file; lines and columns count from 1, columns in UTF-16 units. */
+/** A range of a text file; lines and columns count from 1, columns in UTF-16 units. */
 export interface Span {
   readonly line: number;
   readonly column: number;

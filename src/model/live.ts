@@ -22,9 +22,9 @@ export interface Membership {
     readonly id: string;
     /** `merchant`, `organization`, or a word that the contract does not name. */
     readonly type: string;
-    /** Empty if the service does not tell. */
+    /** Empty if the service does not return it. */
     readonly name: string;
-    /** True for a test account; `null` if the service does not tell. */
+    /** True for a test account; `null` if unknown. */
     readonly sandbox: boolean | null;
   };
   /** Role ids. */
@@ -66,7 +66,7 @@ export interface LiveUser {
   readonly id: string;
   /** Absent if missing or empty. */
   readonly email?: string;
-  /** `null` if the service does not tell. */
+  /** `null` if unknown. */
   readonly mfaOnLogin: boolean | null;
   /**
    * `user`, `managed_user` (an operator of the merchant's own), `service_account`, `system_account`, or another word of

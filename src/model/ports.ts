@@ -6,7 +6,7 @@ export interface LiveReader {
   /**
    * Reads the consistent state of one merchant. `roleIds` are the role ids in the file: those that the service does not
    * list are retrieved one by one; their rejection ends the reading. `members` estimates the number of members, to
-   * request pages before the service has told the total.
+   * request pages before the service has returned the total.
    */
   read(
     merchant: string,

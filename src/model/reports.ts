@@ -101,7 +101,7 @@ export interface Drift {
   readonly violations: readonly DriftViolation[];
 }
 
-/** The result of one check: `unknown` if it could not be told, which is no failure. */
+/** The result of one check: `unknown` if it could not be determined, which is no failure. */
 export type CheckStatus = "ok" | "failed" | "unknown";
 
 /** A check of `doctor`. */
@@ -139,7 +139,7 @@ export interface HealthReport {
   readonly next: readonly string[];
 }
 
-/** The verdict on an operation of a key; `unknown` if the service's responses do not tell. */
+/** The verdict on an operation of a key; `unknown` if the service's responses are inconclusive. */
 export interface OperationVerdict<Operation extends string = string> {
   readonly operation: Operation;
   readonly verdict: "permitted" | "denied" | "unknown";

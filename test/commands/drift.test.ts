@@ -91,7 +91,7 @@ test("in a shallow clone it says that the sides cannot be told apart, and why", 
   const { stdout, stderr } = await rolecall(["drift"], { cwd: clone, env: sandbox.env });
   expect(stdout).toContain("Drift: 2 differences (2 unknown).");
   expect(stderr).toContain(
-    "The clone is shallow, so for older entries nobody knows which side changed last.",
+    "The clone is shallow, so it is unknown which side changed older entries last.",
   );
   await rm(clone, { recursive: true });
 });

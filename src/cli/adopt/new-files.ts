@@ -277,7 +277,7 @@ function writtenText(written: readonly { readonly done: string; readonly file: s
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** Of so many files in one folder, each is named. */
+/** Maximum number of files in one folder that are named one by one. */
 const MAX_NAMED = 10;
 
 async function makeFolder(folder: string, file: string): Promise<void> {

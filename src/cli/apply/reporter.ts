@@ -238,7 +238,7 @@ function textReporter(
 }
 
 /** Maximum number of changes with lines of their own on a terminal; above it only failures have one. */
-const EACH_TOLD = 200;
+const MAX_LINES = 200;
 
 /** Returns a reporter that also updates the progress display; on a terminal it omits the lines of a large apply. */
 export function withProgress(
@@ -247,7 +247,7 @@ export function withProgress(
   changes: number,
   { format }: Pick<OutputOptions, "format">,
 ): ApplyReporter {
-  const brief = format === "text" && progress.draws && progress.io.stdout.isTTY && changes > EACH_TOLD;
+  const brief = format === "text" && progress.draws && progress.io.stdout.isTTY && changes > MAX_LINES;
   return {
     ...reporter,
     event(event) {

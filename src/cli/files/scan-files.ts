@@ -42,7 +42,7 @@ function textOf(file: string): string | null {
 
 /**
  * Returns each file with all files that it includes, directly or not, as absolute paths without links; `null` instead if
- * only the full parser can tell what one of them includes.
+ * only the full parser knows the includes of one of them.
  */
 export function includeClosures(files: readonly string[]): ReadonlyMap<string, ReadonlySet<string> | null> {
   const includesOf = includeFinder();

@@ -179,7 +179,7 @@ function merchantsIn({ name }: StoredRun): readonly string[] {
   return [named, merchant].flatMap((one) => one ?? []);
 }
 
-/** Returns a run's status; `alive` tells if the process that wrote the journal still runs. */
+/** Returns a run's status; `alive` is true if the process that wrote the journal still runs. */
 export function runStatus(run: PastRun, alive: boolean): RunStatus {
   const { end, verified } = run;
   if (end === null) return alive ? "running" : "interrupted";

@@ -51,7 +51,7 @@ export async function announceIfSlow<T>(
   }
 }
 
-const SHORTEST_WAIT_TOLD_MS = 500;
+const MIN_LOGGED_WAIT_MS = 500;
 
 /** Waits that end this close to each other are logged once. */
 const SAME_WAIT_MS = 500;
@@ -72,7 +72,7 @@ export function serviceLog(io: Io, verbose: boolean): (event: LiveEvent) => void
     const line = lineFor(event);
     if (line === null) return;
     if (event.type === "wait") {
-      if ((!verbose && event.ms < SHORTEST_WAIT_TOLD_MS) || isLogged(event)) return;
+      if ((!verbose && event.ms < MIN_LOGGED_WAIT_MS) || isLogged(event)) return;
       logged.set(event.reason, io.monotonic() + event.ms);
       if (line === last.line && io.monotonic() < last.at + REPEATED_AFTER_MS) return;
       last = { line, at: io.monotonic() };

@@ -159,7 +159,7 @@ const LINES_AFTER = 1;
 const MAX_CELLS = 100;
 const CELLS_BEFORE = 40;
 const TAB = "    ";
-// A hostile file may be one endless line; only this much of it is looked at, which is always more than is shown.
+// A hostile file may be one endless line; only this much of it is read, which is always more than is shown.
 const MAX_CHARACTERS = 2000;
 const CHARACTERS_BEFORE = 400;
 

@@ -133,7 +133,7 @@ function listChange(node: SyntaxNode, value: readonly JsonValue[], path: Path): 
   return { kind: "entries", value, changed, removed, added };
 }
 
-/** A stretch of a list, and the items in its place: versions of the same entries, or others. */
+/** A range of a list, and the items in its place: versions of the same entries, or others. */
 interface AlignedPart {
   readonly same: boolean;
   readonly from: number;
@@ -162,7 +162,7 @@ function identityOf(value: unknown, index: number): string {
   return typeof found === "string" ? `=${found}` : `${index}${canonicalJson(value)}`;
 }
 
-/** A stretch of the old and the new list, as ranges of indexes. */
+/** Corresponding parts of the old and the new list, as ranges of indexes. */
 interface Segment {
   readonly before: readonly [number, number];
   readonly after: readonly [number, number];

@@ -15,7 +15,7 @@ export interface PrintStyle {
   readonly listStep: number;
   /** The quotes around every text, where the neighbours have them; null for quotes only where YAML needs them. */
   readonly quote: '"' | "'" | null;
-  /** The quotes around every key, likewise. */
+  /** The quotes around every key, by the same rule. */
   readonly keyQuote: '"' | "'" | null;
   /** The keys whose neighbours have lists or mappings, true if these are in brackets. */
   readonly inline: ReadonlyMap<string, boolean>;
@@ -240,7 +240,7 @@ export interface NewEntry {
 
 /** The content of a new file. */
 export interface NewMerchantFile {
-  /** The path or address of the schema, which the first line tells editors. */
+  /** The path or address of the schema, which editors read in the first line. */
   readonly schema?: string;
   /** The sections but `roles` and `members`: `version`, `merchant`, `sync` and so on. */
   readonly settings: { readonly [key: string]: JsonValue };

@@ -5,7 +5,7 @@ export interface Splices {
   readonly insertions: { readonly at: number; readonly text: string }[];
 }
 
-/** Returns a stretch of the text with its splices; of several insertions at one place, the first comes first. */
+/** Returns a range of the text with its splices; of several insertions at one place, the first comes first. */
 export function spliced({ text, deletions, insertions }: Splices, from = 0, to = text.length): string {
   const cuts = deletions.toSorted(([a], [b]) => a - b);
   const added = insertions.toSorted((a, b) => a.at - b.at);

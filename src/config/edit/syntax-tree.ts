@@ -218,10 +218,10 @@ export function siblingStyle(
   };
 }
 
-/** Returns by how much the text indents its blocks, as the first ones of them tell. */
+/** Returns the indentation of the text's blocks, measured at the first of them. */
 function stepsOf(text: string, root: SyntaxNode): Pick<PrintStyle, "step" | "listStep"> {
   const list = firstStep(text, root, "seq");
-  // A list may stand right below its key, which tells nothing about mappings.
+  // A list may stand right below its key, which says nothing about mappings.
   const step = firstStep(text, root, "map") ?? (list || DEFAULT_STYLE.step);
   return { step: Math.max(1, step), listStep: list ?? step };
 }

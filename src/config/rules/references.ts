@@ -192,7 +192,7 @@ export function heldRoles(merchant: RuleContext): readonly LocatedProblem[] {
   );
 }
 
-// From so many uses on, a similar permission that is used once counts as a misspelling.
+// Number of uses from which a similar permission that is used once counts as a misspelling.
 const MIN_COMMON_USES = 3;
 
 /** Warns of a permission used once that resembles a frequent one. */

@@ -16,7 +16,7 @@ import { MAX_DEPTH } from "../schema/text-schemas.ts";
 
 /**
  * Reads a journal. A last line that was not written whole is left out, as a crash leaves it; any other line that
- * cannot be read is an error, since what it told is lost. Lines and fields of later versions are passed over.
+ * cannot be read is an error, since its content is lost. Lines and fields of later versions are ignored.
  */
 export function parseJournal(text: string): ReadJournal {
   const lines = text.split("\n");

@@ -259,7 +259,7 @@ function checkProblems(
   const candidates = fitting.filter(({ fits }) => fits);
   const strange = unknownKeys(branches);
   if (candidates.length === 1 || (candidates.length > 0 && strange.length > 0)) {
-    // A misspelt key is said to be unknown by whichever form is looked at.
+    // A misspelt key is unknown in every form.
     const issues = branches[candidates[0]?.index ?? 0] ?? [];
     return strange.length === 0 ? issues : issues.filter((issue) => !isMissing(issue, value));
   }

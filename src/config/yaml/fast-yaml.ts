@@ -172,7 +172,7 @@ export function partsOf(text: string, size: number): readonly TextPart[] | null 
   return parts;
 }
 
-/** Returns the parts that may hold a path, with the path inside each; null if only the whole text can tell. */
+/** Returns the parts that may hold a path, with the path inside each; null if the whole text is needed. */
 export function pathsIn(
   parts: readonly TextPart[],
   path: Path,

@@ -142,7 +142,7 @@ function adoptRoles(declared: readonly DesiredRole[], input: RoleAdoption): Adop
   const twins = new Set(ignores.flatMap((edit) => (edit.cause === "twin" ? edit.name : [])));
   const updates = declared.flatMap((role): readonly EntryEdit[] => {
     const live = byId.get(matched.get(role) ?? "");
-    // A plan refuses an entry for what it is told to ignore.
+    // A plan refuses an entry for what the file ignores.
     if (live === undefined || input.ignored.has(role.name)) return [{ kind: "remove-role", role }];
     // The next apply ends what an interrupted one began.
     if (scope.temporarilyNamed.has(live.id)) return [];
@@ -162,7 +162,7 @@ function adoptRoles(declared: readonly DesiredRole[], input: RoleAdoption): Adop
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Returns the live ids of the declared roles, also of those that a plan cannot tell apart. */
+/** Returns the live ids of the declared roles, also of those that a plan cannot distinguish. */
 function matchDeclared(
   declared: readonly DesiredRole[],
   custom: readonly LiveRole[],

@@ -77,7 +77,7 @@ interface Matched {
   readonly leftovers: readonly LiveMember[];
 }
 
-/** Matches the declared members as a plan does, and those that a plan cannot tell apart by their address. */
+/** Matches the declared members as a plan does, and those that a plan cannot distinguish by their address. */
 function matchDeclared(
   declared: readonly DesiredMember[],
   isShared: (member: LiveMember) => boolean,
@@ -94,7 +94,7 @@ function matchDeclared(
     }
   }
   const claimed = new Set([...matched.values(), ...leftovers]);
-  // A plan refuses an entry for what it is told to ignore.
+  // A plan refuses an entry for what the file ignores.
   const gone = declared.filter(({ email }) => ignored.has(email));
   for (const { member, match } of results) {
     if (match.found === "one") continue;
@@ -111,7 +111,7 @@ function matchDeclared(
       gone.push(member);
     }
   };
-  // Without a pin a plan could not tell it from the others with its address.
+  // Without a pin a plan could not distinguish it from the others with its address.
   drop(({ id }, found) => id !== found.id && unwritable.get(found.id)?.has("id") === true && isShared(found));
   // A plan takes an expired invitation for a leftover of the member who stands beside it.
   const taken = new Set(matched.values());

@@ -42,7 +42,7 @@ export interface MemberContext {
   /** The merchant's own file; included files may be shared by merchants with other members. */
   readonly file: string;
   readonly renewal: Renewal;
-  /** Declared addresses that the file also tells to ignore. */
+  /** Declared addresses that the file also ignores. */
   readonly ignored: ReadonlySet<string>;
 }
 

@@ -127,7 +127,7 @@ interface RoleContext {
   readonly replaceRoles: boolean;
   /** Role ids that grants, guards, policies and checks name. */
   readonly named: ReadonlySet<string>;
-  /** Declared names that the file also tells to ignore. */
+  /** Declared names that the file also ignores. */
   readonly ignored: ReadonlySet<string>;
   /** The role to which an earlier run gave a temporary name, to make room for this one. */
   readonly aside: LiveRole | undefined;

@@ -86,7 +86,7 @@ function byKey(violations: readonly Violation[]): ReadonlyMap<string, Violation>
   return new Map(violations.flatMap((one) => keysOf(one).map((key) => [key, one] as const)));
 }
 
-/** Returns the key of a violation by its subject's id, else by its name: whoever is only in the files has no id. */
+/** Returns the key of a violation by its subject's id, else by its name: entries that are not live have no id. */
 function keyOf(violation: Violation): string {
   return keysOf(violation)[0] ?? "";
 }

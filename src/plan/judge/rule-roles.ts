@@ -114,7 +114,7 @@ export function unknownMembersInRules(
     .map((name) => ({ code: "rule-member-unknown", name, near: suggest(name) }));
 }
 
-// Bounds the work; nobody writes so many names by hand.
+// Bounds the work; no file written by hand has more names.
 const MAX_COMPARED = 100_000_000;
 
 /** Reports permissions of rules that no role has, and that are one typing error away from one that a role has. */

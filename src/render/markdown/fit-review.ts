@@ -19,7 +19,7 @@ export interface Fold {
   readonly withoutPeople: string;
 }
 
-/** Risks of one kind; the title alone tells how many. */
+/** Risks of one kind; the title alone has their number. */
 export interface RiskBlock {
   readonly title: string;
   readonly whole: string;

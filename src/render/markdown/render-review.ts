@@ -51,7 +51,7 @@ export function renderReview(input: ReviewInput, maxSize: number = DEFAULT_REVIE
   return fitReview(parts, size);
 }
 
-/** The part of a review that rules may take before they are told in fewer words. */
+/** The part of a review that rules may take before they are shortened. */
 const RULES_SHARE = 1 / 3;
 
 function verdictOf(input: ReviewInput): string {
@@ -90,7 +90,7 @@ function worriesOf({ views, rules = [] }: ReviewInput): string {
 
 const UNMANAGED_SHOWN = 10;
 
-/** Lists the merchants that are no longer managed: nothing else in a review tells of them. */
+/** Lists the merchants that are no longer managed: nothing else in a review mentions them. */
 function unmanagedText({ unmanaged = [] }: ReviewInput): string {
   if (unmanaged.length === 0) return "";
   const lines = unmanaged

@@ -17,7 +17,7 @@ export interface MembershipsView {
   readonly notReached: readonly { readonly merchant: string; readonly file: string }[] | null;
 }
 
-/** Formats the memberships of each key; `anyFiles` tells whether the project has files at all. */
+/** Formats the memberships of each key; `anyFiles` is true if the project has files at all. */
 export function renderMemberships(
   views: readonly MembershipsView[],
   { anyFiles, filtered }: { readonly anyFiles: boolean; readonly filtered: boolean },

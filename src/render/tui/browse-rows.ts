@@ -265,7 +265,7 @@ function detailRows(
   }));
 }
 
-/** Breaks a list into lines of so many cells, never inside an item. */
+/** Breaks a list into lines of limited width, in cells, never inside an item. */
 function wrapped(items: readonly string[], width: number, separator: string): readonly string[] {
   const lines: string[] = [];
   let line = "";

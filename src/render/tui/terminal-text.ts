@@ -58,7 +58,7 @@ function ended(cut: string): string {
   return cut.lastIndexOf(ISOLATE) > cut.lastIndexOf(END_OF_ISOLATE) ? `${cut}${END_OF_ISOLATE}…` : `${cut}…`;
 }
 
-/** Cuts or fills a text to exactly so many cells. */
+/** Cuts or fills a text to an exact number of cells. */
 export function padded(text: string, columns: number): string {
   const cut = cutTo(text, columns);
   return `${cut}${" ".repeat(Math.max(columns - widthOf(cut), 0))}`;
@@ -67,7 +67,7 @@ export function padded(text: string, columns: number): string {
 /** One dressed piece of a line: its text, undressed, and its paint. */
 export type Piece = readonly [text: string, paint?: ((text: string) => string) | undefined];
 
-/** Joins pieces into a line of at most so many cells; what is too long is cut. */
+/** Joins pieces into a line of limited width, in cells; the rest is cut. */
 export function line(pieces: readonly Piece[], columns: number): string {
   let left = columns;
   let joined = "";

@@ -17,7 +17,7 @@ const CAUSES: readonly DriftCause[] = ["outside-git", "not-applied", "due", "unk
 export interface DriftSums {
   readonly added: number;
   readonly changed: number;
-  /** Declared and not live, of which nobody knows whether they ever were. */
+  /** Declared and not live; it is unknown whether they ever were. */
   readonly missing: number;
   readonly notApplied: number;
   /** Removals of access whose end has passed. */
@@ -75,7 +75,7 @@ function driftRisks({ plan, changes, impact }: Drift): readonly RiskView[] {
     );
   const unknown = eventsOf("unknown");
   const names = new Set(unknown.map(({ name }) => name));
-  // Whoever holds a role has gained by its change.
+  // The holders of a role have gained by its change.
   const isUnknownRole = unknown.some(({ resource }) => resource === "role");
   return (["outside-git", "unknown"] as const).flatMap((origin) => {
     const members = impact.members.filter(
@@ -87,7 +87,7 @@ function driftRisks({ plan, changes, impact }: Drift): readonly RiskView[] {
   });
 }
 
-/** Returns whether an event surely happened, which nobody knows of what is missing. */
+/** Returns whether an event surely happened, which is unknown of missing entries. */
 function isMade(event: DriftEvent | null): boolean {
   return event !== null && event !== "missing";
 }

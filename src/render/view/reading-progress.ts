@@ -84,7 +84,7 @@ export function rateText(perSecond: number): string {
   return perSecond < 1 ? "" : `, ${grouped(Math.round(perSecond))} a second`;
 }
 
-/** A pause that is under way, and its reason. */
+/** A current pause, and its reason. */
 export interface Wait {
   readonly reason: string;
   /** Time left, in ms. */

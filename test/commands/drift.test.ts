@@ -90,9 +90,7 @@ test("in a shallow clone it says that the sides cannot be told apart, and why", 
   });
   const { stdout, stderr } = await rolecall(["drift"], { cwd: clone, env: sandbox.env });
   expect(stdout).toContain("Drift: 2 differences (2 unknown).");
-  expect(stderr).toContain(
-    "The clone is shallow, so it is unknown which side changed older entries last.",
-  );
+  expect(stderr).toContain("The clone is shallow, so it is unknown which side changed older entries last.");
   await rm(clone, { recursive: true });
 });
 

@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openStory, type Run, type RunInputs, type Story } from "../support/story.ts";
+
+const CODES = ["MC1", "MC2", "MC3", "MC4"] as const;
+type Code = (typeof CODES)[number];
+
+const SEED = `merchants:
+${CODES.map((code) => `  - { code: ${code}, members: [{ email: ada@example.com, roles: [role_owner] }] }`).join("\n")}
+keys:
+  - { key: sk_test_sandbox, owner: ada@example.com }
+`;
+
+const file = (code: Code): string => `access/${code.toLowerCase()}.yaml`;
+
+const text = (code: Code, ...roles: readonly string[]): string =>
+  `version: 1\nmerchant: ${code}\nroles:\n${["Day", ...roles].map((name) => `  - { name: ${name}, permissions: [catalog_view] }\n`).join("")}`;
+
+let story: Story;
+
+beforeEach(async () => {
+  story = await openStory(SEED, {
+    "README.md": "Access.\n",
+    ...Object.fromEntries(CODES.slice(0, 3).map((code) => [file(code), text(code)])),
+  });
+  expect((await story.apply({ "on-plan-change": "apply" })).outputs["result"]).toBe("applied");
+});
+
+afterEach(async () => {
+  await story.stop();
+});
+
+const merged = async (files: Readonly<Record<string, string>>): Promise<void> => {
+  const pull = await story.openPull(files);
+  await story.plan(pull);
+  await story.merge(pull);
+};
+
+/** Applies the parts of a matrix one after the other. */
+const matrix = async (...parts: readonly RunInputs[]): Promise<readonly Run[]> => {
+  const runs: Run[] = [];
+  for (const part of parts) runs.push(await story.apply(part));
+  return runs;
+};
+
+const results = (runs: readonly Run[]): readonly string[] =>
+  runs.map(({ outputs }) => outputs["result"] ?? "");
+
+const failsAtRoles = (): Promise<unknown> =>
+  story.behind("PUT", "/faults", {
+    rules: [{ kind: "status", status: 422, operation: "roles.create", times: 1 }],
+  });
+
+/** Somebody removes a role by hand. */
+const removeRole = async (code: Code, name: string): Promise<void> => {
+  const { items } = (await story.behind("GET", `/v0.1/merchants/${code}/roles?limit=100`)) as {
+    readonly items: readonly { readonly id: string; readonly name: string }[];
+  };
+  await story.behind("DELETE", `/v0.1/merchants/${code}/roles/${items.find((one) => one.name === name)?.id}`);
+};
+
+describe("what a matrix of applies has applied", () => {
+  const parts = (...merchants: readonly string[]): readonly RunInputs[] =>
+    merchants.map((one) => ({ merchants: one }));
+
+  test("is known however the merchants are divided the next time", async () => {
+    await merged({ [file("MC1")]: text("MC1", "Night"), [file("MC3")]: text("MC3", "Night") });
+    expect(results(await matrix(...parts("MC1 MC2", "MC3")))).toEqual(["applied", "applied"]);
+    await removeRole("MC1", "Night");
+    await merged({ [file("MC2")]: text("MC2", "Night") });
+    // MC1 drifted, and no part is concerned with that.
+    expect(results(await matrix(...parts("MC1", "MC2 MC3")))).toEqual(["no-changes", "applied"]);
+    expect(results(await matrix({ shard: "1/2" }, { shard: "2/2" }))).toEqual(["no-changes", "no-changes"]);
+  });
+
+  test("is known of each part: one that failed is looked at again, in whatever part it is", async () => {
+    await merged({ [file("MC1")]: text("MC1", "Night"), [file("MC2")]: text("MC2", "Night") });
+    await failsAtRoles();
+    expect(results(await matrix(...parts("MC1", "MC2 MC3")))).toEqual(["failed", "applied"]);
+    await removeRole("MC2", "Night");
+    const [whole] = await matrix({});
+    expect(whole?.outputs).toMatchObject({ result: "applied", creates: "1" });
+  });
+
+  test("does not hide a merchant that no part has had yet", async () => {
+    await merged({ [file("MC4")]: text("MC4") });
+    await failsAtRoles();
+    expect(results(await matrix(...parts("MC1 MC2", "MC3 MC4")))).toEqual(["no-changes", "failed"]);
+    expect(results(await matrix(...parts("MC1", "MC2", "MC3", "MC4")))).toEqual([
+      "no-changes",
+      "no-changes",
+      "no-changes",
+      "applied",
+    ]);
+  });
+});
+
+describe("what was applied last", () => {
+  test("is where an apply goes on that was skipped for a newer one", async () => {
+    await merged({ [file("MC1")]: text("MC1", "Night") });
+    await merged({ [file("MC2")]: text("MC2", "Night") });
+    await merged({ "README.md": "Access as code.\n" });
+    expect((await story.apply()).outputs).toMatchObject({ result: "applied", creates: "2" });
+  });
+
+  test("stays as it is where the files had an error", async () => {
+    await merged({ [file("MC1")]: text("MC1", "Night"), [file("MC2")]: "version: 1\nmerchant: [\n" });
+    expect((await story.apply()).outputs["failure-reason"]).toBe("invalid-files");
+    await merged({ [file("MC2")]: text("MC2") });
+    expect((await story.apply()).outputs).toMatchObject({ result: "applied", creates: "1" });
+  });
+
+  test("does not keep a merchant whose file is gone", async () => {
+    await merged({ [file("MC1")]: text("MC1", "Night") });
+    await failsAtRoles();
+    await story.apply();
+    const pull = await story.openPull({ [file("MC1")]: null });
+    await story.merge(pull);
+    expect((await story.apply()).outputs["result"]).toBe("no-changes");
+  });
+
+  test("does not cover a commit that nobody reviewed, until it is undone", async () => {
+    await story.pushToMain({ [file("MC1")]: text("MC1", "Night") });
+    expect((await story.apply()).outputs["failure-reason"]).toBe("not-approved");
+    await merged({ [file("MC2")]: text("MC2", "Night") });
+    const run = await story.apply();
+    expect(run.outputs).toMatchObject({ result: "partial", "failure-reason": "partial" });
+    await merged({ [file("MC1")]: text("MC1") });
+    expect((await story.apply()).outputs["result"]).toBe("no-changes");
+  });
+
+  test("is known through merge commits, by any parent", async () => {
+    const first = await story.openPull({ [file("MC1")]: text("MC1", "Night") });
+    const second = await story.openPull({ [file("MC2")]: text("MC2", "Night") });
+    await story.plan(first);
+    await story.plan(second);
+    await story.merge(first, "merge");
+    expect((await story.apply()).outputs["result"]).toBe("applied");
+    await removeRole("MC1", "Night");
+    await story.updateBranch(second);
+    await story.plan(second);
+    await story.merge(second, "merge");
+    const run = await story.apply();
+    expect(run.outputs).toMatchObject({ result: "applied", creates: "1" });
+  });
+});

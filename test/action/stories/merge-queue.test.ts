@@ -105,4 +105,20 @@ describe("a review", () => {
     expect((await story.apply()).outputs["failure-reason"]).toBe("not-approved");
     expect(await story.writes()).toEqual([]);
   });
+
+  test("passes again after the plan was made and approved again", async () => {
+    const pull = await proposed(WITH_ROLE);
+    await story.behind("POST", "/v0.1/merchants/MC1/members", {
+      email: "dan@example.com",
+      roles: ["role_employee"],
+    });
+    await story.plan(pull);
+    const early = await story.plan(pull, {}, { event: story.reviewEvent(pull) });
+    expect(early.outputs["failure-reason"]).toBe("not-approved");
+    await story.review(pull, "APPROVED");
+    const late = await story.plan(pull, {}, { event: story.reviewEvent(pull) });
+    expect(late.outputs["failure-reason"]).toBe("");
+    await story.merge(pull);
+    expect((await story.apply()).outputs["result"]).toBe("applied");
+  });
 });

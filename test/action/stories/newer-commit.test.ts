@@ -113,6 +113,15 @@ describe("an apply whose commit is not the tip any more", () => {
     expect(await created()).toEqual([]);
   });
 
+  test("waits where GitHub still returns the tip before its commit", async () => {
+    const before = story.github.branches.get("main") ?? "";
+    const { sha } = await merged(merchant("MC1", "Day"));
+    story.github.branches.set("main", before);
+    const happens = (): void => void story.github.branches.set("main", sha);
+    story.github.incidents.push({ method: "GET", path: /\/compare\//, happens });
+    expect((await story.apply({}, { sha })).outputs["result"]).toBe("applied");
+  });
+
   test("is refused where the branch does not have it any more", async () => {
     const before = story.github.branches.get("main") ?? "";
     const { sha } = await merged(merchant("MC1", "Day"));

@@ -1,7 +1,7 @@
 import { isInShard } from "../../cli/args/shard.ts";
+import { ruleNotesOf } from "../../cli/review/compare-rules.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
-import { looseningsOf } from "../../plan/judge/loosenings.ts";
 import { groupRuleNotes, type RuleLine, type RuleNote } from "../../render/view/rules-view.ts";
 import type { ActionContext } from "../action-context.ts";
 import { type LoadedFiles, matchGlob } from "../load-and-plan.ts";
@@ -23,16 +23,7 @@ export function ruleNotes(
   { inputs, masked }: Pick<ActionContext, "inputs" | "masked">,
 ): readonly RuleLine[] {
   if (base === null) return [BASE_UNKNOWN];
-  const planOf = new Map(plans?.map((plan) => [plan.merchant, plan]));
-  const before = new Map(base.states.map((state) => [state.merchant, state]));
-  const notes = loaded.states.flatMap((head) => {
-    const was = before.get(head.merchant);
-    const plan = planOf.get(head.merchant) ?? null;
-    return [
-      ...(was === undefined ? [] : looserRules(was, head)),
-      ...overridesIn(head, was?.guards.overrides ?? [], plan),
-    ];
-  });
+  const notes = ruleNotesOf(loaded.states, base.states, plans, matchGlob);
   const head = new Set(loaded.states.map(({ merchant }) => merchant));
   const isMeant = ({ merchant }: DesiredState): boolean =>
     (inputs.merchants.length === 0 || inputs.merchants.includes(merchant)) &&
@@ -66,37 +57,4 @@ function noLongerManaged({ merchant }: DesiredState): RuleNote {
     topic: "managed",
     text: "no longer managed, because no file declares it; what is live stays as it is",
   };
-}
-
-function looserRules(base: DesiredState, head: DesiredState): readonly RuleNote[] {
-  const { merchant } = head;
-  return looseningsOf(base, head, matchGlob).map((one) => ({ merchant, kind: "loosened", ...one }));
-}
-
-/** Returns the overrides of the plan that is shown, and new ones of another plan, which no review has seen. */
-function overridesIn(
-  { merchant, guards }: DesiredState,
-  known: readonly string[],
-  plan: Plan | null,
-): readonly RuleNote[] {
-  const topic = "overrides";
-  const used = (plan?.overridden ?? []).map(
-    ({ code, message }): RuleNote => ({
-      merchant,
-      kind: "overridden",
-      topic,
-      text: `overrides ${code} for this plan: ${message}`,
-    }),
-  );
-  const leftOver = new Set(
-    plan?.findings.flatMap(({ code, name }) => (code === "override-left-over" ? name : [])),
-  );
-  const others = (guards.overrides ?? []).filter(
-    (one) => !known.includes(one) && (plan === null || leftOver.has(one)),
-  );
-  const what = plan === null ? "an override for one plan" : "an override for another plan";
-  return [
-    ...used,
-    ...others.map((one): RuleNote => ({ merchant, kind: "loosened", topic, text: `${what}: ${one}` })),
-  ];
 }

@@ -30,6 +30,8 @@ export interface Loaded {
   readonly diagnostics: readonly Diagnostic[];
   /** The former states of merchants that no file declares any more; absent unless compared with a commit. */
   readonly unmanaged?: readonly DesiredState[];
+  /** The former states of merchants that were compared with a commit; absent unless they were. */
+  readonly former?: readonly DesiredState[];
 }
 
 /** Options for loading files. */
@@ -95,6 +97,7 @@ async function loadChanged(
       states: head.filter((state) => changed.has(state.merchant) && isPicked(state)),
       all,
       diagnostics,
+      former: before,
       // A file with errors, or an unchanged one, may still declare a merchant that the changed files do not.
       unmanaged: before.filter(
         (state) =>

@@ -30,7 +30,7 @@ export interface PlannedMerchants {
   readonly failures: readonly FailureJson[];
   readonly placeOf: PlaceOf;
   /** The files that were read, also of other merchants. */
-  readonly project: Pick<Loaded, "all" | "sources" | "states" | "unmanaged">;
+  readonly project: Pick<Loaded, "all" | "sources" | "states" | "unmanaged" | "former">;
   /** The display, at rest. */
   readonly progress: ProgressDisplay;
   close(): Promise<void>;

@@ -1,16 +1,17 @@
 import type { Plan } from "../../model/plan.ts";
-import type { UnmanagedMerchant } from "../../render/markdown/review-sections.ts";
 import { isEmptyPlan, renderEmptyPlans, renderPlans } from "../../render/text/plan-text.ts";
 import { planView } from "../../render/view/plan-view.ts";
+import type { RuleLine } from "../../render/view/rules-view.ts";
 import type { DocumentOptions, OutputOptions, ServiceOptions } from "../args/options.ts";
 import { ExitCode, type Io, type TextWriter } from "../io/io.ts";
 import { outputTo, standardStream, styleFor, verbosityOf } from "../io/output.ts";
 import { warnUnfinishedRuns } from "../journal/past-runs.ts";
 import { type PlannedMerchants, planMerchants } from "../session/plan-merchants.ts";
-import { plannedOnly } from "../session/session.ts";
+import { globMatcher, plannedOnly } from "../session/session.ts";
 import { warnUnmanaged } from "./list-merchants.ts";
 import {
   type PlanFormat,
+  type Printing,
   type PrintPlans,
   plansPrinter,
   reportOf,
@@ -52,7 +53,12 @@ export async function previewPlans(
     const output = outputTo(options.output ?? streamBeside(options.out), io);
     const { complete } = showPlans(
       merchants.planned,
-      await printerFor({ ...merchants, unmanaged }, options, output.sink, io),
+      await printerFor(
+        { ...merchants, unmanaged, rules: await looserRules(merchants) },
+        options,
+        output.sink,
+        io,
+      ),
       options,
       io,
     );
@@ -99,8 +105,23 @@ function streamBeside(out: string | undefined): string | undefined {
   return out !== undefined && standardStream(out) === "stdout" ? "/dev/stderr" : undefined;
 }
 
+/** Returns what is looser than at the commit of `--changed-since`; nothing without one. */
+async function looserRules({ planned, project }: PlannedMerchants): Promise<readonly RuleLine[]> {
+  const { states, former } = project;
+  if (former === undefined) return [];
+  const { compareRules } = await import("../review/compare-rules.ts");
+  const results = plannedOnly(planned);
+  const shown = new Set(results.map(({ plan }) => plan.merchant));
+  return compareRules(
+    states.filter(({ merchant }) => shown.has(merchant)),
+    former,
+    results.map(({ plan }) => plan),
+    globMatcher(),
+  );
+}
+
 async function printerFor(
-  merchants: PlannedMerchants & { readonly unmanaged: readonly UnmanagedMerchant[] },
+  merchants: PlannedMerchants & Pick<Printing, "unmanaged" | "rules">,
   options: PlanCommandOptions,
   sink: TextWriter,
   io: Io,

@@ -10,8 +10,9 @@ import { plansJson } from "../../render/machine-formats.ts";
 import { renderReview } from "../../render/markdown/render-review.ts";
 import type { UnmanagedMerchant, UnplannedView } from "../../render/markdown/review-sections.ts";
 import { renderFailure, renderUnread } from "../../render/text/failure-text.ts";
-import { renderPlans } from "../../render/text/plan-text.ts";
+import { renderPlans, renderRules } from "../../render/text/plan-text.ts";
 import { type PlaceOf, type PlanCommand, planView } from "../../render/view/plan-view.ts";
+import type { RuleLine } from "../../render/view/rules-view.ts";
 import type { DocumentOptions, OutputOptions } from "../args/options.ts";
 import { writeAtomically } from "../files/atomic-write.ts";
 import { driftTimes } from "../files/git-history.ts";
@@ -70,6 +71,8 @@ export interface Printing {
   readonly fileErrors: number;
   readonly failures: readonly FailureJson[];
   readonly unmanaged?: readonly UnmanagedMerchant[];
+  /** What the rules allow that those of the commit that the files are compared with do not. */
+  readonly rules?: readonly RuleLine[];
   readonly sink: TextWriter;
   /** The command that applies the plans; `apply` if absent. */
   readonly command?: PlanCommand;
@@ -80,7 +83,7 @@ export type PrintPlans = (plans: readonly Plan[], unplanned: readonly UnplannedV
 
 /** Returns a printer of plans in the selected format. */
 export function plansPrinter(
-  { options, placeOf, fileErrors, failures, unmanaged = [], sink, command }: Printing,
+  { options, placeOf, fileErrors, failures, unmanaged = [], rules = [], sink, command }: Printing,
   io: Io,
 ): PrintPlans {
   return (plans, unplanned) => {
@@ -90,13 +93,14 @@ export function plansPrinter(
         return sink.write(plansJson(plans, failures));
       case "markdown":
         return sink.write(
-          renderReview({ command: "plan", views, unplanned, fileErrors, unmanaged }, options.maxSize),
+          renderReview({ command: "plan", views, unplanned, fileErrors, unmanaged, rules }, options.maxSize),
         );
       case "junit":
         return sink.write(plansJunit(views, failures));
       case "text":
         if (plans.length === 0) return;
-        return sink.write(renderPlans(views, styleFor(sink, io, options.color), verbosityOf(options)));
+        sink.write(renderPlans(views, styleFor(sink, io, options.color), verbosityOf(options)));
+        return options.quiet ? undefined : sink.write(renderRules(rules, styleFor(sink, io, options.color)));
       default:
         return options.format satisfies never;
     }

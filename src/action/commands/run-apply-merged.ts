@@ -47,7 +47,7 @@ import { guardApplyBranch, guardCredentials, overridesIn } from "../review/secre
 export async function runApplyMerged(context: ActionContext): Promise<ActionResult> {
   const branch = await readingApprovals(() => guardApplyBranch(context, context.github));
   const { github, io, event } = context;
-  const pulls = await readingApprovals(() => pullsMergedAs(event.sha, branch, github, io.sleep));
+  const pulls = await readingApprovals(() => pullsMergedAs(event, branch, github, io.sleep));
   try {
     return await withActionErrors(() => stoppable(context, branch, pulls));
   } catch (error) {

@@ -1,5 +1,5 @@
 import { ActionError } from "../action-error.ts";
-import type { GroupContext } from "./event-context.ts";
+import type { EventContext, GroupContext } from "./event-context.ts";
 import { type Commit, type Github, GithubError, type Pull } from "./github-api.ts";
 
 /** A commit to be applied, and how to find what was merged before it. */
@@ -13,14 +13,16 @@ export interface ApplyPlace {
 /** GitHub needs some seconds after a merge to answer which pull request a commit is of. */
 const LAG_WAITS_MS = [1_000, 2_000, 4_000, 8_000, 15_000];
 
-/** Returns the pull requests that a commit merged into a branch; asks again where there is none at first. */
+/** Returns the pull requests that the commit of an event merged into a branch; if there is none, asks again for a while. */
 export async function pullsMergedAs(
-  commit: string,
+  { sha: commit, name }: Pick<EventContext, "sha" | "name">,
   branch: string,
   github: Github,
   sleep: (ms: number) => Promise<void>,
 ): Promise<readonly Pull[]> {
-  for (const wait of [...LAG_WAITS_MS, null]) {
+  // These events do not follow a merge.
+  const waits = name === "schedule" || name === "workflow_dispatch" ? [] : LAG_WAITS_MS;
+  for (const wait of [...waits, null]) {
     const merged = await mergedPulls(commit, branch, github);
     const own = merged.filter(({ mergedAs }) => mergedAs === commit);
     if (own.length > 0) return own;

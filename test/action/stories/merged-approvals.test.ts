@@ -71,6 +71,16 @@ describe("the approvals of what was merged", () => {
     expect(run.outputs["result"]).toBe("applied");
   });
 
+  test("are not waited for by a run that follows no merge", async () => {
+    await story.pushToMain(merchant("MC1", "Day"));
+    const before = story.clock.now();
+    const run = await story.run({ command: "apply" });
+    expect(run.outputs["failure-reason"]).toBe("not-approved");
+    expect(story.clock.now() - before).toBeLessThan(90_000);
+    expect((await story.apply()).outputs["failure-reason"]).toBe("not-approved");
+    expect(story.clock.now() - before).toBeGreaterThan(140_000);
+  });
+
   test("are those of all parents of a merge", async () => {
     const [one, other] = [
       await story.openPull(merchant("MC1", "Day")),

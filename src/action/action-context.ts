@@ -56,6 +56,7 @@ export const OUTPUTS = [
   "deferred",
   "fingerprint",
   "plan-path",
+  "part-path",
   "report-path",
   "sarif-path",
   "matrix",

@@ -1,9 +1,9 @@
-import { readShard, type Shard } from "../cli/args/shard.ts";
+import { MAX_JOBS, readShard, type Shard } from "../cli/args/shard.ts";
 import { ActionError } from "./action-error.ts";
 
 /** The validated inputs. */
 export interface Inputs {
-  readonly command: "plan" | "apply" | "drift" | "validate" | "list";
+  readonly command: "plan" | "publish" | "apply" | "drift" | "validate" | "list";
   readonly paths: readonly string[];
   readonly merchants: readonly string[];
   readonly apiKey: string;
@@ -26,6 +26,14 @@ export interface Inputs {
   /** Name of the comment, the check runs and the issue; empty for none. */
   readonly label: string;
   readonly shard: Shard | null;
+  /** When a plan is published: by its own run, or by a later `publish`. */
+  readonly publish: "now" | "later";
+  /** Folder of the parts that `publish` reads. */
+  readonly plans: string;
+  /** Commit, tag or branch with which `list` compares; empty for none. */
+  readonly changedSince: string;
+  /** Maximum number of parts that `list` makes. */
+  readonly jobs: number;
   readonly concurrency: number;
   readonly maxCommentSize: number;
   readonly maskAddresses: "auto" | "on" | "off";
@@ -52,6 +60,10 @@ export const INPUT_DEFAULTS = {
   "on-drift": "issue",
   label: "",
   shard: "",
+  publish: "now",
+  plans: "plans",
+  "changed-since": "",
+  jobs: "256",
   concurrency: "10",
   "max-comment-size": "60000",
   "mask-addresses": "auto",
@@ -104,7 +116,7 @@ export function readInputs(env: RunnerEnv): Inputs {
     throw new ActionError("usage", "The input shard takes i/n, such as 2/5, with i from 1 to n.");
   }
   return {
-    command: choice("command", ["plan", "apply", "drift", "validate", "list"]),
+    command: choice("command", ["plan", "publish", "apply", "drift", "validate", "list"]),
     paths: lines("paths"),
     merchants: words("merchants"),
     apiKey: text("api-key"),
@@ -123,6 +135,10 @@ export function readInputs(env: RunnerEnv): Inputs {
     onDrift: choice("on-drift", ["issue", "pull-request", "none"]),
     label: label(text("label")),
     shard,
+    publish: choice("publish", ["now", "later"]),
+    plans: text("plans"),
+    changedSince: text("changed-since"),
+    jobs: number("jobs", 1, MAX_JOBS),
     concurrency: number("concurrency", 1, 64),
     maxCommentSize: number("max-comment-size", 2000, 65_536),
     maskAddresses: choice("mask-addresses", ["auto", "on", "off"]),

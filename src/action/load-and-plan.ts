@@ -22,11 +22,16 @@ export interface LoadedFiles extends Loaded {
   readonly valid: boolean;
 }
 
-/** Loads the files and logs their diagnostics. */
-export async function loadFiles(inputs: Inputs, io: Io): Promise<LoadedFiles> {
+/** Loads the files and logs their diagnostics; with `changedSince`, of the merchants that differ from that commit. */
+export async function loadFiles(inputs: Inputs, io: Io, changedSince = ""): Promise<LoadedFiles> {
   await keepInside(inputs.paths, io.cwd);
   const { paths, merchants, shard } = inputs;
-  const loaded = await loadStates(paths, { merchants, cwd: io.cwd, now: io.now() });
+  const loaded = await loadStates(paths, {
+    merchants,
+    cwd: io.cwd,
+    now: io.now(),
+    ...(changedSince !== "" && { changedSince }),
+  });
   const states = shard ? loaded.states.filter(({ merchant }) => isInShard(merchant, shard)) : loaded.states;
   if (loaded.diagnostics.length > 0) io.stdout.write(renderDiagnostics(loaded.diagnostics, PLAIN));
   return { ...loaded, states, valid: !loaded.diagnostics.some(isFileError) };

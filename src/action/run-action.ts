@@ -71,6 +71,7 @@ async function runCommand(
   const { command } = context.inputs;
   switch (command) {
     case "plan":
+    case "publish":
       return (await import("./commands/run-plan.ts")).runPlan(await online());
     case "apply":
       return (await import("./commands/run-apply-merged.ts")).runApplyMerged(await online());

@@ -140,7 +140,7 @@ function membersGainingMore(fresh: Plan, approved: ApprovalRecord, key: string):
 }
 
 /** Returns whether a plan was edited after it was made: its fingerprints do not match its content. */
-function isTampered(plan: Plan): boolean {
+export function isTampered(plan: Plan): boolean {
   const deferred = plan.deferred.map(({ change }) => change);
   return (
     [...plan.changes, ...deferred].some((change) => changeFingerprint(change) !== change.fingerprint) ||

@@ -1,4 +1,4 @@
-import { jobMatrix, MAX_JOBS } from "../../cli/args/shard.ts";
+import { jobMatrix } from "../../cli/args/shard.ts";
 import { VERSION } from "../../cli/io/io.ts";
 import { diagnosticTable } from "../../config/diagnostics/rule-table.ts";
 import { counted } from "../../lib/text.ts";
@@ -43,9 +43,10 @@ export async function runValidate(context: OfflineContext): Promise<ActionResult
 
 /** Runs `list`: outputs a job matrix that covers all merchants. */
 export async function runList(context: OfflineContext): Promise<ActionResult> {
-  const loaded = await withActionErrors(() => loadFiles(context.inputs, context.io));
+  const { inputs, io } = context;
+  const loaded = await withActionErrors(() => loadFiles(inputs, io, inputs.changedSince));
   annotate(diagnosticAnnotations(loaded.diagnostics), context.log);
-  const matrix = jobMatrix(loaded.states, MAX_JOBS);
+  const matrix = jobMatrix(loaded.states, inputs.jobs);
   const outputs = { matrix: JSON.stringify(matrix) };
   context.log.info(
     `${counted(loaded.states.length, "merchant")} in ${counted(matrix.include.length, "job")}.`,

@@ -1,12 +1,11 @@
-import { plannedOnly } from "../../cli/session/session.ts";
+import { resolve } from "node:path";
+import { type PlanResult, plannedOnly } from "../../cli/session/session.ts";
 import { ruleLocations } from "../../cli/show/rule-locations.ts";
 import { unplannedOf } from "../../cli/show/show-plans.ts";
-import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
-import { upcomingEnds } from "../../plan/due.ts";
 import { fenced } from "../../render/markdown/markdown-blocks.ts";
-import { endsText, type ReviewInput } from "../../render/markdown/review-sections.ts";
+import type { ReviewInput, UnplannedView } from "../../render/markdown/review-sections.ts";
 import { PLAIN } from "../../render/style.ts";
 import { renderFailure } from "../../render/text/failure-text.ts";
 import { renderPlans, renderRules } from "../../render/text/plan-text.ts";
@@ -14,16 +13,25 @@ import { planView } from "../../render/view/plan-view.ts";
 import { type ActionContext, type ActionResult, failed, markerOf, passed } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
 import { annotate } from "../action-log.ts";
-import type { PullContext } from "../github/event-context.ts";
-import { type MergedApproval, objectionLines } from "../github/merged-approval.ts";
-import { type KeptApproval, keepApproval } from "../github/pull-approval.ts";
+import type { EventContext, PullContext } from "../github/event-context.ts";
+import { objectionLines } from "../github/merged-approval.ts";
+import { keepApproval } from "../github/pull-approval.ts";
 import { findComment, NO_COMMENT, type PullComment } from "../github/pull-comment.ts";
-import { keysNamedBy, lacksKeys, loadFiles, planFiles, withActionErrors } from "../load-and-plan.ts";
+import {
+  keysNamedBy,
+  type LoadedFiles,
+  lacksKeys,
+  loadFiles,
+  planFiles,
+  withActionErrors,
+} from "../load-and-plan.ts";
 import { diagnosticAnnotations, planAnnotations } from "../review/annotations.ts";
-import { readableBase } from "../review/base-states.ts";
+import { type CommitStates, readableBase } from "../review/base-states.ts";
 import { compareFiles } from "../review/compare-files.ts";
 import { plannedMerchants } from "../review/covered-merchants.ts";
 import { maskAddresses, maskedAnnotations, maskText, publishable } from "../review/mask-addresses.ts";
+import { afterPlan, scopeText, verdictOf } from "../review/plan-outcome.ts";
+import { gatherPlans, partText, readParts } from "../review/plan-parts.ts";
 import {
   aboutFiles,
   aboutRun,
@@ -31,8 +39,9 @@ import {
   publish,
   pullHead,
   type ReviewPage,
+  renderReviewSummary,
 } from "../review/publish-plan.ts";
-import { approvalText, approvedBefore, howToApprove, isReview } from "../review/reviewed-plan.ts";
+import { approvedBefore, howToApprove, isReview } from "../review/reviewed-plan.ts";
 import { ruleNotes } from "../review/rule-notes.ts";
 import { guardCredentials, guardPlanEvent } from "../review/secret-policy.ts";
 
@@ -40,11 +49,13 @@ import { guardCredentials, guardPlanEvent } from "../review/secret-policy.ts";
 export async function runPlan(context: ActionContext): Promise<ActionResult> {
   const { github, log, scope, inputs } = context;
   const { pull, runUrl } = context.event;
-  const comment = pull
-    ? await findComment({ github, log, scope, inputs, pull: pull.number, heads: headsOf(pull) })
-    : NO_COMMENT;
+  const isPublished = inputs.publish === "now" || inputs.command === "publish";
+  const comment =
+    pull && isPublished
+      ? await findComment({ github, log, scope, inputs, pull: pull.number, heads: headsOf(pull) })
+      : NO_COMMENT;
   const again = isReview(context.event);
-  if (pull && !again && (await pullHead(context, false)) === "newest") {
+  if (pull && isPublished && !again && (await pullHead(context, false)) === "newest") {
     await comment.planning(pull.headSha, runUrl);
   }
   try {
@@ -64,129 +75,160 @@ function headsOf({ headSha, previousSha }: PullContext): readonly string[] {
 
 async function plan(context: ActionContext, comment: PullComment): Promise<ActionResult> {
   const { inputs, io, event, log } = context;
+  guardParts(context);
   const loaded = await loadFiles(inputs, io);
   const diagnostics = diagnosticAnnotations(loaded.diagnostics);
-  if (lacksKeys(loaded.states, inputs, io.env)) {
+  const parts =
+    inputs.command === "publish" ? await readParts(resolve(io.cwd, inputs.plans), headOf(event)) : null;
+  if (parts?.withoutKey ?? lacksKeys(loaded.states, inputs, io.env)) {
     annotate(diagnostics, log);
-    return compareFiles(context, loaded, comment);
+    return parts === null && inputs.publish === "later"
+      ? writePart(context, partText(headOf(event), [], [], true))
+      : compareFiles(context, loaded, comment);
   }
   guardPlanEvent(event, loaded.states.length > 0);
   keysNamedBy(loaded.states, io.env).forEach(context.maskSecret);
-  await guardCredentials(context, loaded.states);
+  if (parts === null) await guardCredentials(context, loaded.states);
   const base = await readableBase(context);
-  const states = await plannedMerchants(context, loaded.states, base);
-  const { planned, close } = await planFiles(states, inputs, io, {
-    base: inputs.rules === "both" ? (base?.states ?? []) : [],
-  });
+  const compared = inputs.scope === "all" ? [] : (base?.states ?? []);
+  const { looks, plans, unplanned, close } =
+    parts === null
+      ? await madePlans(context, await plannedMerchants(context, loaded.states, base), base)
+      : { looks: [], ...gatherPlans(parts, loaded.states, compared), close: async () => undefined };
+  const covered = new Set([...plans, ...unplanned].map(({ merchant }) => merchant));
+  const states = loaded.states.filter(({ merchant }) => covered.has(merchant));
   try {
-    const placeOf = ruleLocations(loaded.states, loaded.sources);
-    const looks = plannedOnly(planned);
-    const plans = looks.map(({ plan }) => plan);
-    const unplanned = unplannedOf(planned);
-    io.stdout.write(
-      renderPlans(
-        plans.map((one) => planView(one, placeOf)),
-        PLAIN,
-      ),
-    );
-    for (const { merchant, failure } of unplanned) {
-      io.stdout.write(`${merchant} could not be planned.\n${renderFailure(failure, PLAIN)}`);
-    }
-    annotate(
-      maskedIf(context, [...diagnostics, ...planAnnotations(plans, loaded.states, loaded.sources, placeOf)]),
-      log,
-    );
-    const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
-    const rules =
-      base === null && event.pull === null && event.group === null
-        ? []
-        : ruleNotes({ loaded, base, plans }, context);
-    io.stdout.write(renderRules(rules, PLAIN));
-    const review: ReviewInput = {
-      command: "plan",
-      views: publishable(context, plans).map((one) => planView(one, placeOf)),
-      unplanned: context.masked ? maskAddresses(unplanned) : unplanned,
-      fileErrors: fileErrors.length,
-      rules,
-    };
-    const before = await approvedBefore(context, looks);
-    const kept = await keepApproval(context, plans);
-    const page: ReviewPage = {
-      marker: markerOf("plan", context.scope),
-      review,
-      about: [
-        aboutRun(context),
-        ...scopeText(states.length, loaded.states.length),
-        ...kept.remarks,
-        ...aboutFiles(context, loaded.diagnostics),
-      ],
-      after: afterPlan(context, states, plans, kept, before),
-    };
-    const changes = plans.some((one) => one.changes.length > 0 || one.deferred.length > 0);
-    const worth = changes || rules.length > 0;
-    const shown = before?.objections.size === 0 ? NO_COMMENT : comment;
-    const outputs = { ...planOutputs(plans), ...(await publish(context, page, plans, shown, worth)) };
-    const verdict = verdictOf(context, plans, unplanned.length, fileErrors.length);
-    if (verdict.reason !== null && verdict.reason !== "differences") return { ...verdict, outputs };
-    if (kept.problem !== null) return failed("failed", "not-approved", kept.problem, outputs);
-    const [objection] = before === null ? [] : objectionLines(before.objections);
-    if (objection === undefined) return { ...verdict, outputs };
-    return failed("refused", "not-approved", `${objection} ${howToApprove(event)}`, outputs);
+    const isPart = parts === null && inputs.publish === "later";
+    return await reviewed({ loaded, base, states, looks, plans, unplanned, isPart }, context, comment);
   } finally {
     await close();
   }
 }
 
-function scopeText(planned: number, all: number): readonly string[] {
-  if (planned === all) return [];
-  const of = counted(all, "merchant");
-  return [
-    planned === 0
-      ? `None of ${of} is planned: nothing changes for them.`
-      : `${planned} of ${of} ${planned === 1 ? "is" : "are"} planned; nothing changes for the others.`,
-  ];
+/** What a run has planned, and from what. */
+interface Reviewed extends Omit<MadePlans, "close"> {
+  readonly loaded: LoadedFiles;
+  /** `null` if there is none, or if it could not be read. */
+  readonly base: CommitStates | null;
+  /** Merchants that were to be planned. */
+  readonly states: readonly DesiredState[];
+  /** True if another job publishes the plans. */
+  readonly isPart: boolean;
 }
 
-function verdictOf(
-  { inputs }: ActionContext,
-  plans: readonly Plan[],
-  unplanned: number,
-  fileErrors: number,
-): Omit<ActionResult, "outputs"> {
-  const findings = plans.flatMap((one) => one.findings.filter(({ severity }) => severity === "error"));
-  if (fileErrors > 0) {
-    return failed("failed", "invalid-files", `The files have ${counted(fileErrors, "error")}.`);
+/** Logs plans, publishes them and stores their approval. */
+async function reviewed(
+  { loaded, base, states, looks, plans, unplanned, isPart }: Reviewed,
+  context: ActionContext,
+  comment: PullComment,
+): Promise<ActionResult> {
+  const { io, event, log } = context;
+  const diagnostics = diagnosticAnnotations(loaded.diagnostics);
+  const placeOf = ruleLocations(loaded.states, loaded.sources);
+  io.stdout.write(
+    renderPlans(
+      plans.map((one) => planView(one, placeOf)),
+      PLAIN,
+    ),
+  );
+  for (const { merchant, failure } of unplanned) {
+    io.stdout.write(`${merchant} could not be planned.\n${renderFailure(failure, PLAIN)}`);
   }
-  if (unplanned > 0) {
-    return failed("failed", "service", `${counted(unplanned, "merchant")} could not be planned.`);
+  annotate(
+    maskedIf(context, [...diagnostics, ...planAnnotations(plans, loaded.states, loaded.sources, placeOf)]),
+    log,
+  );
+  const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
+  const rules =
+    base === null && event.pull === null && event.group === null
+      ? []
+      : ruleNotes({ loaded, base, plans }, context);
+  io.stdout.write(renderRules(rules, PLAIN));
+  const review: ReviewInput = {
+    command: "plan",
+    views: publishable(context, plans).map((one) => planView(one, placeOf)),
+    unplanned: context.masked ? maskAddresses(unplanned) : unplanned,
+    fileErrors: fileErrors.length,
+    rules,
+  };
+  const verdict = verdictOf(context, plans, unplanned.length, fileErrors.length);
+  if (isPart) {
+    const { outputs } = await writePart(context, partText(headOf(event), plans, unplanned));
+    const about = [aboutRun(context), ...aboutFiles(context, loaded.diagnostics)];
+    await context.appendSummary(renderReviewSummary({ marker: "", review, about, after: [] }));
+    return { ...verdict, outputs: { ...planOutputs(plans), ...outputs } };
   }
-  if (findings.length > 0) {
-    return failed("failed", "invalid-files", `${counted(findings.length, "problem")} to fix first.`);
-  }
-  const refusals = plans.flatMap((one) => one.refusals);
-  if (refusals.length > 0) {
-    return failed(
-      "refused",
-      "refused",
-      `An apply would be refused, for ${counted(refusals.length, "reason")}.`,
+  const before = await approvedBefore(context, looks);
+  const kept = await keepApproval(context, plans);
+  const page: ReviewPage = {
+    marker: markerOf("plan", context.scope),
+    review,
+    about: [
+      aboutRun(context),
+      ...scopeText(states.length, loaded.states.length),
+      ...kept.remarks,
+      ...aboutFiles(context, loaded.diagnostics),
+    ],
+    after: afterPlan(context, states, plans, kept, before),
+  };
+  const changes = plans.some((one) => one.changes.length > 0 || one.deferred.length > 0);
+  const worth = changes || rules.length > 0;
+  const shown = before?.objections.size === 0 ? NO_COMMENT : comment;
+  const outputs = { ...planOutputs(plans), ...(await publish(context, page, plans, shown, worth)) };
+  if (verdict.reason !== null && verdict.reason !== "differences") return { ...verdict, outputs };
+  if (kept.problem !== null) return failed("failed", "not-approved", kept.problem, outputs);
+  const [objection] = before === null ? [] : objectionLines(before.objections);
+  if (objection === undefined) return { ...verdict, outputs };
+  return failed("refused", "not-approved", `${objection} ${howToApprove(event)}`, outputs);
+}
+
+/** Rejects runs of a matrix where the plans of its jobs could not be published together. */
+function guardParts({ inputs, event, masked }: ActionContext): void {
+  const isLater = inputs.command === "plan" && inputs.publish === "later";
+  if (!isLater && inputs.command !== "publish") return;
+  if (event.pull === null || event.name !== "pull_request") {
+    throw new ActionError(
+      "usage",
+      `The jobs of a matrix cannot be published together on the event ${event.name}.`,
+      "Do it on pull_request; for other events, plan in one job, or in shards with a label each.",
     );
   }
-  if (plans.every(({ changes }) => changes.length === 0)) return passed("no-changes");
-  return inputs.failOn === "changes"
-    ? failed("changes", "differences", "There are changes, and fail-on is changes.")
-    : passed("changes");
+  if (isLater && masked) {
+    throw new ActionError(
+      "usage",
+      "Parts have members' addresses, and anybody can read the artifacts of a public repository.",
+      "Plan in one job, or in shards with a label each, without publish: later.",
+    );
+  }
 }
 
-/** Returns the paragraphs about what a merge does, or whether the plan was approved before. */
-function afterPlan(
-  context: ActionContext,
+function headOf({ pull, sha }: EventContext): string {
+  return pull?.headSha ?? sha;
+}
+
+async function writePart(context: ActionContext, text: string): Promise<ActionResult> {
+  const path = await context.saveFile(`rolecall-part-${context.scope.id}.json`, text);
+  return passed("compared", { "part-path": path });
+}
+
+/** The plans of a run, and the merchants without one. */
+interface MadePlans {
+  readonly looks: readonly PlanResult[];
+  readonly plans: readonly Plan[];
+  readonly unplanned: readonly UnplannedView[];
+  close(): Promise<void>;
+}
+
+async function madePlans(
+  { inputs, io }: ActionContext,
   states: readonly DesiredState[],
-  plans: readonly Plan[],
-  kept: KeptApproval,
-  before: MergedApproval | null,
-): readonly string[] {
-  if (before !== null) return [approvalText(context, before)];
-  return kept.closed ? [] : [...onMerge(context, plans, kept), ...announcedEnds(context, states)];
+  base: CommitStates | null,
+): Promise<MadePlans> {
+  const { planned, close } = await planFiles(states, inputs, io, {
+    base: inputs.rules === "both" ? (base?.states ?? []) : [],
+  });
+  const looks = plannedOnly(planned);
+  return { looks, plans: looks.map(({ plan }) => plan), unplanned: unplannedOf(planned), close };
 }
 
 /** Publishes a failure to plan in comment and job summary. */
@@ -199,42 +241,6 @@ async function showFailure(error: ActionError, context: ActionContext, comment: 
   await context.appendSummary(`${[verdict, aboutRun(context), explained].join("\n\n")}\n`);
   const head = await pullHead(context);
   if (head !== "overtaken") await comment.show(() => body, { worth: true, closed: head === "closed" });
-}
-
-/** Returns the paragraph about what a merge does. */
-function onMerge(
-  { event, inputs }: ActionContext,
-  plans: readonly Plan[],
-  { stored, problem }: KeptApproval,
-): readonly string[] {
-  if (event.pull === null || plans.length === 0) return [];
-  const changes = plans.reduce((sum, one) => sum + one.changes.length, 0);
-  if (changes === 0) return ["**On merge**, nothing is changed."];
-  if (plans.some(({ refusals }) => refusals.length > 0)) {
-    return ["**On merge**, the apply would be refused for the reasons above, and change nothing."];
-  }
-  if (problem !== null) return ["**On merge**, the apply would refuse these changes."];
-  if (!stored || inputs.onPlanChange === "apply") {
-    return ["**On merge**, the apply workflow plans again, and applies the new plan."];
-  }
-  return [
-    `**On merge**, the apply workflow plans again and makes ${changes === 1 ? "this change" : `these ${counted(changes, "change")}`}; anything that is not listed here is refused.`,
-  ];
-}
-
-/** Announces the ends of access that are to come: what follows from them needs no approval of its own. */
-function announcedEnds(
-  { event, io, masked }: ActionContext,
-  states: readonly DesiredState[],
-): readonly string[] {
-  if (event.pull === null) return [];
-  const text = endsText(
-    states.flatMap((state) =>
-      upcomingEnds(state, io.now()).map((end) => ({ ...end, merchant: state.merchant })),
-    ),
-  );
-  if (text === "") return [];
-  return [masked ? maskText(text) : text];
 }
 
 function maskedIf<T extends Parameters<typeof maskedAnnotations>[0]>({ masked }: ActionContext, all: T) {

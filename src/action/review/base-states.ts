@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join, posix, relative, resolve, sep } from "node:path";
+import { openBlobs } from "../../cli/files/changed-since.ts";
 import { loadMerchants } from "../../config/load-merchants.ts";
 import type { ReadSource } from "../../config/load-sources.ts";
 import type { DesiredState } from "../../model/desired.ts";
@@ -84,13 +85,37 @@ async function differingTexts(
     const blob = await files.blobAt(path);
     if (blob !== null && (await localCopy(join(workspace, path), blob)) === null) wanted.add(blob);
   }
-  if (wanted.size < 2) return new Map();
-  const found = await github.texts([...wanted]).catch((error: unknown) => {
+  const local = await clonedTexts([...wanted], workspace);
+  const missing = [...wanted].filter((blob) => !local.has(blob));
+  if (missing.length < 2) return local;
+  const found = await github.texts(missing).catch((error: unknown) => {
     // Without that query every file is read by itself.
     if (error instanceof GithubError && error.limit === null) return new Map<string, Uint8Array>();
     throw error;
   });
-  return new Map([...found].filter(([blob, bytes]) => gitBlobName(bytes, blob) === blob));
+  return new Map([...local, ...[...found].filter(([blob, bytes]) => gitBlobName(bytes, blob) === blob)]);
+}
+
+/** Returns the contents that the clone of the checkout has, such as those of the base with `fetch-depth: 2`. */
+async function clonedTexts(
+  blobs: readonly string[],
+  workspace: string,
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  if (blobs.length === 0) return new Map();
+  const clone = openBlobs(workspace);
+  try {
+    const texts = await Promise.all(blobs.map(async (blob) => [blob, await clone.read(blob)] as const));
+    return new Map(
+      texts.flatMap(([blob, bytes]) =>
+        bytes !== null && gitBlobName(bytes, blob) === blob ? [[blob, bytes] as const] : [],
+      ),
+    );
+  } catch {
+    // Without git, or in a folder of somebody else's, GitHub has them.
+    return new Map();
+  } finally {
+    clone.close();
+  }
 }
 
 function commitReader(

@@ -59,11 +59,11 @@ export async function changedFiles(
     ...[...(changed.links ? known : changed.paths)].filter(isWanted),
     ...differing.map(inRoot),
   ]);
-  const blobs = openBlobs(root, commit);
+  const blobs = openBlobs(root);
   return {
     files: differing,
     before: [...before].filter((path) => known.has(path)).sort(),
-    read: readerOf(blobs),
+    read: readerOf(blobs, commit),
     close: blobs.close,
   };
 }
@@ -134,26 +134,26 @@ function parseRaw(output: string): { readonly paths: ReadonlySet<string>; readon
   };
 }
 
-function readerOf(blobs: Blobs): ReadSource {
+function readerOf(blobs: Blobs, commit: string): ReadSource {
   return async (path, from) => {
     const file = posix.normalize(from === null ? path : posix.join(posix.dirname(from), path));
     if (file.startsWith("..")) return { ok: false, reason: "outside-root" };
-    const bytes = await blobs.read(file);
+    const bytes = await blobs.read(`${commit}:${file}`);
     if (bytes === null) return { ok: false, reason: "missing" };
     const text = decodeUtf8(bytes);
     return text === null ? { ok: false, reason: "not-utf8" } : { ok: true, file, text };
   };
 }
 
-/** The files of one commit. */
+/** The contents of files that a clone has. */
 interface Blobs {
-  /** Returns a file by its path in the repository; `null` if there is none. */
-  read(path: string): Promise<Buffer | null>;
+  /** Returns a content by its git object name, or by `commit:path`; `null` if there is none. */
+  read(name: string): Promise<Buffer | null>;
   close(): void;
 }
 
 /** Starts one process of git that answers every request in order. */
-function openBlobs(cwd: string, commit: string): Blobs {
+export function openBlobs(cwd: string): Blobs {
   const child = spawn("git", ["cat-file", "--batch", "--follow-symlinks"], {
     cwd,
     stdio: ["pipe", "pipe", "ignore"],
@@ -188,12 +188,12 @@ function openBlobs(cwd: string, commit: string): Blobs {
     [chunks, length] = [[rest], rest.length];
   });
   return {
-    read: (path) =>
+    read: (name) =>
       new Promise((resolve, reject) => {
         // A line is a request, so such a path cannot be named.
-        if (path.includes("\n")) return resolve(null);
+        if (name.includes("\n")) return resolve(null);
         waiting.push({ resolve, reject });
-        child.stdin.write(`${commit}:${path}\n`);
+        child.stdin.write(`${name}\n`);
       }),
     close: () => void child.stdin.end(),
   };

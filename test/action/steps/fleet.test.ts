@@ -1,3 +1,6 @@
+import { execFileSync } from "node:child_process";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { openRepository, type Repository } from "../support/repository.ts";
 
@@ -80,6 +83,29 @@ describe("fleet", () => {
     });
     const some = await repository.step({ command: "list", merchants: include[0].merchants });
     expect(JSON.parse(some.outputs["matrix"] ?? "").include).toHaveLength(2);
+  });
+
+  test("list with changed-since only has merchants that the last merge changed", async () => {
+    repository = await openRepository(seed(3), filesOf(3));
+    const git = (...args: readonly string[]): void => {
+      const author = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
+      execFileSync("git", ["-C", repository.folder, ...author, ...args], { stdio: "ignore" });
+    };
+    const commit = (): void => {
+      git("add", ".");
+      git("commit", "--quiet", "--message", "Change");
+    };
+    await rm(join(repository.folder, ".git"), { recursive: true });
+    git("init", "--quiet");
+    commit();
+    await writeFile(join(repository.folder, "access/MC001.yaml"), `${file("MC001")}roles: []\n`);
+    commit();
+    const end = await repository.step({ command: "list", "api-key": "", "changed-since": "HEAD^1" });
+    expect(JSON.parse(end.outputs["matrix"] ?? "").include).toMatchObject([{ merchants: "MC001" }]);
+    expect(repository.github.requests).toEqual([]);
+    const shallow = await repository.step({ command: "list", "api-key": "", "changed-since": "HEAD^9" });
+    expect(shallow.outputs["failure-reason"]).toBe("usage");
+    expect(shallow.log).toContain("git knows no commit HEAD^9");
   });
 
   test("validate needs neither key nor service nor token", async () => {

@@ -275,6 +275,6 @@ describe("plan", () => {
     expect(end.outputs["failure-reason"]).toBe("usage");
     expect(end.log).toContain("::error::Line 1 of the input api-keys is not merchant=key.");
     const wrong = await plan({ command: "aply" });
-    expect(wrong.log).toContain("The input command takes plan, apply, drift, validate, list.");
+    expect(wrong.log).toContain("The input command takes plan, publish, apply, drift, validate, list.");
   });
 });

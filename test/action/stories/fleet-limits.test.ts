@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { changedFleet, codesOf, fleetFiles, fleetSeed } from "../support/fleet.ts";
-import { openStory, type Story } from "../support/story.ts";
+import { downloadParts } from "../support/parts.ts";
+import { openStory, type Run, type Story } from "../support/story.ts";
 
 let story: Story;
 
@@ -11,28 +12,55 @@ afterEach(async () => {
 /** GitHub's limit for one job of a fleet. */
 const MOST_REQUESTS = 30;
 
-describe("a fleet in one job", () => {
-  test.each([
-    [300, 300],
-    [300, 40],
-  ])(
-    "of %i merchants, %i of them changed, takes few requests to GitHub",
-    {
-      timeout: 120_000,
-    },
-    async (count, changed) => {
-      const codes = codesOf(count);
-      story = await openStory(fleetSeed(count), fleetFiles(codes));
-      story.github.pageSize = 100;
-      const pull = await story.openPull(changedFleet(codes.slice(0, changed)));
-      const plan = await story.plan(pull, { concurrency: "32" });
-      expect(plan.outputs).toMatchObject({ result: "changes", creates: String(changed) });
-      expect(plan.requests.length).toBeLessThanOrEqual(MOST_REQUESTS);
-      await story.merge(pull);
-      const apply = await story.apply({ concurrency: "32" });
-      expect(apply.outputs["result"]).toBe("applied");
-      expect(story.comments(pull)[0]?.length).toBeLessThanOrEqual(60_000);
-      expect(apply.requests.length).toBeLessThanOrEqual(MOST_REQUESTS);
-    },
-  );
+const openFleet = async (count: number, changed: number): Promise<number> => {
+  const codes = codesOf(count);
+  story = await openStory(fleetSeed(count), fleetFiles(codes));
+  story.github.pageSize = 100;
+  return story.openPull(changedFleet(codes.slice(0, changed)));
+};
+
+test("300 changed merchants in one job take few requests to GitHub", { timeout: 120_000 }, async () => {
+  const pull = await openFleet(300, 300);
+  const plan = await story.plan(pull, { concurrency: "32" });
+  expect(plan.outputs).toMatchObject({ result: "changes", creates: "300" });
+  expect(plan.requests.length).toBeLessThanOrEqual(MOST_REQUESTS);
+});
+
+test("40 changed merchants of 300 are planned and applied with few requests to GitHub", {
+  timeout: 120_000,
+}, async () => {
+  const pull = await openFleet(300, 40);
+  const plan = await story.plan(pull, { concurrency: "32" });
+  expect(plan.outputs).toMatchObject({ result: "changes", creates: "40" });
+  await story.merge(pull);
+  const apply = await story.apply({ concurrency: "32" });
+  expect(apply.outputs["result"]).toBe("applied");
+  expect(story.comments(pull)[0]?.length).toBeLessThanOrEqual(60_000);
+  for (const { requests } of [plan, apply]) expect(requests.length).toBeLessThanOrEqual(MOST_REQUESTS);
+});
+
+/** What a repository's token may do in an hour, and how many jobs a matrix may have. */
+const [HOUR_LIMIT, MOST_JOBS] = [1000, 256];
+
+test("1,000 changed merchants in a matrix are one comment and one approval, within the limit of an hour", {
+  timeout: 300_000,
+}, async () => {
+  const [pull, jobs] = [await openFleet(1000, 1000), 5];
+  await story.clone();
+  const runs: Run[] = [];
+  for (let job = 1; job <= jobs; job++) {
+    const inputs = { publish: "later", concurrency: "32", shard: `${job}/${jobs}` };
+    const run = await story.plan(pull, inputs);
+    expect(run.outputs).toMatchObject({ result: "changes", "has-changes": "true" });
+    runs.push(run);
+  }
+  expect([story.comments(pull), story.github.checks]).toEqual([[], []]);
+  const plans = await downloadParts(runs);
+  const published = await story.plan(pull, { command: "publish", plans, "api-key": "" });
+  expect(published.outputs).toMatchObject({ result: "changes", creates: "1000" });
+  expect(story.comments(pull)).toHaveLength(1);
+  expect(story.comments(pull)[0]?.length).toBeLessThanOrEqual(60_000);
+  const most = Math.max(...runs.map(({ requests }) => requests.length));
+  expect(published.requests.length).toBeLessThanOrEqual(MOST_REQUESTS);
+  expect(MOST_JOBS * most + published.requests.length).toBeLessThanOrEqual(HOUR_LIMIT);
 });

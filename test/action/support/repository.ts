@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -37,6 +38,8 @@ export interface Repository {
   readonly folder: string;
   /** Puts files into the checkout, and nothing else. */
   checkOut(files: Readonly<Record<string, string>>): Promise<void>;
+  /** Gives the checkouts to come a clone that has these contents, as one with their commits would. */
+  clone(contents: Iterable<Uint8Array>): Promise<void>;
   /** Commits files on a branch of a pull request, opens it where it is not, and checks its files out. */
   propose(number: number, files: Readonly<Record<string, string>>): Promise<string>;
   /** Merges a pull request into main, and checks main out. */
@@ -66,10 +69,26 @@ export async function openRepository(
   const proposed = new Map<number, Readonly<Record<string, string>>>();
   github.branches.set("main", github.commit(files));
   let runs = 0;
+  let clonedTo: string | null = null;
 
+  const clone: Repository["clone"] = async (contents) => {
+    clonedTo = join(folder, "clone.git");
+    const texts = await mkdtemp(join(folder, "contents-"));
+    const paths: string[] = [];
+    for (const content of contents) {
+      const path = join(texts, String(paths.length));
+      await writeFile(path, content);
+      paths.push(path);
+    }
+    execFileSync("git", ["init", "--quiet", "--bare", clonedTo]);
+    const hash = ["--git-dir", clonedTo, "hash-object", "-w", "--stdin-paths"];
+    execFileSync("git", hash, { input: `${paths.join("\n")}\n` });
+  };
   const checkOut: Repository["checkOut"] = async (wanted) => {
     await rm(workspace, { recursive: true });
-    await mkdir(join(workspace, ".git"), { recursive: true });
+    await mkdir(workspace, { recursive: true });
+    if (clonedTo === null) await mkdir(join(workspace, ".git"));
+    else await writeFile(join(workspace, ".git"), `gitdir: ${clonedTo}\n`);
     for (const [path, text] of Object.entries(wanted)) {
       await mkdir(dirname(join(workspace, path)), { recursive: true });
       await writeFile(join(workspace, path), text);
@@ -99,6 +118,7 @@ export async function openRepository(
     service,
     folder: workspace,
     checkOut,
+    clone,
     behind,
     propose: async (number, changed) => {
       proposed.set(number, changed);

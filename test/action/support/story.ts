@@ -77,6 +77,8 @@ export interface Story {
   rerun(run: Run, inputs?: RunInputs): Promise<Run>;
   /** The event of a review, for a workflow that plans on it. */
   reviewEvent(pull: number): StoryEvent;
+  /** Gives the checkouts to come a clone with everything that was committed by now. */
+  clone(): Promise<void>;
   /** Files of a branch, or of a commit. */
   files(ref: string): Readonly<Record<string, string>>;
   /** The texts of the action's own comments on a pull request. */
@@ -248,6 +250,7 @@ export async function openStory(seed: string, files: Readonly<Record<string, str
       const pull = pullOf(number);
       return pullEvent(pull, trialMerge(pull), github, { name: "pull_request_review", action: "submitted" });
     },
+    clone: () => repository.clone(git.blobs.values()),
     files: (ref) => git.texts(branches.get(ref) ?? ref),
     comments: (number) => {
       const own = github.comments.filter(({ issue, author }) => issue === number && author.endsWith("[bot]"));

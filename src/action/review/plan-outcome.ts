@@ -1,0 +1,100 @@
+import { counted } from "../../lib/text.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import type { Plan } from "../../model/plan.ts";
+import { upcomingEnds } from "../../plan/due.ts";
+import { endsText } from "../../render/markdown/review-sections.ts";
+import { type ActionContext, type ActionResult, failed, passed } from "../action-context.ts";
+import type { MergedApproval } from "../github/merged-approval.ts";
+import type { KeptApproval } from "../github/pull-approval.ts";
+import { maskText } from "./mask-addresses.ts";
+import { approvalText } from "./reviewed-plan.ts";
+
+/** Returns the line about how many merchants are planned; empty if all are. */
+export function scopeText(planned: number, all: number): readonly string[] {
+  if (planned === all) return [];
+  const of = counted(all, "merchant");
+  return [
+    planned === 0
+      ? `None of ${of} is planned: nothing changes for them.`
+      : `${planned} of ${of} ${planned === 1 ? "is" : "are"} planned; nothing changes for the others.`,
+  ];
+}
+
+/** Returns the result of a plan, without its outputs. */
+export function verdictOf(
+  { inputs }: ActionContext,
+  plans: readonly Plan[],
+  unplanned: number,
+  fileErrors: number,
+): Omit<ActionResult, "outputs"> {
+  const findings = plans.flatMap((one) => one.findings.filter(({ severity }) => severity === "error"));
+  if (fileErrors > 0) {
+    return failed("failed", "invalid-files", `The files have ${counted(fileErrors, "error")}.`);
+  }
+  if (unplanned > 0) {
+    return failed("failed", "service", `${counted(unplanned, "merchant")} could not be planned.`);
+  }
+  if (findings.length > 0) {
+    return failed("failed", "invalid-files", `${counted(findings.length, "problem")} to fix first.`);
+  }
+  const refusals = plans.flatMap((one) => one.refusals);
+  if (refusals.length > 0) {
+    return failed(
+      "refused",
+      "refused",
+      `An apply would be refused, for ${counted(refusals.length, "reason")}.`,
+    );
+  }
+  if (plans.every(({ changes }) => changes.length === 0)) return passed("no-changes");
+  return inputs.failOn === "changes"
+    ? failed("changes", "differences", "There are changes, and fail-on is changes.")
+    : passed("changes");
+}
+
+/** Returns the paragraphs about what a merge does, or whether the plan was approved before. */
+export function afterPlan(
+  context: ActionContext,
+  states: readonly DesiredState[],
+  plans: readonly Plan[],
+  kept: KeptApproval,
+  before: MergedApproval | null,
+): readonly string[] {
+  if (before !== null) return [approvalText(context, before)];
+  return kept.closed ? [] : [...onMerge(context, plans, kept), ...announcedEnds(context, states)];
+}
+
+/** Returns the paragraph about what a merge does. */
+function onMerge(
+  { event, inputs }: ActionContext,
+  plans: readonly Plan[],
+  { stored, problem }: KeptApproval,
+): readonly string[] {
+  if (event.pull === null || plans.length === 0) return [];
+  const changes = plans.reduce((sum, one) => sum + one.changes.length, 0);
+  if (changes === 0) return ["**On merge**, nothing is changed."];
+  if (plans.some(({ refusals }) => refusals.length > 0)) {
+    return ["**On merge**, the apply would be refused for the reasons above, and change nothing."];
+  }
+  if (problem !== null) return ["**On merge**, the apply would refuse these changes."];
+  if (!stored || inputs.onPlanChange === "apply") {
+    return ["**On merge**, the apply workflow plans again, and applies the new plan."];
+  }
+  return [
+    `**On merge**, the apply workflow plans again and makes ${changes === 1 ? "this change" : `these ${counted(changes, "change")}`}; anything that is not listed here is refused.`,
+  ];
+}
+
+/** Announces the ends of access that are to come: what follows from them needs no approval of its own. */
+function announcedEnds(
+  { event, io, masked }: ActionContext,
+  states: readonly DesiredState[],
+): readonly string[] {
+  if (event.pull === null) return [];
+  const text = endsText(
+    states.flatMap((state) =>
+      upcomingEnds(state, io.now()).map((end) => ({ ...end, merchant: state.merchant })),
+    ),
+  );
+  if (text === "") return [];
+  return [masked ? maskText(text) : text];
+}

@@ -20,6 +20,8 @@ export interface Inputs {
   readonly approvalApp: string;
   /** The key of the records; empty for none. */
   readonly approvalSecret: string;
+  /** Part of the changes that apply makes; empty for all. */
+  readonly only: "" | "due";
   readonly allow: readonly string[];
   readonly failOn: "error" | "changes" | "drift";
   readonly onDrift: "issue" | "pull-request" | "none";
@@ -55,6 +57,7 @@ export const INPUT_DEFAULTS = {
   "on-plan-change": "refuse-new",
   "approval-app": "github-actions",
   "approval-secret": "",
+  only: "",
   allow: "",
   "fail-on": "error",
   "on-drift": "issue",
@@ -130,6 +133,7 @@ export function readInputs(env: RunnerEnv): Inputs {
     onPlanChange: choice("on-plan-change", ["refuse-new", "fail", "apply"]),
     approvalApp: text("approval-app"),
     approvalSecret: approvalSecret(text("approval-secret")),
+    only: text("only") === "" ? "" : choice("only", ["due"]),
     allow: lines("allow"),
     failOn: choice("fail-on", ["error", "changes", "drift"]),
     onDrift: choice("on-drift", ["issue", "pull-request", "none"]),

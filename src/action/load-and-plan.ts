@@ -11,6 +11,7 @@ import type { Planned } from "../cli/session/session.ts";
 import type { DesiredState } from "../model/desired.ts";
 import { RolecallError } from "../model/errors.ts";
 import { buildPlan, type PlanInput } from "../plan/build-plan.ts";
+import { planDue } from "../plan/due.ts";
 import { PLAIN } from "../render/style.ts";
 import { renderDiagnostics } from "../render/text/failure-text.ts";
 import { ActionError } from "./action-error.ts";
@@ -59,12 +60,21 @@ export interface PlannedFiles {
 /** Total time to retry one request, in ms; the default of the command line. */
 const RETRY_FOR_MS = 5 * 60_000;
 
+/** How files are planned. */
+interface PlanFilesOptions {
+  readonly signal?: AbortSignal;
+  /** States whose rules judge the plans as well. */
+  readonly base?: readonly DesiredState[];
+  /** Merchants of which only what is due is planned. */
+  readonly onlyDue?: ReadonlySet<string>;
+}
+
 /** Reads the live state and plans, with the workflow's API keys; the rules of `base` judge the plans as well. */
 export async function planFiles(
   states: readonly DesiredState[],
   inputs: Inputs,
   io: Io,
-  { signal, base = [] }: { readonly signal?: AbortSignal; readonly base?: readonly DesiredState[] } = {},
+  { signal, base = [], onlyDue = new Set() }: PlanFilesOptions = {},
 ): Promise<PlannedFiles> {
   const { concurrency, baseUrl } = inputs;
   const rules = new Map(base.map((state) => [state.merchant, state]));
@@ -74,6 +84,7 @@ export async function planFiles(
     retryFor: RETRY_FOR_MS,
     emit: progress.live,
     makePlan: (input: PlanInput) => {
+      if (onlyDue.has(input.desired.merchant)) return planDue(input);
       const own = rules.get(input.desired.merchant);
       return buildPlan(own === undefined ? input : { ...input, base: own });
     },

@@ -1,6 +1,7 @@
 import { by } from "../lib/text.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { Change, Plan } from "../model/plan.ts";
+import type { Approval } from "./approve.ts";
 import { buildPlan, type PlanInput } from "./build-plan.ts";
 
 /**
@@ -38,6 +39,33 @@ export function planDue(input: PlanInput): Plan {
   if (others.length + later.length === 0) return plan;
   const leaveOut = new Set([...others, ...later].map(({ fingerprint }) => fingerprint));
   return buildPlan({ ...input, leaveOut: new Set([...(input.leaveOut ?? []), ...leaveOut]) });
+}
+
+/**
+ * Checks if an approval holds for a fresh plan, like `check`, where what follows from time alone needs no approval: the
+ * changes by which the fresh plan differs from that of the same states at the time of the approval.
+ */
+export function approveOverTime(
+  fresh: Plan,
+  planThen: () => Plan,
+  check: (plan: Plan) => Approval,
+): Approval {
+  const now = check(fresh);
+  if (now.status !== "new-changes") return now;
+  const then = planThen();
+  const before = check(then);
+  if (before.status === "approved") return before;
+  if (before.status !== "new-changes") return now;
+  const same = new Set(then.changes.map(({ fingerprint }) => fingerprint));
+  const unapproved = new Set(before.changes.map(targetOf));
+  const changes = now.changes.filter(
+    (change) => same.has(change.fingerprint) || unapproved.has(targetOf(change)),
+  );
+  return changes.length === 0 ? { status: "approved" } : { status: "new-changes", changes };
+}
+
+function targetOf({ resource, name }: Change): string {
+  return `${resource} ${name}`;
 }
 
 /** An end of access that is to come. */

@@ -20,6 +20,7 @@ import { type Baseline, readBaselines, storeMark } from "../github/apply-mark.ts
 import { GithubError, type Pull } from "../github/github-api.ts";
 import {
   type Approvals,
+  dueObjections,
   type MergedApproval,
   mergedApproval,
   openApprovals,
@@ -38,7 +39,7 @@ import {
   isOpen,
   reportApply,
 } from "../review/apply-page.ts";
-import { coveredMerchants, leftTo, newerCommit, supersededEnd } from "../review/covered-merchants.ts";
+import { applyCoverage, leftTo, newerCommit, supersededEnd } from "../review/covered-merchants.ts";
 import { maskedAnnotations } from "../review/mask-addresses.ts";
 import { planOutputs } from "../review/publish-plan.ts";
 import { guardApplyBranch, guardCredentials, overridesIn } from "../review/secret-policy.ts";
@@ -91,20 +92,24 @@ async function apply(
   keys.forEach(context.maskSecret);
   const trust = recordTrust(inputs);
   const approvals = openApprovals({ sha: event.sha, branch, pulls }, trust, github);
-  const { baselines, covered } = await readingApprovals(async () => {
+  const { baselines, covered, settled, waiting } = await readingApprovals(async () => {
     const codes = loaded.states.map(({ merchant }) => merchant);
     const isForced = inputs.allow.includes(`commit=${event.sha}`);
     const place = { sha: event.sha, paths: inputs.paths };
     const tip = isForced ? event.sha : await github.branchTip(branch);
     const baselines = await readBaselines(codes, { ...place, tip }, trust, github);
-    return { baselines, covered: await coveredMerchants(context, loaded.states, baselines, approvals) };
+    return { baselines, ...(await applyCoverage(context, loaded.states, baselines, approvals)) };
   });
-  if (covered.length < loaded.states.length) log.info(coverageText(covered.length, loaded.states.length));
+  if (waiting.length > 0) log.info(waitingText(waiting));
+  else if (covered.length < loaded.states.length) {
+    log.info(coverageText(covered.length, loaded.states.length));
+  }
   const newer = await readingApprovals(() => newerCommit(context, branch, covered));
   const current = covered.filter(({ merchant }) => !newer.merchants.has(merchant));
   await guardCredentials(context, current);
   const { planned, progress, close } = await planFiles(current, inputs, io, {
     signal: cancellation.cancelled,
+    onlyDue: settled,
   });
   try {
     const placeOf = ruleLocations(loaded.states, loaded.sources);
@@ -133,7 +138,11 @@ async function apply(
       for (const line of lines) reporter.say(line);
       return await end(APPLY_ENDS.invalid, { lines });
     }
-    const { objections, notes, ...approved } = await objectionsTo(looks, baselines, approvals, context);
+    const isSettled = ({ plan }: PlanResult): boolean => settled.has(plan.merchant);
+    const others = looks.filter((look) => !isSettled(look));
+    const { notes, ...approved } = await objectionsTo(others, baselines, approvals, context);
+    const late = dueObjections(looks.filter(isSettled), baselines);
+    const objections = new Map([...approved.objections, ...late]);
     const known = new Set(pulls.map(({ number }) => number));
     told = [...pulls, ...approved.pulls.filter(({ number }) => !known.has(number))];
     const refused = skippedMerchants(planned, overrides, objections);
@@ -171,7 +180,13 @@ async function apply(
     const applied = ready.length === 0 ? [] : await runApply(ready, options, captured.reporter);
     const outcomes = [...applied, ...left, ...unchanged].sort(by(({ merchant }) => merchant));
     reporter.outcomes(outcomes);
-    await mark(context, outcomes, baselines, superseded.merchants);
+    const deferred = plans.flatMap((plan) => (plan.deferred.length > 0 ? plan.merchant : []));
+    await mark(context, outcomes, {
+      baselines,
+      settled,
+      unfinished: [...waiting, ...deferred],
+      superseded: superseded.merchants,
+    });
     const how = applyEnd({ applied, left, unapproved: objections });
     const isLeft = how === APPLY_ENDS.nothing && superseded.merchants.size > 0;
     return await end(isLeft ? supersededEnd(context, superseded) : how, {
@@ -185,6 +200,10 @@ async function apply(
 
 function coverageText(covered: number, all: number): string {
   return `${covered === 0 ? "None" : covered} of ${counted(all, "merchant")} changed since the last apply; the others are left alone.`;
+}
+
+function waitingText(merchants: readonly string[]): string {
+  return `${counted(merchants.length, "merchant")} changed since the last apply, or without one: the apply after a merge makes those changes, not this run.`;
 }
 
 /** Returns the objections to unapproved changes by merchant, and what to do about them. */
@@ -251,15 +270,25 @@ function withoutSecrets(
   );
 }
 
+/** What the mark of an apply depends on besides the outcomes. */
+interface Marking {
+  readonly baselines: ReadonlyMap<string, Baseline>;
+  readonly settled: ReadonlySet<string>;
+  /** Merchants that a later run has to look at again, besides those that failed. */
+  readonly unfinished: readonly string[];
+  readonly superseded: ReadonlySet<string>;
+}
+
 /** Stores on the commit which merchants are applied, so that the next run goes on from there. */
 async function mark(
   { event, inputs, scope, github, log }: ActionContext,
   outcomes: readonly MerchantOutcome[],
-  baselines: ReadonlyMap<string, Baseline>,
-  superseded: ReadonlySet<string>,
+  { baselines, settled, unfinished, superseded }: Marking,
 ): Promise<void> {
   const open = outcomes.filter(isOpen).map(({ merchant }) => merchant);
-  const pending = [...open, ...superseded].map(
+  // Without a newer mark, access that has ended stays due until it is gone.
+  if (open.some((merchant) => settled.has(merchant))) return;
+  const pending = [...new Set([...open, ...unfinished, ...superseded])].map(
     (merchant) => [merchant, baselines.get(merchant)?.commit ?? null] as const,
   );
   const some = outcomes.some(({ status }) => status === "applied");

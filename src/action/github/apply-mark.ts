@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import { isInShard } from "../../cli/args/shard.ts";
 import type { RunScope } from "../action-context.ts";
 import type { Inputs } from "../inputs.ts";
@@ -14,12 +14,14 @@ export type Selection = Pick<Inputs, "paths" | "merchants" | "shard">;
 export interface Baseline {
   /** Null if no apply is known. */
   readonly commit: string | null;
+  /** GitHub's time of that apply, in ms since the epoch; NaN if none is known. */
+  readonly at: number;
   /** Whether a later apply left changes of the merchant undone. */
   readonly pending: boolean;
 }
 
 /** The baseline of a merchant without one. */
-export const NO_BASELINE: Baseline = { commit: null, pending: false };
+export const NO_BASELINE: Baseline = { commit: null, at: Number.NaN, pending: false };
 
 /** A merchant whose changes are still to be made, with its baseline. */
 export type PendingMerchant = readonly [merchant: string, commit: string | null];
@@ -77,7 +79,9 @@ export async function readBaselines(
       const pending = new Map(mark.pending);
       for (const merchant of [...open].filter((code) => isSelected(code, mark))) {
         const since = pending.get(merchant);
-        const baseline = since === undefined ? { commit, pending: false } : { commit: since, pending: true };
+        const at = mark.completedAt;
+        const baseline =
+          since === undefined ? { commit, at, pending: false } : { commit: since, at, pending: true };
         baselines.set(merchant, baseline);
         open.delete(merchant);
       }
@@ -140,6 +144,6 @@ const markSchema = z.object({
   sha: z.string(),
   paths: z.array(z.string()),
   merchants: z.array(z.string()),
-  shard: z.object({ index: z.number(), count: z.number() }).nullable(),
-  pending: z.array(z.tuple([z.string(), z.string().nullable()])),
+  shard: z.nullable(z.object({ index: z.number(), count: z.number() })),
+  pending: z.array(z.tuple([z.string(), z.nullable(z.string())])),
 });

@@ -71,11 +71,14 @@ function recordLine({ merchant, fingerprint }: Plan, key: string): string {
   return `- ${inlineCode(merchant)}${key === "" ? ` ${inlineCode(fingerprint)}` : ""}`;
 }
 
+/** A record with GitHub's time of its check run, in ms since the epoch; NaN if unknown. */
+export interface TimedRecord extends ApprovalRecord {
+  readonly completedAt: number;
+}
+
 /** A record as it was found on a commit. */
 export interface StoredRecord {
-  readonly record: ApprovalRecord;
-  /** GitHub's time, in ms since the epoch; NaN if unknown. */
-  readonly completedAt: number;
+  readonly record: TimedRecord;
   /** Ids of the approving reviews that were there before it. */
   readonly reviews: readonly number[];
 }
@@ -105,7 +108,7 @@ export async function readRecords(
   const read = [...sets.values()].map((set) => readSet(set, place, trust));
   const found = read.flatMap((one) => (typeof one === "string" ? [] : one));
   return {
-    found: found.sort((a, b) => b.completedAt - a.completedAt),
+    found: found.sort((a, b) => b.record.completedAt - a.record.completedAt),
     ignored: new Set(read.flatMap((one) => (typeof one === "string" ? [one] : []))),
   };
 }
@@ -135,7 +138,7 @@ function readSet(
   const { data } = parsed;
   if (data.sha !== sha || data.pull !== pull || data.scope !== scope) return "elsewhere";
   const completedAt = Math.max(...present.map(timeOf));
-  return data.records.map((record) => ({ record, completedAt, reviews: data.reviews }));
+  return data.records.map((record) => ({ record: { ...record, completedAt }, reviews: data.reviews }));
 }
 
 function timeOf({ completedAt }: Pick<CheckRun, "completedAt">): number {

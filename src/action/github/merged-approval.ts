@@ -1,8 +1,10 @@
 import { objectionSentences } from "../../cli/review/approval.ts";
-import type { PlanResult } from "../../cli/session/session.ts";
-import { type Approval, type ApprovalRecord, approveByRecord, isRecordedPlan } from "../../plan/approve.ts";
+import type { PlanResult, Session } from "../../cli/session/session.ts";
+import type { Plan } from "../../model/plan.ts";
+import { type Approval, approveByRecord, isRecordedPlan } from "../../plan/approve.ts";
+import { approveOverTime, dueSince } from "../../plan/due.ts";
 import { type Baseline, NO_BASELINE } from "./apply-mark.ts";
-import type { RecordTrust } from "./approval-store.ts";
+import type { RecordTrust, TimedRecord } from "./approval-store.ts";
 import type { Github, Pull } from "./github-api.ts";
 import { type ApplyPlace, unappliedPulls } from "./merged-pulls.ts";
 import { type PullApproval, pullApproval } from "./pull-approval.ts";
@@ -68,7 +70,7 @@ export async function mergedApproval(
   const baselineOf = ({ plan }: PlanResult): Baseline => baselines.get(plan.merchant) ?? NO_BASELINE;
   for (const commit of new Set(due.map((look) => baselineOf(look).commit))) {
     let open = due.filter((look) => baselineOf(look).commit === commit);
-    const records: ApprovalRecord[] = [];
+    const records: TimedRecord[] = [];
     const judge = (): void => {
       for (const { plan } of open) objections.delete(plan.merchant);
       const found = open.map((look) => [look, objectionsTo(look, records, rule, key)] as const);
@@ -78,7 +80,7 @@ export async function mergedApproval(
       open = found.flatMap(([look, sentences]) => (sentences.length > 0 ? [look] : []));
     };
     judge();
-    for await (const approval of approvals.of({ commit, pending: false })) {
+    for await (const approval of approvals.of({ ...NO_BASELINE, commit })) {
       pulls.set(approval.pull.number, approval.pull);
       for (const sentence of approval.ignored) ignored.add(sentence);
       records.push(...approval.records);
@@ -92,8 +94,8 @@ export async function mergedApproval(
 
 /** Returns the objections to changes that no record approves. */
 function objectionsTo(
-  { plan, live }: PlanResult,
-  records: readonly ApprovalRecord[],
+  { plan, live, planAt }: PlanResult,
+  records: readonly TimedRecord[],
   rule: "refuse-new" | "fail",
   key: string,
 ): readonly string[] {
@@ -103,7 +105,34 @@ function objectionsTo(
     const isSame = own.some((record) => isRecordedPlan(plan, record, key));
     return isSame ? [] : ["the plan differs from the approved one."];
   }
-  return objectionSentences(together(own.map((one) => approveByRecord(plan, one, live, key))));
+  const approvals = own.map((record) => {
+    const check = (one: Plan): Approval => approveByRecord(one, record, live, key);
+    return Number.isFinite(record.completedAt)
+      ? approveOverTime(plan, () => planAt(record.completedAt), check)
+      : check(plan);
+  });
+  return objectionSentences(together(approvals));
+}
+
+/**
+ * Returns the objections to changes of merchants whose files are as they were at their last apply: access may end without
+ * another review only if it ended after that.
+ */
+export function dueObjections(
+  looks: readonly (PlanResult & { readonly session: Pick<Session, "state"> })[],
+  baselines: ReadonlyMap<string, Baseline>,
+): MergedApproval["objections"] {
+  return new Map(
+    looks.flatMap(({ plan, session }) => {
+      const { at } = baselines.get(plan.merchant) ?? NO_BASELINE;
+      const late = plan.changes.filter((change) => !((dueSince(change, session.state) ?? 0) > at));
+      const sentences = late.map(
+        ({ name }) =>
+          `the access of ${name} had ended before the last apply, so somebody has given it again since: look at the drift.`,
+      );
+      return sentences.length === 0 ? [] : [[plan.merchant, sentences] as const];
+    }),
+  );
 }
 
 /** Merges approvals: a change is new only if it is new to all of them. */

@@ -10,6 +10,7 @@ import {
   readRecords,
   type StoredRecord,
   storeRecords,
+  type TimedRecord,
 } from "./approval-store.ts";
 import { type Github, GithubError, type Pull, type Review } from "./github-api.ts";
 
@@ -19,7 +20,7 @@ export interface PullApproval {
   /** Approving reviews, oldest first. */
   readonly reviews: readonly Review[];
   /** The records that count, one for each merchant and service. */
-  readonly records: readonly ApprovalRecord[];
+  readonly records: readonly TimedRecord[];
   /** Why other records do not count, a sentence each. */
   readonly ignored: readonly string[];
 }
@@ -43,7 +44,7 @@ export async function pullApproval(
   const read = (sha: string) => readRecords({ sha, pull: pull.number }, trust, github);
   const { found, ignored } = await read(pull.headSha);
   const merge = pull.mergedAt === null ? Number.POSITIVE_INFINITY : Date.parse(pull.mergedAt);
-  const timely = found.filter(({ completedAt }) => completedAt < merge);
+  const timely = found.filter(({ record }) => record.completedAt < merge);
   const ofHead = reviews.filter(({ commit }) => commit === null || commit === pull.headSha);
   const reviewed = isReviewed(timely, ofHead.length > 0 ? ofHead : reviews);
   const records = newestByTarget(reviewed);
@@ -111,13 +112,13 @@ function isReviewed(stored: readonly StoredRecord[], reviews: readonly Review[])
   const last = reviews.at(-1);
   if (last === undefined) return stored;
   return stored.filter(
-    ({ completedAt, reviews: earlier }) => completedAt < submittedAt(last) && !earlier.includes(last.id),
+    ({ record, reviews: earlier }) => record.completedAt < submittedAt(last) && !earlier.includes(last.id),
   );
 }
 
 /** Takes the first record of each merchant and service, which is the newest. */
-function newestByTarget(stored: readonly StoredRecord[]): Map<string, ApprovalRecord> {
-  const newest = new Map<string, ApprovalRecord>();
+function newestByTarget(stored: readonly StoredRecord[]): Map<string, TimedRecord> {
+  const newest = new Map<string, TimedRecord>();
   for (const { record } of stored) if (!newest.has(targetOf(record))) newest.set(targetOf(record), record);
   return newest;
 }

@@ -44,7 +44,7 @@ function noBaselines(error: unknown): ReadonlyMap<string, Baseline> {
  * Returns the merchants that an apply covers: those whose resolved state differs from their baseline, and those that an
  * earlier apply left undone. What drifted elsewhere is not its business, unless the inputs say so.
  */
-export async function coveredMerchants(
+async function coveredMerchants(
   context: ActionContext,
   states: readonly DesiredState[],
   baselines: ReadonlyMap<string, Baseline>,
@@ -68,6 +68,39 @@ export async function coveredMerchants(
     for (const state of group) if (changed.has(state.merchant)) covered.add(state);
   }
   return states.filter((state) => covered.has(state));
+}
+
+/** What a run covers of the files. */
+export interface Coverage {
+  readonly covered: readonly DesiredState[];
+  /** Merchants of which only what is due is planned: their files are as they were at their last apply. */
+  readonly settled: ReadonlySet<string>;
+  /** Merchants with changes that this run leaves to the apply after a merge. */
+  readonly waiting: readonly string[];
+}
+
+/** Returns what an apply covers; with `only: due`, settled merchants, and those that an earlier apply left undone. */
+export async function applyCoverage(
+  context: ActionContext,
+  states: readonly DesiredState[],
+  baselines: ReadonlyMap<string, Baseline>,
+  approvals: Approvals,
+): Promise<Coverage> {
+  if (context.inputs.only === "") {
+    const covered = await coveredMerchants(context, states, baselines, approvals);
+    return { covered, settled: new Set(), waiting: [] };
+  }
+  const baselineOf = ({ merchant }: DesiredState): Baseline => baselines.get(merchant) ?? NO_BASELINE;
+  const applied = states.filter((state) => baselineOf(state).commit !== null && !baselineOf(state).pending);
+  const settled = new Set(applied.map(({ merchant }) => merchant));
+  for (const [commit, group] of groupBy(applied, (state) => baselineOf(state).commit)) {
+    if (commit === context.event.sha) continue;
+    for (const merchant of await changedSince(commit, group, context)) settled.delete(merchant);
+  }
+  const isCovered = (state: DesiredState): boolean =>
+    settled.has(state.merchant) || baselineOf(state).pending;
+  const waiting = states.flatMap((state) => (isCovered(state) ? [] : [state.merchant]));
+  return { covered: states.filter(isCovered), settled, waiting };
 }
 
 function groupBy<K, V>(values: readonly V[], keyOf: (value: V) => K): ReadonlyMap<K, readonly V[]> {

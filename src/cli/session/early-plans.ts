@@ -68,6 +68,9 @@ function released({ session, plan }: PlannedMerchant, state: DesiredState): Plan
     },
     live: { merchant, roles: [], members: [], callerId: null },
     plan,
+    planAt: () => {
+      throw new TypeError(`${merchant} has been released`);
+    },
   };
 }
 

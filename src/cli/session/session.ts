@@ -44,6 +44,8 @@ export interface Session {
 export interface PlanResult {
   readonly live: LiveState;
   readonly plan: Plan;
+  /** Plans the same states as of another time, in ms since the epoch. */
+  planAt(now: number): Plan;
 }
 
 /** The connected merchants; those that share service and key share one limiter. */
@@ -99,7 +101,7 @@ export function sessionOpener(services: Services, options: PlanningOptions, io: 
         const renewal = await renewalOf(state, read, options.reinvite ?? [], entryTime);
         const unrestored = await findUnrestored(state, read, connection.baseUrl, runs, io);
         const live = await withRolesOf(lost, read, lookup(state.merchant));
-        const plan = makePlan({
+        const input = {
           desired: { ...state, ...environmentOf(connection) },
           live,
           service: connection.baseUrl,
@@ -109,8 +111,8 @@ export function sessionOpener(services: Services, options: PlanningOptions, io: 
           unrestored,
           matches,
           leaveOut,
-        });
-        return { live, plan };
+        };
+        return { live, plan: makePlan(input), planAt: (now) => makePlan({ ...input, now }) };
       },
     };
   };

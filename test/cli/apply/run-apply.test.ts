@@ -31,7 +31,7 @@ function merchant(code: string, before: () => Promise<void> = async () => undefi
     environment: null,
     writer,
     lookup: service.lookup,
-    plan: async () => ({ live: service.state(), plan: plan() }),
+    plan: async () => ({ live: service.state(), plan: plan(), planAt: () => plan() }),
   };
   return { due: { session, plan: plan() }, calls: service.calls, service };
 }
@@ -172,7 +172,9 @@ test("a verification reads again if a list lags behind the latest changes", asyn
     let looks = 0;
     const plan: PendingApply["session"]["plan"] = async () => {
       looks += 1;
-      return looks <= lag ? { live: one.service.state(), plan: before } : one.due.session.plan();
+      return looks <= lag
+        ? { live: one.service.state(), plan: before, planAt: () => before }
+        : one.due.session.plan();
     };
     const { code, stdout } = await run([{ ...one.due, session: { ...one.due.session, plan } }], world);
     expect(slept).toEqual([2000]);
@@ -322,7 +324,11 @@ test("a member that somebody else has changed stops the run as stale, and exits 
     environment: null,
     writer,
     lookup,
-    plan: async () => ({ live: service.state(), plan: planOf(state, service.state()) }),
+    plan: async () => ({
+      live: service.state(),
+      plan: planOf(state, service.state()),
+      planAt: () => planOf(state, service.state()),
+    }),
   };
   const stopped = await run([{ session, plan }], testIo());
   expect(stopped.stdout).toContain("roles: now also B.\n  → Check that the file still says what you want");
@@ -364,7 +370,11 @@ test("an apply that stopped after a first request of several counts as part-way"
     environment: null,
     writer,
     lookup: service.lookup,
-    plan: async () => ({ live: service.state(), plan: planOf(state, service.state()) }),
+    plan: async () => ({
+      live: service.state(),
+      plan: planOf(state, service.state()),
+      planAt: () => planOf(state, service.state()),
+    }),
   };
   const { code, stdout } = await run([{ session, plan: planOf(state, is) }], testIo());
   expect(stdout).toContain("Completed changes remain.");

@@ -66,7 +66,7 @@ function merchant(code: string) {
     environment: null,
     writer: service.writer,
     lookup: service.lookup,
-    plan: async () => ({ live: service.state(), plan: plan() }),
+    plan: async () => ({ live: service.state(), plan: plan(), planAt: () => plan() }),
   };
   return { due: { session, plan: plan() }, calls: service.calls };
 }

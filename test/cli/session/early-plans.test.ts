@@ -22,7 +22,8 @@ function opener(turn: () => Promise<void> = async () => undefined) {
       running.most = Math.max(running.most, running.now);
       await turn();
       running.now -= 1;
-      return { live: IS, plan: planOf(state, { ...IS, merchant: state.merchant }) };
+      const plan = planOf(state, { ...IS, merchant: state.merchant });
+      return { live: IS, plan, planAt: () => plan };
     },
   });
   return { open, running };

@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { BASE, FILE, SEED, WITH_ROLE } from "../support/one-merchant.ts";
+import { openStory, type Run, type Story } from "../support/story.ts";
+
+const DAY = 86_400_000;
+/** Ben's access ends two days after the story begins. */
+const ENDING = BASE.replace(
+  "ben@example.com, roles: [role_employee]",
+  "ben@example.com, roles: [role_employee], until: 2026-11-03",
+);
+
+let story: Story;
+
+beforeEach(async () => {
+  story = await openStory(SEED, { [FILE]: BASE });
+});
+
+afterEach(async () => {
+  await story.stop();
+});
+
+/** Plans, reviews and merges files; without `apply` nothing is applied yet. */
+async function merged(text: string, apply = true): Promise<number> {
+  const pull = await story.openPull({ [FILE]: text });
+  await story.plan(pull);
+  await story.review(pull, "APPROVED");
+  await story.merge(pull);
+  if (apply) expect((await story.apply()).outputs["failure-reason"]).toBe("");
+  return pull;
+}
+
+const due = (): Promise<Run> => story.run({ command: "apply", only: "due" });
+const removals = async () => (await story.writes()).filter((one) => one.startsWith("DELETE"));
+
+test("access is removed on the day after its end, without another review, and only then", async () => {
+  await merged(ENDING);
+  expect((await due()).outputs["result"]).toBe("no-changes");
+  story.clock.advance(2 * DAY);
+  const end = await due();
+  expect(end.outputs["result"]).toBe("applied");
+  expect(await removals()).toHaveLength(1);
+  expect((await story.drift()).outputs["result"]).toBe("clean");
+  expect((await due()).outputs["result"]).toBe("no-changes");
+});
+
+test("an end that passes between the review and the apply needs no second review", async () => {
+  await merged(`${ENDING}${WITH_ROLE.slice(BASE.length)}`, false);
+  story.clock.advance(2 * DAY);
+  expect((await story.apply()).outputs["result"]).toBe("applied");
+  expect(await story.writes()).toHaveLength(2);
+});
+
+test("an end that had passed when it was merged is no matter of time alone", async () => {
+  await merged(WITH_ROLE);
+  await story.pushToMain({
+    [FILE]: WITH_ROLE.replace("[role_employee] }", "[role_employee], until: 2026-10-01 }"),
+  });
+  const end = await due();
+  expect(end.outputs["result"]).toBe("no-changes");
+  expect(end.log).toContain("1 merchant changed since the last apply");
+  expect(await removals()).toEqual([]);
+  const apply = await story.apply();
+  expect(apply.outputs["failure-reason"]).toBe("not-approved");
+});
+
+test("ended access that somebody gave again outside git is drift, and stays", async () => {
+  await merged(ENDING);
+  story.clock.advance(2 * DAY);
+  await due();
+  await story.behind("POST", "/v0.1/merchants/MC1/members", {
+    email: "ben@example.com",
+    roles: ["role_employee"],
+  });
+  const end = await due();
+  expect(end.outputs["failure-reason"]).toBe("not-approved");
+  expect(end.log).toContain("the access of ben@example.com had ended before the last apply");
+  expect(await removals()).toHaveLength(1);
+});
+
+test("a removal that waited for an acceptance is made by the daily run", async () => {
+  const handed = BASE.replace("ben@example.com", "eve@example.com");
+  await merged(`${handed}guards: { min_holders: { role_employee: 1 } }\n`);
+  expect(await removals()).toEqual([]);
+  expect((await due()).outputs["result"]).toBe("no-changes");
+  const { items } = (await story.behind("GET", "/v0.1/merchants/MC1/members")) as {
+    readonly items: readonly { readonly id: string; readonly invite?: { readonly email: string } }[];
+  };
+  const eve = items.find(({ invite }) => invite?.email === "eve@example.com");
+  await story.behind("POST", `/merchants/MC1/members/${eve?.id}/accept`, {});
+  const end = await due();
+  expect(end.outputs["result"]).toBe("applied");
+  expect(await removals()).toHaveLength(1);
+});

@@ -14,7 +14,7 @@ import { type RunnerLog, safeSink } from "./action-log.ts";
 import { type EventContext, eventContext } from "./github/event-context.ts";
 import { type Github, GithubError } from "./github/github-api.ts";
 import { type Inputs, type RunnerEnv, readInputs, secretsIn } from "./inputs.ts";
-import { maskText } from "./review/mask-addresses.ts";
+import { maskText } from "./review/annotations.ts";
 
 /** The toolkit's functions that the action uses. */
 interface Runner extends RunnerLog {

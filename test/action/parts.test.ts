@@ -15,8 +15,8 @@ import type { CheckRun, Github, NewCheck } from "../../src/action/github/github-
 import { withRetries } from "../../src/action/github/retry-request.ts";
 import { readInputs, secretsIn } from "../../src/action/inputs.ts";
 import { loadFiles, matchGlob } from "../../src/action/load-and-plan.ts";
+import { maskAddresses, maskText } from "../../src/action/review/annotations.ts";
 import { configDiff } from "../../src/action/review/compare-files.ts";
-import { maskAddresses, maskText } from "../../src/action/review/mask-addresses.ts";
 import { renderReviewSummary } from "../../src/action/review/publish-plan.ts";
 import type { DesiredState } from "../../src/model/desired.ts";
 import type { Plan } from "../../src/model/plan.ts";

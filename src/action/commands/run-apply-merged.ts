@@ -28,7 +28,12 @@ import {
 import { pullsMergedAs, readingApprovals } from "../github/merged-pulls.ts";
 import { recordTrust } from "../github/pull-approval.ts";
 import { keysNamedBy, loadFiles, planFiles, withActionErrors } from "../load-and-plan.ts";
-import { diagnosticAnnotations, fileErrorLines, planAnnotations } from "../review/annotations.ts";
+import {
+  diagnosticAnnotations,
+  fileErrorLines,
+  maskedAnnotations,
+  planAnnotations,
+} from "../review/annotations.ts";
 import {
   APPLY_ENDS,
   type ApplyEnd,
@@ -40,7 +45,6 @@ import {
   reportApply,
 } from "../review/apply-page.ts";
 import { applyCoverage, leftTo, newerCommit, supersededEnd } from "../review/covered-merchants.ts";
-import { maskedAnnotations } from "../review/mask-addresses.ts";
 import { planOutputs } from "../review/publish-plan.ts";
 import { guardApplyBranch, guardCredentials, overridesIn } from "../review/secret-policy.ts";
 

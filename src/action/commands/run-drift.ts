@@ -16,9 +16,8 @@ import { type ActionContext, type ActionResult, failed, passed } from "../action
 import { annotate } from "../action-log.ts";
 import { differenceKeys, type FirstSeen, updateDriftIssue } from "../github/drift-issue.ts";
 import { keysNamedBy, loadFiles, planFiles, withActionErrors } from "../load-and-plan.ts";
-import { diagnosticAnnotations } from "../review/annotations.ts";
+import { diagnosticAnnotations, maskAddresses, maskedAnnotations, maskText } from "../review/annotations.ts";
 import { inRepository } from "../review/base-states.ts";
-import { maskAddresses, maskedAnnotations, maskText } from "../review/mask-addresses.ts";
 import {
   planOutputs,
   type ReviewPage,

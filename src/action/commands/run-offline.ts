@@ -7,8 +7,7 @@ import { fenced } from "../../render/markdown/markdown-blocks.ts";
 import { type ActionResult, failed, type OfflineContext, passed } from "../action-context.ts";
 import { annotate } from "../action-log.ts";
 import { loadFiles, withActionErrors } from "../load-and-plan.ts";
-import { diagnosticAnnotations, diagnosticLine } from "../review/annotations.ts";
-import { maskAddresses } from "../review/mask-addresses.ts";
+import { diagnosticAnnotations, diagnosticLine, maskAddresses } from "../review/annotations.ts";
 
 const MAX_SHOWN = 500;
 

@@ -25,11 +25,17 @@ import {
   planFiles,
   withActionErrors,
 } from "../load-and-plan.ts";
-import { diagnosticAnnotations, planAnnotations } from "../review/annotations.ts";
+import {
+  diagnosticAnnotations,
+  maskAddresses,
+  maskedAnnotations,
+  maskText,
+  planAnnotations,
+  publishable,
+} from "../review/annotations.ts";
 import { type CommitStates, readableBase } from "../review/base-states.ts";
 import { compareFiles } from "../review/compare-files.ts";
 import { plannedMerchants } from "../review/covered-merchants.ts";
-import { maskAddresses, maskedAnnotations, maskText, publishable } from "../review/mask-addresses.ts";
 import { afterPlan, scopeText, verdictOf } from "../review/plan-outcome.ts";
 import { gatherPlans, partText, readParts } from "../review/plan-parts.ts";
 import {

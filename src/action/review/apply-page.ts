@@ -9,7 +9,7 @@ import type { ActionContext, ActionResult, ResultWord } from "../action-context.
 import type { FailureReason } from "../action-error.ts";
 import type { Pull } from "../github/github-api.ts";
 import { findComment } from "../github/pull-comment.ts";
-import { maskAddresses, maskText } from "./mask-addresses.ts";
+import { maskAddresses, maskText } from "./annotations.ts";
 import { aboutCommit, renderReviewPage } from "./publish-plan.ts";
 
 /** The outcome of an apply. */

@@ -10,8 +10,8 @@ import { ActionError } from "../action-error.ts";
 import { GithubError } from "../github/github-api.ts";
 import type { PullComment } from "../github/pull-comment.ts";
 import { type LoadedFiles, matchGlob } from "../load-and-plan.ts";
+import { publishable } from "./annotations.ts";
 import { baseStates, unreadableBase } from "./base-states.ts";
-import { publishable } from "./mask-addresses.ts";
 import { aboutFiles, aboutRun, planOutputs, publish, type ReviewPage } from "./publish-plan.ts";
 import { ruleNotes } from "./rule-notes.ts";
 

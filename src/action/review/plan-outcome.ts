@@ -6,7 +6,7 @@ import { endsText } from "../../render/markdown/review-sections.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../action-context.ts";
 import type { MergedApproval } from "../github/merged-approval.ts";
 import type { KeptApproval } from "../github/pull-approval.ts";
-import { maskText } from "./mask-addresses.ts";
+import { maskText } from "./annotations.ts";
 import { approvalText } from "./reviewed-plan.ts";
 
 /** Returns the line about how many merchants are planned; empty if all are. */

@@ -9,8 +9,7 @@ import { addCounts, planView } from "../../render/view/plan-view.ts";
 import type { ActionContext, ActionResult, Outputs } from "../action-context.ts";
 import { GithubError } from "../github/github-api.ts";
 import type { PullComment } from "../github/pull-comment.ts";
-import { fileErrorLines } from "./annotations.ts";
-import { maskText } from "./mask-addresses.ts";
+import { fileErrorLines, maskText } from "./annotations.ts";
 
 /** Publishes a plan as files, job summary and comment. */
 export async function publish(

@@ -13,7 +13,7 @@ import {
 } from "../github/merged-approval.ts";
 import { type ApplyPlace, queuedPulls, readingApprovals } from "../github/merged-pulls.ts";
 import { recordTrust } from "../github/pull-approval.ts";
-import { maskText } from "./mask-addresses.ts";
+import { maskText } from "./annotations.ts";
 
 /** Returns whether the event is a review of a pull request: it looks again at a plan, and must not approve it anew. */
 export function isReview({ name }: EventContext): boolean {

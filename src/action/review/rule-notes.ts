@@ -5,8 +5,8 @@ import type { Plan } from "../../model/plan.ts";
 import { groupRuleNotes, type RuleLine, type RuleNote } from "../../render/view/rules-view.ts";
 import type { ActionContext } from "../action-context.ts";
 import { type LoadedFiles, matchGlob } from "../load-and-plan.ts";
+import { maskAddresses } from "./annotations.ts";
 import type { CommitStates } from "./base-states.ts";
-import { maskAddresses } from "./mask-addresses.ts";
 
 /** The files of a pull request, those of its base branch, and the plans. */
 export interface ComparedRules {

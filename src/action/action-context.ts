@@ -96,6 +96,8 @@ export function failed(
 export interface RunScope {
   /** Hexadecimal digest of the selection. */
   readonly id: string;
+  /** The same digest without merchants and shard: equal in all jobs of a matrix. */
+  readonly family: string;
   /** Readable description; empty for the default selection. */
   readonly title: string;
 }
@@ -107,14 +109,17 @@ export function runScope(
 ): RunScope {
   const part = shard === null ? "" : `${shard.index}/${shard.count}`;
   const service = normalUrl(baseUrl ?? generalUrl?.trim() ?? "");
-  const what = JSON.stringify([[...paths].sort(), [...merchants].sort(), part, label, service]);
+  const idOf = (codes: readonly string[], own: string): string => {
+    const what = JSON.stringify([[...paths].sort(), [...codes].sort(), own, label, service]);
+    return createHash("sha256").update(what).digest("hex").slice(0, 12);
+  };
   const named = [
     ...(label === "" ? [] : [label]),
     ...(paths.join() === "access" ? [] : paths),
     ...(merchants.length > 3 ? [`${merchants.length} merchants`] : merchants),
     ...(part === "" ? [] : [`part ${part}`]),
   ];
-  return { id: createHash("sha256").update(what).digest("hex").slice(0, 12), title: named.join(", ") };
+  return { id: idOf(merchants, part), family: idOf([], ""), title: named.join(", ") };
 }
 
 /** Returns one spelling for URLs that differ in case of the host, default port and slashes at the end. */

@@ -291,7 +291,7 @@ describe("files against files", () => {
 });
 
 describe("the records on a commit", () => {
-  const scope = { id: "0123456789ab", title: "" };
+  const scope = { id: "0123456789ab", family: "0123456789ab", title: "" };
   const place = { sha: "abc", pull: 7, scope, reviews: [], now: 0 };
   const trust = { app: "github-actions", key: "" };
   const keeping = () => {

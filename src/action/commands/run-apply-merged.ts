@@ -99,7 +99,7 @@ async function apply(
   const { baselines, covered, settled, waiting } = await readingApprovals(async () => {
     const codes = loaded.states.map(({ merchant }) => merchant);
     const isForced = inputs.allow.includes(`commit=${event.sha}`);
-    const place = { sha: event.sha, paths: inputs.paths };
+    const place = { sha: event.sha, family: context.scope.family };
     const tip = isForced ? event.sha : await github.branchTip(branch);
     const baselines = await readBaselines(codes, { ...place, tip }, trust, github);
     return { baselines, ...(await applyCoverage(context, loaded.states, baselines, approvals)) };
@@ -188,7 +188,8 @@ async function apply(
     await mark(context, outcomes, {
       baselines,
       settled,
-      unfinished: [...waiting, ...deferred],
+      unfinished: deferred,
+      skipped: waiting,
       superseded: superseded.merchants,
     });
     const how = applyEnd({ applied, left, unapproved: objections });
@@ -280,6 +281,8 @@ interface Marking {
   readonly settled: ReadonlySet<string>;
   /** Merchants that a later run has to look at again, besides those that failed. */
   readonly unfinished: readonly string[];
+  /** Merchants that the apply after a merge is to look at. */
+  readonly skipped: readonly string[];
   readonly superseded: ReadonlySet<string>;
 }
 
@@ -287,7 +290,7 @@ interface Marking {
 async function mark(
   { event, inputs, scope, github, log }: ActionContext,
   outcomes: readonly MerchantOutcome[],
-  { baselines, settled, unfinished, superseded }: Marking,
+  { baselines, settled, unfinished, skipped, superseded }: Marking,
 ): Promise<void> {
   const open = outcomes.filter(isOpen).map(({ merchant }) => merchant);
   // Without a newer mark, access that has ended stays due until it is gone.
@@ -306,7 +309,7 @@ async function mark(
           : "Nothing to do";
   const conclusion = open.length > 0 ? "failure" : superseded.size > 0 ? "neutral" : "success";
   const { sha, runUrl } = event;
-  const place = { sha, scope, selection: inputs, pending, conclusion, title, runUrl } as const;
+  const place = { sha, scope, selection: inputs, pending, skipped, conclusion, title, runUrl } as const;
   try {
     await storeMark(place, inputs.approvalSecret, github);
   } catch (error) {

@@ -8,7 +8,7 @@ import type { CheckRun, Commit, Github, NewCheck } from "./github-api.ts";
 const PREFIX = "rolecall-apply/2";
 
 /** The inputs that select the merchants of a run. */
-export type Selection = Pick<Inputs, "paths" | "merchants" | "shard">;
+type Selection = Pick<Inputs, "merchants" | "shard">;
 
 /** The commit up to which everything is applied at a merchant. */
 export interface Baseline {
@@ -32,6 +32,8 @@ export interface ApplyMark {
   readonly scope: RunScope;
   readonly selection: Selection;
   readonly pending: readonly PendingMerchant[];
+  /** Merchants that this apply left to another one: an earlier mark of them still holds. */
+  readonly skipped: readonly string[];
   readonly conclusion: NewCheck["conclusion"];
   readonly title: string;
   readonly runUrl: string;
@@ -39,11 +41,12 @@ export interface ApplyMark {
 
 /** Stores that an apply has ended on a commit, and which merchants the next one must look at again. */
 export async function storeMark(
-  { sha, scope, selection, pending, conclusion, title, runUrl }: ApplyMark,
+  { sha, scope, selection, pending, skipped, conclusion, title, runUrl }: ApplyMark,
   key: string,
   github: Pick<Github, "addCheck">,
 ): Promise<void> {
-  const { paths, merchants, shard } = selection;
+  const { merchants, shard } = selection;
+  const data = { sha, family: scope.family, merchants, shard, pending, skipped };
   await github.addCheck({
     name: `rolecall apply${scope.title === "" ? "" : `: ${scope.title}`}`.slice(0, 200),
     sha,
@@ -51,7 +54,7 @@ export async function storeMark(
     conclusion,
     title,
     summary: `[Run](${runUrl})\n\nThe next apply goes on from the data below.`,
-    text: `\`\`\`\n${sign({ sha, paths, merchants, shard, pending }, PREFIX, key)}\n\`\`\``,
+    text: `\`\`\`\n${sign(data, PREFIX, key)}\n\`\`\``,
   });
 }
 
@@ -64,7 +67,7 @@ const MAX_COMMITS = 50;
  */
 export async function readBaselines(
   merchants: readonly string[],
-  { sha, tip = sha, paths }: { readonly sha: string; readonly tip?: string } & Pick<Selection, "paths">,
+  { sha, tip = sha, family }: { readonly sha: string; readonly tip?: string } & Pick<RunScope, "family">,
   trust: RecordTrust,
   github: Pick<Github, "checks" | "commits">,
 ): Promise<ReadonlyMap<string, Baseline>> {
@@ -75,7 +78,8 @@ export async function readBaselines(
     if (open.size === 0) break;
     const checks = await github.checks(commit);
     for (const mark of checks.flatMap((check) => readMark(check, commit, trust)).sort(byTime)) {
-      if (!isSameSet(mark.paths, paths)) continue;
+      // Another service or label has been applied to by itself.
+      if (mark.family !== family) continue;
       const pending = new Map(mark.pending);
       for (const merchant of [...open].filter((code) => isSelected(code, mark))) {
         const since = pending.get(merchant);
@@ -130,20 +134,19 @@ function byTime(a: StoredMark, b: StoredMark): number {
   return b.completedAt - a.completedAt;
 }
 
-function isSelected(merchant: string, { merchants, shard }: Omit<Selection, "paths">): boolean {
+function isSelected(merchant: string, { merchants, shard, skipped }: StoredMark): boolean {
   return (
-    (merchants.length === 0 || merchants.includes(merchant)) && (shard === null || isInShard(merchant, shard))
+    (merchants.length === 0 || merchants.includes(merchant)) &&
+    (shard === null || isInShard(merchant, shard)) &&
+    !skipped.includes(merchant)
   );
-}
-
-function isSameSet(a: readonly string[], b: readonly string[]): boolean {
-  return JSON.stringify([...a].sort()) === JSON.stringify([...b].sort());
 }
 
 const markSchema = z.object({
   sha: z.string(),
-  paths: z.array(z.string()),
+  family: z.string(),
   merchants: z.array(z.string()),
   shard: z.nullable(z.object({ index: z.number(), count: z.number() })),
   pending: z.array(z.tuple([z.string(), z.nullable(z.string())])),
+  skipped: z.array(z.string()),
 });

@@ -19,7 +19,7 @@ export async function plannedMerchants(
   states: readonly DesiredState[],
   base: CommitStates | null,
 ): Promise<readonly DesiredState[]> {
-  const { inputs, github } = context;
+  const { inputs, github, scope } = context;
   if (base === null || inputs.scope === "all") return states;
   const changed = new Set(changedMerchants(states, base.states).map(({ merchant }) => merchant));
   const touched: string[] = [];
@@ -27,7 +27,7 @@ export async function plannedMerchants(
     if (!changed.has(merchant) && !(await base.isSame(origin.file))) touched.push(merchant);
   }
   if (touched.length > 0) {
-    const place = { sha: base.commit, paths: inputs.paths };
+    const place = { sha: base.commit, family: scope.family };
     const baselines = await readBaselines(touched, place, recordTrust(inputs), github).catch(noBaselines);
     for (const [merchant, { pending }] of baselines) if (pending) changed.add(merchant);
   }

@@ -25,17 +25,17 @@ export function isReview({ name }: EventContext): boolean {
  * events.
  */
 export async function approvedBefore(
-  { event, inputs, github }: ActionContext,
+  { event, inputs, github, scope }: ActionContext,
   looks: readonly PlanResult[],
 ): Promise<MergedApproval | null> {
   return readingApprovals(async () => {
     const place = await reviewedPlace(event, github);
     if (place === null) return null;
-    const { onPlanChange: rule, approvalSecret: key, paths } = inputs;
+    const { onPlanChange: rule, approvalSecret: key } = inputs;
     if (rule === "apply") return { pulls: place.pulls, objections: new Map(), ignored: [] };
     const trust = recordTrust(inputs);
     const codes = looks.map(({ plan }) => plan.merchant);
-    const baselines = await readBaselines(codes, { sha: place.sha, paths }, trust, github);
+    const baselines = await readBaselines(codes, { sha: place.sha, family: scope.family }, trust, github);
     const { pulls, ...found } = await mergedApproval(looks, openApprovals(place, trust, github), baselines, {
       rule,
       key,

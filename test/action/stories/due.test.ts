@@ -91,3 +91,22 @@ test("a removal that waited for an acceptance is made by the daily run", async (
   expect(end.outputs["result"]).toBe("applied");
   expect(await removals()).toHaveLength(1);
 });
+
+test("what waits for the apply of its merge is left to that, however often the daily run has looked", async () => {
+  await merged(WITH_ROLE, false);
+  expect((await due()).outputs["result"]).toBe("no-changes");
+  expect((await due()).outputs["result"]).toBe("no-changes");
+  expect(await story.writes()).toEqual([]);
+  expect((await story.apply()).outputs["result"]).toBe("applied");
+});
+
+test("the daily run makes no merchant the business of an apply that nobody has changed", async () => {
+  await story.behind("POST", "/v0.1/merchants/MC1/members", {
+    email: "eve@example.com",
+    roles: ["role_employee"],
+  });
+  await due();
+  const pull = await story.openPull({ "README.md": "Access.\n" });
+  await story.merge(pull);
+  expect((await story.apply()).outputs["result"]).toBe("no-changes");
+});

@@ -142,4 +142,11 @@ describe("what was applied last", () => {
     const run = await story.apply();
     expect(run.outputs).toMatchObject({ result: "applied", creates: "1" });
   });
+
+  test("is not taken for what was applied under another label or to another service", async () => {
+    await merged({ [file("MC1")]: text("MC1", "Night") });
+    expect((await story.apply({ label: "staging" })).outputs["result"]).toBe("applied");
+    await removeRole("MC1", "Night");
+    expect((await story.apply()).outputs).toMatchObject({ result: "applied", creates: "1" });
+  });
 });

@@ -105,7 +105,7 @@ async function apply(
     return { baselines, ...(await applyCoverage(context, loaded.states, baselines, approvals)) };
   });
   if (waiting.length > 0) log.info(waitingText(waiting));
-  else if (covered.length < loaded.states.length) {
+  else if (loaded.valid && covered.length < loaded.states.length) {
     log.info(coverageText(covered.length, loaded.states.length));
   }
   const newer = await readingApprovals(() => newerCommit(context, branch, covered));
@@ -204,7 +204,8 @@ async function apply(
 }
 
 function coverageText(covered: number, all: number): string {
-  return `${covered === 0 ? "None" : covered} of ${counted(all, "merchant")} changed since the last apply; the others are left alone.`;
+  const of = `of ${counted(all, "merchant")} changed since the last apply`;
+  return covered === 0 ? `None ${of}.` : `${covered} ${of}; the others are left alone.`;
 }
 
 function waitingText(merchants: readonly string[]): string {

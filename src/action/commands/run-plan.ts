@@ -137,6 +137,8 @@ async function reviewed(
       PLAIN,
     ),
   );
+  const scope = scopeText(states.length, loaded);
+  for (const line of scope) io.stdout.write(`${line}\n`);
   for (const { merchant, failure } of unplanned) {
     io.stdout.write(`${merchant} could not be planned.\n${renderFailure(failure, PLAIN)}`);
   }
@@ -169,12 +171,7 @@ async function reviewed(
   const page: ReviewPage = {
     marker: markerOf("plan", context.scope),
     review,
-    about: [
-      aboutRun(context),
-      ...scopeText(states.length, loaded.states.length),
-      ...kept.remarks,
-      ...aboutFiles(context, loaded.diagnostics),
-    ],
+    about: [aboutRun(context), ...scope, ...kept.remarks, ...aboutFiles(context, loaded.diagnostics)],
     after: afterPlan(context, states, plans, kept, before),
   };
   const changes = plans.some((one) => one.changes.length > 0 || one.deferred.length > 0);

@@ -2,20 +2,28 @@ import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
 import { upcomingEnds } from "../../plan/due.ts";
+import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
 import { endsText } from "../../render/markdown/review-sections.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../action-context.ts";
 import type { MergedApproval } from "../github/merged-approval.ts";
 import type { KeptApproval } from "../github/pull-approval.ts";
+import type { LoadedFiles } from "../load-and-plan.ts";
 import { maskText } from "./annotations.ts";
 import { approvalText } from "./reviewed-plan.ts";
 
-/** Returns the line about how many merchants are planned; empty if all are. */
-export function scopeText(planned: number, all: number): readonly string[] {
-  if (planned === all) return [];
+/**
+ * Returns the line about how many merchants are planned; empty if all are, or if files have errors: what these declare is
+ * not known.
+ */
+export function scopeText(planned: number, { states, valid }: LoadedFiles): readonly string[] {
+  const all = states.length;
+  if (planned === all || !valid) return [];
   const of = counted(all, "merchant");
   return [
     planned === 0
-      ? `None of ${of} is planned: nothing changes for them.`
+      ? all === 1
+        ? "The merchant is not planned: nothing changes for it."
+        : `None of ${of} is planned: nothing changes for them.`
       : `${planned} of ${of} ${planned === 1 ? "is" : "are"} planned; nothing changes for the others.`,
   ];
 }
@@ -70,18 +78,36 @@ function onMerge(
   { stored, problem }: KeptApproval,
 ): readonly string[] {
   if (event.pull === null || plans.length === 0) return [];
-  const changes = plans.reduce((sum, one) => sum + one.changes.length, 0);
+  const changes = changesIn(plans);
   if (changes === 0) return ["**On merge**, nothing is changed."];
-  if (plans.some(({ refusals }) => refusals.length > 0)) {
+  const refused = plans.filter(isRefused);
+  const made = changes - changesIn(refused);
+  if (made === 0)
     return ["**On merge**, the apply would be refused for the reasons above, and change nothing."];
-  }
   if (problem !== null) return ["**On merge**, the apply would refuse these changes."];
   if (!stored || inputs.onPlanChange === "apply") {
     return ["**On merge**, the apply workflow plans again, and applies the new plan."];
   }
   return [
-    `**On merge**, the apply workflow plans again and makes ${changes === 1 ? "this change" : `these ${counted(changes, "change")}`}; anything that is not listed here is refused.`,
+    refused.length === 0
+      ? `**On merge**, the apply workflow plans again and makes ${changes === 1 ? "this change" : `these ${counted(changes, "change")}`}; anything that is not listed here is refused.`
+      : `**On merge**, the apply workflow plans again and makes ${counted(made, "change")} of these; ${namedMerchants(refused)} would be refused for the reasons above, and so is anything that is not listed here.`,
   ];
+}
+
+function isRefused({ refusals, findings }: Plan): boolean {
+  return refusals.length > 0 || findings.some(({ severity }) => severity === "error");
+}
+
+function changesIn(plans: readonly Plan[]): number {
+  return plans.reduce((sum, { changes }) => sum + changes.length, 0);
+}
+
+const MAX_NAMED = 3;
+
+function namedMerchants(plans: readonly Plan[]): string {
+  if (plans.length > MAX_NAMED) return counted(plans.length, "merchant");
+  return plans.map(({ merchant }) => inlineCode(merchant)).join(", ");
 }
 
 /** Announces the ends of access that are to come: what follows from them needs no approval of its own. */

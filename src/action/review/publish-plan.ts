@@ -120,10 +120,8 @@ const SUMMARY_BYTES = 1_000_000;
 /** Renders a page of at most `maxSize` UTF-16 units; parts that do not fit are left out. */
 export function renderReviewPage({ marker, review, about, after }: ReviewPage, maxSize: number): string {
   const around = [marker, ...about, ...after].join("\n\n").length + 20;
-  const text = renderReview(review, maxSize - around);
-  const end = text.indexOf("\n\n");
-  const [verdict, rest] = [text.slice(0, end), text.slice(end).trim()];
-  return [marker, verdict, ...about, rest, ...after].filter((part) => part !== "").join("\n\n");
+  const [verdict = "", ...rest] = renderReview(review, maxSize - around).split("\n\n");
+  return [marker, verdict, ...about, rest.join("\n\n"), ...after].filter((part) => part !== "").join("\n\n");
 }
 
 /** Renders the job summary, limited in bytes and without marker. */

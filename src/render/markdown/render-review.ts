@@ -78,7 +78,16 @@ function verdictOf(input: ReviewInput): string {
     fileErrors > 0
       ? ` The files have ${counted(fileErrors, "error")}: \`rolecall validate\` lists them.`
       : "";
-  return `## ${said[0]} rolecall ${command}: ${said[1]}\n\n${merchants}: ${sums === null ? countsText(counts) : sumsText(sums, counts, errors > 0)}.${deferredText(deferred)}${files}${unmanagedText(input)}`;
+  const totals = sums === null ? countsText(counts) : sumsText(sums, counts, errors > 0);
+  const total =
+    views.length + unplanned.length === 0 ? "" : `${merchants}: ${totals}.${deferredText(deferred)}`;
+  return [
+    `## ${said[0]} rolecall ${command}: ${said[1]}`,
+    `${total}${files}`.trim(),
+    ...unmanagedBlocks(input),
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n");
 }
 
 /** "risks and looser rules"; empty if there are none. */
@@ -91,15 +100,15 @@ function worriesOf({ views, rules = [] }: ReviewInput): string {
 const UNMANAGED_SHOWN = 10;
 
 /** Lists the merchants that are no longer managed: nothing else in a review mentions them. */
-function unmanagedText({ unmanaged = [] }: ReviewInput): string {
-  if (unmanaged.length === 0) return "";
+function unmanagedBlocks({ unmanaged = [] }: ReviewInput): readonly string[] {
+  if (unmanaged.length === 0) return [];
   const lines = unmanaged
     .slice(0, UNMANAGED_SHOWN)
     .map(({ merchant, reason }) => `- ${inlineCode(merchant)}: ${inlineCode(reason)}`);
   const more = unmanaged.length - lines.length;
   const rest = more > 0 ? [`- and ${counted(more, "more merchant")}`] : [];
   const title = `### ⚠️ ${counted(unmanaged.length, "merchant")} no longer managed; the live state stays as it is`;
-  return ["", title, [...lines, ...rest].join("\n")].join("\n\n");
+  return [title, [...lines, ...rest].join("\n")];
 }
 
 /** "1 added outside git; 5 unchanged, 412 not managed". */

@@ -82,7 +82,9 @@ describe("a plan", () => {
     const pull = await story.openPull({ "README.md": "Access as code.\n" });
     const run = await story.plan(pull);
     expect(run.outputs).toMatchObject({ result: "no-changes", "has-changes": "false" });
-    expect(run.summary).toContain("None of 3 merchants is planned: nothing changes for them.");
+    const said = "None of 3 merchants is planned: nothing changes for them.";
+    expect(run.log).toContain(said);
+    expect(run.summary.trimEnd().endsWith(`\n\n${said}`)).toBe(true);
     expect(story.comments(pull)).toEqual([]);
     expect(await story.behind("GET", "/requests")).toMatchObject({ items: [{}] });
     await story.merge(pull);
@@ -103,6 +105,32 @@ describe("a plan", () => {
     expect(planned(await story.plan(pull))).toEqual(CODES);
     await story.merge(pull);
     expect((await story.apply()).outputs).toMatchObject({ result: "applied", creates: "3" });
+  });
+
+  test("does not say that merchants stay the same whose files have errors", async () => {
+    const pull = await story.openPull({
+      [file("MC1")]: "version: 1\nmerchant: [\n",
+      [file("MC2")]: "version: 1\n",
+    });
+    const run = await story.plan(pull);
+    expect(run.outputs["failure-reason"]).toBe("invalid-files");
+    expect(story.comments(pull)[0]).not.toMatch(/is planned|0 merchants/);
+    await story.merge(pull);
+    expect((await story.apply()).log).not.toContain("changed since the last apply");
+  });
+
+  test("says what the merge makes where one merchant would be refused", async () => {
+    const pull = await story.openPull({
+      ...both,
+      [file("MC3")]: `${text("MC3", "cleo")}policies: { email_domains: [acme.example] }\n`,
+    });
+    await story.plan(pull);
+    expect(story.comments(pull)[0]).toContain(
+      "plans again and makes 2 changes of these; <code>MC3</code> would be refused for the reasons above",
+    );
+    await story.merge(pull);
+    expect((await story.apply()).outputs["result"]).toBe("partial");
+    expect(await story.writes()).toHaveLength(2);
   });
 
   test("is of all merchants where scope is all", async () => {

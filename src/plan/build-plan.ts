@@ -153,6 +153,10 @@ export function judgeChanges(
     const few = guardMinHolders(rules.guards.minHolders, joined, kept, changes.members);
     // Whatever the role is called by now, the rules of the base branch mean the one that is live under the name.
     const findBefore = roleFinder(joined);
+    const findStill = (role: string): string | undefined => {
+      const key = findBefore(role) ?? "";
+      return find(role) ?? (left.roles.has(key) ? key : undefined);
+    };
     const chained = new Set(still.deferred.map(({ change }) => change.fingerprint));
     return [
       ...few.refusals,
@@ -162,7 +166,7 @@ export function judgeChanges(
           toRefusal({ code: "min-holders-wait", name: role, member: change.name, chained: false }),
         ),
       ...guardPlan({ ...guarded, settings: rules.guards }),
-      ...judge(rules, (role) => find(role) ?? findBefore(role)).refusals,
+      ...judge(rules, findStill).refusals,
     ];
   };
 

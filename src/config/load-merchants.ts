@@ -51,7 +51,7 @@ export async function loadMerchants(
 ): Promise<LoadedMerchants> {
   const built = new Map<string, BuiltMerchant>();
   const declared = new Set<string>();
-  const library = await loadSources(files, read, now, hooks, (source, resolve) => {
+  const library = await loadSources(files, read, now, hooks, async (source, resolve) => {
     const one = buildDesiredState(source, resolve, { now, judge });
     const main = released(source);
     const isFirst = one.state !== null && !declared.has(one.state.merchant);
@@ -60,7 +60,7 @@ export async function loadMerchants(
     const isSettled = isFirst && one.problems.every(({ code }) => code !== "unknown-shared-role");
     built.set(source.file, {
       ...one,
-      state: isSettled && one.state !== null && hooks?.onState ? hooks.onState(one.state) : one.state,
+      state: isSettled && one.state !== null && hooks?.onState ? await hooks.onState(one.state) : one.state,
       main,
       sources: one.sources.map((each) => (each === source ? main : each)),
     });

@@ -139,7 +139,7 @@ export interface LoadHooks {
    * Called with each valid desired state of which no other file can change anything but whether it counts; returns the
    * state to keep. Absent: it is kept whole.
    */
-  readonly onState?: (state: DesiredState) => DesiredState;
+  readonly onState?: (state: DesiredState) => Promise<DesiredState>;
 }
 
 /**
@@ -151,7 +151,7 @@ export async function loadSources(
   read: ReadSource,
   now: number,
   hooks: LoadHooks | undefined,
-  onMerchant: (source: SourceFile, resolve: ResolveInclude) => void,
+  onMerchant: (source: SourceFile, resolve: ResolveInclude) => Promise<void>,
 ): Promise<LoadedSources> {
   const pause = hooks?.pause ?? noPause;
   const sources = new Map<string, SourceFile>();
@@ -200,7 +200,7 @@ export async function loadSources(
     roots.add(file);
     await follow(source);
     if (source.raw === null || !Object.hasOwn(source.raw.fields, "merchant")) continue;
-    onMerchant(source, resolve);
+    await onMerchant(source, resolve);
     sources.set(file, released(source));
     await pause();
   }

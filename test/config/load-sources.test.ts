@@ -108,7 +108,7 @@ test("each valid state is told as soon as it is built, unless another file can s
       hooks: {
         onHeader: async () => undefined,
         pause: async () => undefined,
-        onState: ({ roles: _roles, members: _members, ...state }) => {
+        onState: async ({ roles: _roles, members: _members, ...state }) => {
           told.push(state.origin.file);
           return state;
         },

@@ -48,6 +48,10 @@ export interface LoadOptions {
   readonly hooks?: LoadHooks;
   /** Selects the merchants whose resolved state differs from that of this commit; absent: all. */
   readonly changedSince?: string;
+  /** Called with the number of files before they are read. */
+  readonly onFiles?: (count: number) => void;
+  /** Leaves roles and members out of the states, which takes less memory. */
+  readonly withoutEntries?: boolean;
   /** Also reads the files of merchants that are not selected. */
   readonly everyFile?: boolean;
 }
@@ -56,13 +60,26 @@ export interface LoadOptions {
 export async function loadStates(paths: readonly string[], options: LoadOptions): Promise<Loaded> {
   const { merchants, cwd, changedSince } = options;
   const files = await findYamlFiles(paths, cwd);
+  options.onFiles?.(files.length);
   if (changedSince !== undefined) return loadChanged(changedSince, paths, files, options);
-  const loaded = await load(files, paths, options);
+  const hooks = options.withoutEntries ? { hooks: RELEASING } : {};
+  const loaded = await load(files, paths, { ...options, ...hooks });
   checkResults(files, loaded, options);
   const states = statesOf(loaded);
   const { diagnostics, sources } = loaded;
   return { sources, states: pick(states, merchants, diagnostics), all: states, diagnostics };
 }
+
+/** Returns a state without its roles and members, as one that manages none. */
+export function withoutEntries({ roles: _roles, members: _members, ...rest }: DesiredState): DesiredState {
+  return rest;
+}
+
+const RELEASING: LoadHooks = {
+  onHeader: async () => undefined,
+  pause: async () => undefined,
+  onState: async (state) => withoutEntries(state),
+};
 
 /** Reads the merchants whose resolved state differs from that of a commit. */
 async function loadChanged(
@@ -122,7 +139,7 @@ async function loadSome(
   const part = await load(some, paths, options);
   if (some.length === files.length || !(options.everyFile || part.dependsOnOthers)) return part;
   // The live states of the others are not needed.
-  const { hooks: _, ...rest } = options;
+  const { hooks: _hooks, ...rest } = options;
   const whole = await load(files, paths, rest);
   const own = new Set(part.sources.map(({ file }) => file));
   return { ...whole, diagnostics: whole.diagnostics.filter(({ file }) => own.has(file)) };

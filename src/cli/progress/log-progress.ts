@@ -22,8 +22,10 @@ export interface ProgressDisplay {
   readonly draws: boolean;
   /** Handles an event of the client. */
   live(event: LiveEvent): void;
-  /** Starts the display of reading these merchants. */
-  reading(merchants: readonly string[]): void;
+  /** Starts the display of reading these merchants; with `expected`, of those that turn up, about so many. */
+  reading(merchants: readonly string[], expected?: number): void;
+  /** Corrects how many merchants are read. */
+  expect(count: number): void;
   /** Marks a merchant as read, or as failed with a `problem`. */
   read(merchant: string, problem: string | null): void;
   /** Starts the display of applying these plans. */
@@ -162,10 +164,11 @@ export function progressDisplay(
       reading?.live(event, io.monotonic());
       applying?.live(event, io.monotonic());
     },
-    reading(merchants) {
-      reading = readingProgress(merchants);
+    reading(merchants, expected) {
+      reading = readingProgress(merchants, expected ?? null);
       showReading(reading);
     },
+    expect: (count) => reading?.expect(count),
     read: (merchant, problem) => reading?.ended(merchant, problem),
     applying(plans) {
       applying = applyProgress(plans.map(({ merchant, changes }) => ({ merchant, changes: changes.length })));

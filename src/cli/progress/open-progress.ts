@@ -23,6 +23,7 @@ function silence(io: Io): ProgressDisplay {
     draws: false,
     live: noop,
     reading: noop,
+    expect: noop,
     read: noop,
     applying: noop,
     applied: noop,

@@ -1,4 +1,5 @@
 import type { DesiredState } from "../../model/desired.ts";
+import { withoutEntries } from "../files/load-states.ts";
 import {
   MAX_PLANNING,
   type OpenSession,
@@ -12,8 +13,11 @@ import {
  * of the files, are released as soon as a merchant is planned.
  */
 export interface EarlyPlans {
-  /** Starts to plan a merchant; returns its desired state without roles and members, which stands for the plan. */
-  plan(state: DesiredState): DesiredState;
+  /**
+   * Starts to plan a merchant, as soon as few enough others are in progress; returns its desired state without roles and
+   * members, which stands for the plan.
+   */
+  plan(state: DesiredState): Promise<DesiredState>;
   /** Returns whether a state stands for a plan, and must not be planned again. */
   has(state: DesiredState): boolean;
   /** Returns the plans that these states stand for. */
@@ -38,13 +42,11 @@ export function startEarlyPlans(
     return planned.status === "planned" ? released(planned, kept) : planned;
   };
   return {
-    plan(state) {
-      const { roles: _roles, members: _members, ...kept } = state;
+    async plan(state) {
+      const kept = withoutEntries(state);
       if (isSelected(state.merchant)) {
-        const planned = inTurn(() => planOne(state, kept));
-        // A bug is thrown when the plan is taken.
-        planned.catch(() => undefined);
-        plans.set(kept, planned);
+        const { result } = await inTurn(() => planOne(state, kept));
+        plans.set(kept, result);
       }
       return kept;
     },
@@ -74,18 +76,17 @@ function released({ session, plan }: PlannedMerchant, state: DesiredState): Plan
   };
 }
 
-/** Returns a function that runs at most `width` works at once, in order. */
-function limited(width: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let running = 0;
+/** Returns a function that starts a work when fewer than `width` are running; a bug in one is thrown where it is taken. */
+function limited(width: number): <T>(work: () => Promise<T>) => Promise<{ readonly result: Promise<T> }> {
+  const running = new Set<Promise<unknown>>();
   return async (work) => {
-    if (running >= width) await new Promise<void>((resolve) => void waiting.push(resolve));
-    running += 1;
-    try {
-      return await work();
-    } finally {
-      running -= 1;
-      waiting.shift()?.();
-    }
+    while (running.size >= width) await Promise.race(running);
+    const result = work();
+    const settled: Promise<unknown> = result.then(
+      () => running.delete(settled),
+      () => running.delete(settled),
+    );
+    running.add(settled);
+    return { result };
   };
 }

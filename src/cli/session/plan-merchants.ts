@@ -1,7 +1,7 @@
 import type { LoadHooks } from "../../config/load-sources.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import type { FailureJson } from "../../model/events.ts";
+import type { FailureJson, LiveEvent } from "../../model/events.ts";
 import { planDue } from "../../plan/due.ts";
 import { diagnosticFailure, failureJson } from "../../render/machine-formats.ts";
 import { renderDiagnostics } from "../../render/text/failure-text.ts";
@@ -46,9 +46,8 @@ export async function planMerchants(
   io: Io,
 ): Promise<PlannedMerchants> {
   const progress = options.progress ?? openProgress(options, io);
-  const events = bufferCalls(progress.live);
-  const reads = bufferCalls(progress.read);
-  const services = openServices({ ...options, emit: events.call }, io);
+  const events = bufferEvents(progress.live);
+  const services = openServices({ ...options, emit: events.emit }, io);
   const isWanted = (code: string): boolean => isSelected(code, options);
   const releases = options.plansOnly === true && mayPlanEarly(options);
   const prefetch = startPrefetch(
@@ -62,18 +61,27 @@ export async function planMerchants(
   );
   const making = options.only === "due" ? { makePlan: planDue } : {};
   const open = sessionOpener(services, { ...options, ...making, prefetch }, io);
-  const early = releases ? startEarlyPlans(open, isWanted, reads.call) : null;
+  const early = releases ? startEarlyPlans(open, isWanted, progress.read) : null;
   try {
-    const { loaded, states, fileErrors } = await loadDeclared(paths, options, io, {
-      onHeader: async (head) => prefetch.start(head),
-      pause: io.turn,
-      ...(early && { onState: early.plan }),
-    });
+    const onFiles = (count: number): void => {
+      progress.reading([], count);
+      events.release();
+    };
+    const { loaded, states, fileErrors } = await loadDeclared(
+      paths,
+      { ...options, ...(early && { onFiles }) },
+      progress.io,
+      {
+        onHeader: async (head) => prefetch.start(head),
+        pause: io.turn,
+        ...(early && { onState: early.plan }),
+      },
+    );
     checkReinvited(options.reinvite ?? [], states);
     const left = states.filter((state) => !early?.has(state));
-    progress.reading(states.map(({ merchant }) => merchant));
+    if (early === null) progress.reading(states.map(({ merchant }) => merchant));
+    else progress.expect(states.length);
     events.release();
-    reads.release();
     const sessions = left.map(open);
     prefetch.cancel(new Set(states.map(({ merchant }) => merchant)));
     const planning = Promise.all([
@@ -146,20 +154,18 @@ function mayPlanEarly({ merchant, changedSince, reinvite = [], everyFile }: Plan
   return merchant.length === 0 && changedSince === undefined && reinvite.length === 0 && !everyFile;
 }
 
-/** Buffers calls until `release()`: the progress display does not know the merchants before that. */
-function bufferCalls<Args extends readonly unknown[]>(
-  run: (...args: Args) => void,
-): {
-  readonly call: (...args: Args) => void;
+/** Buffers events until `release()`: the progress display does not know the merchants before that. */
+function bufferEvents(emit: (event: LiveEvent) => void): {
+  readonly emit: (event: LiveEvent) => void;
   readonly release: () => void;
 } {
-  let buffered: Args[] | null = [];
+  let buffered: LiveEvent[] | null = [];
   return {
-    call: (...args) => (buffered === null ? run(...args) : void buffered.push(args)),
+    emit: (event) => (buffered === null ? emit(event) : void buffered.push(event)),
     release() {
-      const calls = buffered ?? [];
+      const events = buffered ?? [];
       buffered = null;
-      for (const args of calls) run(...args);
+      for (const event of events) emit(event);
     },
   };
 }
@@ -188,6 +194,7 @@ export async function loadDeclared(
     now,
     everyFile: options.everyFile === true,
     ...(options.changedSince !== undefined && { changedSince: options.changedSince }),
+    ...(options.onFiles && { onFiles: options.onFiles }),
     outputs: [options.output, options.out],
     inputs: await journalFiles(io.cwd),
     ...(hooks && { hooks }),
@@ -217,6 +224,7 @@ type PlanMerchantsOptions = ServiceOptions &
     readonly everyFile?: boolean;
     /** Keeps nothing but the plans: live states, and the roles and members of the files, are released. */
     readonly plansOnly?: boolean;
+    readonly onFiles?: (count: number) => void;
     /** Destinations of results, from `--output` and `--out`. */
     readonly output?: string;
     readonly out?: string;

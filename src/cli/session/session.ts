@@ -189,7 +189,7 @@ export function plannedOnly(planned: readonly Planned[]): readonly PlannedMercha
 type Ended = (merchant: string, problem: string | null) => void;
 
 /** Merchants in progress at once: enough to use every connection, and few enough to bound memory. */
-export const MAX_PLANNING = 64;
+export const MAX_PLANNING = 24;
 
 /** Plans all merchants side by side, sorted by code; a failure of one does not hide another's plan. */
 export async function planSessions(

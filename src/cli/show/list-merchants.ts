@@ -31,6 +31,7 @@ export async function listMerchants(
     merchants,
     cwd: io.cwd,
     now: io.now(),
+    withoutEntries: true,
     ...(changedSince !== undefined && { changedSince }),
   });
   const errors = loaded.diagnostics.filter(isFileError);

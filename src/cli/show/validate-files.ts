@@ -30,6 +30,7 @@ export async function validateFiles(
     merchants: options.merchant,
     cwd: io.cwd,
     now: options.asOf ?? io.now(),
+    withoutEntries: true,
   });
   const shown = options.quiet ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics;
   io.stdout.write(await renderProblems(shown, sources, options, io));

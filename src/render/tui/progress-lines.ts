@@ -43,15 +43,15 @@ const READING_RANK: Readonly<Record<ReadingMerchant["state"], number>> = {
 };
 
 function readingHeadline(view: ReadingView, style: Style): readonly Piece[] {
-  const { merchants, metrics } = view;
+  const { merchants, count, metrics } = view;
   const [read, failed] = [merchantsIn(view, "read"), merchantsIn(view, "failed")];
   const members = merchants.reduce((sum, one) => sum + one.members, 0);
   const total = merchants.reduce((sum, one) => sum + (one.total ?? one.members), 0);
   const known =
     total > members ? `${grouped(members)} of ${counted(total, "member")}` : counted(members, "member");
-  const sums = merchants.length === 1 ? "" : `: ${grouped(read)} read`;
+  const sums = count === 1 ? "" : `: ${grouped(read)} read`;
   return [
-    [`Reading ${counted(merchants.length, "merchant")}`, style.bold],
+    [`Reading ${counted(count, "merchant")}`, style.bold],
     [sums],
     [failed === 0 ? "" : `, ${grouped(failed)} failed`, style.red],
     [` · ${known} · ${counted(metrics.requests, "request")}${rateText(metrics.perSecond)}`],

@@ -15,7 +15,10 @@ export interface ReadingMerchant {
 
 /** The progress of reading. */
 export interface ReadingView {
+  /** Those that are known so far. */
   readonly merchants: readonly ReadingMerchant[];
+  /** How many merchants there are, or may be. */
+  readonly count: number;
   readonly metrics: RequestMetrics;
 }
 
@@ -24,20 +27,24 @@ export interface ReadingProgress {
   live(event: LiveEvent, now: number): void;
   /** Records that a merchant was read, or the `problem` that prevented it. */
   ended(merchant: string, problem: string | null): void;
+  /** Corrects how many merchants there are. */
+  expect(count: number): void;
   view(now: number): ReadingView;
 }
 
-/** Starts following the reading of these merchants. */
-export function readingProgress(codes: readonly string[]): ReadingProgress {
+/** Starts following the reading of these merchants; with `expected`, of those that turn up, about so many. */
+export function readingProgress(codes: readonly string[], expected: number | null = null): ReadingProgress {
   const metrics = collectRequestMetrics();
-  const merchants = new Map<string, ReadingMerchant>(
-    codes.map((merchant) => [merchant, { merchant, state: "waiting", members: 0, total: null, problem: "" }]),
-  );
+  let count = expected ?? codes.length;
+  const merchants = new Map<string, ReadingMerchant>(codes.map((merchant) => [merchant, waiting(merchant)]));
   const change = (merchant: string, rest: Partial<ReadingMerchant>): void => {
-    const known = merchants.get(merchant);
+    const known = merchants.get(merchant) ?? (expected === null ? null : waiting(merchant));
     if (known) merchants.set(merchant, { ...known, ...rest });
   };
   return {
+    expect(merchantCount) {
+      count = merchantCount;
+    },
     live(event, now) {
       metrics.event(event, now);
       if (event.type === "read") {
@@ -51,8 +58,16 @@ export function readingProgress(codes: readonly string[]): ReadingProgress {
     },
     ended: (merchant, problem) =>
       change(merchant, problem === null ? { state: "read" } : { state: "failed", problem }),
-    view: (now) => ({ merchants: [...merchants.values()], metrics: metrics.view(now) }),
+    view: (now) => ({
+      merchants: [...merchants.values()],
+      count: Math.max(count, merchants.size),
+      metrics: metrics.view(now),
+    }),
   };
+}
+
+function waiting(merchant: string): ReadingMerchant {
+  return { merchant, state: "waiting", members: 0, total: null, problem: "" };
 }
 
 /** Returns the merchant in a request's path; `null` if there is none. */
@@ -68,11 +83,11 @@ export function merchantsIn({ merchants }: ReadingView, state: ReadingMerchant["
 
 /** "read 2 of 5 merchants, 1 failed; 1,250 members in 61 requests, 42 a second": progress in one line. */
 export function readingText(view: ReadingView): string {
-  const { merchants, metrics } = view;
+  const { merchants, count, metrics } = view;
   const failed = merchantsIn(view, "failed");
   const members = merchants.reduce((sum, one) => sum + one.members, 0);
   return [
-    `read ${grouped(merchantsIn(view, "read"))} of ${counted(merchants.length, "merchant")}`,
+    `read ${grouped(merchantsIn(view, "read"))} of ${counted(count, "merchant")}`,
     failed > 0 ? `, ${grouped(failed)} failed` : "",
     `; ${counted(members, "member")} in ${counted(metrics.requests, "request")}`,
     rateText(metrics.perSecond),

@@ -1,8 +1,7 @@
-import { counted } from "../../lib/text.ts";
-import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
 import { markerOf, type RunScope } from "../action-context.ts";
 import type { RunnerLog } from "../action-log.ts";
 import type { Inputs } from "../inputs.ts";
+import { appliedBody, commentKind, planningBody } from "./comment-body.ts";
 import { type CheckRun, type Comment, type Github, GithubError } from "./github-api.ts";
 
 /** The comment of a scope on a pull request. */
@@ -17,7 +16,10 @@ export interface PullComment {
     render: (maxSize: number) => string,
     options: { readonly worth: boolean; readonly closed: boolean },
   ): Promise<string | null>;
-  /** Writes the result of an apply above the reviewed plan, which stays; otherwise like `show`. */
+  /**
+   * Writes the result of an apply above earlier ones and the reviewed plan, which stay; otherwise like `show`. One that is not
+   * `worth` it changes no comment with a result.
+   */
   showApplied(render: (maxSize: number) => string, worth: boolean): Promise<string | null>;
 }
 
@@ -55,14 +57,15 @@ export async function findComment(place: CommentPlace): Promise<PullComment> {
     tolerate(place, "The comment could not be written", async () => {
       if (own === null && !worth && inputs.comment !== "always") return null;
       // GitHub's list may lack a comment that was written a moment ago.
-      own ??= (await listOwn(place, marker))[0] ?? (await rememberedComment(place, marker));
+      const checks = listed.length > 0 ? [] : await approvalsOf(place);
+      own ??= (await listOwn(place, marker))[0] ?? (await rememberedComment(checks.flat(), place, marker));
       if (own === null) {
         own = await shortened(inputs.maxCommentSize, bodyOf, (body) => create(place, marker, body));
       } else {
         const { id } = own;
         await shortened(inputs.maxCommentSize, bodyOf, (body) => github.editComment(id, body));
       }
-      if (listed.length === 0) await remember(place, own.id);
+      await remember(checks[0]?.[0], own.id, place);
       // One that cannot be deleted is found again by the next run.
       for (const other of listed.slice(1)) await github.deleteComment(other.id).catch(() => undefined);
       return own.url;
@@ -84,7 +87,8 @@ export async function findComment(place: CommentPlace): Promise<PullComment> {
       }
       return write(render, worth);
     },
-    showApplied: (render, worth) => {
+    showApplied: async (render, worth) => {
+      if (own !== null && !worth && commentKind(own.body, marker) === "applied") return own.url;
       return write((size) => appliedBody(marker, render, own?.body ?? null, size), worth);
     },
   };
@@ -151,133 +155,46 @@ function isOfScope({ externalId }: CheckRun, { id }: RunScope): boolean {
   return externalId.startsWith("rolecall-approval/") && externalId.split("/").includes(id);
 }
 
-/** Returns the comment that a check run on a head commit names, or `null`. */
-async function rememberedComment(place: CommentPlace, marker: string): Promise<Comment | null> {
-  const { github, scope, heads, pull } = place;
-  for (const head of heads) {
-    const checks = (await github.checks(head)).filter((check) => isOfScope(check, scope));
-    for (const { externalId } of checks) {
-      const [, id] = MEMORY.exec(externalId) ?? [];
-      const found = id === undefined ? null : await github.comment(Number(id)).catch(() => null);
-      if (found !== null && found.issue === pull && isOwn(found, marker, await github.viewer())) return found;
-    }
+/** Returns the check runs of the approvals on each head commit; none that cannot be read. */
+async function approvalsOf({
+  github,
+  scope,
+  heads,
+}: CommentPlace): Promise<readonly (readonly CheckRun[])[]> {
+  const lists = heads.map((head) =>
+    github.checks(head).catch((error: unknown) => {
+      if (error instanceof GithubError) return [];
+      throw error;
+    }),
+  );
+  return (await Promise.all(lists)).map((checks) => checks.filter((check) => isOfScope(check, scope)));
+}
+
+/** Returns the comment that one of these check runs names, or `null`. */
+async function rememberedComment(
+  checks: readonly CheckRun[],
+  { github, pull }: CommentPlace,
+  marker: string,
+): Promise<Comment | null> {
+  for (const { externalId } of checks) {
+    const [, id] = MEMORY.exec(externalId) ?? [];
+    const found = id === undefined ? null : await github.comment(Number(id)).catch(() => null);
+    if (found !== null && found.issue === pull && isOwn(found, marker, await github.viewer())) return found;
   }
   return null;
 }
 
-/** Names a new comment in a check run of its head commit, whose list may be ahead of that of comments. */
-async function remember({ github, scope, heads: [head] }: CommentPlace, comment: number): Promise<void> {
-  if (head === undefined) return;
+/** Names a comment in a check run of the current head, whose list may be ahead of that of comments. */
+async function remember(
+  check: CheckRun | undefined,
+  comment: number,
+  { github }: CommentPlace,
+): Promise<void> {
+  if (check === undefined || MEMORY.test(check.externalId)) return;
   try {
-    const check = (await github.checks(head)).find((one) => isOfScope(one, scope));
-    if (check === undefined || MEMORY.test(check.externalId)) return;
     await github.editCheck(check.id, `${check.externalId}/comment-${comment}`);
   } catch (error) {
     // Without the permission there is only the list.
     if (!(error instanceof GithubError)) throw error;
   }
-}
-
-/** Follow the marker of a comment, where no text from files can stand. */
-const PLANNING = "<!-- rolecall:planning -->";
-const APPLIED = "<!-- rolecall:applied -->";
-/** A line of its own above the reviewed plan. */
-const REVIEWED = "<!-- rolecall:reviewed -->";
-
-/** What a comment shows. */
-export type CommentKind = "planning" | "plan" | "applied";
-
-/** Returns what a comment with this marker shows. */
-function commentKind(body: string, marker: string): CommentKind {
-  const rest = body.slice(marker.length).trimStart();
-  if (rest.startsWith(APPLIED)) return "applied";
-  return rest.startsWith(PLANNING) ? "planning" : "plan";
-}
-
-/** Renders the announcement that a commit is being planned. */
-function planningBody(marker: string, sha: string, runUrl: string): string {
-  const about = `Commit ${inlineCode(sha.slice(0, 7))} · [run](${runUrl})`;
-  const text = "If that run is over, it was cancelled, or GitHub refused its last edit: run it again.";
-  return [`${marker}\n${PLANNING}`, "## ⏳ rolecall plan: planning…", about, text].join("\n\n");
-}
-
-/** Smallest part of a comment that the result of an apply gets, in UTF-16 units. */
-const MIN_RESULT_SIZE = 1_500;
-
-/**
- * Renders the result of an apply above the plan that was reviewed, taken from the comment's text so far. Of a plan that
- * does not fit, blocks are left out whole, and counted.
- */
-function appliedBody(
-  marker: string,
-  render: (size: number) => string,
-  before: string | null,
-  maxSize: number,
-): string {
-  const reviewed = before === null ? "" : reviewedPlan(before, marker);
-  const around = [marker, APPLIED, REVIEWED, OPEN, CLOSE].join("\n\n").length;
-  const left = maxSize - around;
-  const result = render(Math.max(left - reviewed.length, Math.floor(left / 3), MIN_RESULT_SIZE));
-  const top = [`${marker}\n${APPLIED}`, result];
-  if (reviewed === "") return top.join("\n\n");
-  const plan = fitBlocks(reviewed, left - result.length);
-  return [...top, `${REVIEWED}\n${OPEN}`, plan, CLOSE].join("\n\n");
-}
-
-const OPEN = "<details><summary>The reviewed plan</summary>";
-const CLOSE = "</details>";
-
-/** Returns the plan in a comment; empty if it shows none. */
-function reviewedPlan(body: string, marker: string): string {
-  const kind = commentKind(body, marker);
-  if (kind === "planning") return "";
-  const text = body.replaceAll("\r\n", "\n");
-  if (kind === "plan") return text.slice(marker.length).trim();
-  const at = text.indexOf(`\n${REVIEWED}\n${OPEN}\n`);
-  if (at === -1) return "";
-  const inner = text.slice(at + `\n${REVIEWED}\n${OPEN}\n`.length).trim();
-  return inner.endsWith(CLOSE) ? inner.slice(0, -CLOSE.length).trim() : inner;
-}
-
-/** Returns the blocks of a Markdown text that fit into a size, in order, with a line that counts the others. */
-function fitBlocks(text: string, size: number): string {
-  if (text.length <= size) return text;
-  const blocks = blocksOf(text);
-  const restOf = (count: number): string => `${counted(count, "part")} left out to keep this short.`;
-  let left = size - restOf(blocks.length).length;
-  const kept = blocks.filter((block) => {
-    const fits = block.length + 2 <= left;
-    if (fits) left -= block.length + 2;
-    return fits;
-  });
-  return [...kept, restOf(blocks.length - kept.length)].join("\n\n");
-}
-
-/** Splits a Markdown text at blank lines outside fences and folds. */
-function blocksOf(text: string): readonly string[] {
-  const blocks: string[] = [];
-  let [lines, inside] = [[] as string[], OUTSIDE];
-  for (const line of text.split("\n")) {
-    inside = afterLine(line, inside);
-    const isEnd = line === "" && inside.fence === "" && inside.depth === 0;
-    if (!isEnd) lines.push(line);
-    else if (lines.length > 0) blocks.push(lines.join("\n"));
-    if (isEnd) lines = [];
-  }
-  return lines.length > 0 ? [...blocks, lines.join("\n")] : blocks;
-}
-
-/** The fence that a line is in, and how many folds are open around it. */
-interface Inside {
-  readonly fence: string;
-  readonly depth: number;
-}
-
-const OUTSIDE: Inside = { fence: "", depth: 0 };
-
-function afterLine(line: string, { fence, depth }: Inside): Inside {
-  if (fence !== "") return { fence: line.trim() === fence ? "" : fence, depth };
-  const [ticks = ""] = /^`{3,}/.exec(line) ?? [];
-  if (line.startsWith("<details>")) return { fence: ticks, depth: depth + 1 };
-  return { fence: ticks, depth: line.startsWith("</details>") ? Math.max(depth - 1, 0) : depth };
 }

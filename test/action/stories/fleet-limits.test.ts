@@ -41,6 +41,8 @@ test("40 changed merchants of 300 are planned and applied with few requests to G
 
 /** What a repository's token may do in an hour, and how many jobs a matrix may have. */
 const [HOUR_LIMIT, MOST_JOBS] = [1000, 256];
+/** As many as the example of an apply in a matrix has. */
+const APPLY_JOBS = 50;
 
 test("1,000 changed merchants in a matrix are one comment and one approval, within the limit of an hour", {
   timeout: 300_000,
@@ -55,6 +57,8 @@ test("1,000 changed merchants in a matrix are one comment and one approval, with
     runs.push(run);
   }
   expect([story.comments(pull), story.github.checks]).toEqual([[], []]);
+  // Every job is a check run of its own on the commit, and makes the lists longer.
+  for (let job = 0; job < MOST_JOBS; job++) await story.addCheck(pull, { name: `job ${job}` });
   const plans = await downloadParts(runs);
   const published = await story.plan(pull, { command: "publish", plans, "api-key": "" });
   expect(published.outputs).toMatchObject({ result: "changes", creates: "1000" });
@@ -63,4 +67,13 @@ test("1,000 changed merchants in a matrix are one comment and one approval, with
   const most = Math.max(...runs.map(({ requests }) => requests.length));
   expect(published.requests.length).toBeLessThanOrEqual(MOST_REQUESTS);
   expect(MOST_JOBS * most + published.requests.length).toBeLessThanOrEqual(HOUR_LIMIT);
+
+  await story.merge(pull);
+  const sha = story.github.branches.get("main") ?? "";
+  story.github.checks.push(
+    ...story.github.checks.slice(0, APPLY_JOBS).map((job) => ({ ...job, head_sha: sha })),
+  );
+  const apply = await story.apply({ comment: "off", shard: `1/${APPLY_JOBS}` });
+  expect(apply.outputs["result"]).toBe("applied");
+  expect(APPLY_JOBS * apply.requests.length).toBeLessThanOrEqual(HOUR_LIMIT);
 });

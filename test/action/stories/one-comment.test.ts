@@ -34,10 +34,16 @@ describe("the comment of a pull request", () => {
     expect(only(pull)).toContain(`<summary>The reviewed plan</summary>\n\n${plan}\n\n</details>`);
     const applied = await story.rerun(refused, { "on-plan-change": "apply" });
     expect(applied.outputs["result"]).toBe("applied");
-    expect(only(pull)).toContain("✅ rolecall apply: applied");
-    expect(only(pull)).not.toContain("⛔ rolecall apply: refused");
-    expect(only(pull)).toContain(`<summary>The reviewed plan</summary>\n\n${plan}\n\n</details>`);
-    expect(only(pull).match(/The reviewed plan/g)).toHaveLength(1);
+    const body = only(pull);
+    expect(body).toContain("✅ rolecall apply: applied");
+    expect(body).toContain(`<summary>The reviewed plan</summary>\n\n${plan}\n\n</details>`);
+    expect(body.match(/The reviewed plan/g)).toHaveLength(1);
+    const earlier = body.indexOf("<summary>Earlier results</summary>");
+    expect(earlier).toBeGreaterThan(body.indexOf("✅ rolecall apply: applied"));
+    expect(body.indexOf("⛔ rolecall apply: refused")).toBeGreaterThan(earlier);
+    // There is nothing left to do, so nothing is to be told.
+    expect((await story.rerun(applied)).outputs["result"]).toBe("no-changes");
+    expect(only(pull)).toBe(body);
   });
 
   test("is never rewritten by a plan that is run again after the merge", async () => {
@@ -84,6 +90,14 @@ describe("the comment of a pull request", () => {
     expect(body.match(/<details>/g)?.length).toBe(body.match(/<\/details>/g)?.length);
     expect(body.match(/^```/gm)?.length ?? 0).toSatisfy((count: number) => count % 2 === 0);
   });
+});
+
+test("the comment is written where check runs may not even be read", async () => {
+  story.github.rights.delete("checks");
+  story.github.rights.delete("checks-read");
+  const pull = await story.openPull({ [FILE]: WITH_ROLE });
+  expect((await story.plan(pull)).outputs["failure-reason"]).toBe("not-approved");
+  expect(only(pull)).toContain("**This plan cannot be applied.**");
 });
 
 describe("a second service or team has a comment of its own", () => {

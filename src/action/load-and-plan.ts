@@ -31,6 +31,8 @@ export async function loadFiles(inputs: Inputs, io: Io, changedSince = ""): Prom
     merchants,
     cwd: io.cwd,
     now: io.now(),
+    // The base is compared by the same paths.
+    merchantsOnly: true,
     ...(changedSince !== "" && { changedSince }),
   });
   const states = shard ? loaded.states.filter(({ merchant }) => isInShard(merchant, shard)) : loaded.states;

@@ -57,6 +57,88 @@ test("a file with an error is reported, and the exit code is 1", async () => {
   expect(code).toBe(1);
 });
 
+describe("an included file", () => {
+  let project = "";
+  const run = (...args: readonly string[]) => rolecall(args, { cwd: project });
+
+  beforeAll(async () => {
+    project = await mkdtemp(join(tmpdir(), "rolecall-using-"));
+    await mkdir(join(project, "access/sub"), { recursive: true });
+    await mkdir(join(project, "shared/areas"), { recursive: true });
+    const files = {
+      "access/a.yaml": "version: 1\nmerchant: MCA\ninclude: [../shared/areas/north.yaml]\n",
+      "access/b.yaml": "version: 1\nmerchant: MCB\ninclude:\n  - ../shared/group.yaml\n",
+      "access/c.yaml": "version: 1\nmerchant: MCC\n",
+      // Only the full parser reads the escape.
+      "access/sub/d.yaml":
+        'version: 1\nmerchant: MCD\nroles: [{ name: Manager, permissions: [] }]\n"inc\\u006cude": [../../shared/areas/north.yaml]\n',
+      "shared/areas/north.yaml": "version: 1\ninclude: [../group.yaml]\n",
+      "shared/group.yaml": "version: 1\npolicies: { max_holders: { Manager: 3 } }\n",
+      "shared/unused.yaml": "version: 1\npolicies: { require_mfa: [role_admin], require: x }\n",
+    };
+    for (const [file, text] of Object.entries(files)) await writeFile(join(project, file), text);
+  });
+
+  afterAll(() => rm(project, { recursive: true }));
+
+  test("selects the merchants whose files include it, directly or not", async () => {
+    const group = await run("list", "--using", "shared/group.yaml");
+    expect(group).toMatchObject({
+      stdout: "MCA  -  access/a.yaml\nMCB  -  access/b.yaml\nMCD  -  access/sub/d.yaml\n",
+      stderr: "",
+      code: 0,
+    });
+    const north = await run("list", "--using", "shared/areas/north.yaml", "--format", "json");
+    expect(JSON.parse(north.stdout).include.map((part: { merchants: string }) => part.merchants)).toEqual([
+      "MCA",
+      "MCD",
+    ]);
+    expect((await run("list", "--using", "shared/areas/north.yaml", "access/sub")).stdout).toBe(
+      "MCD  -  access/sub/d.yaml\n",
+    );
+  });
+
+  test("that no merchant includes is an error", async () => {
+    const { stderr, code } = await run("list", "--using", "shared/unused.yaml");
+    expect([stderr.split("\n")[0], code]).toEqual([
+      "error: No merchant's file includes shared/unused.yaml.",
+      1,
+    ]);
+    expect((await run("list", "--using", "shared/nowhere.yaml")).stderr).toContain("there is no such file");
+  });
+
+  test("named as a path stands for the merchants that it reaches", async () => {
+    const valid = await run("validate", "shared/areas/north.yaml");
+    expect(valid).toMatchObject({
+      stdout: expect.stringMatching(/files valid\.\n$/),
+      stderr: "shared/areas/north.yaml reaches 2 merchants: MCA, MCD.\n",
+      code: 0,
+    });
+    const env = { ROLECALL_BASE_URL: "http://127.0.0.1:9", ROLECALL_API_KEY: "sk_test_x" };
+    for (const command of ["plan", "drift", "apply", "report"]) {
+      const { stderr } = await rolecall([command, "shared/areas/north.yaml", "--retry-for", "0"], {
+        cwd: project,
+        env,
+      });
+      expect(stderr).toContain("shared/areas/north.yaml reaches 2 merchants: MCA, MCD.\n");
+      expect(stderr).toContain("MCD could not be planned");
+      expect(stderr).not.toMatch(/MC[BC] could not/);
+    }
+    const both = await run("list", "access/c.yaml", "shared/areas/north.yaml");
+    expect(both.stdout.split("\n").map((line) => line.slice(0, 3))).toEqual(["MCA", "MCC", "MCD", ""]);
+    const one = await run("list", "shared/areas/north.yaml", "-m", "MCB");
+    expect(one.stderr).toContain("error: No file that is named or reached declares merchant MCB.");
+  });
+
+  test("that is named and reaches no merchant is reported with its own errors", async () => {
+    const { stdout, stderr, code } = await run("validate", "shared/unused.yaml");
+    expect(stderr).toBe("shared/unused.yaml reaches no merchant: no valid file includes it.\n");
+    expect(stdout).toContain('The file needs "merchant".');
+    expect(stdout).toContain('"require"');
+    expect(code).toBe(1);
+  });
+});
+
 describe("a merchant whose file is gone", () => {
   let project = "";
   const git = (...args: readonly string[]) =>

@@ -3,21 +3,14 @@ import { type LoadedMerchants, loadMerchants } from "../../config/load-merchants
 import type { LoadHooks } from "../../config/load-sources.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { suggest } from "../../lib/suggest.ts";
-import { by } from "../../lib/text.ts";
+import { by, counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { RolecallError } from "../../model/errors.ts";
 import { judgeDeclared } from "../../plan/judge/judge-rules.ts";
 import { checkOutputs } from "../io/output.ts";
-import {
-  defaultPath,
-  findYamlFiles,
-  namesProject,
-  shownPath,
-  sourceReader,
-  withoutLinks,
-} from "./find-files.ts";
-import { filesNaming } from "./scan-files.ts";
+import { defaultPath, namesProject, shownPath, sourceReader, withoutLinks } from "./find-files.ts";
+import { type FileSelection, filesNaming, selectFiles } from "./scan-files.ts";
 
 /** The parsed files with their diagnostics. */
 export interface Loaded {
@@ -32,6 +25,14 @@ export interface Loaded {
   readonly unmanaged?: readonly DesiredState[];
   /** The former states of merchants that were compared with a commit; absent unless they were. */
   readonly former?: readonly DesiredState[];
+  /** The included files that select merchants, with these; absent if there are none, or the selection is narrower. */
+  readonly reach?: readonly SharedFile[];
+}
+
+/** An included file with the valid merchants that it reaches. */
+interface SharedFile {
+  readonly file: string;
+  readonly merchants: readonly string[];
 }
 
 /** Options for loading files. */
@@ -54,20 +55,51 @@ export interface LoadOptions {
   readonly withoutEntries?: boolean;
   /** Also reads the files of merchants that are not selected. */
   readonly everyFile?: boolean;
+  /** Selects the merchants whose files include this one. */
+  readonly using?: string;
+  /** Takes a named file that declares no merchant for one that should; absent: it selects those that include it. */
+  readonly merchantsOnly?: boolean;
 }
 
-/** Reads and checks the files below the paths, with all that they include. */
+/**
+ * Reads and checks the files below the paths, with all that they include. A named file that others include stands for
+ * the merchants that it reaches.
+ */
 export async function loadStates(paths: readonly string[], options: LoadOptions): Promise<Loaded> {
   const { merchants, cwd, changedSince } = options;
-  const files = await findYamlFiles(paths, cwd);
-  options.onFiles?.(files.length);
-  if (changedSince !== undefined) return loadChanged(changedSince, paths, files, options);
+  const selection = await selectFiles(paths, options);
+  const { files, some, shared } = selection;
+  options.onFiles?.(some.length);
+  if (changedSince !== undefined) return loadChanged(changedSince, paths, selection, options);
   const hooks = options.withoutEntries ? { hooks: RELEASING } : {};
-  const loaded = await load(files, paths, { ...options, ...hooks });
+  const loaded =
+    shared.length === 0
+      ? await load(files, selection.paths, { ...options, ...hooks })
+      : await loadSome(some, selection, { ...withoutStateHook(options), ...hooks });
   checkResults(files, loaded, options);
-  const states = statesOf(loaded);
+  const all = statesOf(loaded);
+  const shownFile = (file: string): string => shownPath(withoutLinks(file), cwd);
+  const read = new Set(some.map(shownFile));
   const { diagnostics, sources } = loaded;
-  return { sources, states: pick(states, merchants, diagnostics), all: states, diagnostics };
+  const states = shared.length === 0 ? all : all.filter(({ origin }) => read.has(origin.file));
+  const reach = shared.map(shownFile).map((file) => ({
+    file,
+    merchants: states.filter(({ included }) => included?.includes(file)).map(({ merchant }) => merchant),
+  }));
+  return {
+    sources,
+    states: pick(states, merchants, diagnostics, reach),
+    all,
+    diagnostics,
+    ...(reach.length > 0 && merchants.length === 0 && { reach }),
+  };
+}
+
+/** Returns the options without the hook for states: what other files declare may replace them. */
+function withoutStateHook({ hooks, ...options }: LoadOptions): LoadOptions {
+  if (hooks === undefined) return options;
+  const { onState: _, ...rest } = hooks;
+  return { ...options, hooks: rest };
 }
 
 /** Returns a state without its roles and members, as one that manages none. */
@@ -85,19 +117,20 @@ const RELEASING: LoadHooks = {
 async function loadChanged(
   ref: string,
   paths: readonly string[],
-  files: readonly string[],
+  selection: FileSelection,
   options: LoadOptions,
 ): Promise<Loaded> {
   const { merchants, cwd, now } = options;
+  const { files, some } = selection;
   if (merchants.some((merchant) => filesNaming(files, [merchant]).length === 0)) {
-    const { diagnostics, ...all } = await load(files, paths, options);
+    const { diagnostics, ...all } = await load(files, selection.paths, options);
     pick(statesOf({ ...all, diagnostics }), merchants, diagnostics);
   }
   const { changedFiles } = await import("./changed-since.ts");
-  const since = await changedFiles(ref, paths.length > 0 ? paths : [defaultPath(cwd)], files, cwd);
+  const since = await changedFiles(ref, paths.length > 0 ? paths : [defaultPath(cwd)], some, cwd);
   try {
     const [loaded, former] = await Promise.all([
-      loadSome(since.files, files, paths, options),
+      loadSome(since.files, selection, options),
       loadMerchants(since.before, since.read, { now, judge: judgeDeclared }),
     ]);
     checkResults(files, loaded, options);
@@ -131,8 +164,7 @@ async function loadChanged(
 /** Reads some of the files; all of them if what the others declare matters, with the problems of those files alone. */
 async function loadSome(
   some: readonly string[],
-  files: readonly string[],
-  paths: readonly string[],
+  { files, paths }: FileSelection,
   options: LoadOptions,
 ): Promise<LoadedMerchants> {
   if (some.length === 0 && !options.everyFile) return NOTHING;
@@ -201,12 +233,14 @@ function pick(
   states: readonly DesiredState[],
   merchants: readonly string[],
   diagnostics: readonly Diagnostic[],
+  reach: readonly SharedFile[] = [],
 ): readonly DesiredState[] {
   if (merchants.length === 0) return states;
   const known = new Set(states.map(({ merchant }) => merchant));
   const missing = merchants.filter((merchant) => !known.has(merchant));
   if (missing.length > 0 && !diagnostics.some(isFileError)) {
-    throw new RolecallError("usage", `No file declares merchant ${missing.join(", ")}.`, {
+    const which = reach.length === 0 ? "No file" : "No file that is named or reached";
+    throw new RolecallError("usage", `${which} declares merchant ${missing.join(", ")}.`, {
       hint: hintFor(missing, [...known]),
     });
   }
@@ -233,6 +267,19 @@ export function isFileError({ severity, refusal }: Diagnostic): boolean {
 /** Returns whether a diagnostic reports that a file breaks its own policies or checks. */
 export function isRefusal({ severity, refusal }: Diagnostic): boolean {
   return severity === "error" && refusal === true;
+}
+
+/** Returns which merchants the named included files reach, a line each; empty if none is named. */
+export function reachNotes({ reach = [] }: Pick<Loaded, "reach">): string {
+  return reach
+    .map(({ file, merchants }) => {
+      const name = oneLine(file);
+      if (merchants.length === 0) return `${name} reaches no merchant: no valid file includes it.\n`;
+      const more = merchants.length - MAX_NAMED;
+      const rest = more > 0 ? `, and ${more} more` : "";
+      return `${name} reaches ${counted(merchants.length, "merchant")}: ${merchants.slice(0, MAX_NAMED).join(", ")}${rest}.\n`;
+    })
+    .join("");
 }
 
 /** Returns the note that `--changed-since` selects no merchant; empty if that has another cause. */

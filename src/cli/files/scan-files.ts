@@ -1,8 +1,11 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { parseYaml } from "../../config/load-sources.ts";
 import { fieldsOf, listOf } from "../../config/values.ts";
 import { parseFast } from "../../config/yaml/fast-yaml.ts";
-import { withoutLinks } from "./find-files.ts";
+import { oneLine } from "../../lib/escape.ts";
+import { RolecallError } from "../../model/errors.ts";
+import { defaultPath, findYamlFiles, withoutLinks } from "./find-files.ts";
 
 /** YAML can spell every character with it. */
 const ESCAPE = "\\";
@@ -40,6 +43,74 @@ function textOf(file: string): string | null {
   }
 }
 
+/** The files that select merchants, and those that they need. */
+export interface FileSelection {
+  /** The paths of all files. */
+  readonly paths: readonly string[];
+  /** All files that may declare a merchant. */
+  readonly files: readonly string[];
+  /** The files whose merchants are selected. */
+  readonly some: readonly string[];
+  /** The included files that select merchants. */
+  readonly shared: readonly string[];
+}
+
+/** Finds the files below the paths; a named one that declares no merchant selects those that include it. */
+export async function selectFiles(
+  paths: readonly string[],
+  {
+    cwd,
+    using,
+    merchantsOnly = false,
+  }: { readonly cwd: string; readonly using?: string; readonly merchantsOnly?: boolean },
+): Promise<FileSelection> {
+  const named = await findYamlFiles(paths, cwd);
+  if (using !== undefined) {
+    const shared = await findYamlFiles([using], cwd);
+    const some = await filesReached(shared, named);
+    if (some.length === 0) {
+      throw new RolecallError("usage", `No merchant's file includes ${oneLine(using)}.`, {
+        hint: 'Only a file that merchants list under "include", or that such a file includes, reaches merchants.',
+      });
+    }
+    return { paths, files: named, some, shared };
+  }
+  const shared = merchantsOnly ? [] : await sharedFiles(paths, named, cwd);
+  if (shared.length === 0) return { paths, files: named, some: named, shared };
+  const project = await findYamlFiles([], cwd).catch((error: unknown) => {
+    if (error instanceof RolecallError && error.code === "no-files") return [];
+    throw error;
+  });
+  const own = named.filter((file) => !shared.includes(file));
+  const files = [...new Set([...named, ...project])].sort();
+  const reached = await filesReached(shared, files);
+  // A file that reaches no merchant is reported as one that declares none.
+  const lost = reached.length === 0 ? shared : [];
+  return {
+    paths: project.length === 0 ? paths : [...paths, defaultPath(cwd)],
+    files,
+    some: [...new Set([...own, ...reached, ...lost])].sort(),
+    shared,
+  };
+}
+
+/** Returns the files, of those that the paths name by themselves, that declare no merchant. */
+async function sharedFiles(
+  paths: readonly string[],
+  files: readonly string[],
+  cwd: string,
+): Promise<readonly string[]> {
+  const own = new Set(paths.map((path) => resolve(cwd, path)));
+  const named = files.filter((file) => own.has(file));
+  const shared = await Promise.all(named.map(isShared));
+  return named.filter((_, index) => shared[index]);
+}
+
+async function filesReached(shared: readonly string[], files: readonly string[]): Promise<readonly string[]> {
+  const reached = await Promise.all(shared.map((file) => filesIncluding(withoutLinks(file), files)));
+  return [...new Set(reached.flat())].sort();
+}
+
 /**
  * Returns each file with all files that it includes, directly or not, as absolute paths without links; `null` instead if
  * only the full parser knows the includes of one of them.
@@ -58,6 +129,33 @@ export function includeClosures(files: readonly string[]): ReadonlyMap<string, R
     closures.set(file, known ? reached : null);
   }
   return closures;
+}
+
+/** Returns the files that include another one, directly or not; all are absolute paths without links. */
+async function filesIncluding(shared: string, files: readonly string[]): Promise<readonly string[]> {
+  const closures = includeClosures(files);
+  const reaching = await Promise.all(
+    files.map(async (file) => (closures.get(file) ?? (await parsedClosure(file))).has(shared)),
+  );
+  return files.filter((file, index) => file !== shared && reaching[index]);
+}
+
+/** Returns a file with all files that it includes, by the full parser. */
+async function parsedClosure(file: string): Promise<ReadonlySet<string>> {
+  const reached = new Set([file]);
+  for (const one of reached) {
+    const { value } = await parseYaml(textOf(one) ?? "");
+    for (const path of pathsOf(value)) reached.add(withoutLinks(resolve(dirname(one), path)));
+  }
+  return reached;
+}
+
+/** Returns whether a file declares no merchant, so that it only stands for those that include it. */
+async function isShared(file: string): Promise<boolean> {
+  const text = textOf(file) ?? "";
+  if (/^merchant:/m.test(text)) return false;
+  const { value, readable } = await parseYaml(text);
+  return readable && !Object.hasOwn(fieldsOf(value), "merchant");
 }
 
 /** Creates a function that returns what a file includes; most files of a fleet list the same ones. */
@@ -90,7 +188,11 @@ function includeFinder(): (file: string) => readonly string[] | null {
 function includedPaths(text: string): readonly string[] | null {
   const parsed = parseFast(text);
   if (parsed === null) return null;
-  return listOf(fieldsOf(parsed.value)["include"]).flatMap((path) => (typeof path === "string" ? path : []));
+  return pathsOf(parsed.value);
+}
+
+function pathsOf(value: unknown): readonly string[] {
+  return listOf(fieldsOf(value)["include"]).flatMap((path) => (typeof path === "string" ? path : []));
 }
 
 /** Matches what may be the key `include`, and what may be a key that is spelled with escapes. */

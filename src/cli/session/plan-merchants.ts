@@ -8,7 +8,7 @@ import { renderDiagnostics } from "../../render/text/failure-text.ts";
 import type { PlaceOf } from "../../render/view/plan-view.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 import { emptyShard, isInShard } from "../args/shard.ts";
-import { isFileError, type Loaded, loadStates, noneChanged } from "../files/load-states.ts";
+import { isFileError, type Loaded, loadStates, noneChanged, reachNotes } from "../files/load-states.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import { journalFiles } from "../journal/read-journals.ts";
@@ -200,6 +200,7 @@ export async function loadDeclared(
     ...(hooks && { hooks }),
   });
   printDiagnostics(loaded.diagnostics, options, io);
+  if (!options.quiet) io.stderr.write(reachNotes(loaded));
   const states = loaded.states.filter(({ merchant }) => isSelected(merchant, options));
   if (states.length === 0 && !options.quiet) {
     if (options.shard && loaded.states.length > 0) io.stderr.write(emptyShard(options.shard));

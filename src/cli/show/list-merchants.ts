@@ -17,6 +17,7 @@ export type ListCommandOptions = OutputOptions & {
   readonly merchant: readonly string[];
   readonly shard?: Shard;
   readonly changedSince?: string;
+  readonly using?: string;
   readonly jobs: number;
 };
 
@@ -26,13 +27,14 @@ export async function listMerchants(
   options: ListCommandOptions,
   io: Io,
 ): Promise<ExitCode> {
-  const { shard, merchant: merchants, changedSince, jobs, format, color } = options;
+  const { shard, merchant: merchants, changedSince, using, jobs, format, color } = options;
   const loaded = await loadStates(paths, {
     merchants,
     cwd: io.cwd,
     now: io.now(),
     withoutEntries: true,
     ...(changedSince !== undefined && { changedSince }),
+    ...(using !== undefined && { using }),
   });
   const errors = loaded.diagnostics.filter(isFileError);
   if (errors.length > 0) {
@@ -41,7 +43,7 @@ export async function listMerchants(
   const states = shard ? loaded.states.filter((state) => isInShard(state.merchant, shard)) : loaded.states;
   if (shard && states.length === 0 && loaded.states.length > 0) io.stderr.write(emptyShard(shard));
   else io.stderr.write(noneChanged(options, loaded));
-  if (merchants.length === 0) await warnUnmanaged(paths, loaded, options, io);
+  if (merchants.length === 0 && using === undefined) await warnUnmanaged(paths, loaded, options, io);
   io.stdout.write(format === "json" ? `${JSON.stringify(jobMatrix(states, jobs))}\n` : table(states));
   return errors.length > 0 ? ExitCode.failed : ExitCode.ok;
 }

@@ -8,7 +8,7 @@ import {
   renderDiagnosticsGithub,
 } from "../../render/machine-formats.ts";
 import type { OutputOptions } from "../args/options.ts";
-import { isFileError, isRefusal, loadStates } from "../files/load-states.ts";
+import { isFileError, isRefusal, loadStates, reachNotes } from "../files/load-states.ts";
 import { ExitCode, type Io, VERSION } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 
@@ -26,12 +26,14 @@ export async function validateFiles(
   options: ValidateCommandOptions,
   io: Io,
 ): Promise<ExitCode> {
-  const { sources, diagnostics } = await loadStates(paths, {
+  const loaded = await loadStates(paths, {
     merchants: options.merchant,
     cwd: io.cwd,
     now: options.asOf ?? io.now(),
     withoutEntries: true,
   });
+  const { sources, diagnostics } = loaded;
+  if (!options.quiet) io.stderr.write(reachNotes(loaded));
   const shown = options.quiet ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics;
   io.stdout.write(await renderProblems(shown, sources, options, io));
   if (diagnostics.some(isFileError)) return ExitCode.failed;

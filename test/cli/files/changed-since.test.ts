@@ -250,4 +250,12 @@ test("list names the changed merchants, and warns of those that nobody manages a
     "warning: D is no longer managed: access/d/d.yaml declared it at HEAD. Its live state stays as it is.\n",
   );
   expect(code).toBe(0);
+  await put({
+    "access/e.yaml": "version: 1\nmerchant: E\ninclude: [../new.yaml]\n",
+    "new.yaml": "version: 1\n",
+  });
+  for (const args of [["--using", "new.yaml"], ["new.yaml"]]) {
+    const using = await rolecall(["list", "--changed-since", "HEAD", ...args], { cwd });
+    expect(using).toMatchObject({ stdout: "E  -  access/e.yaml\n", stderr: "", code: 0 });
+  }
 });

@@ -19,6 +19,7 @@ export function listCommand(io: Io, done: (code: ExitCode) => void): Command {
       "Lists the merchants of the files. With --format json, prints a workflow matrix that divides them among jobs.",
     )
     .argument("[path...]", "files or folders (default: access/)")
+    .option("--using <file>", "only merchants whose files include this one, directly or not")
     .option("--shard <i/n>", "only this part of the merchants, such as 2/5", parseShard)
     .addOption(
       new Option("--jobs <n>", "at most this many parts, with --format json")
@@ -35,6 +36,8 @@ Examples:
   rolecall list --format json --jobs 20 at most 20 parts of one environment each
   rolecall list --changed-since origin/main
                                         only merchants that this branch changes
+  rolecall list --using shared/group.yaml
+                                        only merchants that this file reaches
 
 Exits 0, or 1 if a file has an error.
 `,

@@ -115,6 +115,18 @@ export function connectGithub(
       });
       return all.map(pullOf);
     },
+    dismissals: async (pull) => {
+      const all = await octokit.paginate(rest.issues.listEvents, { ...pages, issue_number: pull });
+      return all.flatMap((event) =>
+        event.event === "review_dismissed" && "dismissed_review" in event
+          ? {
+              review: event.dismissed_review.review_id,
+              state: event.dismissed_review.state.toUpperCase(),
+              at: event.created_at,
+            }
+          : [],
+      );
+    },
     reviews: async (pull) => {
       const all = await octokit.paginate(rest.pulls.listReviews, { ...pages, pull_number: pull });
       return all.flatMap(({ id, user, author_association, state, submitted_at, commit_id }) =>

@@ -60,6 +60,14 @@ export interface Review {
   readonly commit: string | null;
 }
 
+/** The dismissal of a review. */
+export interface Dismissal {
+  readonly review: number;
+  /** The review's state before, such as `APPROVED`. */
+  readonly state: string;
+  readonly at: string;
+}
+
 /** A commit with the commits that it follows. */
 export interface Commit {
   readonly sha: string;
@@ -127,6 +135,8 @@ export interface Github {
   pullsOf(sha: string): Promise<readonly Pull[]>;
   /** Returns the submitted reviews of a pull request, oldest first. */
   reviews(pull: number): Promise<readonly Review[]>;
+  /** Returns which reviews of a pull request were dismissed. */
+  dismissals(pull: number): Promise<readonly Dismissal[]>;
   /** Returns a tree by its object name, or that of a commit; with everything below it if recursive. */
   tree(sha: string, recursive: boolean): Promise<Tree>;
   blob(sha: string): Promise<Uint8Array>;

@@ -37,10 +37,10 @@ const MAX_REVIEWED_COMMITS = 3;
 export async function pullApproval(
   pull: Pull,
   trust: RecordTrust,
-  github: Pick<Github, "checks" | "reviews">,
+  github: Pick<Github, "checks" | "reviews" | "dismissals">,
   planned: readonly Target[] = [],
 ): Promise<PullApproval> {
-  const reviews = approvingReviews(await github.reviews(pull.number));
+  const reviews = approvingReviews(await reviewsAtMerge(pull, github));
   const read = (sha: string) => readRecords({ sha, pull: pull.number }, trust, github);
   const { found, ignored } = await read(pull.headSha);
   const merge = pull.mergedAt === null ? Number.POSITIVE_INFINITY : Date.parse(pull.mergedAt);
@@ -71,6 +71,21 @@ export async function pullApproval(
     records: [...records.values()],
     ignored: [...late, ...[...ignored].map((why) => `A record on #${pull.number} ${IGNORED[why]}`)],
   };
+}
+
+/** Returns the reviews as they were at the merge: what somebody reviews or dismisses later moves nothing any more. */
+async function reviewsAtMerge(
+  { number, mergedAt }: Pull,
+  github: Pick<Github, "reviews" | "dismissals">,
+): Promise<readonly Review[]> {
+  const all = await github.reviews(number);
+  if (mergedAt === null) return all;
+  const merge = Date.parse(mergedAt);
+  const reviews = all.filter((review) => submittedAt(review) <= merge);
+  if (!reviews.some(({ state }) => state === "DISMISSED")) return reviews;
+  const later = (await github.dismissals(number)).filter(({ at }) => Date.parse(at) > merge);
+  const before = new Map(later.map(({ review, state }) => [review, state]));
+  return reviews.map((review) => ({ ...review, state: before.get(review.id) ?? review.state }));
 }
 
 const IGNORED = {

@@ -116,6 +116,17 @@ describe("an approval is as old as its review", () => {
     await refused(DAN_IS_NEW);
   });
 
+  test("a review that is submitted or dismissed after the merge moves nothing", async () => {
+    await story.review(pull, "APPROVED");
+    await inviteDan();
+    await story.rerun(planned);
+    await story.merge(pull);
+    await story.review(pull, "APPROVED", "otto");
+    await refused(DAN_IS_NEW);
+    await story.dismiss(pull, "rita");
+    await refused(DAN_IS_NEW);
+  });
+
   test("a record cannot be given an earlier time: it names the reviews that it came after", async () => {
     const early = story.github.checks[0]?.completed_at ?? "";
     await story.review(pull, "APPROVED");

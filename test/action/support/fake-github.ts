@@ -77,6 +77,14 @@ export interface FakeReview {
   readonly commit: string;
 }
 
+export interface FakeDismissal {
+  readonly pull: number;
+  readonly review: number;
+  /** The state before. */
+  readonly state: ReviewState;
+  readonly at: string;
+}
+
 /** How the next requests that a rule is for are answered instead. */
 export interface Refusal {
   readonly method: string;
@@ -123,6 +131,7 @@ export interface FakeGithub {
   readonly checks: FakeCheck[];
   readonly pulls: FakePull[];
   readonly reviews: FakeReview[];
+  readonly dismissals: FakeDismissal[];
   /** Branch → commit. */
   readonly branches: Map<string, string>;
   readonly rights: Set<Right>;
@@ -175,6 +184,7 @@ export async function startGithub(clock?: { now(): number }): Promise<FakeGithub
     checks: [],
     pulls: [],
     reviews: [],
+    dismissals: [],
     branches: new Map(),
     rights: new Set<Right>(["contents", "push", "pulls", "comments", "checks", "checks-read", "issues"]),
     refusals: [],

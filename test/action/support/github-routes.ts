@@ -147,6 +147,18 @@ function issueRoutes(fake: FakeGithub): readonly Route[] {
   return [
     [
       "GET",
+      /^\/issues\/(\d+)\/events$/,
+      ([, number]) =>
+        fake.dismissals
+          .filter(({ pull }) => pull === Number(number))
+          .map(({ review, state, at }) => ({
+            event: "review_dismissed",
+            created_at: at,
+            dismissed_review: { review_id: review, state: state.toLowerCase() },
+          })),
+    ],
+    [
+      "GET",
       /^\/issues\/(\d+)\/comments$/,
       ([, issue]) =>
         fake.comments.filter((one) => one.issue === Number(issue) && fake.isVisible(one)).map(commentJson),

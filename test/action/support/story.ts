@@ -174,7 +174,10 @@ export async function openStory(seed: string, files: Readonly<Record<string, str
     dismiss: async (number, by) => {
       next();
       for (const review of github.reviews) {
-        if (review.pull === number && review.author === by) review.state = "DISMISSED";
+        if (review.pull !== number || review.author !== by || review.state === "DISMISSED") continue;
+        const { id, state } = review;
+        github.dismissals.push({ pull: number, review: id, state, at: github.tick() });
+        review.state = "DISMISSED";
       }
     },
     merge: async (number, method = "squash") => {

@@ -8,7 +8,7 @@ import { failedOutcome, parseOverrides, skippedMerchants } from "../../cli/revie
 import { type PlannedMerchant, type PlanResult, plannedOnly } from "../../cli/session/session.ts";
 import { ruleLocations } from "../../cli/show/rule-locations.ts";
 import { unplannedOf } from "../../cli/show/show-plans.ts";
-import { by, counted } from "../../lib/text.ts";
+import { by } from "../../lib/text.ts";
 import type { MerchantOutcome } from "../../model/apply.ts";
 import { plansJson } from "../../render/machine-formats.ts";
 import { PLAIN } from "../../render/style.ts";
@@ -16,15 +16,9 @@ import { renderFailure } from "../../render/text/failure-text.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
 import { annotate } from "../action-log.ts";
-import { type Baseline, readBaselines, storeMark } from "../github/apply-mark.ts";
-import { GithubError, type Pull } from "../github/github-api.ts";
-import {
-  type Approvals,
-  dueObjections,
-  type MergedApproval,
-  mergedApproval,
-  openApprovals,
-} from "../github/merged-approval.ts";
+import { markApplied, readBaselines } from "../github/apply-mark.ts";
+import type { Pull } from "../github/github-api.ts";
+import { dueObjections, openApprovals, unapprovedChanges } from "../github/merged-approval.ts";
 import { pullsMergedAs, readingApprovals } from "../github/merged-pulls.ts";
 import { recordTrust } from "../github/pull-approval.ts";
 import { keysNamedBy, loadFiles, planFiles, withActionErrors } from "../load-and-plan.ts";
@@ -41,10 +35,15 @@ import {
   applyEnd,
   captureApplyLog,
   failureText,
-  isOpen,
   reportApply,
 } from "../review/apply-page.ts";
-import { applyCoverage, leftTo, newerCommit, supersededEnd } from "../review/covered-merchants.ts";
+import {
+  applyCoverage,
+  coverageText,
+  leftTo,
+  newerCommit,
+  supersededEnd,
+} from "../review/covered-merchants.ts";
 import { planOutputs } from "../review/publish-plan.ts";
 import { guardApplyBranch, guardCredentials, overridesIn } from "../review/secret-policy.ts";
 
@@ -104,10 +103,8 @@ async function apply(
     const baselines = await readBaselines(codes, { ...place, tip }, trust, github);
     return { baselines, ...(await applyCoverage(context, loaded.states, baselines, approvals)) };
   });
-  if (waiting.length > 0) log.info(waitingText(waiting));
-  else if (loaded.valid && covered.length < loaded.states.length) {
-    log.info(coverageText(covered.length, loaded.states.length));
-  }
+  const coverage = coverageText(covered.length, loaded.states.length, waiting);
+  if (coverage !== null && (loaded.valid || waiting.length > 0)) log.info(coverage);
   const newer = await readingApprovals(() => newerCommit(context, branch, covered));
   const current = covered.filter(({ merchant }) => !newer.merchants.has(merchant));
   await guardCredentials(context, current);
@@ -144,7 +141,7 @@ async function apply(
     }
     const isSettled = ({ plan }: PlanResult): boolean => settled.has(plan.merchant);
     const others = looks.filter((look) => !isSettled(look));
-    const { notes, ...approved } = await objectionsTo(others, baselines, approvals, context);
+    const { notes, ...approved } = await unapprovedChanges(others, baselines, approvals, inputs);
     const late = dueObjections(looks.filter(isSettled), baselines);
     const objections = new Map([...approved.objections, ...late]);
     const known = new Set(pulls.map(({ number }) => number));
@@ -185,7 +182,7 @@ async function apply(
     const outcomes = [...applied, ...left, ...unchanged].sort(by(({ merchant }) => merchant));
     reporter.outcomes(outcomes);
     const deferred = plans.flatMap((plan) => (plan.deferred.length > 0 ? plan.merchant : []));
-    await mark(context, outcomes, {
+    await markApplied(context, outcomes, {
       baselines,
       settled,
       unfinished: deferred,
@@ -201,30 +198,6 @@ async function apply(
   } finally {
     await close();
   }
-}
-
-function coverageText(covered: number, all: number): string {
-  const of = `of ${counted(all, "merchant")} changed since the last apply`;
-  return covered === 0 ? `None ${of}.` : `${covered} ${of}; the others are left alone.`;
-}
-
-function waitingText(merchants: readonly string[]): string {
-  return `${counted(merchants.length, "merchant")} changed since the last apply, or without one: the apply after a merge makes those changes, not this run.`;
-}
-
-/** Returns the objections to unapproved changes by merchant, and what to do about them. */
-async function objectionsTo(
-  looks: readonly PlanResult[],
-  baselines: ReadonlyMap<string, Baseline>,
-  approvals: Approvals,
-  { inputs }: ActionContext,
-): Promise<Omit<MergedApproval, "ignored"> & { readonly notes: readonly string[] }> {
-  const { onPlanChange: rule, approvalSecret: key } = inputs;
-  if (rule === "apply") return { objections: new Map(), pulls: [], notes: [] };
-  const { objections, pulls, ignored } = await readingApprovals(() =>
-    mergedApproval(looks, approvals, baselines, { rule, key }),
-  );
-  return { objections, pulls, notes: objections.size === 0 ? [] : [...ignored, howToGoOn(pulls)] };
 }
 
 /** The merchants that are applied, those that are not, and those with nothing to do. */
@@ -258,14 +231,6 @@ function divide(
   };
 }
 
-function howToGoOn(pulls: readonly Pull[]): string {
-  const where =
-    pulls.length === 0
-      ? "No merged pull request contains this commit, so no plan was reviewed."
-      : `The plan was reviewed on ${pulls.map(({ number }) => `#${number}`).join(", ")}.`;
-  return `${where} Open a pull request that touches the merchant's file, even by a comment only: its plan shows what is new. Or undo what is new, and run this again; or, to apply the plan above, run this workflow once with on-plan-change: apply.`;
-}
-
 /** Removes keys and tokens from the environment, so that no file can use one as a first password. */
 function withoutSecrets(
   env: ActionContext["io"]["env"],
@@ -274,47 +239,4 @@ function withoutSecrets(
   return Object.fromEntries(
     Object.entries(env).filter(([, value]) => !secrets.includes(value?.trim() ?? "")),
   );
-}
-
-/** What the mark of an apply depends on besides the outcomes. */
-interface Marking {
-  readonly baselines: ReadonlyMap<string, Baseline>;
-  readonly settled: ReadonlySet<string>;
-  /** Merchants that a later run has to look at again, besides those that failed. */
-  readonly unfinished: readonly string[];
-  /** Merchants that the apply after a merge is to look at. */
-  readonly skipped: readonly string[];
-  readonly superseded: ReadonlySet<string>;
-}
-
-/** Stores on the commit which merchants are applied, so that the next run goes on from there. */
-async function mark(
-  { event, inputs, scope, github, log }: ActionContext,
-  outcomes: readonly MerchantOutcome[],
-  { baselines, settled, unfinished, skipped, superseded }: Marking,
-): Promise<void> {
-  const open = outcomes.filter(isOpen).map(({ merchant }) => merchant);
-  // Without a newer mark, access that has ended stays due until it is gone.
-  if (open.some((merchant) => settled.has(merchant))) return;
-  const pending = [...new Set([...open, ...unfinished, ...superseded])].map(
-    (merchant) => [merchant, baselines.get(merchant)?.commit ?? null] as const,
-  );
-  const some = outcomes.some(({ status }) => status === "applied");
-  const title =
-    open.length > 0
-      ? `${open.length} of ${counted(outcomes.length, "merchant")} not applied`
-      : superseded.size > 0
-        ? `${counted(superseded.size, "merchant")} left to a newer commit`
-        : some
-          ? "Applied"
-          : "Nothing to do";
-  const conclusion = open.length > 0 ? "failure" : superseded.size > 0 ? "neutral" : "success";
-  const { sha, runUrl } = event;
-  const place = { sha, scope, selection: inputs, pending, skipped, conclusion, title, runUrl } as const;
-  try {
-    await storeMark(place, inputs.approvalSecret, github);
-  } catch (error) {
-    if (!(error instanceof GithubError)) throw error;
-    log.notice(`The result could not be recorded on the commit: ${error.because("checks: write")}.`);
-  }
 }

@@ -1,9 +1,11 @@
 import * as z from "zod/mini";
 import { isInShard } from "../../cli/args/shard.ts";
-import type { RunScope } from "../action-context.ts";
+import { counted } from "../../lib/text.ts";
+import type { MerchantOutcome } from "../../model/apply.ts";
+import type { ActionContext, RunScope } from "../action-context.ts";
 import type { Inputs } from "../inputs.ts";
 import { type RecordTrust, sign, verify } from "./approval-store.ts";
-import type { CheckRun, Commit, Github, NewCheck } from "./github-api.ts";
+import { type CheckRun, type Commit, type Github, GithubError, type NewCheck } from "./github-api.ts";
 
 const PREFIX = "rolecall-apply/2";
 
@@ -40,7 +42,7 @@ export interface ApplyMark {
 }
 
 /** Stores that an apply has ended on a commit, and which merchants the next one must look at again. */
-export async function storeMark(
+async function storeMark(
   { sha, scope, selection, pending, skipped, conclusion, title, runUrl }: ApplyMark,
   key: string,
   github: Pick<Github, "addCheck">,
@@ -56,6 +58,54 @@ export async function storeMark(
     summary: `[Run](${runUrl})\n\nThe next apply goes on from the data below.`,
     text: `\`\`\`\n${sign(data, PREFIX, key)}\n\`\`\``,
   });
+}
+
+/** Returns whether a merchant is not as its file says after an apply. */
+export function isOpen({ status }: MerchantOutcome): boolean {
+  return status !== "applied" && status !== "unchanged";
+}
+
+/** What the mark of an apply depends on besides the outcomes. */
+interface Marking {
+  readonly baselines: ReadonlyMap<string, Baseline>;
+  readonly settled: ReadonlySet<string>;
+  /** Merchants that a later run has to look at again, besides those that failed. */
+  readonly unfinished: readonly string[];
+  /** Merchants that the apply after a merge is to look at. */
+  readonly skipped: readonly string[];
+  readonly superseded: ReadonlySet<string>;
+}
+
+/** Stores on the commit which merchants are applied, so that the next run goes on from there. */
+export async function markApplied(
+  { event, inputs, scope, github, log }: ActionContext,
+  outcomes: readonly MerchantOutcome[],
+  { baselines, settled, unfinished, skipped, superseded }: Marking,
+): Promise<void> {
+  const open = outcomes.filter(isOpen).map(({ merchant }) => merchant);
+  // Without a newer mark, access that has ended stays due until it is gone.
+  if (open.some((merchant) => settled.has(merchant))) return;
+  const pending = [...new Set([...open, ...unfinished, ...superseded])].map(
+    (merchant) => [merchant, baselines.get(merchant)?.commit ?? null] as const,
+  );
+  const some = outcomes.some(({ status }) => status === "applied");
+  const title =
+    open.length > 0
+      ? `${open.length} of ${counted(outcomes.length, "merchant")} not applied`
+      : superseded.size > 0
+        ? `${counted(superseded.size, "merchant")} left to a newer commit`
+        : some
+          ? "Applied"
+          : "Nothing to do";
+  const conclusion = open.length > 0 ? "failure" : superseded.size > 0 ? "neutral" : "success";
+  const { sha, runUrl } = event;
+  const place = { sha, scope, selection: inputs, pending, skipped, conclusion, title, runUrl } as const;
+  try {
+    await storeMark(place, inputs.approvalSecret, github);
+  } catch (error) {
+    if (!(error instanceof GithubError)) throw error;
+    log.notice(`The result could not be recorded on the commit: ${error.because("checks: write")}.`);
+  }
 }
 
 /** Maximum number of commits to search for an earlier apply. */

@@ -3,10 +3,11 @@ import type { PlanResult, Session } from "../../cli/session/session.ts";
 import type { Plan } from "../../model/plan.ts";
 import { type Approval, approveByRecord, isRecordedPlan } from "../../plan/approve.ts";
 import { approveOverTime, dueSince } from "../../plan/due.ts";
+import type { Inputs } from "../inputs.ts";
 import { type Baseline, NO_BASELINE } from "./apply-mark.ts";
 import type { RecordTrust, TimedRecord } from "./approval-store.ts";
 import type { Github, Pull } from "./github-api.ts";
-import { type ApplyPlace, unappliedPulls } from "./merged-pulls.ts";
+import { type ApplyPlace, readingApprovals, unappliedPulls } from "./merged-pulls.ts";
 import { type PullApproval, pullApproval } from "./pull-approval.ts";
 
 /** Reads what is approved for merchants, each back to its baseline: several pull requests may be merged before an apply. */
@@ -145,4 +146,26 @@ function together(approvals: readonly Approval[]): Approval {
     others.every((other) => other.changes.some((change) => change.fingerprint === fingerprint)),
   );
   return changes.length === 0 ? { status: "approved" } : { status: "new-changes", changes };
+}
+
+/** Returns the objections to unapproved changes by merchant, and what to do about them. */
+export async function unapprovedChanges(
+  looks: readonly PlanResult[],
+  baselines: ReadonlyMap<string, Baseline>,
+  approvals: Approvals,
+  { onPlanChange: rule, approvalSecret: key }: Inputs,
+): Promise<Omit<MergedApproval, "ignored"> & { readonly notes: readonly string[] }> {
+  if (rule === "apply") return { objections: new Map(), pulls: [], notes: [] };
+  const { objections, pulls, ignored } = await readingApprovals(() =>
+    mergedApproval(looks, approvals, baselines, { rule, key }),
+  );
+  return { objections, pulls, notes: objections.size === 0 ? [] : [...ignored, howToGoOn(pulls)] };
+}
+
+function howToGoOn(pulls: readonly Pull[]): string {
+  const where =
+    pulls.length === 0
+      ? "No merged pull request contains this commit, so no plan was reviewed."
+      : `The plan was reviewed on ${pulls.map(({ number }) => `#${number}`).join(", ")}.`;
+  return `${where} Open a pull request that touches the merchant's file, even by a comment only: its plan shows what is new. Or undo what is new, and run this again; or, to apply the plan above, run this workflow once with on-plan-change: apply.`;
 }

@@ -7,6 +7,7 @@ import { fenced, folded, inlineCode } from "../../render/markdown/markdown-block
 import { type PlaceOf, planView } from "../../render/view/plan-view.ts";
 import type { ActionContext, ActionResult, ResultWord } from "../action-context.ts";
 import type { FailureReason } from "../action-error.ts";
+import { isOpen } from "../github/apply-mark.ts";
 import type { Pull } from "../github/github-api.ts";
 import { findComment } from "../github/pull-comment.ts";
 import { maskAddresses, maskText } from "./annotations.ts";
@@ -22,11 +23,6 @@ export interface ApplyEnd {
 }
 
 const NOTHING_CHANGED = "Nothing was changed.";
-
-/** Returns whether a merchant is not as its file says after an apply. */
-export function isOpen({ status }: MerchantOutcome): boolean {
-  return status !== "applied" && status !== "unchanged";
-}
 
 /** The outcomes of an apply: of the merchants that it applied, and of those that it left as they are. */
 interface ApplyOutcomes {

@@ -1,4 +1,5 @@
 import { changedMerchants } from "../../config/changed-merchants.ts";
+import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
 import type { ActionContext } from "../action-context.ts";
@@ -190,4 +191,14 @@ export function supersededEnd({ event }: ActionContext, { sha }: NewerCommit): A
   const url = `${event.serverUrl}/${event.owner}/${event.repo}/commit/${sha}/checks`;
   const message = `A newer commit changes the same: [the run for ${inlineCode(sha.slice(0, 7))}](${url}) applies both changes.`;
   return { ...APPLY_ENDS.superseded, message };
+}
+
+/** Returns a sentence about the merchants that an apply leaves alone; `null` if there are none. */
+export function coverageText(covered: number, all: number, waiting: readonly string[]): string | null {
+  if (waiting.length > 0) {
+    return `${counted(waiting.length, "merchant")} changed since the last apply, or without one: the apply after a merge makes those changes, not this run.`;
+  }
+  if (covered === all) return null;
+  const of = `of ${counted(all, "merchant")} changed since the last apply`;
+  return covered === 0 ? `None ${of}.` : `${covered} ${of}; the others are left alone.`;
 }

@@ -27,6 +27,7 @@ export function oneLine(text: string): string {
 
 /** Returns a text of a source file with every unsafe character as an escape of that file's language: `\x1b`, `\u202e`. */
 export function escapeText(text: string): string {
+  if (PLAIN_TEXT.test(text)) return text;
   return text.replace(UNSAFE, (character) => {
     const hex = codeOf(character).toString(16);
     if (hex.length <= 2) return `\\x${hex.padStart(2, "0")}`;

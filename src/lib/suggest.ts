@@ -26,7 +26,7 @@ export function openSuggester(candidates: readonly string[]): (word: string) => 
           continue;
         }
         work += lower.length * wanted.length;
-        const found = distance(wanted, lower);
+        const found = distance(wanted, lower, bestDistance);
         if (found < bestDistance && found <= mostEdits(wanted.length - commonForm(wanted, lower))) {
           best = candidate;
           bestDistance = found;
@@ -57,30 +57,50 @@ export function isSlip(a: string, b: string): boolean {
     return false;
   }
   const most = Math.min(a.length, b.length) >= 12 ? 2 : 1;
-  return Math.abs(a.length - b.length) <= most && distance(a.toLowerCase(), b.toLowerCase()) <= most;
+  return (
+    Math.abs(a.length - b.length) <= most && distance(a.toLowerCase(), b.toLowerCase(), most + 1) <= most
+  );
 }
 
 // Longer words are not typed by hand, and comparing them costs the product of their lengths.
 const MAX_LENGTH = 100;
 
-/** Returns the edit distance of two words; a swap of neighbours counts as one edit. */
-function distance(a: string, b: string): number {
+/** Returns the edit distance of two words, or the limit if it is not below; a swap of neighbours counts as one edit. */
+function distance(one: string, other: string, limit: number): number {
+  const [a, b] = differing(one, other);
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
+    const row = new Array<number>(b.length + 1).fill(limit);
+    row[0] = i;
+    let least = i;
+    // Further from the diagonal no cell is below the limit.
+    for (let j = Math.max(1, i - limit + 1); j <= Math.min(b.length, i + limit - 1); j++) {
       const same = a[i - 1] === b[j - 1];
       let cost = Math.min(at(last, j) + 1, at(row, j - 1) + 1, at(last, j - 1) + (same ? 0 : 1));
       if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
         cost = Math.min(cost, at(beforeLast, j - 2) + 1);
       }
-      row.push(cost);
+      row[j] = cost;
+      least = Math.min(least, cost);
+    }
+    if (least >= limit) {
+      return limit;
     }
     beforeLast = last;
     last = row;
   }
-  return at(last, b.length);
+  return Math.min(at(last, b.length), limit);
+}
+
+/** Returns two words without what they begin and end with in common, which takes no edits. */
+function differing(a: string, b: string): readonly [string, string] {
+  const most = Math.min(a.length, b.length);
+  let start = 0;
+  while (start < most && a[start] === b[start]) start += 1;
+  let end = 0;
+  while (end < most - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end += 1;
+  return [a.slice(start, a.length - end), b.slice(start, b.length - end)];
 }
 
 function at(row: readonly number[], index: number): number {

@@ -198,7 +198,11 @@ interface Cell {
   readonly width: number;
 }
 
+// One cell for each character; most lines have no others.
+const PRINTABLE_ASCII = /^[\x20-\x7e]*$/;
+
 function cellsOf(line: string): readonly Cell[] {
+  if (PRINTABLE_ASCII.test(line)) return Array.from(line, (text) => ({ text, width: 1 }));
   return Array.from(line, (character) => {
     const text = character === "\t" ? TAB : escapeText(character);
     return { text, width: text === character ? cellWidth(character) : text.length };
@@ -220,6 +224,7 @@ function markedCells(line: string, span: Span): Marked {
 }
 
 function widthOf(text: string): number {
+  if (PRINTABLE_ASCII.test(text)) return text.length;
   return cellsOf(text).reduce((sum, { width }) => sum + width, 0);
 }
 

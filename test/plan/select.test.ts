@@ -164,7 +164,7 @@ describe("for every selection", () => {
         const waited = new Set(waiting);
         expect(rest.changes.filter(({ fingerprint }) => !waited.has(fingerprint))).toEqual([]);
       }),
-      { numRuns: runs(400) },
+      { numRuns: runs(150) },
     );
     expect(judged).toBeGreaterThan(30);
   });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import type { JsonValue, Metadata } from "../../src/model/json.ts";
 import type { LiveMember, LiveRole, LiveState, MemberStatus } from "../../src/model/live.ts";
+import { anyCharacter } from "./any-character.ts";
 import { HOSTILE_TEXTS } from "./hostile.ts";
 
 const KEY = `sk_live_${"a1".repeat(12)}`;
@@ -47,7 +48,7 @@ const texts: fc.Arbitrary<string> = fc.oneof(
       "<<",
     ),
   },
-  { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 12 }) },
+  { weight: 1, arbitrary: fc.string({ unit: anyCharacter, maxLength: 12 }) },
 );
 
 const json: fc.Arbitrary<JsonValue> = fc.letrec<{ value: JsonValue }>((tie) => ({

@@ -104,7 +104,7 @@ describe("a file that may declare a merchant", () => {
       fc.asyncProperty(texts, async (text) => {
         if (contentOf(text)["merchant"] === "MC1") expect(await isNaming(text, "MC1")).toBe(true);
       }),
-      { numRuns: runs(1500) },
+      { numRuns: runs(500) },
     );
   });
 
@@ -118,7 +118,7 @@ describe("a file that may declare a merchant", () => {
         const written = Array.isArray(include) ? include.filter((path) => typeof path === "string") : [];
         for (const path of written) expect(found).toContain(join(folder, "access", path));
       }),
-      { numRuns: runs(1500) },
+      { numRuns: runs(500) },
     );
   });
 });

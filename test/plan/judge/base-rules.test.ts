@@ -247,7 +247,7 @@ describe("for every base, and every head that is loosened from it", () => {
           expect(plan.refusals).not.toEqual([]);
         }
       }),
-      { numRuns: runs(400) },
+      { numRuns: runs(150) },
     );
   });
 
@@ -262,7 +262,7 @@ describe("for every base, and every head that is loosened from it", () => {
           expect(looseningsOf(was, now, matches)).not.toEqual([]);
         }
       }),
-      { numRuns: runs(400) },
+      { numRuns: runs(150) },
     );
   });
 
@@ -275,7 +275,7 @@ describe("for every base, and every head that is loosened from it", () => {
         expect(JSON.stringify(planWith(state, state, is))).toBe(JSON.stringify(plan));
         expect(looseningsOf(state, state, matches)).toEqual([]);
       }),
-      { numRuns: runs(200) },
+      { numRuns: runs(100) },
     );
   });
 });

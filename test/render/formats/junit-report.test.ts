@@ -6,6 +6,7 @@ import type { FailureJson } from "../../../src/model/events.ts";
 import { diagnosticsJunit, driftsJunit, plansJunit } from "../../../src/render/junit-report.ts";
 import type { DriftView } from "../../../src/render/view/drift-view.ts";
 import { planView } from "../../../src/render/view/plan-view.ts";
+import { anyCharacter } from "../../support/any-character.ts";
 import { hostilePlan } from "../../support/hostile-plan.ts";
 import { richPlan } from "../../support/rich-plan.ts";
 
@@ -76,7 +77,7 @@ describe("a JUnit report of a plan", () => {
 
   test("is well-formed whatever the names are", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary", minLength: 1 }), (name) => {
+      fc.property(fc.string({ unit: anyCharacter, minLength: 1 }), (name) => {
         const xml = plansJunit(
           [planView(hostilePlan(name))],
           [{ ...failure, merchant: name, message: name }],

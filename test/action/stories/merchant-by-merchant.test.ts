@@ -293,6 +293,18 @@ describe("a merchant whose apply failed", () => {
     expect(run.outputs).toMatchObject({ result: "applied", creates: "1", deletes: "1" });
   });
 
+  test("of a fork is planned and applied by a pull request that touches its file", async () => {
+    const fork = await story.openPull(both, { fork: true });
+    await story.plan(fork);
+    await story.merge(fork);
+    expect((await story.apply()).outputs["failure-reason"]).toBe("not-approved");
+    await merged({ [file("MC1")]: `# Planned.\n${text("MC1", "cleo")}` });
+    const run = await story.apply();
+    expect(row(run, "MC1")).toContain("| applied |");
+    expect(row(run, "MC2")).toContain("no plan of this merchant was approved");
+    expect(await story.writes()).toEqual(["POST /v0.1/merchants/MC1/members"]);
+  });
+
   test("cannot be hidden, or brought back, by somebody else's check run", async () => {
     const secret = { "approval-secret": "0123456789abcdef0123456789abcdef" };
     const pull = await story.openPull(both);

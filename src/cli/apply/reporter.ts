@@ -198,6 +198,7 @@ function textReporter(
   say: (text: string) => void,
 ): ApplyReporter {
   const style = styleFor(io.stdout, io, options.color);
+  let isStopped = false;
   return {
     plans: (plans) => {
       if (plans.length > 0)
@@ -210,6 +211,7 @@ function textReporter(
     },
     results: (ends, cause) => {
       const several = ends.length > 1;
+      isStopped = cause !== null;
       for (const { merchant, result } of ends)
         io.stdout.write(renderApplyResult(merchant, result, cause, style, several));
       if (several)
@@ -231,7 +233,10 @@ function textReporter(
     // The commands print it on stderr in every format.
     failed: () => undefined,
     skipped: (skipped, rest) => saySkipped(skipped, rest, say),
-    outcomes: (outcomes) => io.stdout.write(renderOutcomes(outcomes, style)),
+    outcomes: (outcomes) => {
+      // The total has told what stopped the run at all merchants.
+      if (!isStopped) io.stdout.write(renderOutcomes(outcomes, style));
+    },
     ended: () => undefined,
     say,
   };

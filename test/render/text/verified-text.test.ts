@@ -1,7 +1,8 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import type { MerchantOutcome } from "../../../src/model/apply.ts";
 import type { Plan } from "../../../src/model/plan.ts";
 import { PLAIN } from "../../../src/render/style.ts";
-import { renderUnverified, renderVerified } from "../../../src/render/text/verified-text.ts";
+import { renderOutcomes, renderUnverified, renderVerified } from "../../../src/render/text/verified-text.ts";
 import { desired, live, liveMember, liveRole, member, planOf, role } from "../../support/build.ts";
 
 const IS = live([liveRole("role_1", "Till\u001b[2J")], [liveMember("mem_1", "ada@example.com")]);
@@ -90,4 +91,36 @@ test("where it could not be read again, the changes are done all the same", () =
 test("on a narrow terminal the result breaks between words", () => {
   const lines = renderVerified(clean(), 2, { ...PLAIN, columns: 30 }).split("\n");
   expect(lines).toEqual(["✓ MC1: verified, no changes", "  remain except 2 left out.", ""]);
+});
+
+describe("how an apply of several merchants ended", () => {
+  test("is said once, with the merchants that are not as their files say and the first reason", () => {
+    const outcomes: readonly MerchantOutcome[] = [
+      { merchant: "MC1", status: "applied", reasons: [] },
+      { merchant: "MC2", status: "unchanged", reasons: [] },
+      { merchant: "MC3", status: "refused", reasons: ["5 of 6 members would be removed.", "x", "y"] },
+      { merchant: "MC4", status: "failed", reasons: [] },
+      { merchant: "MC5\u001b[2J", status: "partial", reasons: ["update member a@example.com: gone."] },
+    ];
+    expect(renderOutcomes(outcomes, PLAIN)).toBe(
+      [
+        "",
+        "5 merchants: 1 applied, 1 with nothing to do, 1 partly applied, 1 refused, 1 failed.",
+        "✗ MC3  refused: 5 of 6 members would be removed. (and 2 more reasons)",
+        "✗ MC4  failed",
+        "! MC5\\u{1b}[2J  partly applied: update member a@example.com: gone.",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  test.each<readonly [what: string, outcomes: readonly MerchantOutcome[]]>([
+    [
+      "every one is applied",
+      ["MC1", "MC2"].map((merchant) => ({ merchant, status: "applied", reasons: [] })),
+    ],
+    ["there is one merchant only", [{ merchant: "MC1", status: "failed", reasons: ["Gone."] }]],
+  ])("is not repeated if %s", (_, outcomes) => {
+    expect(renderOutcomes(outcomes, PLAIN)).toBe("");
+  });
 });

@@ -101,8 +101,8 @@ async function planMerchants({ merchants, members, latencyMs, connections }, run
   const server = await startServer({ members, latencyMs });
   const codes = Array.from({ length: merchants }, (_, at) => `MC${String(at).padStart(6, "0")}`);
   const files = codes.map((code) => [`access/${code}.yaml`, fileOf(code, members, (at) => at === 7)]);
-  // For each merchant: the pages of members, the list of roles, and the predefined role of its members.
-  const requests = merchants * (Math.ceil(members / PAGE) + 2);
+  // For each merchant: the pages of members and the list of roles; the predefined role of all members once.
+  const requests = merchants * (Math.ceil(members / PAGE) + 1) + 1;
   const limit = (requests / connections) * latencyMs + latencyMs;
   try {
     return await inFolder(Object.fromEntries(files), (cwd) =>

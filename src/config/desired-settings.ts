@@ -55,7 +55,10 @@ export function normaliseGuards(
   rest satisfies Record<string, never>;
   protect satisfies object | undefined;
   return omitUndefined({
-    maxRemovals: max_removals === undefined ? undefined : removalLimit(max_removals),
+    maxRemovals:
+      max_removals === undefined
+        ? undefined
+        : strictestRemovals(each.flatMap((guards) => guards?.max_removals ?? [])),
     protect: protectedPatterns(normalisePatterns(each.map((guards) => guards?.protect)), currentName),
     minHolders:
       min_holders &&
@@ -75,6 +78,13 @@ function protectedPatterns(
   currentName: (role: string) => string,
 ): IgnorePatterns {
   return { roles: unique(roles.flatMap((role) => [role, currentName(role)])), members };
+}
+
+/** Returns the least of several counts, or of several shares. */
+function strictestRemovals(limits: readonly (number | string)[]): RemovalLimit | undefined {
+  const numberOf = (limit: number | string): number => Number.parseInt(String(limit), 10);
+  const [least] = [...limits].sort((a, b) => numberOf(a) - numberOf(b));
+  return least === undefined ? undefined : removalLimit(least);
 }
 
 function removalLimit(limit: number | string): RemovalLimit {
@@ -143,17 +153,14 @@ function merged<T extends object>(records: readonly (T | undefined)[]): Partial<
   return Object.assign({}, ...records) as Partial<T>;
 }
 
-/**
- * Combines numbers of holders by role; if a role has entries under its previous and its current name, the stricter one
- * counts.
- */
+/** Combines numbers of holders by role, also under its previous name; of several, the stricter one counts. */
 function holders(
   records: readonly (Record<string, number> | undefined)[],
   currentName: (role: string) => string,
   stricter: (a: number, b: number) => number,
 ): Readonly<Record<string, number>> {
   const numbers = new Map<string, number>();
-  for (const [role, number] of Object.entries(merged(records) as Record<string, number>)) {
+  for (const [role, number] of records.flatMap((record) => Object.entries(record ?? {}))) {
     const name = currentName(role);
     numbers.set(name, stricter(number, numbers.get(name) ?? number));
   }

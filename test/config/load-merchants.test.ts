@@ -432,6 +432,33 @@ describe("a role that only a shared file protects", () => {
   });
 });
 
+test("the stricter limit counts, of included files and of a merchant's own that is no looser", async () => {
+  const files = {
+    "a.yaml": "merchant: A\ninclude: [area.yaml]\nguards: { max_removals: 5%, min_holders: { X: 3 } }\n",
+    "b.yaml": "merchant: B\ninclude: [area.yaml]\npolicies: { max_holders: { X: 3, Y: 1 } }\n",
+    "area.yaml": `include: [group.yaml]
+guards: { max_removals: 30%, min_holders: { X: 1 } }
+policies: { max_holders: { X: 9, Y: 1 } }
+`,
+    "group.yaml": `guards: { max_removals: 10%, min_holders: { X: 2, role_owner: 1 } }
+policies: { max_holders: { X: 8, Y: 2 } }
+roles: [{ name: X }, { name: Y }]
+`,
+  };
+  const { diagnostics, merchants } = await load(files, ["a.yaml", "b.yaml"]);
+  expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+  expect(merchants.map(({ state }) => [state?.guards, state?.policies.maxHolders])).toMatchObject([
+    [
+      { maxRemovals: { percent: 5 }, minHolders: { X: 3, role_owner: 1 } },
+      { X: 8, Y: 1 },
+    ],
+    [
+      { maxRemovals: { percent: 10 }, minHolders: { X: 2, role_owner: 1 } },
+      { X: 3, Y: 1 },
+    ],
+  ]);
+});
+
 describe("the name that a role had", () => {
   const files = {
     "a.yaml": `merchant: A

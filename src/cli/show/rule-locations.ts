@@ -53,8 +53,20 @@ export function ruleLocations(
     }
     const path = KEYS[code];
     if (path === undefined || (code === "min-holders" && !namesRole(state, override))) return null;
+    if (code === "max-removals") {
+      return firstPlace(files, (file) => (setsRemovals(state, texts.get(file) ?? "") ? path : null));
+    }
     return firstPlace(files, () => path);
   };
+}
+
+/** Returns whether a file's limit of removals is the one that counts, as the strictest. */
+function setsRemovals({ guards: { maxRemovals } }: DesiredState, text: string): boolean {
+  const value = fieldsOf(fieldsOf((parseFast(text) ?? parse(text)).value)["guards"])["max_removals"];
+  if (maxRemovals === undefined) return false;
+  return "count" in maxRemovals
+    ? value === maxRemovals.count
+    : Number.parseInt(String(value), 10) === maxRemovals.percent;
 }
 
 /** The findings about a name in a rule. */

@@ -113,6 +113,14 @@ export type IncludeProblem =
   | { readonly code: "include-overrides" }
   | { readonly code: "conflicting-member"; readonly email: string; readonly field: string }
   | { readonly code: "conflicting-setting"; readonly path: Path }
+  /** `limit` is the value of the included file. */
+  | {
+      readonly code: "looser-setting";
+      readonly path: Path;
+      readonly value: unknown;
+      readonly limit: unknown;
+      readonly stricter: "less" | "more";
+    }
   | { readonly code: "duplicate-merchant"; readonly merchant: string };
 
 /** Problems between the entries of one merchant. */

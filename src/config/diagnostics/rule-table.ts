@@ -78,6 +78,9 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "include-not-read": error("A file with includes is loaded together with them."),
   "include-overrides": error("An included file has no `overrides`."),
   "literal-key": error("A file contains no API key."),
+  "looser-setting": error(
+    "A merchant's file sets `max_removals`, `min_holders` or `max_holders` no looser than what it includes.",
+  ),
   "merge-conflict": error("A file has no conflict that git left in it."),
   "merge-key": error("Metadata has no merge key (`<<`). Elsewhere `<<` is an `unknown-key`."),
   "missing-key": error("Required keys are present."),

@@ -44,7 +44,14 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
         },
   "conflicting-setting": ({ path }, first) => ({
     message: `${quote(path.at(-1))} under ${quote(path.at(-2))} has a different value at ${first}.`,
-    hint: "Settings must agree across files. Set it in one file only.",
+    hint:
+      path.at(-1) === "max_removals"
+        ? "Of two counts, or of two shares, the stricter one counts; a count and a share cannot be compared. Write both in one way."
+        : "Settings must agree across files. Set it in one file only.",
+  }),
+  "looser-setting": ({ path, value, limit, stricter }, first) => ({
+    message: `${quote(path.at(-1))} under ${quote(path.at(-2))} is looser here (${String(value)}) than at ${first} (${String(limit)}).`,
+    hint: `A merchant's file can only be stricter than what it includes: write ${String(limit)} or ${stricter}, or remove the line here.`,
   }),
   "duplicate-merchant": ({ merchant }, first) => ({
     message: `The merchant ${quote(merchant)} already has a file: ${first}.`,

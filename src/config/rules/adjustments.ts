@@ -1,9 +1,9 @@
 import { openSuggester } from "../../lib/suggest.ts";
-import type { FileLocation, LocatedProblem, Problem } from "../diagnostics/problem.ts";
+import type { FileLocation, LocatedProblem, Path, Problem } from "../diagnostics/problem.ts";
 import { locationOf, type RawAdjustment, type RawFile, type RawRole, renamedRoles } from "../raw-file.ts";
 import { MAX_PERMISSIONS } from "../schema/text-schemas.ts";
-import { kindOf, repeats, textOf } from "../values.ts";
-import type { RuleContext } from "./rule-context.ts";
+import { countOf, kindOf, repeats, textOf, valueAt } from "../values.ts";
+import { pairsAt, type RuleContext } from "./rule-context.ts";
 
 /** Requires that an adjustment has no other key but the role's name, and changes something. */
 export function plainAdjustments({ adjustments }: RawFile): readonly Problem[] {
@@ -99,4 +99,95 @@ export function adjustedPermissions<T>(
 
 function nameOf({ file, path }: RawAdjustment): FileLocation {
   return locationOf(file, [...path, "name"]);
+}
+
+/** A limit of one file, as far as it can be compared. */
+interface Limit {
+  readonly path: Path;
+  /** Limits with one key are compared; a role has one for both of its names. */
+  readonly key: string;
+  readonly value: unknown;
+  /** The greater, the stricter. */
+  readonly strictness: number;
+  readonly location: FileLocation;
+}
+
+/** Requires that a merchant's own file is no looser than what it includes; of included files, the strictest counts. */
+export function strictLimits(merchant: RuleContext): readonly LocatedProblem[] {
+  const { main, rawFiles, roles } = merchant;
+  if (rawFiles.length < 2) {
+    return [];
+  }
+  const renamed = renamedRoles(roles);
+  const all = [
+    ...rawFiles.flatMap(removalLimits),
+    ...HOLDER_LIMITS.flatMap(({ section, key, sign }) =>
+      pairsAt(merchant, section, key).flatMap(({ name, value, location }): readonly Limit[] => {
+        const count = countOf(value);
+        const path = [section, key, name];
+        return count === null
+          ? []
+          : [
+              {
+                path,
+                key: JSON.stringify([section, renamed.get(name) ?? name]),
+                value,
+                strictness: sign * count,
+                location,
+              },
+            ];
+      }),
+    ),
+  ];
+  const included = new Map<string, Limit>();
+  for (const limit of all) {
+    const known = included.get(limit.key);
+    if (limit.location.file !== main && (known === undefined || limit.strictness > known.strictness)) {
+      included.set(limit.key, limit);
+    }
+  }
+  const looser = all.flatMap(({ path, key, value, strictness, location }): readonly LocatedProblem[] => {
+    const limit = location.file === main ? included.get(key) : undefined;
+    return limit === undefined || strictness >= limit.strictness
+      ? []
+      : [
+          {
+            code: "looser-setting",
+            path,
+            value,
+            limit: limit.value,
+            stricter: path.includes("min_holders") ? "more" : "less",
+            location,
+            first: limit.location,
+          },
+        ];
+  });
+  return [...looser, ...mixedRemovals(all)];
+}
+
+const HOLDER_LIMITS = [
+  { section: "guards", key: "min_holders", sign: 1 },
+  { section: "policies", key: "max_holders", sign: -1 },
+] as const;
+
+const MAX_REMOVALS: Path = ["guards", "max_removals"];
+
+function removalLimits({ file, fields }: RawFile): readonly Limit[] {
+  const value = valueAt(fields, MAX_REMOVALS);
+  const count = countOf(value);
+  const share = typeof value === "string" ? Number.parseInt(value, 10) : Number.NaN;
+  const [key, number] = count === null ? ["share", share] : ["count", count];
+  return Number.isNaN(number)
+    ? []
+    : [{ path: MAX_REMOVALS, key, value, strictness: -number, location: locationOf(file, MAX_REMOVALS) }];
+}
+
+/** Reports a count of removals beside a share of them: which is stricter depends on what is live. */
+function mixedRemovals(limits: readonly Limit[]): readonly LocatedProblem[] {
+  const [first, ...others] = limits.filter(({ path }) => path === MAX_REMOVALS);
+  return others.flatMap(({ path, key, location }): readonly LocatedProblem[] =>
+    first === undefined || key === first.key
+      ? []
+      : [{ code: "conflicting-setting", path, location, first: first.location }],
+  );
 }

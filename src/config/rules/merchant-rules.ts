@@ -6,11 +6,12 @@ import {
   type RawFile,
   type RawGrant,
   type RawMember,
+  renamedRoles,
   rolesByOtherNames,
 } from "../raw-file.ts";
 import { keysAt } from "../schema/merchant-schema.ts";
-import { countOf, fieldsOf, sameValue, valueAt } from "../values.ts";
-import { soundAdjustments } from "./adjustments.ts";
+import { countOf, sameValue, valueAt } from "../values.ts";
+import { soundAdjustments, strictLimits } from "./adjustments.ts";
 import { noDuplicateMembers, noDuplicateRoles, noIgnoredEntries, previousNames } from "./identity.ts";
 import {
   currentRoleNames,
@@ -35,6 +36,7 @@ const RULES: readonly MerchantRule[] = [
   agreeingGrants,
   agreeingRoles,
   agreeingSettings,
+  strictLimits,
   currentRoleNames,
   knownRoles,
   knownProtectedRoles,
@@ -170,15 +172,7 @@ function grantSite({ member, grant }: GrantOf): FileLocation {
   return locationOf(member.file, grantPath(member, grant));
 }
 
-const SETTINGS: readonly Path[] = [
-  ...keysAt(["sync"]).map((key) => ["sync", key]),
-  ["guards", "max_removals"],
-];
-
-const MAPS: readonly Path[] = [
-  ["guards", "min_holders"],
-  ["policies", "max_holders"],
-];
+const SETTINGS: readonly Path[] = keysAt(["sync"]).map((key) => ["sync", key]);
 
 /** Requires that files agree on a setting. */
 function agreeingSettings({ rawFiles }: RuleContext): readonly LocatedProblem[] {
@@ -204,23 +198,36 @@ function agreeingSettings({ rawFiles }: RuleContext): readonly LocatedProblem[] 
 
 /** Requires that `min_holders` of a role does not exceed its `max_holders`. */
 function possibleHolders(merchant: RuleContext): readonly LocatedProblem[] {
-  const limits = new Map(
-    pairsAt(merchant, "policies", "max_holders").map((pair) => [pair.name, pair] as const),
-  );
-  return pairsAt(merchant, "guards", "min_holders").flatMap(
-    ({ name: role, value, location }): readonly LocatedProblem[] => {
-      const limit = limits.get(role);
-      const [min, max] = [countOf(value), countOf(limit?.value)];
-      return limit !== undefined && min !== null && max !== null && min > max
-        ? [{ code: "holders-contradiction", role, min, max, location: limit.location, first: location }]
-        : [];
-    },
-  );
+  const renamed = renamedRoles(merchant.roles);
+  const strictest = (section: string, key: string, sign: number) => {
+    const found = new Map<string, { readonly count: number; readonly location: FileLocation }>();
+    for (const { name, value, location } of pairsAt(merchant, section, key)) {
+      const [role, count] = [renamed.get(name) ?? name, countOf(value)];
+      const known = found.get(role);
+      if (count !== null && (known === undefined || sign * count > sign * known.count)) {
+        found.set(role, { count, location });
+      }
+    }
+    return found;
+  };
+  const limits = strictest("policies", "max_holders", -1);
+  return [...strictest("guards", "min_holders", 1)].flatMap(([role, min]): readonly LocatedProblem[] => {
+    const max = limits.get(role);
+    return max !== undefined && min.count > max.count
+      ? [
+          {
+            code: "holders-contradiction",
+            role,
+            min: min.count,
+            max: max.count,
+            location: max.location,
+            first: min.location,
+          },
+        ]
+      : [];
+  });
 }
 
 function settingsOf({ fields }: RawFile): readonly Path[] {
-  const keys = MAPS.flatMap((path) =>
-    Object.keys(fieldsOf(valueAt(fields, path))).map((key) => [...path, key]),
-  );
-  return [...SETTINGS, ...keys].filter((path) => valueAt(fields, path) !== undefined);
+  return SETTINGS.filter((path) => valueAt(fields, path) !== undefined);
 }

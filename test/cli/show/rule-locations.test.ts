@@ -50,7 +50,8 @@ merchant: MC2
 guards: { max_removals: 1, min_holders: { role_owner: 1 } }
 members: []
 `,
-    "including.yaml": "version: 1\nmerchant: MC3\ninclude: [guards.yaml]\nmembers: []\n",
+    "including.yaml": "version: 1\nmerchant: MC3\ninclude: [area.yaml]\nmembers: []\n",
+    "area.yaml": "version: 1\ninclude: [guards.yaml]\nguards: { max_removals: 3 }\n",
     "guards.yaml": "version: 1\nguards: { max_removals: 2 }\n",
   };
   const read = async (path: string) => ({ ok: true as const, file: path, text: files[path] ?? "" });

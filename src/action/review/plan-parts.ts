@@ -18,7 +18,7 @@ type PlanFailure = NonNullable<ReturnType<typeof planFileSchema.parse>["failures
 export interface PlanParts {
   readonly plans: readonly Plan[];
   readonly failures: readonly PlanFailure[];
-  /** True if a job had no API key, like every job for a fork. */
+  /** True if no job had an API key, like those for a fork. */
   readonly withoutKey: boolean;
 }
 
@@ -61,7 +61,7 @@ export async function readParts(folder: string, commit: string): Promise<PlanPar
   return {
     plans,
     failures: all.flatMap((part) => part.failures),
-    withoutKey: all.some((part) => part.withoutKey),
+    withoutKey: all.length > 0 && all.every((part) => part.withoutKey),
   };
 }
 

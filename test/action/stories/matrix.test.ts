@@ -60,6 +60,13 @@ describe("plans of a matrix", () => {
     expect(story.github.checks).toEqual([]);
   });
 
+  test("are red where one job has a key and another has none", async () => {
+    const jobs = [await part(FIRST), await part(`${SECOND} ${THIRD}`, { "api-key": "" })];
+    const published = await publish(await downloadParts(jobs));
+    expect(published.outputs).toMatchObject({ result: "failed", "failure-reason": "service" });
+    expect(comment()).toContain(`${SECOND} could not be read`);
+  });
+
   test("are none where nothing changes", async () => {
     pull = await story.openPull({ "README.md": "news" });
     const published = await publish("plans");

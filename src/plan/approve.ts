@@ -132,7 +132,7 @@ function membersGainingMore(fresh: Plan, approved: ApprovalRecord, key: string):
   return new Set(
     fresh.impact.members
       .filter(({ name, gained }) => {
-        const member = nameHash(name, key);
+        const member = textHash(name, key);
         return !waiting.has(member) && gained.some((one) => !allowed.get(member)?.has(one));
       })
       .map(({ name }) => name),
@@ -191,7 +191,7 @@ export function approvalRecord(plan: Plan, key: string = NO_KEY): ApprovalRecord
   const groups = new Map<string, { permissions: readonly string[]; members: string[] }>();
   for (const { name, gained } of impact.members) {
     const group = groups.get(gained.join("\n")) ?? { permissions: gained, members: [] };
-    group.members.push(nameHash(name, key));
+    group.members.push(textHash(name, key));
     groups.set(gained.join("\n"), group);
   }
   const due = changes.map(hashOf);
@@ -213,7 +213,7 @@ export function approvalRecord(plan: Plan, key: string = NO_KEY): ApprovalRecord
       change.resource === "role" ? recordedRole(change, hashOf(change)) : [],
     ),
     gains: [...groups.values()],
-    waiting: deferred.map(({ name }) => nameHash(name, key)),
+    waiting: deferred.map(({ name }) => textHash(name, key)),
   };
 }
 
@@ -239,12 +239,12 @@ function fingerprintOfDue({
 const NO_KEY = "";
 const HASH_LENGTH = 32;
 
-/** Hashes a member's address, ignoring case. */
-function nameHash(name: string, key: string): string {
-  const text = name.toLowerCase();
+/** Hashes a text such as a member's address, ignoring case. */
+export function textHash(text: string, key: string): string {
+  const lower = text.toLowerCase();
   return key === NO_KEY
-    ? createHash("sha256").update(text).digest("hex").slice(0, HASH_LENGTH)
-    : keyedHash(text, key);
+    ? createHash("sha256").update(lower).digest("hex").slice(0, HASH_LENGTH)
+    : keyedHash(lower, key);
 }
 
 /** Returns a fingerprint as records contain it: as it is, or keyed. */

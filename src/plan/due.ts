@@ -1,7 +1,8 @@
-import { by } from "../lib/text.ts";
+import { canonicalJson } from "../lib/json-text.ts";
+import { by, byCodeUnit } from "../lib/text.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { Change, Plan } from "../model/plan.ts";
-import type { Approval } from "./approve.ts";
+import { type Approval, textHash } from "./approve.ts";
 import { buildPlan, type PlanInput } from "./build-plan.ts";
 
 /**
@@ -29,6 +30,26 @@ export function dueSince(change: Change, { members = [] }: Pick<DesiredState, "m
   });
   const last = Math.max(...ends);
   return Number.isFinite(last) ? last : null;
+}
+
+/** Returns whether a state sets an end of somebody's access. */
+export function hasEnds({ members = [] }: Pick<DesiredState, "members">): boolean {
+  return members.some(({ until, roles = [] }) => until !== undefined || roles.some((one) => one.until));
+}
+
+/** Hashes what a state leaves to time: the ends of access, and how old an invitation may become. */
+export function hashOfTimes(
+  { merchant, members = [], sync }: Pick<DesiredState, "merchant" | "members" | "sync">,
+  key: string,
+): string {
+  const ends = members.flatMap(({ email, until, roles = [] }): readonly string[] => {
+    const grants = roles.flatMap((one) => (one.until ? [canonicalJson([one.role, one.until.ends])] : []));
+    if (until === undefined && grants.length === 0) return [];
+    return [canonicalJson([email.toLowerCase(), until?.ends ?? null, grants.sort(byCodeUnit)])];
+  });
+  const { reinvite } = sync;
+  const renewal = typeof reinvite === "boolean" ? reinvite : reinvite.ms;
+  return textHash(canonicalJson([merchant, renewal, ends.sort(byCodeUnit)]), key);
 }
 
 /** Plans only the changes that are due: everything else is left out. */

@@ -292,7 +292,7 @@ describe("files against files", () => {
 
 describe("the records on a commit", () => {
   const scope = { id: "0123456789ab", family: "0123456789ab", title: "" };
-  const place = { sha: "abc", pull: 7, scope, reviews: [], now: 0 };
+  const place = { sha: "abc", pull: 7, scope, states: [], reviews: [], now: 0 };
   const trust = { app: "github-actions", key: "" };
   const keeping = () => {
     const checks: CheckRun[] = [];
@@ -308,7 +308,7 @@ describe("the records on a commit", () => {
     const read = async (given: Partial<typeof place & typeof trust> = {}) => {
       const all = { ...place, ...trust, ...given };
       const { found, ignored } = await readRecords(all, all, github);
-      return [...found.map(({ record: { completedAt: _, ...record } }) => record), ...ignored];
+      return [...found.map(({ record: { completedAt: _, times: __, ...record } }) => record), ...ignored];
     };
     return { checks, github, read };
   };

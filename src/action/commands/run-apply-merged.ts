@@ -43,6 +43,7 @@ import {
   leftTo,
   newerCommit,
   supersededEnd,
+  withTimes,
 } from "../review/covered-merchants.ts";
 import { planOutputs } from "../review/publish-plan.ts";
 import { guardApplyBranch, guardCredentials, overridesIn } from "../review/secret-policy.ts";
@@ -141,7 +142,8 @@ async function apply(
     }
     const isSettled = ({ plan }: PlanResult): boolean => settled.has(plan.merchant);
     const others = looks.filter((look) => !isSettled(look));
-    const { notes, ...approved } = await unapprovedChanges(others, baselines, approvals, inputs);
+    const before = await readingApprovals(() => withTimes(baselines, current, context));
+    const { notes, ...approved } = await unapprovedChanges(others, before, approvals, inputs);
     const late = dueObjections(looks.filter(isSettled), baselines);
     const objections = new Map([...approved.objections, ...late]);
     const known = new Set(pulls.map(({ number }) => number));

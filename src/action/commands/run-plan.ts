@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { type PlanResult, plannedOnly } from "../../cli/session/session.ts";
+import { type PlannedMerchant, plannedOnly } from "../../cli/session/session.ts";
 import { ruleLocations } from "../../cli/show/rule-locations.ts";
 import { unplannedOf } from "../../cli/show/show-plans.ts";
 import type { DesiredState } from "../../model/desired.ts";
@@ -167,7 +167,7 @@ async function reviewed(
     return { ...verdict, outputs: { ...planOutputs(plans), ...outputs } };
   }
   const before = await approvedBefore(context, looks);
-  const kept = await keepApproval(context, plans);
+  const kept = await keepApproval(context, plans, states);
   const page: ReviewPage = {
     marker: markerOf("plan", context.scope),
     review,
@@ -216,7 +216,7 @@ async function writePart(context: ActionContext, text: string): Promise<ActionRe
 
 /** The plans of a run, and the merchants without one. */
 interface MadePlans {
-  readonly looks: readonly PlanResult[];
+  readonly looks: readonly PlannedMerchant[];
   readonly plans: readonly Plan[];
   readonly unplanned: readonly UnplannedView[];
   close(): Promise<void>;

@@ -20,6 +20,8 @@ export interface Baseline {
   readonly at: number;
   /** Whether a later apply left changes of the merchant undone. */
   readonly pending: boolean;
+  /** Hash of what the files left to time then; absent if unknown. */
+  readonly times?: string;
 }
 
 /** The baseline of a merchant without one. */

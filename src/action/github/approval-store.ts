@@ -2,8 +2,10 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import * as z from "zod/mini";
 import { counted } from "../../lib/text.ts";
+import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
 import { type ApprovalRecord, approvalRecord } from "../../plan/approve.ts";
+import { hashOfTimes } from "../../plan/due.ts";
 import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
 import type { RunScope } from "../action-context.ts";
 import type { CheckRun, Github } from "./github-api.ts";
@@ -26,6 +28,8 @@ export interface RecordPlace {
   readonly sha: string;
   readonly pull: number;
   readonly scope: RunScope;
+  /** The declared states that the plans are of. */
+  readonly states: readonly DesiredState[];
   /** Ids of the approving reviews by now: none of them is for these records. */
   readonly reviews: readonly number[];
   /** In ms since the epoch; makes two runs' records differ. */
@@ -39,11 +43,15 @@ export interface RecordPlace {
  */
 export async function storeRecords(
   plans: readonly Plan[],
-  { scope, ...place }: RecordPlace,
+  { scope, states, ...place }: RecordPlace,
   key: string,
   github: Pick<Github, "addCheck">,
 ): Promise<string | null> {
-  const records = plans.map((plan) => approvalRecord(plan, key));
+  const timesOf = new Map(states.map((state) => [state.merchant, hashOfTimes(state, key)]));
+  const records = plans.map((plan) => ({
+    ...approvalRecord(plan, key),
+    times: timesOf.get(plan.merchant) ?? "",
+  }));
   const text = sign({ ...place, scope: scope.id, records }, PREFIX, key);
   const parts = Math.ceil(text.length / PART_LENGTH);
   if (parts > MAX_PARTS) return null;
@@ -71,8 +79,11 @@ function recordLine({ merchant, fingerprint }: Plan, key: string): string {
   return `- ${inlineCode(merchant)}${key === "" ? ` ${inlineCode(fingerprint)}` : ""}`;
 }
 
-/** A record with GitHub's time of its check run, in ms since the epoch; NaN if unknown. */
+/** A record with its times. */
 export interface TimedRecord extends ApprovalRecord {
+  /** Hash of what the reviewed file leaves to time. */
+  readonly times: string;
+  /** GitHub's time of its check run, in ms since the epoch; NaN if unknown. */
   readonly completedAt: number;
 }
 
@@ -202,7 +213,8 @@ const recordSchema = z.object({
   ),
   gains: z.array(z.object({ permissions: strings, members: strings })),
   waiting: strings,
-}) satisfies z.ZodMiniType<ApprovalRecord>;
+  times: z.string(),
+}) satisfies z.ZodMiniType<Omit<TimedRecord, "completedAt">>;
 
 const storedSchema = z.object({
   sha: z.string(),

@@ -2,7 +2,7 @@ import { objectionSentences } from "../../cli/review/approval.ts";
 import type { PlanResult, Session } from "../../cli/session/session.ts";
 import type { Plan } from "../../model/plan.ts";
 import { type Approval, approveByRecord, isRecordedPlan } from "../../plan/approve.ts";
-import { approveOverTime, dueSince } from "../../plan/due.ts";
+import { approveOverTime, dueSince, hasEnds, hashOfTimes } from "../../plan/due.ts";
 import type { Inputs } from "../inputs.ts";
 import { type Baseline, NO_BASELINE } from "./apply-mark.ts";
 import type { RecordTrust, TimedRecord } from "./approval-store.ts";
@@ -57,9 +57,12 @@ export function objectionLines(objections: MergedApproval["objections"]): readon
   return [...objections].flatMap(([merchant, all]) => all.map((sentence) => `${merchant}: ${sentence}`));
 }
 
+/** A plan with the declared state that it is of. */
+type StatedPlan = PlanResult & { readonly session: Pick<Session, "state"> };
+
 /** Compares new plans with what is approved for each merchant since its baseline. */
 export async function mergedApproval(
-  looks: readonly PlanResult[],
+  looks: readonly StatedPlan[],
   approvals: Approvals,
   baselines: ReadonlyMap<string, Baseline>,
   { rule, key }: { readonly rule: "refuse-new" | "fail"; readonly key: string },
@@ -67,14 +70,19 @@ export async function mergedApproval(
   const pulls = new Map<number, Pull>();
   const ignored = new Set<string>();
   const objections = new Map<string, readonly string[]>();
-  const due = looks.filter(({ plan }) => plan.changes.length > 0);
   const baselineOf = ({ plan }: PlanResult): Baseline => baselines.get(plan.merchant) ?? NO_BASELINE;
+  // An end of access that nobody reviewed would take effect by itself later.
+  const hasNewEnds = (look: StatedPlan): boolean =>
+    hasEnds(look.session.state) && hashOfTimes(look.session.state, key) !== baselineOf(look).times;
+  const due = looks.filter((look) => look.plan.changes.length > 0 || hasNewEnds(look));
   for (const commit of new Set(due.map((look) => baselineOf(look).commit))) {
     let open = due.filter((look) => baselineOf(look).commit === commit);
     const records: TimedRecord[] = [];
     const judge = (): void => {
       for (const { plan } of open) objections.delete(plan.merchant);
-      const found = open.map((look) => [look, objectionsTo(look, records, rule, key)] as const);
+      const found = open.map(
+        (look) => [look, objectionsTo(look, records, { rule, key, newEnds: hasNewEnds(look) })] as const,
+      );
       for (const [{ plan }, sentences] of found) {
         if (sentences.length > 0) objections.set(plan.merchant, sentences);
       }
@@ -95,20 +103,29 @@ export async function mergedApproval(
 
 /** Returns the objections to changes that no record approves. */
 function objectionsTo(
-  { plan, live, planAt }: PlanResult,
+  { plan, live, planAt, session }: StatedPlan,
   records: readonly TimedRecord[],
-  rule: "refuse-new" | "fail",
-  key: string,
+  {
+    rule,
+    key,
+    newEnds,
+  }: { readonly rule: "refuse-new" | "fail"; readonly key: string; readonly newEnds: boolean },
 ): readonly string[] {
   const own = records.filter(({ merchant }) => merchant === plan.merchant);
-  if (own.length === 0) return ["no plan of this merchant was approved."];
+  const times = hashOfTimes(session.state, key);
+  if (own.length === 0 && plan.changes.length > 0) return ["no plan of this merchant was approved."];
+  if (newEnds && !own.some((record) => record.times === times)) {
+    return ["nobody has approved the end dates in its file."];
+  }
+  if (plan.changes.length === 0) return [];
   if (rule === "fail") {
     const isSame = own.some((record) => isRecordedPlan(plan, record, key));
     return isSame ? [] : ["the plan differs from the approved one."];
   }
   const approvals = own.map((record) => {
     const check = (one: Plan): Approval => approveByRecord(one, record, live, key);
-    return Number.isFinite(record.completedAt)
+    // Time changes nothing that the reviewed file did not leave to it.
+    return Number.isFinite(record.completedAt) && record.times === times
       ? approveOverTime(plan, () => planAt(record.completedAt), check)
       : check(plan);
   });
@@ -120,7 +137,7 @@ function objectionsTo(
  * another review only if it ended after that.
  */
 export function dueObjections(
-  looks: readonly (PlanResult & { readonly session: Pick<Session, "state"> })[],
+  looks: readonly StatedPlan[],
   baselines: ReadonlyMap<string, Baseline>,
 ): MergedApproval["objections"] {
   return new Map(
@@ -150,7 +167,7 @@ function together(approvals: readonly Approval[]): Approval {
 
 /** Returns the objections to unapproved changes by merchant, and what to do about them. */
 export async function unapprovedChanges(
-  looks: readonly PlanResult[],
+  looks: readonly StatedPlan[],
   baselines: ReadonlyMap<string, Baseline>,
   approvals: Approvals,
   { onPlanChange: rule, approvalSecret: key }: Inputs,

@@ -1,4 +1,5 @@
 import { counted, normalizeServiceUrl } from "../../lib/text.ts";
+import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
 import { type ApprovalRecord, isRecordedPlan } from "../../plan/approve.ts";
 import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
@@ -160,7 +161,11 @@ export interface KeptApproval {
  * Stores the records of a plan on the head of an open pull request, and tells what an approval of it no longer covers. A
  * plan that a rule of the base branch refuses has none: the apply after the merge does not know that rule.
  */
-export async function keepApproval(context: ActionContext, all: readonly Plan[]): Promise<KeptApproval> {
+export async function keepApproval(
+  context: ActionContext,
+  all: readonly Plan[],
+  states: readonly DesiredState[],
+): Promise<KeptApproval> {
   const plans = all.filter(({ refusals }) => refusals.every(({ by }) => by !== "base"));
   const { event, inputs, github, log, scope, io } = context;
   const { pull } = event;
@@ -186,7 +191,7 @@ export async function keepApproval(context: ActionContext, all: readonly Plan[])
     const trust = recordTrust(inputs);
     const head = { ...now, headSha: pull.headSha };
     const { reviews, records } = await pullApproval(head, trust, github, plans);
-    const place = { sha: pull.headSha, pull: pull.number, scope, now: io.now() };
+    const place = { sha: pull.headSha, pull: pull.number, scope, states, now: io.now() };
     const known = reviews.map(({ id }) => id);
     const app = await storeRecords(plans, { ...place, reviews: known }, trust.key, github);
     if (app === null) return missing("There are too many changes to store the approval: plan in shards.");

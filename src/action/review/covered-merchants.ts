@@ -1,6 +1,7 @@
 import { changedMerchants } from "../../config/changed-merchants.ts";
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
+import { hasEnds, hashOfTimes } from "../../plan/due.ts";
 import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
 import type { ActionContext } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
@@ -69,6 +70,31 @@ async function coveredMerchants(
     for (const state of group) if (changed.has(state.merchant)) covered.add(state);
   }
   return states.filter((state) => covered.has(state));
+}
+
+/** Adds to the baselines of merchants with end dates what their files left to time then. */
+export async function withTimes(
+  baselines: ReadonlyMap<string, Baseline>,
+  states: readonly DesiredState[],
+  context: ActionContext,
+): Promise<ReadonlyMap<string, Baseline>> {
+  const { event, github, inputs } = context;
+  const known = new Map(baselines);
+  const baselineOf = ({ merchant }: DesiredState): Baseline => baselines.get(merchant) ?? NO_BASELINE;
+  for (const [commit, group] of groupBy(states.filter(hasEnds), (state) => baselineOf(state).commit)) {
+    const comparable = group.filter((state) => commit !== null || !baselineOf(state).pending);
+    if (comparable.length === 0) continue;
+    const since = commit ?? event.before ?? (await github.parents(event.sha))[0] ?? null;
+    if (since === null) continue;
+    const before = new Map((await statesAt(since, context)).map((state) => [state.merchant, state]));
+    for (const state of comparable) {
+      const was = before.get(state.merchant);
+      if (was === undefined) continue;
+      const times = hashOfTimes(was, inputs.approvalSecret);
+      known.set(state.merchant, { ...baselineOf(state), times });
+    }
+  }
+  return known;
 }
 
 /** What a run covers of the files. */

@@ -1,4 +1,4 @@
-import type { PlanResult } from "../../cli/session/session.ts";
+import type { PlannedMerchant } from "../../cli/session/session.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { fenced } from "../../render/markdown/markdown-blocks.ts";
 import type { ActionContext } from "../action-context.ts";
@@ -14,6 +14,7 @@ import {
 import { type ApplyPlace, queuedPulls, readingApprovals } from "../github/merged-pulls.ts";
 import { recordTrust } from "../github/pull-approval.ts";
 import { maskText } from "./annotations.ts";
+import { withTimes } from "./covered-merchants.ts";
 
 /** Returns whether the event is a review of a pull request: it looks again at a plan, and must not approve it anew. */
 export function isReview({ name }: EventContext): boolean {
@@ -25,9 +26,10 @@ export function isReview({ name }: EventContext): boolean {
  * events.
  */
 export async function approvedBefore(
-  { event, inputs, github, scope }: ActionContext,
-  looks: readonly PlanResult[],
+  context: ActionContext,
+  looks: readonly PlannedMerchant[],
 ): Promise<MergedApproval | null> {
+  const { event, inputs, github, scope } = context;
   return readingApprovals(async () => {
     const place = await reviewedPlace(event, github);
     if (place === null) return null;
@@ -35,12 +37,19 @@ export async function approvedBefore(
     if (rule === "apply") return { pulls: place.pulls, objections: new Map(), ignored: [] };
     const trust = recordTrust(inputs);
     const codes = looks.map(({ plan }) => plan.merchant);
-    const baselines = await readBaselines(codes, { sha: place.sha, family: scope.family }, trust, github);
-    const { pulls, ...found } = await mergedApproval(looks, openApprovals(place, trust, github), baselines, {
-      rule,
-      key,
-    });
-    return { ...found, pulls: pulls.length === 0 ? place.pulls : pulls };
+    const found = await readBaselines(codes, { sha: place.sha, family: scope.family }, trust, github);
+    const states = looks.map(({ session }) => session.state);
+    const baselines = await withTimes(found, states, context);
+    const { pulls, ...compared } = await mergedApproval(
+      looks,
+      openApprovals(place, trust, github),
+      baselines,
+      {
+        rule,
+        key,
+      },
+    );
+    return { ...compared, pulls: pulls.length === 0 ? place.pulls : pulls };
   });
 }
 

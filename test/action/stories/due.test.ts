@@ -110,3 +110,35 @@ test("the daily run makes no merchant the business of an apply that nobody has c
   await story.merge(pull);
   expect((await story.apply()).outputs["result"]).toBe("no-changes");
 });
+
+test("an end that nobody reviewed takes effect neither at once nor by the daily run", async () => {
+  await merged(WITH_ROLE);
+  const ending = WITH_ROLE.replace("[role_employee] }", "[role_employee], until: 2026-11-03 }");
+  await story.pushToMain({ [FILE]: ending });
+  const push = await story.apply();
+  expect(push.outputs["failure-reason"]).toBe("not-approved");
+  expect(push.log).toContain("nobody has approved the end dates in its file");
+  story.clock.advance(2 * DAY);
+  expect((await due()).outputs["failure-reason"]).toBe("not-approved");
+  expect((await story.apply()).outputs["failure-reason"]).toBe("not-approved");
+  expect(await removals()).toEqual([]);
+});
+
+test("an end that a later push sets is not covered by the review of another change", async () => {
+  await merged(WITH_ROLE, false);
+  const ending = WITH_ROLE.replace("[role_employee] }", '[role_employee], until: "2026-11-02T18:00:00Z" }');
+  await story.pushToMain({ [FILE]: ending });
+  story.clock.advance(DAY);
+  expect((await story.apply()).outputs["failure-reason"]).toBe("not-approved");
+  expect(await removals()).toEqual([]);
+});
+
+test("ends that were there before need no review where something else changes", async () => {
+  await merged(ENDING);
+  await merged(`${ENDING}${WITH_ROLE.slice(BASE.length)}`);
+  await story.pushToMain({ [FILE]: `${ENDING}${WITH_ROLE.slice(BASE.length)}# a comment\n` });
+  expect((await story.apply()).outputs["result"]).toBe("no-changes");
+  story.clock.advance(2 * DAY);
+  expect((await due()).outputs["result"]).toBe("applied");
+  expect(await removals()).toHaveLength(1);
+});

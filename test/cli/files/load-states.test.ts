@@ -55,3 +55,36 @@ test("a selection is judged alone: files of others do not fail it, but one that 
   expect(await told("A1")).toContain("access/d.yaml");
   await rm(project, { recursive: true });
 });
+
+test("only the files of selected merchants are parsed, unless a result could replace one that others include", async () => {
+  const parsed = async (more: Partial<Parameters<typeof loadStates>[1]>) => {
+    const heads: string[] = [];
+    const hooks = {
+      onHeader: async ({ merchant }: { readonly merchant: string }) => void heads.push(merchant),
+      pause: async () => undefined,
+    };
+    const { states, all } = await loadStates([], { merchants: ["BRAVO"], cwd, now: 0, hooks, ...more });
+    expect(states.map(({ merchant }) => merchant)).toEqual(["BRAVO"]);
+    return { heads: heads.length, all: all.length };
+  };
+  expect(await parsed({})).toEqual({ heads: 1, all: 1 });
+  expect(await parsed({ outputs: ["plan.json"] })).toEqual({ heads: 1, all: 1 });
+  expect(await parsed({ outputs: ["plan.yaml"] })).toEqual({ heads: 7, all: 7 });
+  expect(await parsed({ everyFile: true })).toEqual({ heads: 7, all: 7 });
+});
+
+test("states without their entries still have everything else", async () => {
+  const project = await mkdtemp(join(tmpdir(), "rolecall-without-"));
+  await mkdir(join(project, "access"));
+  const text =
+    "version: 1\nmerchant: A1\nenvironment: test\nroles: []\nmembers: [{ email: a@example.com }]\n";
+  await writeFile(join(project, "access/a.yaml"), text);
+  const load = (withoutEntries: boolean) =>
+    loadStates([], { merchants: [], cwd: project, now: 0, withoutEntries });
+  const [[whole], [bare]] = [(await load(false)).states, (await load(true)).states];
+  const { roles, members, ...rest } = whole ?? {};
+  expect(roles).toEqual([]);
+  expect(members).toHaveLength(1);
+  expect(bare).toEqual(rest);
+  await rm(project, { recursive: true });
+});

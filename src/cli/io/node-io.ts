@@ -73,7 +73,8 @@ export function textWriter(stream: NodeJS.WriteStream, onLost: OnLost): TextWrit
   });
   return {
     write: (text) => {
-      if (open) stream.write(text);
+      // Writing nothing fails, too, on a full disk.
+      if (open && text !== "") stream.write(text);
     },
     isTTY: stream.isTTY === true,
     get columns() {

@@ -292,7 +292,7 @@ describe("files against files", () => {
 
 describe("the records on a commit", () => {
   const scope = { id: "0123456789ab", family: "0123456789ab", title: "" };
-  const place = { sha: "abc", pull: 7, scope, states: [], reviews: [], now: 0 };
+  const place = { sha: "abc", pull: 7, base: "main", scope, states: [], reviews: [], now: 0 };
   const trust = { app: "github-actions", key: "" };
   const keeping = () => {
     const checks: CheckRun[] = [];
@@ -356,7 +356,12 @@ describe("the records on a commit", () => {
     expect(await read({ key, app: "other" })).toEqual(["other-app"]);
     expect(await read({ key: "x".repeat(32) })).toEqual(["unsigned"]);
     expect(await read()).toEqual(["no-key"]);
+    expect(await read({ key, base: "release" })).toEqual(["elsewhere"]);
     const [check] = checks.splice(0);
+    const copied = { externalId: check?.externalId.replace(/[0-9a-f]{16}/, "0".repeat(16)) ?? "" };
+    if (check) checks.push({ ...check, ...copied });
+    expect(await read({ key })).toEqual(["elsewhere"]);
+    checks.splice(0);
     if (check) checks.push({ ...check, text: check.text.replace(/[0-9a-f]{64}\./, "") });
     expect(await read({ key })).toEqual(["unsigned"]);
   });

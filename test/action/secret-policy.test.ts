@@ -95,7 +95,7 @@ const contextOf = (name: string, baseUrl: string | null = null): ActionContext =
     GITHUB_WORKSPACE: "/nowhere",
   };
   const event = eventContext(env, JSON.stringify(payload));
-  const inputs = { paths: ["access"], baseUrl, apiKeys: new Map() };
+  const inputs = { paths: ["access"], baseUrl, apiKeys: new Map(), allow: [] };
   return { event, inputs, github, io: { now: () => 0 } } as unknown as ActionContext;
 };
 

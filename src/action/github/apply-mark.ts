@@ -20,6 +20,8 @@ export interface Baseline {
   readonly at: number;
   /** Whether a later apply left changes of the merchant undone. */
   readonly pending: boolean;
+  /** A commit before which nothing counts as approved, where no apply is known: an apply may have made it and undone it. */
+  readonly floor?: string;
   /** Hash of what the files left to time then; absent if unknown. */
   readonly times?: string;
 }
@@ -88,7 +90,7 @@ export async function markApplied(
   // Without a newer mark, access that has ended stays due until it is gone.
   if (open.some((merchant) => settled.has(merchant))) return;
   const pending = [...new Set([...open, ...unfinished, ...superseded])].map(
-    (merchant) => [merchant, baselines.get(merchant)?.commit ?? null] as const,
+    (merchant) => [merchant, approvedSince(baselines.get(merchant) ?? NO_BASELINE)] as const,
   );
   const some = outcomes.some(({ status }) => status === "applied");
   const title =
@@ -111,7 +113,7 @@ export async function markApplied(
 }
 
 /** Maximum number of commits to search for an earlier apply. */
-const MAX_COMMITS = 50;
+const MAX_COMMITS = 100;
 
 /**
  * Returns the baselines of merchants, from the check runs on a commit and on the branch before it. Those after it, up to the
@@ -125,8 +127,9 @@ export async function readBaselines(
 ): Promise<ReadonlyMap<string, Baseline>> {
   const baselines = new Map<string, Baseline>();
   const open = new Set(merchants);
-  const branch = await branchBefore(tip, github);
-  for (const commit of branch.includes(sha) ? branch : await branchBefore(sha, github)) {
+  const toTip = await branchBefore(tip, github);
+  const branch = toTip.includes(sha) ? toTip : await branchBefore(sha, github);
+  for (const commit of branch) {
     if (open.size === 0) break;
     const checks = await github.checks(commit);
     for (const mark of checks.flatMap((check) => readMark(check, commit, trust)).sort(byTime)) {
@@ -143,7 +146,14 @@ export async function readBaselines(
       }
     }
   }
+  const floor = branch.length < MAX_COMMITS ? undefined : branch.at(-1);
+  if (floor !== undefined) for (const merchant of open) baselines.set(merchant, { ...NO_BASELINE, floor });
   return baselines;
+}
+
+/** Returns the commit since which approvals count; `null` for all of them. */
+export function approvedSince({ commit, floor }: Baseline): string | null {
+  return commit ?? floor ?? null;
 }
 
 /** Returns a commit and those before it on its branch: the first parent of a merge is where the branch was. */

@@ -27,6 +27,8 @@ export interface RecordTrust {
 export interface RecordPlace {
   readonly sha: string;
   readonly pull: number;
+  /** Base branch, whose rules have judged the plans. */
+  readonly base: string;
   readonly scope: RunScope;
   /** The declared states that the plans are of. */
   readonly states: readonly DesiredState[];
@@ -55,7 +57,7 @@ export async function storeRecords(
   const text = sign({ ...place, scope: scope.id, records }, PREFIX, key);
   const parts = Math.ceil(text.length / PART_LENGTH);
   if (parts > MAX_PARTS) return null;
-  const digest = createHash("sha256").update(text).digest("hex").slice(0, 16);
+  const digest = digestOf(text);
   const changes = plans.reduce((sum, plan) => sum + plan.changes.length, 0);
   const summary = plans.slice(0, 500).map((plan) => recordLine(plan, key));
   let app = "";
@@ -105,7 +107,7 @@ export interface StoredRecords {
 
 /** Reads the records of a pull request on one of its commits. */
 export async function readRecords(
-  place: Pick<RecordPlace, "sha" | "pull">,
+  place: Pick<RecordPlace, "sha" | "pull" | "base">,
   trust: RecordTrust,
   github: Pick<Github, "checks">,
 ): Promise<StoredRecords> {
@@ -126,13 +128,13 @@ export async function readRecords(
 
 function readSet(
   checks: readonly CheckRun[],
-  { sha, pull }: Pick<RecordPlace, "sha" | "pull">,
+  { sha, pull, base }: Pick<RecordPlace, "sha" | "pull" | "base">,
   { app, key }: RecordTrust,
 ): readonly StoredRecord[] | Ignored {
   const [first] = checks;
   if (first === undefined || !first.externalId.startsWith(`${PREFIX}/`)) return "old-format";
   if (first.app !== app) return "other-app";
-  const [, , scope, , , count] = first.externalId.split("/");
+  const [, , scope, digest, , count] = first.externalId.split("/");
   // A part that was sent twice is as old as the first of them.
   const parts = Array.from({ length: Math.min(Number(count) || 0, MAX_PARTS) }, (_, index) =>
     checks
@@ -142,14 +144,27 @@ function readSet(
   );
   const present = parts.flatMap((part) => part ?? []);
   if (present.length === 0 || present.length < parts.length) return "unreadable";
-  const opened = verify(present.map(({ text }) => text).join(""), PREFIX, key);
+  const text = present.map((part) => onlyData(part.text)).join("");
+  const opened = verify(text, PREFIX, key);
   if (typeof opened === "string") return opened;
+  // Otherwise a copy under another name would be newer than the original.
+  if (digestOf(text) !== digest) return "elsewhere";
   const parsed = storedSchema.safeParse(opened.value);
   if (!parsed.success) return "unreadable";
   const { data } = parsed;
-  if (data.sha !== sha || data.pull !== pull || data.scope !== scope) return "elsewhere";
+  if (data.sha !== sha || data.pull !== pull || data.base !== base || data.scope !== scope)
+    return "elsewhere";
   const completedAt = Math.max(...present.map(timeOf));
   return data.records.map((record) => ({ record: { ...record, completedAt }, reviews: data.reviews }));
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+}
+
+/** Takes the encoded data out of the text of a check run. */
+function onlyData(text: string): string {
+  return text.replaceAll(/[^A-Za-z0-9+/=.]/g, "");
 }
 
 function timeOf({ completedAt }: Pick<CheckRun, "completedAt">): number {
@@ -168,10 +183,7 @@ export function verify(
   kind: string,
   key: string,
 ): { readonly value: unknown } | Extract<Ignored, "unsigned" | "no-key" | "unreadable"> {
-  const [data = "", mac] = text
-    .replaceAll(/[^A-Za-z0-9+/=.]/g, "")
-    .split(".")
-    .reverse();
+  const [data = "", mac] = onlyData(text).split(".").reverse();
   if (key === "" && mac !== undefined) return "no-key";
   if (key !== "" && !isSame(mac ?? "", macOf(data, kind, key))) return "unsigned";
   try {
@@ -219,6 +231,7 @@ const recordSchema = z.object({
 const storedSchema = z.object({
   sha: z.string(),
   pull: z.number(),
+  base: z.string(),
   scope: z.string(),
   reviews: z.array(z.number()),
   records: z.array(recordSchema),

@@ -4,7 +4,7 @@ import type { Plan } from "../../model/plan.ts";
 import { type Approval, approveByRecord, isRecordedPlan } from "../../plan/approve.ts";
 import { approveOverTime, dueSince, hasEnds, hashOfTimes } from "../../plan/due.ts";
 import type { Inputs } from "../inputs.ts";
-import { type Baseline, NO_BASELINE } from "./apply-mark.ts";
+import { approvedSince, type Baseline, NO_BASELINE } from "./apply-mark.ts";
 import type { RecordTrust, TimedRecord } from "./approval-store.ts";
 import type { Github, Pull } from "./github-api.ts";
 import { type ApplyPlace, readingApprovals, unappliedPulls } from "./merged-pulls.ts";
@@ -12,8 +12,8 @@ import { type PullApproval, pullApproval } from "./pull-approval.ts";
 
 /** Reads what is approved for merchants, each back to its baseline: several pull requests may be merged before an apply. */
 export interface Approvals {
-  /** Yields the pull requests that may approve something, newest first. */
-  of(baseline: Baseline): AsyncIterable<PullApproval>;
+  /** Yields the pull requests merged since a commit that may approve something, newest first. */
+  of(since: string | null): AsyncIterable<PullApproval>;
 }
 
 /** Opens the approvals of a commit; each pull request is read once. */
@@ -27,8 +27,8 @@ export function openApprovals(place: ApplyPlace, trust: RecordTrust, github: Git
     commits: (sha, page) => remember(commits, page, () => github.commits(sha, page)),
   };
   return {
-    of: async function* ({ commit }) {
-      for await (const found of unappliedPulls(place, commit, cached)) {
+    of: async function* (since) {
+      for await (const found of unappliedPulls(place, since, cached)) {
         for (const pull of found) {
           yield await remember(read, pull.number, () => pullApproval(pull, trust, github));
         }
@@ -75,8 +75,8 @@ export async function mergedApproval(
   const hasNewEnds = (look: StatedPlan): boolean =>
     hasEnds(look.session.state) && hashOfTimes(look.session.state, key) !== baselineOf(look).times;
   const due = looks.filter((look) => look.plan.changes.length > 0 || hasNewEnds(look));
-  for (const commit of new Set(due.map((look) => baselineOf(look).commit))) {
-    let open = due.filter((look) => baselineOf(look).commit === commit);
+  for (const since of new Set(due.map((look) => approvedSince(baselineOf(look))))) {
+    let open = due.filter((look) => approvedSince(baselineOf(look)) === since);
     const records: TimedRecord[] = [];
     const judge = (): void => {
       for (const { plan } of open) objections.delete(plan.merchant);
@@ -89,7 +89,7 @@ export async function mergedApproval(
       open = found.flatMap(([look, sentences]) => (sentences.length > 0 ? [look] : []));
     };
     judge();
-    for await (const approval of approvals.of({ ...NO_BASELINE, commit })) {
+    for await (const approval of approvals.of(since)) {
       pulls.set(approval.pull.number, approval.pull);
       for (const sentence of approval.ignored) ignored.add(sentence);
       records.push(...approval.records);

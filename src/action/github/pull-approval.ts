@@ -31,7 +31,7 @@ const MAX_REVIEWED_COMMITS = 3;
 
 /**
  * Reads what was approved on a pull request. A record counts only if it was completed before the merge and, where there
- * are approving reviews, before the last of them: reviews of the head or, where there are none, of earlier commits. A
+ * are approving reviews, before the last of those of its commit: the head or, where it has none, an earlier one. A
  * branch that was only updated since is covered by the records of the commit that was reviewed, for what the head plans:
  * by its records, or by `planned`.
  */
@@ -42,12 +42,14 @@ export async function pullApproval(
   planned: readonly Target[] = [],
 ): Promise<PullApproval> {
   const reviews = approvingReviews(await reviewsAtMerge(pull, github));
-  const read = (sha: string) => readRecords({ sha, pull: pull.number }, trust, github);
+  const place = { pull: pull.number, base: pull.baseRef };
+  const read = (sha: string) => readRecords({ ...place, sha }, trust, github);
   const { found, ignored } = await read(pull.headSha);
   const merge = pull.mergedAt === null ? Number.POSITIVE_INFINITY : Date.parse(pull.mergedAt);
   const timely = found.filter(({ record }) => record.completedAt < merge);
   const ofHead = reviews.filter(({ commit }) => commit === null || commit === pull.headSha);
-  const reviewed = isReviewed(timely, ofHead.length > 0 ? ofHead : reviews);
+  // A review of an earlier commit may be submitted after the plan of the head.
+  const reviewed = ofHead.length === 0 && reviews.length > 0 ? [] : isReviewed(timely, ofHead);
   const records = newestByTarget(reviewed);
   const earlier = reviews.filter((review) => !ofHead.includes(review)).reverse();
   const commits = [...new Set(earlier.flatMap(({ commit }) => commit ?? []))].slice(0, MAX_REVIEWED_COMMITS);
@@ -63,7 +65,9 @@ export async function pullApproval(
   const late = [
     ...(timely.length < found.length ? [`A record on #${pull.number} is from after the merge.`] : []),
     ...(reviewed.length < timely.length
-      ? [`A record on #${pull.number} is from after the last approving review: nobody approved that plan.`]
+      ? [
+          `A record on #${pull.number} has no approving review of its commit after it: nobody approved that plan.`,
+        ]
       : []),
   ];
   return {
@@ -96,7 +100,7 @@ const IGNORED = {
     "was stored by another app and does not count; the input approval-app names the one that does.",
   unsigned: "is not signed with approval-secret and does not count: give the plan job the same secret.",
   "no-key": "is signed with approval-secret: give this job the same secret.",
-  elsewhere: "was made for another commit, pull request or scope, and does not count.",
+  elsewhere: "was made for another commit, pull request, base branch or scope, and does not count.",
   unreadable: "cannot be read, and does not count: re-run the plan before the merge.",
 } as const satisfies Readonly<Record<Ignored, string>>;
 
@@ -191,7 +195,7 @@ export async function keepApproval(
     const trust = recordTrust(inputs);
     const head = { ...now, headSha: pull.headSha };
     const { reviews, records } = await pullApproval(head, trust, github, plans);
-    const place = { sha: pull.headSha, pull: pull.number, scope, states, now: io.now() };
+    const place = { sha: pull.headSha, pull: pull.number, base: pull.baseRef, scope, states, now: io.now() };
     const known = reviews.map(({ id }) => id);
     const app = await storeRecords(plans, { ...place, reviews: known }, trust.key, github);
     if (app === null) return missing("There are too many changes to store the approval: plan in shards.");

@@ -5,7 +5,7 @@ import { hasEnds, hashOfTimes } from "../../plan/due.ts";
 import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
 import type { ActionContext } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
-import { type Baseline, NO_BASELINE, readBaselines } from "../github/apply-mark.ts";
+import { approvedSince, type Baseline, NO_BASELINE, readBaselines } from "../github/apply-mark.ts";
 import { GithubError } from "../github/github-api.ts";
 import type { Approvals } from "../github/merged-approval.ts";
 import { recordTrust } from "../github/pull-approval.ts";
@@ -63,7 +63,8 @@ async function coveredMerchants(
     const since = commit ?? event.before ?? (await github.parents(event.sha))[0] ?? null;
     const changed = new Set(await changedSince(since, group, context));
     if (commit === null) {
-      for await (const { records } of approvals.of(NO_BASELINE)) {
+      const [floor = null] = group.map((state) => approvedSince(baselineOf(state)));
+      for await (const { records } of approvals.of(floor)) {
         for (const { merchant } of records) changed.add(merchant);
       }
     }

@@ -23,10 +23,10 @@ export async function guardCredentials(
   context: ActionContext,
   states: readonly DesiredState[],
 ): Promise<void> {
-  const { inputs, event, github } = context;
+  const { inputs, event } = context;
   const given = { baseUrl: inputs.baseUrl !== null, keys: new Set(inputs.apiKeys.keys()) };
   if (!states.some((state) => choosesCredentials(state, given))) return;
-  const trusted = await compared(async () => statesAt(await trustedCommit(event, github), context));
+  const trusted = await compared(async () => statesAt(await trustedCommit(context), context));
   const codes = untrustedCredentials(states, trusted, given).map(({ merchant }) => merchant);
   if (codes.length === 0) return;
   const named = [
@@ -45,12 +45,16 @@ export async function guardCredentials(
 const MAX_NAMED = 10;
 
 /**
- * Returns the commit whose files decide where keys are sent: the base of a pull request, the tip of the base branch of a
- * merge group, whose own base may have commits that are still in the queue, and else the tip of the default branch.
+ * Returns the commit whose files decide where keys are sent: the base of a pull request into a branch that is applied, the
+ * tip of the base branch of a merge group, whose own base may have commits that are still in the queue, and else the tip of
+ * the default branch. Anybody who can push can make a branch, and a pull request into it.
  */
-async function trustedCommit(event: EventContext, github: Github): Promise<string> {
-  const base = event.pull === null ? null : await baseCommit(event, github);
-  return base ?? github.branchTip(event.group?.baseRef ?? (await defaultBranch(event, github)));
+async function trustedCommit({ event, github, inputs }: ActionContext): Promise<string> {
+  const { pull, group } = event;
+  if (group !== null) return github.branchTip(group.baseRef);
+  const main = await defaultBranch(event, github);
+  const isApplied = pull?.baseRef === main || inputs.allow.includes(`branch=${pull?.baseRef}`);
+  return (pull !== null && isApplied ? await baseCommit(event, github) : null) ?? github.branchTip(main);
 }
 
 async function defaultBranch(event: EventContext, github: Github): Promise<string> {

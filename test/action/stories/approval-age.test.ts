@@ -71,7 +71,7 @@ describe("an approval is as old as its review", () => {
     await story.merge(pull);
     await refused(
       DAN_IS_NEW,
-      "A record on #7 is from after the last approving review: nobody approved that plan.",
+      "A record on #7 has no approving review of its commit after it: nobody approved that plan.",
     );
   });
 
@@ -167,4 +167,26 @@ describe("a push after the review", () => {
     await story.merge(pull);
     await refused("MC1: no plan of this merchant was approved.");
   });
+
+  test("is not approved by a review of the commit before it, even if that comes after its plan", async () => {
+    const before = story.github.pulls.find(({ number }) => number === pull)?.head ?? "";
+    await story.push(pull, { [FILE]: `${WANTED}  - { email: eve@example.com, roles: [role_admin] }\n` });
+    await story.plan(pull);
+    story.clock.advance(60_000);
+    story.github.review(pull, { author: "tom", commit: before });
+    await story.merge(pull);
+    await refused("MC1: not approved: create member eve@example.com.");
+  });
+});
+
+test("a plan for another base branch, with rules of its own, is not what was approved for this one", async () => {
+  const own = story.github.pulls.find(({ number }) => number === pull);
+  story.github.branches.set("release", story.github.branches.get("main") ?? "");
+  Object.assign(own ?? {}, { base: "release" });
+  await story.push(pull, { [FILE]: `${WANTED}# again\n` });
+  expect((await story.plan(pull)).outputs["result"]).toBe("changes");
+  Object.assign(own ?? {}, { base: "main" });
+  await story.review(pull, "APPROVED");
+  await story.merge(pull);
+  await refused("base branch or scope, and does not count");
 });

@@ -97,3 +97,16 @@ test("a new merchant may use what another one uses, but not the general key for 
   const refused = await story.run({ command: "plan", ...inputs }, { event: general, env: ENV });
   expect(refused.outputs["failure-reason"]).toBe("unsafe-access");
 });
+
+test("a base branch that anybody can make decides nothing, unless it is one that is applied", async () => {
+  const pull = await story.openPull({ [FILE]: withApi("http://127.0.0.1:1") });
+  const own = story.github.pulls.find(({ number }) => number === pull);
+  story.github.branches.set("topic", own?.head ?? "");
+  Object.assign(own ?? {}, { base: "topic" });
+  await expectNoRequest(await story.plan(pull, INPUTS, { env: ENV }));
+  story.github.branches.set("topic", story.github.branches.get("main") ?? "");
+  const allowed = { ...INPUTS, allow: "branch=topic" };
+  expect((await story.plan(pull, allowed, { env: ENV })).outputs["failure-reason"]).toBe("unsafe-access");
+  await story.push(pull, { [FILE]: `${trusted}# the same\n` });
+  expect((await story.plan(pull, allowed, { env: ENV })).outputs["failure-reason"]).toBe("");
+});

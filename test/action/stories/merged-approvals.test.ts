@@ -53,6 +53,16 @@ describe("the approvals of what was merged", () => {
     expect((await story.apply()).outputs["result"]).toBe("applied");
   });
 
+  test("do not come back after more commits than are searched for an apply", async () => {
+    await merged(merchant("MC1", "Day"));
+    await story.apply();
+    await merged(merchant("MC1"));
+    await story.apply();
+    for (let index = 0; index < 100; index++) await story.pushToMain({ "notes.txt": `Note ${index}` });
+    await story.pushToMain(merchant("MC1", "Day"));
+    expect((await story.apply()).outputs["failure-reason"]).toBe("not-approved");
+  });
+
   test("are found behind a merge of a branch with many commits, which are not asked for one by one", async () => {
     await merged(merchant("MC1", "Day"));
     const long = await story.openPull({ "notes.txt": "Note" });

@@ -80,6 +80,11 @@ interface Repository {
 
 /** Finds the repository of a folder, and a commit in it by its name. */
 async function openRepository(ref: string, folder: string): Promise<Repository> {
+  if (ref.trim() === "") {
+    throw new RolecallError("usage", "--changed-since needs a commit, and was given an empty text.", {
+      hint: "Name a commit, a tag or a branch. If it comes from a variable, that is not set.",
+    });
+  }
   const about = await gitIn(folder)("rev-parse", "--show-toplevel", "--is-shallow-repository");
   const [top = "", shallow] = about.split("\n");
   const [root, git] = [withoutLinks(top), gitIn(top)];

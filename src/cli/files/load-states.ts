@@ -288,6 +288,7 @@ export function noneChanged(
   { states, diagnostics }: Pick<Loaded, "states" | "diagnostics">,
 ): string {
   if (changedSince === undefined || states.length > 0 || diagnostics.some(isFileError)) return "";
-  const which = merchant.length === 0 ? "No merchant" : `None of ${merchant.join(", ")}`;
-  return `${which} has changed since ${oneLine(changedSince)}.\n`;
+  const since = `changed since ${oneLine(changedSince)}.\n`;
+  if (merchant.length === 1) return `${merchant[0]} has not ${since}`;
+  return `${merchant.length === 0 ? "No merchant" : `None of ${merchant.join(", ")}`} has ${since}`;
 }

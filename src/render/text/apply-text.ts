@@ -106,6 +106,10 @@ export function renderApplyResult(
   if (result.status === "incomplete") return incompleteText(merchant, sums, result, style);
 
   const failures = failuresOf(result);
+  // The plan has just listed the changes of a merchant that was not begun.
+  const isUntouched =
+    oneOfSeveral && failures.length === 0 && of("not-started").length === result.outcomes.length;
+  if (isUntouched) return `${style.bold(oneLine(merchant))}: stopped. ${sums}.\n`;
   return [
     `\n${style.bold(oneLine(merchant))}: stopped. ${sums}.\n`,
     ...listing("failed", of("failed"), style.red),

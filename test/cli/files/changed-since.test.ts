@@ -193,6 +193,9 @@ describe("a commit that cannot be compared with", () => {
       code: "usage",
       message: "--changed-since: git knows no commit no-such-branch.",
     });
+    await expect(failing(" ")).rejects.toMatchObject({
+      message: "--changed-since needs a commit, and was given an empty text.",
+    });
     await expect(failing("--output=x")).rejects.toMatchObject({ code: "usage" });
     await expect(failing("HEAD:README.md")).rejects.toMatchObject({ code: "usage" });
   });
@@ -238,7 +241,7 @@ test("commands say that nothing has changed, and exit 0 without a request", asyn
   const plan = await rolecall(["plan", "--format", "json", "--changed-since", "HEAD"], { cwd, env });
   expect(JSON.parse(plan.stdout)).toMatchObject({ plans: [] });
   const one = await rolecall(["list", "-m", "A", "--changed-since", "HEAD"], { cwd });
-  expect(one.stderr).toBe("None of A has changed since HEAD.\n");
+  expect(one.stderr).toBe("A has not changed since HEAD.\n");
 });
 
 test("list names the changed merchants, and warns of those that nobody manages any more", async () => {

@@ -125,7 +125,8 @@ test("several merchants that stop say why once, with the sum of all of them", ()
     `\n2 merchants: stopped. 1 change done, 23 not started.\nThe run was stopped by SIGINT. Completed changes remain. To continue, run the\ncommand again.\n`,
   );
   expect(text.match(/SIGINT/g)).toHaveLength(1);
-  expect(text).toContain("MC2: stopped. 0 changes done, 12 not started.\n");
+  // What was not begun anywhere at a merchant is in its plan.
+  expect(text).toContain("\nMC2: stopped. 0 changes done, 12 not started.\n\n2 merchants");
 });
 
 test("a merchant that stops because of another one names it", () => {

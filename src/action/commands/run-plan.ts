@@ -170,7 +170,7 @@ async function reviewed(
   const kept = await keepApproval(context, plans, states);
   const page: ReviewPage = {
     marker: markerOf("plan", context.scope),
-    review,
+    review: { ...review, unstored: kept.problem !== null },
     about: [aboutRun(context), ...scope, ...kept.remarks, ...aboutFiles(context, loaded.diagnostics)],
     after: afterPlan(context, states, plans, kept, before),
   };

@@ -45,7 +45,7 @@ export function connectGithub(
     try {
       return await withRetries(async () => request(options), refusalOf, repeatable, effects);
     } catch (error) {
-      const path = options.url.replace(/\{[^}]*\}/g, "…");
+      const path = pathOf(options, apiUrl);
       const refused = refusalOf(error);
       const limit = refused && limitOf(refused);
       const message = `${options.method} ${path}: ${limit ?? messageOf(error)}`;
@@ -375,4 +375,11 @@ function refusalOf(error: unknown): RefusedRequest | null {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Returns the readable path of a request: without base URL and query, with its values, and short names of commits. */
+function pathOf(options: { readonly url: string; readonly [name: string]: unknown }, apiUrl: string): string {
+  const [path = ""] = options.url.replace(apiUrl, "").split("?");
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => String(options[name] ?? "…"));
+  return filled.replace(/\b([\da-f]{7})[\da-f]{33}\b/g, "$1");
 }

@@ -185,16 +185,22 @@ export class GithubError extends Error {
     return this.limit === null && (this.status === 401 || this.status === 403 || this.status === 404);
   }
 
-  /** Explains the refusal of a request that requires a permission. */
-  because(permission: string): string {
+  /** Explains the refusal of a request that requires permissions. */
+  because(...permissions: readonly string[]): string {
     if (this.limit !== null) return this.limit;
-    if (this.isForbidden) return `this requires the permission ${permission}`;
+    if (this.isForbidden) return `this requires ${named(permissions)}`;
     return `GitHub returned ${this.status || "no response"}`;
   }
 
-  /** Suggests a next step after the refusal of a request that requires a permission. */
-  advice(permission: string): string {
+  /** Suggests a next step after the refusal of a request that requires permissions. */
+  advice(...permissions: readonly string[]): string {
     if (this.limit !== null) return "Run it again when the limit has ended.";
-    return this.isForbidden ? `This requires the permission ${permission}.` : "Run it again.";
+    return this.isForbidden ? `Give the job ${named(permissions)}, and run it again.` : "Run it again.";
   }
+}
+
+function named(permissions: readonly string[]): string {
+  const last = permissions.at(-1) ?? "";
+  if (permissions.length === 1) return `the permission ${last}`;
+  return `the permissions ${permissions.slice(0, -1).join(", ")} and ${last}`;
 }

@@ -165,7 +165,7 @@ export async function readingApprovals<T>(ask: () => Promise<T>): Promise<T> {
     throw new ActionError(
       "github",
       `The approvals could not be read from GitHub: ${error.message}.`,
-      error.advice("contents: read, pull-requests: read and checks: read"),
+      error.advice("contents: read", "pull-requests: read", "checks: read"),
     );
   }
 }

@@ -178,7 +178,7 @@ export async function keepApproval(
   const isNeeded =
     !pull.fork && inputs.onPlanChange !== "apply" && plans.some(({ changes }) => changes.length > 0);
   const missing = (why: string): KeptApproval => {
-    const text = `${why} An apply after the merge would refuse every change.`;
+    const text = `${why} Without a stored approval, an apply after the merge would refuse every change.`;
     if (!isNeeded) log.notice(pull.fork ? text : why);
     if (!isNeeded) return NOT_KEPT;
     return {
@@ -214,7 +214,9 @@ export async function keepApproval(
     };
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
-    return missing(`The approval could not be stored on the commit: ${error.because("checks: write")}.`);
+    const because = error.because("checks: write");
+    const advice = error.isForbidden ? "Give it to the job, and run it again." : error.advice("");
+    return missing(`The approval could not be stored on the commit: ${because}. ${advice}`);
   }
 }
 

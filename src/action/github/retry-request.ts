@@ -40,10 +40,16 @@ export async function withRetries<T>(
       if (wait === null || attempt >= MAX_ATTEMPTS) throw error;
       if (wait > MAX_WAIT_MS || waited + wait > MAX_TOTAL_WAIT_MS) throw error;
       waited += wait;
-      if (wait > 0) effects.log(`GitHub asks to wait ${(wait / 1000).toFixed(0)} s (${refused?.status}).`);
+      if (wait > 0) effects.log(waitingText(refused?.status ?? 0, wait));
       await effects.sleep(wait);
     }
   }
+}
+
+function waitingText(status: number, ms: number): string {
+  const seconds = `${(ms / 1000).toFixed(0)} s`;
+  if (status < 500) return `GitHub asks to wait ${seconds} (${status}).`;
+  return `GitHub returned ${status}; the request is repeated in ${seconds}.`;
 }
 
 const SECONDARY_LIMIT = /secondary rate limit|abuse detection/i;

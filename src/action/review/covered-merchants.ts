@@ -216,7 +216,7 @@ export function leftTo({ sha, merchants }: NewerCommit): string {
 /** Returns the outcome of an apply that leaves everything to the run for a newer commit. */
 export function supersededEnd({ event }: ActionContext, { sha }: NewerCommit): ApplyEnd {
   const url = `${event.serverUrl}/${event.owner}/${event.repo}/commit/${sha}/checks`;
-  const message = `A newer commit changes the same: [the run for ${inlineCode(sha.slice(0, 7))}](${url}) applies both changes.`;
+  const message = `A newer commit changes the same merchants: [the run for ${inlineCode(sha.slice(0, 7))}](${url}) applies both changes.`;
   return { ...APPLY_ENDS.superseded, message };
 }
 

@@ -70,6 +70,7 @@ function verdictOf(input: ReviewInput): string {
       return differencesIn(sums) === 0 ? ["✅", "no drift"] : ["⚠️", driftText(sums)];
     }
     if (refusals > 0) return ["⛔", `an apply would be refused, for ${counted(refusals, "reason")}`];
+    if (input.unstored) return ["❌", "the approval could not be stored"];
     if (worries === "") return ["✅", changes === 0 ? "no changes" : "changes without risks"];
     return ["⚠️", changes === 0 ? `no changes, with ${worries}` : `changes with ${worries}`];
   })();

@@ -245,6 +245,8 @@ interface ReviewOf<Command, View> {
   readonly unplanned: readonly UnplannedView[];
   /** The number of errors in the files. */
   readonly fileErrors: number;
+  /** True if the approval of the plans could not be stored. */
+  readonly unstored?: boolean;
   /** Merchants that are no longer managed; absent if it is not known. */
   readonly unmanaged?: readonly UnmanagedMerchant[];
   /** What the rules of the files allow that those of the base branch do not; absent if they are not compared. */

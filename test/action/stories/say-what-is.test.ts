@@ -26,6 +26,8 @@ describe("a plan that cannot be applied is red", () => {
     expect(run.code).toBe(1);
     expect(run.outputs).toMatchObject({ result: "failed", "failure-reason": "not-approved" });
     expect(run.log).toContain("this requires the permission checks: write.");
+    expect(run.log).toContain("checks: write. Give it to the job, and run it again.");
+    expect(comment(pull)).toContain("## ❌ rolecall plan: the approval could not be stored\n");
     expect(comment(pull)).toContain("**This plan cannot be applied.**");
     expect(comment(pull)).toContain("**On merge**, the apply would refuse these changes.");
     story.github.rights.add("checks");
@@ -89,6 +91,21 @@ test("a 502 on the last edit is tried again, so that no comment goes on planning
   expect(run.code).toBe(0);
   expect(comment(pull)).toContain("refunds_create");
   expect(story.github.comments[0]?.history[1]).toContain("planning…");
+  expect(run.log).toContain("GitHub returned 502; the request is repeated in 1 s.\n");
+});
+
+test("an apply that may not read check runs names the request and all that it needs", async () => {
+  const pull = await story.openPull({ [FILE]: WITH_ROLE });
+  await story.plan(pull);
+  const sha = await story.merge(pull);
+  for (const right of ["checks", "checks-read"] as const) story.github.rights.delete(right);
+  const { log } = await story.apply();
+  expect(log).toContain(
+    `: GET /repos/acme/access/commits/${sha.slice(0, 7)}/check-runs: Resource not accessible`,
+  );
+  expect(log).toContain(
+    "Give the job the permissions contents: read, pull-requests: read and checks: read, and run it again.",
+  );
 });
 
 describe("a rate limit is called one", () => {

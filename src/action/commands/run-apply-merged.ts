@@ -58,7 +58,7 @@ export async function runApplyMerged(context: ActionContext): Promise<ActionResu
   } catch (error) {
     const failure =
       error instanceof ActionError ? error : new ActionError("bug", "rolecall failed because of a bug.");
-    await reportApply(context, pulls, {
+    await reportApply(context, toldPulls(context, pulls), {
       ...APPLY_ENDS.failed,
       lines: [failure.message, failure.hint ?? ""],
       outcomes: [],
@@ -67,6 +67,14 @@ export async function runApplyMerged(context: ActionContext): Promise<ActionResu
     });
     throw error;
   }
+}
+
+/**
+ * Returns the pull requests that a run reports on from the start. What a daily run does is not about the commit that happens
+ * to be the tip: it reports on those alone whose approvals it uses.
+ */
+function toldPulls({ inputs }: ActionContext, pulls: readonly Pull[]): readonly Pull[] {
+  return inputs.only === "due" ? [] : pulls;
 }
 
 /** A cancelled workflow sends a signal and waits for a short time. */
@@ -90,7 +98,7 @@ async function apply(
   cancellation: Cancellation,
 ): Promise<ActionResult> {
   const { inputs, io, log, event, github } = context;
-  let told = pulls;
+  let told = toldPulls(context, pulls);
   const loaded = await loadFiles(inputs, io);
   const keys = keysNamedBy(loaded.states, io.env);
   keys.forEach(context.maskSecret);
@@ -146,8 +154,8 @@ async function apply(
     const { notes, ...approved } = await unapprovedChanges(others, before, approvals, inputs);
     const late = dueObjections(looks.filter(isSettled), baselines);
     const objections = new Map([...approved.objections, ...late]);
-    const known = new Set(pulls.map(({ number }) => number));
-    told = [...pulls, ...approved.pulls.filter(({ number }) => !known.has(number))];
+    const known = new Set(told.map(({ number }) => number));
+    told = [...told, ...approved.pulls.filter(({ number }) => !known.has(number))];
     const refused = skippedMerchants(planned, overrides, objections);
     const unread = unplannedOf(planned).flatMap(({ merchant, failure }) => [
       `${merchant} could not be read.`,
@@ -193,8 +201,11 @@ async function apply(
     });
     const how = applyEnd({ applied, left, unapproved: objections });
     const isLeft = how === APPLY_ENDS.nothing && superseded.merchants.size > 0;
-    return await end(isLeft ? supersededEnd(context, superseded) : how, {
-      lines: [...unread, ...remarks, ...captured.lines()],
+    const nothing = { ...APPLY_ENDS.nothing, message: plans.length === 0 ? (coverage ?? "") : "" };
+    const ended = how === APPLY_ENDS.nothing ? nothing : how;
+    return await end(isLeft ? supersededEnd(context, superseded) : ended, {
+      notes: remarks,
+      lines: [...unread, ...captured.lines()],
       outcomes,
     });
   } finally {

@@ -152,6 +152,10 @@ function renderIssue(
   size: number,
 ): string {
   const drifted = drifts.filter(({ changes, violations }) => changes.length + violations.length > 0);
+  const causes = new Set([
+    ...drifted.flatMap(({ changes }) => changes.map(({ cause }) => cause)),
+    ...drifted.flatMap(({ violations }) => violations.map(() => "broken" as const)),
+  ]);
   const since = drifted.map((drift) => sinceText(drift, seen)).join("\n");
   const ways = (long: boolean): string => {
     const patched = long && adopt !== null && adopt !== "";
@@ -159,10 +163,22 @@ function renderIssue(
       adopt === null
         ? "merge this pull request, which adopts what changed outside git."
         : `change the files in a pull request: \`rolecall pull\` does it${patched ? ", with the patch below" : ""}.`;
+    const lines = [
+      ...(causes.size === 1 && causes.has("due")
+        ? []
+        : [
+            `**Keep the live state:** ${keepLive}`,
+            "**Keep the files:** run the apply workflow once with `on-plan-change: apply`. It reverts the differences.",
+          ]),
+      ...(causes.has("due")
+        ? [
+            "**What is due:** the next apply makes it, or a daily one with `only: due`; there is nothing to review.",
+          ]
+        : []),
+    ];
     return [
       "### What to do",
-      `1. **Keep the live state:** ${keepLive}`,
-      "2. **Keep the files:** run the apply workflow once with `on-plan-change: apply`. It reverts the differences.",
+      ...lines.map((line, index) => (lines.length === 1 ? line : `${index + 1}. ${line}`)),
       ...(patched ? [folded("The patch", [fenced("diff", adopt.trimEnd().split("\n").map(visible))])] : []),
     ].join("\n\n");
   };

@@ -184,5 +184,5 @@ function howToGoOn(pulls: readonly Pull[]): string {
     pulls.length === 0
       ? "No merged pull request contains this commit, so no plan was reviewed."
       : `The plan was reviewed on ${pulls.map(({ number }) => `#${number}`).join(", ")}.`;
-  return `${where} Open a pull request that touches the merchant's file, even by a comment only: its plan shows what is new. Or undo what is new, and run this again; or, to apply the plan above, run this workflow once with on-plan-change: apply.`;
+  return `${where} Open a pull request that touches the merchant's file, even by a comment only: its plan shows what is new. Or undo what is new, and run this again; or, to apply this plan, run this workflow once with on-plan-change: apply.`;
 }

@@ -4,6 +4,7 @@ import { counted } from "../../lib/text.ts";
 import type { MerchantOutcome } from "../../model/apply.ts";
 import type { Plan } from "../../model/plan.ts";
 import { fenced, folded, inlineCode } from "../../render/markdown/markdown-blocks.ts";
+import { wrapText } from "../../render/text/wrap.ts";
 import { type PlaceOf, planView } from "../../render/view/plan-view.ts";
 import type { ActionContext, ActionResult, ResultWord } from "../action-context.ts";
 import type { FailureReason } from "../action-error.ts";
@@ -37,7 +38,13 @@ export function applyEnd({ applied, left, unapproved }: ApplyOutcomes): ApplyEnd
   const open = [...applied, ...left].filter(isOpen);
   const changed = applied.filter(({ status }) => status === "applied" || status === "partial");
   if (open.length === 0) return changed.length > 0 ? APPLY_ENDS.applied : APPLY_ENDS.nothing;
-  if (changed.length > 0) return APPLY_ENDS.partial;
+  const isRefused = open.every(({ merchant }) => unapproved.has(merchant));
+  if (changed.length > 0) {
+    // Another run would refuse the same.
+    return isRefused
+      ? { ...APPLY_ENDS.partial, message: "Not everything was approved." }
+      : APPLY_ENDS.partial;
+  }
   const refused = left.filter(({ status }) => status === "refused");
   if (refused.length === 0) return applied.length > 0 ? APPLY_ENDS.stopped : APPLY_ENDS.unread;
   const isUnapproved = refused.every(({ merchant }) => unapproved.has(merchant));
@@ -103,6 +110,8 @@ const SUMMARY_SIZE = 450_000;
 
 /** An outcome with its log and plans. */
 export interface ApplyReport extends ApplyEnd {
+  /** What to do next; empty if there is nothing. */
+  readonly notes?: readonly string[];
   readonly lines: readonly string[];
   readonly outcomes: readonly MerchantOutcome[];
   readonly plans: readonly Plan[];
@@ -111,10 +120,11 @@ export interface ApplyReport extends ApplyEnd {
 
 /** Returns why an apply failed, in one line. */
 export function failureText({ message, outcomes, lines }: ApplyReport): string {
-  const [open] = outcomes.filter(isOpen);
+  const [open, ...others] = outcomes.filter(isOpen);
   if (open === undefined) return `${lines[0] ?? ""} ${message}`.trim();
   const why = open.reasons.length === 0 ? "" : ` ${open.merchant}: ${open.reasons[0]}`;
-  return `${message}${why}`;
+  const more = others.length === 0 ? "" : ` (and ${counted(others.length, "more merchant")})`;
+  return `${message}${why}${more}`;
 }
 
 const STATUS_WORDS = {
@@ -125,19 +135,33 @@ const STATUS_WORDS = {
   failed: "**failed**",
 } as const satisfies Readonly<Record<MerchantOutcome["status"], string>>;
 
+/** Maximum number of merchants that are as their files say and have a row each. */
+const MAX_DONE = 10;
+
 /** Returns a table of the outcomes, with what is left to do first; empty if there is nothing to tell apart. */
 function outcomeTable(outcomes: readonly MerchantOutcome[], size: number, masked: boolean): string {
   const open = outcomes.filter(isOpen);
   if (outcomes.length < 2 && open.length === 0) return "";
-  const rows = [...open, ...outcomes.filter((one) => !isOpen(one))].map(({ merchant, status, reasons }) => {
+  const done = outcomes.filter((one) => !isOpen(one));
+  const rows = [...open, ...(done.length > MAX_DONE ? [] : done)].map(({ merchant, status, reasons }) => {
     const why = reasons.map((reason) => inlineCode(masked ? maskText(reason) : reason)).join(" ");
     return `| ${inlineCode(merchant)} | ${STATUS_WORDS[status]} | ${why} |`;
   });
+  for (const status of done.length > MAX_DONE ? (["applied", "unchanged"] as const) : []) {
+    const count = done.filter((one) => one.status === status).length;
+    if (count > 0) rows.push(`| ${counted(count, "merchant")} | ${STATUS_WORDS[status]} |  |`);
+  }
   const shown = rows.slice(0, fitting(rows, size));
   const more = rows.length - shown.length;
   const rest = more === 0 ? "" : `\n\nand ${counted(more, "merchant")} more`;
   return `${["| Merchant | Result | Why |", "|---|---|---|", ...shown].join("\n")}${rest}`;
 }
+
+/** Number of lines from which the log of an apply is folded. */
+const MAX_LOG_LINES = 12;
+
+/** Width without a scroll bar. */
+const NOTE_COLUMNS = 100;
 
 /** Maximum number of pull requests that an apply comments on. */
 const MAX_TOLD = 10;
@@ -150,7 +174,10 @@ export async function reportApply(
 ): Promise<ActionResult["outputs"]> {
   const { event, github, log, scope, inputs, masked } = context;
   const plans = masked ? report.plans.map(maskAddresses) : report.plans;
-  const lines = report.lines.filter((line) => line !== "").map((line) => (masked ? maskText(line) : line));
+  const shownLines = (all: readonly string[]): readonly string[] =>
+    all.filter((line) => line !== "").map((line) => (masked ? maskText(line) : line));
+  const lines = shownLines(report.lines);
+  const notes = shownLines(report.notes ?? []).flatMap((note) => wrapText(note, NOTE_COLUMNS));
   const page = {
     marker: "",
     review: {
@@ -169,9 +196,11 @@ export async function reportApply(
     const kept = lines.slice(0, fitting(lines, half));
     const more = lines.length - kept.length;
     const shown = more === 0 ? kept : [...kept, `and ${counted(more, "line")} more`];
-    const done = shown.length === 0 ? "" : fenced("text", shown);
+    const next = notes.length === 0 ? "" : fenced("text", notes);
+    const log = shown.length === 0 ? "" : fenced("text", shown);
+    const done = shown.length > MAX_LOG_LINES ? folded("What was done", [log]) : log;
     const plan = plans.length === 0 ? "" : folded("The plan", [planText(half)]);
-    return [...head, table, done, plan].filter((part) => part !== "").join("\n\n");
+    return [...head, table, next, done, plan].filter((part) => part !== "").join("\n\n");
   };
   await context.appendSummary(`${render(SUMMARY_SIZE, (most) => renderReviewPage(page, most))}\n`);
   const worth = report.result !== "no-changes";

@@ -71,8 +71,7 @@ function verdictOf(input: ReviewInput): string {
     }
     if (refusals > 0) return ["⛔", `an apply would be refused, for ${counted(refusals, "reason")}`];
     if (input.unstored) return ["❌", "the approval could not be stored"];
-    if (worries === "") return ["✅", changes === 0 ? "no changes" : "changes without risks"];
-    return ["⚠️", changes === 0 ? `no changes, with ${worries}` : `changes with ${worries}`];
+    return changesVerdict(changes, worries);
   })();
   const deferred = views.reduce((sum, view) => sum + view.deferred.length, 0);
   const files =
@@ -89,6 +88,11 @@ function verdictOf(input: ReviewInput): string {
   ]
     .filter((part) => part !== "")
     .join("\n\n");
+}
+
+function changesVerdict(changes: number, worries: string): readonly [mark: string, words: string] {
+  if (worries === "") return ["✅", changes === 0 ? "no changes" : "changes without risks"];
+  return ["⚠️", changes === 0 ? `no changes, with ${worries}` : `changes with ${worries}`];
 }
 
 /** "risks and looser rules"; empty if there are none. */

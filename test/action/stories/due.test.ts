@@ -36,6 +36,11 @@ test("access is removed on the day after its end, without another review, and on
   await merged(ENDING);
   expect((await due()).outputs["result"]).toBe("no-changes");
   story.clock.advance(2 * DAY);
+  await story.drift();
+  expect(story.github.issues[0]?.body).toContain(
+    "### What to do\n\n**What is due:** the next apply makes it",
+  );
+  expect(story.github.issues[0]?.body).not.toContain("on-plan-change");
   const end = await due();
   expect(end.outputs["result"]).toBe("applied");
   expect(await removals()).toHaveLength(1);
@@ -93,9 +98,15 @@ test("a removal that waited for an acceptance is made by the daily run", async (
 });
 
 test("what waits for the apply of its merge is left to that, however often the daily run has looked", async () => {
-  await merged(WITH_ROLE, false);
+  const pull = await merged(WITH_ROLE, false);
+  const [planned] = story.comments(pull);
+  const run = await due();
+  expect(run.outputs["result"]).toBe("no-changes");
+  expect(run.summary).toContain(
+    "\n\n1 merchant changed since the last apply, or without one: the apply after",
+  );
   expect((await due()).outputs["result"]).toBe("no-changes");
-  expect((await due()).outputs["result"]).toBe("no-changes");
+  expect(story.comments(pull)).toEqual([planned]);
   expect(await story.writes()).toEqual([]);
   expect((await story.apply()).outputs["result"]).toBe("applied");
 });

@@ -34,6 +34,10 @@ test("40 changed merchants of 300 are planned and applied with few requests to G
   expect(plan.outputs).toMatchObject({ result: "changes", creates: "40" });
   await story.merge(pull);
   const apply = await story.apply({ concurrency: "32" });
+  // A row each would say nothing more.
+  expect(apply.summary).toContain(
+    "|---|---|---|\n| 40 merchants | applied |  |\n\n<details><summary>What was done",
+  );
   expect(apply.outputs["result"]).toBe("applied");
   expect(story.comments(pull)[0]?.length).toBeLessThanOrEqual(60_000);
   for (const { requests } of [plan, apply]) expect(requests.length).toBeLessThanOrEqual(MOST_REQUESTS);

@@ -88,7 +88,9 @@ describe("a plan", () => {
     expect(story.comments(pull)).toEqual([]);
     expect(await story.behind("GET", "/requests")).toMatchObject({ items: [{}] });
     await story.merge(pull);
-    expect((await story.apply()).outputs["result"]).toBe("no-changes");
+    const applied = await story.apply();
+    expect(applied.outputs["result"]).toBe("no-changes");
+    expect(applied.summary).toContain("\n\nNone of 3 merchants changed since the last apply.");
     expect(await story.writes()).toEqual([]);
   });
 
@@ -164,6 +166,12 @@ describe("an apply", () => {
     expect(row(run, "MC1")).toBe("| <code>MC1</code> | applied |  |");
     expect(row(run, "MC2")).toContain("| **refused** | <code>not approved&#58; delete member dan");
     expect(story.comments(pull)[0]).toContain("❌ rolecall apply: partly applied");
+    // Another run would refuse the same, so none is suggested; what to do stands in lines that fit.
+    expect(run.log).toContain("::error::Not everything was approved. MC2: not approved: delete member dan@");
+    const next = /```text\n(The plan was reviewed on #\d+\.[^`]*)```/.exec(
+      story.comments(pull)[0] ?? "",
+    )?.[1];
+    expect(Math.max(...(next ?? "").split("\n").map(({ length }) => length))).toBeLessThanOrEqual(100);
     expect(story.comments(pull)[0]).toContain(row(run, "MC2"));
   });
 

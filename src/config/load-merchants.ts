@@ -1,7 +1,7 @@
 import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic, Judging } from "../model/diagnostic.ts";
 import { type BuiltMerchant, buildDesiredState } from "./build-desired-state.ts";
-import type { LocatedProblem } from "./diagnostics/problem.ts";
+import type { FileLocation, LocatedProblem } from "./diagnostics/problem.ts";
 import {
   type FailedRead,
   type LoadedSources,
@@ -29,6 +29,16 @@ export interface LoadedMerchants {
   readonly sources: readonly { readonly file: string; readonly text: string }[];
   /** Whether a shared rule names a role that one of the merchants does not have: others may have it. */
   readonly dependsOnOthers: boolean;
+  /** The references to roles by previous names that mean one role to every merchant that reads them. */
+  readonly previousNames: readonly PreviousName[];
+}
+
+/** A reference to a role by its previous name. */
+export interface PreviousName {
+  readonly role: string;
+  /** The current name. */
+  readonly name: string;
+  readonly location: FileLocation;
 }
 
 /** Options of loading. */
@@ -107,7 +117,53 @@ export async function loadMerchants(
         : (await import("./diagnostics/to-diagnostics.ts")).toDiagnostics(texts, problems),
     sources: library.sources.map(({ file, text }) => ({ file, text })),
     dependsOnOthers: reports.length > 0,
+    previousNames: previousNamesIn(assembled),
   };
+}
+
+/**
+ * Returns the references by previous names. One in a shared file is left out if another merchant that includes it has
+ * errors, or a role of that name.
+ */
+function previousNamesIn(assembled: readonly BuiltMerchant[]): readonly PreviousName[] {
+  const found = new Map<string, PreviousName>();
+  const unclear = new Set<string>();
+  for (const { problems } of assembled) {
+    for (const problem of problems) {
+      if (problem.code !== "previous-role-name") continue;
+      const { role, name } = problem;
+      for (const location of problem.places) {
+        const key = JSON.stringify([location, role]);
+        if ((found.get(key)?.name ?? name) !== name) unclear.add(key);
+        found.set(key, { role, name, location });
+      }
+    }
+  }
+  if (found.size === 0) return [];
+  const including = includingMerchants(assembled);
+  return [...found].flatMap(([key, one]) => {
+    const { role, location } = one;
+    const isClear = (including.get(location.file) ?? []).every(
+      ({ state }) => state !== null && !state.roles?.some(({ name }) => name === role),
+    );
+    return isClear && !unclear.has(key) ? one : [];
+  });
+}
+
+/** Returns the merchants that include a file, by file. */
+function includingMerchants(
+  assembled: readonly BuiltMerchant[],
+): ReadonlyMap<string, readonly BuiltMerchant[]> {
+  const including = new Map<string, BuiltMerchant[]>();
+  for (const merchant of assembled) {
+    for (const { file } of merchant.sources) {
+      if (file === merchant.main.file) continue;
+      const known = including.get(file) ?? [];
+      known.push(merchant);
+      including.set(file, known);
+    }
+  }
+  return including;
 }
 
 /**

@@ -479,19 +479,10 @@ checks: [{ can: p, only: ["role:Lead"] }]
   test("means the role wherever it is named, with a warning", async () => {
     const { diagnostics, merchants } = await load(files, ["a.yaml"], true);
     const warned = diagnostics.filter(({ code }) => code === "previous-role-name");
-    expect(warned.map(({ file, span }) => `${file}:${span?.line}`)).toEqual([
-      "a.yaml:4",
-      "a.yaml:4",
-      "a.yaml:6",
-      "shared.yaml:3",
-      "shared.yaml:4",
-      "shared.yaml:5",
-      "shared.yaml:6",
-      "shared.yaml:7",
-    ]);
+    expect(warned.map(({ file, span }) => `${file}:${span?.line}`)).toEqual(["a.yaml:6", "shared.yaml:5"]);
     expect(warned[0]).toMatchObject({
       severity: "warning",
-      message: 'The role "Lead" is now called "Shift Lead".',
+      message: 'The role "Lead" is now called "Shift Lead"; this file has the old name 3 times.',
     });
     expect(diagnostics.filter((one) => !warned.includes(one)).map(({ code }) => code)).toEqual([
       "policy-require-until",

@@ -1,17 +1,21 @@
 import { resolve } from "node:path";
-import { type FormattedFile, formatFile } from "../../config/format/format-file.ts";
+import { type FormattedFile, formatFile, writeCurrentNames } from "../../config/format/format-file.ts";
+import { loadMerchants, type PreviousName } from "../../config/load-merchants.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { grouped } from "../../lib/text.ts";
+import { judgeDeclared } from "../../plan/judge/judge-rules.ts";
 import { renderDiagnostics } from "../../render/text/failure-text.ts";
 import { ExitCode, type Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import { writeAtomically } from "./atomic-write.ts";
-import { readYamlFiles } from "./find-files.ts";
+import { readYamlFiles, sourceReader, type TextFile } from "./find-files.ts";
+import { selectFiles } from "./scan-files.ts";
 
 /** The options of `fmt`. */
 export interface FmtCommandOptions {
   readonly check?: true;
   readonly sort?: true;
+  readonly fix?: true;
   readonly color: boolean;
 }
 
@@ -22,10 +26,13 @@ export async function formatFiles(
   io: Io,
 ): Promise<ExitCode> {
   const files = await readYamlFiles(paths, io.cwd);
-  const results = files.map(({ file, text }) => ({
-    file,
-    result: formatFile(file, text, options.sort ? "sorted" : "kept"),
-  }));
+  const fixed = options.fix ? await fixFiles(paths, files, io) : files;
+  const before = new Map(files.map(({ file, text }) => [file, text]));
+  const results = fixed.map(({ file, text }) => {
+    const result = formatFile(file, text, options.sort ? "sorted" : "kept");
+    const isFixed = "text" in result && text !== before.get(file);
+    return { file, result: isFixed ? { ...result, changed: true } : result };
+  });
   const changed = results.flatMap(({ file, result }) =>
     "text" in result && result.changed ? [{ file, text: result.text }] : [],
   );
@@ -41,6 +48,34 @@ export async function formatFiles(
   const counts = countResults(results.map(({ result }) => result));
   io.stdout.write(`${summary(counts, options.check === true)}\n`);
   return counts.bad > 0 || (options.check && counts.changed > 0) ? ExitCode.failed : ExitCode.ok;
+}
+
+/**
+ * Returns the files with the current names of roles instead of previous ones. Without a path, also the included files
+ * that change by it.
+ */
+async function fixFiles(
+  paths: readonly string[],
+  files: readonly TextFile[],
+  io: Io,
+): Promise<readonly TextFile[]> {
+  const selection = await selectFiles(paths, { cwd: io.cwd });
+  const { sources, previousNames } = await loadMerchants(selection.files, sourceReader(io.cwd), {
+    now: io.now(),
+    judge: judgeDeclared,
+  });
+  const places = new Map<string, PreviousName[]>();
+  for (const one of previousNames) {
+    const { file } = one.location;
+    places.set(file, [...(places.get(file) ?? []), one]);
+  }
+  const fix = ({ file, text }: TextFile): TextFile => ({
+    file,
+    text: writeCurrentNames(text, places.get(file) ?? []),
+  });
+  const named = new Set(files.map(({ file }) => file));
+  const others = sources.filter(({ file }) => paths.length === 0 && !named.has(file));
+  return [...files.map(fix), ...others.filter((one) => fix(one).text !== one.text).map(fix)];
 }
 
 interface Counts {

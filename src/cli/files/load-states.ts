@@ -177,7 +177,13 @@ async function loadSome(
   return { ...whole, diagnostics: whole.diagnostics.filter(({ file }) => own.has(file)) };
 }
 
-const NOTHING: LoadedMerchants = { merchants: [], diagnostics: [], sources: [], dependsOnOthers: false };
+const NOTHING: LoadedMerchants = {
+  merchants: [],
+  diagnostics: [],
+  sources: [],
+  dependsOnOthers: false,
+  previousNames: [],
+};
 
 /** Returns the valid merchants, sorted by code. */
 function statesOf({ merchants }: LoadedMerchants): readonly DesiredState[] {

@@ -161,7 +161,13 @@ export type EntryProblem =
       readonly limit: number;
     }
   | { readonly code: "unheld-role"; readonly name: string }
-  | { readonly code: "previous-role-name"; readonly role: string; readonly name: string }
+  /** `places` are all references of the file. */
+  | {
+      readonly code: "previous-role-name";
+      readonly role: string;
+      readonly name: string;
+      readonly places: readonly FileLocation[];
+    }
   | { readonly code: "unknown-role"; readonly role: string; readonly near: string | null }
   /** A rule that several merchants share; another one of them may have the role. */
   | {

@@ -158,9 +158,9 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
     message: `Nobody holds the role ${quote(name)}.`,
     hint: "Grant it to someone, or remove it.",
   }),
-  "previous-role-name": ({ role, name }) => ({
-    message: `The role ${quote(role)} is now called ${quote(name)}.`,
-    hint: `Write ${quote(name)} here: the old name stops working when "previously" is removed.`,
+  "previous-role-name": ({ role, name, places: { length } }) => ({
+    message: `The role ${quote(role)} is now called ${quote(name)}${length > 1 ? `; this file has the old name ${length} times` : ""}.`,
+    hint: `Write ${quote(name)}, or run "rolecall fmt --fix": the old name stops working when "previously" is removed.`,
   }),
   "unknown-role": ({ role, near }) => ({
     message: `No role is called ${quote(role)}.`,

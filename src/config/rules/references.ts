@@ -40,7 +40,7 @@ export function knownRoles(merchant: RuleContext): readonly LocatedProblem[] {
   ];
 }
 
-/** Warns of references by a previous name, which still works. */
+/** Warns once in each file of references to a role by its previous name, which still works. */
 export function currentRoleNames(merchant: RuleContext): readonly LocatedProblem[] {
   const renamed = renamedRoles(merchant.roles);
   if (renamed.size === 0) {
@@ -54,9 +54,20 @@ export function currentRoleNames(merchant: RuleContext): readonly LocatedProblem
       name === null ? [] : [{ text: name, location: locationOf(file, [...path, "name"]) }],
     ),
   ];
-  return references.flatMap(({ text: role, location }): readonly LocatedProblem[] => {
+  const found = new Map<string, { readonly role: string; readonly places: FileLocation[] }>();
+  for (const { text: role, location } of references) {
+    if (!renamed.has(role)) continue;
+    const key = JSON.stringify([location.file, role]);
+    const known = found.get(key) ?? { role, places: [] };
+    known.places.push(location);
+    found.set(key, known);
+  }
+  return [...found.values()].flatMap(({ role, places }): readonly LocatedProblem[] => {
+    const [location] = places;
     const name = renamed.get(role);
-    return name === undefined ? [] : [{ code: "previous-role-name", role, name, location }];
+    return location && name !== undefined
+      ? [{ code: "previous-role-name", role, name, places, location }]
+      : [];
   });
 }
 

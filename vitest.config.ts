@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 // @ts-expect-error The scripts are plain JavaScript, without types.
 import { pageAssets } from "./scripts/page-assets.mjs";
@@ -18,15 +19,21 @@ const setupFiles = ["test/support/property-runs.ts"];
 /** Time limits count for as many runs as npm test does. */
 const factor = Number(process.env["FUZZ_FACTOR"] ?? 1);
 
+const cores = availableParallelism();
+
+/** Processes and browsers are waited for, so that there is room for one test more than cores; they come first. */
+const processes = { maxWorkers: cores + 1, sequence: { groupOrder: 0 } };
+
 export default defineConfig({
   test: {
-    maxWorkers: "100%",
     projects: [
       {
         plugins: [pageAssets()],
         test: {
           name: "sources",
           isolate: false,
+          maxWorkers: cores,
+          sequence: { groupOrder: 1 },
           include: ["test/**/*.test.{ts,tsx}"],
           exclude: [...program, ...browser],
           setupFiles,
@@ -39,6 +46,7 @@ export default defineConfig({
       },
       {
         test: {
+          ...processes,
           name: "program",
           isolate: false,
           include: program,
@@ -50,6 +58,7 @@ export default defineConfig({
       {
         plugins: [pageAssets()],
         test: {
+          ...processes,
           name: "browser",
           include: browser,
           setupFiles,

@@ -286,7 +286,7 @@ async function focused({ page }: OpenPage): Promise<string> {
 }
 
 async function violations({ page }: OpenPage, rules: readonly string[] | null): Promise<readonly string[]> {
-  await page.evaluate(axe.source);
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
   const found = (await page.evaluate(
     `axe.run(document, { resultTypes: ["violations"], ...${JSON.stringify(rules && { runOnly: rules })} }).then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes.slice(0, 3).map(({ html }) => html.slice(0, 200)).join(" | ")))`,
   )) as readonly string[];

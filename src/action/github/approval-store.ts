@@ -68,7 +68,7 @@ export async function storeRecords(
       sha: place.sha,
       externalId: [PREFIX, scope.id, digest, part, parts].join("/"),
       conclusion: "neutral",
-      title: changes === 0 ? "Nothing would change" : `${counted(changes, "change")} may be applied`,
+      title: changes === 0 ? "Nothing to apply" : `${counted(changes, "change")} may be applied`,
       summary: `${summary.join("\n")}\n\nAfter the merge, rolecall compares the apply with the data below.`,
       text: `\`\`\`\n${text.slice((part - 1) * PART_LENGTH, part * PART_LENGTH)}\n\`\`\``,
     });

@@ -54,7 +54,10 @@ export async function pullApproval(
   const earlier = reviews.filter((review) => !ofHead.includes(review)).reverse();
   const commits = [...new Set(earlier.flatMap(({ commit }) => commit ?? []))].slice(0, MAX_REVIEWED_COMMITS);
   for (const commit of commits) {
-    const ofPlans = [...timely.map(({ record }) => record), ...planned].map(targetOf);
+    const ofHeadPlans = [...newestByTarget(timely).values()].filter(
+      ({ due, seen }) => due.length + seen.length > 0,
+    );
+    const ofPlans = [...ofHeadPlans, ...planned].map(targetOf);
     const missing = new Set(ofPlans.filter((target) => !records.has(target)));
     if (missing.size === 0) break;
     const ofCommit = reviews.filter((review) => review.commit === commit);
@@ -163,7 +166,7 @@ export interface KeptApproval {
 
 /**
  * Stores the records of a plan on the head of an open pull request, and tells what an approval of it no longer covers. A
- * plan that a rule of the base branch refuses has none: the apply after the merge does not know that rule.
+ * record of a plan that a rule of the base branch refuses is empty: the apply after the merge does not know that rule.
  */
 export async function keepApproval(
   context: ActionContext,
@@ -174,7 +177,7 @@ export async function keepApproval(
   const { event, inputs, github, log, scope, io } = context;
   const { pull } = event;
   // Other events about a pull request run on its base branch, or after its review.
-  if (pull === null || event.name !== "pull_request" || plans.length === 0) return NOT_KEPT;
+  if (pull === null || event.name !== "pull_request" || all.length === 0) return NOT_KEPT;
   const isNeeded =
     !pull.fork && inputs.onPlanChange !== "apply" && plans.some(({ changes }) => changes.length > 0);
   const missing = (why: string): KeptApproval => {
@@ -197,7 +200,9 @@ export async function keepApproval(
     const { reviews, records } = await pullApproval(head, trust, github, plans);
     const place = { sha: pull.headSha, pull: pull.number, base: pull.baseRef, scope, states, now: io.now() };
     const known = reviews.map(({ id }) => id);
-    const app = await storeRecords(plans, { ...place, reviews: known }, trust.key, github);
+    // What an earlier run has stored for this commit must not count any more.
+    const kept = all.map((plan) => (plans.includes(plan) ? plan : withoutChanges(plan)));
+    const app = await storeRecords(kept, { ...place, reviews: known }, trust.key, github);
     if (app === null) return missing("There are too many changes to store the approval: plan in shards.");
     if (app !== "" && app !== trust.app) {
       return missing(
@@ -218,6 +223,11 @@ export async function keepApproval(
     const advice = error.isForbidden ? "Give it to the job, and run it again." : error.advice("");
     return missing(`The approval could not be stored on the commit: ${because}. ${advice}`);
   }
+}
+
+/** Returns a plan of which nothing may be applied. */
+function withoutChanges(plan: Plan): Plan {
+  return { ...plan, changes: [], deferred: [], impact: { ...plan.impact, members: [] } };
 }
 
 const NOT_KEPT: KeptApproval = { stored: false, closed: false, remarks: [], problem: null };

@@ -112,6 +112,24 @@ roles:
   });
 });
 
+test("a plan that a stricter base branch refuses by now takes back what was stored before", async () => {
+  const shared = "shared/guards.yaml";
+  const including = (rules: string): string => fileOf(PEOPLE, `include: [../${shared}]\n${rules}`);
+  await story.pushToMain({
+    [shared]: "version: 1\nguards: { max_removals: 100% }\n",
+    [FILE]: including(""),
+  });
+  // The pull request writes into the file itself what it has included.
+  const own = "guards: { max_removals: 100% }\n";
+  const pull = await story.openPull({ [FILE]: fileOf([], own) });
+  expect((await story.plan(pull)).outputs["result"]).toBe("changes");
+  await story.pushToMain({ [shared]: "version: 1\nguards: { max_removals: 25% }\n" });
+  expect((await story.plan(pull)).outputs["result"]).toBe("refused");
+  await story.merge(pull);
+  expect((await story.apply()).outputs["failure-reason"]).toBe("not-approved");
+  expect(await story.writes()).toEqual([]);
+});
+
 test("a file that has an error on the base branch has no rules to compare with, which is said", async () => {
   await story.pushToMain({
     [FILE]: BASE.replace("max_removals", "max_removal").replace("protect", "protects"),

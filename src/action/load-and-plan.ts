@@ -103,13 +103,20 @@ export async function planFiles(
   };
   try {
     progress.reading(keyed.map(({ merchant }) => merchant));
-    const planned = await planSessions(sessions, progress.read);
+    const planned = (await planSessions(sessions, progress.read)).map(withKeyHint);
     await progress.rest();
     return { planned, progress, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** Names the inputs for keys to a merchant without one, where the command line names variables. */
+function withKeyHint(one: Planned): Planned {
+  if (one.status === "planned" || one.error.code !== "key-missing") return one;
+  const hint = `Add the line ${one.merchant}=KEY to the input api-keys, or set api-key for all merchants.`;
+  return { ...one, error: new RolecallError("key-missing", one.error.message, { hint }) };
 }
 
 /** Returns the API keys in variables that only the files name. */

@@ -159,7 +159,7 @@ async function reviewed(
     fileErrors: fileErrors.length,
     rules,
   };
-  const verdict = verdictOf(context, plans, unplanned.length, fileErrors.length);
+  const verdict = verdictOf(context, plans, unplanned, fileErrors.length);
   if (isPart) {
     const { outputs } = await writePart(context, partText(headOf(event), plans, unplanned));
     const about = [aboutRun(context), ...aboutFiles(context, loaded.diagnostics)];

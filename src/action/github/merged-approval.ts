@@ -179,10 +179,16 @@ export async function unapprovedChanges(
   return { objections, pulls, notes: objections.size === 0 ? [] : [...ignored, howToGoOn(pulls)] };
 }
 
+/** Returns the numbers of pull requests, "#7, #8". */
+export function pullNames(pulls: readonly Pick<Pull, "number">[]): string {
+  const numbers = pulls.map(({ number }) => number).sort((a, b) => a - b);
+  return numbers.map((number) => `#${number}`).join(", ");
+}
+
 function howToGoOn(pulls: readonly Pull[]): string {
   const where =
     pulls.length === 0
       ? "No merged pull request contains this commit, so no plan was reviewed."
-      : `The plan was reviewed on ${pulls.map(({ number }) => `#${number}`).join(", ")}.`;
+      : `The plan was reviewed on ${pullNames(pulls)}.`;
   return `${where} Open a pull request that touches the merchant's file, even by a comment only: its plan shows what is new. Or undo what is new, and run this again; or, to apply this plan, run this workflow once with on-plan-change: apply.`;
 }

@@ -3,7 +3,7 @@ import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
 import { upcomingEnds } from "../../plan/due.ts";
 import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
-import { endsText } from "../../render/markdown/review-sections.ts";
+import { endsText, type UnplannedView } from "../../render/markdown/review-sections.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../action-context.ts";
 import type { MergedApproval } from "../github/merged-approval.ts";
 import type { KeptApproval } from "../github/pull-approval.ts";
@@ -32,15 +32,17 @@ export function scopeText(planned: number, { states, valid }: LoadedFiles): read
 export function verdictOf(
   { inputs }: ActionContext,
   plans: readonly Plan[],
-  unplanned: number,
+  unplanned: readonly UnplannedView[],
   fileErrors: number,
 ): Omit<ActionResult, "outputs"> {
   const findings = plans.flatMap((one) => one.findings.filter(({ severity }) => severity === "error"));
   if (fileErrors > 0) {
     return failed("failed", "invalid-files", `The files have ${counted(fileErrors, "error")}.`);
   }
-  if (unplanned > 0) {
-    return failed("failed", "service", `${counted(unplanned, "merchant")} could not be planned.`);
+  if (unplanned.length > 0) {
+    const isKeyless = unplanned.every(({ failure }) => failure.code === "key-missing");
+    const reason = isKeyless ? "key-missing" : "service";
+    return failed("failed", reason, `${counted(unplanned.length, "merchant")} could not be planned.`);
   }
   if (findings.length > 0) {
     return failed("failed", "invalid-files", `${counted(findings.length, "problem")} to fix first.`);

@@ -10,6 +10,7 @@ import {
   mergedApproval,
   objectionLines,
   openApprovals,
+  pullNames,
 } from "../github/merged-approval.ts";
 import { type ApplyPlace, queuedPulls, readingApprovals } from "../github/merged-pulls.ts";
 import { recordTrust } from "../github/pull-approval.ts";
@@ -68,7 +69,7 @@ export function approvalText(
   { event, masked }: ActionContext,
   { pulls, objections, ignored }: MergedApproval,
 ): string {
-  const where = pulls.length === 0 ? "" : ` on ${pulls.map(({ number }) => `#${number}`).join(", ")}`;
+  const where = pulls.length === 0 ? "" : ` on ${pullNames(pulls)}`;
   if (objections.size === 0) return `**Approved**${where}: there is nothing else in this plan.`;
   const lines = [...objectionLines(objections), ...ignored]
     .map(oneLine)

@@ -135,6 +135,13 @@ describe("a plan", () => {
     expect(await story.writes()).toHaveLength(2);
   });
 
+  test("without the key of one merchant names the inputs for it", async () => {
+    const pull = await story.openPull(both);
+    const run = await story.plan(pull, { "api-key": "", "api-keys": "MC1=sk_test_sandbox" });
+    expect(run.outputs).toMatchObject({ result: "failed", "failure-reason": "key-missing" });
+    expect(story.comments(pull)[0]).toContain("→ Add the line MC2=KEY to the input api-keys, or set api-key");
+  });
+
   test("is of all merchants where scope is all", async () => {
     await inviteDan("MC2");
     const pull = await story.openPull({ [file("MC1")]: text("MC1", "cleo") });

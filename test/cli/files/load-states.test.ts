@@ -88,3 +88,18 @@ test("states without their entries still have everything else", async () => {
   expect(bare).toEqual(rest);
   await rm(project, { recursive: true });
 });
+
+test("a named file without a merchant selects none where only merchants' files are taken", async () => {
+  const project = await mkdtemp(join(tmpdir(), "rolecall-named-"));
+  await mkdir(join(project, "access"));
+  await writeFile(join(project, "access/a.yaml"), "version: 1\nmerchant: A1\ninclude: [../all.yaml]\n");
+  await writeFile(join(project, "all.yaml"), "version: 1\n");
+  const named = async (merchantsOnly: boolean) => {
+    const options = { merchants: [], cwd: project, now: 0, merchantsOnly };
+    const { states, diagnostics, reach } = await loadStates(["all.yaml"], options);
+    return [states.map(({ merchant }) => merchant), diagnostics.map(({ code }) => code), reach];
+  };
+  expect(await named(false)).toEqual([["A1"], [], [{ file: "all.yaml", merchants: ["A1"] }]]);
+  expect(await named(true)).toEqual([[], ["missing-key"], undefined]);
+  await rm(project, { recursive: true });
+});

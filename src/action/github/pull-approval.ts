@@ -195,6 +195,11 @@ export async function keepApproval(
     if (!now.open)
       log.notice("The pull request is closed or merged, so the approval of this plan is not stored.");
     if (!now.open) return { ...NOT_KEPT, closed: true, remarks: [closedRemark(now)] };
+    if (now.baseRef !== pull.baseRef) {
+      return missing(
+        "This plan is for another base branch than the pull request has by now: close and reopen it.",
+      );
+    }
     const trust = recordTrust(inputs);
     const head = { ...now, headSha: pull.headSha };
     const { reviews, records } = await pullApproval(head, trust, github, plans);

@@ -184,8 +184,11 @@ test("a plan for another base branch, with rules of its own, is not what was app
   story.github.branches.set("release", story.github.branches.get("main") ?? "");
   Object.assign(own ?? {}, { base: "release" });
   await story.push(pull, { [FILE]: `${WANTED}# again\n` });
-  expect((await story.plan(pull)).outputs["result"]).toBe("changes");
+  const other = await story.plan(pull);
+  expect(other.outputs["result"]).toBe("changes");
   Object.assign(own ?? {}, { base: "main" });
+  expect((await story.rerun(other)).outputs["failure-reason"]).toBe("not-approved");
+  expect(comment()).toContain("close and reopen it");
   await story.review(pull, "APPROVED");
   await story.merge(pull);
   await refused("base branch or scope, and does not count");

@@ -1,6 +1,5 @@
-import { withoutPasswords } from "../../cli/apply/apply-merchants.ts";
 import { type Cancellation, createCancellation } from "../../cli/apply/cancellation.ts";
-import { passwordsFor } from "../../cli/apply/passwords.ts";
+import { passwordsFor, withoutPasswords } from "../../cli/apply/passwords.ts";
 import { applyReporter } from "../../cli/apply/reporter.ts";
 import { runApply } from "../../cli/apply/run-apply.ts";
 import { fileJournals } from "../../cli/journal/write-journal.ts";

@@ -1,7 +1,5 @@
 import { by, counted } from "../../lib/text.ts";
-import type { MerchantOutcome, OnError, PasswordChange } from "../../model/apply.ts";
-import { RolecallError } from "../../model/errors.ts";
-import type { Plan } from "../../model/plan.ts";
+import type { MerchantOutcome, OnError } from "../../model/apply.ts";
 import { failureJson } from "../../render/machine-formats.ts";
 import { remainingChanges } from "../../render/text/verified-text.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";
@@ -28,7 +26,7 @@ import {
 } from "../session/session.ts";
 import { printFailure, showPlans } from "../show/show-plans.ts";
 import { createCancellation } from "./cancellation.ts";
-import { passwordsFor, rotationsFor } from "./passwords.ts";
+import { passwordsFor, rotationsFor, withoutPasswords } from "./passwords.ts";
 import { type ApplyReporter, applyReporter, failedWith, withProgress } from "./reporter.ts";
 import { type RunOptions, runApply } from "./run-apply.ts";
 
@@ -258,22 +256,6 @@ function objectionsOf(
       ],
     ]),
   );
-}
-
-/** Returns the merchants whose apply needs a password that is missing. */
-export function withoutPasswords(
-  due: readonly { readonly plan: Plan; readonly passwords: readonly PasswordChange[] }[],
-  io: Pick<Io, "env">,
-): readonly UnplannedMerchant[] {
-  return due.flatMap(({ plan, passwords }): readonly UnplannedMerchant[] => {
-    try {
-      passwordsFor([plan], passwords, io.env);
-      return [];
-    } catch (error) {
-      if (!(error instanceof RolecallError)) throw error;
-      return [{ status: "failed", merchant: plan.merchant, error }];
-    }
-  });
 }
 
 function leftOutText(count: number): string {

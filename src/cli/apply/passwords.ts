@@ -5,7 +5,7 @@ import type { LiveMember, LiveState } from "../../model/live.ts";
 import type { MemberChange, MemberImage, Plan } from "../../model/plan.ts";
 import { withFingerprint } from "../../plan/fingerprint.ts";
 import type { Io } from "../io/io.ts";
-import type { PlanResult, Session } from "../session/session.ts";
+import type { PlanResult, Session, UnplannedMerchant } from "../session/session.ts";
 
 /** A plan with its live state and its merchant's file. */
 export type RotationInput = { readonly session: Pick<Session, "state"> } & PlanResult;
@@ -139,4 +139,20 @@ function passwordVariables({ changes }: Plan): readonly string[] {
   return changes.flatMap((change) =>
     change.resource === "member" ? (change.after?.managed?.passwordEnv ?? []) : [],
   );
+}
+
+/** Returns the merchants whose apply needs a password that is missing. */
+export function withoutPasswords(
+  due: readonly { readonly plan: Plan; readonly passwords: readonly PasswordChange[] }[],
+  io: Pick<Io, "env">,
+): readonly UnplannedMerchant[] {
+  return due.flatMap(({ plan, passwords }): readonly UnplannedMerchant[] => {
+    try {
+      passwordsFor([plan], passwords, io.env);
+      return [];
+    } catch (error) {
+      if (!(error instanceof RolecallError)) throw error;
+      return [{ status: "failed", merchant: plan.merchant, error }];
+    }
+  });
 }

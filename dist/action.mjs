@@ -40476,7 +40476,7 @@ async function mergedApproval(looks, approvals, baselines, { rule, key }) {
 		for await (const approval of approvals.of(since)) {
 			pulls.set(approval.pull.number, approval.pull);
 			for (const sentence of approval.ignored) ignored.add(sentence);
-			records.push(...approval.records);
+			records.push(...approval.records.filter((record) => !isSuperseded(record, approval.pull, records)));
 			judge();
 			if (open.length === 0 || rule === "fail") break;
 		}
@@ -40486,6 +40486,14 @@ async function mergedApproval(looks, approvals, baselines, { rule, key }) {
 		objections,
 		ignored: objections.size > 0 ? [...ignored] : []
 	};
+}
+/**
+* Returns whether a newer record of the same merchant is from after the merge of a pull request: that plan was made with
+* what the pull request had merged, so nothing of it is approved that the newer plan does not have.
+*/
+function isSuperseded({ merchant }, { mergedAt }, newer) {
+	const merged = Date.parse(mergedAt ?? "");
+	return newer.some((record) => record.merchant === merchant && record.completedAt > merged);
 }
 /** Returns the objections to changes that no record approves. */
 function objectionsTo({ plan, live, planAt, session }, records, { rule, key, newEnds }) {

@@ -92,13 +92,22 @@ export async function mergedApproval(
     for await (const approval of approvals.of(since)) {
       pulls.set(approval.pull.number, approval.pull);
       for (const sentence of approval.ignored) ignored.add(sentence);
-      records.push(...approval.records);
+      records.push(...approval.records.filter((record) => !isSuperseded(record, approval.pull, records)));
       judge();
       // This rule requires the very plan that was reviewed, so other commits do not help.
       if (open.length === 0 || rule === "fail") break;
     }
   }
   return { pulls: [...pulls.values()], objections, ignored: objections.size > 0 ? [...ignored] : [] };
+}
+
+/**
+ * Returns whether a newer record of the same merchant is from after the merge of a pull request: that plan was made with
+ * what the pull request had merged, so nothing of it is approved that the newer plan does not have.
+ */
+function isSuperseded({ merchant }: TimedRecord, { mergedAt }: Pull, newer: readonly TimedRecord[]): boolean {
+  const merged = Date.parse(mergedAt ?? "");
+  return newer.some((record) => record.merchant === merchant && record.completedAt > merged);
 }
 
 /** Returns the objections to changes that no record approves. */

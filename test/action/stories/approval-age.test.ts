@@ -193,3 +193,14 @@ test("a plan for another base branch, with rules of its own, is not what was app
   await story.merge(pull);
   await refused("base branch or scope, and does not count");
 });
+
+test("what a later pull request took back is not approved any more, though nothing was applied in between", async () => {
+  await story.review(pull, "APPROVED");
+  await story.merge(pull);
+  const second = await story.openPull({ [FILE]: BASE });
+  await story.plan(second);
+  await story.review(second, "APPROVED");
+  await story.merge(second);
+  await story.pushToMain({ [FILE]: WANTED });
+  await refused("MC1: not approved: create member cleo@example.com.");
+});

@@ -62,7 +62,7 @@ export interface PlannedFiles {
 /** Total time to retry one request, in ms; the default of the command line. */
 const RETRY_FOR_MS = 5 * 60_000;
 
-/** How files are planned. */
+/** The options for planning files. */
 interface PlanFilesOptions {
   readonly signal?: AbortSignal;
   /** States whose rules judge the plans as well. */

@@ -67,7 +67,6 @@ export function normaliseGuards(
         currentName,
         Math.max,
       ),
-    // No included file has any.
     overrides: overrides && unique(overrides),
   });
 }

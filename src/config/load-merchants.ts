@@ -27,7 +27,7 @@ export interface LoadedMerchants {
   readonly diagnostics: readonly Diagnostic[];
   /** The distinct files that were read. */
   readonly sources: readonly { readonly file: string; readonly text: string }[];
-  /** Whether a shared rule names a role that one of the merchants does not have: others may have it. */
+  /** True if a shared rule names a role that one of the merchants does not have: others may have it. */
   readonly dependsOnOthers: boolean;
   /** The references to roles by previous names that mean one role to every merchant that reads them. */
   readonly previousNames: readonly PreviousName[];

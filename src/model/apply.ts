@@ -85,11 +85,11 @@ export interface ApplyResult {
   readonly unrecorded: readonly Change[];
 }
 
-/** Whether a failure at one merchant stops an apply at all of them; within a merchant the first failure always stops it. */
+/** The effect of a failure at one merchant on the others; within a merchant the first failure always stops the apply. */
 export type OnError = "stop" | "continue";
 
 /**
- * How an apply of several merchants ended at one of them: `unchanged` if there was nothing to do, `partial` if some
+ * The outcome of an apply at one of its merchants: `unchanged` if there was nothing to do, `partial` if some
  * changes are made and others remain. If it is `refused` or has `failed`, nothing was changed there.
  */
 export interface MerchantOutcome {

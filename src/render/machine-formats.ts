@@ -210,7 +210,7 @@ export function membershipsJson(
   return `${safeJson({ format: 1, keys, failures }, null, 2)}\n`;
 }
 
-/** What `pull` would write, and what it would not. */
+/** The patches that `pull` would write, and the differences that it would not. */
 export interface PullReport {
   readonly files: readonly { readonly file: string; readonly patch: string }[];
   readonly notPulled: readonly string[];

@@ -111,7 +111,7 @@ async function plan(context: ActionContext, comment: PullComment): Promise<Actio
   }
 }
 
-/** What a run has planned, and from what. */
+/** The plans of a run, and the files and states that they were made from. */
 interface Reviewed extends Omit<MadePlans, "close"> {
   readonly loaded: LoadedFiles;
   /** `null` if there is none, or if it could not be read. */

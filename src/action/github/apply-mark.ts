@@ -18,7 +18,7 @@ export interface Baseline {
   readonly commit: string | null;
   /** GitHub's time of that apply, in ms since the epoch; NaN if none is known. */
   readonly at: number;
-  /** Whether a later apply left changes of the merchant undone. */
+  /** True if a later apply left changes of the merchant undone. */
   readonly pending: boolean;
   /** A commit before which nothing counts as approved, where no apply is known: an apply may have made it and undone it. */
   readonly floor?: string;
@@ -32,7 +32,7 @@ export const NO_BASELINE: Baseline = { commit: null, at: Number.NaN, pending: fa
 /** A merchant whose changes are still to be made, with its baseline. */
 export type PendingMerchant = readonly [merchant: string, commit: string | null];
 
-/** What an apply stores on its commit, as a check run. */
+/** The data that an apply stores on its commit, as a check run. */
 export interface ApplyMark {
   readonly sha: string;
   readonly scope: RunScope;
@@ -69,7 +69,7 @@ export function isOpen({ status }: MerchantOutcome): boolean {
   return status !== "applied" && status !== "unchanged";
 }
 
-/** What the mark of an apply depends on besides the outcomes. */
+/** The input of a mark besides the outcomes of the apply. */
 interface Marking {
   readonly baselines: ReadonlyMap<string, Baseline>;
   readonly settled: ReadonlySet<string>;

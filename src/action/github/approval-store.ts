@@ -17,7 +17,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const FAMILY = "rolecall-approval/";
 const PREFIX = `${FAMILY}2`;
 
-/** What a check run must have to count: the app that created it and, if not empty, the key that signed it. */
+/** The conditions for a check run to count: the app that created it and, if not empty, the key that signed it. */
 export interface RecordTrust {
   readonly app: string;
   readonly key: string;

@@ -8,7 +8,7 @@ const APPLIED = "<!-- rolecall:applied -->";
 const EARLIER = "<!-- rolecall:earlier -->";
 const REVIEWED = "<!-- rolecall:reviewed -->";
 
-/** What a comment shows. */
+/** The content of a comment. */
 export type CommentKind = "planning" | "plan" | "applied";
 
 /** Returns what a comment with this marker shows. */
@@ -57,7 +57,7 @@ const EARLIER_OPEN = "<details><summary>Earlier results</summary>";
 const REVIEWED_OPEN = "<details><summary>The reviewed plan</summary>";
 const CLOSE = "</details>";
 
-/** What a comment keeps under the next result; empty where it has none. */
+/** The parts of a comment that stay below the next result; each may be empty. */
 interface KeptParts {
   /** Results of earlier applies, the newest first. */
   readonly earlier: string;

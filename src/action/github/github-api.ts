@@ -75,9 +75,9 @@ export interface Commit {
   readonly parents: readonly string[];
 }
 
-/** What a commit has that another one has not. */
+/** The difference between two commits. */
 export interface Comparison {
-  /** Where the head is, seen from the base. */
+  /** The position of the head relative to the base. */
   readonly status: "ahead" | "behind" | "diverged" | "identical";
   /** The newest commits last; of very many, only the oldest. */
   readonly commits: readonly Commit[];

@@ -15,7 +15,7 @@ import {
 } from "./approval-store.ts";
 import { type Github, GithubError, type Pull, type Review } from "./github-api.ts";
 
-/** What was approved on a pull request. */
+/** The approval of a pull request. */
 export interface PullApproval {
   readonly pull: Pull;
   /** Approving reviews, oldest first. */
@@ -146,14 +146,14 @@ function newestByTarget(stored: readonly StoredRecord[]): Map<string, TimedRecor
   return newest;
 }
 
-/** What an approval is for. */
+/** The merchant and the service that an approval is for. */
 type Target = Pick<ApprovalRecord, "merchant" | "service">;
 
 function targetOf({ merchant, service }: Target): string {
   return JSON.stringify([merchant, normalizeServiceUrl(service)]);
 }
 
-/** What became of the records of a plan. */
+/** The result of storing the records of a plan. */
 export interface KeptApproval {
   readonly stored: boolean;
   /** True if the pull request is closed or merged. */

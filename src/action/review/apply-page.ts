@@ -110,7 +110,7 @@ const SUMMARY_SIZE = 450_000;
 
 /** An outcome with its log and plans. */
 export interface ApplyReport extends ApplyEnd {
-  /** What to do next; empty if there is nothing. */
+  /** The next step; empty if there is none. */
   readonly notes?: readonly string[];
   readonly lines: readonly string[];
   readonly outcomes: readonly MerchantOutcome[];

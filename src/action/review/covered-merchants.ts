@@ -98,7 +98,7 @@ export async function withTimes(
   return known;
 }
 
-/** What a run covers of the files. */
+/** The merchants of the files that a run covers. */
 export interface Coverage {
   readonly covered: readonly DesiredState[];
   /** Merchants of which only what is due is planned: their files are as they were at their last apply. */

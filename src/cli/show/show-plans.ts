@@ -71,7 +71,7 @@ export interface Printing {
   readonly fileErrors: number;
   readonly failures: readonly FailureJson[];
   readonly unmanaged?: readonly UnmanagedMerchant[];
-  /** What the rules allow that those of the commit that the files are compared with do not. */
+  /** The rules that are looser than at the commit that the files are compared with. */
   readonly rules?: readonly RuleLine[];
   readonly sink: TextWriter;
   /** The command that applies the plans; `apply` if absent. */

@@ -17,7 +17,7 @@ import { ALWAYS_ALLOWED } from "./guards.ts";
 import { DEFAULT_MIN_HOLDERS } from "./holders.ts";
 import { domainTest } from "./policies.ts";
 
-/** What a loosening is about. */
+/** The subject of a loosening. */
 export type LooseningTopic =
   | "guards"
   | "policies"

@@ -31,7 +31,7 @@ export type RefusalData =
       readonly code: "min-holders-wait";
       readonly name: string;
       readonly member: string;
-      /** Whether it would wait for another deferred removal, and not just for an invitation. */
+      /** True if it would wait for another deferred removal, and not just for an invitation. */
       readonly chained: boolean;
     }
   | {

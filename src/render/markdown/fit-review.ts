@@ -28,7 +28,7 @@ export interface RiskBlock {
 /** The parts of a review; each is whole Markdown of its own. */
 export interface Parts {
   readonly verdict: string;
-  /** What a review has to know about the rules, never left out; empty if there is nothing. */
+  /** The section about the rules, which is never left out; may be empty. */
   readonly rules: string;
   /** The most severe first. */
   readonly risks: readonly RiskBlock[];

@@ -249,7 +249,7 @@ interface ReviewOf<Command, View> {
   readonly unstored?: boolean;
   /** Merchants that are no longer managed; absent if it is not known. */
   readonly unmanaged?: readonly UnmanagedMerchant[];
-  /** What the rules of the files allow that those of the base branch do not; absent if they are not compared. */
+  /** The rules that are looser than those of the base branch; absent if they are not compared. */
   readonly rules?: readonly RuleLine[];
 }
 

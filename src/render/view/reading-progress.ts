@@ -17,7 +17,7 @@ export interface ReadingMerchant {
 export interface ReadingView {
   /** Those that are known so far. */
   readonly merchants: readonly ReadingMerchant[];
-  /** How many merchants there are, or may be. */
+  /** The number of merchants, or an upper bound of it. */
   readonly count: number;
   readonly metrics: RequestMetrics;
 }

@@ -1,48 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type FileChanges, openStory, type Story } from "../support/story.ts";
-
-const SEED = `merchants:
-  - { code: MC1, members: [{ email: ada@example.com, roles: [role_owner] }] }
-  - { code: MC2, members: [{ email: ada@example.com, roles: [role_owner] }] }
-keys:
-  - { key: sk_test_sandbox, owner: ada@example.com }
-`;
-
-const SHARED = "shared/night.yaml";
-const file = (merchant: string): string => `access/${merchant.toLowerCase()}.yaml`;
-const roles = (...names: readonly string[]): string =>
-  `roles:\n${names.map((name) => `  - { name: ${name}, permissions: [catalog_view] }\n`).join("")}`;
-const merchant = (code: string, ...names: readonly string[]): FileChanges & Record<string, string> => ({
-  [file(code)]:
-    `version: 1\nmerchant: ${code}\ninclude: [../${SHARED}]\n${names.length > 0 ? roles(...names) : ""}`,
-});
+import type { FileChanges, Story } from "../support/story.ts";
+import { file, merchant, mergeReviewed, openTwoMerchants } from "../support/two-merchants.ts";
 
 let story: Story;
 
 beforeEach(async () => {
-  story = await openStory(SEED, {
-    ...(merchant("MC1") as Record<string, string>),
-    ...(merchant("MC2") as Record<string, string>),
-    [SHARED]: `version: 1\n${roles("Night")}`,
-  });
-  const first = await story.apply({ "on-plan-change": "apply" });
-  expect(first.outputs["result"]).toBe("applied");
+  story = await openTwoMerchants();
 });
 
 afterEach(async () => {
   await story.stop();
 });
 
-/** Opens a pull request, plans, approves and merges it. */
-const merged = async (
-  files: FileChanges,
-  method?: Parameters<Story["merge"]>[1],
-): Promise<{ readonly pull: number; readonly sha: string }> => {
-  const pull = await story.openPull(files);
-  expect((await story.plan(pull)).outputs["failure-reason"]).toBe("");
-  await story.review(pull, "APPROVED");
-  return { pull, sha: await story.merge(pull, method) };
-};
+const merged = (files: FileChanges, method?: Parameters<Story["merge"]>[1]) =>
+  mergeReviewed(story, files, method);
 
 const created = async (): Promise<readonly string[]> => (await story.writes()).slice(2);
 

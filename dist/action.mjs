@@ -12825,6 +12825,65 @@ function named(permissions) {
 	if (permissions.length === 1) return `the permission ${last}`;
 	return `the permissions ${permissions.slice(0, -1).join(", ")} and ${last}`;
 }
+/** Converts a commit from GitHub's form. */
+function commitOf({ sha, parents }) {
+	return {
+		sha,
+		parents: parents.map((parent) => parent.sha)
+	};
+}
+function written({ user, body, html_url }) {
+	return {
+		author: user?.login ?? "",
+		body: body ?? "",
+		url: html_url
+	};
+}
+/** Converts a comment from GitHub's form. */
+function commentOf(data) {
+	return {
+		id: data.id,
+		...written(data)
+	};
+}
+/** Converts an issue from GitHub's form. */
+function issueOf(data) {
+	return {
+		number: data.number,
+		open: data.state === "open",
+		...written(data)
+	};
+}
+/** Converts a check run from GitHub's form. */
+function checkOf({ id, external_id, conclusion, output, app, completed_at }) {
+	return {
+		id,
+		externalId: external_id ?? "",
+		conclusion,
+		text: output.text ?? "",
+		app: app?.slug ?? "",
+		completedAt: completed_at
+	};
+}
+/** Converts a pull request from GitHub's form. */
+function pullOf({ number, head, base, state, merged_at, merge_commit_sha }) {
+	const mergedAs = merged_at === null ? null : merge_commit_sha ?? "";
+	return {
+		number,
+		headSha: head.sha,
+		baseRef: base.ref,
+		open: state === "open",
+		mergedAs,
+		mergedAt: merged_at
+	};
+}
+/** Converts a pull request with its text from GitHub's form. */
+function proposalOf(data) {
+	return {
+		...issueOf(data),
+		merged: data.merged_at !== null
+	};
+}
 var GithubError;
 var init_github_api = __esmMin((() => {
 	GithubError = class extends Error {
@@ -57186,12 +57245,6 @@ function connectGithub({ token, apiUrl, owner, repo }, effects) {
 		}
 	};
 }
-function proposalOf(data) {
-	return {
-		...issueOf(data),
-		merged: data.merged_at !== null
-	};
-}
 function textsQuery(blobs) {
 	return `query ($owner: String!, $repo: String!) {
   repository(owner: $owner, name: $repo) { ${blobs.map((sha, index) => `b${index}: object(oid: "${sha}") { ...content }`).join(" ")} }
@@ -57207,53 +57260,6 @@ function memoized(load) {
 		loaded.set(name, found);
 		found.catch(() => loaded.delete(name));
 		return found;
-	};
-}
-function commitOf({ sha, parents }) {
-	return {
-		sha,
-		parents: parents.map((parent) => parent.sha)
-	};
-}
-function written({ user, body, html_url }) {
-	return {
-		author: user?.login ?? "",
-		body: body ?? "",
-		url: html_url
-	};
-}
-function commentOf(data) {
-	return {
-		id: data.id,
-		...written(data)
-	};
-}
-function issueOf(data) {
-	return {
-		number: data.number,
-		open: data.state === "open",
-		...written(data)
-	};
-}
-function checkOf({ id, external_id, conclusion, output, app, completed_at }) {
-	return {
-		id,
-		externalId: external_id ?? "",
-		conclusion,
-		text: output.text ?? "",
-		app: app?.slug ?? "",
-		completedAt: completed_at
-	};
-}
-function pullOf({ number, head, base, state, merged_at, merge_commit_sha }) {
-	const mergedAs = merged_at === null ? null : merge_commit_sha ?? "";
-	return {
-		number,
-		headSha: head.sha,
-		baseRef: base.ref,
-		open: state === "open",
-		mergedAs,
-		mergedAt: merged_at
 	};
 }
 function refusalOf(error) {

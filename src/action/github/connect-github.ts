@@ -2,13 +2,15 @@ import { GitHub, getOctokitOptions } from "@actions/github/lib/utils";
 import { ActionError } from "../action-error.ts";
 import {
   type CheckRun,
-  type Comment,
   type Commit,
+  checkOf,
+  commentOf,
+  commitOf,
   type Github,
   GithubError,
-  type Issue,
-  type Proposal,
-  type Pull,
+  issueOf,
+  proposalOf,
+  pullOf,
   type TreeEntry,
 } from "./github-api.ts";
 import { limitOf, type RefusedRequest, type RetryEffects, withRetries } from "./retry-request.ts";
@@ -250,16 +252,6 @@ export function connectGithub(
   };
 }
 
-interface ProposalData extends Written {
-  readonly number: number;
-  readonly state: string;
-  readonly merged_at: string | null;
-}
-
-function proposalOf(data: ProposalData): Proposal {
-  return { ...issueOf(data), merged: data.merged_at !== null };
-}
-
 /** Maximum number of objects in one query; more make GitHub's response slow. */
 const MAX_OBJECTS = 100;
 
@@ -297,75 +289,6 @@ const nothing = (): void => undefined;
 const QUIET = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
 const MAX_COMPARED_PAGES = 5;
-
-function commitOf({
-  sha,
-  parents,
-}: {
-  readonly sha: string;
-  readonly parents: readonly { readonly sha: string }[];
-}): Commit {
-  return { sha, parents: parents.map((parent) => parent.sha) };
-}
-
-interface Written {
-  readonly user?: { readonly login: string } | null;
-  readonly body?: string | null;
-  readonly html_url: string;
-}
-
-function written({ user, body, html_url }: Written): Omit<Comment, "id"> {
-  return { author: user?.login ?? "", body: body ?? "", url: html_url };
-}
-
-function commentOf(data: Written & { readonly id: number }): Comment {
-  return { id: data.id, ...written(data) };
-}
-
-function issueOf(data: Written & { readonly number: number; readonly state: string }): Issue {
-  return { number: data.number, open: data.state === "open", ...written(data) };
-}
-
-interface CheckData {
-  readonly id: number;
-  readonly external_id: string | null;
-  readonly conclusion: string | null;
-  readonly output: { readonly text: string | null };
-  readonly app: { readonly slug?: string } | null;
-  readonly completed_at: string | null;
-}
-
-function checkOf({ id, external_id, conclusion, output, app, completed_at }: CheckData): CheckRun {
-  return {
-    id,
-    externalId: external_id ?? "",
-    conclusion,
-    text: output.text ?? "",
-    app: app?.slug ?? "",
-    completedAt: completed_at,
-  };
-}
-
-interface PullData {
-  readonly number: number;
-  readonly head: { readonly sha: string };
-  readonly base: { readonly ref: string };
-  readonly state: string;
-  readonly merged_at: string | null;
-  readonly merge_commit_sha: string | null;
-}
-
-function pullOf({ number, head, base, state, merged_at, merge_commit_sha }: PullData): Pull {
-  const mergedAs = merged_at === null ? null : (merge_commit_sha ?? "");
-  return {
-    number,
-    headSha: head.sha,
-    baseRef: base.ref,
-    open: state === "open",
-    mergedAs,
-    mergedAt: merged_at,
-  };
-}
 
 function refusalOf(error: unknown): RefusedRequest | null {
   if (!(error instanceof Error) || !("status" in error) || typeof error.status !== "number") return null;

@@ -204,3 +204,88 @@ function named(permissions: readonly string[]): string {
   if (permissions.length === 1) return `the permission ${last}`;
   return `the permissions ${permissions.slice(0, -1).join(", ")} and ${last}`;
 }
+
+/** Converts a commit from GitHub's form. */
+export function commitOf({
+  sha,
+  parents,
+}: {
+  readonly sha: string;
+  readonly parents: readonly { readonly sha: string }[];
+}): Commit {
+  return { sha, parents: parents.map((parent) => parent.sha) };
+}
+
+interface Written {
+  readonly user?: { readonly login: string } | null;
+  readonly body?: string | null;
+  readonly html_url: string;
+}
+
+function written({ user, body, html_url }: Written): Omit<Comment, "id"> {
+  return { author: user?.login ?? "", body: body ?? "", url: html_url };
+}
+
+/** Converts a comment from GitHub's form. */
+export function commentOf(data: Written & { readonly id: number }): Comment {
+  return { id: data.id, ...written(data) };
+}
+
+/** Converts an issue from GitHub's form. */
+export function issueOf(data: Written & { readonly number: number; readonly state: string }): Issue {
+  return { number: data.number, open: data.state === "open", ...written(data) };
+}
+
+interface CheckData {
+  readonly id: number;
+  readonly external_id: string | null;
+  readonly conclusion: string | null;
+  readonly output: { readonly text: string | null };
+  readonly app: { readonly slug?: string } | null;
+  readonly completed_at: string | null;
+}
+
+/** Converts a check run from GitHub's form. */
+export function checkOf({ id, external_id, conclusion, output, app, completed_at }: CheckData): CheckRun {
+  return {
+    id,
+    externalId: external_id ?? "",
+    conclusion,
+    text: output.text ?? "",
+    app: app?.slug ?? "",
+    completedAt: completed_at,
+  };
+}
+
+interface PullData {
+  readonly number: number;
+  readonly head: { readonly sha: string };
+  readonly base: { readonly ref: string };
+  readonly state: string;
+  readonly merged_at: string | null;
+  readonly merge_commit_sha: string | null;
+}
+
+/** Converts a pull request from GitHub's form. */
+export function pullOf({ number, head, base, state, merged_at, merge_commit_sha }: PullData): Pull {
+  const mergedAs = merged_at === null ? null : (merge_commit_sha ?? "");
+  return {
+    number,
+    headSha: head.sha,
+    baseRef: base.ref,
+    open: state === "open",
+    mergedAs,
+    mergedAt: merged_at,
+  };
+}
+
+interface ProposalData extends Written {
+  readonly number: number;
+  readonly state: string;
+  readonly merged_at: string | null;
+}
+
+/** Converts a pull request with its text from GitHub's form. */
+export function proposalOf(data: ProposalData): Proposal {
+  return { ...issueOf(data), merged: data.merged_at !== null };
+}

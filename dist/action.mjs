@@ -40936,13 +40936,11 @@ function stateText({ sync, ignore, guards, policies, checks, roles, members, sha
 function asSet(values) {
 	return [...new Set(values.map(canonicalJson))].sort(byCodeUnit);
 }
-function syncMeaning({ roles, members, reinvite, replaceRoles, ...rest }) {
-	return [
-		roles,
-		members,
-		typeof reinvite === "boolean" ? reinvite : reinvite.ms,
-		replaceRoles
-	];
+function syncMeaning({ reinvite, ...rest }) {
+	return {
+		...rest,
+		reinvite: typeof reinvite === "boolean" ? reinvite : reinvite.ms
+	};
 }
 function patternsMeaning({ roles, members, ...rest }) {
 	return [asSet(roles), asSet(members)];

@@ -79,9 +79,8 @@ function asSet(values: readonly unknown[]): readonly string[] {
   return [...new Set(values.map(canonicalJson))].sort(byCodeUnit);
 }
 
-function syncMeaning({ roles, members, reinvite, replaceRoles, ...rest }: SyncOptions): unknown {
-  rest satisfies Record<string, never>;
-  return [roles, members, typeof reinvite === "boolean" ? reinvite : reinvite.ms, replaceRoles];
+function syncMeaning({ reinvite, ...rest }: SyncOptions): unknown {
+  return { ...rest, reinvite: typeof reinvite === "boolean" ? reinvite : reinvite.ms };
 }
 
 function patternsMeaning({ roles, members, ...rest }: IgnorePatterns): unknown {

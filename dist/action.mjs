@@ -27913,6 +27913,7 @@ function scopeOf(live, ignore, matches) {
 	const ignoredMember = (member) => matchesAny(ignore.members, [...addressesOf(member), member.id], matches);
 	const roles = live.roles.filter((role) => !ignoredRole(role));
 	const ignoredLiveRoles = roles.length === live.roles.length ? [] : live.roles.filter(ignoredRole);
+	const kept = new Set(roles.map(({ id }) => id));
 	const all = ignore.members.length === 0;
 	return {
 		roles: roles.map((role) => ({
@@ -27921,7 +27922,7 @@ function scopeOf(live, ignore, matches) {
 		})),
 		members: all ? live.members : live.members.filter((member) => !ignoredMember(member)),
 		temporarilyNamed: new Set(roles.filter(({ name }) => name.endsWith(TEMPORARY_SUFFIX)).map(({ id }) => id)),
-		ignoredRoles: new Set(ignoredLiveRoles.flatMap(({ id, name }) => [id, name])),
+		ignoredRoles: new Set(ignoredLiveRoles.flatMap(({ id, name }) => kept.has(name) ? [id] : [id, name])),
 		ignoredLiveRoles,
 		ignoredMembers: all ? [] : live.members.filter(ignoredMember)
 	};

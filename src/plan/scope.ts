@@ -27,6 +27,7 @@ export function scopeOf(live: LiveState, ignore: IgnorePatterns, matches: GlobMa
     matchesAny(ignore.members, [...addressesOf(member), member.id], matches);
   const roles = live.roles.filter((role) => !ignoredRole(role));
   const ignoredLiveRoles = roles.length === live.roles.length ? [] : live.roles.filter(ignoredRole);
+  const kept = new Set(roles.map(({ id }) => id));
   const all = ignore.members.length === 0;
   return {
     roles: roles.map((role) => ({ ...role, name: formerName(role.name) })),
@@ -34,7 +35,8 @@ export function scopeOf(live: LiveState, ignore: IgnorePatterns, matches: GlobMa
     temporarilyNamed: new Set(
       roles.filter(({ name }) => name.endsWith(TEMPORARY_SUFFIX)).map(({ id }) => id),
     ),
-    ignoredRoles: new Set(ignoredLiveRoles.flatMap(({ id, name }) => [id, name])),
+    // An id comes before a name: an ignored role that is named like another's id does not hide that one.
+    ignoredRoles: new Set(ignoredLiveRoles.flatMap(({ id, name }) => (kept.has(name) ? [id] : [id, name]))),
     ignoredLiveRoles,
     ignoredMembers: all ? [] : live.members.filter(ignoredMember),
   };

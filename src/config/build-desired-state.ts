@@ -99,7 +99,7 @@ function missingMerchant({ file, raw, problems }: SourceFile): readonly LocatedP
 
 /** Combines a merchant's file and its includes, all without errors, into the desired state. */
 function normalise(main: ValidFile, all: readonly ValidFile[]): DesiredState | null {
-  const { version, merchant, environment, api = {}, include, ...sections } = main.content;
+  const { version, merchant, environment: _environment, api = {}, include, ...sections } = main.content;
   if (merchant === undefined) {
     return null;
   }
@@ -119,7 +119,8 @@ function normalise(main: ValidFile, all: readonly ValidFile[]): DesiredState | n
   const declared = included && adjustRoles(included, main, currentName);
   return omitUndefined({
     merchant,
-    environment,
+    // Files agree on it.
+    environment: all.find(({ content }) => content.environment !== undefined)?.content.environment,
     baseUrl,
     keyEnv,
     sync: normaliseSync(all),

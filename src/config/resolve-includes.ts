@@ -74,11 +74,9 @@ function refusal(
 /** Reports keys that only a merchant's own file may have. */
 function identityProblems({ raw }: SourceFile): readonly LocatedProblem[] {
   if (raw === null) return [];
-  const identity = ["environment", "api"].flatMap((key): readonly LocatedProblem[] =>
-    Object.hasOwn(raw.fields, key)
-      ? [{ code: "include-identity", key, location: keyLocation(raw, [key]) }]
-      : [],
-  );
+  const identity: readonly LocatedProblem[] = Object.hasOwn(raw.fields, "api")
+    ? [{ code: "include-identity", key: "api", location: keyLocation(raw, ["api"]) }]
+    : [];
   const hasOverrides = Object.hasOwn(fieldsOf(raw.fields["guards"]), "overrides");
   return hasOverrides
     ? [...identity, { code: "include-overrides", location: keyLocation(raw, ["guards", "overrides"]) }]

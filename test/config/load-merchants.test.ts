@@ -43,6 +43,21 @@ members: [{ email: ADA@example.com, roles: [] }]
     expect(merchants[0]?.state).toBeNull();
   });
 
+  test("takes the environment of an included one, and agrees with it", async () => {
+    const { merchants, diagnostics } = await load({
+      "access/a.yaml": "merchant: A\ninclude: [../shared/group.yaml]\n",
+      "access/b.yaml": "merchant: B\nenvironment: live\ninclude: [../shared/group.yaml]\n",
+      "access/c.yaml": "merchant: C\nenvironment: test\ninclude: [../shared/group.yaml]\n",
+      "shared/group.yaml": "environment: live\n",
+    });
+    expect(merchants.map(({ state }) => state?.environment)).toEqual(["live", "live", undefined]);
+    expect(merchants[2]?.state).toBeNull();
+    expect(diagnostics.map(({ code, file, span }) => `${file}:${span?.line} ${code}`)).toEqual([
+      "access/c.yaml:3 conflicting-setting",
+    ]);
+    expect(diagnostics[0]?.message).toBe('"environment" has a different value at shared/group.yaml:2.');
+  });
+
   test("has the place of its own entry for somebody who stands in an included one, too", async () => {
     const { merchants, diagnostics } = await load({
       "access/a.yaml": `merchant: A

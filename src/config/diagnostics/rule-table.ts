@@ -73,7 +73,7 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "holders-contradiction": error("`min_holders` of a role does not exceed its `max_holders`."),
   "ignored-entry": error("What `ignore` matches is not declared, and no member is granted such a role."),
   "include-cycle": error("Files do not include one another in a cycle."),
-  "include-identity": error("An included file has neither `environment` nor `api`."),
+  "include-identity": error("An included file has no `api`."),
   "include-merchant": error("An included file has no merchant code."),
   "include-not-read": error("A file with includes is loaded together with them."),
   "include-overrides": error("An included file has no `overrides`."),

@@ -43,7 +43,7 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
           hint: "Only roles of a member are combined across files; everything else must agree. Set it in one file only.",
         },
   "conflicting-setting": ({ path }, first) => ({
-    message: `${quote(path.at(-1))} under ${quote(path.at(-2))} has a different value at ${first}.`,
+    message: `${path.map(quote).reverse().join(" under ")} has a different value at ${first}.`,
     hint:
       path.at(-1) === "max_removals"
         ? "Of two counts, or of two shares, the stricter one counts; a count and a share cannot be compared. Write both in one way."

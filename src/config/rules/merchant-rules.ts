@@ -172,7 +172,7 @@ function grantSite({ member, grant }: GrantOf): FileLocation {
   return locationOf(member.file, grantPath(member, grant));
 }
 
-const SETTINGS: readonly Path[] = keysAt(["sync"]).map((key) => ["sync", key]);
+const SETTINGS: readonly Path[] = [["environment"], ...keysAt(["sync"]).map((key) => ["sync", key])];
 
 /** Requires that files agree on a setting. */
 function agreeingSettings({ rawFiles }: RuleContext): readonly LocatedProblem[] {

@@ -198,7 +198,7 @@ export const merchantSchema = described(
     environment: optional(z.enum(["live", "test"]), {
       title: "Environment",
       description:
-        "live for a real merchant account, test for a sandbox. It must match the API key's prefix (sk_live_ or sk_test_).",
+        "live for a real merchant account, test for a sandbox. It must match the API key's prefix (sk_live_ or sk_test_). In an included file it is the default of all that include it; a file that sets it as well must agree.",
       examples: ["live", "test"],
     }),
     api: z.optional(api),
@@ -237,7 +237,7 @@ export const merchantSchema = described(
     description: "The desired roles and members of one merchant account.",
     examples: [{ version: 1, merchant: "MC4F7K2P", roles: [], members: [] }],
     // Without a merchant it is a file for others to include, which says nothing about any one merchant.
-    dependencies: { environment: ["merchant"], api: ["merchant"] },
+    dependencies: { api: ["merchant"] },
   },
 );
 

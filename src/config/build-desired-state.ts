@@ -200,12 +200,17 @@ function normaliseRole(role: FileRole, origin: Origin): DesiredRole {
   return omitUndefined({
     name,
     id,
-    previously,
+    previously: previousNames(previously),
     description,
     permissions: permissions && unique(permissions),
     metadata: metadata && asMetadata(metadata),
     origin,
   });
+}
+
+function previousNames(previously: FileRole["previously"]): readonly string[] | undefined {
+  const names = typeof previously === "string" ? [previously] : unique(previously ?? []);
+  return names.length === 0 ? undefined : names;
 }
 
 type FileMember = NonNullable<MerchantFile["members"]>[number];

@@ -142,7 +142,14 @@ function roleMeaning({
   ...rest
 }: DesiredRole): unknown {
   rest satisfies Record<string, never>;
-  return { name, id, previously, description, permissions: permissions && asSet(permissions), metadata };
+  return {
+    name,
+    id,
+    previously: previously && asSet(previously),
+    description,
+    permissions: permissions && asSet(permissions),
+    metadata,
+  };
 }
 
 function memberMeaning({

@@ -14,7 +14,8 @@ export interface RawRole {
   readonly path: Path;
   readonly name: string | null;
   readonly id: string | null;
-  readonly previously: string | null;
+  /** The previous names, of one or of a list. */
+  readonly previously: readonly string[];
   readonly permissions: readonly unknown[];
   readonly fields: Readonly<Record<string, unknown>>;
 }
@@ -115,7 +116,7 @@ function rawRole(file: string, index: number, fields: Readonly<Record<string, un
     path: ["roles", index],
     name: textOf(fields["name"]),
     id: textOf(fields["id"]),
-    previously: textOf(fields["previously"]),
+    previously: [fields["previously"]].flat().flatMap((name) => textOf(name) ?? []),
     permissions: listOf(fields["permissions"]),
     fields,
   };
@@ -206,10 +207,10 @@ function rawEnd(fields: Readonly<Record<string, unknown>>, path: () => Path): Ra
   return { until: typeof until === "string" ? parseUntil(until) : null, path: [...path(), "until"] };
 }
 
-/** A role with its current and previous name, as far as readable. */
+/** A role with its current and previous names, as far as readable. */
 interface NamedRole {
   readonly name: string | null;
-  readonly previously?: string | null | undefined;
+  readonly previously?: readonly string[] | undefined;
 }
 
 /** Returns the names of roles by their previous names and pinned ids. */
@@ -226,8 +227,10 @@ export function rolesByOtherNames(
 export function renamedRoles(roles: readonly NamedRole[]): ReadonlyMap<string, string> {
   const names = new Set(roles.map(({ name }) => name));
   return new Map(
-    roles.flatMap(({ name, previously }) =>
-      name === null || !previously || names.has(previously) ? [] : [[previously, name] as const],
+    roles.flatMap(({ name, previously = [] }) =>
+      name === null
+        ? []
+        : previously.filter((former) => !names.has(former)).map((former) => [former, name] as const),
     ),
   );
 }

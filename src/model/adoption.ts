@@ -30,7 +30,7 @@ export interface MemberEntry {
 /** The values of a role's keys to write into its entry; `null` removes the key, and an absent key stays. */
 export interface RoleEntryUpdate {
   readonly name?: string;
-  readonly previously?: string | null;
+  readonly previously?: string | readonly string[] | null;
   readonly description?: string | null;
   readonly permissions?: readonly string[] | null;
   readonly metadata?: Metadata | null;

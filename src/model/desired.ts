@@ -24,8 +24,8 @@ export interface DesiredRole {
   readonly name: string;
   /** Pins the identity to one live role (`role_…`). */
   readonly id?: string;
-  /** The former name: makes it a rename instead of a removal and a creation. */
-  readonly previously?: string;
+  /** The former names, at least one: a live role with one of them is renamed, not removed. */
+  readonly previously?: readonly string[];
   readonly description?: string;
   readonly permissions?: readonly string[];
   readonly metadata?: Metadata;

@@ -275,7 +275,7 @@ describe("files against files", () => {
     expect(diff(base, base)).toEqual([]);
     const head = desired({
       sync: { ...base.sync, members: "additive" },
-      roles: [role("Boss", { permissions: ["a", "c"], previously: "Lead" })],
+      roles: [role("Boss", { permissions: ["a", "c"], previously: ["Lead"] })],
       members: [member("ADA@example.com", { roles: ["Boss", "role_owner"] }), member("cleo@example.com")],
     });
     const changes = diff(head, base)

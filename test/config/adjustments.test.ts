@@ -54,14 +54,14 @@ describe("an adjustment", () => {
     expect(cashiers).toEqual([
       {
         name: "Cashier",
-        previously: "Teller",
+        previously: ["Teller"],
         permissions: ["catalog_view", "refunds_create"],
         origin: { file: "shared/chain.yaml", path: ["roles", 0] },
         adjusted: { file: "access/a.yaml", path: ["roles", 0] },
       },
       {
         name: "Cashier",
-        previously: "Teller",
+        previously: ["Teller"],
         permissions: ["catalog_view", "catalog_edit"],
         origin: { file: "shared/chain.yaml", path: ["roles", 0] },
       },

@@ -93,6 +93,7 @@ describe("merchants whose resolved state is another one", () => {
     ["how many can", "at_most: 5", "at_most: 6"],
     ["who cannot", "cannot: [refunds_create, payouts_view]", "cannot: [refunds_create]"],
     ["a role's name", "name: Auditor, previously: Reviewer", "name: Auditor"],
+    ["one more previous name", "previously: Reviewer", "previously: [Reviewer, Checker]"],
     ["a role's id", "id: role_9", "id: role_8"],
     ["a role's description", "description: Till", "description: till"],
     ["a role without its description", "description: Till, ", ""],

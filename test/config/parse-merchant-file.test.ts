@@ -105,7 +105,7 @@ describe("a file without mistakes", () => {
           {
             name: "Shift Lead",
             id: "role_7Kq2",
-            previously: "Team Lead",
+            previously: ["Team Lead"],
             description: "Opens and closes the till",
             permissions: ["catalog_view", "refunds_create"],
             metadata: { owner: "retail-ops", levels: [1, 2.5, null, true, { deep: "yes" }] },

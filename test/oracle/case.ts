@@ -57,7 +57,7 @@ export interface RoleValue {
   /** Of an entry that only adjusts an included role. */
   readonly adjust?: { readonly add?: readonly string[]; readonly remove?: readonly string[] };
   readonly id?: string;
-  readonly previously?: string;
+  readonly previously?: string | readonly string[];
   readonly description?: string;
   readonly permissions?: readonly string[];
   readonly metadata?: Data;
@@ -233,13 +233,20 @@ function roleValue(name: string, world: World, declared: readonly string[]): fc.
       previously: rarely(
         3,
         fc
-          .constantFrom(...ROLE_NAMES, "Never")
-          .map((former) => (declared.includes(former) && free.length > 0 ? undefined : former)),
+          .uniqueArray(fc.constantFrom(...ROLE_NAMES, "Never"), { minLength: 1, maxLength: 3 })
+          .map((formers) =>
+            formers.filter((one) => one !== name && !(declared.includes(one) && free.length > 0)),
+          ),
       ),
     })
-    .map(({ pin, previously, ...rest }) =>
-      present({ name, ...rest, id: pin, previously: previously === name ? undefined : previously }),
+    .map(({ pin, previously: [first, ...more] = [], ...rest }) =>
+      present({ name, ...rest, id: pin, previously: more.length > 0 && first ? [first, ...more] : first }),
     );
+}
+
+/** Returns the previous names of a role. */
+export function formerNames({ previously = [] }: Pick<RoleValue, "previously">): readonly string[] {
+  return typeof previously === "string" ? [previously] : previously;
 }
 
 function grants(names: readonly string[], ids: readonly string[]): fc.Arbitrary<readonly GrantValue[]> {
@@ -455,7 +462,7 @@ function adjustmentsOf(
     const add = lists.add.filter((one) => !plain || !has(one));
     const remove = lists.remove.filter((one) => !plain || has(one));
     if (plain && add.length + remove.length === 0) return [];
-    const name = add.length % 2 === 0 ? (role?.previously ?? wanted) : wanted;
+    const name = add.length % 2 === 0 ? (formerNames(role ?? {}).at(-1) ?? wanted) : wanted;
     return [{ name, adjust: present({ add, remove: remove.length > 0 ? remove : undefined }) }];
   });
 }

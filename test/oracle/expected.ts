@@ -1,5 +1,13 @@
 import { matches } from "../support/build.ts";
-import type { Case, Data, RoleValue, World, WorldMember, WorldRole } from "./case.ts";
+import {
+  type Case,
+  type Data,
+  formerNames,
+  type RoleValue,
+  type World,
+  type WorldMember,
+  type WorldRole,
+} from "./case.ts";
 import { canonical, type Wanted, type WantedMember } from "./wanted.ts";
 
 /** What the documents say a plan should be. */
@@ -87,7 +95,7 @@ export function expectedOf(wanted: Wanted, { world }: Pick<Case, "world">): Expe
 /** A name or id that is protected, and that no role has, is a slip; a glob may match roles to come. */
 function protectsNothing({ file, roles }: Wanted, world: World): boolean {
   const names = [
-    ...(roles ?? []).flatMap(({ name, previously }) => [name, previously]),
+    ...(roles ?? []).flatMap((role) => [role.name, ...formerNames(role)]),
     ...world.roles.flatMap(({ id, name }) => [id, name]),
   ];
   return (file.guards?.protect?.roles ?? []).some((role) => !role.includes("*") && !names.includes(role));
@@ -120,14 +128,16 @@ function planRoles(
     wanted.ignored.roles.some((glob) => matches(glob, id) || matches(glob, name));
   const visible = world.roles.filter((role) => !isIgnored(role));
   const ignored = world.roles.filter(isIgnored);
-  const found = wanted.roles === null ? new Map<RoleValue, WorldRole>() : matchRoles(wanted.roles, visible);
+  const { found, unclear } = matchRoles(wanted.roles ?? [], visible);
   const declared = new Map<string, RoleAfter>();
   const replaced = new Set<string>();
   const hidden = new Set<string>();
   const entries = wanted.roles ?? [];
   for (const role of entries) {
     const is = found.get(role) ?? null;
-    const fault = faultOf(role, is, isRenamed(role, is, entries, visible), ignored, isIgnored);
+    const isUnclear = unclear.has(role);
+    const isNewName = !isUnclear && isRenamed(role, is, entries, visible);
+    const fault = faultOf(role, is, { isNewName, isUnclear, ignored, isIgnored });
     if (fault !== null) errors.add(fault);
     // One error is told of an entry, not what would follow from it.
     const after = planRole(role, is, wanted, fault === null ? errors : new Set(), changes);
@@ -138,8 +148,10 @@ function planRoles(
   const kept = new Set([...found.values()].map(({ id }) => id));
   const unlisted = visible.filter(({ id }) => !kept.has(id));
   // Where a pin is wrong, nobody knows which role is meant.
-  const isMeant = ({ name }: WorldRole): boolean =>
-    entries.some((role) => role.name === name && role.id !== undefined && !found.has(role));
+  const unclearRoles = [...unclear.values()].flat();
+  const isMeant = (one: WorldRole): boolean =>
+    unclearRoles.includes(one) ||
+    entries.some((role) => role.name === one.name && role.id !== undefined && !found.has(role));
   const isStrict = wanted.roles !== null && !wanted.additive.roles;
   const going = unlisted.filter((role) => isStrict && !isMeant(role));
   for (const role of going) changes.set(`delete role ${role.id}`, null);
@@ -166,14 +178,24 @@ type IsIgnored = (role: Pick<WorldRole, "id" | "name">) => boolean;
 
 /** What is wrong with an entry: it stands for something ignored, or is pinned to something that is not there. */
 function faultOf(
-  { id, name, previously }: RoleValue,
+  entry: RoleValue,
   is: WorldRole | null,
-  isNewName: boolean,
-  ignored: readonly WorldRole[],
-  isIgnored: IsIgnored,
+  {
+    isNewName,
+    isUnclear,
+    ignored,
+    isIgnored,
+  }: {
+    readonly isNewName: boolean;
+    readonly isUnclear: boolean;
+    readonly ignored: readonly WorldRole[];
+    readonly isIgnored: IsIgnored;
+  },
 ): string | null {
+  const { id, name } = entry;
   const isPinLost = id !== undefined && is === null;
-  const isFormerIgnored = isNewName && ignored.some((role) => role.name === previously);
+  const isFormer = (role: WorldRole): boolean => formerNames(entry).includes(role.name);
+  const isFormerIgnored = isNewName && !(is && isFormer(is)) && ignored.some(isFormer);
   const isPinIgnored = isPinLost && ignored.some((role) => role.id === id);
   if (
     ignored.some((role) => role.name === name) ||
@@ -182,6 +204,7 @@ function faultOf(
     isIgnored({ id: "", name })
   )
     return "role-ignored";
+  if (isUnclear) return "role-ambiguous";
   return isPinLost ? "role-pin-missing" : null;
 }
 
@@ -195,7 +218,7 @@ function isRenamed(
   if (id !== undefined || is === null) return id === undefined;
   return roles.some((next) => {
     const own = live.find((one) => one.name === next.name) ?? null;
-    return next.previously === name && isRenamed(next, own, roles, live);
+    return formerNames(next).includes(name) && isRenamed(next, own, roles, live);
   });
 }
 
@@ -240,11 +263,14 @@ function shownRole({ id: _, ...rest }: RoleAfter): object {
   return rest;
 }
 
-/** A role is its id where it is pinned, else its name, else its former name. */
-function matchRoles(
-  roles: readonly RoleValue[],
-  visible: readonly WorldRole[],
-): ReadonlyMap<RoleValue, WorldRole> {
+interface MatchedRoles {
+  readonly found: ReadonlyMap<RoleValue, WorldRole>;
+  /** What an entry may stand for, if that is more than one role. */
+  readonly unclear: ReadonlyMap<RoleValue, readonly WorldRole[]>;
+}
+
+/** A role is its id where it is pinned, else its name, else one of its former names. */
+function matchRoles(roles: readonly RoleValue[], visible: readonly WorldRole[]): MatchedRoles {
   const found = new Map<RoleValue, WorldRole>();
   const free = new Set(visible);
   const take = (role: RoleValue, is: WorldRole | undefined): void => {
@@ -262,17 +288,27 @@ function matchRoles(
     );
   }
   const open = roles.filter(({ id }) => id === undefined);
+  const candidates = (role: RoleValue): readonly WorldRole[] =>
+    formerNames(role).flatMap((former) => {
+      const other = open.find(({ name }) => name === former);
+      return other === undefined || candidates(other).length > 0 ? (named(former) ?? []) : [];
+    });
   // In a chain of renames a name that is live may still be the former name of another entry.
-  const moves = (role: RoleValue): boolean => {
-    const is = named(role.name);
-    if (is === undefined) return named(role.previously) !== undefined;
-    const next = open.find(({ previously }) => previously === role.name);
-    return next !== undefined && named(next.name) === undefined && named(role.previously) !== undefined;
+  const moving = new Map<RoleValue, readonly WorldRole[]>();
+  const move = (role: RoleValue): void => {
+    const those = candidates(role);
+    if (those.length === 0) return;
+    moving.set(role, those);
+    for (const { name } of those) for (const other of open) if (other.name === name) move(other);
   };
-  const moving = new Set(open.filter(moves));
+  for (const role of open) if (named(role.name) === undefined) move(role);
   for (const role of open) if (!moving.has(role)) take(role, named(role.name));
-  for (const role of moving) take(role, named(role.previously));
-  return found;
+  const unclear = new Map<RoleValue, readonly WorldRole[]>();
+  for (const [role, those] of moving) {
+    if (those.length === 1) take(role, those[0]);
+    else unclear.set(role, those);
+  }
+  return { found, unclear };
 }
 
 /** What planning one member depends on, and what it adds to. */
@@ -481,7 +517,7 @@ function findHeir(
 function resolve(role: string, wanted: Wanted, world: World, roles: RolePlan, errors: Set<string>): string {
   if (roles.hidden.has(role)) errors.add("member-role-ignored");
   if (PREDEFINED.has(role) || roles.declared.has(role)) return role;
-  const renamed = wanted.roles?.find(({ previously }) => previously === role);
+  const renamed = wanted.roles?.find((one) => formerNames(one).includes(role));
   if (renamed !== undefined) return renamed.name;
   const is = world.roles.find(({ id, name }) => id === role || name === role);
   const isId = is?.id === role;

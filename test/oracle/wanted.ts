@@ -1,5 +1,13 @@
 import { matches } from "../support/build.ts";
-import type { Case, Data, FileValue, GrantValue, MemberValue, RoleValue } from "./case.ts";
+import {
+  type Case,
+  type Data,
+  type FileValue,
+  formerNames,
+  type GrantValue,
+  type MemberValue,
+  type RoleValue,
+} from "./case.ts";
 
 /** Who is to hold what at a moment, as the files say it together. */
 export interface Wanted {
@@ -86,7 +94,7 @@ export function declaresIgnored({ files, now }: Pick<Case, "files" | "now">): bo
   const nameOf = (role: string): string =>
     roles.some(({ name }) => name === role)
       ? role
-      : (roles.find(({ previously }) => previously === role)?.name ?? role);
+      : (roles.find((one) => formerNames(one).includes(role))?.name ?? role);
   const isOver = (until: string | undefined): boolean => until !== undefined && endOf(until) <= now;
   return (
     roles.some(({ name, id }) => isIgnored("roles", [name, id])) ||
@@ -147,7 +155,7 @@ function areRolesSound(roles: readonly RoleValue[]): boolean {
   return (
     unique(roles.map(({ name }) => name)) &&
     unique(roles.map(({ id }) => id)) &&
-    unique(roles.map(({ previously }) => previously)) &&
+    unique(roles.flatMap(formerNames)) &&
     roles.every((role) => endsSomewhere(role, roles))
   );
 }
@@ -155,7 +163,7 @@ function areRolesSound(roles: readonly RoleValue[]): boolean {
 /** Where all roles are declared, a name is one of theirs, a former one, or one that may be ignored. */
 function areNamesKnown(roles: readonly RoleValue[], files: readonly FileValue[]): boolean {
   if (files.some(({ sync }) => sync?.roles === "additive")) return true;
-  const names = new Set(roles.flatMap(({ name, previously }) => [name, previously]));
+  const names = new Set(roles.flatMap((role) => [role.name, ...formerNames(role)]));
   const ignored = files.flatMap(({ ignore }) => ignore?.roles ?? []);
   const isKnown = (role: string): boolean =>
     names.has(role) ||
@@ -166,17 +174,14 @@ function areNamesKnown(roles: readonly RoleValue[], files: readonly FileValue[])
   );
 }
 
-/** Whether a chain of former names leads to one that no role has, not in a circle. */
-function endsSomewhere({ name, previously }: RoleValue, roles: readonly RoleValue[]): boolean {
-  let former = previously;
-  while (former !== undefined) {
-    const other = roles.find((one) => one.name === former);
+/** Whether all chains of former names lead to some that no role has, not in a circle. */
+function endsSomewhere(role: RoleValue, roles: readonly RoleValue[], seen: readonly string[] = []): boolean {
+  return formerNames(role).every((former) => {
+    const other = roles.find(({ name }) => name === former);
     if (other === undefined) return true;
-    if (other.previously === undefined || other.name === name) return false;
-    former = other.previously;
-    if (former === previously) return false;
-  }
-  return true;
+    const isCircle = other === role || [...seen, role.name].includes(former);
+    return !isCircle && formerNames(other).length > 0 && endsSomewhere(other, roles, [...seen, role.name]);
+  });
 }
 
 /** Returns the name by which a role is declared. */
@@ -185,7 +190,7 @@ type NameOf = (role: string) => string;
 /** Returns the declared name of a role that is given by its name, its id or its former name. */
 export function declaredName(role: string, roles: readonly RoleValue[] | null): string {
   if (roles?.some(({ name }) => name === role)) return role;
-  return roles?.find(({ id, previously }) => id === role || previously === role)?.name ?? role;
+  return roles?.find((one) => one.id === role || formerNames(one).includes(role))?.name ?? role;
 }
 
 function withName(grant: GrantValue, nameOf: NameOf): GrantValue {

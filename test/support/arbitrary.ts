@@ -110,22 +110,30 @@ const desiredRoles: fc.Arbitrary<readonly DesiredRole[]> = fc
             permissions,
             maybe("description", fc.constantFrom("", "Till", "Office")),
             chain ? fc.constant({}) : maybe("metadata", roleMetadata),
-            fc.constantFrom({}, {}, previouslyOf(names, index, chain), chain ? {} : pinOf(pins[index])),
+            fc.constantFrom(
+              {},
+              {},
+              previouslyOf(names, index, chain, 1),
+              previouslyOf(names, index, chain, 2),
+              chain ? {} : pinOf(pins[index]),
+            ),
           )
           .map(([granted, ...rest]) => role(name, Object.assign({ permissions: granted }, ...rest))),
       ),
     ),
   );
 
-/** A name that no other entry keeps: one that is not declared, or, in a chain, the next entry's. */
+/** Names that no other entry keeps: some that are not declared, or, in a chain, the next entry's as well. */
 function previouslyOf(
   names: readonly string[],
   index: number,
   chain: boolean,
-): { readonly previously?: string } {
-  const other = NAMES.find((name) => !names.includes(name));
-  const previously = (chain ? names[index + 1] : undefined) ?? other;
-  return previously === undefined ? {} : { previously };
+  most: number,
+): { readonly previously?: readonly string[] } {
+  const others = NAMES.filter((name) => !names.includes(name));
+  const next = chain ? names[index + 1] : undefined;
+  const previously = [...(next === undefined ? [] : [next]), ...others].slice(0, most);
+  return previously.length === 0 ? {} : { previously };
 }
 
 function pinOf(id: string | undefined): { readonly id?: string } {

@@ -132,7 +132,8 @@ function asLive(head: DesiredState, base: DesiredState | undefined): LiveState {
 
 function liveRole(role: DesiredRole, head: DesiredState): LiveRole {
   const { name, description, permissions = [], metadata = {} } = role;
-  const pinned = head.roles?.find((one) => one.name === name || one.previously === name)?.id ?? role.id;
+  const pinned =
+    head.roles?.find((one) => one.name === name || one.previously?.includes(name))?.id ?? role.id;
   return {
     id: pinned ?? `file:${name}`,
     name,

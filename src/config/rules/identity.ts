@@ -84,44 +84,48 @@ export function clearRoleNames({ roles }: RawFile): readonly Problem[] {
 /** Requires that a previous name is unique, and not declared unless that role was renamed too. */
 export function previousNames({ roles }: RuleContext): readonly LocatedProblem[] {
   const byName = new Map(roles.flatMap((role) => (role.name === null ? [] : [[role.name, role] as const])));
-  const declared = roles.flatMap((role): readonly LocatedProblem[] => {
-    const { previously, name } = role;
-    const holder = previously === null ? undefined : byName.get(previously);
-    if (previously === null || holder === undefined) {
+  const former = roles.flatMap((role) => [...new Set(role.previously)].map((name) => ({ role, name })));
+  const declared = former.flatMap(({ role, name }): readonly LocatedProblem[] => {
+    const holder = byName.get(name);
+    if (holder === undefined) {
       return [];
     }
-    const kind = previously === name ? "own" : holder.previously === null ? "kept" : "swapped";
-    if (kind === "swapped" && !isCircle(previously, byName)) {
+    const kind = name === role.name ? "own" : holder.previously.length === 0 ? "kept" : "swapped";
+    if (kind === "swapped" && !isCircle(name, byName)) {
       return [];
     }
     const first = fieldSite(holder, "name");
-    const location = fieldSite(role, "previously");
-    return [{ code: "previously-declared", name: previously, kind, location, first }];
+    return [{ code: "previously-declared", name, kind, location: previousNameSite(role, name), first }];
   });
   return [
     ...declared,
-    ...repeats(roles, ({ previously }) => previously).map(
+    ...repeats(former, ({ name }) => name).map(
       ({ text, item, first }): LocatedProblem => ({
         code: "duplicate-previously",
         name: text,
-        location: fieldSite(item, "previously"),
-        first: fieldSite(first, "previously"),
+        location: previousNameSite(item.role, text),
+        first: previousNameSite(first.role, text),
       }),
     ),
   ];
 }
 
+/** Returns the location of a role's previous name. */
+function previousNameSite({ file, path, fields }: RawRole, name: string): FileLocation {
+  const at = [...path, "previously"];
+  const written = fields["previously"];
+  return locationOf(file, Array.isArray(written) ? [...at, written.indexOf(name)] : at);
+}
+
 /** Returns true if a chain of previous names leads back to a name. */
-function isCircle(
-  name: string,
-  byName: ReadonlyMap<string, { readonly previously: string | null }>,
-): boolean {
+function isCircle(name: string, byName: ReadonlyMap<string, Pick<RawRole, "previously">>): boolean {
   const seen = new Set<string>();
-  for (let at: string | null = name; at !== null && !seen.has(at); at = byName.get(at)?.previously ?? null) {
-    seen.add(at);
-    if (byName.get(at)?.previously === name) {
-      return true;
-    }
+  const open = [name];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    const { previously } = byName.get(at) ?? { previously: [] };
+    if (previously.includes(name)) return true;
+    open.push(...previously.filter((former) => !seen.has(former)));
+    for (const former of previously) seen.add(former);
   }
   return false;
 }

@@ -147,7 +147,7 @@ export function readableContent({ file, fields, roles, adjustments, members }: R
               {
                 name,
                 ...(id !== null && { id }),
-                ...(previously !== null && { previously }),
+                ...(previously.length > 0 && { previously: [...previously] }),
                 permissions: texts(permissions),
               },
             ],

@@ -189,7 +189,7 @@ function checkedMembers({ file, fields }: RawFile): readonly Reference[] {
 /** Warns of roles without a holder, if all members and their roles are declared. */
 export function heldRoles(merchant: RuleContext): readonly LocatedProblem[] {
   const { membersComplete, roles, members, main, referencedRoles: named } = merchant;
-  const known = new Set(roles.flatMap(({ name, id, previously }) => [name, id, previously]));
+  const known = new Set(roles.flatMap(({ name, id, previously }) => [name, id, ...previously]));
   // An unknown role may be a misspelling of the unheld one.
   const clear =
     !merchant.rolesComplete || [...named].every((role) => role.startsWith("role_") || known.has(role));
@@ -197,7 +197,9 @@ export function heldRoles(merchant: RuleContext): readonly LocatedProblem[] {
     return [];
   }
   return roles.flatMap(({ name, id, previously, file, path }): readonly LocatedProblem[] =>
-    name === null || file !== main || [name, id, previously].some((each) => each !== null && named.has(each))
+    name === null ||
+    file !== main ||
+    [name, id, ...previously].some((each) => each !== null && named.has(each))
       ? []
       : [{ code: "unheld-role", name, location: locationOf(file, [...path, "name"]) }],
   );

@@ -207,7 +207,7 @@ function noRepeatedEntries({ fields, roles, adjustments }: RawFile): readonly Pr
         ({ text, ...places }): Problem => ({ code: "duplicate-permission", permission: text, ...places }),
       ),
     ),
-    ...lists.flatMap((path) =>
+    ...[...lists, ...roles.map(({ path }) => [...path, "previously"])].flatMap((path) =>
       repeatsIn(listOf(valueAt(fields, path)), path).map(
         ({ text, ...places }): Problem => ({ code: "duplicate-entry", text, path, ...places }),
       ),

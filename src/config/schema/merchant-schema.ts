@@ -73,11 +73,11 @@ const role = described(
       description: `Properties of your own; at most ${MAX_METADATA}. If absent, the live ones stay. The service cannot change them in place: a change requires sync.replace_roles.`,
       examples: [{ owner: "retail-ops" }],
     }),
-    previously: optional(text(), {
-      title: "Previous name",
+    previously: optional(z.union([text(), z.array(text())]), {
+      title: "Previous names",
       description:
-        "The previous name of the role: renames it instead of deleting one role and creating another. May stay in the file afterwards.",
-      examples: ["Team Lead"],
+        "The previous name of the role, or a list of them: renames the live role with that name instead of deleting it and creating another. Wherever a role is named, a previous name stands for the role. May stay in the file afterwards.",
+      examples: ["Team Lead", ["Team Lead", "Shift Supervisor"]],
     }),
     id: optional(matching(ROLE_ID, "bad-role-id"), {
       title: "Id",

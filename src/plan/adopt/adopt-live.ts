@@ -177,9 +177,10 @@ function matchDeclared(
   const claimed = new Set(matched.values());
   for (const role of declared) {
     if (plan.declared.has(role.name) || ignored.has(role.name)) continue;
-    const [first] = custom
-      .filter(({ id, name }) => name === role.name && !claimed.has(id))
-      .sort(by(({ id }) => id));
+    const free = custom.filter(({ id }) => !claimed.has(id)).sort(by(({ id }) => id));
+    const first = [role.name, ...(role.id === undefined ? (role.previously ?? []) : [])]
+      .flatMap((key) => free.find(({ name }) => name === key) ?? [])
+      .at(0);
     if (first === undefined) continue;
     matched.set(role, first.id);
     claimed.add(first.id);
@@ -258,17 +259,17 @@ function roleUpdate(
   parts: ReadonlySet<string>,
   { pin, isTaken }: { readonly pin: boolean; readonly isTaken: (name: string) => boolean },
 ): RoleEntryUpdate {
-  const { description, permissions, metadata, previously } = role;
+  const { description, permissions, metadata, previously = [] } = role;
   const renamed = live.name !== role.name;
   // Rules may still name the role as the file did.
-  const former = renamed && !isTaken(role.name) ? role.name : null;
-  const isFormerWrong = renamed
-    ? (previously ?? null) !== former
-    : previously !== undefined && isTaken(previously);
+  const former = [...(renamed ? [role.name] : []), ...previously].filter(
+    (name) => name !== live.name && !isTaken(name),
+  );
+  const [only = null] = former;
   const granted = sortedSet(live.permissions);
   return {
     ...(renamed && { name: live.name }),
-    ...(isFormerWrong && { previously: former }),
+    ...(!isSameJson(former, previously) && { previously: former.length > 1 ? former : only }),
     ...(description !== undefined &&
       description !== (live.description ?? "") && {
         description: parts.has("description") ? null : (live.description ?? ""),

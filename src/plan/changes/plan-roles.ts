@@ -54,19 +54,24 @@ export function planRoles(
   const asideNames = new Set(
     custom.filter(({ id }) => temporarilyNamed.has(id) && !pinned.has(id)).map(({ name }) => name),
   );
-  const renames = findRenames(desired, free, asideNames);
+  const { renames, several } = findRenames(desired, free, asideNames);
   const renamed = new Set(renames.values());
   const names = new Set(named.map(({ id }) => id));
+  // The live role with the name of an entry is not that entry if another entry renames it.
+  const ownKey = (name: string): string => (renamed.has(name) ? `${name}${TEMPORARY_SUFFIX}` : name);
   const declared: Declared<DesiredRole> = {
     idOf: ({ id }) => id,
-    // The live role with the name of an entry is not that entry if another entry renames it.
-    keyOf: ({ name }) => renames.get(name) ?? (renamed.has(name) ? `${name}${TEMPORARY_SUFFIX}` : name),
+    keyOf: ({ name }) => renames.get(name) ?? ownKey(name),
     nameOf: ({ name }) => name,
   };
   const candidates = {
     // A role that the service did not return cannot be matched.
     live: live.filter(({ idOnly }) => !idOnly),
-    keysOf: (role: LiveRole) => (names.has(role.id) ? [role.name] : []),
+    keysOf: ({ id, name }: LiveRole) => {
+      if (!names.has(id)) return [];
+      const entry = pinned.has(id) ? undefined : several.get(name);
+      return [entry === undefined ? name : ownKey(entry)];
+    },
     isLeftover: () => false,
     endedAt: () => "",
   };
@@ -154,16 +159,18 @@ function planRole(role: DesiredRole, match: Match<LiveRole>, context: RoleContex
       if (context.aside && context.replaceRoles) {
         return { change: replaceRole(role, context.aside, null), findingData: [] };
       }
-      const { previously } = role;
-      const near = previously === undefined ? null : context.nearest(previously);
-      const findingData: FindingData[] =
-        previously === undefined || near === null
-          ? []
-          : [{ code: "role-previously-unknown", name, previously, near }];
+      const { previously = [] } = role;
+      const [unknown] = previously.flatMap((former) => {
+        const near = context.nearest(former);
+        return near === null ? [] : { previously: former, near };
+      });
+      const findingData: FindingData[] = unknown
+        ? [{ code: "role-previously-unknown", name, ...unknown }]
+        : [];
       if (role.permissions !== undefined) {
         return { change: createRole(role, role.permissions), findingData };
       }
-      const meant = near === null ? context.nearest(name) : null;
+      const meant = unknown ? null : context.nearest(name);
       return {
         change: null,
         findingData: [...findingData, { code: "role-needs-permissions", name, near: meant }],
@@ -172,7 +179,11 @@ function planRole(role: DesiredRole, match: Match<LiveRole>, context: RoleContex
     case "pin-missing":
       return only({ code: "role-pin-missing", name, id: match.id });
     case "many":
-      return only({ code: "role-ambiguous", name, ids: match.live.map(({ id }) => id) });
+      return only({
+        code: "role-ambiguous",
+        name,
+        live: match.live.map(({ id, name: is }) => ({ id, name: is })),
+      });
     case "one":
       return planFound(role, match.live, context);
     default:
@@ -182,13 +193,15 @@ function planRole(role: DesiredRole, match: Match<LiveRole>, context: RoleContex
 
 function planFound(role: DesiredRole, live: LiveRole, context: RoleContext): PlannedRole {
   const { replaceRoles, named, aside, free, temporarilyNamed } = context;
-  const { name, id: pin, previously } = role;
+  const { name, id: pin, previously = [] } = role;
   const { id, predefined } = live;
   if (predefined) return { change: null, findingData: [{ code: "role-pin-predefined", name, id }] };
   // A pinned role only takes the former name of the role with a temporary one; it is not its successor.
   if (aside && replaceRoles && pin === undefined) return resume(role, aside, live);
-  const left = live.name === name && previously !== undefined && previously !== name && free.has(previously);
-  const findingData: FindingData[] = left ? [{ code: "role-previously-left", name, previously }] : [];
+  const left = live.name === name ? previously.filter((former) => former !== name && free.has(former)) : [];
+  const findingData = left.map(
+    (former) => ({ code: "role-previously-left", name, previously: former }) as const,
+  );
   const differs = metadataDiffers(role, live);
   if (differs && replaceRoles && pin === undefined && !named.has(id))
     return { change: replaceRole(role, live, null), findingData };
@@ -254,8 +267,16 @@ function declaredId(
   return match.found === "one" ? [[role.name, match.live.id]] : [];
 }
 
+/** The entries that match live roles by previous names. */
+interface Renames {
+  /** The live names of the roles to rename, by their new names. */
+  readonly renames: ReadonlyMap<string, string>;
+  /** The new names of entries to which several live roles could belong, by the names of those roles. */
+  readonly several: ReadonlyMap<string, string>;
+}
+
 /**
- * Returns the live names of the roles to rename, by their new names.
+ * Finds the roles to rename.
  *
  * A live role with the new name, or with a temporary name made from it, wins over `previously`, so that a rename is done
  * once. A name that another entry has can only be taken if that entry is renamed itself: a chain. Two entries that swap
@@ -265,26 +286,31 @@ function findRenames(
   roles: readonly DesiredRole[],
   liveNames: ReadonlySet<string>,
   asideNames: ReadonlySet<string>,
-): ReadonlyMap<string, string> {
+): Renames {
   const unpinned = roles.filter(({ id }) => id === undefined);
   const declared = new Map(unpinned.map((role) => [role.name, role]));
   const renames = new Map<string, string>();
+  const several = new Map<string, string>();
   const taken = new Set<string>();
 
-  const rename = ({ name, previously }: DesiredRole, chain: ReadonlySet<string>): boolean => {
-    if (previously === undefined || previously === name || !liveNames.has(previously)) return false;
-    if (taken.has(previously) || chain.has(previously)) return false;
-    const holder = declared.get(previously);
-    // An entry whose role has a temporary name is matched already, so its name is free.
-    const givesUp = holder?.previously !== undefined && asideNames.has(previously);
-    if (holder && !givesUp && !rename(holder, new Set([...chain, name]))) return false;
-    taken.add(previously);
-    renames.set(name, previously);
+  const rename = ({ name, previously = [] }: DesiredRole, chain: ReadonlySet<string>): boolean => {
+    const found = previously.filter((former) => {
+      if (former === name || !liveNames.has(former) || taken.has(former) || chain.has(former)) return false;
+      const holder = declared.get(former);
+      // An entry whose role has a temporary name is matched already, so its name is free.
+      const givesUp = holder?.previously !== undefined && asideNames.has(former);
+      return !holder || givesUp || rename(holder, new Set([...chain, name]));
+    });
+    const [first] = found;
+    if (first === undefined) return false;
+    for (const former of found) taken.add(former);
+    if (found.length === 1) renames.set(name, first);
+    else for (const former of found) several.set(former, name);
     return true;
   };
 
   for (const role of [...unpinned].sort(by(({ name }) => name))) {
     if (!liveNames.has(role.name) && !asideNames.has(role.name)) rename(role, new Set());
   }
-  return renames;
+  return { renames, several };
 }

@@ -45,7 +45,7 @@ function currentNames(
   const kept = new Set(head.map(({ name }) => name));
   const pinned = new Map(head.flatMap(({ id, name }) => (id === undefined ? [] : [[id, name] as const])));
   const renamed = new Map(
-    head.flatMap(({ name, previously }) => (previously === undefined ? [] : [[previously, name] as const])),
+    head.flatMap(({ name, previously = [] }) => previously.map((former) => [former, name] as const)),
   );
   const names = base.flatMap(({ id, name }) => {
     const now = pinned.get(id ?? "") ?? (kept.has(name) ? undefined : renamed.get(name));

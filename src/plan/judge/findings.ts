@@ -4,7 +4,11 @@ import { list } from "./refusals.ts";
 
 /** The data of a finding about a role or member; `toFinding` words it. */
 export type FindingData =
-  | { readonly code: "role-ambiguous"; readonly name: string; readonly ids: readonly string[] }
+  | {
+      readonly code: "role-ambiguous";
+      readonly name: string;
+      readonly live: readonly { readonly id: string; readonly name: string }[];
+    }
   | { readonly code: "role-pin-missing"; readonly name: string; readonly id: string }
   | { readonly code: "role-pin-predefined"; readonly name: string; readonly id: string }
   | { readonly code: "caller-unknown"; readonly name: string }
@@ -162,6 +166,20 @@ function stays(moves: boolean): string {
 
 const IGNORED_HINT = "No plan changes or removes what is ignored, but policies and checks still apply to it.";
 
+/** Returns the texts about an entry that several live roles match, by its name or by its previous names. */
+function ambiguousRoleTexts({ name, live }: Extract<FindingData, { readonly code: "role-ambiguous" }>): {
+  readonly message: string;
+  readonly hint: string;
+} {
+  const hint = `Say which one is meant: add "id: ${live[0]?.id}" (or another of them) to the role.`;
+  return live.every((role) => role.name === name)
+    ? { message: `Two or more live roles are called "${name}": ${list(live.map(({ id }) => id))}.`, hint }
+    : {
+        message: `Several live roles have previous names of "${name}": ${list(live.map((role) => `"${role.name}" (${role.id})`))}.`,
+        hint: `${hint} The others are then roles without an entry.`,
+      };
+}
+
 /** Returns the finding of some data: all messages of findings are here. */
 export function toFinding(found: FindingData): Finding {
   const { code, name } = found;
@@ -182,12 +200,10 @@ export function toFinding(found: FindingData): Finding {
     hint,
   });
   switch (found.code) {
-    case "role-ambiguous":
-      return error(
-        "role",
-        `Two or more live roles are called "${name}": ${list(found.ids)}.`,
-        `Say which one is meant: add "id: ${found.ids[0]}" (or another of them) to the role.`,
-      );
+    case "role-ambiguous": {
+      const { message, hint } = ambiguousRoleTexts(found);
+      return error("role", message, hint);
+    }
     case "role-pin-missing":
       return error(
         "role",

@@ -68,8 +68,8 @@ export function ignoredEntries(
             // A pinned role is renamed to the name in its entry, which an ignored role may still have.
             isIgnoredRole(name) ||
             (id === undefined &&
-              previously !== undefined &&
-              isIgnoredRole(previously) &&
+              previously?.some(isIgnoredRole) &&
+              !hasCandidate(previously, roles, free) &&
               isRenamed(name, roles, free)),
         )
         .map(({ name }) => name),
@@ -87,14 +87,28 @@ export function ignoredEntries(
   };
 }
 
+/** Returns whether a live role that is not ignored, and that no other entry keeps, has one of an entry's previous names. */
+function hasCandidate(
+  previously: readonly string[],
+  roles: readonly DesiredRole[],
+  free: ReadonlySet<string>,
+  seen: ReadonlySet<string> = new Set(),
+): boolean {
+  return previously.some((former) => {
+    if (!free.has(former) || seen.has(former)) return false;
+    const keeper = roles.find(({ id, name }) => id === undefined && name === former);
+    return !keeper || hasCandidate(keeper.previously ?? [], roles, free, new Set([...seen, former]));
+  });
+}
+
 /**
  * Returns whether an entry matches by its previous name: no live role with its own name is free, or a chain of renames
  * takes that role.
  */
 function isRenamed(name: string, roles: readonly DesiredRole[], free: ReadonlySet<string>): boolean {
   const next = new Map(
-    roles.flatMap(({ id, previously, name: to }) =>
-      id === undefined && previously !== undefined ? [[previously, to] as const] : [],
+    roles.flatMap(({ id, previously = [], name: to }) =>
+      id === undefined ? previously.map((former) => [former, to] as const) : [],
     ),
   );
   const seen = new Set<string>();

@@ -188,7 +188,7 @@ function metadataChange(
 ): RoleChange | null {
   const declared = roles.find((role) => role.name === name);
   const planned = changes.find((change) => change.resource === "role" && change.name === name);
-  const keys = [planned?.id, declared?.id, name, declared?.previously];
+  const keys = [planned?.id, declared?.id, name, ...(declared?.previously ?? [])];
   const role = keys.flatMap(
     (key) => live.find((one) => key && (one.id === key || one.name === key)) ?? [],
   )[0];

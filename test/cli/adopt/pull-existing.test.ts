@@ -124,6 +124,25 @@ test("changes only what differs, and adjusts a shared role in the merchant's own
   expect((await shop.run(["pull", "--check"])).code).toBe(0);
 });
 
+test("a renamed role keeps the previous names that are nobody's, and of several live roles takes one", async () => {
+  const roles = (previously: string) =>
+    `version: 1\nmerchant: MC0A\nroles:\n  - name: Store\n    previously: ${previously}\n    permissions: []\n`;
+  await shop.write("access/a.yaml", roles("[Depot, Night] # since 2025"));
+  expect((await shop.run(["pull", "MC0A", "--yes", "--only", "roles"])).code).toBe(0);
+  expect(await read("access/a.yaml")).toContain(
+    "- name: Night\n    previously: [Store, Depot] # since 2025\n    permissions: [catalog_view]\n",
+  );
+  await shop.write("access/a.yaml", roles("[Added, Night]"));
+  expect((await shop.run(["plan", "access/a.yaml"])).stdout).toContain(
+    'Several live roles have previous names of "Store": "Added" (role_a),',
+  );
+  expect((await shop.run(["pull", "MC0A", "--yes", "--only", "roles"])).code).toBe(0);
+  expect(await read("access/a.yaml")).toContain(
+    "- name: Added\n    previously: Store\n    permissions: [catalog_view]\n    id: role_a\n",
+  );
+  expect((await shop.run(["plan", "access/a.yaml", "--detailed-exitcode"])).code).toBe(0);
+});
+
 test("a shared file is changed if all of its merchants agree", async () => {
   for (const id of ["role_c", "role_cb"]) {
     const merchant = id === "role_c" ? "MC0A" : "MC0B";

@@ -416,7 +416,7 @@ test("what is ignored by its id and declared by its name or address is an error,
   ]);
   const renamed = desired({
     ignore: { roles: ["role_1"], members: [] },
-    roles: [role("Till", { previously: "Clerk" })],
+    roles: [role("Till", { previously: ["Clerk"] })],
   });
   expect(briefFindings(planOf(renamed, is))[0]).toBe("error role-ignored Till");
 });

@@ -241,22 +241,61 @@ test("a replacement that was cut short goes on where it stopped, as the same cha
 
 test("previously makes a rename of what would be a removal and a creation", () => {
   const is = live([liveRole("role_1", "Team Lead")]);
-  const plan = planOf(desired({ roles: [role("Shift Lead", { previously: "Team Lead" })] }), is);
+  const plan = planOf(desired({ roles: [role("Shift Lead", { previously: ["Team Lead"] })] }), is);
   expect(plan.changes.map(({ kind, id, fields }) => [kind, id, fields])).toEqual([
     ["update", "role_1", [{ field: "name", before: "Team Lead", after: "Shift Lead" }]],
   ]);
 });
 
+test("of several previous names the one that is live makes the rename", () => {
+  const was = ["Team Lead", "Shift Supervisor"];
+  for (const name of was) {
+    const plan = planOf(
+      desired({ roles: [role("Shift Lead", { previously: was })] }),
+      live([liveRole("role_1", name)]),
+    );
+    expect(plan.changes.map(({ kind, id, name: to }) => [kind, id, to])).toEqual([
+      ["update", "role_1", "Shift Lead"],
+    ]);
+    expect(plan.findings).toEqual([]);
+  }
+});
+
+test("two live roles with previous names of one role are an error that says how to pin, and neither is removed", () => {
+  const is = live([liveRole("role_1", "Team Lead"), liveRole("role_2", "Shift Supervisor")]);
+  const entry = { previously: ["Team Lead", "Shift Supervisor"], permissions: [] };
+  const plan = planOf(desired({ roles: [role("Shift Lead", entry)] }), is);
+  expect(plan.changes).toEqual([]);
+  expect(plan.findings.map(({ code, severity, message, hint }) => [code, severity, message, hint])).toEqual([
+    [
+      "role-ambiguous",
+      "error",
+      'Several live roles have previous names of "Shift Lead": "Team Lead" (role_1), "Shift Supervisor" (role_2).',
+      'Say which one is meant: add "id: role_1" (or another of them) to the role. The others are then roles without an entry.',
+    ],
+  ]);
+  const pinned = planOf(desired({ roles: [role("Shift Lead", { ...entry, id: "role_2" })] }), is);
+  expect(brief(pinned)).toEqual(["update role Shift Lead", "delete role Team Lead"]);
+});
+
+test("an entry with several candidates gives up its own name to the entry that had it", () => {
+  const is = live([liveRole("role_b", "B"), liveRole("role_c", "C"), liveRole("role_d", "D")]);
+  const roles = [role("A", { previously: ["B"] }), role("B", { previously: ["C", "D"] })];
+  const plan = planOf(desired({ roles }), is);
+  expect(plan.changes.map(({ kind, id, name }) => [kind, id, name])).toEqual([["update", "role_b", "A"]]);
+  expect(briefFindings(plan)).toEqual(["error role-ambiguous B"]);
+});
+
 test("a rename that is done is not done again", () => {
   const is = live([liveRole("role_1", "Shift Lead")]);
-  expect(brief(planOf(desired({ roles: [role("Shift Lead", { previously: "Team Lead" })] }), is))).toEqual(
+  expect(brief(planOf(desired({ roles: [role("Shift Lead", { previously: ["Team Lead"] })] }), is))).toEqual(
     [],
   );
 });
 
 test("a chain of renames moves every role one name on", () => {
   const is = live([liveRole("role_b", "B"), liveRole("role_c", "C")]);
-  const want = desired({ roles: [role("A", { previously: "B" }), role("B", { previously: "C" })] });
+  const want = desired({ roles: [role("A", { previously: ["B"] }), role("B", { previously: ["C"] })] });
   expect(planOf(want, is).changes.map(({ kind, id, name }) => [kind, id, name])).toEqual([
     ["update", "role_b", "A"],
     ["update", "role_c", "B"],
@@ -265,14 +304,14 @@ test("a chain of renames moves every role one name on", () => {
 
 test("a name that another entry keeps is not taken for a rename", () => {
   const is = live([liveRole("role_b", "B")]);
-  const want = desired({ roles: [role("A", { previously: "B" }), role("B")] });
+  const want = desired({ roles: [role("A", { previously: ["B"] }), role("B")] });
   expect(brief(planOf(want, is))).toEqual(["create role A"]);
 });
 
 test("a rename onto a name that a live role has already is explained, not done", () => {
   const is = live([liveRole("role_a", "A"), liveRole("role_b", "B")]);
   const plan = planOf(
-    desired({ sync: { ...SYNC, roles: "additive" }, roles: [role("A", { previously: "B" })] }),
+    desired({ sync: { ...SYNC, roles: "additive" }, roles: [role("A", { previously: ["B"] })] }),
     is,
   );
   expect(brief(plan)).toEqual([]);
@@ -345,7 +384,7 @@ test("a role whose name differs from a live one by case alone is an error that a
   const plan = planOf(desired({ roles: [role("cashier")] }), is);
   expect(briefFindings(plan)).toContain("error role-name-case cashier");
   expect(plan.findings[0]?.hint).toContain('write "Cashier", or add "previously: Cashier"');
-  const renamed = planOf(desired({ roles: [role("cashier", { previously: "Cashier" })] }), is);
+  const renamed = planOf(desired({ roles: [role("cashier", { previously: ["Cashier"] })] }), is);
   expect([brief(renamed), briefFindings(renamed)]).toEqual([["update role cashier"], []]);
   const both = planOf(desired({ roles: [role("cashier"), role("Cashier")] }), is);
   expect([brief(both), briefFindings(both)]).toEqual([["create role cashier"], []]);
@@ -468,7 +507,7 @@ describe("the name of a role that is to be protected", () => {
   });
 
   test("may be a previous one, and a glob that matches nobody yet", () => {
-    expect(unknown("Former", { roles: [role("Cashier", { previously: "Former" })] })).toEqual([]);
+    expect(unknown("Former", { roles: [role("Cashier", { previously: ["Former"] })] })).toEqual([]);
     expect(unknown("Season*")).toEqual([]);
   });
 });
@@ -484,8 +523,8 @@ test("a live role is suggested for an entry without permissions, and for a forme
   expect(hints({ name: "cashier" }, false)).toEqual([
     'role-needs-permissions Did you mean "Cashier"? Otherwise add "permissions:" to the role; an empty list is allowed.',
   ]);
-  expect(hints({ name: "Till", previously: "cashier" }, true)).toEqual([
+  expect(hints({ name: "Till", previously: ["cashier"] }, true)).toEqual([
     'role-previously-unknown Did you mean "previously: Cashier"?',
   ]);
-  expect(hints({ name: "Till", previously: "Something else" }, true)).toEqual([]);
+  expect(hints({ name: "Till", previously: ["Something else"] }, true)).toEqual([]);
 });

@@ -92,7 +92,7 @@ describe("a plan is judged by the rules of the base branch, too", () => {
       ],
     });
     const head = desired({
-      roles: [role("Cashier", { previously: "Payer", permissions: ["payouts_create"] })],
+      roles: [role("Cashier", { previously: ["Payer"], permissions: ["payouts_create"] })],
       members: [member("ada@example.com", { roles: ["Cashier"] })],
     });
     const is = live([liveRole("role_1", "Payer")], []);

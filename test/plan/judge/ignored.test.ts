@@ -136,7 +136,7 @@ test("a role that is live under its own name may still have the name of an ignor
       desired({ ignore: { roles: ["Legacy A"], members: [] }, roles }),
       live([LEGACY, liveRole("role_2", "Till", { permissions: ["pay"] })]),
     );
-  const till = role("Till", { previously: "Legacy A", permissions: [] });
+  const till = role("Till", { previously: ["Legacy A"], permissions: [] });
   const done = ignoring(till);
   expect([brief(done), briefFindings(done)]).toEqual([
     ["update role Till"],
@@ -144,9 +144,14 @@ test("a role that is live under its own name may still have the name of an ignor
   ]);
   const due = ignoring({ ...till, name: "Desk" });
   expect(briefFindings(due)).toContain("error role-ignored Desk");
+  const visible = ignoring({ ...till, name: "Desk", previously: ["Legacy A", "Till"] });
+  expect([brief(visible), briefFindings(visible)]).toEqual([
+    ["update role Desk"],
+    ["warning roles-ignored ignore.roles"],
+  ]);
   const pinnedElsewhere = ignoring(till, role("Desk", { id: "role_2", permissions: [] }));
   expect(briefFindings(pinnedElsewhere)).toContain("error role-ignored Till");
-  const chain = ignoring(till, role("Desk", { previously: "Till", permissions: [] }));
+  const chain = ignoring(till, role("Desk", { previously: ["Till"], permissions: [] }));
   expect(briefFindings(chain)).toContain("error role-ignored Till");
 });
 

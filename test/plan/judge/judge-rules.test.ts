@@ -113,7 +113,7 @@ describe("what is broken already", () => {
 
   test("a role that is renamed still breaks what it broke", () => {
     const policies = { ...NO_POLICIES, requireUntil: ["Season"], requireMfa: ["Season"] };
-    const roles = [role("Season", { previously: "Seasonal", permissions: [] })];
+    const roles = [role("Season", { previously: ["Seasonal"], permissions: [] })];
     const is = live(
       [liveRole("role_1", "Seasonal")],
       [liveMember("a", "a@example.com", { roles: ["role_1"] })],

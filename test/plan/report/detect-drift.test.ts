@@ -63,7 +63,7 @@ test("reports what happened outside git, not its revert", () => {
 
 test("reports a policy that live access breaks, whichever side changed, also by a role's new name", () => {
   const policies = { ...desired().policies, maxHolders: { Season: 0 } };
-  const want = desired({ policies, roles: [role("Season", { previously: "Seasonal" })] });
+  const want = desired({ policies, roles: [role("Season", { previously: ["Seasonal"] })] });
   const is = live(
     [liveRole("role_1", "Seasonal")],
     [liveMember("a", "a@example.com", { roles: ["role_1"] })],

@@ -306,7 +306,7 @@ describe("undo", () => {
   test("does not restore a name that another role has by now", async () => {
     const { run, service } = await ran({
       roles: [
-        role("Till", { previously: "Cashier", permissions: ["catalog_view"], metadata: { owner: "a" } }),
+        role("Till", { previously: ["Cashier"], permissions: ["catalog_view"], metadata: { owner: "a" } }),
         ROLES[1] ?? role("Clerk"),
       ],
     });

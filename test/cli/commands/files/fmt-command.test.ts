@@ -224,6 +224,19 @@ checks:
     expect((await fmt("--fix")).stdout).toBe("3 unchanged\n");
   });
 
+  test("writes the current name for each of several previous ones", async () => {
+    const roles = ROLES.replace("previously: Lead", "previously: [Lead, Supervisor] # until 2026");
+    await shared("roles.yaml", roles);
+    const shop = (code: string, role: string) =>
+      `version: 1\nmerchant: ${code}\ninclude: [../shared/roles.yaml]\nmembers:\n  - email: ada@example.com\n    roles: [${role}]\n`;
+    await put("a.yaml", shop("MCA", "Lead"));
+    await put("b.yaml", shop("MCB", "Supervisor"));
+    expect(await fmt("--fix")).toMatchObject({ code: 0 });
+    expect(await get("a.yaml")).toBe(shop("MCA", "Shift Lead"));
+    expect(await get("b.yaml")).toBe(shop("MCB", "Shift Lead"));
+    expect(await sharedText("roles.yaml")).toBe(roles);
+  });
+
   test("leaves a shared name alone that is another role to another merchant, and what it cannot write", async () => {
     const group = "version: 1\npolicies:\n  require_mfa: [Lead]\n";
     await shared("group.yaml", group);

@@ -160,21 +160,61 @@ export function nextStepFor(status: Outcome["status"], { code, hint }: Failure):
   return step === HINT || step === null ? (hint ?? null) : step;
 }
 
-/** Formats diagnostics: location, message, code frame and hint of each, then the totals. */
+/** Formats diagnostics: location, message, code frame and hint of each, equal ones once, then the totals. */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[], style: Style): string {
   if (diagnostics.length === 0) return "";
-  return `${diagnostics.map((one) => renderDiagnostic(one, style)).join("\n")}\n${tally(diagnostics)}\n`;
+  return `${joinEqual(diagnostics)
+    .map((equal) => renderDiagnostic(equal, style))
+    .join("\n")}\n${tally(diagnostics)}\n`;
 }
 
-function renderDiagnostic(diagnostic: Diagnostic, style: Style): string {
-  const { file, span, severity, code, message, frame, hint } = diagnostic;
-  const place = span ? `${oneLine(file)}:${span.line}:${span.column}` : oneLine(file);
+/** Distinct from the first in nothing but the location; without others if they are shown by themselves. */
+type EqualDiagnostics = readonly [first: Diagnostic, ...others: Diagnostic[]];
+
+/** Joins the diagnostics that differ only in their locations, if there are enough of them. */
+function joinEqual(diagnostics: readonly Diagnostic[]): readonly EqualDiagnostics[] {
+  const kinds = new Map<string, [Diagnostic, ...Diagnostic[]]>();
+  for (const one of diagnostics) {
+    const kind = kindOfDiagnostic(one);
+    const known = kinds.get(kind);
+    if (known) known.push(one);
+    else kinds.set(kind, [one]);
+  }
+  return diagnostics.flatMap((one): readonly EqualDiagnostics[] => {
+    const equal = kinds.get(kindOfDiagnostic(one));
+    if (equal === undefined || equal.length < JOINED_FROM) return [[one]];
+    return equal[0] === one ? [equal] : [];
+  });
+}
+
+const JOINED_FROM = 3;
+
+function kindOfDiagnostic({ severity, code, message, hint }: Diagnostic): string {
+  return JSON.stringify([severity, code, message, hint]);
+}
+
+function renderDiagnostic([diagnostic, ...others]: EqualDiagnostics, style: Style): string {
+  const { severity, code, message, frame, hint } = diagnostic;
   const paint = severity === "error" ? style.red : style.yellow;
-  const head = `${style.bold(place)}: ${paint(severity)}: `;
+  const head = `${style.bold(placeOf(diagnostic))}: ${paint(severity)}: `;
   const lines = [...wrapIfNarrow(`${oneLine(message)} ${style.dim(`[${code}]`)}`, style, head, "  ")];
   if (frame !== undefined) lines.push(...frame.split("\n").map((line) => `  ${style.dim(oneLine(line))}`));
+  if (others.length > 0) lines.push(...wrapIfNarrow(alsoIn(others), style, "  ", "    "));
   if (hint !== undefined) lines.push(...wrapIfNarrow(oneLine(hint), style, `  ${style.cyan("→")} `, "    "));
   return `${lines.join("\n")}\n`;
+}
+
+/** "Also at access/a.yaml:3:1, access/b.yaml:3:1 and 295 more." */
+function alsoIn(others: readonly Diagnostic[]): string {
+  const shown = others.slice(0, PLACES_SHOWN).map(placeOf).join(", ");
+  const more = others.length - PLACES_SHOWN;
+  return `Also at ${shown}${more > 0 ? ` and ${grouped(more)} more` : ""}.`;
+}
+
+const PLACES_SHOWN = 3;
+
+function placeOf({ file, span }: Diagnostic): string {
+  return span ? `${oneLine(file)}:${span.line}:${span.column}` : oneLine(file);
 }
 
 /** "2 errors, 1 warning". */

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
+import type { Diagnostic } from "../../../src/model/diagnostic.ts";
 import type { ErrorCode, Failure } from "../../../src/model/errors.ts";
 import { PLAIN } from "../../../src/render/style.ts";
 import {
   nextStepFor,
+  renderDiagnostics,
   renderFailure,
   renderFailures,
   renderUnread,
@@ -191,4 +193,43 @@ test("merchants that failed for the same reason are named together", () => {
     `MC1, MC2, MC3 could not be planned.\nerror, 3 times: There is no API key for MC1.\n${next}\nMC4 could not be planned.\nerror: The key is malformed.\n${next}`,
   );
   expect(renderUnread("planned", [], PLAIN)).toBe("");
+});
+
+/** A warning in one of many files. */
+function warningIn(shop: number, message = 'The role "Cashier" is now called "Seller".'): Diagnostic {
+  return {
+    code: "previous-role-name",
+    severity: "warning",
+    message,
+    hint: 'Write "Seller".',
+    file: `access/shop-${shop}.yaml`,
+    span: { line: 4, column: 13, endLine: 4, endColumn: 20 },
+    frame: `> 4 |     roles: [Cashier] # ${shop}`,
+  };
+}
+
+test("equal warnings in many files are shown once, with the first places and how many more there are", () => {
+  const warnings = Array.from({ length: 300 }, (_, index) => warningIn(index + 1));
+  const other = warningIn(7, "Something else.");
+  expect(renderDiagnostics([...warnings, other], PLAIN)).toBe(
+    [
+      'access/shop-1.yaml:4:13: warning: The role "Cashier" is now called "Seller". [previous-role-name]',
+      "  > 4 |     roles: [Cashier] # 1",
+      "  Also at access/shop-2.yaml:4:13, access/shop-3.yaml:4:13, access/shop-4.yaml:4:13 and 296 more.",
+      '  → Write "Seller".',
+      "",
+      "access/shop-7.yaml:4:13: warning: Something else. [previous-role-name]",
+      "  > 4 |     roles: [Cashier] # 7",
+      '  → Write "Seller".',
+      "",
+      "301 warnings",
+      "",
+    ].join("\n"),
+  );
+});
+
+test("two equal warnings are both shown whole", () => {
+  const shown = renderDiagnostics([warningIn(1), warningIn(2)], PLAIN);
+  expect(shown.match(/roles: \[Cashier\]/g)).toHaveLength(2);
+  expect(shown).not.toContain("Also at");
 });

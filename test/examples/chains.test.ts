@@ -1,0 +1,119 @@
+import { readFileSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Loaded, loadStates } from "../../src/cli/files/load-states.ts";
+import { globMatcher } from "../../src/cli/session/session.ts";
+import { changedMerchants } from "../../src/config/changed-merchants.ts";
+import type { DesiredState } from "../../src/model/desired.ts";
+import type { LiveState } from "../../src/model/live.ts";
+import type { Plan } from "../../src/model/plan.ts";
+import { buildPlan } from "../../src/plan/build-plan.ts";
+import { createSandbox } from "../../src/sandbox/create-sandbox.ts";
+import { connectToFetch } from "../live/support.ts";
+import { type Files, seedOf } from "../support/chains/chain.ts";
+import { CHAINS, type ChainName } from "../support/chains/chains.ts";
+import { countedByCode, planOutcome, touchedFiles, touchedLines } from "../support/chains/outcome.ts";
+import { TODAY } from "../support/chains/year.ts";
+import { yearTable } from "../support/chains/year-table.ts";
+import { YEARS } from "../support/chains/years.ts";
+
+const DAY = 86_400_000;
+const PAGE = "../../docs/chains.md";
+
+test("the tables of docs/chains.md are those of the years; run it with -u to update them", async () => {
+  const page = readFileSync(new URL(PAGE, import.meta.url), "utf8");
+  const made = page.replace(/(?<=^<!-- year: (\w+) -->\n\n)(?:\|.*\n)*/gm, (_, name: ChainName) =>
+    yearTable(CHAINS[name](TODAY), YEARS[name]),
+  );
+  expect(made.match(/^<!-- year: /gm)).toHaveLength(Object.keys(YEARS).length);
+  await expect(made).toMatchFileSnapshot(PAGE);
+});
+
+describe.each(Object.keys(CHAINS) as ChainName[])("the organisation %s", (name) => {
+  const chain = CHAINS[name](TODAY);
+  const matches = globMatcher();
+  let cwd = "";
+  let before: Loaded;
+  let live: ReadonlyMap<string, LiveState>;
+
+  beforeAll(async () => {
+    cwd = await mkdtemp(join(tmpdir(), "rolecall-chain-"));
+    await turn({}, chain.files);
+    [before, live] = await Promise.all([load(TODAY), liveStates()]);
+  }, 60_000);
+
+  afterAll(async () => {
+    await rm(cwd, { recursive: true });
+  });
+
+  /** Writes one version of the files over another one. */
+  async function turn(from: Files, to: Files): Promise<void> {
+    for (const path of touchedFiles(from, to)) {
+      const text = to[path];
+      await mkdir(dirname(join(cwd, path)), { recursive: true });
+      await (text === undefined ? rm(join(cwd, path)) : writeFile(join(cwd, path), text));
+    }
+  }
+
+  const load = (now: number, paths: readonly string[] = []): Promise<Loaded> =>
+    loadStates(paths, { merchants: [], cwd, now });
+
+  async function liveStates(): Promise<ReadonlyMap<string, LiveState>> {
+    const now = (): number => TODAY;
+    const { fetch } = createSandbox({ now, sleep: async () => undefined, seed: seedOf(chain) });
+    const { reader } = connectToFetch(fetch, { key: "sk_test_sandbox", now });
+    const states = await Promise.all(chain.live.map(({ code }) => reader.read(code, [])));
+    return new Map(states.map((state) => [state.merchant, state]));
+  }
+
+  function planOf(desired: DesiredState, now: number): Plan {
+    const state = live.get(desired.merchant);
+    if (state === undefined) throw new Error(`${desired.merchant} is not live.`);
+    return buildPlan({ desired, live: state, service: "https://api.example.com", now, matches });
+  }
+
+  test("begins with valid files, and plans without changes and warnings", () => {
+    expect(before.diagnostics).toEqual([]);
+    const plans = before.states.map((state) => planOf(state, TODAY));
+    expect(plans.flatMap(({ changes, findings }) => [...changes, ...findings])).toEqual([]);
+  });
+
+  test.each(YEARS[name])("$title", async ({ edits, inDays = 0, expected }) => {
+    const files = edits.reduce((texts, edit) => edit(texts), chain.files);
+    const touched = touchedFiles(chain.files, files);
+    const now = TODAY + inDays * DAY;
+    await turn(chain.files, files);
+    // A shared file stands for the merchants that it reaches.
+    const after = await load(
+      now,
+      touched.filter((path) => /^(?!rolecall\.).*\.yaml$/.test(path) && files[path] !== undefined),
+    );
+    await turn(files, chain.files);
+    const changed = changedSince(before.states, after.states);
+    // With time, access ends without any change of a file.
+    const plans = after.states
+      .filter(({ merchant }) => changed.has(merchant) || inDays > 0)
+      .map((state) => planOf(state, now))
+      .filter(({ changes, merchant }) => changed.has(merchant) || changes.length > 0);
+    const problems = countedByCode(after.diagnostics.map(({ code }) => code));
+    expect({
+      files: touched.length,
+      lines: touchedLines(chain.files, files),
+      merchants: plans.length,
+      ...planOutcome(plans),
+      ...(problems && { problems }),
+    }).toEqual(expected);
+  });
+});
+
+/** Returns the merchants whose access or rules differ from what the files meant before. */
+function changedSince(before: readonly DesiredState[], after: readonly DesiredState[]): ReadonlySet<string> {
+  const read = new Set(after.map(({ merchant }) => merchant));
+  const changed = changedMerchants(
+    after,
+    before.filter(({ merchant }) => read.has(merchant)),
+  );
+  return new Set(changed.map(({ merchant }) => merchant));
+}

@@ -1,0 +1,54 @@
+import { append, dateAfter, edit, TODAY, type YearChange } from "./year.ts";
+
+const BACKEND = "teams/backend.yaml";
+
+const joiner = (name: string, days: number): string => `  - email: ${name}@contractor.example
+    roles: [Contractor]
+    until: ${dateAfter(TODAY, days)}
+`;
+
+/** A year of the agency. */
+export const AGENCY_YEAR: readonly YearChange[] = [
+  {
+    title: "Monday: two contractors join a team",
+    edits: [append(BACKEND, joiner("new.one", 60) + joiner("new.two", 85))],
+    expected: { files: 1, lines: 6, merchants: 10, create: 20, gain: 20 },
+  },
+  {
+    title: "The access of four contractors ends, and nobody edits anything",
+    edits: [],
+    command: "rolecall apply --only due",
+    inDays: 22,
+    expected: {
+      files: 0,
+      lines: 0,
+      merchants: 20,
+      delete: 40,
+      lose: 40,
+      problems: { "until-past": 4 },
+    },
+  },
+  {
+    title: "A contract is extended to 80 days from now",
+    edits: [edit(BACKEND, dateAfter(TODAY, 20), dateAfter(TODAY, 80))],
+    expected: { files: 1, lines: 1, merchants: 10 },
+  },
+  {
+    title: "A contractor without an end",
+    edits: [append(BACKEND, "  - email: forever@contractor.example\n    roles: [Contractor]\n")],
+    expected: {
+      files: 1,
+      lines: 2,
+      merchants: 10,
+      create: 10,
+      gain: 10,
+      refused: { "require-until": 10 },
+      problems: { "policy-require-until": 1 },
+    },
+  },
+  {
+    title: "A client no longer needs one of its two teams",
+    edits: [edit("access/client-7.yaml", ", ../teams/storefront.yaml", "")],
+    expected: { files: 1, lines: 1, merchants: 1, delete: 8, lose: 8 },
+  },
+];

@@ -1,0 +1,87 @@
+import { append, create, edit, type YearChange } from "./year.ts";
+
+const POLICY = "hq/policy.yaml";
+const shop = (franchisee: string, number: number): string =>
+  `access/franchise/${franchisee}/shop-${number}.yaml`;
+
+/** A year of the franchise. */
+export const FRANCHISE_YEAR: readonly YearChange[] = [
+  {
+    title: "A franchisee hires a cashier",
+    edits: [append(shop("osei", 2), "  - email: new.cashier@osei.example\n    roles: [Cashier]\n")],
+    expected: { files: 1, lines: 2, merchants: 1, create: 1, gain: 1 },
+  },
+  {
+    title: "A franchisee gives a role what head office forbids",
+    edits: [
+      edit(
+        shop("osei", 2),
+        "\nmembers:\n",
+        `
+roles:
+  - name: Bookkeeper
+    permissions: [payouts_edit, payouts_view]
+
+members:
+`,
+      ),
+    ],
+    expected: {
+      files: 1,
+      lines: 4,
+      merchants: 1,
+      create: 1,
+      refused: { "forbid-permissions": 1 },
+      problems: { "policy-forbidden-permission": 1, "unheld-role": 1 },
+    },
+  },
+  {
+    title: "A franchisee appoints a second administrator",
+    edits: [append(shop("osei", 2), "  - email: nephew@osei.example\n    roles: [role_admin]\n")],
+    expected: {
+      files: 1,
+      lines: 2,
+      merchants: 1,
+      create: 1,
+      gain: 1,
+      refused: { "check-at-most": 1, "max-holders": 1 },
+      problems: { "policy-max-holders": 1 },
+    },
+  },
+  {
+    title: "Head office allows one shop manager in each shop",
+    edits: [
+      edit(POLICY, "max_holders: { role_admin: 1 }", "max_holders: { Shop Manager: 1, role_admin: 1 }"),
+    ],
+    expected: { files: 1, lines: 1, merchants: 48 },
+  },
+  {
+    title: "Head office forbids all shops to edit the catalogue",
+    edits: [edit(POLICY, "forbid_permissions: [", "forbid_permissions: [catalog_edit, ")],
+    expected: {
+      files: 1,
+      lines: 1,
+      merchants: 48,
+      refused: { "forbid-permissions": 48 },
+      problems: { "policy-forbidden-permission": 1 },
+    },
+  },
+  {
+    title: "A franchisee joins, with its first shop",
+    edits: [
+      create(
+        "access/franchise/zuri/shop-1.yaml",
+        `version: 1
+merchant: MC0ZURI1
+include: [../../../hq/roles.yaml]
+
+members:
+  - email: office@zuri.example
+    roles: [role_admin]
+`,
+      ),
+      append(".github/CODEOWNERS", "/access/franchise/zuri/       @example/zuri\n"),
+    ],
+    expected: { files: 2, lines: 8, merchants: 1, create: 2 },
+  },
+];

@@ -3,7 +3,9 @@ import type {
   DesiredMember,
   DesiredRole,
   DesiredState,
+  From,
   Grant,
+  Leaver,
   ManagedUser,
   Origin,
   Until,
@@ -28,7 +30,7 @@ import { breachProblems, readableContent } from "./rules/judging.ts";
 import { checkMerchant } from "./rules/merchant-rules.ts";
 import { createRuleContext, type RuleContext } from "./rules/rule-context.ts";
 import type { MerchantFile } from "./schema/merchant-schema.ts";
-import { joinLists, omitUndefined, parseUntil, unique } from "./values.ts";
+import { joinLists, omitUndefined, parseFrom, parseUntil, unique } from "./values.ts";
 
 /** The result of combining a merchant's file with its includes. */
 export interface BuiltMerchant {
@@ -105,7 +107,7 @@ function normalise(main: ValidFile, all: readonly ValidFile[]): DesiredState | n
   }
   version satisfies 1;
   include satisfies readonly string[] | undefined;
-  const { sync, ignore, guards, policies, checks, roles, members, ...rest } = sections;
+  const { sync, ignore, guards, policies, checks, roles, members, leavers: _leavers, ...rest } = sections;
   rest satisfies Record<string, never>;
   const { base_url: baseUrl, key_env: keyEnv, ...restOfApi } = api;
   restOfApi satisfies Record<string, never>;
@@ -136,6 +138,7 @@ function normalise(main: ValidFile, all: readonly ValidFile[]): DesiredState | n
     ),
     roles: declared,
     members: renamed.size === 0 ? normaliseMembers(all) : normaliseMembers(all)?.map(withCurrentNames),
+    leavers: normaliseLeavers(all),
     origin: { file: main.file, path: [] },
   });
 
@@ -273,6 +276,26 @@ function normaliseManaged(managed: NonNullable<FileMember["managed"]>): ManagedU
   const { nickname, password_env: passwordEnv, ...rest } = managed;
   rest satisfies Record<string, never>;
   return omitUndefined({ nickname, passwordEnv });
+}
+
+/** Combines the leavers of all files; of several entries for one address the earliest counts. */
+function normaliseLeavers(all: readonly ValidFile[]): readonly Leaver[] | undefined {
+  const byAddress = new Map<string, Leaver>();
+  for (const { file, content } of all) {
+    for (const [index, { email, from: text, ...rest }] of (content.leavers ?? []).entries()) {
+      rest satisfies Record<string, never>;
+      const from = asFrom(text);
+      const known = byAddress.get(email.toLowerCase());
+      if (from === undefined || (known !== undefined && known.from.starts <= from.starts)) continue;
+      byAddress.set(email.toLowerCase(), { email, from, origin: { file, path: ["leavers", index] } });
+    }
+  }
+  return byAddress.size === 0 ? undefined : [...byAddress.values()];
+}
+
+/** Parses a beginning that the schema has accepted. */
+function asFrom(text: string | undefined): From | undefined {
+  return text === undefined ? undefined : (parseFrom(text) ?? undefined);
 }
 
 /** Parses an end that the schema has accepted. */

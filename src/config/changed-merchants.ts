@@ -52,6 +52,7 @@ function stateText({
   checks,
   roles,
   members,
+  leavers = [],
   sharedRuleNames = [],
   // Other merchants decide which roles they have.
   rolesElsewhere: _rolesElsewhere,
@@ -71,6 +72,7 @@ function stateText({
     asSet(sharedRuleNames),
     roles && asSet(roles.map(roleMeaning)),
     members && asSet(members.map(memberMeaning)),
+    asSet(leavers.map(({ email, from }) => [email.toLowerCase(), from.starts])),
   ]);
 }
 

@@ -218,7 +218,9 @@ export async function loadSources(
 export function released({ file, text, problems, raw }: SourceFile): SourceFile {
   const { merchant } = raw?.fields ?? {};
   const fields =
-    raw === null ? null : { file, fields: { merchant }, roles: [], adjustments: [], members: [] };
+    raw === null
+      ? null
+      : { file, fields: { merchant }, roles: [], adjustments: [], members: [], leavers: [] };
   return { file, text, content: null, raw: fields, includes: [], problems };
 }
 

@@ -1,6 +1,6 @@
-import type { Until } from "../model/desired.ts";
+import type { From, Until } from "../model/desired.ts";
 import type { FileLocation, Path } from "./diagnostics/problem.ts";
-import { fieldsOf, listOf, parseUntil, textOf } from "./values.ts";
+import { fieldsOf, listOf, parseFrom, parseUntil, textOf } from "./values.ts";
 
 /** An end date as far as it is readable; `until` is `null` if it is invalid. */
 export interface RawEnd {
@@ -60,6 +60,16 @@ export interface RawMember {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
+/** Somebody who leaves, as far as readable; a field is `null` if absent or unreadable. */
+export interface RawLeaver {
+  readonly file: string;
+  readonly path: Path;
+  readonly email: string | null;
+  /** The address in lower case, for comparison. */
+  readonly address: string | null;
+  readonly from: From | null;
+}
+
 /**
  * The readable content of one file, even if the schema rejects it, so that one mistake does not hide the others.
  */
@@ -70,6 +80,7 @@ export interface RawFile {
   readonly roles: readonly RawRole[];
   readonly adjustments: readonly RawAdjustment[];
   readonly members: readonly RawMember[];
+  readonly leavers: readonly RawLeaver[];
 }
 
 /** Converts a plain value, skipping what is unreadable. */
@@ -86,6 +97,7 @@ export function toRawFile(file: string, value: unknown): RawFile {
     roles: roles.filter((one) => !isAdjustment(one)).map(({ index, role }) => rawRole(file, index, role)),
     adjustments: roles.filter(isAdjustment).map(({ index, role }) => rawAdjustment(file, index, role)),
     members: members.map((member, index) => rawMember(file, index, member, grantsOf(member["roles"], index))),
+    leavers: listOf(fields["leavers"]).map((entry, index) => rawLeaver(file, index, fieldsOf(entry))),
   };
 }
 
@@ -157,6 +169,18 @@ function rawMember(
     grants,
     repeated: isAnyTwice(grants),
     fields,
+  };
+}
+
+function rawLeaver(file: string, index: number, fields: Readonly<Record<string, unknown>>): RawLeaver {
+  const email = textOf(fields["email"]);
+  const from = textOf(fields["from"]);
+  return {
+    file,
+    path: ["leavers", index],
+    email,
+    address: email === null ? null : email.toLowerCase(),
+    from: from === null ? null : parseFrom(from),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Until } from "../model/desired.ts";
+import type { From, Until } from "../model/desired.ts";
 import type { Kind, Path } from "./diagnostics/problem.ts";
 
 /** Returns the YAML kind of a plain value. */
@@ -129,10 +129,16 @@ const DAY = 86_400_000;
 
 /** Parses an end: a date includes its whole day in UTC, an RFC 3339 timestamp is that instant; null if neither. */
 export function parseUntil(text: string): Until | null {
+  const start = parseFrom(text);
+  return start === null ? null : { text, ends: start.starts + (DATE.test(text) ? DAY : 0) };
+}
+
+/** Parses a beginning: a date means the start of that day in UTC, an RFC 3339 timestamp that instant; null if neither. */
+export function parseFrom(text: string): From | null {
   const date = DATE.exec(text);
   if (date !== null) {
     const day = dayNumber(date);
-    return day === null ? null : { text, ends: (day + 1) * DAY };
+    return day === null ? null : { text, starts: day * DAY };
   }
   const stamp = TIMESTAMP.exec(text);
   const day = stamp && dayNumber(stamp);
@@ -142,7 +148,7 @@ export function parseUntil(text: string): Until | null {
   const [, , , , hours, minutes, seconds, fraction = "", sign, zoneHours = 0, zoneMinutes = 0] = stamp;
   const time = (Number(hours) * 60 + Number(minutes)) * 60_000 + Number(seconds) * 1000;
   const zone = (Number(zoneHours) * 60 + Number(zoneMinutes)) * (sign === "-" ? -60_000 : 60_000);
-  return { text, ends: day * DAY + time + Number(fraction.slice(0, 3).padEnd(3, "0")) - zone };
+  return { text, starts: day * DAY + time + Number(fraction.slice(0, 3).padEnd(3, "0")) - zone };
 }
 
 /** Returns why a text is not an end: no such day, no time zone, or another format. */

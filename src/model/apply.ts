@@ -262,4 +262,5 @@ export type UndoNoteCode =
   | "half-replaced"
   | "role-gone"
   | "ignored"
+  | "left"
   | "not-sure";

@@ -19,6 +19,20 @@ export interface Until {
   readonly ends: number;
 }
 
+/** The beginning of access or of an absence: its text, a date (start of that day, UTC) or timestamp, and that moment. */
+export interface From {
+  readonly text: string;
+  /** In ms since the epoch. */
+  readonly starts: number;
+}
+
+/** Somebody who leaves: from then on nobody of the address holds anything, whatever else the files say. */
+export interface Leaver {
+  readonly email: string;
+  readonly from: From;
+  readonly origin: Origin;
+}
+
 /** A desired custom role; an absent field is unmanaged and keeps its live value. */
 export interface DesiredRole {
   readonly name: string;
@@ -150,4 +164,6 @@ export interface DesiredState extends Addressed {
   readonly roles?: readonly DesiredRole[];
   /** Absent: members are not managed here. */
   readonly members?: readonly DesiredMember[];
+  /** One entry for each address. Absent: none. */
+  readonly leavers?: readonly Leaver[];
 }

@@ -29,7 +29,10 @@ export interface Diagnostic {
 }
 
 /** The part of a merchant's files that policies and checks depend on. */
-export type DeclaredAccess = Pick<DesiredState, "policies" | "checks" | "roles" | "members" | "origin">;
+export type DeclaredAccess = Pick<
+  DesiredState,
+  "policies" | "checks" | "roles" | "members" | "leavers" | "origin"
+>;
 
 /** The codes of diagnostics about broken policies and checks. */
 export type BreachCode =

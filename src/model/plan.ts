@@ -31,13 +31,14 @@ export interface MemberImage {
 }
 
 /**
- * Why a change is planned: the file says so, or does not list it, or grants it only until a date that is past; an
- * invitation has expired; the service cannot change a field in place; an earlier run is taken back.
+ * Why a change is planned: the file says so, or does not list it, or grants it only until a date that is past; the person
+ * has left; an invitation has expired; the service cannot change a field in place; an earlier run is taken back.
  */
 export type Reason =
   | "declared"
   | "unlisted"
   | "access-ended"
+  | "left"
   | "invitation-expired"
   | "immutable-field"
   | "undone";

@@ -2,6 +2,7 @@ import { by, byCodeUnit, isLiteralGlob } from "../lib/text.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { LiveState } from "../model/live.ts";
 import type { Change, Counts, Deferred, Finding, Plan, Refusal } from "../model/plan.ts";
+import { leftAt } from "./changes/active-member.ts";
 import { type MemberPlan, planMembers, type Renewal } from "./changes/plan-members.ts";
 import { planRoles, type RolePlan } from "./changes/plan-roles.ts";
 import { planFingerprint } from "./fingerprint.ts";
@@ -52,7 +53,8 @@ export interface PlanInput {
 export function buildPlan(input: PlanInput): Plan {
   const { desired, live, now, matches, lost = new Map(), renewal = {}, unrestored = [] } = input;
   const { sync } = desired;
-  const scope = scopeOf(live, desired.ignore, matches);
+  const left = leftAt(desired.leavers, now);
+  const scope = scopeOf(live, desired.ignore, matches, left);
   const named = new Set([...namedRoleIds(desired), ...protectedIds(desired.guards, scope)]);
   const ignored = ignoredEntries(desired, scope, matches);
   const roles = planRoles(desired.roles, scope, { ...sync, named, ignored: ignored.roles });
@@ -61,6 +63,7 @@ export function buildPlan(input: PlanInput): Plan {
     sync,
     roles: roleResolver(roles, { ...scope, ignoredRoles }),
     ignored: ignored.members,
+    left,
     now,
     lost,
     file: desired.origin.file,

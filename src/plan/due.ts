@@ -1,20 +1,20 @@
 import { canonicalJson } from "../lib/json-text.ts";
 import { by, byCodeUnit } from "../lib/text.ts";
-import type { DesiredState } from "../model/desired.ts";
-import type { Change, Plan } from "../model/plan.ts";
+import type { DesiredMember, DesiredState } from "../model/desired.ts";
+import type { Change, MemberChange, Plan } from "../model/plan.ts";
 import { type Approval, textHash } from "./approve.ts";
 import { buildPlan, type PlanInput } from "./build-plan.ts";
+import { leftAt } from "./changes/active-member.ts";
 
 /**
  * Returns the time since which a change is due: it does nothing but remove access whose end in the file has passed. In ms
  * since the epoch; `null` for any other change.
  */
-export function dueSince(change: Change, { members = [] }: Pick<DesiredState, "members">): number | null {
-  if (change.resource !== "member" || change.reason !== "access-ended") return null;
-  const member =
-    members.find(({ id }) => id !== undefined && id === change.id) ??
-    members.find(({ email }) => email.toLowerCase() === change.name.toLowerCase());
-  if (member === undefined) return null;
+export function dueSince(change: Change, desired: TimedState): number | null {
+  if (change.resource !== "member") return null;
+  const member = entryOf(change, desired);
+  if (change.reason === "left") return leftSince([change.name, member?.email], desired);
+  if (change.reason !== "access-ended" || member === undefined) return null;
   const { until, roles = [] } = member;
   if (change.kind === "delete") {
     const ends = roles.map((grant) => grant.until?.ends ?? Number.POSITIVE_INFINITY);
@@ -32,14 +32,33 @@ export function dueSince(change: Change, { members = [] }: Pick<DesiredState, "m
   return Number.isFinite(last) ? last : null;
 }
 
+/** The part of a desired state that says when access ends. */
+type TimedState = Pick<DesiredState, "members" | "leavers">;
+
+function entryOf({ id, name }: MemberChange, { members = [] }: TimedState): DesiredMember | undefined {
+  return (
+    members.find((member) => member.id !== undefined && member.id === id) ??
+    members.find(({ email }) => email.toLowerCase() === name.toLowerCase())
+  );
+}
+
+function leftSince(addresses: readonly (string | undefined)[], { leavers = [] }: TimedState): number | null {
+  const keys = new Set(addresses.map((address) => address?.toLowerCase()));
+  const times = leavers.flatMap(({ email, from }) => (keys.has(email.toLowerCase()) ? from.starts : []));
+  return times.length === 0 ? null : Math.min(...times);
+}
+
 /** Returns whether a state sets an end of somebody's access. */
-export function hasEnds({ members = [] }: Pick<DesiredState, "members">): boolean {
-  return members.some(({ until, roles = [] }) => until !== undefined || roles.some((one) => one.until));
+export function hasEnds({ members = [], leavers = [] }: TimedState): boolean {
+  return (
+    leavers.length > 0 ||
+    members.some(({ until, roles = [] }) => until !== undefined || roles.some((one) => one.until))
+  );
 }
 
 /** Hashes what a state leaves to time: the ends of access, and how old an invitation may become. */
 export function hashOfTimes(
-  { merchant, members = [], sync }: Pick<DesiredState, "merchant" | "members" | "sync">,
+  { merchant, members = [], leavers = [], sync }: TimedState & Pick<DesiredState, "merchant" | "sync">,
   key: string,
 ): string {
   const ends = members.flatMap(({ email, until, roles = [] }): readonly string[] => {
@@ -49,7 +68,10 @@ export function hashOfTimes(
   });
   const { reinvite } = sync;
   const renewal = typeof reinvite === "boolean" ? reinvite : reinvite.ms;
-  return textHash(canonicalJson([merchant, renewal, ends.sort(byCodeUnit)]), key);
+  const left = leavers.map(({ email, from }) => canonicalJson([email.toLowerCase(), from.starts]));
+  // Without leavers the text is that of earlier versions, whose approvals still count.
+  const times = [ends, ...(left.length > 0 ? [left] : [])].map((all) => all.sort(byCodeUnit));
+  return textHash(canonicalJson([merchant, renewal, ...times]), key);
 }
 
 /** Plans only the changes that are due: everything else is left out. */
@@ -93,19 +115,30 @@ function targetOf({ resource, name }: Change): string {
 export interface UpcomingEnd {
   /** The first moment without access, in ms since the epoch. */
   readonly ends: number;
-  /** As the file writes it: the last day with access, or a timestamp. */
+  /** As the file writes it: the last day with access, or a timestamp; of a leaver the first moment without it. */
   readonly text: string;
   readonly email: string;
   /** Roles that end then; `null` for the whole membership. */
   readonly roles: readonly string[] | null;
+  /** Set for a leaver: whether the merchant's files list the address. */
+  readonly leaves?: "listed" | "unlisted";
 }
 
 /** Returns the ends of access that a file sets for times to come: the earliest first, then by address. */
 export function upcomingEnds(
-  { members = [] }: Pick<DesiredState, "members">,
+  { members = [], leavers = [] }: TimedState,
   now: number,
 ): readonly UpcomingEnd[] {
-  return members
+  const listed = new Set(leavers.length === 0 ? [] : members.map(({ email }) => email.toLowerCase()));
+  const leaving = leavers
+    .filter(({ from }) => from.starts > now)
+    .map(({ email, from: { starts, text } }): UpcomingEnd => {
+      const leaves = listed.has(email.toLowerCase()) ? "listed" : "unlisted";
+      return { ends: starts, text, email, roles: null, leaves };
+    });
+  const left = leftAt(leavers, now);
+  const ending = members
+    .filter(({ email }) => !left.has(email.toLowerCase()))
     .flatMap(({ email, until, roles = [] }): readonly UpcomingEnd[] => {
       const last = until?.ends ?? Number.POSITIVE_INFINITY;
       if (last <= now) return [];
@@ -120,6 +153,8 @@ export function upcomingEnds(
         }),
         ...(until === undefined ? [] : [{ ends: last, text: until.text, email, roles: null }]),
       ];
-    })
-    .sort((a, b) => a.ends - b.ends || by(({ email }: UpcomingEnd) => email)(a, b));
+    });
+  return [...leaving, ...ending].sort(
+    (a, b) => a.ends - b.ends || by(({ email }: UpcomingEnd) => email)(a, b),
+  );
 }

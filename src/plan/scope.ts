@@ -20,11 +20,20 @@ export interface Scope {
   readonly ignoredMembers: readonly LiveMember[];
 }
 
-/** Removes ignored roles and members from the live state, before anything is compared. */
-export function scopeOf(live: LiveState, ignore: IgnorePatterns, matches: GlobMatch): Scope {
+/**
+ * Removes ignored roles and members from the live state, before anything is compared. Members with an address in `left`,
+ * in lower case, are never ignored.
+ */
+export function scopeOf(
+  live: LiveState,
+  ignore: IgnorePatterns,
+  matches: GlobMatch,
+  left: ReadonlySet<string> = new Set(),
+): Scope {
   const ignoredRole = (role: LiveRole): boolean => matchesAny(ignore.roles, [role.name, role.id], matches);
   const ignoredMember = (member: LiveMember): boolean =>
-    matchesAny(ignore.members, [...addressesOf(member), member.id], matches);
+    matchesAny(ignore.members, [...addressesOf(member), member.id], matches) &&
+    !addressesOf(member).some((address) => left.has(address.toLowerCase()));
   const roles = live.roles.filter((role) => !ignoredRole(role));
   const ignoredLiveRoles = roles.length === live.roles.length ? [] : live.roles.filter(ignoredRole);
   const kept = new Set(roles.map(({ id }) => id));

@@ -65,11 +65,14 @@ members:
   - { email: ada@example.com, roles: [Cashier], metadata: { employee_id: "7", team: till } }
   - { email: bob@example.com, id: mem_1, roles: [Lead, role_employee], until: 2027-06-30 }
   - { email: till@example.com, roles: [{ role: Auditor, until: 2027-01-31 }], managed: { nickname: Till, password_env: PW } }
+leavers: [{ email: eve@example.com, from: 2027-01-15 }]
 `;
 
 describe("merchants whose resolved state is another one", () => {
   test.each<readonly [what: string, from: string, to: string]>([
     ["environment", "environment: test", "environment: live"],
+    ["a leaver", "eve@", "eva@"],
+    ["the day on which somebody leaves", "2027-01-15", "2027-01-16"],
     ["service", "https://api.example.com", "https://other.example.com"],
     ["key", "SHOP_KEY", "OTHER_KEY"],
     ["sync of roles", "roles: additive", "roles: authoritative"],

@@ -103,6 +103,9 @@ describe("the JSON Schema that editors use", () => {
       "members.managed.nickname",
       "members.managed.password_env",
       "members.id",
+      "leavers",
+      "leavers.email",
+      "leavers.from",
     ]);
   });
 

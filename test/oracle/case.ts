@@ -36,6 +36,12 @@ export interface FileValue {
   readonly checks?: readonly CheckValue[];
   readonly roles?: readonly RoleValue[];
   readonly members?: readonly MemberValue[];
+  readonly leavers?: readonly LeaverValue[];
+}
+
+interface LeaverValue {
+  readonly email: string;
+  readonly from: string;
 }
 
 type Mode = "authoritative" | "additive";
@@ -288,6 +294,15 @@ function memberValue(email: string, names: readonly string[], world: World): fc.
     .map(({ upper, ...rest }) => present({ email: upper ? email.toUpperCase() : email, ...rest }));
 }
 
+/** Some who leave before, at or after the moments of the cases, and some twice. */
+const leavers: fc.Arbitrary<readonly LeaverValue[]> = fc.uniqueArray(
+  fc.record({
+    email: fc.constantFrom(...PEOPLE, STRANGERS[0], TILL, ROBOT, "DI@Example.com"),
+    from: fc.constantFrom("2026-06-16", "2026-06-20T18:00:00+02:00", "2026-01-01", "2099-01-01"),
+  }),
+  { minLength: 1, maxLength: 2, selector: ({ email }) => email },
+);
+
 const mode = fc.constantFrom("authoritative" as const, "authoritative" as const, "additive" as const);
 
 const sync = fc
@@ -409,8 +424,10 @@ const files = (world: World): fc.Arbitrary<Readonly<Record<string, FileValue>>> 
             adjusted: rarely(3, fc.subarray([...shared, "Nobody"], { minLength: 1 })),
             lists: fc.record({ add: fc.subarray([...PERMISSIONS]), remove: fc.subarray([...PERMISSIONS]) }),
             plain: fc.nat(5).map((lot) => lot > 0),
+            leaving: fc.record({ own: rarely(5, leavers), shared: rarely(2, leavers) }),
           })
           .map(({ main, other, sync: how, ignore: hidden, ruled: { guards, policies, checks }, ...rest }) => {
+            const { own: leaveHere, shared: leaveThere } = rest.leaving;
             const adjustments = includes ? adjustmentsOf(rest, other.roles) : [];
             const put = (of: typeof main, added: readonly RoleValue[] = []) => ({
               ...(managesRoles && { roles: [...of.roles, ...added] }),
@@ -426,6 +443,7 @@ const files = (world: World): fc.Arbitrary<Readonly<Record<string, FileValue>>> 
               policies: includes ? undefined : policies,
               checks,
               ...put(main, adjustments),
+              leavers: leaveHere,
             });
             return {
               "access/shop.yaml": file,
@@ -435,6 +453,7 @@ const files = (world: World): fc.Arbitrary<Readonly<Record<string, FileValue>>> 
                   ignore: hidden,
                   policies,
                   ...put(other),
+                  leavers: leaveThere,
                 }) as FileValue,
               }),
             };

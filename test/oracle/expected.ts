@@ -320,7 +320,28 @@ interface Work {
   readonly changes: Map<string, object | null>;
 }
 
-function planMembers(work: Work): readonly Outlook[] {
+/** First those go who have left; then nothing is left of them in the world, nor of what the files say of them. */
+function planMembers({ wanted, world, ...rest }: Work): readonly Outlook[] {
+  const { left, members } = wanted;
+  const isOfLeaver = ({ email }: WantedMember): boolean => left.has(email);
+  const pins = new Set(members?.filter(isOfLeaver).flatMap(({ id }) => id ?? []));
+  const hasLeft = ({ id, email }: WorldMember): boolean =>
+    left.has(email?.toLowerCase() ?? "") || (pins.has(id) && !isIgnoredMember(wanted, id, email));
+  const leaving = world.members.filter(hasLeft);
+  const gone = new Set(leaving.map(({ id }) => id));
+  const rests = members?.filter((one) => !isOfLeaver(one) && !gone.has(one.id ?? "")) ?? null;
+  const entryOf = (id: string): WantedMember | null => members?.find((one) => one.id === id) ?? null;
+  return [
+    ...leaving.map((one) => go(one, entryOf(one.id), { wanted, world, ...rest })),
+    ...planStaying({
+      ...rest,
+      wanted: { ...wanted, members: rests },
+      world: { ...world, members: world.members.filter((one) => !hasLeft(one)) },
+    }),
+  ];
+}
+
+function planStaying(work: Work): readonly Outlook[] {
   const { wanted, world, roles, errors } = work;
   const isHidden = ({ id, email }: WorldMember): boolean => isIgnoredMember(wanted, id, email);
   const visible = world.members.filter((one) => !isHidden(one));

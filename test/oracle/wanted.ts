@@ -13,6 +13,8 @@ import {
 export interface Wanted {
   readonly roles: readonly RoleValue[] | null;
   readonly members: readonly WantedMember[] | null;
+  /** Addresses, in lower case, of which nobody holds anything any more. */
+  readonly left: ReadonlySet<string>;
   readonly additive: { readonly roles: boolean; readonly members: boolean };
   readonly reinvite: boolean;
   readonly replaceRoles: boolean;
@@ -33,13 +35,18 @@ export interface WantedMember {
   readonly endless: readonly string[];
   /** Whether only an included file lists the person, without roles. */
   readonly isMention: boolean;
-  /** Whether all access has ended. */
+  /** Whether all access has ended, or the person has left. */
   readonly ended: boolean;
 }
 
 /** The moment at which access ends. */
 function endOf(text: string): number {
   return text.length === 10 ? Date.parse(`${text}T00:00:00Z`) + 24 * 3_600_000 : Date.parse(text);
+}
+
+/** The moment at which access begins, or somebody leaves. */
+function startOf(text: string): number {
+  return Date.parse(text.length === 10 ? `${text}T00:00:00Z` : text);
 }
 
 /** Reads the files of a case; null where one of them has an error. */
@@ -63,9 +70,15 @@ export function wantedOf({ files, now }: Pick<Case, "files" | "now">): Wanted | 
   const sync = one("sync");
   const [fewest, most] = [one("guards").min_holders ?? {}, one("policies").max_holders ?? {}];
   if (Object.entries(fewest).some(([role, count]) => count > (most[role] ?? count))) return null;
+  const left = new Set(
+    all.flatMap(({ leavers = [] }) =>
+      leavers.flatMap(({ email, from }) => (startOf(from) <= now ? email.toLowerCase() : [])),
+    ),
+  );
   return {
     roles,
-    members,
+    members: members?.map((one) => ({ ...one, ended: one.ended || left.has(one.email) })) ?? null,
+    left,
     additive: { roles: sync.roles === "additive", members: sync.members === "additive" },
     reinvite: sync.reinvite ?? true,
     replaceRoles: sync.replace_roles ?? false,

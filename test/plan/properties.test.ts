@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { applyPlan } from "../../src/apply/apply-plan.ts";
+import { dueSince } from "../../src/plan/due.ts";
 import { isApplicable } from "../support/applicable.ts";
 import { applyPorts } from "../support/apply-ports.ts";
 import { desiredStates, liveStates, mirror } from "../support/arbitrary.ts";
-import { matches, planOf, SYNC } from "../support/build.ts";
+import { matches, NOW, planOf, SYNC } from "../support/build.ts";
 import { modelService } from "../support/model-service.ts";
 import { runs } from "../support/property-runs.ts";
 
@@ -164,6 +165,35 @@ describe("for every desired and live state", () => {
         const removed = plan.changes.filter(({ kind }) => kind === "delete");
         expect(removed.filter(({ reason }) => reason !== "invitation-expired")).toEqual([]);
       }),
+    );
+  });
+
+  test("nobody of a leaver's address is left, and before that day the plan is the same as without the entry", () => {
+    const emails = fc.subarray(["ADA@example.com", "zoe@example.com", "cy@example.com"], { minLength: 1 });
+    const patterns = { roles: [], members: ["*@example.com"] };
+    fc.assert(
+      fc.property(both, emails, fc.boolean(), ({ want, is }, leaving, ignores) => {
+        const base = ignores ? { ...want, ignore: patterns } : want;
+        const at = (starts: number) => ({
+          ...base,
+          leavers: leaving.map((email) => ({ email, from: { text: "-", starts }, origin: want.origin })),
+        });
+        expect(planOf(at(NOW + 1), is)).toEqual(planOf(base, is));
+        const plan = planOf(at(NOW), is);
+        const left = new Set(leaving.map((email) => email.toLowerCase()));
+        const going = is.members
+          .filter(({ user, invite }) =>
+            [user?.email, invite?.email].some((email) => left.has(email?.toLowerCase() ?? "")),
+          )
+          .map(({ id }) => id);
+        const all = [...plan.changes, ...plan.deferred.map(({ change }) => change)];
+        const removed = all.filter(({ reason }) => reason === "left");
+        expect(removed.map(({ id }) => id).sort()).toEqual(going.sort());
+        expect(removed.every(({ kind }) => kind === "delete")).toBe(true);
+        expect(all.filter(({ kind, name }) => kind === "create" && left.has(name.toLowerCase()))).toEqual([]);
+        expect(removed.map((change) => dueSince(change, at(NOW)))).toEqual(removed.map(() => NOW));
+      }),
+      { numRuns: runs(120) },
     );
   });
 

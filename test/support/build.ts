@@ -3,6 +3,7 @@ import type {
   DesiredRole,
   DesiredState,
   Grant,
+  Leaver,
   Policies,
   SyncOptions,
   Until,
@@ -38,6 +39,11 @@ export function member(
 /** An end date; `ends` in milliseconds since the epoch. */
 export function until(text: string): Until {
   return { text, ends: Date.parse(`${text}T24:00:00.000Z`) };
+}
+
+/** Somebody who leaves at the start of a day. */
+export function leaver(email: string, day: string): Leaver {
+  return { email, from: { text: day, starts: Date.parse(`${day}T00:00:00.000Z`) }, origin: ORIGIN };
 }
 
 /** How the files of these tests are brought together with what is live. */

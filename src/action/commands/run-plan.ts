@@ -36,7 +36,7 @@ import {
 import { type CommitStates, readableBase } from "../review/base-states.ts";
 import { compareFiles } from "../review/compare-files.ts";
 import { plannedMerchants } from "../review/covered-merchants.ts";
-import { afterPlan, scopeText, verdictOf } from "../review/plan-outcome.ts";
+import { afterPlan, changesTimes, scopeText, verdictOf } from "../review/plan-outcome.ts";
 import { gatherPlans, partText, readParts } from "../review/plan-parts.ts";
 import {
   aboutFiles,
@@ -175,7 +175,7 @@ async function reviewed(
     after: afterPlan(context, states, plans, kept, before),
   };
   const changes = plans.some((one) => one.changes.length > 0 || one.deferred.length > 0);
-  const worth = changes || rules.length > 0;
+  const worth = changes || rules.length > 0 || (base !== null && changesTimes(states, base.states));
   const shown = before?.objections.size === 0 ? NO_COMMENT : comment;
   const outputs = { ...planOutputs(plans), ...(await publish(context, page, plans, shown, worth)) };
   if (verdict.reason !== null && verdict.reason !== "differences") return { ...verdict, outputs };

@@ -1,7 +1,7 @@
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
-import { upcomingEnds } from "../../plan/due.ts";
+import { hasEnds, hashOfTimes, upcomingEnds } from "../../plan/due.ts";
 import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
 import { endsText, type UnplannedView } from "../../render/markdown/review-sections.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../action-context.ts";
@@ -110,6 +110,13 @@ const MAX_NAMED = 3;
 function namedMerchants(plans: readonly Plan[]): string {
   if (plans.length > MAX_NAMED) return counted(plans.length, "merchant");
   return plans.map(({ merchant }) => inlineCode(merchant)).join(", ");
+}
+
+/** Returns whether the files leave something else to time than those of the base: a review has to see that. */
+export function changesTimes(states: readonly DesiredState[], base: readonly DesiredState[]): boolean {
+  const timesOf = (state: DesiredState): string => (hasEnds(state) ? hashOfTimes(state, "") : "");
+  const before = new Map(base.map((state) => [state.merchant, timesOf(state)]));
+  return states.some((state) => timesOf(state) !== (before.get(state.merchant) ?? ""));
 }
 
 /** Announces the ends of access that are to come: what follows from them needs no approval of its own. */

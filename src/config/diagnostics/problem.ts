@@ -179,6 +179,7 @@ export type EntryProblem =
       /** The rule only protects it, which makes sense for a live role that no file declares. */
       readonly protects?: true;
     }
+  | { readonly code: "leaver-listed"; readonly email: string; readonly from: string }
   | { readonly code: "unknown-protected-role"; readonly role: string; readonly near: string | null }
   | { readonly code: "unknown-member"; readonly email: string; readonly near: string | null }
   | { readonly code: "until-after-membership"; readonly until: string; readonly membership: string }

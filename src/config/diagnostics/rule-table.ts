@@ -40,7 +40,7 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "bad-period": error("`reinvite.for` is a number of weeks, days or hours such as `30d`."),
   "bad-removal-limit": error("`max_removals` is a share such as `25%`, or a count."),
   "bad-role-id": error("The id of a role begins with `role_`."),
-  "bad-until": error("`until` is an existing date, or a timestamp with a time zone."),
+  "bad-until": error("`until` and `from` are existing dates, or timestamps with a time zone."),
   "blank-text": error("Required text is not blank."),
   "check-at-most": refusal("No more members have a permission than a check allows."),
   "check-cannot": refusal("A member has no permission that a check denies."),
@@ -77,6 +77,7 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "include-merchant": error("An included file has no merchant code."),
   "include-not-read": error("A file with includes is loaded together with them."),
   "include-overrides": error("An included file has no `overrides`."),
+  "leaver-listed": warning("Nobody is listed who has left (`leavers`)."),
   "literal-key": error("A file contains no API key."),
   "looser-setting": error(
     "A merchant's file sets `max_removals`, `min_holders` or `max_holders` no looser than what it includes.",

@@ -193,7 +193,7 @@ function orderAt(path: Path): ((value: unknown) => SortKey) | null {
   if (path.length === 1 && section === "roles") {
     return (role) => byText(fieldsOf(role)["name"]);
   }
-  if (path.length === 1 && section === "members") {
+  if (path.length === 1 && (section === "members" || section === "leavers")) {
     return (member) => byText(fieldsOf(member)["email"]);
   }
   if (path.length === 3 && section === "roles" && key === "permissions") {

@@ -172,6 +172,10 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
       : `None of the given merchants that include this file has a role called ${quote(role)}, so this rule has no effect on them.`,
     hint: near === null ? "Check the name, or validate all merchants together." : didYouMean(near),
   }),
+  "leaver-listed": ({ email, from }, first) => ({
+    message: `${email} has left: from ${from}, says ${first}.`,
+    hint: "Remove it here.",
+  }),
   "unknown-protected-role": ({ role, near }) => ({
     message: `No declared role is called ${quote(role)}, so this protects at most a live role that no file lists.`,
     hint: near === null ? "Correct the name, or declare the role." : didYouMean(near),

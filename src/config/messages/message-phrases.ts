@@ -38,6 +38,7 @@ export const EXAMPLES: Readonly<Record<string, string>> = {
   email: "ada@example.com",
   key_env: "RETAIL_API_KEY",
   password_env: "TILL_7_PASSWORD",
+  from: "2027-01-15",
   can: "refunds_create",
   only: "[ada@example.com]",
   at_most: "2",
@@ -77,7 +78,12 @@ export function listed(words: readonly string[], last: "and" | "or"): string {
   return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
 }
 
-const ENTRIES: Readonly<Record<string, string>> = { roles: "a role", members: "a member", checks: "a check" };
+const ENTRIES: Readonly<Record<string, string>> = {
+  roles: "a role",
+  members: "a member",
+  leavers: "a leaver",
+  checks: "a check",
+};
 
 /** Names the mapping at a path. */
 export function owner(path: Path): string {

@@ -14,7 +14,12 @@ export const INCLUDE_HINTS = {
   ending: "Only YAML files can be included; their names end in .yaml or .yml.",
 };
 
-const FIRST_KEYS: Readonly<Record<string, string>> = { roles: "name: ", members: "email: ", checks: "can: " };
+const FIRST_KEYS: Readonly<Record<string, string>> = {
+  roles: "name: ",
+  members: "email: ",
+  leavers: "email: ",
+  checks: "can: ",
+};
 
 /** Returns the length of a list, as text. */
 export function sizeOf(value: unknown): string {
@@ -99,7 +104,7 @@ function scalarHint(path: Path, value: number | boolean): string {
   if (key.endsWith("_env")) {
     return "Name an environment variable; never write the secret itself.";
   }
-  if (key === "until") {
+  if (key === "until" || key === "from") {
     return "Write a whole date, such as 2027-01-31.";
   }
   return typeof value === "number"

@@ -117,8 +117,8 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
     message: `${quote(value)} is not the id of a role.`,
     hint: 'It begins with "role_". Leave the key out to find the role by its name.',
   })),
-  "bad-until": formatMessages(({ value }) => ({
-    message: `"until" must be a date, or a timestamp with a time zone, not ${quote(value)}.`,
+  "bad-until": formatMessages(({ path, value }) => ({
+    message: `${subject(path)} must be a date, or a timestamp with a time zone, not ${quote(value)}.`,
     hint: untilHint(String(value)),
   })),
   "blank-text": formatMessages(({ path }) => ({

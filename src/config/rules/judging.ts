@@ -132,7 +132,7 @@ function indexesOf(list: readonly unknown[], wanted: string): readonly number[] 
  * Returns the readable content of a file with errors, for its policies and checks; leaves out access whose end date is
  * unreadable.
  */
-export function readableContent({ file, fields, roles, adjustments, members }: RawFile): ValidFile {
+export function readableContent({ file, fields, roles, adjustments, members, leavers }: RawFile): ValidFile {
   const content: MerchantFile = {
     version: 1,
     // Never shown.
@@ -157,6 +157,9 @@ export function readableContent({ file, fields, roles, adjustments, members }: R
       ),
     ],
     members: members.flatMap(readableMember),
+    leavers: leavers.flatMap(({ email, from }) =>
+      email === null || from === null ? [] : [{ email, from: from.text }],
+    ),
   };
   return { file, content };
 }

@@ -19,6 +19,7 @@ import {
   knownMembers,
   knownProtectedRoles,
   knownRoles,
+  noLeavers,
   usualPermissions,
 } from "./references.ts";
 import { pairsAt, type RuleContext } from "./rule-context.ts";
@@ -41,6 +42,7 @@ const RULES: readonly MerchantRule[] = [
   knownRoles,
   knownProtectedRoles,
   knownMembers,
+  noLeavers,
   heldRoles,
   usualPermissions,
   possibleHolders,

@@ -1,9 +1,16 @@
 import { isSlip, openSuggester } from "../../lib/suggest.ts";
 import { isLiteralGlob } from "../../lib/text.ts";
 import { PREDEFINED_ROLES } from "../../model/live.ts";
-import type { FileLocation, LocatedProblem } from "../diagnostics/problem.ts";
-import { grantPath, locationOf, type RawFile, renamedRoles } from "../raw-file.ts";
-import { fieldsOf, listOf, textOf } from "../values.ts";
+import type { FileLocation, LocatedProblem, Path } from "../diagnostics/problem.ts";
+import {
+  grantPath,
+  locationOf,
+  memberLocation,
+  type RawFile,
+  type RawLeaver,
+  renamedRoles,
+} from "../raw-file.ts";
+import { fieldsOf, listOf, textOf, valueAt } from "../values.ts";
 import { entriesAt, pairsAt, type RuleContext } from "./rule-context.ts";
 
 interface Reference {
@@ -99,13 +106,8 @@ export function knownProtectedRoles(merchant: RuleContext): readonly LocatedProb
     });
 }
 
-function protectedRoles({ file, fields }: RawFile): readonly Reference[] {
-  const roles = fieldsOf(fieldsOf(fields["guards"])["protect"])["roles"];
-  return listOf(roles).flatMap((role, index) =>
-    typeof role === "string"
-      ? [{ text: role, location: locationOf(file, ["guards", "protect", "roles", index]) }]
-      : [],
-  );
+function protectedRoles(raw: RawFile): readonly Reference[] {
+  return textsAt(raw, ["guards", "protect", "roles"]);
 }
 
 /** Returns the grants of unknown roles. */
@@ -166,6 +168,44 @@ export function knownMembers(merchant: RuleContext): readonly LocatedProblem[] {
     !email.includes("@") || email.startsWith("role:") || known.has(email.toLowerCase()) || mayBeIgnored(email)
       ? []
       : [{ code: "unknown-member", email, near: suggest(email), location }],
+  );
+}
+
+/** Warns wherever the address of somebody who has left still stands. */
+export function noLeavers({ leavers, members, rawFiles, now }: RuleContext): readonly LocatedProblem[] {
+  const left = new Map<string, RawLeaver>();
+  for (const leaver of leavers) {
+    const { address, from } = leaver;
+    const known = left.get(address ?? "")?.from?.starts ?? Number.POSITIVE_INFINITY;
+    if (address !== null && from !== null && from.starts <= now && from.starts < known)
+      left.set(address, leaver);
+  }
+  if (left.size === 0) {
+    return [];
+  }
+  const named = [
+    ...members.flatMap((member) =>
+      member.email === null ? [] : [{ text: member.email, location: memberLocation(member, "email") }],
+    ),
+    ...rawFiles.flatMap((raw) => [
+      ...checkHolders(raw),
+      ...checkedMembers(raw),
+      ...textsAt(raw, ["guards", "protect", "members"]),
+      ...textsAt(raw, ["ignore", "members"]),
+    ]),
+  ];
+  return named.flatMap(({ text, location }): readonly LocatedProblem[] => {
+    const leaver = left.get(text.toLowerCase());
+    if (leaver === undefined) return [];
+    const first = locationOf(leaver.file, [...leaver.path, "email"]);
+    return [{ code: "leaver-listed", email: text, from: leaver.from?.text ?? "", location, first }];
+  });
+}
+
+/** Returns the texts of a list of a file. */
+function textsAt({ file, fields }: RawFile, path: Path): readonly Reference[] {
+  return listOf(valueAt(fields, path)).flatMap((value, index) =>
+    typeof value === "string" ? [{ text: value, location: locationOf(file, [...path, index]) }] : [],
   );
 }
 

@@ -1,5 +1,12 @@
 import type { FileLocation } from "../diagnostics/problem.ts";
-import { locationOf, type RawAdjustment, type RawFile, type RawMember, type RawRole } from "../raw-file.ts";
+import {
+  locationOf,
+  type RawAdjustment,
+  type RawFile,
+  type RawLeaver,
+  type RawMember,
+  type RawRole,
+} from "../raw-file.ts";
 import { fieldsOf, joinLists, listOf } from "../values.ts";
 
 /** The files of one merchant as the rules see them, as far as each is readable. */
@@ -10,6 +17,7 @@ export interface RuleContext {
   readonly roles: readonly RawRole[];
   readonly adjustments: readonly RawAdjustment[];
   readonly members: readonly RawMember[];
+  readonly leavers: readonly RawLeaver[];
   /** True if every file could be read. */
   readonly complete: boolean;
   /** True if no other role can exist: the section is managed and authoritative, and every role has a name. */
@@ -42,6 +50,7 @@ export function createRuleContext({ main, rawFiles, complete, now }: RuleContext
     roles,
     adjustments: rawFiles.flatMap((raw) => raw.adjustments),
     members,
+    leavers: rawFiles.flatMap((raw) => raw.leavers),
     complete,
     rolesComplete: complete && isWhole("roles", rawFiles) && roles.every(({ name }) => name !== null),
     membersComplete: complete && isWhole("members", rawFiles) && members.every(({ email }) => email !== null),

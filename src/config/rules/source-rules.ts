@@ -182,7 +182,7 @@ const LISTS: readonly Path[] = [
 ];
 
 /** Requires that lists have no duplicates. */
-function noRepeatedEntries({ fields, roles, adjustments }: RawFile): readonly Problem[] {
+function noRepeatedEntries({ fields, roles, adjustments, leavers }: RawFile): readonly Problem[] {
   const lists = [
     ...LISTS,
     ...listOf(fieldsOf(fields["policies"])["separate"]).map((_, index) => ["policies", "separate", index]),
@@ -201,6 +201,15 @@ function noRepeatedEntries({ fields, roles, adjustments }: RawFile): readonly Pr
   return [
     ...repeatsIn(listOf(fields["include"]), ["include"]).map(
       ({ text, ...places }): Problem => ({ code: "duplicate-include", name: text, ...places }),
+    ),
+    ...repeats(leavers, ({ address }) => address).map(
+      ({ text, item, first }): Problem => ({
+        code: "duplicate-entry",
+        text,
+        path: ["leavers"],
+        location: value([...item.path, "email"]),
+        first: value([...first.path, "email"]),
+      }),
     ),
     ...permissionLists.flatMap(({ permissions, path }) =>
       repeatsIn(permissions, path).map(

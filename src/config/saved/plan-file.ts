@@ -62,7 +62,15 @@ const fieldDiff = described(
 
 const base = {
   reason: described(
-    z.enum(["declared", "unlisted", "access-ended", "invitation-expired", "immutable-field", "undone"]),
+    z.enum([
+      "declared",
+      "unlisted",
+      "access-ended",
+      "left",
+      "invitation-expired",
+      "immutable-field",
+      "undone",
+    ]),
     { description: "Why the change is planned." },
   ),
   fingerprint: described(text, {

@@ -20,7 +20,8 @@ import {
   text,
 } from "./text-schemas.ts";
 
-const until = () =>
+/** Accepts an end or a beginning: both are written alike. */
+const moment = () =>
   described(
     z.string().check(z.refine((value) => parseUntil(value) !== null, "bad-until" satisfies FormatCode)),
     { pattern: UNTIL_PATTERN },
@@ -99,7 +100,7 @@ const grant = described(
       description: "A role's name from this file, or an id such as that of a predefined role.",
       examples: ["Shift Lead", "role_employee"],
     }),
-    until: optional(until(), {
+    until: optional(moment(), {
       title: "End of the grant",
       description:
         "When the grant ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it has no end.",
@@ -148,7 +149,7 @@ const member = described(
         "The member's roles: names from this file, or ids such as those of predefined roles; { role, until } for a grant with an end. Required for a new member. If absent, the live roles stay; [] removes all.",
       examples: [["Shift Lead", "role_employee"], [{ role: "Shift Lead", until: "2027-01-31" }]],
     }),
-    until: optional(until(), {
+    until: optional(moment(), {
       title: "End of the membership",
       description:
         "When the membership ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it has no end.",
@@ -170,6 +171,28 @@ const member = described(
     title: "Member",
     description: "Someone who has access to the merchant account.",
     examples: [{ email: "ada@example.com", roles: ["Shift Lead", "role_employee"] }],
+  },
+);
+
+/** The schema of an entry of `leavers`. */
+const leaver = described(
+  z.strictObject({
+    email: described(emailAddress(), {
+      title: "E-mail address",
+      description: "The address of the person, case-insensitive.",
+      examples: ["karim@example.com"],
+    }),
+    from: described(moment(), {
+      title: "From",
+      description:
+        "The first moment without access: a date (the start of that day in UTC), or a timestamp with a time zone.",
+      examples: ["2027-01-15", "2027-01-14T18:00:00+01:00"],
+    }),
+  }),
+  {
+    title: "Leaver",
+    description: "Somebody who leaves.",
+    examples: [{ email: "karim@example.com", from: "2027-01-15" }],
   },
 );
 
@@ -230,6 +253,13 @@ export const merchantSchema = described(
       title: "Members",
       description: "The members. If absent, members are not managed; [] means none.",
       examples: [[{ email: "ada@example.com", roles: ["Shift Lead"] }]],
+    }),
+    leavers: optional(z.array(leaver), {
+      title: "Leavers",
+      description:
+        "People who leave: from then on nobody of the address is a member or has an invitation, whatever else any file says, under members or ignore too. Guards apply. Of several entries for one address the earliest counts.",
+      default: [],
+      examples: [[{ email: "karim@example.com", from: "2027-01-15" }]],
     }),
   }),
   {

@@ -4,6 +4,7 @@ import type { Adoption, EntryEdit, RoleEntry, RoleEntryUpdate, Unwritable } from
 import type { DesiredRole, DesiredState } from "../../model/desired.ts";
 import type { LiveRole, LiveState } from "../../model/live.ts";
 import type { Plan } from "../../model/plan.ts";
+import { divideLeavers, leftAt } from "../changes/active-member.ts";
 import { planRoles, type RolePlan } from "../changes/plan-roles.ts";
 import { ignoredEntries } from "../judge/ignored.ts";
 import { roleResolver } from "../resolve.ts";
@@ -32,7 +33,10 @@ export interface AdoptionInput {
  */
 export function adoptLive(input: AdoptionInput): Adoption {
   const { desired, live, findings, now, matches, unwritable, wants = () => true } = input;
-  const scope = scopeOf(live, desired.ignore, matches);
+  const left = leftAt(desired.leavers, now);
+  const scope = scopeOf(live, desired.ignore, matches, left);
+  // A plan removes those who have left, whatever the entries say.
+  const staying = divideLeavers(desired.members, scope.members, left);
   const ignored = ignoredEntries(desired, scope, matches);
   const rolePlan = planRoles(desired.roles, scope, {
     roles: "additive",
@@ -53,10 +57,10 @@ export function adoptLive(input: AdoptionInput): Adoption {
   const ignoredRoles = new Set([...scope.ignoredRoles, ...ignored.roles]);
   const wordOf = roleWords(desired, scope, roles);
   const members =
-    desired.members === undefined
+    staying.entries === undefined
       ? { edits: [], mentions: [] }
-      : adoptMembers(desired.members, {
-          live: scope.members,
+      : adoptMembers(staying.entries, {
+          live: staying.live,
           ignoredLive: scope.ignoredMembers,
           now,
           file: desired.origin.file,

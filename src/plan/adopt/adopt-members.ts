@@ -10,7 +10,7 @@ import type {
 } from "../../model/adoption.ts";
 import type { DesiredMember, Grant } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
-import { isMention, isPast } from "../changes/plan-members.ts";
+import { isMention, isPast } from "../changes/active-member.ts";
 import { addressKeysOf, type Match, matchMembers } from "../match.ts";
 import type { RoleResolver } from "../resolve.ts";
 import { addressOf, isManaged, isServiceAccount } from "../scope.ts";

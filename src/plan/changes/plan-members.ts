@@ -1,4 +1,4 @@
-import type { DesiredMember, SyncOptions, Until } from "../../model/desired.ts";
+import type { DesiredMember, SyncOptions } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { MemberChange } from "../../model/plan.ts";
 import type { FindingData } from "../judge/findings.ts";
@@ -6,6 +6,7 @@ import { addressKeysOf, isExpired, type Match, matchMembers } from "../match.ts"
 import type { ReportFinding, RoleResolver } from "../resolve.ts";
 import { addressOf, isManaged, isServiceAccount, type Scope } from "../scope.ts";
 import type { LostInvitation } from "../undo/lost-state.ts";
+import { type ActiveMember, activeAt, divideLeavers, isMention } from "./active-member.ts";
 import { createMember, deleteMember, moveMember, reinviteMember, updateMember } from "./member-changes.ts";
 
 /** The planned changes of members. */
@@ -44,6 +45,8 @@ export interface MemberContext {
   readonly renewal: Renewal;
   /** Declared addresses that the file also ignores. */
   readonly ignored: ReadonlySet<string>;
+  /** Addresses, in lower case, of those who have left. */
+  readonly left: ReadonlySet<string>;
 }
 
 /** Compares the declared members with the live ones, and moves the holders of replaced roles. */
@@ -54,13 +57,18 @@ export function planMembers(
 ): MemberPlan {
   const findingData: FindingData[] = [];
   const report: ReportFinding = (found) => void findingData.push(found);
+  const { leaving, live: staying, entries = [], pinned } = divideLeavers(desired, live, context.left);
+  for (const { email: name, id = "" } of pinned) report({ code: "member-pin-left", name, id });
   const { changes: declared, unclaimed } = planDeclared(
-    desired ?? [],
-    { live, ignoredMembers },
+    entries,
+    { live: staying, ignoredMembers },
     context,
     report,
   );
-  const removals = desired ? planUnlisted(unclaimed, context, report) : [];
+  const removals = [
+    ...leaving.map((member) => deleteMember(member, context.roles, "left")),
+    ...(desired ? planUnlisted(unclaimed, context, report) : []),
+  ];
   const moves = planMoves(live, [...declared, ...removals], context.roles);
   const changes = [...declared, ...removals, ...moves];
   const touched = changes.filter(({ kind }) => kind !== "create").length;
@@ -87,31 +95,6 @@ function planDeclared(
     planMember(activeAt(member, context.now), match, { ...context, ...taken }, report),
   );
   return { changes: results.flat(), unclaimed };
-}
-
-/** A declared member at one time, without the grants that have ended. */
-export interface ActiveMember {
-  readonly member: DesiredMember;
-  /** `true` if the membership or all its grants have ended. */
-  readonly expired: boolean;
-  /** `true` if the membership or a grant has ended. */
-  readonly partlyExpired: boolean;
-}
-
-/** Returns a declared member at a time, in ms since the epoch. */
-export function activeAt(member: DesiredMember, now: number): ActiveMember {
-  const { roles } = member;
-  if (isPast(member.until, now)) return { member, expired: true, partlyExpired: true };
-  if (roles === undefined || !roles.some((grant) => isPast(grant.until, now))) {
-    return { member, expired: false, partlyExpired: false };
-  }
-  const left = roles.filter((grant) => !isPast(grant.until, now));
-  return { member: { ...member, roles: left }, expired: left.length === 0, partlyExpired: true };
-}
-
-/** Returns whether an end is past. */
-export function isPast(until: Until | undefined, now: number): boolean {
-  return until !== undefined && until.ends <= now;
 }
 
 /** The live members to which entries are pinned, by the live address. */
@@ -227,11 +210,6 @@ function takenAddress(
   if (pinned !== undefined && isNeeded) return { code: "member-pinned-elsewhere", name, ...pinned };
   const isSent = isNeeded || isRecreated(match, lost);
   return isSent && context.ignoredAddresses.has(key) ? { code: "member-ignored", name } : null;
-}
-
-/** Returns whether an entry only adds to a member that exists: it comes from an included file and grants no roles. */
-export function isMention({ roles, managed, origin }: DesiredMember, file: string): boolean {
-  return roles === undefined && managed === undefined && origin.file !== file;
 }
 
 /** Plans the changes of a matched member, who may have renewed the expired invitation that the entry is pinned to. */

@@ -86,6 +86,7 @@ export type FindingData =
       readonly id: string;
       readonly address: string;
     }
+  | { readonly code: "member-pin-left"; readonly name: string; readonly id: string }
   | {
       readonly code: "member-pinned-elsewhere";
       readonly name: string;
@@ -373,6 +374,12 @@ export function toFinding(found: FindingData): Finding {
         "member",
         `The entry of ${name} is pinned to ${found.id}, whose address is ${found.address}.`,
         "If these are two people, remove the id. If the address has changed, this is correct.",
+      );
+    case "member-pin-left":
+      return warning(
+        "member",
+        `The entry of ${name} is pinned to ${found.id}, which has an address under "leavers:", so the entry has no effect.`,
+        "Remove the id if these are two people; else remove the entry.",
       );
     case "member-pinned-elsewhere":
       return error(

@@ -1,6 +1,6 @@
 import type { Breach, BreachCode, BreachSubject, DeclaredAccess } from "../../model/diagnostic.ts";
 import type { Finding, Refusal } from "../../model/plan.ts";
-import { activeAt, isMention } from "../changes/plan-members.ts";
+import { activeAt, isMention, leftAt } from "../changes/active-member.ts";
 import { type Access, type PersonAccess, type RoleAccess, roleFinder } from "./access.ts";
 import {
   type Budget,
@@ -135,7 +135,8 @@ function openDeclared(declared: DeclaredAccess, now: number, budget?: Budget): J
 }
 
 /** Returns the access in the files alone; a role that they only name has unknown permissions. */
-function declaredAccess({ roles = [], members = [], origin }: DeclaredAccess, now: number): Access {
+function declaredAccess({ roles = [], members = [], leavers, origin }: DeclaredAccess, now: number): Access {
+  const left = leftAt(leavers, now);
   const keys = new Map<string, string>();
   const access = new Map<string, RoleAccess>();
   for (const { name, id = null, permissions = [] } of roles) {
@@ -145,7 +146,7 @@ function declaredAccess({ roles = [], members = [], origin }: DeclaredAccess, no
   const people = members.flatMap((entry): readonly PersonAccess[] => {
     const { member, expired } = activeAt(entry, now);
     const { email, id = null, roles: grants = [] } = member;
-    if (expired || isMention(member, origin.file)) return [];
+    if (expired || left.has(email.toLowerCase()) || isMention(member, origin.file)) return [];
     const held = grants.map(({ role }) => keys.get(role) ?? role);
     return [
       {

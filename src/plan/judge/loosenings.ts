@@ -2,7 +2,6 @@ import { isLiteralGlob } from "../../lib/text.ts";
 import {
   type Check,
   DEFAULT_REMOVAL_LIMIT,
-  type DesiredMember,
   type DesiredState,
   type GuardSettings,
   type Policies,
@@ -285,7 +284,17 @@ function unlisted(what: string, mode: SyncOptions["roles"]): readonly string[] {
 /** Returns the ends of memberships and grants that are later, or gone: no plan shows these before their time. */
 function laterEnds(base: DesiredState, head: DesiredState): readonly string[] {
   const members = byAddress(head.members);
-  return (base.members ?? []).flatMap(({ email, until, roles = [] }) => {
+  const leavers = byAddress(head.leavers);
+  const leaving = (base.leavers ?? []).flatMap(({ email, from }) => {
+    const now = leavers.get(email.toLowerCase())?.from;
+    if (now !== undefined && now.starts <= from.starts) return [];
+    return [
+      now === undefined
+        ? `${email} no longer leaves (leavers, from ${from.text})`
+        : `${email} leaves ${from.text} → ${now.text}`,
+    ];
+  });
+  const ending = (base.members ?? []).flatMap(({ email, until, roles = [] }) => {
     const now = members.get(email.toLowerCase());
     if (now === undefined) return [];
     const grants = new Map((now.roles ?? []).map((grant) => [grant.role, grant]));
@@ -297,6 +306,7 @@ function laterEnds(base: DesiredState, head: DesiredState): readonly string[] {
       }),
     ];
   });
+  return [...leaving, ...ending];
 }
 
 function later(what: string, was: Until | undefined, is: Until | undefined): readonly string[] {
@@ -304,8 +314,10 @@ function later(what: string, was: Until | undefined, is: Until | undefined): rea
   return [`${what} until ${was.text} → ${is === undefined ? "without end" : is.text}`];
 }
 
-function byAddress(members: DesiredState["members"]): ReadonlyMap<string, DesiredMember> {
-  return new Map((members ?? []).map((member) => [member.email.toLowerCase(), member]));
+function byAddress<Entry extends { readonly email: string }>(
+  entries: readonly Entry[] | undefined,
+): ReadonlyMap<string, Entry> {
+  return new Map((entries ?? []).map((entry) => [entry.email.toLowerCase(), entry]));
 }
 
 function otherService(base: DesiredState, head: DesiredState): readonly string[] {

@@ -1,5 +1,5 @@
 import { byCodeUnit } from "../../lib/text.ts";
-import type { DesiredMember, DesiredState, Environment } from "../../model/desired.ts";
+import type { DesiredMember, DesiredState, Environment, From } from "../../model/desired.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
 import type { MemberChange, Plan, RoleChange } from "../../model/plan.ts";
 import type {
@@ -9,6 +9,7 @@ import type {
   ReportedMember,
   ReportedRole,
 } from "../../model/reports.ts";
+import { activeAt, leftAt } from "../changes/active-member.ts";
 import {
   type Access,
   accessAfter,
@@ -37,6 +38,7 @@ export function liveReport({ live, desired, service, environment, plan }: LiveRe
   const liveRoles = new Map(scope.roles.map((role) => [role.id, role]));
   const liveMembers = new Map(live.members.map((member) => [member.id, member]));
   const declared = declaredBy(desired);
+  const leavingFrom = leaverFinder(desired);
   const created = new Map(changes.members.map((change) => [change.name.toLowerCase(), change]));
   return {
     merchant: live.merchant,
@@ -50,6 +52,7 @@ export function liveReport({ live, desired, service, environment, plan }: LiveRe
         const id = was?.id ?? "";
         const name = is?.name ?? was?.name ?? id;
         const held = liveMembers.get(id);
+        const address = held === undefined ? name : addressOf(held);
         const about = traits(held, created.get(name.toLowerCase()));
         // A managed user needs no invitation.
         const now = holding(
@@ -61,7 +64,7 @@ export function liveReport({ live, desired, service, environment, plan }: LiveRe
           ...about,
           before: was === is ? now : holding(was),
           after: now,
-          ends: endsOf(declared(id, held === undefined ? name : addressOf(held))),
+          ends: endsOf(declared(id, address), leavingFrom(address)),
         };
       })
       .sort(byName),
@@ -143,24 +146,33 @@ function declaredBy({
   return (id, email) => byId.get(id) ?? (email === null ? undefined : byEmail.get(email.toLowerCase()));
 }
 
-function endsOf(member: DesiredMember | undefined): readonly ReportedEnd[] {
-  if (member === undefined) return [];
+/** Returns a lookup of when somebody leaves. */
+function leaverFinder({ leavers = [] }: DesiredState): (email: string | null) => From | undefined {
+  const byEmail = new Map(leavers.map(({ email, from }) => [email.toLowerCase(), from]));
+  return (email) => (email === null ? undefined : byEmail.get(email.toLowerCase()));
+}
+
+function endsOf(member: DesiredMember | undefined, leaving: From | undefined): readonly ReportedEnd[] {
+  const leaves =
+    leaving === undefined ? [] : [{ role: null, text: `before ${leaving.text}`, ends: leaving.starts }];
+  return member === undefined ? leaves : [...leaves, ...declaredEnds(member)];
+}
+
+function declaredEnds(member: DesiredMember): readonly ReportedEnd[] {
   const ends = (member.roles ?? []).flatMap(({ role, until }) => (until ? [{ role, ...until }] : []));
   return member.until ? [{ role: null, ...member.until }, ...ends] : ends;
 }
 
 /** Reports the declared roles and their holders; `now` in ms since the epoch. */
 export function declaredReport(desired: DesiredState, now: number): AccessReport {
-  const { merchant, environment = null, roles = [], members = [] } = desired;
+  const { merchant, environment = null, roles = [], members = [], leavers } = desired;
   const declared = new Map(roles.map((role) => [role.name, role]));
-  const present = members
-    .filter(({ until }) => until === undefined || until.ends > now)
-    .map((member) => ({
-      ...member,
-      held: (member.roles ?? []).filter(({ until }) => until === undefined || until.ends > now),
-    }))
-    // A member whose grants have all ended is no member any more.
-    .filter(({ held, roles: granted = [] }) => held.length > 0 || granted.length === 0);
+  const left = leftAt(leavers, now);
+  const leavingFrom = leaverFinder(desired);
+  const present = members.flatMap((entry) => {
+    const { member, expired } = activeAt(entry, now);
+    return expired || left.has(entry.email.toLowerCase()) ? [] : [{ ...entry, held: member.roles ?? [] }];
+  });
   const named = present.flatMap(({ held }) => held.map(({ role }) => role));
   return {
     merchant,
@@ -195,7 +207,7 @@ export function declaredReport(desired: DesiredState, now: number): AccessReport
           invitedUntil: null,
           before: holds,
           after: holds,
-          ends: endsOf(member).filter(({ ends }) => ends > now),
+          ends: endsOf(member, leavingFrom(member.email)).filter(({ ends }) => ends > now),
         };
       })
       .sort(byName),

@@ -67,7 +67,7 @@ const COMMIT_PRECISION = 1000;
 
 function causeOf({ kind, reason }: Change, file: number | null, live: number | null): DriftCause {
   // Only time has passed.
-  if (reason === "access-ended" || reason === "invitation-expired") return "not-applied";
+  if (reason === "access-ended" || reason === "left" || reason === "invitation-expired") return "not-applied";
   if (file === null || live === null || kind === "create") return "unknown";
   return live >= file + COMMIT_PRECISION ? "outside-git" : "not-applied";
 }

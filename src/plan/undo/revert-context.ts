@@ -142,6 +142,8 @@ export interface MemberRevertContext extends UndoContext {
   readonly refs: RoleRefs;
   /** The file's members, used only for the passwords of managed users. */
   readonly declared: readonly DesiredMember[];
+  /** Addresses, in lower case, of those who have left. */
+  readonly left: ReadonlySet<string>;
   readonly note: AddNote;
   readonly byId: ReadonlyMap<string, LiveMember>;
   readonly byAddress: ReadonlyMap<string, LiveMember>;

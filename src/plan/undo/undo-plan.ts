@@ -2,6 +2,7 @@ import type { PastRun, UndoNote } from "../../model/apply.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { MemberChange, MemberImage, Plan, RoleChange, RoleRef } from "../../model/plan.ts";
 import { judgeChanges, type PlanInput } from "../build-plan.ts";
+import { leftAt } from "../changes/active-member.ts";
 import { memberImageOf } from "../changes/member-changes.ts";
 import { withFingerprint } from "../fingerprint.ts";
 import { addressesOf, addressOf, isManaged, matchesAny, scopeOf } from "../scope.ts";
@@ -28,7 +29,8 @@ export interface Undo {
  * and is noted.
  */
 export function undoPlan(run: PastRun, input: PlanInput): Undo {
-  const { desired, live, matches } = input;
+  const { desired, live, matches, now } = input;
+  const left = leftAt(desired.leavers, now);
   const scope = scopeOf(live, desired.ignore, matches);
   const effects = netEffects(run);
   const context = { scope, live, effects, ignore: desired.ignore, matches };
@@ -36,7 +38,7 @@ export function undoPlan(run: PastRun, input: PlanInput): Undo {
   // A role that cannot be removed may keep others from being reverted, so repeat until no more are found.
   for (;;) {
     const roles = undoRoles(context, kept);
-    const members = undoMembers({ ...context, roles, declared: desired.members ?? [] });
+    const members = undoMembers({ ...context, roles, left, declared: desired.members ?? [] });
     const held = stillHeld(roles, members.changes, live.members);
     if (held.length > 0) {
       for (const id of held) kept.add(id);
@@ -84,7 +86,7 @@ function touched(changes: readonly (RoleChange | MemberChange)[]): number {
 function undoMembers({
   roles,
   ...context
-}: UndoContext & Pick<MemberRevertContext, "declared"> & { readonly roles: RevertedRoles }): {
+}: UndoContext & Pick<MemberRevertContext, "declared" | "left"> & { readonly roles: RevertedRoles }): {
   readonly changes: readonly MemberChange[];
   readonly notes: readonly UndoNote[];
 } {
@@ -107,9 +109,13 @@ function undoMembers({
 
 function undoMember(effect: Effect<MemberImage>, context: MemberRevertContext): MemberChange | null {
   const { id, name, before, after } = effect;
-  const { note } = context;
+  const { note, left } = context;
   if (isIgnored(effect, context)) {
     note("ignored", name, `${name} is ignored by the file, so the member is left as it is.`);
+    return null;
+  }
+  if (before !== null && [name, before.email ?? name].some((address) => left.has(address.toLowerCase()))) {
+    note("left", name, `${name} has left ("leavers" in the file), so nothing is restored.`);
     return null;
   }
   const isRenewal = context.effects.members.some((other) => other.lost && other.name === name);

@@ -211,6 +211,8 @@ export interface EndView {
   readonly email: string;
   /** `null` for the whole membership. */
   readonly roles: readonly string[] | null;
+  /** Set for a leaver, whose `text` is the first moment without access. */
+  readonly leaves?: "listed" | "unlisted";
 }
 
 const ENDS_SHOWN = 10;
@@ -218,16 +220,45 @@ const ENDS_SHOWN = 10;
 /** Lists who loses access by time alone, the earliest first; empty if nobody does. */
 export function endsText(ends: readonly EndView[]): string {
   if (ends.length === 0) return "";
-  const lines = ends
-    .toSorted((a, b) => a.ends - b.ends)
-    .slice(0, ENDS_SHOWN)
-    .map(({ merchant, text, email, roles }) => {
-      const lost = roles === null ? "the membership" : roles.map(inlineCode).join(", ");
-      return `- ${text.includes("T") ? "from" : "after"} ${oneLine(text)}: ${inlineCode(merchant)} ${inlineCode(email)} loses ${lost}`;
-    });
-  const more = ends.length - lines.length;
+  const leaving = ends.filter(({ leaves }) => leaves !== undefined);
+  const people = new Map<string, EndView[]>();
+  for (const end of leaving) {
+    const key = `${end.email.toLowerCase()} ${end.ends}`;
+    const known = people.get(key);
+    if (known === undefined) people.set(key, [end]);
+    else known.push(end);
+  }
+  const events = [
+    ...[...people.values()].flatMap(leaverEvent),
+    ...ends
+      .filter(({ leaves }) => leaves === undefined)
+      .map(({ merchant, ends: at, text, email, roles }) => {
+        const lost = roles === null ? "the membership" : roles.map(inlineCode).join(", ");
+        return {
+          at,
+          line: `${text.includes("T") ? "from" : "after"} ${oneLine(text)}: ${inlineCode(merchant)} ${inlineCode(email)} loses ${lost}`,
+        };
+      }),
+  ].sort((a, b) => a.at - b.at);
+  const lines = events.slice(0, ENDS_SHOWN).map(({ line }) => `- ${line}`);
+  const more = events.length - lines.length;
   const rest = more > 0 ? [`- and ${counted(more, "more end")}`] : [];
   return `**Later**, by their end dates, without another review:\n\n${[...lines, ...rest].join("\n")}`;
+}
+
+/** Returns one line for somebody who leaves, whatever the number of merchants. */
+function leaverEvent(ends: readonly EndView[]): readonly { readonly at: number; readonly line: string }[] {
+  const [first] = ends;
+  if (first === undefined) return [];
+  const listed = ends.filter(({ leaves }) => leaves === "listed").map(({ merchant }) => merchant);
+  const [only] = listed;
+  const where =
+    only === undefined
+      ? "wherever that is a member: no file lists the address"
+      : listed.length === 1
+        ? inlineCode(only)
+        : counted(listed.length, "merchant");
+  return [{ at: first.ends, line: `on ${oneLine(first.text)}: ${inlineCode(first.email)} leaves ${where}` }];
 }
 
 /** A merchant that could not be read, with the reason. */

@@ -42,6 +42,8 @@ function remarkOf(change: Change): string {
       return "not in the file";
     case "access-ended":
       return "its end date has passed";
+    case "left":
+      return "has left";
     case "invitation-expired":
       return kind === "replace" ? "renews the expired invitation" : "an expired invitation";
     case "immutable-field":

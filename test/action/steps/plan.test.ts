@@ -69,6 +69,18 @@ describe("plan", () => {
     );
   });
 
+  test("the comment announces who will leave, in one line", async () => {
+    await repository.propose(7, {
+      [FILE]: `${BASE}leavers:\n  - { email: BEN@example.com, from: 2099-01-15 }\n  - { email: eve@example.com, from: 2099-01-31T18:00:00Z }\n`,
+    });
+    await plan();
+    expect(unescaped(onlyComment())).toContain(
+      "**Later**, by their end dates, without another review:\n\n" +
+        "- on 2099-01-15: <code>BEN@example.com</code> leaves <code>MC1</code>\n" +
+        "- on 2099-01-31T18:00:00Z: <code>eve@example.com</code> leaves wherever that is a member: no file lists the address",
+    );
+  });
+
   test("a second push edits the comment in place, first to planning, though others have copied its marker", async () => {
     await repository.propose(7, { [FILE]: WITH_ROLE });
     await plan();

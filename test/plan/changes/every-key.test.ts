@@ -138,6 +138,9 @@ const CASES: Readonly<Record<string, string>> = {
     "{ email: till@example.com }",
     "{ email: new@example.com, roles: [], managed: { password_env: P } }",
   ),
+  leavers: `${BASE}leavers: [{ email: ada@example.com, from: 2026-01-31 }]\n`,
+  "leavers.email": `${BASE}leavers: [{ email: ada@example.com, from: 2026-01-31 }]\n`,
+  "leavers.from": `${BASE}leavers: [{ email: ada@example.com, from: 2026-01-31 }]\n`,
 };
 
 const MORE = "version: 1\nroles: [{ name: Included, permissions: [view] }]\n";

@@ -123,6 +123,14 @@ test.each<readonly [base: string, head: string, texts: readonly string[]]>([
   ],
   // End dates, which no plan shows.
   [
+    "leavers:\n  - { email: a@example.com, from: 2099-01-01 }\n  - { email: b@example.com, from: 2099-01-01 }\n  - { email: c@example.com, from: 2099-01-01 }",
+    "leavers:\n  - { email: A@example.com, from: 2099-01-01T01:00:00+01:00 }\n  - { email: b@example.com, from: 2099-01-02 }",
+    [
+      "b@example.com leaves 2099-01-01 → 2099-01-02",
+      "c@example.com no longer leaves (leavers, from 2099-01-01)",
+    ],
+  ],
+  [
     "members:\n  - { email: a@example.com, until: 2099-06-30, roles: [{ role: Payer, until: 2099-01-31 }] }",
     "members:\n  - { email: a@example.com, until: 2099-12-31, roles: [Payer] }",
     [

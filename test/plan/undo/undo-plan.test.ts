@@ -11,6 +11,7 @@ import {
   briefRefusals,
   desired,
   invited,
+  leaver,
   live,
   liveMember,
   liveRole,
@@ -338,6 +339,16 @@ describe("undo", () => {
     expect(withFile.plan.changes[0]?.after).toMatchObject({
       managed: { nickname: "Till", passwordEnv: "TILL" },
     });
+  });
+
+  test("invites nobody who has left by then, and says so", async () => {
+    const leavers = [leaver("CY@example.com", "2026-06-15")];
+    const { run, service } = await ran({ leavers });
+    expect(run.writes).toHaveLength(1);
+    const back = undo(run, service, { leavers });
+    expect([back.plan.changes, codes(back)]).toEqual([[], ["left cy@example.com"]]);
+    // Without the entry the file does not stand in the way.
+    expect(brief(undo(run, service).plan)).toEqual(["create member cy@example.com"]);
   });
 
   test.each(["expired", "disabled", "unknown"] as const)(

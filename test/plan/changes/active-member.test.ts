@@ -1,0 +1,145 @@
+import { describe, expect, test } from "vitest";
+import type { DesiredState } from "../../../src/model/desired.ts";
+import { adoptLive } from "../../../src/plan/adopt/adopt-live.ts";
+import { dueSince, hasEnds, hashOfTimes, planDue, upcomingEnds } from "../../../src/plan/due.ts";
+import { declaredReport, liveReport } from "../../../src/plan/report/build-access-report.ts";
+import {
+  brief,
+  briefFindings,
+  briefRefusals,
+  desired,
+  invited,
+  leaver,
+  live,
+  liveMember,
+  liveRole,
+  matches,
+  member,
+  NOW,
+  planOf,
+  role,
+  SYNC,
+} from "../../support/build.ts";
+
+const IS = live(
+  [liveRole("role_1", "Cashier"), liveRole("role_owner", "Owner", { predefined: true })],
+  [
+    liveMember("mem_1", "Karim@example.com", { roles: ["role_1"] }),
+    liveMember("mem_2", "ada@example.com", { roles: ["role_owner"] }),
+  ],
+);
+const MEMBERS = [
+  member("karim@example.com", { roles: ["Cashier"] }),
+  member("ada@example.com", { roles: ["role_owner"] }),
+];
+const LEFT = [leaver("KARIM@example.com", "2026-06-15")];
+const want = (rest: Partial<DesiredState> = {}): DesiredState =>
+  desired({ roles: [role("Cashier")], members: MEMBERS, leavers: LEFT, ...rest });
+const reasons = (state: DesiredState, is = IS) =>
+  planOf(state, is).changes.map(({ kind, id, reason }) => `${kind} ${id} ${reason}`);
+
+describe("somebody who has left holds nothing", () => {
+  test.each<readonly [what: string, rest: Partial<DesiredState>]>([
+    ["listed", {}],
+    ["not listed", { members: MEMBERS.slice(1) }],
+    ["listed and ignored", { ignore: { roles: [], members: ["karim@*"] }, members: MEMBERS.slice(1) }],
+    ["additive", { members: MEMBERS.slice(1), sync: { ...SYNC, members: "additive" } }],
+    ["pinned", { members: [{ ...MEMBERS[0], id: "mem_1" }, ...MEMBERS.slice(1)] as typeof MEMBERS }],
+  ])("%s", (_, rest) => {
+    expect(reasons(want(rest))).toEqual(["delete mem_1 left"]);
+  });
+
+  test("also without a section of members", () => {
+    const { members: _, ...rest } = want();
+    expect(reasons(rest)).toEqual(["delete mem_1 left"]);
+    expect(planOf(rest, IS).summary.members).toMatchObject({ delete: 1, unmanaged: 1 });
+  });
+
+  test("at the first moment of that day, and not before", () => {
+    const start = Date.parse("2026-06-15T00:00:00.000Z");
+    expect(brief(planOf(want(), IS, start - 1))).toEqual([]);
+    expect(brief(planOf(want(), IS, start))).toEqual(["delete member Karim@example.com"]);
+  });
+
+  test("whatever kind of membership it is, and however many there are", () => {
+    const user = { id: "u", email: "karim@example.com", mfaOnLogin: false };
+    const is = live(IS.roles, [
+      invited("mem_3", "karim@example.com"),
+      invited("mem_4", "karim@example.com", { status: "expired" }),
+      liveMember("mem_5", "karim@example.com", { user: { ...user, type: "managed_user" } }),
+      liveMember("mem_6", "karim@example.com", { user: { ...user, type: "service_account" } }),
+      liveMember("mem_7", "karim@example.com", { status: "disabled" }),
+    ]);
+    expect(reasons(want({ members: [] }), is)).toEqual([3, 4, 5, 6, 7].map((id) => `delete mem_${id} left`));
+  });
+
+  test("nor is anybody of that address invited, or one whose entry is pinned to such a member", () => {
+    expect(brief(planOf(want(), live(IS.roles, IS.members.slice(1))))).toEqual([]);
+    const pinned = [member("new@example.com", { id: "mem_1", roles: ["Cashier"] }), ...MEMBERS.slice(1)];
+    expect(reasons(want({ members: pinned }))).toEqual(["delete mem_1 left"]);
+    expect(briefFindings(planOf(want({ members: pinned }), IS))).toEqual([
+      "warning member-pin-left new@example.com",
+    ]);
+  });
+
+  test("nor does the member that an entry of that address is pinned to, whatever its address is by now", () => {
+    const pinned = [member("karim@example.com", { id: "mem_1", roles: ["Cashier"] }), ...MEMBERS.slice(1)];
+    const is = live(IS.roles, [liveMember("mem_1", "k@example.com"), ...IS.members.slice(1)]);
+    const state = want({ members: pinned });
+    expect(reasons(state, is)).toEqual(["delete mem_1 left"]);
+    expect(planOf(state, is).changes.map((change) => dueSince(change, state))).toEqual([
+      Date.parse("2026-06-15T00:00:00.000Z"),
+    ]);
+  });
+
+  test("but guards apply", () => {
+    const owner = want({ leavers: [leaver("ada@example.com", "2026-06-15")] });
+    expect(briefRefusals(planOf(owner, IS))).toEqual(["guard min-holders Owner"]);
+    const protect = { roles: [], members: ["karim@example.com"] };
+    expect(briefRefusals(planOf(want({ guards: { protect } }), IS))).toEqual([
+      "guard protect Karim@example.com",
+    ]);
+  });
+});
+
+test("that somebody has left is due, and hashed with the ends; without leavers the hash is that of before", () => {
+  const input = { desired: want({ roles: [] }), live: IS, service: "s", now: NOW, matches };
+  expect(brief(planDue(input))).toEqual(["delete member Karim@example.com"]);
+  expect([hasEnds(want()), hasEnds(want({ leavers: [] }))]).toEqual([true, false]);
+  const { leavers: _, ...without } = want();
+  const hashes = [want(), want({ leavers: [leaver("karim@example.com", "2026-06-16")] }), without];
+  expect(new Set(hashes.map((state) => hashOfTimes(state, ""))).size).toBe(3);
+  expect(hashOfTimes(want({ leavers: [] }), "")).toBe(hashOfTimes(without, ""));
+});
+
+test("who is to leave is announced, whether listed or not; of who has left no end", () => {
+  const leavers = [leaver("karim@example.com", "2026-07-01"), leaver("zoe@example.com", "2026-06-20")];
+  const ending = { text: "-", ends: NOW + 1 };
+  const members = [...MEMBERS, member("gone@example.com", { until: ending })];
+  const ends = upcomingEnds(
+    { members, leavers: [...leavers, leaver("gone@example.com", "2026-06-01")] },
+    NOW,
+  );
+  expect(ends.map(({ email, text, leaves }) => [email, text, leaves])).toEqual([
+    ["zoe@example.com", "2026-06-20", "unlisted"],
+    ["karim@example.com", "2026-07-01", "listed"],
+  ]);
+});
+
+test("a report of the files leaves out who has left, and one of what is live says who leaves when", () => {
+  const later = want({ leavers: [leaver("karim@example.com", "2026-07-01")] });
+  expect(declaredReport(want(), NOW).members.map(({ name }) => name)).toEqual(["ada@example.com"]);
+  const end = { role: null, text: "before 2026-07-01", ends: Date.parse("2026-07-01T00:00:00Z") };
+  expect(declaredReport(later, NOW).members[1]?.ends).toEqual([end]);
+  const report = liveReport({ live: IS, desired: later, service: "s", environment: null, plan: null });
+  expect(report.members.map(({ ends }) => ends)).toEqual([[], [end]]);
+});
+
+test("a pull adopts nobody who has left, and leaves the entry to its author", () => {
+  const unwritable = { roles: new Map(), members: new Map() };
+  const input = { live: IS, findings: [], now: NOW, matches, unwritable };
+  expect(adoptLive({ ...input, desired: want({ members: MEMBERS.slice(1) }) }).edits).toEqual([]);
+  const other = [member("karim@example.com", { roles: ["role_owner"] }), ...MEMBERS.slice(1)];
+  expect(adoptLive({ ...input, desired: want({ members: other }) }).edits).toEqual([]);
+  expect(adoptLive({ ...input, desired: want({ members: other, leavers: [] }) }).edits).toHaveLength(1);
+});

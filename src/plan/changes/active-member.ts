@@ -28,7 +28,7 @@ export function isPast(until: Until | undefined, now: number): boolean {
 }
 
 /** Returns whether a beginning is past; access without one has begun. */
-export function hasBegun(from: From | undefined, now: number): boolean {
+function hasBegun(from: From | undefined, now: number): boolean {
   return from === undefined || from.starts <= now;
 }
 

@@ -130,6 +130,44 @@ describe("an included file", () => {
     expect(one.stderr).toContain("error: No file that is named or reached declares merchant MCB.");
   });
 
+  test("in a named folder stands for the merchants that it reaches, beside those of the folder", async () => {
+    const areas = await run("list", "shared/areas/");
+    expect(areas.stdout.split("\n").map((line) => line.slice(0, 3))).toEqual(["MCA", "MCD", ""]);
+    const shared = await run("validate", "./shared");
+    expect(shared).toMatchObject({
+      stdout: expect.stringMatching(/files valid\.\n$/),
+      stderr: "shared/ reaches 3 merchants: MCA, MCB, MCD.\nNo valid file includes shared/unused.yaml.\n",
+      code: 0,
+    });
+    await mkdir(join(project, "mixed"));
+    await writeFile(join(project, "mixed/e.yaml"), "version: 1\nmerchant: MCE\ninclude: [only.yaml]\n");
+    await writeFile(join(project, "mixed/only.yaml"), "version: 1\n");
+    expect(await run("validate", "mixed")).toMatchObject({ stdout: "2 files valid.\n", stderr: "" });
+    await writeFile(
+      join(project, "access/c.yaml"),
+      "version: 1\nmerchant: MCC\ninclude: [../mixed/only.yaml]\n",
+    );
+    const mixed = await run("validate", "mixed");
+    expect(mixed).toMatchObject({
+      stdout: "3 files valid.\n",
+      stderr: "mixed/ reaches 1 more merchant: MCC.\n",
+    });
+    expect((await run("list", "mixed")).stdout.match(/^MC./gm)).toEqual(["MCC", "MCE"]);
+  });
+
+  test("in a named folder without merchants has to reach one", async () => {
+    await mkdir(join(project, "none"));
+    await writeFile(join(project, "none/x.yaml"), "version: 1\n");
+    for (const args of [["none"], ["none", "access/a.yaml"]]) {
+      const { stdout, stderr, code } = await run("validate", ...args);
+      expect([stdout, stderr.split("\n")[0], code]).toEqual([
+        "",
+        "error: No file in none/ declares a merchant, and no merchant's file includes one of them.",
+        1,
+      ]);
+    }
+  });
+
   test("that is named and reaches no merchant is reported with its own errors", async () => {
     const { stdout, stderr, code } = await run("validate", "shared/unused.yaml");
     expect(stderr).toBe("shared/unused.yaml reaches no merchant: no valid file includes it.\n");

@@ -10,7 +10,7 @@ import { RolecallError } from "../../model/errors.ts";
 import { judgeDeclared } from "../../plan/judge/judge-rules.ts";
 import { checkOutputs } from "../io/output.ts";
 import { defaultPath, namesProject, shownPath, sourceReader, withoutLinks } from "./find-files.ts";
-import { type FileSelection, filesNaming, selectFiles } from "./scan-files.ts";
+import { type FileSelection, filesNaming, type SharedPath, selectFiles } from "./scan-files.ts";
 
 /** The parsed files with their diagnostics. */
 export interface Loaded {
@@ -26,13 +26,17 @@ export interface Loaded {
   /** The former states of merchants that were compared with a commit; absent unless they were. */
   readonly former?: readonly DesiredState[];
   /** The included files that select merchants, with these; absent if there are none, or the selection is narrower. */
-  readonly reach?: readonly SharedFile[];
+  readonly reach?: readonly Reach[];
 }
 
-/** An included file with the valid merchants that it reaches. */
-interface SharedFile {
-  readonly file: string;
+/** An included file, or a folder of such files, with the valid merchants that it reaches. */
+interface Reach {
+  readonly path: string;
   readonly merchants: readonly string[];
+  /** True for a folder with files of merchants, which are not among those that it reaches. */
+  readonly beside: boolean;
+  /** The files of a folder that no valid file includes. */
+  readonly unused: readonly string[];
 }
 
 /** Options for loading files. */
@@ -62,8 +66,8 @@ export interface LoadOptions {
 }
 
 /**
- * Reads and checks the files below the paths, with all that they include. A named file that others include stands for
- * the merchants that it reaches.
+ * Reads and checks the files below the paths, with all that they include. A named file that others include, and each in
+ * a named folder, stands for the merchants that it reaches.
  */
 export async function loadStates(paths: readonly string[], options: LoadOptions): Promise<Loaded> {
   const { merchants, cwd, changedSince } = options;
@@ -82,16 +86,33 @@ export async function loadStates(paths: readonly string[], options: LoadOptions)
   const read = new Set(some.map(shownFile));
   const { diagnostics, sources } = loaded;
   const states = shared.length === 0 ? all : all.filter(({ origin }) => read.has(origin.file));
-  const reach = shared.map(shownFile).map((file) => ({
-    file,
-    merchants: states.filter(({ included }) => included?.includes(file)).map(({ merchant }) => merchant),
-  }));
+  const reach = shared.map((path) => reachOf(path, states, shownFile));
   return {
     sources,
     states: pick(states, merchants, diagnostics, reach),
     all,
     diagnostics,
     ...(reach.length > 0 && merchants.length === 0 && { reach }),
+  };
+}
+
+function reachOf(
+  { path, isFolder, files, own }: SharedPath,
+  states: readonly DesiredState[],
+  shownFile: (file: string) => string,
+): Reach {
+  const [shared, beside] = [files, own].map((all) => new Set(all.map(shownFile)));
+  const reached = states.filter(
+    ({ included = [], origin }) => !beside?.has(origin.file) && included.some((file) => shared?.has(file)),
+  );
+  const [first] = files;
+  return {
+    path: isFolder || first === undefined ? path : shownFile(first),
+    merchants: reached.map(({ merchant }) => merchant),
+    beside: own.length > 0,
+    unused: isFolder
+      ? files.map(shownFile).filter((file) => !states.some(({ included }) => included?.includes(file)))
+      : [],
   };
 }
 
@@ -239,7 +260,7 @@ function pick(
   states: readonly DesiredState[],
   merchants: readonly string[],
   diagnostics: readonly Diagnostic[],
-  reach: readonly SharedFile[] = [],
+  reach: readonly Reach[] = [],
 ): readonly DesiredState[] {
   if (merchants.length === 0) return states;
   const known = new Set(states.map(({ merchant }) => merchant));
@@ -275,17 +296,30 @@ export function isRefusal({ severity, refusal }: Diagnostic): boolean {
   return severity === "error" && refusal === true;
 }
 
-/** Returns which merchants the named included files reach, a line each; empty if none is named. */
+/** Returns which merchants the named included files and folders of them reach, a line each; empty if none is named. */
 export function reachNotes({ reach = [] }: Pick<Loaded, "reach">): string {
   return reach
-    .map(({ file, merchants }) => {
-      const name = oneLine(file);
-      if (merchants.length === 0) return `${name} reaches no merchant: no valid file includes it.\n`;
-      const more = merchants.length - MAX_NAMED;
-      const rest = more > 0 ? `, and ${more} more` : "";
-      return `${name} reaches ${counted(merchants.length, "merchant")}: ${merchants.slice(0, MAX_NAMED).join(", ")}${rest}.\n`;
+    .flatMap(({ path, merchants, beside, unused }) => {
+      const name = oneLine(path);
+      const none = `${name} reaches no merchant: no valid file includes it.`;
+      const count = counted(merchants.length, beside ? "more merchant" : "merchant");
+      return [
+        ...(merchants.length > 0
+          ? [`${name} reaches ${count}: ${firstOf(merchants)}.`]
+          : beside
+            ? []
+            : [none]),
+        ...(unused.length > 0 ? [`No valid file includes ${firstOf(unused.map(oneLine))}.`] : []),
+      ];
     })
+    .map((line) => `${line}\n`)
     .join("");
+}
+
+/** Returns the first of some names, and the number of the others. */
+function firstOf(names: readonly string[]): string {
+  const more = names.length - MAX_NAMED;
+  return `${names.slice(0, MAX_NAMED).join(", ")}${more > 0 ? `, and ${more} more` : ""}`;
 }
 
 /** Returns the note that `--changed-since` selects no merchant; empty if that has another cause. */

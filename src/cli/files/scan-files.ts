@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { parseYaml } from "../../config/load-sources.ts";
 import { fieldsOf, listOf } from "../../config/values.ts";
 import { parseFast } from "../../config/yaml/fast-yaml.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { RolecallError } from "../../model/errors.ts";
-import { defaultPath, findYamlFiles, withoutLinks } from "./find-files.ts";
+import { defaultPath, findYamlFiles, namesProject, withoutLinks } from "./find-files.ts";
 
 /** YAML can spell every character with it. */
 const ESCAPE = "\\";
@@ -51,11 +51,25 @@ export interface FileSelection {
   readonly files: readonly string[];
   /** The files whose merchants are selected. */
   readonly some: readonly string[];
-  /** The included files that select merchants. */
-  readonly shared: readonly string[];
+  /** The named paths of included files, which select merchants. */
+  readonly shared: readonly SharedPath[];
 }
 
-/** Finds the files below the paths; a named one that declares no merchant selects those that include it. */
+/** A named file that declares no merchant, or a folder with such files. */
+export interface SharedPath {
+  /** As it is named; a folder ends in a slash. */
+  readonly path: string;
+  readonly isFolder: boolean;
+  /** The files that select those that include one of them. */
+  readonly files: readonly string[];
+  /** The other files of the folder. */
+  readonly own: readonly string[];
+}
+
+/**
+ * Finds the files below the paths. A named file that declares no merchant, and each such file in a named folder, selects
+ * those that include it.
+ */
 export async function selectFiles(
   paths: readonly string[],
   {
@@ -68,24 +82,27 @@ export async function selectFiles(
   if (using !== undefined) {
     const shared = await findYamlFiles([using], cwd);
     const some = await filesReached(shared, named);
+    const file = { path: using, isFolder: false, files: shared, own: [] };
     if (some.length === 0) {
       throw new RolecallError("usage", `No merchant's file includes ${oneLine(using)}.`, {
         hint: 'Only a file that merchants list under "include", or that such a file includes, reaches merchants.',
       });
     }
-    return { paths, files: named, some, shared };
+    return { paths, files: named, some, shared: [file] };
   }
-  const shared = merchantsOnly ? [] : await sharedFiles(paths, named, cwd);
+  const shared = merchantsOnly ? [] : await sharedPaths(paths, cwd);
   if (shared.length === 0) return { paths, files: named, some: named, shared };
   const project = await findYamlFiles([], cwd).catch((error: unknown) => {
     if (error instanceof RolecallError && error.code === "no-files") return [];
     throw error;
   });
-  const own = named.filter((file) => !shared.includes(file));
+  const included = new Set(shared.flatMap((path) => path.files));
+  const own = named.filter((file) => !included.has(file));
   const files = [...new Set([...named, ...project])].sort();
-  const reached = await filesReached(shared, files);
+  const reached = await filesReached([...included], files);
+  for (const path of shared) if (path.isFolder && path.own.length === 0) await requireReach(path, files);
   // A file that reaches no merchant is reported as one that declares none.
-  const lost = reached.length === 0 ? shared : [];
+  const lost = reached.length === 0 ? shared.flatMap((path) => (path.isFolder ? [] : path.files)) : [];
   return {
     paths: project.length === 0 ? paths : [...paths, defaultPath(cwd)],
     files,
@@ -94,16 +111,40 @@ export async function selectFiles(
   };
 }
 
-/** Returns the files, of those that the paths name by themselves, that declare no merchant. */
-async function sharedFiles(
-  paths: readonly string[],
-  files: readonly string[],
-  cwd: string,
-): Promise<readonly string[]> {
-  const own = new Set(paths.map((path) => resolve(cwd, path)));
-  const named = files.filter((file) => own.has(file));
-  const shared = await Promise.all(named.map(isShared));
-  return named.filter((_, index) => shared[index]);
+/** Returns the paths that name files without a merchant, alone or in a folder that is not the whole project's. */
+async function sharedPaths(paths: readonly string[], cwd: string): Promise<readonly SharedPath[]> {
+  const all = await Promise.all(
+    paths.map(async (path): Promise<SharedPath> => {
+      const below = await filesBelow(path, cwd);
+      const isFolder = below[0] !== resolve(cwd, path);
+      const shared = isFolder && namesProject([path], cwd) ? [] : await Promise.all(below.map(isShared));
+      return {
+        path: isFolder ? join(path, "/") : path,
+        isFolder,
+        files: below.filter((_, index) => shared[index]),
+        own: below.filter((_, index) => !shared[index]),
+      };
+    }),
+  );
+  return all.filter(({ files }) => files.length > 0);
+}
+
+/** Returns the YAML files of one of several paths, which may be none. */
+async function filesBelow(path: string, cwd: string): Promise<readonly string[]> {
+  return findYamlFiles([path], cwd).catch((error: unknown) => {
+    if (error instanceof RolecallError && error.code === "no-files") return [];
+    throw error;
+  });
+}
+
+/** Throws RolecallError if none of the files includes one of a folder without merchants. */
+async function requireReach({ path, files: shared }: SharedPath, files: readonly string[]): Promise<void> {
+  if ((await filesReached(shared, files)).length > 0) return;
+  throw new RolecallError(
+    "usage",
+    `No file in ${oneLine(path)} declares a merchant, and no merchant's file includes one of them.`,
+    { hint: 'A merchant\'s file has the key "merchant", and lists shared files under "include".' },
+  );
 }
 
 async function filesReached(shared: readonly string[], files: readonly string[]): Promise<readonly string[]> {

@@ -99,7 +99,11 @@ test("a named file without a merchant selects none where only merchants' files a
     const { states, diagnostics, reach } = await loadStates(["all.yaml"], options);
     return [states.map(({ merchant }) => merchant), diagnostics.map(({ code }) => code), reach];
   };
-  expect(await named(false)).toEqual([["A1"], [], [{ file: "all.yaml", merchants: ["A1"] }]]);
+  expect(await named(false)).toEqual([
+    ["A1"],
+    [],
+    [{ path: "all.yaml", merchants: ["A1"], beside: false, unused: [] }],
+  ]);
   expect(await named(true)).toEqual([[], ["missing-key"], undefined]);
   await rm(project, { recursive: true });
 });

@@ -1,6 +1,7 @@
-import { append, dateAfter, edit, TODAY, type YearChange } from "./year.ts";
+import { append, dateAfter, edit, leaver, TODAY, type YearChange } from "./year.ts";
 
 const BACKEND = "teams/backend.yaml";
+const TEAM = ["amara.lindqvist", "bea.adler", "diego.varga"].map((name) => `${name}@contractor.example`);
 
 const joiner = (name: string, days: number): string => `  - email: ${name}@contractor.example
     roles: [Contractor]
@@ -13,6 +14,18 @@ export const AGENCY_YEAR: readonly YearChange[] = [
     title: "Monday: two contractors join a team",
     edits: [append(BACKEND, joiner("new.one", 60) + joiner("new.two", 85))],
     expected: { files: 1, lines: 6, merchants: 10, create: 20, gain: 20 },
+  },
+  {
+    title: "Friday: three contractors of a team leave",
+    edits: [append("shared/leavers.yaml", TEAM.map((name) => leaver(name, 0)).join(""))],
+    expected: {
+      files: 1,
+      lines: 3,
+      merchants: 20,
+      delete: 30,
+      lose: 30,
+      problems: { "leaver-listed": 3 },
+    },
   },
   {
     title: "The access of four contractors ends, and nobody edits anything",

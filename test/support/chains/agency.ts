@@ -32,6 +32,7 @@ const PARTNERS: readonly Person[] = [{ email: "partner@agency.example", roles: [
 
 const AGENCY = `# The roles and rules for all clients.
 version: 1
+include: [leavers.yaml]
 
 guards:
   max_removals: 50%
@@ -43,6 +44,13 @@ policies:
 
 `;
 
+const LEAVERS = `# Who has left the agency, or does so on that day.
+version: 1
+
+leavers:
+  - { email: otto.brandt@contractor.example, from: 2026-09-30 }
+`;
+
 /** Returns an agency: twenty clients, each served by two of four teams of contractors whose access ends by itself. */
 export function agencyChain(now: number): Chain {
   const clients = upTo(CLIENTS).map((number) => ({ number, teams: teamsOf(number) }));
@@ -50,6 +58,7 @@ export function agencyChain(now: number): Chain {
     files: {
       ".github/CODEOWNERS": OWNERS,
       "shared/agency.yaml": `${AGENCY}${rolesText(ROLES)}\nmembers:\n${membersText(PARTNERS)}`,
+      "shared/leavers.yaml": LEAVERS,
       ...Object.fromEntries(TEAMS.map((team) => [`teams/${team}.yaml`, teamFile(team, now)])),
       ...Object.fromEntries(
         clients.map(({ number, teams }) => [`access/client-${number}.yaml`, clientFile(number, teams)]),

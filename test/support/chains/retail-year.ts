@@ -1,8 +1,9 @@
 import { upTo } from "./chain.ts";
 import { shopFile } from "./retail.ts";
-import { create, dateAfter, edit, remove, TODAY, type YearChange } from "./year.ts";
+import { append, create, dateAfter, edit, leaver, remove, TODAY, type YearChange } from "./year.ts";
 
 const GROUP = "shared/group.yaml";
+const LEAVERS = "shared/leavers.yaml";
 const shop = (number: number): string => `access/shop-${String(number).padStart(3, "0")}.yaml`;
 const area = (name: string): string => `shared/areas/${name}.yaml`;
 const region = (name: string): string => `shared/regions/${name}.yaml`;
@@ -128,6 +129,23 @@ export const RETAIL_YEAR: readonly YearChange[] = [
       ),
     ],
     expected: { files: 1, lines: 3, merchants: 35, create: 35, gain: 35 },
+  },
+  {
+    title: "An area manager leaves the company",
+    edits: [append(LEAVERS, leaver("anh.fuentes@north.example.com", 0))],
+    expected: {
+      files: 1,
+      lines: 1,
+      merchants: 300,
+      delete: 40,
+      lose: 40,
+      problems: { "leaver-listed": 1 },
+    },
+  },
+  {
+    title: "An area manager will leave in two months",
+    edits: [append(LEAVERS, leaver("anh.fuentes@north.example.com", 60))],
+    expected: { files: 1, lines: 1, merchants: 300 },
   },
   {
     title: "A Christmas team of six for the forty shops of an area",

@@ -59,6 +59,7 @@ const HEAD_OFFICE: readonly Person[] = [
 
 const GROUP = `# What all shops have in common. Head office owns this file.
 version: 1
+include: [leavers.yaml]
 
 guards:
   max_removals: 25%
@@ -75,6 +76,13 @@ checks:
   - can: payouts_view
     only: ["role:Area Manager", "role:Region Manager", "role:role_admin", "role:role_owner"]
 
+`;
+
+const LEAVERS = `# Who has left the company. From that day on, nobody here holds anything in any shop.
+version: 1
+
+leavers:
+  - { email: otto.brandt@example.com, from: 2026-09-30 }
 `;
 
 /** Who answers for a shop above it, from the region down. */
@@ -94,6 +102,7 @@ export function retailChain(): Chain {
   return {
     files: {
       ".github/CODEOWNERS": OWNERS,
+      "shared/leavers.yaml": LEAVERS,
       "shared/group.yaml": `${GROUP}${rolesText(ROLES)}\nmembers:\n${membersText(HEAD_OFFICE)}`,
       ...Object.fromEntries(REGIONS.map((region) => [`shared/regions/${region}.yaml`, regionFile(region)])),
       ...Object.fromEntries(areas.map((area) => [`shared/areas/${area.name}.yaml`, areaFile(area)])),

@@ -63,6 +63,11 @@ export function append(file: string, lines: string): Edit {
   return (files) => ({ ...files, [file]: textOf(files, file) + lines });
 }
 
+/** Returns the line of somebody who leaves some days from now. */
+export function leaver(email: string, days: number): string {
+  return `  - { email: ${email}, from: ${dateAfter(TODAY, days)} }\n`;
+}
+
 /** Adds a file. */
 export function create(file: string, text: string): Edit {
   return (files) => {

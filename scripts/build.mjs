@@ -1,8 +1,7 @@
-import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join, resolve } from "node:path";
+import { chmodSync, existsSync, readdirSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { rolldown } from "rolldown";
+import { declarations } from "./declarations.mjs";
 import { licenses } from "./licenses.mjs";
 import { pageAssets } from "./page-assets.mjs";
 
@@ -28,7 +27,7 @@ await program();
 // A linked installation executes this file itself.
 chmodSync(join(dist, "bin.js"), 0o755);
 await action();
-declarations();
+declarations(root, dist);
 
 async function program() {
   await bundle(
@@ -44,11 +43,11 @@ async function program() {
     {
       entryFileNames: "[name].js",
       chunkFileNames: "chunks/[name]-[hash].js",
-      // Minified, but with the names that stack traces need.
+      // Minified, but with the names and lines that stack traces need: Node.js prints the line of an uncaught error.
       minify: {
         compress: true,
         mangle: { keepNames: { function: true, class: true } },
-        codegen: { removeWhitespace: true },
+        codegen: { removeWhitespace: false },
       },
     },
   );
@@ -83,27 +82,4 @@ function onLog(level, log, handler) {
   // The public API imports statically what the program loads on demand.
   if (log.code === "INEFFECTIVE_DYNAMIC_IMPORT") return;
   handler(level, log);
-}
-
-/** Emits the declarations of src/index.ts and those that it refers to. */
-function declarations() {
-  const types = join(dist, "types");
-  const tsc = createRequire(import.meta.url).resolve("typescript/package.json");
-  execFileSync(process.execPath, [join(dirname(tsc), "bin/tsc"), "-p", "tsconfig.build.json"], {
-    cwd: root,
-    stdio: "inherit",
-  });
-  const reached = new Set();
-  const visit = (file) => {
-    if (reached.has(file)) return;
-    reached.add(file);
-    for (const [, specifier] of readFileSync(file, "utf8").matchAll(/from "(\.[^"]+)\.tsx?"/g)) {
-      visit(`${join(dirname(file), specifier)}.d.ts`);
-    }
-  };
-  visit(join(types, "index.d.ts"));
-  for (const entry of readdirSync(types, { recursive: true, withFileTypes: true })) {
-    const file = join(entry.parentPath, entry.name);
-    if (entry.isFile() && !reached.has(file)) rmSync(file);
-  }
 }

@@ -1,15 +1,17 @@
 import { execFile } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
+import { apiReference } from "./api-reference.mjs";
 import { commandNames, commandReference } from "./command-reference.mjs";
 import { eventReference } from "./event-reference.mjs";
 import { reference } from "./reference.mjs";
 
 /**
- * Writes docs/file.md from the built program's schema and diagnostics, docs/events.md from its registry of events, and
- * docs/commands.md from its help. With --check it only reports which of them are out of date.
+ * Writes docs/file.md from the built program's schema and diagnostics, docs/events.md from its registry of events,
+ * docs/commands.md from its help, and docs/api.md from its declarations. With --check it only reports which of them are
+ * out of date.
  */
 const root = resolve(import.meta.dirname, "..");
 const program = join(root, "dist", "bin.js");
@@ -20,6 +22,11 @@ const { merchantJsonSchema, diagnosticTable, EVENTS } = await import(
 const pages = {
   "file.md": reference(read("file.head.md"), merchantJsonSchema(), diagnosticTable()),
   "events.md": eventReference(read("events.head.md"), EVENTS),
+  "api.md": apiReference(
+    read("api.head.md"),
+    examples(),
+    JSON.parse(readFileSync(join(root, "dist/api.json"), "utf8")),
+  ),
   "commands.md": commandReference(
     read("commands.head.md"),
     await Promise.all(commandNames(await help()).map(async (name) => ({ name, help: await help(name) }))),
@@ -37,6 +44,13 @@ for (const [name, text] of Object.entries(pages)) {
 
 function read(name) {
   return readFileSync(join(root, "docs", name), "utf8");
+}
+
+function examples() {
+  const folder = join(root, "examples/library");
+  return Object.fromEntries(
+    readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")]),
+  );
 }
 
 async function help(...command) {

@@ -1,6 +1,6 @@
 /**
- * The public API: from a file's text to a plan, without a service and without a clock.
- * All functions are pure: the same inputs give the same bytes.
+ * The public API: reads files and live states, plans, applies, and renders what comes of it. Functions that reach no
+ * file, service or clock are pure: the same inputs give the same bytes.
  */
 
 import { buildDesiredState } from "./config/build-desired-state.ts";
@@ -13,10 +13,58 @@ import type { DesiredState } from "./model/desired.ts";
 import type { Diagnostic } from "./model/diagnostic.ts";
 import { judgeDeclared } from "./plan/judge/judge-rules.ts";
 
-export { type DiagnosticRule, diagnosticTable } from "./config/diagnostics/rule-table.ts";
+export {
+  type AppliedPlan,
+  type ApplyPlanOptions,
+  applyToService as applyPlan,
+} from "./api/apply-to-service.ts";
+export {
+  type DiagnosticFormat,
+  type PlanDocumentFormat,
+  type RenderPlanOptions,
+  type RenderReportOptions,
+  renderFileDiagnostics as renderDiagnostics,
+  renderPlan,
+  renderReport,
+} from "./api/documents.ts";
+export {
+  type FilesRead,
+  type LoadMerchantsOptions,
+  loadMerchantFiles as loadMerchants,
+} from "./api/merchant-files.ts";
+export {
+  type MerchantPlan,
+  type OpenServiceOptions,
+  openService,
+  planMerchant,
+  type RemoteService,
+  readLive,
+} from "./api/remote-service.ts";
+export { globMatcher } from "./cli/session/session.ts";
+export type { Path } from "./config/diagnostics/problem.ts";
+export { type DiagnosticRule, diagnosticTable, type Rule } from "./config/diagnostics/rule-table.ts";
+export { type EditedYaml, editYaml, type YamlEdit, type YamlEditOptions } from "./config/edit/edit-yaml.ts";
 export { merchantJsonSchema } from "./config/json-schemas.ts";
 export { type PlanFile, parsePlanFile } from "./config/saved/plan-file.ts";
 export type {
+  ApplyResult,
+  JournalEntry,
+  MerchantNote,
+  MerchantOutcome,
+  Outcome,
+  Phase,
+  Removal,
+  RunEnded,
+  RunStarted,
+  RunVerified,
+  StopCause,
+  UndoNote,
+  UndoNoteCode,
+  WriteEnded,
+  WriteIntended,
+} from "./model/apply.ts";
+export type {
+  Addressed,
   Check,
   DesiredMember,
   DesiredRole,
@@ -30,18 +78,29 @@ export type {
   ManagedUser,
   Origin,
   Policies,
+  Reinvite,
   RemovalLimit,
   SyncMode,
   SyncOptions,
   Until,
 } from "./model/desired.ts";
 export type { Diagnostic, Severity, Span } from "./model/diagnostic.ts";
+export {
+  type ErrorCode,
+  type ErrorDetails,
+  type FailedRequest,
+  type Failure,
+  type ProblemDetails,
+  RolecallError,
+} from "./model/errors.ts";
 export { EVENTS } from "./model/event-registry.ts";
 export type {
   ApplyEvent,
+  EventEntries,
   EventEntry,
   EventLevel,
   EventRegistry,
+  FailureJson,
   LiveEvent,
   ReportEvent,
   StreamEvent,
@@ -50,8 +109,12 @@ export type { JsonValue, Metadata } from "./model/json.ts";
 export type { LiveInvite, LiveMember, LiveRole, LiveState, LiveUser, MemberStatus } from "./model/live.ts";
 export type {
   Change,
+  ChangeBase,
+  ChangeOf,
   Counts,
+  Create,
   Deferred,
+  Delete,
   FieldDiff,
   Finding,
   Impact,
@@ -62,12 +125,22 @@ export type {
   Reason,
   Refusal,
   RefusalRule,
+  Replace,
   RoleChange,
   RoleImage,
   RoleRef,
+  Update,
 } from "./model/plan.ts";
-export { type Approval, approve } from "./plan/approve.ts";
+export type {
+  AccessReport,
+  ReportedEnd,
+  ReportedHolding,
+  ReportedMember,
+  ReportedRole,
+} from "./model/reports.ts";
+export { type Approval, approve, type ChangeName } from "./plan/approve.ts";
 export { buildPlan, type PlanInput } from "./plan/build-plan.ts";
+export { declaredReport, type LiveReportInput, liveReport } from "./plan/report/build-access-report.ts";
 export type { GlobMatch } from "./plan/scope.ts";
 
 /**

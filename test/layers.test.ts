@@ -18,7 +18,8 @@ const LAYERS: Readonly<Record<string, string>> = {
   action:
     "lib model config plan render !render/tui cli !cli/commands node: @actions/core @actions/github/lib/utils picomatch yaml zod",
   "bin.ts": "cli/io",
-  "index.ts": "model config plan",
+  api: "lib model config plan live apply render !render/tui !render/html/client cli !cli/commands",
+  "index.ts": "api model config plan cli/session",
 };
 
 const isIn = (path: string, room: string): boolean =>

@@ -33,7 +33,7 @@ export type Outcome =
   | ({ readonly status: "unfinished"; readonly change: Change; readonly failure?: Failure } & Removal)
   | { readonly status: "not-started"; readonly change: Change };
 
-interface Removal {
+export interface Removal {
   /**
    * Set if the expired invitation in `change.before` is gone without a known new one; "unknown" if its removal may have
    * taken effect, and no new one was sent.

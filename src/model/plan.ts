@@ -52,13 +52,13 @@ export type FieldDiff =
   | { readonly field: "roles"; readonly added: readonly RoleRef[]; readonly removed: readonly RoleRef[] }
   | { readonly field: "metadata"; readonly before: Metadata; readonly after: Metadata };
 
-interface ChangeBase {
+export interface ChangeBase {
   readonly reason: Reason;
   /** Hash of the change, without times and order: equal changes have equal fingerprints. */
   readonly fingerprint: string;
 }
 
-interface Create<Image> extends ChangeBase {
+export interface Create<Image> extends ChangeBase {
   readonly kind: "create";
   readonly id: null;
   readonly before: null;
@@ -66,7 +66,7 @@ interface Create<Image> extends ChangeBase {
   readonly fields: readonly [];
 }
 
-interface Update<Image> extends ChangeBase {
+export interface Update<Image> extends ChangeBase {
   readonly kind: "update";
   readonly id: string;
   readonly before: Image;
@@ -76,7 +76,7 @@ interface Update<Image> extends ChangeBase {
 }
 
 /** A new one takes the place of `id`, which is then removed. */
-interface Replace<Image> extends ChangeBase {
+export interface Replace<Image> extends ChangeBase {
   readonly kind: "replace";
   readonly id: string;
   readonly before: Image;
@@ -86,7 +86,7 @@ interface Replace<Image> extends ChangeBase {
   readonly resumed: string | null;
 }
 
-interface Delete<Image> extends ChangeBase {
+export interface Delete<Image> extends ChangeBase {
   readonly kind: "delete";
   readonly id: string;
   readonly before: Image;
@@ -94,7 +94,7 @@ interface Delete<Image> extends ChangeBase {
   readonly fields: readonly [];
 }
 
-type ChangeOf<Image> = Create<Image> | Update<Image> | Replace<Image> | Delete<Image>;
+export type ChangeOf<Image> = Create<Image> | Update<Image> | Replace<Image> | Delete<Image>;
 
 /** A change of one custom role; `name` is the one it has, or will have when it is new. */
 export type RoleChange = { readonly resource: "role"; readonly name: string } & ChangeOf<RoleImage>;

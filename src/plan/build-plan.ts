@@ -37,15 +37,17 @@ export interface PlanInput {
   readonly service: string;
   /** The time that end dates are compared with, in ms since the epoch. */
   readonly now: number;
-  /** Expired invitations that earlier runs removed and did not renew, by address in lower case. */
+  /** @internal Expired invitations that earlier runs removed and did not renew, by address in lower case. */
   readonly lost?: ReadonlyMap<string, LostInvitation>;
+  /** @internal */
   readonly renewal?: Renewal;
-  /** Members with unmanaged fields that earlier runs may have left empty, and that are empty. */
+  /** @internal Members with unmanaged fields that earlier runs may have left empty, and that are empty. */
   readonly unrestored?: readonly UnrestoredMember[];
+  /** Matches the globs of `ignore`, guards and policies, as `globMatcher()` does. */
   readonly matches: GlobMatch;
   /** Fingerprints of changes to leave out, along with those that depend on them. */
   readonly leaveOut?: ReadonlySet<string>;
-  /** The state of the base branch, whose rules judge the changes as well; absent: only those of `desired` do. */
+  /** @internal The state of the base branch, whose rules judge the changes as well; absent: only those of `desired` do. */
   readonly base?: BaseRules;
 }
 
@@ -87,10 +89,8 @@ export interface ProposedChanges {
 }
 
 /** Makes a plan of changes: their impact, the deferred ones, refusals and findings. */
-export function judgeChanges(
-  { desired, live, service, now, matches, leaveOut = new Set(), base }: PlanInput,
-  { scope, roles, members, byFile }: ProposedChanges,
-): Plan {
+export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }: ProposedChanges): Plan {
+  const { desired, live, service, now, matches, leaveOut = new Set(), base } = input;
   const { guards, merchant } = desired;
   const found = { roles: roles.changes, members: members.changes };
   const rounding = roundingChanges([...found.roles, ...found.members], live);

@@ -1,10 +1,25 @@
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
+import { resolve } from "node:path";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import type { PastRun } from "../../model/apply.ts";
 import type { Io, OutputLoss, StopSignal, TextWriter } from "./io.ts";
 
 const STOP_SIGNALS: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
+
+const CLOCK: Pick<Io, "now" | "monotonic" | "sleep" | "turn" | "setTimer" | "random"> = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep: async (ms, signal) => {
+    await delay(ms, undefined, signal ? { signal } : {});
+  },
+  turn: () => nextTurn(),
+  setTimer(ms, run) {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+  random: () => Math.random(),
+};
 
 /** Returns the world of the running process. */
 export function nodeIo(): Io {
@@ -26,17 +41,7 @@ export function nodeIo(): Io {
     terminal: process,
     pid: process.pid,
     nodeVersion: process.version,
-    now: () => Date.now(),
-    monotonic: () => performance.now(),
-    sleep: async (ms, signal) => {
-      await delay(ms, undefined, signal ? { signal } : {});
-    },
-    turn: () => nextTurn(),
-    setTimer(ms, run) {
-      const timer = setTimeout(run, ms);
-      return () => clearTimeout(timer);
-    },
-    random: () => Math.random(),
+    ...CLOCK,
     onStopSignal(listener) {
       for (const signal of STOP_SIGNALS) process.on(signal, listener);
       return () => {
@@ -48,6 +53,32 @@ export function nodeIo(): Io {
       return () => process.off("exit", listener);
     },
     exit: (code) => process.exit(code),
+  };
+}
+
+const NO_OUTPUT: TextWriter = { write: () => undefined, isTTY: false, columns: undefined };
+
+/**
+ * Returns the world of a library inside another program: the process's clock and timers, but neither its streams nor
+ * its signals, which belong to that program.
+ */
+export function libraryIo({ cwd, env }: { readonly cwd?: string; readonly env?: Io["env"] }): Io {
+  return {
+    env: env ?? process.env,
+    cwd: cwd === undefined ? process.cwd() : resolve(cwd),
+    stdout: NO_OUTPUT,
+    stderr: NO_OUTPUT,
+    outputLost: new AbortController().signal,
+    stdinIsTTY: false,
+    terminal: process,
+    pid: process.pid,
+    nodeVersion: process.version,
+    ...CLOCK,
+    onStopSignal: () => () => undefined,
+    onExit: () => () => undefined,
+    exit: (code) => {
+      throw new Error(`a library call tried to exit with code ${code}`);
+    },
   };
 }
 

@@ -9,7 +9,7 @@ import { type Approval, approve } from "../../plan/approve.ts";
 import { applyOverrides, type Override, parseOverride } from "../../plan/judge/overrides.ts";
 import { unreadableReason } from "../files/find-files.ts";
 import type { Io } from "../io/io.ts";
-import { type Planned, type PlanResult, plannedOnly, type UnplannedMerchant } from "../session/session.ts";
+import type { PlannedMerchant, PlanResult, UnplannedMerchant } from "../session/session.ts";
 
 /** The approved plans and overrides of an apply. */
 export interface Consent {
@@ -111,11 +111,11 @@ function standingRefusals(plans: readonly Plan[], overrides: readonly Override[]
  * matches no plan.
  */
 export function skippedMerchants(
-  planned: readonly Planned[],
+  planned: readonly (UnplannedMerchant | Pick<PlannedMerchant, "status" | "plan">)[],
   overrides: readonly Override[],
   objections: ReadonlyMap<string, readonly string[]>,
 ): readonly MerchantOutcome[] {
-  const plans = plannedOnly(planned).map(({ plan }) => plan);
+  const plans = planned.flatMap((one) => (one.status === "planned" ? [one.plan] : []));
   const standing = new Map(
     standingRefusals(plans, overrides).map(({ merchant, refusals }) => [merchant, refusals] as const),
   );

@@ -2,7 +2,7 @@ import type { Severity } from "../../model/diagnostic.ts";
 import type { Code } from "./problem.ts";
 
 /** The severity and meaning of a diagnostic's code. */
-interface Rule {
+export interface Rule {
   readonly severity: Severity;
   /** True if the file is valid, but violates its own policies or checks. */
   readonly refusal?: true;

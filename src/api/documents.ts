@@ -1,0 +1,85 @@
+import { VERSION } from "../cli/io/io.ts";
+import { libraryIo } from "../cli/io/node-io.ts";
+import { diagnosticTable } from "../config/diagnostics/rule-table.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Plan } from "../model/plan.ts";
+import type { AccessReport } from "../model/reports.ts";
+import { renderPage } from "../render/html/html-page.ts";
+import { plansJunit } from "../render/junit-report.ts";
+import {
+  diagnosticsJson,
+  diagnosticsSarif,
+  plansJson,
+  renderDiagnosticsGithub,
+} from "../render/machine-formats.ts";
+import { renderReview } from "../render/markdown/render-review.ts";
+import { PLAIN } from "../render/style.ts";
+import { renderDiagnostics } from "../render/text/failure-text.ts";
+import { renderPlans } from "../render/text/plan-text.ts";
+import { planView } from "../render/view/plan-view.ts";
+
+/** The formats of plans: text of 80 columns, Markdown for a comment, a JSON document, or a JUnit report. */
+export type PlanDocumentFormat = "text" | "markdown" | "json" | "junit";
+
+/** Options for the rendering of plans. */
+export interface RenderPlanOptions {
+  /** Absent: `text`. */
+  readonly format?: PlanDocumentFormat;
+  /** Maximum number of characters of Markdown, which keeps what matters most; absent: 60,000. */
+  readonly maxSize?: number;
+}
+
+/** Renders plans as `rolecall plan` does, without colours and the locations of rules. Hostile text is escaped. */
+export function renderPlan(plans: readonly Plan[], options: RenderPlanOptions = {}): string {
+  const { format = "text", maxSize } = options;
+  const views = plans.map((plan) => planView(plan));
+  switch (format) {
+    case "text":
+      return renderPlans(views, PLAIN, "normal");
+    case "markdown":
+      return renderReview({ command: "plan", views, unplanned: [], fileErrors: 0 }, maxSize);
+    case "json":
+      return plansJson(plans);
+    case "junit":
+      return plansJunit(views, []);
+    default:
+      return format satisfies never;
+  }
+}
+
+/** The formats of diagnostics. */
+export type DiagnosticFormat = "text" | "json" | "github" | "sarif";
+
+/** Renders diagnostics as `rolecall validate` does, without colours. */
+export function renderFileDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  format: DiagnosticFormat = "text",
+): string {
+  switch (format) {
+    case "text":
+      return renderDiagnostics(diagnostics, PLAIN);
+    case "json":
+      return diagnosticsJson(diagnostics);
+    case "github":
+      return renderDiagnosticsGithub(diagnostics);
+    case "sarif":
+      return diagnosticsSarif(diagnostics, { version: VERSION, rules: diagnosticTable() });
+    default:
+      return format satisfies never;
+  }
+}
+
+/** Options for the rendering of a report. */
+export interface RenderReportOptions {
+  /** What the reports describe; absent: `live`. */
+  readonly about?: "live" | "declared";
+  /** Time that the page shows, in ms since the epoch; absent: now. */
+  readonly now?: number;
+}
+
+/** Renders access reports as the self-contained HTML page of `rolecall report`. */
+export function renderReport(reports: readonly AccessReport[], options: RenderReportOptions = {}): string {
+  const { about = "live", now = libraryIo({}).now() } = options;
+  const merchants = reports.map((report) => ({ report, view: null }));
+  return renderPage({ about, fileErrors: 0, unplanned: [], merchants, now });
+}

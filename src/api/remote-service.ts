@@ -1,0 +1,99 @@
+import type { Io } from "../cli/io/io.ts";
+import { libraryIo } from "../cli/io/node-io.ts";
+import { resolveConnection } from "../cli/session/connection.ts";
+import { openServices } from "../cli/session/services.ts";
+import { type Session, sessionOpener } from "../cli/session/session.ts";
+import type { DesiredState } from "../model/desired.ts";
+import type { ApplyEvent, LiveEvent } from "../model/events.ts";
+import type { LiveState } from "../model/live.ts";
+import type { Plan } from "../model/plan.ts";
+import { namedRoleIds } from "../plan/build-plan.ts";
+
+/** Options for a connection to the service. */
+export interface OpenServiceOptions {
+  /** Base URL; absent: that of a merchant's file, else `ROLECALL_BASE_URL`. */
+  readonly baseUrl?: string;
+  /** Environment variables, with the keys; absent: those of the process. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Folder whose project gets the journals of applies; absent: the working directory. */
+  readonly cwd?: string;
+  /** Maximum number of requests in flight to one service; absent: 8. */
+  readonly concurrency?: number;
+  /** Total time for one request with its retries, in ms; absent: five minutes. */
+  readonly retryFor?: number;
+  /** Once aborted, nothing is retried, and an apply starts no further change. */
+  readonly signal?: AbortSignal;
+  /** Called for each request, wait and change; see `EVENTS`. */
+  readonly onEvent?: (event: LiveEvent | ApplyEvent) => void;
+}
+
+/** A connection to the service; merchants that share a base URL and key share one rate limiter. */
+export interface RemoteService {
+  /** Closes all connections. */
+  close(): Promise<void>;
+  /** @internal */
+  readonly io: Io;
+  /** @internal */
+  readonly concurrency: number;
+  /** @internal */
+  readonly signal: AbortSignal | undefined;
+  /** @internal */
+  emit(event: LiveEvent | ApplyEvent): void;
+  /** @internal Throws RolecallError without a base URL or key. */
+  session(merchant: DesiredState): Session;
+  /** @internal */
+  read(merchant: DesiredState): Promise<LiveState>;
+}
+
+const CONCURRENCY = 8;
+const RETRY_FOR_MS = 300_000;
+
+/** Prepares a connection to the service; nothing is sent yet. */
+export function openService(options: OpenServiceOptions = {}): RemoteService {
+  const { baseUrl, concurrency = CONCURRENCY, retryFor = RETRY_FOR_MS, signal } = options;
+  const { onEvent: emit = () => undefined } = options;
+  const io = libraryIo(options);
+  const services = openServices({ concurrency, retryFor, emit, ...(signal && { signal }) }, io);
+  const openSession = sessionOpener(services, baseUrl === undefined ? {} : { baseUrl }, io);
+  return {
+    close: services.close,
+    io,
+    concurrency,
+    signal,
+    emit,
+    session(merchant) {
+      const session = openSession(merchant);
+      if ("error" in session) throw session.error;
+      return session;
+    },
+    async read(merchant) {
+      const { reader } = services.of(resolveConnection(merchant, baseUrl, io.env));
+      return reader.read(merchant.merchant, namedRoleIds(merchant), merchant.members?.length);
+    },
+  };
+}
+
+/**
+ * Reads a merchant's roles and members from the service, whole or not at all.
+ *
+ * @throws RolecallError if there is no base URL or key, or if the service does not give an answer that can be trusted.
+ */
+export async function readLive(service: RemoteService, merchant: DesiredState): Promise<LiveState> {
+  return service.read(merchant);
+}
+
+/** A merchant's live state and its plan. */
+export interface MerchantPlan {
+  readonly live: LiveState;
+  readonly plan: Plan;
+}
+
+/**
+ * Reads a merchant's live state and plans as the command `plan` does, with what the journals of earlier applies know.
+ *
+ * @throws RolecallError as `readLive` does.
+ */
+export async function planMerchant(service: RemoteService, merchant: DesiredState): Promise<MerchantPlan> {
+  const { live, plan } = await service.session(merchant).plan();
+  return { live, plan };
+}

@@ -1,0 +1,103 @@
+import { execFile } from "node:child_process";
+import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Ended, type RunningSandbox, rolecall, startSandbox } from "../support/rolecall.ts";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+
+let folder = "";
+let sandbox: RunningSandbox;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "rolecall-library-"));
+  await cp(join(ROOT, "examples/retail"), folder, { recursive: true });
+  sandbox = await startSandbox(["--seed", "examples/retail/live.yaml"]);
+});
+
+afterEach(async () => {
+  await sandbox.stop();
+  await rm(folder, { recursive: true });
+});
+
+describe("of the library's examples", () => {
+  test("the linter names every person without an employee_id, with the file", async () => {
+    const { code, stdout } = await run("lint.mjs", ["access/station-road.yaml"]);
+    expect({ code, lines: stdout.trimEnd().split("\n") }).toEqual({
+      code: 1,
+      lines: ["ada@example.com", "books@ledger.example", "nadia.rahimi@example.com"].map(
+        (email) => `access/station-road.yaml: ${email} has no employee_id`,
+      ),
+    });
+  });
+
+  test("the plan is the one of the command", async () => {
+    const [library, command] = await Promise.all([
+      run("plan.mjs", ["access"]),
+      rolecall(["plan"], { cwd: folder, env: sandbox.env }),
+    ]);
+    // Only the command knows the lines of the rules.
+    const expected = command.stdout.replaceAll(/^ *written at .*\n/gm, "");
+    expect(library).toMatchObject({ code: command.code, stdout: expected });
+    expect(library.stdout).toContain("Plan: ");
+  });
+
+  test("the report posts the owners of every merchant", async () => {
+    const posted: string[] = [];
+    const server = createServer((request, response) => {
+      request.setEncoding("utf8").on("data", (part: string) => void posted.push(part));
+      request.on("end", () => response.end());
+    });
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    const { port } = server.address() as AddressInfo;
+    await run("chat-report.mjs", [], { CHAT_WEBHOOK_URL: `http://127.0.0.1:${port}/` });
+    await new Promise((done) => server.close(done));
+    expect(JSON.parse(posted.join(""))).toEqual({
+      text: "MC4F7K2P: ada@example.com\nMC9Q3T8X: ada@example.com",
+    });
+  });
+
+  test("the policy applies a plan, whose journal undo reads, and a second time has nothing to do", async () => {
+    const env = { TILL_7_PASSWORD: "for the test" };
+    const first = await run("policy.mjs", [], env);
+    expect(first.stdout).toBe("MC4F7K2P: applied\nMC9Q3T8X: applied\n");
+    const again = await run("policy.mjs", [], env);
+    expect(again.stdout).toBe("MC4F7K2P: unchanged\nMC9Q3T8X: unchanged\n");
+    const runs = await rolecall(["runs"], { cwd: folder, env: sandbox.env });
+    expect(runs.stdout).toContain("MC9Q3T8X  test  done  4 of 4 changes");
+  });
+
+  test("the bulk edit changes only the roles, and the files stay valid", async () => {
+    const file = join(folder, "access/station-road.yaml");
+    const before = await readFile(file, "utf8");
+    await run("bulk-edit.mjs", ["Cashier", "Parcel Desk", "access/station-road.yaml"]);
+    const changed = changedLines(before, await readFile(file, "utf8"));
+    expect(changed).not.toEqual([]);
+    expect(changed.filter((line) => !/^ *roles: \[.*Cashier, .*Parcel Desk\]$/.test(line))).toEqual([]);
+    expect(await rolecall(["validate"], { cwd: folder })).toMatchObject({ code: 0 });
+  });
+});
+
+function changedLines(before: string, after: string): readonly string[] {
+  const known = new Set(before.split("\n"));
+  return after.split("\n").filter((line) => !known.has(line));
+}
+
+/** Runs an example in the folder of the project. */
+async function run(
+  name: string,
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
+  return new Promise((done) => {
+    execFile(
+      process.execPath,
+      [join(ROOT, "examples/library", name), ...args],
+      { cwd: folder, env: { ...sandbox.env, ...env } },
+      (error, stdout, stderr) => done({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    );
+  });
+}

@@ -146,7 +146,10 @@ function normalise(main: ValidFile, all: readonly ValidFile[]): DesiredState | n
     if (!member.roles?.some(({ role }) => renamed.has(role))) return member;
     return {
       ...member,
-      roles: uniqueGrants(member.roles.map((grant) => ({ ...grant, role: currentName(grant.role) }))),
+      roles: uniqueGrants(
+        member.roles.map((grant) => ({ ...grant, role: currentName(grant.role) })),
+        member.origin,
+      ),
     };
   }
 }
@@ -243,7 +246,7 @@ function joinMembers(first: DesiredMember, second: DesiredMember): DesiredMember
   const roles =
     first.roles === undefined && second.roles === undefined
       ? {}
-      : { roles: uniqueGrants([...(first.roles ?? []), ...(second.roles ?? [])]) };
+      : { roles: uniqueGrants([first, second].flatMap(locatedGrants), first.origin) };
   // An entry without roles takes its location from the merchant's own file, which comes last.
   const origin = first.roles === undefined ? { origin: second.origin } : {};
   return { ...second, ...first, ...roles, ...origin };
@@ -255,7 +258,7 @@ function normaliseMember(member: FileMember, origin: Origin): DesiredMember {
   // Not by `omitUndefined`, which takes twice as long: there may be very many.
   const there: { -readonly [Key in keyof DesiredMember]: DesiredMember[Key] } = { email, origin };
   if (id !== undefined) there.id = id;
-  if (roles !== undefined) there.roles = uniqueGrants(roles.map(normaliseGrant));
+  if (roles !== undefined) there.roles = uniqueGrants(roles.map(normaliseGrant), origin);
   const end = asUntil(until);
   if (end !== undefined) there.until = end;
   if (metadata !== undefined) there.metadata = asMetadata(metadata);
@@ -320,15 +323,25 @@ function joined<T>(
   return lists.length === 0 ? undefined : joinLists(lists);
 }
 
-function uniqueGrants(grants: readonly Grant[]): readonly Grant[] {
+/** Removes repeated grants of a role from an entry at `entry`; the first one has the locations of all. */
+function uniqueGrants(grants: readonly Grant[], entry: Origin): readonly Grant[] {
   if (new Set(grants.map(({ role }) => role)).size === grants.length) {
     return grants;
   }
   const firsts = new Map<string, Grant>();
-  for (const grant of grants) {
-    if (!firsts.has(grant.role)) {
-      firsts.set(grant.role, grant);
-    }
+  for (const grant of locatedGrants({ roles: grants, origin: entry })) {
+    const first = firsts.get(grant.role);
+    const origins = [...(first?.origins ?? []), ...(grant.origins ?? [])];
+    firsts.set(grant.role, { ...(first ?? grant), origins });
   }
   return [...firsts.values()];
+}
+
+/** Returns an entry's grants with their locations, which they need where they leave the entry. */
+function locatedGrants({ roles = [], origin }: Pick<DesiredMember, "roles" | "origin">): readonly Grant[] {
+  return roles.map((grant, index) =>
+    grant.origins === undefined
+      ? { ...grant, origins: [{ file: origin.file, path: [...origin.path, "roles", index] }] }
+      : grant,
+  );
 }

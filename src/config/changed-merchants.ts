@@ -175,7 +175,7 @@ function memberMeaning({
   };
 }
 
-function grantMeaning({ role, until, ...rest }: Grant): unknown {
+function grantMeaning({ role, until, origins: _origins, ...rest }: Grant): unknown {
   rest satisfies Record<string, never>;
   return [role, endOf(until)];
 }

@@ -52,6 +52,8 @@ export interface DesiredRole {
 export interface Grant {
   readonly role: string;
   readonly until?: Until;
+  /** The locations where it is written; absent: at its index in the `roles` of the member's entry. */
+  readonly origins?: readonly Origin[];
 }
 
 /** A managed user, which the service creates with this nickname and a password from the environment. */

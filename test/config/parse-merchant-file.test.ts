@@ -252,7 +252,11 @@ describe("a file with warnings only", () => {
     );
     expect(diagnostics.map(({ severity }) => severity)).toEqual(["warning", "warning"]);
     expect(state?.roles?.[0]?.permissions).toEqual(["x", "y"]);
-    expect(state?.members?.[0]?.roles).toEqual([{ role: "A" }]);
+    const places = [0, 1].map((index) => ({
+      file: state?.origin.file,
+      path: ["members", 0, "roles", index],
+    }));
+    expect(state?.members?.[0]?.roles).toEqual([{ role: "A", origins: places }]);
   });
 });
 

@@ -16,6 +16,7 @@ import { fmtCommand } from "./commands/files/fmt-command.ts";
 import { listCommand } from "./commands/files/list-command.ts";
 import { schemaCommand } from "./commands/files/schema-command.ts";
 import { validateCommand } from "./commands/files/validate-command.ts";
+import { whoCommand } from "./commands/files/who-command.ts";
 import { sandboxCommand } from "./commands/sandbox-command.ts";
 import { ExitCode, exitCodeFor, type Io, VERSION } from "./io/io.ts";
 import { styleFor } from "./io/output.ts";
@@ -30,6 +31,7 @@ const COMMANDS: ReadonlyMap<string | undefined, CommandFactory> = new Map([
   ["apply", applyCommand],
   ["drift", driftCommand],
   ["pull", pullCommand],
+  ["who", whoCommand],
   ["report", reportCommand],
   ["runs", runsCommand],
   ["undo", undoCommand],
@@ -71,6 +73,7 @@ async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
     .version(VERSION, "-V, --version", "print the version")
     .helpCommand("help [command]", "print help for a command")
     .showHelpAfterError("(--help shows the commands and options)")
+    .configureHelp({ subcommandTerm: commandTerm })
     .addHelpText("after", HELP);
   // Only the requested command is declared; for help, mistakes and completion all of them.
   const asked = COMMANDS.get(argv[0]);
@@ -106,6 +109,11 @@ async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
   }
   await program.parseAsync(commandLine(program, argv), { from: "user" });
   return exitCode;
+}
+
+/** Returns a command with its arguments, as the list of commands shows it: all of them have options. */
+function commandTerm(command: Command): string {
+  return `${command.name()} ${command.usage().replace(/\[options\] ?/, "")}`.trim();
 }
 
 const HELP_WORDS: ReadonlySet<string> = new Set(["help", "--help", "-h"]);

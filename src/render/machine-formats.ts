@@ -184,8 +184,8 @@ export function diagnosticFailure({ code, message, hint, file, span }: Diagnosti
 /** Matches controls beyond ASCII, and marks that change the direction of text. */
 const UNSAFE = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Returns equivalent JSON that is safe to print to a terminal. */
-function safeJson(value: unknown, replacer: null = null, indent = 0): string {
+/** Returns JSON that is safe to print to a terminal. */
+export function safeJson(value: unknown, replacer: null = null, indent = 0): string {
   return JSON.stringify(value, replacer, indent).replaceAll(
     UNSAFE,
     (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`,

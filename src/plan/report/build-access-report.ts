@@ -1,7 +1,7 @@
-import { byCodeUnit } from "../../lib/text.ts";
 import type { DesiredMember, DesiredState, Environment, From } from "../../model/desired.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
 import type { MemberChange, Plan, RoleChange } from "../../model/plan.ts";
+import type { HeldRole } from "../../model/questions.ts";
 import type {
   AccessReport,
   ReportedEnd,
@@ -9,7 +9,6 @@ import type {
   ReportedMember,
   ReportedRole,
 } from "../../model/reports.ts";
-import { activeAt, leftAt } from "../changes/active-member.ts";
 import {
   type Access,
   accessAfter,
@@ -18,6 +17,7 @@ import {
   type PersonAccess,
   type RoleAccess,
 } from "../judge/access.ts";
+import { byName, declaredMembers, declaredSnapshot } from "../query/access-snapshot.ts";
 import { addressOf, scopeOf } from "../scope.ts";
 
 /** The input of a report on the live state; the file gives the end dates, the plan the state after it. */
@@ -37,7 +37,7 @@ export function liveReport({ live, desired, service, environment, plan }: LiveRe
   const after = plan === null ? before : accessAfter(before, changes, { mergeReplacedRoles: false });
   const liveRoles = new Map(scope.roles.map((role) => [role.id, role]));
   const liveMembers = new Map(live.members.map((member) => [member.id, member]));
-  const declared = declaredBy(desired);
+  const declared = declaredMembers(desired);
   const leavingFrom = leaverFinder(desired);
   const created = new Map(changes.members.map((change) => [change.name.toLowerCase(), change]));
   return {
@@ -81,10 +81,6 @@ function split({ changes }: Plan): {
     roles: changes.flatMap((change) => (change.resource === "role" ? [change] : [])),
     members: changes.flatMap((change) => (change.resource === "member" ? [change] : [])),
   };
-}
-
-function byName(a: { readonly name: string }, b: { readonly name: string }): number {
-  return byCodeUnit(a.name.toLowerCase(), b.name.toLowerCase()) || byCodeUnit(a.name, b.name);
 }
 
 function roleOf(
@@ -137,15 +133,6 @@ function typeOf(managed: object | null | undefined): "user" | "managed_user" {
   return managed ? "managed_user" : "user";
 }
 
-/** Finds the file's entry of a member. */
-function declaredBy({
-  members = [],
-}: DesiredState): (id: string, email: string | null) => DesiredMember | undefined {
-  const byId = new Map(members.flatMap((member) => (member.id === undefined ? [] : [[member.id, member]])));
-  const byEmail = new Map(members.map((member) => [member.email.toLowerCase(), member]));
-  return (id, email) => byId.get(id) ?? (email === null ? undefined : byEmail.get(email.toLowerCase()));
-}
-
 /** Returns a lookup of when somebody leaves. */
 function leaverFinder({ leavers = [] }: DesiredState): (email: string | null) => From | undefined {
   const byEmail = new Map(leavers.map(({ email, from }) => [email.toLowerCase(), from]));
@@ -165,51 +152,51 @@ function declaredEnds(member: DesiredMember): readonly ReportedEnd[] {
 
 /** Reports the declared roles and their holders; `now` in ms since the epoch. */
 export function declaredReport(desired: DesiredState, now: number): AccessReport {
-  const { merchant, environment = null, roles = [], members = [], leavers } = desired;
-  const declared = new Map(roles.map((role) => [role.name, role]));
-  const left = leftAt(leavers, now);
+  const { merchant, environment, roles, members } = declaredSnapshot(desired, now);
+  const present = members
+    .filter(
+      ({ end, held }) => (end === null || end.ends > now) && (held.length === 0 || held.some(isEffective)),
+    )
+    .map((member) => ({ ...member, held: member.held.filter(isEffective) }));
+  const entryOf = declaredMembers(desired);
   const leavingFrom = leaverFinder(desired);
-  const present = members.flatMap((entry) => {
-    const { member, expired } = activeAt(entry, now);
-    return expired || left.has(entry.email.toLowerCase()) ? [] : [{ ...entry, held: member.roles ?? [] }];
-  });
-  const named = present.flatMap(({ held }) => held.map(({ role }) => role));
+  const descriptions = new Map(desired.roles?.map(({ name, description = null }) => [name, description]));
+  const named = new Set(present.flatMap(({ held }) => held.map(({ role }) => role)));
   return {
     merchant,
     environment,
     service: null,
-    roles: [...new Set([...declared.keys(), ...named])]
-      .map((name): ReportedRole => {
-        const role = declared.get(name);
-        const granted = { permissions: role?.permissions ?? null };
+    roles: roles
+      .filter(({ key, origin }) => origin !== null || named.has(key))
+      .map(({ key, name, id, predefined, permissions, origin }): ReportedRole => {
+        const granted = { permissions };
         return {
-          key: name,
+          key,
           name,
-          id: role?.id ?? null,
-          description: role?.description ?? null,
-          predefined: role === undefined && name.startsWith("role_"),
+          id: origin === null ? null : id,
+          description: descriptions.get(name) ?? null,
+          predefined,
           before: granted,
           after: granted,
         };
-      })
-      .sort(byName),
-    members: present
-      .map((member): ReportedMember => {
-        const holds: ReportedHolding = {
-          status: "declared",
-          roles: [...new Set(member.held.map(({ role }) => role))],
-        };
-        return {
-          name: member.email,
-          nickname: member.managed?.nickname ?? null,
-          type: typeOf(member.managed),
-          mfa: null,
-          invitedUntil: null,
-          before: holds,
-          after: holds,
-          ends: endsOf(member, leavingFrom(member.email)).filter(({ ends }) => ends > now),
-        };
-      })
-      .sort(byName),
+      }),
+    members: present.map(({ name, id, email, held }): ReportedMember => {
+      const entry = entryOf(id ?? "", email);
+      const holds: ReportedHolding = { status: "declared", roles: held.map(({ role }) => role) };
+      return {
+        name,
+        nickname: entry?.managed?.nickname ?? null,
+        type: typeOf(entry?.managed),
+        mfa: null,
+        invitedUntil: null,
+        before: holds,
+        after: holds,
+        ends: endsOf(entry, leavingFrom(name)).filter(({ ends }) => ends > now),
+      };
+    }),
   };
+}
+
+function isEffective({ effective }: HeldRole): boolean {
+  return effective;
 }

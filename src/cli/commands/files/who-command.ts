@@ -1,0 +1,46 @@
+import { Argument, Command } from "commander";
+import { withOutputFileOption, withOutputOptions, withServiceOptions } from "../../args/options.ts";
+import type { ExitCode, Io } from "../../io/io.ts";
+import type { WhoCommandOptions } from "../../query/answer-question.ts";
+
+/** Declares `who`. */
+export function whoCommand(io: Io, done: (code: ExitCode) => void): Command {
+  const command = new Command("who")
+    .summary("show who can do what, has a role, or what somebody has")
+    .description(
+      "Answers who can use a permission, who has a role, or what a member has, at every merchant of the files, " +
+        "with the line that grants it. Changes nothing.",
+    )
+    .addArgument(new Argument("<question>", "what is asked").choices(["can", "has", "is"]))
+    .argument("<name>", "a permission, a role's name or id, or an address; or a glob of these")
+    .argument("[path...]", "files or folders (default: access/)")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  rolecall who can refunds_create       who may give refunds, and why
+  rolecall who can 'payouts_*'          each permission that matches
+  rolecall who has 'Shift Lead'         by name, previous name or id
+  rolecall who is ada@example.com       what she has at every merchant
+
+The answer is what the files declare, without the network. They do not say what
+predefined roles grant; that is said, too. A grant that is the same at several
+merchants is one line; --verbose and --format json list every merchant, and
+grants that have ended.
+
+Exits 0, also if the answer is nobody, or 1 if a file has an error.
+`,
+    )
+    .action(
+      async (
+        question: "can" | "has" | "is",
+        name: string,
+        paths: readonly string[],
+        options: WhoCommandOptions,
+      ) => {
+        const { answerQuestion } = await import("../../query/answer-question.ts");
+        done(await answerQuestion(question, name, paths, options, io));
+      },
+    );
+  return withOutputFileOption(withOutputOptions(withServiceOptions(command)));
+}

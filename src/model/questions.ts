@@ -1,0 +1,106 @@
+import type { Environment, Origin } from "./desired.ts";
+import type { MemberStatus } from "./live.ts";
+
+/** The access at one merchant at one time, with the locations of everything in the files, to answer questions from. */
+export interface AccessSnapshot {
+  readonly merchant: string;
+  readonly environment: Environment | null;
+  readonly source: "declared" | "live";
+  /** False if there may be live roles or members that the files do not list; true for a live snapshot. */
+  readonly complete: boolean;
+  readonly roles: readonly SnapshotRole[];
+  readonly members: readonly SnapshotMember[];
+}
+
+/** A role and what it grants. */
+export interface SnapshotRole {
+  /** Unique among the roles of a snapshot. */
+  readonly key: string;
+  readonly name: string;
+  /** `null` if the files do not name it. */
+  readonly id: string | null;
+  readonly previousNames: readonly string[];
+  /** `null` if unknown: the files do not list them, or the service does not report them. */
+  readonly permissions: readonly string[] | null;
+  readonly predefined: boolean;
+  /** The location of its entry; `null` if no file declares it. */
+  readonly origin: Origin | null;
+  /** The location of the merchant's own adjustment of an included role; `null` if there is none. */
+  readonly adjusted: Origin | null;
+}
+
+/** A member and the roles that it holds. */
+export interface SnapshotMember {
+  /** The address, else the id. */
+  readonly name: string;
+  readonly email: string | null;
+  readonly id: string | null;
+  readonly status: MemberStatus | "declared";
+  /** False if the files leave the member's roles as they are. */
+  readonly rolesKnown: boolean;
+  /** The end of the whole membership in the files; `null` if there is none. */
+  readonly end: AccessEnd | null;
+  /** The location of its entry; `null` if no file declares it. */
+  readonly origin: Origin | null;
+  readonly held: readonly HeldRole[];
+}
+
+/** An end of access in the files. */
+export interface AccessEnd {
+  /** `grant` or `membership`: the last day with access, or a moment; `leaver`: the first day or moment without. */
+  readonly by: "grant" | "membership" | "leaver";
+  /** As written in the file. */
+  readonly text: string;
+  /** The first moment without access, in ms since the epoch. */
+  readonly ends: number;
+}
+
+/**
+ * The status of a held role: in the files `active`, `ends` at a time to come, or `ended`; live the status of the
+ * membership.
+ */
+export type HoldingStatus = "active" | "ends" | "ended" | MemberStatus;
+
+/** A role that a member holds. */
+export interface HeldRole {
+  /** Key of the role. */
+  readonly role: string;
+  /** The end in the files: of the grant or of the membership, whichever is first; `null` if there is none. */
+  readonly end: AccessEnd | null;
+  readonly status: HoldingStatus;
+  /** True if it gives access, now or once the invitation is accepted; an ended, expired or disabled one does not. */
+  readonly effective: boolean;
+  /** The locations of the grant; empty if no file has it. */
+  readonly origins: readonly Origin[];
+}
+
+/** A member that a question is about, with a role that it holds. */
+export interface AccessAnswer {
+  readonly merchant: string;
+  readonly environment: Environment | null;
+  readonly member: Omit<SnapshotMember, "held">;
+  /** `null` for a member without any role. */
+  readonly role: SnapshotRole | null;
+  readonly held: HeldRole | null;
+  /** The permissions of the role that the question is about, sorted; `null` if unknown. */
+  readonly permissions: readonly string[] | null;
+}
+
+/** Members of whom it is unknown whether they belong to the answer. */
+export interface UnknownAnswer {
+  readonly merchant: string;
+  /** `role-permissions`: the permissions of `role` are unknown. `member-roles`: the files leave their roles as they are. */
+  readonly reason: "role-permissions" | "member-roles";
+  /** The name of the role; `null` if the roles are unknown. */
+  readonly role: string | null;
+  /** The names of the members. */
+  readonly members: readonly string[];
+}
+
+/** The answers to a question. */
+export interface AccessAnswers {
+  readonly answers: readonly AccessAnswer[];
+  readonly unknown: readonly UnknownAnswer[];
+  /** The names that the question matches: permissions, roles or members; distinct and sorted. */
+  readonly matched: readonly string[];
+}

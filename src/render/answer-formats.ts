@@ -1,0 +1,77 @@
+import type { FailureJson } from "../model/events.ts";
+import type { AccessAnswer, UnknownAnswer } from "../model/questions.ts";
+import { safeJson } from "./machine-formats.ts";
+
+/** A place in a file; line and column count from 1. */
+export interface FilePlace {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A question about access. */
+export interface AccessQuestion {
+  /** `can` asks for a permission, `has` for a role, `is` for a member. */
+  readonly kind: "can" | "has" | "is";
+  /** The name or glob that is asked for. */
+  readonly name: string;
+  readonly source: "declared" | "live";
+}
+
+/** An answer with the lines of the files. */
+export interface LocatedAnswer extends AccessAnswer {
+  /** The lines that grant the role; empty if no file does. */
+  readonly grantedAt: readonly FilePlace[];
+  /** The line of the role's entry; `null` if no file declares it. */
+  readonly declaredAt: FilePlace | null;
+}
+
+/** The located answers to a question. */
+export interface AnswersView {
+  readonly question: AccessQuestion;
+  readonly answers: readonly LocatedAnswer[];
+  readonly unknown: readonly UnknownAnswer[];
+  /** The names that the question matches, sorted. */
+  readonly matched: readonly string[];
+  /** A name that the question may have meant; `null` if it matches one, or none is near. */
+  readonly near: string | null;
+  /** The merchants that were asked. */
+  readonly merchants: readonly string[];
+  /** The merchants whose files do not list all members. */
+  readonly incomplete: readonly string[];
+}
+
+/** Returns answers as JSON, one for each role that a member holds at a merchant. */
+export function answersJson(
+  { question, answers, unknown, merchants, incomplete }: AnswersView,
+  failures: readonly FailureJson[],
+): string {
+  return `${safeJson(
+    { format: 1, question, merchants, answers: answers.map(answerJson), unknown, incomplete, failures },
+    null,
+    2,
+  )}\n`;
+}
+
+function answerJson({
+  merchant,
+  environment,
+  member,
+  role,
+  held,
+  permissions,
+  grantedAt,
+  declaredAt,
+}: LocatedAnswer): object {
+  return {
+    merchant,
+    environment,
+    member: { name: member.name, email: member.email, id: member.id, status: member.status },
+    role: role && { name: role.name, id: role.id, predefined: role.predefined, declaredAt },
+    permissions,
+    status: held?.status ?? null,
+    effective: held?.effective ?? false,
+    end: held?.end ?? null,
+    grantedAt,
+  };
+}

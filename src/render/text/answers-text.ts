@@ -1,0 +1,352 @@
+import { oneLine } from "../../lib/escape.ts";
+import { byCodeUnit, cellWidth, counted, shorten, sortedSet } from "../../lib/text.ts";
+import type { UnknownAnswer } from "../../model/questions.ts";
+import type { AccessQuestion, AnswersView, FilePlace, LocatedAnswer } from "../answer-formats.ts";
+import type { Paint, Style } from "../style.ts";
+import { hangingLines, moreText, padTo, wrapList } from "./wrap.ts";
+
+/** Formats the answers to a question; `verbose` shows every merchant of a grant, and grants that give no access. */
+export function renderAnswers(view: AnswersView, style: Style, verbose: boolean): string {
+  const { question, answers } = view;
+  // About one member everything is of interest, also what has ended.
+  const shown = verbose || question.kind === "is" ? answers : answers.filter(isEffective);
+  const hidden = answers.length - shown.length;
+  const sections = sectionsOf(view, shown).map((section) => sectionLines(section, view, style, verbose));
+  const blocks = [
+    ...(sections.length === 0 ? [hangingLines(nobody(view), style.columns, "", "  ")] : sections),
+    notes(view, hidden, style),
+  ].filter(({ length }) => length > 0);
+  return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
+}
+
+function isEffective({ held }: LocatedAnswer): boolean {
+  return held?.effective === true;
+}
+
+/** Answers under one heading. */
+interface Section {
+  readonly title: string;
+  readonly answers: readonly LocatedAnswer[];
+}
+
+function sectionsOf(
+  { question, matched }: AnswersView,
+  answers: readonly LocatedAnswer[],
+): readonly Section[] {
+  switch (question.kind) {
+    case "can":
+      return permissionSections(matched, answers);
+    case "has":
+      return sections(answers, ({ role }) => roleTitle(role));
+    case "is":
+      return sections(answers, ({ member }) => member.name);
+    default:
+      return question.kind satisfies never;
+  }
+}
+
+function sections(
+  answers: readonly LocatedAnswer[],
+  titleOf: (answer: LocatedAnswer) => string,
+): readonly Section[] {
+  const found = new Map<string, LocatedAnswer[]>();
+  for (const answer of answers) {
+    const known = found.get(titleOf(answer)) ?? [];
+    known.push(answer);
+    found.set(titleOf(answer), known);
+  }
+  return [...found]
+    .map(([title, of]) => ({ title, answers: of }))
+    .sort((a, b) => byCodeUnit(a.title, b.title));
+}
+
+/** Returns a section for each permission; permissions with the same answers share one. */
+function permissionSections(
+  permissions: readonly string[],
+  answers: readonly LocatedAnswer[],
+): readonly Section[] {
+  const found = new Map<string, { readonly names: string[]; readonly answers: readonly LocatedAnswer[] }>();
+  for (const permission of permissions) {
+    const own = answers.flatMap((answer, index) => (answer.permissions?.includes(permission) ? [index] : []));
+    if (own.length === 0) continue;
+    const key = own.join(" ");
+    const known = found.get(key) ?? { names: [], answers: answers.filter((_, index) => own.includes(index)) };
+    known.names.push(permission);
+    found.set(key, known);
+  }
+  return [...found.values()].map(({ names, answers: of }) => ({ title: names.join(", "), answers: of }));
+}
+
+function roleTitle(role: LocatedAnswer["role"]): string {
+  if (role === null) return "";
+  return role.predefined && role.id !== null && role.id !== role.name
+    ? `${role.name} (${role.id})`
+    : role.name;
+}
+
+/** Rows of a section without `verbose`. */
+const MAX_ROWS = 50;
+
+function sectionLines(
+  { title, answers }: Section,
+  view: AnswersView,
+  style: Style,
+  verbose: boolean,
+): readonly string[] {
+  const { question, merchants } = view;
+  const people = new Set(answers.filter(isEffective).map(({ member }) => member.name.toLowerCase())).size;
+  const at = new Set(answers.map(({ merchant }) => merchant));
+  const where = at.size === 1 ? `at ${[...at].join("")}` : `at ${counted(at.size, "merchant")}`;
+  const held = new Set(answers.flatMap(({ role }) => (role === null ? [] : roleTitle(role)))).size;
+  const count =
+    question.kind === "is"
+      ? held === 0
+        ? "no role"
+        : counted(held, "role")
+      : counted(people, "person", "people");
+  const all = (verbose ? answers.map((answer) => [answer]) : grouped(answers)).map(rowOf);
+  const rows = verbose ? all : all.slice(0, MAX_ROWS);
+  const isNeeded: Readonly<Record<Column, boolean>> = {
+    member: question.kind !== "is",
+    role: question.kind !== "has",
+    merchant: merchants.length > 1,
+    status: rows.some(({ status }) => status !== "active"),
+    place: true,
+  };
+  const columns = COLUMNS.filter((column) => isNeeded[column]);
+  return [
+    ...hangingLines(`${oneLine(title)}: ${count} ${where}`, style.columns, "", "  ").map(style.bold),
+    ...table(columns, rows, style),
+    ...(all.length > rows.length ? [style.dim(`  ${moreText(all.length - rows.length)}`)] : []),
+    ...(question.kind === "is" ? permissionLines(answers, style) : []),
+  ];
+}
+
+/** Groups the grants of one role to one member that differ only in the merchant. */
+function grouped(answers: readonly LocatedAnswer[]): readonly (readonly LocatedAnswer[])[] {
+  const groups = new Map<string, LocatedAnswer[]>();
+  for (const answer of answers) {
+    const { member, role, held } = answer;
+    const key = JSON.stringify([
+      member.name.toLowerCase(),
+      roleTitle(role),
+      held?.status,
+      held?.end?.text,
+      member.rolesKnown,
+    ]);
+    const known = groups.get(key) ?? [];
+    known.push(answer);
+    groups.set(key, known);
+  }
+  return [...groups.values()].flatMap((group) =>
+    group.length > MAX_SINGLE ? [group] : group.map((answer) => [answer]),
+  );
+}
+
+/** Grants at so few merchants have a row each. */
+const MAX_SINGLE = 3;
+
+const COLUMNS = ["member", "role", "merchant", "status", "place"] as const;
+
+type Column = (typeof COLUMNS)[number];
+
+type Row = Readonly<Record<Column, string>> & { readonly effective: boolean };
+
+const HEADS: Readonly<Record<Column, string>> = {
+  member: "Who",
+  role: "Role",
+  merchant: "Merchant",
+  status: "Status",
+  place: "Where",
+};
+
+function rowOf(group: readonly LocatedAnswer[]): Row {
+  const [first] = group;
+  const { member, role } = first ?? { member: null, role: null };
+  const codes = sortedSet(group.map(({ merchant }) => merchant));
+  return {
+    member: shorten(oneLine(member?.name ?? "")),
+    role: role === null ? "-" : shorten(oneLine(roleTitle(role))),
+    merchant: codes.length === 1 ? oneLine(codes[0] ?? "") : counted(codes.length, "merchant"),
+    status: first === undefined ? "" : statusText(first),
+    place: placeText(group.flatMap(({ grantedAt }) => grantedAt)),
+    effective: first !== undefined && isEffective(first),
+  };
+}
+
+function statusText({ member, held }: LocatedAnswer): string {
+  if (held === null) return member.rolesKnown ? "no role" : "roles not in the files";
+  const { status, end } = held;
+  if (status === "ended" && end !== null)
+    return `${end.by === "leaver" ? "left" : "ended"} ${oneLine(end.text)}`;
+  const until = end === null ? "" : `${end.by === "leaver" ? "leaves" : "until"} ${oneLine(end.text)}`;
+  if (status === "ends") return until;
+  return until === "" ? status : `${status}, ${until}`;
+}
+
+function placeText(places: readonly FilePlace[]): string {
+  const texts = [...new Set(places.map(textOfPlace))];
+  const [first = "not in the files", second = ""] = texts;
+  if (texts.length > 2) return `${first} and ${texts.length - 1} more`;
+  return texts.length === 2 ? `${first}, ${second}` : first;
+}
+
+/** Returns a place as "access/shop.yaml:12". */
+function textOfPlace({ file, line }: FilePlace): string {
+  return `${oneLine(file)}:${line}`;
+}
+
+const GAP = 2;
+
+/** Returns a table if it fits; else the rows below their member, each broken where the terminal is narrower. */
+function table(columns: readonly Column[], rows: readonly Row[], style: Style): readonly string[] {
+  const widths = widthsOf(columns, [HEADS, ...rows]);
+  const total = columns.reduce((sum, column) => sum + widths[column] + GAP, 0);
+  if (total <= style.columns) {
+    return [
+      style.dim(`  ${line(columns, HEADS, widths)}`),
+      ...rows.map((row, index) => {
+        const isSame = columns[0] === "member" && rows[index - 1]?.member === row.member;
+        return `  ${paintOf(row, style)(line(columns, isSame ? { ...row, member: "" } : row, widths))}`;
+      }),
+    ];
+  }
+  const inner = columns.filter((column) => column !== "member");
+  const innerWidths = widthsOf(inner, rows);
+  const fits = inner.reduce((sum, column) => sum + innerWidths[column] + GAP, GAP) <= style.columns;
+  return rows.flatMap((row, index) => {
+    const isNew = columns.includes("member") && rows[index - 1]?.member !== row.member;
+    const lines = fits
+      ? [`    ${line(inner, row, innerWidths)}`]
+      : wrapList(
+          inner.map((column) => row[column]),
+          style.columns - 6,
+        ).map((text, at) => `${at === 0 ? "    " : "      "}${text}`);
+    return [...(isNew ? [`  ${row.member}`] : []), ...lines.map(paintOf(row, style))];
+  });
+}
+
+function widthsOf(
+  columns: readonly Column[],
+  rows: readonly Readonly<Record<Column, string>>[],
+): Readonly<Record<Column, number>> {
+  const widths: Record<Column, number> = { member: 0, role: 0, merchant: 0, status: 0, place: 0 };
+  for (const column of columns) widths[column] = Math.max(0, ...rows.map((row) => cellWidth(row[column])));
+  return widths;
+}
+
+function line(
+  columns: readonly Column[],
+  row: Readonly<Record<Column, string>>,
+  widths: Readonly<Record<Column, number>>,
+): string {
+  return columns
+    .map((column) => padTo(row[column], widths[column]))
+    .join(" ".repeat(GAP))
+    .trimEnd();
+}
+
+function paintOf({ effective }: Row, { dim }: Style): Paint {
+  return effective ? (text) => text : dim;
+}
+
+/** Returns what a member can do; merchants where that is the same are joined. */
+function permissionLines(answers: readonly LocatedAnswer[], style: Style): readonly string[] {
+  const byMerchant = new Map<string, Set<string>>();
+  for (const { merchant, permissions, held } of answers) {
+    const known = byMerchant.get(merchant) ?? new Set<string>();
+    byMerchant.set(merchant, known);
+    for (const permission of held?.effective ? (permissions ?? []) : []) known.add(permission);
+  }
+  const groups = new Map<string, string[]>();
+  for (const [merchant, permissions] of byMerchant) {
+    const key = sortedSet(permissions).map(oneLine).join(", ");
+    groups.set(key, [...(groups.get(key) ?? []), merchant]);
+  }
+  return [...groups].flatMap(([permissions, merchants]) => {
+    if (permissions === "") return [];
+    const at =
+      groups.size === 1
+        ? ""
+        : ` at ${merchants.length > 3 ? counted(merchants.length, "merchant") : merchants.join(", ")}`;
+    return wrapList(permissions.split(", "), style.columns - 4).flatMap((text, index) =>
+      index === 0 ? [`  can${at}:`, `    ${text}`] : `    ${text}`,
+    );
+  });
+}
+
+/** Says why there is no answer. */
+function nobody({ question: { kind, name, source }, matched, near, merchants }: AnswersView): string {
+  const asked = shorten(oneLine(name));
+  const where = source === "live" ? "live" : "in the files";
+  const at = merchants.length === 1 ? `of ${merchants[0]}` : `of ${counted(merchants.length, "merchant")}`;
+  const hint = near === null ? "" : ` Did you mean ${oneLine(near)}?`;
+  if (matched.length === 0) {
+    if (kind === "can") return `No role ${at} is known to grant ${asked} ${where}.${hint}`;
+    return kind === "has"
+      ? `There is no role ${asked} ${where} ${at}.${hint}`
+      : `${asked} is not a member ${where} ${at}.${hint}`;
+  }
+  return kind === "can"
+    ? `Nobody can ${matched.join(", ")} ${where} ${at}.`
+    : `Nobody holds ${matched.map(oneLine).join(", ")} ${where} ${at}.`;
+}
+
+/** Returns what the answers leave out. */
+function notes(
+  { question, unknown, incomplete }: AnswersView,
+  hidden: number,
+  style: Style,
+): readonly string[] {
+  const wrap = (text: string): readonly string[] =>
+    hangingLines(text, style.columns, "", "  ").map((each) => style.yellow(each));
+  const { kind, source } = question;
+  const gone = source === "live" ? "expired or disabled" : "ended";
+  return [
+    ...(hidden > 0
+      ? wrap(`${counted(hidden, "grant has", "grants have")} ${gone}: --verbose shows all.`)
+      : []),
+    ...(kind === "has" ? [] : wrapUnknown(question, unknown, wrap)),
+    ...withoutRoles(unknown, wrap),
+    ...(incomplete.length > 0
+      ? wrap(
+          `The files of ${incomplete.length > 3 ? counted(incomplete.length, "merchant") : incomplete.join(", ")} do not list all members: --live shows the others too.`,
+        )
+      : []),
+  ];
+}
+
+function wrapUnknown(
+  { kind, source }: AccessQuestion,
+  unknown: readonly UnknownAnswer[],
+  wrap: (text: string) => readonly string[],
+): readonly string[] {
+  const holders = new Map<string, Set<string>>();
+  for (const { role, members } of unknown) {
+    if (role === null) continue;
+    const known = holders.get(role) ?? new Set();
+    for (const member of members) known.add(member.toLowerCase());
+    holders.set(role, known);
+  }
+  if (holders.size === 0) return [];
+  const roles = [...holders].map(([role, people]) =>
+    kind === "is" ? oneLine(role) : `${oneLine(role)} (${counted(people.size, "person", "people")})`,
+  );
+  return wrap(
+    source === "declared"
+      ? `The files do not say what these roles grant; --live does: ${roles.join(", ")}.`
+      : `The service does not say what these roles grant: ${roles.join(", ")}.`,
+  );
+}
+
+function withoutRoles(
+  unknown: readonly UnknownAnswer[],
+  wrap: (text: string) => readonly string[],
+): readonly string[] {
+  const members = sortedSet(
+    unknown.flatMap(({ reason, members: of }) => (reason === "member-roles" ? of : [])),
+  );
+  if (members.length === 0) return [];
+  const named = members.length > 3 ? counted(members.length, "member") : members.map(oneLine).join(", ");
+  return wrap(`The files leave the roles of ${named} as they are; --live shows them.`);
+}

@@ -1,0 +1,219 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { rolecall } from "../support/rolecall.ts";
+
+const now = () => Date.parse("2026-06-15T12:00:00Z");
+const RETAIL = join(import.meta.dirname, "../../examples/retail");
+
+let cwd = "";
+
+async function put(files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(dirname(join(cwd, file)), { recursive: true });
+    await writeFile(join(cwd, file), text);
+  }
+}
+
+const who = (...args: readonly string[]) => rolecall(["who", ...args], { cwd, now });
+
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "rolecall-who-"));
+});
+
+afterEach(() => rm(cwd, { recursive: true }));
+
+const SHOP = `version: 1
+merchant: MCA
+roles:
+  - name: Shift Lead
+    permissions: [catalog_view, refunds_create]
+    previously: Team Lead
+  - name: Cashier
+    permissions: [catalog_view]
+members:
+  - email: ada@example.com
+    roles: [Shift Lead, role_employee]
+  - email: bob@example.com
+    roles: [{ role: Shift Lead, until: 2026-06-30 }]
+  - email: cy@example.com
+    roles: [{ role: Shift Lead, until: 2026-05-31 }, Cashier]
+`;
+
+describe("who, of one merchant's file", () => {
+  beforeEach(() => put({ "access/a.yaml": SHOP }));
+
+  test("can names the people with the role, its end and the line", async () => {
+    const { stdout, stderr, code } = await who("can", "refunds_create");
+    expect(stdout).toMatchInlineSnapshot(`
+      "refunds_create: 2 people at MCA
+        Who              Role        Status            Where
+        ada@example.com  Shift Lead  active            access/a.yaml:11
+        bob@example.com  Shift Lead  until 2026-06-30  access/a.yaml:13
+
+      1 grant has ended: --verbose shows all.
+      The files do not say what these roles grant; --live does: role_employee (1
+        person).
+      "
+    `);
+    expect(stderr).toBe("");
+    expect(code).toBe(0);
+  });
+
+  test("can with a glob has a section for each permission that others may use", async () => {
+    expect((await who("can", "*_*", "--verbose")).stdout).toMatchInlineSnapshot(`
+      "catalog_view: 3 people at MCA
+        Who              Role        Status            Where
+        ada@example.com  Shift Lead  active            access/a.yaml:11
+        bob@example.com  Shift Lead  until 2026-06-30  access/a.yaml:13
+        cy@example.com   Shift Lead  ended 2026-05-31  access/a.yaml:15
+                         Cashier     active            access/a.yaml:15
+
+      refunds_create: 2 people at MCA
+        Who              Role        Status            Where
+        ada@example.com  Shift Lead  active            access/a.yaml:11
+        bob@example.com  Shift Lead  until 2026-06-30  access/a.yaml:13
+        cy@example.com   Shift Lead  ended 2026-05-31  access/a.yaml:15
+
+      The files do not say what these roles grant; --live does: role_employee (1
+        person).
+      "
+    `);
+  });
+
+  test("has finds a role by its previous name", async () => {
+    const { stdout } = await who("has", "team lead");
+    expect(stdout).toMatch(/^Shift Lead: 2 people at MCA\n/);
+  });
+
+  test("is shows everything of a member, also what has ended", async () => {
+    expect((await who("is", "cy@example.com")).stdout).toMatchInlineSnapshot(`
+      "cy@example.com: 2 roles at MCA
+        Role        Status            Where
+        Shift Lead  ended 2026-05-31  access/a.yaml:15
+        Cashier     active            access/a.yaml:15
+        can:
+          catalog_view
+      "
+    `);
+  });
+
+  test("a misspelt name is no answer, and gets a suggestion", async () => {
+    expect((await who("can", "refund_create")).stdout).toContain(
+      "No role of MCA is known to grant refund_create in the files. Did you mean\n  refunds_create?",
+    );
+    expect((await who("has", "Shift Leed")).stdout).toBe(
+      "There is no role Shift Leed in the files of MCA. Did you mean Shift Lead?\n",
+    );
+    expect((await who("is", "ada@exampel.com")).stdout).toBe(
+      "ada@exampel.com is not a member in the files of MCA. Did you mean\n  ada@example.com?\n",
+    );
+  });
+
+  test("somebody who has left holds nothing, and an absence to come is an end", async () => {
+    await put({
+      "access/a.yaml": `${SHOP}leavers:\n  - { email: ADA@example.com, from: 2026-06-01 }\n  - { email: bob@example.com, from: 2026-06-20 }\n`,
+    });
+    const { stdout } = await who("can", "refunds_create", "--verbose");
+    expect(stdout).toContain("ada@example.com  Shift Lead  left 2026-06-01    access/a.yaml:11\n");
+    expect(stdout).toContain("bob@example.com  Shift Lead  leaves 2026-06-20  access/a.yaml:13\n");
+    expect(stdout).toMatch(/^refunds_create: 1 person at MCA\n/);
+  });
+
+  test("JSON has every grant, also those that have ended", async () => {
+    const { stdout } = await who("can", "refunds_create", "--format", "json");
+    const { answers, unknown, ...rest } = JSON.parse(stdout);
+    expect(rest).toEqual({
+      format: 1,
+      question: { kind: "can", name: "refunds_create", source: "declared" },
+      merchants: ["MCA"],
+      incomplete: [],
+      failures: [],
+    });
+    expect(unknown).toEqual([
+      { merchant: "MCA", reason: "role-permissions", role: "role_employee", members: ["ada@example.com"] },
+    ]);
+    expect(answers.map((one: { status: string; effective: boolean }) => [one.status, one.effective])).toEqual(
+      [
+        ["active", true],
+        ["ends", true],
+        ["ended", false],
+      ],
+    );
+    expect(answers[1]).toEqual({
+      merchant: "MCA",
+      environment: null,
+      member: { name: "bob@example.com", email: "bob@example.com", id: null, status: "declared" },
+      role: {
+        name: "Shift Lead",
+        id: null,
+        predefined: false,
+        declaredAt: { file: "access/a.yaml", line: 4, column: 5 },
+      },
+      permissions: ["refunds_create"],
+      status: "ends",
+      effective: true,
+      end: { by: "grant", text: "2026-06-30", ends: Date.parse("2026-07-01T00:00:00Z") },
+      grantedAt: [{ file: "access/a.yaml", line: 13, column: 13 }],
+    });
+  });
+
+  test("an invalid file is reported, and the others are answered from", async () => {
+    await put({ "access/b.yaml": "version: 1\nmerchant: MCB\nnonsense: 1\n" });
+    const { stdout, stderr, code } = await who("has", "Cashier");
+    expect(stdout).toContain("cy@example.com");
+    expect(stderr).toContain('The file has no key "nonsense".');
+    expect(code).toBe(1);
+  });
+});
+
+test("one person with one role at many merchants is one line, and every line with --verbose", async () => {
+  const codes = Array.from({ length: 60 }, (_, index) => `MC${100 + index}`);
+  await put({
+    "shared/all.yaml":
+      "version: 1\nroles: [{ name: Auditor, permissions: [reports_view] }]\nmembers:\n  - email: eve@example.com\n    roles: [Auditor]\n",
+    ...Object.fromEntries(
+      codes.map((code) => [
+        `access/${code}.yaml`,
+        `version: 1\nmerchant: ${code}\ninclude: [../shared/all.yaml]\nmembers:\n  - email: ada@example.com\n    roles: [Auditor]\n`,
+      ]),
+    ),
+  });
+  expect((await who("can", "reports_view")).stdout).toMatchInlineSnapshot(`
+    "reports_view: 2 people at 60 merchants
+      Who              Role     Merchant      Where
+      ada@example.com  Auditor  60 merchants  access/MC100.yaml:6 and 59 more
+      eve@example.com  Auditor  60 merchants  shared/all.yaml:5
+    "
+  `);
+  const verbose = await who("can", "reports_view", "--verbose");
+  expect(verbose.stdout.split("\n").filter((line) => line.includes("shared/all.yaml:5"))).toHaveLength(60);
+  // A shared file stands for the merchants that include it.
+  const reached = await who("is", "eve@example.com", "shared/all.yaml", "--shard", "1/60");
+  expect(reached.code).toBe(0);
+});
+
+test("names from files are shown without control characters", async () => {
+  await put({
+    "access/a.yaml":
+      'version: 1\nmerchant: MCA\nroles: [{ name: "Lead \\u202e::x", permissions: [a_b] }]\nmembers: [{ email: a@b.co, roles: ["Lead \\u202e::x"] }]\n',
+  });
+  const { stdout } = await who("has", "Lead*");
+  expect(stdout).not.toMatch(/\u202e|(?<!\S)::/);
+});
+
+test("the retail example is answered from", async () => {
+  const { stdout } = await rolecall(["who", "can", "refunds_create"], { cwd: RETAIL, now });
+  expect(stdout).toMatchInlineSnapshot(`
+    "refunds_create: 1 person at MC4F7K2P
+      tomasz.kowalczyk@example.com
+        Refund Approver  MC4F7K2P  access/harbour-street.yaml:53
+
+    The files do not say what these roles grant; --live does: role_owner (1 person),
+      role_accountant (1 person), role_manager (2 people), Holiday Kiosk (1 person).
+    The files leave the roles of nadia.rahimi@example.com as they are; --live shows
+      them.
+    "
+  `);
+});

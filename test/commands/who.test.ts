@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { rolecall } from "../support/rolecall.ts";
+import { rolecall, startSandbox } from "../support/rolecall.ts";
 
 const now = () => Date.parse("2026-06-15T12:00:00Z");
 const RETAIL = join(import.meta.dirname, "../../examples/retail");
@@ -216,4 +216,38 @@ test("the retail example is answered from", async () => {
       them.
     "
   `);
+});
+
+test("what is live is answered from at the service, with the lines of the files", async () => {
+  const sandbox = await startSandbox(["--seed", join(RETAIL, "live.yaml")]);
+  const live = (...args: readonly string[]) =>
+    rolecall(["who", ...args, "--live"], { cwd: RETAIL, env: sandbox.env });
+  try {
+    const owners = await live("has", "role_owner");
+    expect(owners.stdout).toMatchInlineSnapshot(`
+      "Owner (role_owner): 1 person at 2 merchants
+        Who              Merchant  Where
+        ada@example.com  MC4F7K2P  access/harbour-street.yaml:46
+                         MC9Q3T8X  access/station-road.yaml:23
+      "
+    `);
+    // In no file, of a status, and through a predefined role.
+    const { stdout } = await live("can", "refunds_create");
+    expect(stdout).toMatch(/bernd\.hoffmann@example\.com\n +Cashier +MC4F7K2P +accepted +not in the files/);
+    expect(stdout).toMatch(
+      /oisin\.byrne@example\.com\n +Cashier +MC4F7K2P +pending +access\/harbour-street\.yaml:86/,
+    );
+    expect(stdout).toMatch(/marco\.silva@example\.com\n +Manager \(role_manager\) /);
+    expect((await live("is", "nadia.rahimi@example.com")).stdout).toMatch(
+      /^nadia\.rahimi@example\.com: 2 roles at 2 merchants\n/,
+    );
+    const unread = await rolecall(["who", "has", "Cashier", "--live"], {
+      cwd: RETAIL,
+      env: { ...sandbox.env, ROLECALL_API_KEY: "sk_test_wrong" },
+    });
+    expect(unread.code).toBe(1);
+    expect(unread.stderr).toContain("MC4F7K2P");
+  } finally {
+    await sandbox.stop();
+  }
 });

@@ -3,16 +3,14 @@ import type { AccessAnswers, AccessSnapshot } from "../../model/questions.ts";
 import { whoCan, whoHas, whoIs } from "../../plan/query/ask-access.ts";
 import { type AccessQuestion, type AnswersView, answersJson } from "../../render/answer-formats.ts";
 import { renderAnswers } from "../../render/text/answers-text.ts";
-import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 import { ExitCode, type Io } from "../io/io.ts";
 import { outputTo, styleFor } from "../io/output.ts";
 import { globMatcher } from "../session/session.ts";
 import { placeFinder } from "./find-places.ts";
-import { readSnapshots } from "./read-snapshots.ts";
+import { readSnapshots, type SnapshotOptions } from "./read-snapshots.ts";
 
 /** The options of `who`. */
-export type WhoCommandOptions = ServiceOptions &
-  OutputOptions<"text" | "json"> & { readonly output?: string };
+export type WhoCommandOptions = SnapshotOptions & { readonly format: "text" | "json" };
 
 /** Answers who can do what, who holds which role, or what somebody holds. */
 export async function answerQuestion(
@@ -22,9 +20,9 @@ export async function answerQuestion(
   options: WhoCommandOptions,
   io: Io,
 ): Promise<ExitCode> {
-  const { snapshots, sources, failures } = await readSnapshots(paths, options, io);
+  const { source, snapshots, sources, failures } = await readSnapshots(paths, options, io);
   const found = ASK[kind](snapshots, name, globMatcher());
-  const view = viewOf({ kind, name, source: "declared" }, found, snapshots, sources);
+  const view = viewOf({ kind, name, source }, found, snapshots, sources);
   const { sink, end } = outputTo(options.output, io);
   sink.write(
     options.format === "json"

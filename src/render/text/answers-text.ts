@@ -110,7 +110,7 @@ function sectionLines(
     member: question.kind !== "is",
     role: question.kind !== "has",
     merchant: merchants.length > 1,
-    status: rows.some(({ status }) => status !== "active"),
+    status: rows.some(({ status }) => status !== "active" && status !== "accepted"),
     place: true,
   };
   const columns = COLUMNS.filter((column) => isNeeded[column]);

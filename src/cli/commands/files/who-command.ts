@@ -1,5 +1,10 @@
 import { Argument, Command } from "commander";
-import { withOutputFileOption, withOutputOptions, withServiceOptions } from "../../args/options.ts";
+import {
+  warnWithoutEffect,
+  withOutputFileOption,
+  withOutputOptions,
+  withServiceOptions,
+} from "../../args/options.ts";
 import type { ExitCode, Io } from "../../io/io.ts";
 import type { WhoCommandOptions } from "../../query/answer-question.ts";
 
@@ -14,6 +19,7 @@ export function whoCommand(io: Io, done: (code: ExitCode) => void): Command {
     .addArgument(new Argument("<question>", "what is asked").choices(["can", "has", "is"]))
     .argument("<name>", "a permission, a role's name or id, or an address; or a glob of these")
     .argument("[path...]", "files or folders (default: access/)")
+    .option("--live", "answer from what is live, instead of from the files")
     .addHelpText(
       "after",
       `
@@ -22,13 +28,17 @@ Examples:
   rolecall who can 'payouts_*'          each permission that matches
   rolecall who has 'Shift Lead'         by name, previous name or id
   rolecall who is ada@example.com       what she has at every merchant
+  rolecall who can refunds_create --live
+                                        who may do so now, at the service
 
 The answer is what the files declare, without the network. They do not say what
-predefined roles grant; that is said, too. A grant that is the same at several
+predefined roles grant; the answer names those. With --live it is what the
+service says, with the lines of the files that grant it. One grant at several
 merchants is one line; --verbose and --format json list every merchant, and
-grants that have ended.
+grants that give no access: ended, expired or disabled.
 
-Exits 0, also if the answer is nobody, or 1 if a file has an error.
+Exits 0, also if the answer is nobody, or 1 if a file has an error or a merchant
+could not be read.
 `,
     )
     .action(
@@ -37,7 +47,16 @@ Exits 0, also if the answer is nobody, or 1 if a file has an error.
         name: string,
         paths: readonly string[],
         options: WhoCommandOptions,
+        command: Command,
       ) => {
+        if (!options.live) {
+          const offline = "without --live: no service is asked";
+          warnWithoutEffect(
+            command,
+            { baseUrl: offline, concurrency: offline, retryFor: offline },
+            io.stderr.write,
+          );
+        }
         const { answerQuestion } = await import("../../query/answer-question.ts");
         done(await answerQuestion(question, name, paths, options, io));
       },

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import picomatch from "picomatch";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Loaded, loadStates } from "../../src/cli/files/load-states.ts";
 import { globMatcher } from "../../src/cli/session/session.ts";
@@ -107,6 +108,37 @@ describe.each(Object.keys(CHAINS) as ChainName[])("the organisation %s", (name) 
     }).toEqual(expected);
   });
 });
+
+test("only head office owns what all franchisees share, and each of them its own folder", () => {
+  const { files } = CHAINS.franchise(TODAY);
+  for (const path of Object.keys(files)) {
+    const [, franchisee = "head-office"] = /^access\/franchise\/(\w+)\//.exec(path) ?? [];
+    expect([path, ownersOf(path, files)]).toEqual([path, [`@example/${franchisee}`]]);
+  }
+});
+
+test("a region owns its areas, and head office everything else that shops share", () => {
+  const { files } = CHAINS.retail(TODAY);
+  for (const path of Object.keys(files)) {
+    const [, region] = /^shared\/areas\/(\w+)-\d\.yaml$/.exec(path) ?? [];
+    const [folder = ""] = path.split("/");
+    const owner = region ? `region-${region}` : { shared: "head-office", access: "operations" }[folder];
+    expect([path, ownersOf(path, files)]).toEqual([path, [`@example/${owner ?? "platform"}`]]);
+  }
+});
+
+/** Returns the owners of a path as GitHub finds them: the last pattern that matches counts. */
+function ownersOf(path: string, files: Files): readonly string[] {
+  const lines = (files[".github/CODEOWNERS"] ?? "").split("\n").filter((line) => /^[^#\s]/.test(line));
+  const owned = lines.map((line) => line.split(/\s+/)).filter(([pattern = ""]) => owns(pattern, path));
+  return owned.at(-1)?.slice(1) ?? [];
+}
+
+function owns(pattern: string, path: string): boolean {
+  if (pattern === "*") return true;
+  if (pattern.endsWith("/")) return `/${path}`.startsWith(pattern);
+  return picomatch.isMatch(`/${path}`, pattern);
+}
 
 /** Returns the merchants whose access or rules differ from what the files meant before. */
 function changedSince(before: readonly DesiredState[], after: readonly DesiredState[]): ReadonlySet<string> {

@@ -153,7 +153,7 @@ async function reviewAndApply(
     if (left.length === 0) reporter.say(nothingToDo(results, allOut, options));
     return applyExitCode(left);
   }
-  for (const { plan, passwords } of due) reporter.passwords(plan.merchant, passwords);
+  reporter.passwords(due);
   const password = passwordsFor(
     due.map(({ plan }) => plan),
     due.flatMap(({ passwords }) => passwords),
@@ -205,7 +205,7 @@ function divide(
   io: Io,
 ): DividedMerchants {
   const results = plannedOnly(planned);
-  const rotations = rotationsFor(rotatePassword, results);
+  const rotations = rotationsFor(rotatePassword, results, results.length === planned.length);
   const out = new Set(refused.map(({ merchant }) => merchant));
   const all = results
     .filter(({ plan }) => !out.has(plan.merchant))

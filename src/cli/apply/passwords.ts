@@ -1,51 +1,89 @@
+import { oneLine } from "../../lib/escape.ts";
+import { isLiteralGlob } from "../../lib/text.ts";
 import type { PasswordChange } from "../../model/apply.ts";
-import type { DesiredMember } from "../../model/desired.ts";
+import type { DesiredMember, DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveMember, LiveState } from "../../model/live.ts";
 import type { MemberChange, MemberImage, Plan } from "../../model/plan.ts";
 import { withFingerprint } from "../../plan/fingerprint.ts";
 import type { Io } from "../io/io.ts";
-import type { PlanResult, Session, UnplannedMerchant } from "../session/session.ts";
+import { globMatcher, type PlanResult, type Session, type UnplannedMerchant } from "../session/session.ts";
 
 /** A plan with its live state and its merchant's file. */
 export type RotationInput = { readonly session: Pick<Session, "state"> } & PlanResult;
 
 /**
- * Returns the passwords that `--rotate-password` asks for, by merchant. Throws RolecallError for an address that no
- * file of the run lists as managed, or that cannot have a password. A member that the plan creates gets the password
- * with that.
+ * Returns the passwords that `--rotate-password` asks for, by merchant; `wanted` are addresses and globs over them. Throws
+ * RolecallError for one that matches no managed member of the files, and for a member that cannot have a password. A
+ * member that the plan creates gets the password with that; one that a glob alone matches is left out if it is not there,
+ * or if the plan removes it.
  */
 export function rotationsFor(
-  emails: readonly string[],
+  wanted: readonly string[],
   planned: readonly RotationInput[],
+  isComplete = true,
 ): ReadonlyMap<string, readonly PasswordChange[]> {
-  const asked = new Set(emails.map((email) => email.toLowerCase()));
+  const isWanted = addressMatcher(wanted);
+  const named = new Set(wanted.map((email) => email.toLowerCase()));
   const listed = planned.flatMap((one) =>
-    (one.session.state.members ?? [])
-      .filter(({ email, managed }) => managed && asked.has(email.toLowerCase()))
+    managedMembers(one.session.state)
+      .filter(({ email }) => isWanted(email))
       .map((member) => ({ one, member })),
   );
-  const known = new Set(listed.map(({ member }) => member.email.toLowerCase()));
-  const stray = emails.find((email) => !known.has(email.toLowerCase()));
-  if (stray !== undefined) {
-    throw new RolecallError("usage", `--rotate-password ${stray}: no file lists this address as managed.`, {
-      hint: 'Add "managed" with a "password_env" to the member in the file.',
-    });
-  }
+  requireMatches(
+    wanted,
+    listed.map(({ member }) => member.email),
+    isComplete,
+  );
   const rotations = new Map<string, readonly PasswordChange[]>();
   for (const { one, member } of listed) {
-    const rotation = rotationOf(member, one);
+    const rotation = rotationOf(member, one, named.has(member.email.toLowerCase()));
     const merchant = one.plan.merchant;
     if (rotation) rotations.set(merchant, [...(rotations.get(merchant) ?? []), rotation]);
   }
   return rotations;
 }
 
-function rotationOf(member: DesiredMember, { plan, live }: RotationInput): PasswordChange | null {
+/** Returns the members that a file lists as managed. */
+function managedMembers({ members = [] }: Pick<DesiredState, "members">): readonly DesiredMember[] {
+  return members.filter(({ managed }) => managed !== undefined);
+}
+
+/** Returns a test whether one of some addresses, or globs over them, matches an address. */
+function addressMatcher(wanted: readonly string[]): (email: string) => boolean {
+  const all = wanted.map((text) => text.toLowerCase());
+  const named = new Set(all);
+  const globs = all.filter((text) => !isLiteralGlob(text));
+  const matches = globMatcher();
+  return (email) => {
+    const address = email.toLowerCase();
+    return named.has(address) || globs.some((glob) => matches(glob, address));
+  };
+}
+
+/** Throws RolecallError for an address or a glob that matches none of the managed members. */
+function requireMatches(wanted: readonly string[], emails: readonly string[], isComplete = true): void {
+  const stray = wanted.find((text) => !emails.some(addressMatcher([text])));
+  if (stray === undefined) return;
+  const what = isLiteralGlob(stray) ? "this address" : "an address that it matches";
+  const who = isComplete ? "no file lists" : "no file of a merchant that could be planned lists";
+  throw new RolecallError("usage", `--rotate-password ${oneLine(stray)}: ${who} ${what} as managed.`, {
+    hint: isLiteralGlob(stray)
+      ? 'Add "managed" with a "password_env" to the member in the file.'
+      : "Check the pattern: it is compared with whole addresses.",
+  });
+}
+
+function rotationOf(
+  member: DesiredMember,
+  { plan, live }: RotationInput,
+  isNamed: boolean,
+): PasswordChange | null {
   const { email, managed } = member;
   const found = live.members.find((one) => isMeant(member, one));
   const change = changeOf(plan, email, found);
   if (change?.kind === "create" || change?.kind === "replace" || managed === undefined) return null;
+  if (!isNamed && (change?.kind === "delete" || found === undefined)) return null;
   const refuse = (why: string): never => {
     throw new RolecallError("usage", `--rotate-password ${email}: ${why}`, {
       hint: "Nothing was changed. Remove the option, or correct the file.",
@@ -113,10 +151,10 @@ export function passwordsFor(
   const short = needed.filter((name) => lengthOf(name) > 0 && lengthOf(name) < SHORTEST_PASSWORD);
   if (unset.length + short.length > 0) {
     const wrong = [
-      ...(unset.length > 0 ? [`${unset.join(", ")} ${unset.length === 1 ? "is" : "are"} not set`] : []),
+      ...(unset.length > 0 ? [`${firstOf(unset)} ${unset.length === 1 ? "is" : "are"} not set`] : []),
       ...(short.length > 0
         ? [
-            `${short.join(", ")} ${short.length === 1 ? "has" : "have"} fewer than ${SHORTEST_PASSWORD} characters`,
+            `${firstOf(short)} ${short.length === 1 ? "has" : "have"} fewer than ${SHORTEST_PASSWORD} characters`,
           ]
         : []),
     ];
@@ -127,6 +165,13 @@ export function passwordsFor(
     );
   }
   return (variable) => env[variable] ?? "";
+}
+
+const MAX_NAMED = 10;
+
+function firstOf(names: readonly string[]): string {
+  const more = names.length - MAX_NAMED;
+  return `${names.slice(0, MAX_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 function purpose(creates: boolean, rotates: boolean): string {

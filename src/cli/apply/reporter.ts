@@ -1,12 +1,13 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
-import type { ApplyResult, MerchantOutcome, Outcome, PasswordChange, StopCause } from "../../model/apply.ts";
+import type { ApplyResult, MerchantOutcome, Outcome, StopCause } from "../../model/apply.ts";
 import { type Failure, RolecallError } from "../../model/errors.ts";
 import type { ApplyEvent, FailureJson, ReportEvent, StreamEvent } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
 import { applyOverrides, type Override } from "../../plan/judge/overrides.ts";
 import { eventJson, failureJson } from "../../render/machine-formats.ts";
 import {
+  type MerchantPasswords,
   renderApplyEvent,
   renderApplyResult,
   renderApplyTotal,
@@ -35,8 +36,8 @@ export interface ApplyReporter {
   failed(failures: readonly FailureJson[]): void;
   /** Reports the merchants that are not applied, and why; `rest` other ones are applied. */
   skipped(skipped: readonly MerchantOutcome[], rest: number): void;
-  /** Reports the passwords that are set in addition to one merchant's plan. */
-  passwords(merchant: string, passwords: readonly PasswordChange[]): void;
+  /** Reports the passwords that are set in addition to the plans. */
+  passwords(due: readonly MerchantPasswords[]): void;
   event(event: ApplyEvent): void;
   /** Reports the result of each merchant; `cause` is what stopped the run, if anything. */
   results(ends: readonly MerchantEnd[], cause: StopCause | null): void;
@@ -102,9 +103,10 @@ function jsonReporter(io: Io, say: (text: string) => void): ApplyReporter {
     },
     ended: (exitCode) => line({ ...summaryOf(ended, exitCode), results: known }),
     event: line,
-    passwords: (merchant, passwords) => {
-      for (const { name, passwordEnv } of passwords)
-        line({ type: "password-planned", merchant, name, passwordEnv });
+    passwords: (due) => {
+      for (const { plan, passwords } of due)
+        for (const { name, passwordEnv } of passwords)
+          line({ type: "password-planned", merchant: plan.merchant, name, passwordEnv });
     },
     results: (ends) => {
       ended = ends;
@@ -223,10 +225,7 @@ function textReporter(
           ),
         );
     },
-    passwords: (merchant, passwords) => {
-      const lines = renderPasswords(merchant, passwords);
-      if (lines !== null) io.stdout.write(`${lines}\n`);
-    },
+    passwords: (due) => io.stdout.write(renderPasswords(due)),
     verified: (plan, leftOut, refused) => io.stdout.write(renderVerified(plan, leftOut, style, refused)),
     unverified: (merchant, why) => io.stdout.write(renderUnverified(merchant, why, style)),
     journals: (run, files) => say(renderJournals(run, files)),

@@ -3,7 +3,7 @@ import { counted, grouped } from "../../lib/text.ts";
 import type { ApplyResult, Outcome, PasswordChange, StopCause } from "../../model/apply.ts";
 import type { Failure } from "../../model/errors.ts";
 import type { ApplyEvent } from "../../model/events.ts";
-import type { Change } from "../../model/plan.ts";
+import type { Change, Plan } from "../../model/plan.ts";
 import type { Paint, Style } from "../style.ts";
 import { adoptedText } from "../view/change-view.ts";
 import { nextStepFor, renderFailures } from "./failure-text.ts";
@@ -79,14 +79,34 @@ function doneWord({ change, already }: Outcome & { readonly status: "done" }): s
   return (already ? WAS_SO : DONE)[change.kind];
 }
 
-/** Formats the passwords that an apply will set, one line each; `null` if there are none. */
-export function renderPasswords(merchant: string, passwords: readonly PasswordChange[]): string | null {
-  if (passwords.length === 0) return null;
-  return passwords
-    .map(
-      ({ name, passwordEnv }) =>
-        `${oneLine(merchant)}: the password of ${oneLine(name)} will be set from ${oneLine(passwordEnv)}.\n`,
-    )
+/** The passwords that an apply sets at one merchant, in addition to its plan. */
+export interface MerchantPasswords {
+  readonly plan: Pick<Plan, "merchant">;
+  readonly passwords: readonly PasswordChange[];
+}
+
+/** Maximum number of passwords with a line each, and of names in the one line for more. */
+const MAX_PASSWORD_LINES = 10;
+const MAX_NAMED = 3;
+
+/** Formats the passwords that an apply will set: one line each, or one for all if they are many. */
+export function renderPasswords(due: readonly MerchantPasswords[]): string {
+  const all = due.filter(({ passwords }) => passwords.length > 0);
+  const names = all.flatMap(({ passwords }) => passwords.map(({ name }) => oneLine(name)));
+  if (names.length > MAX_PASSWORD_LINES) {
+    const named = `${names.slice(0, MAX_NAMED).join(", ")} and ${names.length - MAX_NAMED} more`;
+    const [first, ...others] = all;
+    const where = others.length > 0 ? counted(all.length, "merchant") : oneLine(first?.plan.merchant ?? "");
+    return `The passwords of ${names.length} managed users at ${where} will be set: ${named}.\n\n`;
+  }
+  return all
+    .map(({ plan, passwords }) => {
+      const lines = passwords.map(
+        ({ name, passwordEnv }) =>
+          `${oneLine(plan.merchant)}: the password of ${oneLine(name)} will be set from ${oneLine(passwordEnv)}.\n`,
+      );
+      return `${lines.join("")}\n`;
+    })
     .join("");
 }
 

@@ -51,6 +51,41 @@ test("who is yet to be created gets the password with that", () => {
   expect(rotate(["till@example.com"], WANT, live(IS.roles))).toEqual([]);
 });
 
+test("a glob takes the managed members that are there and stay, and has to match one", () => {
+  const tills = [1, 2, 3, 4].map((n) => `Till-${n}@shop.example`);
+  const state = desired({
+    roles: [role("A")],
+    members: [
+      ...tills.map((email, n) =>
+        member(email, { managed, ...(n === 3 && { until: { text: "2020-01-01", ends: 1 } }) }),
+      ),
+      member("till-9@shop.example"),
+    ],
+  });
+  const is = live(
+    [],
+    tills
+      .slice(1)
+      .map((email, n) =>
+        liveMember(`mem_${n}`, email, { user: { id: "u", email, mfaOnLogin: false, type: "managed_user" } }),
+      ),
+  );
+  const names = (...wanted: readonly string[]) => rotate(wanted, state, is).map(({ name }) => name);
+  expect(names("till-*@shop.example")).toEqual([tills[1], tills[2]]);
+  expect(names("TILL-[23]*", "till-2@shop.example")).toEqual([tills[1], tills[2]]);
+  expect(() => names("till-*", "kiosk-*")).toThrow(
+    "--rotate-password kiosk-*: no file lists an address that it matches as managed.",
+  );
+  expect(() => names("till-9*")).toThrow("no file lists an address that it matches as managed.");
+  expect(() => names("till-4@shop.example")).toThrow("the plan removes this member from MC1.");
+});
+
+test("of merchants that cannot be planned nobody says what their files list", () => {
+  expect(() => rotationsFor(["till@example.com"], [], false)).toThrow(
+    "no file of a merchant that could be planned lists this address as managed.",
+  );
+});
+
 test.each<[what: string, email: string, state: DesiredState, is: LiveState, says: string]>([
   [
     "who is in no file",

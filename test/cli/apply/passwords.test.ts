@@ -15,6 +15,18 @@ test("passwords that are missing are told apart from passwords that are too shor
   );
 });
 
+test("of many missing passwords the first are named", () => {
+  const plan = planOf(
+    desired({
+      members: Array.from({ length: 12 }, (_, n) =>
+        member(`t${n}@example.com`, { roles: [], managed: { passwordEnv: `TILL_${n + 10}` } }),
+      ),
+    }),
+    live(),
+  );
+  expect(() => passwordsFor([plan], [], {})).toThrow("TILL_18, TILL_19 and 2 more are not set.");
+});
+
 test("passwords of eight characters and more are found by their variable", () => {
   const env = Object.fromEntries(
     ["TILL_1", "TILL_2", "TILL_3", "TILL_4"].map((name) => [name, `of ${name}`]),

@@ -31,7 +31,7 @@ export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
     .addOption(
       new Option(
         "--rotate-password <email>",
-        "set this managed user's password from its password_env; repeatable",
+        "set the password of this managed user, or of all that a glob matches, from its password_env; repeatable",
       )
         .argParser((email: string, all: readonly string[]) => [...all, email])
         .default([], "none"),
@@ -57,6 +57,8 @@ Examples:
   rolecall apply --yes --format json    one event per line, for other programs
   rolecall apply --yes --approved plan.json
                                         nothing but what was reviewed and saved
+  rolecall apply --rotate-password 'till-*@shop-001.example.com'
+                                        sets the passwords of a shop's tills
 
 It asks for "yes", or for the merchant code if something is removed from an
 account that is not a test account. Any other answer cancels.

@@ -18,7 +18,7 @@ import { annotate } from "../action-log.ts";
 import { markApplied, readBaselines } from "../github/apply-mark.ts";
 import type { Pull } from "../github/github-api.ts";
 import { dueObjections, openApprovals, unapprovedChanges } from "../github/merged-approval.ts";
-import { pullsMergedAs, readingApprovals } from "../github/merged-pulls.ts";
+import { mergedPulls, pullsMergedAs, readingApprovals } from "../github/merged-pulls.ts";
 import { recordTrust } from "../github/pull-approval.ts";
 import { keysNamedBy, loadFiles, planFiles, withActionErrors } from "../load-and-plan.ts";
 import {
@@ -42,6 +42,7 @@ import {
   leftTo,
   newerCommit,
   supersededEnd,
+  tipAfter,
   withTimes,
 } from "../review/covered-merchants.ts";
 import { planOutputs } from "../review/publish-plan.ts";
@@ -102,14 +103,16 @@ async function apply(
   const keys = keysNamedBy(loaded.states, io.env);
   keys.forEach(context.maskSecret);
   const trust = recordTrust(inputs);
-  const approvals = openApprovals({ sha: event.sha, branch, pulls }, trust, github);
-  const { baselines, covered, settled, waiting } = await readingApprovals(async () => {
+  const { approvals, baselines, covered, settled, waiting } = await readingApprovals(async () => {
     const codes = loaded.states.map(({ merchant }) => merchant);
-    const isForced = inputs.allow.includes(`commit=${event.sha}`);
+    const tip = await tipAfter(context, branch);
+    // What was merged since takes back what it plans otherwise: also from a run that is run again late.
+    const newest = tip === event.sha ? pulls : await mergedPulls(tip, branch, github);
+    const approvals = openApprovals({ sha: tip, branch, pulls: newest }, trust, github);
     const place = { sha: event.sha, family: context.scope.family };
-    const tip = isForced ? event.sha : await github.branchTip(branch);
     const baselines = await readBaselines(codes, { ...place, tip }, trust, github);
-    return { baselines, ...(await applyCoverage(context, loaded.states, baselines, approvals)) };
+    const coverage = await applyCoverage(context, loaded.states, baselines, approvals);
+    return { approvals, baselines, ...coverage };
   });
   const coverage = coverageText(covered.length, loaded.states.length, waiting);
   if (coverage !== null && (loaded.valid || waiting.length > 0)) log.info(coverage);

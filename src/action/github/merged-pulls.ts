@@ -32,7 +32,8 @@ export async function pullsMergedAs(
   return [];
 }
 
-async function mergedPulls(commit: string, branch: string, github: Github): Promise<readonly Pull[]> {
+/** Returns the pull requests merged into a branch that contain a commit. */
+export async function mergedPulls(commit: string, branch: string, github: Github): Promise<readonly Pull[]> {
   const all = await github.pullsOf(commit);
   return all.filter(({ mergedAs, baseRef }) => mergedAs !== null && baseRef === branch);
 }

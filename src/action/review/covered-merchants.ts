@@ -62,15 +62,23 @@ async function coveredMerchants(
     // Without an earlier apply, what this push and the pull requests before it changed is all that is known.
     const since = commit ?? event.before ?? (await github.parents(event.sha))[0] ?? null;
     const changed = new Set(await changedSince(since, group, context));
-    if (commit === null) {
-      const [floor = null] = group.map((state) => approvedSince(baselineOf(state)));
-      for await (const { records } of approvals.of(floor)) {
-        for (const { merchant } of records) changed.add(merchant);
-      }
-    }
+    const [floor = null] = group.map((state) => approvedSince(baselineOf(state)));
+    for (const merchant of await approvedMerchants(approvals, floor)) changed.add(merchant);
     for (const state of group) if (changed.has(state.merchant)) covered.add(state);
   }
   return states.filter((state) => covered.has(state));
+}
+
+/**
+ * Returns the merchants that a pull request merged since a commit has planned. An apply may have made that plan and left no
+ * mark: then a merchant whose files are as before, because they were reverted since, is not.
+ */
+async function approvedMerchants(approvals: Approvals, since: string | null): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for await (const { records } of approvals.of(since)) {
+    for (const { merchant } of records) found.add(merchant);
+  }
+  return found;
 }
 
 /** Adds to the baselines of merchants with end dates what their files left to time then. */
@@ -124,6 +132,7 @@ export async function applyCoverage(
   for (const [commit, group] of groupBy(applied, (state) => baselineOf(state).commit)) {
     if (commit === context.event.sha) continue;
     for (const merchant of await changedSince(commit, group, context)) settled.delete(merchant);
+    for (const merchant of await approvedMerchants(approvals, commit)) settled.delete(merchant);
   }
   const isCovered = (state: DesiredState): boolean =>
     settled.has(state.merchant) || baselineOf(state).pending;
@@ -175,8 +184,7 @@ export async function newerCommit(
   states: readonly DesiredState[],
 ): Promise<NewerCommit> {
   const { sha } = context.event;
-  const isForced = context.inputs.allow.includes(`commit=${sha}`);
-  const tip = isForced ? sha : await tipAfter(context, branch);
+  const tip = await tipAfter(context, branch);
   if (tip === sha || states.length === 0) return { sha: tip, merchants: new Set() };
   const changed = changedMerchants(await statesAt(tip, context), states);
   const merchants = changed.flatMap(({ merchant, change }) => (change === "added" ? [] : [merchant]));
@@ -186,8 +194,12 @@ export async function newerCommit(
 /** GitHub needs some seconds after a push to return the new tip. */
 const LAG_WAITS_MS = [1_000, 2_000, 4_000];
 
-/** Returns the tip of a branch, which must contain the commit of the run. */
-async function tipAfter({ event, github, io }: ActionContext, branch: string): Promise<string> {
+/** Returns the tip of a branch, which must contain the commit of the run; that commit itself if the inputs allow it. */
+export async function tipAfter(
+  { event, github, inputs, io }: ActionContext,
+  branch: string,
+): Promise<string> {
+  if (inputs.allow.includes(`commit=${event.sha}`)) return event.sha;
   for (const wait of [...LAG_WAITS_MS, null]) {
     const tip = await github.branchTip(branch);
     if (tip === event.sha) return tip;

@@ -102,6 +102,25 @@ describe("what was applied last", () => {
     expect((await story.apply()).outputs).toMatchObject({ result: "applied", creates: "2" });
   });
 
+  /** Merges a role, applies it without leaving a mark, and merges the revert. */
+  const revertedWithoutMark = async (): Promise<void> => {
+    await merged({ [file("MC1")]: text("MC1", "Night") });
+    story.github.refusals.push({ method: "POST", path: /check-runs$/, status: 403, times: 1 });
+    expect((await story.apply()).outputs).toMatchObject({ result: "applied", creates: "1" });
+    await merged({ [file("MC1")]: text("MC1") });
+  };
+
+  test("is not taken for live where an apply left no mark: its revert is applied", async () => {
+    await revertedWithoutMark();
+    expect((await story.apply()).outputs).toMatchObject({ result: "applied", deletes: "1" });
+  });
+
+  test("is not taken for live by a daily run either, which leaves the revert to the apply", async () => {
+    await revertedWithoutMark();
+    expect((await story.run({ command: "apply", only: "due" })).outputs["result"]).toBe("no-changes");
+    expect((await story.apply()).outputs).toMatchObject({ result: "applied", deletes: "1" });
+  });
+
   test("stays as it is where the files had an error", async () => {
     await merged({ [file("MC1")]: text("MC1", "Night"), [file("MC2")]: "version: 1\nmerchant: [\n" });
     expect((await story.apply()).outputs["failure-reason"]).toBe("invalid-files");

@@ -93,6 +93,17 @@ describe("an apply whose commit is not the tip any more", () => {
     expect((await story.apply({}, { sha })).outputs["result"]).toBe("applied");
   });
 
+  test("does not approve again what was taken back since, though somebody pushed it without a review", async () => {
+    const { sha } = await merged(merchant("MC1", "Day"));
+    await story.apply({}, { sha });
+    await merged(merchant("MC1"));
+    expect((await story.apply()).outputs).toMatchObject({ result: "applied", deletes: "1" });
+    await story.pushToMain(merchant("MC1", "Day"));
+    const before = await created();
+    expect((await story.apply({}, { sha })).outputs["failure-reason"]).toBe("not-approved");
+    expect(await created()).toEqual(before);
+  });
+
   test("is refused where the branch does not have it any more", async () => {
     const before = story.github.branches.get("main") ?? "";
     const { sha } = await merged(merchant("MC1", "Day"));

@@ -9,11 +9,16 @@ export async function mapConcurrent<Item, Result>(
 ): Promise<readonly Result[]> {
   const results: Result[] = [];
   const queue = numbered(items);
+  let isOver = false;
   const worker = async (): Promise<void> => {
     // All workers take from the one queue, and one that throws closes it.
     for (const [index, item] of queue) results[index] = await work(item);
+    isOver = true;
   };
-  await Promise.all(Array.from({ length: width }, worker));
+  const workers: Promise<void>[] = [];
+  // A worker takes its first item at once, so that there are no more workers than items.
+  while (workers.length < width && !isOver) workers.push(worker());
+  await Promise.all(workers);
   return results;
 }
 

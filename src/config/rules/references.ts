@@ -250,17 +250,25 @@ const MIN_COMMON_USES = 3;
 
 /** Warns of a permission used once that resembles a frequent one. */
 export function usualPermissions(merchant: RuleContext): readonly LocatedProblem[] {
-  const uses = [
-    ...merchant.roles.flatMap(declaredPermissions),
-    ...merchant.adjustments.flatMap(addedPermissions),
-    ...merchant.rawFiles.flatMap(namedPermissions),
+  const { roles, adjustments, rawFiles } = merchant;
+  const named = rawFiles.flatMap(namedPermissions);
+  const counts = new Map<unknown, number>();
+  const lists = [
+    ...roles.map(({ permissions }) => permissions),
+    ...adjustments.map(({ add }) => add),
+    named.map(({ text }) => text),
   ];
-  const counts = new Map<string, number>();
-  for (const { text } of uses) {
-    counts.set(text, (counts.get(text) ?? 0) + 1);
-  }
-  const often = [...counts].flatMap(([permission, count]) => (count >= MIN_COMMON_USES ? [permission] : []));
-  const once = uses.filter(({ text }) => counts.get(text) === 1);
+  for (const list of lists) for (const text of list) counts.set(text, (counts.get(text) ?? 0) + 1);
+  const often = [...counts].flatMap(([text, uses]) =>
+    typeof text === "string" && uses >= MIN_COMMON_USES ? [text] : [],
+  );
+  // Most permissions are used more than once, and need no location.
+  const isRare: IsWanted = (text): text is string => typeof text === "string" && counts.get(text) === 1;
+  const once = [
+    ...roles.flatMap((role) => declaredPermissions(role, isRare)),
+    ...adjustments.flatMap((adjustment) => addedPermissions(adjustment, isRare)),
+    ...named.filter(({ text }) => isRare(text)),
+  ];
   if (often.join("").length * once.reduce((sum, { text }) => sum + text.length, 0) > MAX_COMPARED) {
     return [];
   }
@@ -273,23 +281,23 @@ export function usualPermissions(merchant: RuleContext): readonly LocatedProblem
 // Larger names are not typed by hand.
 const MAX_COMPARED = 100_000_000;
 
-function declaredPermissions({
-  file,
-  path,
-  permissions,
-}: RuleContext["roles"][number]): readonly Reference[] {
-  return permissions.flatMap((permission, index) =>
-    typeof permission === "string"
-      ? [{ text: permission, location: locationOf(file, [...path, "permissions", index]) }]
-      : [],
+type IsWanted = (text: unknown) => text is string;
+
+function declaredPermissions(
+  { file, path, permissions }: RuleContext["roles"][number],
+  isWanted: IsWanted,
+): readonly Reference[] {
+  return permissions.flatMap((text, index) =>
+    isWanted(text) ? [{ text, location: locationOf(file, [...path, "permissions", index]) }] : [],
   );
 }
 
-function addedPermissions({ file, path, add }: RuleContext["adjustments"][number]): readonly Reference[] {
-  return add.flatMap((permission, index) =>
-    typeof permission === "string"
-      ? [{ text: permission, location: locationOf(file, [...path, "adjust", "add", index]) }]
-      : [],
+function addedPermissions(
+  { file, path, add }: RuleContext["adjustments"][number],
+  isWanted: IsWanted,
+): readonly Reference[] {
+  return add.flatMap((text, index) =>
+    isWanted(text) ? [{ text, location: locationOf(file, [...path, "adjust", "add", index]) }] : [],
   );
 }
 

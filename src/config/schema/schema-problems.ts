@@ -33,15 +33,15 @@ export function memberIssues(value: unknown): readonly SchemaIssue[] {
   return batchesOf(value).flatMap(batchIssues);
 }
 
-/** Checks as `memberIssues` does, and calls `pause` after each batch. */
+/** Checks as `memberIssues` does, and calls `pause` between batches. */
 export async function memberIssuesPausing(
   value: unknown,
   pause: () => Promise<void>,
 ): Promise<readonly SchemaIssue[]> {
   const issues: (readonly SchemaIssue[])[] = [];
   for (const batch of batchesOf(value)) {
+    if (issues.length > 0) await pause();
     issues.push(batchIssues(batch));
-    await pause();
   }
   return issues.flat();
 }

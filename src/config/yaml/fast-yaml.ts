@@ -36,7 +36,7 @@ export function parseFast(text: string, size: number = CHUNK_SIZE): ParsedYaml |
   return chunks && parsedOf(chunks);
 }
 
-/** Parses as `parseFast` does, and calls `pause` after each chunk, so that the responses of a service are read meanwhile. */
+/** Parses as `parseFast` does, and calls `pause` between chunks, so that the responses of a service are read meanwhile. */
 export async function parseFastPausing(
   text: string,
   pause: () => Promise<void>,
@@ -45,10 +45,10 @@ export async function parseFastPausing(
   if (text.length > MAX_LENGTH) return null;
   const chunks: YamlChunk[] = [];
   for (const piece of yamlChunks(text, size)) {
+    if (chunks.length > 0) await pause();
     const chunk = parseChunk(piece);
     if (chunk === null) return null;
     chunks.push(chunk);
-    await pause();
   }
   return parsedOf(chunks);
 }
@@ -118,6 +118,10 @@ const MEMBERS = /^members: *\r?\n(?=( *)- )/m;
  * piece that is no YAML: what can be read in pieces means the same as the whole.
  */
 export function* yamlChunks(text: string, size: number): Generator<string> {
+  if (text.length <= size) {
+    yield text;
+    return;
+  }
   const found = MEMBERS.exec(text);
   const begin = found === null ? text.length : found.index + found[0].length;
   const entry = `\n${found?.[1] ?? ""}- `;

@@ -123,7 +123,7 @@ test("a list of members is read in chunks, with the sections around it", async (
   expect(parseFast(`${text}version: 2\n`, 1)).toBeNull();
   const pause = vi.fn(async () => undefined);
   expect(await parseFastPausing(text, pause, 1)).toEqual(parseFast(text, 1));
-  expect(pause).toHaveBeenCalledTimes(3);
+  expect(pause).toHaveBeenCalledTimes(2);
   expect(await parseFastPausing(`${text}version: 2\n`, pause, 1)).toBeNull();
 });
 
@@ -133,4 +133,10 @@ test("the first chunk of a large file is small, so that its merchant is known ea
   expect(lengths.length).toBeGreaterThan(3);
   expect(lengths[0]).toBeLessThan(3000);
   expect(lengths[1]).toBeGreaterThan(30_000);
+});
+
+test("a file of the size of a chunk is read at once", () => {
+  const text = `version: 1\nmembers:\n${"  - email: somebody@example.com\n".repeat(300)}`;
+  expect([...yamlChunks(text, text.length)]).toEqual([text]);
+  expect([...yamlChunks(text, text.length - 1)]).toHaveLength(2);
 });

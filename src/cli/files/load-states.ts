@@ -82,17 +82,18 @@ export async function loadStates(paths: readonly string[], options: LoadOptions)
       : await loadSome(some, selection, { ...withoutStateHook(options), ...hooks });
   checkResults(files, loaded, options);
   const all = statesOf(loaded);
+  const { diagnostics, sources } = loaded;
+  if (shared.length === 0) return { sources, states: pick(all, merchants, diagnostics), all, diagnostics };
   const shownFile = (file: string): string => shownPath(withoutLinks(file), cwd);
   const read = new Set(some.map(shownFile));
-  const { diagnostics, sources } = loaded;
-  const states = shared.length === 0 ? all : all.filter(({ origin }) => read.has(origin.file));
+  const states = all.filter(({ origin }) => read.has(origin.file));
   const reach = shared.map((path) => reachOf(path, states, shownFile));
   return {
     sources,
     states: pick(states, merchants, diagnostics, reach),
     all,
     diagnostics,
-    ...(reach.length > 0 && merchants.length === 0 && { reach }),
+    ...(merchants.length === 0 && { reach }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { canonicalJson } from "../../lib/json-text.ts";
-import { sortedSet } from "../../lib/text.ts";
+import { isSameSet, sortedSet } from "../../lib/text.ts";
 import type { DesiredRole } from "../../model/desired.ts";
 import type { LiveRole } from "../../model/live.ts";
 import { type FieldDiff, type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
@@ -28,6 +28,7 @@ export function createRole(role: DesiredRole, permissions: readonly string[]): R
 
 /** Returns the change of what the service can update in place; `null` if nothing differs. */
 export function updateRole(role: DesiredRole, live: LiveRole, hasTemporaryName: boolean): RoleChange | null {
+  if (!hasTemporaryName && isAsDeclared(role, live)) return null;
   const image = roleImageOf(live);
   // An interrupted run may have left the role with its temporary name.
   const before =
@@ -47,6 +48,15 @@ export function updateRole(role: DesiredRole, live: LiveRole, hasTemporaryName: 
     fields,
     reason: "declared",
   });
+}
+
+/** Returns whether nothing differs that can be updated in place, without building images: most roles are unchanged. */
+function isAsDeclared({ name, description, permissions }: DesiredRole, live: LiveRole): boolean {
+  return (
+    name === live.name &&
+    (description === undefined || description === (live.description ?? "")) &&
+    (permissions === undefined || isSameSet(permissions, live.permissions))
+  );
 }
 
 /** Returns the change that replaces a live role; `resumed` is the new role's id if an earlier run created it. */

@@ -28,6 +28,8 @@ export async function listMerchants(
   io: Io,
 ): Promise<ExitCode> {
   const { shard, merchant: merchants, changedSince, using, jobs, format, color } = options;
+  const isWhole = merchants.length === 0 && using === undefined;
+  const removed = isWhole ? findRemoved(paths, options, io) : NONE;
   const loaded = await loadStates(paths, {
     merchants,
     cwd: io.cwd,
@@ -43,7 +45,7 @@ export async function listMerchants(
   const states = shard ? loaded.states.filter((state) => isInShard(state.merchant, shard)) : loaded.states;
   if (shard && states.length === 0 && loaded.states.length > 0) io.stderr.write(emptyShard(shard));
   else io.stderr.write(noneChanged(options, loaded));
-  if (merchants.length === 0 && using === undefined) await warnUnmanaged(paths, loaded, options, io);
+  if (isWhole) warnUnmanaged(await removed, loaded, options, io);
   io.stdout.write(format === "json" ? `${JSON.stringify(jobMatrix(states, jobs))}\n` : table(states));
   return errors.length > 0 ? ExitCode.failed : ExitCode.ok;
 }
@@ -63,7 +65,7 @@ function table(states: readonly DesiredState[]): string {
 
 const run = promisify(execFile);
 
-/** A merchant whose file was removed from the working tree. */
+/** A merchant whose file was removed, or names another merchant. */
 interface RemovedMerchant {
   readonly merchant: string;
   /** Relative to the root of the repository. */
@@ -75,15 +77,19 @@ interface RemovedMerchant {
 /** Limits how many former versions of files are read. */
 const MAX_FILES = 100;
 
+const NONE: Promise<readonly RemovedMerchant[]> = Promise.resolve([]);
+
 /**
  * Finds merchants whose files were removed, or name another merchant, since the branch left the default one, else by
- * the last commit, or in the working tree, unless another file names the merchant now. Without git there are none.
+ * the last commit, or in the working tree. Without git there are none, and none are sought if the files are compared
+ * with a commit. Never rejects, so that git can run beside the reading of files and live states.
  */
-async function removedMerchants(
+export async function findRemoved(
   paths: readonly string[],
-  present: readonly string[],
-  cwd: string,
+  { changedSince }: { readonly changedSince?: string },
+  { cwd }: Pick<Io, "cwd">,
 ): Promise<readonly RemovedMerchant[]> {
+  if (changedSince !== undefined) return [];
   const git = async (...args: readonly string[]): Promise<string> =>
     (await run("git", args, { cwd, maxBuffer: 64 * 1024 * 1024 })).stdout;
   try {
@@ -109,10 +115,7 @@ async function removedMerchants(
         return { file, merchant: Object(value)["merchant"], exists: status === "M" };
       }),
     );
-    const known = new Set(present);
-    return removed.filter(
-      (one): one is RemovedMerchant => typeof one.merchant === "string" && !known.has(one.merchant),
-    );
+    return removed.filter((one): one is RemovedMerchant => typeof one.merchant === "string");
   } catch {
     return [];
   }
@@ -135,44 +138,33 @@ async function baseCommit(git: (...args: readonly string[]) => Promise<string>):
 
 /**
  * Warns of merchants that are no longer managed, a line each: those of the commit that the files were compared with, else
- * those whose files were removed lately. Returns them.
+ * those whose files were removed lately and that no other file names now. Returns them.
  */
-export async function warnUnmanaged(
-  paths: readonly string[],
+export function warnUnmanaged(
+  removed: readonly RemovedMerchant[],
   { states, unmanaged }: Pick<Loaded, "states" | "unmanaged">,
   {
     shard,
     quiet,
     changedSince = "",
   }: { readonly shard?: Shard; readonly quiet?: boolean; readonly changedSince?: string },
-  io: Pick<Io, "cwd" | "stderr">,
-): Promise<readonly UnmanagedMerchant[]> {
+  io: Pick<Io, "stderr">,
+): readonly UnmanagedMerchant[] {
+  const present = new Set(states.map(({ merchant }) => merchant));
   const former =
     unmanaged?.map(({ merchant, origin }) => ({
       merchant,
       reason: `${origin.file} declared it at ${changedSince}`,
-    })) ?? (await removedLately(paths, states, io));
-  const removed = former.filter(({ merchant }) => shard === undefined || isInShard(merchant, shard));
-  for (const { merchant, reason } of quiet ? [] : removed) {
+    })) ?? removed.filter(({ merchant }) => !present.has(merchant)).map(unmanagedOf);
+  const told = former.filter(({ merchant }) => shard === undefined || isInShard(merchant, shard));
+  for (const { merchant, reason } of quiet ? [] : told) {
     io.stderr.write(
       `warning: ${oneLine(merchant)} is no longer managed: ${oneLine(reason)}. Its live state stays as it is.\n`,
     );
   }
-  return removed;
+  return told;
 }
 
-async function removedLately(
-  paths: readonly string[],
-  states: readonly DesiredState[],
-  io: Pick<Io, "cwd">,
-): Promise<readonly UnmanagedMerchant[]> {
-  const removed = await removedMerchants(
-    paths,
-    states.map(({ merchant }) => merchant),
-    io.cwd,
-  );
-  return removed.map(({ merchant, file, exists }) => ({
-    merchant,
-    reason: `${file} ${exists ? "now names another merchant" : "was removed"}`,
-  }));
+function unmanagedOf({ merchant, file, exists }: RemovedMerchant): UnmanagedMerchant {
+  return { merchant, reason: `${file} ${exists ? "now names another merchant" : "was removed"}` };
 }

@@ -8,7 +8,7 @@ import { outputTo, standardStream, styleFor, verbosityOf } from "../io/output.ts
 import { warnUnfinishedRuns } from "../journal/past-runs.ts";
 import { type PlannedMerchants, planMerchants } from "../session/plan-merchants.ts";
 import { globMatcher, plannedOnly } from "../session/session.ts";
-import { warnUnmanaged } from "./list-merchants.ts";
+import { findRemoved, warnUnmanaged } from "./list-merchants.ts";
 import {
   type PlanFormat,
   type Printing,
@@ -41,13 +41,13 @@ export async function previewPlans(
   browser?.checkInteractive(options, io);
   // A page also shows the access before and after.
   const plansOnly = options.format !== "html";
+  const tellsUnmanaged = options.merchant.length === 0 && (!options.quiet || options.format === "markdown");
+  // Git runs while files and live states are read.
+  const removed = tellsUnmanaged ? findRemoved(paths, options, io) : [];
   const merchants = await planMerchants(paths, { ...options, plansOnly }, io);
   try {
     await warnUnfinishedRuns(plannedOnly(merchants.planned), options, io);
-    const unmanaged =
-      options.merchant.length === 0 && (!options.quiet || options.format === "markdown")
-        ? await warnUnmanaged(paths, merchants.project, options, io)
-        : [];
+    const unmanaged = tellsUnmanaged ? warnUnmanaged(await removed, merchants.project, options, io) : [];
     const plans = plannedOnly(merchants.planned).map(({ plan }) => plan);
     if (plans.length > 0) await browser?.browsePlans(plans, { ...options, selects: false }, io);
     const output = outputTo(options.output ?? streamBeside(options.out), io);

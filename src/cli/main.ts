@@ -5,6 +5,7 @@ import { applyCommand } from "./commands/account/apply-command.ts";
 import { doctorCommand } from "./commands/account/doctor-command.ts";
 import { driftCommand } from "./commands/account/drift-command.ts";
 import { initCommand } from "./commands/account/init-command.ts";
+import { offboardCommand } from "./commands/account/offboard-command.ts";
 import { planCommand } from "./commands/account/plan-command.ts";
 import { pullCommand } from "./commands/account/pull-command.ts";
 import { reportCommand } from "./commands/account/report-command.ts";
@@ -32,6 +33,7 @@ const COMMANDS: ReadonlyMap<string | undefined, CommandFactory> = new Map([
   ["drift", driftCommand],
   ["pull", pullCommand],
   ["who", whoCommand],
+  ["offboard", offboardCommand],
   ["report", reportCommand],
   ["runs", runsCommand],
   ["undo", undoCommand],

@@ -148,3 +148,23 @@ export interface OperationVerdict<Operation extends string = string> {
   /** A resource that may have been created or changed unexpectedly; absent: none. */
   readonly alarm?: string;
 }
+
+/** What nobody of a merchant but some people has. */
+export interface SoleAccess {
+  readonly merchant: string;
+  /** Sorted; permissions of roles whose permissions are unknown do not count. */
+  readonly permissions: readonly string[];
+  /** Names of roles that only they hold; sorted. */
+  readonly roles: readonly string[];
+}
+
+/** Somebody who is taken out of all files. */
+export interface OffboardedPerson {
+  readonly email: string;
+  /** The files that list the address as a member. */
+  readonly files: readonly string[];
+  /** The merchants where the address is live; `null` if nothing was read. */
+  readonly live: readonly string[] | null;
+  /** Those of them where the next plan does not remove it. */
+  readonly stays: readonly string[];
+}

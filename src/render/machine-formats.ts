@@ -3,7 +3,7 @@ import type { Diagnostic, Severity, Span } from "../model/diagnostic.ts";
 import type { Failure } from "../model/errors.ts";
 import type { FailureJson, StreamEvent } from "../model/events.ts";
 import type { Plan } from "../model/plan.ts";
-import type { HealthReport } from "../model/reports.ts";
+import type { HealthReport, OffboardedPerson, SoleAccess } from "../model/reports.ts";
 import type { MembershipsView } from "./text/memberships-text.ts";
 import type { ShownRun } from "./text/runs-text.ts";
 import type { RiskyDrift } from "./view/drift-view.ts";
@@ -220,6 +220,21 @@ export interface PullReport {
 
 /** Returns what `pull` would write as JSON. */
 export function pullJson(report: PullReport): string {
+  return `${safeJson({ format: 1, ...report }, null, 2)}\n`;
+}
+
+/** What `offboard` would do. */
+export interface OffboardReport {
+  readonly people: readonly OffboardedPerson[];
+  readonly sole: readonly SoleAccess[];
+  readonly files: PullReport["files"];
+  /** The plans with changes for these people, as the files would be. */
+  readonly plans: readonly Plan[];
+  readonly failures: readonly FailureJson[];
+}
+
+/** Returns what `offboard` would do as JSON. */
+export function offboardJson(report: OffboardReport): string {
   return `${safeJson({ format: 1, ...report }, null, 2)}\n`;
 }
 

@@ -155,8 +155,7 @@ export async function checkPatched(
 ): Promise<boolean> {
   if (patches.length === 0) return true;
   const now = io.now();
-  const files = [...new Set([...all, ...states].map(({ origin }) => resolve(io.cwd, origin.file)))];
-  const loaded = await loadMerchants(files, patchedReader(patches, io.cwd), { now, judge: judgeDeclared });
+  const loaded = await loadPatched(patches, { states, all }, io);
   const errors = loaded.diagnostics.filter(isFileError);
   const codes = states.length === all.length ? [] : states.map(({ merchant }) => merchant);
   if (errors.length > 0) {
@@ -174,9 +173,9 @@ export async function checkPatched(
     return false;
   }
   const matches = globMatcher();
-  for (const { state } of loaded.merchants) {
-    const planned = merchants.find(({ live }) => live.merchant === state?.merchant);
-    if (state === null || planned === undefined || options.quiet) continue;
+  for (const state of loaded.states) {
+    const planned = merchants.find(({ live }) => live.merchant === state.merchant);
+    if (planned === undefined || options.quiet) continue;
     const { live, plan } = planned;
     const next = buildPlan({ desired: state, live, service: plan.service, now, matches });
     if (next.changes.length === 0) continue;
@@ -185,6 +184,18 @@ export async function checkPatched(
     );
   }
   return true;
+}
+
+/** Loads the files as patches would leave them. */
+export async function loadPatched(
+  patches: readonly FilePatch[],
+  { states, all }: Pick<PullTargets, "states" | "all">,
+  io: Io,
+): Promise<Pick<Loaded, "states" | "diagnostics">> {
+  const files = [...new Set([...all, ...states].map(({ origin }) => resolve(io.cwd, origin.file)))];
+  const judging = { now: io.now(), judge: judgeDeclared };
+  const { merchants, diagnostics } = await loadMerchants(files, patchedReader(patches, io.cwd), judging);
+  return { states: merchants.flatMap(({ state }) => state ?? []), diagnostics };
 }
 
 /** Reads files as the patches would leave them. */

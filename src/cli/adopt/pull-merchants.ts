@@ -80,7 +80,7 @@ export async function pullMerchants(
     } else if (patches.length === 0 && isComplete && !options.quiet) {
       io.stdout.write(nothingToDo(options, notes));
     }
-    const code = checked ? await finish(patches, options, io) : ExitCode.failed;
+    const code = checked ? await confirmPatches(patches, options, io) : ExitCode.failed;
     return isComplete || code !== ExitCode.ok ? code : ExitCode.failed;
   } finally {
     await progress.rest();
@@ -180,10 +180,16 @@ function nothingToDo({ only, member, adoptDrift }: PullCommandOptions, notes: re
     : "The files declare what is live: there is nothing to change.\n";
 }
 
-/** Shows the patches, asks, and writes the files. */
-async function finish(
+/** Shows patches, asks, and writes the files; with `check` it only shows them. */
+export async function confirmPatches(
   patches: readonly FilePatch[],
-  { check, yes, color, quiet, format }: PullCommandOptions,
+  {
+    check,
+    yes,
+    color,
+    quiet,
+    format,
+  }: Pick<PullCommandOptions, "check" | "yes" | "color" | "quiet" | "format">,
   io: Io,
 ): Promise<ExitCode> {
   if (patches.length === 0) return ExitCode.ok;

@@ -1,0 +1,48 @@
+import { Command, Option } from "commander";
+import type { OffboardCommandOptions } from "../../adopt/offboard-people.ts";
+import { withConnectionOptions, withQuietOption } from "../../args/options.ts";
+import type { ExitCode, Io } from "../../io/io.ts";
+
+/** Declares `offboard`. */
+export function offboardCommand(io: Io, done: (code: ExitCode) => void): Command {
+  const command = new Command("offboard")
+    .summary("take people out of every file, after confirmation")
+    .description(
+      "Takes people out of every file of the project: as members, and from the guards and checks that name them. " +
+        "Comments, order and quotes stay. Shows what only they can do, the patch and the plan, and asks. Changes " +
+        "nothing at the service: the next apply does.",
+    )
+    .argument("<email...>", "addresses of the people")
+    .option("--check", "write nothing; show the patch, and exit 2 if there is one")
+    .option("-y, --yes", "do not ask; needed where there is no terminal")
+    .option("--declared", "from the files alone: reads nothing from the service, and shows no plan")
+    .addOption(
+      new Option("--format <format>", "output format; json with --check")
+        .choices(["text", "json"])
+        .default("text"),
+    )
+    .option("--no-color", "print without colours (also: NO_COLOR)")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  rolecall offboard karim@example.com   shows everything, asks, writes the files
+  rolecall offboard karim@example.com --check
+                                        writes nothing
+  rolecall offboard karim@example.com temp@agency.example --declared
+                                        without the service
+
+Who is in no file is listed with the merchants where the address is live. Where
+the files leave unlisted members alone, the address stays live: list it under
+"leavers" instead, which removes it from every merchant.
+
+Exits 0, 1 if it failed or nothing was confirmed, or 2 with --check if a file
+would change.
+`,
+    )
+    .action(async (emails: readonly string[], options: OffboardCommandOptions) => {
+      const { offboardPeople } = await import("../../adopt/offboard-people.ts");
+      done(await offboardPeople(emails, options, io));
+    });
+  return withQuietOption(withConnectionOptions(command));
+}

@@ -1,0 +1,103 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Ended, type RunningSandbox, rolecall, startSandbox } from "../../support/rolecall.ts";
+
+let folder = "";
+let sandbox: RunningSandbox;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "rolecall-offboard-"));
+  await cp("examples/retail", folder, { recursive: true });
+  sandbox = await startSandbox(["--seed", "examples/retail/live.yaml"]);
+});
+
+afterEach(async () => {
+  await sandbox.stop();
+  await rm(folder, { recursive: true });
+});
+
+describe("offboard", () => {
+  test("takes people out of every file, with the rules that name them, and keeps the rest", async () => {
+    const before = await linesOf("shared/group.yaml");
+    const { code } = await run("ada@example.com", "mei.lin@example.com", "--yes");
+    expect(code).toBe(0);
+    const texts = await Promise.all(
+      ["access/harbour-street.yaml", "access/station-road.yaml", "shared/group.yaml"].map(text),
+    );
+    expect(texts.join("")).not.toMatch(/ada@example|mei\.lin@example/);
+    const after = await linesOf("shared/group.yaml");
+    expect(after.filter((line) => !before.includes(line))).toEqual([
+      "    members: []",
+      "  - { can: payouts_edit, only: [] }",
+    ]);
+    expect(await rolecall(["validate"], { cwd: folder })).toMatchObject({ code: 0 });
+    expect((await run("ada@example.com", "--check", "--declared")).stdout).toBe(
+      "ada@example.com  in no file\n\n",
+    );
+  });
+
+  test("says what nobody else can do, shows the plan and the patch, and with --check writes nothing", async () => {
+    const before = await text("access/station-road.yaml");
+    const { code, stdout } = await run("ada@example.com", "--check");
+    expect(code).toBe(2);
+    expect(stdout).toContain(
+      "ada@example.com  in access/harbour-street.yaml, access/station-road.yaml; live\n    at MC4F7K2P, MC9Q3T8X\n",
+    );
+    expect(stdout).toMatch(/Nobody else\n {2}MC4F7K2P, MC9Q3T8X: can api_keys_edit,[^;]*; have Owner\n/);
+    expect(stdout).toContain("- delete ada@example.com (not in the file)");
+    expect(stdout).toContain("+++ b/access/station-road.yaml\n");
+    expect(await text("access/station-road.yaml")).toBe(before);
+  });
+
+  test("finds people in no file where they are live, whatever the case of their address", async () => {
+    const { code, stdout } = await run("Karim.Benali@example.com");
+    expect(code).toBe(0);
+    expect(stdout).toContain("karim.benali@example.com  in no file; live at MC9Q3T8X\n");
+    expect(stdout).toContain("- delete karim.benali@example.com (not in the file)");
+  });
+
+  test("says where the next plan leaves them, because unlisted members are left alone", async () => {
+    const file = "access/station-road.yaml";
+    const own = (await text(file)).replace(/^sync:$/m, "sync:\n  members: additive");
+    await writeFile(join(folder, file), own);
+    const { stdout } = await run("karim.benali@example.com", "--check");
+    expect(stdout).toContain("The next plan does not remove it at MC9Q3T8X");
+    const { people } = JSON.parse(
+      (await run("karim.benali@example.com", "--check", "--format", "json")).stdout,
+    );
+    expect(people).toEqual([
+      { email: "karim.benali@example.com", files: [], live: ["MC9Q3T8X"], stays: ["MC9Q3T8X"] },
+    ]);
+  });
+
+  test("writes nothing if a file has errors, or would have them", async () => {
+    const file = "access/station-road.yaml";
+    await writeFile(join(folder, file), `${await text(file)}  - email: [\n`);
+    const { code, stderr } = await run("ada@example.com", "--yes");
+    expect(code).toBe(1);
+    expect(stderr).toContain("Some files have errors, so that people could be left in them.");
+    expect(await text("access/harbour-street.yaml")).toContain("ada@example.com");
+  });
+
+  test("takes addresses only", async () => {
+    const { code, stderr } = await run("Ada");
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'error: "Ada" is not an e-mail address.\n',
+    });
+  });
+});
+
+function run(...args: readonly string[]): Promise<Ended> {
+  return rolecall(["offboard", ...args], { cwd: folder, env: sandbox.env });
+}
+
+function text(file: string): Promise<string> {
+  return readFile(join(folder, file), "utf8");
+}
+
+async function linesOf(file: string): Promise<readonly string[]> {
+  return (await text(file)).split("\n");
+}

@@ -15,12 +15,16 @@ import { reference } from "./reference.mjs";
  */
 const root = resolve(import.meta.dirname, "..");
 const program = join(root, "dist", "bin.js");
-const { merchantJsonSchema, diagnosticTable, EVENTS } = await import(
+const { merchantJsonSchema, projectJsonSchema, diagnosticTable, EVENTS } = await import(
   pathToFileURL(join(root, "dist/index.js")).href
 );
 
 const pages = {
-  "file.md": reference(read("file.head.md"), merchantJsonSchema(), diagnosticTable()),
+  "file.md": reference(
+    read("file.head.md"),
+    { merchant: merchantJsonSchema(), project: projectJsonSchema() },
+    diagnosticTable(),
+  ),
   "events.md": eventReference(read("events.head.md"), EVENTS),
   "api.md": apiReference(
     read("api.head.md"),

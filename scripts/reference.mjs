@@ -2,12 +2,14 @@
  * Renders the reference of the file language as Markdown: a hand-written head, every key of the JSON Schema, and
  * every diagnostic. Pure.
  */
-export function reference(head, schema, diagnostics) {
+export function reference(head, { merchant, project }, diagnostics) {
   return [
     "<!-- Made by scripts/docs.mjs from docs/file.head.md and the program's own schema: change those. -->",
     head.trim(),
     "## Every key",
-    ...mappings([{ path: "", node: schema }]).flatMap(section),
+    ...mappings([{ path: "", node: merchant }]).flatMap(section("The whole file")),
+    "## Every key of rolecall.yaml",
+    ...mappings([{ path: "", node: project }]).flatMap(section("The whole rolecall.yaml")),
     "## Every diagnostic",
     "An error prevents a file from being used. A refusal is an error in a file that can be read, but breaks its own policies or checks. A warning prevents nothing.",
     table(["Code", "Severity", "Rule"], diagnostics.map(diagnosticRow)),
@@ -30,7 +32,11 @@ function mappings(places) {
   });
 }
 
-function section({ path, node }) {
+function section(whole) {
+  return ({ path, node }) => keysOf(path === "" ? whole : `${code(path)}: ${plain(node.title)}`, node);
+}
+
+function keysOf(title, node) {
   const required = new Set(node.required);
   const rows = Object.entries(node.properties).map(([key, value]) => [
     code(key),
@@ -40,7 +46,7 @@ function section({ path, node }) {
     code(yaml(value.examples?.[0] ?? "")),
   ]);
   return [
-    path === "" ? "### The whole file" : `### ${code(path)}: ${plain(node.title)}`,
+    `### ${title}`,
     plain(node.description),
     table(["Key", "Type", "Default", "Meaning", "Example"], rows),
   ];

@@ -44,7 +44,7 @@ export { globMatcher } from "./cli/session/session.ts";
 export type { Path } from "./config/diagnostics/problem.ts";
 export { type DiagnosticRule, diagnosticTable, type Rule } from "./config/diagnostics/rule-table.ts";
 export { type EditedYaml, editYaml, type YamlEdit, type YamlEditOptions } from "./config/edit/edit-yaml.ts";
-export { merchantJsonSchema } from "./config/json-schemas.ts";
+export { merchantJsonSchema, projectJsonSchema } from "./config/json-schemas.ts";
 export { type PlanFile, parsePlanFile } from "./config/saved/plan-file.ts";
 export type {
   ApplyResult,
@@ -69,6 +69,7 @@ export type {
   DesiredMember,
   DesiredRole,
   DesiredState,
+  EnforcedRules,
   Environment,
   From,
   Grant,

@@ -1,8 +1,8 @@
 import type {
-  Check,
   DesiredMember,
   DesiredRole,
   DesiredState,
+  EnforcedRules,
   From,
   Grant,
   Leaver,
@@ -10,9 +10,11 @@ import type {
   Origin,
   Until,
 } from "../model/desired.ts";
-import type { DeclaredAccess, Judging } from "../model/diagnostic.ts";
+import type { Breach, DeclaredAccess, Judging } from "../model/diagnostic.ts";
 import type { Metadata } from "../model/json.ts";
 import {
+  enforcedRules,
+  normaliseChecks,
   normaliseGuards,
   normalisePatterns,
   normalisePolicies,
@@ -22,10 +24,12 @@ import {
 } from "./desired-settings.ts";
 import type { LocatedProblem } from "./diagnostics/problem.ts";
 import { isError } from "./diagnostics/rule-table.ts";
+import type { Enforcement, RulesFile } from "./load-project.ts";
 import type { ResolveInclude, SourceFile } from "./load-sources.ts";
 import { type RawFile, renamedRoles } from "./raw-file.ts";
 import { type IncludeGraph, resolveIncludes } from "./resolve-includes.ts";
 import { adjustedPermissions } from "./rules/adjustments.ts";
+import { checkEnforced, enforcedBreaches, enforcedFiles } from "./rules/check-enforced.ts";
 import { breachProblems, readableContent } from "./rules/judging.ts";
 import { checkMerchant } from "./rules/merchant-rules.ts";
 import { createRuleContext, type RuleContext } from "./rules/rule-context.ts";
@@ -40,50 +44,100 @@ export interface BuiltMerchant {
   /** Problems between the files, without those of each source. */
   readonly problems: readonly LocatedProblem[];
   readonly sources: readonly SourceFile[];
+  /** The files of the rules that are enforced on it. */
+  readonly bound: readonly string[];
 }
 
-/** Combines a merchant's file with its includes into the desired state. */
+/** Combines a merchant's file with its includes into the desired state, under the rules that hold for it. */
 export function buildDesiredState(
   main: SourceFile,
   resolve: ResolveInclude,
   judging: Judging,
+  enforcements: readonly Enforcement[] = [],
 ): BuiltMerchant {
   const joined = resolveIncludes(main, resolve);
   const { sources, complete } = joined;
   const rawFiles = sources.flatMap(({ raw }) => (raw === null ? [] : [raw]));
-  const merchant = createRuleContext({ main: main.file, rawFiles, complete, now: judging.now });
-  const unjudged = [...missingMerchant(main), ...joined.problems, ...checkMerchant(merchant)];
+  const settings = enforcedFiles(enforcements.filter(({ by }) => by === undefined));
+  const enforced = settings.flatMap((one) => one.rawFiles);
+  const merchant = createRuleContext({ main: main.file, rawFiles, enforced, complete, now: judging.now });
+  const unjudged = [
+    ...missingMerchant(main),
+    ...joined.problems,
+    ...checkMerchant(merchant),
+    ...checkEnforced(merchant, enforcements),
+  ];
   const failed = [...unjudged, ...sources.flatMap((source) => source.problems)].some(isError);
-  const state = failed || !complete ? null : stateOf(joined);
-  const broken = judged(state ?? readableState(main, rawFiles), merchant, judging);
+  const isBroken = failed || !complete || enforcements.some((one) => one.broken);
+  const state = isBroken ? null : stateOf(joined, enforcements);
+  const broken = judged(state ?? readableState(main, rawFiles), merchant, enforcements, judging);
   const problems = [...unjudged, ...broken].map((problem) =>
     problem.location.file === main.file ? problem : { ...problem, via: main.file },
   );
-  return { main, state: broken.some(isError) ? null : state, problems, sources };
+  const bound = enforcedFiles(enforcements).flatMap(({ rules }) => rules.files);
+  return { main, state: broken.some(isError) ? null : state, problems, sources, bound };
 }
 
+/** Judges declarations by their own policies and checks, and by each of the enforced rules. */
 function judged(
   declared: DeclaredAccess | null,
   merchant: RuleContext,
+  enforcements: readonly Enforcement[],
   { judge, now }: Judging,
 ): readonly LocatedProblem[] {
-  const breaches = declared === null ? [] : judge(declared, now);
-  return breaches === null
-    ? [{ code: "too-much-to-judge", location: { at: "first-key", file: merchant.main, path: [] } }]
-    : breachProblems(breaches, merchant);
+  if (declared === null) return [];
+  const own = judge(declared, now);
+  const rules = rulesFor(merchant.roles, enforcements);
+  const enforced = rules.map((one) => ({
+    file: one.file,
+    breaches: judge({ ...declared, policies: one.rules.policies, checks: one.rules.checks }, now),
+  }));
+  if (own === null || enforced.some(({ breaches }) => breaches === null)) {
+    return [{ code: "too-much-to-judge", location: { at: "first-key", file: merchant.main, path: [] } }];
+  }
+  // A file that includes the rules breaks them once.
+  const keyOf = ({ code, message }: Breach): string => JSON.stringify([code, message]);
+  const known = new Set(enforced.flatMap(({ breaches }) => (breaches ?? []).map(keyOf)));
+  return [
+    ...breachProblems(
+      own.filter((breach) => !known.has(keyOf(breach))),
+      merchant,
+    ),
+    ...enforced.flatMap(({ breaches, file }) => enforcedBreaches(breaches ?? [], file, merchant)),
+  ];
+}
+
+/** Returns the rules that are enforced on a merchant's file, with the current names of its roles. */
+function rulesFor(
+  roles: Parameters<typeof renamedRoles>[0],
+  enforcements: readonly Enforcement[],
+): readonly { readonly file: RulesFile; readonly rules: EnforcedRules }[] {
+  const files = enforcedFiles(enforcements);
+  if (files.length === 0) return [];
+  const renamed = renamedRoles(roles);
+  const currentName = (role: string): string => renamed.get(role) ?? role;
+  return files.map((file) => {
+    const { contents, rules } = file;
+    return {
+      file,
+      rules: renamed.size === 0 ? rules : enforcedRules(contents, rules.files, rules.by, currentName),
+    };
+  });
 }
 
 /** Returns the readable part of files with errors, to judge it too: one mistake must not hide the others. */
 function readableState({ file }: SourceFile, rawFiles: readonly RawFile[]): DeclaredAccess | null {
   const contents = rawFiles.map(readableContent);
   const own = contents.find((content) => content.file === file);
-  return own === undefined ? null : normalise(own, contents);
+  return own === undefined ? null : normalise(own, contents, []);
 }
 
-function stateOf({ main, sources }: IncludeGraph): DesiredState | null {
+function stateOf({ main, sources }: IncludeGraph, enforcements: readonly Enforcement[]): DesiredState | null {
   const contents = sources.flatMap(({ file, content }) => (content === null ? [] : [{ file, content }]));
   const own = contents.find(({ file }) => file === main.file);
-  return own === undefined || contents.length < sources.length ? null : normalise(own, contents);
+  return own === undefined || contents.length < sources.length
+    ? null
+    : normalise(own, contents, enforcements);
 }
 
 /** Reports a missing merchant code, unless a misspelt key has been reported. */
@@ -100,7 +154,11 @@ function missingMerchant({ file, raw, problems }: SourceFile): readonly LocatedP
 }
 
 /** Combines a merchant's file and its includes, all without errors, into the desired state. */
-function normalise(main: ValidFile, all: readonly ValidFile[]): DesiredState | null {
+function normalise(
+  main: ValidFile,
+  all: readonly ValidFile[],
+  enforcements: readonly Enforcement[],
+): DesiredState | null {
   const { version, merchant, environment: _environment, api = {}, include, ...sections } = main.content;
   if (merchant === undefined) {
     return null;
@@ -118,6 +176,10 @@ function normalise(main: ValidFile, all: readonly ValidFile[]): DesiredState | n
   );
   const renamed = renamedRoles(included ?? []);
   const currentName = (role: string): string => renamed.get(role) ?? role;
+  const enforced = rulesFor(included ?? [], enforcements).map(({ rules }) => rules);
+  const own = enforcements.filter(({ by }) => by === undefined);
+  // Files agree with the settings of enforced rules.
+  const settings = [...all, ...enforcedFiles(own).flatMap(({ contents }) => contents)];
   const declared = included && adjustRoles(included, main, currentName);
   return omitUndefined({
     merchant,
@@ -125,17 +187,15 @@ function normalise(main: ValidFile, all: readonly ValidFile[]): DesiredState | n
     environment: all.find(({ content }) => content.environment !== undefined)?.content.environment,
     baseUrl,
     keyEnv,
-    sync: normaliseSync(all),
-    ignore: normalisePatterns(all.map(({ content }) => content.ignore)),
+    sync: normaliseSync(settings),
+    ignore: normalisePatterns(settings.map(({ content }) => content.ignore)),
     guards: normaliseGuards(all, currentName),
     policies: normalisePolicies(all, currentName),
+    enforced: enforced.length === 0 ? undefined : enforced,
+    allowed: allowedSections(own),
     sharedRuleNames: sharedRuleNames(main, all)?.map(currentName),
     included: all.length > 1 ? all.flatMap(({ file }) => (file === main.file ? [] : file)) : undefined,
-    checks: all.flatMap(({ file, content }) =>
-      (content.checks ?? []).map((check, index) =>
-        normaliseCheck(check, { file, path: ["checks", index] }, currentName),
-      ),
-    ),
+    checks: normaliseChecks(all, currentName),
     roles: declared,
     members: renamed.size === 0 ? normaliseMembers(all) : normaliseMembers(all)?.map(withCurrentNames),
     leavers: normaliseLeavers(all),
@@ -154,27 +214,12 @@ function normalise(main: ValidFile, all: readonly ValidFile[]): DesiredState | n
   }
 }
 
-type FileCheck = NonNullable<MerchantFile["checks"]>[number];
-
-function normaliseCheck(check: FileCheck, origin: Origin, currentName: (role: string) => string): Check {
-  if ("only" in check) {
-    const { can, only, ...rest } = check;
-    rest satisfies Record<string, never>;
-    return { kind: "only", can, only: unique(only.map((one) => normaliseHolder(one, currentName))), origin };
-  }
-  if ("at_most" in check) {
-    const { can, at_most: atMost, ...rest } = check;
-    rest satisfies Record<string, never>;
-    return { kind: "at-most", can, atMost, origin };
-  }
-  const { member, cannot, ...rest } = check;
-  rest satisfies Record<string, never>;
-  return { kind: "cannot", member, cannot: unique(cannot), origin };
-}
-
-/** Normalises `role: Name` to `role:Name`, with the current name. */
-function normaliseHolder(holder: string, currentName: (role: string) => string): string {
-  return holder.startsWith("role:") ? `role:${currentName(holder.slice("role:".length).trim())}` : holder;
+/** Returns the sections that every entry allows; undefined if none limits them. */
+function allowedSections(enforcements: readonly Enforcement[]): readonly string[] | undefined {
+  const [first, ...others] = enforcements.flatMap(({ entries }) =>
+    entries.flatMap(({ allow }) => (allow === null ? [] : [allow.sections])),
+  );
+  return first?.filter((section) => others.every((sections) => sections.includes(section)));
 }
 
 type FileRole = NonNullable<MerchantFile["roles"]>[number];

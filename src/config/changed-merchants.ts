@@ -6,6 +6,7 @@ import {
   type DesiredMember,
   type DesiredRole,
   type DesiredState,
+  type EnforcedRules,
   type Grant,
   type GuardSettings,
   type IgnorePatterns,
@@ -53,6 +54,9 @@ function stateText({
   roles,
   members,
   leavers = [],
+  enforced = [],
+  // What a file may say decides nothing about what it says.
+  allowed: _allowed,
   sharedRuleNames = [],
   // Other merchants decide which roles they have.
   rolesElsewhere: _rolesElsewhere,
@@ -69,11 +73,17 @@ function stateText({
     guardsMeaning(guards),
     policiesMeaning(policies),
     asSet(checks.map(checkMeaning)),
+    asSet(enforced.map(enforcedMeaning)),
     asSet(sharedRuleNames),
     roles && asSet(roles.map(roleMeaning)),
     members && asSet(members.map(memberMeaning)),
     asSet(leavers.map(({ email, from }) => [email.toLowerCase(), from.starts])),
   ]);
+}
+
+function enforcedMeaning({ guards, policies, checks, files, by: _by, ...rest }: EnforcedRules): unknown {
+  rest satisfies Record<string, never>;
+  return [guardsMeaning(guards), policiesMeaning(policies), asSet(checks.map(checkMeaning)), files[0]];
 }
 
 /** Returns distinct texts, sorted: of values without an order. */

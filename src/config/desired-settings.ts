@@ -1,7 +1,10 @@
 import { isLiteralGlob } from "../lib/text.ts";
 import type {
+  Check,
+  EnforcedRules,
   GuardSettings,
   IgnorePatterns,
+  Origin,
   Policies,
   Reinvite,
   RemovalLimit,
@@ -117,6 +120,57 @@ export function normalisePolicies(
       ? unique(each.flatMap((policies) => policies.forbid_permissions ?? []))
       : [],
   });
+}
+
+/** Returns the rules of files without errors, with the current names of roles. */
+export function enforcedRules(
+  all: readonly ValidFile[],
+  files: EnforcedRules["files"],
+  by: EnforcedRules["by"],
+  currentName: (role: string) => string = (role) => role,
+): EnforcedRules {
+  return {
+    guards: normaliseGuards(all, currentName),
+    policies: normalisePolicies(all, currentName),
+    checks: normaliseChecks(all, currentName),
+    files,
+    ...(by && { by }),
+  };
+}
+
+/** Combines the checks of all files. */
+export function normaliseChecks(
+  all: readonly ValidFile[],
+  currentName: (role: string) => string,
+): readonly Check[] {
+  return all.flatMap(({ file, content }) =>
+    (content.checks ?? []).map((check, index) =>
+      normaliseCheck(check, { file, path: ["checks", index] }, currentName),
+    ),
+  );
+}
+
+type FileCheck = NonNullable<MerchantFile["checks"]>[number];
+
+function normaliseCheck(check: FileCheck, origin: Origin, currentName: (role: string) => string): Check {
+  if ("only" in check) {
+    const { can, only, ...rest } = check;
+    rest satisfies Record<string, never>;
+    return { kind: "only", can, only: unique(only.map((one) => normaliseHolder(one, currentName))), origin };
+  }
+  if ("at_most" in check) {
+    const { can, at_most: atMost, ...rest } = check;
+    rest satisfies Record<string, never>;
+    return { kind: "at-most", can, atMost, origin };
+  }
+  const { member, cannot, ...rest } = check;
+  rest satisfies Record<string, never>;
+  return { kind: "cannot", member, cannot: unique(cannot), origin };
+}
+
+/** Normalises `role: Name` to `role:Name`, with the current name. */
+function normaliseHolder(holder: string, currentName: (role: string) => string): string {
+  return holder.startsWith("role:") ? `role:${currentName(holder.slice("role:".length).trim())}` : holder;
 }
 
 /** Returns the roles and members that rules of included files name, and no rule of the merchant's own; undefined if there are none. */

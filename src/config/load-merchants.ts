@@ -2,6 +2,7 @@ import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic, Judging } from "../model/diagnostic.ts";
 import { type BuiltMerchant, buildDesiredState } from "./build-desired-state.ts";
 import type { FileLocation, LocatedProblem } from "./diagnostics/problem.ts";
+import { type Enforcement, loadProjects, type ProjectAccess } from "./load-project.ts";
 import {
   type FailedRead,
   type LoadedSources,
@@ -9,8 +10,10 @@ import {
   loadSources,
   type ReadSource,
   released,
+  type SourceFile,
 } from "./load-sources.ts";
 import { locationOf } from "./raw-file.ts";
+import { isProjectFile } from "./schema/project-schema.ts";
 import { repeats, textOf } from "./values.ts";
 
 /** A merchant's file; `state` is `null` if it or an included file has an error other than a refusal. */
@@ -49,20 +52,35 @@ export interface LoadingOptions extends Judging {
   readonly wholeProject?: boolean;
   /** Codes of the merchants whose problems are reported; absent or empty: all, with files of no merchant. */
   readonly selected?: readonly string[];
+  /** Access to the projects that the files belong to, whose rules are enforced on them; absent: none is. */
+  readonly projects?: readonly ProjectAccess[];
   /** Hooks that run while files are read; absent: none. */
   readonly hooks?: LoadHooks;
 }
 
 /** Reads merchants' files with their includes, each file once; never throws for an invalid one. */
 export async function loadMerchants(
-  files: readonly string[],
+  paths: readonly string[],
   read: ReadSource,
-  { now, judge, wholeProject = false, selected = [], hooks }: LoadingOptions,
+  { now, judge, wholeProject = false, selected = [], projects: accesses = [], hooks }: LoadingOptions,
 ): Promise<LoadedMerchants> {
+  const isProject = (path: string): boolean =>
+    accesses.some(({ placesOf }) => placesOf(path).some((place) => isProjectFile(place.path)));
+  const files = paths.filter((path) => !isProject(path));
+  const projects = await Promise.all(accesses.map((access) => loadProjects(files, access, now)));
+  const ofProjects = new Set(projects.flatMap(({ sources }) => sources.map(({ file }) => file)));
+  const given = new Map<string, string[]>();
+  const readGiven: ReadSource = async (path, from) => {
+    const result = await read(path, from);
+    if (from === null && result.ok) given.set(result.file, [...(given.get(result.file) ?? []), path]);
+    return result;
+  };
+  const enforcementsOf = ({ file }: SourceFile): readonly Enforcement[] =>
+    projects.flatMap((one) => one.enforcementOf(file, given.get(file) ?? []));
   const built = new Map<string, BuiltMerchant>();
   const declared = new Set<string>();
-  const library = await loadSources(files, read, now, hooks, async (source, resolve) => {
-    const one = buildDesiredState(source, resolve, { now, judge });
+  const library = await loadSources(files, readGiven, now, hooks, async (source, resolve) => {
+    const one = buildDesiredState(source, resolve, { now, judge }, enforcementsOf(source));
     const main = released(source);
     const isFirst = one.state !== null && !declared.has(one.state.merchant);
     if (one.state !== null) declared.add(one.state.merchant);
@@ -75,7 +93,7 @@ export async function loadMerchants(
       sources: one.sources.map((each) => (each === source ? main : each)),
     });
   });
-  const assembled = buildRest(library, built, { now, judge });
+  const assembled = buildRest(library, built, ofProjects, { now, judge });
   await hooks?.pause();
   const duplicates = duplicateMerchants(
     assembled.map(({ main: { file, raw } }) => ({ file, merchant: raw?.fields["merchant"] })),
@@ -89,21 +107,25 @@ export async function loadMerchants(
   );
   const all = [
     ...library.failures.map(unreadable),
-    ...library.sources.flatMap((source) => source.problems),
+    ...projects.flatMap(({ problems }) => problems),
+    ...library.sources.flatMap((source) => (ofProjects.has(source.file) ? [] : source.problems)),
     ...assembled.flatMap((one) => one.problems.filter(({ code }) => code !== "unknown-shared-role")),
     ...shared,
     ...duplicates,
   ];
   const problems = withoutRepeats(
-    selected.length === 0 ? all : all.filter(concerns(new Set(selected), assembled)),
+    selected.length === 0 ? all : all.filter(concerns(new Set(selected), assembled, ofProjects)),
   );
-  const texts = new Map(library.sources.map(({ file, text }) => [file, text]));
+  const sources = [...library.sources, ...projects.flatMap((one) => one.sources)];
+  const texts = new Map(sources.map(({ file, text }) => [file, text]));
   return {
     merchants: [
-      ...assembled.map(({ main: { file }, state, sources }) => ({
+      ...assembled.map(({ main: { file }, state, sources, bound }) => ({
         file,
         state:
-          state === null || again.has(file) || sources.some((source) => mistaken.has(source.file))
+          state === null ||
+          again.has(file) ||
+          [...sources.map((one) => one.file), ...bound].some((one) => mistaken.has(one))
             ? null
             : withRolesElsewhere(state, elsewhere.get(file)),
       })),
@@ -115,7 +137,7 @@ export async function loadMerchants(
       problems.length === 0
         ? []
         : (await import("./diagnostics/to-diagnostics.ts")).toDiagnostics(texts, problems),
-    sources: library.sources.map(({ file, text }) => ({ file, text })),
+    sources: [...texts].map(([file, text]) => ({ file, text })),
     dependsOnOthers: reports.length > 0,
     previousNames: previousNamesIn(assembled),
   };
@@ -168,13 +190,15 @@ function includingMerchants(
 
 /**
  * Adds the root files that declare no merchant: those that no other file includes, and of files that only include one
- * another, the first.
+ * another, the first; without the files of projects.
  */
 function buildRest(
-  { roots, included, resolve }: LoadedSources,
+  { roots: given, included, resolve }: LoadedSources,
   built: ReadonlyMap<string, BuiltMerchant>,
+  ofProjects: ReadonlySet<string>,
   judging: Judging,
 ): readonly BuiltMerchant[] {
+  const roots = given.filter(({ file }) => !ofProjects.has(file) || built.has(file));
   const alone = roots.flatMap((source) => {
     const known = built.get(source.file);
     return known ?? (included.has(source.file) ? [] : buildDesiredState(source, resolve, judging));
@@ -218,7 +242,10 @@ function sharedReports(assembled: readonly BuiltMerchant[]): readonly SharedRepo
   }
   return [...reports.values()].map((all) => {
     const file = all[0]?.location.file;
-    const including = assembled.filter(({ sources }) => sources.some((source) => source.file === file));
+    const including = assembled.filter(
+      ({ sources, bound }) =>
+        sources.some((source) => source.file === file) || (file !== undefined && bound.includes(file)),
+    );
     return { all, elsewhere: all.length < including.length };
   });
 }
@@ -257,6 +284,7 @@ function knownElsewhere(reports: readonly SharedReport[]): ReadonlyMap<string, r
 function concerns(
   selected: ReadonlySet<string>,
   assembled: readonly BuiltMerchant[],
+  ofProjects: ReadonlySet<string>,
 ): (problem: LocatedProblem) => boolean {
   const codeOf = ({ main }: BuiltMerchant): string | null => textOf(main.raw?.fields["merchant"]);
   const chosen = assembled.filter((one) => selected.has(codeOf(one) ?? ""));
@@ -267,7 +295,9 @@ function concerns(
   const files = filesOf(chosen);
   const knownFiles = filesOf(assembled.filter((one) => codeOf(one) !== null));
   return ({ via, location: { file } }) =>
-    (via === undefined ? files.has(file) : mains.has(via)) || (isMissing && !knownFiles.has(via ?? file));
+    (via === undefined && ofProjects.has(file)) ||
+    (via === undefined ? files.has(file) : mains.has(via)) ||
+    (isMissing && !knownFiles.has(via ?? file));
 }
 
 function unreadable({ code, name, limit, location: included }: FailedRead): LocatedProblem {

@@ -139,6 +139,17 @@ export type Check =
       readonly origin: Origin;
     };
 
+/** Rules that a project enforces on a merchant's file: judged apart from the file's own, which cannot loosen them. */
+export interface EnforcedRules {
+  readonly guards: GuardSettings;
+  readonly policies: Policies;
+  readonly checks: readonly Check[];
+  /** The file of the rules, followed by those that it includes. */
+  readonly files: readonly [string, ...string[]];
+  /** Set if they are the rules of the base branch. */
+  readonly by?: "base";
+}
+
 /** The account of a file and the connection to its service, as far as the file sets it. */
 export interface Addressed {
   readonly merchant: string;
@@ -156,6 +167,10 @@ export interface DesiredState extends Addressed {
   readonly guards: GuardSettings;
   readonly policies: Policies;
   readonly checks: readonly Check[];
+  /** The rules that the project enforces. Absent: none. */
+  readonly enforced?: readonly EnforcedRules[];
+  /** The sections that the project allows the merchant's file. Absent: all. */
+  readonly allowed?: readonly string[];
   /** Roles and members that only rules of included files name: another merchant may have these. Absent: none. */
   readonly sharedRuleNames?: readonly string[];
   /** Roles that rules of included files name and another merchant that includes them declares. Absent: none. */

@@ -155,6 +155,8 @@ export interface Refusal {
   readonly override: string | null;
   /** Whose rule refuses: absent if it is the file's own, `base` if only the base branch has it. */
   readonly by?: "base";
+  /** The file of the rules that the project enforces. Absent: the rule is no such one, and the file can override it. */
+  readonly rules?: string;
 }
 
 /** A warning or an error about a role or member; an error prevents an apply. */

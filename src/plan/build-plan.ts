@@ -14,7 +14,16 @@ import {
   roleFinder,
   splitByResource,
 } from "./judge/access.ts";
-import { type BaseRules, refusalsOfBase, withRulesOf } from "./judge/base-rules.ts";
+import {
+  type BaseRules,
+  besidesEnforced,
+  enforcedSets,
+  findingOfEnforced,
+  ownRules,
+  refusalOfEnforced,
+  refusalsOfBase,
+  withRulesOf,
+} from "./judge/base-rules.ts";
 import { type FindingData, toFinding } from "./judge/findings.ts";
 import { guardPlan } from "./judge/guards.ts";
 import { blockHeldRoles, guardMinHolders } from "./judge/holders.ts";
@@ -57,7 +66,8 @@ export function buildPlan(input: PlanInput): Plan {
   const { sync } = desired;
   const left = leftAt(desired.leavers, now);
   const scope = scopeOf(live, desired.ignore, matches, left);
-  const named = new Set([...namedRoleIds(desired), ...protectedIds(desired.guards, scope)]);
+  const guards = [desired, ...(desired.enforced ?? [])].map((rules) => rules.guards);
+  const named = new Set([...namedRoleIds(desired), ...guards.flatMap((each) => protectedIds(each, scope))]);
   const ignored = ignoredEntries(desired, scope, matches);
   const roles = planRoles(desired.roles, scope, { ...sync, named, ignored: ignored.roles });
   const ignoredRoles = new Set([...scope.ignoredRoles, ...ignored.roles]);
@@ -91,7 +101,10 @@ export interface ProposedChanges {
 /** Makes a plan of changes: their impact, the deferred ones, refusals and findings. */
 export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }: ProposedChanges): Plan {
   const { desired, live, service, now, matches, leaveOut = new Set(), base } = input;
-  const { guards, merchant } = desired;
+  const { merchant } = desired;
+  const sets = enforcedSets(desired, base);
+  const own = ownRules(desired, sets);
+  const { guards } = own;
   const found = { roles: roles.changes, members: members.changes };
   const rounding = roundingChanges([...found.roles, ...found.members], live);
   const wanted = withoutLeftOut(
@@ -101,13 +114,16 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
   const joined = accessBefore(scope, wanted, { mergeReplacedRoles: true });
   const joinedAfter = accessAfter(joined, wanted, { mergeReplacedRoles: true });
   const minHolders = guardMinHolders(guards.minHolders, joined, joinedAfter, wanted.members);
-  const due = new Set(minHolders.deferred.map(({ change }) => change.fingerprint));
-  const deferred = [
+  const enforcedHolders = sets.map(({ rules }) =>
+    guardMinHolders(rules.guards.minHolders, joined, joinedAfter, wanted.members),
+  );
+  const deferred = distinctDeferred([
     ...minHolders.deferred,
-    ...deferredInWhole(guards.minHolders, scope, found, wanted).filter(
-      ({ change }) => !due.has(change.fingerprint),
+    ...enforcedHolders.flatMap((one) => one.deferred),
+    ...[own, ...sets.map(({ rules }) => rules)].flatMap((rules) =>
+      deferredInWhole(rules.guards.minHolders, scope, found, wanted),
     ),
-  ];
+  ]);
   const waiting = new Set(deferred.map(({ change }) => change.fingerprint));
   const memberChanges = wanted.members.filter(({ fingerprint }) => !waiting.has(fingerprint));
   const held = blockHeldRoles({ roles: wanted.roles, members: memberChanges }, deferred, live.members);
@@ -150,8 +166,8 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
       // An undo does not depend on the file.
       { before: joined, declared: () => (byFile ? declaredViolations(rules, now) : []) },
     );
-  const judged = judge(desired);
-  const refusalsBy = (rules: DesiredState): readonly Refusal[] => {
+  const judged = judge(own);
+  const judgedBy = (rules: DesiredState, { callerId }: Pick<typeof guarded, "callerId">): Judgement => {
     const kept = accessAfter(joined, changes, { mergeReplacedRoles: true });
     const few = guardMinHolders(rules.guards.minHolders, joined, kept, changes.members);
     // Whatever the role is called by now, the rules of the base branch mean the one that is live under the name.
@@ -161,22 +177,33 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
       return find(role) ?? (left.roles.has(key) ? key : undefined);
     };
     const chained = new Set(still.deferred.map(({ change }) => change.fingerprint));
-    return [
+    const { refusals: broken, ...rest } = judge(rules, findStill);
+    const refusals = [
       ...few.refusals,
       ...few.deferred
         .filter(({ change }) => !chained.has(change.fingerprint))
         .map(({ change, role }) =>
           toRefusal({ code: "min-holders-wait", name: role, member: change.name, chained: false }),
         ),
-      ...guardPlan({ ...guarded, settings: rules.guards }),
-      ...judge(rules, findStill).refusals,
+      ...guardPlan({ ...guarded, settings: rules.guards, callerId }),
+      ...broken,
     ];
+    return { ...rest, refusals };
   };
 
   const place = { merchant, environment: desired.environment ?? null, service };
   const all = [...sortChanges(changes.roles), ...sortChanges(changes.members)];
   const fingerprint = planFingerprint(place, all);
-  const own = [
+  const isWhole = byFile && leaveOut.size === 0;
+  const asWritten = (refusal: Refusal): Refusal => (byFile ? refusal : refusalOfUndo(refusal));
+  // Nobody locks themselves out by the rules of one file alone.
+  const enforced = sets.map(({ origin, rules }) => {
+    const { refusals: broken, findings, findingData: data } = judgedBy(rules, { callerId: null });
+    const refused = { fingerprint, refusals: broken.map(asWritten), changes: all };
+    const left = applyFileOverrides(refused, overridesOf(rules, isWhole));
+    return { origin, ...left, findings, findingData: data };
+  });
+  const ownRefusals = [
     ...roles.refusalData.map((data) => toRefusal(data)),
     ...minHolders.refusals,
     ...still.refusals,
@@ -184,13 +211,20 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
     ...held.refusals,
     ...guardPlan(guarded),
     ...judged.refusals,
-  ].map((refusal) => (byFile ? refusal : refusalOfUndo(refusal)));
-  const byBase = base === undefined ? [] : refusalsOfBase(refusalsBy(withRulesOf(base, desired)), own);
+  ].map(asWritten);
+  const baseRules = base && ownRules(withRulesOf(base, desired), sets);
+  const byBase =
+    baseRules === undefined ? [] : refusalsOfBase(judgedBy(baseRules, live).refusals, ownRefusals);
   const { refusals, overridden, findingData } = applyFileOverrides(
-    { fingerprint, refusals: [...own, ...byBase], changes: all },
+    { fingerprint, refusals: [...ownRefusals, ...byBase], changes: all },
     // A selection of the changes is another plan, and so is an undo.
-    (byFile && leaveOut.size === 0 && guards.overrides) || [],
+    overridesOf(own, isWhole),
   );
+  const byEnforced = enforced.flatMap((one) => one.refusals);
+  const allOverridden = [
+    ...overridden,
+    ...enforced.flatMap((one) => one.overridden.map((refusal) => refusalOfEnforced(one.origin, refusal))),
+  ];
   return {
     format: 1,
     ...place,
@@ -210,17 +244,26 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
     impact: impactOf(before, after),
     changes: all,
     deferred: [...held.deferred, ...deferred].sort(by(({ change }) => `${change.name} ${change.id}`)),
-    refusals: sortRefusals(refusals),
-    ...(overridden.length > 0 && { overridden: sortRefusals(overridden) }),
+    refusals: sortRefusals([
+      ...besidesEnforced(refusals, byEnforced),
+      ...enforced.flatMap((one) => one.refusals.map((refusal) => refusalOfEnforced(one.origin, refusal))),
+    ]),
+    ...(allOverridden.length > 0 && { overridden: sortRefusals(allOverridden) }),
     findings: sortFindings([
-      ...judged.findings,
+      ...besidesEnforced(
+        judged.findings,
+        enforced.flatMap((one) => one.findings),
+      ),
+      ...enforced.flatMap((one) => one.findings.map((finding) => findingOfEnforced(one.origin, finding))),
       ...[
         ...(live.callerUnknown ? [{ code: "caller-unknown", name: "the API key" } as const] : []),
         ...(byFile
           ? [
               ...unknownInRules(desired, scope, roles),
+              ...sets.flatMap(({ rules }) => unknownInRules(asShared(rules), scope, roles)),
               ...unknownMembersInRules(desired, scope),
               ...misspeltInRules(desired, scope),
+              ...sets.flatMap(({ rules }) => misspeltInRules(rules, scope)),
               ...ignoredAccess(scope),
             ]
           : []),
@@ -228,13 +271,42 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
         ...roles.findingData,
         ...members.findingData,
         ...rounding.map(({ finding }) => finding),
-        ...minHolders.findingData,
-        ...judged.findingData,
+        ...distinctData([
+          ...minHolders.findingData,
+          ...enforcedHolders.flatMap((one) => one.findingData),
+          ...judged.findingData,
+          ...enforced.flatMap((one) => one.findingData),
+        ]),
         ...findingData,
         ...(byFile ? detectRenames(changes.roles, before, after) : []),
       ].map(toFinding),
     ]),
   };
+}
+
+/** Returns the overrides that count for a plan: none for a part of it. */
+function overridesOf({ guards: { overrides = [] } }: DesiredState, isWhole: boolean): readonly string[] {
+  return isWhole ? overrides : [];
+}
+
+/** Returns each deferred change once. */
+function distinctDeferred(deferred: readonly Deferred[]): readonly Deferred[] {
+  const seen = new Set<string>();
+  return deferred.filter(({ change: { fingerprint } }) => {
+    const isNew = !seen.has(fingerprint);
+    seen.add(fingerprint);
+    return isNew;
+  });
+}
+
+/** Returns each finding once, of those that several rules make. */
+function distinctData(data: readonly FindingData[]): readonly FindingData[] {
+  return [...new Map(data.map((one) => [JSON.stringify(one), one])).values()];
+}
+
+/** Returns enforced rules as those of a shared file: another merchant may have the roles that they name. */
+function asShared(rules: DesiredState): DesiredState {
+  return { ...rules, sharedRuleNames: [...rolesInRules(rules), ...rules.guards.protect.roles] };
 }
 
 /** Returns the deferred changes of the whole plan: leaving other changes out makes none of them due. */
@@ -281,6 +353,7 @@ export function namedRoleIds(desired: DesiredState): readonly string[] {
     ...(roles ?? []).flatMap((role) => role.id ?? []),
     ...granted,
     ...rolesInRules(desired),
+    ...(desired.enforced ?? []).flatMap(rolesInRules),
   ].filter((name) => name.startsWith("role_") && !declared.has(name));
   return [...new Set(named)].sort(byCodeUnit);
 }

@@ -347,6 +347,7 @@ test("every command explains --help in the same words", async () => {
 test.each([
   [[], "merchant"],
   [["merchant"], "merchant"],
+  [["project"], "rolecall"],
   [["plan"], "plan"],
 ] as const)("schema %s prints the schema that is in the repository", async (args, name) => {
   const { stdout, code } = await rolecall(["schema", ...args]);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { diagnosticTable } from "../../src/config/diagnostics/rule-table.ts";
 import { formatFile } from "../../src/config/format/format-file.ts";
-import { merchantJsonSchema } from "../../src/config/json-schemas.ts";
+import { merchantJsonSchema, projectJsonSchema } from "../../src/config/json-schemas.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 const reference = read("docs/file.md");
@@ -17,7 +17,11 @@ const files = new Map(
 
 test("docs/file.md has every key and every diagnostic; run it with -u to update the page", async () => {
   const generator = await import(new URL("../../scripts/reference.mjs", import.meta.url).href);
-  const page = generator.reference(read("docs/file.head.md"), merchantJsonSchema(), diagnosticTable());
+  const page = generator.reference(
+    read("docs/file.head.md"),
+    { merchant: merchantJsonSchema(), project: projectJsonSchema() },
+    diagnosticTable(),
+  );
   await expect(page).toMatchFileSnapshot("../../docs/file.md");
 });
 

@@ -4,7 +4,7 @@ import formats from "ajv-formats";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { diagnosticTable } from "../../src/config/diagnostics/rule-table.ts";
-import { merchantJsonSchema } from "../../src/config/json-schemas.ts";
+import { merchantJsonSchema, projectJsonSchema } from "../../src/config/json-schemas.ts";
 import { parseMerchantFile } from "../../src/index.ts";
 import { cases, folder, NOW } from "./support/cases.ts";
 
@@ -41,6 +41,12 @@ const ALL = keys(merchantJsonSchema() as Node);
 describe("the JSON Schema that editors use", () => {
   test("is the one that the program parses with", () => {
     expect(readFileSync(stored, "utf8")).toBe(`${JSON.stringify(merchantJsonSchema(), null, 2)}\n`);
+  });
+
+  test("is the one that the program parses a project's file with", () => {
+    const own = new URL("../../schemas/rolecall.schema.json", import.meta.url);
+    expect(readFileSync(own, "utf8")).toBe(`${JSON.stringify(projectJsonSchema(), null, 2)}\n`);
+    ajv().compile(projectJsonSchema());
   });
 
   test("has every key of the language", () => {

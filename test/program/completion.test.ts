@@ -56,7 +56,7 @@ test("paths are completed to merchants' files and their folders", async () => {
     "access/north/stall.yml",
     "access/shop.yaml",
   ]);
-  expect(await complete("schema", "")).toEqual(["merchant", "plan"]);
+  expect(await complete("schema", "")).toEqual(["merchant", "project", "plan"]);
 });
 
 test("paths elsewhere are completed step by step, and so are past runs", async () => {

@@ -56,6 +56,7 @@ test("the package holds the program and its pages, and nothing else", async () =
   expect(files.filter((file) => !known.test(file))).toEqual([]);
   expect(files).toContain("schemas/merchant.schema.json");
   expect(files).toContain("schemas/plan.schema.json");
+  expect(files).toContain("schemas/rolecall.schema.json");
   const licenses = await readFile(join(installed, "dist", "licenses.txt"), "utf8");
   for (const name of ["ink", "llhttp", "react", "undici", "yaml", "yoga-layout", "zod"]) {
     expect(licenses).toMatch(new RegExp(`^${name} .*\\((MIT|ISC|Apache-2.0)\\)`, "m"));

@@ -9,6 +9,7 @@ import { ExitCode, type Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import { writeAtomically } from "./atomic-write.ts";
 import { readYamlFiles, sourceReader, type TextFile } from "./find-files.ts";
+import { projectAccess } from "./project-access.ts";
 import { selectFiles } from "./scan-files.ts";
 
 /** The options of `fmt`. */
@@ -63,6 +64,7 @@ async function fixFiles(
   const { sources, previousNames } = await loadMerchants(selection.files, sourceReader(io.cwd), {
     now: io.now(),
     judge: judgeDeclared,
+    projects: await projectAccess(selection.files, io.cwd),
   });
   const places = new Map<string, PreviousName[]>();
   for (const one of previousNames) {

@@ -10,6 +10,7 @@ import { RolecallError } from "../../model/errors.ts";
 import { judgeDeclared } from "../../plan/judge/judge-rules.ts";
 import { checkOutputs } from "../io/output.ts";
 import { defaultPath, namesProject, shownPath, sourceReader, withoutLinks } from "./find-files.ts";
+import { projectAccess } from "./project-access.ts";
 import { type FileSelection, filesNaming, type SharedPath, selectFiles } from "./scan-files.ts";
 
 /** The parsed files with their diagnostics. */
@@ -245,7 +246,15 @@ async function load(
   { merchants, cwd, now, hooks, everyFile = false, outputs = [] }: LoadOptions,
 ): Promise<LoadedMerchants> {
   const wholeProject = namesProject(paths, cwd);
-  const judging = { now, judge: judgeDeclared, wholeProject, selected: merchants, ...(hooks && { hooks }) };
+  const projects = await projectAccess(files, cwd);
+  const judging = {
+    now,
+    judge: judgeDeclared,
+    wholeProject,
+    selected: merchants,
+    projects,
+    ...(hooks && { hooks }),
+  };
   const loadAll = (some: readonly string[]) => loadMerchants(some, sourceReader(cwd), judging);
   // A result must not replace a file that another merchant includes, either.
   const isPart = merchants.length > 0 && !everyFile && !outputs.some((path) => /\.ya?ml$/i.test(path ?? ""));

@@ -3,8 +3,8 @@ import { fieldsOf } from "../../config/values.ts";
 import { parseFast } from "../../config/yaml/fast-yaml.ts";
 import { locate } from "../../config/yaml/locate.ts";
 import { parse } from "../../config/yaml/to-value.ts";
-import type { DesiredState, Origin } from "../../model/desired.ts";
-import type { Finding } from "../../model/plan.ts";
+import type { DesiredState, EnforcedRules, GuardSettings, Origin } from "../../model/desired.ts";
+import type { Finding, Refusal } from "../../model/plan.ts";
 import { checkText } from "../../plan/judge/checks.ts";
 import type { PlaceOf } from "../../render/view/plan-view.ts";
 
@@ -32,7 +32,7 @@ export function ruleLocations(
   };
   const ofFinding = (
     { code, name, message }: Finding,
-    { checks }: DesiredState,
+    { checks }: Pick<DesiredState, "checks">,
     files: readonly string[],
   ): string | null => {
     if (NAMING_CODES.has(code)) return firstPlace(files, (file) => pathInRules(texts.get(file) ?? "", name));
@@ -44,24 +44,36 @@ export function ruleLocations(
   return ({ merchant }, found) => {
     const state = byMerchant.get(merchant);
     if (state === undefined) return null;
-    const files = [state.origin.file, ...(state.included ?? [])];
-    if ("severity" in found) return ofFinding(found, state, files);
+    const { checks, guards, files } = rulesBehind(found, state);
+    if ("severity" in found) return ofFinding(found, { checks }, files);
     const { rule, code, check, override } = found;
     if (rule === "check") {
-      const written = state.checks.find((one) => checkText(one) === check);
+      const written = checks.find((one) => checkText(one) === check);
       return written ? place(written.origin) : null;
     }
     const path = KEYS[code];
-    if (path === undefined || (code === "min-holders" && !namesRole(state, override))) return null;
+    if (path === undefined || (code === "min-holders" && !namesRole(guards, override))) return null;
     if (code === "max-removals") {
-      return firstPlace(files, (file) => (setsRemovals(state, texts.get(file) ?? "") ? path : null));
+      return firstPlace(files, (file) => (setsRemovals(guards, texts.get(file) ?? "") ? path : null));
     }
     return firstPlace(files, () => path);
   };
 }
 
+/** Returns the enforced rules that refuse or warn, or the merchant's own, with the files that they are in. */
+function rulesBehind(
+  found: Refusal | Finding,
+  state: DesiredState,
+): Pick<EnforcedRules, "checks" | "guards"> & { readonly files: readonly string[] } {
+  const { enforced = [], origin, included = [] } = state;
+  const by = enforced.find(({ files: [file] }) =>
+    "severity" in found ? found.message.endsWith(` Enforced by ${file}.`) : found.rules === file,
+  );
+  return by ?? { ...state, files: [origin.file, ...included] };
+}
+
 /** Returns whether a file's limit of removals is the one that counts, as the strictest. */
-function setsRemovals({ guards: { maxRemovals } }: DesiredState, text: string): boolean {
+function setsRemovals({ maxRemovals }: GuardSettings, text: string): boolean {
   const value = fieldsOf(fieldsOf((parseFast(text) ?? parse(text)).value)["guards"])["max_removals"];
   if (maxRemovals === undefined) return false;
   return "count" in maxRemovals
@@ -99,8 +111,8 @@ function pathInRules(text: string, name: string): Path | null {
  * Returns whether a merchant's files set the fewest holders of a role, and not the default, by the override of a
  * refusal.
  */
-function namesRole({ guards }: DesiredState, override: string | null): boolean {
-  return Object.keys(guards.minHolders ?? {}).some((role) => override?.startsWith(`min-holders=${role}:`));
+function namesRole({ minHolders }: GuardSettings, override: string | null): boolean {
+  return Object.keys(minHolders ?? {}).some((role) => override?.startsWith(`min-holders=${role}:`));
 }
 
 /** The path of the file's key that causes a refusal, by its code. */

@@ -23,6 +23,7 @@ export type FormatCode =
   | "bad-domain"
   | "bad-email"
   | "bad-env-name"
+  | "bad-glob"
   | "bad-include"
   | "bad-member-id"
   | "bad-merchant"
@@ -33,6 +34,7 @@ export type FormatCode =
   | "bad-until"
   | "blank-text"
   | "control-character"
+  | "no-globs"
   | "too-few-roles"
   | "too-many-checks"
   | "too-many-includes"
@@ -198,7 +200,23 @@ export type PolicyProblem =
   | { readonly code: "too-much-to-judge" };
 
 /** A problem as data; its wording is in messages/. */
-export type ProblemData = YamlProblem | ShapeProblem | IncludeProblem | EntryProblem | PolicyProblem;
+export type ProblemData =
+  | YamlProblem
+  | ShapeProblem
+  | IncludeProblem
+  | EntryProblem
+  | PolicyProblem
+  | ProjectProblem;
+
+/** Problems between a project's file and the files that it binds. */
+export type ProjectProblem =
+  | { readonly code: "project-file-name"; readonly name: string }
+  | { readonly code: "rules-section"; readonly key: string }
+  | { readonly code: "rules-in-reach"; readonly name: string; readonly glob: string }
+  | { readonly code: "glob-without-file"; readonly glob: string }
+  | { readonly code: "file-not-enforced"; readonly project: string }
+  | { readonly code: "section-not-allowed"; readonly key: string; readonly allowed: readonly string[] }
+  | { readonly code: "enforced-setting"; readonly path: Path; readonly value: unknown };
 
 /** The stable name of a kind of problem. */
 export type Code = ProblemData["code"];
@@ -210,12 +228,16 @@ export type Problem = ProblemData & {
   readonly hidden?: Location;
 };
 
-/** A problem in one of several files; `via` is the merchant's file that includes it. */
+/**
+ * A problem in one of several files; `via` is the merchant's file that includes it, `rule` the enforced rule that it
+ * breaks.
+ */
 export type LocatedProblem = ProblemData & {
   readonly location: FileLocation;
   readonly first?: FileLocation;
   readonly hidden?: FileLocation;
   readonly via?: string;
+  readonly rule?: FileLocation;
 };
 
 /** Adds the file to the locations of a problem. */

@@ -1,12 +1,12 @@
 import { escapeText } from "../../lib/escape.ts";
 import { cellWidth } from "../../lib/text.ts";
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
-import { ENTRY_MESSAGES, POLICY_MESSAGES } from "../messages/entry-messages.ts";
+import { ENTRY_MESSAGES, POLICY_MESSAGES, PROJECT_MESSAGES } from "../messages/entry-messages.ts";
 import type { MessageTable, MessageText } from "../messages/message-phrases.ts";
 import { SHAPE_MESSAGES } from "../messages/shape-messages.ts";
 import { YAML_MESSAGES } from "../messages/yaml-messages.ts";
 import { createLocator, indexPositions, type Positions } from "../yaml/locate.ts";
-import type { Code, LocatedProblem, Location, ProblemData } from "./problem.ts";
+import type { Code, FileLocation, LocatedProblem, Location, ProblemData } from "./problem.ts";
 import { ruleOf, severityOf } from "./rule-table.ts";
 import { findKeys, maskKeys, maskRanges, type TextRange } from "./secrets.ts";
 
@@ -36,7 +36,8 @@ export function toDiagnostics(
         const span = problem.location.at === "file" ? null : map.span(problem.location);
         const first =
           problem.first === undefined ? "" : whereIs(problem.first.file, file, problem.first, mapOf);
-        const { message, hint } = messageOf(problem, first);
+        const rule = problem.rule && placeIn(problem.rule, mapOf);
+        const { message, hint } = messageOf(problem, first, rule);
         return {
           code: problem.code,
           severity: severityOf(problem.code),
@@ -114,6 +115,13 @@ function whereIs(file: string, from: string, location: Location, mapOf: (file: s
   return file === from ? `line ${line}` : `${file}:${line}`;
 }
 
+/** Names a location by its file, line and column. */
+function placeIn({ file, ...location }: FileLocation, mapOf: (file: string) => FileMap): string {
+  if (location.at === "file") return file;
+  const { line, column } = mapOf(file).span(location);
+  return `${file}:${line}:${column}`;
+}
+
 function compare<T extends string | number>(a: T, b: T): number {
   return a < b ? -1 : Number(a > b);
 }
@@ -143,12 +151,17 @@ const MESSAGES: MessageTable<Code> = {
   ...SHAPE_MESSAGES,
   ...ENTRY_MESSAGES,
   ...POLICY_MESSAGES,
+  ...PROJECT_MESSAGES,
 };
 
-/** Returns the message of a problem, not yet escaped; `first` is the location of the first occurrence. */
-export function messageOf({ via, ...problem }: LocatedProblem, first: string): MessageText {
+/**
+ * Returns the message of a problem, not yet escaped; `first` is the location of the first occurrence, `rule` that of the
+ * enforced rule.
+ */
+export function messageOf({ via, ...problem }: LocatedProblem, first: string, rule?: string): MessageText {
   const words = MESSAGES[problem.code] as (data: ProblemData, where: string) => MessageText;
-  const { message, hint } = words(problem, first);
+  const { message: plain, hint } = words(problem, first);
+  const message = rule === undefined ? plain : `${plain} Enforced by ${rule}.`;
   const included = via === undefined ? [] : [`Seen from ${via}, which includes this file.`];
   const hints = [...(hint === undefined ? [] : [hint]), ...included];
   return hints.length === 0 ? { message } : { message, hint: hints.join(" ") };

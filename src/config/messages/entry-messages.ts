@@ -1,6 +1,7 @@
 import { counted } from "../../lib/text.ts";
-import type { EntryProblem, IncludeProblem, PolicyProblem } from "../diagnostics/problem.ts";
-import { didYouMean, type MessageTable, quote, subject } from "./message-phrases.ts";
+import type { EntryProblem, IncludeProblem, PolicyProblem, ProjectProblem } from "../diagnostics/problem.ts";
+import { RULE_SECTIONS } from "../schema/project-schema.ts";
+import { didYouMean, listed, type MessageTable, quote, subject } from "./message-phrases.ts";
 
 /** Messages for problems between files, and between the entries of a merchant. */
 export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem["code"]> = {
@@ -254,5 +255,43 @@ export const POLICY_MESSAGES: MessageTable<PolicyProblem["code"]> = {
     message:
       "Evaluating the policies and checks would take too long: there are too many roles, members and rules.",
     hint: 'Use fewer checks, and fewer sets under "separate".',
+  }),
+};
+
+/** Messages for a project's file, and for files that are not as it demands. */
+export const PROJECT_MESSAGES: MessageTable<ProjectProblem["code"]> = {
+  "project-file-name": ({ name }) => ({
+    message: `${quote(name)} would not be read: the project's file is named "rolecall.yaml".`,
+    hint: "Rename it, or remove it.",
+  }),
+  "rules-section": ({ key }) => ({
+    message: `A file with enforced rules cannot have ${quote(key)}.`,
+    hint: `It may have ${listed(
+      RULE_SECTIONS.map((section) => quote(section)),
+      "and",
+    )}, and include files that have them.`,
+  }),
+  "rules-in-reach": ({ name, glob }) => ({
+    message: `${quote(name)} is one of the files that these rules bind: ${quote(glob)} matches it.`,
+    hint: "Whoever may change those files could change the rules. Move the rules to a folder that no glob of this entry matches.",
+  }),
+  "glob-without-file": ({ glob }) => ({
+    message: `${quote(glob)} matches no YAML file, so nothing is enforced by it.`,
+    hint: "Paths are relative to the project's root. Correct the glob, or remove it.",
+  }),
+  "file-not-enforced": ({ project }) => ({
+    message: `No glob of ${project} matches this file.`,
+    hint: 'With "enforce_all: true", every merchant\'s file is under an entry of "enforce". An entry may have "files" alone.',
+  }),
+  "section-not-allowed": ({ key, allowed }) => ({
+    message: `This file must not have ${quote(key)}.`,
+    hint:
+      allowed.length === 0
+        ? 'Nothing is allowed but "version", "merchant" and "environment".'
+        : `Allowed here: ${allowed.join(", ")}.`,
+  }),
+  "enforced-setting": ({ path, value }) => ({
+    message: `${path.map(quote).reverse().join(" under ")} differs from the rules that hold for this file, which say ${JSON.stringify(value)}.`,
+    hint: "Remove it here: the rules hold without it.",
   }),
 };

@@ -40,6 +40,7 @@ export const EXAMPLES: Readonly<Record<string, string>> = {
   password_env: "TILL_7_PASSWORD",
   from: "2027-01-15",
   can: "refunds_create",
+  files: "[access/franchise/**]",
   only: "[ada@example.com]",
   at_most: "2",
   member: "bob@example.com",

@@ -14,6 +14,16 @@ export const INCLUDE_HINTS = {
   ending: "Only YAML files can be included; their names end in .yaml or .yml.",
 };
 
+/** Hints for texts that are no globs, by mistake. */
+export const GLOB_HINTS = {
+  absolute: "Write it relative to the project's root, such as access/franchise/**.",
+  backslash: 'Separate folders by "/", which works everywhere.',
+  empty: "For example: access/franchise/**",
+  long: "Match folders by ** instead of listing what is in them.",
+  negated: "A glob says what rules hold for; it cannot leave files out.",
+  parent: 'Write the path from the project\'s root, without ".", ".." and empty parts.',
+};
+
 const FIRST_KEYS: Readonly<Record<string, string>> = {
   roles: "name: ",
   members: "email: ",

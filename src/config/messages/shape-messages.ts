@@ -1,5 +1,6 @@
 import type { ShapeProblem } from "../diagnostics/problem.ts";
 import {
+  globMistake,
   includeMistake,
   MAX_CHECKS,
   MAX_INCLUDES,
@@ -23,6 +24,7 @@ import {
 import {
   addressIn,
   conversion,
+  GLOB_HINTS,
   INCLUDE_HINTS,
   nothingNear,
   removalHint,
@@ -89,6 +91,10 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
     message: `${subject(path)} must be the name of an environment variable.`,
     hint: `Letters, digits and underscores, such as ${EXAMPLES[String(path.at(-1))] ?? "MY_VARIABLE"}; never the secret itself.`,
   })),
+  "bad-glob": formatMessages(({ value }) => ({
+    message: `${quote(value)} is not a glob over files of the project.`,
+    hint: GLOB_HINTS[globMistake(String(value)) ?? "empty"],
+  })),
   "bad-include": formatMessages(({ value }) => ({
     message: `${quote(value)} cannot be included.`,
     hint: INCLUDE_HINTS[includeMistake(String(value)) ?? "ending"],
@@ -128,6 +134,10 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
   "control-character": formatMessages(({ path }) => ({
     message: `${subject(path)} contains a line break or an invisible control character.`,
     hint: "Remove it: the text must be on one line.",
+  })),
+  "no-globs": formatMessages(({ value }) => ({
+    message: `An entry needs 1 to ${MAX_INCLUDES} globs under "files", and has ${sizeOf(value)}.`,
+    hint: "For example: files: [access/franchise/**]",
   })),
   "too-few-roles": formatMessages(() => ({
     message: 'A set under "separate" needs at least two roles.',

@@ -9,7 +9,7 @@ import {
   renamedRoles,
 } from "../raw-file.ts";
 import { repeats } from "../values.ts";
-import { entriesAt, type RuleContext } from "./rule-context.ts";
+import { ignoredAt, type RuleContext } from "./rule-context.ts";
 
 /** Requires unique names and pinned ids of roles, across files. */
 export function noDuplicateRoles({ roles }: RuleContext): readonly LocatedProblem[] {
@@ -169,7 +169,7 @@ type Ignores = (name: string | null, id: string | null) => FileLocation | null;
 
 /** Returns a search for the pattern that ignores a name or an id; each text is compared once. */
 function openIgnores(merchant: RuleContext, key: "roles" | "members"): Ignores {
-  const patterns = entriesAt(merchant, "ignore", key).flatMap(({ value, location }) =>
+  const patterns = ignoredAt(merchant, key).flatMap(({ value, location }) =>
     typeof value === "string" ? [{ value, location }] : [],
   );
   if (patterns.length === 0 || patterns.length > MAX_PATTERNS) return () => null;

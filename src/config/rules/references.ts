@@ -11,7 +11,7 @@ import {
   renamedRoles,
 } from "../raw-file.ts";
 import { fieldsOf, listOf, textOf, valueAt } from "../values.ts";
-import { entriesAt, pairsAt, type RuleContext } from "./rule-context.ts";
+import { entriesAt, ignoredAt, pairsAt, type RuleContext } from "./rule-context.ts";
 
 interface Reference {
   readonly text: string;
@@ -328,7 +328,7 @@ function inside(location: FileLocation, index: number): FileLocation {
 /** Returns a test whether an ignore pattern may match: only the literal prefix counts, to avoid false warnings. */
 function openIgnored(merchant: RuleContext, key: "roles" | "members"): (text: string) => boolean {
   const beginnings = new Set(
-    entriesAt(merchant, "ignore", key).map(({ value }) =>
+    ignoredAt(merchant, key).map(({ value }) =>
       (/^[^*?[{(!\\]*/.exec(String(value))?.[0] ?? "").toLowerCase(),
     ),
   );

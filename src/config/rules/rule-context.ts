@@ -14,6 +14,8 @@ export interface RuleContext {
   /** The merchant's own file; the others may be shared with merchants of other roles and members. */
   readonly main: string;
   readonly rawFiles: readonly RawFile[];
+  /** The files with enforced rules: only their `sync` and `ignore` count. */
+  readonly enforced: readonly RawFile[];
   readonly roles: readonly RawRole[];
   readonly adjustments: readonly RawAdjustment[];
   readonly members: readonly RawMember[];
@@ -35,25 +37,36 @@ export interface RuleContext {
 export interface RuleContextInput {
   readonly main: string;
   readonly rawFiles: readonly RawFile[];
+  /** Absent: none. */
+  readonly enforced?: readonly RawFile[];
   /** True if every file could be read. */
   readonly complete: boolean;
   readonly now: number;
 }
 
 /** Creates the context that the rules of one merchant share. */
-export function createRuleContext({ main, rawFiles, complete, now }: RuleContextInput): RuleContext {
+export function createRuleContext({
+  main,
+  rawFiles,
+  enforced = [],
+  complete,
+  now,
+}: RuleContextInput): RuleContext {
+  const all = [...rawFiles, ...enforced];
   const roles = joinLists(rawFiles.map((raw) => raw.roles));
   const members = joinLists(rawFiles.map((raw) => raw.members));
   return {
     main,
     rawFiles,
+    enforced,
     roles,
     adjustments: rawFiles.flatMap((raw) => raw.adjustments),
     members,
     leavers: rawFiles.flatMap((raw) => raw.leavers),
     complete,
-    rolesComplete: complete && isWhole("roles", rawFiles) && roles.every(({ name }) => name !== null),
-    membersComplete: complete && isWhole("members", rawFiles) && members.every(({ email }) => email !== null),
+    rolesComplete: complete && isWhole("roles", rawFiles, all) && roles.every(({ name }) => name !== null),
+    membersComplete:
+      complete && isWhole("members", rawFiles, all) && members.every(({ email }) => email !== null),
     now,
     duplicateAddresses: addressesTwice(members),
     referencedRoles: grantedBy(members),
@@ -83,11 +96,15 @@ function grantedBy(members: readonly RawMember[]): ReadonlySet<string> {
 }
 
 /** Returns true if a section is managed, readable and authoritative. */
-function isWhole(section: "roles" | "members", rawFiles: readonly RawFile[]): boolean {
+function isWhole(
+  section: "roles" | "members",
+  rawFiles: readonly RawFile[],
+  all: readonly RawFile[],
+): boolean {
   const sections = rawFiles.flatMap(({ fields }) =>
     Object.hasOwn(fields, section) ? [fields[section]] : [],
   );
-  const modes = rawFiles.flatMap(({ fields }) => fieldsOf(fields["sync"])[section] ?? []);
+  const modes = all.flatMap(({ fields }) => fieldsOf(fields["sync"])[section] ?? []);
   return (
     sections.length > 0 &&
     sections.every((value) => Array.isArray(value)) &&
@@ -97,7 +114,7 @@ function isWhole(section: "roles" | "members", rawFiles: readonly RawFile[]): bo
 
 /** Returns the entries of a list below two keys, in all files, with their locations. */
 export function entriesAt(
-  { rawFiles }: RuleContext,
+  { rawFiles }: Pick<RuleContext, "rawFiles">,
   section: string,
   key: string,
 ): readonly { readonly value: unknown; readonly location: FileLocation }[] {
@@ -107,6 +124,14 @@ export function entriesAt(
       location: locationOf(file, [section, key, index]),
     })),
   );
+}
+
+/** Returns the patterns of `ignore` in all files, with those of enforced rules. */
+export function ignoredAt(
+  { rawFiles, enforced }: RuleContext,
+  key: "roles" | "members",
+): ReturnType<typeof entriesAt> {
+  return entriesAt({ rawFiles: [...rawFiles, ...enforced] }, "ignore", key);
 }
 
 /** Returns the pairs of a mapping below two keys, in all files, with their locations. */

@@ -183,6 +183,9 @@ const refusal = described(
     by: described(z.exactOptional(z.literal("base")), {
       description: "Present if only the rules of the base branch refuse, which a pull request loosens.",
     }),
+    rules: described(z.exactOptional(text), {
+      description: "The file of the rules that refuse, if the project enforces them on the merchant's file.",
+    }),
   }),
   { id: "refusal", description: "A reason to refuse an apply." },
 );

@@ -199,7 +199,8 @@ const leaver = described(
 /** The schema of `members` by itself. */
 export const membersSchema = z.array(member);
 
-const includePath = described(
+/** The relative path of a YAML file of the project. */
+export const includePath = described(
   z.string().check(z.refine((value) => includeMistake(value) === null, "bad-include" satisfies FormatCode)),
   { pattern: "^(?![/~])[^\\\\:*?]*\\.[yY][aA]?[mM][lL]$" },
 );
@@ -274,14 +275,14 @@ export const merchantSchema = described(
 /** A file that the schema accepts. */
 export type MerchantFile = z.infer<typeof merchantSchema>;
 
-/** Returns the keys that the schema knows at a path; of several forms, those of all. */
-export function keysAt(path: Path): readonly string[] {
-  let schemas: readonly unknown[] = formsOf(merchantSchema);
+/** Returns the keys that a schema knows at a path; of several forms, those of all. */
+export function keysAt(path: Path, schema: unknown = merchantSchema): readonly string[] {
+  let schemas: readonly unknown[] = formsOf(schema);
   for (const segment of path) {
-    schemas = schemas.flatMap((schema) => formsOf(innerAt(schema, segment)));
+    schemas = schemas.flatMap((outer) => formsOf(innerAt(outer, segment)));
   }
-  const keys = schemas.flatMap((schema) =>
-    schema instanceof z.ZodMiniObject ? Object.keys(schema._zod.def.shape) : [],
+  const keys = schemas.flatMap((inner) =>
+    inner instanceof z.ZodMiniObject ? Object.keys(inner._zod.def.shape) : [],
   );
   return [...new Set(keys)];
 }

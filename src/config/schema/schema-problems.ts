@@ -2,6 +2,7 @@ import type * as z from "zod/mini";
 import type { FormatCode, Kind, Location, Path, Problem } from "../diagnostics/problem.ts";
 import { fieldsOf, kindOf, valueAt } from "../values.ts";
 import { keysAt, type MerchantFile, membersSchema, merchantSchema } from "./merchant-schema.ts";
+import { type ProjectFile, projectSchema } from "./project-schema.ts";
 import { nearKey, nearValue } from "./synonyms.ts";
 
 /** A file's content, `null` if the schema rejects it, and what is wrong with it. */
@@ -18,8 +19,23 @@ export function checkSchema(value: unknown, ofMembers: readonly SchemaIssue[]): 
   if (checked.success && issues.length === 0) {
     return { content: { ...checked.data, ...(members && { members }) }, problems: [] };
   }
-  const context: Context = { root: value, suggestions: MAX_SUGGESTIONS };
-  return { content: null, problems: withoutEchoes(issues.flatMap((issue) => describe(issue, [], context))) };
+  return { content: null, problems: problemsOf(issues, value, merchantSchema) };
+}
+
+/** Checks a plain value against the schema of a project's file. */
+export function checkProject(value: unknown): {
+  readonly content: ProjectFile | null;
+  readonly problems: readonly Problem[];
+} {
+  const { data, error } = projectSchema.safeParse(value);
+  return data === undefined
+    ? { content: null, problems: problemsOf(error?.issues ?? [], value, projectSchema) }
+    : { content: data, problems: [] };
+}
+
+function problemsOf(issues: readonly SchemaIssue[], root: unknown, schema: unknown): readonly Problem[] {
+  const context: Context = { root, schema, suggestions: MAX_SUGGESTIONS };
+  return withoutEchoes(issues.flatMap((issue) => describe(issue, [], context)));
 }
 
 /** The number of members that are checked at once: the schema makes a copy of them. */
@@ -78,6 +94,7 @@ const MAX_SUGGESTIONS = 2000;
 
 interface Context {
   readonly root: unknown;
+  readonly schema: unknown;
   /** The number of suggestions that may still be computed. */
   suggestions: number;
 }
@@ -168,7 +185,7 @@ function wrongType(path: Path, wanted: readonly Kind[], value: unknown, root: un
 }
 
 function unknownKey(key: string, path: Path, owner: unknown, context: Context): Problem {
-  const known = keysAt(path);
+  const known = keysAt(path, context.schema);
   const { near, used } = nearOf(key, known, owner, context);
   const at = [...path, key];
   return {

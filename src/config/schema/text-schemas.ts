@@ -55,7 +55,6 @@ const NOT_BLANK = /\S/;
 const ONE_LINE = /^[^\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]*$/u;
 
 /** The name of an environment variable. */
-/** The name of an environment variable. */
 export const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** A merchant's code. */
@@ -107,6 +106,18 @@ export function includeMistake(path: string): "absolute" | "backslash" | "patter
   return isYamlName(path) ? null : "ending";
 }
 
+/** Returns why a text is no glob over the project's files; null if it is one. */
+export function globMistake(
+  glob: string,
+): "empty" | "absolute" | "backslash" | "parent" | "negated" | "long" | null {
+  if (glob.trim() === "") return "empty";
+  if (glob.length > MAX_GLOB) return "long";
+  if (glob.startsWith("!")) return "negated";
+  if (/^(?:[/~]|[A-Za-z][A-Za-z0-9+.-]*:)/.test(glob)) return "absolute";
+  if (glob.includes("\\")) return "backslash";
+  return glob.split("/").some((part) => part === ".." || part === "." || part === "") ? "parent" : null;
+}
+
 /** Returns true if a path ends in .yaml or .yml. */
 export function isYamlName(path: string): boolean {
   return /[^/]\.ya?ml$/i.test(path);
@@ -123,6 +134,9 @@ export const MAX_DEPTH = 64;
 
 /** Maximum number of values that aliases add to a file. */
 export const MAX_ALIASED = 100_000;
+
+/** Maximum length of a glob over files. */
+export const MAX_GLOB = 500;
 
 /** Maximum number of includes of a file. */
 export const MAX_INCLUDES = 100;

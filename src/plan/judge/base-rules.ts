@@ -1,8 +1,59 @@
-import type { Check, DesiredRole, DesiredState } from "../../model/desired.ts";
-import type { Refusal } from "../../model/plan.ts";
+import { canonicalJson } from "../../lib/json-text.ts";
+import type { Check, DesiredRole, DesiredState, EnforcedRules, RemovalLimit } from "../../model/desired.ts";
+import type { Finding, Refusal } from "../../model/plan.ts";
 
-/** The rules of a base branch, with the roles that they name. */
-export type BaseRules = Pick<DesiredState, "guards" | "policies" | "checks" | "roles">;
+/** The rules of a base branch, with the roles that they name, and those that its project enforces. */
+export type BaseRules = Pick<DesiredState, "guards" | "policies" | "checks" | "roles" | "enforced">;
+
+/** Enforced rules as those of a desired state, in which renamed roles have their current names. */
+export interface EnforcedSet {
+  readonly origin: EnforcedRules;
+  readonly rules: DesiredState;
+}
+
+const NO_LIMIT: RemovalLimit = { percent: 100 };
+
+/**
+ * Returns the enforced rules to judge by, each apart; those of the base branch that the head branch has as well are left
+ * out. The default guards hold unless some of the rules set them.
+ */
+export function enforcedSets(desired: DesiredState, base: BaseRules | undefined): readonly EnforcedSet[] {
+  const former = (base?.enforced ?? []).map((rules): EnforcedRules => ({ ...rules, by: "base" }));
+  const given = [...(desired.enforced ?? []), ...former];
+  const distinct = new Map<string, EnforcedRules>();
+  for (const rules of [...given.filter(({ by }) => by === undefined), ...given]) {
+    const meaning = meaningOf(rules);
+    distinct.set(meaning, distinct.get(meaning) ?? rules);
+  }
+  const all = [...distinct.values()];
+  const limited = all.some(({ guards }) => guards.maxRemovals !== undefined);
+  const held = all.some(({ guards }) => guards.minHolders !== undefined);
+  return all.map((origin, index) => {
+    const { guards, policies, checks } = origin;
+    const silent = {
+      ...((limited || index > 0) && { maxRemovals: guards.maxRemovals ?? NO_LIMIT }),
+      ...((held || index > 0) && { minHolders: guards.minHolders ?? {} }),
+    };
+    return { origin, rules: withRulesOf({ guards: { ...guards, ...silent }, policies, checks }, desired) };
+  });
+}
+
+function meaningOf({ guards, policies, checks }: EnforcedRules): string {
+  return canonicalJson([guards, policies, checks.map(({ origin: _, ...check }) => check)]);
+}
+
+/**
+ * Returns a file's own rules beside enforced ones: only what is written. The defaults are part of the enforced rules, so
+ * that the file cannot loosen them.
+ */
+export function ownRules(desired: DesiredState, enforced: readonly EnforcedSet[]): DesiredState {
+  if (enforced.length === 0) return desired;
+  const { guards } = desired;
+  return {
+    ...desired,
+    guards: { maxRemovals: NO_LIMIT, minHolders: {}, ...guards },
+  };
+}
 
 /** Returns a desired state with the rules of its base branch, in which renamed roles have their current names. */
 export function withRulesOf(base: BaseRules, head: DesiredState): DesiredState {
@@ -75,6 +126,30 @@ function withCurrentNames(check: Check, nameOf: (role: string) => string): Check
   return { ...check, only: [...new Set(holders)] };
 }
 
+/** Returns a refusal as one by enforced rules. */
+export function refusalOfEnforced({ files: [file], by }: EnforcedRules, refusal: Refusal): Refusal {
+  return { ...refusal, message: ofRules(refusal.message, file, by), rules: file, ...(by && { by }) };
+}
+
+/** Returns an existing violation as one of enforced rules. */
+export function findingOfEnforced({ files: [file], by }: EnforcedRules, finding: Finding): Finding {
+  return { ...finding, message: ofRules(finding.message, file, by) };
+}
+
+function ofRules(message: string, file: string, by: EnforcedRules["by"]): string {
+  return `${message} Enforced by ${file}${by === "base" ? " of the base branch" : ""}.`;
+}
+
+/** Returns the items of a file's own rules that no enforced rule has as well. */
+export function besidesEnforced<T extends Refusal | Finding>(
+  own: readonly T[],
+  enforced: readonly (Refusal | Finding)[],
+): readonly T[] {
+  if (enforced.length === 0) return own;
+  const known = new Set(enforced.map(keyOf));
+  return own.filter((one) => !known.has(keyOf(one)));
+}
+
 /** Returns the refusals that only the base branch's rules have, with what to do about them. */
 export function refusalsOfBase(byBase: readonly Refusal[], own: readonly Refusal[]): readonly Refusal[] {
   const known = new Set(own.map(keyOf));
@@ -82,8 +157,10 @@ export function refusalsOfBase(byBase: readonly Refusal[], own: readonly Refusal
 }
 
 /** Equal refusals of two branches may state different limits; then they have the same override. */
-function keyOf({ rule, code, resource, name, override, message }: Refusal): string {
-  return JSON.stringify([rule, code, resource, name, override ?? message]);
+function keyOf(one: Refusal | Finding): string {
+  const { code, resource, name, message } = one;
+  if ("severity" in one) return JSON.stringify([code, resource, name, message]);
+  return JSON.stringify([one.rule, code, resource, name, one.override ?? message]);
 }
 
 function refusalOfBase(refusal: Refusal): Refusal {

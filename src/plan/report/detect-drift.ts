@@ -15,6 +15,8 @@ import { roleImageOf } from "../changes/role-changes.ts";
 import { dueSince } from "../due.ts";
 import { hash, withFingerprint } from "../fingerprint.ts";
 import { accessAfter, accessBefore, roleFinder, splitByResource } from "../judge/access.ts";
+import { besidesEnforced, enforcedSets, refusalOfEnforced } from "../judge/base-rules.ts";
+import type { Judged } from "../judge/checks.ts";
 import { impactOf } from "../judge/impact.ts";
 import { judgeLive } from "../judge/judge-rules.ts";
 import { toExistingViolation } from "../judge/refusals.ts";
@@ -112,8 +114,25 @@ function judgedLive(
   const find = (role: string): string | undefined => findPlanned(role) ?? findLive(role);
   return {
     impact: inverted(impactOf(apart, accessAfter(apart, base, { mergeReplacedRoles: false }))),
-    violations: judgeLive(desired, { access, settled, find }).map(toDriftViolation),
+    violations: brokenRules(desired, { access, settled, find }).map(toDriftViolation),
   };
+}
+
+/** Returns the violations of the file's own rules, and of enforced ones. */
+function brokenRules(desired: DesiredState, judged: Judged): readonly Refusal[] {
+  const enforced = enforcedSets(desired, undefined).map(({ origin, rules }) => ({
+    origin,
+    violations: judgeLive(rules, judged),
+  }));
+  return [
+    ...besidesEnforced(
+      judgeLive(desired, judged),
+      enforced.flatMap(({ violations }) => violations),
+    ),
+    ...enforced.flatMap(({ origin, violations }) =>
+      violations.map((violation) => refusalOfEnforced(origin, violation)),
+    ),
+  ];
 }
 
 /** Inverts the impact of a revert into that of the reverted changes. */
@@ -133,10 +152,13 @@ function inverted({ members, permissions, roles }: Impact): Impact {
 }
 
 function toDriftViolation(refusal: Refusal): DriftViolation {
-  const { rule, code, resource, name, check, message } = refusal;
+  const { rule, code, resource, name, check, message, rules } = refusal;
   // Without the holders, or each new holder would make it a different violation.
   const what = name === null && check === null ? message : null;
-  return { ...refusal, fingerprint: hash({ rule, code, resource, name, check, what }) };
+  return {
+    ...refusal,
+    fingerprint: hash({ rule, code, resource, name, check, what, ...(rules && { rules }) }),
+  };
 }
 
 /** Codes of refusals of a role's new metadata, for which the plan has no change. */

@@ -107,7 +107,7 @@ export function planView(
     refusals: refusals.map(refusalView),
     overridden: [...inFile, ...overridden].map(refusalView),
     overrides:
-      command === "apply" && refusals.some(({ override }) => override !== null)
+      command === "apply" && refusals.some(isOwn)
         ? overridesLine([...inFile, ...refusals], fingerprint)
         : null,
     errors: plan.findings.filter(({ severity }) => severity === "error").map(findingView),
@@ -116,9 +116,13 @@ export function planView(
   };
 }
 
-/** Returns the overrides of refusals as a line of YAML. */
+function isOwn({ override, rules }: Refusal): boolean {
+  return override !== null && rules === undefined;
+}
+
+/** Returns the overrides of refusals as a line of YAML; a file cannot override enforced rules. */
 function overridesLine(refusals: readonly Refusal[], fingerprint: string): string {
-  const texts = refusals.flatMap(({ override }) => (override === null ? [] : `${override}@${fingerprint}`));
+  const texts = refusals.filter(isOwn).map(({ override }) => `${override}@${fingerprint}`);
   return `overrides: [${[...new Set(texts)].map(yamlText).join(", ")}]`;
 }
 

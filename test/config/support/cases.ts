@@ -6,6 +6,7 @@ import type { ReadResult, ReadSource } from "../../../src/config/load-sources.ts
 import { parseMerchantFile } from "../../../src/index.ts";
 import type { Diagnostic } from "../../../src/model/diagnostic.ts";
 import { judgeDeclared } from "../../../src/plan/judge/judge-rules.ts";
+import { memoryProject } from "../../support/project-access.ts";
 
 /** Where the files with mistakes are, each with what a user reads about it. */
 export const folder = fileURLToPath(new URL("../err/", import.meta.url));
@@ -24,9 +25,11 @@ export async function run(name: string): Promise<readonly Diagnostic[]> {
     return parseMerchantFile(name, readFileSync(`${folder}${name}`, "utf8"), { now: NOW }).diagnostics;
   }
   const files = readdirSync(`${folder}${name}`, { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".yaml") && statSync(`${folder}${name}/${file}`).isFile())
+    .filter((file) => /\.ya?ml$/.test(file) && statSync(`${folder}${name}/${file}`).isFile())
     .toSorted();
-  return (await loadMerchants(files, readerIn(name), { now: NOW, judge: judgeDeclared })).diagnostics;
+  const projects = [await memoryProject(files, readerIn(name))];
+  return (await loadMerchants(files, readerIn(name), { now: NOW, judge: judgeDeclared, projects }))
+    .diagnostics;
 }
 
 function readerIn(name: string): ReadSource {

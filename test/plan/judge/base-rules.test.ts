@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Check, DesiredState, GuardSettings, Policies } from "../../../src/model/desired.ts";
+import type { DesiredState } from "../../../src/model/desired.ts";
 import type { LiveState } from "../../../src/model/live.ts";
 import type { Plan } from "../../../src/model/plan.ts";
 import { buildPlan } from "../../../src/plan/build-plan.ts";
@@ -22,6 +22,7 @@ import {
   role,
 } from "../../support/build.ts";
 import { runs } from "../../support/property-runs.ts";
+import { type RuleSet, ruleSets } from "../../support/rule-sets.ts";
 
 function planWith(base: BaseRules, head: DesiredState, is: LiveState): Plan {
   return buildPlan({ desired: head, live: is, service: "https://service.example", now: NOW, matches, base });
@@ -114,70 +115,6 @@ test("a role that the pull request renames by its id keeps the rules of its live
   const plan = planWith(base, head, live([liveRole("role_1", "Payer")]));
   expect(briefRefusals(plan)).toEqual(["policy max-holders Payer"]);
 });
-
-const ROLE_NAMES = ["Cashier", "Shift Lead", "role_owner", "role_employee"];
-const EMAILS = ["ada@example.com", "bob@example.com", "cy@example.com"];
-const PERMISSIONS = ["catalog_view", "refunds_create", "payouts_view"];
-const origin = { file: "shop.yaml", path: [] };
-const numbers = (max: number) =>
-  fc.dictionary(fc.constantFrom(...ROLE_NAMES), fc.integer({ min: 0, max }), { maxKeys: 2 });
-
-const guards: fc.Arbitrary<GuardSettings> = fc
-  .record({
-    maxRemovals: fc.oneof(
-      fc.constant(undefined),
-      fc.integer({ min: 0, max: 100 }).map((percent) => ({ percent })),
-      fc.integer({ min: 0, max: 4 }).map((count) => ({ count })),
-    ),
-    protect: fc.record({
-      roles: fc.subarray(["Cash*", "Shift Lead"]),
-      members: fc.subarray(["ada@*", ...EMAILS]),
-    }),
-    minHolders: fc.option(numbers(2), { nil: undefined }),
-  })
-  .map(({ maxRemovals, protect, minHolders }) => ({
-    protect,
-    ...(maxRemovals && { maxRemovals }),
-    ...(minHolders && { minHolders }),
-  }));
-
-const policies: fc.Arbitrary<Policies> = fc
-  .record({
-    emailDomains: fc.option(fc.subarray(["example.com", "other.example"]), { nil: undefined }),
-    separate: fc.array(fc.subarray(ROLE_NAMES, { minLength: 2 }), { maxLength: 2 }),
-    maxHolders: numbers(3),
-    requireUntil: fc.subarray(ROLE_NAMES, { maxLength: 1 }),
-    requireMfa: fc.subarray(ROLE_NAMES, { maxLength: 1 }),
-    forbidPermissions: fc.subarray(PERMISSIONS, { maxLength: 1 }),
-  })
-  .map(({ emailDomains, ...rest }) => ({ ...rest, ...(emailDomains && { emailDomains }) }));
-
-const checks: fc.Arbitrary<readonly Check[]> = fc.array(
-  fc.oneof(
-    fc.record({
-      kind: fc.constant("only" as const),
-      can: fc.constantFrom(...PERMISSIONS),
-      only: fc.subarray([...EMAILS, "role:Cashier"]),
-      origin: fc.constant(origin),
-    }),
-    fc.record({
-      kind: fc.constant("at-most" as const),
-      can: fc.constantFrom(...PERMISSIONS),
-      atMost: fc.integer({ min: 0, max: 3 }),
-      origin: fc.constant(origin),
-    }),
-    fc.record({
-      kind: fc.constant("cannot" as const),
-      member: fc.constantFrom(...EMAILS),
-      cannot: fc.subarray(PERMISSIONS, { minLength: 1 }),
-      origin: fc.constant(origin),
-    }),
-  ),
-  { maxLength: 3 },
-);
-
-type RuleSet = Pick<DesiredState, "guards" | "policies" | "checks">;
-const ruleSets: fc.Arbitrary<RuleSet> = fc.record({ guards, policies, checks });
 
 /** The same rules, with some of them dropped or made looser. */
 function loosened({ guards: was, policies: old, checks: tests }: RuleSet): fc.Arbitrary<RuleSet> {

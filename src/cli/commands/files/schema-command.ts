@@ -5,13 +5,13 @@ import { ExitCode, type Io } from "../../io/io.ts";
 /** Declares `schema`. */
 export function schemaCommand(io: Io, done: (code: ExitCode) => void): Command {
   return new Command("schema")
-    .summary("print the JSON Schema of a merchant's file, or of a plan")
+    .summary("print the JSON Schema of a merchant's file, a project's, or of a plan")
     .description(
-      "Prints the JSON Schema of a merchant's file, with which editors complete and explain its keys, or of a saved plan, for programs that read it.",
+      "Prints the JSON Schema of a merchant's file, or of rolecall.yaml, with which editors complete and explain its keys, or of a saved plan, for programs that read it.",
     )
     .addArgument(
-      new Argument("[kind]", "which schema: of a merchant's file or of a saved plan")
-        .choices(["merchant", "plan"])
+      new Argument("[kind]", "which schema: of a merchant's file, of rolecall.yaml, or of a saved plan")
+        .choices(["merchant", "project", "plan"])
         .default("merchant"),
     )
     .addHelpText(
@@ -19,10 +19,14 @@ export function schemaCommand(io: Io, done: (code: ExitCode) => void): Command {
       `
 Examples:
   rolecall schema > merchant.schema.json
+  rolecall schema project > rolecall.schema.json
   rolecall schema plan > plan.schema.json
 
   # first line of a file, for editors with a YAML language server
   # yaml-language-server: $schema=../merchant.schema.json
+
+  # first line of rolecall.yaml
+  # yaml-language-server: $schema=rolecall.schema.json
 `,
     )
     .action(async (kind: SchemaKind) => {

@@ -1,0 +1,147 @@
+import { type Dirent, existsSync, readdirSync } from "node:fs";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import type { ListedFile, ProjectAccess, ProjectPlace } from "../../config/load-project.ts";
+import { isProjectFile, PROJECT_FILE } from "../../config/schema/project-schema.ts";
+import { isProjectYaml, projectRoot, sourceReader, withoutLinks } from "./find-files.ts";
+
+/** Returns the access to the projects that files of the working tree belong to; none if there is no project's file. */
+export async function projectAccess(
+  files: readonly string[],
+  cwd: string,
+): Promise<readonly ProjectAccess[]> {
+  const placesOf = placeFinder(cwd);
+  const roots = new Set(files.flatMap((file) => placesOf(file).map(({ root }) => root)));
+  if ([...roots].every((root) => projectNames(root).length === 0)) return [];
+  const read = sourceReader(cwd);
+  const listings = new Map<string, readonly ListedFile[]>();
+  return [
+    {
+      placesOf,
+      namesIn: async (root) => projectNames(root),
+      // As an include of the root's folder, so that it is of the project.
+      readIn: (root, path) => read(path, join(root, PROJECT_FILE)),
+      read,
+      listIn: async (root, folder) => {
+        const path = join(root, folder);
+        const listed = listings.get(path) ?? [...filesBelow(root, path)];
+        listings.set(path, listed);
+        return listed;
+      },
+      matches: await pathMatcher(),
+    },
+  ];
+}
+
+/** Returns the names in a folder that are a project's file, or differ from it in case or ending. */
+function projectNames(root: string): readonly string[] {
+  try {
+    return readdirSync(root).filter(isProjectFile);
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * Returns a function that finds the roots that a file belongs to: of the repositories around it, with links followed and
+ * not, and of the working directory. So no repository within a project takes its files out of that.
+ */
+function placeFinder(cwd: string): ProjectAccess["placesOf"] {
+  const folders = new Map<string, string>();
+  const realOf = (folder: string): string => {
+    const real = folders.get(folder) ?? withoutLinks(folder);
+    folders.set(folder, real);
+    return real;
+  };
+  const known = new Map<string, readonly string[]>();
+  const rootsOf = (folder: string): readonly string[] => {
+    const found = known.get(folder) ?? rootsAround(folder, cwd);
+    known.set(folder, found);
+    return found;
+  };
+  return (file) => {
+    const given = resolve(cwd, file);
+    const real = withoutLinks(given);
+    const places = new Map<string, ProjectPlace>();
+    for (const path of new Set([given, real])) {
+      for (const root of rootsOf(dirname(path))) {
+        for (const inside of [pathBelow(root, path, realOf), pathBelow(root, real, realOf)]) {
+          if (inside !== null) places.set(`${root}\n${inside}`, { root, path: inside });
+        }
+      }
+    }
+    return [...places.values()];
+  };
+}
+
+/** Returns the roots of all repositories around a folder, and that of the working directory; without links. */
+function rootsAround(folder: string, cwd: string): readonly string[] {
+  const roots = new Set<string>();
+  const real = withoutLinks(folder);
+  for (const start of [folder, real]) {
+    for (let at = start; ; at = dirname(at)) {
+      if (existsSync(join(at, ".git"))) roots.add(withoutLinks(at));
+      if (dirname(at) === at) break;
+    }
+  }
+  for (const base of [real, cwd]) {
+    try {
+      roots.add(projectRoot(base, cwd));
+    } catch {
+      // A folder that does not exist has no root.
+    }
+  }
+  return [...roots];
+}
+
+/** Returns a file's path below a root, by the names in its own path; `null` if it is not below it. */
+function pathBelow(
+  root: string,
+  file: string,
+  real: (folder: string) => string = withoutLinks,
+): string | null {
+  for (let at = dirname(file); ; at = dirname(at)) {
+    if (real(at) === root) return inProject(relative(at, file));
+    if (dirname(at) === at) return null;
+  }
+}
+
+function inProject(path: string): string {
+  return path.split(sep).join("/");
+}
+
+/** Returns the YAML files and the links below a folder; what is hidden or of a package is left out. */
+function* filesBelow(root: string, folder: string): Generator<ListedFile> {
+  for (const entry of entriesOf(folder)) {
+    const file = join(folder, entry.name);
+    const path = inProject(relative(root, file));
+    if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
+    if (entry.isSymbolicLink()) yield { path, target: linkTarget(root, file) };
+    else if (entry.isDirectory()) yield* filesBelow(root, file);
+    else if (entry.isFile() && isProjectYaml(path)) yield { path };
+  }
+}
+
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+function linkTarget(root: string, link: string): string | null {
+  const real = withoutLinks(link);
+  return real === link ? null : pathBelow(root, real);
+}
+
+/** Creates a function that matches globs with paths, regardless of case and of how accents are composed. */
+export async function pathMatcher(): Promise<ProjectAccess["matches"]> {
+  const { default: picomatch } = await import("picomatch");
+  const known = new Map<string, (path: string) => boolean>();
+  return (glob, path) => {
+    const matches =
+      known.get(glob) ?? picomatch(glob.normalize("NFC"), { dot: true, nocase: true, nonegate: true });
+    known.set(glob, matches);
+    return matches(path.normalize("NFC"));
+  };
+}

@@ -68,3 +68,14 @@ test("a file with an error, a missing key or an unknown merchant does not hide o
   expect(apply.code).toBe(1);
   expect(sandbox.log()).not.toContain("POST");
 });
+
+test("a quiet apply has a total, and one line for all merchants where nothing remains", async () => {
+  await rm(join(cwd, "mixed"), { recursive: true });
+  const { stdout, code } = await rolecall(["apply", "--yes", "--quiet", "-m", "MC1", "-m", "MC2"], {
+    cwd,
+    env: sandbox.env,
+  });
+  expect(code).toBe(0);
+  expect(stdout).toContain("2 merchants: 2 changes done.\n✓ 2 merchants: verified, no changes remain.\n");
+  expect(stdout).not.toMatch(/^.*MC1.*(?:done|verified)/m);
+});

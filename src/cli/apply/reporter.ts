@@ -201,6 +201,9 @@ function textReporter(
 ): ApplyReporter {
   const style = styleFor(io.stdout, io, options.color);
   let isStopped = false;
+  // If quiet, merchants where all went well are counted.
+  let isBrief = false;
+  let clean = 0;
   return {
     plans: (plans) => {
       if (plans.length > 0)
@@ -214,8 +217,10 @@ function textReporter(
     results: (ends, cause) => {
       const several = ends.length > 1;
       isStopped = cause !== null;
+      isBrief = several && options.quiet === true;
       for (const { merchant, result } of ends)
-        io.stdout.write(renderApplyResult(merchant, result, cause, style, several));
+        if (!isBrief || result.status !== "done")
+          io.stdout.write(renderApplyResult(merchant, result, cause, style, several));
       if (several)
         io.stdout.write(
           renderApplyTotal(
@@ -226,13 +231,20 @@ function textReporter(
         );
     },
     passwords: (due) => io.stdout.write(renderPasswords(due)),
-    verified: (plan, leftOut, refused) => io.stdout.write(renderVerified(plan, leftOut, style, refused)),
+    verified: (plan, leftOut, refused) => {
+      const { left, errors, notCreated } = remainingChanges(plan);
+      const open = left.length + errors.length + notCreated.length + plan.deferred.length + leftOut + refused;
+      if (isBrief && open === 0) clean += 1;
+      else io.stdout.write(renderVerified(plan, leftOut, style, refused));
+    },
     unverified: (merchant, why) => io.stdout.write(renderUnverified(merchant, why, style)),
     journals: (run, files) => say(renderJournals(run, files)),
     // The commands print it on stderr in every format.
     failed: () => undefined,
     skipped: (skipped, rest) => saySkipped(skipped, rest, say),
     outcomes: (outcomes) => {
+      if (clean > 0)
+        io.stdout.write(`${style.green("✓")} ${counted(clean, "merchant")}: verified, no changes remain.\n`);
       // The total has told what stopped the run at all merchants.
       if (!isStopped) io.stdout.write(renderOutcomes(outcomes, style));
     },

@@ -28,6 +28,18 @@ export const AGENCY_YEAR: readonly YearChange[] = [
     },
   },
   {
+    title: "A contractor will leave in two weeks",
+    edits: [
+      append(
+        "shared/leavers.yaml",
+        TEAM.slice(0, 1)
+          .map((name) => leaver(name, 14))
+          .join(""),
+      ),
+    ],
+    expected: { files: 1, lines: 1, merchants: 20 },
+  },
+  {
     title: "The access of four contractors ends, and nobody edits anything",
     edits: [],
     command: "rolecall apply --only due",

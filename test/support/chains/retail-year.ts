@@ -143,11 +143,6 @@ export const RETAIL_YEAR: readonly YearChange[] = [
     },
   },
   {
-    title: "An area manager will leave in two months",
-    edits: [append(LEAVERS, leaver("anh.fuentes@north.example.com", 60))],
-    expected: { files: 1, lines: 1, merchants: 300 },
-  },
-  {
     title: "A Christmas team of six for the forty shops of an area",
     edits: [
       create(

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join, posix, relative, resolve, sep } from "node:path";
-import { openBlobs } from "../../cli/files/changed-since.ts";
+import { openBlobs } from "../../cli/files/git-objects.ts";
 import { loadMerchants } from "../../config/load-merchants.ts";
 import type { ReadSource } from "../../config/load-sources.ts";
 import type { DesiredState } from "../../model/desired.ts";

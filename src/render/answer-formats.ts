@@ -16,6 +16,18 @@ export interface AccessQuestion {
   /** The name or glob that is asked for. */
   readonly name: string;
   readonly source: "declared" | "live";
+  /** `null`: the files of the working tree, or what is live. */
+  readonly at: AskedCommit | null;
+}
+
+/** A commit of git whose files were asked: what was merged at a time, not what was live. */
+export interface AskedCommit {
+  /** The moment that ends are compared with, ISO 8601. */
+  readonly time: string;
+  /** The last commit at that moment. */
+  readonly commit: string;
+  /** When it was committed, ISO 8601. */
+  readonly committed: string;
 }
 
 /** An answer with the lines of the files. */

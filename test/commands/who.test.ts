@@ -126,7 +126,7 @@ describe("who, of one merchant's file", () => {
     const { answers, unknown, ...rest } = JSON.parse(stdout);
     expect(rest).toEqual({
       format: 1,
-      question: { kind: "can", name: "refunds_create", source: "declared" },
+      question: { kind: "can", name: "refunds_create", source: "declared", at: null },
       merchants: ["MCA"],
       incomplete: [],
       failures: [],

@@ -172,6 +172,21 @@ export function parseAsOf(text: string): number {
   return time;
 }
 
+/** A time in the past, as given and in ms since the epoch. */
+export interface PastTime {
+  readonly text: string;
+  /** For a day the last moment of it, in UTC. */
+  readonly moment: number;
+}
+
+/** Parses `--at`, a day or a timestamp. */
+export function parseAt(text: string): PastTime {
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  return { text, moment: parseAsOf(text) + (isDay ? DAY_MS - 1 : 0) };
+}
+
+const DAY_MS = 24 * 3_600_000;
+
 /** Parses `--shard`: `2/5`. */
 export function parseShard(text: string): Shard {
   const shard = readShard(text);

@@ -3,7 +3,7 @@ import type { ReadSource } from "../../config/load-sources.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { RolecallError } from "../../model/errors.ts";
 import { isProjectYaml } from "./find-files.ts";
-import { commitReader, openBlobs, openRepository, pathsIn, type Repository } from "./git-objects.ts";
+import { commitReader, openBlobs, openRepository, type Repository, repositoryPaths } from "./git-objects.ts";
 import { includeClosures } from "./scan-files.ts";
 
 /** The files whose merchants may differ from those of a commit. */
@@ -36,7 +36,7 @@ export async function changedFiles(
   const closures = includeClosures(files);
   const [compared = "", listed = ""] = await listings;
   const [changed, known] = [parseRaw(compared), new Set(listed.split("\0"))];
-  const inRoot = pathsIn(root);
+  const inRoot = repositoryPaths(root);
   const isChanged = (path: string): boolean => changed.paths.has(path) || !known.has(path);
   // A link can lead anywhere, so every file may have another content.
   const differing = changed.links

@@ -45,7 +45,7 @@ function gitIn(cwd: string, option: string): Git {
 }
 
 /** Returns a function that makes absolute paths relative to a folder, as git writes them; links in folders are followed. */
-export function pathsIn(root: string): (path: string) => string {
+export function repositoryPaths(root: string): (path: string) => string {
   const folders = new Map<string, string>();
   return (path) => {
     const folder = dirname(path);

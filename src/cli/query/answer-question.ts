@@ -20,9 +20,9 @@ export async function answerQuestion(
   options: WhoCommandOptions,
   io: Io,
 ): Promise<ExitCode> {
-  const { source, snapshots, sources, failures } = await readSnapshots(paths, options, io);
+  const { source, at = null, snapshots, sources, failures } = await readSnapshots(paths, options, io);
   const found = ASK[kind](snapshots, name, globMatcher());
-  const view = viewOf({ kind, name, source }, found, snapshots, sources);
+  const view = viewOf({ kind, name, source, at }, found, snapshots, sources);
   const { sink, end } = outputTo(options.output, io);
   sink.write(
     options.format === "json"

@@ -1,11 +1,15 @@
+import { RolecallError } from "../../model/errors.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { AccessSnapshot } from "../../model/questions.ts";
 import { declaredSnapshot, liveSnapshot } from "../../plan/query/access-snapshot.ts";
+import type { AskedCommit } from "../../render/answer-formats.ts";
 import { diagnosticFailure } from "../../render/machine-formats.ts";
-import type { OutputOptions, ServiceOptions } from "../args/options.ts";
+import type { OutputOptions, PastTime, ServiceOptions } from "../args/options.ts";
+import { emptyShard, isInShard } from "../args/shard.ts";
+import { loadFilesAt } from "../files/files-at.ts";
 import { isFileError } from "../files/load-states.ts";
 import type { Io } from "../io/io.ts";
-import { loadDeclared, planMerchants } from "../session/plan-merchants.ts";
+import { loadDeclared, planMerchants, printDiagnostics } from "../session/plan-merchants.ts";
 import { plannedOnly } from "../session/session.ts";
 import { showPlans } from "../show/show-plans.ts";
 
@@ -14,6 +18,8 @@ export type SnapshotOptions = ServiceOptions &
   OutputOptions & {
     /** Reads what is live; absent: what the files declare. */
     readonly live?: true;
+    /** Reads the files as they stood in git at a time; absent: as they are. */
+    readonly at?: PastTime;
     readonly output?: string;
   };
 
@@ -24,6 +30,8 @@ export interface ReadSnapshots {
   readonly sources: readonly { readonly file: string; readonly text: string }[];
   /** The reasons why merchants are missing: errors of files, and live states that could not be read. */
   readonly failures: readonly FailureJson[];
+  /** The commit whose files were read; absent: the working tree's. */
+  readonly at?: AskedCommit;
 }
 
 /** Reads the access of the selected merchants: declared, or live with its places in the files. */
@@ -33,6 +41,7 @@ export async function readSnapshots(
   io: Io,
 ): Promise<ReadSnapshots> {
   // Warnings about the files answer no question.
+  if (options.at) return readPast(options.at, paths, options, io);
   return options.live ? readLive(paths, options, io) : readDeclared(paths, { ...options, quiet: true }, io);
 }
 
@@ -49,6 +58,43 @@ async function readDeclared(
     failures: loaded.diagnostics.filter(isFileError).map(diagnosticFailure),
   };
 }
+
+async function readPast(
+  { text, moment }: PastTime,
+  paths: readonly string[],
+  options: SnapshotOptions,
+  io: Io,
+): Promise<ReadSnapshots> {
+  const isDay = !text.includes("T");
+  const now = Math.min(moment, io.now());
+  if (moment > now && !(isDay && moment - now < DAY_MS)) {
+    throw new RolecallError("usage", `--at ${text} is in the future: git knows only what was merged.`, {
+      hint: "rolecall plan --as-of shows what ends by a later day.",
+    });
+  }
+  const { commit, states, diagnostics, sources } = await loadFilesAt(now, paths, {
+    merchants: options.merchant,
+    cwd: io.cwd,
+  });
+  const errors = diagnostics.filter(isFileError);
+  printDiagnostics(errors, options, io);
+  const { shard } = options;
+  const selected = shard ? states.filter(({ merchant }) => isInShard(merchant, shard)) : states;
+  if (shard && selected.length === 0 && states.length > 0) io.stderr.write(emptyShard(shard));
+  return {
+    source: "declared",
+    snapshots: selected.map((state) => declaredSnapshot(state, now)),
+    sources,
+    failures: errors.map(diagnosticFailure),
+    at: {
+      time: new Date(now).toISOString(),
+      commit: commit.id,
+      committed: new Date(commit.time).toISOString(),
+    },
+  };
+}
+
+const DAY_MS = 24 * 3_600_000;
 
 async function readLive(paths: readonly string[], options: SnapshotOptions, io: Io): Promise<ReadSnapshots> {
   const { planned, project, failures, close } = await planMerchants(paths, options, io);

@@ -13,10 +13,23 @@ export function renderAnswers(view: AnswersView, style: Style, verbose: boolean)
   const hidden = answers.length - shown.length;
   const sections = sectionsOf(view, shown).map((section) => sectionLines(section, view, style, verbose));
   const blocks = [
+    atLines(question, style),
     ...(sections.length === 0 ? [hangingLines(nobody(view), style.columns, "", "  ")] : sections),
     notes(view, hidden, style),
   ].filter(({ length }) => length > 0);
   return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
+}
+
+/** Says which files were asked: those of a commit. */
+function atLines({ at }: AccessQuestion, style: Style): readonly string[] {
+  if (at === null) return [];
+  const text = `As merged by ${minuteOf(at.time)}, which may differ from what was live: commit ${at.commit.slice(0, 12)} of ${minuteOf(at.committed)}.`;
+  return hangingLines(text, style.columns, "", "  ").map((line) => style.dim(line));
+}
+
+/** Returns an ISO 8601 moment as "2026-06-15 12:00 UTC". */
+function minuteOf(moment: string): string {
+  return `${moment.slice(0, 16).replace("T", " ")} UTC`;
 }
 
 function isEffective({ held }: LocatedAnswer): boolean {
@@ -298,29 +311,40 @@ function notes(
   hidden: number,
   style: Style,
 ): readonly string[] {
-  const wrap = (text: string): readonly string[] =>
-    hangingLines(text, style.columns, "", "  ").map((each) => style.yellow(each));
-  const { kind, source } = question;
+  const { kind, source, at } = question;
   const gone = source === "live" ? "expired or disabled" : "ended";
-  return [
-    ...(hidden > 0
-      ? wrap(`${counted(hidden, "grant has", "grants have")} ${gone}: --verbose shows all.`)
-      : []),
-    ...(kind === "has" ? [] : wrapUnknown(question, unknown, wrap)),
-    ...withoutRoles(unknown, wrap),
-    ...(incomplete.length > 0
-      ? wrap(
-          `The files of ${incomplete.length > 3 ? counted(incomplete.length, "merchant") : incomplete.join(", ")} do not list all members: --live shows the others too.`,
-        )
-      : []),
+  // What is live now says nothing of what was live then.
+  const live = (text: string): string => (at === null ? text : "");
+  const unclear = kind === "has" ? [] : rolesOf(unknown, kind);
+  const hasRoles = sortedSet(
+    unknown.flatMap(({ reason, members }) => (reason === "member-roles" ? members : [])),
+  );
+  const says = source === "declared" ? "The files do" : "The service does";
+  const texts = [
+    hidden > 0 ? `${counted(hidden, "grant has", "grants have")} ${gone}: --verbose shows all.` : "",
+    unclear.length > 0
+      ? `${says} not say what these roles grant${source === "declared" ? live("; --live does") : ""}: ${unclear.join(", ")}.`
+      : "",
+    hasRoles.length > 0
+      ? `The files leave the roles of ${someOf(hasRoles, "member")} as they are${live("; --live shows them")}.`
+      : "",
+    incomplete.length > 0
+      ? `The files of ${someOf(incomplete, "merchant")} do not list all members${live("; --live shows the others")}.`
+      : "",
   ];
+  return texts
+    .filter((text) => text !== "")
+    .flatMap((text) => hangingLines(text, style.columns, "", "  "))
+    .map((line) => style.yellow(line));
 }
 
-function wrapUnknown(
-  { kind, source }: AccessQuestion,
-  unknown: readonly UnknownAnswer[],
-  wrap: (text: string) => readonly string[],
-): readonly string[] {
+/** Returns a few names, or how many there are. */
+function someOf(names: readonly string[], what: string): string {
+  return names.length > 3 ? counted(names.length, what) : names.map(oneLine).join(", ");
+}
+
+/** Returns the roles of unknown permissions, with the number of their holders unless one member is asked about. */
+function rolesOf(unknown: readonly UnknownAnswer[], kind: AccessQuestion["kind"]): readonly string[] {
   const holders = new Map<string, Set<string>>();
   for (const { role, members } of unknown) {
     if (role === null) continue;
@@ -328,25 +352,7 @@ function wrapUnknown(
     for (const member of members) known.add(member.toLowerCase());
     holders.set(role, known);
   }
-  if (holders.size === 0) return [];
-  const roles = [...holders].map(([role, people]) =>
+  return [...holders].map(([role, people]) =>
     kind === "is" ? oneLine(role) : `${oneLine(role)} (${counted(people.size, "person", "people")})`,
   );
-  return wrap(
-    source === "declared"
-      ? `The files do not say what these roles grant; --live does: ${roles.join(", ")}.`
-      : `The service does not say what these roles grant: ${roles.join(", ")}.`,
-  );
-}
-
-function withoutRoles(
-  unknown: readonly UnknownAnswer[],
-  wrap: (text: string) => readonly string[],
-): readonly string[] {
-  const members = sortedSet(
-    unknown.flatMap(({ reason, members: of }) => (reason === "member-roles" ? of : [])),
-  );
-  if (members.length === 0) return [];
-  const named = members.length > 3 ? counted(members.length, "member") : members.map(oneLine).join(", ");
-  return wrap(`The files leave the roles of ${named} as they are; --live shows them.`);
 }

@@ -1,5 +1,6 @@
-import { Argument, Command } from "commander";
+import { Argument, Command, Option } from "commander";
 import {
+  parseAt,
   warnWithoutEffect,
   withOutputFileOption,
   withOutputOptions,
@@ -20,6 +21,11 @@ export function whoCommand(io: Io, done: (code: ExitCode) => void): Command {
     .argument("<name>", "a permission, a role's name or id, or an address; or a glob of these")
     .argument("[path...]", "files or folders (default: access/)")
     .option("--live", "answer from what is live, instead of from the files")
+    .addOption(
+      new Option("--at <time>", "answer from the files as they stood in git on this day or at this moment")
+        .argParser(parseAt)
+        .conflicts(["live", "changedSince"]),
+    )
     .addHelpText(
       "after",
       `
@@ -30,12 +36,17 @@ Examples:
   rolecall who is ada@example.com       what she has at every merchant
   rolecall who can refunds_create --live
                                         who may do so now, at the service
+  rolecall who can refunds_create --at 2026-05-01
+                                        as the files stood then, by git
 
 The answer is what the files declare, without the network. They do not say what
 predefined roles grant; the answer names those. With --live it is what the
 service says, with the lines of the files that grant it. One grant at several
 merchants is one line; --verbose and --format json list every merchant, and
 grants that give no access: ended, expired or disabled.
+
+With --at, it is what was merged on the current branch by the end of that day
+(UTC) or that moment, and not what was live. Ends are those of that time.
 
 Exits 0, also if the answer is nobody, or 1 if a file has an error or a merchant
 could not be read.

@@ -1,0 +1,164 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { accessProjects, writeProject } from "../support/access-project.ts";
+import { rolecall } from "../support/rolecall.ts";
+
+let cwd = "";
+
+const DAY = 24 * 3_600_000;
+const START = Date.parse("2026-03-01T09:00:00Z");
+const LATER = START + 1000 * DAY;
+
+function git(time: number, ...args: readonly string[]): string {
+  const date = `${time / 1000} +0000`;
+  return execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@example.com", ...args], {
+    cwd,
+    env: { PATH: process.env["PATH"], HOME: cwd, GIT_COMMITTER_DATE: date, GIT_AUTHOR_DATE: date },
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+async function put(files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(dirname(join(cwd, file)), { recursive: true });
+    await writeFile(join(cwd, file), text);
+  }
+}
+
+function commit(time: number): void {
+  git(time, "add", "--all");
+  git(time, "commit", "--quiet", "--allow-empty", "-m", "change");
+}
+
+const QUESTIONS = [
+  ["can", "*"],
+  ["has", "Shared"],
+  ["is", "ada@example.com"],
+  ["has", "*", "shared/all.yaml"],
+] as const;
+
+/** What the files say at a moment, without the time. */
+async function answers(moment: number, ...rest: readonly string[]): Promise<readonly unknown[]> {
+  const all = await Promise.all(
+    QUESTIONS.map((question) =>
+      rolecall(["who", ...question, "--format", "json", ...rest], { cwd, now: () => moment }),
+    ),
+  );
+  return all.map(({ stdout, code, stderr }) => {
+    const { question, ...found } = JSON.parse(stdout);
+    return { code, stderr, ...found, question: { ...question, at: null } };
+  });
+}
+
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "rolecall-at-"));
+  git(START, "init", "--quiet", "-b", "main");
+});
+
+afterEach(() => rm(cwd, { recursive: true }));
+
+/** Commits after which the answers are compared; measured by hand with 200. */
+const STEPS = 8;
+
+test("the answers at every commit are those that the files gave then", async () => {
+  const replayed: { readonly moment: number; readonly said: readonly unknown[] }[] = [];
+  for (const [step, project] of fc.sample(accessProjects, { numRuns: STEPS, seed: 7 }).entries()) {
+    const time = START + step * 30 * DAY;
+    await rm(join(cwd, "access"), { recursive: true, force: true });
+    await put(writeProject(project).files);
+    if (step % 3 === 1) await rename(join(cwd, "access/mca.yaml"), join(cwd, "access/first.yaml"));
+    if (step % 4 === 2) await rm(join(cwd, "access/mcb.yaml"));
+    if (step % 2 === 0) commit(time);
+    else {
+      // Merged days after it was written: until then it does not count.
+      git(time, "checkout", "--quiet", "-b", "side");
+      commit(time - 20 * DAY);
+      git(time, "checkout", "--quiet", "main");
+      git(time, "merge", "--quiet", "--no-ff", "-m", "merge", "side");
+      git(time, "branch", "--quiet", "-d", "side");
+    }
+    const moment = time + 3_600_000;
+    replayed.push({ moment, said: await answers(moment) });
+  }
+  for (const { moment, said } of replayed) {
+    expect(await answers(LATER, "--at", new Date(moment).toISOString())).toEqual(said);
+  }
+}, 60_000);
+
+const file = (roles: string): string =>
+  `version: 1\nmerchant: MCA\nroles: [{ name: A, permissions: [a_b] }, { name: B, permissions: [a_b] }]\nmembers:\n  - { email: ada@example.com, roles: [${roles}] }\n`;
+
+test("a day is its end in UTC, the answer says which commit it is, and ends are those of that day", async () => {
+  await put({ "access/a.yaml": file("A") });
+  commit(START);
+  await put({ "access/a.yaml": file("{ role: B, until: 2026-03-05 }") });
+  commit(START + 10 * 3_600_000);
+  const at = async (time: string) =>
+    (await rolecall(["who", "can", "a_b", "--at", time], { cwd, now: () => LATER })).stdout;
+  const id = git(START, "rev-parse", "HEAD").slice(0, 12);
+  expect(await at("2026-03-01")).toBe(
+    [
+      "As merged by 2026-03-01 23:59 UTC, which may differ from what was live: commit",
+      `  ${id} of 2026-03-01 19:00 UTC.`,
+      "",
+      "a_b: 1 person at MCA",
+      "  Who              Role  Status            Where",
+      "  ada@example.com  B     until 2026-03-05  access/a.yaml:5",
+      "",
+    ].join("\n"),
+  );
+  expect(await at("2026-03-01T18:59:59Z")).toContain("ada@example.com  A     access/a.yaml:5\n");
+  expect(await at("2026-03-05")).toContain("until 2026-03-05");
+  expect(await at("2026-03-06")).toContain("Nobody can a_b in the files of MCA.");
+});
+
+test("a time before the history, one to come, and a merchant of another time are errors", async () => {
+  await put({ "access/a.yaml": file("A") });
+  commit(START);
+  const run = (time: string, ...rest: readonly string[]) =>
+    rolecall(["who", "can", "a_b", "--at", time, ...rest], { cwd, now: () => START + DAY });
+  expect(await run("2026-02-28")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("the history of the current branch begins after that time"),
+  });
+  expect(await run("2026-03-04")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("is in the future"),
+  });
+  // The day that is not over yet.
+  expect(await run("2026-03-02")).toMatchObject({ code: 0 });
+  expect(await run("2026-03-01", "-m", "MCB")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("No file declared merchant MCB at that time."),
+  });
+  expect(await run("2026-03-01", "elsewhere")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("There was no YAML file in elsewhere at that time."),
+  });
+  const outside = await rolecall(["who", "can", "a_b", "--at", "2026-03-01"], {
+    cwd: tmpdir(),
+    now: () => START + DAY,
+  });
+  expect(outside).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("--at needs the history of git"),
+  });
+});
+
+test("files of a folder below the repository have the paths that they have there", async () => {
+  await put({
+    "shops/access/a.yaml": file("A").replace("roles:", "include: [../../shared/all.yaml]\nroles:"),
+    "shared/all.yaml": "version: 1\nmembers:\n  - { email: eve@example.com, roles: [B] }\n",
+  });
+  commit(START);
+  const run = (...args: readonly string[]) =>
+    rolecall(["who", "can", "a_b", ...args], { cwd: join(cwd, "shops"), now: () => LATER });
+  const [past, present] = await Promise.all([run("--at", "2026-03-02"), run()]);
+  expect(past.stdout.split("\n\n")[1]).toBe(present.stdout);
+  expect(past.stdout).toContain("../shared/all.yaml:3");
+});

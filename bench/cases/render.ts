@@ -2,7 +2,7 @@ import { performance } from "node:perf_hooks";
 import { renderPage } from "../../src/render/html/html-page.ts";
 import { renderReview } from "../../src/render/markdown/render-review.ts";
 import { PLAIN } from "../../src/render/style.ts";
-import { renderPlans } from "../../src/render/text/plan-text.ts";
+import { renderPlans } from "../../src/render/text/plans-text.ts";
 import { planView } from "../../src/render/view/plan-view.ts";
 import { desired, live, liveMember, liveRole, member, NOW, planOf, role } from "../../test/support/build.ts";
 import { reportOf } from "../../test/support/report.ts";

@@ -4,6 +4,7 @@ import { diagnosticTable } from "../config/diagnostics/rule-table.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Plan } from "../model/plan.ts";
 import type { AccessReport } from "../model/reports.ts";
+import { runFingerprint } from "../plan/fingerprint.ts";
 import { renderPage } from "../render/html/html-page.ts";
 import { plansJunit } from "../render/junit-report.ts";
 import {
@@ -15,7 +16,7 @@ import {
 import { renderReview } from "../render/markdown/render-review.ts";
 import { PLAIN } from "../render/style.ts";
 import { renderDiagnostics } from "../render/text/failure-text.ts";
-import { renderPlans } from "../render/text/plan-text.ts";
+import { renderPlans } from "../render/text/plans-text.ts";
 import { planView } from "../render/view/plan-view.ts";
 
 /** The formats of plans: text of 80 columns, Markdown for a comment, a JSON document, or a JUnit report. */
@@ -33,11 +34,12 @@ export interface RenderPlanOptions {
 export function renderPlan(plans: readonly Plan[], options: RenderPlanOptions = {}): string {
   const { format = "text", maxSize } = options;
   const views = plans.map((plan) => planView(plan));
+  const run = runFingerprint(plans);
   switch (format) {
     case "text":
-      return renderPlans(views, PLAIN, "normal");
+      return renderPlans(views, PLAIN, "normal", { run });
     case "markdown":
-      return renderReview({ command: "plan", views, unplanned: [], fileErrors: 0 }, maxSize);
+      return renderReview({ command: "plan", views, unplanned: [], fileErrors: 0, run }, maxSize);
     case "json":
       return plansJson(plans);
     case "junit":

@@ -102,6 +102,19 @@ export function byCodeUnit(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** Compares by code unit, but numbers inside by their value: MC2 comes before MC10. */
+export function naturally(a: string, b: string): number {
+  const [one, other] = [a.match(/\d+|\D+/g) ?? [], b.match(/\d+|\D+/g) ?? []];
+  for (const [index, part] of one.entries()) {
+    const next = other[index];
+    if (next === undefined) return 1;
+    const areNumbers = /^\d/.test(part) && /^\d/.test(next);
+    const order = areNumbers ? Number(part) - Number(next) : byCodeUnit(part, next);
+    if (order !== 0) return order;
+  }
+  return one.length - other.length || byCodeUnit(a, b);
+}
+
 /** Returns a comparison function by a text of each item. */
 export function by<T>(textOf: (item: T) => string): (a: T, b: T) => number {
   return (a, b) => byCodeUnit(textOf(a), textOf(b));

@@ -45,6 +45,18 @@ export function planFingerprint(
   });
 }
 
+/**
+ * Hashes the plans of a run, in any order. One without changes does not count, so that a plan that is alone in having some
+ * has the same fingerprint as its run.
+ */
+export function runFingerprint(plans: readonly Pick<Plan, "fingerprint" | "changes">[]): string {
+  const [only = "", ...others] = plans
+    .filter(({ changes }) => changes.length > 0)
+    .map(({ fingerprint }) => fingerprint)
+    .sort(byCodeUnit);
+  return others.length === 0 ? only : hash({ plans: [only, ...others] });
+}
+
 function content(image: RoleImage | MemberImage | null): JsonValue {
   if (image === null) return null;
   if ("permissions" in image) {

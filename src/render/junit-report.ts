@@ -3,7 +3,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import type { FailureJson } from "../model/events.ts";
 import { PLAIN } from "./style.ts";
 import { renderDrifts } from "./text/drift-text.ts";
-import { renderPlans } from "./text/plan-text.ts";
+import { renderPlans } from "./text/plans-text.ts";
 import type { DriftView } from "./view/drift-view.ts";
 import type { PlanView, RefusalView } from "./view/plan-view.ts";
 

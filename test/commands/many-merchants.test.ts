@@ -32,15 +32,24 @@ afterAll(async () => {
 });
 
 test("a folder of files gives one plan each, in the order of the codes, and one sum", async () => {
-  const { stdout, code } = await rolecall(["plan"], { cwd, env: sandbox.env });
+  const { stdout, code } = await rolecall(["plan", "--verbose"], { cwd, env: sandbox.env });
   expect(planned(stdout)).toEqual(CODES);
   expect(stdout).toContain("5 merchants: 5 to create; 5 not managed.");
   expect(code).toBe(0);
 });
 
+test("what all of them need is told once", async () => {
+  const { stdout } = await rolecall(["plan"], { cwd, env: sandbox.env });
+  expect(stdout).toContain("\n    + role Cashier: + sell in all 5 merchants\n");
+  expect(planned(stdout)).toEqual([]);
+  for (const code of CODES) expect(stdout).toMatch(new RegExp(`^  ${code} +1 `, "m"));
+});
+
 test("shards divide the merchants, each belongs to one", async () => {
   const parts = await Promise.all(
-    ["1/2", "2/2"].map((shard) => rolecall(["plan", "--shard", shard], { cwd, env: sandbox.env })),
+    ["1/2", "2/2"].map((shard) =>
+      rolecall(["plan", "--verbose", "--shard", shard], { cwd, env: sandbox.env }),
+    ),
   );
   const merchants = parts.map(({ stdout }) => planned(stdout));
   expect(merchants.every((some) => some.length > 0)).toBe(true);

@@ -5,7 +5,7 @@ import { diagnosticsSarif, plansJson, renderDiagnosticsGithub } from "../../src/
 import { renderReview } from "../../src/render/markdown/render-review.ts";
 import { PLAIN } from "../../src/render/style.ts";
 import { renderDiagnostics } from "../../src/render/text/failure-text.ts";
-import { renderPlans } from "../../src/render/text/plan-text.ts";
+import { renderPlans } from "../../src/render/text/plans-text.ts";
 import { countsText, planView } from "../../src/render/view/plan-view.ts";
 import { riskTitle } from "../../src/render/view/risk-view.ts";
 import { HOSTILE } from "../support/hostile.ts";

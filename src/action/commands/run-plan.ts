@@ -4,11 +4,13 @@ import { ruleLocations } from "../../cli/show/rule-locations.ts";
 import { unplannedOf } from "../../cli/show/show-plans.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
+import { runFingerprint } from "../../plan/fingerprint.ts";
 import { fenced } from "../../render/markdown/markdown-blocks.ts";
 import type { ReviewInput, UnplannedView } from "../../render/markdown/review-sections.ts";
 import { PLAIN } from "../../render/style.ts";
 import { renderFailure } from "../../render/text/failure-text.ts";
-import { renderPlans, renderRules } from "../../render/text/plan-text.ts";
+import { renderRules } from "../../render/text/plan-text.ts";
+import { renderPlans } from "../../render/text/plans-text.ts";
 import { planView } from "../../render/view/plan-view.ts";
 import { type ActionContext, type ActionResult, failed, markerOf, passed } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
@@ -135,6 +137,8 @@ async function reviewed(
     renderPlans(
       plans.map((one) => planView(one, placeOf)),
       PLAIN,
+      "normal",
+      { run: runFingerprint(plans) },
     ),
   );
   const scope = scopeText(states.length, loaded);
@@ -158,6 +162,7 @@ async function reviewed(
     unplanned: context.masked ? maskAddresses(unplanned) : unplanned,
     fileErrors: fileErrors.length,
     rules,
+    run: runFingerprint(plans),
   };
   const verdict = verdictOf(context, plans, unplanned, fileErrors.length);
   if (isPart) {

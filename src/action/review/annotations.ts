@@ -4,6 +4,7 @@ import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Finding, Plan, Refusal } from "../../model/plan.ts";
+import { runFingerprint } from "../../plan/fingerprint.ts";
 import { applyOverrides, type Override } from "../../plan/judge/overrides.ts";
 import type { PlaceOf } from "../../render/view/plan-view.ts";
 import type { ActionContext } from "../action-context.ts";
@@ -64,8 +65,9 @@ export function planAnnotations(
       return { level: severity, message: text, hint, title: code, ...placed(plan, finding) };
     }),
   );
+  const run = runFingerprint(plans);
   const refusals = plans.flatMap((plan) => {
-    const { overridden } = applyOverrides(plan, overrides);
+    const { overridden } = applyOverrides(plan, overrides, run);
     return plan.refusals.map((refusal): Annotation => {
       const { rule, code, message, hint } = refusal;
       const [title, place] = [`${rule} ${code}`, placed(plan, refusal)];

@@ -13,7 +13,7 @@ import { offboardJson } from "../../render/machine-formats.ts";
 import { renderUnread } from "../../render/text/failure-text.ts";
 import { renderOffboarding } from "../../render/text/offboard-text.ts";
 import { type FilePatch, patchText } from "../../render/text/patch-text.ts";
-import { renderPlans } from "../../render/text/plan-text.ts";
+import { renderPlans } from "../../render/text/plans-text.ts";
 import { planView } from "../../render/view/plan-view.ts";
 import type { ServiceOptions } from "../args/options.ts";
 import { isFileError } from "../files/load-states.ts";

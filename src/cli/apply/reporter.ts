@@ -4,8 +4,10 @@ import type { ApplyResult, MerchantOutcome, Outcome, StopCause } from "../../mod
 import { type Failure, RolecallError } from "../../model/errors.ts";
 import type { ApplyEvent, FailureJson, ReportEvent, StreamEvent } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
+import { runFingerprint } from "../../plan/fingerprint.ts";
 import { applyOverrides, type Override } from "../../plan/judge/overrides.ts";
 import { eventJson, failureJson } from "../../render/machine-formats.ts";
+import type { Style } from "../../render/style.ts";
 import {
   type MerchantPasswords,
   renderApplyEvent,
@@ -13,7 +15,7 @@ import {
   renderApplyTotal,
   renderPasswords,
 } from "../../render/text/apply-text.ts";
-import { renderPlans } from "../../render/text/plan-text.ts";
+import { renderPlans } from "../../render/text/plans-text.ts";
 import {
   namesOf,
   remainingChanges,
@@ -22,7 +24,7 @@ import {
   renderUnverified,
   renderVerified,
 } from "../../render/text/verified-text.ts";
-import { type PlaceOf, type PlanCommand, type PlanView, planView } from "../../render/view/plan-view.ts";
+import { type PlaceOf, type PlanCommand, planView } from "../../render/view/plan-view.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { ExitCode, exitCodeFor, type Io } from "../io/io.ts";
 import { styleFor, verbosityOf } from "../io/output.ts";
@@ -71,10 +73,15 @@ export function applyReporter(
   overrides: readonly Override[] = [],
   command: PlanCommand = "apply",
 ): ApplyReporter {
-  const viewOf = (plan: Plan): PlanView =>
-    planView(plan, placeOf, applyOverrides(plan, overrides).overridden, command);
+  const show = (plans: readonly Plan[], style: Style): string => {
+    const run = runFingerprint(plans);
+    const views = plans.map((plan) =>
+      planView(plan, placeOf, applyOverrides(plan, overrides, run).overridden, command),
+    );
+    return renderPlans(views, style, verbosityOf(options), { run, command });
+  };
   const say = (text: string): void => io.stderr.write(`${text}\n`);
-  return options.format === "json" ? jsonReporter(io, say) : textReporter(options, viewOf, io, say);
+  return options.format === "json" ? jsonReporter(io, say) : textReporter(options, show, io, say);
 }
 
 function jsonReporter(io: Io, say: (text: string) => void): ApplyReporter {
@@ -195,7 +202,7 @@ function summaryOf(
 
 function textReporter(
   options: ReporterOptions,
-  viewOf: (plan: Plan) => PlanView,
+  show: (plans: readonly Plan[], style: Style) => string,
   io: Io,
   say: (text: string) => void,
 ): ApplyReporter {
@@ -206,8 +213,7 @@ function textReporter(
   let clean = 0;
   return {
     plans: (plans) => {
-      if (plans.length > 0)
-        io.stdout.write(`${renderPlans(plans.map(viewOf), style, verbosityOf(options))}\n`);
+      if (plans.length > 0) io.stdout.write(`${show(plans, style)}\n`);
     },
     event: (event) => {
       if (options.quiet) return;

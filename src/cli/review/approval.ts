@@ -6,6 +6,7 @@ import type { MerchantOutcome } from "../../model/apply.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Plan, Refusal } from "../../model/plan.ts";
 import { type Approval, approve } from "../../plan/approve.ts";
+import { runFingerprint } from "../../plan/fingerprint.ts";
 import { applyOverrides, type Override, parseOverride } from "../../plan/judge/overrides.ts";
 import { unreadableReason } from "../files/find-files.ts";
 import type { Io } from "../io/io.ts";
@@ -92,7 +93,8 @@ export function parseOverrides(texts: readonly string[]): readonly Override[] {
 
 /** Returns the refusals that no override removes; throws RolecallError for an override that matches no plan. */
 function standingRefusals(plans: readonly Plan[], overrides: readonly Override[]): readonly Standing[] {
-  const judged = plans.map((plan) => ({ merchant: plan.merchant, ...applyOverrides(plan, overrides) }));
+  const run = runFingerprint(plans);
+  const judged = plans.map((plan) => ({ merchant: plan.merchant, ...applyOverrides(plan, overrides, run) }));
   const used = new Set(judged.flatMap((one) => one.used));
   const stray = overrides.find((override) => !used.has(override));
   if (stray) {

@@ -1,5 +1,6 @@
 import type { Plan } from "../../model/plan.ts";
-import { isEmptyPlan, renderEmptyPlans, renderPlans } from "../../render/text/plan-text.ts";
+import { isEmptyPlan, renderEmptyPlans } from "../../render/text/plan-text.ts";
+import { renderPlans } from "../../render/text/plans-text.ts";
 import { planView } from "../../render/view/plan-view.ts";
 import type { RuleLine } from "../../render/view/rules-view.ts";
 import type { DocumentOptions, OutputOptions, ServiceOptions } from "../args/options.ts";

@@ -3,6 +3,7 @@ import type { RolecallError } from "../../model/errors.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { AccessReport, Drift } from "../../model/reports.ts";
+import { runFingerprint } from "../../plan/fingerprint.ts";
 import { liveReport } from "../../plan/report/build-access-report.ts";
 import { type DriftTimes, driftOf } from "../../plan/report/detect-drift.ts";
 import { plansJunit } from "../../render/junit-report.ts";
@@ -10,7 +11,8 @@ import { plansJson } from "../../render/machine-formats.ts";
 import { renderReview } from "../../render/markdown/render-review.ts";
 import type { UnmanagedMerchant, UnplannedView } from "../../render/markdown/review-sections.ts";
 import { renderFailure, renderUnread } from "../../render/text/failure-text.ts";
-import { renderPlans, renderRules } from "../../render/text/plan-text.ts";
+import { renderRules } from "../../render/text/plan-text.ts";
+import { renderPlans } from "../../render/text/plans-text.ts";
 import { type PlaceOf, type PlanCommand, planView } from "../../render/view/plan-view.ts";
 import type { RuleLine } from "../../render/view/rules-view.ts";
 import type { DocumentOptions, OutputOptions } from "../args/options.ts";
@@ -88,18 +90,27 @@ export function plansPrinter(
 ): PrintPlans {
   return (plans, unplanned) => {
     const views = plans.map((plan) => planView(plan, placeOf, [], command));
+    const run = runFingerprint(plans);
     switch (options.format) {
       case "json":
         return sink.write(plansJson(plans, failures));
       case "markdown":
         return sink.write(
-          renderReview({ command: "plan", views, unplanned, fileErrors, unmanaged, rules }, options.maxSize),
+          renderReview(
+            { command: "plan", views, unplanned, fileErrors, unmanaged, rules, run },
+            options.maxSize,
+          ),
         );
       case "junit":
         return sink.write(plansJunit(views, failures));
       case "text":
         if (plans.length === 0) return;
-        sink.write(renderPlans(views, styleFor(sink, io, options.color), verbosityOf(options)));
+        sink.write(
+          renderPlans(views, styleFor(sink, io, options.color), verbosityOf(options), {
+            run,
+            ...(command && { command }),
+          }),
+        );
         return options.quiet ? undefined : sink.write(renderRules(rules, styleFor(sink, io, options.color)));
       default:
         return options.format satisfies never;

@@ -1,13 +1,13 @@
 import type { Plan, Refusal } from "../../model/plan.ts";
 import type { FindingData } from "./findings.ts";
 
-/** A person's decision to override one refusal of one plan. */
+/** A person's decision to override one refusal of one plan, or equal ones of all plans of a run. */
 export interface Override {
   /** The argument as typed. */
   readonly text: string;
   /** Guard and value, such as `max-removals=12`. */
   readonly what: string;
-  /** The beginning of the plan's fingerprint. */
+  /** The beginning of the plan's fingerprint, or of the run's. */
   readonly fingerprint: string;
 }
 
@@ -49,16 +49,22 @@ export function applyFileOverrides(
   return { refusals, overridden, findingData: leftOver };
 }
 
-/** Splits a plan's refusals into those that remain and those overridden, and returns the overrides of this plan. */
+/**
+ * Splits a plan's refusals into those that remain and those overridden, and returns the overrides of this plan. `run` is
+ * the fingerprint over all plans of the run, if there are others.
+ */
 export function applyOverrides(
   plan: Pick<Plan, "fingerprint" | "refusals">,
   overrides: readonly Override[],
+  run: string = plan.fingerprint,
 ): {
   readonly refusals: readonly Refusal[];
   readonly overridden: readonly Refusal[];
   readonly used: readonly Override[];
 } {
-  const used = overrides.filter(({ fingerprint }) => plan.fingerprint.startsWith(fingerprint));
+  const used = overrides.filter(
+    ({ fingerprint }) => plan.fingerprint.startsWith(fingerprint) || run.startsWith(fingerprint),
+  );
   const overridden = plan.refusals.filter(
     ({ override }) => override !== null && used.some(({ what }) => covers(what, override)),
   );

@@ -1,4 +1,5 @@
-import { counted } from "../../lib/text.ts";
+import { counted, grouped } from "../../lib/text.ts";
+import { fenced } from "./markdown-blocks.ts";
 
 /** The least size of a review, in UTF-16 units: the verdict, the number of each risk, and what was left out. */
 export const MIN_REVIEW_SIZE = 1500;
@@ -9,6 +10,8 @@ export const DEFAULT_REVIEW_SIZE = 60_000;
 /** A row of the table of merchants; a low rank comes first, and rank 5 is a merchant without changes. */
 export interface ReviewRow {
   readonly text: string;
+  /** Number of merchants. */
+  readonly merchants: number;
   readonly rank: number;
 }
 
@@ -19,11 +22,24 @@ export interface Fold {
   readonly withoutPeople: string;
 }
 
-/** Risks of one kind; the title alone has their number. */
+/** Risks of one kind, or equal changes; the title alone has their number. */
 export interface RiskBlock {
   readonly title: string;
-  readonly whole: string;
+  /** The lines of each item, for a diff. */
+  readonly items: readonly (readonly string[])[];
 }
+
+/** Returns a block with its first items, and the number of the others. */
+export function blockText({ title, items }: RiskBlock, shown: number = Number.POSITIVE_INFINITY): string {
+  // Nothing is counted that could be shown in the place of it.
+  const more = items.length > shown + 1 ? items.length - shown : 0;
+  const lines =
+    more === 0 ? items.flat() : [...items.slice(0, shown).flat(), `  … and ${grouped(more)} more`];
+  return `### ${title}\n\n${fenced("diff", lines)}`;
+}
+
+/** The numbers of items that the lists of a review are cut to, one after the other. */
+const LIST_CUTS = [200, 60, 20, 8];
 
 /** The parts of a review; each is whole Markdown of its own. */
 export interface Parts {
@@ -32,6 +48,10 @@ export interface Parts {
   readonly rules: string;
   /** The most severe first. */
   readonly risks: readonly RiskBlock[];
+  /** The effect on people as a table; may be empty. */
+  readonly impact: string;
+  /** The full lists of names behind equal changes, in decreasing detail; empty if they are all shown. */
+  readonly names: readonly string[];
   /** Sorted by rank. */
   readonly rows: readonly ReviewRow[];
   readonly folds: readonly Fold[];
@@ -54,6 +74,8 @@ const END = 1;
 
 /** The number of parts left out so far, by kind. */
 interface Cut {
+  readonly names: number;
+  readonly lists: number;
   readonly unchanged: number;
   readonly details: number;
   readonly people: number;
@@ -66,10 +88,13 @@ interface Cut {
 export function fitReview(parts: Parts, maxSize: number): string {
   const rows = [...parts.rows];
   const folds = parts.folds.map((fold) => ({ fold, text: fold.whole }));
-  const risks = parts.risks.map(({ title, whole }) => ({ title, text: whole }));
+  const risks = parts.risks.map((risk) => ({ ...risk, text: blockText(risk) }));
+  const names = { text: parts.names[0] ?? "" };
+  const impact = { text: parts.impact };
   const rules = parts.rules === "" ? [] : [parts.rules];
-  const cut = { unchanged: 0, details: 0, people: 0, folds: 0, rows: 0, risks: 0 };
-  let size = [parts.verdict, ...rules, ...risks.map(({ text }) => text), ...folds.map(({ text }) => text)]
+  const cut = { names: 0, lists: 0, unchanged: 0, details: 0, people: 0, folds: 0, rows: 0, risks: 0 };
+  let size = [parts.verdict, ...rules, ...[...risks, impact, names, ...folds].map(({ text }) => text)]
+    .filter((text) => text !== "")
     .map((text) => text.length + GAP)
     .concat(
       tableHead(parts.command).length + GAP,
@@ -81,12 +106,14 @@ export function fitReview(parts: Parts, maxSize: number): string {
     return size + (notice === 0 ? 0 : notice + GAP) <= maxSize;
   };
   const exchange = (entry: { text: string }, text: string): void => {
+    if (entry.text === "") return;
     size += text === "" ? -(entry.text.length + GAP) : text.length - entry.text.length;
     entry.text = text;
   };
-  const dropRow = (): void => {
+  const dropRow = (): number => {
     const row = rows.pop();
     size -= (row?.text.length ?? 0) + 1;
+    return row?.merchants ?? 0;
   };
   /** Shortens the largest first, so that as few merchants as possible lose detail. */
   const shorten = (to: (fold: Fold) => string, what: "details" | "people" | "folds"): void => {
@@ -99,11 +126,23 @@ export function fitReview(parts: Parts, maxSize: number): string {
     }
   };
 
-  if (!fits()) {
-    while (rows.at(-1)?.rank === UNCHANGED) {
-      dropRow();
-      cut.unchanged += 1;
+  const shortenLists = (): void => {
+    for (const shorter of [...parts.names.slice(1), ""]) {
+      if (fits() || names.text === "") break;
+      exchange(names, shorter);
+      cut.names += 1;
     }
+    for (const shown of LIST_CUTS) {
+      for (const risk of risks.toSorted((a, b) => b.text.length - a.text.length)) {
+        if (!fits()) exchange(risk, blockText(risk, shown));
+      }
+    }
+    cut.lists = risks.filter((risk) => risk.text !== blockText(risk)).length;
+  };
+
+  shortenLists();
+  if (!fits()) {
+    while (rows.at(-1)?.rank === UNCHANGED) cut.unchanged += dropRow();
   }
   shorten(({ withoutDetails }) => withoutDetails, "details");
   shorten(({ withoutPeople }) => withoutPeople, "people");
@@ -113,6 +152,7 @@ export function fitReview(parts: Parts, maxSize: number): string {
     cut.rows += 1;
   }
   if (rows.length === 0 && parts.rows.length > 0) size -= tableHead(parts.command).length + GAP;
+  if (!fits()) exchange(impact, "");
   for (const risk of [...risks].reverse()) {
     if (fits()) break;
     exchange(risk, `### ${risk.title}`);
@@ -121,9 +161,9 @@ export function fitReview(parts: Parts, maxSize: number): string {
   return [
     parts.verdict,
     ...rules,
-    ...risks.map(({ text }) => text),
+    ...[...risks, impact].map(({ text }) => text),
     ...(rows.length > 0 ? [[tableHead(parts.command), ...rows.map(({ text }) => text)].join("\n")] : []),
-    ...folds.map(({ text }) => text).filter((text) => text !== ""),
+    ...[names, ...folds].map(({ text }) => text),
     noticeText(cut, parts.command),
   ]
     .filter((text) => text !== "")
@@ -134,6 +174,8 @@ export function fitReview(parts: Parts, maxSize: number): string {
 function noticeText(cut: Cut, command: Parts["command"]): string {
   const merchants = (count: number): string => counted(count, "merchant");
   const left = [
+    cut.names > 0 ? "names behind equal changes" : "",
+    cut.lists > 0 ? `the ends of ${counted(cut.lists, "list")}, whose totals are above` : "",
     cut.unchanged > 0 ? `${merchants(cut.unchanged)} without changes` : "",
     cut.details > 0 ? `the field diffs of ${merchants(cut.details)}` : "",
     cut.people > 0 ? `the people of ${merchants(cut.people)}` : "",

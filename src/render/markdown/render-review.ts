@@ -1,4 +1,4 @@
-import { counted, grouped } from "../../lib/text.ts";
+import { counted, grouped, naturally } from "../../lib/text.ts";
 import type { Counts } from "../../model/plan.ts";
 import {
   addSums,
@@ -8,6 +8,8 @@ import {
   driftText,
   knownDriftText,
 } from "../view/drift-view.ts";
+import { NAMES_SHOWN } from "../view/equal-text.ts";
+import { type FleetView, fleetView, type OwnView } from "../view/fleet-view.ts";
 import {
   addCounts,
   changesOf,
@@ -24,9 +26,11 @@ import {
   type Parts,
   type ReviewRow,
 } from "./fit-review.ts";
+import { impactTable, namesFold } from "./fleet-sections.ts";
 import { fenced, folded, inlineCode } from "./markdown-blocks.ts";
 import {
   changeLines,
+  countReasons,
   groupRisks,
   peopleLines,
   type ReviewInput,
@@ -40,12 +44,18 @@ import {
  */
 export function renderReview(input: ReviewInput, maxSize: number = DEFAULT_REVIEW_SIZE): string {
   const size = Math.max(maxSize, MIN_REVIEW_SIZE);
+  const fleet = fleetView<PlanView | DriftView>(
+    input.views,
+    input.run === undefined ? {} : { run: input.run },
+  );
   const parts: Parts = {
-    verdict: verdictOf(input),
+    verdict: verdictOf(input, fleet),
     rules: rulesBlock(input, size * RULES_SHARE),
-    risks: groupRisks(input),
-    rows: rowsOf(input),
-    folds: input.views.filter(hasFold).map(foldOf),
+    risks: groupRisks(input, fleet),
+    impact: impactTable(fleet),
+    rows: joinRows(rowsOf(input)),
+    names: [namesFold(fleet, true), namesFold(fleet, false)].filter((text) => text !== ""),
+    folds: fleet.own.filter(({ view }) => hasFold(view)).map(foldOf),
     command: input.command,
   };
   return fitReview(parts, size);
@@ -54,7 +64,7 @@ export function renderReview(input: ReviewInput, maxSize: number = DEFAULT_REVIE
 /** The part of a review that rules may take before they are shortened. */
 const RULES_SHARE = 1 / 3;
 
-function verdictOf(input: ReviewInput): string {
+function verdictOf(input: ReviewInput, fleet: FleetView): string {
   const { command, views, unplanned, fileErrors } = input;
   const counts = addCounts(views.map((view) => view.counts));
   const errors = views.reduce((sum, view) => sum + view.errors.length, 0) + unplanned.length + fileErrors;
@@ -69,7 +79,8 @@ function verdictOf(input: ReviewInput): string {
       if (sums.violations > 0) return ["⛔", driftText(sums)];
       return differencesIn(sums) === 0 ? ["✅", "no drift"] : ["⚠️", driftText(sums)];
     }
-    if (refusals > 0) return ["⛔", `an apply would be refused, for ${counted(refusals, "reason")}`];
+    if (refusals > 0)
+      return ["⛔", `an apply would be refused, for ${counted(countReasons(fleet), "reason")}`];
     if (input.unstored) return ["❌", "the approval could not be stored"];
     return changesVerdict(changes, worries);
   })();
@@ -121,23 +132,63 @@ function sumsText(sums: DriftSums, counts: Counts, hasProblems: boolean): string
   return `${knownDriftText(sums, hasProblems, "no drift")}; ${untouchedText(counts)}`;
 }
 
-function rowsOf({ views, unplanned }: ReviewInput): readonly ReviewRow[] {
+/** Above this number of rows, equal ones are one. */
+const ROWS_APART = 20;
+
+/** Joins the rows of merchants with equal numbers in a long table. */
+function joinRows(rows: readonly MerchantCells[]): readonly ReviewRow[] {
+  const groups = new Map<string, MerchantCells[]>();
+  for (const [index, row] of rows.entries()) {
+    const key = rows.length > ROWS_APART ? `${row.rank}\n${row.environment}\n${row.cells}` : String(index);
+    const group = groups.get(key);
+    if (group) group.push(row);
+    else groups.set(key, [row]);
+  }
+  return [...groups.values()].flatMap((group): readonly ReviewRow[] => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const { rank, environment, cells } = first;
+    const codes = group.map(({ merchant }) => merchant).toSorted(naturally);
+    const more = codes.length - NAMES_SHOWN;
+    const shown = more > 1 ? codes.slice(0, NAMES_SHOWN) : codes;
+    const names = shown.map(inlineCode).join(", ") + (more > 1 ? ` and ${grouped(more)} more` : "");
+    const where = environment === null ? "" : ` ${inlineCode(environment)}`;
+    const each = codes.length > 1 ? ", each" : "";
+    return [{ text: `| ${names}${where}${each} | ${cells}`, rank, merchants: codes.length }];
+  });
+}
+
+/** A merchant's row, apart from its name. */
+interface MerchantCells {
+  readonly merchant: string;
+  readonly environment: string | null;
+  readonly cells: string;
+  readonly rank: number;
+}
+
+function rowsOf({ views, unplanned }: ReviewInput): readonly MerchantCells[] {
   const failed = unplanned.map(
-    ({ merchant }): ReviewRow => ({
-      text: `| ${inlineCode(merchant)} | **could not be read** | | | | | | |`,
+    ({ merchant }): MerchantCells => ({
+      merchant,
+      environment: null,
+      cells: "**could not be read** | | | | | | |",
       rank: 0,
     }),
   );
-  const planned = views.map((view): ReviewRow => {
+  const planned = views.map((view): MerchantCells => {
     const { create, update, replace, delete: remove, unchanged, unmanaged = 0 } = view.counts;
     const [rank, outcome] = outcomeOf(view);
     const changed = "sums" in view ? driftNumbers(view.sums) : [create, update, replace, remove];
     const numbers = changed.map(grouped);
     const kept = grouped(unchanged) + (unmanaged > 0 ? ` (${grouped(unmanaged)} not managed)` : "");
     const risks = view.risks.reduce((sum, { items }) => sum + items.length, 0);
-    const name =
-      inlineCode(view.merchant) + (view.environment === null ? "" : ` ${inlineCode(view.environment)}`);
-    return { text: `| ${name} | ${outcome} | ${numbers.join(" | ")} | ${kept} | ${risks} |`, rank };
+    const { merchant, environment } = view;
+    return {
+      merchant,
+      environment,
+      cells: `${outcome} | ${numbers.join(" | ")} | ${kept} | ${risks} |`,
+      rank,
+    };
   });
   return [...failed, ...planned].sort((a, b) => a.rank - b.rank);
 }
@@ -159,10 +210,11 @@ function hasFold(view: PlanView): boolean {
   return view.groups.length > 0 || view.deferred.length > 0 || view.warnings.length > 0;
 }
 
-function foldOf(view: PlanView | DriftView): Fold {
+function foldOf({ view, above }: OwnView<PlanView | DriftView>): Fold {
   const sums =
     "sums" in view ? sumsText(view.sums, view.counts, view.errors.length > 0) : countsText(view.counts);
-  const summary = `${inlineCode(view.merchant)} ${sums}`;
+  const note = above === 0 ? "" : `; ${grouped(above)} of these ${above === 1 ? "is" : "are"} above`;
+  const summary = `${inlineCode(view.merchant)} ${sums}${note}`;
   const people = peopleLines(view.impact, view.origin);
   const warnings = warningLines(view);
   const build = (details: boolean, members: boolean): string => {

@@ -3,104 +3,180 @@ import { counted } from "../../lib/text.ts";
 import type { Failure } from "../../model/errors.ts";
 import type { Impact } from "../../model/plan.ts";
 import { PLAIN } from "../style.ts";
-import { renderFailure } from "../text/failure-text.ts";
+import { groupUnread, renderFailure } from "../text/failure-text.ts";
 import { accessText, sameImpact } from "../text/impact-text.ts";
 import { wrapList, wrapText } from "../text/wrap.ts";
 import { type DetailView, type RowView, wordDiffText } from "../view/change-view.ts";
 import type { DriftView } from "../view/drift-view.ts";
-import type { PlanView } from "../view/plan-view.ts";
-import { type ChangeOrigin, type RiskKind, riskTitle } from "../view/risk-view.ts";
+import { MIN_SHARED } from "../view/equal-changes.ts";
+import {
+  equalGroups,
+  equalText,
+  fleetRiskTitle,
+  messageAt,
+  namesText,
+  riskText,
+} from "../view/equal-text.ts";
+import { type FleetRisk, type FleetView, MIN_FLEET } from "../view/fleet-view.ts";
+import type { FindingView, GroupView, PlanView, RefusalView } from "../view/plan-view.ts";
+import { type ChangeOrigin, riskTitle } from "../view/risk-view.ts";
 import { type RuleLine, rulesTitle, ruleTexts } from "../view/rules-view.ts";
-import type { RiskBlock } from "./fit-review.ts";
-import { fenced, inlineCode } from "./markdown-blocks.ts";
+import { blockText, type RiskBlock } from "./fit-review.ts";
+import { inlineCode } from "./markdown-blocks.ts";
 
-const ORIGINS: readonly ChangeOrigin[] = ["plan", "outside-git", "unknown"];
-const KINDS: readonly RiskKind[] = ["administrators", "sensitive", "removals"];
-
-/** Groups the problems, refusals and risks of all merchants, in that order. */
-export function groupRisks(input: ReviewInput): readonly RiskBlock[] {
-  const { command } = input;
+/** Returns the problems, refusals, equal changes and risks of all merchants, in that order. */
+export function groupRisks(input: ReviewInput, fleet: FleetView): readonly RiskBlock[] {
   return [
-    ...problems(input),
-    ...(command === "drift" ? brokenRules(input) : refusals(input)),
-    ...ORIGINS.flatMap((origin) => KINDS.flatMap((kind) => risksOfKind(input, kind, origin))),
+    ...problems(input, fleet),
+    ...refusals(input, fleet),
+    ...equalGroups(fleet).map((group) => equalBlock(group, input)),
+    ...fleet.risks.flatMap((risk) => riskBlock(fleet, risk)),
   ];
 }
+
+/** Returns the equal changes of several merchants: each in a line, with its details if these are longer. */
+function equalBlock({ title, rows }: GroupView, { command }: ReviewInput): RiskBlock {
+  const changes = counted(countChanges(rows), "change");
+  const what =
+    command === "drift" ? `${title}: ${changes}` : `${changes} that are equal at several merchants`;
+  const items = rows.map((row) => [...equalLines(row), ...(isWhole(row) ? [] : detailLines(row))]);
+  return { title: what, items };
+}
+
+function isWhole(row: RowView): boolean {
+  return row.equal !== undefined && equalText(row, row.equal).whole;
+}
+
+function equalLines(row: RowView, shown: number = LONG_NAMES): readonly string[] {
+  const { kind, verb, equal } = row;
+  if (equal === undefined) return [headOf(row)];
+  const { subject, where, effect, names, whole } = equalText(row, equal);
+  const label = verb !== undefined ? `${verb}: ` : whole ? "" : `${kind} `;
+  const text = `${label}${subject}${where === "" ? "" : ` in ${where}`}${effect === "" ? "" : `; ${effect}`}`;
+  const sign = SIGNS[kind];
+  return [
+    ...hanging(oneLine(text), `${sign} `, `${sign}   `),
+    ...(names.length === 0 ? [] : hanging(oneLine(namesText(names, shown)), "      ", "      ")),
+  ];
+}
+
+const LONG_NAMES = 12;
 
 /** Returns the section about rules, of about a size at most. */
 export function rulesBlock({ rules = [] }: ReviewInput, maxSize: number): string {
   const texts = ruleTexts(rules, maxSize);
-  const lines = texts.flatMap((text) => hanging(oneLine(text), "! ", "!   "));
+  const lines = texts.map((text) => hanging(oneLine(text), "! ", "!   "));
   return block(`⚠️ ${rulesTitle(rules)}`, lines)
-    .map(({ whole }) => whole)
+    .map((one) => blockText(one))
     .join("");
 }
 
-function problems({ views, unplanned }: ReviewInput): readonly RiskBlock[] {
-  const unread = unplanned.flatMap(({ merchant, failure }) => [
-    `- ${oneLine(merchant)} could not be read`,
-    ...renderFailure(failure, { ...PLAIN, columns: 96 })
+function problems({ views, unplanned }: ReviewInput, fleet: FleetView): readonly RiskBlock[] {
+  const unread = groupUnread(unplanned).map(({ merchants, first }) => [
+    ...hanging(oneLine(`${namesText(merchants)} could not be read`), "- ", "-   "),
+    ...renderFailure(first, { ...PLAIN, columns: 96 }, merchants.length)
       .trimEnd()
       .split("\n")
       .map((line) => `    ${line}`),
   ]);
-  const found = views.flatMap(({ merchant, errors }) =>
-    errors.flatMap(({ message, hint, place }) => [
-      ...hanging(`${oneLine(merchant)}: ${oneLine(message)}`, "- ", "-   "),
-      ...(place === null ? [] : [`    written at ${oneLine(place)}`]),
-      ...(hint === null ? [] : hanging(oneLine(hint), "    → ", "      ")),
-    ]),
-  );
+  const found = (text: string, { hint, place }: FindingView): readonly string[] => [
+    ...hanging(oneLine(text), "- ", "-   "),
+    ...(place === null ? [] : [`    written at ${oneLine(place)}`]),
+    ...(hint === null ? [] : hanging(oneLine(hint), "    → ", "      ")),
+  ];
+  const items = [
+    ...fleet.errors.map((group) => found(messageAt(fleet, group).message, group.item)),
+    ...fleet.own.flatMap(({ view: { merchant, errors } }) =>
+      errors.map((error) => found(`${merchant}: ${error.message}`, error)),
+    ),
+  ];
   const count = unplanned.length + views.reduce((sum, { errors }) => sum + errors.length, 0);
-  return block(`❌ ${counted(count, "problem")} to fix before it can be applied`, [...unread, ...found]);
+  return block(`❌ ${counted(count, "problem")} to fix before it can be applied`, [...unread, ...items]);
 }
 
-function brokenRules(input: ReviewInput): readonly RiskBlock[] {
-  const count = input.views.reduce((sum, view) => sum + view.refusals.length, 0);
-  return block(`⛔ Live access breaks ${counted(count, "rule")}`, refusalLines(input));
+function refusals({ command }: ReviewInput, fleet: FleetView): readonly RiskBlock[] {
+  const reasons = countReasons(fleet);
+  const what =
+    command === "drift"
+      ? `Live access breaks ${counted(reasons, "rule")}`
+      : `An apply would be refused, for ${counted(reasons, "reason")}`;
+  const merchants = fleet.views.filter((view) => view.refusals.length > 0).length;
+  const where = fleet.refusals.length > 0 ? `, at ${counted(merchants, "merchant")}` : "";
+  return block(`⛔ ${what}${where}`, refusalItems(fleet));
 }
 
-function refusals(input: ReviewInput): readonly RiskBlock[] {
-  const count = input.views.reduce((sum, view) => sum + view.refusals.length, 0);
-  return block(`⛔ An apply would be refused, for ${counted(count, "reason")}`, refusalLines(input));
+/** Returns the number of reasons to refuse; equal ones of several merchants are one. */
+export function countReasons({ refusals: shared, own }: FleetView): number {
+  return shared.length + own.reduce((sum, { view }) => sum + view.refusals.length, 0);
 }
 
-function refusalLines({ views }: ReviewInput): readonly string[] {
-  return views.flatMap(({ merchant, refusals: all, overrides }) => [
-    ...all.flatMap(({ rule, code, message, hint, override, place }) => [
-      ...hanging(`${oneLine(merchant)}: ${rule} ${code}: ${oneLine(message)}`, "- ", "-   "),
-      ...(place === null ? [] : [`    written at ${oneLine(place)}`]),
-      ...hanging(oneLine(hint), "    → ", "      "),
-      ...(override === null ? [] : [`    → To override: ${oneLine(override)}`]),
-    ]),
-    ...(overrides === null
+function refusalItems(fleet: FleetView): readonly (readonly string[])[] {
+  const refused = (text: string, { hint, override, place }: RefusalView): readonly string[] => [
+    ...hanging(oneLine(text), "- ", "-   "),
+    ...(place === null ? [] : [`    written at ${oneLine(place)}`]),
+    ...hanging(oneLine(hint), "    → ", "      "),
+    ...(override === null ? [] : [`    → To override: ${oneLine(override)}`]),
+  ];
+  const { commands, line } = fleet.overrides;
+  return [
+    ...fleet.refusals.map((group) => {
+      const { rule, code, ...item } = messageAt(fleet, group);
+      const [where = "", ...message] = item.message.split(": ");
+      return refused(`${where}: ${rule} ${code}: ${message.join(": ")}`, {
+        ...item,
+        rule,
+        code,
+        override: null,
+      });
+    }),
+    ...(commands.length === 0
       ? []
       : [
-          `  ${oneLine(merchant)}: to override in git, for this plan alone, add under guards in the file:`,
-          `    ${oneLine(overrides)}`,
+          [
+            "  To override at all of them, in this run alone:",
+            ...commands.map((one) => `    → ${oneLine(one)}`),
+            ...(line === null
+              ? []
+              : [
+                  "  or in git, in this run alone, under guards in a file that all of them include:",
+                  `    ${oneLine(line)}`,
+                ]),
+          ],
         ]),
-  ]);
+    ...fleet.own.flatMap(({ view: { merchant, refusals: all, overrides } }) => [
+      ...all.map((one) => refused(`${merchant}: ${one.rule} ${one.code}: ${one.message}`, one)),
+      ...(overrides === null
+        ? []
+        : [
+            [
+              `  ${oneLine(merchant)}: to override in git, for this plan alone, add under guards in the file:`,
+              `    ${oneLine(overrides)}`,
+            ],
+          ]),
+    ]),
+  ];
 }
 
-function risksOfKind({ views }: ReviewInput, kind: RiskKind, origin: ChangeOrigin): readonly RiskBlock[] {
-  const sign = kind === "removals" ? "-" : "+";
-  const items = views.flatMap(({ merchant, risks }) =>
-    risks
-      .filter((risk) => risk.kind === kind && risk.origin === origin)
-      .flatMap((risk) => risk.items.map((item) => ({ ...item, merchant }))),
+function riskBlock(fleet: FleetView, risk: FleetRisk): readonly RiskBlock[] {
+  const sign = risk.kind === "removals" ? "-" : "+";
+  const isFleet = fleet.views.length >= MIN_FLEET;
+  const title = isFleet ? fleetRiskTitle(risk) : riskTitle(risk.kind, risk.items, risk.origin);
+  const items = risk.equal.flatMap((group): readonly string[] =>
+    isFleet && group.places.length >= MIN_SHARED
+      ? [riskText(fleet, risk, group)]
+      : group.all.map(({ at, item: { name, what, resource } }) => {
+          const merchant = fleet.views[at]?.merchant ?? "";
+          return `${merchant}: ${resource} ${name}${what === "" ? "" : `: ${what}`}`;
+        }),
   );
-  const lines = items.flatMap(({ merchant, name, what, resource }) =>
-    hanging(
-      `${oneLine(merchant)}: ${resource} ${oneLine(name)}${what === "" ? "" : `: ${oneLine(what)}`}`,
-      `${sign} `,
-      `${sign}   `,
-    ),
+  return block(
+    `⚠️ ${title}`,
+    items.map((text) => hanging(oneLine(text), `${sign} `, `${sign}   `)),
   );
-  return block(`⚠️ ${riskTitle(kind, items, origin)}`, lines);
 }
 
-function block(title: string, lines: readonly string[]): readonly RiskBlock[] {
-  return lines.length === 0 ? [] : [{ title, whole: `### ${title}\n\n${fenced("diff", lines)}` }];
+function block(title: string, items: readonly (readonly string[])[]): readonly RiskBlock[] {
+  return items.length === 0 ? [] : [{ title, items }];
 }
 
 /** Width of lines in a comment: wider than a terminal, but without a scroll bar. */
@@ -144,10 +220,13 @@ export function changeLines(
 ): readonly string[] {
   const lines = groups.flatMap(({ title, rows }) => {
     const listed = members ? rows : rows.filter(({ resource }) => resource === "role");
-    const hidden = rows.length - listed.length;
+    const hidden = countChanges(rows) - countChanges(listed);
     return [
       `# ${title}`,
-      ...listed.flatMap((row) => [headOf(row), ...(details ? detailLines(row) : [])]),
+      ...listed.flatMap((row) => [
+        ...equalLines(row, details ? Number.POSITIVE_INFINITY : LONG_NAMES),
+        ...(details && !isWhole(row) ? detailLines(row) : []),
+      ]),
       ...(hidden > 0 ? [`  ${counted(hidden, "change")} of members`] : []),
     ];
   });
@@ -157,6 +236,10 @@ export function changeLines(
   ]);
   if (deferred.length === 0) return lines;
   return [...lines, "# Deferred", ...(members ? waiting : [`  ${counted(deferred.length, "removal")}`])];
+}
+
+function countChanges(rows: readonly RowView[]): number {
+  return rows.reduce((sum, { equal }) => sum + (equal?.changes ?? 1), 0);
 }
 
 /** Returns the warnings, and the variables that an apply reads passwords from. */
@@ -278,6 +361,8 @@ interface ReviewOf<Command, View> {
   readonly fileErrors: number;
   /** True if the approval of the plans could not be stored. */
   readonly unstored?: boolean;
+  /** The fingerprint over all plans of the run. */
+  readonly run?: string;
   /** Merchants that are no longer managed; absent if it is not known. */
   readonly unmanaged?: readonly UnmanagedMerchant[];
   /** The rules that are looser than those of the base branch; absent if they are not compared. */

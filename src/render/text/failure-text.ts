@@ -24,14 +24,8 @@ export function renderUnread(
   failed: readonly { readonly merchant: string; readonly error: { readonly failure: Failure } }[],
   style: Style,
 ): string {
-  const kinds = new Map<string, { readonly first: Failure; readonly merchants: string[] }>();
-  for (const { merchant, error } of failed) {
-    const kind = kindOf(error.failure).replaceAll(merchant, "");
-    const known = kinds.get(kind) ?? { first: error.failure, merchants: [] };
-    known.merchants.push(merchant);
-    kinds.set(kind, known);
-  }
-  const parts = [...kinds.values()].map(({ first, merchants }) => {
+  const all = failed.map(({ merchant, error }) => ({ merchant, failure: error.failure }));
+  const parts = groupUnread(all).map(({ first, merchants }) => {
     const shown = merchants.slice(0, MERCHANTS_SHOWN).map(oneLine).join(", ");
     const more = merchants.length - MERCHANTS_SHOWN;
     const names = more > 0 ? `${shown} and ${grouped(more)} more` : shown;
@@ -39,6 +33,20 @@ export function renderUnread(
     return `${head.join("\n")}\n${renderFailure(first, style, merchants.length)}`;
   });
   return parts.join("\n");
+}
+
+/** Groups merchants whose failures are equal but for their codes. */
+export function groupUnread(
+  failed: readonly { readonly merchant: string; readonly failure: Failure }[],
+): readonly { readonly first: Failure; readonly merchants: readonly string[] }[] {
+  const kinds = new Map<string, { readonly first: Failure; readonly merchants: string[] }>();
+  for (const { merchant, failure } of failed) {
+    const kind = kindOf(failure).replaceAll(merchant, "");
+    const known = kinds.get(kind) ?? { first: failure, merchants: [] };
+    known.merchants.push(merchant);
+    kinds.set(kind, known);
+  }
+  return [...kinds.values()];
 }
 
 const MERCHANTS_SHOWN = 10;

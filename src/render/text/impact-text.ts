@@ -1,5 +1,5 @@
 import { oneLine } from "../../lib/escape.ts";
-import { cellWidth, counted } from "../../lib/text.ts";
+import { cellWidth, counted, grouped } from "../../lib/text.ts";
 import type { Impact, MemberImpact } from "../../model/plan.ts";
 import type { Style, Verbosity } from "../style.ts";
 import { type ChangeOrigin, originSuffix } from "../view/risk-view.ts";
@@ -8,6 +8,10 @@ import { hangingLines, moreText, padTo, wrapList } from "./wrap.ts";
 const SUMS_SHOWN = 40;
 const GROUPS_SHOWN = 12;
 const NAMES_SHOWN = 12;
+/** The same in a long plan. */
+const LONG_SUMS_SHOWN = 12;
+const LONG_GROUPS_SHOWN = 5;
+
 const WIDEST_NAME = 40;
 const LABEL_WIDTH = 7;
 const INDENT = " ".repeat(6);
@@ -18,29 +22,46 @@ export function renderImpact(
   style: Style,
   verbosity: Verbosity = "normal",
   origin: ChangeOrigin = "plan",
+  isLong = false,
 ): readonly string[] {
   if (members.length === 0) return [];
   const atMost = (shown: number): number => (verbosity === "verbose" ? Number.POSITIVE_INFINITY : shown);
-  const sums = permissions.map(({ permission, gained, lost }) => {
-    const parts = [
-      gained > 0 ? style.green(`+${counted(gained, "member")}`) : "",
-      lost > 0 ? style.red(`-${counted(lost, "member")}`) : "",
-    ].filter((part) => part !== "");
-    return [permission, parts.join(", ")] as const;
-  });
-  const holders = roles.map(({ name, before, after }) => [name, `${before} → ${after} holders`] as const);
   const groups = sameImpact(members);
-  const shown = groups.slice(0, atMost(GROUPS_SHOWN));
+  const shown = groups.slice(0, atMost(isLong ? LONG_GROUPS_SHOWN : GROUPS_SHOWN));
   const hidden = groups.slice(shown.length).reduce((sum, group) => sum + group.length, 0);
   return [
     "",
     ...hangingLines(accessText(members.length, origin), style.columns, `  ${style.bold("Access")}: `, "    "),
-    ...titled("By permission", capped(table(sums, style), atMost(SUMS_SHOWN), style)),
-    ...titled("By role", capped(table(holders, style), atMost(SUMS_SHOWN), style)),
+    ...renderTotals({ permissions, roles }, atMost(isLong ? LONG_SUMS_SHOWN : SUMS_SHOWN), style),
     ...titled("By member", [
       ...shown.flatMap((group) => renderGroup(group, style, atMost(NAMES_SHOWN), origin)),
       ...(hidden > 0 ? [`${INDENT}${style.dim(moreText(hidden))}`] : []),
     ]),
+  ];
+}
+
+/** The totals by permission and by role; `where` follows them. */
+interface Totals {
+  readonly permissions: readonly (Impact["permissions"][number] & { readonly where?: string })[];
+  readonly roles: readonly (Impact["roles"][number] & { readonly where?: string })[];
+}
+
+/** Formats the number of members who gain or lose each permission, and of holders of each role. */
+export function renderTotals({ permissions, roles }: Totals, shown: number, style: Style): readonly string[] {
+  const sums = permissions.map(({ permission, gained, lost, where = "" }) => {
+    const parts = [
+      gained > 0 ? style.green(`+${counted(gained, "member")}`) : "",
+      lost > 0 ? style.red(`-${counted(lost, "member")}`) : "",
+    ].filter((part) => part !== "");
+    return [permission, `${parts.join(", ")}${where}`] as const;
+  });
+  const holders = roles.map(
+    ({ name, before, after, where = "" }) =>
+      [name, `${grouped(before)} → ${grouped(after)} holders${where}`] as const,
+  );
+  return [
+    ...titled("By permission", capped(table(sums, style), shown, style)),
+    ...titled("By role", capped(table(holders, style), shown, style)),
   ];
 }
 

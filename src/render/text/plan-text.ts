@@ -1,7 +1,8 @@
 import { oneLine } from "../../lib/escape.ts";
 import { cellWidth, counted } from "../../lib/text.ts";
 import type { Paint, Style, Verbosity } from "../style.ts";
-import { type DetailView, type RowView, wordDiffText } from "../view/change-view.ts";
+import { type DetailView, type EqualRows, type RowView, wordDiffText } from "../view/change-view.ts";
+import { equalText, namesText } from "../view/equal-text.ts";
 import {
   addCounts,
   countsText,
@@ -28,40 +29,6 @@ const NARROW_INDENT = " ".repeat(6);
 
 const RISKS_SHOWN = 12;
 
-/**
- * Formats plans: impact on people, changes, findings, refusals and totals. If quiet, plans without changes only count in
- * the total.
- */
-export function renderPlans(
-  views: readonly PlanView[],
-  style: Style,
-  verbosity: Verbosity = "normal",
-): string {
-  const shown = verbosity === "quiet" ? views.filter((view) => !isEmptyPlan(view)) : views;
-  const parts = shown.map((view) => renderPlan(view, style, verbosity));
-  if (views.length > 1) {
-    const total = addCounts(views.map(({ counts }) => counts));
-    const refused = views.filter(({ refusals }) => refusals.length > 0).map(({ merchant }) => merchant);
-    parts.push(
-      [
-        ...hangingLines(
-          `${countsText(total)}.`,
-          style.columns,
-          `${style.bold(`${counted(views.length, "merchant")}:`)} `,
-          "  ",
-        ),
-        ...(refused.length > 0
-          ? wrapText(`An apply would be refused for ${refused.map(oneLine).join(", ")}.`, style.columns).map(
-              style.red,
-            )
-          : []),
-        "",
-      ].join("\n"),
-    );
-  }
-  return parts.join("\n");
-}
-
 /** Returns whether a plan has nothing to do and nothing to refuse; it may have warnings. */
 export function isEmptyPlan({ groups, deferred, refusals, errors }: PlanView): boolean {
   return groups.length + deferred.length + refusals.length + errors.length === 0;
@@ -79,7 +46,13 @@ export function renderEmptyPlans(views: readonly PlanView[], style: Style): stri
   return `${hangingLines(text, style.columns, `${style.bold(whose)} `, "  ").join("\n")}\n`;
 }
 
-function renderPlan(view: PlanView, style: Style, verbosity: Verbosity): string {
+/** Formats the plan of a merchant; `note` follows its totals. */
+export function renderMerchantPlan(
+  view: PlanView & { readonly hidden?: number },
+  style: Style,
+  verbosity: Verbosity,
+  note = "",
+): string {
   // Never as arguments of a call, of which there may not be any number.
   const lines = [
     renderHeading(view, style),
@@ -93,11 +66,11 @@ function renderPlan(view: PlanView, style: Style, verbosity: Verbosity): string 
   ];
   if (verbosity !== "quiet" || lines.length > 1) lines.push("");
   lines.push(
-    ...hangingLines(`${countsText(view.counts)}.`, style.columns, `  ${style.bold("Plan:")} `, "    "),
+    ...hangingLines(`${countsText(view.counts)}.${note}`, style.columns, `  ${style.bold("Plan:")} `, "    "),
   );
   if (view.deferred.length > 0) lines.push(` ${deferredText(view.deferred.length)}`);
   if (view.passwords.length > 0 && verbosity !== "quiet")
-    lines.push(...renderPasswords(view.passwords, style));
+    lines.push(...renderPasswordVariables(view.passwords, style));
   if (view.errors.length > 0) lines.push(...redLines(errorsText(view.errors), style));
   if (view.refusals.length > 0) lines.push(...redLines(refusalsText(view.refusals), style));
   return `${lines.join("\n")}\n`;
@@ -107,11 +80,17 @@ function redLines(text: string, style: Style): readonly string[] {
   return wrapText(text, style.columns - 2).map((line) => `  ${style.red(line)}`);
 }
 
-function renderBody(view: PlanView, style: Style, verbosity: Verbosity): readonly string[] {
+function renderBody(
+  view: PlanView & { readonly hidden?: number },
+  style: Style,
+  verbosity: Verbosity,
+): readonly string[] {
+  const { hidden = 0 } = view;
   return [
-    ...renderImpact(view.impact, style, verbosity),
+    ...renderImpact(view.impact, style, verbosity, view.origin, view.hidden !== undefined),
     ...renderRisks(view.risks, style, verbosity),
     ...renderGroups(view, style),
+    ...(hidden > 0 ? [`    ${style.dim(moreText(hidden))}`] : []),
     ...(view.deferred.length > 0 ? ["", `  ${style.bold("Deferred")}`] : []),
     ...view.deferred.flatMap((row) => renderDeferred(row, style)),
   ];
@@ -127,7 +106,7 @@ export function renderRules(rules: readonly RuleLine[], style: Style): string {
 }
 
 /** Formats the changes, below the title of their group. */
-export function renderGroups({ groups }: PlanView, style: Style): readonly string[] {
+export function renderGroups({ groups }: Pick<PlanView, "groups">, style: Style): readonly string[] {
   return groups.flatMap(({ title, rows }) => [
     "",
     ...wrapText(title, style.columns - 2).map((line) => `  ${style.bold(line)}`),
@@ -170,7 +149,8 @@ function hangingFrom(text: string, style: Style): readonly string[] {
   return [first, ...rest.map((line) => `  ${line}`)];
 }
 
-function renderPasswords(variables: readonly string[], style: Style): readonly string[] {
+/** Formats the variables that an apply reads passwords from. */
+export function renderPasswordVariables(variables: readonly string[], style: Style): readonly string[] {
   const text = `An apply reads first passwords from ${variables.map(oneLine).join(", ")}.`;
   return wrapText(text, style.columns - 2).map((line) => `  ${line}`);
 }
@@ -206,7 +186,7 @@ function renderPlace(place: string | null, indent: string, style: Style): readon
 }
 
 /** Returns how to override a refusal; the command is kept on one line where it fits. */
-function renderOverride(override: string, style: Style): readonly string[] {
+export function renderOverride(override: string, style: Style): readonly string[] {
   const parts = ["To override:", oneLine(override)];
   return wrapList(parts, style.columns - 8, " ").map(
     (line, index) => `      ${index === 0 ? style.cyan("→") : " "} ${line}`,
@@ -214,7 +194,7 @@ function renderOverride(override: string, style: Style): readonly string[] {
 }
 
 /** Returns the line for the file that overrides the refusals; a line break between its parts does not matter in YAML. */
-function renderFileOverrides(overrides: string, style: Style): readonly string[] {
+export function renderFileOverrides(overrides: string, style: Style): readonly string[] {
   return [
     ...hangingLines(IN_FILE, style.columns, `    ${style.cyan("→")} `, "      "),
     ...wrapText(oneLine(overrides), style.columns - 8).map(
@@ -225,7 +205,8 @@ function renderFileOverrides(overrides: string, style: Style): readonly string[]
 
 const IN_FILE = "To override in git, for this plan alone, add under guards in the file:";
 
-function renderOverridden({ rule, code, message }: RefusalView, style: Style): readonly string[] {
+/** Formats a refusal that is overridden. */
+export function renderOverridden({ rule, code, message }: RefusalView, style: Style): readonly string[] {
   const [first = "", ...rest] = wrapText(
     `overridden: ${rule} ${code}: ${oneLine(message)}`,
     style.columns - 4,
@@ -250,7 +231,9 @@ export function renderHeading({ merchant, environment, service }: PlanView, styl
 }
 
 /** Formats a change with its details. */
-function renderRow({ kind, verb = kind, name, remark, details }: RowView, style: Style): readonly string[] {
+function renderRow(row: RowView, style: Style): readonly string[] {
+  if (row.equal !== undefined) return renderEqualRow(row, row.equal, style);
+  const { kind, verb = kind, name, remark, details } = row;
   const paint = paintOf(kind, style);
   const label = paint(`${SYMBOLS[kind]} ${verb}`);
   const line = `    ${label} ${oneLine(name)}`;
@@ -263,6 +246,31 @@ function renderRow({ kind, verb = kind, name, remark, details }: RowView, style:
           ...hangingLines(note, style.columns, NARROW_INDENT, NARROW_INDENT).map(style.dim),
         ];
   return [...head, ...details.flatMap((one) => renderDetail(one, style))];
+}
+
+const EQUAL_NAMES_SHOWN = 6;
+
+/** Formats equal changes: what is changed, where, for how many people, and who they are if there are several. */
+function renderEqualRow(row: RowView, equal: EqualRows, style: Style): readonly string[] {
+  const { kind, verb } = row;
+  const { subject, where, effect, names, whole } = equalText(row, equal);
+  const label = paintOf(
+    kind,
+    style,
+  )([SYMBOLS[kind], ...(whole && verb === undefined ? [] : [verb ?? kind])].join(" "));
+  const text = [subject, ...(where === "" ? [] : [`in ${where}`])].join(" ");
+  const indent = style.columns < NARROW ? NARROW_INDENT : DETAIL_INDENT;
+  const named = oneLine(namesText(names, EQUAL_NAMES_SHOWN));
+  return [
+    ...hangingLines(
+      oneLine(effect === "" ? text : `${text}; ${effect}`),
+      style.columns,
+      `    ${label} `,
+      NARROW_INDENT,
+    ),
+    ...(whole ? [] : row.details.flatMap((one) => renderDetail(one, style))),
+    ...(names.length === 0 ? [] : hangingLines(named, style.columns, indent, indent)),
+  ];
 }
 
 function paintOf(kind: RowView["kind"], style: Style): Paint {

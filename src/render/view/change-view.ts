@@ -23,6 +23,22 @@ export interface RowView {
   /** The reason or the state: "not in the file", "pending"; may be empty. */
   readonly remark: string;
   readonly details: readonly DetailView[];
+  /** The equal changes that the row stands for, if there are several. */
+  readonly equal?: EqualRows;
+}
+
+/** Equal changes, of one name at several merchants, or of several names. */
+export interface EqualRows {
+  readonly names: readonly string[];
+  /** Codes of the merchants, in order. */
+  readonly merchants: readonly string[];
+  /** Codes of the other merchants that are shown. */
+  readonly others: readonly string[];
+  readonly changes: number;
+  /** Number of members who gain a permission that the changes add to a role. */
+  readonly gain: number;
+  /** Number of members who lose a permission that the changes take from a role. */
+  readonly lose: number;
 }
 
 /** Returns the view of a change that every format shows. */

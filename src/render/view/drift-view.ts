@@ -13,6 +13,9 @@ const TITLES: Readonly<Record<DriftCause, string>> = {
 };
 const CAUSES: readonly DriftCause[] = ["outside-git", "not-applied", "due", "unknown"];
 
+/** The titles of a drift's groups, in the order they are shown. */
+export const DRIFT_TITLES: readonly string[] = CAUSES.map((cause) => TITLES[cause]);
+
 /** The number of differences of each kind, and of rules that live access breaks. */
 export interface DriftSums {
   readonly added: number;

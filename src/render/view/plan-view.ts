@@ -18,8 +18,12 @@ export interface DeferredView extends RowView {
 export interface RefusalView {
   readonly rule: Refusal["rule"];
   readonly code: string;
+  /** The role or member that it is about; `null` if it is about none. */
+  readonly name: string | null;
   readonly message: string;
   readonly hint: string;
+  /** The override without a fingerprint; `null` if nothing overrides it. */
+  readonly overrideOf: string | null;
   /** The command and option that override it for this plan; `null` if nothing does. */
   readonly override: string | null;
   /** The location of the rule; `null` if unknown. */
@@ -53,6 +57,7 @@ export interface PlanView {
   readonly errors: readonly FindingView[];
   /** Warnings; the same one about several roles or members is merged. */
   readonly warnings: readonly FindingView[];
+  readonly everyWarning: readonly FindingView[];
   /** Environment variables that an apply reads first passwords from; by name. */
   readonly passwords: readonly string[];
 }
@@ -79,17 +84,16 @@ export function planView(
   });
   const fingerprint = plan.fingerprint.slice(0, FINGERPRINT_SHOWN);
   const refusalView = (refusal: Refusal): RefusalView => {
-    const { rule, code, message, hint } = refusal;
+    const { rule, code, name, message, hint, override: overrideOf } = refusal;
     // An apply does not know the rules of a base branch, so only the file can override them.
     const override =
-      refusal.override === null || refusal.by === "base"
-        ? null
-        : `${command} --allow ${shellWord(`${refusal.override}@${fingerprint}`)}`;
-    return { rule, code, message, hint, override, place: placeOf(plan, refusal) };
+      overrideOf === null || refusal.by === "base" ? null : overrideCommand(command, overrideOf, fingerprint);
+    return { rule, code, name, message, hint, overrideOf, override, place: placeOf(plan, refusal) };
   };
   const refusals = plan.refusals.filter((refusal) => !overridden.includes(refusal));
   const inFile = plan.overridden ?? [];
   const findingView = (finding: Finding): FindingView => ({ ...finding, place: placeOf(plan, finding) });
+  const everyWarning = plan.findings.filter(({ severity }) => severity === "warning").map(findingView);
   return {
     merchant: plan.merchant,
     environment: plan.environment,
@@ -111,13 +115,19 @@ export function planView(
         ? overridesLine([...inFile, ...refusals], fingerprint)
         : null,
     errors: plan.findings.filter(({ severity }) => severity === "error").map(findingView),
-    warnings: joinSame(plan.findings.filter(({ severity }) => severity === "warning")).map(findingView),
+    warnings: joinSame(everyWarning),
+    everyWarning,
     passwords: [...new Set(plan.changes.flatMap(passwordOf))].sort(),
   };
 }
 
 function isOwn({ override, rules }: Refusal): boolean {
   return override !== null && rules === undefined;
+}
+
+/** Returns the command and option that override a refusal; of the fingerprint, the beginning is used. */
+export function overrideCommand(command: PlanCommand, override: string, fingerprint: string): string {
+  return `${command} --allow ${shellWord(`${override}@${fingerprint.slice(0, FINGERPRINT_SHOWN)}`)}`;
 }
 
 /** Returns the overrides of refusals as a line of YAML; a file cannot override enforced rules. */
@@ -197,9 +207,9 @@ const NAMES_SHOWN = 10;
 /**
  * Combines findings with the same message about several roles or members into the first, which names the others.
  */
-export function joinSame(findings: readonly Finding[]): readonly Finding[] {
+export function joinSame<Found extends Finding>(findings: readonly Found[]): readonly Found[] {
   if (findings.length < MANY) return findings;
-  const groups = new Map<string, Finding[]>();
+  const groups = new Map<string, Found[]>();
   for (const finding of findings) {
     const key = whatItSays(finding);
     const group = groups.get(key);
@@ -215,7 +225,7 @@ function whatItSays({ code, severity, resource, name, message, hint }: Finding):
   return JSON.stringify([code, severity, resource, unnamed(message), hint === null ? null : unnamed(hint)]);
 }
 
-function joined([first, ...others]: readonly Finding[]): readonly Finding[] {
+function joined<Found extends Finding>([first, ...others]: readonly Found[]): readonly Found[] {
   if (first === undefined) return [];
   const names = others.map(({ name }) => name);
   const more = names.length - NAMES_SHOWN;

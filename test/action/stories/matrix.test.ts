@@ -64,7 +64,7 @@ describe("plans of a matrix", () => {
     const jobs = [await part(FIRST), await part(`${SECOND} ${THIRD}`, { "api-key": "" })];
     const published = await publish(await downloadParts(jobs));
     expect(published.outputs).toMatchObject({ result: "failed", "failure-reason": "service" });
-    expect(comment()).toContain(`${SECOND} could not be read`);
+    expect(comment()).toContain(`${SECOND}, ${THIRD} could not be read`);
   });
 
   test("are none where nothing changes", async () => {

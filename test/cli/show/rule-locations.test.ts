@@ -4,7 +4,7 @@ import { loadMerchants } from "../../../src/config/load-merchants.ts";
 import { buildPlan } from "../../../src/plan/build-plan.ts";
 import { judgeDeclared } from "../../../src/plan/judge/judge-rules.ts";
 import { PLAIN } from "../../../src/render/style.ts";
-import { renderPlans } from "../../../src/render/text/plan-text.ts";
+import { renderPlans } from "../../../src/render/text/plans-text.ts";
 import { planView } from "../../../src/render/view/plan-view.ts";
 import { live, liveMember, liveRole, matches, NOW } from "../../support/build.ts";
 

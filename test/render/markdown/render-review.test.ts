@@ -7,6 +7,7 @@ import { MIN_REVIEW_SIZE } from "../../../src/render/markdown/fit-review.ts";
 import { renderReview } from "../../../src/render/markdown/render-review.ts";
 import type { ReviewInput } from "../../../src/render/markdown/review-sections.ts";
 import { driftView } from "../../../src/render/view/drift-view.ts";
+import { MIN_FLEET } from "../../../src/render/view/fleet-view.ts";
 import { planView } from "../../../src/render/view/plan-view.ts";
 import { groupRuleNotes, type RuleNote } from "../../../src/render/view/rules-view.ts";
 import { anyCharacter } from "../../support/any-character.ts";
@@ -191,47 +192,67 @@ describe("a review that would be too large leaves out", () => {
   const rich = richPlan();
   const gone = Array.from({ length: 60 }, (_, index) => liveRole(`role_${index}`, `Role ${index}`));
   const cleared = planOf(desired({ roles: [] }), live(gone));
-  const views = [...merchants(3, () => rich), planView(cleared), ...merchants(20, () => same)];
+  const edited = planOf(
+    desired({ merchant: "MC90", roles: [role("Solo", { permissions: ["sell", "count"] })] }),
+    live([liveRole("role_1", "Solo", { permissions: ["sell"] })]),
+  );
+  const views = [
+    ...merchants(3, () => rich),
+    planView(cleared),
+    planView(edited),
+    ...merchants(20, () => same),
+  ];
   const whole = renderReview(review({ views }), 1_000_000);
 
   test("nothing where it fits", () => {
     expect(whole).not.toContain("Left out");
     expect(renderReview(review({ views }), whole.length)).toBe(whole);
-    expect(renderReview(review({ views }), whole.length - 1)).toContain("20 merchants without changes");
+    expect(renderReview(review({ views }), whole.length - 1)).toContain("names behind equal changes");
   });
 
-  test("drops merchants without changes, then field diffs, people and changes, and never a risk", () => {
+  test("shortens lists of names, then merchants without changes, field diffs, people and changes", () => {
     const steps = new Set<string>();
-    for (let size = whole.length - 1; size >= MIN_REVIEW_SIZE; size -= 1201) {
+    for (let size = whole.length - 1; size >= MIN_REVIEW_SIZE; size -= 151) {
       const markdown = renderReview(review({ views }), size);
       expect(markdown.length).toBeLessThanOrEqual(size);
       expectWellFormed(markdown);
       const notice = /Left out to keep this short:\*\* (.*?)\. `/.exec(markdown)?.[1] ?? "";
       steps.add(notice.replaceAll(/\d+/g, "n"));
-      if (!notice.includes("of risks")) expect(markdown).toContain("- MC1: role Role 59: not in the file");
+      if (!notice.includes("ends of")) expect(markdown).toContain("- MC1: role Role 59: not in the file");
+      expect(markdown).toMatch(/### \d+ changes that are equal at several merchants\n/);
       expect(markdown).toContain("are removed");
     }
     const order = [...steps];
     const first = (what: string) => order.findIndex((notice) => notice.includes(what));
-    const firsts = ["without changes", "field diffs", "people", "all changes", "the table", "of risks"].map(
-      first,
-    );
+    const firsts = [
+      "names behind",
+      "the ends of",
+      "without changes",
+      "field diffs",
+      "people",
+      "all changes",
+      "the table",
+      "of risks",
+    ].map(first);
     expect(firsts).toEqual([...firsts].sort((a, b) => a - b));
     expect(firsts[0]).toBe(0);
     expect(firsts).not.toContain(-1);
   });
 
-  test("the names of risks only where nothing else is left to leave out, and then their numbers stay", () => {
+  test("the ends of lists, and their numbers stay", () => {
     const roles = Array.from({ length: 3000 }, (_, index) => liveRole(`role_${index}`, `Role ${index}`));
     const many = planView(planOf(desired({ roles: [] }), live(roles)));
     const markdown = renderReview(review({ views: [many] }), 5000);
     expect(markdown).toContain("### ⚠️ 3,000 roles are removed");
-    expect(markdown).toContain("the names in 1 list of risks, whose totals are above");
+    expect(markdown).toContain("- MC1: role Role 100: not in the file\n");
+    expect(markdown).toMatch(/\n {2}… and 2,9\d\d more\n/);
+    expect(markdown).toContain("the ends of 1 list, whose totals are above");
     expect(markdown).toContain("guard max-removals");
     expect(markdown.length).toBeLessThanOrEqual(5000);
   });
 });
 
+const WORDS = { administrators: /administrator/, sensitive: /sensitive/, removals: /removed/ };
 const anyPlans = fc.array(fc.tuple(desiredStates, liveStates), { maxLength: 5 });
 
 test("whatever the plans and the size, a review fits, is well-formed, and tells every risk or their number", () => {
@@ -244,20 +265,16 @@ test("whatever the plans and the size, a review fits, is well-formed, and tells 
       expect(markdown.length).toBeLessThanOrEqual(size);
       expectWellFormed(markdown);
       const counted = markdown.includes("whose totals are above");
-      for (const { merchant, risks } of views) {
-        for (const { kind, items } of risks) {
-          for (const { name, resource } of counted ? [] : items) {
-            expect(markdown).toContain(`${merchant}: ${resource} ${name}: `);
-          }
-          if (counted)
-            expect(markdown).toMatch(
-              {
-                administrators: /administrator/,
-                sensitive: /sensitive/,
-                removals: /removed/,
-              }[kind],
+      const risks = views.flatMap((view) => view.risks.map((risk) => ({ ...risk, merchant: view.merchant })));
+      for (const { merchant, kind, items } of risks) {
+        if (counted) expect(markdown).toMatch(WORDS[kind]);
+        else
+          for (const { name, resource } of items) {
+            // What several have in common is one line, which names the merchants or counts them.
+            expect(markdown).toContain(
+              views.length >= MIN_FLEET ? name : `${merchant}: ${resource} ${name}: `,
             );
-        }
+          }
       }
     }),
     { numRuns: runs(80) },

@@ -1,0 +1,303 @@
+import { oneLine } from "../../lib/escape.ts";
+import { cellWidth, counted, grouped } from "../../lib/text.ts";
+import type { Style, Verbosity } from "../style.ts";
+import { cutRows, type Equal } from "../view/equal-changes.ts";
+import { equalGroups, fleetRiskTitle, messageAt, namesText, riskText } from "../view/equal-text.ts";
+import {
+  type FleetView,
+  fleetView,
+  type MerchantRow,
+  MIN_FLEET,
+  type OwnView,
+  type RunOf,
+  rowsIn,
+} from "../view/fleet-view.ts";
+import {
+  addCounts,
+  countsText,
+  deferredText,
+  errorsText,
+  type FindingView,
+  type PlanView,
+  type RefusalView,
+} from "../view/plan-view.ts";
+import { accessText, renderTotals } from "./impact-text.ts";
+import {
+  isEmptyPlan,
+  renderFileOverrides,
+  renderFindings,
+  renderGroups,
+  renderMerchantPlan,
+  renderOverridden,
+  renderOverride,
+  renderPasswordVariables,
+  renderRefusal,
+} from "./plan-text.ts";
+import { hangingLines, moreText, padTo, wrapText } from "./wrap.ts";
+
+/** The number of rows of changes that are shown of a long plan of one merchant, or of a few. */
+const ROWS_SHOWN = 30;
+/** The same on a narrow terminal, where each row takes more lines. */
+const NARROW_ROWS_SHOWN = 15;
+const NARROW = 60;
+/** The same of a merchant among many. */
+const OWN_ROWS_SHOWN = 10;
+/** The number of lines about single merchants in a long plan of many. */
+const OWN_LINES_SHOWN = 80;
+const SHARED_ROWS_SHOWN = 20;
+const SUMS_SHOWN = 12;
+const RISKS_SHOWN = 8;
+const MESSAGES_SHOWN = 8;
+const MERCHANTS_SHOWN = 10;
+/** Above this number of changes, a plan is cut. */
+const LONG = 60;
+
+/**
+ * Formats plans: changes, impact on people, findings, refusals and totals. What several merchants share is shown once. If
+ * quiet, plans without changes only count in the total; if verbose, every merchant is shown in full.
+ */
+export function renderPlans(
+  views: readonly PlanView[],
+  style: Style,
+  verbosity: Verbosity = "normal",
+  run: RunOf = {},
+): string {
+  if (verbosity === "verbose") return renderEach(views, views, style, verbosity);
+  const fleet = fleetView(views, run);
+  if (views.length >= MIN_FLEET) return renderFleet(fleet, style, verbosity);
+  const isLong = fleet.own.reduce((sum, { view }) => sum + rowsIn(view.groups), 0) > LONG;
+  const cut = fleet.own.map(({ view }) =>
+    isLong
+      ? {
+          ...view,
+          ...cutRows(view.groups, (style.columns < NARROW ? NARROW_ROWS_SHOWN : ROWS_SHOWN) / views.length),
+        }
+      : view,
+  );
+  return renderEach(cut, fleet.views, style, verbosity);
+}
+
+/** Formats each plan, and the totals of several. */
+function renderEach(
+  views: readonly PlanView[],
+  all: readonly PlanView[],
+  style: Style,
+  verbosity: Verbosity,
+): string {
+  const shown = verbosity === "quiet" ? views.filter((view) => !isEmptyPlan(view)) : views;
+  const parts = shown.map((view) => renderMerchantPlan(view, style, verbosity));
+  if (all.length > 1) parts.push(`${renderTotal(all, style).join("\n")}\n`);
+  return parts.join("\n");
+}
+
+function renderTotal(views: readonly PlanView[], style: Style): readonly string[] {
+  const total = addCounts(views.map(({ counts }) => counts));
+  const deferred = views.reduce((sum, view) => sum + view.deferred.length, 0);
+  const refused = views
+    .filter(({ refusals }) => refusals.length > 0)
+    .map(({ merchant }) => oneLine(merchant));
+  const broken = views.filter(({ errors }) => errors.length > 0);
+  const isFleet = views.length >= MIN_FLEET;
+  const errors = broken.flatMap((view) => view.errors);
+  const whom =
+    isFleet && refused.length === views.length ? `all ${refused.length} merchants` : namesText(refused, 12);
+  return [
+    ...hangingLines(
+      `${countsText(total)}.${isFleet ? deferredText(deferred) : ""}`,
+      style.columns,
+      `${style.bold(`${counted(views.length, "merchant")}:`)} `,
+      "  ",
+    ),
+    ...(isFleet && errors.length > 0 ? wrapText(errorsText(errors), style.columns).map(style.red) : []),
+    ...(refused.length > 0
+      ? wrapText(`An apply would be refused for ${whom}.`, style.columns).map(style.red)
+      : []),
+  ];
+}
+
+/** Formats the plans of many merchants: what they share, what each has for itself, a table, and the total. */
+function renderFleet(fleet: FleetView, style: Style, verbosity: Verbosity): string {
+  const isQuiet = verbosity === "quiet";
+  const { refusals, overridden, overrides, errors, warnings } = fleet;
+  const lines = [
+    ...renderWhere(fleet.views, style),
+    ...(isQuiet ? [] : renderShared(fleet, style)),
+    ...renderOwn(fleet, style, verbosity),
+    ...renderFindings(
+      {
+        errors: messages(fleet, errors),
+        warnings: isQuiet ? [] : messages(fleet, warnings),
+      },
+      style,
+    ),
+    ...more(errors.length - MESSAGES_SHOWN, style),
+    ...(refusals.length > 0 ? ["", `  ${style.red(style.bold("An apply would be refused:"))}`] : []),
+    ...messages(fleet, refusals).flatMap((one) => renderRefusal({ ...one, override: null }, style)),
+    ...more(refusals.length - MESSAGES_SHOWN, style),
+    ...overrides.commands.slice(0, MESSAGES_SHOWN).flatMap((one) => renderOverride(one, style)),
+    ...more(overrides.commands.length - MESSAGES_SHOWN, style),
+    ...(overrides.line === null ? [] : renderFileOverrides(overrides.line, style)),
+    ...(overridden.length > 0 ? [""] : []),
+    ...messages(fleet, overridden).flatMap((one) => renderOverridden(one, style)),
+    ...(fleet.passwords.length > 0 && !isQuiet
+      ? ["", ...renderPasswordVariables([namesText(fleet.passwords, 8)], style)]
+      : []),
+    ...renderTable(fleet, style),
+    "",
+    ...renderTotal(fleet.views, style),
+    "",
+  ];
+  return lines.join("\n");
+}
+
+/** Formats the heading: the number of merchants, and where they are. */
+function renderWhere(views: readonly PlanView[], style: Style): readonly string[] {
+  const where = [
+    ...new Set(views.flatMap(({ environment }) => environment ?? [])),
+    ...new Set(views.map(({ service }) => service)),
+  ].map(oneLine);
+  const head = counted(views.length, "merchant");
+  return hangingLines(`· ${where.join(" · ")}`, style.columns, `${style.bold(head)} `, "  ").map(
+    (line, index) => (index === 0 ? line : style.dim(line)),
+  );
+}
+
+function renderShared(fleet: FleetView, style: Style): readonly string[] {
+  const { groups, hidden } = cutRows(equalGroups(fleet), SHARED_ROWS_SHOWN);
+  return [
+    ...renderGroups({ groups }, style),
+    ...more(hidden, style),
+    ...renderFleetRisks(fleet, style),
+    ...renderFleetImpact(fleet, style),
+  ];
+}
+
+function more(count: number, style: Style): readonly string[] {
+  return count > 0 ? [`    ${style.dim(moreText(count))}`] : [];
+}
+
+function renderFleetRisks(fleet: FleetView, style: Style): readonly string[] {
+  if (fleet.risks.length === 0) return [];
+  return [
+    "",
+    `  ${style.bold("Risks")}`,
+    ...fleet.risks.flatMap((risk) => {
+      const shown = risk.equal.slice(0, RISKS_SHOWN);
+      const hidden = risk.equal.slice(shown.length).reduce((sum, { all }) => sum + all.length, 0);
+      return [
+        ...hangingLines(fleetRiskTitle(risk), style.columns, `    ${style.red("!")} `, "      "),
+        ...shown.flatMap((one) =>
+          hangingLines(oneLine(riskText(fleet, risk, one)), style.columns, "      ", "        "),
+        ),
+        ...(hidden > 0 ? [`      ${style.dim(moreText(hidden))}`] : []),
+      ];
+    }),
+  ];
+}
+
+function renderFleetImpact({ impact, people }: FleetView, style: Style): readonly string[] {
+  if (impact.members === 0) return [];
+  const at = (merchants: number): string => ` at ${counted(merchants, "merchant")}`;
+  return [
+    "",
+    ...hangingLines(accessText(impact.members, "plan"), style.columns, `  ${style.bold("Access")}: `, "    "),
+    ...renderTotals(
+      {
+        permissions: impact.permissions.map((one) => ({ ...one, where: at(one.merchants) })),
+        roles: impact.roles.map((one) => ({ ...one, where: at(one.merchants) })),
+      },
+      SUMS_SHOWN,
+      style,
+    ),
+    ...(people.some(({ item }) => item.unknownGained.length + item.unknownLost.length > 0)
+      ? [`    ${style.dim("Some roles have permissions that the service does not report (--verbose).")}`]
+      : []),
+  ];
+}
+
+/** Formats what single merchants have for themselves; a long list is cut, with a count. */
+function renderOwn({ own }: FleetView, style: Style, verbosity: Verbosity): readonly string[] {
+  const shown =
+    verbosity === "quiet" ? own.filter(({ view }) => view.refusals.length + view.errors.length > 0) : own;
+  const isLong =
+    shown.reduce((sum, { view }) => sum + rowsIn(view.groups), 0) > LONG || shown.length > LONG / 4;
+  const lines: string[] = [];
+  const blocks = isLong ? shown.toSorted((a, b) => urgency(a) - urgency(b)) : shown;
+  let count = 0;
+  for (const { view, above } of blocks) {
+    const cut = isLong ? { ...view, ...cutRows(view.groups, OWN_ROWS_SHOWN) } : view;
+    const note = above > 0 ? ` ${grouped(above)} of these ${above === 1 ? "is" : "are"} above.` : "";
+    const block = renderMerchantPlan(cut, style, verbosity, note).trimEnd().split("\n");
+    if (isLong && count > 0 && lines.length + block.length >= OWN_LINES_SHOWN) break;
+    lines.push("", ...block);
+    count += 1;
+  }
+  const left = blocks.slice(count);
+  if (left.length === 0) return lines;
+  const changes = left.reduce((sum, { view }) => sum + rowsIn(view.groups), 0);
+  const what = `… and ${counted(left.length, "more merchant")} with ${counted(changes, "change")} of their own (-m CODE shows one, --verbose all)`;
+  return [...lines, "", ...wrapText(what, style.columns).map(style.dim)];
+}
+
+/** Sorts merchants that would be refused or that lose something first. */
+function urgency({ view }: OwnView): number {
+  if (view.errors.length + view.refusals.length > 0) return 0;
+  return view.groups.some(({ rows }) => rows.some(({ kind }) => kind === "delete" || kind === "replace"))
+    ? 1
+    : 2;
+}
+
+function messages<Item extends RefusalView | FindingView>(
+  fleet: FleetView,
+  groups: readonly Equal<Item>[],
+): readonly Item[] {
+  return groups.slice(0, MESSAGES_SHOWN).map((group) => messageAt(fleet, group));
+}
+
+const HEADS = ["+", "~", "-", "people", "risks"] as const;
+
+/** Formats the table of merchants with changes. */
+function renderTable({ rows, views }: FleetView, style: Style): readonly string[] {
+  if (rows.length === 0) return [];
+  const shown = rows.slice(0, MERCHANTS_SHOWN);
+  const hidden = rows.slice(shown.length).reduce((sum, { merchants }) => sum + merchants.length, 0);
+  const changed = rows.reduce((sum, { merchants }) => sum + merchants.length, 0);
+  const idle = views.length - changed;
+  const names = shown.map(({ merchants }) =>
+    oneLine(merchants.length === 1 ? merchants.join("") : namesText(merchants, 1)),
+  );
+  const cells = shown.map(numbersOf);
+  const widths = HEADS.map((head, index) =>
+    Math.max(head.length, ...cells.map((row) => (row[index] ?? "").length)),
+  );
+  const fixed = widths.reduce((sum, width) => sum + width + 2, 0);
+  const notes = shown.map(({ outcome }) => outcome);
+  const note = Math.max(0, ...notes.map((text) => (text === "" ? 0 : text.length + 2)));
+  const room = Math.max(style.columns - fixed - note - 2, 8);
+  const width = Math.min(Math.max("Merchant".length, ...names.map(cellWidth)), room);
+  const line = (name: string, numbers: readonly string[], text: string): readonly string[] => {
+    const right = numbers.map((one, index) => `  ${one.padStart(widths[index] ?? 0)}`).join("");
+    const end = text === "" ? "" : `  ${style.red(text)}`;
+    return cellWidth(name) <= width
+      ? [`  ${padTo(name, width)}${right}${end}`]
+      : [`  ${name}`, `  ${" ".repeat(width)}${right}${end}`];
+  };
+  const head = line("Merchant", HEADS, "");
+  return [
+    "",
+    ...head.map(style.dim),
+    ...shown.flatMap((_, index) => line(names[index] ?? "", cells[index] ?? [], notes[index] ?? "")),
+    ...(hidden > 0
+      ? wrapText(
+          `… and ${counted(hidden, "more merchant")} (-m CODE shows one, --verbose all)`,
+          style.columns - 2,
+        ).map((text) => `  ${style.dim(text)}`)
+      : []),
+    ...(idle > 0 ? [`  ${style.dim(`${counted(idle, "merchant")} without changes`)}`] : []),
+  ];
+}
+
+/** Returns the cells of a row; of several merchants, what each of them has. */
+function numbersOf({ create, update, delete: remove, people, risks }: MerchantRow): readonly string[] {
+  return [create, update, remove, people, risks].map((one) => (one === 0 ? "·" : grouped(one)));
+}

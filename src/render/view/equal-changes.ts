@@ -1,0 +1,253 @@
+import { byCodeUnit, naturally } from "../../lib/text.ts";
+import type { DetailView, EqualRows, RowView } from "./change-view.ts";
+import { DRIFT_TITLES } from "./drift-view.ts";
+import type { GroupView, PlanView } from "./plan-view.ts";
+import { isSensitive } from "./risk-view.ts";
+
+/** From this number of merchants on, equal things are shown once. */
+export const MIN_SHARED = 3;
+
+/** Above this number of rows, equal changes of different names are combined as well. */
+const LONG = 60;
+
+/** From this number of names on, their equal changes are combined in a long plan. */
+const MANY_NAMES = 5;
+
+/** Something at a merchant; what is equal at several has the same key. */
+export interface Occurrence<Item> {
+  /** Position of the merchant's view. */
+  readonly at: number;
+  readonly name: string;
+  readonly key: string;
+  readonly item: Item;
+}
+
+/** Equal things: the first of them, and where the others are. */
+export interface Equal<Item> {
+  readonly item: Item;
+  readonly all: readonly Occurrence<Item>[];
+  /** Distinct, in the order of the occurrences. */
+  readonly names: readonly string[];
+  /** Positions of the merchants' views, in order. */
+  readonly places: readonly number[];
+}
+
+/** Groups occurrences by a text, in the order of the first of each. */
+export function groupEqual<Item>(
+  occurrences: readonly Occurrence<Item>[],
+  textOf: (one: Occurrence<Item>) => string,
+): readonly Equal<Item>[] {
+  const groups = new Map<string, Occurrence<Item>[]>();
+  for (const one of occurrences) {
+    const text = textOf(one);
+    const group = groups.get(text);
+    if (group) group.push(one);
+    else groups.set(text, [one]);
+  }
+  return [...groups.values()].flatMap((all) => {
+    const [first] = all;
+    if (first === undefined) return [];
+    const names = [...new Set(all.map(({ name }) => name))];
+    return [{ item: first.item, all, names, places: [...new Set(all.map(({ at }) => at))] }];
+  });
+}
+
+/** Returns a merchant's items in the order of all merchants: by code, then as they are. */
+export function occurrencesOf<Item>(
+  views: readonly PlanView[],
+  itemsOf: (
+    view: PlanView,
+  ) => readonly { readonly name: string; readonly key: string; readonly item: Item }[],
+): readonly Occurrence<Item>[] {
+  return views.flatMap((view, at) => itemsOf(view).map((one) => ({ ...one, at })));
+}
+
+/** Returns views in the natural order of their merchants' codes. */
+export function inOrder<View extends PlanView>(views: readonly View[]): readonly View[] {
+  return views.toSorted((a, b) => naturally(a.merchant, b.merchant));
+}
+
+/** The rows that several merchants share, and those of each. */
+export interface SharedRows {
+  readonly shared: readonly GroupView[];
+  /** By the position of the view. */
+  readonly own: readonly (readonly GroupView[])[];
+}
+
+interface TitledRow {
+  readonly title: string;
+  readonly row: RowView;
+}
+
+/**
+ * Splits the rows of views, which are in order, into those that are equal at several merchants and the rest. Every change
+ * is in exactly one row. In a long plan, equal changes of different names are one row as well.
+ */
+export function shareRows(views: readonly PlanView[], shares: boolean): SharedRows {
+  const all = occurrencesOf(views, ({ groups }) =>
+    groups.flatMap(({ title, rows }) =>
+      rows.map((row) => ({ name: row.name, key: contentOf(title, row), item: { title, row } })),
+    ),
+  );
+  const isShared = ({ places }: Equal<TitledRow>): boolean => shares && places.length >= MIN_SHARED;
+  const byName = groupEqual(all, ({ key, name }) => `${key}\n${name}`);
+  const sharedByName = byName.filter(isShared);
+  const left = byName.filter((group) => !isShared(group)).flatMap((group) => group.all);
+  const shared = [
+    ...(sharedByName.length > LONG ? joinNames(sharedByName) : sharedByName),
+    ...(left.length > LONG ? manyNames(groupEqual(left, ({ key }) => key)).filter(isShared) : []),
+  ];
+  const taken = new Set(shared.flatMap((group) => group.all));
+  const rest = left.filter((one) => !taken.has(one)).sort((a, b) => a.at - b.at);
+  const own = left.length > LONG ? groupEqual(rest, ({ key, at }) => `${at}\n${key}`) : [];
+  const joined = new Set(manyNames(own));
+  const single = own.filter((group) => !joined.has(group)).flatMap((group) => group.all);
+  const rows = own.length === 0 ? rest.map(alone) : [...joined, ...single.map(alone)];
+  const byView = new Map<number, Equal<TitledRow>[]>();
+  for (const one of rows) {
+    const [at = 0] = one.places;
+    const known = byView.get(at);
+    if (known) known.push(one);
+    else byView.set(at, [one]);
+  }
+  const positions = new Map(all.map((one, index) => [one, index]));
+  const position = ({ all: [first] }: Equal<TitledRow>): number => (first && positions.get(first)) ?? 0;
+  return {
+    shared: titled(
+      shared.toSorted(
+        (a, b) =>
+          dangerRank(a.item.row) - dangerRank(b.item.row) || b.all.length - a.all.length || byKey(a, b),
+      ),
+      views,
+    ),
+    own: views.map((_, at) =>
+      titled(
+        (byView.get(at) ?? []).toSorted((a, b) => position(a) - position(b)),
+        views,
+      ),
+    ),
+  };
+}
+
+function alone(one: Occurrence<TitledRow>): Equal<TitledRow> {
+  return { item: one.item, all: [one], names: [one.name], places: [one.at] };
+}
+
+function manyNames(groups: readonly Equal<TitledRow>[]): readonly Equal<TitledRow>[] {
+  return groups.filter(({ names }) => names.length >= MANY_NAMES);
+}
+
+/** Combines groups of equal content at the very same merchants. */
+function joinNames(groups: readonly Equal<TitledRow>[]): readonly Equal<TitledRow>[] {
+  const byPlaces = new Map<Occurrence<TitledRow>, string>();
+  for (const { all, places } of groups) for (const one of all) byPlaces.set(one, places.join(" "));
+  return groupEqual(
+    groups.flatMap(({ all }) => all),
+    (one) => `${one.key}\n${byPlaces.get(one)}`,
+  );
+}
+
+/** Returns what a change does, without its name and without what differs from person to person. */
+function contentOf(title: string, row: RowView): string {
+  const { kind, verb, resource, remark } = row;
+  return JSON.stringify([title, kind, verb, resource, remark, row.details.filter(isCompared(row))]);
+}
+
+/** Metadata of a member who comes or goes, such as an employee number, makes no other change of it. */
+function isCompared({ kind, resource }: RowView): (detail: DetailView) => boolean {
+  const isWhole = resource === "member" && (kind === "create" || kind === "delete");
+  return ({ label }) => !isWhole || (label !== "metadata" && label !== "nickname");
+}
+
+const DANGEROUS = 0;
+const HARMLESS = 1;
+
+/** Ranks what cannot be undone, or gives power over access or money, first. */
+export function dangerRank(row: RowView): number {
+  if (row.kind === "delete" || row.kind === "replace") return DANGEROUS;
+  const gained = row.details.flatMap(({ label, added, plain }) => {
+    if (label === "permissions") return [...added, ...plain].filter(isSensitive);
+    return label === "roles" ? [...added, ...plain].filter((role) => ADMINISTRATOR.test(role)) : [];
+  });
+  return gained.length > 0 ? DANGEROUS : HARMLESS;
+}
+
+/** Matches how a change names an administrator's role. */
+const ADMINISTRATOR = /\brole_(?:owner|admin)\b/;
+
+function byKey(a: Equal<TitledRow>, b: Equal<TitledRow>): number {
+  const textOf = ({ all: [first] }: Equal<TitledRow>): string => `${first?.name}\n${first?.key}`;
+  return byCodeUnit(textOf(a), textOf(b));
+}
+
+const TITLES: readonly string[] = ["Roles", "Members", ...DRIFT_TITLES];
+
+function titled(groups: readonly Equal<TitledRow>[], views: readonly PlanView[]): readonly GroupView[] {
+  const titles = [...new Set(groups.map(({ item }) => item.title))];
+  return titles
+    .toSorted((a, b) => TITLES.indexOf(a) - TITLES.indexOf(b))
+    .map((title) => ({
+      title,
+      rows: groups
+        .filter(({ item }) => item.title === title)
+        .map((group) => (group.all.length === 1 ? group.item.row : joinedRow(group, views))),
+    }));
+}
+
+function joinedRow(group: Equal<TitledRow>, views: readonly PlanView[]): RowView {
+  const { row } = group.item;
+  const rows = group.all.map(({ item }) => item.row);
+  const details = [...new Set(rows.flatMap((one) => one.details.map(({ label }) => label)))].map((label) =>
+    joinedDetail(
+      label,
+      rows.map((one) => one.details.find((detail) => detail.label === label)),
+    ),
+  );
+  return { ...row, details, equal: equalRows(group, views) };
+}
+
+function joinedDetail(label: string, details: readonly (DetailView | undefined)[]): DetailView {
+  const [first] = details;
+  const same = first !== undefined && new Set(details.map((one) => JSON.stringify(one))).size === 1;
+  return same ? first : { label, removed: [], added: [], plain: ["not the same for all"] };
+}
+
+function equalRows(
+  { all, names, places, item: { row } }: Equal<TitledRow>,
+  views: readonly PlanView[],
+): EqualRows {
+  const permissions =
+    row.resource === "role" ? row.details.filter(({ label }) => label === "permissions") : [];
+  const [added, removed] = [
+    new Set(permissions.flatMap((detail) => detail.added)),
+    new Set(permissions.flatMap((detail) => detail.removed)),
+  ];
+  const members = places.flatMap((at) => views[at]?.impact.members ?? []);
+  const here = new Set(places);
+  const codes = (isHere: boolean): readonly string[] =>
+    views.flatMap(({ merchant }, at) => (here.has(at) === isHere ? [merchant] : []));
+  return {
+    names,
+    merchants: codes(true),
+    others: codes(false),
+    changes: all.length,
+    gain: members.filter(({ gained }) => gained.some((one) => added.has(one))).length,
+    lose: members.filter(({ lost }) => lost.some((one) => removed.has(one))).length,
+  };
+}
+
+/** Cuts groups to a number of rows, and counts the changes of the others; what is dangerous is kept first. */
+export function cutRows(
+  groups: readonly GroupView[],
+  most: number,
+): { readonly groups: readonly GroupView[]; readonly hidden: number } {
+  const all = groups.flatMap(({ rows }) => rows);
+  if (all.length <= most) return { groups, hidden: 0 };
+  const kept = new Set(all.toSorted((a, b) => dangerRank(a) - dangerRank(b)).slice(0, most));
+  return {
+    groups: groups
+      .map(({ title, rows }) => ({ title, rows: rows.filter((row) => kept.has(row)) }))
+      .filter(({ rows }) => rows.length > 0),
+    hidden: all.reduce((sum, row) => sum + (kept.has(row) ? 0 : (row.equal?.changes ?? 1)), 0),
+  };
+}

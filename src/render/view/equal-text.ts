@@ -1,0 +1,131 @@
+import { counted, grouped } from "../../lib/text.ts";
+import type { EqualRows, RowView } from "./change-view.ts";
+import { dangerRank, type Equal } from "./equal-changes.ts";
+import type { FleetRisk, FleetView } from "./fleet-view.ts";
+import type { FindingView, RefusalView } from "./plan-view.ts";
+import { riskTitle } from "./risk-view.ts";
+
+/** The number of names in a list before the others are only counted. */
+export const NAMES_SHOWN = 5;
+
+/** "MC1, MC2 and 38 more". */
+export function namesText(names: readonly string[], shown: number = NAMES_SHOWN): string {
+  const more = names.length - shown;
+  // Nobody is counted who could be named in the place of it.
+  if (more <= 1) return names.join(", ");
+  return `${names.slice(0, shown).join(", ")} and ${grouped(more)} more`;
+}
+
+/** "298 merchants (all but MC12, MC40)", "40 merchants (MC1, MC2 and 38 more)" or "all 300 merchants". */
+export function merchantsText(merchants: readonly string[], others: readonly string[]): string {
+  const isMost = others.length <= NAMES_SHOWN && others.length * 2 < merchants.length;
+  if (others.length === 0) return `all ${counted(merchants.length, "merchant")}`;
+  const which = isMost ? `all but ${others.join(", ")}` : namesText(merchants);
+  return `${counted(merchants.length, "merchant")} (${which})`;
+}
+
+/** Returns the merchants of a group of a fleet, as `merchantsText` has them. */
+function placesText({ views }: Pick<FleetView, "views">, places: readonly number[]): string {
+  const here = new Set(places);
+  const codes = (isHere: boolean): readonly string[] =>
+    views.flatMap(({ merchant }, at) => (here.has(at) === isHere ? [merchant] : []));
+  return merchantsText(codes(true), codes(false));
+}
+
+/** Returns what is said of several merchants, with their names. */
+export function messageAt<Item extends RefusalView | FindingView>(
+  fleet: Pick<FleetView, "views">,
+  { item, names, places }: Equal<Item>,
+): Item {
+  const others = names.filter((name) => name !== item.name);
+  const also = others.length === 0 ? "" : ` The same applies to ${namesText(others)}.`;
+  return { ...item, message: `In ${placesText(fleet, places)}: ${item.message}${also}` };
+}
+
+/** A row of equal changes in words: "Cashier: + payouts_edit", "all 300 merchants", and what it does to people. */
+export interface EqualText {
+  /** What is changed, with the change if it is short enough to stand there. */
+  readonly subject: string;
+  /** Empty at a single merchant. */
+  readonly where: string;
+  /** "2,700 members gain it"; may be empty. */
+  readonly effect: string;
+  /** The names, if there are several; each stands for a change of its own. */
+  readonly names: readonly string[];
+  /** True if the details are in the subject. */
+  readonly whole: boolean;
+}
+
+const SHORT = 48;
+
+/** Returns the words of a row of equal changes. */
+export function equalText(row: RowView, equal: EqualRows): EqualText {
+  const { resource, kind, name, details, remark } = row;
+  const { names, merchants, others } = equal;
+  const who =
+    names.length === 1 ? `${resource === "role" ? "role " : ""}${name}` : counted(names.length, resource);
+  const [only, ...more] = details;
+  const said =
+    only === undefined || more.length > 0 || (only.label !== "permissions" && only.label !== "roles")
+      ? ""
+      : [
+          ...only.removed.map((one) => `- ${one}`),
+          ...only.added.map((one) => `+ ${one}`),
+          ...(kind === "create" ? only.plain.map((one) => `+ ${one}`) : []),
+        ].join(", ");
+  const whole = said !== "" && said.length <= SHORT;
+  return {
+    subject: `${whole ? `${who}: ${said}` : who}${remark === "" ? "" : ` (${remark})`}`,
+    where: others.length + merchants.length === 1 ? "" : merchantsText(merchants, others),
+    effect: effectText(row, equal),
+    names: names.length === 1 ? [] : names,
+    whole,
+  };
+}
+
+function effectText({ resource, kind, verb, details }: RowView, { gain, lose }: EqualRows): string {
+  const permissions = details.find(({ label }) => label === "permissions");
+  if (resource !== "role" || kind === "create" || kind === "delete" || permissions === undefined) return "";
+  const { added, removed } = permissions;
+  const parts = [
+    ...(added.length > 0 ? [membersText(gain, verb ? "gained" : "gain", added)] : []),
+    ...(removed.length > 0 ? [membersText(lose, verb ? "lost" : "lose", removed)] : []),
+  ];
+  return parts.join(", ");
+}
+
+function membersText(members: number, verb: string, permissions: readonly string[]): string {
+  const them = permissions.length === 1 ? "it" : "them";
+  const one = verb.endsWith("ed") || verb === "lost" ? verb : `${verb}s`;
+  if (members === 0) return `no member ${one} ${them}`;
+  return `${counted(members, "member")} ${members === 1 ? one : verb} ${them}`;
+}
+
+/** "2,700 members gain sensitive permissions, at 300 merchants". */
+export function fleetRiskTitle({ kind, items, origin, merchants }: FleetRisk): string {
+  return `${riskTitle(kind, items, origin)}, at ${counted(merchants, "merchant")}`;
+}
+
+/** "payouts_edit: ada@example.com, bob@example.com and 2,698 more", or "ada@example.com: Admin in 40 merchants (…)". */
+export function riskText(
+  fleet: Pick<FleetView, "views">,
+  { kind }: Pick<FleetRisk, "kind">,
+  { item, names, places, all }: FleetRisk["equal"][number],
+): string {
+  const where =
+    places.length === 1 ? `at ${fleet.views[places[0] ?? 0]?.merchant}` : `in ${placesText(fleet, places)}`;
+  if (kind === "sensitive") {
+    const people = all.length > names.length ? ` (${counted(all.length, "membership")})` : "";
+    return `${item.what}: ${namesText(names)}${people}, ${where}`;
+  }
+  const name = item.resource === "role" ? `role ${item.name}` : item.name;
+  return kind === "removals" || item.what === "" ? `${name} ${where}` : `${name}: ${item.what}, ${where}`;
+}
+
+/** Gives the shared groups of a plan one title; those of a drift have the cause. */
+export function equalGroups({ groups }: Pick<FleetView, "groups">): FleetView["groups"] {
+  const isPlan = groups.every(({ title }) => title === "Roles" || title === "Members");
+  if (!isPlan) return groups;
+  const rows = groups.flatMap((group) => group.rows).toSorted((a, b) => dangerRank(a) - dangerRank(b));
+  return rows.length === 0 ? [] : [{ title: "Equal changes", rows }];
+}

@@ -1,0 +1,367 @@
+import { byCodeUnit } from "../../lib/text.ts";
+import type { Impact, MemberImpact } from "../../model/plan.ts";
+import {
+  type Equal,
+  groupEqual,
+  inOrder,
+  MIN_SHARED,
+  type Occurrence,
+  occurrencesOf,
+  shareRows,
+} from "./equal-changes.ts";
+import {
+  changesOf,
+  type FindingView,
+  type GroupView,
+  joinSame,
+  overrideCommand,
+  type PlanCommand,
+  type PlanView,
+  type RefusalView,
+} from "./plan-view.ts";
+import type { ChangeOrigin, RiskItem, RiskKind } from "./risk-view.ts";
+
+/** From this number of merchants on, what they share is shown once. */
+export const MIN_FLEET = 4;
+
+/** The plans or drifts of a run: what several merchants share, and what only single ones have. */
+export interface FleetView<View extends PlanView = PlanView> {
+  /** In the natural order of their codes. */
+  readonly views: readonly View[];
+  /** The effect on the people of all merchants. */
+  readonly impact: FleetImpact;
+  /** People whose access changes in an equal way at several merchants. */
+  readonly people: readonly Equal<MemberImpact>[];
+  /** All risks of all merchants. */
+  readonly risks: readonly FleetRisk[];
+  /** Rows that stand for equal changes at several merchants, the dangerous ones first. */
+  readonly groups: readonly GroupView[];
+  readonly refusals: readonly Equal<RefusalView>[];
+  readonly overridden: readonly Equal<RefusalView>[];
+  readonly errors: readonly Equal<FindingView>[];
+  readonly warnings: readonly Equal<FindingView>[];
+  /** How to override the shared refusals, for this run alone. */
+  readonly overrides: RunOverrides;
+  readonly passwords: readonly string[];
+  readonly own: readonly OwnView<View>[];
+  readonly rows: readonly MerchantRow[];
+}
+
+/** The effect on people, in sum. */
+export interface FleetImpact {
+  readonly members: number;
+  readonly permissions: readonly (Impact["permissions"][number] & { readonly merchants: number })[];
+  readonly roles: readonly (Impact["roles"][number] & { readonly merchants: number })[];
+}
+
+/** The risks of one kind at all merchants. */
+export interface FleetRisk {
+  readonly kind: RiskKind;
+  readonly origin: ChangeOrigin;
+  readonly items: readonly RiskItem[];
+  /** Number of merchants. */
+  readonly merchants: number;
+  readonly equal: readonly Equal<RiskItem>[];
+}
+
+/** The overrides of a run's shared refusals. */
+export interface RunOverrides {
+  readonly commands: readonly string[];
+  /** The line under `guards` in a file; `null` if there is none. */
+  readonly line: string | null;
+}
+
+/** What a merchant has for itself. */
+export interface OwnView<View extends PlanView = PlanView> {
+  /** Without what is shared; its counts are those of the whole plan. */
+  readonly view: View;
+  /** Number of its changes among the shared ones. */
+  readonly above: number;
+}
+
+/** The sums of a merchant, or of merchants with the same ones. */
+export interface MerchantRow {
+  readonly merchants: readonly string[];
+  readonly create: number;
+  /** Updated and replaced. */
+  readonly update: number;
+  readonly delete: number;
+  readonly deferred: number;
+  /** Members who gain or lose permissions. */
+  readonly people: number;
+  readonly risks: number;
+  readonly outcome: "problems" | "refused" | "";
+}
+
+/** The run whose plans are shown. */
+export interface RunOf {
+  /** The fingerprint over all plans of the run; absent: nothing can be overridden for all together. */
+  readonly run?: string;
+  readonly command?: PlanCommand;
+}
+
+/** Returns what the plans of a run share, and what is left to each of them. */
+export function fleetView<View extends PlanView>(
+  all: readonly View[],
+  { run, command = "apply" }: RunOf = {},
+): FleetView<View> {
+  const views = inOrder(all);
+  const shares = views.length >= MIN_FLEET;
+  const rows = shareRows(views, shares);
+  const share = <Item>(
+    itemsOf: (view: PlanView) => readonly Item[],
+    named: (item: Item) => { readonly name: string; readonly key: string },
+  ): { readonly shared: readonly Equal<Item>[]; readonly own: (at: number) => readonly Item[] } => {
+    const occurrences = occurrencesOf(views, (view) =>
+      itemsOf(view).map((item) => ({ ...named(item), item })),
+    );
+    const shared = groupEqual(occurrences, ({ key }) => key).filter(
+      ({ places }) => shares && places.length >= MIN_SHARED,
+    );
+    const taken = new Set(shared.flatMap((group) => group.all));
+    const own = new Map<number, Item[]>();
+    for (const one of occurrences) {
+      if (taken.has(one)) continue;
+      const items = own.get(one.at);
+      if (items) items.push(one.item);
+      else own.set(one.at, [one.item]);
+    }
+    return {
+      shared: shared.toSorted((a, b) => b.all.length - a.all.length),
+      own: (at) => own.get(at) ?? [],
+    };
+  };
+  const people = share(({ impact }) => impact.members, namedImpact);
+  const refusals = share(({ refusals: items }) => items, namedRefusal);
+  const overridden = share(({ overridden: items }) => items, namedRefusal);
+  const errors = share(({ errors: items }) => items, namedFinding);
+  const warnings = share(({ everyWarning }) => everyWarning, namedFinding);
+  const own = views.map((view, at): OwnView<View> => {
+    const groups = rows.own[at] ?? [];
+    const kept = refusals.own(at);
+    return {
+      above: shares ? rowsIn(view.groups) - rowsIn(groups) : 0,
+      view: {
+        ...view,
+        groups,
+        refusals: kept,
+        overridden: overridden.own(at),
+        overrides: kept.length === 0 ? null : view.overrides,
+        errors: errors.own(at),
+        warnings: shares ? joinSame(warnings.own(at)) : view.warnings,
+        ...(shares && {
+          impact: impactOf(people.own(at)),
+          risks: [],
+          passwords: [],
+        }),
+      },
+    };
+  });
+  return {
+    views,
+    impact: fleetImpact(views),
+    people: people.shared,
+    risks: fleetRisks(views),
+    groups: rows.shared,
+    refusals: refusals.shared.map(wholeMessage),
+    overridden: overridden.shared.map(wholeMessage),
+    errors: errors.shared.map(wholeMessage),
+    warnings: warnings.shared.map(wholeMessage),
+    overrides: runOverrides(refusals.shared, run, command),
+    passwords: [...new Set(views.flatMap(({ passwords }) => passwords))].sort(byCodeUnit),
+    own: shares ? own.filter(({ view }) => hasOwn(view)) : own,
+    rows: merchantRows(views),
+  };
+}
+
+/** Returns the number of changes in groups. */
+export function rowsIn(groups: readonly GroupView[]): number {
+  return groups.reduce(
+    (sum, { rows }) => sum + rows.reduce((all, { equal }) => all + (equal?.changes ?? 1), 0),
+    0,
+  );
+}
+
+function hasOwn({ groups, deferred, refusals, overridden, errors, warnings, impact }: PlanView): boolean {
+  const items = [groups, deferred, refusals, overridden, errors, warnings, impact.members];
+  return items.some(({ length }) => length > 0);
+}
+
+function namedImpact({ name, ...access }: MemberImpact): { readonly name: string; readonly key: string } {
+  const { gained, lost, unknownGained, unknownLost } = access;
+  return { name, key: JSON.stringify([gained, lost, unknownGained, unknownLost]) };
+}
+
+function namedRefusal({ rule, code, name, message, hint }: RefusalView): {
+  readonly name: string;
+  readonly key: string;
+} {
+  return {
+    name: name ?? "",
+    key: JSON.stringify([rule, code, patternOf(message, name), patternOf(hint, name)]),
+  };
+}
+
+function namedFinding({ code, severity, resource, name, message, hint }: FindingView): {
+  readonly name: string;
+  readonly key: string;
+} {
+  const said = [patternOf(message, name), patternOf(hint ?? "", name)];
+  return { name, key: JSON.stringify([code, severity, resource, said]) };
+}
+
+const NUMBERS = /\d+/g;
+
+/** Returns the parts of a text that are the same whatever its subject and its numbers are. */
+function patternOf(text: string, name: string | null): readonly (readonly string[])[] {
+  return (name === null || name === "" ? [text] : text.split(name)).map((part) => part.split(NUMBERS));
+}
+
+/** Words a group of messages: numbers that differ are given as a range. */
+function wholeMessage<Item extends RefusalView | FindingView>(group: Equal<Item>): Equal<Item> {
+  const { item, all, names } = group;
+  const places = new Set(all.map(({ item: one }) => one.place));
+  const place = places.size === 1 ? item.place : null;
+  if (names.length > 1) return { ...group, item: { ...item, place } };
+  const numbers = all.map(({ item: { message } }) => (message.match(NUMBERS) ?? []).map(Number));
+  let index = -1;
+  const message = item.message.replaceAll(NUMBERS, (text) => {
+    index += 1;
+    const values = numbers.map((one) => one[index] ?? 0);
+    const [least, most] = [Math.min(...values), Math.max(...values)];
+    return least === most ? text : `${least}–${most}`;
+  });
+  return { ...group, item: { ...item, message, place } };
+}
+
+function impactOf(members: readonly MemberImpact[]): Impact {
+  return { members, permissions: [], roles: [] };
+}
+
+function fleetImpact(views: readonly PlanView[]): FleetImpact {
+  const permissions = new Map<string, FleetImpact["permissions"][number]>();
+  const roles = new Map<string, FleetImpact["roles"][number]>();
+  for (const { impact } of views) {
+    for (const { permission, gained, lost } of impact.permissions) {
+      const sum = permissions.get(permission) ?? { permission, gained: 0, lost: 0, merchants: 0 };
+      permissions.set(permission, {
+        permission,
+        gained: sum.gained + gained,
+        lost: sum.lost + lost,
+        merchants: sum.merchants + 1,
+      });
+    }
+    for (const { name, before, after } of impact.roles) {
+      const sum = roles.get(name) ?? { name, before: 0, after: 0, merchants: 0 };
+      roles.set(name, {
+        name,
+        before: sum.before + before,
+        after: sum.after + after,
+        merchants: sum.merchants + 1,
+      });
+    }
+  }
+  return {
+    members: views.reduce((sum, { impact }) => sum + impact.members.length, 0),
+    permissions: [...permissions.values()].sort((a, b) => byCodeUnit(a.permission, b.permission)),
+    roles: [...roles.values()].sort((a, b) => byCodeUnit(a.name, b.name)),
+  };
+}
+
+const KINDS: readonly RiskKind[] = ["administrators", "sensitive", "removals"];
+const ORIGINS: readonly ChangeOrigin[] = ["plan", "outside-git", "unknown"];
+
+function fleetRisks(views: readonly PlanView[]): readonly FleetRisk[] {
+  return ORIGINS.flatMap((origin) =>
+    KINDS.flatMap((kind): readonly FleetRisk[] => {
+      const all = occurrencesOf(views, ({ risks }) =>
+        risks
+          .filter((risk) => risk.kind === kind && risk.origin === origin)
+          .flatMap(({ items }) =>
+            items.map((item) => ({
+              name: item.name,
+              key: JSON.stringify([item.resource, item.what]),
+              item,
+            })),
+          ),
+      );
+      if (all.length === 0) return [];
+      return [
+        {
+          kind,
+          origin,
+          items: all.map(({ item }) => item),
+          merchants: new Set(all.map(({ at }) => at)).size,
+          equal: equalRisks(all, kind),
+        },
+      ];
+    }),
+  );
+}
+
+/** Groups risks: who gains the same is one, whoever it is; who becomes an administrator or goes is named. */
+function equalRisks(all: readonly Occurrence<RiskItem>[], kind: RiskKind): readonly Equal<RiskItem>[] {
+  const byName = groupEqual(all, ({ key, name }) => `${key}\n${name}`);
+  const groups = kind === "sensitive" ? groupEqual(all, ({ key }) => key) : byName;
+  return groups.toSorted((a, b) => b.all.length - a.all.length);
+}
+
+function runOverrides(
+  refusals: readonly Equal<RefusalView>[],
+  run: string | undefined,
+  command: PlanCommand,
+): RunOverrides {
+  const all = refusals.flatMap((group) => group.all.map(({ item }) => item));
+  const whats = all.flatMap(({ override, overrideOf }) => (override === null ? [] : (overrideOf ?? [])));
+  if (run === undefined || whats.length === 0) return { commands: [], line: null };
+  const removals = whats.flatMap((what) => /^max-removals=(\d+)$/.exec(what)?.[1] ?? []).map(Number);
+  const needed = [
+    // One for a count is for every smaller one, too.
+    ...(removals.length > 0 ? [`max-removals=${Math.max(...removals)}`] : []),
+    ...new Set(whats.filter((what) => !/^max-removals=\d+$/.test(what))),
+  ];
+  return {
+    commands: needed.map((what) => overrideCommand(command, what, run)),
+    line: null,
+  };
+}
+
+const ROWS_APART = 12;
+
+/** Returns the sums of the merchants with changes, those with problems first; in a long list, equal ones together. */
+function merchantRows(views: readonly PlanView[]): readonly MerchantRow[] {
+  const rows = views.flatMap((view): readonly MerchantRow[] => {
+    const { create, update, replace, delete: remove } = view.counts;
+    const { errors, refusals, deferred, impact, risks } = view;
+    if (changesOf(view.counts) + errors.length + refusals.length + deferred.length === 0) return [];
+    return [
+      {
+        merchants: [view.merchant],
+        create,
+        update: update + replace,
+        delete: remove,
+        deferred: deferred.length,
+        people: impact.members.length,
+        risks: risks.reduce((sum, { items }) => sum + items.length, 0),
+        outcome: errors.length > 0 ? "problems" : refusals.length > 0 ? "refused" : "",
+      },
+    ];
+  });
+  const joined = rows.length > ROWS_APART ? joinRows(rows) : rows;
+  return joined.toSorted((a, b) => severity(a) - severity(b));
+}
+
+function severity({ outcome, risks }: MerchantRow): number {
+  return outcome === "problems" ? 0 : outcome === "refused" ? 1 : risks > 0 ? 2 : 3;
+}
+
+function joinRows(rows: readonly MerchantRow[]): readonly MerchantRow[] {
+  const known = new Map<string, MerchantRow>();
+  for (const row of rows) {
+    const { merchants, ...numbers } = row;
+    const key = JSON.stringify(numbers);
+    const before = known.get(key);
+    known.set(key, before ? { ...row, merchants: [...before.merchants, ...merchants] } : row);
+  }
+  return [...known.values()];
+}

@@ -81,9 +81,16 @@ function stateText({
   ]);
 }
 
-function enforcedMeaning({ guards, policies, checks, files, by: _by, ...rest }: EnforcedRules): unknown {
+function enforcedMeaning({
+  guards,
+  policies,
+  checks,
+  files: _files,
+  by: _by,
+  ...rest
+}: EnforcedRules): unknown {
   rest satisfies Record<string, never>;
-  return [guardsMeaning(guards), policiesMeaning(policies), asSet(checks.map(checkMeaning)), files[0]];
+  return [guardsMeaning(guards), policiesMeaning(policies), asSet(checks.map(checkMeaning))];
 }
 
 /** Returns distinct texts, sorted: of values without an order. */

@@ -68,7 +68,12 @@ export async function loadMerchants(
     accesses.some(({ placesOf }) => placesOf(path).some((place) => isProjectFile(place.path)));
   const files = paths.filter((path) => !isProject(path));
   const projects = await Promise.all(accesses.map((access) => loadProjects(files, access, now)));
-  const ofProjects = new Set(projects.flatMap(({ sources }) => sources.map(({ file }) => file)));
+  const ofProjects = new Set(
+    projects.flatMap(({ sources, problems }) => [
+      ...sources.map(({ file }) => file),
+      ...problems.map(({ location }) => location.file),
+    ]),
+  );
   const given = new Map<string, string[]>();
   const readGiven: ReadSource = async (path, from) => {
     const result = await read(path, from);

@@ -1,9 +1,14 @@
+import { readFile } from "node:fs/promises";
 import { dirname, join, posix, resolve } from "node:path";
-import type { ReadSource } from "../../config/load-sources.ts";
+import type { ProjectAccess } from "../../config/load-project.ts";
+import { parseYaml, type ReadSource } from "../../config/load-sources.ts";
+import { PROJECT_FILE } from "../../config/schema/project-schema.ts";
+import { fieldsOf, listOf, textOf } from "../../config/values.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { RolecallError } from "../../model/errors.ts";
-import { isProjectYaml } from "./find-files.ts";
+import { isProjectYaml, withoutLinks } from "./find-files.ts";
 import { commitReader, openBlobs, openRepository, type Repository, repositoryPaths } from "./git-objects.ts";
+import { commitProject } from "./project-access.ts";
 import { includeClosures } from "./scan-files.ts";
 
 /** The files whose merchants may differ from those of a commit. */
@@ -14,6 +19,8 @@ export interface ChangedFiles {
   readonly before: readonly string[];
   /** Reads the files of the commit, with their includes. */
   readonly read: ReadSource;
+  /** The project of the commit. */
+  readonly project: ProjectAccess;
   close(): void;
 }
 
@@ -38,13 +45,17 @@ export async function changedFiles(
   const [changed, known] = [parseRaw(compared), new Set(listed.split("\0"))];
   const inRoot = repositoryPaths(root);
   const isChanged = (path: string): boolean => changed.paths.has(path) || !known.has(path);
-  // A link can lead anywhere, so every file may have another content.
-  const differing = changed.links
-    ? files
-    : files.filter((file) => {
-        const closure = closures.get(file) ?? null;
-        return closure === null || [...closure].some((one) => isChanged(inRoot(one)));
-      });
+  const rules = await projectRules(root);
+  const sameRules =
+    !changed.paths.has(PROJECT_FILE) && rules !== null && !rules.some((path) => isChanged(inRoot(path)));
+  // A link can lead anywhere, so every file may have another content; enforced rules may hold for any file.
+  const differing =
+    changed.links || !sameRules
+      ? files
+      : files.filter((file) => {
+          const closure = closures.get(file) ?? null;
+          return closure === null || [...closure].some((one) => isChanged(inRoot(one)));
+        });
   const wanted = paths.map((path) => inRoot(resolve(cwd, path)));
   const isWanted = (path: string): boolean =>
     wanted.some((one) => {
@@ -56,12 +67,25 @@ export async function changedFiles(
     ...differing.map(inRoot),
   ]);
   const blobs = openBlobs(root);
+  const read = commitReader(blobs, commit);
   return {
     files: differing,
     before: [...before].filter((path) => known.has(path)).sort(),
-    read: commitReader(blobs, commit),
+    read,
+    project: await commitProject([...known], read),
     close: blobs.close,
   };
+}
+
+/** Returns the files of the rules that a repository's project enforces; `null` if only the full parser knows them. */
+async function projectRules(root: string): Promise<readonly string[] | null> {
+  const text = await readFile(join(root, PROJECT_FILE), "utf8").catch(() => null);
+  if (text === null) return [];
+  const { value } = await parseYaml(text);
+  const rules = listOf(fieldsOf(value)["enforce"]).flatMap((entry) => textOf(fieldsOf(entry)["rules"]) ?? []);
+  const closures = includeClosures(rules.map((path) => withoutLinks(join(root, path))));
+  const found = [...closures.values()];
+  return found.every((one) => one !== null) ? found.flatMap((one) => [...one]) : null;
 }
 
 /** Finds the repository of a folder, and a commit in it by its name. */

@@ -154,7 +154,7 @@ async function loadChanged(
   try {
     const [loaded, former] = await Promise.all([
       loadSome(since.files, selection, options),
-      loadMerchants(since.before, since.read, { now, judge: judgeDeclared }),
+      loadMerchants(since.before, since.read, { now, judge: judgeDeclared, projects: [since.project] }),
     ]);
     checkResults(files, loaded, options);
     const read = new Set(since.files.map((file) => shownPath(withoutLinks(file), cwd)));

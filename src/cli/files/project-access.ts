@@ -1,6 +1,7 @@
 import { type Dirent, existsSync, readdirSync } from "node:fs";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { dirname, join, posix, relative, resolve, sep } from "node:path";
 import type { ListedFile, ProjectAccess, ProjectPlace } from "../../config/load-project.ts";
+import type { ReadSource } from "../../config/load-sources.ts";
 import { isProjectFile, PROJECT_FILE } from "../../config/schema/project-schema.ts";
 import { isProjectYaml, projectRoot, sourceReader, withoutLinks } from "./find-files.ts";
 
@@ -30,6 +31,21 @@ export async function projectAccess(
       matches: await pathMatcher(),
     },
   ];
+}
+
+/** Returns the access to the project of a commit, of whose files the paths are known. */
+export async function commitProject(names: readonly string[], read: ReadSource): Promise<ProjectAccess> {
+  return {
+    placesOf: (file) => [{ root: "", path: posix.normalize(file) }],
+    namesIn: async () => names.filter(isProjectFile),
+    readIn: async (_root, path) => read(path, null),
+    read,
+    listIn: async (_root, folder) =>
+      names.flatMap((path) =>
+        isProjectYaml(path) && path.startsWith(folder === "" ? "" : `${folder}/`) ? [{ path }] : [],
+      ),
+    matches: await pathMatcher(),
+  };
 }
 
 /** Returns the names in a folder that are a project's file, or differ from it in case or ending. */

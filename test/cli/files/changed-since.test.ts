@@ -262,3 +262,28 @@ test("list names the changed merchants, and warns of those that nobody manages a
     expect(using).toMatchObject({ stdout: "E  -  access/e.yaml\n", stderr: "", code: 0 });
   }
 });
+
+describe("rules that the project enforces", () => {
+  const RULES = {
+    "rolecall.yaml":
+      'version: 1\nenforce:\n  - { files: ["access/d/**", access/c.yaml], rules: hq/policy.yaml }\n',
+    "hq/policy.yaml": "version: 1\ninclude: [more.yaml]\n",
+    "hq/more.yaml": "version: 1\nguards: { max_removals: 3 }\n",
+  };
+
+  test("select the merchants under them when they begin, change and end", async () => {
+    await put(RULES);
+    expect(await changed()).toEqual(["C", "D"]);
+    git("add", ".");
+    git("commit", "--quiet", "-m", "rules");
+    expect(await changed()).toEqual([]);
+    await put({ "hq/more.yaml": "version: 1\nguards: { max_removals: 2 }\n" });
+    expect(await changed()).toEqual(["C", "D"]);
+    await put({ "hq/more.yaml": "version: 1\n# the same\nguards: { max_removals: 3 }\n" });
+    expect(await changed()).toEqual([]);
+    await put({ "rolecall.yaml": RULES["rolecall.yaml"].replace(", access/c.yaml", "") });
+    expect(await changed()).toEqual(["C"]);
+    await rm(join(cwd, "rolecall.yaml"));
+    expect(await changed()).toEqual(["C", "D"]);
+  });
+});

@@ -12,7 +12,7 @@ export const PAGES: ReadonlyMap<string, string> = new Map(
     ...readdirSync(join(ROOT, "docs"))
       .filter((name) => name.endsWith(".md"))
       .map((name) => `docs/${name}`),
-    ...["github", "kubernetes", "retail"].map((name) => `examples/${name}/README.md`),
+    ...["franchise", "github", "kubernetes", "retail"].map((name) => `examples/${name}/README.md`),
   ].map((path) => [path, readFileSync(join(ROOT, path), "utf8")]),
 );
 

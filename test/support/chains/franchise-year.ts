@@ -49,6 +49,27 @@ members:
     },
   },
   {
+    title: "A franchisee would loosen the guards",
+    edits: [edit(shop("osei", 2), "\nmembers:\n", "\nguards:\n  max_removals: 100%\n\nmembers:\n")],
+    expected: { files: 1, lines: 3, merchants: 0, problems: { "section-not-allowed": 1 } },
+  },
+  {
+    title: "A franchisee puts a shop where no rules hold",
+    edits: [
+      create(
+        "access/osei-7.yaml",
+        `version: 1
+merchant: MC0OSEI7
+
+members:
+  - email: office@osei.example
+    roles: [role_owner]
+`,
+      ),
+    ],
+    expected: { files: 1, lines: 6, merchants: 0, problems: { "file-not-enforced": 1 } },
+  },
+  {
     title: "Head office allows one shop manager in each shop",
     edits: [
       edit(POLICY, "max_holders: { role_admin: 1 }", "max_holders: { Shop Manager: 1, role_admin: 1 }"),

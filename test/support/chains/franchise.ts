@@ -46,21 +46,30 @@ checks:
   - { can: refunds_create, at_most: 3 }
 `;
 
+const ROLECALL = `# Which rules hold for which files, whatever these say.
+version: 1
+enforce:
+  - files: ["access/franchise/**"]
+    rules: hq/policy.yaml
+    allow: [include, roles, members]
+enforce_all: true
+`;
+
 const SHARED = `# The roles that each shop begins with, and head office's own people.
 version: 1
-include: [policy.yaml]
 
 `;
 
 /**
  * Returns a franchise: eight franchisees with six shops each, who edit the files in their folders. Head office owns the
- * rules and the roles.
+ * rules, the roles and rolecall.yaml.
  */
 export function franchiseChain(): Chain {
   const shops = FRANCHISEES.flatMap((franchisee) => upTo(SHOPS_EACH).map((shop) => ({ franchisee, shop })));
   return {
     files: {
       ".github/CODEOWNERS": `${OWNERS}${FRANCHISEES.map(ownerLine).join("")}`,
+      "rolecall.yaml": ROLECALL,
       "hq/policy.yaml": POLICY,
       "hq/roles.yaml": `${SHARED}${rolesText(ROLES)}\nmembers:\n${membersText(HEAD_OFFICE)}`,
       ...Object.fromEntries(

@@ -148,8 +148,9 @@ export function connectGithub(
       const depth = recursive ? { recursive: "1" } : {};
       const { data } = await rest.git.getTree({ ...here, tree_sha: sha, ...depth });
       const entries = data.tree.flatMap(({ type, mode, path, sha: name }): readonly TreeEntry[] => {
-        if (!path || !name || mode === LINK) return [];
-        return type === "commit" ? [] : [{ path, type: type === "tree" ? "folder" : "file", sha: name }];
+        if (!path || !name) return [];
+        if (type === "commit") return [{ path, type: "submodule", sha: name }];
+        return [{ path, type: type === "tree" ? "folder" : mode === LINK ? "link" : "file", sha: name }];
       });
       return { entries, truncated: data.truncated };
     }),

@@ -83,16 +83,17 @@ export interface Comparison {
   readonly commits: readonly Commit[];
 }
 
-/** A file or folder in a tree. */
+/** An entry of a tree. */
 export interface TreeEntry {
   /** Relative to the tree. */
   readonly path: string;
-  readonly type: "file" | "folder";
+  /** The content of a link is the path that it leads to. */
+  readonly type: "file" | "folder" | "link" | "submodule";
   /** Git object name of the content. */
   readonly sha: string;
 }
 
-/** The entries of a tree, without links; truncated if GitHub left some out. */
+/** The entries of a tree; truncated if GitHub left some out. */
 export interface Tree {
   readonly entries: readonly TreeEntry[];
   readonly truncated: boolean;

@@ -17,6 +17,8 @@ export interface CommitStates {
   readonly states: readonly DesiredState[];
   /** The files that declare none because of an error. */
   readonly invalid: readonly string[];
+  /** Submodules below the paths: the files in them are not known. */
+  readonly submodules: readonly string[];
   /** Returns whether a file of the checkout has the same content there. */
   isSame(file: string): Promise<boolean>;
 }
@@ -34,25 +36,28 @@ export async function statesAt(commit: string, context: Reading): Promise<readon
  */
 async function loadCommit(commit: string, { inputs, event, github, io }: Reading): Promise<CommitStates> {
   const { workspace } = event;
-  const files = await commitFiles(commit, github);
-  const wanted = await Promise.all(
-    inputs.paths.map(async (path) => {
-      const inside = inRepository(path, workspace);
-      return (await files.below(inside)).filter((file) => file === inside || isYaml(file));
-    }),
-  );
-  const roots = [...new Set(wanted.flat())].sort();
+  const readBlobs = async (blobs: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> => {
+    const texts = new Map(await manyTexts(blobs, workspace, github));
+    for (const blob of blobs) if (!texts.has(blob)) texts.set(blob, await github.blob(blob));
+    return texts;
+  };
+  const files = await commitFiles(commit, github, readBlobs);
+  const wanted: string[] = [];
+  for (const path of inputs.paths) wanted.push(...(await files.below(inRepository(path, workspace))));
+  const roots = [...new Set(wanted)].sort();
+  const submodules = [...files.submodules];
   const isSame = async (file: string): Promise<boolean> => {
     const blob = await files.blobAt(inRepository(file, workspace));
     return blob !== null && (await localCopy(resolve(workspace, file), blob)) !== null;
   };
-  if (roots.length === 0) return { commit, states: [], invalid: [], isSame };
+  if (roots.length === 0) return { commit, states: [], invalid: [], submodules, isSame };
   const fetched = await differingTexts(roots, files, workspace, github);
   const read = commitReader(files, fetched, workspace, github);
   const { merchants } = await loadMerchants(roots, read, { now: io.now(), judge: judgeDeclared });
   return {
     commit,
     isSame,
+    submodules,
     states: merchants.flatMap(({ state }) => state ?? []),
     invalid: merchants.flatMap(({ file, state }) => (state === null ? file : [])),
   };
@@ -85,8 +90,17 @@ async function differingTexts(
     const blob = await files.blobAt(path);
     if (blob !== null && (await localCopy(join(workspace, path), blob)) === null) wanted.add(blob);
   }
-  const local = await clonedTexts([...wanted], workspace);
-  const missing = [...wanted].filter((blob) => !local.has(blob));
+  return manyTexts([...wanted], workspace, github);
+}
+
+/** Returns contents by git object name: from the clone, and if several are missing from GitHub. */
+async function manyTexts(
+  blobs: readonly string[],
+  workspace: string,
+  github: Github,
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  const local = await clonedTexts(blobs, workspace);
+  const missing = blobs.filter((blob) => !local.has(blob));
   if (missing.length < 2) return local;
   const found = await github.texts(missing).catch((error: unknown) => {
     // Without that query every file is read by itself.
@@ -125,9 +139,11 @@ function commitReader(
   github: Github,
 ): ReadSource {
   return async (path, from) => {
-    const file = posix.normalize(from === null ? path : posix.join(posix.dirname(from), path));
-    const blob = file.startsWith("..") ? null : await files.blobAt(file);
-    if (blob === null) return { ok: false, reason: file.startsWith("..") ? "outside-root" : "missing" };
+    const named = posix.normalize(from === null ? path : posix.join(posix.dirname(from), path));
+    if (named.startsWith("..")) return { ok: false, reason: "outside-root" };
+    const file = await files.fileAt(named);
+    const blob = file === null ? null : await files.blobAt(file);
+    if (file === null || blob === null) return { ok: false, reason: "missing" };
     const known = fetched.get(blob) ?? (await localCopy(join(workspace, file), blob));
     const bytes = known ?? (await github.blob(blob));
     try {
@@ -148,10 +164,6 @@ async function localCopy(path: string, blob: string): Promise<Uint8Array | null>
 /** Returns a path of the checkout as git has it. */
 export function inRepository(path: string, workspace: string): string {
   return relative(workspace, resolve(workspace, path)).split(sep).join("/");
-}
-
-function isYaml(file: string): boolean {
-  return /\.ya?ml$/i.test(file) && !/(^|\/)(\.|node_modules\/)/.test(file);
 }
 
 /**

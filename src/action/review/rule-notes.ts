@@ -30,7 +30,15 @@ export function ruleNotes(
     (inputs.shard === null || isInShard(merchant, inputs.shard));
   // An invalid file may still declare one.
   const gone = loaded.valid ? base.states.filter((state) => !head.has(state.merchant) && isMeant(state)) : [];
-  const lines = groupRuleNotes([...gone.map(noLongerManaged), ...base.invalid.map(notCompared), ...notes]);
+  const hidden = loaded.states.filter(({ origin }) =>
+    base.submodules.some((path) => origin.file.startsWith(`${path}/`)),
+  );
+  const lines = groupRuleNotes([
+    ...gone.map(noLongerManaged),
+    ...base.invalid.map(notCompared),
+    ...hidden.map(inSubmodule),
+    ...notes,
+  ]);
   return masked ? lines.map(maskAddresses) : lines;
 }
 
@@ -47,6 +55,15 @@ function notCompared(file: string): RuleNote {
     kind: "unknown",
     topic: "base branch",
     text: "has errors on the base branch, so its rules there are not known",
+  };
+}
+
+function inSubmodule({ merchant }: DesiredState): RuleNote {
+  return {
+    merchant,
+    kind: "unknown",
+    topic: "base branch",
+    text: "is in a submodule, so its rules on the base branch are not known",
   };
 }
 

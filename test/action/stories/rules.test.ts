@@ -63,6 +63,20 @@ describe("a pull request is judged by the rules of its base branch, too", () => 
     expect(await story.writes()).toEqual([]);
   });
 
+  test.each([
+    ["a link to a file", "access", { [FILE]: "-> ../shared/mc1.yaml" }, "shared/mc1.yaml"],
+    ["a linked folder", "access", { access: "-> shared" }, "shared/mc1.yaml"],
+    ["a hidden folder", ".rolecall/access", {}, ".rolecall/access/mc1.yaml"],
+  ])("also where they are in %s", async (_, paths, links, real) => {
+    await story.pushToMain({ [FILE]: null, ...links, [real]: BASE });
+    const pull = await story.openPull({ [real]: fileOf([], LOOSE) });
+    const run = await story.plan(pull, { paths });
+    expect(run.outputs).toMatchObject({ result: "refused", "failure-reason": "refused", deletes: "6" });
+    expect(comment(pull)).toContain(LINE);
+    const other = await story.openPull({ "README.md": "Access.\n" });
+    expect((await story.plan(other, { paths })).outputs["result"]).toBe("no-changes");
+  });
+
   test("a rule that was loosened in a pull request of its own counts in the next one", async () => {
     const first = await story.openPull({ [FILE]: fileOf(PEOPLE, LOOSE) });
     const run = await story.plan(first);

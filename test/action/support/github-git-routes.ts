@@ -112,7 +112,7 @@ export function gitRoutes(fake: FakeGithub): readonly Route[] {
         const direct = found(git.entries(sha));
         if (!query.has("recursive")) return { sha, truncated: false, tree: direct };
         const all = [...git.files(sha)].map(([path, blob]) => {
-          return { path, sha: blob, type: "blob", mode: "100644" };
+          return { path, sha: blob, type: "blob", mode: git.modeOf(blob) };
         });
         return { sha, truncated: all.length > fake.maxTree, tree: all.slice(0, fake.maxTree) };
       },

@@ -16,15 +16,20 @@ export interface GitCommit {
 
 export interface TreeEntry {
   readonly path: string;
-  readonly mode: "100644" | "040000";
+  readonly mode: "100644" | "040000" | "120000";
   readonly type: "blob" | "tree";
   readonly sha: string;
 }
+
+/** Begins the text of a file that is a link; the path that it leads to follows. */
+export const LINK = "-> ";
 
 /** The objects of a repository, with the names that git gives them. */
 export interface GitStore {
   readonly blobs: ReadonlyMap<string, Buffer>;
   readonly commits: ReadonlyMap<string, GitCommit>;
+  /** The mode of the files with this content. */
+  modeOf(blob: string): "100644" | "120000";
   addBlob(content: string | Uint8Array): string;
   addTree(files: BlobsByPath): string;
   addCommit(commit: Pick<GitCommit, "tree" | "parents" | "message" | "at">): string;
@@ -44,6 +49,8 @@ export interface GitStore {
 /** Creates an empty store. */
 export function gitStore(): GitStore {
   const blobs = new Map<string, Buffer>();
+  const links = new Set<string>();
+  const modeOf: GitStore["modeOf"] = (blob) => (links.has(blob) ? "120000" : "100644");
   const trees = new Map<string, readonly TreeEntry[]>();
   const commits = new Map<string, GitCommit>();
 
@@ -54,7 +61,7 @@ export function gitStore(): GitStore {
     const entries: TreeEntry[] = [];
     for (const [path, sha] of files) {
       const [first = "", ...rest] = path.split("/");
-      if (rest.length === 0) entries.push({ path, mode: "100644", type: "blob", sha });
+      if (rest.length === 0) entries.push({ path, mode: modeOf(sha), type: "blob", sha });
       else folders.set(first, (folders.get(first) ?? new Map<string, string>()).set(rest.join("/"), sha));
     }
     for (const [path, inner] of folders) {
@@ -99,10 +106,13 @@ export function gitStore(): GitStore {
   return {
     blobs,
     commits,
+    modeOf,
     addBlob: (content) => {
-      const bytes = Buffer.from(content);
+      const isLink = typeof content === "string" && content.startsWith(LINK);
+      const bytes = Buffer.from(isLink ? content.slice(LINK.length) : content);
       const sha = nameOf("blob", bytes);
       blobs.set(sha, bytes);
+      if (isLink) links.add(sha);
       return sha;
     },
     addTree,
@@ -124,7 +134,11 @@ export function gitStore(): GitStore {
     entries: (sha) => trees.get(treeOf(sha)),
     files,
     texts: (sha) =>
-      Object.fromEntries([...files(sha)].map(([path, blob]) => [path, blobs.get(blob)?.toString() ?? ""])),
+      Object.fromEntries(
+        [...files(sha)].map(([path, blob]) => {
+          return [path, `${links.has(blob) ? LINK : ""}${blobs.get(blob)?.toString() ?? ""}`];
+        }),
+      ),
     history,
     mergeBase,
     merged: (ours, theirs) => {

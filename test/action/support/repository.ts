@@ -1,11 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { createSandbox } from "../../../src/sandbox/create-sandbox.ts";
 import { type Listening, listen } from "../../../src/sandbox/listen.ts";
 import { pullIn, repositoryIn } from "./event-payload.ts";
 import { type FakeGithub, startGithub } from "./fake-github.ts";
+import { LINK } from "./github-git.ts";
 import { type ProgramEnd, runBundle, runSources } from "./run-program.ts";
 import type { StoryClock } from "./story-clock.ts";
 
@@ -92,7 +93,9 @@ export async function openRepository(
     for (const [path, text] of Object.entries(wanted)) {
       if (Object.hasOwn(checkedOut, path) && checkedOut[path] === text) continue;
       await mkdir(dirname(join(workspace, path)), { recursive: true });
-      await writeFile(join(workspace, path), text);
+      await rm(join(workspace, path), { force: true, recursive: true });
+      if (text.startsWith(LINK)) await symlink(text.slice(LINK.length), join(workspace, path));
+      else await writeFile(join(workspace, path), text);
     }
     checkedOut = wanted;
   };

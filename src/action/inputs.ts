@@ -9,6 +9,10 @@ export interface Inputs {
   readonly apiKey: string;
   /** API keys by merchant. */
   readonly apiKeys: ReadonlyMap<string, string>;
+  /** Passwords of managed users by the variable that files name. */
+  readonly passwords: ReadonlyMap<string, string>;
+  /** The managed users whose passwords `apply` sets, and nothing else; addresses and globs, empty for an ordinary apply. */
+  readonly rotatePassword: readonly string[];
   readonly baseUrl: string | null;
   readonly githubToken: string;
   readonly comment: "changes" | "always" | "off";
@@ -48,6 +52,8 @@ export const INPUT_DEFAULTS = {
   merchants: "",
   "api-key": "",
   "api-keys": "",
+  passwords: "",
+  "rotate-password": "",
   "base-url": "",
   "github-token": "",
   comment: "changes",
@@ -92,6 +98,18 @@ export function secretsIn(env: RunnerEnv): readonly string[] {
   );
 }
 
+/** Returns what may be a password in the input, even if it is invalid. */
+export function passwordsIn(env: RunnerEnv): readonly string[] {
+  const texts = raw(env, "passwords")
+    .split(/\r?\n/)
+    .flatMap((line) => [line, line.slice(line.indexOf("=") + 1)])
+    .flatMap((text) => [text, text.trim()]);
+  // Shorter ones cannot be passwords; without such letters, logs could not be read.
+  return [...new Set(texts)].filter((text) => text.trim().length >= SHORTEST_MASK);
+}
+
+const SHORTEST_MASK = 4;
+
 /** Parses the inputs; throws an ActionError whose message contains no secret. */
 export function readInputs(env: RunnerEnv): Inputs {
   const text = (name: InputName): string => raw(env, name) || INPUT_DEFAULTS[name];
@@ -124,6 +142,8 @@ export function readInputs(env: RunnerEnv): Inputs {
     merchants: words("merchants"),
     apiKey: text("api-key"),
     apiKeys: keysByMerchant(lines("api-keys")),
+    passwords: passwordsByName(text("passwords")),
+    rotatePassword: text("rotate-password").split(/\s+/).filter(Boolean),
     baseUrl: text("base-url") || null,
     githubToken: text("github-token"),
     comment: choice("comment", ["changes", "always", "off"]),
@@ -171,6 +191,32 @@ function label(text: string): string {
 }
 
 const MAX_LABEL = 60;
+
+/** Parses lines of `NAME=password`; an error names the line only, since it may be a password that lacks its name. */
+function passwordsByName(input: string): ReadonlyMap<string, string> {
+  const wrong = (line: number, what: string, hint: string | null = null): never => {
+    throw new ActionError("usage", `Line ${line} of the input passwords ${what}.`, hint);
+  };
+  const found = new Map<string, { readonly password: string; readonly line: number }>();
+  for (const [index, text] of input.split(/\r?\n/).entries()) {
+    if (text.trim() === "") continue;
+    const line = index + 1;
+    const [, name = "", password = ""] = /^\s*([A-Za-z_]\w*)=(.*)$/.exec(text) ?? [];
+    if (password === "") {
+      wrong(
+        line,
+        "is not NAME=password",
+        "A secret that is not set is the usual cause: its line then has no password.",
+      );
+    }
+    if (password !== password.trim()) wrong(line, "has spaces around its password");
+    if (/^(?:INPUT|GITHUB|ACTIONS|RUNNER|STATE)_/.test(name)) wrong(line, "names a variable of the runner");
+    const known = found.get(name);
+    if (known && known.password !== password) wrong(line, `has the name of line ${known.line}`);
+    found.set(name, known ?? { password, line });
+  }
+  return new Map([...found].map(([name, { password }]) => [name, password]));
+}
 
 function keysByMerchant(lines: readonly string[]): ReadonlyMap<string, string> {
   return new Map(

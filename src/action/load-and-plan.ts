@@ -3,7 +3,7 @@ import { relative, sep } from "node:path";
 import picomatch from "picomatch";
 import { isInShard } from "../cli/args/shard.ts";
 import { findYamlFiles } from "../cli/files/find-files.ts";
-import { isFileError, type Loaded, loadStates } from "../cli/files/load-states.ts";
+import { isFileError, type Loaded, loadStates, withoutEntries } from "../cli/files/load-states.ts";
 import type { Io } from "../cli/io/io.ts";
 import { logProgress, type ProgressDisplay } from "../cli/progress/log-progress.ts";
 import { keyVariables } from "../cli/session/connection.ts";
@@ -69,6 +69,8 @@ interface PlanFilesOptions {
   readonly base?: readonly DesiredState[];
   /** Merchants of which only what is due is planned. */
   readonly onlyDue?: ReadonlySet<string>;
+  /** Reads the merchants, and plans no change of them. */
+  readonly withoutChanges?: boolean;
 }
 
 /** Reads the live state and plans, with the workflow's API keys; the rules of `base` judge the plans as well. */
@@ -76,7 +78,7 @@ export async function planFiles(
   states: readonly DesiredState[],
   inputs: Inputs,
   io: Io,
-  { signal, base = [], onlyDue = new Set() }: PlanFilesOptions = {},
+  { signal, base = [], onlyDue = new Set(), withoutChanges = false }: PlanFilesOptions = {},
 ): Promise<PlannedFiles> {
   const { concurrency, baseUrl } = inputs;
   const rules = new Map(base.map((state) => [state.merchant, state]));
@@ -86,6 +88,10 @@ export async function planFiles(
     retryFor: RETRY_FOR_MS,
     emit: progress.live,
     makePlan: (input: PlanInput) => {
+      if (withoutChanges) {
+        const desired = { ...withoutEntries(input.desired), leavers: [] };
+        return { ...buildPlan({ ...input, desired }), refusals: [], findings: [] };
+      }
       if (onlyDue.has(input.desired.merchant)) return planDue(input);
       const own = rules.get(input.desired.merchant);
       return buildPlan(own === undefined ? input : { ...input, base: own });

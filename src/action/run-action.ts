@@ -13,7 +13,7 @@ import { ActionError } from "./action-error.ts";
 import { type RunnerLog, safeSink } from "./action-log.ts";
 import { type EventContext, eventContext } from "./github/event-context.ts";
 import { type Github, GithubError } from "./github/github-api.ts";
-import { type Inputs, type RunnerEnv, readInputs, secretsIn } from "./inputs.ts";
+import { type Inputs, passwordsIn, type RunnerEnv, readInputs, secretsIn } from "./inputs.ts";
 import { maskText } from "./review/annotations.ts";
 
 /** The toolkit's functions that the action uses. */
@@ -27,7 +27,7 @@ interface Runner extends RunnerLog {
 export async function runAction(env: RunnerEnv, io: Io, runner: Runner): Promise<void> {
   const secrets = secretsIn(env);
   // First of all, so that no log can contain a secret.
-  secrets.forEach(runner.setSecret);
+  [...secrets, ...passwordsIn(env)].forEach(runner.setSecret);
   let mask = (text: string): string => text;
   const result = await ended(async () => {
     const inputs = readInputs(env);

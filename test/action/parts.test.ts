@@ -13,7 +13,7 @@ import {
 } from "../../src/action/github/drift-issue.ts";
 import type { CheckRun, Github, NewCheck } from "../../src/action/github/github-api.ts";
 import { withRetries } from "../../src/action/github/retry-request.ts";
-import { readInputs, secretsIn } from "../../src/action/inputs.ts";
+import { passwordsIn, readInputs, secretsIn } from "../../src/action/inputs.ts";
 import { loadFiles, matchGlob } from "../../src/action/load-and-plan.ts";
 import { maskAddresses, maskText } from "../../src/action/review/annotations.ts";
 import { configDiff } from "../../src/action/review/compare-files.ts";
@@ -222,6 +222,25 @@ describe("inputs", () => {
     [{}, "command"],
   ])("that are wrong are named: %o", (env, name) => {
     expect(() => readInputs(env)).toThrow(name);
+  });
+
+  test("with passwords have a name and one password on each line; an error shows neither", () => {
+    const read = (passwords: string) => readInputs({ INPUT_COMMAND: "apply", INPUT_PASSWORDS: passwords });
+    expect([...read("TILL_1=a=b c==\r\n\n  _2=p\nTILL_1=a=b c==").passwords]).toEqual([
+      ["TILL_1", "a=b c=="],
+      ["_2", "p"],
+    ]);
+    for (const [text, message] of [
+      ["TILL_1=ok\nc2VjcmV0", "Line 2 of the input passwords is not NAME=password."],
+      ["c2VjcmV0-c2VjcmV0==", "Line 1 of the input passwords is not NAME=password."],
+      ["TILL_1=", "Line 1 of the input passwords is not NAME=password."],
+      ["TILL_1= hunter22\nX=y", "Line 1 of the input passwords has spaces around its password."],
+      ["GITHUB_TOKEN=hunter22", "Line 1 of the input passwords names a variable of the runner."],
+      ["TILL_1=a\nTILL_2=b\nTILL_1=c", "Line 3 of the input passwords has the name of line 1."],
+    ] as const)
+      expect(() => read(text)).toThrow(message);
+    const masked = passwordsIn({ INPUT_PASSWORDS: "TILL_1=a=b c==\nhunter22\nX= =\n=" });
+    expect(masked).toEqual(["TILL_1=a=b c==", "a=b c==", "hunter22", "X= ="]);
   });
 
   test("that are secret are all known before anything is checked", () => {

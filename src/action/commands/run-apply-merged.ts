@@ -46,10 +46,17 @@ import {
   withTimes,
 } from "../review/covered-merchants.ts";
 import { planOutputs } from "../review/publish-plan.ts";
-import { guardApplyBranch, guardCredentials, overridesIn } from "../review/secret-policy.ts";
+import {
+  guardApplyBranch,
+  guardCredentials,
+  overridesIn,
+  passwordEnvironment,
+} from "../review/secret-policy.ts";
+import { rotatePasswords } from "./rotate-passwords.ts";
 
 /** Runs `apply`: plans anew on the default branch and applies what was approved in review. */
 export async function runApplyMerged(context: ActionContext): Promise<ActionResult> {
+  if (context.inputs.rotatePassword.length > 0) return rotatePasswords(context);
   const branch = await readingApprovals(() => guardApplyBranch(context, context.github));
   const { github, io, event } = context;
   const pulls = await readingApprovals(() => pullsMergedAs(event, branch, github, io.sleep));
@@ -164,7 +171,7 @@ async function apply(
       ...renderFailure(failure, PLAIN).trimEnd().split("\n"),
     ]);
     for (const line of unread) reporter.say(line);
-    const env = withoutSecrets(io.env, [...context.secrets, ...keys]);
+    const env = passwordEnvironment(context, keys);
     const { due, left, unchanged } = divide(looks, refused, { env });
     if (left.length > 0) reporter.skipped(left, due.length);
     for (const note of notes) reporter.say(note);
@@ -244,14 +251,4 @@ function divide(
       .filter(({ plan }) => plan.changes.length === 0)
       .map(({ plan: { merchant } }) => ({ merchant, status: "unchanged", reasons: [] })),
   };
-}
-
-/** Removes keys and tokens from the environment, so that no file can use one as a first password. */
-function withoutSecrets(
-  env: ActionContext["io"]["env"],
-  secrets: readonly string[],
-): ActionContext["io"]["env"] {
-  return Object.fromEntries(
-    Object.entries(env).filter(([, value]) => !secrets.includes(value?.trim() ?? "")),
-  );
 }

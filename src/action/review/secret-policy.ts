@@ -102,6 +102,19 @@ function textOf({ baseUrl, key }: Access): string {
   return JSON.stringify([baseUrl, key]);
 }
 
+/**
+ * Returns the variables that files may name for passwords: those of the step, and of the input `passwords`, which takes
+ * precedence; without keys and tokens, so that no file can use one as a password.
+ */
+export function passwordEnvironment(
+  { inputs, io, secrets }: Pick<ActionContext, "inputs" | "io" | "secrets">,
+  keys: readonly string[],
+): ActionContext["io"]["env"] {
+  const all = { ...io.env, ...Object.fromEntries(inputs.passwords) };
+  const hidden = new Set([...secrets, ...keys]);
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => !hidden.has(value?.trim() ?? "")));
+}
+
 /** Events that run with the repository's secrets, whoever triggers them. */
 const UNSAFE = new Set(["workflow_run", "issue_comment", "discussion_comment", "issues"]);
 

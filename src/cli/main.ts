@@ -13,6 +13,7 @@ import { runsCommand } from "./commands/account/runs-command.ts";
 import { undoCommand } from "./commands/account/undo-command.ts";
 import { whoamiCommand } from "./commands/account/whoami-command.ts";
 import { completeCommand, completionCommand } from "./commands/completion-command.ts";
+import { expiringCommand } from "./commands/files/expiring-command.ts";
 import { fmtCommand } from "./commands/files/fmt-command.ts";
 import { listCommand } from "./commands/files/list-command.ts";
 import { schemaCommand } from "./commands/files/schema-command.ts";
@@ -33,6 +34,7 @@ const COMMANDS: ReadonlyMap<string | undefined, CommandFactory> = new Map([
   ["drift", driftCommand],
   ["pull", pullCommand],
   ["who", whoCommand],
+  ["expiring", expiringCommand],
   ["offboard", offboardCommand],
   ["report", reportCommand],
   ["runs", runsCommand],

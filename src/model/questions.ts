@@ -40,6 +40,8 @@ export interface SnapshotMember {
   readonly rolesKnown: boolean;
   /** The end of the whole membership in the files; `null` if there is none. */
   readonly end: AccessEnd | null;
+  /** The expiry of its pending invitation, ISO 8601; `null` if there is none, or if it is unknown. */
+  readonly invitedUntil: string | null;
   /** The location of its entry; `null` if no file declares it. */
   readonly origin: Origin | null;
   readonly held: readonly HeldRole[];
@@ -103,4 +105,19 @@ export interface AccessAnswers {
   readonly unknown: readonly UnknownAnswer[];
   /** The names that the question matches: permissions, roles or members; distinct and sorted. */
   readonly matched: readonly string[];
+}
+
+/** An end of access that is near: of a grant or membership in the files, or of a live invitation. */
+export interface ExpiringAccess {
+  readonly merchant: string;
+  readonly environment: Environment | null;
+  readonly member: Pick<SnapshotMember, "name" | "email" | "id">;
+  readonly what: AccessEnd["by"] | "invitation";
+  /** The name of the role that ends; `null` for everything. */
+  readonly role: string | null;
+  /** As written in the file; of an invitation, ISO 8601. */
+  readonly text: string;
+  /** The first moment without access, in ms since the epoch. */
+  readonly ends: number;
+  readonly origins: readonly Origin[];
 }

@@ -1,5 +1,5 @@
 import type { FailureJson } from "../model/events.ts";
-import type { AccessAnswer, UnknownAnswer } from "../model/questions.ts";
+import type { AccessAnswer, ExpiringAccess, UnknownAnswer } from "../model/questions.ts";
 import { safeJson } from "./machine-formats.ts";
 
 /** A place in a file; line and column count from 1. */
@@ -86,4 +86,24 @@ function answerJson({
     end: held?.end ?? null,
     grantedAt,
   };
+}
+
+/** An end of access with its lines in the files; none if no file has it. */
+export interface LocatedEnd extends Omit<ExpiringAccess, "origins" | "ends"> {
+  /** The first moment without access, ISO 8601. */
+  readonly ends: string;
+  /** The last day with access, or the day that somebody leaves; UTC. */
+  readonly day: string;
+  /** The number of days from today until then. */
+  readonly daysLeft: number;
+  readonly places: readonly FilePlace[];
+}
+
+/** Returns ends of access as JSON. */
+export function expiringJson(
+  ends: readonly LocatedEnd[],
+  source: "declared" | "live",
+  failures: readonly FailureJson[],
+): string {
+  return `${safeJson({ format: 1, source, ends, failures }, null, 2)}\n`;
 }

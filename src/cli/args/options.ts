@@ -158,6 +158,19 @@ export function parseDuration(text: string): number {
   return ms;
 }
 
+const HOUR_MS = 60 * 60 * 1000;
+const MOST_DAYS = 3660;
+
+/** Parses a number of days or hours, such as `14d` or `12h`; in ms. */
+export function parseDays(text: string): number {
+  const [, digits, unit] = /^(\d{1,5})([dh])$/.exec(text) ?? [];
+  const ms = Number(digits) * (unit === "d" ? 24 * HOUR_MS : HOUR_MS);
+  if (!(ms <= MOST_DAYS * 24 * HOUR_MS)) {
+    throw new InvalidArgumentError(`It takes days or hours, such as 14d or 12h, up to ${MOST_DAYS}d.`);
+  }
+  return ms;
+}
+
 /** Parses `--as-of`, a day (its start in UTC) or a timestamp; in ms since the epoch. */
 export function parseAsOf(text: string): number {
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);

@@ -39,6 +39,7 @@ export function declaredSnapshot(desired: DesiredState, now: number): AccessSnap
           status: "declared",
           rolesKnown: !isWithoutRoles(member),
           end: membershipEnd(member, leaving(email)),
+          invitedUntil: null,
           origin,
           held: joinHeld(
             declaredGrants(member, leaving(email)).map(({ role, end, origins }) => {
@@ -76,6 +77,7 @@ export function liveSnapshot(
   const keys = keysOfRoles(roles.values());
   const entryOf = declaredMembers(desired);
   const leaving = leaverEnds(desired);
+  const invitations = new Map(live.members.map((member) => [member.id, member.invite?.expiresAt]));
   return {
     merchant: live.merchant,
     environment,
@@ -101,6 +103,7 @@ export function liveSnapshot(
           status: status === "invited" ? "unknown" : status,
           rolesKnown: true,
           end: entry === undefined ? leaves : membershipEnd(entry, leaves),
+          invitedUntil: status === "pending" ? (invitations.get(id ?? "") ?? null) : null,
           origin: entry?.origin ?? null,
           held: held.map((role) => ({
             role,

@@ -205,7 +205,7 @@ function placeText(places: readonly FilePlace[]): string {
 }
 
 /** Returns a place as "access/shop.yaml:12". */
-function textOfPlace({ file, line }: FilePlace): string {
+export function textOfPlace({ file, line }: FilePlace): string {
   return `${oneLine(file)}:${line}`;
 }
 

@@ -1,0 +1,45 @@
+import { Command, Option } from "commander";
+import {
+  parseDays,
+  withOutputFileOption,
+  withOutputOptions,
+  withServiceOptions,
+} from "../../args/options.ts";
+import type { ExitCode, Io } from "../../io/io.ts";
+import type { ExpiringCommandOptions } from "../../query/list-expiring.ts";
+
+const DEFAULT_WITHIN_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** Declares `expiring`. */
+export function expiringCommand(io: Io, done: (code: ExitCode) => void): Command {
+  const command = new Command("expiring")
+    .summary("list the grants and invitations that end soon")
+    .description(
+      "Lists the grants and memberships whose end in the files is near, people who leave, and with --live the " +
+        "invitations that expire. Changes nothing.",
+    )
+    .argument("[path...]", "files or folders (default: access/)")
+    .addOption(
+      new Option("--within <days>", "how far to look ahead, such as 14d or 12h")
+        .argParser(parseDays)
+        .default(DEFAULT_WITHIN_MS, "30d"),
+    )
+    .option("--live", "also list invitations, and leave out access that is not live")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  rolecall expiring                     what ends within 30 days
+  rolecall expiring --within 7d --live  with invitations, at the service
+  rolecall expiring --format json       for a message to whoever decides
+
+Exits 0, also if nothing ends, or 1 if a file has an error or a merchant could
+not be read.
+`,
+    )
+    .action(async (paths: readonly string[], options: ExpiringCommandOptions) => {
+      const { listExpiring } = await import("../../query/list-expiring.ts");
+      done(await listExpiring(paths, options, io));
+    });
+  return withOutputFileOption(withOutputOptions(withServiceOptions(command)));
+}

@@ -1,0 +1,109 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Ended, rolecall, startSandbox } from "../../support/rolecall.ts";
+
+const NOW = Date.parse("2027-01-01T09:00:00Z");
+
+let folder = "";
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "rolecall-expiring-"));
+  await mkdir(join(folder, "access"));
+});
+
+afterEach(async () => {
+  await rm(folder, { recursive: true });
+});
+
+describe("expiring", () => {
+  test("lists what ends, by day: grants, memberships and people who leave", async () => {
+    await shop("MC1", [
+      "leavers:",
+      "  - { email: karim@x.example, from: 2027-01-20 }",
+      "members:",
+      "  - { email: karim@x.example, roles: [Cashier] }",
+      "  - email: temp@x.example",
+      "    roles: [{ role: Cashier, until: 2027-01-01 }, role_employee]",
+      "    until: 2027-01-31",
+      "  - { email: later@x.example, roles: [Cashier], until: 2027-02-15 }",
+      "  - { email: past@x.example, roles: [Cashier], until: 2026-12-31 }",
+    ]);
+    expect((await expiring()).stdout).toBe(
+      [
+        "2027-01-01 (today)",
+        "  temp@x.example  Cashier ends  MC1  access/mc1.yaml:12",
+        "",
+        "2027-01-20 (in 19 days)",
+        "  karim@x.example  leaves  MC1  access/mc1.yaml:10",
+        "",
+        "2027-01-31 (in 30 days)",
+        "  temp@x.example  membership ends  MC1  access/mc1.yaml:11",
+        "",
+      ].join("\n"),
+    );
+    expect((await expiring("--within", "12h")).stdout).toBe(
+      "No grant or membership in the files ends within 12 hours.\n",
+    );
+    expect((await expiring("--within", "60d")).stdout).toContain("2027-02-15 (in 45 days)\n");
+  });
+
+  test("shows an end that many merchants share once, and with --verbose each", async () => {
+    const entry = ["members:", "  - { email: temp@x.example, roles: [Cashier], until: 2027-01-02 }"];
+    for (const code of ["MC1", "MC2", "MC3"]) await shop(code, entry);
+    expect((await expiring()).stdout).toBe(
+      "2027-01-02 (tomorrow)\n  temp@x.example  membership ends  3 merchants  access/mc1.yaml:8  and 2 more\n",
+    );
+    expect((await expiring("--verbose")).stdout.split("\n")).toHaveLength(5);
+  });
+
+  test("with --live also lists the invitations that expire, and only access that is live", async () => {
+    const now = Date.now();
+    const day = new Date(now + 5 * 24 * 3600e3).toISOString().slice(0, 10);
+    await shop("MC0DEMO1", ["members:", `  - { email: gone@x.example, roles: [Cashier], until: ${day} }`]);
+    const sandbox = await startSandbox();
+    try {
+      const headers = { authorization: "Bearer sk_test_sandbox", "content-type": "application/json" };
+      const body = JSON.stringify({ email: "new@x.example", roles: ["role_employee"] });
+      await fetch(`${sandbox.url}/v0.1/merchants/MC0DEMO1/members`, { method: "POST", headers, body });
+      const { stdout } = await rolecall(["expiring", "--live", "--format", "json"], {
+        cwd: folder,
+        env: sandbox.env,
+      });
+      const { source, ends } = JSON.parse(stdout);
+      expect(source).toBe("live");
+      expect(ends).toMatchObject([
+        { merchant: "MC0DEMO1", what: "invitation", member: { email: "new@x.example" }, places: [] },
+      ]);
+    } finally {
+      await sandbox.stop();
+    }
+  });
+
+  test("takes days or hours", async () => {
+    await shop("MC1", []);
+    const { code, stderr } = await expiring("--within", "soon");
+    expect(code).toBe(1);
+    expect(stderr).toContain("It takes days or hours, such as 14d or 12h, up to 3660d.");
+  });
+});
+
+function shop(merchant: string, lines: readonly string[]): Promise<void> {
+  const head = [
+    "version: 1",
+    `merchant: ${merchant}`,
+    "roles:",
+    "  - name: Cashier",
+    "    permissions: [a]",
+    "",
+  ];
+  return writeFile(
+    join(folder, "access", `${merchant.toLowerCase()}.yaml`),
+    [...head, ...lines, ""].join("\n"),
+  );
+}
+
+function expiring(...args: readonly string[]): Promise<Ended> {
+  return rolecall(["expiring", ...args], { cwd: folder, now: () => NOW });
+}

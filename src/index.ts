@@ -81,6 +81,7 @@ export type {
   Policies,
   Reinvite,
   RemovalLimit,
+  Suspension,
   SyncMode,
   SyncOptions,
   Until,

@@ -8,6 +8,7 @@ import type {
   Leaver,
   ManagedUser,
   Origin,
+  Suspension,
   Until,
 } from "../model/desired.ts";
 import type { Breach, DeclaredAccess, Judging } from "../model/diagnostic.ts";
@@ -298,14 +299,19 @@ function joinMembers(first: DesiredMember, second: DesiredMember): DesiredMember
 }
 
 function normaliseMember(member: FileMember, origin: Origin): DesiredMember {
-  const { email, id, roles, until, metadata, managed, ...rest } = member;
+  const { email, id, roles, from, until, suspended, metadata, managed, ...rest } = member;
   rest satisfies Record<string, never>;
   // Not by `omitUndefined`, which takes twice as long: there may be very many.
   const there: { -readonly [Key in keyof DesiredMember]: DesiredMember[Key] } = { email, origin };
   if (id !== undefined) there.id = id;
   if (roles !== undefined) there.roles = uniqueGrants(roles.map(normaliseGrant), origin);
+  const start = asFrom(from);
+  if (start !== undefined) there.from = start;
   const end = asUntil(until);
   if (end !== undefined) there.until = end;
+  if (suspended !== undefined && suspended !== false) {
+    there.suspended = normaliseSuspension(suspended === true ? {} : suspended);
+  }
   if (metadata !== undefined) there.metadata = asMetadata(metadata);
   if (managed !== undefined) there.managed = normaliseManaged(managed);
   return there;
@@ -315,9 +321,18 @@ function normaliseGrant(grant: NonNullable<FileMember["roles"]>[number]): Grant 
   if (typeof grant === "string") {
     return { role: grant };
   }
-  const { role, until, ...rest } = grant;
+  const { role, from, until, ...rest } = grant;
   rest satisfies Record<string, never>;
-  return omitUndefined({ role, until: asUntil(until) });
+  return omitUndefined({ role, from: asFrom(from), until: asUntil(until) });
+}
+
+function normaliseSuspension(suspended: {
+  readonly from?: string | undefined;
+  readonly until?: string | undefined;
+}): Suspension {
+  const { from, until, ...rest } = suspended;
+  rest satisfies Record<string, never>;
+  return omitUndefined({ from: asFrom(from), until: asUntil(until) });
 }
 
 function normaliseManaged(managed: NonNullable<FileMember["managed"]>): ManagedUser {

@@ -175,7 +175,9 @@ function memberMeaning({
   email,
   id,
   roles,
+  from,
   until,
+  suspended,
   metadata,
   managed,
   origin: _origin,
@@ -186,15 +188,17 @@ function memberMeaning({
     email,
     id,
     roles: roles && asSet(roles.map(grantMeaning)),
+    from: from?.starts,
     until: endOf(until),
+    suspended: suspended && [suspended.from?.starts, endOf(suspended.until)],
     metadata,
     managed,
   };
 }
 
-function grantMeaning({ role, until, origins: _origins, ...rest }: Grant): unknown {
+function grantMeaning({ role, from, until, origins: _origins, ...rest }: Grant): unknown {
   rest satisfies Record<string, never>;
-  return [role, endOf(until)];
+  return [role, from?.starts, endOf(until)];
 }
 
 /** Returns the first moment without access: several texts can mean one. */

@@ -8,6 +8,18 @@ export interface RawEnd {
   readonly path: Path;
 }
 
+/** A beginning as far as it is readable; `from` is `null` if it is invalid. */
+export interface RawBegin {
+  readonly from: From | null;
+  readonly path: Path;
+}
+
+/** The beginning and the end of something, `null` if it has none. */
+export interface RawDates {
+  readonly begin: RawBegin | null;
+  readonly end: RawEnd | null;
+}
+
 /** A role as far as it is readable; a field is `null` if absent or not text. */
 export interface RawRole {
   readonly file: string;
@@ -30,20 +42,19 @@ export interface RawAdjustment {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** A grant of a role to a member, at `grantPath`; `end` is `null` if it has none. */
-export interface RawGrant {
+/** A grant of a role to a member, at `grantPath`. */
+export interface RawGrant extends RawDates {
   readonly role: string;
   /** Index in the member's `roles`. */
   readonly index: number;
   /** True if it is written as a name alone. */
   readonly bare: boolean;
-  readonly end: RawEnd | null;
 }
 
 /**
  * A member as far as it is readable; a field is `null` if absent or not text. `memberLocation` locates it.
  */
-export interface RawMember {
+export interface RawMember extends RawDates {
   readonly file: string;
   /** Index in the file's `members`. */
   readonly index: number;
@@ -51,7 +62,8 @@ export interface RawMember {
   /** The address in lower case, for comparison. */
   readonly address: string | null;
   readonly id: string | null;
-  readonly end: RawEnd | null;
+  /** The dates of the suspension; `null` if there is none. */
+  readonly suspended: RawDates | null;
   /** True if all of its roles are readable. */
   readonly rolesComplete: boolean;
   readonly grants: readonly RawGrant[];
@@ -164,7 +176,9 @@ function rawMember(
     email,
     address: email === null ? null : email.toLowerCase(),
     id: textOf(fields["id"]),
+    begin: rawBegin(fields, () => ["members", index]),
     end: rawEnd(fields, () => ["members", index]),
+    suspended: rawSuspension(fields["suspended"], index),
     rolesComplete: Array.isArray(roles) && grants.length === roles.length,
     grants,
     repeated: isAnyTwice(grants),
@@ -214,13 +228,34 @@ function isAnyTwice(grants: readonly RawGrant[]): boolean {
 function rawGrant(value: unknown, index: number, member: number): RawGrant | null {
   const name = textOf(value);
   if (name !== null) {
-    return { role: name, index, bare: true, end: null };
+    return { role: name, index, bare: true, begin: null, end: null };
   }
   const fields = fieldsOf(value);
   const role = textOf(fields["role"]);
   return role === null
     ? null
-    : { role, index, bare: false, end: rawEnd(fields, () => ["members", member, "roles", index]) };
+    : {
+        role,
+        index,
+        bare: false,
+        begin: rawBegin(fields, () => ["members", member, "roles", index]),
+        end: rawEnd(fields, () => ["members", member, "roles", index]),
+      };
+}
+
+function rawSuspension(value: unknown, member: number): RawDates | null {
+  if (value === undefined || value === false) return null;
+  const fields = fieldsOf(value);
+  const path = (): Path => ["members", member, "suspended"];
+  return { begin: rawBegin(fields, path), end: rawEnd(fields, path) };
+}
+
+function rawBegin(fields: Readonly<Record<string, unknown>>, path: () => Path): RawBegin | null {
+  const from = fields["from"];
+  if (from === undefined) {
+    return null;
+  }
+  return { from: typeof from === "string" ? parseFrom(from) : null, path: [...path(), "from"] };
 }
 
 function rawEnd(fields: Readonly<Record<string, unknown>>, path: () => Path): RawEnd | null {

@@ -43,6 +43,8 @@ export interface GrantUpdate {
   readonly remove: readonly string[];
   /** Grants to keep without their end, which is past. */
   readonly unend: readonly string[];
+  /** Grants to keep without their beginning, which is yet to come. */
+  readonly begin: readonly string[];
   /** New words for roles, by those that the file has for them. */
   readonly rename: ReadonlyMap<string, string>;
 }
@@ -53,7 +55,9 @@ export interface MemberEntryUpdate {
   readonly grants?: GrantUpdate;
   /** Removes every role. */
   readonly roles?: null;
+  readonly from?: null;
   readonly until?: null;
+  readonly suspended?: null;
   readonly metadata?: Metadata | null;
   readonly nickname?: string | null;
   readonly id?: string | null;

@@ -263,4 +263,5 @@ export type UndoNoteCode =
   | "role-gone"
   | "ignored"
   | "left"
+  | "suspended"
   | "not-sure";

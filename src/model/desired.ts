@@ -48,9 +48,18 @@ export interface DesiredRole {
   readonly adjusted?: Origin;
 }
 
-/** A role that a member shall hold, by name, or by id for predefined ones; optionally until a time. */
+/** A role that a member shall hold, by name, or by id for predefined ones; optionally from and until a time. */
 export interface Grant {
   readonly role: string;
+  readonly from?: From;
+  readonly until?: Until;
+  /** The locations where it is written; absent: at its index in the `roles` of the member's entry. */
+  readonly origins?: readonly Origin[];
+}
+
+/** An absence: meanwhile the membership stays, without roles. Without an end it is until further notice. */
+export interface Suspension {
+  readonly from?: From;
   readonly until?: Until;
   /** The locations where it is written; absent: at its index in the `roles` of the member's entry. */
   readonly origins?: readonly Origin[];
@@ -69,8 +78,11 @@ export interface DesiredMember {
   /** Pins the identity to one live member (`mem_…`). */
   readonly id?: string;
   readonly roles?: readonly Grant[];
+  /** Beginning of the whole membership. */
+  readonly from?: From;
   /** End of the whole membership. */
   readonly until?: Until;
+  readonly suspended?: Suspension;
   readonly metadata?: Metadata;
   readonly managed?: ManagedUser;
   readonly origin: Origin;

@@ -31,14 +31,17 @@ export interface MemberImage {
 }
 
 /**
- * Why a change is planned: the file says so, or does not list it, or grants it only until a date that is past; the person
- * has left; an invitation has expired; the service cannot change a field in place; an earlier run is taken back.
+ * Why a change is planned: the file says so, or does not list it, or grants it only until a date that is past or from one
+ * that is to come; the person has left, is suspended or is back; an invitation has expired; the service cannot change a field in place; an earlier run is taken back.
  */
 export type Reason =
   | "declared"
   | "unlisted"
   | "access-ended"
+  | "access-not-begun"
   | "left"
+  | "suspended"
+  | "suspension-ended"
   | "invitation-expired"
   | "immutable-field"
   | "undone";

@@ -58,10 +58,10 @@ export interface AccessEnd {
 }
 
 /**
- * The status of a held role: in the files `active`, `ends` at a time to come, or `ended`; live the status of the
- * membership.
+ * The status of a held role: in the files `active`, `ends` at a time to come, `ended`, `not-begun` or `suspended`; live the
+ * status of the membership.
  */
-export type HoldingStatus = "active" | "ends" | "ended" | MemberStatus;
+export type HoldingStatus = "active" | "ends" | "ended" | "not-begun" | "suspended" | MemberStatus;
 
 /** A role that a member holds. */
 export interface HeldRole {

@@ -1,35 +1,84 @@
 import { canonicalJson } from "../lib/json-text.ts";
 import { by, byCodeUnit } from "../lib/text.ts";
-import type { DesiredMember, DesiredState } from "../model/desired.ts";
-import type { Change, MemberChange, Plan } from "../model/plan.ts";
+import type { DesiredMember, DesiredState, Grant } from "../model/desired.ts";
+import type { Change, FieldDiff, MemberChange, MemberImage, Plan, Reason, RoleRef } from "../model/plan.ts";
 import { type Approval, textHash } from "./approve.ts";
 import { buildPlan, type PlanInput } from "./build-plan.ts";
-import { leftAt } from "./changes/active-member.ts";
 
 /**
- * Returns the time since which a change is due: it does nothing but remove access whose end in the file has passed. In ms
- * since the epoch; `null` for any other change.
+ * Returns the time since which a change is due: it does nothing but what the file leaves to time, which has come. Removed
+ * access has ended, or is suspended; given access has begun, or comes back after a suspension. In ms since the epoch;
+ * `null` for any other change.
  */
 export function dueSince(change: Change, desired: TimedState): number | null {
   if (change.resource !== "member") return null;
   const member = entryOf(change, desired);
   if (change.reason === "left") return leftSince([change.name, member?.email], desired);
-  if (change.reason !== "access-ended" || member === undefined) return null;
-  const { until, roles = [] } = member;
-  if (change.kind === "delete") {
-    const ends = roles.map((grant) => grant.until?.ends ?? Number.POSITIVE_INFINITY);
-    return Math.min(until?.ends ?? Number.POSITIVE_INFINITY, Math.max(...ends));
+  if (member === undefined) return null;
+  switch (change.kind) {
+    case "create":
+      return latest(creationTimes(change.after, member));
+    case "update":
+      return latest(change.fields.flatMap((diff) => updateTimes(diff, change.reason, member)));
+    case "delete":
+      return change.reason === "access-ended" ? latest([endOfMembership(member)]) : null;
+    case "replace":
+      return null;
+    default:
+      return change satisfies never;
   }
-  const ends = change.fields.flatMap((diff): readonly number[] => {
-    // A declared role is removed only after its end.
-    if (diff.field !== "roles" || diff.added.length > 0) return [Number.POSITIVE_INFINITY];
-    return diff.removed.map(({ id, name }) => {
-      const grant = roles.find(({ role }) => role === name || role === id);
-      return grant?.until?.ends ?? Number.POSITIVE_INFINITY;
-    });
-  });
-  const last = Math.max(...ends);
+}
+
+/** Returns the latest of several times; `null` if there is none, or if one is unknown. */
+function latest(times: readonly (number | undefined)[]): number | null {
+  if (times.length === 0) return null;
+  const last = Math.max(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
   return Number.isFinite(last) ? last : null;
+}
+
+function endOfMembership({ until, roles = [] }: DesiredMember): number {
+  const ends = roles.map((grant) => grant.until?.ends ?? Number.POSITIVE_INFINITY);
+  const last = ends.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...ends);
+  return Math.min(until?.ends ?? Number.POSITIVE_INFINITY, last);
+}
+
+/** Returns when a membership began: with the first of its grants. A managed user needs a password, which time does not give. */
+function creationTimes(
+  { roles, managed }: MemberImage,
+  member: DesiredMember,
+): readonly (number | undefined)[] {
+  const starts = roles.map((ref) => grantOf(ref, member)?.from?.starts);
+  const first = starts.includes(undefined) ? undefined : Math.min(...starts.map((at) => at ?? 0));
+  if (managed !== null || roles.length === 0) return [];
+  const own = member.from?.starts;
+  return own === undefined ? [first] : [own, first ?? own];
+}
+
+function updateTimes(
+  diff: FieldDiff,
+  reason: Reason,
+  member: DesiredMember,
+): readonly (number | undefined)[] {
+  if (diff.field !== "roles") return [undefined];
+  const { from, suspended } = member;
+  const added = diff.added.flatMap((ref) => {
+    const starts = [
+      from?.starts,
+      grantOf(ref, member)?.from?.starts,
+      reason === "suspension-ended" ? suspended?.until?.ends : undefined,
+    ].filter((at) => at !== undefined);
+    return starts.length === 0 ? [undefined] : starts;
+  });
+  // A declared role is removed only after its end, or while it is suspended.
+  const removed = diff.removed.map((ref) => {
+    const grant = grantOf(ref, member);
+    return reason === "suspended" && grant !== undefined ? suspended?.from?.starts : grant?.until?.ends;
+  });
+  return [...added, ...removed];
+}
+
+function grantOf({ id, name }: RoleRef, { roles = [] }: DesiredMember): Grant | undefined {
+  return roles.find(({ role }) => role === name || role === id);
 }
 
 /** The part of a desired state that says when access ends. */
@@ -48,15 +97,20 @@ function leftSince(addresses: readonly (string | undefined)[], { leavers = [] }:
   return times.length === 0 ? null : Math.min(...times);
 }
 
-/** Returns whether a state sets an end of somebody's access. */
-export function hasEnds({ members = [], leavers = [] }: TimedState): boolean {
-  return (
-    leavers.length > 0 ||
-    members.some(({ until, roles = [] }) => until !== undefined || roles.some((one) => one.until))
-  );
+/** Returns whether a state leaves something to time: an end, a beginning, a suspension, or somebody who leaves. */
+export function hasDates({ members = [], leavers = [] }: TimedState): boolean {
+  return leavers.length > 0 || members.some((one) => hasOwnEnds(one) || hasBeginnings(one));
 }
 
-/** Hashes what a state leaves to time: the ends of access, and how old an invitation may become. */
+function hasOwnEnds({ until, roles = [] }: DesiredMember): boolean {
+  return until !== undefined || roles.some((one) => one.until);
+}
+
+function hasBeginnings({ from, suspended, roles = [] }: DesiredMember): boolean {
+  return from !== undefined || suspended !== undefined || roles.some((one) => one.from);
+}
+
+/** Hashes what a state leaves to time: the dates of access, and how old an invitation may become. */
 export function hashOfTimes(
   { merchant, members = [], leavers = [], sync }: TimedState & Pick<DesiredState, "merchant" | "sync">,
   key: string,
@@ -68,20 +122,42 @@ export function hashOfTimes(
   });
   const { reinvite } = sync;
   const renewal = typeof reinvite === "boolean" ? reinvite : reinvite.ms;
-  const left = leavers.map(({ email, from }) => canonicalJson([email.toLowerCase(), from.starts]));
-  // Without leavers the text is that of earlier versions, whose approvals still count.
-  const times = [ends, ...(left.length > 0 ? [left] : [])].map((all) => all.sort(byCodeUnit));
+  const others = [
+    ...leavers.map(({ email, from }) => canonicalJson([email.toLowerCase(), from.starts])),
+    ...members.filter(hasBeginnings).map(({ email, from, suspended, roles = [] }) => {
+      const grants = roles.flatMap((one) => (one.from ? [canonicalJson([one.role, one.from.starts])] : []));
+      const away = suspended && [suspended.from?.starts ?? null, suspended.until?.ends ?? null];
+      const own = from?.starts ?? null;
+      return canonicalJson([email.toLowerCase(), own, away ?? null, grants.sort(byCodeUnit)]);
+    }),
+  ];
+  // Without others the text is that of earlier versions, whose approvals still count.
+  const times = [ends, ...(others.length > 0 ? [others] : [])].map((all) => all.sort(byCodeUnit));
   return textHash(canonicalJson([merchant, renewal, ...times]), key);
 }
 
-/** Plans only the changes that are due: everything else is left out. */
+/**
+ * Plans only the changes that are due: everything else is left out. If a rule refuses them together, what gives access is
+ * left out too where that helps: it must not keep access that has ended.
+ */
 export function planDue(input: PlanInput): Plan {
-  const plan = buildPlan(input);
-  const others = plan.changes.filter((change) => dueSince(change, input.desired) === null);
-  const later = plan.deferred.map(({ change }) => change);
-  if (others.length + later.length === 0) return plan;
-  const leaveOut = new Set([...others, ...later].map(({ fingerprint }) => fingerprint));
-  return buildPlan({ ...input, leaveOut: new Set([...(input.leaveOut ?? []), ...leaveOut]) });
+  const whole = buildPlan(input);
+  const others = whole.changes.filter((change) => dueSince(change, input.desired) === null);
+  const later = whole.deferred.map(({ change }) => change);
+  const due = others.length + later.length === 0 ? whole : without([...others, ...later], input);
+  const giving = due.changes.filter(givesAccess);
+  if (due.refusals.length === 0 || giving.length === 0) return due;
+  const removals = without([...others, ...later, ...giving], input);
+  return removals.refusals.length === 0 ? removals : due;
+}
+
+function without(changes: readonly Change[], input: PlanInput): Plan {
+  const leaveOut = new Set([...(input.leaveOut ?? []), ...changes.map(({ fingerprint }) => fingerprint)]);
+  return buildPlan({ ...input, leaveOut });
+}
+
+function givesAccess({ kind, fields }: Change): boolean {
+  return kind === "create" || fields.some((diff) => diff.field === "roles" && diff.added.length > 0);
 }
 
 /**
@@ -111,50 +187,83 @@ function targetOf({ resource, name }: Change): string {
   return `${resource} ${name}`;
 }
 
-/** An end of access that is to come. */
-export interface UpcomingEnd {
-  /** The first moment without access, in ms since the epoch. */
-  readonly ends: number;
-  /** As the file writes it: the last day with access, or a timestamp; of a leaver the first moment without it. */
+/** What a date in the files brings, in a time to come. */
+export interface UpcomingDate {
+  /** In ms since the epoch. */
+  readonly at: number;
+  /** As the file writes it: an end is the last day with access (or suspended), a beginning the first. */
   readonly text: string;
   readonly email: string;
-  /** Roles that end then; `null` for the whole membership. */
-  readonly roles: readonly string[] | null;
-  /** Set for a leaver: whether the merchant's files list the address. */
-  readonly leaves?: "listed" | "unlisted";
+  /**
+   * Somebody leaves, who is listed or not; the membership or roles end; begin, with the membership or without; a suspension
+   * begins; ends.
+   */
+  readonly what: "leaves" | "leaves-unlisted" | "ends" | "joins" | "begins" | "suspended" | "back";
+  /** The roles that end or begin; empty for the whole membership. */
+  readonly roles: readonly string[];
 }
 
-/** Returns the ends of access that a file sets for times to come: the earliest first, then by address. */
-export function upcomingEnds(
+/** Returns what the dates of a file bring in times to come: the earliest first, then by address. */
+export function upcomingDates(
   { members = [], leavers = [] }: TimedState,
   now: number,
-): readonly UpcomingEnd[] {
+): readonly UpcomingDate[] {
   const listed = new Set(leavers.length === 0 ? [] : members.map(({ email }) => email.toLowerCase()));
-  const leaving = leavers
-    .filter(({ from }) => from.starts > now)
-    .map(({ email, from: { starts, text } }): UpcomingEnd => {
-      const leaves = listed.has(email.toLowerCase()) ? "listed" : "unlisted";
-      return { ends: starts, text, email, roles: null, leaves };
-    });
-  const left = leftAt(leavers, now);
-  const ending = members
-    .filter(({ email }) => !left.has(email.toLowerCase()))
-    .flatMap(({ email, until, roles = [] }): readonly UpcomingEnd[] => {
-      const last = until?.ends ?? Number.POSITIVE_INFINITY;
-      if (last <= now) return [];
-      const ending = roles.flatMap(({ role, until: end }) =>
-        end !== undefined && end.ends > now && end.ends < last ? [{ role, end }] : [],
-      );
-      const times = [...new Map(ending.map(({ end }) => [end.ends, end])).values()];
-      return [
-        ...times.map(({ ends, text }) => {
-          const own = ending.filter(({ end }) => end.ends === ends);
-          return { ends, text, email, roles: own.map(({ role }) => role).sort() };
-        }),
-        ...(until === undefined ? [] : [{ ends: last, text: until.text, email, roles: null }]),
-      ];
-    });
-  return [...leaving, ...ending].sort(
-    (a, b) => a.ends - b.ends || by(({ email }: UpcomingEnd) => email)(a, b),
+  const leaving = leavers.map(({ email, from: { starts, text } }): UpcomingDate => {
+    const what = listed.has(email.toLowerCase()) ? "leaves" : "leaves-unlisted";
+    return { at: starts, text, email, what, roles: [] };
+  });
+  const left = new Map(leavers.map(({ email, from }) => [email.toLowerCase(), from.starts]));
+  const own = members.flatMap((member): readonly UpcomingDate[] => {
+    const last = Math.min(left.get(member.email.toLowerCase()) ?? Number.POSITIVE_INFINITY);
+    const dates = [...beginningsOf(member), ...endsOf(member), ...suspensionOf(member)];
+    return dates.filter(({ at }) => at < last).map((date) => ({ ...date, email: member.email }));
+  });
+  return [...leaving, ...own]
+    .filter(({ at }) => at > now)
+    .sort((a, b) => a.at - b.at || by(({ email }: UpcomingDate) => email)(a, b));
+}
+
+type OwnDate = Omit<UpcomingDate, "email">;
+
+/** Returns when the membership begins, with its first roles, and when more roles do. */
+function beginningsOf({ from, until, roles = [] }: DesiredMember): readonly OwnDate[] {
+  const start = from?.starts ?? Number.NEGATIVE_INFINITY;
+  const grants = roles.map((grant) => {
+    const own = grant.from !== undefined && grant.from.starts > start ? grant.from : from;
+    return { role: grant.role, own, at: own?.starts ?? Number.NEGATIVE_INFINITY };
+  });
+  const first = Math.min(...grants.map(({ at }) => at));
+  const times = new Map(grants.flatMap(({ own }) => (own === undefined ? [] : [[own.starts, own.text]])));
+  if (from !== undefined && grants.length === 0) times.set(from.starts, from.text);
+  return [...times].flatMap(([at, text]): readonly OwnDate[] => {
+    const what = at === first || grants.length === 0 ? "joins" : "begins";
+    const begun = grants.filter((grant) => grant.at === at).map(({ role }) => role);
+    return at < (until?.ends ?? Number.POSITIVE_INFINITY) ? [{ at, text, what, roles: begun.sort() }] : [];
+  });
+}
+
+function endsOf({ until, roles = [] }: DesiredMember): readonly OwnDate[] {
+  const last = until?.ends ?? Number.POSITIVE_INFINITY;
+  const ending = roles.flatMap(({ role, until: end }) =>
+    end !== undefined && end.ends < last ? [{ role, end }] : [],
   );
+  const times = [...new Map(ending.map(({ end }) => [end.ends, end])).values()];
+  return [
+    ...times.map(({ ends: at, text }): OwnDate => {
+      const own = ending.filter(({ end }) => end.ends === at);
+      return { at, text, what: "ends", roles: own.map(({ role }) => role).sort() };
+    }),
+    ...(until === undefined ? [] : [{ at: last, text: until.text, what: "ends", roles: [] } as const]),
+  ];
+}
+
+function suspensionOf({ suspended: { from, until: end } = {}, until }: DesiredMember): readonly OwnDate[] {
+  const dates: readonly OwnDate[] = [
+    ...(from === undefined
+      ? []
+      : [{ at: from.starts, text: from.text, what: "suspended", roles: [] } as const]),
+    ...(end === undefined ? [] : [{ at: end.ends, text: end.text, what: "back", roles: [] } as const]),
+  ];
+  return dates.filter(({ at }) => at < (until?.ends ?? Number.POSITIVE_INFINITY));
 }

@@ -43,7 +43,7 @@ const run = (...args: readonly string[]) => rolecall(args, { cwd, env: sandbox.e
 
 test("drift says what is due, apart from what is not applied, and its patch leaves it out", async () => {
   const { stdout } = await run("drift");
-  expect(stdout).toContain("Due: an end date has passed; the next apply removes the access");
+  expect(stdout).toContain("Due: a date in the file has come; the next apply makes the change");
   expect(stdout).toMatch(/Drift: 4 differences \(.*2 due.*\)/s);
   const patch = await run("drift", "--patch");
   expect(patch.stdout).not.toContain("gone@example.com");
@@ -57,7 +57,7 @@ test("apply --only due removes access whose end has passed, and changes nothing 
   expect(applied.stdout).toContain("2 changes done.");
   expect(applied.code).toBe(0);
   const again = await run("apply", "--only", "due", "--yes");
-  expect(again.stderr).toContain("Nothing to do: no end date has passed.");
+  expect(again.stderr).toContain("Nothing to do: nothing is due.");
   const rest = await run("plan");
   expect(rest.stdout).toContain("Plan: 1 to create, 1 to delete");
 });

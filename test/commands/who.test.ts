@@ -52,7 +52,7 @@ describe("who, of one merchant's file", () => {
         ada@example.com  Shift Lead  active            access/a.yaml:11
         bob@example.com  Shift Lead  until 2026-06-30  access/a.yaml:13
 
-      1 grant has ended: --verbose shows all.
+      1 grant is not in force: --verbose shows all.
       The files do not say what these roles grant; --live does: role_employee (1
         person).
       "

@@ -63,8 +63,8 @@ roles:
   - { name: Auditor, previously: Reviewer, permissions: [] }
 members:
   - { email: ada@example.com, roles: [Cashier], metadata: { employee_id: "7", team: till } }
-  - { email: bob@example.com, id: mem_1, roles: [Lead, role_employee], until: 2027-06-30 }
-  - { email: till@example.com, roles: [{ role: Auditor, until: 2027-01-31 }], managed: { nickname: Till, password_env: PW } }
+  - { email: bob@example.com, id: mem_1, roles: [Lead, role_employee], from: 2026-12-31, until: 2027-06-30, suspended: { from: 2027-02-01, until: 2027-03-01 } }
+  - { email: till@example.com, roles: [{ role: Auditor, from: 2026-12-24, until: 2027-01-31 }], managed: { nickname: Till, password_env: PW } }
 leavers: [{ email: eve@example.com, from: 2027-01-15 }]
 `;
 
@@ -72,6 +72,11 @@ describe("merchants whose resolved state is another one", () => {
   test.each<readonly [what: string, from: string, to: string]>([
     ["environment", "environment: test", "environment: live"],
     ["a leaver", "eve@", "eva@"],
+    ["the beginning of a membership", "from: 2026-12-31", "from: 2027-01-01"],
+    ["the beginning of a role", "from: 2026-12-24", "from: 2026-12-25"],
+    ["the beginning of a suspension", "2027-02-01", "2027-02-02"],
+    ["the end of a suspension", ", until: 2027-03-01 }", " }"],
+    ["a suspension", ", suspended: { from: 2027-02-01, until: 2027-03-01 }", ""],
     ["the day on which somebody leaves", "2027-01-15", "2027-01-16"],
     ["service", "https://api.example.com", "https://other.example.com"],
     ["key", "SHOP_KEY", "OTHER_KEY"],

@@ -69,13 +69,20 @@ export interface RoleValue {
   readonly metadata?: Data;
 }
 
-export type GrantValue = string | { readonly role: string; readonly until: string };
+export type GrantValue = string | ({ readonly role: string } & DatesValue);
+
+interface DatesValue {
+  readonly from?: string;
+  readonly until?: string;
+}
 
 export interface MemberValue {
   readonly email: string;
   readonly id?: string;
   readonly roles?: readonly GrantValue[];
+  readonly from?: string;
   readonly until?: string;
+  readonly suspended?: true | DatesValue;
   readonly metadata?: Data;
   readonly managed?: { readonly nickname?: string; readonly password_env: string };
 }
@@ -216,6 +223,18 @@ const world: fc.Arbitrary<World> = worldRoles.chain((roles) => {
 
 const DAYS = ["2026-06-01", "2026-06-15", "2026-07-01", "2099-01-31"] as const;
 const until = fc.constantFrom(...DAYS, "2026-06-20T18:00:00+02:00");
+const from = fc.constantFrom(...DAYS, "2026-06-16", "2026-06-20T18:00:00+02:00");
+
+/** Dates of a grant or a suspension, seldom in the wrong order. */
+const dates: fc.Arbitrary<DatesValue> = fc
+  .record({ from: rarely(2, from), until: rarely(1, until), isWrong: fc.nat(30).map((lot) => lot === 0) })
+  .map(({ isWrong, ...both }) =>
+    present(
+      both.from !== undefined && both.until !== undefined && both.from > both.until && !isWrong
+        ? { until: both.until }
+        : both,
+    ),
+  );
 
 /** A declared role, mostly one that is live, with some things changed; none without permissions where it is new. */
 function roleValue(name: string, world: World, declared: readonly string[]): fc.Arbitrary<RoleValue> {
@@ -261,7 +280,7 @@ function grants(names: readonly string[], ids: readonly string[]): fc.Arbitrary<
     .chain((held) =>
       fc.tuple(
         ...held.map((role) =>
-          rarely(5, until).map((end) => (end === undefined ? role : { role, until: end })),
+          rarely(4, dates).map((given) => (given === undefined ? role : { role, ...given })),
         ),
         rarely(25, fc.constantFrom("Nobody", "role_nowhere", ...ids)),
       ),
@@ -281,7 +300,9 @@ function memberValue(email: string, names: readonly string[], world: World): fc.
         ),
       ),
       metadata: rarely(1, data),
+      from: rarely(12, from),
       until: rarely(8, until),
+      suspended: rarely(8, fc.oneof(fc.constant(true as const), dates)),
       id: rarely(8, fc.constantFrom(...ids, ...world.members.map(({ id }) => id), "mem_gone")),
       upper: fc.nat(4).map((lot) => lot === 0),
       managed:

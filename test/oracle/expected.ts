@@ -357,7 +357,7 @@ function planStaying(work: Work): readonly Outlook[] {
       return [];
     }
     for (const each of is === null ? leftovers : [is, ...leftovers]) free.delete(each);
-    const own = one.ended ? (is === null ? [] : [go(is, one, work)]) : planListed(one, is, work);
+    const own = one.ended ? (is === null ? [] : [go(is, one, work)]) : planPresent(one, is, work);
     return [...leftovers.map((each) => go(each, null, work)), ...own];
   });
   const rest = [...free].map((one) => {
@@ -391,6 +391,12 @@ function stay(before: WorldMember, { roles, changes }: Work): Outlook {
 function go(before: WorldMember, wanted: WantedMember | null, { changes }: Work): Outlook {
   changes.set(`delete member ${before.id}`, null);
   return { before, after: null, wanted };
+}
+
+/** Nobody is invited, or invited again, while suspended. */
+function planPresent(one: WantedMember, is: WorldMember | null, work: Work): readonly Outlook[] {
+  if (!one.away || (is !== null && is.status !== "expired")) return planListed(one, is, work);
+  return is === null ? [] : [{ ...stay(is, work), wanted: one }];
 }
 
 /** Invites, changes or invites again somebody whom the files list. */
@@ -501,11 +507,18 @@ function findMember(wanted: Wanted, one: WantedMember, world: World, visible: re
   }
   const standing = free.filter(({ status }) => status !== "expired");
   const isKept = (pinned !== null || expired.length > 0) && !wanted.reinvite;
-  if (isTaken && standing.length === 0 && !one.ended && !isKept) {
+  if (isTaken && standing.length === 0 && !one.ended && !one.away && !isKept) {
     return faulty("member-pinned-elsewhere");
   }
   // An invitation is renewed to the address of the entry.
-  if (standing.length === 0 && pinned !== null && wanted.reinvite && !one.ended && isTakenByHidden) {
+  if (
+    standing.length === 0 &&
+    pinned !== null &&
+    wanted.reinvite &&
+    !one.ended &&
+    !one.away &&
+    isTakenByHidden
+  ) {
     return faulty("member-ignored");
   }
   if (standing.length > 1) {

@@ -35,8 +35,10 @@ export interface WantedMember {
   readonly endless: readonly string[];
   /** Whether only an included file lists the person, without roles. */
   readonly isMention: boolean;
-  /** Whether all access has ended, or the person has left. */
+  /** Whether all access has ended or not begun, or the person has left. */
   readonly ended: boolean;
+  /** Whether the person holds nothing for a time, and is not invited either. */
+  readonly away: boolean;
 }
 
 /** The moment at which access ends. */
@@ -251,6 +253,8 @@ function person(
   const metadata = agreed(entries.map((one) => one.metadata));
   const managed = agreed(entries.map((one) => one.managed));
   const until = agreed(entries.map((one) => one.until));
+  const from = agreed(entries.map((one) => one.from));
+  const suspended = agreed(entries.map((one) => one.suspended));
   const given = entries.flatMap((one) => one.roles ?? []);
   const ends = endsOf(given);
   const endsByName = endsOf(given.map((grant) => withName(grant, nameOf)));
@@ -262,21 +266,60 @@ function person(
     metadata === "conflict" ||
     managed === "conflict" ||
     until === "conflict" ||
+    from === "conflict" ||
+    suspended === "conflict" ||
+    [...entries, ...given.map((grant) => (typeof grant === "string" ? {} : grant))].some(isBackwards) ||
+    (suspended !== null && suspended !== true && isBackwards(suspended)) ||
+    entries.some((one) => isPointless(one)) ||
     id === "conflict"
   ) {
     return "conflict";
   }
-  const held = [...ends].filter(([, end]) => end === null || endOf(end) > now).map(([role]) => role);
+  const held = [...ends].filter(([, grant]) => isNow(grant, now)).map(([role]) => role);
+  const away = suspended !== null && isNow(suspended === true ? {} : suspended, now);
+  const listed = entries.every((one) => one.roles === undefined) ? null : held;
   return {
     email,
     id,
-    roles: entries.every((one) => one.roles === undefined) ? null : held,
+    roles: away ? [] : listed,
     metadata,
     managed: managed === null ? null : { nickname: managed.nickname ?? null },
-    endless: until === null ? [...endsByName].flatMap(([role, end]) => (end === null ? [role] : [])) : [],
+    endless:
+      until === null && !away
+        ? [...endsByName].flatMap(([role, grant]) =>
+            grant.until === undefined && isNow(grant, now) ? [role] : [],
+          )
+        : [],
     isMention: !isOwn && entries.every(({ roles, managed: user }) => (roles ?? user) === undefined),
-    ended: (until !== null && endOf(until) <= now) || (ends.size > 0 && held.length === 0),
+    ended:
+      !isNow({ ...(from !== null && { from }), ...(until !== null && { until }) }, now) ||
+      (ends.size > 0 && held.length === 0),
+    away,
   };
+}
+
+interface Dates {
+  readonly from?: string;
+  readonly until?: string;
+}
+
+/** Whether a moment is between two dates, of which the first and the last day count. */
+function isNow({ from, until }: Dates, now: number): boolean {
+  return (from === undefined || startOf(from) <= now) && (until === undefined || now < endOf(until));
+}
+
+/** Whether something would begin after it has ended. */
+function isBackwards({ from, until }: Dates): boolean {
+  return from !== undefined && until !== undefined && startOf(from) >= endOf(until);
+}
+
+/** Whether a role would begin after the membership, in one file, has ended. */
+function isPointless({ until, roles = [] }: MemberValue): boolean {
+  return roles.some(
+    (grant) =>
+      typeof grant !== "string" &&
+      isBackwards({ ...(grant.from && { from: grant.from }), ...(until && { until }) }),
+  );
 }
 
 /** What all those who say anything say. */
@@ -287,16 +330,18 @@ function agreed<T>(values: readonly (T | undefined)[]): T | null | "conflict" {
   return different.size > 1 ? "conflict" : ([...different.values()][0] ?? null);
 }
 
-/** Each role with its end: one, wherever it is granted. */
-function endsOf(grants: readonly GrantValue[]): ReadonlyMap<string, string | null> | "conflict" {
-  const ends = new Map<string, string | null>();
+/** Each role with its dates: the same, wherever it is granted. */
+function endsOf(grants: readonly GrantValue[]): ReadonlyMap<string, Dates> | "conflict" {
+  const all = new Map<string, Dates>();
+  const moments = ({ from, until }: Dates): string =>
+    `${from === undefined ? "" : startOf(from)} ${until === undefined ? "" : endOf(until)}`;
   for (const grant of grants) {
-    const end = typeof grant === "string" ? null : grant.until;
-    const before = ends.get(roleOf(grant));
-    if (before !== undefined && before !== end) return "conflict";
-    ends.set(roleOf(grant), end);
+    const dates = typeof grant === "string" ? {} : grant;
+    const before = all.get(roleOf(grant));
+    if (before !== undefined && moments(before) !== moments(dates)) return "conflict";
+    all.set(roleOf(grant), dates);
   }
-  return ends;
+  return all;
 }
 
 /** A text that is the same for equal values. */

@@ -4,7 +4,8 @@ import type { DesiredState } from "../../src/model/desired.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { approvalRecord, approveByRecord } from "../../src/plan/approve.ts";
 import { buildPlan } from "../../src/plan/build-plan.ts";
-import { approveOverTime, dueSince, planDue, upcomingEnds } from "../../src/plan/due.ts";
+import { isSuspended } from "../../src/plan/changes/active-member.ts";
+import { approveOverTime, dueSince, planDue, upcomingDates } from "../../src/plan/due.ts";
 import { desiredStates, liveStates, mirror } from "../support/arbitrary.ts";
 import {
   brief,
@@ -14,9 +15,11 @@ import {
   liveRole,
   matches,
   member,
+  NO_POLICIES,
   NOW,
   planOf,
   role,
+  SYNC,
   until,
 } from "../support/build.ts";
 
@@ -135,6 +138,152 @@ describe("a plan of what is due", () => {
   });
 });
 
+/** Sets a beginning or a suspension, from a list of days around now, on members and grants. */
+const withStarts = (state: DesiredState, days: readonly (number | null)[]): DesiredState => {
+  let next = 0;
+  const day = () => days[next++ % days.length] ?? null;
+  const starts = () => {
+    const at = day();
+    return at === null ? {} : { from: { text: "", starts: NOW + at * 86_400_000 } };
+  };
+  const away = () => {
+    const [first, last] = [starts(), day()];
+    if (last === null) return {};
+    return { suspended: { ...first, until: { text: "", ends: NOW + (last + 1) * 86_400_000 } } };
+  };
+  return {
+    ...state,
+    ...(state.members && {
+      members: state.members.map((one) => ({
+        ...one,
+        ...starts(),
+        ...away(),
+        ...(one.roles && { roles: one.roles.map((grant) => ({ ...grant, ...starts() })) }),
+      })),
+    }),
+  };
+};
+
+describe("beginnings and suspensions", () => {
+  test("what a plan gives has begun, and nobody who is suspended holds anything after it", () => {
+    fc.assert(
+      fc.property(desiredStates, liveStates, ends, (state, found, days) => {
+        const want = withStarts(state, days);
+        const plan = buildPlan({ desired: want, live: found, service, now: NOW, matches });
+        const all = [...plan.changes, ...plan.deferred.map(({ change }) => change)];
+        for (const entry of want.members ?? []) {
+          const own = all.filter(({ name }) => name.toLowerCase() === entry.email.toLowerCase());
+          const given = own.flatMap((change) => {
+            if (change.resource !== "member" || change.reason === "immutable-field") return [];
+            if (change.kind === "create") return change.after.roles;
+            return change.fields.flatMap((diff) => (diff.field === "roles" ? diff.added : []));
+          });
+          const isGone = entry.from !== undefined && entry.from.starts > NOW;
+          if (isGone || isSuspended(entry, NOW)) expect(given).toEqual([]);
+          const early = new Set(
+            (entry.roles ?? []).flatMap(({ role: name, from }) =>
+              from !== undefined && from.starts > NOW ? name : [],
+            ),
+          );
+          expect(given.filter(({ id, name }) => early.has(name) || early.has(id ?? ""))).toEqual([]);
+        }
+      }),
+    );
+  });
+
+  test("bring the same plan as the file without them, at another time", () => {
+    fc.assert(
+      fc.property(desiredStates, liveStates, ends, (state, found, days) => {
+        const want = withStarts(state, days);
+        const later = NOW + 30 * 86_400_000;
+        const reasonless = (one: DesiredState) =>
+          buildPlan({ desired: one, live: found, service, now: later, matches }).changes.map(
+            ({ reason: _, fingerprint: __, ...change }) => change,
+          );
+        expect(reasonless(want)).toEqual(reasonless(state));
+      }),
+    );
+  });
+
+  const [before, after] = [NOW - 86_400_000, NOW + 86_400_000];
+  const on = (starts: number) => ({ text: "-", starts });
+  const entry = (rest: Parameters<typeof member>[1]) => {
+    const want = desired({
+      roles,
+      members: [member("bob@example.com", rest), member("ada@example.com", { roles: ["Cashier", "Lead"] })],
+    });
+    const plan = planOf(want, is);
+    return { want, plan, since: plan.changes.map((change) => dueSince(change, want)) };
+  };
+
+  test("are due where time alone has brought them", () => {
+    expect(entry({ roles: ["Cashier", { role: "Lead", from: on(before) }] }).since).toEqual([before]);
+    expect(entry({ roles: ["Cashier"], suspended: { from: on(before) } }).since).toEqual([before]);
+    expect(
+      entry({ roles: ["Cashier", "Lead"], suspended: { until: { text: "-", ends: before } } }).since,
+    ).toEqual([before]);
+    expect(entry({ from: on(before), roles: ["Cashier", "Lead"] }).since).toEqual([before]);
+  });
+
+  test("are not due where the file, or somebody, has brought them", () => {
+    // Suspended by a change of the file.
+    expect(entry({ roles: ["Cashier"], suspended: {} }).since).toEqual([null]);
+    // A role that no file lists.
+    expect(entry({ roles: ["Lead"], suspended: { from: on(before) } }).since).toEqual([null]);
+    // Another role without a date.
+    expect(entry({ roles: [{ role: "Cashier", from: on(before) }, "Lead"] }).since).toEqual([null]);
+    // A member who is not to be there yet.
+    expect(entry({ from: on(after), roles: ["Cashier"] }).since).toEqual([null]);
+    // A suspension that is yet to come brings no roles back.
+    expect(
+      entry({
+        roles: ["Cashier", "Lead"],
+        suspended: { from: on(after), until: { text: "-", ends: after + 1 } },
+      }).since,
+    ).toEqual([null]);
+  });
+
+  test("bring a new member when the membership, or the first of its roles, begins, but no managed user", () => {
+    const joins = (rest: Parameters<typeof member>[1]) => {
+      const want = desired({
+        roles,
+        members: [member("new@example.com", rest)],
+        sync: { ...SYNC, members: "additive" },
+      });
+      return planOf(want, is).changes.map((change) => dueSince(change, want));
+    };
+    const grants = [
+      { role: "Cashier", from: on(before) },
+      { role: "Lead", from: on(before - 1) },
+    ];
+    expect(joins({ roles: grants })).toEqual([before - 1]);
+    expect(joins({ from: on(before + 1), roles: grants })).toEqual([before + 1]);
+    expect(joins({ from: on(before), roles: ["Cashier"] })).toEqual([before]);
+    expect(joins({ roles: [...grants.slice(1), "Cashier"] })).toEqual([null]);
+    expect(joins({ roles: grants, managed: { passwordEnv: "P" } })).toEqual([null]);
+    expect(joins({ roles: [{ role: "Cashier", from: on(after) }] })).toEqual([]);
+    expect(joins({ roles: grants, suspended: {} })).toEqual([]);
+  });
+
+  test("what gives access never keeps access that has ended", () => {
+    const want = desired({
+      roles,
+      members: [
+        member("ada@example.com", {
+          roles: ["Cashier", { role: "Lead", until: { text: "-", ends: before } }],
+        }),
+        member("bob@example.com", { roles: ["Cashier", { role: "Lead", from: on(before) }] }),
+      ],
+      policies: { ...NO_POLICIES, separate: [["Cashier", "Lead"]] },
+    });
+    const input = { desired: want, live: is, service, now: NOW, matches };
+    expect(buildPlan(input).refusals).toHaveLength(1);
+    expect(planDue(input).changes.map(({ name }) => name)).toEqual(["ada@example.com"]);
+    const open = { ...input, desired: { ...want, policies: NO_POLICIES } };
+    expect(planDue(open).changes.map(({ name }) => name)).toEqual(["ada@example.com", "bob@example.com"]);
+  });
+});
+
 describe("an approval over time", () => {
   const wants = (lead: string | null, metadata: Record<string, string> = {}) =>
     desired({
@@ -196,9 +345,9 @@ test("ends to come are listed in their order, each grant at the earlier of its o
       member("eve@example.com", { until: until("2026-01-01"), roles: ["Cashier"] }),
     ],
   });
-  expect(upcomingEnds(want, NOW).map(({ ends: at, email, roles: names }) => [at, email, names])).toEqual([
+  expect(upcomingDates(want, NOW).map(({ at, email, roles: names }) => [at, email, names])).toEqual([
     [until("2026-06-20").ends, "bob@example.com", ["Lead"]],
-    [until("2026-07-01").ends, "bob@example.com", null],
+    [until("2026-07-01").ends, "bob@example.com", []],
     [until("2026-07-31").ends, "ada@example.com", ["Cashier", "Lead"]],
   ]);
 });

@@ -2,6 +2,7 @@ import type {
   DesiredMember,
   DesiredRole,
   DesiredState,
+  From,
   Grant,
   Leaver,
   Policies,
@@ -41,9 +42,14 @@ export function until(text: string): Until {
   return { text, ends: Date.parse(`${text}T24:00:00.000Z`) };
 }
 
+/** The start of a day; `starts` in milliseconds since the epoch. */
+export function from(text: string): From {
+  return { text, starts: Date.parse(`${text}T00:00:00.000Z`) };
+}
+
 /** Somebody who leaves at the start of a day. */
 export function leaver(email: string, day: string): Leaver {
-  return { email, from: { text: day, starts: Date.parse(`${day}T00:00:00.000Z`) }, origin: ORIGIN };
+  return { email, from: from(day), origin: ORIGIN };
 }
 
 /** How the files of these tests are brought together with what is live. */

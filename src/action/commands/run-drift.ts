@@ -204,7 +204,7 @@ function sinceText({ plan, changes, violations }: Drift, seen: FirstSeen): strin
         event !== null && cause === "outside-git"
           ? `was ${event} outside git`
           : cause === "due"
-            ? "is due: its end date has passed"
+            ? "is due: its date has come"
             : STATES[kind];
       return line(fingerprint, `${resource} ${inlineCode(name)} ${what}`);
     }),

@@ -2,7 +2,7 @@ import { objectionSentences } from "../../cli/review/approval.ts";
 import type { PlanResult, Session } from "../../cli/session/session.ts";
 import type { Plan } from "../../model/plan.ts";
 import { type Approval, approveByRecord, isRecordedPlan } from "../../plan/approve.ts";
-import { approveOverTime, dueSince, hasEnds, hashOfTimes } from "../../plan/due.ts";
+import { approveOverTime, dueSince, hasDates, hashOfTimes } from "../../plan/due.ts";
 import type { Inputs } from "../inputs.ts";
 import { approvedSince, type Baseline, NO_BASELINE } from "./apply-mark.ts";
 import type { RecordTrust, TimedRecord } from "./approval-store.ts";
@@ -73,7 +73,7 @@ export async function mergedApproval(
   const baselineOf = ({ plan }: PlanResult): Baseline => baselines.get(plan.merchant) ?? NO_BASELINE;
   // An end of access that nobody reviewed would take effect by itself later.
   const hasNewEnds = (look: StatedPlan): boolean =>
-    hasEnds(look.session.state) && hashOfTimes(look.session.state, key) !== baselineOf(look).times;
+    hasDates(look.session.state) && hashOfTimes(look.session.state, key) !== baselineOf(look).times;
   const due = looks.filter((look) => look.plan.changes.length > 0 || hasNewEnds(look));
   for (const since of new Set(due.map((look) => approvedSince(baselineOf(look))))) {
     let open = due.filter((look) => approvedSince(baselineOf(look)) === since);
@@ -124,7 +124,7 @@ function objectionsTo(
   const times = hashOfTimes(session.state, key);
   if (own.length === 0 && plan.changes.length > 0) return ["no plan of this merchant was approved."];
   if (newEnds && !own.some((record) => record.times === times)) {
-    return ["nobody has approved the end dates in its file."];
+    return ["nobody has approved the dates in its file."];
   }
   if (plan.changes.length === 0) return [];
   if (rule === "fail") {
@@ -155,7 +155,7 @@ export function dueObjections(
       const late = plan.changes.filter((change) => !((dueSince(change, session.state) ?? 0) > at));
       const sentences = late.map(
         ({ name }) =>
-          `the access of ${name} had ended before the last apply, so somebody has given it again since: look at the drift.`,
+          `the access of ${name} was to change before the last apply, so somebody has changed it again since: look at the drift.`,
       );
       return sentences.length === 0 ? [] : [[plan.merchant, sentences] as const];
     }),

@@ -1,7 +1,7 @@
 import { changedMerchants } from "../../config/changed-merchants.ts";
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
-import { hasEnds, hashOfTimes } from "../../plan/due.ts";
+import { hasDates, hashOfTimes } from "../../plan/due.ts";
 import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
 import type { ActionContext } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
@@ -90,7 +90,7 @@ export async function withTimes(
   const { event, github, inputs } = context;
   const known = new Map(baselines);
   const baselineOf = ({ merchant }: DesiredState): Baseline => baselines.get(merchant) ?? NO_BASELINE;
-  for (const [commit, group] of groupBy(states.filter(hasEnds), (state) => baselineOf(state).commit)) {
+  for (const [commit, group] of groupBy(states.filter(hasDates), (state) => baselineOf(state).commit)) {
     const comparable = group.filter((state) => commit !== null || !baselineOf(state).pending);
     if (comparable.length === 0) continue;
     const since = commit ?? event.before ?? (await github.parents(event.sha))[0] ?? null;

@@ -1,9 +1,9 @@
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
-import { hasEnds, hashOfTimes, upcomingEnds } from "../../plan/due.ts";
+import { hasDates, hashOfTimes, upcomingDates } from "../../plan/due.ts";
 import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
-import { endsText, type UnplannedView } from "../../render/markdown/review-sections.ts";
+import { datesText, type UnplannedView } from "../../render/markdown/review-sections.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../action-context.ts";
 import type { MergedApproval } from "../github/merged-approval.ts";
 import type { KeptApproval } from "../github/pull-approval.ts";
@@ -70,7 +70,7 @@ export function afterPlan(
   before: MergedApproval | null,
 ): readonly string[] {
   if (before !== null) return [approvalText(context, before)];
-  return kept.closed ? [] : [...onMerge(context, plans, kept), ...announcedEnds(context, states)];
+  return kept.closed ? [] : [...onMerge(context, plans, kept), ...announcedDates(context, states)];
 }
 
 /** Returns the paragraph about what a merge does. */
@@ -114,20 +114,20 @@ function namedMerchants(plans: readonly Plan[]): string {
 
 /** Returns whether the files leave something else to time than those of the base: a review has to see that. */
 export function changesTimes(states: readonly DesiredState[], base: readonly DesiredState[]): boolean {
-  const timesOf = (state: DesiredState): string => (hasEnds(state) ? hashOfTimes(state, "") : "");
+  const timesOf = (state: DesiredState): string => (hasDates(state) ? hashOfTimes(state, "") : "");
   const before = new Map(base.map((state) => [state.merchant, timesOf(state)]));
   return states.some((state) => timesOf(state) !== (before.get(state.merchant) ?? ""));
 }
 
-/** Announces the ends of access that are to come: what follows from them needs no approval of its own. */
-function announcedEnds(
+/** Announces the dates that are to come: what follows from them needs no approval of its own. */
+function announcedDates(
   { event, io, masked }: ActionContext,
   states: readonly DesiredState[],
 ): readonly string[] {
   if (event.pull === null) return [];
-  const text = endsText(
+  const text = datesText(
     states.flatMap((state) =>
-      upcomingEnds(state, io.now()).map((end) => ({ ...end, merchant: state.merchant })),
+      upcomingDates(state, io.now()).map((date) => ({ ...date, merchant: state.merchant })),
     ),
   );
   if (text === "") return [];

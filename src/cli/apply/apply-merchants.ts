@@ -234,7 +234,7 @@ function divide(
 function nothingToDo(results: readonly PlanResult[], leftOut: number, { only }: ApplyOptions): string {
   const missing = results.reduce((sum, { plan }) => sum + remainingChanges(plan).notCreated.length, 0);
   const rest = [
-    ...(only === "due" ? ["no end date has passed"] : []),
+    ...(only === "due" ? ["nothing is due"] : []),
     ...(leftOut > 0 ? [leftOutText(leftOut)] : []),
     ...(missing > 0 ? [`${counted(missing, "member")} cannot be created without roles`] : []),
   ];

@@ -64,7 +64,10 @@ export function withReinviteOption(command: Command): Command {
 /** Adds `--only`: a part of the changes. */
 export function withOnlyOption(command: Command): Command {
   return command.addOption(
-    new Option("--only <what>", "only these changes; due: removals of access whose end date has passed")
+    new Option(
+      "--only <what>",
+      "only these changes; due: what the dates in the files bring, such as the end of access",
+    )
       .choices(["due"])
       .conflicts(["reinvite"]),
   );

@@ -220,12 +220,14 @@ type ChangeEntry = (entry: RawMember, path: Path, value: unknown) => void;
 /** Sets the keys that entries have, each in every entry that has it. */
 function changeFields(
   entries: readonly RawMember[],
-  { email, until, metadata, nickname, roles }: MemberEntryUpdate,
+  { email, from, until, suspended, metadata, nickname, roles }: MemberEntryUpdate,
   change: ChangeEntry,
 ): void {
   const values: readonly (readonly [path: readonly [string, ...string[]], value: unknown])[] = [
     [["email"], email],
+    [["from"], from],
     [["until"], until],
+    [["suspended"], suspended],
     [["metadata"], metadata],
     [["managed", "nickname"], nickname],
     [["roles"], roles],
@@ -274,7 +276,10 @@ function grantEdits(
   return {};
 }
 
-function keptGrants(written: readonly unknown[], { remove, unend, rename }: GrantUpdate): readonly unknown[] {
+function keptGrants(
+  written: readonly unknown[],
+  { remove, unend, begin, rename }: GrantUpdate,
+): readonly unknown[] {
   const seen = new Set<string>();
   return written.flatMap((item) => {
     const word = textOf(item) ?? textOf(fieldsOf(item)["role"]);
@@ -282,7 +287,23 @@ function keptGrants(written: readonly unknown[], { remove, unend, rename }: Gran
     const name = rename.get(word) ?? word;
     if (seen.has(name)) return [];
     seen.add(name);
-    if (kindOf(item) === "text" || unend.includes(word)) return [name === item ? item : name];
-    return name === word ? [item] : [{ ...fieldsOf(item), role: name }];
+    if (kindOf(item) === "text") return [name === item ? item : name];
+    const [isUnended, isBegun] = [unend.includes(word), begin.includes(word)];
+    if (name === word && !isUnended && !isBegun) return [item];
+    return [withDates({ ...fieldsOf(item), role: name }, isUnended, isBegun)];
   });
+}
+
+/** Returns a grant without its end, or without its beginning; the name alone if it has no dates then. */
+function withDates(
+  { from, until, ...grant }: Readonly<Record<string, unknown>>,
+  isUnended: boolean,
+  isBegun: boolean,
+): unknown {
+  const kept = {
+    ...grant,
+    ...(from !== undefined && !isBegun && { from }),
+    ...(until !== undefined && !isUnended && { until }),
+  };
+  return (isUnended || isBegun) && Object.keys(kept).length === 1 ? grant["role"] : kept;
 }

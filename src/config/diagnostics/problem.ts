@@ -181,11 +181,16 @@ export type EntryProblem =
       /** The rule only protects it, which makes sense for a live role that no file declares. */
       readonly protects?: true;
     }
+  | { readonly code: "from-after-until"; readonly from: string; readonly until: string }
   | { readonly code: "leaver-listed"; readonly email: string; readonly from: string }
   | { readonly code: "unknown-protected-role"; readonly role: string; readonly near: string | null }
   | { readonly code: "unknown-member"; readonly email: string; readonly near: string | null }
   | { readonly code: "until-after-membership"; readonly until: string; readonly membership: string }
-  | { readonly code: "until-past"; readonly until: string; readonly what: "grant" | "membership" };
+  | {
+      readonly code: "until-past";
+      readonly until: string;
+      readonly what: "grant" | "membership" | "suspension";
+    };
 
 /** Violations of policies and checks. */
 export type PolicyProblem =

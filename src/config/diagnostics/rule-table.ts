@@ -66,6 +66,7 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "duplicate-role-id": error("No two roles are pinned to the same id."),
   "enforced-setting": error("A file agrees with the `sync` and `ignore` of the rules that hold for it."),
   "file-empty": error("A file is not empty."),
+  "from-after-until": error("Nothing begins after its end."),
   "sandbox-seed": error("A seed of the sandbox is not a merchant's file."),
   "file-missing": error("A file that is given or included exists."),
   "file-not-a-file": error("An include is a single YAML file."),

@@ -1,7 +1,7 @@
 import { counted } from "../../lib/text.ts";
 import type { EntryProblem, IncludeProblem, PolicyProblem, ProjectProblem } from "../diagnostics/problem.ts";
 import { RULE_SECTIONS } from "../schema/project-schema.ts";
-import { didYouMean, listed, type MessageTable, quote, subject } from "./message-phrases.ts";
+import { didYouMean, listed, type MessageTable, type MessageText, quote, subject } from "./message-phrases.ts";
 
 /** Messages for problems between files, and between the entries of a merchant. */
 export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem["code"]> = {
@@ -97,7 +97,7 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
     hint: 'Add "permissions" to the role, or remove the adjustment.',
   }),
   "conflicting-grant": ({ role }, first) => ({
-    message: `The member has the role ${quote(role)} with a different end at ${first}.`,
+    message: `The member has the role ${quote(role)} with other dates at ${first}.`,
     hint: "Keep the correct one.",
   }),
   "duplicate-entry": ({ text, path }, first) => ({
@@ -189,15 +189,25 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
     message: `The role ends at ${until}, after the membership, which ends at ${membership} (${first}).`,
     hint: "Remove the end of the role, or correct one of the two.",
   }),
-  "until-past": ({ until, what }) => ({
-    message:
-      what === "grant"
-        ? `This grant has ended: ${until} is in the past. It is treated as absent.`
-        : `This membership has ended: ${until} is in the past. The member is treated as absent.`,
-    hint:
-      what === "grant"
-        ? "Remove the entry, or set an end in the future."
-        : "Remove the entry once an apply has removed the member, or set an end in the future.",
+  "from-after-until": ({ from, until }, first) => ({
+    message: `This begins at ${from}, and ends at ${until} (${first}), so it is never in force.`,
+    hint: "Correct one of the two.",
+  }),
+  "until-past": ({ until, what }) => PAST[what](until),
+};
+
+const PAST: Readonly<Record<"grant" | "membership" | "suspension", (until: string) => MessageText>> = {
+  grant: (until) => ({
+    message: `This grant has ended: ${until} is in the past. It is treated as absent.`,
+    hint: "Remove the entry, or set an end in the future.",
+  }),
+  membership: (until) => ({
+    message: `This membership has ended: ${until} is in the past. The member is treated as absent.`,
+    hint: "Remove the entry once an apply has removed the member, or set an end in the future.",
+  }),
+  suspension: (until) => ({
+    message: `This suspension has ended: ${until} is in the past. The roles are back.`,
+    hint: 'Remove "suspended" once an apply has given the roles back, or set an end in the future.',
   }),
 };
 

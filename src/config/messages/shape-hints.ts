@@ -53,6 +53,9 @@ export function waysOut(path: Path, [wanted]: readonly Kind[]): string {
   if (path.length === 1 && (key === "roles" || key === "members")) {
     return `Write [] for none; remove the key to leave ${key} unmanaged.`;
   }
+  if (key === "suspended") {
+    return "Write { until: 2027-03-01 }, or true until further notice; remove the key for neither.";
+  }
   const bare = wanted === "list" ? "[]" : wanted === "mapping" ? "{}" : null;
   const live = path.length === 3 && (section === "roles" || section === "members") && field !== "managed";
   if (live && bare !== null) {

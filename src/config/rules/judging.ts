@@ -5,7 +5,7 @@ import {
   grantPath,
   locationOf,
   memberLocation,
-  type RawEnd,
+  type RawDates,
   type RawFile,
   type RawMember,
   renamedRoles,
@@ -129,8 +129,8 @@ function indexesOf(list: readonly unknown[], wanted: string): readonly number[] 
 }
 
 /**
- * Returns the readable content of a file with errors, for its policies and checks; leaves out access whose end date is
- * unreadable.
+ * Returns the readable content of a file with errors, for its policies and checks; leaves out access with unreadable
+ * dates.
  */
 export function readableContent({ file, fields, roles, adjustments, members, leavers }: RawFile): ValidFile {
   const content: MerchantFile = {
@@ -194,24 +194,35 @@ function readableCheck(
 }
 
 function readableMember(member: RawMember): NonNullable<MerchantFile["members"]> {
-  const { email, end, grants, fields } = member;
-  const readable = grants.filter((grant) => isReadable(grant.end));
+  const { email, begin, end, suspended, grants, fields } = member;
+  const readable = grants.filter(isReadable);
   const isLost = grants.length > 0 && readable.length === 0;
-  if (email === null || !isReadable(end) || isLost) return [];
+  if (email === null || !isReadable(member) || isLost) return [];
+  if (suspended !== null && !isReadable(suspended)) return [];
   return [
     {
       email,
       ...(Object.hasOwn(fields, "roles") && {
-        roles: readable.map(({ role, end: last }) => (last?.until ? { role, until: last.until.text } : role)),
+        roles: readable.map(({ role, ...dates }) =>
+          dates.begin === null && dates.end === null ? role : { role, ...datesOf(dates) },
+        ),
       }),
-      ...(end?.until && { until: end.until.text }),
+      ...datesOf({ begin, end }),
+      ...(suspended !== null && { suspended: datesOf(suspended) }),
       ...(Object.hasOwn(fields, "managed") && { managed: { password_env: "-" } }),
     },
   ];
 }
 
-function isReadable(end: RawEnd | null): boolean {
-  return end === null || end.until !== null;
+function isReadable({ begin, end }: RawDates): boolean {
+  return (begin === null || begin.from !== null) && (end === null || end.until !== null);
+}
+
+function datesOf({ begin, end }: RawDates): { readonly from?: string; readonly until?: string } {
+  return {
+    ...(begin?.from && { from: begin.from.text }),
+    ...(end?.until && { until: end.until.text }),
+  };
 }
 
 function isText(value: unknown): value is string {

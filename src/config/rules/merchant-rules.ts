@@ -53,7 +53,7 @@ export function checkMerchant(merchant: RuleContext): readonly LocatedProblem[] 
   return RULES.flatMap((rule) => rule(merchant));
 }
 
-const FIELDS = ["id", "until", "metadata", "managed"];
+const FIELDS = ["id", "from", "until", "suspended", "metadata", "managed"];
 
 /** Requires that files agree on a member, except for its roles, which are combined. */
 function agreeingMembers({ members, rawFiles }: RuleContext): readonly LocatedProblem[] {
@@ -82,12 +82,12 @@ function agreeingMembers({ members, rawFiles }: RuleContext): readonly LocatedPr
   );
 }
 
-/** Requires that all grants of a role to a member have the same end. */
+/** Requires that all grants of a role to a member have the same dates. */
 function agreeingGrants({ roles, members, duplicateAddresses }: RuleContext): readonly LocatedProblem[] {
   const names = rolesByOtherNames(roles);
   const nameOf = (role: string): string => names.get(role) ?? role;
   const byAddress = new Map<string, RawMember[]>();
-  // Only a repeated member, or one with a repeated role, can have conflicting ends.
+  // Only a repeated member, or one with a repeated role, can have conflicting dates.
   for (const member of members) {
     const { address, grants, repeated } = member;
     const isGivenTwice = repeated || (grants.length > 1 && grants.some(({ role }) => names.has(role)));
@@ -146,7 +146,7 @@ function conflicts(
         firsts.set(nameOf(role), { member, grant });
         return [];
       }
-      return endOf(first.grant) === endOf(grant)
+      return datesOf(first.grant) === datesOf(grant)
         ? []
         : [
             {
@@ -165,9 +165,9 @@ interface GrantOf {
   readonly grant: RawGrant;
 }
 
-/** Returns the end, for comparison; an unreadable one has been reported and conflicts with none. */
-function endOf({ end }: RawGrant): number | null {
-  return end?.until?.ends ?? null;
+/** Returns the dates, for comparison; an unreadable one has been reported and conflicts with none. */
+function datesOf({ begin, end }: RawGrant): string {
+  return `${begin?.from?.starts ?? ""} ${end?.until?.ends ?? ""}`;
 }
 
 function grantSite({ member, grant }: GrantOf): FileLocation {

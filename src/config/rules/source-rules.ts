@@ -2,6 +2,8 @@ import type { Location, Path, Problem } from "../diagnostics/problem.ts";
 import {
   grantPath,
   memberPath,
+  type RawBegin,
+  type RawDates,
   type RawEnd,
   type RawFile,
   type RawMember,
@@ -22,7 +24,7 @@ const RULES: readonly SourceRule[] = [
   plainMetadata,
   plainMaps,
   withinLimits,
-  futureEnds,
+  soundDates,
 ];
 
 /** Returns the problems of one file that the schema does not see and that no other file influences. */
@@ -30,17 +32,57 @@ export function checkSource(raw: RawFile, now: number): readonly Problem[] {
   return RULES.flatMap((rule) => rule(raw, now));
 }
 
-/** Requires that ends are in the future, and that no grant outlives its membership. */
-function futureEnds({ members }: RawFile, now: number): readonly Problem[] {
+/** Requires that ends are in the future and after their beginnings, and that no grant outlives its membership. */
+function soundDates({ members }: RawFile, now: number): readonly Problem[] {
   return members
-    .filter(({ end, grants }) => end !== null || grants.some((grant) => grant.end !== null))
+    .filter((member) => [member, ...member.grants].some(hasDates) || member.suspended !== null)
     .flatMap((member) => [
       ...pastEnd(member.end, "membership", now),
-      ...member.grants.flatMap(({ end }) => [...pastEnd(end, "grant", now), ...lateEnd(end, member)]),
+      ...lateBegin(member, member.end),
+      ...(member.suspended === null
+        ? []
+        : [
+            ...pastEnd(member.suspended.end, "suspension", now),
+            ...lateBegin(member.suspended, member.suspended.end),
+          ]),
+      ...member.grants.flatMap((grant) => [
+        ...pastEnd(grant.end, "grant", now),
+        ...lateEnd(grant.end, member),
+        ...lateBegin(grant, grant.end),
+        ...(isLate(grant.begin, grant.end) ? [] : lateBegin(grant, member.end)),
+      ]),
     ]);
 }
 
-function pastEnd(end: RawEnd | null, what: "grant" | "membership", now: number): readonly Problem[] {
+function hasDates({ begin, end }: RawDates): boolean {
+  return begin !== null || end !== null;
+}
+
+function isLate(begin: RawBegin | null, end: RawEnd | null): boolean {
+  const [from, until] = [begin?.from ?? null, end?.until ?? null];
+  return from !== null && until !== null && from.starts >= until.ends;
+}
+
+function lateBegin({ begin }: Pick<RawDates, "begin">, end: RawEnd | null): readonly Problem[] {
+  const [from, until] = [begin?.from ?? null, end?.until ?? null];
+  return begin === null || end === null || from === null || until === null || !isLate(begin, end)
+    ? []
+    : [
+        {
+          code: "from-after-until",
+          from: from.text,
+          until: until.text,
+          location: { at: "value", path: begin.path },
+          first: { at: "value", path: end.path },
+        },
+      ];
+}
+
+function pastEnd(
+  end: RawEnd | null,
+  what: "grant" | "membership" | "suspension",
+  now: number,
+): readonly Problem[] {
   const until = end?.until ?? null;
   return end === null || until === null || until.ends > now
     ? []
@@ -224,12 +266,14 @@ function noRepeatedEntries({ fields, roles, adjustments, leavers }: RawFile): re
   ];
 }
 
-/** Requires that a member lists a role once; grants with different ends are a conflict instead. */
+/** Requires that a member lists a role once; grants with different dates are a conflict instead. */
 function noRepeatedGrants({ members }: RawFile): readonly Problem[] {
   return members
     .filter(({ repeated }) => repeated)
     .flatMap((member) =>
-      repeats(member.grants, ({ role, end }) => JSON.stringify([role, end?.until?.text ?? null])).map(
+      repeats(member.grants, ({ role, begin, end }) =>
+        JSON.stringify([role, begin?.from?.text ?? null, end?.until?.text ?? null]),
+      ).map(
         ({ item, first }): Problem => ({
           code: "duplicate-member-role",
           role: item.role,

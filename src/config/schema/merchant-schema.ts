@@ -100,6 +100,12 @@ const grant = described(
       description: "A role's name from this file, or an id such as that of a predefined role.",
       examples: ["Shift Lead", "role_employee"],
     }),
+    from: optional(moment(), {
+      title: "Beginning of the grant",
+      description:
+        "When the grant begins: a date (the start of that day in UTC), or a timestamp with a time zone. Before, it is as if it were absent.",
+      examples: ["2027-01-15", "2027-01-15T08:00:00+01:00"],
+    }),
     until: optional(moment(), {
       title: "End of the grant",
       description:
@@ -108,8 +114,8 @@ const grant = described(
     }),
   }),
   {
-    title: "Grant with an end",
-    description: "A grant with an end.",
+    title: "Grant with dates",
+    description: "A grant with a beginning or an end.",
     examples: [{ role: "Shift Lead", until: "2027-01-31" }],
   },
 );
@@ -135,6 +141,28 @@ const managed = described(
   },
 );
 
+const suspension = described(
+  z.strictObject({
+    from: optional(moment(), {
+      title: "First day",
+      description:
+        "When the suspension begins: a date (the start of that day in UTC), or a timestamp with a time zone. If absent, it has begun.",
+      examples: ["2027-02-01"],
+    }),
+    until: optional(moment(), {
+      title: "Last day",
+      description:
+        "When the suspension ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it lasts until further notice.",
+      examples: ["2027-03-01"],
+    }),
+  }),
+  {
+    title: "Suspension",
+    description: "A time without roles.",
+    examples: [{ until: "2027-03-01" }],
+  },
+);
+
 /** The schema of an entry of `members`: a person who has access. */
 const member = described(
   z.strictObject({
@@ -146,14 +174,26 @@ const member = described(
     roles: optional(z.array(z.union([text(), grant])), {
       title: "Roles",
       description:
-        "The member's roles: names from this file, or ids such as those of predefined roles; { role, until } for a grant with an end. Required for a new member. If absent, the live roles stay; [] removes all.",
+        "The member's roles: names from this file, or ids such as those of predefined roles; { role, from, until } for a grant with a beginning or an end. Required for a new member. If absent, the live roles stay; [] removes all.",
       examples: [["Shift Lead", "role_employee"], [{ role: "Shift Lead", until: "2027-01-31" }]],
+    }),
+    from: optional(moment(), {
+      title: "Beginning of the membership",
+      description:
+        "When the membership begins: a date (the start of that day in UTC), or a timestamp with a time zone. Before, nobody is invited.",
+      examples: ["2027-01-15", "2027-01-15T08:00:00+01:00"],
     }),
     until: optional(moment(), {
       title: "End of the membership",
       description:
         "When the membership ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it has no end.",
       examples: ["2027-06-30", "2027-06-30T12:00:00Z"],
+    }),
+    suspended: optional(z.union([z.boolean(), suspension]), {
+      title: "Suspended",
+      description:
+        "The membership stays, without roles, and they come back afterwards: { until } for a time, true until further notice.",
+      examples: [{ until: "2027-03-01" }, true],
     }),
     metadata: optional(metadata(), {
       title: "Metadata",

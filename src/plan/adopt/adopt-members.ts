@@ -10,7 +10,7 @@ import type {
 } from "../../model/adoption.ts";
 import type { DesiredMember, Grant } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
-import { isMention, isPast } from "../changes/active-member.ts";
+import { activeAt, hasBegun, isMention, isPast, isSuspended } from "../changes/active-member.ts";
 import { addressKeysOf, type Match, matchMembers } from "../match.ts";
 import type { RoleResolver } from "../resolve.ts";
 import { addressOf, isManaged, isServiceAccount } from "../scope.ts";
@@ -102,7 +102,7 @@ function matchDeclared(
     if (found !== null) {
       matched.set(member, found);
       claimed.add(found);
-    } else if (!isMention(member, file) && !hasEnded(member, now)) gone.push(member);
+    } else if (!isMention(member, file) && !isAway(member, now)) gone.push(member);
   }
   const drop = (isWrong: (member: DesiredMember, found: LiveMember) => boolean): void => {
     for (const [member, found] of matched) {
@@ -143,10 +143,10 @@ function byStanding(a: LiveMember, b: LiveMember): number {
   return rank(a) - rank(b) || byCodeUnit(endOf(b), endOf(a)) || byCodeUnit(a.id, b.id);
 }
 
-/** Returns whether an entry has ended, so that a plan creates nobody for it. */
-function hasEnded({ until, roles }: DesiredMember, now: number): boolean {
-  if (isPast(until, now)) return true;
-  return roles !== undefined && roles.length > 0 && roles.every((grant) => isPast(grant.until, now));
+/** Returns whether an entry has ended, has not begun or is suspended, so that a plan creates nobody for it. */
+function isAway(member: DesiredMember, now: number): boolean {
+  const { absent, suspended } = activeAt(member, now);
+  return absent !== null || suspended;
 }
 
 interface Unlisted {
@@ -267,22 +267,42 @@ function memberUpdate(
   { isShared, email }: { readonly isShared: boolean; readonly email: string | undefined },
   input: MemberAdoption,
 ): MemberEntryUpdate {
-  const { now, unwritable } = input;
-  const parts = unwritable.get(live.id) ?? NONE;
-  const { id, roles, until, metadata, managed } = member;
-  const grants = roles === undefined ? null : grantUpdate(roles, live, input);
+  const parts = input.unwritable.get(live.id) ?? NONE;
+  const { id, roles, metadata, managed } = member;
+  const dates = datesUpdate(member, live, input);
+  const grants = roles === undefined || dates.isAway ? null : grantUpdate(roles, live, input);
   const nickname = live.user?.nickname;
   const wantsNickname = managed?.nickname !== undefined && isManaged(live) && managed.nickname !== nickname;
   return {
     ...(email !== undefined && { email }),
     ...(grants !== null && (parts.has("roles") ? { roles: null } : { grants })),
-    ...(isPast(until, now) && { until: null }),
+    ...dates.update,
     ...(metadata !== undefined &&
       !isSameJson(metadata, live.metadata) && { metadata: parts.has("metadata") ? null : live.metadata }),
     ...(wantsNickname && { nickname: parts.has("managed") ? null : (nickname ?? null) }),
     ...(id === undefined
       ? isShared && { id: live.id }
       : id !== live.id && { id: parts.has("id") ? null : live.id }),
+  };
+}
+
+/** Returns the dates to remove, and whether the member is suspended as the entry says, without roles. */
+function datesUpdate(
+  member: DesiredMember,
+  live: LiveMember,
+  { now, wordOf }: MemberAdoption,
+): { readonly update: MemberEntryUpdate; readonly isAway: boolean } {
+  const { from, until } = member;
+  const suspended = isSuspended(member, now);
+  // A plan takes every role that is not ignored from who is suspended, and leaves an expired invitation alone.
+  const holds = live.status !== "expired" && live.roles.some((role) => wordOf(role) !== null);
+  return {
+    update: {
+      ...(!hasBegun(from, now) && { from: null }),
+      ...(isPast(until, now) && { until: null }),
+      ...(suspended && holds && { suspended: null }),
+    },
+    isAway: suspended && !holds,
   };
 }
 
@@ -297,23 +317,25 @@ function grantUpdate(
     ...grant,
     id: resolver.idOf(grant.role),
     ended: isPast(grant.until, now),
+    begun: hasBegun(grant.from, now),
   }));
   const declared = new Set(resolved.map(({ id }) => id));
   const isHeld = (id: string | null): id is string => id !== null && held.has(id) && wordOf(id) !== null;
   const kept = resolved.filter(({ id }) => isHeld(id));
-  // With nothing but ended grants, a plan would remove the member.
+  // With nothing but grants that have ended or not begun, a plan would remove the member.
   const isEmpty = kept.length === 0 && [...held].every((id) => wordOf(id) === null || declared.has(id));
   const remove = resolved
-    .filter(({ id, ended }) => !isHeld(id) && (!ended || isEmpty))
+    .filter(({ id, ended, begun }) => !isHeld(id) && ((!ended && begun) || isEmpty))
     .map(({ role }) => role);
   const add = [...held].flatMap((id) => (declared.has(id) ? [] : (wordOf(id) ?? [])));
   const unend = kept.flatMap(({ role, ended }) => (ended ? role : []));
+  const begin = kept.flatMap(({ role, begun }) => (begun ? [] : role));
   const rename = kept.flatMap(({ id, role }): readonly (readonly [string, string])[] => {
     const word = id === null ? null : wordOf(id);
     return word === null || word === role || id === role ? [] : [[role, word]];
   });
-  if (add.length + remove.length + unend.length + rename.length === 0) return null;
-  return { add: add.sort(byCodeUnit), remove, unend, rename: new Map(rename) };
+  if (add.length + remove.length + unend.length + begin.length + rename.length === 0) return null;
+  return { add: add.sort(byCodeUnit), remove, unend, begin, rename: new Map(rename) };
 }
 
 /** Stops the renewal of invitations if a plan would renew one that is listed. */

@@ -1,25 +1,55 @@
-import type { DesiredMember, From, Leaver, Until } from "../../model/desired.ts";
+import type { DesiredMember, From, Grant, Leaver, Until } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
 import { addressKeysOf } from "../match.ts";
 
-/** A declared member at one time, without the grants that have ended. */
+/** A declared member at one time: with the grants that have begun and not ended, and with none while suspended. */
 export interface ActiveMember {
   readonly member: DesiredMember;
-  /** `true` if the membership or all its grants have ended. */
-  readonly expired: boolean;
+  /** Why there is no membership: it or all its grants have ended, or have not begun; `null` if there is one. */
+  readonly absent: "ended" | "not-begun" | null;
+  readonly suspended: boolean;
+  /** `true` if the file lists roles, whatever their dates. */
+  readonly listsRoles: boolean;
+  /** `true` if a suspension has ended. */
+  readonly back: boolean;
   /** `true` if the membership or a grant has ended. */
-  readonly partlyExpired: boolean;
+  readonly partlyEnded: boolean;
 }
 
 /** Returns a declared member at a time, in ms since the epoch. */
 export function activeAt(member: DesiredMember, now: number): ActiveMember {
-  const { roles } = member;
-  if (isPast(member.until, now)) return { member, expired: true, partlyExpired: true };
-  if (roles === undefined || !roles.some((grant) => isPast(grant.until, now))) {
-    return { member, expired: false, partlyExpired: false };
+  const { roles, from, until, suspended } = member;
+  const listsRoles = roles !== undefined;
+  const none = { member, suspended: false, listsRoles, back: false } as const;
+  if (isPast(until, now)) return { ...none, absent: "ended", partlyEnded: true };
+  if (!hasBegun(from, now)) return { ...none, absent: "not-begun", partlyEnded: false };
+  const back = isPast(suspended?.until, now);
+  const isAway = isSuspended(member, now);
+  const active = roles?.filter((grant) => isActive(grant, now));
+  if (roles !== undefined && roles.length > 0 && active?.length === 0) {
+    const isAwaited = roles.some((grant) => !hasBegun(grant.from, now));
+    const absent = isAwaited ? "not-begun" : "ended";
+    return { ...none, member: { ...member, roles: [] }, absent, partlyEnded: true };
   }
-  const left = roles.filter((grant) => !isPast(grant.until, now));
-  return { member: { ...member, roles: left }, expired: left.length === 0, partlyExpired: true };
+  const held = isAway ? [] : active;
+  return {
+    member: held === undefined || held.length === roles?.length ? member : { ...member, roles: held },
+    absent: null,
+    suspended: isAway,
+    listsRoles,
+    back,
+    partlyEnded: roles?.some((grant) => isPast(grant.until, now)) ?? false,
+  };
+}
+
+/** Returns whether an entry says that the member is suspended at a time. */
+export function isSuspended({ suspended }: DesiredMember, now: number): boolean {
+  return suspended !== undefined && isActive(suspended, now);
+}
+
+/** Returns whether a grant has begun and not ended. */
+export function isActive({ from, until }: Pick<Grant, "from" | "until">, now: number): boolean {
+  return hasBegun(from, now) && !isPast(until, now);
 }
 
 /** Returns whether an end is past. */
@@ -28,7 +58,7 @@ export function isPast(until: Until | undefined, now: number): boolean {
 }
 
 /** Returns whether a beginning is past; access without one has begun. */
-function hasBegun(from: From | undefined, now: number): boolean {
+export function hasBegun(from: From | undefined, now: number): boolean {
   return from === undefined || from.starts <= now;
 }
 

@@ -15,8 +15,9 @@ export function createMember(
   resolver: RoleResolver,
   report: ReportFinding,
 ): MemberChange | null {
-  const { email, roles, metadata, managed: _____, id: _, until: __, origin: ___, ...rest } = member;
-  rest satisfies Record<string, never>;
+  const { email, roles, metadata, managed: _____, id: _, origin: ___, ...rest } = member;
+  const { from: ____, until: __, suspended: ______, ...others } = rest;
+  others satisfies Record<string, never>;
   if (roles === undefined && lost === undefined) {
     report({ code: "member-needs-roles", name: email });
     return null;
@@ -176,8 +177,9 @@ function imagesOf(
   resolver: RoleResolver,
   report: ReportFinding,
 ): { readonly before: MemberImage; readonly after: MemberImage } | null {
-  const { email, roles, metadata, managed, id: _, until: __, origin: ___, ...rest } = member;
-  rest satisfies Record<string, never>;
+  const { email, roles, metadata, managed, id: _, origin: ___, ...rest } = member;
+  const { from: ____, until: __, suspended: _____, ...others } = rest;
+  others satisfies Record<string, never>;
   const wanted = roles?.map(({ role }) => role);
   const refs = wanted ? resolver.resolve(email, wanted, report) : heldRoles(live).map(resolver.successorOf);
   if (refs === null) return null;

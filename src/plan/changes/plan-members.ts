@@ -1,6 +1,6 @@
 import type { DesiredMember, SyncOptions } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
-import type { MemberChange } from "../../model/plan.ts";
+import type { MemberChange, Reason } from "../../model/plan.ts";
 import type { FindingData } from "../judge/findings.ts";
 import { addressKeysOf, isExpired, type Match, matchMembers } from "../match.ts";
 import type { ReportFinding, RoleResolver } from "../resolve.ts";
@@ -170,15 +170,15 @@ function planMember(
   }
   switch (match.found) {
     case "none":
-      if (at.expired || (lost === undefined && isMention(at.member, context.file))) return [];
+      if (isAway(at) || (lost === undefined && isMention(at.member, context.file))) return [];
       return present(createMember(at.member, lost, context.roles, report));
     case "pin-missing":
       if (match.heir?.status === "pending") return planPinned(at, match.heir, context, report);
-      if (!at.expired && isRecreated(match, lost)) {
+      if (!isAway(at) && isRecreated(match, lost)) {
         return present(createMember(at.member, lost, context.roles, report));
       }
-      // An expired entry needs no pin, unless another member with its address could be taken for it.
-      if (!at.expired || match.sameKey > 0) report({ code: "member-pin-missing", name, id: match.id });
+      // An entry without a membership needs no pin, unless another member with its address could be taken for it.
+      if (at.absent === null || match.sameKey > 0) report({ code: "member-pin-missing", name, id: match.id });
       return [];
     case "many":
       report({ code: "member-ambiguous", name, ids: match.live.map(({ id }) => id) });
@@ -196,14 +196,20 @@ function planMember(
   }
 }
 
+/** Returns whether nobody is invited for an entry at its time. */
+function isAway({ absent, suspended }: ActiveMember): boolean {
+  return absent !== null || suspended;
+}
+
 /** Returns the reason why the service would refuse an invitation to an entry's address; `null` if none is sent. */
 function takenAddress(
-  { member: { email: name }, expired }: ActiveMember,
+  at: ActiveMember,
   match: Match<LiveMember>,
   lost: LostInvitation | undefined,
   context: MemberContext & TakenAddresses,
 ): FindingData | null {
-  if (expired) return null;
+  if (isAway(at)) return null;
+  const name = at.member.email;
   const key = name.toLowerCase();
   const isNeeded = needsInvitation(name, match, context);
   const pinned = context.pins.get(key);
@@ -235,11 +241,12 @@ function isRecreated(match: Match<LiveMember>, lost: LostInvitation | undefined)
 }
 
 function planFound(
-  { member, expired, partlyExpired }: ActiveMember,
+  at: ActiveMember,
   live: LiveMember,
   context: MemberContext,
   report: ReportFinding,
 ): readonly MemberChange[] {
+  const { member, absent, suspended } = at;
   const { roles } = context;
   const name = member.email;
   const address = addressOf(live);
@@ -248,17 +255,31 @@ function planFound(
   if (isOther && !addressKeysOf(live).includes(name.toLowerCase())) {
     report({ code: "member-pin-other", name, id: live.id, address });
   }
-  if (expired) return [deleteMember(live, roles, "access-ended")];
+  if (absent === "ended") return [deleteMember(live, roles, "access-ended")];
+  if (absent === "not-begun") return [deleteMember(live, roles, "access-not-begun")];
   if (live.status === "disabled") report({ code: "member-disabled", name });
   if (live.status === "unknown") report({ code: "member-status-unknown", name });
   if (member.managed && live.user && !isManaged(live)) report({ code: "member-not-managed", name });
+  // Without roles there is nothing to invite to.
+  if (suspended && live.status === "expired") return [];
   if (live.status === "expired") {
     const obstacle = obstacleToRenewal(name, context);
     if (obstacle === null) return present(reinviteMember(member, live, roles, report));
     report(obstacle);
     if (obstacle.code === "member-not-accepted") return [];
   }
-  return present(updateMember(member, live, roles, report, partlyExpired ? "access-ended" : "declared"));
+  const change = updateMember(member, live, roles, report, reasonOf(at));
+  if (suspended && change !== null && !at.listsRoles) {
+    const lost = change.fields.flatMap((diff) => (diff.field === "roles" ? diff.removed : []));
+    if (lost.length > 0) report({ code: "member-roles-lost", name, roles: lost.map((role) => role.name) });
+  }
+  return present(change);
+}
+
+function reasonOf({ suspended, back, partlyEnded }: ActiveMember): Reason {
+  if (suspended) return "suspended";
+  if (back) return "suspension-ended";
+  return partlyEnded ? "access-ended" : "declared";
 }
 
 /** Returns the reason not to renew an expired invitation; `null` if it is renewed. */

@@ -86,6 +86,7 @@ export type FindingData =
       readonly id: string;
       readonly address: string;
     }
+  | { readonly code: "member-roles-lost"; readonly name: string; readonly roles: readonly string[] }
   | { readonly code: "member-pin-left"; readonly name: string; readonly id: string }
   | {
       readonly code: "member-pinned-elsewhere";
@@ -374,6 +375,12 @@ export function toFinding(found: FindingData): Finding {
         "member",
         `The entry of ${name} is pinned to ${found.id}, whose address is ${found.address}.`,
         "If these are two people, remove the id. If the address has changed, this is correct.",
+      );
+    case "member-roles-lost":
+      return warning(
+        "member",
+        `${name} is suspended, and no file lists the roles (${list(found.roles)}), so they do not come back.`,
+        `List them under "roles:" of the member.`,
       );
     case "member-pin-left":
       return warning(

@@ -144,9 +144,9 @@ function declaredAccess({ roles = [], members = [], leavers, origin }: DeclaredA
     if (id !== null) keys.set(id, name);
   }
   const people = members.flatMap((entry): readonly PersonAccess[] => {
-    const { member, expired } = activeAt(entry, now);
+    const { member, absent } = activeAt(entry, now);
     const { email, id = null, roles: grants = [] } = member;
-    if (expired || left.has(email.toLowerCase()) || isMention(member, origin.file)) return [];
+    if (absent !== null || left.has(email.toLowerCase()) || isMention(member, origin.file)) return [];
     const held = grants.map(({ role }) => keys.get(role) ?? role);
     return [
       {

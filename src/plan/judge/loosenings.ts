@@ -3,9 +3,11 @@ import {
   type Check,
   DEFAULT_REMOVAL_LIMIT,
   type DesiredState,
+  type From,
   type GuardSettings,
   type Policies,
   type RemovalLimit,
+  type Suspension,
   type SyncOptions,
   type Until,
 } from "../../model/desired.ts";
@@ -281,7 +283,7 @@ function unlisted(what: string, mode: SyncOptions["roles"]): readonly string[] {
   return mode === "additive" ? [`${what} is no longer managed (unlisted, sync: additive)`] : [];
 }
 
-/** Returns the ends of memberships and grants that are later, or gone: no plan shows these before their time. */
+/** Returns the dates that give access for longer: no plan shows these before their time. */
 function laterEnds(base: DesiredState, head: DesiredState): readonly string[] {
   const members = byAddress(head.members);
   const leavers = byAddress(head.leavers);
@@ -294,15 +296,20 @@ function laterEnds(base: DesiredState, head: DesiredState): readonly string[] {
         : `${email} leaves ${from.text} → ${now.text}`,
     ];
   });
-  const ending = (base.members ?? []).flatMap(({ email, until, roles = [] }) => {
+  const ending = (base.members ?? []).flatMap(({ email, from, until, suspended, roles = [] }) => {
     const now = members.get(email.toLowerCase());
     if (now === undefined) return [];
     const grants = new Map((now.roles ?? []).map((grant) => [grant.role, grant]));
     return [
+      ...earlier(`${email} is a member`, from, now.from),
       ...later(`${email} is a member`, until, now.until),
-      ...roles.flatMap(({ role, until: end }) => {
+      ...shorter(email, suspended, now.suspended),
+      ...roles.flatMap(({ role, from: start, until: end }) => {
         const grant = grants.get(role);
-        return grant === undefined ? [] : later(`${email} holds "${role}"`, end, grant.until);
+        const what = `${email} holds "${role}"`;
+        return grant === undefined
+          ? []
+          : [...earlier(what, start, grant.from), ...later(what, end, grant.until)];
       }),
     ];
   });
@@ -312,6 +319,26 @@ function laterEnds(base: DesiredState, head: DesiredState): readonly string[] {
 function later(what: string, was: Until | undefined, is: Until | undefined): readonly string[] {
   if (was === undefined || (is !== undefined && is.ends <= was.ends)) return [];
   return [`${what} until ${was.text} → ${is === undefined ? "without end" : is.text}`];
+}
+
+function earlier(what: string, was: From | undefined, is: From | undefined): readonly string[] {
+  if (was === undefined || (is !== undefined && is.starts >= was.starts)) return [];
+  return [`${what} from ${was.text} → ${is === undefined ? "now" : is.text}`];
+}
+
+/** Returns a suspension that is gone, or begins later or ends earlier. */
+function shorter(email: string, was: Suspension | undefined, is: Suspension | undefined): readonly string[] {
+  if (was === undefined) return [];
+  const startOf = ({ from }: Suspension): number => from?.starts ?? Number.NEGATIVE_INFINITY;
+  const endOf = ({ until }: Suspension): number => until?.ends ?? Number.POSITIVE_INFINITY;
+  if (is !== undefined && startOf(is) <= startOf(was) && endOf(is) >= endOf(was)) return [];
+  return [`${email} is suspended ${timeText(was)} → ${is === undefined ? "not at all" : timeText(is)}`];
+}
+
+function timeText({ from, until }: Suspension): string {
+  const start = from === undefined ? [] : [`from ${from.text}`];
+  const end = until === undefined ? "until further notice" : `until ${until.text}`;
+  return [...start, end].join(" ");
 }
 
 function byAddress<Entry extends { readonly email: string }>(

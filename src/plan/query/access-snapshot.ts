@@ -1,5 +1,12 @@
 import { byCodeUnit } from "../../lib/text.ts";
-import type { DesiredMember, DesiredRole, DesiredState, Environment, Origin } from "../../model/desired.ts";
+import type {
+  DesiredMember,
+  DesiredRole,
+  DesiredState,
+  Environment,
+  From,
+  Origin,
+} from "../../model/desired.ts";
 import type { LiveState } from "../../model/live.ts";
 import type {
   AccessEnd,
@@ -9,6 +16,7 @@ import type {
   SnapshotMember,
   SnapshotRole,
 } from "../../model/questions.ts";
+import { hasBegun, isSuspended } from "../changes/active-member.ts";
 import { accessBefore, isActive, type RoleAccess } from "../judge/access.ts";
 import { scopeOf } from "../scope.ts";
 
@@ -42,9 +50,10 @@ export function declaredSnapshot(desired: DesiredState, now: number): AccessSnap
           invitedUntil: null,
           origin,
           held: joinHeld(
-            declaredGrants(member, leaving(email)).map(({ role, end, origins }) => {
-              const status = statusAt(end, now);
-              return { role: keys.get(role) ?? role, end, status, effective: status !== "ended", origins };
+            declaredGrants(member, leaving(email)).map(({ role, from, end, origins }) => {
+              const status = statusAt(member, { from, end }, now);
+              const effective = status === "active" || status === "ends";
+              return { role: keys.get(role) ?? role, end, status, effective, origins };
             }),
           ),
         };
@@ -202,6 +211,7 @@ export function declaredMembers({
 /** A grant with its end, or its membership's, and its locations. */
 interface DeclaredGrant {
   readonly role: string;
+  readonly from: From | undefined;
   readonly end: AccessEnd | null;
   readonly origins: readonly Origin[];
 }
@@ -211,6 +221,7 @@ function declaredGrants(member: DesiredMember, leaves: AccessEnd | null): readon
   const whole = membershipEnd(member, leaves);
   return roles.map((grant, index) => ({
     role: grant.role,
+    from: grant.from,
     end: earlier(grant.until === undefined ? null : { by: "grant", ...grant.until }, whole),
     origins: grant.origins ?? [{ file: origin.file, path: [...origin.path, "roles", index] }],
   }));
@@ -236,9 +247,15 @@ function leaverEnds({ leavers = [] }: DesiredState): (email: string | null) => A
   return (email) => ends.get(email?.toLowerCase() ?? "") ?? null;
 }
 
-function statusAt(end: AccessEnd | null, now: number): HoldingStatus {
-  if (end === null) return "active";
-  return end.ends <= now ? "ended" : "ends";
+function statusAt(
+  member: DesiredMember,
+  { from, end }: Pick<DeclaredGrant, "from" | "end">,
+  now: number,
+): HoldingStatus {
+  if (end !== null && end.ends <= now) return "ended";
+  if (!hasBegun(member.from, now) || !hasBegun(from, now)) return "not-begun";
+  if (isSuspended(member, now)) return "suspended";
+  return end === null ? "active" : "ends";
 }
 
 /** Returns whether the files leave a member's roles as they are. */

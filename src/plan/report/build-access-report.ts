@@ -154,9 +154,7 @@ function declaredEnds(member: DesiredMember): readonly ReportedEnd[] {
 export function declaredReport(desired: DesiredState, now: number): AccessReport {
   const { merchant, environment, roles, members } = declaredSnapshot(desired, now);
   const present = members
-    .filter(
-      ({ end, held }) => (end === null || end.ends > now) && (held.length === 0 || held.some(isEffective)),
-    )
+    .filter(({ end, held }) => (end === null || end.ends > now) && (held.length === 0 || held.some(isKept)))
     .map((member) => ({ ...member, held: member.held.filter(isEffective) }));
   const entryOf = declaredMembers(desired);
   const leavingFrom = leaverFinder(desired);
@@ -195,6 +193,11 @@ export function declaredReport(desired: DesiredState, now: number): AccessReport
       };
     }),
   };
+}
+
+/** Returns whether somebody who holds a role is a member for it: one who is suspended stays. */
+function isKept({ effective, status }: HeldRole): boolean {
+  return effective || status === "suspended";
 }
 
 function isEffective({ effective }: HeldRole): boolean {

@@ -140,10 +140,12 @@ export function findRoleByName({ scope }: Pick<UndoContext, "scope">, name: stri
 /** The input of reverting a member. */
 export interface MemberRevertContext extends UndoContext {
   readonly refs: RoleRefs;
-  /** The file's members, used only for the passwords of managed users. */
+  /** The file's members, used only for the passwords of managed users and for suspensions. */
   readonly declared: readonly DesiredMember[];
   /** Addresses, in lower case, of those who have left. */
   readonly left: ReadonlySet<string>;
+  /** In ms since the epoch. */
+  readonly now: number;
   readonly note: AddNote;
   readonly byId: ReadonlyMap<string, LiveMember>;
   readonly byAddress: ReadonlyMap<string, LiveMember>;

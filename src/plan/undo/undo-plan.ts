@@ -2,7 +2,7 @@ import type { PastRun, UndoNote } from "../../model/apply.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { MemberChange, MemberImage, Plan, RoleChange, RoleRef } from "../../model/plan.ts";
 import { judgeChanges, type PlanInput } from "../build-plan.ts";
-import { leftAt } from "../changes/active-member.ts";
+import { activeAt, leftAt } from "../changes/active-member.ts";
 import { memberImageOf } from "../changes/member-changes.ts";
 import { withFingerprint } from "../fingerprint.ts";
 import { addressesOf, addressOf, isManaged, matchesAny, scopeOf } from "../scope.ts";
@@ -38,7 +38,7 @@ export function undoPlan(run: PastRun, input: PlanInput): Undo {
   // A role that cannot be removed may keep others from being reverted, so repeat until no more are found.
   for (;;) {
     const roles = undoRoles(context, kept);
-    const members = undoMembers({ ...context, roles, left, declared: desired.members ?? [] });
+    const members = undoMembers({ ...context, roles, left, now, declared: desired.members ?? [] });
     const held = stillHeld(roles, members.changes, live.members);
     if (held.length > 0) {
       for (const id of held) kept.add(id);
@@ -86,7 +86,8 @@ function touched(changes: readonly (RoleChange | MemberChange)[]): number {
 function undoMembers({
   roles,
   ...context
-}: UndoContext & Pick<MemberRevertContext, "declared" | "left"> & { readonly roles: RevertedRoles }): {
+}: UndoContext &
+  Pick<MemberRevertContext, "declared" | "left" | "now"> & { readonly roles: RevertedRoles }): {
   readonly changes: readonly MemberChange[];
   readonly notes: readonly UndoNote[];
 } {
@@ -116,6 +117,13 @@ function undoMember(effect: Effect<MemberImage>, context: MemberRevertContext): 
   }
   if (before !== null && [name, before.email ?? name].some((address) => left.has(address.toLowerCase()))) {
     note("left", name, `${name} has left ("leavers" in the file), so nothing is restored.`);
+    return null;
+  }
+  const entry = context.declared.find(
+    (one) => one.id === id || one.email.toLowerCase() === name.toLowerCase(),
+  );
+  if (before !== null && entry !== undefined && activeAt(entry, context.now).suspended) {
+    note("suspended", name, `${name} is suspended in the file, so nothing is restored.`);
     return null;
   }
   const isRenewal = context.effects.members.some((other) => other.lost && other.name === name);

@@ -284,64 +284,68 @@ function signed(first: string, lines: readonly string[], rest = first): readonly
   return lines.map((line, index) => `${index === 0 ? first : rest}${line}`);
 }
 
-/** An end of access that is to come. */
-export interface EndView {
+/** What a date in the files of a merchant brings, in a time to come. */
+export interface DateView {
   readonly merchant: string;
   /** In ms since the epoch. */
-  readonly ends: number;
-  /** As the file writes it: the last day with access, or a timestamp. */
+  readonly at: number;
+  /** As the file writes it: an end is the last day, a beginning the first. */
   readonly text: string;
   readonly email: string;
-  /** `null` for the whole membership. */
-  readonly roles: readonly string[] | null;
-  /** Set for a leaver, whose `text` is the first moment without access. */
-  readonly leaves?: "listed" | "unlisted";
+  readonly what: "leaves" | "leaves-unlisted" | "ends" | "joins" | "begins" | "suspended" | "back";
+  /** The roles that end or begin; empty for the whole membership. */
+  readonly roles: readonly string[];
 }
 
-const ENDS_SHOWN = 10;
+const DATES_SHOWN = 10;
 
-/** Lists who loses access by time alone, the earliest first; empty if nobody does. */
-export function endsText(ends: readonly EndView[]): string {
-  if (ends.length === 0) return "";
-  const leaving = ends.filter(({ leaves }) => leaves !== undefined);
-  const people = new Map<string, EndView[]>();
-  for (const end of leaving) {
-    const key = `${end.email.toLowerCase()} ${end.ends}`;
-    const known = people.get(key);
-    if (known === undefined) people.set(key, [end]);
-    else known.push(end);
+/** Lists what time alone will bring, the earliest first and equal ones together; empty if there is nothing. */
+export function datesText(dates: readonly DateView[]): string {
+  if (dates.length === 0) return "";
+  const groups = new Map<string, { readonly date: DateView; readonly merchants: Set<string> }>();
+  for (const date of dates.toSorted((a, b) => a.at - b.at)) {
+    const { at, email, roles, merchant } = date;
+    // Who leaves, leaves all merchants that list the address; the others need not be named.
+    const key = JSON.stringify([at, email.toLowerCase(), date.what, roles]);
+    const known = groups.get(key) ?? { date, merchants: new Set() };
+    known.merchants.add(merchant);
+    groups.set(key, known);
   }
-  const events = [
-    ...[...people.values()].flatMap(leaverEvent),
-    ...ends
-      .filter(({ leaves }) => leaves === undefined)
-      .map(({ merchant, ends: at, text, email, roles }) => {
-        const lost = roles === null ? "the membership" : roles.map(inlineCode).join(", ");
-        return {
-          at,
-          line: `${text.includes("T") ? "from" : "after"} ${oneLine(text)}: ${inlineCode(merchant)} ${inlineCode(email)} loses ${lost}`,
-        };
-      }),
-  ].sort((a, b) => a.at - b.at);
-  const lines = events.slice(0, ENDS_SHOWN).map(({ line }) => `- ${line}`);
-  const more = events.length - lines.length;
-  const rest = more > 0 ? [`- and ${counted(more, "more end")}`] : [];
-  return `**Later**, by their end dates, without another review:\n\n${[...lines, ...rest].join("\n")}`;
+  const isListed = ({ date: { what, at, email } }: { readonly date: DateView }): boolean =>
+    what !== "leaves-unlisted" || !groups.has(JSON.stringify([at, email.toLowerCase(), "leaves", []]));
+  const listed = [...groups.values()].filter(isListed);
+  const lines = listed.slice(0, DATES_SHOWN).map(({ date, merchants }) => `- ${dateLine(date, merchants)}`);
+  const more = listed.length - lines.length;
+  const rest = more > 0 ? [`- and ${counted(more, "more date")}`] : [];
+  return `**Later**, by their dates, without another review:\n\n${[...lines, ...rest].join("\n")}`;
 }
 
-/** Returns one line for somebody who leaves, whatever the number of merchants. */
-function leaverEvent(ends: readonly EndView[]): readonly { readonly at: number; readonly line: string }[] {
-  const [first] = ends;
-  if (first === undefined) return [];
-  const listed = ends.filter(({ leaves }) => leaves === "listed").map(({ merchant }) => merchant);
-  const [only] = listed;
-  const where =
-    only === undefined
-      ? "wherever that is a member: no file lists the address"
-      : listed.length === 1
-        ? inlineCode(only)
-        : counted(listed.length, "merchant");
-  return [{ at: first.ends, line: `on ${oneLine(first.text)}: ${inlineCode(first.email)} leaves ${where}` }];
+function dateLine({ text, email, what, roles }: DateView, merchants: ReadonlySet<string>): string {
+  const isTime = text.includes("T");
+  const isLastDay = what === "ends" || what === "back";
+  const when = `${isTime ? "from" : isLastDay ? "after" : "on"} ${oneLine(text)}:`;
+  const [only = ""] = merchants;
+  const where = merchants.size === 1 ? inlineCode(only) : counted(merchants.size, "merchant");
+  const who = inlineCode(email);
+  const named = roles.map(inlineCode).join(", ");
+  switch (what) {
+    case "leaves":
+      return `${when} ${who} leaves ${where}`;
+    case "leaves-unlisted":
+      return `${when} ${who} leaves, if a member: no file lists the address`;
+    case "ends":
+      return `${when} ${where} ${who} loses ${named || "the membership"}`;
+    case "joins":
+      return `${when} ${where} ${who} joins${named && ` with ${named}`}`;
+    case "begins":
+      return `${when} ${where} ${who} gains ${named}`;
+    case "suspended":
+      return `${when} ${where} ${who} is suspended`;
+    case "back":
+      return `${when} ${where} ${who} is back`;
+    default:
+      return what satisfies never;
+  }
 }
 
 /** A merchant that could not be read, with the reason. */

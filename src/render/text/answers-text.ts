@@ -193,6 +193,7 @@ function statusText({ member, held }: LocatedAnswer): string {
   if (status === "ended" && end !== null)
     return `${end.by === "leaver" ? "left" : "ended"} ${oneLine(end.text)}`;
   const until = end === null ? "" : `${end.by === "leaver" ? "leaves" : "until"} ${oneLine(end.text)}`;
+  if (status === "not-begun") return "not begun";
   if (status === "ends") return until;
   return until === "" ? status : `${status}, ${until}`;
 }
@@ -312,7 +313,7 @@ function notes(
   style: Style,
 ): readonly string[] {
   const { kind, source, at } = question;
-  const gone = source === "live" ? "expired or disabled" : "ended";
+  const gone = source === "live" ? "expired or disabled" : "not in force";
   // What is live now says nothing of what was live then.
   const live = (text: string): string => (at === null ? text : "");
   const unclear = kind === "has" ? [] : rolesOf(unknown, kind);
@@ -321,7 +322,7 @@ function notes(
   );
   const says = source === "declared" ? "The files do" : "The service does";
   const texts = [
-    hidden > 0 ? `${counted(hidden, "grant has", "grants have")} ${gone}: --verbose shows all.` : "",
+    hidden > 0 ? `${counted(hidden, "grant is", "grants are")} ${gone}: --verbose shows all.` : "",
     unclear.length > 0
       ? `${says} not say what these roles grant${source === "declared" ? live("; --live does") : ""}: ${unclear.join(", ")}.`
       : "",

@@ -58,6 +58,12 @@ function remarkOf(change: Change): string {
       return "not in the file";
     case "access-ended":
       return "its end date has passed";
+    case "access-not-begun":
+      return "its beginning is yet to come";
+    case "suspended":
+      return "suspended";
+    case "suspension-ended":
+      return "back from a suspension";
     case "left":
       return "has left";
     case "invitation-expired":

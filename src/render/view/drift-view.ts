@@ -8,7 +8,7 @@ import { type RiskView, risksOf } from "./risk-view.ts";
 const TITLES: Readonly<Record<DriftCause, string>> = {
   "outside-git": "Changed outside git: live is newer than the file",
   "not-applied": "Merged, but not applied: the file is newer than live",
-  due: "Due: an end date has passed; the next apply removes the access",
+  due: "Due: a date in the file has come; the next apply makes the change",
   unknown: "Different; which side changed is unknown",
 };
 const CAUSES: readonly DriftCause[] = ["outside-git", "not-applied", "due", "unknown"];
@@ -23,7 +23,7 @@ export interface DriftSums {
   /** Declared and not live; it is unknown whether they ever were. */
   readonly missing: number;
   readonly notApplied: number;
-  /** Removals of access whose end has passed. */
+  /** Changes that only a date in the files brings. */
   readonly due: number;
   readonly unknown: number;
   readonly violations: number;

@@ -63,7 +63,7 @@ describe("plan", () => {
     });
     await plan();
     expect(unescaped(onlyComment())).toContain(
-      "**Later**, by their end dates, without another review:\n\n" +
+      "**Later**, by their dates, without another review:\n\n" +
         "- after 2099-01-31: <code>MC1</code> <code>eve@example.com</code> loses <code>role_manager</code>\n" +
         "- from 2099-06-30T12:00:00Z: <code>MC1</code> <code>eve@example.com</code> loses the membership",
     );
@@ -75,9 +75,9 @@ describe("plan", () => {
     });
     await plan();
     expect(unescaped(onlyComment())).toContain(
-      "**Later**, by their end dates, without another review:\n\n" +
+      "**Later**, by their dates, without another review:\n\n" +
         "- on 2099-01-15: <code>BEN@example.com</code> leaves <code>MC1</code>\n" +
-        "- on 2099-01-31T18:00:00Z: <code>eve@example.com</code> leaves wherever that is a member: no file lists the address",
+        "- from 2099-01-31T18:00:00Z: <code>eve@example.com</code> leaves, if a member: no file lists the address",
     );
   });
 

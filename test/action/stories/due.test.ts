@@ -78,7 +78,7 @@ test("ended access that somebody gave again outside git is drift, and stays", as
   });
   const end = await due();
   expect(end.outputs["failure-reason"]).toBe("not-approved");
-  expect(end.log).toContain("the access of ben@example.com had ended before the last apply");
+  expect(end.log).toContain("the access of ben@example.com was to change before the last apply");
   expect(await removals()).toHaveLength(1);
 });
 
@@ -128,7 +128,7 @@ test("an end that nobody reviewed takes effect neither at once nor by the daily 
   await story.pushToMain({ [FILE]: ending });
   const push = await story.apply();
   expect(push.outputs["failure-reason"]).toBe("not-approved");
-  expect(push.log).toContain("nobody has approved the end dates in its file");
+  expect(push.log).toContain("nobody has approved the dates in its file");
   story.clock.advance(2 * DAY);
   expect((await due()).outputs["failure-reason"]).toBe("not-approved");
   expect((await story.apply()).outputs["failure-reason"]).toBe("not-approved");

@@ -1,13 +1,14 @@
 import { describe, expect, test } from "vitest";
 import type { DesiredState } from "../../../src/model/desired.ts";
 import { adoptLive } from "../../../src/plan/adopt/adopt-live.ts";
-import { dueSince, hasEnds, hashOfTimes, planDue, upcomingEnds } from "../../../src/plan/due.ts";
+import { dueSince, hasDates, hashOfTimes, planDue, upcomingDates } from "../../../src/plan/due.ts";
 import { declaredReport, liveReport } from "../../../src/plan/report/build-access-report.ts";
 import {
   brief,
   briefFindings,
   briefRefusals,
   desired,
+  from,
   invited,
   leaver,
   live,
@@ -19,6 +20,7 @@ import {
   planOf,
   role,
   SYNC,
+  until,
 } from "../../support/build.ts";
 
 const IS = live(
@@ -105,24 +107,57 @@ describe("somebody who has left holds nothing", () => {
 test("that somebody has left is due, and hashed with the ends; without leavers the hash is that of before", () => {
   const input = { desired: want({ roles: [] }), live: IS, service: "s", now: NOW, matches };
   expect(brief(planDue(input))).toEqual(["delete member Karim@example.com"]);
-  expect([hasEnds(want()), hasEnds(want({ leavers: [] }))]).toEqual([true, false]);
+  expect([hasDates(want()), hasDates(want({ leavers: [] }))]).toEqual([true, false]);
   const { leavers: _, ...without } = want();
   const hashes = [want(), want({ leavers: [leaver("karim@example.com", "2026-06-16")] }), without];
   expect(new Set(hashes.map((state) => hashOfTimes(state, ""))).size).toBe(3);
   expect(hashOfTimes(want({ leavers: [] }), "")).toBe(hashOfTimes(without, ""));
 });
 
-test("who is to leave is announced, whether listed or not; of who has left no end", () => {
+test("who is to leave is announced, whether listed or not, and nothing that comes after", () => {
   const leavers = [leaver("karim@example.com", "2026-07-01"), leaver("zoe@example.com", "2026-06-20")];
-  const ending = { text: "-", ends: NOW + 1 };
-  const members = [...MEMBERS, member("gone@example.com", { until: ending })];
-  const ends = upcomingEnds(
+  const members = [
+    member("karim@example.com", {
+      until: until("2026-08-01"),
+      roles: [{ role: "Cashier", from: from("2026-06-30") }],
+    }),
+    member("gone@example.com", { until: until("2026-06-30") }),
+  ];
+  const dates = upcomingDates(
     { members, leavers: [...leavers, leaver("gone@example.com", "2026-06-01")] },
     NOW,
   );
-  expect(ends.map(({ email, text, leaves }) => [email, text, leaves])).toEqual([
-    ["zoe@example.com", "2026-06-20", "unlisted"],
-    ["karim@example.com", "2026-07-01", "listed"],
+  expect(dates.map(({ email, text, what }) => [email, text, what])).toEqual([
+    ["zoe@example.com", "2026-06-20", "leaves-unlisted"],
+    ["karim@example.com", "2026-06-30", "joins"],
+    ["karim@example.com", "2026-07-01", "leaves"],
+  ]);
+});
+
+test("beginnings and suspensions are announced too", () => {
+  const members = [
+    member("new@example.com", {
+      from: from("2026-07-01"),
+      roles: [
+        "Cashier",
+        { role: "Lead", from: from("2026-08-01") },
+        { role: "Clerk", from: from("2026-06-20") },
+      ],
+    }),
+    member("ada@example.com", { roles: ["Cashier", { role: "Lead", from: from("2026-06-16") }] }),
+    member("away@example.com", {
+      roles: ["Cashier"],
+      suspended: { from: from("2026-07-01"), until: until("2026-07-31") },
+    }),
+  ];
+  expect(
+    upcomingDates({ members }, NOW).map(({ email, text, what, roles }) => [email, text, what, roles]),
+  ).toEqual([
+    ["ada@example.com", "2026-06-16", "begins", ["Lead"]],
+    ["away@example.com", "2026-07-01", "suspended", []],
+    ["new@example.com", "2026-07-01", "joins", ["Cashier", "Clerk"]],
+    ["away@example.com", "2026-07-31", "back", []],
+    ["new@example.com", "2026-08-01", "begins", ["Lead"]],
   ]);
 });
 
@@ -142,4 +177,122 @@ test("a pull adopts nobody who has left, and leaves the entry to its author", ()
   const other = [member("karim@example.com", { roles: ["role_owner"] }), ...MEMBERS.slice(1)];
   expect(adoptLive({ ...input, desired: want({ members: other }) }).edits).toEqual([]);
   expect(adoptLive({ ...input, desired: want({ members: other, leavers: [] }) }).edits).toHaveLength(1);
+});
+
+describe("somebody who is suspended", () => {
+  const away = (rest: Parameters<typeof member>[1]) =>
+    want({
+      leavers: [],
+      members: [member("karim@example.com", { roles: ["Cashier"], ...rest }), ...MEMBERS.slice(1)],
+    });
+  const plans = (rest: Parameters<typeof member>[1], is = IS) =>
+    planOf(away(rest), is).changes.map(({ kind, reason, after }) => [
+      kind,
+      reason,
+      after && "roles" in after ? after.roles.map(({ name }) => name) : null,
+    ]);
+
+  test("keeps the membership, without roles, from the first day to the last", () => {
+    const suspended = { from: from("2026-06-15"), until: until("2026-06-15") };
+    expect(plans({ suspended })).toEqual([["update", "suspended", []]]);
+    const start = Date.parse("2026-06-15T00:00:00.000Z");
+    const at = (now: number) => brief(planOf(away({ suspended }), IS, now));
+    expect([at(start - 1), at(start), at(start + 86_400_000 - 1), at(start + 86_400_000)]).toEqual([
+      [],
+      ["update member karim@example.com"],
+      ["update member karim@example.com"],
+      [],
+    ]);
+  });
+
+  test("gets the roles back that the file lists then", () => {
+    const is = live(IS.roles, [liveMember("mem_1", "karim@example.com"), ...IS.members.slice(1)]);
+    expect(plans({ suspended: { until: until("2026-06-14") } }, is)).toEqual([
+      ["update", "suspension-ended", ["Cashier"]],
+    ]);
+  });
+
+  test("is not invited meanwhile, not even again", () => {
+    expect(plans({ suspended: {} }, live(IS.roles, IS.members.slice(1)))).toEqual([]);
+    const expired = invited("mem_1", "karim@example.com", { status: "expired", roles: ["role_1"] });
+    expect(plans({ suspended: {} }, live(IS.roles, [expired, ...IS.members.slice(1)]))).toEqual([]);
+    const pending = invited("mem_1", "karim@example.com", { roles: ["role_1"] });
+    expect(plans({ suspended: {} }, live(IS.roles, [pending, ...IS.members.slice(1)]))).toEqual([
+      ["update", "suspended", []],
+    ]);
+  });
+
+  test("is no accepted holder", () => {
+    const state = away({});
+    const members = [
+      member("ada@example.com", { roles: ["role_owner"], suspended: {} }),
+      ...(state.members ?? []).slice(0, 1),
+    ];
+    expect(briefRefusals(planOf({ ...state, members }, IS))).toEqual(["guard min-holders Owner"]);
+  });
+
+  test("keeps ignored roles, and is warned of if no file lists the others", () => {
+    const ignore = { roles: ["Owner"], members: [] };
+    const is = live(IS.roles, [
+      liveMember("mem_1", "karim@example.com", { roles: ["role_1", "role_owner"] }),
+    ]);
+    const { roles: _, ...entry } = member("karim@example.com", { suspended: {} });
+    const state = want({ leavers: [], ignore, members: [entry] });
+    expect(planOf(state, is).changes.map(({ after }) => after)).toMatchObject([
+      { roles: [{ name: "Owner" }] },
+    ]);
+    expect(briefFindings(planOf(state, is))).toContain("warning member-roles-lost karim@example.com");
+    const listed = {
+      ...state,
+      members: [member("karim@example.com", { roles: ["Cashier"], suspended: {} })],
+    };
+    expect(briefFindings(planOf(listed, is))).not.toContain("warning member-roles-lost karim@example.com");
+  });
+});
+
+describe("somebody whose access is yet to begin", () => {
+  const plans = (rest: Parameters<typeof member>[1], is = IS) =>
+    reasons(want({ leavers: [], members: [member("karim@example.com", rest), ...MEMBERS.slice(1)] }), is);
+  const later = from("2026-06-16");
+
+  test("is not invited, and is no member any more", () => {
+    const nobody = live(IS.roles, IS.members.slice(1));
+    expect(plans({ from: later, roles: ["Cashier"] }, nobody)).toEqual([]);
+    expect(plans({ roles: [{ role: "Cashier", from: later }] }, nobody)).toEqual([]);
+    expect(plans({ roles: [{ role: "Cashier", from: from("2026-06-15") }] }, nobody)).toEqual([
+      "create null declared",
+    ]);
+    expect(plans({ from: later, roles: ["Cashier"] })).toEqual(["delete mem_1 access-not-begun"]);
+    expect(plans({ roles: [{ role: "Cashier", from: later }] })).toEqual(["delete mem_1 access-not-begun"]);
+  });
+
+  test("holds the other roles", () => {
+    expect(plans({ roles: ["role_owner", { role: "Cashier", from: later }] })).toEqual([
+      "update mem_1 declared",
+    ]);
+  });
+});
+
+test("a pull keeps beginnings and suspensions that say what is live, and takes out the others", () => {
+  const unwritable = { roles: new Map(), members: new Map() };
+  const edits = (rest: Parameters<typeof member>[1], members = IS.members) =>
+    adoptLive({
+      desired: want({ leavers: [], members: [member("karim@example.com", rest), ...MEMBERS.slice(1)] }),
+      live: live(IS.roles, members),
+      findings: [],
+      now: NOW,
+      matches,
+      unwritable,
+    }).edits.map((edit) => (edit.kind === "update-member" ? edit.fields : edit.kind));
+  const later = from("2026-06-16");
+  const bare = [liveMember("mem_1", "karim@example.com"), ...IS.members.slice(1)];
+  expect(edits({ roles: ["Cashier"], suspended: {} }, bare)).toEqual([]);
+  expect(edits({ roles: ["Cashier"], suspended: {} }, IS.members.slice(1))).toEqual([]);
+  expect(edits({ roles: ["Cashier"], suspended: {} })).toEqual([{ suspended: null }]);
+  expect(edits({ roles: ["Cashier"], from: later }, IS.members.slice(1))).toEqual([]);
+  expect(edits({ roles: ["Cashier"], from: later })).toEqual([{ from: null }]);
+  expect(edits({ roles: ["Cashier", { role: "role_owner", from: later }] })).toEqual([]);
+  expect(edits({ roles: [{ role: "Cashier", from: later }] })).toMatchObject([
+    { grants: { begin: ["Cashier"] } },
+  ]);
 });

@@ -125,6 +125,20 @@ const CASES: Readonly<Record<string, string>> = {
     "bob@example.com, roles: [{ role: Cashier, until: 2026-01-31 },",
   ),
   "members.until": BASE.replace("ada@example.com, roles", "ada@example.com, until: 2026-01-31, roles"),
+  "members.roles.from": BASE.replace(
+    "bob@example.com, roles: [Cashier,",
+    "bob@example.com, roles: [{ role: Cashier, from: 2099-01-31 },",
+  ),
+  "members.from": BASE.replace("ada@example.com, roles", "ada@example.com, from: 2099-01-31, roles"),
+  "members.suspended": BASE.replace("ada@example.com, roles", "ada@example.com, suspended: true, roles"),
+  "members.suspended.from": BASE.replace(
+    "ada@example.com, roles",
+    "ada@example.com, suspended: { from: 2026-01-31 }, roles",
+  ),
+  "members.suspended.until": BASE.replace(
+    "ada@example.com, roles",
+    "ada@example.com, suspended: { until: 2099-01-31 }, roles",
+  ),
   "members.metadata": BASE.replace("ada@example.com, roles", "ada@example.com, metadata: {}, roles"),
   "members.managed": BASE.replace(
     "{ email: till@example.com }",

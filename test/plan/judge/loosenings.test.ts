@@ -131,6 +131,16 @@ test.each<readonly [base: string, head: string, texts: readonly string[]]>([
     ],
   ],
   [
+    "members:\n  - { email: a@example.com, from: 2099-06-30, roles: [{ role: Payer, from: 2099-07-31 }, { role: Approver, from: 2099-07-31 }], suspended: { from: 2099-07-01 } }\n  - { email: b@example.com, suspended: { until: 2099-07-01 } }\n  - { email: c@example.com, suspended: true }\n  - { email: d@example.com, suspended: { from: 2099-02-01 } }",
+    "members:\n  - { email: a@example.com, from: 2099-06-29, roles: [Payer, { role: Approver, from: 2099-08-01 }], suspended: { from: 2099-06-01 } }\n  - { email: b@example.com }\n  - { email: c@example.com, suspended: { until: 2099-07-01 } }\n  - { email: d@example.com, suspended: true }",
+    [
+      "a@example.com is a member from 2099-06-30 → 2099-06-29",
+      'a@example.com holds "Payer" from 2099-07-31 → now',
+      "b@example.com is suspended until 2099-07-01 → not at all",
+      "c@example.com is suspended until further notice → until 2099-07-01",
+    ],
+  ],
+  [
     "members:\n  - { email: a@example.com, until: 2099-06-30, roles: [{ role: Payer, until: 2099-01-31 }] }",
     "members:\n  - { email: a@example.com, until: 2099-12-31, roles: [Payer] }",
     [

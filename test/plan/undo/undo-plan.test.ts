@@ -341,6 +341,19 @@ describe("undo", () => {
     });
   });
 
+  test("gives nothing back to who is suspended, and says so", async () => {
+    const away = member("cy@example.com", { roles: ["Clerk"], suspended: {} });
+    const others = [
+      member("ada@example.com", { roles: ["role_owner"] }),
+      member("ben@example.com", { roles: ["Cashier"] }),
+    ];
+    const { run, service } = await ran({ members: [...others, away] });
+    expect(run.writes).toHaveLength(1);
+    const back = undo(run, service, { members: [away] });
+    expect([back.plan.changes, codes(back)]).toEqual([[], ["suspended cy@example.com"]]);
+    expect(brief(undo(run, service).plan)).toEqual(["update member cy@example.com"]);
+  });
+
   test("invites nobody who has left by then, and says so", async () => {
     const leavers = [leaver("CY@example.com", "2026-06-15")];
     const { run, service } = await ran({ leavers });

@@ -48,7 +48,7 @@ export function isSuspended({ suspended }: DesiredMember, now: number): boolean 
 }
 
 /** Returns whether a grant has begun and not ended. */
-export function isActive({ from, until }: Pick<Grant, "from" | "until">, now: number): boolean {
+function isActive({ from, until }: Pick<Grant, "from" | "until">, now: number): boolean {
   return hasBegun(from, now) && !isPast(until, now);
 }
 

@@ -1,7 +1,14 @@
 import { counted } from "../../lib/text.ts";
 import type { EntryProblem, IncludeProblem, PolicyProblem, ProjectProblem } from "../diagnostics/problem.ts";
 import { RULE_SECTIONS } from "../schema/project-schema.ts";
-import { didYouMean, listed, type MessageTable, type MessageText, quote, subject } from "./message-phrases.ts";
+import {
+  didYouMean,
+  listed,
+  type MessageTable,
+  type MessageText,
+  quote,
+  subject,
+} from "./message-phrases.ts";
 
 /** Messages for problems between files, and between the entries of a merchant. */
 export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem["code"]> = {

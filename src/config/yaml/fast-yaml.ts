@@ -9,7 +9,7 @@ import { fieldsOf, listOf } from "../values.ts";
  * documents, keys that are not words, and values that it warns of (numbers that lose digits, former booleans).
  */
 const SPECIAL =
-  /[\t\u0085\u2028\u2029\ufeff]|\r(?!\n)|__proto__|\\(?:x|u00|U000000)5f|[\]}] *:|<<|^[%?]|^(?:---|\.\.\.)|(?:^|[\s,[{:-])[&*!?]|(?:^|[\s,{[-]):(?=\s|$)|(?:^|[\s,{])(?:null|~|true|false) *:|(?:^|[\s,[{:-])[-+]?(?:0[0-9ox][0-9a-f]*|[0-9]*\.[0-9]*0|[0-9.]+e[-+]?[0-9]+)(?=[\s,\]}:]|$)|(?:: |[[,{] *|- )(?:yes|no|on|off) *(?=$|[,\]}#:])/im;
+  /[\t\u0085\u2028\u2029\ufeff]|\r(?!\n)|__proto__|\\(?:x|u00|U000000)5f|[\]}] *:|<<|^(?:[%?]|---|\.\.\.)|(?:^|[\s,[{:-])(?:[&*!?]|[-+]?(?:0[0-9ox][0-9a-f]*|[0-9]*\.[0-9]*0|[0-9.]+e[-+]?[0-9]+)(?=[\s,\]}:]|$))|(?:^|[\s,{[-]):(?=\s|$)|(?:^|[\s,{])(?:null|~|true|false) *:|(?:: |[[,{] *|- )(?:yes|no|on|off) *(?=$|[,\]}#:])/im;
 
 /** Size of a chunk, in UTF-16 units; small, to save memory. */
 const CHUNK_SIZE = 32_000;
@@ -192,7 +192,7 @@ export function pathsIn(
 }
 
 // Matches characters that YAML does not allow, and lone surrogates.
-const CONTROL = /(?![\t\n\r\u0085])\p{Cc}|[\ufffe\uffff]|\p{Cs}/gu;
+const CONTROL = /[^\P{Cc}\t\n\r\u0085]|[\ufffe\uffff]|\p{Cs}/gu;
 
 /** Reports the first control character of a text, and the number of further ones. */
 export function controlProblems(text: string): readonly Problem[] {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import picomatch from "picomatch";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { rotationsFor } from "../../src/cli/apply/passwords.ts";
 import { type Loaded, loadStates } from "../../src/cli/files/load-states.ts";
 import { globMatcher } from "../../src/cli/session/session.ts";
 import { changedMerchants } from "../../src/config/changed-merchants.ts";
@@ -69,10 +70,14 @@ describe.each(Object.keys(CHAINS) as ChainName[])("the organisation %s", (name) 
     return new Map(states.map((state) => [state.merchant, state]));
   }
 
+  function liveOf({ merchant }: DesiredState): LiveState {
+    const state = live.get(merchant);
+    if (state === undefined) throw new Error(`${merchant} is not live.`);
+    return state;
+  }
+
   function planOf(desired: DesiredState, now: number): Plan {
-    const state = live.get(desired.merchant);
-    if (state === undefined) throw new Error(`${desired.merchant} is not live.`);
-    return buildPlan({ desired, live: state, service: "https://api.example.com", now, matches });
+    return buildPlan({ desired, live: liveOf(desired), service: "https://api.example.com", now, matches });
   }
 
   test("begins with valid files, and plans without changes and warnings", () => {
@@ -81,32 +86,52 @@ describe.each(Object.keys(CHAINS) as ChainName[])("the organisation %s", (name) 
     expect(plans.flatMap(({ changes, findings }) => [...changes, ...findings])).toEqual([]);
   });
 
-  test.each(YEARS[name])("$title", async ({ edits, inDays = 0, expected }) => {
-    const files = edits.reduce((texts, edit) => edit(texts), chain.files);
-    const touched = touchedFiles(chain.files, files);
-    const now = TODAY + inDays * DAY;
-    await turn(chain.files, files);
-    // A shared file stands for the merchants that it reaches.
-    const after = await load(
-      now,
-      touched.filter((path) => /^(?:access|shared|teams)\//.test(path) && files[path] !== undefined),
-    );
-    await turn(files, chain.files);
-    const changed = changedSince(before.states, after.states);
-    // With time, access ends without any change of a file.
-    const plans = after.states
-      .filter(({ merchant }) => changed.has(merchant) || inDays > 0)
-      .map((state) => planOf(state, now))
-      .filter(({ changes, merchant }) => changed.has(merchant) || changes.length > 0);
-    const problems = countedByCode(after.diagnostics.map(({ code }) => code));
-    expect({
-      files: touched.length,
-      lines: touchedLines(chain.files, files),
-      merchants: plans.length,
-      ...planOutcome(plans),
-      ...(problems && { problems }),
-    }).toEqual(expected);
-  });
+  test.each(YEARS[name].filter(({ rotate }) => rotate !== undefined))(
+    "$title",
+    ({ rotate = "", expected }) => {
+      const planned = before.states.map((state) => {
+        const planAt = (now: number): Plan => planOf(state, now);
+        return { session: { state }, live: liveOf(state), plan: planAt(TODAY), planAt };
+      });
+      const passwords = rotationsFor([rotate], planned);
+      expect({
+        files: 0,
+        lines: 0,
+        merchants: passwords.size,
+        passwords: [...passwords.values()].flat().length,
+      }).toEqual(expected);
+    },
+  );
+
+  test.each(YEARS[name].filter(({ rotate }) => rotate === undefined))(
+    "$title",
+    async ({ edits, inDays = 0, expected }) => {
+      const files = edits.reduce((texts, edit) => edit(texts), chain.files);
+      const touched = touchedFiles(chain.files, files);
+      const now = TODAY + inDays * DAY;
+      await turn(chain.files, files);
+      // A shared file stands for the merchants that it reaches.
+      const after = await load(
+        now,
+        touched.filter((path) => /^(?:access|shared|teams)\//.test(path) && files[path] !== undefined),
+      );
+      await turn(files, chain.files);
+      const changed = changedSince(before.states, after.states);
+      // With time, access ends without any change of a file.
+      const plans = after.states
+        .filter(({ merchant }) => changed.has(merchant) || inDays > 0)
+        .map((state) => planOf(state, now))
+        .filter(({ changes, merchant }) => changed.has(merchant) || changes.length > 0);
+      const problems = countedByCode(after.diagnostics.map(({ code }) => code));
+      expect({
+        files: touched.length,
+        lines: touchedLines(chain.files, files),
+        merchants: plans.length,
+        ...planOutcome(plans),
+        ...(problems && { problems }),
+      }).toEqual(expected);
+    },
+  );
 });
 
 test("only head office owns what all franchisees share, and each of them its own folder", () => {

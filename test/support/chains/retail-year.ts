@@ -194,6 +194,13 @@ ${upTo(6)
     expected: { files: 1, lines: 3, merchants: 1, create: 1, gain: 1 },
   },
   {
+    title: "The passwords of all tills change",
+    edits: [],
+    command: "rolecall apply --rotate-password 'till-*'",
+    rotate: "till-*",
+    expected: { files: 0, lines: 0, merchants: 300, passwords: 900 },
+  },
+  {
     title: "A shop moves to another region",
     edits: [edit(shop(75), "areas/north-2", "areas/east-1")],
     expected: { files: 1, lines: 1, merchants: 1, create: 3, delete: 2, deferred: 1, gain: 3, lose: 2 },

@@ -43,6 +43,7 @@ function planOf(outcome: Outcome): string {
     create > 0 ? counted(create, "creation") : "",
     update > 0 ? counted(update, "update") : "",
     outcome.delete ? counted(outcome.delete, "deletion") : "",
+    outcome.passwords ? counted(outcome.passwords, "new password") : "",
   ].filter((text) => text !== "");
   const gained =
     sensitive > 0

@@ -16,6 +16,8 @@ export interface YearChange {
   readonly edits: readonly Edit[];
   /** What does it without an edit: a command. */
   readonly command?: string;
+  /** The managed users whose passwords the command changes: a glob. */
+  readonly rotate?: string;
   /** The day of the plan, in days from now; absent: now. */
   readonly inDays?: number;
   readonly expected: Outcome;
@@ -31,6 +33,8 @@ export interface Outcome {
   readonly create?: number;
   readonly update?: number;
   readonly delete?: number;
+  /** New passwords of managed users. */
+  readonly passwords?: number;
   /** Removals that wait until somebody has accepted. */
   readonly deferred?: number;
   /** Memberships that gain or lose permissions. */

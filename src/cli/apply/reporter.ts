@@ -24,6 +24,8 @@ import {
   renderUnverified,
   renderVerified,
 } from "../../render/text/verified-text.ts";
+import { MIN_SHARED } from "../../render/view/equal-changes.ts";
+import { namesText } from "../../render/view/equal-text.ts";
 import { type PlaceOf, type PlanCommand, planView } from "../../render/view/plan-view.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { ExitCode, exitCodeFor, type Io } from "../io/io.ts";
@@ -145,7 +147,7 @@ function jsonReporter(io: Io, say: (text: string) => void): ApplyReporter {
 /** Prints why merchants are refused, and what is changed nevertheless; failures have been printed before. */
 function saySkipped(skipped: readonly MerchantOutcome[], rest: number, say: (text: string) => void): void {
   const refused = skipped.filter(({ status }) => status === "refused");
-  for (const reason of refused.flatMap(reasonLines)) say(reason);
+  for (const reason of reasonTexts(refused)) say(reason);
   const isRefused = refused.length === skipped.length;
   if (rest === 0) {
     say(isRefused ? "Refused: nothing was changed." : "Nothing was changed: fix the problems above first.");
@@ -154,6 +156,25 @@ function saySkipped(skipped: readonly MerchantOutcome[], rest: number, say: (tex
   const names = namesOf(skipped.map(({ merchant }) => merchant));
   const nothing = isRefused ? "Refused: nothing" : "Nothing";
   say(`${nothing} is changed at ${names}; the apply goes on at ${counted(rest, "other merchant")}.`);
+}
+
+/** Returns the reasons with their merchants; equal ones of several merchants are one. */
+function reasonTexts(refused: readonly MerchantOutcome[]): readonly string[] {
+  const groups = new Map<string, string[]>();
+  for (const { merchant, reasons } of refused) {
+    for (const reason of reasons) groups.set(reason, [...(groups.get(reason) ?? []), merchant]);
+  }
+  const isEqual = (reason: string): boolean => (groups.get(reason) ?? []).length >= MIN_SHARED;
+  return [
+    ...[...groups].flatMap(([reason, merchants]) =>
+      isEqual(reason)
+        ? [`${counted(merchants.length, "merchant")} (${oneLine(namesText(merchants))}): ${reason}`]
+        : [],
+    ),
+    ...refused.flatMap((one) =>
+      reasonLines({ ...one, reasons: one.reasons.filter((reason) => !isEqual(reason)) }),
+    ),
+  ];
 }
 
 function reasonLines({ merchant, reasons }: MerchantOutcome): readonly string[] {

@@ -1,11 +1,14 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import type { Style, Verbosity } from "../style.ts";
-import { type DriftView, differencesIn, knownDriftText } from "../view/drift-view.ts";
+import { addSums, type DriftView, differencesIn, knownDriftText } from "../view/drift-view.ts";
+import { namesText } from "../view/equal-text.ts";
+import { fleetView, MIN_FLEET } from "../view/fleet-view.ts";
 import { deferredText } from "../view/plan-view.ts";
 import { renderImpact } from "./impact-text.ts";
 import { renderFindings, renderGroups, renderHeading, renderRefusal, renderRisks } from "./plan-text.ts";
-import { hangingLines, wrapText } from "./wrap.ts";
+import { type FleetFormat, renderFleet } from "./plans-text.ts";
+import { hangingLines, moreText, wrapText } from "./wrap.ts";
 
 /** Formats drifts: the rules that live access breaks, the differences, and the side that changed. */
 export function renderDrifts(
@@ -13,6 +16,9 @@ export function renderDrifts(
   style: Style,
   verbosity: Verbosity = "normal",
 ): string {
+  if (verbosity !== "verbose" && views.length >= MIN_FLEET) {
+    return renderFleet(fleetView(views), DRIFTS, style, verbosity);
+  }
   const parts = views.map((view) => renderDrift(view, style, verbosity));
   const drifted = views.filter(({ sums }) => differencesIn(sums) > 0).length;
   const broken = views.filter(({ sums }) => sums.violations > 0).map(({ merchant }) => oneLine(merchant));
@@ -26,7 +32,41 @@ export function renderDrifts(
   return parts.join("\n");
 }
 
-function renderDrift(view: DriftView, style: Style, verbosity: Verbosity): string {
+const DRIFTS: FleetFormat<DriftView> = {
+  block: renderDrift,
+  total: renderDriftTotal,
+  broken: "Live access breaks these rules:",
+  heads: ["added", "others", "missing", "people", "risks"],
+};
+
+function renderDriftTotal(views: readonly DriftView[], style: Style): readonly string[] {
+  const drifted = views.filter(({ sums }) => differencesIn(sums) > 0).length;
+  const broken = views.filter(({ sums }) => sums.violations > 0).map(({ merchant }) => merchant);
+  const errors = views.some((view) => view.errors.length > 0);
+  const text = knownDriftText(addSums(views.map(({ sums }) => sums)), errors, "no drift");
+  return [
+    ...hangingLines(
+      `${text}.`,
+      style.columns,
+      `${style.bold(`${counted(views.length, "merchant")}:`)} `,
+      "  ",
+    ),
+    `${drifted} of ${counted(views.length, "merchant")} drifted.`,
+    ...(broken.length > 0
+      ? wrapText(`Live access breaks rules of ${oneLine(namesText(broken, 12))}.`, style.columns).map(
+          style.red,
+        )
+      : []),
+  ];
+}
+
+function renderDrift(
+  view: DriftView & { readonly hidden?: number },
+  style: Style,
+  verbosity: Verbosity,
+  note = "",
+): string {
+  const { hidden = 0 } = view;
   const { refusals, origin } = view;
   const lines = [
     renderHeading(view, style),
@@ -38,13 +78,14 @@ function renderDrift(view: DriftView, style: Style, verbosity: Verbosity): strin
           ...renderImpact(view.impact, style, verbosity, origin),
           ...renderRisks(view.risks, style, verbosity),
           ...renderGroups(view, style),
+          ...(hidden > 0 ? [`    ${style.dim(moreText(hidden))}`] : []),
         ]),
     ...renderFindings(verbosity === "quiet" ? { ...view, warnings: [] } : view, style),
   ];
   if (verbosity !== "quiet" || lines.length > 1) lines.push("");
   lines.push(
     ...hangingLines(
-      `${knownDriftText(view.sums, view.errors.length > 0, "none")}.`,
+      `${knownDriftText(view.sums, view.errors.length > 0, "none")}.${note}`,
       style.columns,
       `  ${style.bold("Drift:")} `,
       "    ",

@@ -64,7 +64,7 @@ export function renderPlans(
 ): string {
   if (verbosity === "verbose") return renderEach(views, views, style, verbosity);
   const fleet = fleetView(views, run);
-  if (views.length >= MIN_FLEET) return renderFleet(fleet, style, verbosity);
+  if (views.length >= MIN_FLEET) return renderFleet(fleet, PLANS, style, verbosity);
   const isLong = fleet.own.reduce((sum, { view }) => sum + rowsIn(view.groups), 0) > LONG;
   const cut = fleet.own.map(({ view }) =>
     isLong
@@ -115,14 +115,42 @@ function renderTotal(views: readonly PlanView[], style: Style): readonly string[
   ];
 }
 
+/** What the plans or drifts of many merchants are formatted with. */
+export interface FleetFormat<View extends PlanView> {
+  /** Formats what a merchant has for itself; `note` follows its totals. */
+  readonly block: (
+    view: View & { readonly hidden?: number },
+    style: Style,
+    verbosity: Verbosity,
+    note: string,
+  ) => string;
+  readonly total: (views: readonly View[], style: Style) => readonly string[];
+  /** The title of the rules that are broken. */
+  readonly broken: string;
+  /** The heads of the table's columns of numbers. */
+  readonly heads: readonly string[];
+}
+
+const PLANS: FleetFormat<PlanView> = {
+  block: renderMerchantPlan,
+  total: renderTotal,
+  broken: "An apply would be refused:",
+  heads: ["+", "~", "-", "people", "risks"],
+};
+
 /** Formats the plans of many merchants: what they share, what each has for itself, a table, and the total. */
-function renderFleet(fleet: FleetView, style: Style, verbosity: Verbosity): string {
+export function renderFleet<View extends PlanView>(
+  fleet: FleetView<View>,
+  format: FleetFormat<View>,
+  style: Style,
+  verbosity: Verbosity,
+): string {
   const isQuiet = verbosity === "quiet";
   const { refusals, overridden, overrides, errors, warnings } = fleet;
   const lines = [
     ...renderWhere(fleet.views, style),
     ...(isQuiet ? [] : renderShared(fleet, style)),
-    ...renderOwn(fleet, style, verbosity),
+    ...renderOwn(fleet, format, style, verbosity),
     ...renderFindings(
       {
         errors: messages(fleet, errors),
@@ -131,7 +159,7 @@ function renderFleet(fleet: FleetView, style: Style, verbosity: Verbosity): stri
       style,
     ),
     ...more(errors.length - MESSAGES_SHOWN, style),
-    ...(refusals.length > 0 ? ["", `  ${style.red(style.bold("An apply would be refused:"))}`] : []),
+    ...(refusals.length > 0 ? ["", `  ${style.red(style.bold(format.broken))}`] : []),
     ...messages(fleet, refusals).flatMap((one) => renderRefusal({ ...one, override: null }, style)),
     ...more(refusals.length - MESSAGES_SHOWN, style),
     ...overrides.commands.slice(0, MESSAGES_SHOWN).flatMap((one) => renderOverride(one, style)),
@@ -142,9 +170,9 @@ function renderFleet(fleet: FleetView, style: Style, verbosity: Verbosity): stri
     ...(fleet.passwords.length > 0 && !isQuiet
       ? ["", ...renderPasswordVariables([namesText(fleet.passwords, 8)], style)]
       : []),
-    ...renderTable(fleet, style),
+    ...renderTable(fleet, format.heads, style),
     "",
-    ...renderTotal(fleet.views, style),
+    ...format.total(fleet.views, style),
     "",
   ];
   return lines.join("\n");
@@ -195,12 +223,17 @@ function renderFleetRisks(fleet: FleetView, style: Style): readonly string[] {
   ];
 }
 
-function renderFleetImpact({ impact, people }: FleetView, style: Style): readonly string[] {
+function renderFleetImpact({ views, impact, people }: FleetView, style: Style): readonly string[] {
   if (impact.members === 0) return [];
   const at = (merchants: number): string => ` at ${counted(merchants, "merchant")}`;
   return [
     "",
-    ...hangingLines(accessText(impact.members, "plan"), style.columns, `  ${style.bold("Access")}: `, "    "),
+    ...hangingLines(
+      accessText(impact.members, views[0]?.origin ?? "plan"),
+      style.columns,
+      `  ${style.bold("Access")}: `,
+      "    ",
+    ),
     ...renderTotals(
       {
         permissions: impact.permissions.map((one) => ({ ...one, where: at(one.merchants) })),
@@ -216,7 +249,12 @@ function renderFleetImpact({ impact, people }: FleetView, style: Style): readonl
 }
 
 /** Formats what single merchants have for themselves; a long list is cut, with a count. */
-function renderOwn({ own }: FleetView, style: Style, verbosity: Verbosity): readonly string[] {
+function renderOwn<View extends PlanView>(
+  { own }: FleetView<View>,
+  { block: formatBlock }: FleetFormat<View>,
+  style: Style,
+  verbosity: Verbosity,
+): readonly string[] {
   const shown =
     verbosity === "quiet" ? own.filter(({ view }) => view.refusals.length + view.errors.length > 0) : own;
   const isLong =
@@ -227,7 +265,7 @@ function renderOwn({ own }: FleetView, style: Style, verbosity: Verbosity): read
   for (const { view, above } of blocks) {
     const cut = isLong ? { ...view, ...cutRows(view.groups, OWN_ROWS_SHOWN) } : view;
     const note = above > 0 ? ` ${grouped(above)} of these ${above === 1 ? "is" : "are"} above.` : "";
-    const block = renderMerchantPlan(cut, style, verbosity, note).trimEnd().split("\n");
+    const block = formatBlock(cut, style, verbosity, note).trimEnd().split("\n");
     if (isLong && count > 0 && lines.length + block.length >= OWN_LINES_SHOWN) break;
     lines.push("", ...block);
     count += 1;
@@ -254,10 +292,8 @@ function messages<Item extends RefusalView | FindingView>(
   return groups.slice(0, MESSAGES_SHOWN).map((group) => messageAt(fleet, group));
 }
 
-const HEADS = ["+", "~", "-", "people", "risks"] as const;
-
 /** Formats the table of merchants with changes. */
-function renderTable({ rows, views }: FleetView, style: Style): readonly string[] {
+function renderTable({ rows, views }: FleetView, heads: readonly string[], style: Style): readonly string[] {
   if (rows.length === 0) return [];
   const shown = rows.slice(0, MERCHANTS_SHOWN);
   const hidden = rows.slice(shown.length).reduce((sum, { merchants }) => sum + merchants.length, 0);
@@ -267,7 +303,7 @@ function renderTable({ rows, views }: FleetView, style: Style): readonly string[
     oneLine(merchants.length === 1 ? merchants.join("") : namesText(merchants, 1)),
   );
   const cells = shown.map(numbersOf);
-  const widths = HEADS.map((head, index) =>
+  const widths = heads.map((head, index) =>
     Math.max(head.length, ...cells.map((row) => (row[index] ?? "").length)),
   );
   const fixed = widths.reduce((sum, width) => sum + width + 2, 0);
@@ -282,7 +318,7 @@ function renderTable({ rows, views }: FleetView, style: Style): readonly string[
       ? [`  ${padTo(name, width)}${right}${end}`]
       : [`  ${name}`, `  ${" ".repeat(width)}${right}${end}`];
   };
-  const head = line("Merchant", HEADS, "");
+  const head = line("Merchant", heads, "");
   return [
     "",
     ...head.map(style.dim),

@@ -4,6 +4,8 @@ import type { MerchantNote, MerchantOutcome } from "../../model/apply.ts";
 import type { Failure } from "../../model/errors.ts";
 import type { Change, Deferred, Finding, Plan } from "../../model/plan.ts";
 import type { Style } from "../style.ts";
+import { MIN_SHARED } from "../view/equal-changes.ts";
+import { namesText } from "../view/equal-text.ts";
 import { renderFailure } from "./failure-text.ts";
 import { type KnownRun, whoOf } from "./runs-text.ts";
 import { wrapIfNarrow, wrapText } from "./wrap.ts";
@@ -162,13 +164,43 @@ export function renderOutcomes(outcomes: readonly MerchantOutcome[], style: Styl
     const count = outcomes.filter((one) => one.status === status).length;
     return count === 0 ? [] : [`${grouped(count)} ${word}`];
   });
-  const rows = open.map(({ merchant, status, reasons: [first, ...more] }) => {
-    const others = more.length === 0 ? "" : ` (and ${counted(more.length, "more reason")})`;
-    const text = `${oneLine(merchant)}  ${STATUS_WORDS[status]}${first === undefined ? "" : `: ${first}${others}`}`;
+  const rows = equalOutcomes(open).map(({ merchants, status, said }) => {
+    const names = merchants.length === 1 ? merchants.join("") : `${namesText(merchants)}:`;
+    const text = `${oneLine(names)}  ${said}`;
     return paragraph(text, status === "partial" ? style.yellow("!") : style.red("✗"), style);
   });
   const head = `${style.bold(counted(outcomes.length, "merchant"))}: ${counts.join(", ")}.`;
   return `\n${head}\n${rows.join("")}`;
+}
+
+interface EqualOutcomes {
+  readonly merchants: readonly string[];
+  readonly status: MerchantOutcome["status"];
+  readonly said: string;
+}
+
+/** Combines outcomes that say the same of several merchants, but for their codes. */
+function equalOutcomes(outcomes: readonly MerchantOutcome[]): readonly EqualOutcomes[] {
+  const groups = new Map<string, MerchantOutcome[]>();
+  for (const outcome of outcomes) {
+    const { merchant, status, reasons } = outcome;
+    const key = JSON.stringify([status, reasons.map((reason) => reason.split(merchant))]);
+    const group = groups.get(key);
+    if (group) group.push(outcome);
+    else groups.set(key, [outcome]);
+  }
+  return [...groups.values()].flatMap((group): readonly EqualOutcomes[] => {
+    const alone = group.map((one) => ({ merchants: [one.merchant], status: one.status, said: saidOf(one) }));
+    const [first] = alone;
+    if (first === undefined || group.length < MIN_SHARED) return alone;
+    const merchants = group.map(({ merchant }) => merchant);
+    return [{ ...first, merchants, said: first.said.replaceAll(merchants[0] ?? "", "…") }];
+  });
+}
+
+function saidOf({ status, reasons: [first, ...more] }: MerchantOutcome): string {
+  const others = more.length === 0 ? "" : ` (and ${counted(more.length, "more reason")})`;
+  return `${STATUS_WORDS[status]}${first === undefined ? "" : `: ${first}${others}`}`;
 }
 
 /** Returns the paths of a run's journals in one line. */

@@ -37,7 +37,7 @@ export function messageAt<Item extends RefusalView | FindingView>(
   fleet: Pick<FleetView, "views">,
   { item, names, places }: Equal<Item>,
 ): Item {
-  const others = names.filter((name) => name !== item.name);
+  const others = names.filter((name) => name !== "" && name !== item.name);
   const also = others.length === 0 ? "" : ` The same applies to ${namesText(others)}.`;
   return { ...item, message: `In ${placesText(fleet, places)}: ${item.message}${also}` };
 }
@@ -118,7 +118,7 @@ export function riskText(
     const people = all.length > names.length ? ` (${counted(all.length, "membership")})` : "";
     return `${item.what}: ${namesText(names)}${people}, ${where}`;
   }
-  const name = item.resource === "role" ? `role ${item.name}` : item.name;
+  const name = `${item.resource === "role" ? "role " : ""}${namesText(names)}`;
   return kind === "removals" || item.what === "" ? `${name} ${where}` : `${name}: ${item.what}, ${where}`;
 }
 

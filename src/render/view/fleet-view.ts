@@ -1,5 +1,6 @@
 import { byCodeUnit } from "../../lib/text.ts";
 import type { Impact, MemberImpact } from "../../model/plan.ts";
+import type { DriftSums, DriftView } from "./drift-view.ts";
 import {
   type Equal,
   groupEqual,
@@ -82,9 +83,11 @@ export interface OwnView<View extends PlanView = PlanView> {
 /** The sums of a merchant, or of merchants with the same ones. */
 export interface MerchantRow {
   readonly merchants: readonly string[];
+  /** To create; in a drift, added outside git. */
   readonly create: number;
-  /** Updated and replaced. */
+  /** To update or replace; in a drift, changed or not applied. */
   readonly update: number;
+  /** To delete; in a drift, not live. */
   readonly delete: number;
   readonly deferred: number;
   /** Members who gain or lose permissions. */
@@ -299,10 +302,20 @@ function fleetRisks(views: readonly PlanView[]): readonly FleetRisk[] {
   );
 }
 
-/** Groups risks: who gains the same is one, whoever it is; who becomes an administrator or goes is named. */
+/** From this number of groups on, those of single merchants are combined. */
+const MANY_RISKS = 8;
+
+/** Groups risks: who gains the same is one, whoever it is; who becomes an administrator or goes is named, if not too many. */
 function equalRisks(all: readonly Occurrence<RiskItem>[], kind: RiskKind): readonly Equal<RiskItem>[] {
   const byName = groupEqual(all, ({ key, name }) => `${key}\n${name}`);
-  const groups = kind === "sensitive" ? groupEqual(all, ({ key }) => key) : byName;
+  if (kind !== "sensitive" && byName.length <= MANY_RISKS) return byFrequency(byName);
+  const apart = kind === "sensitive" ? [] : byName.filter(({ places }) => places.length >= MIN_SHARED);
+  const taken = new Set(apart.flatMap((group) => group.all));
+  const rest = all.filter((one) => !taken.has(one));
+  return byFrequency([...apart, ...groupEqual(rest, ({ key }) => key)]);
+}
+
+function byFrequency<Item>(groups: readonly Equal<Item>[]): readonly Equal<Item>[] {
   return groups.toSorted((a, b) => b.all.length - a.all.length);
 }
 
@@ -329,7 +342,7 @@ function runOverrides(
 const ROWS_APART = 12;
 
 /** Returns the sums of the merchants with changes, those with problems first; in a long list, equal ones together. */
-function merchantRows(views: readonly PlanView[]): readonly MerchantRow[] {
+function merchantRows(views: readonly (PlanView | DriftView)[]): readonly MerchantRow[] {
   const rows = views.flatMap((view): readonly MerchantRow[] => {
     const { create, update, replace, delete: remove } = view.counts;
     const { errors, refusals, deferred, impact, risks } = view;
@@ -337,9 +350,7 @@ function merchantRows(views: readonly PlanView[]): readonly MerchantRow[] {
     return [
       {
         merchants: [view.merchant],
-        create,
-        update: update + replace,
-        delete: remove,
+        ...("sums" in view ? driftNumbers(view.sums) : { create, update: update + replace, delete: remove }),
         deferred: deferred.length,
         people: impact.members.length,
         risks: risks.reduce((sum, { items }) => sum + items.length, 0),
@@ -349,6 +360,17 @@ function merchantRows(views: readonly PlanView[]): readonly MerchantRow[] {
   });
   const joined = rows.length > ROWS_APART ? joinRows(rows) : rows;
   return joined.toSorted((a, b) => severity(a) - severity(b));
+}
+
+function driftNumbers({
+  added,
+  missing,
+  changed,
+  notApplied,
+  due,
+  unknown,
+}: DriftSums): Pick<MerchantRow, "create" | "update" | "delete"> {
+  return { create: added, update: changed + notApplied + due + unknown, delete: missing };
 }
 
 function severity({ outcome, risks }: MerchantRow): number {

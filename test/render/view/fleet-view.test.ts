@@ -1,10 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Plan } from "../../../src/model/plan.ts";
+import { driftOf } from "../../../src/plan/report/detect-drift.ts";
 import { renderReview } from "../../../src/render/markdown/render-review.ts";
 import { PLAIN } from "../../../src/render/style.ts";
+import { renderDrifts } from "../../../src/render/text/drift-text.ts";
 import { renderPlans } from "../../../src/render/text/plans-text.ts";
 import type { RowView } from "../../../src/render/view/change-view.ts";
+import { driftView } from "../../../src/render/view/drift-view.ts";
 import { cutRows } from "../../../src/render/view/equal-changes.ts";
 import { equalText, merchantsText, namesText } from "../../../src/render/view/equal-text.ts";
 import { type FleetView, fleetView } from "../../../src/render/view/fleet-view.ts";
@@ -193,6 +196,24 @@ describe("a long plan", () => {
       /… and \d+ more merchants with [\d,]+ changes of their own \(-m CODE/,
     );
   });
+});
+
+test("a drift of many merchants says once what happened at several, by its cause", () => {
+  const drifts = Array.from({ length: 20 }, (_, index) => {
+    const is = live([
+      liveRole("role_1", "Cashier", { permissions: ["sell", ...(index === 7 ? [] : ["payouts_edit"])] }),
+    ]);
+    const want = desired({ merchant: code(index), roles: [role("Cashier", { permissions: ["sell"] })] });
+    const times = { file: () => null, live: () => null };
+    return driftView(driftOf({ desired: want, live: is }, planOf(want, is), times));
+  });
+  const text = renderDrifts(drifts, PLAIN);
+  expect(text).toContain("\n  Different; which side changed is unknown\n");
+  expect(text.replaceAll(/\s+/g, " ")).toContain(
+    "~ changed role Cashier: + payouts_edit in 19 merchants (all but MC8); no member gained it",
+  );
+  expect(text).toMatch(/\n {2}MC1 and 18 more +· +1 +· +· +·\n {2}1 merchant without changes\n/);
+  expect(text).toContain("\n20 merchants: 19 differences (19 unknown).\n19 of 20 merchants drifted.\n");
 });
 
 const anyFleet = fc

@@ -42,8 +42,8 @@ export function connectGithub(
   }
   const octokit = new GitHub(getOctokitOptions(token, { baseUrl: apiUrl, log: QUIET }));
   octokit.hook.wrap("request", async (request, options) => {
-    // Every PATCH sends the whole new value, so that a second one changes nothing.
-    const repeatable = /^(GET|PATCH)$/.test(options.method) || options.url.endsWith("/graphql");
+    // Every PATCH sends the whole new value, so that a second one changes nothing. Equal check runs count as one.
+    const repeatable = /^(GET|PATCH)$/.test(options.method) || /\/(graphql|check-runs)$/.test(options.url);
     try {
       return await withRetries(async () => request(options), refusalOf, repeatable, effects);
     } catch (error) {

@@ -110,6 +110,9 @@ function isSuperseded({ merchant }: TimedRecord, { mergedAt }: Pull, newer: read
   return newer.some((record) => record.merchant === merchant && record.completedAt > merged);
 }
 
+/** The objection to a merchant that no record is of. */
+const NO_PLAN = "no plan of this merchant was approved.";
+
 /** Returns the objections to changes that no record approves. */
 function objectionsTo(
   { plan, live, planAt, session }: StatedPlan,
@@ -122,7 +125,7 @@ function objectionsTo(
 ): readonly string[] {
   const own = records.filter(({ merchant }) => merchant === plan.merchant);
   const times = hashOfTimes(session.state, key);
-  if (own.length === 0 && plan.changes.length > 0) return ["no plan of this merchant was approved."];
+  if (own.length === 0 && plan.changes.length > 0) return [NO_PLAN];
   if (newEnds && !own.some((record) => record.times === times)) {
     return ["nobody has approved the dates in its file."];
   }
@@ -185,7 +188,11 @@ export async function unapprovedChanges(
   const { objections, pulls, ignored } = await readingApprovals(() =>
     mergedApproval(looks, approvals, baselines, { rule, key }),
   );
-  return { objections, pulls, notes: objections.size === 0 ? [] : [...ignored, howToGoOn(pulls)] };
+  return {
+    objections,
+    pulls,
+    notes: objections.size === 0 ? [] : [...ignored, howToGoOn(pulls, objections)],
+  };
 }
 
 /** Returns the numbers of pull requests, "#7, #8". */
@@ -194,10 +201,13 @@ export function pullNames(pulls: readonly Pick<Pull, "number">[]): string {
   return numbers.map((number) => `#${number}`).join(", ");
 }
 
-function howToGoOn(pulls: readonly Pull[]): string {
+function howToGoOn(pulls: readonly Pull[], objections: MergedApproval["objections"]): string {
+  const isReviewed = ![...objections.values()].some((all) => all.includes(NO_PLAN));
   const where =
     pulls.length === 0
       ? "No merged pull request contains this commit, so no plan was reviewed."
-      : `The plan was reviewed on ${pullNames(pulls)}.`;
+      : isReviewed
+        ? `The plan was reviewed on ${pullNames(pulls)}.`
+        : `It was merged by ${pullNames(pulls)}.`;
   return `${where} Open a pull request that touches the merchant's file, even by a comment only: its plan shows what is new. Or undo what is new, and run this again; or, to apply this plan, run this workflow once with on-plan-change: apply.`;
 }

@@ -41,9 +41,11 @@ export function applyEnd({ applied, left, unapproved }: ApplyOutcomes): ApplyEnd
   const isRefused = open.every(({ merchant }) => unapproved.has(merchant));
   if (changed.length > 0) {
     // Another run would refuse the same.
-    return isRefused
-      ? { ...APPLY_ENDS.partial, message: "Not everything was approved." }
-      : APPLY_ENDS.partial;
+    if (isRefused) return { ...APPLY_ENDS.partial, message: "Not everything was approved." };
+    if (!open.some(({ merchant }) => unapproved.has(merchant))) return APPLY_ENDS.partial;
+    const message =
+      "Not everything was applied, and not everything was approved. Running it again continues only what was approved.";
+    return { ...APPLY_ENDS.partial, message };
   }
   const refused = left.filter(({ status }) => status === "refused");
   if (refused.length === 0) return applied.length > 0 ? APPLY_ENDS.stopped : APPLY_ENDS.unread;

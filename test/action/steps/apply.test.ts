@@ -93,6 +93,8 @@ describe("apply", () => {
     const unseen = await run("apply");
     expect(unseen.outputs["failure-reason"]).toBe("not-approved");
     expect(unseen.log).toContain("MC1: no plan of this merchant was approved.");
+    expect(unseen.log).toContain("It was merged by #7.");
+    expect(unseen.log).not.toContain("was reviewed");
     const [pull] = repository.github.pulls;
     if (pull) pull.merged = null;
     const pushed = await run("apply");

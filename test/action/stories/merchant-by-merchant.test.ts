@@ -191,6 +191,20 @@ describe("an apply", () => {
     expect(row(run, "MC2")).toContain("| **failed** |");
   });
 
+  test("that fails at one merchant and is not approved at another says both", async () => {
+    await merged({ ...both, [file("MC3")]: text("MC3", "cleo") });
+    await failsAtRoles();
+    await inviteDan("MC3");
+    const run = await story.apply();
+    expect(run.outputs["result"]).toBe("partial");
+    expect(row(run, "MC2")).toContain("| **failed** |");
+    expect(row(run, "MC3")).toContain("| **refused** |");
+    expect(run.summary).toContain(
+      "Not everything was applied, and not everything was approved. Running it again continues only what was approved.",
+    );
+    expect(run.summary).not.toContain("Run it again");
+  });
+
   test("fails at the merchant with a 422, and applies the other", async () => {
     await merged(both);
     await failsAtRoles();

@@ -94,6 +94,21 @@ test("a 502 on the last edit is tried again, so that no comment goes on planning
   expect(run.log).toContain("GitHub returned 502; the request is repeated in 1 s.\n");
 });
 
+test.each([true, false])(
+  "a 502 on a record is tried again, whether it was stored (%s) or not",
+  async (done) => {
+    const pull = await story.openPull({ [FILE]: WITH_ROLE });
+    story.github.refusals.push({ method: "POST", path: /check-runs$/, status: 502, done, times: 2 });
+    expect((await story.plan(pull)).outputs["failure-reason"]).toBe("");
+    expect(story.github.checks).toHaveLength(done ? 3 : 1);
+    await story.review(pull, "APPROVED");
+    await story.merge(pull);
+    story.github.refusals.push({ method: "POST", path: /check-runs$/, status: 502, done, times: 1 });
+    expect((await story.apply()).outputs["result"]).toBe("applied");
+    expect((await story.apply()).outputs["result"]).toBe("no-changes");
+  },
+);
+
 test("an apply that may not read check runs names the request and all that it needs", async () => {
   const pull = await story.openPull({ [FILE]: WITH_ROLE });
   await story.plan(pull);

@@ -40,6 +40,20 @@ export async function loadFiles(inputs: Inputs, io: Io, changedSince = ""): Prom
   return { ...loaded, states, valid: !loaded.diagnostics.some(isFileError) };
 }
 
+/**
+ * Returns the merchants that an error in a file leaves as they are declared: those that neither have such a file nor are named
+ * in one, which may declare them a second time.
+ */
+export function soundStates({ states, sources, diagnostics }: LoadedFiles): readonly DesiredState[] {
+  const broken = new Set(diagnostics.filter(isFileError).map(({ file }) => file));
+  const texts = sources.flatMap(({ file, text }) => (broken.has(file) ? text : []));
+  return states.filter(
+    ({ merchant, origin, included = [] }) =>
+      ![origin.file, ...included].some((file) => broken.has(file)) &&
+      !texts.some((text) => text.includes(merchant)),
+  );
+}
+
 /** Rejects links to files outside the checkout, because diagnostics quote lines of a file. */
 async function keepInside(paths: readonly string[], cwd: string): Promise<void> {
   const root = await realpath(cwd);

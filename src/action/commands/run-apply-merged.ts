@@ -20,7 +20,7 @@ import type { Pull } from "../github/github-api.ts";
 import { dueObjections, openApprovals, unapprovedChanges } from "../github/merged-approval.ts";
 import { mergedPulls, pullsMergedAs, readingApprovals } from "../github/merged-pulls.ts";
 import { recordTrust } from "../github/pull-approval.ts";
-import { keysNamedBy, loadFiles, planFiles, withActionErrors } from "../load-and-plan.ts";
+import { keysNamedBy, loadFiles, planFiles, soundStates, withActionErrors } from "../load-and-plan.ts";
 import {
   diagnosticAnnotations,
   fileErrorLines,
@@ -107,21 +107,22 @@ async function apply(
   const { inputs, io, log, event, github } = context;
   let told = toldPulls(context, pulls);
   const loaded = await loadFiles(inputs, io);
+  const states = soundStates(loaded);
   const keys = keysNamedBy(loaded.states, io.env);
   keys.forEach(context.maskSecret);
   const trust = recordTrust(inputs);
   const { approvals, baselines, covered, settled, waiting } = await readingApprovals(async () => {
-    const codes = loaded.states.map(({ merchant }) => merchant);
+    const codes = states.map(({ merchant }) => merchant);
     const tip = await tipAfter(context, branch);
     // What was merged since takes back what it plans otherwise: also from a run that is run again late.
     const newest = tip === event.sha ? pulls : await mergedPulls(tip, branch, github);
     const approvals = openApprovals({ sha: tip, branch, pulls: newest }, trust, github);
     const place = { sha: event.sha, family: context.scope.family };
     const baselines = await readBaselines(codes, { ...place, tip }, trust, github);
-    const coverage = await applyCoverage(context, loaded.states, baselines, approvals);
+    const coverage = await applyCoverage(context, states, baselines, approvals);
     return { approvals, baselines, ...coverage };
   });
-  const coverage = coverageText(covered.length, loaded.states.length, waiting);
+  const coverage = coverageText(covered.length, states.length, waiting);
   if (coverage !== null && (loaded.valid || waiting.length > 0)) log.info(coverage);
   const newer = await readingApprovals(() => newerCommit(context, branch, covered));
   const current = covered.filter(({ merchant }) => !newer.merchants.has(merchant));
@@ -152,11 +153,8 @@ async function apply(
       const { result, reason } = how;
       return reason === null ? passed(result, all) : failed(result, reason, failureText(report), all);
     };
-    if (!loaded.valid) {
-      const lines = ["The files have errors: fix them first.", ...fileErrorLines(loaded.diagnostics)];
-      for (const line of lines) reporter.say(line);
-      return await end(APPLY_ENDS.invalid, { lines });
-    }
+    const broken = loaded.valid ? [] : [BROKEN_FILES, ...fileErrorLines(loaded.diagnostics)];
+    for (const line of broken) reporter.say(line);
     const isSettled = ({ plan }: PlanResult): boolean => settled.has(plan.merchant);
     const others = looks.filter((look) => !isSettled(look));
     const before = await readingApprovals(() => withTimes(baselines, current, context));
@@ -202,25 +200,30 @@ async function apply(
     reporter.outcomes(outcomes);
     const deferred = plans.flatMap((plan) => (plan.deferred.length > 0 ? plan.merchant : []));
     await markApplied(context, outcomes, {
+      // What else files with errors declare is not known, and stays as it was left.
+      merchants: loaded.valid ? inputs.merchants : states.map(({ merchant }) => merchant),
+      isBroken: !loaded.valid,
       baselines,
       settled,
       unfinished: deferred,
       skipped: waiting,
       superseded: superseded.merchants,
     });
-    const how = applyEnd({ applied, left, unapproved: objections });
+    const how = applyEnd({ applied, left, unapproved: objections, isBroken: !loaded.valid });
     const isLeft = how === APPLY_ENDS.nothing && superseded.merchants.size > 0;
     const nothing = { ...APPLY_ENDS.nothing, message: plans.length === 0 ? (coverage ?? "") : "" };
     const ended = how === APPLY_ENDS.nothing ? nothing : how;
     return await end(isLeft ? supersededEnd(context, superseded) : ended, {
       notes: remarks,
-      lines: [...unread, ...captured.lines()],
+      lines: [...broken, ...unread, ...captured.lines()],
       outcomes,
     });
   } finally {
     await close();
   }
 }
+
+const BROKEN_FILES = "Files have errors: their merchants are left as they are.";
 
 /** The merchants that are applied, those that are not, and those with nothing to do. */
 interface Divided {

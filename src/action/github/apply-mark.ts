@@ -71,6 +71,10 @@ export function isOpen({ status }: MerchantOutcome): boolean {
 
 /** The input of a mark besides the outcomes of the apply. */
 interface Marking {
+  /** The merchants that the run looked at; empty for all. */
+  readonly merchants: readonly string[];
+  /** True if files have errors, so that their merchants were left. */
+  readonly isBroken: boolean;
   readonly baselines: ReadonlyMap<string, Baseline>;
   readonly settled: ReadonlySet<string>;
   /** Merchants that a later run has to look at again, besides those that failed. */
@@ -84,7 +88,7 @@ interface Marking {
 export async function markApplied(
   { event, inputs, scope, github, log }: ActionContext,
   outcomes: readonly MerchantOutcome[],
-  { baselines, settled, unfinished, skipped, superseded }: Marking,
+  { merchants, isBroken, baselines, settled, unfinished, skipped, superseded }: Marking,
 ): Promise<void> {
   const open = outcomes.filter(isOpen).map(({ merchant }) => merchant);
   // Without a newer mark, access that has ended stays due until it is gone.
@@ -96,14 +100,17 @@ export async function markApplied(
   const title =
     open.length > 0
       ? `${open.length} of ${counted(outcomes.length, "merchant")} not applied`
-      : superseded.size > 0
-        ? `${counted(superseded.size, "merchant")} left to a newer commit`
-        : some
-          ? "Applied"
-          : "Nothing to do";
-  const conclusion = open.length > 0 ? "failure" : superseded.size > 0 ? "neutral" : "success";
+      : isBroken
+        ? "Files have errors"
+        : superseded.size > 0
+          ? `${counted(superseded.size, "merchant")} left to a newer commit`
+          : some
+            ? "Applied"
+            : "Nothing to do";
+  const conclusion = open.length > 0 || isBroken ? "failure" : superseded.size > 0 ? "neutral" : "success";
   const { sha, runUrl } = event;
-  const place = { sha, scope, selection: inputs, pending, skipped, conclusion, title, runUrl } as const;
+  const selection = { merchants, shard: inputs.shard };
+  const place = { sha, scope, selection, pending, skipped, conclusion, title, runUrl } as const;
   try {
     await storeMark(place, inputs.approvalSecret, github);
   } catch (error) {

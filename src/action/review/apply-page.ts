@@ -31,12 +31,19 @@ interface ApplyOutcomes {
   readonly left: readonly MerchantOutcome[];
   /** The objections to unapproved changes, by merchant. */
   readonly unapproved: ReadonlyMap<string, unknown>;
+  /** True if files have errors, so that their merchants were left. */
+  readonly isBroken?: boolean;
 }
 
 /** Returns the outcome over all merchants. */
-export function applyEnd({ applied, left, unapproved }: ApplyOutcomes): ApplyEnd {
+export function applyEnd({ applied, left, unapproved, isBroken = false }: ApplyOutcomes): ApplyEnd {
   const open = [...applied, ...left].filter(isOpen);
   const changed = applied.filter(({ status }) => status === "applied" || status === "partial");
+  if (isBroken && (open.length === 0 || changed.length > 0)) {
+    return changed.length > 0
+      ? { ...APPLY_ENDS.partial, message: "Not everything was applied: files have errors." }
+      : APPLY_ENDS.invalid;
+  }
   if (open.length === 0) return changed.length > 0 ? APPLY_ENDS.applied : APPLY_ENDS.nothing;
   const isRefused = open.every(({ merchant }) => unapproved.has(merchant));
   if (changed.length > 0) {

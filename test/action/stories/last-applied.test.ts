@@ -121,11 +121,38 @@ describe("what was applied last", () => {
     expect((await story.apply()).outputs).toMatchObject({ result: "applied", deletes: "1" });
   });
 
-  test("stays as it is where the files had an error", async () => {
-    await merged({ [file("MC1")]: text("MC1", "Night"), [file("MC2")]: "version: 1\nmerchant: [\n" });
-    expect((await story.apply()).outputs["failure-reason"]).toBe("invalid-files");
-    await merged({ [file("MC2")]: text("MC2") });
+  test("stays as it is for a merchant whose file has an error, while the others are applied", async () => {
+    await merged({ [file("MC2")]: text("MC2", "Night") });
+    await story.pushToMain({ [file("MC2")]: "version: 1\nmerchant: [\n" });
+    await merged({ [file("MC1")]: text("MC1", "Night") });
+    const run = await story.apply();
+    expect(run.code).toBe(1);
+    expect(run.outputs).toMatchObject({ result: "partial", "failure-reason": "partial", creates: "1" });
+    expect(run.summary).toContain("Not everything was applied: files have errors.");
+    expect(run.summary).toMatch(/^access\/mc2\.yaml:2:\d+: error: /m);
+    expect(story.github.checks.at(-1)).toMatchObject({
+      output: { title: "Files have errors" },
+      conclusion: "failure",
+    });
+    await story.pushToMain({ [file("MC2")]: text("MC2", "Night") });
     expect((await story.apply()).outputs).toMatchObject({ result: "applied", creates: "1" });
+    expect((await story.apply()).outputs["result"]).toBe("no-changes");
+  });
+
+  test("stays as it is where an included file has an error, or two files declare a merchant", async () => {
+    await merged({ [file("MC1")]: text("MC1", "Night"), [file("MC2")]: text("MC2", "Night") });
+    const includes = text("MC1", "Night").replace("roles:", "include: [../shared/all.yaml]\nroles:");
+    await story.pushToMain({
+      "shared/all.yaml": "version: 1\nguards: 7\n",
+      [file("MC1")]: includes,
+      "access/mc2-too.yaml": text("MC2"),
+    });
+    const run = await story.apply();
+    expect(run.outputs).toMatchObject({ result: "failed", "failure-reason": "invalid-files", creates: "0" });
+    expect(run.summary).toMatch(/^shared\/all\.yaml:2:\d+: error: /m);
+    expect(run.summary).toMatch(/^access\/mc2\.yaml:2:\d+: error: /m);
+    await story.pushToMain({ "shared/all.yaml": "version: 1\n", "access/mc2-too.yaml": null });
+    expect((await story.apply()).outputs).toMatchObject({ result: "applied", creates: "2" });
   });
 
   test("does not keep a merchant whose file is gone", async () => {

@@ -116,6 +116,24 @@ export const RETAIL_YEAR: readonly YearChange[] = [
     expected: { files: 1, lines: 1, merchants: 75, create: 75, deferred: 75, gain: 75 },
   },
   {
+    title: "A region's manager leaves, and nobody follows",
+    edits: [
+      edit(
+        region("north"),
+        "members:\n  - email: ada.ueda@north.example.com\n    roles: [Region Manager]\n",
+        "members: []\n",
+      ),
+    ],
+    expected: {
+      files: 1,
+      lines: 3,
+      merchants: 75,
+      delete: 75,
+      lose: 75,
+      refused: { "min-holders": 75 },
+    },
+  },
+  {
     title: "An area manager covers another area for six weeks",
     edits: [
       edit(

@@ -19,6 +19,7 @@ import { listCommand } from "./commands/files/list-command.ts";
 import { schemaCommand } from "./commands/files/schema-command.ts";
 import { validateCommand } from "./commands/files/validate-command.ts";
 import { whoCommand } from "./commands/files/who-command.ts";
+import { whyCommand } from "./commands/files/why-command.ts";
 import { sandboxCommand } from "./commands/sandbox-command.ts";
 import { ExitCode, exitCodeFor, type Io, VERSION } from "./io/io.ts";
 import { styleFor } from "./io/output.ts";
@@ -34,6 +35,7 @@ const COMMANDS: ReadonlyMap<string | undefined, CommandFactory> = new Map([
   ["drift", driftCommand],
   ["pull", pullCommand],
   ["who", whoCommand],
+  ["why", whyCommand],
   ["expiring", expiringCommand],
   ["offboard", offboardCommand],
   ["report", reportCommand],

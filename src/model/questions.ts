@@ -121,3 +121,34 @@ export interface ExpiringAccess {
   readonly ends: number;
   readonly origins: readonly Origin[];
 }
+
+/** A role through which a member can use a permission. */
+export interface AccessWay {
+  readonly role: SnapshotRole;
+  readonly held: HeldRole;
+  /** The number of other members who hold the role, with access through it. */
+  readonly otherHolders: number;
+}
+
+/** Whether and why a member can use a permission at a merchant. */
+export interface AccessExplanation {
+  readonly merchant: string;
+  readonly environment: Environment | null;
+  readonly member: Omit<SnapshotMember, "held">;
+  readonly permission: string;
+  /** The roles that grant it; it ends when all of them are taken. Empty: the member cannot use it. */
+  readonly ways: readonly AccessWay[];
+  /** Roles that grant it and give no access: ended, expired or disabled. */
+  readonly without: readonly AccessWay[];
+  /** The names of held roles of which it is unknown whether they grant it. */
+  readonly unclear: readonly string[];
+}
+
+/** The explanations of a member's access. */
+export interface AccessExplanations {
+  /** One for each merchant where the member is, and each permission. */
+  readonly explanations: readonly AccessExplanation[];
+  /** The members and the permissions that the question matches; distinct and sorted. */
+  readonly members: readonly string[];
+  readonly permissions: readonly string[];
+}

@@ -1,5 +1,11 @@
 import type { FailureJson } from "../model/events.ts";
-import type { AccessAnswer, ExpiringAccess, UnknownAnswer } from "../model/questions.ts";
+import type {
+  AccessAnswer,
+  AccessExplanation,
+  AccessWay,
+  ExpiringAccess,
+  UnknownAnswer,
+} from "../model/questions.ts";
 import { safeJson } from "./machine-formats.ts";
 
 /** A place in a file; line and column count from 1. */
@@ -78,7 +84,7 @@ function answerJson({
   return {
     merchant,
     environment,
-    member: { name: member.name, email: member.email, id: member.id, status: member.status },
+    member: memberJson(member),
     role: role && { name: role.name, id: role.id, predefined: role.predefined, declaredAt },
     permissions,
     status: held?.status ?? null,
@@ -106,4 +112,64 @@ export function expiringJson(
   failures: readonly FailureJson[],
 ): string {
   return `${safeJson({ format: 1, source, ends, failures }, null, 2)}\n`;
+}
+
+/** A way to a permission with the lines of the files. */
+export interface LocatedWay extends AccessWay {
+  readonly grantedAt: readonly FilePlace[];
+  /** The lines that give the role the permission; empty if no file does. */
+  readonly permittedAt: readonly FilePlace[];
+}
+
+/** An explanation with the lines of the files. */
+export interface LocatedExplanation extends AccessExplanation {
+  readonly ways: readonly LocatedWay[];
+  readonly without: readonly LocatedWay[];
+}
+
+/** The located explanations of why somebody can do something. */
+export interface ExplanationsView {
+  readonly question: Omit<AccessQuestion, "kind" | "name"> & {
+    readonly kind: "why";
+    readonly member: string;
+    readonly permission: string;
+  };
+  readonly explanations: readonly LocatedExplanation[];
+  /** The permissions that the question matches. */
+  readonly permissions: readonly string[];
+  /** A member that may be meant; `null` if the question matches one, or none is near. */
+  readonly nearMember: string | null;
+  /** A permission that may be meant; `null` if a role grants the one that is asked for, or none is near. */
+  readonly nearPermission: string | null;
+  readonly merchants: readonly string[];
+}
+
+/** Returns explanations as JSON, one for each merchant and permission. */
+export function explanationsJson(
+  { question, explanations, merchants }: ExplanationsView,
+  failures: readonly FailureJson[],
+): string {
+  const all = explanations.map(({ merchant, environment, member, permission, ways, without, unclear }) => ({
+    merchant,
+    environment,
+    member: memberJson(member),
+    permission,
+    // Unknown if the files do not say which roles the member holds, or what one of these grants.
+    can: ways.length > 0 || (member.rolesKnown && unclear.length === 0 ? false : null),
+    ways: ways.map(wayJson),
+    without: without.map(wayJson),
+    unclear,
+    // Everything that has to go: the grants of all roles, in every file that has them.
+    toEnd: ways.flatMap(({ grantedAt }) => grantedAt),
+  }));
+  return `${safeJson({ format: 1, question, merchants, explanations: all, failures }, null, 2)}\n`;
+}
+
+function wayJson({ role, held: { status, end }, otherHolders, grantedAt, permittedAt }: LocatedWay): object {
+  const { name, id, predefined } = role;
+  return { role: { name, id, predefined }, status, end, otherHolders, grantedAt, permittedAt };
+}
+
+function memberJson({ name, email, id, status }: LocatedExplanation["member"]): object {
+  return { name, email, id, status };
 }

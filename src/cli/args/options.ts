@@ -196,12 +196,31 @@ export interface PastTime {
 }
 
 /** Parses `--at`, a day or a timestamp. */
-export function parseAt(text: string): PastTime {
+function parseAt(text: string): PastTime {
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
   return { text, moment: parseAsOf(text) + (isDay ? DAY_MS - 1 : 0) };
 }
 
 const DAY_MS = 24 * 3_600_000;
+
+/** Adds the options of the commands that answer questions about access, declared, live or in the past. */
+export function withQuestionOptions(command: Command, formats: readonly string[] = FORMATS): Command {
+  const asking = command
+    .option("--live", "answer from what is live, instead of from the files")
+    .addOption(
+      new Option("--at <time>", "answer from the files as they stood in git on this day or at this moment")
+        .argParser(parseAt)
+        .conflicts(["live", "changedSince"]),
+    );
+  return withOutputFileOption(withOutputOptions(withServiceOptions(asking), formats));
+}
+
+/** Warns of options of the service that were given without `--live`. */
+export function warnIfOffline(command: Command, live: boolean, write: (text: string) => void): void {
+  if (live) return;
+  const offline = "without --live: no service is asked";
+  warnWithoutEffect(command, { baseUrl: offline, concurrency: offline, retryFor: offline }, write);
+}
 
 /** Parses `--shard`: `2/5`. */
 export function parseShard(text: string): Shard {

@@ -2,7 +2,10 @@ import { byCodeUnit, isLiteralGlob, sortedSet } from "../../lib/text.ts";
 import type {
   AccessAnswer,
   AccessAnswers,
+  AccessExplanation,
+  AccessExplanations,
   AccessSnapshot,
+  AccessWay,
   SnapshotMember,
   SnapshotRole,
   UnknownAnswer,
@@ -48,8 +51,7 @@ export function whoIs(
   member: string,
   matches: GlobMatch,
 ): AccessAnswers {
-  const isMeant = nameMatcher(member, matches);
-  const isAsked = ({ name, id }: SnapshotMember): boolean => isMeant(name) || (id !== null && isMeant(id));
+  const isAsked = memberMatcher(member, matches);
   return ask(snapshots, {
     granted: ({ permissions }) => permissions,
     role: () => true,
@@ -79,11 +81,7 @@ const NOTHING: readonly string[] = [];
 function ask(snapshots: readonly AccessSnapshot[], asked: Asked): AccessAnswers {
   const answers = snapshots.flatMap((snapshot) => answersOf(snapshot, asked));
   return {
-    answers: answers.sort(
-      (a, b) =>
-        byCodeUnit(a.member.name.toLowerCase(), b.member.name.toLowerCase()) ||
-        byCodeUnit(a.merchant, b.merchant),
-    ),
+    answers: answers.sort(byMemberAndMerchant),
     unknown: snapshots.flatMap(asked.unknown),
     matched: sortedSet(snapshots.flatMap(asked.matched)),
   };
@@ -154,6 +152,82 @@ function unknownHolders({
 function withoutRoles(merchant: string, members: readonly SnapshotMember[]): readonly UnknownAnswer[] {
   const names = members.flatMap(({ name, rolesKnown }) => (rolesKnown ? [] : [name]));
   return names.length === 0 ? [] : [{ merchant, reason: "member-roles", role: null, members: names }];
+}
+
+/**
+ * Explains whether and why members can use permissions, both by a name or a glob; a permission that no role grants is
+ * explained if it is a name.
+ */
+export function explainAccess(
+  snapshots: readonly AccessSnapshot[],
+  { member, permission }: { readonly member: string; readonly permission: string },
+  matches: GlobMatch,
+): AccessExplanations {
+  const isMember = memberMatcher(member, matches);
+  const isMeant = nameMatcher(permission, matches);
+  const granted = sortedSet(
+    snapshots.flatMap(({ roles }) => roles.flatMap(({ permissions }) => permissions?.filter(isMeant) ?? [])),
+  );
+  const asked = granted.length > 0 || !isLiteralGlob(permission) ? granted : [permission];
+  return {
+    explanations: snapshots
+      .flatMap((snapshot) => explanationsAt(snapshot, snapshot.members.filter(isMember), asked))
+      .sort(byMemberAndMerchant),
+    members: sortedSet(snapshots.flatMap(({ members }) => members.filter(isMember).map(({ name }) => name))),
+    permissions: granted,
+  };
+}
+
+function explanationsAt(
+  { merchant, environment, roles, members }: AccessSnapshot,
+  asked: readonly SnapshotMember[],
+  permissions: readonly string[],
+): readonly AccessExplanation[] {
+  if (asked.length === 0) return [];
+  const byKey = new Map(roles.map((role) => [role.key, role]));
+  const holders = new Map<string, number>();
+  for (const { held } of members) {
+    for (const { role, effective } of held) if (effective) holders.set(role, (holders.get(role) ?? 0) + 1);
+  }
+  return asked.flatMap(({ held, ...member }) => {
+    const ways = held.flatMap((one): readonly AccessWay[] => {
+      const role = byKey.get(one.role);
+      const others = (holders.get(one.role) ?? 0) - (one.effective ? 1 : 0);
+      return role === undefined ? [] : [{ role, held: one, otherHolders: others }];
+    });
+    return permissions.map((permission): AccessExplanation => {
+      const granting = ways.filter(({ role }) => role.permissions?.includes(permission));
+      return {
+        merchant,
+        environment,
+        member,
+        permission,
+        ways: granting.filter((way) => way.held.effective),
+        without: granting.filter((way) => !way.held.effective),
+        unclear: ways.flatMap(({ role, held: { effective } }) =>
+          effective && role.permissions === null ? role.name : [],
+        ),
+      };
+    });
+  });
+}
+
+function byMemberAndMerchant(
+  a: Pick<AccessAnswer, "member" | "merchant">,
+  b: Pick<AccessAnswer, "member" | "merchant">,
+): number {
+  return (
+    byCodeUnit(a.member.name.toLowerCase(), b.member.name.toLowerCase()) || byCodeUnit(a.merchant, b.merchant)
+  );
+}
+
+/** Returns a matcher of members by their address, id or a glob. */
+function memberMatcher(
+  pattern: string,
+  matches: GlobMatch,
+): (member: Pick<SnapshotMember, "name" | "id">) => boolean {
+  const isMeant = nameMatcher(pattern, matches);
+  return ({ name, id }) => isMeant(name) || (id !== null && isMeant(id));
 }
 
 /** Returns a matcher of names by their text or a glob, ignoring case; matching is remembered, as names repeat. */

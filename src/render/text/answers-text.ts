@@ -1,6 +1,6 @@
 import { oneLine } from "../../lib/escape.ts";
 import { byCodeUnit, cellWidth, counted, shorten, sortedSet } from "../../lib/text.ts";
-import type { UnknownAnswer } from "../../model/questions.ts";
+import type { HeldRole, UnknownAnswer } from "../../model/questions.ts";
 import type { AccessQuestion, AnswersView, FilePlace, LocatedAnswer } from "../answer-formats.ts";
 import type { Paint, Style } from "../style.ts";
 import { hangingLines, moreText, padTo, wrapList } from "./wrap.ts";
@@ -21,7 +21,7 @@ export function renderAnswers(view: AnswersView, style: Style, verbose: boolean)
 }
 
 /** Says which files were asked: those of a commit. */
-function atLines({ at }: AccessQuestion, style: Style): readonly string[] {
+export function atLines({ at }: Pick<AccessQuestion, "at">, style: Style): readonly string[] {
   if (at === null) return [];
   const text = `As merged by ${minuteOf(at.time)}, which may differ from what was live: commit ${at.commit.slice(0, 12)} of ${minuteOf(at.committed)}.`;
   return hangingLines(text, style.columns, "", "  ").map((line) => style.dim(line));
@@ -90,7 +90,8 @@ function permissionSections(
   return [...found.values()].map(({ names, answers: of }) => ({ title: names.join(", "), answers: of }));
 }
 
-function roleTitle(role: LocatedAnswer["role"]): string {
+/** Returns the name of a role, with the id of a predefined one. */
+export function roleTitle(role: LocatedAnswer["role"]): string {
   if (role === null) return "";
   return role.predefined && role.id !== null && role.id !== role.name
     ? `${role.name} (${role.id})`
@@ -189,7 +190,11 @@ function rowOf(group: readonly LocatedAnswer[]): Row {
 
 function statusText({ member, held }: LocatedAnswer): string {
   if (held === null) return member.rolesKnown ? "no role" : "roles not in the files";
-  const { status, end } = held;
+  return holdingText(held);
+}
+
+/** Returns the status of a held role with its end, as in "until 2027-01-31". */
+export function holdingText({ status, end }: HeldRole): string {
   if (status === "ended" && end !== null)
     return `${end.by === "leaver" ? "left" : "ended"} ${oneLine(end.text)}`;
   const until = end === null ? "" : `${end.by === "leaver" ? "leaves" : "until"} ${oneLine(end.text)}`;

@@ -6,7 +6,7 @@ import { loadMerchants } from "../../../src/config/load-merchants.ts";
 import type { AccessAnswers } from "../../../src/model/questions.ts";
 import { judgeDeclared } from "../../../src/plan/judge/judge-rules.ts";
 import { declaredSnapshot, liveSnapshot } from "../../../src/plan/query/access-snapshot.ts";
-import { whoCan, whoHas, whoIs } from "../../../src/plan/query/ask-access.ts";
+import { explainAccess, whoCan, whoHas, whoIs } from "../../../src/plan/query/ask-access.ts";
 import { declaredReport, liveReport } from "../../../src/plan/report/build-access-report.ts";
 import {
   type AccessProject,
@@ -24,6 +24,10 @@ const matches = globMatcher();
 
 async function load(project: AccessProject) {
   const { files, facts } = writeProject(project);
+  return { facts, ...(await loadFiles(files)) };
+}
+
+async function loadFiles(files: Readonly<Record<string, string>>) {
   const read = async (path: string, from: string | null) => {
     const file = from === null ? path : path.replace("../", "");
     const text = files[file];
@@ -38,7 +42,6 @@ async function load(project: AccessProject) {
   expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
   const states = merchants.flatMap(({ state }) => state ?? []);
   return {
-    facts,
     states,
     snapshots: states.map((state) => declaredSnapshot(state, NOW)),
     places: placeFinder(sources),
@@ -180,5 +183,60 @@ test("what is live is answered from as by somebody who reads every member", () =
         sorted(found.answers.map(({ member, role, held }) => `${member.name} ${role?.name} ${held?.status}`)),
       ).toEqual(sorted(expected));
     }),
+  );
+});
+
+/** Takes lines out of files, and the key of a list of which nothing is left. */
+function withoutLines(
+  files: Readonly<Record<string, string>>,
+  places: readonly string[],
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(files).map(([file, text]) => {
+      const lines = text.split("\n").filter((_, index) => !places.includes(`${file}:${index + 1}`));
+      return [file, lines.join("\n").replaceAll(/^ {4}roles:\n(?! {6}- )/gm, "")];
+    }),
+  );
+}
+
+test("why names every line that has to go: without them it ends, with any of them it does not", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      accessProjects,
+      fc.constantFrom(...PEOPLE),
+      fc.constantFrom(...PERMISSIONS),
+      async (project, member, permission) => {
+        const { facts, snapshots, places } = await load(project);
+        const { files } = writeProject(project);
+        const { explanations } = explainAccess(snapshots, { member, permission }, matches);
+        const here = new Set(facts.filter(({ email }) => email === member).map(({ merchant }) => merchant));
+        expect(sorted(explanations.map(({ merchant }) => merchant))).toEqual(sorted([...here]));
+        for (const { merchant, ways } of explanations) {
+          const granting = facts.filter(
+            (fact) =>
+              fact.merchant === merchant &&
+              fact.email === member &&
+              fact.permissions?.includes(permission) &&
+              !hasEnded(fact),
+          );
+          const lines = ways.flatMap(({ held }) =>
+            held.origins.map((origin) => {
+              const at = places.entry(origin);
+              return `${at?.file}:${at?.line}`;
+            }),
+          );
+          expect(sorted(lines)).toEqual(sorted(granting.map(({ place }) => place)));
+          const canWithout = async (some: readonly string[]): Promise<boolean> => {
+            const rest = (await loadFiles(withoutLines(files, some))).snapshots;
+            return explainAccess(rest, { member, permission }, matches).explanations.some(
+              (one) => one.merchant === merchant && one.ways.length > 0,
+            );
+          };
+          expect(await canWithout(lines)).toBe(false);
+          for (const line of lines) expect(await canWithout(lines.filter((one) => one !== line))).toBe(true);
+        }
+      },
+    ),
+    { numRuns: runs(60) },
   );
 });

@@ -1,11 +1,5 @@
-import { Argument, Command, Option } from "commander";
-import {
-  parseAt,
-  warnWithoutEffect,
-  withOutputFileOption,
-  withOutputOptions,
-  withServiceOptions,
-} from "../../args/options.ts";
+import { Argument, Command } from "commander";
+import { warnIfOffline, withQuestionOptions } from "../../args/options.ts";
 import type { ExitCode, Io } from "../../io/io.ts";
 import type { WhoCommandOptions } from "../../query/answer-question.ts";
 
@@ -20,12 +14,6 @@ export function whoCommand(io: Io, done: (code: ExitCode) => void): Command {
     .addArgument(new Argument("<question>", "what is asked").choices(["can", "has", "is"]))
     .argument("<name>", "a permission, a role's name or id, or an address; or a glob of these")
     .argument("[path...]", "files or folders (default: access/)")
-    .option("--live", "answer from what is live, instead of from the files")
-    .addOption(
-      new Option("--at <time>", "answer from the files as they stood in git on this day or at this moment")
-        .argParser(parseAt)
-        .conflicts(["live", "changedSince"]),
-    )
     .addHelpText(
       "after",
       `
@@ -60,17 +48,10 @@ could not be read.
         options: WhoCommandOptions,
         command: Command,
       ) => {
-        if (!options.live) {
-          const offline = "without --live: no service is asked";
-          warnWithoutEffect(
-            command,
-            { baseUrl: offline, concurrency: offline, retryFor: offline },
-            io.stderr.write,
-          );
-        }
+        warnIfOffline(command, options.live === true, io.stderr.write);
         const { answerQuestion } = await import("../../query/answer-question.ts");
         done(await answerQuestion(question, name, paths, options, io));
       },
     );
-  return withOutputFileOption(withOutputOptions(withServiceOptions(command)));
+  return withQuestionOptions(command);
 }

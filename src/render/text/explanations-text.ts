@@ -1,0 +1,198 @@
+import { oneLine } from "../../lib/escape.ts";
+import { cellWidth, counted, shorten, sortedSet } from "../../lib/text.ts";
+import type { ExplanationsView, FilePlace, LocatedExplanation, LocatedWay } from "../answer-formats.ts";
+import type { Style } from "../style.ts";
+import { atLines, holdingText, roleTitle, textOfPlace } from "./answers-text.ts";
+import { hangingLines, moreText, padTo } from "./wrap.ts";
+
+/** Formats why somebody can do something, and what has to change to end it; `verbose` shows every merchant. */
+export function renderExplanations(view: ExplanationsView, style: Style, verbose: boolean): string {
+  const blocks = [
+    atLines(view.question, style),
+    ...(view.explanations.length === 0
+      ? [hangingLines(notFound(view), style.columns, "", "  ")]
+      : grouped(view.explanations, verbose).map((group) => explanationLines(group, view, style, verbose))),
+  ].filter(({ length }) => length > 0);
+  return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
+}
+
+function notFound({ question, nearMember, merchants }: ExplanationsView): string {
+  const hint = nearMember === null ? "" : ` Did you mean ${oneLine(nearMember)}?`;
+  const where = question.source === "live" ? "live" : "in the files";
+  return `${shorten(oneLine(question.member))} is not a member ${where} of ${counted(merchants.length, "merchant")}.${hint}`;
+}
+
+/** Joins the explanations of merchants at which they differ only in lines. */
+function grouped(
+  explanations: readonly LocatedExplanation[],
+  verbose: boolean,
+): readonly (readonly LocatedExplanation[])[] {
+  const groups = new Map<string, LocatedExplanation[]>();
+  for (const one of explanations) {
+    const { merchant, member, permission, ways, without, unclear } = one;
+    const texts = [ways, without].map((some) =>
+      some.map((way) => [roleTitle(way.role), holdingText(way.held)]),
+    );
+    const key = JSON.stringify([
+      member.name.toLowerCase(),
+      permission,
+      texts,
+      unclear,
+      verbose ? merchant : "",
+    ]);
+    const known = groups.get(key) ?? [];
+    known.push(one);
+    groups.set(key, known);
+  }
+  return [...groups.values()];
+}
+
+function explanationLines(
+  group: readonly LocatedExplanation[],
+  view: ExplanationsView,
+  style: Style,
+  verbose: boolean,
+): readonly string[] {
+  const [first] = group;
+  if (first === undefined) return [];
+  const { member, permission, ways, without, unclear } = first;
+  const codes = sortedSet(group.map(({ merchant }) => merchant));
+  const at = `at ${codes.length > 3 ? counted(codes.length, "merchant") : codes.join(", ")}`;
+  const who = shorten(oneLine(member.name));
+  const what = oneLine(permission);
+  const all = group.flatMap((one) => one.ways);
+  if (ways.length === 0) {
+    const unknown = unknownReason(first, view);
+    const text =
+      unknown === null
+        ? `${who} cannot ${what} ${at}${reasonOf(first, view)}`
+        : `It is not known whether ${who} can ${what} ${at}: ${unknown}${hintOf(view)}`;
+    const ended = without.map((way) => `${roleTitle(way.role)}: ${holdingText(way.held)}`);
+    return [
+      ...hangingLines(text, style.columns, "", "  ").map(unknown === null ? style.bold : style.yellow),
+      ...ended.flatMap((line) => hangingLines(oneLine(line), style.columns, "  ", "    ")),
+    ];
+  }
+  const roles =
+    ways.length === 1 ? "through 1 role" : `through ${ways.length} roles, of which each is enough`;
+  return [
+    ...hangingLines(`${who} can ${what} ${at} ${roles}:`, style.columns, "", "  ").map(style.bold),
+    ...ways.flatMap(({ role, held }) => {
+      const same = all.filter((way) => way.role.name === role.name && way.role.id === role.id);
+      return wayLines(role, held, same, style, verbose);
+    }),
+    "",
+    ...endLines(ways, all, { who, what }, style, verbose),
+    ...(unclear.length > 0
+      ? hangingLines(
+          `It is not known whether ${unclear.map(oneLine).join(", ")} grants it too.`,
+          style.columns,
+          "",
+          "  ",
+        ).map(style.yellow)
+      : []),
+  ];
+}
+
+function reasonOf({ without }: LocatedExplanation, view: ExplanationsView): string {
+  if (without.length > 0) return " any more:";
+  return view.permissions.length > 0 ? "." : `: no role is known to grant it.${hintOf(view)}`;
+}
+
+function hintOf({ nearPermission }: ExplanationsView): string {
+  return nearPermission === null ? "" : ` Did you mean ${oneLine(nearPermission)}?`;
+}
+
+/** Returns why it is unknown whether a member can use a permission; `null` if it is known. */
+function unknownReason(
+  { member, unclear }: LocatedExplanation,
+  { question: { source, at } }: ExplanationsView,
+): string | null {
+  const live = at === null && source === "declared" ? "; --live does" : "";
+  if (!member.rolesKnown) return `the files do not say what roles they hold${live}.`;
+  if (unclear.length === 0) return null;
+  const says = source === "live" ? "the service does" : "the files do";
+  return `${says} not say what ${unclear.map(oneLine).join(", ")} grants${live}.`;
+}
+
+function wayLines(
+  role: LocatedWay["role"],
+  held: LocatedWay["held"],
+  same: readonly LocatedWay[],
+  style: Style,
+  verbose: boolean,
+): readonly string[] {
+  const status = holdingText(held);
+  const shown = status === "active" ? "" : `, ${status}`;
+  const granted = placesOf(same.flatMap(({ grantedAt }) => grantedAt));
+  const permitted = placesOf(same.flatMap(({ permittedAt }) => permittedAt));
+  return [
+    ...hangingLines(`${shorten(oneLine(roleTitle(role)))}${shown}`, style.columns, "  ", "    "),
+    ...labelled("granted at", granted.length > 0 ? granted : ["not in the files"], verbose),
+    ...labelled(
+      "grants it at",
+      permitted.length > 0 ? permitted : [role.predefined ? "predefined" : "not in the files"],
+      verbose,
+    ),
+  ];
+}
+
+/** Lines of one label without `verbose`. */
+const MAX_PLACES = 5;
+
+function labelled(label: string, texts: readonly string[], verbose: boolean): readonly string[] {
+  const shown = verbose ? texts : texts.slice(0, MAX_PLACES);
+  const lines = shown.map((text, index) => `    ${padTo(index === 0 ? label : "", LABEL)}${text}`);
+  return texts.length > shown.length
+    ? [...lines, `    ${padTo("", LABEL)}${moreText(texts.length - shown.length)}`]
+    : lines;
+}
+
+const LABEL = cellWidth("grants it at") + 2;
+
+function placesOf(places: readonly FilePlace[]): readonly string[] {
+  return [...new Set(places.map(textOfPlace))];
+}
+
+/** Returns what has to change to end the access. */
+function endLines(
+  ways: readonly LocatedWay[],
+  all: readonly LocatedWay[],
+  { who, what }: { readonly who: string; readonly what: string },
+  style: Style,
+  verbose: boolean,
+): readonly string[] {
+  const lines = new Map<string, Set<string>>();
+  for (const { role, grantedAt } of all) {
+    for (const place of grantedAt.map(textOfPlace)) {
+      lines.set(place, (lines.get(place) ?? new Set()).add(shorten(oneLine(roleTitle(role)))));
+    }
+  }
+  const width = Math.max(0, ...[...lines.keys()].map(cellWidth));
+  const rows = [...lines].map(([place, roles]) => `  ${padTo(place, width)}  ${[...roles].join(", ")}`);
+  const shown = verbose ? rows : rows.slice(0, MAX_PLACES * ways.length);
+  const outside = all.some(({ grantedAt }) => grantedAt.length === 0);
+  const wrap = (text: string): readonly string[] => hangingLines(text, style.columns, "", "  ");
+  const custom = ways.filter(({ role }) => !role.predefined);
+  const others = custom.map(({ role }) => {
+    const holders = all
+      .filter((way) => way.role.name === role.name)
+      .reduce((sum, { otherHolders }) => sum + otherHolders, 0);
+    return `${shorten(oneLine(roleTitle(role)))} (${counted(holders, "other holder")})`;
+  });
+  return [
+    ...(rows.length > 0
+      ? wrap(
+          `To end it, take ${all.length === 1 && rows.length === 1 ? "this role" : "all of these"} from ${who}:`,
+        )
+      : []),
+    ...shown,
+    ...(rows.length > shown.length ? [style.dim(`  ${moreText(rows.length - shown.length)}`)] : []),
+    ...(outside
+      ? wrap(
+          `A grant that is not in the files ends at the service; rolecall plan shows whether an apply removes it.`,
+        )
+      : []),
+    ...(custom.length === ways.length ? wrap(`Or take ${what} from ${others.join(" and ")}.`) : []),
+  ];
+}

@@ -1,0 +1,177 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { rolecall } from "../support/rolecall.ts";
+
+let cwd = "";
+
+const SHARED = `version: 1
+roles:
+  - name: Shift Lead
+    permissions:
+      - catalog_view
+      - refunds_create
+members:
+  - email: ada@example.com
+    roles: [Shift Lead]
+`;
+
+const SHOP = `version: 1
+merchant: MCA
+include: [../shared/all.yaml]
+roles:
+  - { name: Refunder, permissions: [refunds_create] }
+members:
+  - email: ada@example.com
+    roles:
+      - Shift Lead
+      - { role: Refunder, until: 2026-06-30 }
+      - role_employee
+  - email: bob@example.com
+    roles: [Refunder, { role: Shift Lead, until: 2026-05-31 }]
+  - email: cy@example.com
+    roles: [role_employee]
+  - email: di@example.com
+    roles: [{ role: Refunder, until: 2026-05-31 }]
+  - email: eve@example.com
+    roles: []
+  - email: flo@example.com
+`;
+
+const why = (member: string, permission: string, ...rest: readonly string[]) =>
+  rolecall(["why", member, "can", permission, ...rest], {
+    cwd,
+    now: () => Date.parse("2026-06-15T12:00:00Z"),
+  });
+
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "rolecall-why-"));
+  await mkdir(join(cwd, "access"));
+  await mkdir(join(cwd, "shared"));
+  await writeFile(join(cwd, "access/a.yaml"), SHOP);
+  await writeFile(join(cwd, "shared/all.yaml"), SHARED);
+});
+
+afterEach(() => rm(cwd, { recursive: true }));
+
+test("every way is shown, with every line that has to go", async () => {
+  const { stdout, code } = await why("ada@example.com", "refunds_create");
+  expect(stdout).toMatchInlineSnapshot(`
+    "ada@example.com can refunds_create at MCA through 2 roles, of which each is
+      enough:
+      Shift Lead
+        granted at    shared/all.yaml:9
+                      access/a.yaml:9
+        grants it at  shared/all.yaml:6
+      Refunder, until 2026-06-30
+        granted at    access/a.yaml:10
+        grants it at  access/a.yaml:5
+
+    To end it, take all of these from ada@example.com:
+      shared/all.yaml:9  Shift Lead
+      access/a.yaml:9    Shift Lead
+      access/a.yaml:10   Refunder
+    Or take refunds_create from Shift Lead (0 other holders) and Refunder (1 other
+      holder).
+    It is not known whether role_employee grants it too.
+    "
+  `);
+  expect(code).toBe(0);
+});
+
+test("that somebody cannot is said plainly, with what has ended", async () => {
+  const { stdout, code } = await why("di@example.com", "refunds_create");
+  expect(stdout).toMatchInlineSnapshot(`
+    "di@example.com cannot refunds_create at MCA any more:
+      Refunder: ended 2026-05-31
+    "
+  `);
+  expect(code).toBe(0);
+  expect((await why("eve@example.com", "refunds_create")).stdout).toBe(
+    "eve@example.com cannot refunds_create at MCA.\n",
+  );
+  expect((await why("eve@example.com", "refund_create")).stdout).toBe(
+    "eve@example.com cannot refund_create at MCA: no role is known to grant it. Did\n  you mean refunds_create?\n",
+  );
+});
+
+test("what the files do not say is not taken for a no", async () => {
+  expect((await why("cy@example.com", "refunds_create")).stdout).toMatchInlineSnapshot(`
+    "It is not known whether cy@example.com can refunds_create at MCA: the files do
+      not say what role_employee grants; --live does.
+    "
+  `);
+  expect((await why("flo@example.com", "refunds_create")).stdout).toMatchInlineSnapshot(`
+    "It is not known whether flo@example.com can refunds_create at MCA: the files do
+      not say what roles they hold; --live does.
+    "
+  `);
+  const { stdout } = await why("*", "refunds_create", "--format", "json");
+  const { explanations } = JSON.parse(stdout);
+  expect(
+    explanations.map(({ member, can }: { member: { name: string }; can: boolean | null }) => [
+      member.name,
+      can,
+    ]),
+  ).toEqual([
+    ["ada@example.com", true],
+    ["bob@example.com", true],
+    ["cy@example.com", null],
+    ["di@example.com", false],
+    ["eve@example.com", false],
+    ["flo@example.com", null],
+  ]);
+});
+
+test("JSON has the lines of each way, and all that have to go", async () => {
+  const { stdout } = await why("bob@example.com", "refunds_create", "--format", "json");
+  const { question, merchants, explanations, failures } = JSON.parse(stdout);
+  expect(question).toEqual({
+    kind: "why",
+    member: "bob@example.com",
+    permission: "refunds_create",
+    source: "declared",
+    at: null,
+  });
+  expect({ merchants, failures }).toEqual({ merchants: ["MCA"], failures: [] });
+  const grantedAt = [{ file: "access/a.yaml", line: 13, column: 13 }];
+  expect(explanations).toEqual([
+    {
+      merchant: "MCA",
+      environment: null,
+      member: { name: "bob@example.com", email: "bob@example.com", id: null, status: "declared" },
+      permission: "refunds_create",
+      can: true,
+      ways: [
+        {
+          role: { name: "Refunder", id: null, predefined: false },
+          status: "active",
+          end: null,
+          otherHolders: 1,
+          grantedAt,
+          permittedAt: [{ file: "access/a.yaml", line: 5, column: 37 }],
+        },
+      ],
+      without: [
+        {
+          role: { name: "Shift Lead", id: null, predefined: false },
+          status: "ended",
+          end: { by: "grant", text: "2026-05-31", ends: Date.parse("2026-06-01T00:00:00Z") },
+          otherHolders: 1,
+          grantedAt: [{ file: "access/a.yaml", line: 13, column: 23 }],
+          permittedAt: [{ file: "shared/all.yaml", line: 6, column: 9 }],
+        },
+      ],
+      unclear: [],
+      toEnd: grantedAt,
+    },
+  ]);
+});
+
+test("an unknown address gets a suggestion, and another word than can is an error", async () => {
+  expect((await why("bop@example.com", "refunds_create")).stdout).toBe(
+    "bop@example.com is not a member in the files of 1 merchant. Did you mean\n  bob@example.com?\n",
+  );
+  expect(await rolecall(["why", "bob@example.com", "has", "x"], { cwd })).toMatchObject({ code: 1 });
+});

@@ -1,8 +1,8 @@
 import { suggest } from "../../lib/suggest.ts";
 import type { AccessAnswers, AccessSnapshot } from "../../model/questions.ts";
 import { whoCan, whoHas, whoIs } from "../../plan/query/ask-access.ts";
-import { type AccessQuestion, type AnswersView, answersJson } from "../../render/answer-formats.ts";
-import { renderAnswers } from "../../render/text/answers-text.ts";
+import { type AccessQuestion, type AnswersView, answersJson } from "../../render/questions/answer-formats.ts";
+import { renderAnswers } from "../../render/questions/answers-text.ts";
 import { ExitCode, type Io } from "../io/io.ts";
 import { outputTo, styleFor } from "../io/output.ts";
 import { globMatcher } from "../session/session.ts";

@@ -1,8 +1,8 @@
 import { suggest } from "../../lib/suggest.ts";
 import type { AccessWay } from "../../model/questions.ts";
 import { explainAccess } from "../../plan/query/ask-access.ts";
-import { explanationsJson, type LocatedWay } from "../../render/answer-formats.ts";
-import { renderExplanations } from "../../render/text/explanations-text.ts";
+import { explanationsJson, type LocatedWay } from "../../render/questions/answer-formats.ts";
+import { renderExplanations } from "../../render/questions/explanations-text.ts";
 import { ExitCode, type Io } from "../io/io.ts";
 import { outputTo, styleFor } from "../io/output.ts";
 import { globMatcher } from "../session/session.ts";

@@ -4,7 +4,7 @@ import { createLocator, indexPositions, type Locator, type Positions } from "../
 import { parse } from "../../config/yaml/to-value.ts";
 import type { Origin } from "../../model/desired.ts";
 import type { SnapshotRole } from "../../model/questions.ts";
-import type { FilePlace } from "../../render/answer-formats.ts";
+import type { FilePlace } from "../../render/questions/answer-formats.ts";
 
 /** Finds lines of files; each file is parsed once, when the first of its lines is needed. */
 export interface PlaceFinder {

@@ -1,7 +1,7 @@
 import { counted } from "../../lib/text.ts";
 import { expiringAccess } from "../../plan/query/expiring-access.ts";
-import { expiringJson, type LocatedEnd } from "../../render/answer-formats.ts";
-import { renderExpiring } from "../../render/text/expiring-text.ts";
+import { expiringJson, type LocatedEnd } from "../../render/questions/answer-formats.ts";
+import { renderExpiring } from "../../render/questions/expiring-text.ts";
 import { ExitCode, type Io } from "../io/io.ts";
 import { outputTo, styleFor } from "../io/output.ts";
 import { placeFinder } from "./find-places.ts";

@@ -1,9 +1,9 @@
 import { oneLine } from "../../lib/escape.ts";
 import { byCodeUnit, cellWidth, counted, shorten, sortedSet } from "../../lib/text.ts";
 import type { HeldRole, UnknownAnswer } from "../../model/questions.ts";
-import type { AccessQuestion, AnswersView, FilePlace, LocatedAnswer } from "../answer-formats.ts";
 import type { Paint, Style } from "../style.ts";
-import { hangingLines, moreText, padTo, wrapList } from "./wrap.ts";
+import { hangingLines, moreText, padTo, wrapList } from "../text/wrap.ts";
+import type { AccessQuestion, AnswersView, FilePlace, LocatedAnswer } from "./answer-formats.ts";
 
 /** Formats the answers to a question; `verbose` shows every merchant of a grant, and grants that give no access. */
 export function renderAnswers(view: AnswersView, style: Style, verbose: boolean): string {

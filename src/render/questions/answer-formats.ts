@@ -1,12 +1,12 @@
-import type { FailureJson } from "../model/events.ts";
+import type { FailureJson } from "../../model/events.ts";
 import type {
   AccessAnswer,
   AccessExplanation,
   AccessWay,
   ExpiringAccess,
   UnknownAnswer,
-} from "../model/questions.ts";
-import { safeJson } from "./machine-formats.ts";
+} from "../../model/questions.ts";
+import { safeJson } from "../machine-formats.ts";
 
 /** A place in a file; line and column count from 1. */
 export interface FilePlace {

@@ -1,9 +1,9 @@
 import { oneLine } from "../../lib/escape.ts";
 import { cellWidth, counted, shorten, sortedSet } from "../../lib/text.ts";
-import type { ExplanationsView, FilePlace, LocatedExplanation, LocatedWay } from "../answer-formats.ts";
 import type { Style } from "../style.ts";
+import { hangingLines, moreText, padTo } from "../text/wrap.ts";
+import type { ExplanationsView, FilePlace, LocatedExplanation, LocatedWay } from "./answer-formats.ts";
 import { atLines, holdingText, roleTitle, textOfPlace } from "./answers-text.ts";
-import { hangingLines, moreText, padTo } from "./wrap.ts";
 
 /** Formats why somebody can do something, and what has to change to end it; `verbose` shows every merchant. */
 export function renderExplanations(view: ExplanationsView, style: Style, verbose: boolean): string {

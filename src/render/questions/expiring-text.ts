@@ -1,9 +1,9 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted, sortedSet } from "../../lib/text.ts";
-import type { LocatedEnd } from "../answer-formats.ts";
 import type { Style } from "../style.ts";
+import { hangingLines, wrapList } from "../text/wrap.ts";
+import type { LocatedEnd } from "./answer-formats.ts";
 import { textOfPlace } from "./answers-text.ts";
-import { hangingLines, wrapList } from "./wrap.ts";
 
 /** Renders ends of access, a section for each day; equal ends at several merchants are one line unless `verbose`. */
 export function renderExpiring(

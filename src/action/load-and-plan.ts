@@ -8,7 +8,9 @@ import type { Io } from "../cli/io/io.ts";
 import { logProgress, type ProgressDisplay } from "../cli/progress/log-progress.ts";
 import { keyVariables } from "../cli/session/connection.ts";
 import type { Planned } from "../cli/session/session.ts";
+import type { ProjectAccess } from "../config/load-project.ts";
 import type { DesiredState } from "../model/desired.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
 import { RolecallError } from "../model/errors.ts";
 import { buildPlan, type PlanInput } from "../plan/build-plan.ts";
 import { planDue } from "../plan/due.ts";
@@ -23,8 +25,22 @@ export interface LoadedFiles extends Loaded {
   readonly valid: boolean;
 }
 
-/** Loads the files and logs their diagnostics; with `changedSince`, of the merchants that differ from that commit. */
-export async function loadFiles(inputs: Inputs, io: Io, changedSince = ""): Promise<LoadedFiles> {
+/** Options for loading files. */
+interface LoadFilesOptions {
+  /** Selects the merchants that differ from this commit; empty: all. */
+  readonly changedSince?: string;
+  /** The project of the base branch, whose rules hold beside the checkout's. */
+  readonly project?: ProjectAccess;
+  /** Diagnostics that are logged already. */
+  readonly known?: readonly Diagnostic[];
+}
+
+/** Loads the files and logs their diagnostics. */
+export async function loadFiles(
+  inputs: Inputs,
+  io: Io,
+  { changedSince = "", project, known = [] }: LoadFilesOptions = {},
+): Promise<LoadedFiles> {
   await keepInside(inputs.paths, io.cwd);
   const { paths, merchants, shard } = inputs;
   const loaded = await loadStates(paths, {
@@ -34,10 +50,24 @@ export async function loadFiles(inputs: Inputs, io: Io, changedSince = ""): Prom
     // The base is compared by the same paths.
     merchantsOnly: true,
     ...(changedSince !== "" && { changedSince }),
+    ...(project && { projects: [project] }),
   });
   const states = shard ? loaded.states.filter(({ merchant }) => isInShard(merchant, shard)) : loaded.states;
-  if (loaded.diagnostics.length > 0) io.stdout.write(renderDiagnostics(loaded.diagnostics, PLAIN));
+  const logged = new Set(known.map((one) => JSON.stringify(one)));
+  const fresh = loaded.diagnostics.filter((one) => !logged.has(JSON.stringify(one)));
+  if (fresh.length > 0) io.stdout.write(renderDiagnostics(fresh, PLAIN));
   return { ...loaded, states, valid: !loaded.diagnostics.some(isFileError) };
+}
+
+/** Loads the files again under the project of the base branch, if its rules count and it has any. */
+export async function underBaseRules(
+  loaded: LoadedFiles,
+  base: { readonly project: ProjectAccess | null } | null,
+  inputs: Inputs,
+  io: Io,
+): Promise<LoadedFiles> {
+  const project = inputs.rules === "head" ? null : (base?.project ?? null);
+  return project === null ? loaded : loadFiles(inputs, io, { project, known: loaded.diagnostics });
 }
 
 /**

@@ -73,7 +73,7 @@ function stateText({
     guardsMeaning(guards),
     policiesMeaning(policies),
     asSet(checks.map(checkMeaning)),
-    asSet(enforced.map(enforcedMeaning)),
+    asSet(enforced.flatMap((rules) => (rules.by ? [] : [enforcedMeaning(rules)]))),
     asSet(sharedRuleNames),
     roles && asSet(roles.map(roleMeaning)),
     members && asSet(members.map(memberMeaning)),

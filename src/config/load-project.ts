@@ -88,7 +88,8 @@ export async function loadProjects(
     (project) => project ?? [],
   );
   return {
-    problems: loaded.flatMap(({ problems }) => problems),
+    // Those of a base branch are not to be mended by this one.
+    problems: access.by ? [] : loaded.flatMap(({ problems }) => problems),
     sources: loaded.flatMap(({ sources }) => sources),
     enforcementOf: (file, given) => loaded.flatMap((project) => enforcementBy(project, file, given, access)),
   };
@@ -139,7 +140,7 @@ function enforcementBy(
       ...(by && { by }),
       entries: binding,
       unlisted: enforceAll && binding.length === 0 ? { project, location } : null,
-      broken: problems.some(isError),
+      broken: by === undefined && problems.some(isError),
     },
   ];
 }

@@ -43,7 +43,7 @@ export async function runValidate(context: OfflineContext): Promise<ActionResult
 /** Runs `list`: outputs a job matrix that covers all merchants. */
 export async function runList(context: OfflineContext): Promise<ActionResult> {
   const { inputs, io } = context;
-  const loaded = await withActionErrors(() => loadFiles(inputs, io, inputs.changedSince));
+  const loaded = await withActionErrors(() => loadFiles(inputs, io, { changedSince: inputs.changedSince }));
   annotate(diagnosticAnnotations(loaded.diagnostics), context.log);
   const matrix = jobMatrix(loaded.states, inputs.jobs);
   const outputs = { matrix: JSON.stringify(matrix) };

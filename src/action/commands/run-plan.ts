@@ -25,6 +25,7 @@ import {
   lacksKeys,
   loadFiles,
   planFiles,
+  underBaseRules,
   withActionErrors,
 } from "../load-and-plan.ts";
 import {
@@ -84,20 +85,21 @@ function headsOf({ headSha, previousSha }: PullContext): readonly string[] {
 async function plan(context: ActionContext, comment: PullComment): Promise<ActionResult> {
   const { inputs, io, event, log } = context;
   guardParts(context);
-  const loaded = await loadFiles(inputs, io);
-  const diagnostics = diagnosticAnnotations(loaded.diagnostics);
+  const read = await loadFiles(inputs, io);
+  const diagnostics = diagnosticAnnotations(read.diagnostics);
   const parts =
     inputs.command === "publish" ? await readParts(resolve(io.cwd, inputs.plans), headOf(event)) : null;
-  if (parts?.withoutKey ?? lacksKeys(loaded.states, inputs, io.env)) {
+  if (parts?.withoutKey ?? lacksKeys(read.states, inputs, io.env)) {
     annotate(diagnostics, log);
     return parts === null && inputs.publish === "later"
       ? writePart(context, partText(headOf(event), [], [], true))
-      : compareFiles(context, loaded, comment);
+      : compareFiles(context, read, comment);
   }
-  guardPlanEvent(event, loaded.states.length > 0);
-  keysNamedBy(loaded.states, io.env).forEach(context.maskSecret);
-  if (parts === null) await guardCredentials(context, loaded.states);
+  guardPlanEvent(event, read.states.length > 0);
+  keysNamedBy(read.states, io.env).forEach(context.maskSecret);
+  if (parts === null) await guardCredentials(context, read.states);
   const base = await readableBase(context);
+  const loaded = await underBaseRules(read, base, inputs, io);
   const compared = inputs.scope === "all" ? [] : (base?.states ?? []);
   const { looks, plans, unplanned, close } =
     parts === null
@@ -154,7 +156,7 @@ async function reviewed(
   const rules =
     base === null && event.pull === null && event.group === null
       ? []
-      : ruleNotes({ loaded, base, plans }, context);
+      : await ruleNotes({ loaded, base, plans }, context);
   io.stdout.write(renderRules(rules, PLAIN));
   const review: ReviewInput = {
     command: "plan",

@@ -1,8 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { join, posix, relative, resolve, sep } from "node:path";
 import { openBlobs } from "../../cli/files/git-objects.ts";
+import { baseProject, commitProject } from "../../cli/files/project-access.ts";
 import { loadMerchants } from "../../config/load-merchants.ts";
+import type { ProjectAccess } from "../../config/load-project.ts";
 import type { ReadSource } from "../../config/load-sources.ts";
+import { PROJECT_FILE } from "../../config/schema/project-schema.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { judgeDeclared } from "../../plan/judge/judge-rules.ts";
 import type { ActionContext } from "../action-context.ts";
@@ -19,6 +22,8 @@ export interface CommitStates {
   readonly invalid: readonly string[];
   /** Submodules below the paths: the files in them are not known. */
   readonly submodules: readonly string[];
+  /** The access by which the project there binds the files of the checkout; `null` if it has none. */
+  readonly project: ProjectAccess | null;
   /** Returns whether a file of the checkout has the same content there. */
   isSame(file: string): Promise<boolean>;
 }
@@ -50,12 +55,26 @@ async function loadCommit(commit: string, { inputs, event, github, io }: Reading
     const blob = await files.blobAt(inRepository(file, workspace));
     return blob !== null && (await localCopy(resolve(workspace, file), blob)) !== null;
   };
-  if (roots.length === 0) return { commit, states: [], invalid: [], submodules, isSame };
-  const fetched = await differingTexts(roots, files, workspace, github);
+  const isProject = (await files.blobAt(PROJECT_FILE)) !== null;
+  const fetched = await differingTexts(
+    isProject ? [...roots, PROJECT_FILE] : roots,
+    files,
+    workspace,
+    github,
+  );
   const read = commitReader(files, fetched, workspace, github);
-  const { merchants } = await loadMerchants(roots, read, { now: io.now(), judge: judgeDeclared });
+  const names = isProject ? [PROJECT_FILE] : [];
+  const own = isProject ? await commitProject(names, (folder) => files.below(folder), read) : null;
+  const project = own && (await baseProject(own, commit, workspace));
+  if (roots.length === 0) return { commit, project, states: [], invalid: [], submodules, isSame };
+  const { merchants } = await loadMerchants(roots, read, {
+    now: io.now(),
+    judge: judgeDeclared,
+    projects: own ? [own] : [],
+  });
   return {
     commit,
+    project,
     isSame,
     submodules,
     states: merchants.flatMap(({ state }) => state ?? []),

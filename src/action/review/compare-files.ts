@@ -9,7 +9,7 @@ import { type ActionContext, type ActionResult, failed, markerOf, passed } from 
 import { ActionError } from "../action-error.ts";
 import { GithubError } from "../github/github-api.ts";
 import type { PullComment } from "../github/pull-comment.ts";
-import { type LoadedFiles, matchGlob } from "../load-and-plan.ts";
+import { type LoadedFiles, matchGlob, underBaseRules } from "../load-and-plan.ts";
 import { publishable } from "./annotations.ts";
 import { baseStates, unreadableBase } from "./base-states.ts";
 import { aboutFiles, aboutRun, planOutputs, publish, type ReviewPage } from "./publish-plan.ts";
@@ -18,7 +18,7 @@ import { ruleNotes } from "./rule-notes.ts";
 /** Compares the files of a pull request with those of its base branch, for runs without an API key. */
 export async function compareFiles(
   context: ActionContext,
-  loaded: LoadedFiles,
+  read: LoadedFiles,
   comment: PullComment,
 ): Promise<ActionResult> {
   const { inputs, event, io, log } = context;
@@ -30,11 +30,12 @@ export async function compareFiles(
     );
   }
   const base = await compared(() => baseStates(context));
+  const loaded = await underBaseRules(read, base, inputs, io);
   const plans = configDiff(loaded.states, base?.states ?? [], matchGlob, io.now());
   log.notice("This run has no API key: the files are only compared with those of the base branch.");
   const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
   const views = publishable(context, plans).map((one) => planView(one));
-  const rules = ruleNotes({ loaded, base, plans: null }, context);
+  const rules = await ruleNotes({ loaded, base, plans: null }, context);
   const page: ReviewPage = {
     marker: markerOf("plan", context.scope),
     review: { command: "plan", views, unplanned: [], fileErrors: fileErrors.length, rules },

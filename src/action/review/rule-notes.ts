@@ -1,16 +1,17 @@
 import { isInShard } from "../../cli/args/shard.ts";
 import { ruleNotesOf } from "../../cli/review/compare-rules.ts";
+import { PROJECT_FILE } from "../../config/schema/project-schema.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
 import { groupRuleNotes, type RuleLine, type RuleNote } from "../../render/view/rules-view.ts";
 import type { ActionContext } from "../action-context.ts";
 import { type LoadedFiles, matchGlob } from "../load-and-plan.ts";
 import { maskAddresses } from "./annotations.ts";
-import type { CommitStates } from "./base-states.ts";
+import { type CommitStates, inRepository } from "./base-states.ts";
 
 /** The files of a pull request, those of its base branch, and the plans. */
 export interface ComparedRules {
-  readonly loaded: Pick<LoadedFiles, "states" | "valid">;
+  readonly loaded: Pick<LoadedFiles, "states" | "sources" | "valid">;
   /** `null` if they could not be read. */
   readonly base: CommitStates | null;
   /** `null` if the files are not compared with the live state. */
@@ -18,10 +19,10 @@ export interface ComparedRules {
 }
 
 /** Returns what a review has to know about the rules of a pull request: what its base branch does not allow. */
-export function ruleNotes(
+export async function ruleNotes(
   { loaded, base, plans }: ComparedRules,
-  { inputs, masked }: Pick<ActionContext, "inputs" | "masked">,
-): readonly RuleLine[] {
+  { inputs, masked, event }: Pick<ActionContext, "inputs" | "masked" | "event">,
+): Promise<readonly RuleLine[]> {
   if (base === null) return [BASE_UNKNOWN];
   const notes = ruleNotesOf(loaded.states, base.states, plans, matchGlob);
   const head = new Set(loaded.states.map(({ merchant }) => merchant));
@@ -33,13 +34,36 @@ export function ruleNotes(
   const hidden = loaded.states.filter(({ origin }) =>
     base.submodules.some((path) => origin.file.startsWith(`${path}/`)),
   );
+  const changed = await changedRules(loaded, base, event.workspace);
   const lines = groupRuleNotes([
     ...gone.map(noLongerManaged),
     ...base.invalid.map(notCompared),
     ...hidden.map(inSubmodule),
     ...notes,
+    ...changed.map(changedFile),
   ]);
   return masked ? lines.map(maskAddresses) : lines;
+}
+
+/** Returns the files of enforced rules that differ from those of the base branch, with that of the project. */
+async function changedRules(
+  { states, sources }: ComparedRules["loaded"],
+  base: CommitStates,
+  workspace: string,
+): Promise<readonly string[]> {
+  const inHead = sources.some(({ file }) => inRepository(file, workspace) === PROJECT_FILE);
+  const rules = [...states, ...base.states].flatMap(({ enforced = [] }) =>
+    enforced.flatMap(({ files, by }) => (by ? [] : files)),
+  );
+  const files = [...(inHead || base.project !== null ? [PROJECT_FILE] : []), ...new Set(rules)];
+  const same = await Promise.all(files.map((file) => base.isSame(file)));
+  return files.filter((_, index) => !same[index]);
+}
+
+function changedFile(file: string): RuleNote {
+  const text =
+    file === PROJECT_FILE ? "what the project enforces has changed" : "enforced rules have changed";
+  return { merchant: file, kind: "changed", topic: "enforced rules", text };
 }
 
 const BASE_UNKNOWN: RuleLine = {

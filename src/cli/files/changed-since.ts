@@ -72,9 +72,14 @@ export async function changedFiles(
     files: differing,
     before: [...before].filter((path) => known.has(path)).sort(),
     read,
-    project: await commitProject([...known], read),
+    project: await commitProject([...known], async (folder) => yamlBelow(folder, known), read),
     close: blobs.close,
   };
+}
+
+function yamlBelow(folder: string, known: ReadonlySet<string>): readonly string[] {
+  const start = folder === "" ? "" : `${folder}/`;
+  return [...known].filter((path) => isProjectYaml(path) && path.startsWith(start));
 }
 
 /** Returns the files of the rules that a repository's project enforces; `null` if only the full parser knows them. */

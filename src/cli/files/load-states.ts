@@ -1,5 +1,6 @@
 import { changedMerchants } from "../../config/changed-merchants.ts";
 import { type LoadedMerchants, loadMerchants } from "../../config/load-merchants.ts";
+import type { ProjectAccess } from "../../config/load-project.ts";
 import type { LoadHooks } from "../../config/load-sources.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { suggest } from "../../lib/suggest.ts";
@@ -64,6 +65,8 @@ export interface LoadOptions {
   readonly using?: string;
   /** Takes a named file that declares no merchant for one that should; absent: it selects those that include it. */
   readonly merchantsOnly?: boolean;
+  /** Projects whose rules hold beside those of the working tree. */
+  readonly projects?: readonly ProjectAccess[];
 }
 
 /**
@@ -243,10 +246,10 @@ export async function loadStatesIfAny(
 async function load(
   files: readonly string[],
   paths: readonly string[],
-  { merchants, cwd, now, hooks, everyFile = false, outputs = [] }: LoadOptions,
+  { merchants, cwd, now, hooks, everyFile = false, outputs = [], projects: others = [] }: LoadOptions,
 ): Promise<LoadedMerchants> {
   const wholeProject = namesProject(paths, cwd);
-  const projects = await projectAccess(files, cwd);
+  const projects = [...(await projectAccess(files, cwd)), ...others];
   const judging = {
     now,
     judge: judgeDeclared,

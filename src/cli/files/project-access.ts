@@ -13,37 +13,68 @@ export async function projectAccess(
   const placesOf = placeFinder(cwd);
   const roots = new Set(files.flatMap((file) => placesOf(file).map(({ root }) => root)));
   if ([...roots].every((root) => projectNames(root).length === 0)) return [];
-  const read = sourceReader(cwd);
-  const listings = new Map<string, readonly ListedFile[]>();
-  return [
-    {
-      placesOf,
-      namesIn: async (root) => projectNames(root),
-      // As an include of the root's folder, so that it is of the project.
-      readIn: (root, path) => read(path, join(root, PROJECT_FILE)),
-      read,
-      listIn: async (root, folder) => {
-        const path = join(root, folder);
-        const listed = listings.get(path) ?? [...filesBelow(root, path)];
-        listings.set(path, listed);
-        return listed;
-      },
-      matches: await pathMatcher(),
-    },
-  ];
+  return [await workingProjects(placesOf, cwd)];
 }
 
-/** Returns the access to the project of a commit, of whose files the paths are known. */
-export async function commitProject(names: readonly string[], read: ReadSource): Promise<ProjectAccess> {
+async function workingProjects(placesOf: ProjectAccess["placesOf"], cwd: string): Promise<ProjectAccess> {
+  const read = sourceReader(cwd);
+  const listings = new Map<string, readonly ListedFile[]>();
+  return {
+    placesOf,
+    namesIn: async (root) => projectNames(root),
+    // As an include of the root's folder, so that it is of the project.
+    readIn: (root, path) => read(path, join(root, PROJECT_FILE)),
+    read,
+    listIn: async (root, folder) => {
+      const path = join(root, folder);
+      const listed = listings.get(path) ?? [...filesBelow(root, path)];
+      listings.set(path, listed);
+      return listed;
+    },
+    matches: await pathMatcher(),
+  };
+}
+
+/**
+ * Returns the access by which the project of a base branch binds the files of the working tree. Its files have the name
+ * of the commit in front, as git writes them.
+ */
+export async function baseProject(
+  base: Pick<ProjectAccess, "namesIn" | "read">,
+  commit: string,
+  workspace: string,
+): Promise<ProjectAccess> {
+  const working = await workingProjects(placeFinder(workspace), workspace);
+  const root = withoutLinks(workspace);
+  const prefix = `${commit.slice(0, 7)}:`;
+  const plain = (path: string): string => (path.startsWith(prefix) ? path.slice(prefix.length) : path);
+  const read: ReadSource = async (path, from) => {
+    const result = await base.read(path, from === null ? null : plain(from));
+    return result.ok ? { ...result, file: `${prefix}${result.file}` } : result;
+  };
+  return {
+    placesOf: (file) => working.placesOf(file).filter((place) => place.root === root),
+    namesIn: async () => base.namesIn(""),
+    readIn: (_root, path) => read(path, null),
+    read,
+    listIn: working.listIn,
+    matches: working.matches,
+    by: "base",
+  };
+}
+
+/** Returns the access to the project of a commit, by the names in its root and the YAML files below a folder. */
+export async function commitProject(
+  names: readonly string[],
+  below: (folder: string) => Promise<readonly string[]>,
+  read: ReadSource,
+): Promise<ProjectAccess> {
   return {
     placesOf: (file) => [{ root: "", path: posix.normalize(file) }],
     namesIn: async () => names.filter(isProjectFile),
     readIn: async (_root, path) => read(path, null),
     read,
-    listIn: async (_root, folder) =>
-      names.flatMap((path) =>
-        isProjectYaml(path) && path.startsWith(folder === "" ? "" : `${folder}/`) ? [{ path }] : [],
-      ),
+    listIn: async (_root, folder) => (await below(folder)).map((path) => ({ path })),
     matches: await pathMatcher(),
   };
 }

@@ -69,7 +69,8 @@ function rulesBehind(
   const by = enforced.find(({ files: [file] }) =>
     "severity" in found ? found.message.endsWith(` Enforced by ${file}.`) : found.rules === file,
   );
-  return by ?? { ...state, files: [origin.file, ...included] };
+  const isOwn = "severity" in found || found.rules === undefined;
+  return by ?? { ...state, files: isOwn ? [origin.file, ...included] : [] };
 }
 
 /** Returns whether a file's limit of removals is the one that counts, as the strictest. */

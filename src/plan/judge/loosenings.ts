@@ -23,6 +23,7 @@ export type LooseningTopic =
   | "guards"
   | "policies"
   | "checks"
+  | "enforced rules"
   | "sync"
   | "ignore"
   | "managed"
@@ -59,11 +60,36 @@ export function looseningsOf(
     ),
     ...about("policies", looserPolicies(policies, own.policies)),
     ...about("checks", looserChecks(checks, own.checks)),
+    ...about("enforced rules", looserEnforced(base, head, matches)),
     ...about("sync", looserSync(base.sync, head.sync)),
     ...about("ignore", newlyIgnored(base, head)),
     ...about("managed", noLongerManaged(base, head)),
     ...about("end dates", laterEnds(base, head)),
     ...about("service", otherService(base, head)),
+  ];
+}
+
+/** Returns what is looser in the rules that the project enforces, and the sections that it newly allows. */
+function looserEnforced(base: DesiredState, head: DesiredState, matches: GlobMatch): readonly string[] {
+  const own = ({ enforced = [] }: DesiredState) => enforced.filter(({ by }) => by === undefined);
+  const sections = (head.allowed ?? []).filter((section) => !(base.allowed ?? [section]).includes(section));
+  const freed = base.allowed !== undefined && head.allowed === undefined;
+  return [
+    ...own(base).flatMap((was) => {
+      const [file] = was.files;
+      const is = own(head).find((one) => one.files[0] === file);
+      if (is === undefined) return [`the rules of ${file} are no longer enforced`];
+      const [before, after] = [was, is].map((rules) => withRulesOf(rules, head));
+      return before === undefined || after === undefined
+        ? []
+        : [
+            ...looserGuards(before.guards, after.guards, matches),
+            ...looserPolicies(before.policies, after.policies),
+            ...looserChecks(before.checks, after.checks),
+          ].map((text) => `${text} (${file})`);
+    }),
+    ...(freed ? ["the file may have any section"] : []),
+    ...(sections.length === 0 ? [] : [`the file may also have ${sections.join(", ")}`]),
   ];
 }
 

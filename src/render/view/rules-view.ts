@@ -3,8 +3,8 @@ import { counted, grouped } from "../../lib/text.ts";
 /** Something about the rules of one merchant that a review has to see, in words. */
 export interface RuleNote {
   readonly merchant: string;
-  /** Looser than on the base branch, overridden for the plan that is shown, or not compared. */
-  readonly kind: "loosened" | "overridden" | "unknown";
+  /** Looser than on the base branch, overridden for the plan that is shown, changed in a file of rules, or not compared. */
+  readonly kind: "loosened" | "overridden" | "changed" | "unknown";
   /** The part of the file that it is about. */
   readonly topic: string;
   readonly text: string;
@@ -47,6 +47,7 @@ export function rulesTitle(lines: readonly RuleLine[]): string {
   const parts = [
     [of("loosened"), "looser than on the base branch"],
     [of("overridden"), "overridden for this plan"],
+    [of("changed"), `${of("changed") === 1 ? "file" : "files"} of enforced rules changed`],
     [of("unknown"), "not compared"],
   ] as const;
   const said = parts.filter(([count]) => count > 0).map(([count, what]) => `${grouped(count)} ${what}`);

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { DesiredState, EnforcedRules } from "../../../src/model/desired.ts";
 import type { LiveState } from "../../../src/model/live.ts";
 import type { Plan } from "../../../src/model/plan.ts";
+import { looseningsOf } from "../../../src/plan/judge/loosenings.ts";
 import { driftOf } from "../../../src/plan/report/detect-drift.ts";
 import { desiredStates, liveStates } from "../../support/arbitrary.ts";
 import {
@@ -12,6 +13,7 @@ import {
   live,
   liveMember,
   liveRole,
+  matches,
   member,
   NO_POLICIES,
   planOf,
@@ -190,4 +192,30 @@ describe("for all rules of a file, and all that are enforced on it", () => {
       { numRuns: runs(200) },
     );
   });
+});
+
+test("what the project enforces less strictly, or allows, is listed as looser", () => {
+  const strict = rules({
+    guards: { protect: { roles: [], members: ["ada@example.com"] }, maxRemovals: { count: 1 } },
+    policies: { ...NO_POLICIES, maxHolders: { Payer: 1 } },
+    checks: [
+      { kind: "at-most", can: "payouts_edit", atMost: 1, origin: { file: "hq/policy.yaml", path: [] } },
+    ],
+  });
+  const other = rules({ files: ["hq/dates.yaml"] });
+  const base = desired({ enforced: [strict, other], allowed: ["members"] });
+  const renamed = { roles: [role("Cash desk", { previously: ["Payer"] })] };
+  expect(looseningsOf(base, { ...base, ...renamed }, matches)).toEqual([]);
+  const head = desired({ ...renamed, enforced: [rules()], allowed: ["members", "ignore", "sync"] });
+  expect(looseningsOf(base, head, matches).map(({ topic, text }) => `${topic}: ${text}`)).toEqual([
+    "enforced rules: at most 1 → 25 % may be removed (hq/policy.yaml)",
+    "enforced rules: the member ada@example.com is no longer protected (hq/policy.yaml)",
+    'enforced rules: "Cash desk" may have 1 → any number of holders (hq/policy.yaml)',
+    "enforced rules: the check that at most 1 can payouts_edit is gone (hq/policy.yaml)",
+    "enforced rules: the rules of hq/dates.yaml are no longer enforced",
+    "enforced rules: the file may also have ignore, sync",
+  ]);
+  expect(looseningsOf(base, desired({ enforced: [strict, other] }), matches)).toMatchObject([
+    { text: "the file may have any section" },
+  ]);
 });

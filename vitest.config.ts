@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 // @ts-expect-error The scripts are plain JavaScript, without types.
@@ -12,6 +13,17 @@ const program = [
 
 /** Tests of the page in a real browser. */
 const browser = ["test/browser/**/*.test.ts"];
+
+/** Loads the modules of GitHub's parsers without their source maps, whose sources are not published. */
+const withoutSourceMaps = {
+  name: "without-source-maps",
+  load(id: string) {
+    if (!GITHUB_PARSERS.test(id) || !id.endsWith(".js")) return null;
+    return { code: readFileSync(id, "utf8").replace(/^\/\/# sourceMappingURL=.*$/m, ""), map: null };
+  },
+};
+
+const GITHUB_PARSERS = /@actions\/(workflow-parser|expressions)/;
 
 /** Gives every property test its seed. */
 const setupFiles = ["test/support/property-runs.ts"];
@@ -28,7 +40,7 @@ export default defineConfig({
   test: {
     projects: [
       {
-        plugins: [pageAssets()],
+        plugins: [pageAssets(), withoutSourceMaps],
         test: {
           name: "sources",
           isolate: false,
@@ -39,7 +51,7 @@ export default defineConfig({
           setupFiles,
           testTimeout: 60_000 * factor,
           // Its modules import JSON as bundlers allow it, and Node does not.
-          server: { deps: { inline: [/@actions\/(workflow-parser|expressions)/] } },
+          server: { deps: { inline: [GITHUB_PARSERS] } },
           // Ink draws nothing where CI is set; the built program has that look taken out.
           env: { CI: "false", CONTINUOUS_INTEGRATION: "false" },
         },

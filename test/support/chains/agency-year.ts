@@ -16,6 +16,20 @@ export const AGENCY_YEAR: readonly YearChange[] = [
     expected: { files: 1, lines: 6, merchants: 10, create: 20, gain: 20 },
   },
   {
+    title: "A contractor begins in two weeks, for two months",
+    edits: [
+      append(
+        BACKEND,
+        `  - email: new.three@contractor.example
+    roles: [Contractor]
+    from: ${dateAfter(TODAY, 14)}
+    until: ${dateAfter(TODAY, 75)}
+`,
+      ),
+    ],
+    expected: { files: 1, lines: 4, merchants: 10 },
+  },
+  {
     title: "Friday: three contractors of a team leave",
     edits: [append("shared/leavers.yaml", TEAM.map((name) => leaver(name, 0)).join(""))],
     expected: {

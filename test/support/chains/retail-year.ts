@@ -161,6 +161,36 @@ export const RETAIL_YEAR: readonly YearChange[] = [
     },
   },
   {
+    title: "An area manager is on parental leave for three months",
+    edits: [
+      edit(
+        area("north-1"),
+        "anh.fuentes@north.example.com\n    roles: [Area Manager]\n",
+        `anh.fuentes@north.example.com
+    roles: [Area Manager]
+    suspended: { until: ${dateAfter(TODAY, 90)} }
+`,
+      ),
+    ],
+    expected: { files: 1, lines: 1, merchants: 40, update: 40, lose: 40 },
+  },
+  {
+    title: "A cashier begins in three weeks",
+    edits: [
+      edit(
+        shop(41),
+        "\n  # Tills\n",
+        `  - email: new.cashier@shop-041.example.com
+    roles: [Cashier]
+    from: ${dateAfter(TODAY, 21)}
+
+  # Tills
+`,
+      ),
+    ],
+    expected: { files: 1, lines: 3, merchants: 1 },
+  },
+  {
     title: "A Christmas team of six for the forty shops of an area",
     edits: [
       create(

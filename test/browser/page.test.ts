@@ -1,6 +1,7 @@
 import axe from "axe-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { renderPage } from "../../src/render/html/html-page.ts";
+import { planView } from "../../src/render/view/plan-view.ts";
 import { findBrowser, type OpenPage, openPage } from "../support/browser.ts";
 import {
   desired,
@@ -94,6 +95,23 @@ function pageTests(path: string): void {
     expect(await page.getByRole("region", { name: "All merchants" }).innerText()).toMatch(
       /MC1\s+9\s+7\s+MC2\s+1\s+0/,
     );
+  });
+
+  test("shows once what many merchants share, names them on demand, and axe finds nothing in it", async () => {
+    const plan = richPlan();
+    const merchants = Array.from({ length: 12 }, (_, index) => {
+      const view = planView({ ...plan, merchant: `MC${index + 1}` });
+      return { report: { ...reportOf(rich.want, rich.is, plan), merchant: view.merchant }, view };
+    });
+    await open.open(renderPage({ about: "plan", merchants, unplanned: [], fileErrors: 0, now: NOW }));
+    const { page } = open;
+    const shared = page.locator(".block.equal");
+    expect(await shared.innerText()).toContain("leaver@example.com (not in the file) in all 12 merchants");
+    await shared.getByText("12 merchants", { exact: true }).first().click();
+    expect(await shared.innerText()).toContain(
+      "MC1, MC2, MC3, MC4, MC5, MC6, MC7, MC8, MC9, MC10, MC11, MC12",
+    );
+    expect(await violations(open, null)).toEqual([]);
   });
 
   test("tells where each permission of a member comes from", async () => {

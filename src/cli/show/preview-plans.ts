@@ -1,4 +1,5 @@
 import type { Plan } from "../../model/plan.ts";
+import { runFingerprint } from "../../plan/fingerprint.ts";
 import { isEmptyPlan, renderEmptyPlans } from "../../render/text/plan-text.ts";
 import { renderPlans } from "../../render/text/plans-text.ts";
 import { planView } from "../../render/view/plan-view.ts";
@@ -141,13 +142,14 @@ async function pagePrinter(
   io: Io,
 ): Promise<PrintPlans> {
   const { renderPage } = await import("../../render/html/html-page.ts");
-  return (_, unplanned) => {
+  return (plans, unplanned) => {
+    const run = runFingerprint(plans);
     const merchants = plannedOnly(planned).map((one) => ({
       report: reportOf(one, true),
       view: planView(one.plan, placeOf),
     }));
     sink.write(
-      renderPage({ about: "plan", merchants, unplanned, fileErrors, now: options.asOf ?? io.now() }),
+      renderPage({ about: "plan", merchants, unplanned, fileErrors, now: options.asOf ?? io.now(), run }),
     );
   };
 }

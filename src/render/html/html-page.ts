@@ -1,9 +1,12 @@
-import { oneLine } from "../../lib/escape.ts";
 import { counted, grouped } from "../../lib/text.ts";
 import type { AccessReport } from "../../model/reports.ts";
 import type { UnplannedView } from "../markdown/review-sections.ts";
+import { groupUnread } from "../text/failure-text.ts";
+import { namesText } from "../view/equal-text.ts";
+import { countReasons, type FleetView, fleetView } from "../view/fleet-view.ts";
 import { addCounts, countsText, type PlanView } from "../view/plan-view.ts";
 import { ASSETS, type PageAssets } from "./assets.ts";
+import { escapeHtml, fleetSection } from "./fleet-html.ts";
 import { type PageData, pageMerchant } from "./page-data.ts";
 
 /** The content of a page. */
@@ -15,6 +18,8 @@ export interface PageInput {
   readonly fileErrors: number;
   /** In milliseconds since the epoch. */
   readonly now: number;
+  /** The fingerprint over all plans of the run. */
+  readonly run?: string;
 }
 
 /** Returns one self-contained page, which loads nothing and runs only its own script and style. */
@@ -22,6 +27,10 @@ export function renderPage(input: PageInput, assets: PageAssets = ASSETS): strin
   const { merchants, now } = input;
   const data: PageData = { now, merchants: merchants.map(pageMerchant) };
   const title = titleOf(input);
+  const fleet = fleetView(
+    merchants.flatMap(({ view }) => view ?? []),
+    input.run === undefined ? {} : { run: input.run },
+  );
   const policy = [
     "default-src 'none'",
     `script-src '${assets.scriptHash}'`,
@@ -50,7 +59,7 @@ export function renderPage(input: PageInput, assets: PageAssets = ASSETS): strin
 <div id="picker"></div>
 </header>
 <main id="content" tabindex="-1">
-${noticesOf(input)}
+${[noticesOf(input, fleet), fleetSection(fleet)].filter((part) => part !== "").join("\n")}
 ${merchants.length > 1 ? merchantTable(input) : ""}
 <div id="app"></div>
 <noscript><p class="notice error">This page needs JavaScript, which is turned off in this browser. rolecall plan --format markdown shows a plan without it.</p></noscript>
@@ -69,16 +78,6 @@ export function scriptJson(value: unknown): string {
     .replaceAll(">", "\\u003e")
     .replaceAll("\u2028", "\\u2028")
     .replaceAll("\u2029", "\\u2029");
-}
-
-/** Escapes a text from a file or the service for an HTML element or attribute. */
-function escapeHtml(text: string): string {
-  return oneLine(text)
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;")
-    .replaceAll("'", "&#39;");
 }
 
 function titleOf({ about, merchants }: PageInput): string {
@@ -101,7 +100,7 @@ function factsOf({ about, merchants, now }: PageInput): string {
   return [...facts, time].join('<span aria-hidden="true"> · </span>');
 }
 
-function noticesOf({ about, merchants, unplanned, fileErrors }: PageInput): string {
+function noticesOf({ about, merchants, unplanned, fileErrors }: PageInput, fleet: FleetView): string {
   const views = merchants.flatMap(({ view }) => view ?? []);
   const refusals = views.reduce((sum, view) => sum + view.refusals.length, 0);
   const errors = views.reduce((sum, view) => sum + view.errors.length, 0);
@@ -109,12 +108,14 @@ function noticesOf({ about, merchants, unplanned, fileErrors }: PageInput): stri
     ...(fileErrors > 0
       ? [["error", `The files have ${counted(fileErrors, "error")}: rolecall validate lists them.`]]
       : []),
-    ...unplanned.map(({ merchant, failure }) => [
+    ...groupUnread(unplanned).map((group) => [
       "error",
-      `${merchant} could not be read: ${failure.message}`,
+      `${namesText(group.merchants)} could not be read: ${group.first.message}`,
     ]),
     ...(errors > 0 ? [["error", `${counted(errors, "problem")} to fix before it can be applied.`]] : []),
-    ...(refusals > 0 ? [["error", `An apply would be refused, for ${counted(refusals, "reason")}.`]] : []),
+    ...(refusals > 0
+      ? [["error", `An apply would be refused, for ${counted(countReasons(fleet), "reason")}.`]]
+      : []),
     ...(about === "plan"
       ? [["plain", `Plan: ${countsText(addCounts(views.map(({ counts }) => counts)))}.`]]
       : []),

@@ -9,7 +9,7 @@ import {
   knownDriftText,
 } from "../view/drift-view.ts";
 import { NAMES_SHOWN } from "../view/equal-text.ts";
-import { type FleetView, fleetView, type OwnView } from "../view/fleet-view.ts";
+import { countReasons, type FleetView, fleetView, type OwnView } from "../view/fleet-view.ts";
 import {
   addCounts,
   changesOf,
@@ -30,7 +30,6 @@ import { impactTable, namesFold } from "./fleet-sections.ts";
 import { fenced, folded, inlineCode } from "./markdown-blocks.ts";
 import {
   changeLines,
-  countReasons,
   groupRisks,
   peopleLines,
   type ReviewInput,

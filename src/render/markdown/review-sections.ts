@@ -17,7 +17,7 @@ import {
   namesText,
   riskText,
 } from "../view/equal-text.ts";
-import { type FleetRisk, type FleetView, MIN_FLEET } from "../view/fleet-view.ts";
+import { countReasons, type FleetRisk, type FleetView, MIN_FLEET } from "../view/fleet-view.ts";
 import type { FindingView, GroupView, PlanView, RefusalView } from "../view/plan-view.ts";
 import { type ChangeOrigin, riskTitle } from "../view/risk-view.ts";
 import { type RuleLine, rulesTitle, ruleTexts } from "../view/rules-view.ts";
@@ -103,11 +103,6 @@ function refusals({ command }: ReviewInput, fleet: FleetView): readonly RiskBloc
   const merchants = fleet.views.filter((view) => view.refusals.length > 0).length;
   const where = fleet.refusals.length > 0 ? `, at ${counted(merchants, "merchant")}` : "";
   return block(`⛔ ${what}${where}`, refusalItems(fleet));
-}
-
-/** Returns the number of reasons to refuse; equal ones of several merchants are one. */
-export function countReasons({ refusals: shared, own }: FleetView): number {
-  return shared.length + own.reduce((sum, { view }) => sum + view.refusals.length, 0);
 }
 
 function refusalItems(fleet: FleetView): readonly (readonly string[])[] {

@@ -185,6 +185,11 @@ export function rowsIn(groups: readonly GroupView[]): number {
   );
 }
 
+/** Returns the number of reasons to refuse; equal ones of several merchants are one. */
+export function countReasons({ refusals: shared, own }: FleetView): number {
+  return shared.length + own.reduce((sum, { view }) => sum + view.refusals.length, 0);
+}
+
 function hasOwn({ groups, deferred, refusals, overridden, errors, warnings, impact }: PlanView): boolean {
   const items = [groups, deferred, refusals, overridden, errors, warnings, impact.members];
   return items.some(({ length }) => length > 0);

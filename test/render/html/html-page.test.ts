@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { liveReport } from "../../../src/plan/report/build-access-report.ts";
 import { ASSETS } from "../../../src/render/html/assets.ts";
 import { renderPage, scriptJson } from "../../../src/render/html/html-page.ts";
+import { planView } from "../../../src/render/view/plan-view.ts";
 import { anyCharacter } from "../../support/any-character.ts";
-import { desired, live, NOW } from "../../support/build.ts";
+import { desired, live, liveRole, NOW, planOf, role } from "../../support/build.ts";
 import { HOSTILE_TEXTS } from "../../support/hostile.ts";
 import { hostilePlan, hostileStates } from "../../support/hostile-plan.ts";
 import { pageOf } from "../../support/report.ts";
@@ -75,4 +77,28 @@ test.each(HOSTILE_TEXTS.map((text) => [text.slice(0, 40), text] as const))("hold
   const expected = pageOf(plain.want, plain.is, hostilePlan("plain"), NO_ASSETS);
   expect(tags).toEqual([...expected.matchAll(/<\/?([a-z][a-z0-9]*)/gi)].map(([, tag]) => tag));
   expect(html.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]/u);
+});
+
+test("a page of many merchants begins with what they share, whatever it is called", () => {
+  const pageFor = (name: string): string => {
+    const merchants = Array.from({ length: 12 }, (_, index) => {
+      const is = live([liveRole("role_1", name, { permissions: ["sell"] })]);
+      const want = desired({
+        merchant: `MC${index}`,
+        roles: [role(name, { permissions: ["sell", "payouts_edit"] })],
+      });
+      const plan = planOf(want, is);
+      const report = liveReport({ live: is, desired: want, service: plan.service, environment: null, plan });
+      return { report, view: planView(plan) };
+    });
+    return renderPage({ about: "plan", merchants, unplanned: [], fileErrors: 0, now: NOW }, NO_ASSETS);
+  };
+  const plain = pageFor("Cashier");
+  expect(plain).toContain(
+    "<strong>role Cashier: + payouts_edit</strong> in all 12 merchants; no member gains it<details><summary>12 merchants</summary>",
+  );
+  const tags = (html: string): readonly string[] => html.match(/<\/?[a-z][a-z0-9]*/gi) ?? [];
+  for (const text of HOSTILE_TEXTS) {
+    if (text.trim() !== "") expect(tags(pageFor(`x${text}`.slice(0, 100)))).toEqual(tags(plain));
+  }
 });

@@ -284,9 +284,11 @@ export function rolesByOtherNames(
  * Returns the current names of roles by their previous names; a previous name that a declared role has now is left out.
  */
 export function renamedRoles(roles: readonly NamedRole[]): ReadonlyMap<string, string> {
+  const renamed = roles.filter(({ previously = [] }) => previously.length > 0);
+  if (renamed.length === 0) return new Map();
   const names = new Set(roles.map(({ name }) => name));
   return new Map(
-    roles.flatMap(({ name, previously = [] }) =>
+    renamed.flatMap(({ name, previously = [] }) =>
       name === null
         ? []
         : previously.filter((former) => !names.has(former)).map((former) => [former, name] as const),

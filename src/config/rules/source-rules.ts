@@ -291,6 +291,8 @@ interface RepeatedText {
 }
 
 function repeatsIn(items: readonly unknown[], path: Path): readonly RepeatedText[] {
+  // As nearly all lists.
+  if (new Set(items).size === items.length) return [];
   const numbered = items.map((item, index) => ({ item, index }));
   return repeats(numbered, ({ item }) => item).map(({ text, item, first }) => ({
     text,

@@ -87,12 +87,12 @@ async function plan(context: ActionContext, comment: PullComment): Promise<Actio
   guardParts(context);
   const read = await loadFiles(inputs, io);
   const diagnostics = diagnosticAnnotations(read.diagnostics);
-  const parts =
-    inputs.command === "publish" ? await readParts(resolve(io.cwd, inputs.plans), headOf(event)) : null;
+  const seal = { commit: headOf(event), key: inputs.approvalSecret };
+  const parts = inputs.command === "publish" ? await readParts(resolve(io.cwd, inputs.plans), seal) : null;
   if (parts?.withoutKey ?? lacksKeys(read.states, inputs, io.env)) {
     annotate(diagnostics, log);
     return parts === null && inputs.publish === "later"
-      ? writePart(context, partText(headOf(event), [], [], true))
+      ? writePart(context, partText(seal, [], [], true))
       : compareFiles(context, read, comment);
   }
   guardPlanEvent(event, read.states.length > 0);
@@ -168,7 +168,8 @@ async function reviewed(
   };
   const verdict = verdictOf(context, plans, unplanned, fileErrors.length);
   if (isPart) {
-    const { outputs } = await writePart(context, partText(headOf(event), plans, unplanned));
+    const seal = { commit: headOf(event), key: context.inputs.approvalSecret };
+    const { outputs } = await writePart(context, partText(seal, plans, unplanned));
     const about = [aboutRun(context), ...aboutFiles(context, loaded.diagnostics)];
     await context.appendSummary(renderReviewSummary({ marker: "", review, about, after: [] }));
     return { ...verdict, outputs: { ...planOutputs(plans), ...outputs } };

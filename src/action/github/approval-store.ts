@@ -171,7 +171,7 @@ function timeOf({ completedAt }: Pick<CheckRun, "completedAt">): number {
   return Date.parse(completedAt ?? "");
 }
 
-/** Encodes a value as the text of a check run; with a key, its HMAC comes first. `kind` keeps one from standing for another. */
+/** Encodes a value as the text of a check run; with a key, its HMAC comes first. */
 export function sign(value: unknown, kind: string, key: string): string {
   const data = deflateRawSync(JSON.stringify(value)).toString("base64");
   return key === "" ? data : `${macOf(data, kind, key)}.${data}`;
@@ -194,11 +194,13 @@ export function verify(
   }
 }
 
-function macOf(data: string, kind: string, key: string): string {
+/** Returns the HMAC of a text; `kind` keeps one from standing for another. */
+export function macOf(data: string, kind: string, key: string): string {
   return createHmac("sha256", key).update(`${kind}\n${data}`).digest("hex");
 }
 
-function isSame(given: string, expected: string): boolean {
+/** Compares two texts in a time that does not tell where they differ. */
+export function isSame(given: string, expected: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -10,6 +10,7 @@ import { isTampered } from "../../plan/approve.ts";
 import { failureJson, plansJson } from "../../render/machine-formats.ts";
 import type { UnplannedView } from "../../render/markdown/review-sections.ts";
 import { ActionError } from "../action-error.ts";
+import { isSame, macOf } from "../github/approval-store.ts";
 
 /** Why a merchant has no plan. */
 type PlanFailure = NonNullable<ReturnType<typeof planFileSchema.parse>["failures"]>[number];
@@ -22,16 +23,31 @@ export interface PlanParts {
   readonly withoutKey: boolean;
 }
 
+/** The commit that a part is for, and the key that signs it; an empty one only shows that nothing is broken. */
+interface PartSeal {
+  readonly commit: string;
+  readonly key: string;
+}
+
 /** Returns the content of a part: a plan file, and the commit that it is for. */
 export function partText(
-  commit: string,
+  { commit, key }: PartSeal,
   plans: readonly Plan[],
   unplanned: readonly UnplannedView[],
   withoutKey = false,
 ): string {
   const failures = unplanned.map(({ merchant, failure }) => failureJson(merchant, failure));
   const about = JSON.stringify({ part: 1, commit, withoutKey });
-  return `${about.slice(0, -1)},"file":${plansJson(plans, failures)}}\n`;
+  const text = `${about.slice(0, -1)},"file":${plansJson(plans, failures)}`;
+  return `${text},"mac":"${macOf(text, KIND, key)}"}\n`;
+}
+
+const KIND = "rolecall-part/1";
+
+/** Returns whether a part is as `partText` made it with this key: fingerprints say nothing about refusals and who gains what. */
+function isSealed(text: string, key: string): boolean {
+  const [end = "", mac = ""] = /,"mac":"([0-9a-f]{64})"\}\s*$/.exec(text) ?? [];
+  return isSame(mac, macOf(text.slice(0, text.length - end.length), KIND, key));
 }
 
 /** Total size of all parts that are read, in bytes. */
@@ -41,13 +57,13 @@ const MAX_BYTES = 512 * 1024 * 1024;
  * Reads all parts in a folder and below. Throws ActionError for one that is not a part, is for another commit, has been
  * edited, or plans a merchant of another part again.
  */
-export async function readParts(folder: string, commit: string): Promise<PlanParts> {
+export async function readParts(folder: string, seal: PartSeal): Promise<PlanParts> {
   const parts = new Map<string, PlanParts>();
   let left = MAX_BYTES;
   for (const file of await filesBelow(folder)) {
     left -= (await stat(file)).size;
     if (left < 0) throw refused(file, "the parts are too large");
-    parts.set(file, readPart(file, await readFile(file, "utf8"), commit));
+    parts.set(file, readPart(file, await readFile(file, "utf8"), seal));
   }
   const seen = new Set<string>();
   for (const [file, { plans, failures }] of parts) {
@@ -110,7 +126,7 @@ async function filesBelow(folder: string): Promise<readonly string[]> {
   return found;
 }
 
-function readPart(file: string, text: string, commit: string): PlanParts {
+function readPart(file: string, text: string, { commit, key }: PartSeal): PlanParts {
   const part = Object(parsed(text));
   if (part.part !== 1) throw refused(file, "it is not a part of a plan that this version of rolecall wrote");
   if (part.commit !== commit) throw refused(file, `it is not for the commit ${commit}`);
@@ -119,6 +135,9 @@ function readPart(file: string, text: string, commit: string): PlanParts {
   const edited = read.plans.find(isTampered);
   if (edited)
     throw refused(file, `the plan of ${edited.merchant} has been edited: its fingerprints do not match`);
+  if (!isSealed(text, key)) {
+    throw refused(file, "it has been edited, or made by a job with another approval-secret");
+  }
   const failures = planFileSchema.parse(part.file).failures ?? [];
   return { plans: read.plans, failures, withoutKey: part.withoutKey === true };
 }

@@ -119,8 +119,22 @@ describe("a part that somebody has meddled with", () => {
       (text: string) => text.replaceAll(`"${FIRST}"`, '"MC9999"'),
       "has been edited",
     ],
+    [
+      "is edited where no fingerprint tells",
+      (text: string) => text.replace('"withoutKey":false', '"withoutKey":true'),
+      "it has been edited, or made by a job with another approval-secret",
+    ],
   ])("is refused if it %s", async (_, edit, why) => {
     await refused(await edited(edit), why);
+  });
+
+  test("is refused with approval-secret if its job had none, or another one", async () => {
+    const secret = { "approval-secret": "s".repeat(32) };
+    const parts = [await part(FIRST), await part(`${SECOND} ${THIRD}`, secret)];
+    await refused(await downloadParts(parts), "made by a job with another approval-secret");
+    const signed = await downloadParts([await part(FIRST, secret), await part(`${SECOND} ${THIRD}`, secret)]);
+    expect((await publish(signed, { "approval-secret": "t".repeat(32) })).outputs["result"]).toBe("refused");
+    expect((await publish(signed, secret)).outputs["result"]).toBe("changes");
   });
 
   test("is refused if it is of another commit", async () => {

@@ -12,6 +12,7 @@ import { PROJECT_FILE, type ProjectFile, RULE_SECTIONS } from "./schema/project-
 import { checkProject } from "./schema/schema-problems.ts";
 import { isYamlName } from "./schema/text-schemas.ts";
 import { unique } from "./values.ts";
+import type { ParsedYaml } from "./yaml/fast-yaml.ts";
 
 /** A file's project: its root, and the path of the file in it, with "/" between folders. */
 export interface ProjectPlace {
@@ -156,7 +157,7 @@ async function loadProject(root: string, access: ProjectAccess, now: number): Pr
   if (read === null) return { ...none, problems: misnamed.flat(), sources: [] };
   if (!read.ok) return { ...none, problems: [...misnamed.flat(), unreadable(read)], sources: [] };
   const { file, text } = read;
-  const { content, problems } = await parseProject(file, text);
+  const { content, problems } = analyzeProject(file, text, await parseYaml(text));
   const enforced = content?.enforce ?? [];
   const rules = await loadRules(root, file, enforced, access, now);
   const entries = await Promise.all(
@@ -221,11 +222,12 @@ function unreadable({ reason }: ReadResult & { readonly ok: false }): LocatedPro
     : { code: `file-${reason}`, name: PROJECT_FILE, location };
 }
 
-async function parseProject(
+/** Checks a parsed project's file by itself. */
+export function analyzeProject(
   file: string,
   text: string,
-): Promise<{ readonly content: ProjectFile | null; readonly problems: readonly LocatedProblem[] }> {
-  const { value, readable, problems: faults } = await parseYaml(text);
+  { value, readable, problems: faults }: ParsedYaml,
+): { readonly content: ProjectFile | null; readonly problems: readonly LocatedProblem[] } {
   const checked = readable ? checkProject(value) : { content: null, problems: [] };
   const problems = [...keyProblems(text, value), ...faults, ...checked.problems];
   return { content: checked.content, problems: problems.map((problem) => inFile(file, problem)) };

@@ -115,6 +115,25 @@ describe("validate", () => {
 });
 
 describe("fmt", () => {
+  test("formats the project's file with the merchants' files, and reports its errors", async () => {
+    await put("access/shop.yaml", "version: 1\nmerchant: MC1\n");
+    await put(
+      "rolecall.yaml",
+      'enforce_all:   false\nenforce:\n  - rules: hq/policy.yaml   # ours\n    files: [ "access/**" ]\nversion: 1\n',
+    );
+    expect((await rolecall(["fmt"], { cwd })).stdout).toBe(
+      "formatted rolecall.yaml\n1 formatted, 1 unchanged\n",
+    );
+    const text =
+      'version: 1\nenforce:\n  - files: ["access/**"]\n    rules: hq/policy.yaml # ours\nenforce_all: false\n';
+    expect(await readFile(join(cwd, "rolecall.yaml"), "utf8")).toBe(text);
+    expect((await rolecall(["fmt", "--check", "."], { cwd })).stdout).toBe("2 already formatted\n");
+    await put("rolecall.yaml", "version: 1\nenforced: []\n");
+    const { code, stdout } = await rolecall(["fmt", "rolecall.yaml"], { cwd });
+    expect(stdout).toContain('Did you mean "enforce"?');
+    expect(code).toBe(1);
+  });
+
   const UGLY =
     "# ours\nmerchant: MC1\nversion: 1\nmembers:\n    - roles: [role_owner] # all\n      email: b@example.com\n    - {email: a@example.com}\n";
 

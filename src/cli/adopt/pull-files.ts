@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { loadMerchants } from "../../config/load-merchants.ts";
+import type { ProjectAccess } from "../../config/load-project.ts";
 import type { ReadSource } from "../../config/load-sources.ts";
 import { MERCHANT } from "../../config/schema/text-schemas.ts";
 import { oneLine } from "../../lib/escape.ts";
@@ -15,6 +16,7 @@ import { hangingLines } from "../../render/text/wrap.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { defaultPath, sourceReader } from "../files/find-files.ts";
 import { isFileError, type Loaded, loadStates } from "../files/load-states.ts";
+import { projectAccess } from "../files/project-access.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import { printDiagnostics } from "../session/plan-merchants.ts";
@@ -193,9 +195,24 @@ export async function loadPatched(
   io: Io,
 ): Promise<Pick<Loaded, "states" | "diagnostics">> {
   const files = [...new Set([...all, ...states].map(({ origin }) => resolve(io.cwd, origin.file)))];
-  const judging = { now: io.now(), judge: judgeDeclared };
+  const projects = (await projectAccess(files, io.cwd)).map((access) => withCreated(access, patches, io.cwd));
+  const judging = { now: io.now(), judge: judgeDeclared, projects };
   const { merchants, diagnostics } = await loadMerchants(files, patchedReader(patches, io.cwd), judging);
   return { states: merchants.flatMap(({ state }) => state ?? []), diagnostics };
+}
+
+/** Returns the access to projects with the files that patches would create. */
+function withCreated(access: ProjectAccess, patches: readonly FilePatch[], cwd: string): ProjectAccess {
+  const created = patches.flatMap(({ file, before }) =>
+    before === null ? access.placesOf(resolve(cwd, file)) : [],
+  );
+  return {
+    ...access,
+    listIn: async (root, folder) => [
+      ...(await access.listIn(root, folder)),
+      ...created.filter((place) => place.root === root && place.path.startsWith(folder)),
+    ],
+  };
 }
 
 /** Reads files as the patches would leave them. */

@@ -1,6 +1,8 @@
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { type FormattedFile, formatFile, writeCurrentNames } from "../../config/format/format-file.ts";
 import { loadMerchants, type PreviousName } from "../../config/load-merchants.ts";
+import { PROJECT_FILE } from "../../config/schema/project-schema.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { grouped } from "../../lib/text.ts";
 import { judgeDeclared } from "../../plan/judge/judge-rules.ts";
@@ -8,7 +10,7 @@ import { renderDiagnostics } from "../../render/text/failure-text.ts";
 import { ExitCode, type Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import { writeAtomically } from "./atomic-write.ts";
-import { readYamlFiles, sourceReader, type TextFile } from "./find-files.ts";
+import { projectRoot, readYamlFiles, sourceReader, type TextFile } from "./find-files.ts";
 import { projectAccess } from "./project-access.ts";
 import { selectFiles } from "./scan-files.ts";
 
@@ -26,11 +28,16 @@ export async function formatFiles(
   options: FmtCommandOptions,
   io: Io,
 ): Promise<ExitCode> {
-  const files = await readYamlFiles(paths, io.cwd);
+  const project = join(projectRoot(io.cwd, io.cwd), PROJECT_FILE);
+  const named = await readYamlFiles(paths, io.cwd);
+  // A project's file is as much of the project as the folder of its merchants.
+  const more = paths.length === 0 && existsSync(project) ? await readYamlFiles([project], io.cwd) : [];
+  const files = [...more, ...named];
   const fixed = options.fix ? await fixFiles(paths, files, io) : files;
   const before = new Map(files.map(({ file, text }) => [file, text]));
   const results = fixed.map(({ file, text }) => {
-    const result = formatFile(file, text, options.sort ? "sorted" : "kept");
+    const kind = resolve(io.cwd, file) === project ? "project" : "merchant";
+    const result = formatFile(file, text, options.sort ? "sorted" : "kept", kind);
     const isFixed = "text" in result && text !== before.get(file);
     return { file, result: isFixed ? { ...result, changed: true } : result };
   });

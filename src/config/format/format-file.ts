@@ -3,6 +3,7 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import { isError } from "../diagnostics/rule-table.ts";
 import { toDiagnostics } from "../diagnostics/to-diagnostics.ts";
 import type { PreviousName } from "../load-merchants.ts";
+import { analyzeProject } from "../load-project.ts";
 import { analyzeSource } from "../load-sources.ts";
 import { fieldsOf, listOf } from "../values.ts";
 import { YAML_DIALECT } from "../yaml/document.ts";
@@ -27,9 +28,17 @@ const BOM = "\uFEFF";
 const MAX_ROUNDS = 4;
 
 /** Puts a file in canonical order and style; keeps its meaning, comments, line ends and byte order mark. */
-export function formatFile(file: string, text: string, entries: EntryOrder = "kept"): FormattedFile {
+export function formatFile(
+  file: string,
+  text: string,
+  entries: EntryOrder = "kept",
+  kind: "merchant" | "project" = "merchant",
+): FormattedFile {
   if (text.length > LONGEST) return { longest: LONGEST };
-  const { problems } = analyzeSource(file, text, parse(text), Number.NEGATIVE_INFINITY);
+  const { problems } =
+    kind === "project"
+      ? analyzeProject(file, text, parse(text))
+      : analyzeSource(file, text, parse(text), Number.NEGATIVE_INFINITY);
   if (problems.some(isError)) {
     return { diagnostics: toDiagnostics(new Map([[file, text]]), problems) };
   }

@@ -1,7 +1,8 @@
 import { type Document, isAlias, isMap, isNode, isPair, isSeq, type YAMLMap, type YAMLSeq } from "yaml";
 import type { Path } from "../diagnostics/problem.ts";
 import { keysAt } from "../schema/merchant-schema.ts";
-import { fieldsOf, listOf } from "../values.ts";
+import { projectSchema } from "../schema/project-schema.ts";
+import { fieldsOf, listOf, unique } from "../values.ts";
 import { keyText } from "../yaml/document.ts";
 import { type Entry, headOf, joinComments, setHead } from "./print-document.ts";
 
@@ -23,7 +24,7 @@ export function canonicalKeys(path: Path): readonly string[] {
   // The keys of one item are those of all.
   const shape = path.map((segment) => (typeof segment === "number" ? 0 : segment));
   const name = JSON.stringify(shape);
-  const keys = knownKeys.get(name) ?? keysAt(shape);
+  const keys = knownKeys.get(name) ?? unique([...keysAt(shape), ...keysAt(shape, projectSchema)]);
   knownKeys.set(name, keys);
   return keys;
 }

@@ -1,4 +1,4 @@
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openShop, type Shop } from "../../support/shop.ts";
@@ -94,6 +94,21 @@ test("without a terminal it shows the patch, and says what to do", async () => {
   expect(code).toBe(1);
   expect(stdout).toContain("+++ b/access/mc0demo1.yaml\n@@ -0,0 +1,48 @@\n+version: 1\n");
   expect(stderr).toContain("run the command again with --yes");
+});
+
+test("writes no section that the project does not allow, and the first file of a glob where it allows all", async () => {
+  const rules = (allow: string) =>
+    `version: 1\nenforce:\n  - { files: ["access/**"], allow: [${allow}] }\nenforce_all: true\n`;
+  await shop.write("rolecall.yaml", rules("members, sync"));
+  const { code, stderr } = await shop.run(["pull", "MC0DEMO1", "--yes", "--quiet"]);
+  expect(code).toBe(1);
+  expect(stderr).toContain('This file must not have "ignore". Enforced by rolecall.yaml:3:30.');
+  expect(stderr).toContain('This file must not have "roles". Enforced by rolecall.yaml:3:30.');
+  expect(stderr).toContain("The files would have 2 errors, so that nothing is written.");
+  await shop.write("rolecall.yaml", rules("ignore, roles, members, sync"));
+  const allowed = await shop.run(["pull", "MC0DEMO1"]);
+  expect(allowed.stdout).toContain("+++ b/access/mc0demo1.yaml\n");
+  await rm(join(shop.folder, "rolecall.yaml"));
 });
 
 test("writes a new file, whose plan has no changes", async () => {

@@ -69,6 +69,7 @@ export type {
   DesiredMember,
   DesiredRole,
   DesiredState,
+  Duration,
   EnforcedRules,
   Environment,
   From,

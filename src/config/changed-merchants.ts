@@ -125,6 +125,7 @@ function policiesMeaning({
   requireUntil,
   requireMfa,
   forbidPermissions,
+  longestGrants = {},
   ...rest
 }: Policies): unknown {
   rest satisfies Record<string, never>;
@@ -132,6 +133,7 @@ function policiesMeaning({
     emailDomains && asSet(emailDomains),
     asSet(separate.map(asSet)),
     maxHolders,
+    Object.fromEntries(Object.entries(longestGrants).map(([role, { ms }]) => [role, ms])),
     ...[requireUntil, requireMfa, forbidPermissions].map(asSet),
   ];
 }

@@ -1,17 +1,17 @@
 import { isLiteralGlob } from "../lib/text.ts";
 import type {
   Check,
+  Duration,
   EnforcedRules,
   GuardSettings,
   IgnorePatterns,
   Origin,
   Policies,
-  Reinvite,
   RemovalLimit,
   SyncOptions,
 } from "../model/desired.ts";
 import type { MerchantFile } from "./schema/merchant-schema.ts";
-import { omitUndefined, unique } from "./values.ts";
+import { omitUndefined, parsePeriod, unique } from "./values.ts";
 
 /** A file without errors. */
 export interface ValidFile {
@@ -31,11 +31,9 @@ export function normaliseSync(all: readonly ValidFile[]): SyncOptions {
   };
 }
 
-const HOUR = 3_600_000;
-const UNITS: Readonly<Record<string, number>> = { w: 168 * HOUR, d: 24 * HOUR, h: HOUR };
-
-function period(text: string): Exclude<Reinvite, boolean> {
-  return { text, ms: Number.parseInt(text, 10) * (UNITS[text.slice(-1)] ?? Number.NaN) };
+/** Parses a period that the schema has accepted. */
+function period(text: string): Duration {
+  return parsePeriod(text) ?? { text, ms: 0 };
 }
 
 /** Combines the `ignore` globs of all files. */
@@ -114,7 +112,13 @@ export function normalisePolicies(
             currentName,
             Math.min,
           ),
-    requireUntil: require_until ? names(each.flatMap((policies) => policies.require_until ?? [])) : [],
+    requireUntil: require_until
+      ? names(each.flatMap((policies) => rolesWithEnd(policies.require_until)))
+      : [],
+    longestGrants: longestGrants(
+      each.map((policies) => policies.require_until),
+      currentName,
+    ),
     requireMfa: require_mfa ? names(each.flatMap((policies) => policies.require_mfa ?? [])) : [],
     forbidPermissions: forbid_permissions
       ? unique(each.flatMap((policies) => policies.forbid_permissions ?? []))
@@ -189,7 +193,7 @@ function ruleNames({ content: { guards, policies, checks } }: ValidFile): readon
     ...Object.keys(guards?.min_holders ?? {}),
     ...(policies?.separate?.flat() ?? []),
     ...Object.keys(policies?.max_holders ?? {}),
-    ...(policies?.require_until ?? []),
+    ...rolesWithEnd(policies?.require_until),
     ...(policies?.require_mfa ?? []),
     ...(checks ?? []).flatMap((check) =>
       "only" in check
@@ -199,6 +203,29 @@ function ruleNames({ content: { guards, policies, checks } }: ValidFile): readon
         : [],
     ),
   ];
+}
+
+type RequiredEnds = NonNullable<MerchantFile["policies"]>["require_until"];
+
+function rolesWithEnd(required: RequiredEnds): readonly string[] {
+  return Array.isArray(required) ? required : Object.keys(required ?? {});
+}
+
+/** Combines the limits of all files by role, also under its previous name; of several, the shortest counts. */
+function longestGrants(
+  all: readonly RequiredEnds[],
+  currentName: (role: string) => string,
+): Policies["longestGrants"] {
+  const limits = new Map<string, Duration>();
+  for (const required of all) {
+    if (required === undefined || Array.isArray(required)) continue;
+    for (const [role, text] of Object.entries(required)) {
+      const limit = period(text);
+      const known = limits.get(currentName(role));
+      if (known === undefined || limit.ms < known.ms) limits.set(currentName(role), limit);
+    }
+  }
+  return limits.size === 0 ? undefined : Object.fromEntries(limits);
 }
 
 /** Merges records that have no conflicting fields. */

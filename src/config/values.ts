@@ -1,4 +1,4 @@
-import type { From, Until } from "../model/desired.ts";
+import type { Duration, From, Until } from "../model/desired.ts";
 import type { Kind, Path } from "./diagnostics/problem.ts";
 
 /** Returns the YAML kind of a plain value. */
@@ -181,4 +181,13 @@ function dayNumber([, years, months, days]: readonly string[]): number | null {
   const dayOfCentury =
     yearOfCentury * 365 + Math.floor(yearOfCentury / 4) - Math.floor(yearOfCentury / 100) + dayOfYear;
   return century * 146_097 + dayOfCentury - 719_468;
+}
+
+const HOUR = 3_600_000;
+const UNITS: Readonly<Record<string, number>> = { w: 168 * HOUR, d: 24 * HOUR, h: HOUR };
+
+/** Parses a number of weeks, days or hours; null for another text. */
+export function parsePeriod(text: string): Duration | null {
+  const [, number, unit = ""] = /^([1-9]\d{0,4})([wdh])$/.exec(text) ?? [];
+  return number === undefined ? null : { text, ms: Number(number) * (UNITS[unit] ?? 0) };
 }

@@ -88,8 +88,14 @@ export interface DesiredMember {
   readonly origin: Origin;
 }
 
+/** A length of time: its text, such as `30d`, and in ms. */
+export interface Duration {
+  readonly text: string;
+  readonly ms: number;
+}
+
 /** The renewal of expired invitations: always, never, or while the entry's last commit is younger than a period. */
-export type Reinvite = boolean | { readonly text: string; readonly ms: number };
+export type Reinvite = boolean | Duration;
 
 /** The options for reconciling a merchant's file with the live state. */
 export interface SyncOptions {
@@ -134,6 +140,8 @@ export interface Policies {
   readonly maxHolders: Readonly<Record<string, number>>;
   /** Roles that are only ever granted with an end date. */
   readonly requireUntil: readonly string[];
+  /** Role → longest time until the end of a new grant; each of them is in `requireUntil`. Absent: none. */
+  readonly longestGrants?: Readonly<Record<string, Duration>>;
   /** Roles whose holders must have MFA on login; a pending member counts as unknown. */
   readonly requireMfa: readonly string[];
   /** Permissions that no custom role may grant. */

@@ -43,7 +43,8 @@ export type BreachCode =
   | "policy-forbidden-permission"
   | "policy-max-holders"
   | "policy-require-until"
-  | "policy-separate";
+  | "policy-separate"
+  | "policy-until-limit";
 
 /** A grant of a member; the role by its declared name, else as written in the grant. */
 export interface GrantSubject {

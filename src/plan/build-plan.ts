@@ -30,6 +30,7 @@ import { blockHeldRoles, guardMinHolders } from "./judge/holders.ts";
 import { ignoredAccess, ignoredEntries } from "./judge/ignored.ts";
 import { detectRenames, impactOf } from "./judge/impact.ts";
 import { declaredViolations, type Judgement, judgePlan } from "./judge/judge-rules.ts";
+import { judgeGrants } from "./judge/long-grants.ts";
 import { applyFileOverrides } from "./judge/overrides.ts";
 import { refusalOfUndo, toRefusal } from "./judge/refusals.ts";
 import { misspeltInRules, rolesInRules, unknownInRules, unknownMembersInRules } from "./judge/rule-roles.ts";
@@ -159,13 +160,21 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
   // A replaced role counts as one role before and after, even if its successor exists already.
   const left = apart ? accessAfter(joined, changes, { mergeReplacedRoles: true }) : after;
   const find = roleFinder(left);
-  const judge = (rules: DesiredState, findRole = find): Judgement =>
-    judgePlan(
+  const judge = (rules: DesiredState, findRole = find): Judgement => {
+    const judgement = judgePlan(
       rules,
       { access: left, settled: joinedAfter, find: findRole },
       // An undo does not depend on the file.
       { before: joined, declared: () => (byFile ? declaredViolations(rules, now) : []) },
     );
+    if (!byFile) return judgement;
+    const grants = judgeGrants(rules, { find: findRole, before: joined, base, now });
+    return {
+      ...judgement,
+      refusals: [...judgement.refusals, ...grants.refusals],
+      findings: [...judgement.findings, ...grants.findings],
+    };
+  };
   const judged = judge(own);
   const judgedBy = (rules: DesiredState, { callerId }: Pick<typeof guarded, "callerId">): Judgement => {
     const kept = accessAfter(joined, changes, { mergeReplacedRoles: true });

@@ -95,6 +95,7 @@ describe("merchants whose resolved state is another one", () => {
     ["roles to keep apart", "[Lead, Auditor]", "[Cashier, Auditor]"],
     ["the most holders", "Lead: 3", "Lead: 4"],
     ["roles that need an end", "require_until: [Auditor]", "require_until: []"],
+    ["roles that need an end soon", "require_until: [Auditor]", "require_until: { Auditor: 900d }"],
     ["roles that need MFA", "require_mfa: [role_admin]", "require_mfa: [role_owner]"],
     ["a forbidden permission", "[payouts_edit, stock_edit]", "[payouts_edit]"],
     ["who alone can", '"role:Lead"', '"role:Cashier"'],

@@ -29,7 +29,7 @@ export interface FileValue {
     readonly email_domains?: readonly string[];
     readonly separate?: readonly (readonly string[])[];
     readonly max_holders?: Readonly<Record<string, number>>;
-    readonly require_until?: readonly string[];
+    readonly require_until?: readonly string[] | Readonly<Record<string, string>>;
     readonly require_mfa?: readonly string[];
     readonly forbid_permissions?: readonly string[];
   };
@@ -374,7 +374,16 @@ function rules(declared: readonly string[]) {
             fc.uniqueArray(role, { minLength: 2, maxLength: 3 }).map((set) => [set]),
           ),
           max_holders: rarely(2, count(3)),
-          require_until: rarely(4, fc.uniqueArray(role, { maxLength: 1 })),
+          require_until: rarely(
+            4,
+            fc.oneof(
+              fc.uniqueArray(role, { maxLength: 1 }),
+              fc.dictionary(role, fc.constantFrom("4h", "2w", "15d", "30d", "1d"), {
+                maxKeys: 2,
+                noNullPrototype: true,
+              }),
+            ),
+          ),
           require_mfa: rarely(3, fc.uniqueArray(role, { maxLength: 1 })),
           forbid_permissions: rarely(4, fc.subarray([...PERMISSIONS], { maxLength: 1 })),
         })

@@ -58,6 +58,7 @@ export function refusedBy(
   );
   put("email-domains", leavesDomains(wanted));
   put("require-until", grantsForever(wanted));
+  put("until-limit", grantsTooLong(wanted, expected));
   put("forbid-permissions", grantsForbidden(wanted, expected));
   const { policies = {}, checks = [] } = wanted.file;
   for (const set of policies.separate ?? []) put("separate", breaksSeparation(set, sides));
@@ -142,11 +143,39 @@ function leavesDomains({ file, members }: Wanted): boolean {
 
 /** Only the files give a role, so only they can give it without an end. */
 function grantsForever({ file, members }: Wanted): boolean {
-  const roles = file.policies?.require_until ?? [];
+  const required = file.policies?.require_until ?? [];
+  const roles = Array.isArray(required) ? required : Object.keys(required);
   const isEndless = members?.some(
     ({ ended, endless }) => !ended && roles.some((role) => endless.includes(role)),
   );
   return isEndless ?? false;
+}
+
+/** A grant that nobody holds yet ends too far away from its beginning, or from now; nobody can know of others when they began. */
+function grantsTooLong(
+  { file, members, now, roles: declared, left }: Wanted,
+  { live, finalNames }: Expected,
+): boolean {
+  const required = file.policies?.require_until ?? {};
+  if (Array.isArray(required)) return false;
+  return Object.entries(required).some(([role, limit]) =>
+    (members ?? [])
+      .filter(({ email }) => !left.has(email))
+      .some(({ email, id, ends, isBack }) => {
+        const grant = [...ends].find(([name]) => declaredName(name, declared) === role)?.[1];
+        if (grant?.until === undefined || grant.until.at <= now) return false;
+        const hours =
+          Number.parseInt(limit, 10) * { h: 1, d: 24, w: 168 }[limit.slice(-1) as "h" | "d" | "w"];
+        const isWholeDay = grant.until.isDate && !limit.endsWith("h");
+        const last = grant.until.at - (isWholeDay ? 24 * 3_600_000 : 0);
+        if (last - (grant.from ?? now) <= hours * 3_600_000) return false;
+        const person =
+          live.members.find((one) => one.id === id) ??
+          live.members.findLast((one) => one.email?.toLowerCase() === email);
+        const holds = person?.roles.some((held) => (finalNames.get(held) ?? held) === role) ?? false;
+        return !(holds || (isBack && person !== undefined));
+      }),
+  );
 }
 
 function grantsForbidden({ file, roles }: Wanted, expected: Expected): boolean {

@@ -15,6 +15,7 @@ export interface Wanted {
   readonly members: readonly WantedMember[] | null;
   /** Addresses, in lower case, of which nobody holds anything any more. */
   readonly left: ReadonlySet<string>;
+  readonly now: number;
   readonly additive: { readonly roles: boolean; readonly members: boolean };
   readonly reinvite: boolean;
   readonly replaceRoles: boolean;
@@ -39,6 +40,16 @@ export interface WantedMember {
   readonly ended: boolean;
   /** Whether the person holds nothing for a time, and is not invited either. */
   readonly away: boolean;
+  /** Whether the file has a suspension, whatever its dates. */
+  readonly isBack: boolean;
+  /** All grants with the dates that count for them, in the file's words. */
+  readonly ends: ReadonlyMap<string, Term>;
+}
+
+/** When a grant begins and ends, with its membership; as a date its last day is whole. */
+interface Term {
+  readonly from?: number;
+  readonly until?: { readonly at: number; readonly isDate: boolean };
 }
 
 /** The moment at which access ends. */
@@ -81,6 +92,7 @@ export function wantedOf({ files, now }: Pick<Case, "files" | "now">): Wanted | 
     roles,
     members: members?.map((one) => ({ ...one, ended: one.ended || left.has(one.email) })) ?? null,
     left,
+    now,
     additive: { roles: sync.roles === "additive", members: sync.members === "additive" },
     reinvite: sync.reinvite ?? true,
     replaceRoles: sync.replace_roles ?? false,
@@ -295,6 +307,24 @@ function person(
       !isNow({ ...(from !== null && { from }), ...(until !== null && { until }) }, now) ||
       (ends.size > 0 && held.length === 0),
     away,
+    isBack: suspended !== null,
+    ends: new Map(
+      [...ends].map(([role, grant]) => [
+        role,
+        termOf([grant, { ...(from !== null && { from }), ...(until !== null && { until }) }]),
+      ]),
+    ),
+  };
+}
+
+/** The latest beginning and the earliest end of several. */
+function termOf(all: readonly Dates[]): Term {
+  const starts = all.flatMap(({ from }) => (from === undefined ? [] : [startOf(from)]));
+  const stops = all.flatMap(({ until }) => (until === undefined ? [] : [until]));
+  const [first] = stops.sort((a, b) => endOf(a) - endOf(b));
+  return {
+    ...(starts.length > 0 && { from: Math.max(...starts) }),
+    ...(first !== undefined && { until: { at: endOf(first), isDate: first.length === 10 } }),
   };
 }
 

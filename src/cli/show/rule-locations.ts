@@ -125,6 +125,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   separate: ["policies", "separate"],
   "max-holders": ["policies", "max_holders"],
   "require-until": ["policies", "require_until"],
+  "until-limit": ["policies", "require_until"],
   "require-mfa": ["policies", "require_mfa"],
   "forbid-permissions": ["policies", "forbid_permissions"],
 };

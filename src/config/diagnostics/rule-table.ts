@@ -40,7 +40,7 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "bad-merchant": error("A merchant code has 1 to 64 letters, digits, hyphens and underscores."),
   "bad-number": error("A number in metadata can be represented exactly in JSON."),
   "bad-override": error("`overrides` lists overrides such as `max-removals=5@35e43f876462`."),
-  "bad-period": error("`reinvite.for` is a number of weeks, days or hours such as `30d`."),
+  "bad-period": error("A period is a number of weeks, days or hours such as `30d`."),
   "bad-removal-limit": error("`max_removals` is a share such as `25%`, or a count."),
   "bad-role-id": error("The id of a role begins with `role_`."),
   "bad-until": error("`until` and `from` are existing dates, or timestamps with a time zone."),
@@ -87,7 +87,7 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "leaver-listed": warning("Nobody is listed who has left (`leavers`)."),
   "literal-key": error("A file contains no API key."),
   "looser-setting": error(
-    "A merchant's file sets `max_removals`, `min_holders` or `max_holders` no looser than what it includes.",
+    "A merchant's file sets `max_removals`, `min_holders`, `max_holders` or `require_until` no looser than what it includes.",
   ),
   "merge-conflict": error("A file has no conflict that git left in it."),
   "merge-key": error("Metadata has no merge key (`<<`). Elsewhere `<<` is an `unknown-key`."),
@@ -102,6 +102,7 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "policy-max-holders": refusal("No role has more holders than allowed (`max_holders`)."),
   "policy-require-until": refusal("These roles are granted with an end date only (`require_until`)."),
   "policy-separate": refusal("Nobody holds two roles that are kept separate (`separate`)."),
+  "policy-until-limit": warning("A new grant ends soon enough (`require_until`)."),
   "previous-role-name": warning("A renamed role is referred to by its new name."),
   "previously-declared": error(
     "A previous name is not the name of another role, unless that one was renamed too.",

@@ -263,6 +263,7 @@ export const POLICY_MESSAGES: MessageTable<PolicyProblem["code"]> = {
   "policy-forbidden-permission": judged,
   "policy-max-holders": judged,
   "policy-require-until": judged,
+  "policy-until-limit": judged,
   "policy-separate": judged,
   "holders-contradiction": ({ role, min, max }, first) => ({
     message: `${quote(role)} may have at most ${counted(max, "holder")}, but must keep ${min} (${first}).`,

@@ -111,7 +111,7 @@ export function subject(path: Path): string {
   }
   const list = path.at(-2);
   if (typeof key === "string") {
-    return list === "min_holders" || list === "max_holders"
+    return list === "min_holders" || list === "max_holders" || list === "require_until"
       ? `${quote(key)} under ${quote(list)}`
       : quote(key);
   }

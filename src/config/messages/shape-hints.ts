@@ -120,6 +120,9 @@ function scalarHint(path: Path, value: number | boolean): string {
   if (key === "until" || key === "from") {
     return "Write a whole date, such as 2027-01-31.";
   }
+  if (path.at(-2) === "require_until" && typeof value === "number") {
+    return `Write a period, such as ${Math.abs(Math.trunc(value)) || 30}d.`;
+  }
   return typeof value === "number"
     ? "YAML reads this as a number. Put it in quotes to make it text."
     : "Put it in quotes to make it text.";

@@ -111,9 +111,9 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
     message: `${quote(value)} is not an override.`,
     hint: "Copy it from the plan, where it looks like max-removals=5@35e43f876462: a guard, a value, and the first 12 or more characters of the plan's fingerprint.",
   })),
-  "bad-period": formatMessages(({ value }) => ({
-    message: `"for" must be a period such as 30d, not ${asWritten(value)}.`,
-    hint: "A whole number of weeks (w), days (d) or hours (h); to renew without limit, write reinvite: true.",
+  "bad-period": formatMessages(({ path, value }) => ({
+    message: `${subject(path)} must be a period such as 30d, not ${asWritten(value)}.`,
+    hint: `A whole number of weeks (w), days (d) or hours (h)${path.at(-1) === "for" ? "; to renew without limit, write reinvite: true" : ""}.`,
   })),
   "bad-removal-limit": formatMessages(({ value }) => ({
     message: `"max_removals" must be a percentage such as 25%, or a whole number, not ${asWritten(value)}.`,

@@ -2,7 +2,7 @@ import { openSuggester } from "../../lib/suggest.ts";
 import type { FileLocation, LocatedProblem, Path, Problem } from "../diagnostics/problem.ts";
 import { locationOf, type RawAdjustment, type RawFile, type RawRole, renamedRoles } from "../raw-file.ts";
 import { MAX_PERMISSIONS } from "../schema/text-schemas.ts";
-import { countOf, kindOf, repeats, textOf, valueAt } from "../values.ts";
+import { countOf, kindOf, parsePeriod, repeats, textOf, valueAt } from "../values.ts";
 import { pairsAt, type RuleContext } from "./rule-context.ts";
 
 /** Requires that an adjustment has no other key but the role's name, and changes something. */
@@ -121,6 +121,14 @@ export function strictLimits(merchant: RuleContext): readonly LocatedProblem[] {
   const renamed = renamedRoles(roles);
   const all = [
     ...rawFiles.flatMap(removalLimits),
+    ...pairsAt(merchant, "policies", "require_until").flatMap(
+      ({ name, value, location }): readonly Limit[] => {
+        const limit = typeof value === "string" ? parsePeriod(value) : null;
+        const path = ["policies", "require_until", name];
+        const key = JSON.stringify(["require_until", renamed.get(name) ?? name]);
+        return limit === null ? [] : [{ path, key, value, strictness: -limit.ms, location }];
+      },
+    ),
     ...HOLDER_LIMITS.flatMap(({ section, key, sign }) =>
       pairsAt(merchant, section, key).flatMap(({ name, value, location }): readonly Limit[] => {
         const count = countOf(value);

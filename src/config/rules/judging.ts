@@ -12,7 +12,7 @@ import {
   rolesByOtherNames,
 } from "../raw-file.ts";
 import type { MerchantFile } from "../schema/merchant-schema.ts";
-import { countOf, fieldsOf, listOf, textOf, valueAt } from "../values.ts";
+import { countOf, fieldsOf, listOf, parsePeriod, textOf, valueAt } from "../values.ts";
 import { pairsAt, type RuleContext } from "./rule-context.ts";
 
 /** Converts breaches to problems at their locations in the files; one of each kind per location. */
@@ -174,7 +174,13 @@ function readablePolicies(fields: Readonly<Record<string, unknown>>): NonNullabl
     ...(Array.isArray(domains) && domains.every(isText) && { email_domains: domains }),
     separate: listOf(separate).map((roles) => texts(listOf(roles))),
     max_holders: Object.fromEntries(most),
-    require_until: texts(listOf(require_until)),
+    require_until: Array.isArray(require_until)
+      ? texts(require_until)
+      : Object.fromEntries(
+          Object.entries(fieldsOf(require_until)).flatMap(([role, value]) =>
+            typeof value === "string" && parsePeriod(value) !== null ? [[role, value] as const] : [],
+          ),
+        ),
     forbid_permissions: texts(listOf(forbid_permissions)),
   };
 }

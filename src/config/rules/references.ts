@@ -137,6 +137,7 @@ function ruleReferences(merchant: RuleContext): readonly Reference[] {
   ].flatMap(({ value, location }) => (textOf(value) === null ? [] : [{ text: String(value), location }]));
   const keys = [
     ...pairsAt(merchant, "policies", "max_holders"),
+    ...pairsAt(merchant, "policies", "require_until"),
     ...pairsAt(merchant, "guards", "min_holders"),
   ].flatMap(({ name, location }) =>
     name.trim() === "" || name === "__proto__" || name === "<<"

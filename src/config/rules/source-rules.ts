@@ -161,6 +161,7 @@ function plainMaps({ fields }: RawFile): readonly Problem[] {
   return [
     ["guards", "min_holders"],
     ["policies", "max_holders"],
+    ["policies", "require_until"],
   ].flatMap(([section = "", key = ""]) =>
     Object.keys(fieldsOf(fieldsOf(fields[section])[key])).flatMap((name) =>
       checkKey(name, [section, key, name]),

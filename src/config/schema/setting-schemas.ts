@@ -193,7 +193,13 @@ export const policies = described(
       default: {},
       examples: [{ role_admin: 3 }],
     }),
-    require_until: texts("End required", "Roles that are granted with an end date only.", [["Contractor"]]),
+    require_until: optional(z.union([z.array(text()), z.record(text(), matching(PERIOD, "bad-period"))]), {
+      title: "End required",
+      description:
+        "Roles that are granted with an end date only: a list, or by role how far away the end of a new grant may be, in weeks (w), days (d) or hours (h), from now or from its beginning.",
+      default: [],
+      examples: [["Contractor"], { Contractor: "90d", role_admin: "4h" }],
+    }),
     require_mfa: texts(
       "MFA required",
       "Roles whose holders have MFA on login. For a member who has not accepted yet, it is unknown.",

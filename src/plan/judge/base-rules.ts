@@ -1,9 +1,19 @@
 import { canonicalJson } from "../../lib/json-text.ts";
-import type { Check, DesiredRole, DesiredState, EnforcedRules, RemovalLimit } from "../../model/desired.ts";
+import type {
+  Check,
+  DesiredRole,
+  DesiredState,
+  Duration,
+  EnforcedRules,
+  RemovalLimit,
+} from "../../model/desired.ts";
 import type { Finding, Refusal } from "../../model/plan.ts";
 
 /** The rules of a base branch, with the roles that they name, and those that its project enforces. */
-export type BaseRules = Pick<DesiredState, "guards" | "policies" | "checks" | "roles" | "enforced">;
+export type BaseRules = Pick<
+  DesiredState,
+  "guards" | "policies" | "checks" | "roles" | "enforced" | "members"
+>;
 
 /** Enforced rules as those of a desired state, in which renamed roles have their current names. */
 export interface EnforcedSet {
@@ -74,6 +84,7 @@ export function withRulesOf(base: BaseRules, head: DesiredState): DesiredState {
       separate: policies.separate.map(namesOf),
       maxHolders: byName(policies.maxHolders, nameOf, Math.min),
       requireUntil: namesOf(policies.requireUntil),
+      ...(policies.longestGrants && { longestGrants: longestByName(policies.longestGrants, nameOf) }),
       requireMfa: namesOf(policies.requireMfa),
     },
     checks: checks.map((check) => withCurrentNames(check, nameOf)),
@@ -114,6 +125,18 @@ function byName(
   for (const [role, number] of Object.entries(numbers)) {
     const name = nameOf(role);
     named.set(name, stricter(number, named.get(name) ?? number));
+  }
+  return Object.fromEntries(named);
+}
+
+function longestByName(
+  periods: Readonly<Record<string, Duration>>,
+  nameOf: (role: string) => string,
+): Readonly<Record<string, Duration>> {
+  const named = new Map<string, Duration>();
+  for (const [role, period] of Object.entries(periods)) {
+    const known = named.get(nameOf(role));
+    if (known === undefined || period.ms < known.ms) named.set(nameOf(role), period);
   }
   return Object.fromEntries(named);
 }

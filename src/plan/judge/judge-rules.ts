@@ -13,6 +13,7 @@ import {
   type Violation,
 } from "./checks.ts";
 import type { FindingData } from "./findings.ts";
+import { longGrants } from "./long-grants.ts";
 import { hasPolicies, mfaUnknown, policyViolations } from "./policies.ts";
 import { list, type RefusalData, type Tense, toExistingViolation, toRefusal } from "./refusals.ts";
 
@@ -114,13 +115,16 @@ export function judgeDeclared(declared: DeclaredAccess, now: number): readonly B
   if (!hasPolicies(declared) && declared.checks.length === 0) return [];
   const judged = openDeclared(declared, now, { steps: MAX_STEPS });
   try {
+    const long = longGrants(declared, judged.find, now).map(({ data, key }) =>
+      breach("policy-until-limit", { kind: "grant", email: data.name, role: key }, data),
+    );
     const violations = violationsIn(declared, judged);
-    if (violations.length === 0) return [];
+    if (violations.length === 0) return long;
     const context = {
       ...judged,
       held: new Map(judged.access.people.map(({ name, roles }) => [name, roles])),
     };
-    return oneForEachOnly(violations).flatMap((violation) => breachesOf(violation, context));
+    return [...oneForEachOnly(violations).flatMap((violation) => breachesOf(violation, context)), ...long];
   } catch (error) {
     if (error instanceof TooMuchWork) return null;
     throw error;

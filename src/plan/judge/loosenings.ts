@@ -152,7 +152,16 @@ function fewestHolders(settings: GuardSettings["minHolders"]): Readonly<Record<s
 }
 
 function looserPolicies(base: Policies, head: Policies): readonly string[] {
-  const { emailDomains, separate, maxHolders, requireUntil, requireMfa, forbidPermissions, ...rest } = base;
+  const {
+    emailDomains,
+    separate,
+    maxHolders,
+    requireUntil,
+    requireMfa,
+    forbidPermissions,
+    longestGrants,
+    ...rest
+  } = base;
   rest satisfies Record<string, never>;
   const gone = (was: readonly string[], is: readonly string[], text: (one: string) => string) =>
     was.filter((one) => !is.includes(one)).map(text);
@@ -165,6 +174,12 @@ function looserPolicies(base: Policies, head: Policies): readonly string[] {
       return [`"${role}" may have ${max} → ${now ?? "any number of"} holders`];
     }),
     ...gone(requireUntil, head.requireUntil, (role) => `"${role}" may be granted without an end date`),
+    ...Object.entries(longestGrants ?? {}).flatMap(([role, { text, ms }]) => {
+      const now = head.longestGrants?.[role];
+      const isStillEnding = head.requireUntil.includes(role);
+      if (!isStillEnding || (now !== undefined && now.ms <= ms)) return [];
+      return [`"${role}" may be granted for ${text} → ${now?.text ?? "any time with an end"}`];
+    }),
     ...gone(requireMfa, head.requireMfa, (role) => `"${role}" no longer requires MFA on login`),
     ...gone(forbidPermissions, head.forbidPermissions, (one) => `custom roles may grant ${one}`),
   ];

@@ -64,6 +64,14 @@ export type RefusalData =
       /** Coverage by the file: the grant, only the member, or nothing. */
       readonly listed: "grant" | "member" | null;
     }
+  | {
+      readonly code: "until-limit";
+      readonly name: string;
+      readonly role: string;
+      readonly from: string | null;
+      readonly until: string;
+      readonly limit: string;
+    }
   | { readonly code: "require-mfa"; readonly name: string; readonly role: string }
   | { readonly code: "forbid-permissions"; readonly name: string; readonly permissions: readonly string[] }
   | {
@@ -261,6 +269,17 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         name,
         `${name} ${hold} "${role}" without an end date.`,
         UNTIL_HINTS[listed ?? "nothing"](role),
+      );
+    }
+    case "until-limit": {
+      const { name, role, from, until, limit } = data;
+      const since = from === null ? "" : `from ${from} `;
+      return policy(
+        code,
+        "member",
+        name,
+        `${name} ${hold} "${role}" ${since}until ${until}; the limit is ${limit}.`,
+        `Write an end within ${limit} ${from === null ? "from now" : `of ${from}`}.`,
       );
     }
     case "require-mfa": {

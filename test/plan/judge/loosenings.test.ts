@@ -123,6 +123,17 @@ test.each<readonly [base: string, head: string, texts: readonly string[]]>([
   ],
   // End dates, which no plan shows.
   [
+    "policies: { require_until: { Contractor: 90d, Payer: 4h, Approver: 1w } }",
+    "policies: { require_until: { Contractor: 13w, Payer: 2h } }",
+    ['"Approver" may be granted without an end date', '"Contractor" may be granted for 90d → 13w'],
+  ],
+  [
+    "policies: { require_until: { Contractor: 90d } }",
+    "policies: { require_until: [Contractor] }",
+    ['"Contractor" may be granted for 90d → any time with an end'],
+  ],
+  ["policies: { require_until: [Contractor] }", "policies: { require_until: { Contractor: 90d } }", []],
+  [
     "leavers:\n  - { email: a@example.com, from: 2099-01-01 }\n  - { email: b@example.com, from: 2099-01-01 }\n  - { email: c@example.com, from: 2099-01-01 }",
     "leavers:\n  - { email: A@example.com, from: 2099-01-01T01:00:00+01:00 }\n  - { email: b@example.com, from: 2099-01-02 }",
     [

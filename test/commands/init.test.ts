@@ -293,7 +293,7 @@ test.each([
     "a key without memberships",
     ["--yes", "--all"],
     { ROLECALL_API_KEY: "sk_test_nobody" },
-    /^The key's merchants cannot be listed\. The key in ROLECALL_API_KEY cannot list memberships: it is not .* No merchant without a file is among the key's memberships\. → Name one with --merchant CODE/,
+    /^The key's merchants cannot be listed\. The key in ROLECALL_API_KEY cannot list memberships: it is not .* --all selects none, since the key's merchants are unknown\. → Name one with --merchant CODE/,
   ],
   [
     "no base URL",

@@ -90,6 +90,16 @@ test("whoami needs no file, and then points to init", async () => {
   expect(code).toBe(0);
 });
 
+test("--key-env takes names that a shell can set", async () => {
+  for (const name of ["RETAIL-KEY", "7UP", "a b", ""]) {
+    const { code, stderr } = await whoami(["--key-env", name]);
+    expect([code, stderr.split("\n")[0]]).toEqual([
+      1,
+      "error: --key-env is given something that is not the name of an environment variable.",
+    ]);
+  }
+});
+
 test("every filter of the service is an option", async () => {
   expect(await idsOf("--type", "organization")).toEqual(["org_1"]);
   expect(await idsOf("--status", "pending")).toEqual(["MC3"]);

@@ -159,13 +159,16 @@ async function offered(
   { options, interview, connection, services, declared }: Choosing,
   io: Io,
 ): Promise<readonly string[]> {
-  const found = await listMerchants({ options, connection, services }, io);
+  const listed = await listMerchants({ options, connection, services }, io);
+  const found = listed ?? [];
   const open = found.filter(({ resource }) => !declared.has(resource.id));
   if (options.all && open.length > 0) return open.map(({ resource }) => resource.id);
   if (interview === null) {
-    const reason = options.all
-      ? "No merchant without a file is among the key's memberships."
-      : "No merchant is named, and there is no terminal to ask on.";
+    const none =
+      listed === null
+        ? "--all selects none, since the key's merchants are unknown."
+        : "No merchant without a file is among the key's memberships.";
+    const reason = options.all ? none : "No merchant is named, and there is no terminal to ask on.";
     throw new RolecallError("usage", reason, {
       hint:
         open.length === 0
@@ -195,13 +198,13 @@ async function offered(
 }
 
 /**
- * Lists the merchants among the key's memberships, by code: those with an accepted one, since no other gives access.
- * None if the key is not tied to a user, or the service does not list memberships.
+ * Lists the merchants among the key's memberships, by code: those with an accepted one, since no other gives access;
+ * `null` if the key is not tied to a user, or the service does not list memberships.
  */
 async function listMerchants(
   { options, connection, services }: Pick<Choosing, "options" | "connection" | "services">,
   io: Io,
-): Promise<readonly Membership[]> {
+): Promise<readonly Membership[] | null> {
   try {
     const filter = { type: "merchant", status: "accepted" } as const;
     const found = await announceIfSlow("Reading the key's memberships …", io, () =>
@@ -215,7 +218,7 @@ async function listMerchants(
     const style = styleFor(io.stderr, io, options.color);
     const reason = `The key's merchants cannot be listed. ${oneLine(error.message)}`;
     io.stderr.write(`${hangingLines(reason, style.columns, "", "  ").join("\n")}\n`);
-    return [];
+    return null;
   }
 }
 

@@ -15,7 +15,13 @@ import { openProgress } from "../progress/open-progress.ts";
 import { confirmAll } from "../review/confirm-apply.ts";
 import { failuresOf } from "../session/plan-merchants.ts";
 import { openServices } from "../session/services.ts";
-import { createSessions, type PlannedMerchant, plannedOnly, planSessions } from "../session/session.ts";
+import {
+  createSessions,
+  type Planned,
+  type PlannedMerchant,
+  plannedOnly,
+  planSessions,
+} from "../session/session.ts";
 import { driftsOf } from "../show/show-plans.ts";
 import {
   type AdoptedFiles,
@@ -62,7 +68,7 @@ export async function pullMerchants(
     const failed = planned.flatMap((one) => (one.status === "failed" ? one : []));
     if (failed.length > 0) io.stderr.write(`\n${renderUnread("pulled", failed, style)}`);
     const merchants = plannedOnly(planned);
-    if (failed.length === 0) checkMembers(merchants, options);
+    checkMembers(planned, targets, options);
     const { patches, conflicts, notes } = await patchesOf(merchants, targets, options, io);
     const isText = options.format === "text";
     if (isText) {
@@ -97,9 +103,15 @@ function refuseNewFile({ fresh }: PullTargets, options: PullCommandOptions): voi
   });
 }
 
-/** Throws RolecallError for an address of `--member` that is neither live nor declared. */
-function checkMembers(merchants: readonly PlannedMerchant[], { member }: PullCommandOptions): void {
-  if (member.length === 0) return;
+/** Throws RolecallError for an address of `--member` that is neither live nor declared, if all is read. */
+function checkMembers(
+  planned: readonly Planned[],
+  { valid }: PullTargets,
+  { member }: PullCommandOptions,
+): void {
+  const merchants = plannedOnly(planned);
+  // What could not be read, or has an error, may have the address.
+  if (member.length === 0 || merchants.length < planned.length || !valid) return;
   const known = new Set(
     merchants.flatMap(({ live, session }) =>
       [

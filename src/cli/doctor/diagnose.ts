@@ -11,7 +11,12 @@ import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 import { ExitCode, type Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import { announceIfSlow, serviceLog } from "../progress/log-progress.ts";
-import { type Connection, resolveConnection, resolveOwnConnection } from "../session/connection.ts";
+import {
+  type Connection,
+  requireVariable,
+  resolveConnection,
+  resolveOwnConnection,
+} from "../session/connection.ts";
 import { openServices, type Services } from "../session/services.ts";
 import { type CheckedFiles, checkMachine, readProject } from "./machine-checks.ts";
 import {
@@ -91,6 +96,7 @@ function subjectsOf(
   env: Io["env"],
 ): readonly Subject[] {
   const { baseUrl, keyEnv } = options;
+  if (keyEnv !== undefined) requireVariable(keyEnv);
   const own = (): Connection => resolveOwnConnection(options, env, states);
   const stateOf = new Map(states.map((state) => [state.merchant, state]));
   const merchants = options.merchant.length > 0 ? options.merchant : [...stateOf.keys()];

@@ -1,5 +1,6 @@
 import { BlockList, isIP } from "node:net";
 import { findKeys } from "../../config/diagnostics/secrets.ts";
+import { VARIABLE } from "../../config/schema/text-schemas.ts";
 import { normalizeServiceUrl } from "../../lib/text.ts";
 import type { ProxyServer } from "../../live/http/transport.ts";
 import type { Addressed, Environment } from "../../model/desired.ts";
@@ -80,6 +81,7 @@ export function resolveOwnConnection(
       hint: "Set ROLECALL_BASE_URL, or pass --base-url.",
     });
   }
+  requireVariable(keyEnv);
   const { key, keySource } = keyIn([keyEnv], env);
   return {
     baseUrl: normalizeServiceUrl(baseUrl),
@@ -88,6 +90,18 @@ export function resolveOwnConnection(
     keySource,
     environment: environmentOfKey(key),
   };
+}
+
+/** Throws RolecallError for a name that no environment variable can have; a key is for `keyIn` to reject. */
+export function requireVariable(name: string): void {
+  if (VARIABLE.test(name) || isKey(name)) return;
+  throw new RolecallError(
+    "usage",
+    "--key-env is given something that is not the name of an environment variable.",
+    {
+      hint: "A name has letters, digits and underscores, such as RETAIL_API_KEY, and is never the key itself.",
+    },
+  );
 }
 
 /** Returns the first key in these variables; `whose` follows "no API key" in the message of a missing one. */

@@ -162,7 +162,11 @@ export type EntryProblem =
       readonly count: number;
       readonly limit: number;
     }
-  | { readonly code: "unheld-role"; readonly name: string }
+  | {
+      readonly code: "unheld-role";
+      /** At least one; of many, the first stands for all. */
+      readonly names: readonly string[];
+    }
   /** `places` are all references of the file. */
   | {
       readonly code: "previous-role-name";

@@ -162,10 +162,15 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
         : `The ${what} has ${count} characters; the service accepts at most ${limit}.`,
     hint: "The service is likely to reject it.",
   }),
-  "unheld-role": ({ name }) => ({
-    message: `Nobody holds the role ${quote(name)}.`,
-    hint: "Grant it to someone, or remove it.",
-  }),
+  "unheld-role": ({ names }) => {
+    const [first = "", ...others] = names.slice(0, MAX_NAMED).map((name) => quote(name));
+    return others.length === 0
+      ? { message: `Nobody holds the role ${first}.`, hint: "Grant it to someone, or remove it." }
+      : {
+          message: `Nobody holds ${names.length} roles of this file: ${[first, ...others].join(", ")}${names.length > MAX_NAMED ? `, and ${names.length - MAX_NAMED} more` : ""}.`,
+          hint: "Grant them to someone, or remove them.",
+        };
+  },
   "previous-role-name": ({ role, name, places: { length } }) => ({
     message: `The role ${quote(role)} is now called ${quote(name)}${length > 1 ? `; this file has the old name ${length} times` : ""}.`,
     hint: `Write ${quote(name)}, or run "rolecall fmt --fix": the old name stops working when "previously" is removed.`,
@@ -217,6 +222,8 @@ const PAST: Readonly<Record<"grant" | "membership" | "suspension", (until: strin
     hint: 'Remove "suspended" once an apply has given the roles back, or set an end in the future.',
   }),
 };
+
+const MAX_NAMED = 5;
 
 const MAX_CHAIN = 6;
 

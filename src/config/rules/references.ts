@@ -237,14 +237,22 @@ export function heldRoles(merchant: RuleContext): readonly LocatedProblem[] {
   if (!membersComplete || !clear || !members.every(({ rolesComplete }) => rolesComplete)) {
     return [];
   }
-  return roles.flatMap(({ name, id, previously, file, path }): readonly LocatedProblem[] =>
+  const unheld = roles.flatMap(({ name, id, previously, file, path }) =>
     name === null ||
     file !== main ||
     [name, id, ...previously].some((each) => each !== null && named.has(each))
       ? []
-      : [{ code: "unheld-role", name, location: locationOf(file, [...path, "name"]) }],
+      : [{ name, location: locationOf(file, [...path, "name"]) }],
   );
+  const [first] = unheld;
+  if (first === undefined) return [];
+  return unheld.length > MAX_UNHELD
+    ? [{ code: "unheld-role", names: unheld.map(({ name }) => name), location: first.location }]
+    : unheld.map(({ name, location }): LocatedProblem => ({ code: "unheld-role", names: [name], location }));
 }
+
+// From more on, they have one warning, at the first of them.
+const MAX_UNHELD = 3;
 
 // Number of uses from which a similar permission that is used once counts as a misspelling.
 const MIN_COMMON_USES = 3;

@@ -6,7 +6,9 @@ import type { FindingData } from "./findings.ts";
 
 /** Reports the ignored live roles and members, with the roles of those members. */
 export function ignoredAccess({ roles, ignoredLiveRoles, ignoredMembers }: Scope): readonly FindingData[] {
-  const names = new Map([...ignoredLiveRoles, ...roles].map(({ id, name }) => [id, name]));
+  const names = new Map(
+    [...ignoredLiveRoles, ...roles].map(({ id, name }) => [id, name.trim() === "" ? id : name]),
+  );
   const holders = new Map<string, string[]>();
   for (const member of ignoredMembers) {
     const held = [...new Set(member.roles)].map((id) => names.get(id) ?? id).sort(byCodeUnit);
@@ -17,7 +19,7 @@ export function ignoredAccess({ roles, ignoredLiveRoles, ignoredMembers }: Scope
   }
   const found: FindingData[] = [];
   if (ignoredLiveRoles.length > 0) {
-    const ignored = ignoredLiveRoles.map(({ name }) => name).sort(byCodeUnit);
+    const ignored = ignoredLiveRoles.map(({ id, name }) => (name.trim() === "" ? id : name)).sort(byCodeUnit);
     found.push({ code: "roles-ignored", name: "ignore.roles", roles: ignored });
   }
   if (ignoredMembers.length > 0) {

@@ -209,6 +209,18 @@ test("one member is taken over with the roles that it needs, and nobody else", a
   expect(await read("access/a.yaml")).toBe(expected);
 });
 
+test("an address of an include with an error is not called unknown", async () => {
+  await shop.write(
+    "shared/retail.yaml",
+    `${SHARED}members:\n  - { email: eve@example.com, rolez: [Cashier] }\n`,
+  );
+  const { code, stderr } = await shop.run(["pull", "--check", "--member", "eve@example.com"]);
+  expect(code).toBe(1);
+  expect(stderr).toContain('A member has no key "rolez".');
+  expect(stderr).toContain("Files with errors are not pulled: correct them, and pull again.");
+  expect(stderr).not.toContain("No member has the address");
+});
+
 test("a field whose live value no file can hold is no longer declared, which is said", async () => {
   const members = (await shop.control("GET", "/v0.1/merchants/MC0A/members")) as {
     readonly items: readonly { readonly id: string; readonly user?: { readonly email: string } }[];

@@ -130,6 +130,12 @@ test("a pinned role is not renamed to the name of an ignored one, which the serv
   expect(briefFindings(planOf(want, is))).toContain("error role-ignored Legacy");
 });
 
+test("an ignored role without a readable name is named by its id", () => {
+  const is = live([{ ...LEGACY, name: " " }]);
+  const plan = planOf(desired({ ignore: { roles: [LEGACY.id], members: [] }, roles: [] }), is);
+  expect(plan.findings.map(({ message }) => message)).toEqual([`1 live role is ignored: ${LEGACY.id}.`]);
+});
+
 test("a role that is live under its own name may still have the name of an ignored one as its previous name", () => {
   const ignoring = (...roles: readonly DesiredRole[]) =>
     planOf(

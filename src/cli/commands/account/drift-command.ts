@@ -34,7 +34,8 @@ Examples:
   rolecall drift --format json          for other programs
   rolecall drift --format markdown      for a report or an issue
   rolecall drift --format junit         a test report: differences fail
-  rolecall drift --patch | git apply    takes over what was changed outside git,
+  rolecall drift --patch | git apply --allow-empty
+                                        takes over what was changed outside git,
                                         as rolecall pull --adopt-drift does
 
 The time of a file's entry is that of the last commit that changed its lines.

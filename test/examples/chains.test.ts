@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import picomatch from "picomatch";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { rotationsFor } from "../../src/cli/apply/passwords.ts";
+import { type RotationInput, rotationsFor } from "../../src/cli/apply/passwords.ts";
 import { type Loaded, loadStates } from "../../src/cli/files/load-states.ts";
 import { globMatcher } from "../../src/cli/session/session.ts";
 import { changedMerchants } from "../../src/config/changed-merchants.ts";
@@ -12,14 +12,14 @@ import type { DesiredState } from "../../src/model/desired.ts";
 import type { LiveState } from "../../src/model/live.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { buildPlan } from "../../src/plan/build-plan.ts";
-import { createSandbox } from "../../src/sandbox/create-sandbox.ts";
-import { connectToFetch } from "../live/support.ts";
 import { type Files, seedOf } from "../support/chains/chain.ts";
 import { CHAINS, type ChainName } from "../support/chains/chains.ts";
+import { liveChain } from "../support/chains/live-chain.ts";
 import { countedByCode, planOutcome, touchedFiles, touchedLines } from "../support/chains/outcome.ts";
 import { TODAY } from "../support/chains/year.ts";
 import { yearTable } from "../support/chains/year-table.ts";
 import { YEARS } from "../support/chains/years.ts";
+import { rolecall, startSandbox } from "../support/rolecall.ts";
 
 const DAY = 86_400_000;
 const PAGE = "../../docs/chains.md";
@@ -35,15 +35,20 @@ test("the tables of docs/chains.md are those of the years; run it with -u to upd
 
 describe.each(Object.keys(CHAINS) as ChainName[])("the organisation %s", (name) => {
   const chain = CHAINS[name](TODAY);
+  const live = liveChain(chain);
   const matches = globMatcher();
   let cwd = "";
   let before: Loaded;
-  let live: ReadonlyMap<string, LiveState>;
+  let planned: readonly RotationInput[] = [];
 
   beforeAll(async () => {
     cwd = await mkdtemp(join(tmpdir(), "rolecall-chain-"));
     await turn({}, chain.files);
-    [before, live] = await Promise.all([load(TODAY), liveStates()]);
+    before = await load(TODAY);
+    planned = before.states.map((state) => {
+      const planAt = (now: number): Plan => planOf(state, now);
+      return { session: { state }, live: liveOf(state), plan: planAt(TODAY), planAt };
+    });
   }, 60_000);
 
   afterAll(async () => {
@@ -62,14 +67,6 @@ describe.each(Object.keys(CHAINS) as ChainName[])("the organisation %s", (name) 
   const load = (now: number, paths: readonly string[] = []): Promise<Loaded> =>
     loadStates(paths, { merchants: [], cwd, now });
 
-  async function liveStates(): Promise<ReadonlyMap<string, LiveState>> {
-    const now = (): number => TODAY;
-    const { fetch } = createSandbox({ now, sleep: async () => undefined, seed: seedOf(chain) });
-    const { reader } = connectToFetch(fetch, { key: "sk_test_sandbox", now });
-    const states = await Promise.all(chain.live.map(({ code }) => reader.read(code, [])));
-    return new Map(states.map((state) => [state.merchant, state]));
-  }
-
   function liveOf({ merchant }: DesiredState): LiveState {
     const state = live.get(merchant);
     if (state === undefined) throw new Error(`${merchant} is not live.`);
@@ -82,17 +79,12 @@ describe.each(Object.keys(CHAINS) as ChainName[])("the organisation %s", (name) 
 
   test("begins with valid files, and plans without changes and warnings", () => {
     expect(before.diagnostics).toEqual([]);
-    const plans = before.states.map((state) => planOf(state, TODAY));
-    expect(plans.flatMap(({ changes, findings }) => [...changes, ...findings])).toEqual([]);
+    expect(planned.flatMap(({ plan }) => [...plan.changes, ...plan.findings])).toEqual([]);
   });
 
   test.each(YEARS[name].filter(({ rotate }) => rotate !== undefined))(
     "$title",
     ({ rotate = "", expected }) => {
-      const planned = before.states.map((state) => {
-        const planAt = (now: number): Plan => planOf(state, now);
-        return { session: { state }, live: liveOf(state), plan: planAt(TODAY), planAt };
-      });
       const passwords = rotationsFor([rotate], planned);
       expect({
         files: 0,
@@ -132,6 +124,21 @@ describe.each(Object.keys(CHAINS) as ChainName[])("the organisation %s", (name) 
       }).toEqual(expected);
     },
   );
+});
+
+test.each(["franchise", "agency"] as const)("the sandbox has the live state of the %s", async (name) => {
+  const chain = CHAINS[name](Date.now());
+  const folder = await mkdtemp(join(tmpdir(), "rolecall-chain-"));
+  for (const [path, text] of Object.entries({ ...chain.files, "live.yaml": seedOf(chain) })) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+  const sandbox = await startSandbox(["--seed", join(folder, "live.yaml")]);
+  const { stdout, code } = await rolecall(["plan", "--quiet"], { cwd: folder, env: sandbox.env });
+  await sandbox.stop();
+  await rm(folder, { recursive: true });
+  expect(stdout).toMatch(/^\d+ merchants: no changes; \d+ unchanged\.$/m);
+  expect(code).toBe(0);
 });
 
 test("only head office owns what all franchisees share, and each of them its own folder", () => {

@@ -23,7 +23,7 @@ export interface Role {
 }
 
 /** A member in a seed of the sandbox. */
-interface SeedMember {
+export interface SeedMember {
   readonly email: string;
   readonly roles: readonly string[];
   readonly mfa?: true;

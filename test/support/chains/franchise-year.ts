@@ -103,6 +103,6 @@ members:
       ),
       append(".github/CODEOWNERS", "/access/franchise/zuri/       @example/zuri\n"),
     ],
-    expected: { files: 2, lines: 8, merchants: 1, create: 2 },
+    expected: { files: 2, lines: 8, merchants: 1, create: 3, gain: 1 },
   },
 ];

@@ -97,7 +97,7 @@ export const RETAIL_YEAR: readonly YearChange[] = [
   },
   {
     title: "The same, with the override that the plan prints",
-    edits: [edit(shop(17), PEOPLE, `\nguards:\n  overrides: [max-removals=15@9dfdd623ea0a]\n`)],
+    edits: [edit(shop(17), PEOPLE, `\nguards:\n  overrides: [max-removals=15@deac911193e7]\n`)],
     expected: { files: 1, lines: 36, merchants: 1, delete: 15, lose: 15, overridden: { "max-removals": 1 } },
   },
   {

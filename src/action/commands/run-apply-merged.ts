@@ -106,6 +106,7 @@ async function apply(
 ): Promise<ActionResult> {
   const { inputs, io, log, event, github } = context;
   let told = toldPulls(context, pulls);
+  const plannedAt = io.now();
   const loaded = await loadFiles(inputs, io);
   const states = soundStates(loaded);
   const keys = keysNamedBy(loaded.states, io.env);
@@ -203,6 +204,7 @@ async function apply(
       // What else files with errors declare is not known, and stays as it was left.
       merchants: loaded.valid ? inputs.merchants : states.map(({ merchant }) => merchant),
       isBroken: !loaded.valid,
+      plannedAt,
       baselines,
       settled,
       unfinished: deferred,

@@ -16,7 +16,7 @@ type Selection = Pick<Inputs, "merchants" | "shard">;
 export interface Baseline {
   /** Null if no apply is known. */
   readonly commit: string | null;
-  /** GitHub's time of that apply, in ms since the epoch; NaN if none is known. */
+  /** The time of the plan of that apply, in ms since the epoch; NaN if none is known. */
   readonly at: number;
   /** True if a later apply left changes of the merchant undone. */
   readonly pending: boolean;
@@ -37,6 +37,8 @@ export interface ApplyMark {
   readonly sha: string;
   readonly scope: RunScope;
   readonly selection: Selection;
+  /** The time of its plan, in ms since the epoch: access that ends later is still due. */
+  readonly at: number;
   readonly pending: readonly PendingMerchant[];
   /** Merchants that this apply left to another one: an earlier mark of them still holds. */
   readonly skipped: readonly string[];
@@ -47,12 +49,12 @@ export interface ApplyMark {
 
 /** Stores that an apply has ended on a commit, and which merchants the next one must look at again. */
 async function storeMark(
-  { sha, scope, selection, pending, skipped, conclusion, title, runUrl }: ApplyMark,
+  { sha, scope, selection, at, pending, skipped, conclusion, title, runUrl }: ApplyMark,
   key: string,
   github: Pick<Github, "addCheck">,
 ): Promise<void> {
   const { merchants, shard } = selection;
-  const data = { sha, family: scope.family, merchants, shard, pending, skipped };
+  const data = { sha, family: scope.family, merchants, shard, at, pending, skipped };
   await github.addCheck({
     name: `rolecall apply${scope.title === "" ? "" : `: ${scope.title}`}`.slice(0, 200),
     sha,
@@ -75,6 +77,8 @@ interface Marking {
   readonly merchants: readonly string[];
   /** True if files have errors, so that their merchants were left. */
   readonly isBroken: boolean;
+  /** In ms since the epoch. */
+  readonly plannedAt: number;
   readonly baselines: ReadonlyMap<string, Baseline>;
   readonly settled: ReadonlySet<string>;
   /** Merchants that a later run has to look at again, besides those that failed. */
@@ -88,7 +92,7 @@ interface Marking {
 export async function markApplied(
   { event, inputs, scope, github, log }: ActionContext,
   outcomes: readonly MerchantOutcome[],
-  { merchants, isBroken, baselines, settled, unfinished, skipped, superseded }: Marking,
+  { merchants, isBroken, plannedAt, baselines, settled, unfinished, skipped, superseded }: Marking,
 ): Promise<void> {
   const open = outcomes.filter(isOpen).map(({ merchant }) => merchant);
   // Without a newer mark, access that has ended stays due until it is gone.
@@ -110,7 +114,17 @@ export async function markApplied(
   const conclusion = open.length > 0 || isBroken ? "failure" : superseded.size > 0 ? "neutral" : "success";
   const { sha, runUrl } = event;
   const selection = { merchants, shard: inputs.shard };
-  const place = { sha, scope, selection, pending, skipped, conclusion, title, runUrl } as const;
+  const place = {
+    sha,
+    scope,
+    selection,
+    at: plannedAt,
+    pending,
+    skipped,
+    conclusion,
+    title,
+    runUrl,
+  } as const;
   try {
     await storeMark(place, inputs.approvalSecret, github);
   } catch (error) {
@@ -145,7 +159,7 @@ export async function readBaselines(
       const pending = new Map(mark.pending);
       for (const merchant of [...open].filter((code) => isSelected(code, mark))) {
         const since = pending.get(merchant);
-        const at = mark.completedAt;
+        const { at = mark.completedAt } = mark;
         const baseline =
           since === undefined ? { commit, at, pending: false } : { commit: since, at, pending: true };
         baselines.set(merchant, baseline);
@@ -216,6 +230,7 @@ const markSchema = z.object({
   family: z.string(),
   merchants: z.array(z.string()),
   shard: z.nullable(z.object({ index: z.number(), count: z.number() })),
+  at: z.optional(z.number()),
   pending: z.array(z.tuple([z.string(), z.nullable(z.string())])),
   skipped: z.array(z.string()),
 });

@@ -48,6 +48,17 @@ test("access is removed on the day after its end, without another review, and on
   expect((await due()).outputs["result"]).toBe("no-changes");
 });
 
+test("an end that passes while an apply is at work is due afterwards", async () => {
+  await merged(ENDING);
+  await merged(`${ENDING}${WITH_ROLE.slice(BASE.length)}`, false);
+  const happens = (): void => story.clock.advance(2 * DAY);
+  story.github.incidents.push({ method: "POST", path: /check-runs$/, happens });
+  expect((await story.apply()).outputs["result"]).toBe("applied");
+  expect(await removals()).toEqual([]);
+  expect((await due()).outputs["result"]).toBe("applied");
+  expect(await removals()).toHaveLength(1);
+});
+
 test("an end that passes between the review and the apply needs no second review", async () => {
   await merged(`${ENDING}${WITH_ROLE.slice(BASE.length)}`, false);
   story.clock.advance(2 * DAY);

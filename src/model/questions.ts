@@ -5,6 +5,8 @@ import type { MemberStatus } from "./live.ts";
 export interface AccessSnapshot {
   readonly merchant: string;
   readonly environment: Environment | null;
+  /** The merchant's own file. */
+  readonly file: string;
   readonly source: "declared" | "live";
   /** False if there may be live roles or members that the files do not list; true for a live snapshot. */
   readonly complete: boolean;

@@ -38,7 +38,7 @@ function commit(time: number): void {
 const QUESTIONS = [
   ["can", "*"],
   ["has", "Shared"],
-  ["is", "ada@example.com"],
+  ["is", "*"],
   ["has", "*", "shared/all.yaml"],
 ] as const;
 
@@ -62,13 +62,34 @@ beforeEach(async () => {
 
 afterEach(() => rm(cwd, { recursive: true }));
 
+interface Found {
+  readonly merchant: string;
+  readonly member: { readonly name: string };
+  readonly role: { readonly name: string } | null;
+  readonly since: object | null;
+}
+
+/** The answers of who is with a role. */
+const grantsIn = (said: readonly unknown[]): readonly Found[] =>
+  (said[2] as { readonly answers: readonly Found[] }).answers.filter(({ role }) => role !== null);
+
+const isSame =
+  ({ merchant, member, role }: Found) =>
+  (other: Found): boolean =>
+    other.merchant === merchant &&
+    other.member.name.toLowerCase() === member.name.toLowerCase() &&
+    other.role?.name === role?.name;
+
+/** The time from one commit to the next. */
+const EVERY = 30 * DAY;
+
 /** Commits after which the answers are compared; measured by hand with 200. */
 const STEPS = 8;
 
 test("the answers at every commit are those that the files gave then", async () => {
   const replayed: { readonly moment: number; readonly said: readonly unknown[] }[] = [];
   for (const [step, project] of fc.sample(accessProjects, { numRuns: STEPS, seed: 7 }).entries()) {
-    const time = START + step * 30 * DAY;
+    const time = START + step * EVERY;
     await rm(join(cwd, "access"), { recursive: true, force: true });
     await put(writeProject(project).files);
     if (step % 3 === 1) await rename(join(cwd, "access/mca.yaml"), join(cwd, "access/first.yaml"));
@@ -87,6 +108,13 @@ test("the answers at every commit are those that the files gave then", async () 
   }
   for (const { moment, said } of replayed) {
     expect(await answers(LATER, "--at", new Date(moment).toISOString())).toEqual(said);
+  }
+  for (const [step, { said }] of replayed.entries()) {
+    for (const one of grantsIn(said)) {
+      const before = replayed.slice(0, step).findLastIndex((each) => !grantsIn(each.said).some(isSame(one)));
+      const time = new Date(START + (before + 1) * EVERY).toISOString();
+      expect(one.since).toMatchObject({ kind: "commit", time });
+    }
   }
 }, 60_000);
 
@@ -161,4 +189,63 @@ test("files of a folder below the repository have the paths that they have there
   const [past, present] = await Promise.all([run("--at", "2026-03-02"), run()]);
   expect(past.stdout.split("\n\n")[1]).toBe(present.stdout);
   expect(past.stdout).toContain("../shared/all.yaml:3");
+});
+
+test("a role is held since the commit that gave it, whatever happened to its lines, its file and its name since", async () => {
+  const since = async (...args: readonly string[]): Promise<unknown> => {
+    const { stdout } = await rolecall(["who", "is", "ada@example.com", "--format", "json", ...args], {
+      cwd,
+      now: () => LATER,
+    });
+    return JSON.parse(stdout).answers.map((one: Found) => [one.role?.name, one.since]);
+  };
+  await put({ "access/a.yaml": file("A") });
+  expect(await since()).toEqual([["A", null]]);
+  commit(START);
+  await put({ "access/a.yaml": file("A, B").replaceAll("  - {", "  # Moved\n  - {") });
+  commit(START + DAY);
+  await rename(join(cwd, "access/a.yaml"), join(cwd, "access/shop.yaml"));
+  commit(START + 2 * DAY);
+  const renamed = file("Senior, B").replace("name: A,", "name: Senior, previously: A,");
+  await put({ "access/shop.yaml": renamed });
+  commit(START + 3 * DAY);
+  await put({
+    "access/shop.yaml": renamed.replace(
+      "Senior, B]",
+      "Senior, { role: B, until: 2099-01-31 }, role_employee]",
+    ),
+  });
+  const at = (days: number) => ({ kind: "commit", time: new Date(START + days * DAY).toISOString() });
+  const found = [
+    ["Senior", expect.objectContaining(at(0))],
+    ["B", expect.objectContaining(at(1))],
+  ];
+  expect(await since()).toEqual([
+    ...found,
+    ["role_employee", { kind: "uncommitted", commit: null, time: null }],
+  ]);
+  expect(await since("--at", "2026-03-02")).toEqual([
+    ["A", found[0]?.[1]],
+    ["B", found[1]?.[1]],
+  ]);
+  // A clone without the beginning knows only that it was before.
+  commit(START + 4 * DAY);
+  const clone = await mkdtemp(join(tmpdir(), "rolecall-at-shallow-"));
+  git(START, "clone", "--quiet", "--depth", "2", `file://${cwd}`, clone);
+  const { stdout } = await rolecall(["who", "is", "ada@example.com"], { cwd: clone, now: () => LATER });
+  await rm(clone, { recursive: true });
+  expect(stdout).toMatchInlineSnapshot(`
+    "ada@example.com: 3 roles at MCA
+      Role           Since          Status            Where
+      Senior         by 2026-03-04  active            access/shop.yaml:5
+      B              by 2026-03-04  until 2099-01-31  access/shop.yaml:5
+      role_employee  2026-03-05     active            access/shop.yaml:5
+      can:
+        a_b
+
+    The files do not say what these roles grant; --live does: role_employee.
+    The history here begins on 2026-03-04; in a shallow clone, git fetch --unshallow
+      gets the rest.
+    "
+  `);
 });

@@ -155,6 +155,7 @@ describe("who, of one merchant's file", () => {
       status: "ends",
       effective: true,
       end: { by: "grant", text: "2026-06-30", ends: Date.parse("2026-07-01T00:00:00Z") },
+      since: null,
       grantedAt: [{ file: "access/a.yaml", line: 13, column: 13 }],
     });
   });
@@ -250,4 +251,24 @@ test("what is live is answered from at the service, with the lines of the files"
   } finally {
     await sandbox.stop();
   }
+});
+
+test("CSV has a row for each grant, and no cell that a spreadsheet takes for a formula", async () => {
+  await put({
+    "access/a.yaml":
+      'version: 1\nmerchant: MCA\nroles: [{ name: \'=HYPERLINK("http://x.example","y")\', permissions: [a_b, c_d] }, { name: "Ru, \\"Chef\\"", permissions: [a_b] }]\nmembers:\n  - { email: +49@x.example, roles: [\'=HYPERLINK("http://x.example","y")\'] }\n  - { email: bob@x.example, roles: [{ role: "Ru, \\"Chef\\"", until: 2026-12-31 }] }\n',
+  });
+  expect((await who("can", "*", "--format", "csv")).stdout).toMatchInlineSnapshot(`
+    "merchant,environment,member,member_id,role,role_id,permissions,status,effective,end,since,granted_at,declared_at
+    MCA,,'+49@x.example,,"'=HYPERLINK(""http://x.example"",""y"")",,"a_b c_d",active,true,,,access/a.yaml:5,access/a.yaml:3
+    MCA,,bob@x.example,,"Ru, ""Chef""",,a_b,ends,true,2026-12-31,,access/a.yaml:6,access/a.yaml:3
+    "
+  `);
+  const why = await rolecall(["why", "*@x.example", "can", "c_d", "--format", "csv"], { cwd, now });
+  expect(why.stdout).toMatchInlineSnapshot(`
+    "merchant,environment,member,permission,can,role,role_id,status,end,granted_at,permitted_at
+    MCA,,'+49@x.example,c_d,true,"'=HYPERLINK(""http://x.example"",""y"")",,active,,access/a.yaml:5,access/a.yaml:3
+    MCA,,bob@x.example,c_d,false,,,,,,
+    "
+  `);
 });

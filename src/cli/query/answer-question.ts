@@ -1,36 +1,49 @@
 import { suggest } from "../../lib/suggest.ts";
-import type { AccessAnswers, AccessSnapshot } from "../../model/questions.ts";
-import { whoCan, whoHas, whoIs } from "../../plan/query/ask-access.ts";
-import { type AccessQuestion, type AnswersView, answersJson } from "../../render/questions/answer-formats.ts";
+import type { FailureJson } from "../../model/events.ts";
+import type { AccessAnswer, AccessAnswers, AccessSnapshot, AccessWay } from "../../model/questions.ts";
+import { explainAccess, whoCan, whoHas, whoIs } from "../../plan/query/ask-access.ts";
+import {
+  type AccessQuestion,
+  type AnswersView,
+  answersCsv,
+  answersJson,
+  type ExplanationsView,
+  explanationsCsv,
+  explanationsJson,
+  type GrantSince,
+  type LocatedWay,
+} from "../../render/questions/answer-formats.ts";
 import { renderAnswers } from "../../render/questions/answers-text.ts";
+import { renderExplanations } from "../../render/questions/explanations-text.ts";
+import type { Style } from "../../render/style.ts";
 import { ExitCode, type Io } from "../io/io.ts";
 import { outputTo, styleFor } from "../io/output.ts";
 import { globMatcher } from "../session/session.ts";
 import { placeFinder } from "./find-places.ts";
-import { readSnapshots, type SnapshotOptions } from "./read-snapshots.ts";
+import { type TracedGrant, traceGrants } from "./grant-history.ts";
+import { type ReadSnapshots, readSnapshots, type SnapshotOptions } from "./read-snapshots.ts";
 
-/** The options of `who`. */
-export type WhoCommandOptions = SnapshotOptions & { readonly format: "text" | "json" };
+/** The options of `who` and `why`. */
+export type QuestionOptions = SnapshotOptions & { readonly format: "text" | "json" | "csv" };
 
 /** Answers who can do what, who holds which role, or what somebody holds. */
 export async function answerQuestion(
   kind: AccessQuestion["kind"],
   name: string,
   paths: readonly string[],
-  options: WhoCommandOptions,
+  options: QuestionOptions,
   io: Io,
 ): Promise<ExitCode> {
   const { source, at = null, snapshots, sources, failures } = await readSnapshots(paths, options, io);
   const found = ASK[kind](snapshots, name, globMatcher());
-  const view = viewOf({ kind, name, source, at }, found, snapshots, sources);
-  const { sink, end } = outputTo(options.output, io);
-  sink.write(
-    options.format === "json"
-      ? answersJson(view, failures)
-      : renderAnswers(view, styleFor(sink, io, options.color), options.verbose === true),
-  );
-  await end();
-  return failures.length > 0 ? ExitCode.failed : ExitCode.ok;
+  const since = kind === "is" ? await sinceOf(found.answers, snapshots, at?.commit, io.cwd) : [];
+  const view = viewOf({ kind, name, source, at }, found, since, { snapshots, sources });
+  const formats = {
+    json: () => answersJson(view, failures),
+    csv: () => answersCsv(view),
+    text: (style: Style) => renderAnswers(view, style, options.verbose === true),
+  };
+  return print(formats, failures, options, io);
 }
 
 const ASK = { can: whoCan, has: whoHas, is: whoIs } as const;
@@ -38,20 +51,21 @@ const ASK = { can: whoCan, has: whoHas, is: whoIs } as const;
 function viewOf(
   question: AccessQuestion,
   { answers, unknown, matched }: AccessAnswers,
-  snapshots: readonly AccessSnapshot[],
-  sources: readonly { readonly file: string; readonly text: string }[],
+  since: readonly (GrantSince | null)[],
+  { snapshots, sources }: Pick<ReadSnapshots, "snapshots" | "sources">,
 ): AnswersView {
   const places = placeFinder(sources);
   // Where somebody is listed, others do not matter.
   const answered = new Set(question.kind === "is" ? answers.map(({ merchant }) => merchant) : []);
   return {
     question,
-    answers: answers.map((answer) => ({
+    answers: answers.map((answer, index) => ({
       ...answer,
       grantedAt: (answer.held?.origins ?? [answer.member.origin].filter((origin) => origin !== null)).flatMap(
         (origin) => places.entry(origin) ?? [],
       ),
       declaredAt: answer.role?.origin ? places.entry(answer.role.origin) : null,
+      since: since[index] ?? null,
     })),
     unknown,
     matched,
@@ -63,6 +77,25 @@ function viewOf(
   };
 }
 
+/** Returns since when the members of the answers have their roles, of those that the files grant. */
+async function sinceOf(
+  answers: readonly AccessAnswer[],
+  snapshots: readonly AccessSnapshot[],
+  commit: string | undefined,
+  cwd: string,
+): Promise<readonly (GrantSince | null)[]> {
+  const files = new Map(snapshots.map(({ merchant, file }) => [merchant, file]));
+  const traced = answers.map(({ merchant, member: { email }, role, held }): TracedGrant | null => {
+    const file = files.get(merchant);
+    if (file === undefined || email === null || role === null || !held?.origins.length) return null;
+    return { file, merchant, email, role };
+  });
+  const grants = traced.filter((one) => one !== null);
+  const since = await traceGrants(grants, cwd, commit);
+  const found = new Map(grants.map((grant, index) => [grant, since[index] ?? null]));
+  return traced.map((one) => (one === null ? null : (found.get(one) ?? null)));
+}
+
 function namesFor({ kind }: AccessQuestion, snapshots: readonly AccessSnapshot[]): ReadonlySet<string> {
   return new Set(
     snapshots.flatMap(({ roles, members }) => {
@@ -72,4 +105,67 @@ function namesFor({ kind }: AccessQuestion, snapshots: readonly AccessSnapshot[]
         : roles.flatMap(({ permissions }) => permissions ?? []);
     }),
   );
+}
+
+/** Explains why somebody can use a permission, and what has to change to end that. */
+export async function explainQuestion(
+  asked: { readonly member: string; readonly permission: string },
+  paths: readonly string[],
+  options: QuestionOptions,
+  io: Io,
+): Promise<ExitCode> {
+  const { source, at = null, snapshots, sources, failures } = await readSnapshots(paths, options, io);
+  const { explanations, members, permissions } = explainAccess(snapshots, asked, globMatcher());
+  const places = placeFinder(sources);
+  const located =
+    (permission: string) =>
+    (way: AccessWay): LocatedWay => ({
+      ...way,
+      grantedAt: way.held.origins.flatMap((origin) => places.entry(origin) ?? []),
+      permittedAt: places.permission(way.role, permission),
+    });
+  const near = (word: string, names: readonly string[]): string | null => suggest(word, new Set(names));
+  const view: ExplanationsView = {
+    question: { kind: "why" as const, ...asked, source, at },
+    explanations: explanations.map((one) => ({
+      ...one,
+      ways: one.ways.map(located(one.permission)),
+      without: one.without.map(located(one.permission)),
+    })),
+    permissions,
+    nearMember:
+      members.length > 0
+        ? null
+        : near(
+            asked.member,
+            snapshots.flatMap((one) => one.members.map(({ name }) => name)),
+          ),
+    nearPermission:
+      permissions.length > 0
+        ? null
+        : near(
+            asked.permission,
+            snapshots.flatMap(({ roles }) => roles.flatMap((role) => role.permissions ?? [])),
+          ),
+    merchants: snapshots.map(({ merchant }) => merchant),
+  };
+  const formats = {
+    json: () => explanationsJson(view, failures),
+    csv: () => explanationsCsv(view),
+    text: (style: Style) => renderExplanations(view, style, options.verbose === true),
+  };
+  return print(formats, failures, options, io);
+}
+
+/** Prints an answer in the selected format; a merchant without one fails the command. */
+async function print(
+  formats: Readonly<Record<QuestionOptions["format"], (style: Style) => string>>,
+  failures: readonly FailureJson[],
+  { format, output, color }: QuestionOptions,
+  io: Io,
+): Promise<ExitCode> {
+  const { sink, end } = outputTo(output, io);
+  sink.write(formats[format](styleFor(sink, io, color)));
+  await end();
+  return failures.length > 0 ? ExitCode.failed : ExitCode.ok;
 }

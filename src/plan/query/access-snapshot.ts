@@ -34,6 +34,7 @@ export function declaredSnapshot(desired: DesiredState, now: number): AccessSnap
   return {
     merchant,
     environment,
+    file: desired.origin.file,
     source: "declared",
     complete: desired.members !== undefined && sync.members === "authoritative",
     roles: [...declared.values()].sort(byName),
@@ -90,6 +91,7 @@ export function liveSnapshot(
   return {
     merchant: live.merchant,
     environment,
+    file: desired.origin.file,
     source: "live",
     complete: true,
     roles: [...roles.values()].sort(byName),

@@ -1,6 +1,8 @@
+import { oneLine } from "../../lib/escape.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type {
   AccessAnswer,
+  AccessEnd,
   AccessExplanation,
   AccessWay,
   ExpiringAccess,
@@ -42,6 +44,17 @@ export interface LocatedAnswer extends AccessAnswer {
   readonly grantedAt: readonly FilePlace[];
   /** The line of the role's entry; `null` if no file declares it. */
   readonly declaredAt: FilePlace | null;
+  /** `null` if unknown; asked for one member only. */
+  readonly since: GrantSince | null;
+}
+
+/** Since when a member has a role, by git. */
+export interface GrantSince {
+  /** Since `commit`; `by` the commit, where the history begins; or not yet committed. */
+  readonly kind: "commit" | "by" | "uncommitted";
+  readonly commit: string | null;
+  /** ISO 8601; `null` if it is not committed. */
+  readonly time: string | null;
 }
 
 /** The located answers to a question. */
@@ -80,6 +93,7 @@ function answerJson({
   permissions,
   grantedAt,
   declaredAt,
+  since,
 }: LocatedAnswer): object {
   return {
     merchant,
@@ -90,6 +104,7 @@ function answerJson({
     status: held?.status ?? null,
     effective: held?.effective ?? false,
     end: held?.end ?? null,
+    since,
     grantedAt,
   };
 }
@@ -172,4 +187,83 @@ function wayJson({ role, held: { status, end }, otherHolders, grantedAt, permitt
 
 function memberJson({ name, email, id, status }: LocatedExplanation["member"]): object {
   return { name, email, id, status };
+}
+
+/** Returns a place as "access/shop.yaml:12". */
+export function textOfPlace({ file, line }: FilePlace): string {
+  return `${oneLine(file)}:${line}`;
+}
+
+/** Returns answers as CSV, a row for each role that a member holds at a merchant. */
+export function answersCsv({ answers }: AnswersView): string {
+  const head = [
+    ...["merchant", "environment", "member", "member_id", "role", "role_id", "permissions"],
+    ...["status", "effective", "end", "since", "granted_at", "declared_at"],
+  ];
+  const rows = answers.map(({ merchant, environment, member, role, held, permissions, ...rest }) => [
+    merchant,
+    environment ?? "",
+    member.name,
+    member.id ?? "",
+    role?.name ?? "",
+    role?.id ?? "",
+    // Empty: none; a question mark: unknown.
+    permissions?.join(" ") ?? "?",
+    held?.status ?? "",
+    String(held?.effective ?? false),
+    endText(held?.end ?? null),
+    rest.since?.time ?? "",
+    rest.grantedAt.map(textOfPlace).join(" "),
+    rest.declaredAt === null ? "" : textOfPlace(rest.declaredAt),
+  ]);
+  return csv(head, rows);
+}
+
+/** Returns explanations as CSV, a row for each way, and one for each merchant without any. */
+export function explanationsCsv({ explanations }: ExplanationsView): string {
+  const head = [
+    ...["merchant", "environment", "member", "permission", "can", "role", "role_id", "status", "end"],
+    ...["granted_at", "permitted_at"],
+  ];
+  const rows = explanations.flatMap(
+    ({ merchant, environment, member, permission, ways, without, unclear }) => {
+      const start = [merchant, environment ?? "", member.name, permission];
+      const found = [
+        ...ways.map((way) => wayRow("true", way)),
+        ...without.map((way) => wayRow("false", way)),
+      ];
+      const isUnknown = ways.length === 0 && (!member.rolesKnown || unclear.length > 0);
+      if (isUnknown) found.push(["?", unclear.join(" "), "", "", "", "", ""]);
+      else if (found.length === 0) found.push(["false", "", "", "", "", "", ""]);
+      return found.map((row) => [...start, ...row]);
+    },
+  );
+  return csv(head, rows);
+}
+
+function wayRow(
+  can: string,
+  { role, held: { status, end }, grantedAt, permittedAt }: LocatedWay,
+): readonly string[] {
+  const places = [grantedAt, permittedAt].map((some) => some.map(textOfPlace).join(" "));
+  return [can, role.name, role.id ?? "", status, endText(end), ...places];
+}
+
+function endText(end: AccessEnd | null): string {
+  if (end === null) return "";
+  return end.by === "leaver" ? `before ${end.text}` : end.text;
+}
+
+/** Matches a cell that a spreadsheet would take for a formula. */
+const FORMULA = /^[\s'"]*[=+\-@\uff1d\uff0b\uff0d\uff20|%]/u;
+
+/** Returns rows as CSV (RFC 4180), of which no cell is a formula, and none has control characters. */
+function csv(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [head, ...rows].map((row) => `${row.map(cell).join(",")}\n`).join("");
+}
+
+function cell(text: string): string {
+  const line = oneLine(text);
+  const safe = FORMULA.test(line) ? `'${line}` : line;
+  return /[",;\s]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

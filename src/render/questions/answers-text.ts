@@ -3,7 +3,13 @@ import { byCodeUnit, cellWidth, counted, shorten, sortedSet } from "../../lib/te
 import type { HeldRole, UnknownAnswer } from "../../model/questions.ts";
 import type { Paint, Style } from "../style.ts";
 import { hangingLines, moreText, padTo, wrapList } from "../text/wrap.ts";
-import type { AccessQuestion, AnswersView, FilePlace, LocatedAnswer } from "./answer-formats.ts";
+import {
+  type AccessQuestion,
+  type AnswersView,
+  type FilePlace,
+  type LocatedAnswer,
+  textOfPlace,
+} from "./answer-formats.ts";
 
 /** Formats the answers to a question; `verbose` shows every merchant of a grant, and grants that give no access. */
 export function renderAnswers(view: AnswersView, style: Style, verbose: boolean): string {
@@ -124,6 +130,7 @@ function sectionLines(
     member: question.kind !== "is",
     role: question.kind !== "has",
     merchant: merchants.length > 1,
+    since: rows.some(({ since }) => since !== ""),
     status: rows.some(({ status }) => status !== "active" && status !== "accepted"),
     place: true,
   };
@@ -160,7 +167,7 @@ function grouped(answers: readonly LocatedAnswer[]): readonly (readonly LocatedA
 /** Grants at so few merchants have a row each. */
 const MAX_SINGLE = 3;
 
-const COLUMNS = ["member", "role", "merchant", "status", "place"] as const;
+const COLUMNS = ["member", "role", "merchant", "since", "status", "place"] as const;
 
 type Column = (typeof COLUMNS)[number];
 
@@ -170,6 +177,7 @@ const HEADS: Readonly<Record<Column, string>> = {
   member: "Who",
   role: "Role",
   merchant: "Merchant",
+  since: "Since",
   status: "Status",
   place: "Where",
 };
@@ -182,6 +190,7 @@ function rowOf(group: readonly LocatedAnswer[]): Row {
     member: shorten(oneLine(member?.name ?? "")),
     role: role === null ? "-" : shorten(oneLine(roleTitle(role))),
     merchant: codes.length === 1 ? oneLine(codes[0] ?? "") : counted(codes.length, "merchant"),
+    since: sinceText(group),
     status: first === undefined ? "" : statusText(first),
     place: placeText(group.flatMap(({ grantedAt }) => grantedAt)),
     effective: first !== undefined && isEffective(first),
@@ -203,16 +212,23 @@ export function holdingText({ status, end }: HeldRole): string {
   return until === "" ? status : `${status}, ${until}`;
 }
 
+/** Returns the day since which a member has a role, or the first and last of several. */
+function sinceText(group: readonly LocatedAnswer[]): string {
+  const days = sortedSet(
+    group.flatMap(({ since }) => {
+      if (since === null) return [];
+      if (since.time === null) return "not committed";
+      return `${since.kind === "by" ? "by " : ""}${since.time.slice(0, 10)}`;
+    }),
+  );
+  return days.length > 1 ? `${days[0]} to ${days.at(-1)}` : (days[0] ?? "");
+}
+
 function placeText(places: readonly FilePlace[]): string {
   const texts = [...new Set(places.map(textOfPlace))];
   const [first = "not in the files", second = ""] = texts;
   if (texts.length > 2) return `${first} and ${texts.length - 1} more`;
   return texts.length === 2 ? `${first}, ${second}` : first;
-}
-
-/** Returns a place as "access/shop.yaml:12". */
-export function textOfPlace({ file, line }: FilePlace): string {
-  return `${oneLine(file)}:${line}`;
 }
 
 const GAP = 2;
@@ -238,7 +254,7 @@ function table(columns: readonly Column[], rows: readonly Row[], style: Style): 
     const lines = fits
       ? [`    ${line(inner, row, innerWidths)}`]
       : wrapList(
-          inner.map((column) => row[column]),
+          inner.map((column) => row[column]).filter((text) => text !== ""),
           style.columns - 6,
         ).map((text, at) => `${at === 0 ? "    " : "      "}${text}`);
     return [...(isNew ? [`  ${row.member}`] : []), ...lines.map(paintOf(row, style))];
@@ -249,7 +265,7 @@ function widthsOf(
   columns: readonly Column[],
   rows: readonly Readonly<Record<Column, string>>[],
 ): Readonly<Record<Column, number>> {
-  const widths: Record<Column, number> = { member: 0, role: 0, merchant: 0, status: 0, place: 0 };
+  const widths: Record<Column, number> = { member: 0, role: 0, merchant: 0, since: 0, status: 0, place: 0 };
   for (const column of columns) widths[column] = Math.max(0, ...rows.map((row) => cellWidth(row[column])));
   return widths;
 }
@@ -313,12 +329,15 @@ function nobody({ question: { kind, name, source }, matched, near, merchants }: 
 
 /** Returns what the answers leave out. */
 function notes(
-  { question, unknown, incomplete }: AnswersView,
+  { question, answers, unknown, incomplete }: AnswersView,
   hidden: number,
   style: Style,
 ): readonly string[] {
   const { kind, source, at } = question;
   const gone = source === "live" ? "expired or disabled" : "not in force";
+  const begins = sortedSet(
+    answers.flatMap(({ since }) => (since?.kind === "by" ? (since.time ?? []) : [])),
+  )[0];
   // What is live now says nothing of what was live then.
   const live = (text: string): string => (at === null ? text : "");
   const unclear = kind === "has" ? [] : rolesOf(unknown, kind);
@@ -337,6 +356,9 @@ function notes(
     incomplete.length > 0
       ? `The files of ${someOf(incomplete, "merchant")} do not list all members${live("; --live shows the others")}.`
       : "",
+    begins === undefined
+      ? ""
+      : `The history here begins on ${begins.slice(0, 10)}; in a shallow clone, git fetch --unshallow gets the rest.`,
   ];
   return texts
     .filter((text) => text !== "")

@@ -2,8 +2,7 @@ import { oneLine } from "../../lib/escape.ts";
 import { counted, sortedSet } from "../../lib/text.ts";
 import type { Style } from "../style.ts";
 import { hangingLines, wrapList } from "../text/wrap.ts";
-import type { LocatedEnd } from "./answer-formats.ts";
-import { textOfPlace } from "./answers-text.ts";
+import { type LocatedEnd, textOfPlace } from "./answer-formats.ts";
 
 /** Renders ends of access, a section for each day; equal ends at several merchants are one line unless `verbose`. */
 export function renderExpiring(

@@ -2,8 +2,14 @@ import { oneLine } from "../../lib/escape.ts";
 import { cellWidth, counted, shorten, sortedSet } from "../../lib/text.ts";
 import type { Style } from "../style.ts";
 import { hangingLines, moreText, padTo } from "../text/wrap.ts";
-import type { ExplanationsView, FilePlace, LocatedExplanation, LocatedWay } from "./answer-formats.ts";
-import { atLines, holdingText, roleTitle, textOfPlace } from "./answers-text.ts";
+import {
+  type ExplanationsView,
+  type FilePlace,
+  type LocatedExplanation,
+  type LocatedWay,
+  textOfPlace,
+} from "./answer-formats.ts";
+import { atLines, holdingText, roleTitle } from "./answers-text.ts";
 
 /** Formats why somebody can do something, and what has to change to end it; `verbose` shows every merchant. */
 export function renderExplanations(view: ExplanationsView, style: Style, verbose: boolean): string {

@@ -1,7 +1,7 @@
 import { Argument, Command } from "commander";
 import { warnIfOffline, withQuestionOptions } from "../../args/options.ts";
 import type { ExitCode, Io } from "../../io/io.ts";
-import type { WhoCommandOptions } from "../../query/answer-question.ts";
+import type { QuestionOptions } from "../../query/answer-question.ts";
 
 /** Declares `who`. */
 export function whoCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -22,6 +22,8 @@ Examples:
   rolecall who can 'payouts_*'          each permission that matches
   rolecall who has 'Shift Lead'         by name, previous name or id
   rolecall who is ada@example.com       what she has at every merchant
+  rolecall who can '*' --format csv -o access.csv
+                                        a sheet of all grants and their lines
   rolecall who can refunds_create --live
                                         who may do so now, at the service
   rolecall who can refunds_create --at 2026-05-01
@@ -45,7 +47,7 @@ could not be read.
         question: "can" | "has" | "is",
         name: string,
         paths: readonly string[],
-        options: WhoCommandOptions,
+        options: QuestionOptions,
         command: Command,
       ) => {
         warnIfOffline(command, options.live === true, io.stderr.write);
@@ -53,5 +55,5 @@ could not be read.
         done(await answerQuestion(question, name, paths, options, io));
       },
     );
-  return withQuestionOptions(command);
+  return withQuestionOptions(command, ["text", "json", "csv"]);
 }

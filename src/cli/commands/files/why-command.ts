@@ -1,7 +1,7 @@
 import { Argument, Command } from "commander";
 import { warnIfOffline, withQuestionOptions } from "../../args/options.ts";
 import type { ExitCode, Io } from "../../io/io.ts";
-import type { WhyCommandOptions } from "../../query/explain-question.ts";
+import type { QuestionOptions } from "../../query/answer-question.ts";
 
 /** Declares `why`. */
 export function whyCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -39,13 +39,13 @@ a merchant could not be read.
         _can: string,
         permission: string,
         paths: readonly string[],
-        options: WhyCommandOptions,
+        options: QuestionOptions,
         command: Command,
       ) => {
         warnIfOffline(command, options.live === true, io.stderr.write);
-        const { explainQuestion } = await import("../../query/explain-question.ts");
+        const { explainQuestion } = await import("../../query/answer-question.ts");
         done(await explainQuestion({ member, permission }, paths, options, io));
       },
     );
-  return withQuestionOptions(command);
+  return withQuestionOptions(command, ["text", "json", "csv"]);
 }

@@ -2,9 +2,10 @@ import { counted, grouped } from "../../lib/text.ts";
 import type { Change } from "../../model/plan.ts";
 import type { Paint, Style } from "../style.ts";
 import { rowOf } from "../view/change-view.ts";
+import { equalText, namesText } from "../view/equal-text.ts";
 import { addCounts, countsText } from "../view/plan-view.ts";
 import { cursorAt } from "./browse-keys.ts";
-import { type BrowseState, isFiltered } from "./browse-model.ts";
+import { type BrowsedPlan, type BrowseState, isFiltered } from "./browse-model.ts";
 import type { BrowseRow } from "./browse-rows.ts";
 import { cutTo, line, type Piece, padded, type Size, shown } from "./terminal-text.ts";
 
@@ -45,7 +46,7 @@ function headline(
   { state, rows, out, changes, merchants, selects }: BrowseView,
   style: Style,
 ): readonly Piece[] {
-  const visible = rows.reduce((sum, row) => sum + (row.type === "merchant" ? row.changes.length : 0), 0);
+  const visible = rows.reduce((sum, row) => sum + (row.parent === null ? row.changes.length : 0), 0);
   const filters = [
     ...(state.kind === null ? [] : [state.kind]),
     ...(state.search === "" ? [] : [`"${shown(state.search)}"`]),
@@ -82,14 +83,13 @@ function rowPieces(row: BrowseRow, view: BrowseView, style: Style): readonly Pie
   const fold = row.open === null ? "" : row.open ? "▾ " : "▸ ";
   switch (row.type) {
     case "merchant": {
-      const { merchant, environment, summary } = row.plan.plan;
-      const sums = countsText(addCounts([summary.roles, summary.members]));
+      const { merchant, environment } = row.plan.plan;
       return [
         [indent + fold],
         [shown(merchant), style.bold],
         [environment === null ? "" : ` · ${environment}`],
         [selectedOf(row, view), style.green],
-        [` · ${sums}`],
+        [` · ${selectedCounts(row.plan, view.out)}`],
       ];
     }
     case "section":
@@ -98,6 +98,8 @@ function rowPieces(row: BrowseRow, view: BrowseView, style: Style): readonly Pie
         [row.title, row.tone === "trouble" ? style.red : style.bold],
         [selectedOf(row, view), style.green],
       ];
+    case "group":
+      return groupPieces(row, indent, fold, view, style);
     case "change":
       return changePieces(row, indent, fold, view, style);
     case "person": {
@@ -116,6 +118,22 @@ function rowPieces(row: BrowseRow, view: BrowseView, style: Style): readonly Pie
     default:
       return row satisfies never;
   }
+}
+
+/** Returns the totals of a plan without the changes that are left out. */
+function selectedCounts({ plan, roles, members }: BrowsedPlan, out: BrowseView["out"]): string {
+  const { summary } = plan;
+  const left = [...roles, ...members].filter(({ id }) => out.has(id)).map(({ change }) => change.kind);
+  const counts = addCounts([summary.roles, summary.members]);
+  const of = (kind: Change["kind"]): number => left.filter((one) => one === kind).length;
+  return countsText({
+    ...counts,
+    create: counts.create - of("create"),
+    update: counts.update - of("update"),
+    replace: counts.replace - of("replace"),
+    delete: counts.delete - of("delete"),
+    unchanged: counts.unchanged + left.length - of("create"),
+  });
 }
 
 const SIGNS: Readonly<Record<Change["kind"], string>> = {
@@ -141,12 +159,37 @@ function changePieces(
     [indent],
     [selects ? (isOut ? (why === null ? "[ ] " : "[·] ") : "[x] ") : ""],
     [fold],
+    [row.merchant === null ? "" : `${shown(row.merchant)}  `],
     [`${SIGNS[change.kind]} ${change.kind.padEnd(7)} `, paint],
     [shown(change.name), isOut ? style.dim : undefined],
     [remark === "" || why ? "" : ` (${shown(remark)})`, style.dim],
     ...(why
       ? [[` left out too: ${shown(why)}`, style.yellow] as const]
       : gainsAndLosses(gained, lost, style)),
+  ];
+}
+
+function groupPieces(
+  row: BrowseRow & { readonly type: "group" },
+  indent: string,
+  fold: string,
+  view: BrowseView,
+  style: Style,
+): readonly Piece[] {
+  const { row: change, equal } = row.group;
+  const { subject, where, effect, names } = equalText(change, equal);
+  const out = row.changes.filter(({ id }) => view.out.has(id)).length;
+  const paint = out === row.changes.length ? style.dim : paintOf(change.kind, style);
+  return [
+    [indent],
+    [view.selects ? (out === 0 ? "[x] " : out === row.changes.length ? "[ ] " : "[-] ") : ""],
+    [fold],
+    [`${SIGNS[change.kind]} `, paint],
+    [shown(subject), paint],
+    [selectedOf(row, view), style.green],
+    [where === "" ? "" : ` in ${shown(where)}`],
+    [names.length === 0 ? "" : `: ${shown(namesText(names))}`, style.dim],
+    [effect === "" ? "" : `; ${shown(effect)}`, style.green],
   ];
 }
 

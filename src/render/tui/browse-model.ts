@@ -1,9 +1,15 @@
 import type { Change, MemberImpact, Plan } from "../../model/plan.ts";
+import type { EqualRows, RowView } from "../view/change-view.ts";
+import { inOrder, shareRows } from "../view/equal-changes.ts";
+import { equalGroups } from "../view/equal-text.ts";
+import { MIN_FLEET } from "../view/fleet-view.ts";
+import { type GroupView, planView } from "../view/plan-view.ts";
 
 /** A change with the texts that search and filters match. */
 export interface BrowsedChange {
   /** Names it among those of all merchants. */
   readonly id: string;
+  readonly merchant: string;
   readonly change: Change;
   /** Lower case. */
   readonly text: string;
@@ -12,9 +18,27 @@ export interface BrowsedChange {
   readonly lost: readonly string[];
 }
 
+/** Equal changes that can be taken or left as one. */
+export interface BrowsedGroup {
+  readonly row: RowView;
+  readonly equal: EqualRows;
+  readonly changes: readonly BrowsedChange[];
+}
+
+/** Plans prepared for browsing. */
+export interface BrowseModel {
+  /** Changes that are equal at several merchants, the dangerous ones first. */
+  readonly shared: readonly BrowsedGroup[];
+  readonly plans: readonly BrowsedPlan[];
+}
+
 /** A plan prepared for browsing. */
 export interface BrowsedPlan {
   readonly plan: Plan;
+  /** Equal changes of this merchant, of a long plan. */
+  readonly groups: readonly BrowsedGroup[];
+  /** Ids of the changes that are in a group. */
+  readonly grouped: ReadonlySet<string>;
   readonly roles: readonly BrowsedChange[];
   readonly members: readonly BrowsedChange[];
 }
@@ -25,16 +49,43 @@ export function changeId(merchant: string, { fingerprint }: Pick<Change, "finger
 }
 
 /** Indexes plans for browsing once, so that a key press only looks things up. */
-export function browseModel(plans: readonly Plan[]): readonly BrowsedPlan[] {
-  return plans.map((plan) => {
+export function browseModel(plans: readonly Plan[]): BrowseModel {
+  const views = plans.map((plan) => planView(plan));
+  const byRow = new Map<RowView, BrowsedChange>();
+  const all = plans.map((plan, at) => {
     const impacts = new Map(plan.impact.members.map((impact) => [impact.name, impact]));
     const changes = plan.changes.map((change) => browsed(change, plan.merchant, impacts));
-    return {
-      plan,
-      roles: changes.filter(({ change }) => change.resource === "role"),
-      members: changes.filter(({ change }) => change.resource === "member"),
-    };
+    const roles = changes.filter(({ change }) => change.resource === "role");
+    const members = changes.filter(({ change }) => change.resource === "member");
+    const rows = views[at]?.groups.flatMap((group) => group.rows) ?? [];
+    for (const [index, one] of [...roles, ...members].entries()) {
+      const row = rows[index];
+      if (row) byRow.set(row, one);
+    }
+    return { plan, roles, members };
   });
+  const groupsOf = (groups: readonly GroupView[]): readonly BrowsedGroup[] =>
+    equalGroups({ groups }).flatMap(({ rows }) =>
+      rows.flatMap((row): readonly BrowsedGroup[] => {
+        const { equal } = row;
+        if (equal === undefined) return [];
+        return [{ row, equal, changes: equal.rows.flatMap((one) => byRow.get(one) ?? []) }];
+      }),
+    );
+  const sorted = inOrder(views);
+  const { shared, own } = shareRows(sorted, plans.length >= MIN_FLEET);
+  const top = groupsOf(shared);
+  const inTop = new Set(top.flatMap(({ changes }) => changes.map(({ id }) => id)));
+  return {
+    shared: top,
+    plans: all.map((one, at) => {
+      const view = views[at];
+      const groups = view === undefined ? [] : groupsOf(own[sorted.indexOf(view)] ?? []);
+      const ids = groups.flatMap(({ changes }) => changes.map(({ id }) => id));
+      const above = [...one.roles, ...one.members].flatMap(({ id }) => (inTop.has(id) ? [id] : []));
+      return { ...one, groups, grouped: new Set([...ids, ...above]) };
+    }),
+  };
 }
 
 function browsed(
@@ -47,12 +98,13 @@ function browsed(
   const id = changeId(merchant, change);
   if (change.resource === "member") {
     const impact = impacts.get(change.name);
-    return { id, change, text, gained: impact?.gained ?? [], lost: impact?.lost ?? [] };
+    return { id, merchant, change, text, gained: impact?.gained ?? [], lost: impact?.lost ?? [] };
   }
   const before = new Set(change.before?.permissions);
   const after = new Set(change.after?.permissions);
   return {
     id,
+    merchant,
     change,
     text,
     gained: [...after].filter((permission) => !before.has(permission)),

@@ -1,9 +1,11 @@
-import { grouped } from "../../lib/text.ts";
-import type { MemberImpact } from "../../model/plan.ts";
+import { counted, grouped } from "../../lib/text.ts";
+import type { Change, MemberImpact } from "../../model/plan.ts";
 import { type DetailView, rowOf } from "../view/change-view.ts";
 import {
   type BrowsedChange,
+  type BrowsedGroup,
   type BrowsedPlan,
+  type BrowseModel,
   type BrowseState,
   foldKey,
   isFiltered,
@@ -24,7 +26,8 @@ export type BrowseRow = {
 } & (
   | { readonly type: "merchant"; readonly plan: BrowsedPlan }
   | { readonly type: "section"; readonly title: string; readonly tone: "plain" | "trouble" }
-  | { readonly type: "change"; readonly change: BrowsedChange }
+  | { readonly type: "change"; readonly change: BrowsedChange; readonly merchant: string | null }
+  | { readonly type: "group"; readonly group: BrowsedGroup }
   | { readonly type: "person"; readonly impact: MemberImpact }
   | { readonly type: "detail"; readonly label: string; readonly sign: Sign; readonly text: string }
 );
@@ -39,7 +42,7 @@ const MARGIN = 26;
 
 /** Returns the rows of the tree as folded and filtered, with details wrapped to the columns. */
 export function browseRows(
-  plans: readonly BrowsedPlan[],
+  { shared, plans }: BrowseModel,
   state: BrowseState,
   columns: number,
 ): readonly BrowseRow[] {
@@ -50,33 +53,113 @@ export function browseRows(
     return base !== state.turned.has(foldKey(state, key));
   };
   const width = Math.max(columns - MARGIN, 20);
-  for (const plan of plans) {
-    const roles = plan.roles.filter((one) => isShown(one, state));
-    const members = plan.members.filter((one) => isShown(one, state));
-    if (filtered && roles.length + members.length === 0) continue;
-    const key = plan.plan.merchant;
-    const open = isOpen(key, filtered || plans.length === 1);
-    rows.push({
-      key,
-      parent: null,
-      depth: 0,
-      open,
-      changes: [...roles, ...members],
-      type: "merchant",
-      plan,
-    });
-    if (!open) continue;
-    const inside = [
-      ...(filtered
-        ? []
-        : [...troubleRows(plan, key, isOpen, width), ...accessRows(plan, key, isOpen, width)]),
-      ...changeRows("Roles", roles, plan.roles.length, key, isOpen, width),
-      ...changeRows("Members", members, plan.members.length, key, isOpen, width),
-      ...(filtered ? [] : waitingRows(plan, key, isOpen, width)),
-    ];
-    for (const row of inside) rows.push(row);
+  if (!filtered && shared.length > 0) {
+    for (const row of sharedRows(shared, isOpen, width)) rows.push(row);
   }
+  let idle = 0;
+  for (const plan of plans) {
+    if (!filtered && shared.length > 0 && !hasOwn(plan)) idle += 1;
+    else
+      for (const row of merchantRows(plan, state, isOpen, filtered || plans.length === 1, width))
+        rows.push(row);
+  }
+  if (idle > 0) rows.push(idleRow(idle));
   return rows;
+}
+
+/** Returns the rows of a merchant, without the changes that several merchants share; none if it is filtered out. */
+function merchantRows(
+  plan: BrowsedPlan,
+  state: BrowseState,
+  isOpen: IsOpen,
+  opens: boolean,
+  width: number,
+): readonly BrowseRow[] {
+  const filtered = isFiltered(state);
+  const isListed = (one: BrowsedChange): boolean =>
+    filtered ? isShown(one, state) : !plan.grouped.has(one.id);
+  const roles = plan.roles.filter(isListed);
+  const members = plan.members.filter(isListed);
+  if (filtered && roles.length + members.length === 0) return [];
+  const groups = filtered ? [] : plan.groups;
+  const key = plan.plan.merchant;
+  const open = isOpen(key, opens);
+  const changes = [...groups.flatMap((group) => group.changes), ...roles, ...members];
+  const row: BrowseRow = { key, parent: null, depth: 0, open, changes, type: "merchant", plan };
+  if (!open) return [row];
+  const of = (resource: Change["resource"]): readonly BrowsedGroup[] => groupsOf(groups, resource);
+  return [
+    row,
+    ...(filtered ? [] : [...troubleRows(plan, key, isOpen, width), ...accessRows(plan, key, isOpen, width)]),
+    ...changeRows("Roles", { changes: roles, groups: of("role") }, plan.roles, key, isOpen, width),
+    ...changeRows("Members", { changes: members, groups: of("member") }, plan.members, key, isOpen, width),
+    ...(filtered ? [] : waitingRows(plan, key, isOpen, width)),
+  ];
+}
+
+function groupsOf(groups: readonly BrowsedGroup[], resource: Change["resource"]): readonly BrowsedGroup[] {
+  return groups.filter(({ row }) => row.resource === resource);
+}
+
+/** Returns whether there is anything to show of a plan besides what several merchants share. */
+function hasOwn({ plan, grouped: inGroups, groups }: BrowsedPlan): boolean {
+  const { changes, deferred, refusals, findings } = plan;
+  const alone = changes.length - inGroups.size;
+  return alone + groups.length + deferred.length + refusals.length + findings.length > 0;
+}
+
+/** Returns the section of what several merchants share. */
+function sharedRows(shared: readonly BrowsedGroup[], isOpen: IsOpen, width: number): readonly BrowseRow[] {
+  const key = "\nEqual changes";
+  const changes = shared.flatMap((group) => group.changes);
+  const open = isOpen(key, true);
+  const title = `Equal changes of several merchants (${grouped(changes.length)})`;
+  const head: BrowseRow = {
+    key,
+    parent: null,
+    depth: 0,
+    open,
+    changes,
+    type: "section",
+    title,
+    tone: "plain",
+  };
+  return open ? [head, ...shared.flatMap((group) => groupRow(group, key, 1, isOpen, width))] : [head];
+}
+
+/** Returns the row of equal changes, and the change of each merchant or name below it if it is open. */
+function groupRow(
+  group: BrowsedGroup,
+  parent: string,
+  depth: number,
+  isOpen: IsOpen,
+  width: number,
+): readonly BrowseRow[] {
+  const { changes, equal } = group;
+  const key = `${parent}\n${changes[0]?.id.replace("\n", " ")}`;
+  const open = isOpen(key, false);
+  const row: BrowseRow = { key, parent, depth, open, changes, type: "group", group };
+  if (!open) return [row];
+  const named = new Set(equal.merchants).size > 1;
+  return [
+    row,
+    ...changes.flatMap((one) => changeRow(one, key, isOpen, width, depth + 1, named ? one.merchant : null)),
+  ];
+}
+
+function idleRow(count: number): BrowseRow {
+  const text = `and ${counted(count, "merchant")} with nothing besides`;
+  const key = "\nOthers";
+  return {
+    key,
+    parent: null,
+    depth: 0,
+    open: null,
+    changes: [],
+    type: "section",
+    title: text,
+    tone: "plain",
+  };
 }
 
 type IsOpen = (key: string, usual: boolean) => boolean;
@@ -92,25 +175,33 @@ function isShown({ change, text, gained, lost }: BrowsedChange, state: BrowseSta
 
 function changeRows(
   title: string,
-  changes: readonly BrowsedChange[],
-  all: number,
+  {
+    changes,
+    groups,
+  }: { readonly changes: readonly BrowsedChange[]; readonly groups: readonly BrowsedGroup[] },
+  every: readonly BrowsedChange[],
   merchant: string,
   isOpen: IsOpen,
   width: number,
 ): readonly BrowseRow[] {
-  if (changes.length === 0) return [];
+  const shown = [...groups.flatMap((group) => group.changes), ...changes];
+  if (shown.length === 0) return [];
   const key = `${merchant}\n${title}`;
   const open = isOpen(key, true);
-  const count = changes.length === all ? grouped(all) : `${grouped(changes.length)} of ${grouped(all)}`;
+  const all = every.length;
+  const count = shown.length === all ? grouped(all) : `${grouped(shown.length)} of ${grouped(all)}`;
   const section = {
     key,
     parent: merchant,
     open,
-    changes,
+    changes: shown,
     title: `${title} (${count})`,
     tone: "plain",
   } as const;
-  return sectionRows(section, () => changes.flatMap((change) => changeRow(change, key, isOpen, width)));
+  return sectionRows(section, () => [
+    ...groups.flatMap((group) => groupRow(group, key, 2, isOpen, width)),
+    ...changes.flatMap((change) => changeRow(change, key, isOpen, width)),
+  ]);
 }
 
 /** Returns the row of a section, and the rows below it if it is open. */
@@ -127,11 +218,14 @@ function changeRow(
   parent: string,
   isOpen: IsOpen,
   width: number,
+  depth = 2,
+  merchant: string | null = null,
 ): readonly BrowseRow[] {
   const { change, gained, lost } = browsed;
-  const key = `${parent}\n${change.fingerprint}`;
+  const key = `${parent}\n${merchant === null ? "" : `${merchant} `}${change.fingerprint}`;
   const open = isOpen(key, false);
-  const row: BrowseRow = { key, parent, depth: 2, open, changes: [browsed], type: "change", change: browsed };
+  const changes = [browsed];
+  const row: BrowseRow = { key, parent, depth, open, changes, type: "change", change: browsed, merchant };
   if (!open) return [row];
   const details = [
     ...(change.resource === "member"
@@ -139,7 +233,7 @@ function changeRow(
       : []),
     ...rowOf(change).details,
   ];
-  return [row, ...detailRows(details, key, 3, width)];
+  return [row, ...detailRows(details, key, depth + 1, width)];
 }
 
 function permissionDetail(label: string, added: readonly string[], removed: readonly string[]): DetailView {

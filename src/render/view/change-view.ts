@@ -35,6 +35,8 @@ export interface EqualRows {
   /** Codes of the other merchants that are shown. */
   readonly others: readonly string[];
   readonly changes: number;
+  /** The row of each change. */
+  readonly rows: readonly RowView[];
   /** Number of members who gain a permission that the changes add to a role. */
   readonly gain: number;
   /** Number of members who lose a permission that the changes take from a role. */

@@ -231,6 +231,7 @@ function equalRows(
     merchants: codes(true),
     others: codes(false),
     changes: all.length,
+    rows: all.map(({ item }) => item.row),
     gain: members.filter(({ gained }) => gained.some((one) => added.has(one))).length,
     lose: members.filter(({ lost }) => lost.some((one) => removed.has(one))).length,
   };

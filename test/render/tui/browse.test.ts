@@ -291,11 +291,71 @@ test("10,000 changes: the cursor goes everywhere, and the screen shows a window 
     ),
   });
   const one = sit([planOf(want, live())], { size: { columns: 80, rows: 24 } });
-  expect(one.keys("<end>")).toHaveLength(23);
+  expect(one.keys("").join("\n")).toContain(
+    "    [x] ▸ + 10,000 members: + Till (invitation): m10000@example.com",
+  );
+  expect(one.keys("/member<enter><end>")).toHaveLength(23);
   expect(one.cursor()).toContain("m19999@example.com");
   one.keys("<pgup><pgup><up>");
   expect(one.cursor()).toMatch(/m199[56]\d@/);
-  expect(one.keys("<home>/m14242@")[0]).toContain("1 shown");
+  expect(one.keys("<esc><home>/m14242@")[0]).toContain("1 shown");
   expect(one.keys("<esc>e<end>").length).toBe(23);
   expect(one.keys("<home> ")[0]).toContain("0 selected");
+});
+
+describe("equal changes of many merchants", () => {
+  const chain = Array.from({ length: 12 }, (_, index) => shop(`MC${index + 1}`));
+
+  test("are one row for each, which unfolds to the merchants", () => {
+    const one = sit(chain);
+    expect(one.keys("")).toEqual([
+      "60 changes at 12 merchants · 60 selected",
+      "❯ ▾ Equal changes of several merchants (60)",
+      "    [x] ▸ - role Old (not in the file) in all 12 merchants",
+      "    [x] ▸ - cy@example.com (not in the file) in all 12 merchants",
+      "    [x] ▸ + role New: + catalog_view, + stock_edit in all 12 merchants",
+      "    [x] ▸ ~ ada@example.com: - Old, + New in all 12 merchants",
+      "    [x] ▸ + bo@example.com: + New (invitation) in all 12 merchants",
+      "  and 12 merchants with nothing besides",
+      "space leaves out · a applies the selection · / search · ? keys · q quits",
+    ]);
+    expect(one.keys("<down><down><right>").slice(4, 7)).toEqual([
+      "      [x] ▸ MC1  - delete  cy@example.com (not in the file)",
+      "      [x] ▸ MC2  - delete  cy@example.com (not in the file)",
+      "      [x] ▸ MC3  - delete  cy@example.com (not in the file)",
+    ]);
+  });
+
+  test("are left out and taken as one, or merchant by merchant", () => {
+    const one = sit(chain);
+    expect(one.keys("<down><down> ").slice(0, 4)).toEqual([
+      "60 changes at 12 merchants · 48 selected",
+      "  ▾ Equal changes of several merchants (60) · 48 of 60 selected",
+      "    [x] ▸ - role Old (not in the file) in all 12 merchants",
+      "❯   [ ] ▸ - cy@example.com (not in the file) · 0 of 12 selected in all 12 merch…",
+    ]);
+    expect(one.state().chosen.size).toBe(12);
+    one.keys(" ");
+    expect(one.state().chosen.size).toBe(0);
+    expect(one.keys("<right><down><down> ").slice(3, 6)).toEqual([
+      "    [-] ▾ - cy@example.com (not in the file) · 11 of 12 selected in all 12 merc…",
+      "      [x] ▸ MC1  - delete  cy@example.com (not in the file)",
+      "❯     [ ] ▸ MC2  - delete  cy@example.com (not in the file)",
+    ]);
+  });
+
+  test("are shown at each merchant in a search", () => {
+    const lines = sit(chain).keys("/mc7 <enter>");
+    expect(lines.filter((line) => line.includes("▸"))).toHaveLength(5);
+    expect(lines[1]).toMatch(/^❯ ▾ MC7 /);
+  });
+
+  test("leave the others to their merchants", () => {
+    const is = live([liveRole("role_1", "Old", { permissions: ["refunds_create"] })]);
+    const other = planOf(desired({ merchant: "MC13", roles: [role("Own", { permissions: [] })] }), is);
+    const lines = sit([...chain, other]).keys("");
+    expect(lines).toContain("    [x] ▸ - role Old (not in the file) in all 13 merchants");
+    expect(lines).toContain("  ▸ MC13 · 1 to create, 1 to delete; 0 unchanged");
+    expect(lines).toContain("  and 12 merchants with nothing besides");
+  });
 });

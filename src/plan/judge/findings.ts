@@ -1,4 +1,4 @@
-import { counted } from "../../lib/text.ts";
+import { by, counted } from "../../lib/text.ts";
 import type { Change, Finding } from "../../model/plan.ts";
 import { list } from "./refusals.ts";
 
@@ -173,13 +173,17 @@ function ambiguousRoleTexts({ name, live }: Extract<FindingData, { readonly code
   readonly message: string;
   readonly hint: string;
 } {
-  const hint = `Say which one is meant: add "id: ${live[0]?.id}" (or another of them) to the role.`;
-  return live.every((role) => role.name === name)
-    ? { message: `Two or more live roles are called "${name}": ${list(live.map(({ id }) => id))}.`, hint }
-    : {
-        message: `Several live roles have previous names of "${name}": ${list(live.map((role) => `"${role.name}" (${role.id})`))}.`,
-        hint: `${hint} The others are then roles without an entry.`,
-      };
+  if (live.every((role) => role.name === name)) {
+    return {
+      message: `Two or more live roles are called "${name}": ${list(live.map(({ id }) => id))}.`,
+      hint: `Say which one is meant: add "id: ${live[0]?.id}" (or another of them) to the role.`,
+    };
+  }
+  const sorted = [...live].sort(by((role) => role.name));
+  return {
+    message: `Several live roles have previous names of "${name}": ${list(sorted.map((role) => `"${role.name}" (${role.id})`))}.`,
+    hint: `Say which one is meant: leave only its name in "previously", or add its id to the role, such as "id: ${sorted[0]?.id}". The others are then roles without an entry.`,
+  };
 }
 
 /** Returns the finding of some data: all messages of findings are here. */

@@ -270,8 +270,8 @@ test("two live roles with previous names of one role are an error that says how 
     [
       "role-ambiguous",
       "error",
-      'Several live roles have previous names of "Shift Lead": "Team Lead" (role_1), "Shift Supervisor" (role_2).',
-      'Say which one is meant: add "id: role_1" (or another of them) to the role. The others are then roles without an entry.',
+      'Several live roles have previous names of "Shift Lead": "Shift Supervisor" (role_2), "Team Lead" (role_1).',
+      'Say which one is meant: leave only its name in "previously", or add its id to the role, such as "id: role_2". The others are then roles without an entry.',
     ],
   ]);
   const pinned = planOf(desired({ roles: [role("Shift Lead", { ...entry, id: "role_2" })] }), is);

@@ -102,8 +102,8 @@ test("writes no section that the project does not allow, and the first file of a
   await shop.write("rolecall.yaml", rules("members, sync"));
   const { code, stderr } = await shop.run(["pull", "MC0DEMO1", "--yes", "--quiet"]);
   expect(code).toBe(1);
-  expect(stderr).toContain('This file must not have "ignore". Enforced by rolecall.yaml:3:30.');
-  expect(stderr).toContain('This file must not have "roles". Enforced by rolecall.yaml:3:30.');
+  expect(stderr).toContain('This file must not have "ignore". Enforced by rolecall.yaml:3:29.');
+  expect(stderr).toContain('This file must not have "roles". Enforced by rolecall.yaml:3:29.');
   expect(stderr).toContain("The files would have 2 errors, so that nothing is written.");
   await shop.write("rolecall.yaml", rules("ignore, roles, members, sync"));
   const allowed = await shop.run(["pull", "MC0DEMO1"]);

@@ -73,8 +73,10 @@ describe.each(Object.keys(CHAINS) as ChainName[])("the organisation %s", (name) 
     return state;
   }
 
-  function planOf(desired: DesiredState, now: number): Plan {
-    return buildPlan({ desired, live: liveOf(desired), service: "https://api.example.com", now, matches });
+  function planOf(desired: DesiredState, now: number, inReview = false): Plan {
+    const base = before.states.find(({ merchant }) => inReview && merchant === desired.merchant);
+    const service = "https://api.example.com";
+    return buildPlan({ desired, live: liveOf(desired), service, now, matches, ...(base && { base }) });
   }
 
   test("begins with valid files, and plans without changes and warnings", () => {
@@ -97,7 +99,7 @@ describe.each(Object.keys(CHAINS) as ChainName[])("the organisation %s", (name) 
 
   test.each(YEARS[name].filter(({ rotate }) => rotate === undefined))(
     "$title",
-    async ({ edits, inDays = 0, expected }) => {
+    async ({ edits, inDays = 0, inReview = false, expected }) => {
       const files = edits.reduce((texts, edit) => edit(texts), chain.files);
       const touched = touchedFiles(chain.files, files);
       const now = TODAY + inDays * DAY;
@@ -112,7 +114,7 @@ describe.each(Object.keys(CHAINS) as ChainName[])("the organisation %s", (name) 
       // With time, access ends without any change of a file.
       const plans = after.states
         .filter(({ merchant }) => changed.has(merchant) || inDays > 0)
-        .map((state) => planOf(state, now))
+        .map((state) => planOf(state, now, inReview))
         .filter(({ changes, merchant }) => changed.has(merchant) || changes.length > 0);
       const problems = countedByCode(after.diagnostics.map(({ code }) => code));
       expect({

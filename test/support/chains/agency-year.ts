@@ -73,6 +73,18 @@ export const AGENCY_YEAR: readonly YearChange[] = [
     expected: { files: 1, lines: 1, merchants: 10 },
   },
   {
+    title: "A contract is extended to half a year from now, when 90 days are the limit",
+    edits: [edit(BACKEND, dateAfter(TODAY, 20), dateAfter(TODAY, 180))],
+    inReview: true,
+    expected: {
+      files: 1,
+      lines: 1,
+      merchants: 10,
+      refused: { "until-limit": 10 },
+      problems: { "policy-until-limit": 1 },
+    },
+  },
+  {
     title: "A contractor without an end",
     edits: [append(BACKEND, "  - email: forever@contractor.example\n    roles: [Contractor]\n")],
     expected: {

@@ -40,7 +40,7 @@ guards:
 
 policies:
   email_domains: [agency.example, contractor.example]
-  require_until: [Contractor]
+  require_until: { Contractor: 90d }
 
 `;
 

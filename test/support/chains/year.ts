@@ -20,6 +20,8 @@ export interface YearChange {
   readonly rotate?: string;
   /** The day of the plan, in days from now; absent: now. */
   readonly inDays?: number;
+  /** Planned as a pull request does: judged by the former files as well. */
+  readonly inReview?: true;
   readonly expected: Outcome;
 }
 

@@ -100,7 +100,9 @@ async function tolerate<T>({ log }: CommentPlace, what: string, work: () => Prom
     return await work();
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
-    if (error.isForbidden) {
+    if (error.isForbidden && /\block(ed)?\b/i.test(error.message)) {
+      log.notice(`${what}: the pull request is locked. The job summary has everything.`);
+    } else if (error.isForbidden) {
       log.notice(
         `${what}: this run has no permission to write to the pull request, like every run for a fork. The job summary has everything.`,
       );

@@ -46,6 +46,17 @@ describe("the comment of a pull request", () => {
     expect(only(pull)).toBe(body);
   });
 
+  test("is missed, and nothing else, where the pull request is locked", async () => {
+    const pull = await story.openPull({ [FILE]: WITH_ROLE });
+    const message = "Unable to create comment because issue is locked.";
+    story.github.refusals.push({ method: "POST", path: /comments$/, status: 403, times: 1, message });
+    const run = await story.plan(pull);
+    expect(run.outputs).toMatchObject({ result: "changes", "failure-reason": "" });
+    expect(run.log).toContain("::notice::The comment could not be written: the pull request is locked.");
+    await story.merge(pull);
+    expect((await story.apply()).outputs["result"]).toBe("applied");
+  });
+
   test("is never rewritten by a plan that is run again after the merge", async () => {
     const pull = await story.openPull({ [FILE]: WITH_ROLE });
     const plan = await story.plan(pull);

@@ -224,6 +224,15 @@ export function upcomingDates(
     .sort((a, b) => a.at - b.at || by(({ email }: UpcomingDate) => email)(a, b));
 }
 
+const SOON = 30 * 86_400_000;
+
+/** Returns what the dates of a file bring within 30 days, and who leaves at any time. */
+export function soonDates(desired: TimedState, now: number): readonly UpcomingDate[] {
+  return upcomingDates(desired, now).filter(
+    ({ at, what }) => at <= now + SOON || what === "leaves" || what === "leaves-unlisted",
+  );
+}
+
 type OwnDate = Omit<UpcomingDate, "email">;
 
 /** Returns when the membership begins, with its first roles, and when more roles do. */

@@ -67,3 +67,22 @@ test("--only due and --reinvite cannot be combined", async () => {
   expect(stderr).toContain("cannot be used with option '--reinvite <email>'");
   expect(code).toBe(1);
 });
+
+test("plan announces what dates bring within 30 days, and who leaves at any time, but not with --quiet", async () => {
+  const members = `${FILE}  - { email: later@example.com, roles: [role_employee], from: 2026-12-01 }
+  - { email: much-later@example.com, roles: [role_employee], from: 2027-03-01 }
+leavers:
+  - { email: TEMP@example.com, from: 2027-03-01 }
+`;
+  const other = join(cwd, "other.yaml");
+  await writeFile(other, members);
+  const asOf = ["--as-of", "2026-11-22"];
+  const { stdout } = await run("plan", other, ...asOf);
+  expect(stdout).toContain(`
+Later, by dates in the files
+  on 2026-12-01: MC1 later@example.com joins with role_employee
+  on 2027-03-01: TEMP@example.com leaves MC1
+`);
+  expect(stdout).not.toContain("much-later@example.com");
+  expect((await run("plan", other, ...asOf, "--quiet")).stdout).not.toContain("Later");
+});

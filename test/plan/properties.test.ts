@@ -136,7 +136,8 @@ describe("for every desired and live state", () => {
         const plan = planOf({ ...want, guards: { protect } }, is);
         const replaced = new Set(plan.changes.flatMap((one) => (one.kind === "replace" ? [one.id] : [])));
         // Whoever only gets the successor of a replaced role keeps what they have.
-        const touching = plan.changes.filter(
+        const deferred = plan.deferred.map(({ change }) => change);
+        const touching = [...plan.changes, ...deferred].filter(
           ({ kind, fields }) =>
             kind !== "create" &&
             !(

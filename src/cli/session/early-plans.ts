@@ -1,4 +1,5 @@
 import type { DesiredState } from "../../model/desired.ts";
+import { soonDates, type UpcomingDate } from "../../plan/due.ts";
 import { withoutEntries } from "../files/load-states.ts";
 import {
   MAX_PLANNING,
@@ -28,6 +29,7 @@ export interface EarlyPlans {
 export function startEarlyPlans(
   open: OpenSession,
   isSelected: (merchant: string) => boolean,
+  now: number,
   ended: (merchant: string, problem: string | null) => void,
 ): EarlyPlans {
   const plans = new Map<DesiredState, Promise<Planned>>();
@@ -39,7 +41,7 @@ export function startEarlyPlans(
       return session;
     }
     const planned = await planSession(session, ended);
-    return planned.status === "planned" ? released(planned, kept) : planned;
+    return planned.status === "planned" ? released(planned, kept, soonDates(state, now)) : planned;
   };
   return {
     async plan(state) {
@@ -55,8 +57,12 @@ export function startEarlyPlans(
   };
 }
 
-/** Returns a planned merchant with nothing but its plan. */
-function released({ session, plan }: PlannedMerchant, state: DesiredState): PlannedMerchant {
+/** Returns a planned merchant with nothing but its plan, and what is announced beside it. */
+function released(
+  { session, plan }: PlannedMerchant,
+  state: DesiredState,
+  dates: readonly UpcomingDate[],
+): PlannedMerchant {
   const { environment, writer, lookup } = session;
   const { merchant } = state;
   return {
@@ -70,6 +76,7 @@ function released({ session, plan }: PlannedMerchant, state: DesiredState): Plan
     },
     live: { merchant, roles: [], members: [], callerId: null },
     plan,
+    dates,
     planAt: () => {
       throw new TypeError(`${merchant} has been released`);
     },

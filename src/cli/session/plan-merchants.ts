@@ -61,7 +61,7 @@ export async function planMerchants(
   );
   const making = options.only === "due" ? { makePlan: planDue } : {};
   const open = sessionOpener(services, { ...options, ...making, prefetch }, io);
-  const early = releases ? startEarlyPlans(open, isWanted, progress.read) : null;
+  const early = releases ? startEarlyPlans(open, isWanted, options.asOf ?? io.now(), progress.read) : null;
   try {
     const onFiles = (count: number): void => {
       progress.reading([], count);

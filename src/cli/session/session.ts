@@ -6,6 +6,7 @@ import type { LiveState } from "../../model/live.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { LiveLookup, LiveWriter } from "../../model/ports.ts";
 import { buildPlan, namedRoleIds, type PlanInput } from "../../plan/build-plan.ts";
+import type { UpcomingDate } from "../../plan/due.ts";
 import type { GlobMatch } from "../../plan/scope.ts";
 import type { LostInvitation } from "../../plan/undo/lost-state.ts";
 import { entryTimes } from "../files/git-history.ts";
@@ -175,6 +176,8 @@ function environmentOf({ environment }: Connection): Pick<DesiredState, "environ
 export interface PlannedMerchant extends PlanResult {
   readonly status: "planned";
   readonly session: Session;
+  /** What dates in the files bring soon, if those are not kept. */
+  readonly dates?: readonly UpcomingDate[];
 }
 
 /** The result of planning one merchant. */

@@ -1,7 +1,9 @@
 import type { Plan } from "../../model/plan.ts";
+import { soonDates } from "../../plan/due.ts";
 import { runFingerprint } from "../../plan/fingerprint.ts";
 import { isEmptyPlan, renderEmptyPlans } from "../../render/text/plan-text.ts";
 import { renderPlans } from "../../render/text/plans-text.ts";
+import type { DateView } from "../../render/view/equal-text.ts";
 import { planView } from "../../render/view/plan-view.ts";
 import type { RuleLine } from "../../render/view/rules-view.ts";
 import type { DocumentOptions, OutputOptions, ServiceOptions } from "../args/options.ts";
@@ -56,7 +58,12 @@ export async function previewPlans(
     const { complete } = showPlans(
       merchants.planned,
       await printerFor(
-        { ...merchants, unmanaged, rules: await looserRules(merchants) },
+        {
+          ...merchants,
+          unmanaged,
+          rules: await looserRules(merchants),
+          dates: datesOf(merchants, options.asOf ?? io.now()),
+        },
         options,
         output.sink,
         io,
@@ -122,8 +129,15 @@ async function looserRules({ planned, project }: PlannedMerchants): Promise<read
   );
 }
 
+/** Returns what the dates in the files bring soon. */
+function datesOf({ planned }: PlannedMerchants, now: number): readonly DateView[] {
+  return plannedOnly(planned).flatMap(({ session: { state }, dates = soonDates(state, now) }) =>
+    dates.map((date) => ({ ...date, merchant: state.merchant })),
+  );
+}
+
 async function printerFor(
-  merchants: PlannedMerchants & Pick<Printing, "unmanaged" | "rules">,
+  merchants: PlannedMerchants & Pick<Printing, "unmanaged" | "rules" | "dates">,
   options: PlanCommandOptions,
   sink: TextWriter,
   io: Io,

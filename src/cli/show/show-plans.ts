@@ -11,8 +11,9 @@ import { plansJson } from "../../render/machine-formats.ts";
 import { renderReview } from "../../render/markdown/render-review.ts";
 import type { UnmanagedMerchant, UnplannedView } from "../../render/markdown/review-sections.ts";
 import { renderFailure, renderUnread } from "../../render/text/failure-text.ts";
-import { renderRules } from "../../render/text/plan-text.ts";
+import { renderDates, renderRules } from "../../render/text/plan-text.ts";
 import { renderPlans } from "../../render/text/plans-text.ts";
+import type { DateView } from "../../render/view/equal-text.ts";
 import { type PlaceOf, type PlanCommand, planView } from "../../render/view/plan-view.ts";
 import type { RuleLine } from "../../render/view/rules-view.ts";
 import type { DocumentOptions, OutputOptions } from "../args/options.ts";
@@ -75,6 +76,8 @@ export interface Printing {
   readonly unmanaged?: readonly UnmanagedMerchant[];
   /** The rules that are looser than at the commit that the files are compared with. */
   readonly rules?: readonly RuleLine[];
+  /** What the dates in the files bring soon. */
+  readonly dates?: readonly DateView[];
   readonly sink: TextWriter;
   /** The command that applies the plans; `apply` if absent. */
   readonly command?: PlanCommand;
@@ -85,7 +88,7 @@ export type PrintPlans = (plans: readonly Plan[], unplanned: readonly UnplannedV
 
 /** Returns a printer of plans in the selected format. */
 export function plansPrinter(
-  { options, placeOf, fileErrors, failures, unmanaged = [], rules = [], sink, command }: Printing,
+  { options, placeOf, fileErrors, failures, unmanaged = [], rules = [], dates = [], sink, command }: Printing,
   io: Io,
 ): PrintPlans {
   return (plans, unplanned) => {
@@ -111,7 +114,9 @@ export function plansPrinter(
             ...(command && { command }),
           }),
         );
-        return options.quiet ? undefined : sink.write(renderRules(rules, styleFor(sink, io, options.color)));
+        if (options.quiet) return;
+        sink.write(renderDates(dates, styleFor(sink, io, options.color)));
+        return sink.write(renderRules(rules, styleFor(sink, io, options.color)));
       default:
         return options.format satisfies never;
     }

@@ -10,6 +10,8 @@ import { type DetailView, type RowView, wordDiffText } from "../view/change-view
 import type { DriftView } from "../view/drift-view.ts";
 import { MIN_SHARED } from "../view/equal-changes.ts";
 import {
+  type DateView,
+  dateLines,
   equalGroups,
   equalText,
   fleetRiskTitle,
@@ -279,68 +281,14 @@ function signed(first: string, lines: readonly string[], rest = first): readonly
   return lines.map((line, index) => `${index === 0 ? first : rest}${line}`);
 }
 
-/** What a date in the files of a merchant brings, in a time to come. */
-export interface DateView {
-  readonly merchant: string;
-  /** In ms since the epoch. */
-  readonly at: number;
-  /** As the file writes it: an end is the last day, a beginning the first. */
-  readonly text: string;
-  readonly email: string;
-  readonly what: "leaves" | "leaves-unlisted" | "ends" | "joins" | "begins" | "suspended" | "back";
-  /** The roles that end or begin; empty for the whole membership. */
-  readonly roles: readonly string[];
-}
-
 const DATES_SHOWN = 10;
 
 /** Lists what time alone will bring, the earliest first and equal ones together; empty if there is nothing. */
 export function datesText(dates: readonly DateView[]): string {
-  if (dates.length === 0) return "";
-  const groups = new Map<string, { readonly date: DateView; readonly merchants: Set<string> }>();
-  for (const date of dates.toSorted((a, b) => a.at - b.at)) {
-    const { at, email, roles, merchant } = date;
-    // Who leaves, leaves all merchants that list the address; the others need not be named.
-    const key = JSON.stringify([at, email.toLowerCase(), date.what, roles]);
-    const known = groups.get(key) ?? { date, merchants: new Set() };
-    known.merchants.add(merchant);
-    groups.set(key, known);
-  }
-  const isListed = ({ date: { what, at, email } }: { readonly date: DateView }): boolean =>
-    what !== "leaves-unlisted" || !groups.has(JSON.stringify([at, email.toLowerCase(), "leaves", []]));
-  const listed = [...groups.values()].filter(isListed);
-  const lines = listed.slice(0, DATES_SHOWN).map(({ date, merchants }) => `- ${dateLine(date, merchants)}`);
-  const more = listed.length - lines.length;
-  const rest = more > 0 ? [`- and ${counted(more, "more date")}`] : [];
-  return `**Later**, by their dates, without another review:\n\n${[...lines, ...rest].join("\n")}`;
-}
-
-function dateLine({ text, email, what, roles }: DateView, merchants: ReadonlySet<string>): string {
-  const isTime = text.includes("T");
-  const isLastDay = what === "ends" || what === "back";
-  const when = `${isTime ? "from" : isLastDay ? "after" : "on"} ${oneLine(text)}:`;
-  const [only = ""] = merchants;
-  const where = merchants.size === 1 ? inlineCode(only) : counted(merchants.size, "merchant");
-  const who = inlineCode(email);
-  const named = roles.map(inlineCode).join(", ");
-  switch (what) {
-    case "leaves":
-      return `${when} ${who} leaves ${where}`;
-    case "leaves-unlisted":
-      return `${when} ${who} leaves, if a member: no file lists the address`;
-    case "ends":
-      return `${when} ${where} ${who} loses ${named || "the membership"}`;
-    case "joins":
-      return `${when} ${where} ${who} joins${named && ` with ${named}`}`;
-    case "begins":
-      return `${when} ${where} ${who} gains ${named}`;
-    case "suspended":
-      return `${when} ${where} ${who} is suspended`;
-    case "back":
-      return `${when} ${where} ${who} is back`;
-    default:
-      return what satisfies never;
-  }
+  const { lines, more } = dateLines(dates, DATES_SHOWN, inlineCode);
+  if (lines.length === 0) return "";
+  const listed = [...lines, ...(more > 0 ? [`and ${counted(more, "more date")}`] : [])];
+  return `**Later**, by their dates, without another review:\n\n${listed.map((line) => `- ${line}`).join("\n")}`;
 }
 
 /** A merchant that could not be read, with the reason. */

@@ -2,7 +2,7 @@ import { oneLine } from "../../lib/escape.ts";
 import { cellWidth, counted } from "../../lib/text.ts";
 import type { Paint, Style, Verbosity } from "../style.ts";
 import { type DetailView, type EqualRows, type RowView, wordDiffText } from "../view/change-view.ts";
-import { equalText, namesText } from "../view/equal-text.ts";
+import { type DateView, dateLines, equalText, namesText } from "../view/equal-text.ts";
 import {
   addCounts,
   countsText,
@@ -94,6 +94,17 @@ function renderBody(
     ...(view.deferred.length > 0 ? ["", `  ${style.bold("Deferred")}`] : []),
     ...view.deferred.flatMap((row) => renderDeferred(row, style)),
   ];
+}
+
+const DATES_SHOWN = 10;
+
+/** Formats what the dates in the files bring soon; empty if there is nothing. */
+export function renderDates(dates: readonly DateView[], style: Style): string {
+  const { lines, more } = dateLines(dates, DATES_SHOWN, oneLine);
+  if (lines.length === 0) return "";
+  const texts = [...lines, ...(more > 0 ? [`and ${counted(more, "more date")}`] : [])];
+  const wrapped = texts.flatMap((text) => hangingLines(text, style.columns, "  ", "    "));
+  return `\n${[style.bold("Later, by dates in the files"), ...wrapped, ""].join("\n")}\n`;
 }
 
 /** Formats what a review has to know about rules; empty if there is nothing. */

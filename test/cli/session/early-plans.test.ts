@@ -3,7 +3,7 @@ import { startEarlyPlans } from "../../../src/cli/session/early-plans.ts";
 import { type OpenSession, plannedOnly } from "../../../src/cli/session/session.ts";
 import type { DesiredState } from "../../../src/model/desired.ts";
 import { RolecallError } from "../../../src/model/errors.ts";
-import { desired, live, liveMember, member, planOf, role } from "../../support/build.ts";
+import { desired, live, liveMember, member, NOW, planOf, role } from "../../support/build.ts";
 
 const SHOP = { roles: [role("Cashier")], members: [member("ada@example.com")] };
 const IS = live([], [liveMember("mem_1", "bob@example.com")]);
@@ -34,6 +34,7 @@ test("a merchant is planned from its whole state, of which nothing is kept but t
   const early = startEarlyPlans(
     opener().open,
     () => true,
+    NOW,
     (...args) => ended.push(args),
   );
   const kept = await early.plan(shop("MC1"));
@@ -52,6 +53,7 @@ test("a merchant that is not selected is released without a plan", async () => {
   const early = startEarlyPlans(
     opener().open,
     (code) => code === "MC1",
+    NOW,
     () => undefined,
   );
   const other = await early.plan(shop("MC2"));
@@ -65,6 +67,7 @@ test("a merchant without a key, or that cannot be read, has its failure, and a b
   const without = startEarlyPlans(
     ({ merchant }) => ({ status: "failed", merchant, error }),
     () => true,
+    NOW,
     () => undefined,
   );
   expect(await without.take([await without.plan(shop("MC1"))])).toEqual([
@@ -73,12 +76,14 @@ test("a merchant without a key, or that cannot be read, has its failure, and a b
   const broken = startEarlyPlans(
     opener(() => Promise.reject(error)).open,
     () => true,
+    NOW,
     () => undefined,
   );
   expect(await broken.take([await broken.plan(shop("MC1"))])).toMatchObject([{ status: "failed", error }]);
   const wrong = startEarlyPlans(
     opener(() => Promise.reject(new TypeError("a bug"))).open,
     () => true,
+    NOW,
     () => undefined,
   );
   await expect(wrong.take([await wrong.plan(shop("MC1"))])).rejects.toThrow("a bug");
@@ -89,6 +94,7 @@ test("hundreds of merchants are planned, a bounded number at once", async () => 
   const early = startEarlyPlans(
     open,
     () => true,
+    NOW,
     () => undefined,
   );
   const states: DesiredState[] = [];

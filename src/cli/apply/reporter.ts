@@ -257,7 +257,7 @@ function textReporter(
           ),
         );
     },
-    passwords: (due) => io.stdout.write(renderPasswords(due)),
+    passwords: (due) => io.stdout.write(renderPasswords(due, style)),
     verified: (plan, leftOut, refused) => {
       const { left, errors, notCreated } = remainingChanges(plan);
       const open = left.length + errors.length + notCreated.length + plan.deferred.length + leftOut + refused;

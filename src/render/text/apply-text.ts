@@ -7,7 +7,7 @@ import type { Change, Plan } from "../../model/plan.ts";
 import type { Paint, Style } from "../style.ts";
 import { adoptedText } from "../view/change-view.ts";
 import { nextStepFor, renderFailures } from "./failure-text.ts";
-import { wrapIfNarrow, wrapText } from "./wrap.ts";
+import { hangingLines, wrapIfNarrow, wrapText } from "./wrap.ts";
 
 const DONE = { create: "created", update: "updated", replace: "replaced", delete: "deleted" } as const;
 const WAS_SO = {
@@ -90,22 +90,23 @@ const MAX_PASSWORD_LINES = 10;
 const MAX_NAMED = 3;
 
 /** Formats the passwords that an apply will set: one line each, or one for all if they are many. */
-export function renderPasswords(due: readonly MerchantPasswords[]): string {
+export function renderPasswords(due: readonly MerchantPasswords[], style: Style): string {
   const all = due.filter(({ passwords }) => passwords.length > 0);
   const names = all.flatMap(({ passwords }) => passwords.map(({ name }) => oneLine(name)));
   if (names.length > MAX_PASSWORD_LINES) {
-    const named = `${names.slice(0, MAX_NAMED).join(", ")} and ${names.length - MAX_NAMED} more`;
+    const named = `${names.slice(0, MAX_NAMED).join(", ")} and ${grouped(names.length - MAX_NAMED)} more`;
     const [first, ...others] = all;
     const where = others.length > 0 ? counted(all.length, "merchant") : oneLine(first?.plan.merchant ?? "");
-    return `The passwords of ${names.length} managed users at ${where} will be set: ${named}.\n\n`;
+    const text = `The passwords of ${grouped(names.length)} managed users at ${where} will be set: ${named}.`;
+    return `${hangingLines(text, style.columns, "", "  ").join("\n")}\n\n`;
   }
   return all
     .map(({ plan, passwords }) => {
-      const lines = passwords.map(
-        ({ name, passwordEnv }) =>
-          `${oneLine(plan.merchant)}: the password of ${oneLine(name)} will be set from ${oneLine(passwordEnv)}.\n`,
-      );
-      return `${lines.join("")}\n`;
+      const lines = passwords.flatMap(({ name, passwordEnv }) => {
+        const text = `${oneLine(plan.merchant)}: the password of ${oneLine(name)} will be set from ${oneLine(passwordEnv)}.`;
+        return wrapIfNarrow(text, style, "", "  ");
+      });
+      return `${lines.join("\n")}\n\n`;
     })
     .join("");
 }

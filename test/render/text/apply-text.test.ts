@@ -201,14 +201,16 @@ test("a password that was set, or was not, is told by its variable only", () => 
     `set the password of member ${change.name}`,
   );
   const plan = { merchant: "MC1" };
-  expect(renderPasswords([{ plan, passwords: [rotation] }])).toBe(
+  expect(renderPasswords([{ plan, passwords: [rotation] }], PLAIN)).toBe(
     `MC1: the password of ${change.name} will be set from TILL_7.\n\n`,
   );
   const many = { plan, passwords: Array.from({ length: 30 }, () => rotation) };
-  expect(renderPasswords([many, { plan: { merchant: "MC2" }, passwords: [] }])).toBe(
-    `The passwords of 30 managed users at MC1 will be set: ${change.name}, ${change.name}, ${change.name} and 27 more.\n\n`,
+  expect(renderPasswords([many, { plan: { merchant: "MC2" }, passwords: [] }], PLAIN)).toBe(
+    `The passwords of 30 managed users at MC1 will be set: ${change.name},\n  ${change.name}, ${change.name} and 27 more.\n\n`,
   );
-  expect(renderPasswords([many, many])).toContain("The passwords of 60 managed users at 2 merchants will");
+  expect(renderPasswords([many, many], PLAIN)).toContain(
+    "The passwords of 60 managed users at 2 merchants will",
+  );
 });
 
 test("what an expired invitation held is told where it is gone and no new one was sent", () => {

@@ -1,4 +1,4 @@
-import type { Environment, Origin } from "./desired.ts";
+import type { Environment, From, Origin } from "./desired.ts";
 import type { MemberStatus } from "./live.ts";
 
 /** The access at one merchant at one time, with the locations of everything in the files, to answer questions from. */
@@ -69,6 +69,8 @@ export type HoldingStatus = "active" | "ends" | "ended" | "not-begun" | "suspend
 export interface HeldRole {
   /** Key of the role. */
   readonly role: string;
+  /** The beginning in the files, of the grant or of the membership, whichever is later; `null` if there is none. */
+  readonly from: From | null;
   /** The end in the files: of the grant or of the membership, whichever is first; `null` if there is none. */
   readonly end: AccessEnd | null;
   readonly status: HoldingStatus;

@@ -121,6 +121,19 @@ describe("who, of one merchant's file", () => {
     expect(stdout).toMatch(/^refunds_create: 1 person at MCA\n/);
   });
 
+  test("access to come is no access, and says when it begins", async () => {
+    await put({
+      "access/a.yaml": SHOP.replace("until: 2026-06-30", "from: 2026-06-16").replace(
+        "roles: [Shift Lead, role_employee]",
+        "from: 2026-06-20\n    roles: [{ role: Shift Lead, from: 2026-06-17 }]",
+      ),
+    });
+    const { stdout } = await who("can", "refunds_create", "--verbose");
+    expect(stdout).toContain("ada@example.com  Shift Lead  from 2026-06-20   access/a.yaml:12\n");
+    expect(stdout).toContain("bob@example.com  Shift Lead  from 2026-06-16   access/a.yaml:14\n");
+    expect(stdout).toMatch(/^refunds_create: 0 people at MCA\n/);
+  });
+
   test("JSON has every grant, also those that have ended", async () => {
     const { stdout } = await who("can", "refunds_create", "--format", "json");
     const { answers, unknown, ...rest } = JSON.parse(stdout);
@@ -154,6 +167,7 @@ describe("who, of one merchant's file", () => {
       permissions: ["refunds_create"],
       status: "ends",
       effective: true,
+      from: null,
       end: { by: "grant", text: "2026-06-30", ends: Date.parse("2026-07-01T00:00:00Z") },
       since: null,
       grantedAt: [{ file: "access/a.yaml", line: 13, column: 13 }],
@@ -259,9 +273,9 @@ test("CSV has a row for each grant, and no cell that a spreadsheet takes for a f
       'version: 1\nmerchant: MCA\nroles: [{ name: \'=HYPERLINK("http://x.example","y")\', permissions: [a_b, c_d] }, { name: "Ru, \\"Chef\\"", permissions: [a_b] }]\nmembers:\n  - { email: +49@x.example, roles: [\'=HYPERLINK("http://x.example","y")\'] }\n  - { email: bob@x.example, roles: [{ role: "Ru, \\"Chef\\"", until: 2026-12-31 }] }\n',
   });
   expect((await who("can", "*", "--format", "csv")).stdout).toMatchInlineSnapshot(`
-    "merchant,environment,member,member_id,role,role_id,permissions,status,effective,end,since,granted_at,declared_at
-    MCA,,'+49@x.example,,"'=HYPERLINK(""http://x.example"",""y"")",,"a_b c_d",active,true,,,access/a.yaml:5,access/a.yaml:3
-    MCA,,bob@x.example,,"Ru, ""Chef""",,a_b,ends,true,2026-12-31,,access/a.yaml:6,access/a.yaml:3
+    "merchant,environment,member,member_id,role,role_id,permissions,status,effective,from,end,since,granted_at,declared_at
+    MCA,,'+49@x.example,,"'=HYPERLINK(""http://x.example"",""y"")",,"a_b c_d",active,true,,,,access/a.yaml:5,access/a.yaml:3
+    MCA,,bob@x.example,,"Ru, ""Chef""",,a_b,ends,true,,2026-12-31,,access/a.yaml:6,access/a.yaml:3
     "
   `);
   const why = await rolecall(["why", "*@x.example", "can", "c_d", "--format", "csv"], { cwd, now });

@@ -72,7 +72,7 @@ test("every way is shown, with every line that has to go", async () => {
       shared/all.yaml:9  Shift Lead
       access/a.yaml:9    Shift Lead
       access/a.yaml:10   Refunder
-    Or take refunds_create from Shift Lead (0 other holders) and Refunder (1 other
+    Or take refunds_create from Shift Lead (no other holder) and Refunder (1 other
       holder).
     It is not known whether role_employee grants it too.
     "
@@ -147,6 +147,7 @@ test("JSON has the lines of each way, and all that have to go", async () => {
         {
           role: { name: "Refunder", id: null, predefined: false },
           status: "active",
+          from: null,
           end: null,
           otherHolders: 1,
           grantedAt,
@@ -157,6 +158,7 @@ test("JSON has the lines of each way, and all that have to go", async () => {
         {
           role: { name: "Shift Lead", id: null, predefined: false },
           status: "ended",
+          from: null,
           end: { by: "grant", text: "2026-05-31", ends: Date.parse("2026-06-01T00:00:00Z") },
           otherHolders: 1,
           grantedAt: [{ file: "access/a.yaml", line: 13, column: 23 }],

@@ -54,7 +54,7 @@ export function declaredSnapshot(desired: DesiredState, now: number): AccessSnap
             declaredGrants(member, leaving(email)).map(({ role, from, end, origins }) => {
               const status = statusAt(member, { from, end }, now);
               const effective = status === "active" || status === "ends";
-              return { role: keys.get(role) ?? role, end, status, effective, origins };
+              return { role: keys.get(role) ?? role, from, end, status, effective, origins };
             }),
           ),
         };
@@ -118,6 +118,7 @@ export function liveSnapshot(
           origin: entry?.origin ?? null,
           held: held.map((role) => ({
             role,
+            from: grants.get(role)?.from ?? null,
             end: grants.get(role)?.end ?? leaves,
             status: status === "invited" ? "unknown" : status,
             effective: isActive(person),
@@ -213,7 +214,7 @@ export function declaredMembers({
 /** A grant with its end, or its membership's, and its locations. */
 interface DeclaredGrant {
   readonly role: string;
-  readonly from: From | undefined;
+  readonly from: From | null;
   readonly end: AccessEnd | null;
   readonly origins: readonly Origin[];
 }
@@ -223,7 +224,7 @@ function declaredGrants(member: DesiredMember, leaves: AccessEnd | null): readon
   const whole = membershipEnd(member, leaves);
   return roles.map((grant, index) => ({
     role: grant.role,
-    from: grant.from,
+    from: later(grant.from ?? null, member.from ?? null),
     end: earlier(grant.until === undefined ? null : { by: "grant", ...grant.until }, whole),
     origins: grant.origins ?? [{ file: origin.file, path: [...origin.path, "roles", index] }],
   }));
@@ -231,6 +232,11 @@ function declaredGrants(member: DesiredMember, leaves: AccessEnd | null): readon
 
 function membershipEnd({ until }: DesiredMember, leaves: AccessEnd | null): AccessEnd | null {
   return earlier(until === undefined ? null : { by: "membership", ...until }, leaves);
+}
+
+function later(one: From | null, other: From | null): From | null {
+  if (one === null || other === null) return one ?? other;
+  return other.starts > one.starts ? other : one;
 }
 
 function earlier(one: AccessEnd | null, other: AccessEnd | null): AccessEnd | null {
@@ -255,7 +261,7 @@ function statusAt(
   now: number,
 ): HoldingStatus {
   if (end !== null && end.ends <= now) return "ended";
-  if (!hasBegun(member.from, now) || !hasBegun(from, now)) return "not-begun";
+  if (!hasBegun(from ?? undefined, now)) return "not-begun";
   if (isSuspended(member, now)) return "suspended";
   return end === null ? "active" : "ends";
 }

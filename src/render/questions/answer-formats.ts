@@ -103,6 +103,7 @@ function answerJson({
     permissions,
     status: held?.status ?? null,
     effective: held?.effective ?? false,
+    from: held?.from ?? null,
     end: held?.end ?? null,
     since,
     grantedAt,
@@ -180,9 +181,15 @@ export function explanationsJson(
   return `${safeJson({ format: 1, question, merchants, explanations: all, failures }, null, 2)}\n`;
 }
 
-function wayJson({ role, held: { status, end }, otherHolders, grantedAt, permittedAt }: LocatedWay): object {
+function wayJson({
+  role,
+  held: { status, from, end },
+  otherHolders,
+  grantedAt,
+  permittedAt,
+}: LocatedWay): object {
   const { name, id, predefined } = role;
-  return { role: { name, id, predefined }, status, end, otherHolders, grantedAt, permittedAt };
+  return { role: { name, id, predefined }, status, from, end, otherHolders, grantedAt, permittedAt };
 }
 
 function memberJson({ name, email, id, status }: LocatedExplanation["member"]): object {
@@ -198,7 +205,7 @@ export function textOfPlace({ file, line }: FilePlace): string {
 export function answersCsv({ answers }: AnswersView): string {
   const head = [
     ...["merchant", "environment", "member", "member_id", "role", "role_id", "permissions"],
-    ...["status", "effective", "end", "since", "granted_at", "declared_at"],
+    ...["status", "effective", "from", "end", "since", "granted_at", "declared_at"],
   ];
   const rows = answers.map(({ merchant, environment, member, role, held, permissions, ...rest }) => [
     merchant,
@@ -211,6 +218,7 @@ export function answersCsv({ answers }: AnswersView): string {
     permissions?.join(" ") ?? "?",
     held?.status ?? "",
     String(held?.effective ?? false),
+    held?.from?.text ?? "",
     endText(held?.end ?? null),
     rest.since?.time ?? "",
     rest.grantedAt.map(textOfPlace).join(" "),

@@ -152,6 +152,7 @@ function grouped(answers: readonly LocatedAnswer[]): readonly (readonly LocatedA
       member.name.toLowerCase(),
       roleTitle(role),
       held?.status,
+      held?.from?.text,
       held?.end?.text,
       member.rolesKnown,
     ]);
@@ -203,7 +204,8 @@ function statusText({ member, held }: LocatedAnswer): string {
 }
 
 /** Returns the status of a held role with its end, as in "until 2027-01-31". */
-export function holdingText({ status, end }: HeldRole): string {
+export function holdingText({ status, from, end }: HeldRole): string {
+  if (status === "not-begun" && from !== null) return `from ${oneLine(from.text)}`;
   if (status === "ended" && end !== null)
     return `${end.by === "leaver" ? "left" : "ended"} ${oneLine(end.text)}`;
   const until = end === null ? "" : `${end.by === "leaver" ? "leaves" : "until"} ${oneLine(end.text)}`;

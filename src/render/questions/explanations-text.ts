@@ -134,10 +134,11 @@ function wayLines(
   const permitted = placesOf(same.flatMap(({ permittedAt }) => permittedAt));
   return [
     ...hangingLines(`${shorten(oneLine(roleTitle(role)))}${shown}`, style.columns, "  ", "    "),
-    ...labelled("granted at", granted.length > 0 ? granted : ["not in the files"], verbose),
+    ...labelled("granted at", granted.length > 0 ? granted : ["not in the files"], style, verbose),
     ...labelled(
       "grants it at",
       permitted.length > 0 ? permitted : [role.predefined ? "predefined" : "not in the files"],
+      style,
       verbose,
     ),
   ];
@@ -146,12 +147,19 @@ function wayLines(
 /** Lines of one label without `verbose`. */
 const MAX_PLACES = 5;
 
-function labelled(label: string, texts: readonly string[], verbose: boolean): readonly string[] {
+function labelled(
+  label: string,
+  texts: readonly string[],
+  { columns, dim }: Style,
+  verbose: boolean,
+): readonly string[] {
   const shown = verbose ? texts : texts.slice(0, MAX_PLACES);
-  const lines = shown.map((text, index) => `    ${padTo(index === 0 ? label : "", LABEL)}${text}`);
-  return texts.length > shown.length
-    ? [...lines, `    ${padTo("", LABEL)}${moreText(texts.length - shown.length)}`]
-    : lines;
+  const more = texts.length > shown.length ? [dim(moreText(texts.length - shown.length))] : [];
+  const lines = [...shown, ...more];
+  if (LABEL + 4 + Math.max(0, ...shown.map(cellWidth)) > columns) {
+    return [`    ${label}`, ...lines.map((text) => `      ${text}`)];
+  }
+  return lines.map((text, index) => `    ${padTo(index === 0 ? label : "", LABEL)}${text}`);
 }
 
 const LABEL = cellWidth("grants it at") + 2;
@@ -175,7 +183,7 @@ function endLines(
     }
   }
   const width = Math.max(0, ...[...lines.keys()].map(cellWidth));
-  const rows = [...lines].map(([place, roles]) => `  ${padTo(place, width)}  ${[...roles].join(", ")}`);
+  const rows = [...lines].map(([place, roles]) => [padTo(place, width), [...roles].join(", ")] as const);
   const shown = verbose ? rows : rows.slice(0, MAX_PLACES * ways.length);
   const outside = all.some(({ grantedAt }) => grantedAt.length === 0);
   const wrap = (text: string): readonly string[] => hangingLines(text, style.columns, "", "  ");
@@ -184,7 +192,7 @@ function endLines(
     const holders = all
       .filter((way) => way.role.name === role.name)
       .reduce((sum, { otherHolders }) => sum + otherHolders, 0);
-    return `${shorten(oneLine(roleTitle(role)))} (${counted(holders, "other holder")})`;
+    return `${shorten(oneLine(roleTitle(role)))} (${holders === 0 ? "no other holder" : counted(holders, "other holder")})`;
   });
   return [
     ...(rows.length > 0
@@ -192,7 +200,7 @@ function endLines(
           `To end it, take ${all.length === 1 && rows.length === 1 ? "this role" : "all of these"} from ${who}:`,
         )
       : []),
-    ...shown,
+    ...shown.flatMap(([place, roles]) => hangingLines(roles, style.columns, `  ${place}  `, "    ")),
     ...(rows.length > shown.length ? [style.dim(`  ${moreText(rows.length - shown.length)}`)] : []),
     ...(outside
       ? wrap(

@@ -71,7 +71,7 @@ test("a franchisee cannot loosen guards", async () => {
   expect(code).toBe(1);
 });
 
-test("a franchisee cannot appoint a second administrator", async () => {
+test("a franchisee cannot make anybody administrator", async () => {
   const { code, stdout } = await tried(STATION, (text) =>
     text.replace(
       "walsh@kelly.example\n    roles: [Coffee Bar]",

@@ -16,6 +16,11 @@ const SHOPS_EACH = 6;
 
 const ROLES: readonly Role[] = [
   {
+    name: "Franchise Manager",
+    description: "Answers for all shops of a franchisee",
+    permissions: ["catalog_view", "members_view", "payouts_view", "refunds_create", "reports_view"],
+  },
+  {
     name: "Shop Manager",
     description: "Runs one shop",
     permissions: ["catalog_edit", "catalog_view", "refunds_create", "reports_view", "transactions_view"],
@@ -38,9 +43,17 @@ guards:
   min_holders: { role_owner: 1 }
 
 policies:
-  max_holders: { role_admin: 1 }
-  require_mfa: [role_admin, role_owner]
-  forbid_permissions: [merchant_close, owner_transfer, payouts_edit]
+  # Who manages access at the service itself could do there what no file may.
+  max_holders: { role_admin: 0, role_manager: 0, role_owner: 1 }
+  require_mfa: [role_owner]
+  forbid_permissions:
+    - members_create
+    - members_delete
+    - members_update
+    - payouts_edit
+    - roles_create
+    - roles_delete
+    - roles_update
 
 checks:
   - { can: refunds_create, at_most: 3 }
@@ -114,7 +127,7 @@ ${membersText(office(franchisee))}`;
 }
 
 function office(franchisee: Franchisee): readonly Person[] {
-  return [{ email: `office@${franchisee}.example`, roles: ["role_admin"] }];
+  return [{ email: `office@${franchisee}.example`, roles: ["Franchise Manager"] }];
 }
 
 function staff(franchisee: Franchisee, shop: number): readonly (Person | Device)[] {

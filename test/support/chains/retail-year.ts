@@ -221,7 +221,7 @@ ${upTo(6)
     expected: { files: 1, lines: 3, merchants: 75 },
   },
   {
-    title: "A region would allow more removals than the group",
+    title: "A region would allow more removals than the group, which has no effect",
     edits: [edit(region("east"), "\nmembers:\n", "\nguards:\n  max_removals: 50%\n\nmembers:\n")],
     expected: { files: 1, lines: 3, merchants: 0 },
   },

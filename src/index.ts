@@ -156,7 +156,8 @@ export interface ParsedMerchantFile {
 }
 
 /**
- * Reads one merchant's file; never throws for an invalid one. A file with includes is not read whole.
+ * Reads one merchant's file; never throws for an invalid one. A file with includes is not read whole, and what its
+ * project enforces is not known.
  * `now`, in ms since the epoch, decides which ends are past; without it, none is.
  */
 export function parseMerchantFile(

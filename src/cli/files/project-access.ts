@@ -105,7 +105,7 @@ function placeFinder(cwd: string): ProjectAccess["placesOf"] {
     known.set(folder, found);
     return found;
   };
-  return (file) => {
+  const placesOf = (file: string): readonly ProjectPlace[] => {
     const given = resolve(cwd, file);
     const real = withoutLinks(given);
     const places = new Map<string, ProjectPlace>();
@@ -117,6 +117,13 @@ function placeFinder(cwd: string): ProjectAccess["placesOf"] {
       }
     }
     return [...places.values()];
+  };
+  // Each file is asked for several times.
+  const answers = new Map<string, readonly ProjectPlace[]>();
+  return (file) => {
+    const answer = answers.get(file) ?? placesOf(file);
+    answers.set(file, answer);
+    return answer;
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Breach, BreachSubject } from "../../model/diagnostic.ts";
+import type { Breach, BreachCode, BreachSubject } from "../../model/diagnostic.ts";
 import type { FileLocation, LocatedProblem, Path } from "../diagnostics/problem.ts";
 import type { Enforcement, RulesFile } from "../load-project.ts";
 import { locationOf, type RawFile } from "../raw-file.ts";
@@ -134,17 +134,18 @@ function isOfAll({ kind }: BreachSubject): boolean {
   return kind === "max-holders" || kind === "check" || kind === "cannot";
 }
 
-const POLICIES: Readonly<Record<string, string>> = {
+const POLICIES: Readonly<Record<Extract<BreachCode, `policy-${string}`>, string>> = {
   "policy-email-domain": "email_domains",
   "policy-forbidden-permission": "forbid_permissions",
   "policy-max-holders": "max_holders",
   "policy-require-until": "require_until",
   "policy-separate": "separate",
+  "policy-until-limit": "require_until",
 };
 
 function ruleLocation({ code, subject }: Breach, rawFiles: readonly RawFile[]): FileLocation | null {
   if ("origin" in subject) return locationOf(subject.origin.file, subject.origin.path);
-  const path = ["policies", POLICIES[code] ?? ""];
+  const path = ["policies", code in POLICIES ? POLICIES[code as keyof typeof POLICIES] : ""];
   const raw = rawFiles.find(({ fields }) => valueAt(fields, path) !== undefined);
   return raw === undefined ? null : keyOf(raw.file, path);
 }

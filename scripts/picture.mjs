@@ -1,9 +1,10 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import xterm from "@xterm/headless";
+import { commentSvg, SHOPS, writeChain } from "./comment-picture.mjs";
 
 /**
  * Draws the README's pictures: runs sessions of the built program on a terminal, against sandboxes, and renders the
@@ -58,6 +59,7 @@ const PICTURES = [
 
 try {
   for (const picture of PICTURES) await draw(picture);
+  await drawComment();
 } finally {
   rmSync(empty, { recursive: true });
 }
@@ -80,6 +82,37 @@ async function draw(picture) {
     }
   } finally {
     sandbox.kill();
+  }
+}
+
+/** Draws the comment of a pull request that gives all cashiers of a chain a dangerous permission. */
+async function drawComment() {
+  const path = join(root, "docs", "chain-comment.svg");
+  const folder = mkdtempSync(join(tmpdir(), "rolecall-chain-"));
+  let sandbox = null;
+  try {
+    writeChain(folder);
+    sandbox = spawn(process.execPath, [program, "sandbox", "--port", "0", "--seed", "seed.yaml"], {
+      cwd: folder,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const url = await listening(sandbox);
+    const markdown = execFileSync(process.execPath, [program, "plan", "--quiet", "--format", "markdown"], {
+      cwd: folder,
+      encoding: "utf8",
+      env: { PATH: process.env.PATH, ROLECALL_BASE_URL: url, ROLECALL_API_KEY: "sk_test_sandbox" },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const label = `The comment on a pull request that adds payouts_edit to the role Cashier of a chain of ${SHOPS} shops`;
+    const drawn = commentSvg(markdown, label);
+    if (!process.argv.includes("--check")) writeFileSync(path, drawn);
+    else if (drawn !== readFileSync(path, "utf8")) {
+      console.error("docs/chain-comment.svg is out of date: run npm run picture.");
+      process.exitCode = 1;
+    }
+  } finally {
+    sandbox?.kill();
+    rmSync(folder, { recursive: true });
   }
 }
 

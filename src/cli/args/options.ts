@@ -103,7 +103,7 @@ export function withConnectionOptions(command: Command): Command {
         .argParser(parseDuration)
         .default(DEFAULT_RETRY_FOR_MS, "5m"),
     )
-    .option("-v, --verbose", "show every entry of long lists, and log each request on stderr");
+    .option("-v, --verbose", "show every merchant and every entry of lists, and log each request on stderr");
 }
 
 const FORMATS = ["text", "json"] as const;

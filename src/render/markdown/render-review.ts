@@ -153,7 +153,7 @@ function joinRows(rows: readonly MerchantCells[]): readonly ReviewRow[] {
     const names = shown.map(inlineCode).join(", ") + (more > 1 ? ` and ${grouped(more)} more` : "");
     const where = environment === null ? "" : ` ${inlineCode(environment)}`;
     const each = codes.length > 1 ? ", each" : "";
-    return [{ text: `| ${names}${where}${each} | ${cells}`, rank, merchants: codes.length }];
+    return [{ text: `| ${names}${each}${where} | ${cells}`, rank, merchants: codes.length }];
   });
 }
 

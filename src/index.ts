@@ -72,6 +72,7 @@ export type {
   Duration,
   EnforcedRules,
   Environment,
+  Escalation,
   From,
   Grant,
   GuardSettings,

@@ -126,6 +126,7 @@ function policiesMeaning({
   requireMfa,
   forbidPermissions,
   longestGrants = {},
+  escalation,
   ...rest
 }: Policies): unknown {
   rest satisfies Record<string, never>;
@@ -135,6 +136,7 @@ function policiesMeaning({
     maxHolders,
     Object.fromEntries(Object.entries(longestGrants).map(([role, { ms }]) => [role, ms])),
     ...[requireUntil, requireMfa, forbidPermissions].map(asSet),
+    escalation && [escalation.assign, escalation.edit, escalation.create].map((one) => one && asSet(one)),
   ];
 }
 

@@ -98,8 +98,16 @@ export function normalisePolicies(
 ): Policies {
   const names = (roles: readonly string[]): readonly string[] => unique(roles.map(currentName));
   const each = all.map(({ content }) => content.policies ?? {});
-  const { email_domains, separate, max_holders, require_until, require_mfa, forbid_permissions, ...rest } =
-    merged(each);
+  const {
+    email_domains,
+    separate,
+    max_holders,
+    require_until,
+    require_mfa,
+    forbid_permissions,
+    escalation,
+    ...rest
+  } = merged(each);
   rest satisfies Record<string, never>;
   return omitUndefined({
     emailDomains: email_domains && unique(each.flatMap((policies) => policies.email_domains ?? [])),
@@ -123,7 +131,18 @@ export function normalisePolicies(
     forbidPermissions: forbid_permissions
       ? unique(each.flatMap((policies) => policies.forbid_permissions ?? []))
       : [],
+    escalation: escalation && escalationOf(each.map((policies) => policies.escalation)),
   });
+}
+
+function escalationOf(
+  each: readonly NonNullable<MerchantFile["policies"]>["escalation"][],
+): NonNullable<Policies["escalation"]> {
+  const all = (key: "assign" | "edit" | "create"): readonly string[] | undefined => {
+    const given = each.flatMap((escalation) => (escalation?.[key] ? [escalation[key]] : []));
+    return given.length === 0 ? undefined : unique(given.flat());
+  };
+  return omitUndefined({ assign: all("assign"), edit: all("edit"), create: all("create") });
 }
 
 /** Returns the rules of files without errors, with the current names of roles. */
@@ -157,19 +176,25 @@ export function normaliseChecks(
 type FileCheck = NonNullable<MerchantFile["checks"]>[number];
 
 function normaliseCheck(check: FileCheck, origin: Origin, currentName: (role: string) => string): Check {
+  const common = { ...(check.reach && { reach: true as const }), origin };
   if ("only" in check) {
-    const { can, only, ...rest } = check;
+    const { can, only, reach: _, ...rest } = check;
     rest satisfies Record<string, never>;
-    return { kind: "only", can, only: unique(only.map((one) => normaliseHolder(one, currentName))), origin };
+    return {
+      kind: "only",
+      can,
+      only: unique(only.map((one) => normaliseHolder(one, currentName))),
+      ...common,
+    };
   }
   if ("at_most" in check) {
-    const { can, at_most: atMost, ...rest } = check;
+    const { can, at_most: atMost, reach: _, ...rest } = check;
     rest satisfies Record<string, never>;
-    return { kind: "at-most", can, atMost, origin };
+    return { kind: "at-most", can, atMost, ...common };
   }
-  const { member, cannot, ...rest } = check;
+  const { member, cannot, reach: _, ...rest } = check;
   rest satisfies Record<string, never>;
-  return { kind: "cannot", member, cannot: unique(cannot), origin };
+  return { kind: "cannot", member, cannot: unique(cannot), ...common };
 }
 
 /** Normalises `role: Name` to `role:Name`, with the current name. */

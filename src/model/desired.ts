@@ -146,18 +146,30 @@ export interface Policies {
   readonly requireMfa: readonly string[];
   /** Permissions that no custom role may grant. */
   readonly forbidPermissions: readonly string[];
+  /** The permissions that lead to others; an absent field: those of the service's operations. */
+  readonly escalation?: Partial<Escalation>;
+}
+
+/** The permissions with which members can raise themselves. */
+export interface Escalation {
+  /** Give an existing role to somebody. */
+  readonly assign: readonly string[];
+  /** Change what a custom role grants. */
+  readonly edit: readonly string[];
+  /** Create a role. */
+  readonly create: readonly string[];
 }
 
 /** A test of the access that results from a plan. Members are written as addresses, roles as `role:Name`. */
-export type Check =
-  | { readonly kind: "only"; readonly can: string; readonly only: readonly string[]; readonly origin: Origin }
-  | { readonly kind: "at-most"; readonly can: string; readonly atMost: number; readonly origin: Origin }
-  | {
-      readonly kind: "cannot";
-      readonly member: string;
-      readonly cannot: readonly string[];
-      readonly origin: Origin;
-    };
+export type Check = (
+  | { readonly kind: "only"; readonly can: string; readonly only: readonly string[] }
+  | { readonly kind: "at-most"; readonly can: string; readonly atMost: number }
+  | { readonly kind: "cannot"; readonly member: string; readonly cannot: readonly string[] }
+) & {
+  /** True if it counts what somebody can give himself, too. */
+  readonly reach?: true;
+  readonly origin: Origin;
+};
 
 /** Rules that a project enforces on a merchant's file: judged apart from the file's own, which cannot loosen them. */
 export interface EnforcedRules {

@@ -126,6 +126,15 @@ export interface MemberImpact {
   readonly unknownLost: readonly string[];
 }
 
+/** A step by which somebody gets more access: a role is given to him, changed or created. */
+export interface ReachStep {
+  readonly does: "assign" | "edit" | "create";
+  /** The permission that allows it. */
+  readonly by: string;
+  /** The name of the role; `null` for a new one. */
+  readonly role: string | null;
+}
+
 /** The effect of a plan on people. */
 export interface Impact {
   /** Only affected members, sorted by name. */

@@ -1,6 +1,6 @@
 import { by, byCodeUnit, isLiteralGlob } from "../lib/text.ts";
 import type { DesiredState } from "../model/desired.ts";
-import type { LiveState } from "../model/live.ts";
+import { type LiveState, PREDEFINED_ROLES } from "../model/live.ts";
 import type { Change, Counts, Deferred, Finding, Plan, Refusal } from "../model/plan.ts";
 import { leftAt } from "./changes/active-member.ts";
 import { type MemberPlan, planMembers, type Renewal } from "./changes/plan-members.ts";
@@ -363,8 +363,15 @@ export function namedRoleIds(desired: DesiredState): readonly string[] {
     ...granted,
     ...rolesInRules(desired),
     ...(desired.enforced ?? []).flatMap(rolesInRules),
+    // Who may give roles away may give these.
+    ...(reachMatters(desired) ? PREDEFINED_ROLES : []),
   ].filter((name) => name.startsWith("role_") && !declared.has(name));
   return [...new Set(named)].sort(byCodeUnit);
+}
+
+/** Returns whether a check counts what members can give themselves. */
+function reachMatters({ checks, enforced = [] }: DesiredState): boolean {
+  return [checks, ...enforced.map((rules) => rules.checks)].flat().some(({ reach }) => reach === true);
 }
 
 /** Returns the ids of the live roles that `protect` names by id, not by a pattern. */

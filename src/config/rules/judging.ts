@@ -12,7 +12,7 @@ import {
   rolesByOtherNames,
 } from "../raw-file.ts";
 import type { MerchantFile } from "../schema/merchant-schema.ts";
-import { countOf, fieldsOf, listOf, parsePeriod, textOf, valueAt } from "../values.ts";
+import { countOf, fieldsOf, listOf, omitUndefined, parsePeriod, textOf, valueAt } from "../values.ts";
 import { pairsAt, type RuleContext } from "./rule-context.ts";
 
 /** Converts breaches to problems at their locations in the files; one of each kind per location. */
@@ -166,6 +166,7 @@ export function readableContent({ file, fields, roles, adjustments, members, lea
 
 function readablePolicies(fields: Readonly<Record<string, unknown>>): NonNullable<MerchantFile["policies"]> {
   const { email_domains: domains, separate, max_holders, require_until, forbid_permissions } = fields;
+  const { assign, edit, create } = fieldsOf(fields["escalation"]);
   const most = Object.entries(fieldsOf(max_holders)).flatMap(([role, value]) => {
     const count = countOf(value);
     return count === null ? [] : [[role, count] as const];
@@ -182,6 +183,11 @@ function readablePolicies(fields: Readonly<Record<string, unknown>>): NonNullabl
           ),
         ),
     forbid_permissions: texts(listOf(forbid_permissions)),
+    escalation: omitUndefined({
+      assign: Array.isArray(assign) ? texts(assign) : undefined,
+      edit: Array.isArray(edit) ? texts(edit) : undefined,
+      create: Array.isArray(create) ? texts(create) : undefined,
+    }),
   };
 }
 
@@ -192,11 +198,12 @@ function readableCheck(
   const { only, cannot } = fields;
   const can = textOf(fields["can"]);
   const atMost = countOf(fields["at_most"]);
+  const reach = fields["reach"] === true ? { reach: true } : {};
   if (can !== null && Array.isArray(only) && only.every((entry) => typeof entry === "string")) {
-    return { can, only };
+    return { can, only, ...reach };
   }
-  if (can !== null && atMost !== null) return { can, at_most: atMost };
-  return { member: textOf(fields["member"]) ?? "", cannot: texts(listOf(cannot)) };
+  if (can !== null && atMost !== null) return { can, at_most: atMost, ...reach };
+  return { member: textOf(fields["member"]) ?? "", cannot: texts(listOf(cannot)), ...reach };
 }
 
 function readableMember(member: RawMember): NonNullable<MerchantFile["members"]> {

@@ -172,6 +172,9 @@ function isPlainUrl(value: string): boolean {
   return username === "" && password === "" && search === "" && hash === "";
 }
 
+const ways = (title: string, description: string, common: readonly string[]) =>
+  optional(z.array(text()), { title, description, default: [...common], examples: [common.slice(0, 1)] });
+
 /** The rules for the access that a plan results in. */
 export const policies = described(
   z.strictObject({
@@ -208,6 +211,22 @@ export const policies = described(
     forbid_permissions: texts("Forbidden permissions", "Permissions that no custom role may grant.", [
       ["payouts_edit"],
     ]),
+    escalation: optional(
+      z.strictObject({
+        assign: ways("Assign roles", "Permissions to give a role to a member.", [
+          "members_create",
+          "members_update",
+        ]),
+        edit: ways("Edit roles", "Permissions to change what a custom role grants.", ["roles_update"]),
+        create: ways("Create roles", "Permissions to create a role.", ["roles_create"]),
+      }),
+      {
+        title: "Ways to more access",
+        description:
+          "The permissions with which members can give themselves more, for checks with reach: true.",
+        examples: [{ assign: ["members_update"], edit: ["roles_update"], create: [] }],
+      },
+    ),
   }),
   {
     title: "Policies",
@@ -223,6 +242,15 @@ const can = () =>
     examples: ["refunds_create"],
   });
 
+const reach = () =>
+  optional(z.boolean(), {
+    title: "Reach",
+    description:
+      "Whether what somebody can give himself counts, too: through permissions to change members and roles (policies.escalation). It is assumed that the service lets members raise themselves.",
+    default: false,
+    examples: [true],
+  });
+
 // An address, or a role behind "role:".
 const HOLDER = new RegExp(`(?:${ROLE_ENTRY.source})|(?:${EMAIL.source})`, "u");
 
@@ -235,6 +263,7 @@ const only = described(
         'Who may have the permission: e-mail addresses, and roles as "role:Name". [] means nobody.',
       examples: [["ada@example.com", "role:Shift Lead"]],
     }),
+    reach: reach(),
   }),
   {
     title: "Only these can",
@@ -251,6 +280,7 @@ const atMost = described(
       description: "How many members may have the permission.",
       examples: [2],
     }),
+    reach: reach(),
   }),
   {
     title: "At most this many can",
@@ -271,6 +301,7 @@ const cannot = described(
       description: "Permissions that the member must not have.",
       examples: [["refunds_create"]],
     }),
+    reach: reach(),
   }),
   {
     title: "A member cannot",

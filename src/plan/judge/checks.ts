@@ -1,12 +1,16 @@
 import { by, sortedSet } from "../../lib/text.ts";
 import type { Check, DesiredState } from "../../model/desired.ts";
 import { type Access, type Granted, granting, type PersonAccess, rolesGranting } from "./access.ts";
+import { type Reach, reaching } from "./reach.ts";
 import type { RefusalData } from "./refusals.ts";
 
 /** Returns the violations of the file's checks in an access; members count whatever their status. */
-export function checkViolations(checks: readonly Check[], judged: Judged): readonly Violation[] {
+export function checkViolations(
+  { checks, policies }: Pick<Rules, "checks" | "policies">,
+  judged: Judged,
+): readonly Violation[] {
   if (checks.length === 0) return [];
-  const context = contextOf(judged);
+  const context = contextOf(judged, policies);
   return checks.flatMap((check) => {
     const text = checkText(check);
     return violationsOf(check, context).map(
@@ -25,7 +29,7 @@ export function unknownToChecks(
   judged: Judged,
 ): readonly { readonly name: string; readonly permission: string }[] {
   if (checks.length === 0) return [];
-  const context = contextOf(judged);
+  const context = contextOf(judged, {});
   const { granted, index } = context;
   return checks.flatMap((check) =>
     permissionsOf(check).flatMap((permission) => {
@@ -43,16 +47,20 @@ type Found = Pick<Violation, "data" | "subject" | "extent">;
 
 interface Context extends Judged {
   readonly granted: (person: PersonAccess) => Granted;
+  readonly reach: (person: PersonAccess) => Reach;
+  readonly reachSettled: (person: PersonAccess) => Reach;
   readonly index: AccessIndex;
   /** The index of `settled`, for counting. */
   readonly counted: AccessIndex;
 }
 
-function contextOf(judged: Judged): Context {
+function contextOf(judged: Judged, { escalation }: Pick<Rules["policies"], "escalation">): Context {
   const { access, settled } = judged;
+  const reach = reaching(access, escalation);
+  const reachSettled = settled === access ? reach : reaching(settled, escalation);
   const index = indexAccess(access);
   const counted = settled === access ? index : indexAccess(settled);
-  return { ...judged, granted: granting(access, () => true), index, counted };
+  return { ...judged, granted: granting(access, () => true), reach, reachSettled, index, counted };
 }
 
 function permissionsOf(check: Check): readonly string[] {
@@ -86,10 +94,14 @@ function subjectsOf(
 }
 
 function violationsOf(check: Check, context: Context): readonly Found[] {
-  const { access, granted, index, counted } = context;
+  const { access, granted, reach, reachSettled, index, counted } = context;
+  const reachers = (people: readonly PersonAccess[], by: typeof reach, permission: string) => {
+    countWork(context, people.length);
+    return people.filter((person) => by(person).stepsTo(permission) !== null);
+  };
   if (check.kind === "at-most") {
     const { can, atMost } = check;
-    const holders = peopleWith(counted, can);
+    const holders = check.reach ? reachers(counted.people, reachSettled, can) : peopleWith(counted, can);
     countWork(context, holders.length);
     if (holders.length <= atMost) return [];
     const data: RefusalData = {
@@ -97,18 +109,22 @@ function violationsOf(check: Check, context: Context): readonly Found[] {
       permission: can,
       most: atMost,
       holders: holders.map(({ name }) => name),
+      ...(check.reach && { reach: true }),
     };
     return [{ data, subject: null, extent: holders.map(({ id, name }) => id ?? name.toLowerCase()) }];
   }
   const code = check.kind === "only" ? "check-only" : "check-cannot";
-  const people = check.kind === "only" ? peopleWith(index, check.can) : [];
+  const people = check.kind !== "only" ? [] : check.reach ? index.people : peopleWith(index, check.can);
   countWork(context, people.length);
   return subjectsOf(check, people, context).flatMap((person) => {
-    const has = permissionsOf(check).filter((permission) => granted(person).permissions.has(permission));
+    const has = permissionsOf(check).filter((permission) =>
+      check.reach ? reach(person).stepsTo(permission) !== null : granted(person).permissions.has(permission),
+    );
     return has.map((permission): Found => {
       const through = rolesGranting(access, person, permission);
+      const steps = check.reach ? (reach(person).stepsTo(permission) ?? []) : [];
       return {
-        data: { code, name: person.name, permission, through },
+        data: { code, name: person.name, permission, through, ...(steps.length > 0 && { steps }) },
         subject: subjectOf(person),
         extent: [permission],
       };
@@ -118,13 +134,14 @@ function violationsOf(check: Check, context: Context): readonly Found[] {
 
 /** Returns a check in one line, in a fixed order of keys, to serve as its name. */
 export function checkText(check: Check): string {
+  const reach = check.reach ? " reach" : "";
   switch (check.kind) {
     case "only":
-      return `can ${check.can}: only ${sortedSet(check.only).join(", ") || "nobody"}`;
+      return `can${reach} ${check.can}: only ${sortedSet(check.only).join(", ") || "nobody"}`;
     case "at-most":
-      return `can ${check.can}: at most ${check.atMost}`;
+      return `can${reach} ${check.can}: at most ${check.atMost}`;
     case "cannot":
-      return `${check.member} cannot ${sortedSet(check.cannot).join(", ")}`;
+      return `${check.member} cannot${reach} ${sortedSet(check.cannot).join(", ")}`;
     default:
       return check satisfies never;
   }

@@ -27,7 +27,7 @@ export interface Judgement {
 
 /** Returns all violations of the rules in an access. */
 function violationsIn(rules: Rules, judged: Judged): readonly Violation[] {
-  return [...policyViolations(rules, judged), ...checkViolations(rules.checks, judged)];
+  return [...policyViolations(rules, judged), ...checkViolations(rules, judged)];
 }
 
 /** The access that a plan is compared with; `declared` returns the violations in the files themselves. */
@@ -168,7 +168,7 @@ function declaredAccess({ roles = [], members = [], leavers, origin }: DeclaredA
   return { roles: access, removed: new Set(), people };
 }
 
-/** Combines the violations of one `only` check, which share its location in the file. */
+/** Combines the violations of one `only` check, which share its location in the file, and their steps. */
 function oneForEachOnly(violations: readonly Violation[]): readonly Violation[] {
   const joined = new Map<unknown, { readonly first: Violation; names: string[]; through: Set<string> }>();
   for (const violation of violations) {
@@ -177,8 +177,10 @@ function oneForEachOnly(violations: readonly Violation[]): readonly Violation[] 
       joined.set(violation, { first: violation, names: [], through: new Set() });
       continue;
     }
-    const one = joined.get(check) ?? { first: violation, names: [], through: new Set() };
-    joined.set(check, one);
+    // Who holds the permission and who can reach it in the same steps have a sentence each.
+    const key = data.steps === undefined ? check : JSON.stringify([check, data.steps]);
+    const one = joined.get(key) ?? { first: violation, names: [], through: new Set() };
+    joined.set(key, one);
     one.names.push(data.name);
     for (const role of data.through) one.through.add(role);
   }

@@ -17,6 +17,7 @@ import { currentNameIn, withRulesOf } from "./base-rules.ts";
 import { ALWAYS_ALLOWED } from "./guards.ts";
 import { DEFAULT_MIN_HOLDERS } from "./holders.ts";
 import { domainTest } from "./policies.ts";
+import { DEFAULT_ESCALATION } from "./reach.ts";
 
 /** The subject of a loosening. */
 export type LooseningTopic =
@@ -160,6 +161,7 @@ function looserPolicies(base: Policies, head: Policies): readonly string[] {
     requireMfa,
     forbidPermissions,
     longestGrants,
+    escalation,
     ...rest
   } = base;
   rest satisfies Record<string, never>;
@@ -182,8 +184,21 @@ function looserPolicies(base: Policies, head: Policies): readonly string[] {
     }),
     ...gone(requireMfa, head.requireMfa, (role) => `"${role}" no longer requires MFA on login`),
     ...gone(forbidPermissions, head.forbidPermissions, (one) => `custom roles may grant ${one}`),
+    ...ESCALATIONS.flatMap(([key, does]) =>
+      gone(
+        escalation?.[key] ?? DEFAULT_ESCALATION[key],
+        head.escalation?.[key] ?? DEFAULT_ESCALATION[key],
+        (one) => `checks no longer count that ${one} lets somebody ${does}`,
+      ),
+    ),
   ];
 }
+
+const ESCALATIONS = [
+  ["assign", "assign roles"],
+  ["edit", "change roles"],
+  ["create", "create roles"],
+] as const;
 
 function newDomains(was: Policies["emailDomains"], is: Policies["emailDomains"]): readonly string[] {
   if (was === undefined) return [];
@@ -213,34 +228,43 @@ function looserChecks(base: readonly Check[], head: readonly Check[]): readonly 
 }
 
 function looserCheck(check: Check, head: readonly Check[]): readonly string[] {
+  // A check of what somebody can reach is stricter than one of what he holds.
+  const counts = ({ reach }: Check): boolean => reach === true || check.reach !== true;
+  const reached = check.reach ? " reach" : "";
   switch (check.kind) {
     case "only": {
       const { can, only } = check;
       const added = head
-        .flatMap((one) => (one.kind === "only" && one.can === can ? [one.only] : []))
+        .flatMap((one) => (one.kind === "only" && one.can === can && counts(one) ? [one.only] : []))
         .map((now) => now.filter((who) => !hasEntry(only, who)))
         .sort((a, b) => a.length - b.length)[0];
-      const what = `the check that only ${only.map(holderText).join(", ") || "nobody"} can ${can}`;
+      const what = `the check that only ${only.map(holderText).join(", ") || "nobody"} can${reached} ${can}`;
       if (added === undefined) return [`${what} is gone`];
       return added.length === 0 ? [] : [`${what} also allows ${added.map(holderText).join(", ")}`];
     }
     case "at-most": {
       const { can, atMost } = check;
-      const limits = head.flatMap((one) => (one.kind === "at-most" && one.can === can ? [one.atMost] : []));
+      const limits = head.flatMap((one) =>
+        one.kind === "at-most" && one.can === can && counts(one) ? [one.atMost] : [],
+      );
       const now = Math.min(...limits);
       if (now <= atMost) return [];
-      const what = `the check that at most ${atMost} can ${can}`;
+      const what = `the check that at most ${atMost} can${reached} ${can}`;
       return [limits.length === 0 ? `${what} is gone` : `${what} allows ${now}`];
     }
     case "cannot": {
       const { member, cannot } = check;
       const still = new Set(
         head.flatMap((one) =>
-          one.kind === "cannot" && one.member.toLowerCase() === member.toLowerCase() ? one.cannot : [],
+          one.kind === "cannot" && one.member.toLowerCase() === member.toLowerCase() && counts(one)
+            ? one.cannot
+            : [],
         ),
       );
       const free = cannot.filter((permission) => !still.has(permission));
-      return free.length === 0 ? [] : [`the check that ${member} cannot ${free.join(", ")} is gone`];
+      return free.length === 0
+        ? []
+        : [`the check that ${member} cannot${reached} ${free.join(", ")} is gone`];
     }
     default:
       return check satisfies never;

@@ -1,6 +1,6 @@
 import { counted } from "../../lib/text.ts";
 import type { Metadata } from "../../model/json.ts";
-import type { Finding, Refusal } from "../../model/plan.ts";
+import type { Finding, ReachStep, Refusal } from "../../model/plan.ts";
 
 /** The data of a refusal by a guard, a policy or a check; `toRefusal` words it. */
 export type RefusalData =
@@ -79,18 +79,23 @@ export type RefusalData =
       readonly name: string;
       readonly permission: string;
       readonly through: readonly string[];
+      /** The steps to the permission; absent if it is held. */
+      readonly steps?: readonly ReachStep[];
     }
   | {
       readonly code: "check-at-most";
       readonly permission: string;
       readonly most: number;
       readonly holders: readonly string[];
+      /** Set if those count who can give themselves the permission. */
+      readonly reach?: true;
     }
   | {
       readonly code: "check-cannot";
       readonly name: string;
       readonly permission: string;
       readonly through: readonly string[];
+      readonly steps?: readonly ReachStep[];
     };
 
 /** The tense of a message: `plan` for access that a plan would leave behind, `live` for present access. */
@@ -302,32 +307,50 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         "Remove it from the role, or from policies.forbid_permissions.",
       );
     }
-    case "check-only": {
-      const { name, permission, through } = data;
-      return check(
-        code,
-        name,
-        `${name} ${have} ${permission}, through ${list(through)}; a check does not allow it.`,
-      );
-    }
-    case "check-at-most": {
-      const { permission, most, holders } = data;
-      return check(
-        code,
-        null,
-        `${counted(holders.length, "member")} ${isPlan || holders.length === 1 ? have : "have"} ${permission} (${list(holders)}); a check allows at most ${most}.`,
-      );
-    }
-    case "check-cannot": {
-      const { name, permission, through } = data;
-      return check(
-        code,
-        name,
-        `${name} ${have} ${permission}, through ${list(through)}; a check forbids it.`,
-      );
-    }
+    case "check-only":
+      return check(code, data.name, `${data.name} ${accessText(data, tense)}; a check does not allow it.`);
+    case "check-at-most":
+      return check(code, null, `${holdersText(data, tense)}; a check allows at most ${data.most}.`);
+    case "check-cannot":
+      return check(code, data.name, `${data.name} ${accessText(data, tense)}; a check forbids it.`);
     default:
       return data satisfies never;
+  }
+}
+
+/** "would have refunds_create, through Refunder", or the steps to it. */
+function accessText(
+  { permission, through, steps }: Extract<RefusalData, { readonly code: "check-only" | "check-cannot" }>,
+  tense: Tense,
+): string {
+  const isPlan = tense === "plan";
+  if (steps === undefined) return `${isPlan ? "would have" : "has"} ${permission}, through ${list(through)}`;
+  const way = `in ${counted(steps.length, "step")} (${steps.map(stepText).join(", ")})`;
+  return `${isPlan ? "could" : "can"} reach ${permission} ${way}`;
+}
+
+/** "3 members would have payouts_view (a, b and c)". */
+function holdersText(
+  { permission, holders, reach }: Extract<RefusalData, { readonly code: "check-at-most" }>,
+  tense: Tense,
+): string {
+  const isPlan = tense === "plan";
+  const have = isPlan ? "would have" : holders.length === 1 ? "has" : "have";
+  const verb = reach ? `${isPlan ? "could" : "can"} reach` : have;
+  return `${counted(holders.length, "member")} ${verb} ${permission} (${list(holders)})`;
+}
+
+/** "members_update: gets Refunder". */
+function stepText({ does, by, role }: ReachStep): string {
+  switch (does) {
+    case "assign":
+      return `${by}: gets ${role ?? "the new role"}`;
+    case "edit":
+      return `${by}: changes ${role ?? "the new role"}`;
+    case "create":
+      return `${by}: creates a role`;
+    default:
+      return does satisfies never;
   }
 }
 

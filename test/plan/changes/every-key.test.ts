@@ -56,6 +56,11 @@ function adjusted(adjust: string): string {
   return INCLUDING.replace("  - { name: Legacy }\n", `$&  - { name: Included, adjust: ${adjust} }\n`);
 }
 
+/** A file whose check counts what somebody can reach through a permission that he has. */
+function reaching(escalation: string): string {
+  return `${BASE}checks: [{ can: anything, at_most: 0, reach: true }]\npolicies: { escalation: ${escalation} }\n`;
+}
+
 /** Key → the base file, changed in that key alone. */
 const CASES: Readonly<Record<string, string>> = {
   merchant: BASE.replace("merchant: MC1", "merchant: MC2"),
@@ -90,6 +95,11 @@ const CASES: Readonly<Record<string, string>> = {
   "policies.require_until": `${BASE}policies: { require_until: [Cashier] }\n`,
   "policies.require_mfa": `${BASE}policies: { require_mfa: [role_owner] }\n`,
   "policies.forbid_permissions": `${BASE}policies: { forbid_permissions: [refund] }\n`,
+  "policies.escalation": reaching("{ edit: [refund] }"),
+  "policies.escalation.assign": reaching("{ assign: [refund], edit: [refund] }"),
+  "policies.escalation.edit": reaching("{ edit: [refund] }"),
+  "policies.escalation.create": reaching("{ assign: [refund], create: [refund] }"),
+  "checks.reach": reaching("{ edit: [refund] }"),
   checks: `${BASE}checks: [{ can: refund, at_most: 1 }]\n`,
   "checks.can": `${BASE}checks: [{ can: refund, at_most: 1 }]\n`,
   "checks.at_most": `${BASE}checks: [{ can: refund, at_most: 1 }]\n`,

@@ -1,7 +1,7 @@
 import { by, sortedSet } from "../../lib/text.ts";
 import type { Check, DesiredState } from "../../model/desired.ts";
+import { type Reach, reaching } from "../query/reach.ts";
 import { type Access, type Granted, granting, type PersonAccess, rolesGranting } from "./access.ts";
-import { type Reach, reaching } from "./reach.ts";
 import type { RefusalData } from "./refusals.ts";
 
 /** Returns the violations of the file's checks in an access; members count whatever their status. */

@@ -12,12 +12,12 @@ import {
   type Until,
 } from "../../model/desired.ts";
 import { PREDEFINED_ROLES } from "../../model/live.ts";
+import { DEFAULT_ESCALATION } from "../query/reach.ts";
 import type { GlobMatch } from "../scope.ts";
 import { currentNameIn, withRulesOf } from "./base-rules.ts";
 import { ALWAYS_ALLOWED } from "./guards.ts";
 import { DEFAULT_MIN_HOLDERS } from "./holders.ts";
 import { domainTest } from "./policies.ts";
-import { DEFAULT_ESCALATION } from "./reach.ts";
 
 /** The subject of a loosening. */
 export type LooseningTopic =

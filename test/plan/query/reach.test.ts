@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Access, PersonAccess, RoleAccess } from "../../../src/plan/judge/access.ts";
-import { DEFAULT_ESCALATION, reaching } from "../../../src/plan/judge/reach.ts";
+import { DEFAULT_ESCALATION, reaching } from "../../../src/plan/query/reach.ts";
 import { runs } from "../../support/property-runs.ts";
 
 const PERMISSIONS = ["refunds_create", "payouts_edit", "members_update", "roles_update", "roles_create"];

@@ -1,6 +1,6 @@
 import type { Escalation } from "../../model/desired.ts";
 import type { ReachStep } from "../../model/plan.ts";
-import type { Access, PersonAccess, RoleAccess } from "./access.ts";
+import type { Access, PersonAccess, RoleAccess } from "../judge/access.ts";
 
 /**
  * The permissions with which a member can change access, as the operations of the service need them. The service does

@@ -1,6 +1,7 @@
 import { canonicalJson } from "../lib/json-text.ts";
 import { by, byCodeUnit } from "../lib/text.ts";
 import type { DesiredMember, DesiredState, Grant } from "../model/desired.ts";
+import type { LiveState } from "../model/live.ts";
 import type { Change, FieldDiff, MemberChange, MemberImage, Plan, Reason, RoleRef } from "../model/plan.ts";
 import { type Approval, textHash } from "./approve.ts";
 import { buildPlan, type PlanInput } from "./build-plan.ts";
@@ -27,6 +28,39 @@ export function dueSince(change: Change, desired: TimedState): number | null {
     default:
       return change satisfies never;
   }
+}
+
+/**
+ * Returns the custom roles that a change gives and that grant something else than the file declares, or are not declared in
+ * it: nobody has reviewed what they grant by now, so time alone must not give them.
+ */
+export function unpinnedRoles(
+  change: Change,
+  { roles = [] }: Pick<DesiredState, "roles">,
+  live: Pick<LiveState, "roles">,
+  { changes }: Pick<Plan, "changes">,
+): readonly string[] {
+  const isUnpinned = ({ id }: RoleRef): boolean => {
+    const role = live.roles.find((one) => one.id === id);
+    // One without an id is created by the plan.
+    if (role === undefined || role.predefined) return false;
+    if (changes.some((one) => one.resource === "role" && one.id === id)) return false;
+    const declared = roles.find((one) => one.id === id || one.name === role.name)?.permissions;
+    return declared === undefined || setText(declared) !== setText(role.permissions);
+  };
+  return givenRoles(change)
+    .filter(isUnpinned)
+    .map(({ name }) => name);
+}
+
+function givenRoles(change: Change): readonly RoleRef[] {
+  if (change.resource !== "member") return [];
+  if (change.kind === "create") return change.after.roles;
+  return change.fields.flatMap((diff) => (diff.field === "roles" ? diff.added : []));
+}
+
+function setText(texts: readonly string[]): string {
+  return canonicalJson([...new Set(texts)].sort(byCodeUnit));
 }
 
 /** Returns the latest of several times; `null` if there is none, or if one is unknown. */

@@ -2,7 +2,7 @@ import { objectionSentences } from "../../cli/review/approval.ts";
 import type { PlanResult, Session } from "../../cli/session/session.ts";
 import type { Plan } from "../../model/plan.ts";
 import { type Approval, approveByRecord, isRecordedPlan } from "../../plan/approve.ts";
-import { approveOverTime, dueSince, hasDates, hashOfTimes } from "../../plan/due.ts";
+import { approveOverTime, dueSince, hasDates, hashOfTimes, unpinnedRoles } from "../../plan/due.ts";
 import type { Inputs } from "../inputs.ts";
 import { approvedSince, type Baseline, NO_BASELINE } from "./apply-mark.ts";
 import type { RecordTrust, TimedRecord } from "./approval-store.ts";
@@ -137,9 +137,15 @@ function objectionsTo(
   const approvals = own.map((record) => {
     const check = (one: Plan): Approval => approveByRecord(one, record, live, key);
     // Time changes nothing that the reviewed file did not leave to it.
-    return Number.isFinite(record.completedAt) && record.times === times
-      ? approveOverTime(plan, () => planAt(record.completedAt), check)
-      : check(plan);
+    const now = check(plan);
+    if (now.status !== "new-changes" || record.times !== times || !Number.isFinite(record.completedAt)) {
+      return now;
+    }
+    const unpinned = now.changes.filter((one) => unpinnedRoles(one, session.state, live, plan).length > 0);
+    const overTime = approveOverTime(plan, () => planAt(record.completedAt), check);
+    if (unpinned.length === 0) return overTime;
+    const others = overTime.status === "new-changes" ? overTime.changes : [];
+    return { status: "new-changes" as const, changes: [...new Set([...unpinned, ...others])] };
   });
   return objectionSentences(together(approvals));
 }
@@ -153,14 +159,21 @@ export function dueObjections(
   baselines: ReadonlyMap<string, Baseline>,
 ): MergedApproval["objections"] {
   return new Map(
-    looks.flatMap(({ plan, session }) => {
+    looks.flatMap(({ plan, live, session }) => {
       const { at } = baselines.get(plan.merchant) ?? NO_BASELINE;
       const late = plan.changes.filter((change) => !((dueSince(change, session.state) ?? 0) > at));
       const sentences = late.map(
         ({ name }) =>
           `the access of ${name} was to change before the last apply, so somebody has changed it again since: look at the drift.`,
       );
-      return sentences.length === 0 ? [] : [[plan.merchant, sentences] as const];
+      const given = plan.changes.flatMap((change) =>
+        unpinnedRoles(change, session.state, live, plan).map(
+          (role) =>
+            `${change.name} is to get ${role} by time alone, but its file does not declare what ${role} grants now.`,
+        ),
+      );
+      const all = [...sentences, ...given];
+      return all.length === 0 ? [] : [[plan.merchant, all] as const];
     }),
   );
 }

@@ -48,6 +48,47 @@ test("access is removed on the day after its end, without another review, and on
   expect((await due()).outputs["result"]).toBe("no-changes");
 });
 
+/** Cleo gets the role two days after the story begins. */
+const starting = (text: string): string =>
+  text.replace(
+    "roles: [role_employee] }\n",
+    "roles: [role_employee] }\n  - { email: cleo@example.com, roles: [Cashier], from: 2026-11-04 }\n",
+  );
+const invitations = async () => (await story.writes()).filter((one) => one.endsWith("/members"));
+const changeRole = async (): Promise<void> => {
+  const path = "/v0.1/merchants/MC1/roles";
+  const { items } = (await story.behind("GET", path)) as { readonly items: readonly { id: string }[] };
+  await story.behind("PATCH", `${path}/${items[0]?.id}`, { permissions: ["catalog_view", "refunds_create"] });
+};
+
+test("access that begins gives a role that grants what its file declares", async () => {
+  await merged(starting(WITH_ROLE));
+  story.clock.advance(2 * DAY);
+  expect((await due()).outputs["result"]).toBe("applied");
+  expect(await invitations()).toHaveLength(1);
+});
+
+test("access that begins does not give a role that grants something else by now", async () => {
+  await merged(starting(WITH_ROLE));
+  await changeRole();
+  story.clock.advance(2 * DAY);
+  const run = await due();
+  expect(run.outputs["failure-reason"]).toBe("not-approved");
+  expect(run.summary).toContain("its file does not declare what Cashier grants now");
+  expect(await invitations()).toEqual([]);
+});
+
+test("access that begins between the review and the apply does not give such a role either", async () => {
+  await merged(WITH_ROLE);
+  await merged(starting(BASE), false);
+  await changeRole();
+  story.clock.advance(2 * DAY);
+  const run = await story.apply();
+  expect(run.outputs["failure-reason"]).toBe("not-approved");
+  expect(run.log).toContain("not approved: create member cleo@example.com.");
+  expect(await invitations()).toEqual([]);
+});
+
 test("an end that passes while an apply is at work is due afterwards", async () => {
   await merged(ENDING);
   await merged(`${ENDING}${WITH_ROLE.slice(BASE.length)}`, false);

@@ -248,8 +248,9 @@ export function upcomingDates(
     return { at: starts, text, email, what, roles: [] };
   });
   const left = new Map(leavers.map(({ email, from }) => [email.toLowerCase(), from.starts]));
-  const own = members.flatMap((member): readonly UpcomingDate[] => {
-    const last = Math.min(left.get(member.email.toLowerCase()) ?? Number.POSITIVE_INFINITY);
+  const dated = members.filter((one) => hasOwnEnds(one) || hasBeginnings(one));
+  const own = dated.flatMap((member): readonly UpcomingDate[] => {
+    const last = left.get(member.email.toLowerCase()) ?? Number.POSITIVE_INFINITY;
     const dates = [...beginningsOf(member), ...endsOf(member), ...suspensionOf(member)];
     return dates.filter(({ at }) => at < last).map((date) => ({ ...date, email: member.email }));
   });

@@ -205,3 +205,41 @@ test("ends that were there before need no review where something else changes", 
   expect((await due()).outputs["result"]).toBe("applied");
   expect(await removals()).toHaveLength(1);
 });
+
+test("who joins, is suspended and comes back, and who leaves, on the days that were reviewed", async () => {
+  const joins = "  - { email: new@example.com, roles: [role_employee], from: 2026-11-04 }\n";
+  const away = "[role_employee], suspended: { from: 2026-11-04, until: 2026-11-05 } }";
+  const leavers = "leavers:\n  - { email: NEW@example.com, from: 2026-11-08 }\n";
+  await merged(`${BASE.replace("[role_employee] }", away)}${joins}${leavers}`);
+  expect(await story.writes()).toEqual([]);
+  const writes = async (): Promise<readonly string[]> => {
+    const before = (await story.writes()).length;
+    const { outputs } = await due();
+    const made = (await story.writes()).slice(before);
+    expect(outputs["result"]).toBe(made.length === 0 ? "no-changes" : "applied");
+    return made.map((one) => one.split(" ")[0] ?? "").sort();
+  };
+  expect(await writes()).toEqual([]);
+  story.clock.advance(2 * DAY);
+  expect(await writes()).toEqual(["POST", "PUT"]);
+  expect(await writes()).toEqual([]);
+  story.clock.advance(2 * DAY);
+  expect(await writes()).toEqual(["PUT"]);
+  story.clock.advance(2 * DAY);
+  expect(await writes()).toEqual(["DELETE"]);
+  expect((await story.drift()).outputs["result"]).toBe("clean");
+});
+
+test("access that has begun, and that somebody took outside git, is drift, and is not given again", async () => {
+  await merged(`${BASE}  - { email: new@example.com, roles: [role_employee], from: 2026-11-04 }\n`);
+  story.clock.advance(2 * DAY);
+  expect((await due()).outputs["result"]).toBe("applied");
+  const { items } = (await story.behind("GET", "/v0.1/merchants/MC1/members")) as {
+    readonly items: readonly { readonly id: string; readonly invite?: { readonly email: string } }[];
+  };
+  const added = items.find(({ invite }) => invite?.email === "new@example.com");
+  await story.behind("DELETE", `/v0.1/merchants/MC1/members/${added?.id}`);
+  const end = await due();
+  expect(end.outputs["failure-reason"]).toBe("not-approved");
+  expect(end.log).toContain("the access of new@example.com was to change before the last apply");
+});

@@ -11,7 +11,7 @@ export function reference(head, { merchant, project }, diagnostics) {
     "## Every key of rolecall.yaml",
     ...mappings([{ path: "", node: project }]).flatMap(section("The whole rolecall.yaml")),
     "## Every diagnostic",
-    "An error prevents a file from being used. A refusal is an error in a file that can be read, but breaks its own policies or checks. A warning prevents nothing.",
+    "An error prevents a file from being used. A refusal is an error in a file that can be read, but breaks policies or checks, its own or enforced ones. A warning prevents nothing.",
     table(["Code", "Severity", "Rule"], diagnostics.map(diagnosticRow)),
   ]
     .join("\n\n")

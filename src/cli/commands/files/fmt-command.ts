@@ -9,7 +9,7 @@ export function fmtCommand(io: Io, done: (code: ExitCode) => void): Command {
     .description(
       "Puts sections and keys in canonical order, with consistent indentation. The entries of a list keep their order, comments stay with their lines, and the meaning of a file never changes.",
     )
-    .argument("[path...]", "files or folders (default: access/)")
+    .argument("[path...]", "files or folders (default: access/, and rolecall.yaml)")
     .option("--check", "write nothing; name the files that would change, and exit 1 if there are any")
     .option(
       "--sort",
@@ -24,7 +24,8 @@ export function fmtCommand(io: Io, done: (code: ExitCode) => void): Command {
       "after",
       `
 Examples:
-  rolecall fmt                          formats every file below access/
+  rolecall fmt                          formats every file below access/, and
+                                        rolecall.yaml
   rolecall fmt access/shop.yaml         formats one
   rolecall fmt --sort                   sorts the entries of each group, too
   rolecall fmt --fix                    after a rename: writes the new name

@@ -31,8 +31,11 @@ Examples:
   rolecall validate --format sarif      for code scanning
   rolecall validate --format junit      a test report
 
-Exits 0, 1 if a file has an error, or 3 if a file breaks its own policies or
-checks. Warnings do not change the exit code.
+What rolecall.yaml at the root of the project enforces on a file holds as well,
+whichever paths are given.
+
+Exits 0, 1 if a file has an error, or 3 if a file breaks policies or checks.
+Warnings do not change the exit code.
 `,
     )
     .action(async (paths: readonly string[], options: ValidateCommandOptions) => {

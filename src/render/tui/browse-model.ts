@@ -1,9 +1,8 @@
 import type { Change, MemberImpact, Plan } from "../../model/plan.ts";
 import type { EqualRows, RowView } from "../view/change-view.ts";
-import { inOrder, shareRows } from "../view/equal-changes.ts";
-import { equalGroups } from "../view/equal-text.ts";
-import { MIN_FLEET } from "../view/fleet-view.ts";
-import { type GroupView, planView } from "../view/plan-view.ts";
+import { equalGroups, messageAt } from "../view/equal-text.ts";
+import { fleetView } from "../view/fleet-view.ts";
+import { type GroupView, type PlanView, planView } from "../view/plan-view.ts";
 
 /** A change with the texts that search and filters match. */
 export interface BrowsedChange {
@@ -29,6 +28,8 @@ export interface BrowsedGroup {
 export interface BrowseModel {
   /** Changes that are equal at several merchants, the dangerous ones first. */
   readonly shared: readonly BrowsedGroup[];
+  /** Refusals that several merchants share: rule and message. */
+  readonly refusals: readonly (readonly [rule: string, message: string])[];
   readonly plans: readonly BrowsedPlan[];
 }
 
@@ -39,6 +40,8 @@ export interface BrowsedPlan {
   readonly groups: readonly BrowsedGroup[];
   /** Ids of the changes that are in a group. */
   readonly grouped: ReadonlySet<string>;
+  /** True if there is anything besides what several merchants share. */
+  readonly hasOwn: boolean;
   readonly roles: readonly BrowsedChange[];
   readonly members: readonly BrowsedChange[];
 }
@@ -72,20 +75,34 @@ export function browseModel(plans: readonly Plan[]): BrowseModel {
         return [{ row, equal, changes: equal.rows.flatMap((one) => byRow.get(one) ?? []) }];
       }),
     );
-  const sorted = inOrder(views);
-  const { shared, own } = shareRows(sorted, plans.length >= MIN_FLEET);
-  const top = groupsOf(shared);
-  const inTop = new Set(top.flatMap(({ changes }) => changes.map(({ id }) => id)));
+  const fleet = fleetView(views);
+  const shared = groupsOf(fleet.groups);
+  const above = new Set(shared.flatMap(({ changes }) => changes.map(({ id }) => id)));
+  const ownViews = new Map(fleet.own.map(({ view }) => [view.merchant, view]));
   return {
-    shared: top,
-    plans: all.map((one, at) => {
-      const view = views[at];
-      const groups = view === undefined ? [] : groupsOf(own[sorted.indexOf(view)] ?? []);
-      const ids = groups.flatMap(({ changes }) => changes.map(({ id }) => id));
-      const above = [...one.roles, ...one.members].flatMap(({ id }) => (inTop.has(id) ? [id] : []));
-      return { ...one, groups, grouped: new Set([...ids, ...above]) };
+    shared,
+    refusals: fleet.refusals.map((group) => {
+      const { rule, code, message } = messageAt(fleet, group);
+      return [`${rule} ${code}`, message] as const;
+    }),
+    plans: all.map((one) => {
+      const own = ownViews.get(one.plan.merchant);
+      const groups = groupsOf(own?.groups ?? []);
+      const inGroups = groups.flatMap(({ changes }) => changes.map(({ id }) => id));
+      const inShared = [...one.roles, ...one.members].flatMap(({ id }) => (above.has(id) ? [id] : []));
+      return {
+        ...one,
+        groups,
+        grouped: new Set([...inGroups, ...inShared]),
+        hasOwn: own !== undefined && hasMore(own),
+      };
     }),
   };
+}
+
+/** Returns whether a view has anything besides what people gain and lose. */
+function hasMore({ groups, deferred, refusals, overridden, errors, warnings }: PlanView): boolean {
+  return [groups, deferred, refusals, overridden, errors, warnings].some(({ length }) => length > 0);
 }
 
 function browsed(

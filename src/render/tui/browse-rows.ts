@@ -42,7 +42,7 @@ const MARGIN = 26;
 
 /** Returns the rows of the tree as folded and filtered, with details wrapped to the columns. */
 export function browseRows(
-  { shared, plans }: BrowseModel,
+  { shared, refusals, plans }: BrowseModel,
   state: BrowseState,
   columns: number,
 ): readonly BrowseRow[] {
@@ -53,12 +53,14 @@ export function browseRows(
     return base !== state.turned.has(foldKey(state, key));
   };
   const width = Math.max(columns - MARGIN, 20);
-  if (!filtered && shared.length > 0) {
+  if (!filtered) {
+    const texts = textRows("An apply would be refused", refusals, "", isOpen, width, "trouble");
+    for (const row of texts) rows.push(row.type === "section" ? { ...row, depth: 0, parent: null } : row);
     for (const row of sharedRows(shared, isOpen, width)) rows.push(row);
   }
   let idle = 0;
   for (const plan of plans) {
-    if (!filtered && shared.length > 0 && !hasOwn(plan)) idle += 1;
+    if (!filtered && shared.length > 0 && !plan.hasOwn) idle += 1;
     else
       for (const row of merchantRows(plan, state, isOpen, filtered || plans.length === 1, width))
         rows.push(row);
@@ -101,15 +103,9 @@ function groupsOf(groups: readonly BrowsedGroup[], resource: Change["resource"])
   return groups.filter(({ row }) => row.resource === resource);
 }
 
-/** Returns whether there is anything to show of a plan besides what several merchants share. */
-function hasOwn({ plan, grouped: inGroups, groups }: BrowsedPlan): boolean {
-  const { changes, deferred, refusals, findings } = plan;
-  const alone = changes.length - inGroups.size;
-  return alone + groups.length + deferred.length + refusals.length + findings.length > 0;
-}
-
 /** Returns the section of what several merchants share. */
 function sharedRows(shared: readonly BrowsedGroup[], isOpen: IsOpen, width: number): readonly BrowseRow[] {
+  if (shared.length === 0) return [];
   const key = "\nEqual changes";
   const changes = shared.flatMap((group) => group.changes);
   const open = isOpen(key, true);

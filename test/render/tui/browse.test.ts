@@ -359,3 +359,20 @@ describe("equal changes of many merchants", () => {
     expect(lines).toContain("  and 12 merchants with nothing besides");
   });
 });
+
+test("a refusal of many merchants stands once above the changes", () => {
+  const guards = { protect: { roles: ["Old"], members: [] } };
+  const chain = Array.from({ length: 5 }, (_, index) =>
+    planOf(desired({ merchant: `MC${index}`, roles: [], guards }), live([liveRole("role_1", "Old")])),
+  );
+  expect(sit(chain).keys("")).toEqual([
+    "5 changes at 5 merchants · 5 selected",
+    "❯ ▾ An apply would be refused (1)",
+    '      guard protect In all 5 merchants: The role "Old" is protected, and',
+    "                    this plan would delete it.",
+    "  ▾ Equal changes of several merchants (5)",
+    "    [x] ▸ - role Old (not in the file) in all 5 merchants",
+    "  and 5 merchants with nothing besides",
+    "space leaves out · a applies the selection · / search · ? keys · q quits",
+  ]);
+});

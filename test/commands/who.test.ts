@@ -174,6 +174,15 @@ describe("who, of one merchant's file", () => {
     });
   });
 
+  test("a file that breaks its own rules answers all the same, without a word of them", async () => {
+    await put({ "access/a.yaml": `${SHOP}policies: { email_domains: [other.example] }\n` });
+    expect(await who("has", "Cashier")).toMatchObject({
+      code: 0,
+      stderr: "",
+      stdout: expect.stringContaining("cy@example.com"),
+    });
+  });
+
   test("an invalid file is reported, and the others are answered from", async () => {
     await put({ "access/b.yaml": "version: 1\nmerchant: MCB\nnonsense: 1\n" });
     const { stdout, stderr, code } = await who("has", "Cashier");
@@ -206,7 +215,12 @@ test("one person with one role at many merchants is one line, and every line wit
   expect(verbose.stdout.split("\n").filter((line) => line.includes("shared/all.yaml:5"))).toHaveLength(60);
   // A shared file stands for the merchants that include it.
   const reached = await who("is", "eve@example.com", "shared/all.yaml", "--shard", "1/60");
-  expect(reached.code).toBe(0);
+  expect(reached).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("shared/all.yaml reaches 60 merchants: "),
+  });
+  const none = await who("is", "eve@example.com", "--shard", "9/99999");
+  expect(none.stdout).toBe("No merchant was asked.\n");
 });
 
 test("names from files are shown without control characters", async () => {

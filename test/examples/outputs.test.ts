@@ -59,7 +59,8 @@ afterAll(async () => {
 const SHOWN = /^```console\n\$ rolecall ([^\n]+)\n(?:(…)\n([^\n]+)\n)?.*?^```$/gms;
 
 const shown = blocksOf("console").map(({ page }) => page);
-const pages = [...new Set(shown)].filter((page) => page !== "docs/file.md");
+// The first is made of its head; the other shows parts of what a generated chain gives.
+const pages = [...new Set(shown)].filter((page) => !["docs/file.md", "docs/chains.md"].includes(page));
 
 test.each(pages)("%s shows what the program prints; run it with -u to update the page", async (page) => {
   let text = PAGES.get(page) ?? "";

@@ -8,7 +8,7 @@ import { by } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import { judgeDeclared } from "../../plan/judge/judge-rules.ts";
-import { defaultPath, isProjectYaml } from "./find-files.ts";
+import { DEFAULT_PATH, defaultPath, isProjectYaml } from "./find-files.ts";
 import {
   type Blobs,
   commitReader,
@@ -66,7 +66,10 @@ export async function loadFilesAt(
         selected: merchants,
       });
     const first = await load(named);
-    const shared = sharedAmong(named.filter((path) => wanted.includes(path)).map(read.shown), first);
+    const shared = sharedAmong(
+      named.filter((path) => !wanted.some((one) => isProject(one, path, tree))).map(read.shown),
+      first,
+    );
     const project =
       shared.length === 0
         ? []
@@ -125,6 +128,13 @@ async function listTree(commit: string, { git }: Repository, blobs: Blobs): Prom
     }),
   );
   return [...new Set(files.flat())].sort();
+}
+
+/** Returns whether a path is below a folder that is the whole project: the default folder, or one that contains it. */
+function isProject(folder: string, path: string, tree: readonly string[]): boolean {
+  if (path === folder || !isBelow(path, [folder])) return false;
+  const name = DEFAULT_PATH;
+  return posix.basename(folder) === name || tree.some((one) => one.startsWith(posix.join(folder, name, "/")));
 }
 
 function isBelow(path: string, wanted: readonly string[]): boolean {

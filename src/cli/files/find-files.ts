@@ -4,7 +4,7 @@ import type { ReadFailure, ReadResult, ReadSource } from "../../config/load-sour
 import { RolecallError } from "../../model/errors.ts";
 
 /** Default folder of the merchants' files. */
-const DEFAULT_PATH = "access";
+export const DEFAULT_PATH = "access";
 
 const MAX_BYTES = 64 * 1024 * 1024;
 

@@ -40,9 +40,8 @@ export async function readSnapshots(
   options: SnapshotOptions,
   io: Io,
 ): Promise<ReadSnapshots> {
-  // Warnings about the files answer no question.
   if (options.at) return readPast(options.at, paths, options, io);
-  return options.live ? readLive(paths, options, io) : readDeclared(paths, { ...options, quiet: true }, io);
+  return options.live ? readLive(paths, options, io) : readDeclared(paths, options, io);
 }
 
 async function readDeclared(
@@ -50,7 +49,7 @@ async function readDeclared(
   options: SnapshotOptions,
   io: Io,
 ): Promise<ReadSnapshots> {
-  const { states, loaded, now } = await loadDeclared(paths, options, io);
+  const { states, loaded, now } = await loadDeclared(paths, { ...options, fileErrorsOnly: true }, io);
   return {
     source: "declared",
     snapshots: states.map((state) => declaredSnapshot(state, now)),
@@ -97,7 +96,11 @@ async function readPast(
 const DAY_MS = 24 * 3_600_000;
 
 async function readLive(paths: readonly string[], options: SnapshotOptions, io: Io): Promise<ReadSnapshots> {
-  const { planned, project, failures, close } = await planMerchants(paths, options, io);
+  const { planned, project, failures, close } = await planMerchants(
+    paths,
+    { ...options, fileErrorsOnly: true },
+    io,
+  );
   try {
     showPlans(planned, () => undefined, options, io);
     return {

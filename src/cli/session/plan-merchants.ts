@@ -199,7 +199,8 @@ export async function loadDeclared(
     inputs: await journalFiles(io.cwd),
     ...(hooks && { hooks }),
   });
-  printDiagnostics(loaded.diagnostics, options, io);
+  const shown = options.fileErrorsOnly ? loaded.diagnostics.filter(isFileError) : loaded.diagnostics;
+  printDiagnostics(shown, options, io);
   if (!options.quiet) io.stderr.write(reachNotes(loaded));
   const states = loaded.states.filter(({ merchant }) => isSelected(merchant, options));
   if (states.length === 0 && !options.quiet) {
@@ -226,6 +227,8 @@ type PlanMerchantsOptions = ServiceOptions &
     /** Keeps nothing but the plans: live states, and the roles and members of the files, are released. */
     readonly plansOnly?: boolean;
     readonly onFiles?: (count: number) => void;
+    /** Prints no warnings and no violations of rules, which change no answer. */
+    readonly fileErrorsOnly?: boolean;
     /** Destinations of results, from `--output` and `--out`. */
     readonly output?: string;
     readonly out?: string;

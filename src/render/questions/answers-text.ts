@@ -314,6 +314,7 @@ function permissionLines(answers: readonly LocatedAnswer[], style: Style): reado
 
 /** Says why there is no answer. */
 function nobody({ question: { kind, name, source }, matched, near, merchants }: AnswersView): string {
+  if (merchants.length === 0) return "No merchant was asked.";
   const asked = shorten(oneLine(name));
   const where = source === "live" ? "live" : "in the files";
   const at = merchants.length === 1 ? `of ${merchants[0]}` : `of ${counted(merchants.length, "merchant")}`;

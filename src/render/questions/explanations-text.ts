@@ -23,6 +23,7 @@ export function renderExplanations(view: ExplanationsView, style: Style, verbose
 }
 
 function notFound({ question, nearMember, merchants }: ExplanationsView): string {
+  if (merchants.length === 0) return "No merchant was asked.";
   const hint = nearMember === null ? "" : ` Did you mean ${oneLine(nearMember)}?`;
   const where = question.source === "live" ? "live" : "in the files";
   return `${shorten(oneLine(question.member))} is not a member ${where} of ${counted(merchants.length, "merchant")}.${hint}`;

@@ -10,6 +10,7 @@ const [{ CHAINS }, { seedOf }] = await Promise.all([
 ]);
 
 if (!Object.hasOwn(CHAINS, name ?? "") || folder === undefined || existsSync(folder)) {
+  if (folder !== undefined && existsSync(folder)) console.error(`${folder} is there already.`);
   console.error(`Usage: node scripts/chain.mjs ${Object.keys(CHAINS).join("|")} NEW-FOLDER`);
   process.exit(1);
 }

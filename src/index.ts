@@ -136,6 +136,18 @@ export type {
   Update,
 } from "./model/plan.ts";
 export type {
+  AccessAnswer,
+  AccessAnswers,
+  AccessEnd,
+  AccessSnapshot,
+  ExpiringAccess,
+  HeldRole,
+  HoldingStatus,
+  SnapshotMember,
+  SnapshotRole,
+  UnknownAnswer,
+} from "./model/questions.ts";
+export type {
   AccessReport,
   ReportedEnd,
   ReportedHolding,
@@ -144,6 +156,9 @@ export type {
 } from "./model/reports.ts";
 export { type Approval, approve, type ChangeName } from "./plan/approve.ts";
 export { buildPlan, type PlanInput } from "./plan/build-plan.ts";
+export { declaredSnapshot, liveSnapshot } from "./plan/query/access-snapshot.ts";
+export { whoCan, whoHas, whoIs } from "./plan/query/ask-access.ts";
+export { type ExpiringPeriod, expiringAccess } from "./plan/query/expiring-access.ts";
 export { declaredReport, type LiveReportInput, liveReport } from "./plan/report/build-access-report.ts";
 export type { GlobMatch } from "./plan/scope.ts";
 

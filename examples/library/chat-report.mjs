@@ -1,17 +1,15 @@
-// A report to a chat: posts the owners of every merchant to the webhook CHAT_WEBHOOK_URL.
-import { loadMerchants, openService, readLive } from "rolecall";
+// A report to a chat: posts who can edit payouts, at every merchant, to the webhook CHAT_WEBHOOK_URL.
+import { globMatcher, liveSnapshot, loadMerchants, openService, readLive, whoCan } from "rolecall";
 
 const service = openService();
-const lines = [];
-for (const merchant of (await loadMerchants(process.argv.slice(2))).merchants) {
-  const { members } = await readLive(service, merchant);
-  const owners = members.filter(({ roles }) => roles.includes("role_owner"));
-  lines.push(`${merchant.merchant}: ${owners.map(({ user, id }) => user?.email ?? id).join(", ")}`);
-}
+const { merchants } = await loadMerchants(process.argv.slice(2));
+const snapshots = await Promise.all(
+  merchants.map(async (merchant) => liveSnapshot(await readLive(service, merchant), merchant, null)),
+);
 await service.close();
-const body = JSON.stringify({ text: lines.join("\n") });
-await fetch(process.env.CHAT_WEBHOOK_URL, {
-  method: "POST",
-  headers: { "content-type": "application/json" },
-  body,
-});
+const { answers } = whoCan(snapshots, "payouts_edit", globMatcher());
+const text = answers
+  .map(({ member, role, merchant }) => `${member.name}: ${role?.name} of ${merchant}`)
+  .join("\n");
+const headers = { "content-type": "application/json" };
+await fetch(process.env.CHAT_WEBHOOK_URL, { method: "POST", headers, body: JSON.stringify({ text }) });

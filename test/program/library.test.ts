@@ -45,7 +45,7 @@ describe("of the library's examples", () => {
     expect(library.stdout).toContain("Plan: ");
   });
 
-  test("the report posts the owners of every merchant", async () => {
+  test("the report posts who can edit payouts at every merchant", async () => {
     const posted: string[] = [];
     const server = createServer((request, response) => {
       request.setEncoding("utf8").on("data", (part: string) => void posted.push(part));
@@ -56,7 +56,7 @@ describe("of the library's examples", () => {
     await run("chat-report.mjs", [], { CHAT_WEBHOOK_URL: `http://127.0.0.1:${port}/` });
     await new Promise((done) => server.close(done));
     expect(JSON.parse(posted.join(""))).toEqual({
-      text: "MC4F7K2P: ada@example.com\nMC9Q3T8X: ada@example.com",
+      text: "ada@example.com: Owner of MC4F7K2P\nada@example.com: Owner of MC9Q3T8X",
     });
   });
 

@@ -2,7 +2,7 @@ import { byCodeUnit } from "../../lib/text.ts";
 import type { AccessEnd, AccessSnapshot, ExpiringAccess } from "../../model/questions.ts";
 
 /** A period of time, in ms since the epoch. */
-export interface Period {
+export interface ExpiringPeriod {
   readonly now: number;
   readonly last: number;
   /** Parses ISO 8601; NaN if it is invalid. */
@@ -12,7 +12,7 @@ export interface Period {
 /** Returns the ends of access in a period: the earliest first. */
 export function expiringAccess(
   snapshots: readonly AccessSnapshot[],
-  { now, last, timeOf }: Period,
+  { now, last, timeOf }: ExpiringPeriod,
 ): readonly ExpiringAccess[] {
   return snapshots
     .flatMap((snapshot) => endsIn(snapshot, timeOf))
@@ -27,7 +27,7 @@ export function expiringAccess(
 
 function endsIn(
   { merchant, environment, roles, members }: AccessSnapshot,
-  timeOf: Period["timeOf"],
+  timeOf: ExpiringPeriod["timeOf"],
 ): readonly ExpiringAccess[] {
   const names = new Map(roles.map(({ key, name }) => [key, name]));
   return members.flatMap((member): readonly ExpiringAccess[] => {

@@ -75,7 +75,8 @@ export function browseModel(plans: readonly Plan[]): BrowseModel {
         return [{ row, equal, changes: equal.rows.flatMap((one) => byRow.get(one) ?? []) }];
       }),
     );
-  const fleet = fleetView(views);
+  // Overrides are not shown here, so equal refusals are one whatever the run.
+  const fleet = fleetView(views, { run: "" });
   const shared = groupsOf(fleet.groups);
   const above = new Set(shared.flatMap(({ changes }) => changes.map(({ id }) => id)));
   const ownViews = new Map(fleet.own.map(({ view }) => [view.merchant, view]));

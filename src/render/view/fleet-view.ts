@@ -135,7 +135,14 @@ export function fleetView<View extends PlanView>(
     };
   };
   const people = share(({ impact }) => impact.members, namedImpact);
-  const refusals = share(({ refusals: items }) => items, namedRefusal);
+  // Without a run there is an override for each plan only.
+  const refusals = share(
+    ({ refusals: items }) => items,
+    (one) => {
+      const { name, key } = namedRefusal(one);
+      return { name, key: run === undefined ? `${key}${one.override}` : key };
+    },
+  );
   const overridden = share(({ overridden: items }) => items, namedRefusal);
   const errors = share(({ errors: items }) => items, namedFinding);
   const warnings = share(({ everyWarning }) => everyWarning, namedFinding);

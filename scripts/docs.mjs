@@ -15,7 +15,7 @@ import { reference } from "./reference.mjs";
  */
 const root = resolve(import.meta.dirname, "..");
 const program = join(root, "dist", "bin.js");
-const { merchantJsonSchema, projectJsonSchema, diagnosticTable, EVENTS } = await import(
+const { merchantJsonSchema, projectJsonSchema, diagnosticTable, lintTable, EVENTS } = await import(
   pathToFileURL(join(root, "dist/index.js")).href
 );
 
@@ -24,6 +24,7 @@ const pages = {
     read("file.head.md"),
     { merchant: merchantJsonSchema(), project: projectJsonSchema() },
     diagnosticTable(),
+    lintTable(),
   ),
   "events.md": eventReference(read("events.head.md"), EVENTS),
   "api.md": apiReference(

@@ -1,8 +1,8 @@
 /**
  * Renders the reference of the file language as Markdown: a hand-written head, every key of the JSON Schema, and
- * every diagnostic. Pure.
+ * every diagnostic and finding of `lint`. Pure.
  */
-export function reference(head, { merchant, project }, diagnostics) {
+export function reference(head, { merchant, project }, diagnostics, findings) {
   return [
     "<!-- Made by scripts/docs.mjs from docs/file.head.md and the program's own schema: change those. -->",
     head.trim(),
@@ -13,6 +13,12 @@ export function reference(head, { merchant, project }, diagnostics) {
     "## Every diagnostic",
     "An error prevents a file from being used. A refusal is an error in a file that can be read, but breaks policies or checks, its own or enforced ones. A warning prevents nothing.",
     table(["Code", "Severity", "Rule"], diagnostics.map(diagnosticRow)),
+    "## Every finding of lint",
+    "`rolecall lint` shows the warnings above, too. What it finds is valid, and prevents nothing.",
+    table(
+      ["Code", "Rule"],
+      findings.map(({ code: name, summary }) => [code(name), summary]),
+    ),
   ]
     .join("\n\n")
     .concat("\n");

@@ -156,6 +156,7 @@ export type {
 } from "./model/reports.ts";
 export { type Approval, approve, type ChangeName } from "./plan/approve.ts";
 export { buildPlan, type PlanInput } from "./plan/build-plan.ts";
+export { type LintRuleRow, lintTable } from "./plan/lint/lint-access.ts";
 export { declaredSnapshot, liveSnapshot } from "./plan/query/access-snapshot.ts";
 export { whoCan, whoHas, whoIs } from "./plan/query/ask-access.ts";
 export { type ExpiringPeriod, expiringAccess } from "./plan/query/expiring-access.ts";

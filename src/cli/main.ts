@@ -15,6 +15,7 @@ import { whoamiCommand } from "./commands/account/whoami-command.ts";
 import { completeCommand, completionCommand } from "./commands/completion-command.ts";
 import { expiringCommand } from "./commands/files/expiring-command.ts";
 import { fmtCommand } from "./commands/files/fmt-command.ts";
+import { lintCommand } from "./commands/files/lint-command.ts";
 import { listCommand } from "./commands/files/list-command.ts";
 import { schemaCommand } from "./commands/files/schema-command.ts";
 import { validateCommand } from "./commands/files/validate-command.ts";
@@ -30,6 +31,7 @@ type CommandFactory = (io: Io, done: (code: ExitCode) => void) => Command;
 const COMMANDS: ReadonlyMap<string | undefined, CommandFactory> = new Map([
   ["init", initCommand],
   ["validate", validateCommand],
+  ["lint", lintCommand],
   ["plan", planCommand],
   ["apply", applyCommand],
   ["drift", driftCommand],

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { diagnosticTable } from "../../src/config/diagnostics/rule-table.ts";
 import { formatFile } from "../../src/config/format/format-file.ts";
 import { merchantJsonSchema, projectJsonSchema } from "../../src/config/json-schemas.ts";
+import { lintTable } from "../../src/plan/lint/lint-access.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 const reference = read("docs/file.md");
@@ -21,6 +22,7 @@ test("docs/file.md has every key and every diagnostic; run it with -u to update 
     read("docs/file.head.md"),
     { merchant: merchantJsonSchema(), project: projectJsonSchema() },
     diagnosticTable(),
+    lintTable(),
   );
   await expect(page).toMatchFileSnapshot("../../docs/file.md");
 });

@@ -1,4 +1,4 @@
-import { diagnosticTable } from "../../config/diagnostics/rule-table.ts";
+import { type DiagnosticRule, diagnosticTable } from "../../config/diagnostics/rule-table.ts";
 import { counted } from "../../lib/text.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import {
@@ -35,15 +35,24 @@ export async function validateFiles(
   const { sources, diagnostics } = loaded;
   if (!options.quiet) io.stderr.write(reachNotes(loaded));
   const shown = options.quiet ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics;
-  io.stdout.write(await renderProblems(shown, sources, options, io));
+  const none = `${counted(sources.length, "file")} valid.\n`;
+  io.stdout.write(await renderProblems(shown, { sources, rules: diagnosticTable(), none }, options, io));
   if (diagnostics.some(isFileError)) return ExitCode.failed;
   return diagnostics.some(isRefusal) ? ExitCode.refused : ExitCode.ok;
 }
 
-async function renderProblems(
+/** The files that were checked, the rules that they were checked against, and the text for no problem. */
+export interface Checked {
+  readonly sources: readonly { readonly file: string }[];
+  readonly rules: readonly Pick<DiagnosticRule, "code" | "severity" | "summary">[];
+  readonly none: string;
+}
+
+/** Renders problems of files in the format of the options. */
+export async function renderProblems(
   diagnostics: readonly Diagnostic[],
-  sources: readonly { readonly file: string }[],
-  { format, color }: ValidateCommandOptions,
+  { sources, rules, none }: Checked,
+  { format, color }: Pick<ValidateCommandOptions, "format" | "color">,
   io: Io,
 ): Promise<string> {
   switch (format) {
@@ -61,9 +70,9 @@ async function renderProblems(
       );
     }
     case "sarif":
-      return diagnosticsSarif(diagnostics, { version: VERSION, rules: diagnosticTable() });
+      return diagnosticsSarif(diagnostics, { version: VERSION, rules });
     case "text": {
-      if (diagnostics.length === 0) return `${counted(sources.length, "file")} valid.\n`;
+      if (diagnostics.length === 0) return none;
       // Wrapping needs a library that takes as long to load as a small file to validate.
       const { renderDiagnostics } = await import("../../render/text/failure-text.ts");
       return renderDiagnostics(diagnostics, styleFor(io.stdout, io, color));

@@ -54,13 +54,39 @@ export function toDiagnostics(
     .filter((each, index, all) => !sameDiagnostic(each, all[index - 1]));
 }
 
+/** A finding that is worded already, at its location. */
+export interface WordedFinding {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+  readonly location: FileLocation;
+}
+
+/** Converts findings to warnings, sorted by location; `texts` has the files by name. */
+export function findingDiagnostics(
+  texts: ReadonlyMap<string, string>,
+  findings: readonly WordedFinding[],
+): readonly Diagnostic[] {
+  const maps = new Map<string, FileMap>();
+  return findings
+    .map(({ code, message, hint, location }): Diagnostic => {
+      const { file } = location;
+      const map = maps.get(file) ?? openFile(texts.get(file) ?? "", []);
+      maps.set(file, map);
+      const span = map.span(location);
+      const frame = map.empty ? {} : { frame: renderFrame(map.positions, span) };
+      return { code, severity: "warning", message: clean(message), hint: clean(hint), file, span, ...frame };
+    })
+    .toSorted(byPlace);
+}
+
 /** Compares two neighbours, which are equal if an alias repeats a value. */
 function sameDiagnostic(a: Diagnostic, b: Diagnostic | undefined): boolean {
   return b !== undefined && byPlace(a, b) === 0 && a.message === b.message && a.hint === b.hint;
 }
 
 /** Compares diagnostics by file, line, column and code. */
-function byPlace(a: Diagnostic, b: Diagnostic): number {
+export function byPlace(a: Diagnostic, b: Diagnostic): number {
   return (
     compare(a.file, b.file) ||
     compare(a.span?.line ?? 0, b.span?.line ?? 0) ||

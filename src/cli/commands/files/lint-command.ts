@@ -1,0 +1,50 @@
+import { Command } from "commander";
+import { warnIfOffline, withOutputOptions, withServiceOptions } from "../../args/options.ts";
+import type { ExitCode, Io } from "../../io/io.ts";
+import type { LintCommandOptions } from "../../query/lint-files.ts";
+
+const FORMATS: readonly LintCommandOptions["format"][] = [
+  "text",
+  "json",
+  "github",
+  "gitlab",
+  "sarif",
+  "junit",
+];
+
+/** Declares `lint`. */
+export function lintCommand(io: Io, done: (code: ExitCode) => void): Command {
+  const command = new Command("lint")
+    .summary("find what is valid in the files, and unwise")
+    .description(
+      "Finds what is valid in the files, and unwise: equal roles, grants that give nothing, rules that cannot fail, " +
+        "with the warnings of validate. Changes nothing at the service.",
+    )
+    .argument("[path...]", "files or folders (default: access/)")
+    .option("--live", "also look at what is live: invitations, MFA, patterns that match nothing")
+    .option("--strict", "exit 2 if something is found")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  rolecall lint                         from the files alone, without the network
+  rolecall lint --live                  with what only the service knows
+  rolecall lint --verbose               also roles that another one contains
+  rolecall lint --strict --format sarif
+                                        for code scanning, as a required check
+
+Predefined roles, and members whose roles the files leave alone, are unknown
+without --live: what depends on them is not reported. A shared file is judged
+by all merchants that include it.
+
+Exits 0, 1 if a file has an error or a merchant could not be read, or 2 with
+--strict if something is found.
+`,
+    )
+    .action(async (paths: readonly string[], options: LintCommandOptions, command: Command) => {
+      warnIfOffline(command, options.live === true, io.stderr.write);
+      const { lintFiles } = await import("../../query/lint-files.ts");
+      done(await lintFiles(paths, options, io));
+    });
+  return withOutputOptions(withServiceOptions(command), FORMATS);
+}

@@ -1,0 +1,109 @@
+import { diagnosticTable } from "../../config/diagnostics/rule-table.ts";
+import { byPlace, findingDiagnostics } from "../../config/diagnostics/to-diagnostics.ts";
+import { lintSettings } from "../../config/rules/lint-settings.ts";
+import { parseFast } from "../../config/yaml/fast-yaml.ts";
+import { parse } from "../../config/yaml/to-value.ts";
+import { counted } from "../../lib/text.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import { lintAccess, lintTable } from "../../plan/lint/lint-access.ts";
+import { codesOf, type LintMerchant, merchantsOf } from "../../plan/lint/lint-context.ts";
+import { declaredSnapshot, liveSnapshot } from "../../plan/query/access-snapshot.ts";
+import { isSensitive } from "../../render/view/risk-view.ts";
+import type { OutputOptions, ServiceOptions } from "../args/options.ts";
+import { isFileError, type Loaded, loadStates, noneChanged, reachNotes } from "../files/load-states.ts";
+import { ExitCode, type Io } from "../io/io.ts";
+import { planMerchants } from "../session/plan-merchants.ts";
+import { globMatcher, type PlannedMerchant, plannedOnly } from "../session/session.ts";
+import { showPlans } from "../show/show-plans.ts";
+import { renderProblems, type ValidateCommandOptions } from "../show/validate-files.ts";
+
+/** The options of `lint`. */
+export type LintCommandOptions = ServiceOptions &
+  OutputOptions<ValidateCommandOptions["format"]> & {
+    readonly live?: true;
+    readonly strict?: true;
+  };
+
+/** Prints what is valid and unwise in the files, with the warnings of `validate`. */
+export async function lintFiles(
+  paths: readonly string[],
+  options: LintCommandOptions,
+  io: Io,
+): Promise<ExitCode> {
+  const now = io.now();
+  const { merchant, changedSince } = options;
+  const loaded = await loadStates(paths, {
+    merchants: merchant,
+    cwd: io.cwd,
+    now,
+    everyFile: true,
+    ...(changedSince !== undefined && { changedSince }),
+  });
+  if (!options.quiet) io.stderr.write(reachNotes(loaded) || noneChanged(options, loaded));
+  const live = options.live ? await readLive(paths, options, io) : { planned: [], failed: false };
+  const found = findingsOf(loaded, live.planned, { now, thorough: options.verbose === true });
+  const diagnostics = [...loaded.diagnostics, ...found].toSorted(byPlace);
+  const { sources } = loaded;
+  const none = `Nothing found in ${counted(sources.length, "file")}.\n`;
+  const rules = [...diagnosticTable(), ...lintTable()];
+  io.stdout.write(await renderProblems(diagnostics, { sources, rules, none }, options, io));
+  if (diagnostics.some(isFileError) || live.failed) return ExitCode.failed;
+  return options.strict && diagnostics.length > 0 ? ExitCode.differences : ExitCode.ok;
+}
+
+async function readLive(
+  paths: readonly string[],
+  options: LintCommandOptions,
+  io: Io,
+): Promise<{ readonly planned: readonly PlannedMerchant[]; readonly failed: boolean }> {
+  // The problems of the files are among the findings.
+  const { planned, close } = await planMerchants(paths, { ...options, quiet: true }, io);
+  try {
+    showPlans(planned, () => undefined, options, io);
+    const read = plannedOnly(planned);
+    return { planned: read, failed: read.length < planned.length };
+  } finally {
+    await close();
+  }
+}
+
+/** Returns the findings at places of the selected merchants; a shared file is judged by all that have it. */
+function findingsOf(
+  { all, states, sources }: Loaded,
+  planned: readonly PlannedMerchant[],
+  { now, thorough }: { readonly now: number; readonly thorough: boolean },
+): readonly Diagnostic[] {
+  const live = new Map(planned.map((one) => [one.live.merchant, one]));
+  const merchants = all.map((state): LintMerchant => {
+    const one = live.get(state.merchant);
+    return {
+      state,
+      declared: declaredSnapshot(state, now),
+      live: one ? { state: one.live, access: liveSnapshot(one.live, state, one.session.environment) } : null,
+    };
+  });
+  const texts = new Map(sources.map(({ file, text }) => [file, text]));
+  const context = {
+    merchants,
+    settings: sources.flatMap(({ file, text }) => lintSettings(file, (parseFast(text) ?? parse(text)).value)),
+    now,
+    timeOf: Date.parse,
+    thorough,
+    matches: globMatcher(),
+    isSensitive,
+  };
+  const selected = new Set(states.map(({ merchant }: DesiredState) => merchant));
+  const found = lintAccess(context).filter(({ origin }) =>
+    codesOf(merchantsOf(context, origin.file)).some((code) => selected.has(code)),
+  );
+  return findingDiagnostics(
+    texts,
+    found.map(({ code, message, hint, origin }) => ({
+      code,
+      message,
+      hint,
+      location: { at: "value", ...origin },
+    })),
+  );
+}

@@ -1,0 +1,81 @@
+import { byCodeUnit, counted } from "../../lib/text.ts";
+import { administratorsWithoutMfa, expiringInvitations, soleHolders } from "./holder-rules.ts";
+import { idleChecks, idleGuards, idlePolicies, unmatchedPatterns, unusedDomains } from "./idle-rules.ts";
+import { type LintContext, type LintFinding, type LintRule, merchantsOf } from "./lint-context.ts";
+import { containedRoles, equalRoles, redundantGrants, shareableRoles } from "./role-rules.ts";
+
+const RULES = {
+  "contained-role": {
+    find: containedRoles,
+    summary: "No role grants all that another one does, and little more.",
+  },
+  "equal-roles": { find: equalRoles, summary: "No two roles of a merchant grant the same." },
+  "expiring-invitation": {
+    find: expiringInvitations,
+    summary: "No invitation has expired, or will within three days (with `--live`).",
+  },
+  "idle-check": { find: idleChecks, summary: "A check can fail." },
+  "idle-guard": { find: idleGuards, summary: "A guard can refuse a plan." },
+  "idle-policy": { find: idlePolicies, summary: "A role can have more holders than `max_holders` allows." },
+  "no-mfa": {
+    find: administratorsWithoutMfa,
+    summary: "Whoever controls access or money logs in with MFA (with `--live`).",
+  },
+  "redundant-grant": {
+    find: redundantGrants,
+    summary: "A member's role grants something that the others do not.",
+  },
+  "shareable-roles": { find: shareableRoles, summary: "Merchants include equal roles from one file." },
+  "sole-holder": { find: soleHolders, summary: "More than one member has each sensitive permission." },
+  "unmatched-pattern": {
+    find: unmatchedPatterns,
+    summary: "What is ignored or protected exists (with `--live`).",
+  },
+  "unused-domain": { find: unusedDomains, summary: "Somebody has an address of each allowed domain." },
+} as const satisfies Readonly<Record<string, { readonly find: LintRule; readonly summary: string }>>;
+
+/** A code of `lint` and its meaning. */
+export interface LintRuleRow {
+  readonly code: string;
+  readonly severity: "warning";
+  readonly summary: string;
+}
+
+/** Returns the rules of `lint` by code, for the reference. */
+export function lintTable(): readonly LintRuleRow[] {
+  return Object.entries(RULES).map(([code, { summary }]) => ({ code, severity: "warning", summary }));
+}
+
+/** A finding with the code of its rule. */
+export type CodedFinding = LintFinding & { readonly code: string };
+
+/** Returns what all rules find; one finding for each place, which names the merchants of a shared file. */
+export function lintAccess(context: LintContext): readonly CodedFinding[] {
+  const found = Object.entries(RULES).flatMap(([code, { find }]) =>
+    find(context).map((one): CodedFinding => ({ code, ...one })),
+  );
+  const byPlace = new Map<string, CodedFinding>();
+  for (const one of found) {
+    const key = JSON.stringify([one.code, one.origin, one.message]);
+    const known = byPlace.get(key);
+    byPlace.set(key, known ? { ...known, merchants: [...known.merchants, ...one.merchants] } : one);
+  }
+  return [...byPlace.values()].map((one) => withMerchants(one, context));
+}
+
+const MAX_NAMED = 3;
+
+/** Names the merchants of a finding in a file that holds for more of them. */
+function withMerchants(finding: CodedFinding, context: LintContext): CodedFinding {
+  const all = merchantsOf(context, finding.origin.file);
+  const merchants = [...new Set(finding.merchants)].sort(byCodeUnit);
+  if (all.length < 2 || merchants.length === all.length) return { ...finding, merchants };
+  const more = merchants.length - MAX_NAMED;
+  const names = merchants.slice(0, MAX_NAMED).join(", ");
+  const where = more > 0 ? `${names} and ${counted(more, "more merchant")}` : names;
+  return {
+    ...finding,
+    merchants,
+    hint: `${finding.hint} At ${where}, of ${all.length} that have this file.`,
+  };
+}

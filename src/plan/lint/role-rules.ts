@@ -1,0 +1,165 @@
+import { isSameJson } from "../../lib/json-text.ts";
+import { counted, isSameSet, quoted } from "../../lib/text.ts";
+import type { DesiredRole, DesiredState } from "../../model/desired.ts";
+import type { HeldRole, SnapshotRole } from "../../model/questions.ts";
+import type { LintContext, LintFinding, LintMerchant } from "./lint-context.ts";
+
+/** A declared role of known permissions. */
+interface KnownRole {
+  readonly role: SnapshotRole;
+  readonly permissions: ReadonlySet<string>;
+}
+
+/** Finds declared roles with the permissions of another one. */
+export function equalRoles(context: LintContext): readonly LintFinding[] {
+  return context.merchants.flatMap((merchant) =>
+    declaredPairs(merchant).flatMap(({ one, other, isEqual }) =>
+      isEqual && other.role.origin
+        ? [
+            {
+              message: `${quoted(other.role.name)} grants the same permissions as ${quoted(one.role.name)}.`,
+              hint: "Grant one of them to everybody who has the other, and remove that one.",
+              origin: other.role.origin,
+              merchants: [merchant.state.merchant],
+            },
+          ]
+        : [],
+    ),
+  );
+}
+
+// Smaller roles are easily told apart.
+const FEWEST_PERMISSIONS = 3;
+
+/** Finds declared roles that another one contains: those that lack one of many permissions, or with `thorough` all. */
+export function containedRoles({ merchants, thorough }: LintContext): readonly LintFinding[] {
+  return merchants.flatMap((merchant) =>
+    declaredPairs(merchant).flatMap(({ one, other, isEqual }) => {
+      const isNear =
+        one.permissions.size - other.permissions.size === 1 && other.permissions.size >= FEWEST_PERMISSIONS;
+      return !isEqual && other.role.origin && (thorough || isNear)
+        ? [
+            {
+              message: `${quoted(one.role.name)} grants all that ${quoted(other.role.name)} does, and ${counted(one.permissions.size - other.permissions.size, "more permission")}.`,
+              hint: "Two roles that differ so little are easily confused: keep one, if nobody needs both.",
+              origin: other.role.origin,
+              merchants: [merchant.state.merchant],
+            },
+          ]
+        : [];
+    }),
+  );
+}
+
+/** Returns the pairs of declared roles of which the first grants all that the other does; equal ones once. */
+function declaredPairs({ declared }: LintMerchant): readonly {
+  readonly one: KnownRole;
+  readonly other: KnownRole;
+  readonly isEqual: boolean;
+}[] {
+  const roles = declared.roles.flatMap((role): readonly KnownRole[] =>
+    role.origin === null || role.permissions === null || role.permissions.length === 0
+      ? []
+      : [{ role, permissions: new Set(role.permissions) }],
+  );
+  return roles.flatMap((one, index) =>
+    roles.flatMap((other, at) => {
+      if (index === at || !contains(one.permissions, other.permissions)) return [];
+      const isEqual = one.permissions.size === other.permissions.size;
+      return isEqual && at < index ? [] : [{ one, other, isEqual }];
+    }),
+  );
+}
+
+function contains(all: ReadonlySet<string>, some: ReadonlySet<string>): boolean {
+  return some.size <= all.size && [...some].every((permission) => all.has(permission));
+}
+
+/** Finds grants that give nothing, because the member holds a role for as long that grants as much. */
+export function redundantGrants({ merchants }: LintContext): readonly LintFinding[] {
+  return merchants.flatMap((merchant) => {
+    const permissions = knownPermissions(merchant);
+    const names = new Map(merchant.declared.roles.map(({ key, name }) => [key, name]));
+    return merchant.declared.members.flatMap(({ name, held }) => {
+      const effective = held.filter(({ effective: has }) => has);
+      return effective.flatMap((grant, index): readonly LintFinding[] => {
+        const container = effective.find((one, at) => {
+          const [more, less] = [permissions.get(one.role), permissions.get(grant.role)];
+          if (at === index || !more || !less || less.size === 0 || !contains(more, less)) return false;
+          if (endOf(one) < endOf(grant)) return false;
+          // Of two equal grants, the later one is redundant.
+          return more.size > less.size || endOf(one) > endOf(grant) || at < index;
+        });
+        const [origin] = grant.origins;
+        if (container === undefined || origin === undefined) return [];
+        const [role, other] = [grant, container].map((one) => quoted(names.get(one.role) ?? one.role));
+        return [
+          {
+            message: `${name} holds ${other}, which grants all that ${role} does.`,
+            hint: `Without ${role}, they can do the same.`,
+            origin,
+            merchants: [merchant.state.merchant],
+          },
+        ];
+      });
+    });
+  });
+}
+
+function endOf({ end }: HeldRole): number {
+  return end?.ends ?? Number.POSITIVE_INFINITY;
+}
+
+/** Returns the permissions of the declared roles by key, those of predefined ones as they are live. */
+export function knownPermissions({ declared, live }: LintMerchant): ReadonlyMap<string, ReadonlySet<string>> {
+  const byId = new Map((live?.access.roles ?? []).map((role) => [role.id, role.permissions]));
+  return new Map(
+    declared.roles.flatMap(({ key, id, permissions }) => {
+      const known = permissions ?? (id === null ? null : byId.get(id));
+      return known ? [[key, new Set(known)] as const] : [];
+    }),
+  );
+}
+
+/** Finds roles that several merchants declare equally, each in its own file. */
+export function shareableRoles({ merchants }: LintContext): readonly LintFinding[] {
+  const variants = new Map<string, { readonly role: DesiredRole; readonly state: DesiredState }[][]>();
+  for (const { state } of merchants) {
+    for (const role of state.roles ?? []) {
+      if (role.origin.file !== state.origin.file || role.id !== undefined || role.adjusted) continue;
+      const known = variants.get(role.name) ?? [];
+      const equal = known.find(([first]) => first !== undefined && isSameRole(first.role, role));
+      if (equal) equal.push({ role, state });
+      else known.push([{ role, state }]);
+      variants.set(role.name, known);
+    }
+  }
+  const groups = new Map<
+    string,
+    { readonly names: string[]; readonly first: DesiredRole; codes: string[] }
+  >();
+  for (const all of [...variants.values()].flat()) {
+    const [one] = all;
+    if (one === undefined || all.length < 2) continue;
+    const codes = all.map(({ state }) => state.merchant);
+    const key = codes.join(" ");
+    const group = groups.get(key) ?? { names: [], first: one.role, codes };
+    group.names.push(one.role.name);
+    groups.set(key, group);
+  }
+  return [...groups.values()].map(({ names, first, codes }) => ({
+    message: `${counted(codes.length, "file")} declare ${names.length === 1 ? quoted(first.name) : `${quoted(first.name)} and ${counted(names.length - 1, "more role")}`} equally.`,
+    hint: `Declare ${names.length === 1 ? "it" : "these"} once, in a file that all of them include: a change is then one line.`,
+    origin: first.origin,
+    merchants: codes,
+  }));
+}
+
+function isSameRole(a: DesiredRole, b: DesiredRole): boolean {
+  return (
+    isSameSet(a.permissions ?? [], b.permissions ?? []) &&
+    (a.permissions === undefined) === (b.permissions === undefined) &&
+    a.description === b.description &&
+    isSameJson(a.metadata ?? null, b.metadata ?? null)
+  );
+}

@@ -1,0 +1,140 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { lintTable } from "../../src/plan/lint/lint-access.ts";
+import { rolecall, startSandbox } from "../support/rolecall.ts";
+
+const now = () => Date.parse("2026-06-15T12:00:00Z");
+const RETAIL = join(import.meta.dirname, "../../examples/retail");
+
+let cwd = "";
+
+async function put(files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(dirname(join(cwd, file)), { recursive: true });
+    await writeFile(join(cwd, file), text);
+  }
+}
+
+const lint = (...args: readonly string[]) => rolecall(["lint", ...args], { cwd, now });
+
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "rolecall-lint-"));
+});
+
+afterEach(() => rm(cwd, { recursive: true }));
+
+const SHOP = `version: 1
+merchant: MCA
+guards: { max_removals: 100% }
+roles:
+  - name: Lead
+    permissions: [catalog_view, refunds_create, refunds_view]
+  - name: Desk
+    permissions: [catalog_view]
+members:
+  - email: ada@example.com
+    roles: [Lead, Desk, { role: Desk, until: 2026-05-31 }]
+`;
+
+describe("lint", () => {
+  test("finds one thing in the retail example: a grant that gives nothing", async () => {
+    const { code, stdout, stderr } = await rolecall(["lint", "access"], { cwd: RETAIL, now });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatchInlineSnapshot(`
+      "access/station-road.yaml:36:25: warning: yuki.tanaka@example.com holds "Shift Lead", which grants all that "Parcel Desk" does. [redundant-grant]
+          34 |     metadata: { employee_id: "5105" }
+          35 |   - email: yuki.tanaka@example.com
+        > 36 |     roles: [Shift Lead, Parcel Desk]
+             |                         ^^^^^^^^^^^
+          37 |     metadata: { employee_id: "5108" }
+        → Without "Parcel Desk", they can do the same.
+
+      1 warning
+      "
+    `);
+  });
+
+  test("shows the warnings of validate, too, and exits 2 with --strict only", async () => {
+    await put({ "access/a.yaml": SHOP.replace("Lead, Desk, {", "Lead, {") });
+    const { code, stdout } = await lint("--format", "json");
+    const { diagnostics } = JSON.parse(stdout);
+    expect(
+      diagnostics.map((one: { code: string; severity: string; span: { line: number; column: number } }) => [
+        one.code,
+        one.severity,
+        one.span.line,
+        one.span.column,
+      ]),
+    ).toEqual([
+      ["idle-guard", "warning", 3, 25],
+      ["until-past", "warning", 11, 40],
+    ]);
+    expect(code).toBe(0);
+    expect((await lint("--strict")).code).toBe(2);
+  });
+
+  test("says so if there is nothing, and fails for a file with an error", async () => {
+    await put({ "access/a.yaml": "version: 1\nmerchant: MCA\n" });
+    expect(await lint("--strict")).toMatchObject({ code: 0, stdout: "Nothing found in 1 file.\n" });
+    await put({ "access/a.yaml": "version: 1\nmerchant: MCA\nroles: 1\n" });
+    expect(await lint()).toMatchObject({ code: 1, stdout: expect.stringContaining("[wrong-type]") });
+  });
+
+  test("writes the formats of validate, with its own rules", async () => {
+    await put({ "access/a.yaml": SHOP.replace(", { role: Desk, until: 2026-05-31 }", "") });
+    const github = (await lint("--format", "github")).stdout;
+    expect(github).toContain("::warning file=access/a.yaml,line=11,endLine=11,col=19");
+    const { runs } = JSON.parse((await lint("--format", "sarif")).stdout);
+    const rules = runs[0].tool.driver.rules.map(({ id }: { id: string }) => id);
+    expect(rules).toEqual(expect.arrayContaining(lintTable().map(({ code }) => code)));
+    expect(runs[0].results.map(({ ruleId }: { ruleId: string }) => ruleId)).toEqual([
+      "idle-guard",
+      "redundant-grant",
+    ]);
+    expect((await lint("--format", "junit")).stdout).toContain("redundant-grant");
+    expect(JSON.parse((await lint("--format", "gitlab")).stdout)).toHaveLength(2);
+  });
+
+  test("judges a shared file by all merchants that include it, whichever are selected", async () => {
+    const shop = (code: string, domain: string) =>
+      `version: 1\nmerchant: ${code}\ninclude: [../shared.yaml]\nmembers:\n  - email: ada@${domain}\n    roles: [role_owner]\n`;
+    await put({
+      "shared.yaml": "version: 1\npolicies: { email_domains: [a.example, b.example, c.example] }\n",
+      "access/a.yaml": shop("MCA", "a.example"),
+      "access/b.yaml": shop("MCB", "b.example"),
+    });
+    const { stdout } = await lint("-m", "MCA", "--format", "json");
+    expect(JSON.parse(stdout).diagnostics).toMatchObject([
+      { code: "unused-domain", file: "shared.yaml", message: expect.stringContaining('"c.example"') },
+    ]);
+  });
+
+  test("--live reads invitations, MFA and predefined roles; a merchant that cannot be read fails", async () => {
+    const sandbox = await startSandbox(["--seed", join(RETAIL, "live.yaml")]);
+    try {
+      const env = { ROLECALL_API_KEY: "sk_test_sandbox", ROLECALL_BASE_URL: sandbox.url };
+      const run = (...args: readonly string[]) =>
+        rolecall(["lint", "access", "--live", ...args], { cwd: RETAIL, env });
+      const { code, stdout } = await run("--format", "json");
+      const codes = JSON.parse(stdout).diagnostics.map((one: { code: string }) => one.code);
+      expect({ code, codes }).toEqual({
+        code: 0,
+        codes: ["expiring-invitation", "sole-holder", "sole-holder", "redundant-grant"],
+      });
+      const failed = await rolecall(["lint", "access", "--live"], {
+        cwd: RETAIL,
+        env: { ...env, ROLECALL_API_KEY: "sk_wrong" },
+      });
+      expect(failed).toMatchObject({ code: 1, stdout: expect.stringContaining("redundant-grant") });
+    } finally {
+      await sandbox.stop();
+    }
+  });
+
+  test("every code is in the reference", async () => {
+    const page = await readFile(join(import.meta.dirname, "../../docs/file.md"), "utf8");
+    for (const { code } of lintTable()) expect(page).toContain(`\`${code}\``);
+  });
+});

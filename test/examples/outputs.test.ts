@@ -2,6 +2,8 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { seedOf } from "../support/chains/chain.ts";
+import { retailChain } from "../support/chains/retail.ts";
 import { blocksOf, PAGES } from "../support/pages.ts";
 import { type RunningSandbox, rolecall, startSandbox } from "../support/rolecall.ts";
 
@@ -11,6 +13,8 @@ const STATION_ROAD = "examples/retail/access/station-road.yaml";
 /** What is different from the examples as they are, where a command is shown. */
 interface Scene {
   readonly key?: string;
+  /** True for the chain of docs/chains.md and its live state, in place of the examples. */
+  readonly chain?: true;
   readonly files?: (folder: string) => Promise<void>;
 }
 
@@ -23,6 +27,15 @@ const SCENES: Readonly<Record<string, Scene>> = {
     {
       key: "sk_test_readonly",
     },
+  "docs/chains.md: list --using shared/areas/north-1.yaml": { chain: true },
+  "docs/chains.md: who is anh.fuentes@north.example.com": { chain: true },
+  "docs/chains.md: plan": {
+    chain: true,
+    files: (folder) =>
+      edit(join(folder, "shared/group.yaml"), (text) =>
+        text.replace("checkouts_create, refunds_create,", "checkouts_create, members_edit, refunds_create,"),
+      ),
+  },
   "docs/file.head.md: validate": {
     files: async (folder) => {
       const path = join(folder, "access/shop.yaml");
@@ -47,34 +60,38 @@ const SCENES: Readonly<Record<string, Scene>> = {
 };
 
 let sandbox: RunningSandbox;
+let chainSandbox: RunningSandbox;
+let chainFolder = "";
 
 beforeAll(async () => {
   sandbox = await startSandbox(["--seed", "examples/retail/live.yaml"]);
+  chainFolder = await mkdtemp(join(tmpdir(), "rolecall-chain-"));
+  const chain = retailChain();
+  for (const [path, text] of Object.entries({ ...chain.files, "live.yaml": seedOf(chain) })) {
+    await mkdir(dirname(join(chainFolder, path)), { recursive: true });
+    await writeFile(join(chainFolder, path), text);
+  }
+  chainSandbox = await startSandbox(["--seed", join(chainFolder, "live.yaml")]);
 });
 
 afterAll(async () => {
-  await sandbox.stop();
+  await Promise.all([sandbox.stop(), chainSandbox.stop()]);
+  await rm(chainFolder, { recursive: true });
 });
 
-const SHOWN = /^```console\n\$ rolecall ([^\n]+)\n(?:(…)\n([^\n]+)\n)?.*?^```$/gms;
+const SHOWN = /^```console\n\$ rolecall ([^\n]+)\n(.*?)^```$/gms;
 
 const shown = blocksOf("console").map(({ page }) => page);
-// The first is made of its head; the other shows parts of what a generated chain gives.
-const pages = [...new Set(shown)].filter((page) => !["docs/file.md", "docs/chains.md"].includes(page));
+// It is made of its head.
+const pages = [...new Set(shown)].filter((page) => page !== "docs/file.md");
 
 test.each(pages)("%s shows what the program prints; run it with -u to update the page", async (page) => {
   let text = PAGES.get(page) ?? "";
   const blocks = [...text.matchAll(SHOWN)];
   expect(blocks.length).toBe(shown.filter((one) => one === page).length);
-  for (const [block, command = "", cut, first = ""] of blocks) {
-    const output = await outputOf(page, command);
-    const start = cut === undefined ? 0 : output.indexOf(`\n${first}\n`) + 1;
-    if (cut !== undefined && start === 0) throw new Error(`${page}: no line of the output is "${first}"`);
-    const head = cut === undefined ? "" : "…\n";
-    text = text.replace(
-      block,
-      () => `\`\`\`console\n$ rolecall ${command}\n${head}${output.slice(start)}\`\`\``,
-    );
+  for (const [block, command = "", former = ""] of blocks) {
+    const output = cutLike(former, await outputOf(page, command));
+    text = text.replace(block, () => `\`\`\`console\n$ rolecall ${command}\n${output}\`\`\``);
   }
   await expect(text).toMatchFileSnapshot(join(ROOT, page));
 });
@@ -96,18 +113,45 @@ test("the three commands of the README make what its file says, on a sandbox as 
 
 /** Runs a command in its scene, and returns what it prints with a fixed port, fingerprint and request. */
 async function outputOf(page: string, command: string): Promise<string> {
-  const { key, files } = SCENES[`${page}: ${command}`] ?? {};
-  await fetch(`${sandbox.url}/_sandbox/reset`, { method: "POST" });
+  const { key, files, chain } = SCENES[`${page}: ${command}`] ?? {};
+  const { url, env: owner } = chain ? chainSandbox : sandbox;
+  await fetch(`${url}/_sandbox/reset`, { method: "POST" });
   const folder = await mkdtemp(join(tmpdir(), "rolecall-outputs-"));
-  await cp(join(ROOT, "examples"), join(folder, "examples"), { recursive: true });
+  await (chain
+    ? cp(chainFolder, folder, { recursive: true })
+    : cp(join(ROOT, "examples"), join(folder, "examples"), { recursive: true }));
   await files?.(folder);
-  const env = { ...sandbox.env, ...(key !== undefined && { ROLECALL_API_KEY: key }) };
+  const env = { ...owner, ...(key !== undefined && { ROLECALL_API_KEY: key }) };
   const { stdout } = await rolecall(command.split(" "), { cwd: folder, env });
   await rm(folder, { recursive: true });
   return stdout
-    .replaceAll(sandbox.url, "http://127.0.0.1:4010")
+    .replaceAll(url, "http://127.0.0.1:4010")
     .replaceAll(/@[0-9a-f]{12}(?=[,\]]?$)/gm, "@35e43f876462")
     .replaceAll(/(?<=_sandbox\/requests\/)\d+/g, "11");
+}
+
+/**
+ * Cuts an output where the page cuts it, at lines of "…": a part goes on until there were as many lines as the page has
+ * until the cut, and the next part begins with the page's next line.
+ */
+function cutLike(former: string, output: string): string {
+  const parts = former.split(/^…\n/m);
+  let rest: readonly string[] = output.match(/.*\n/g) ?? [];
+  return parts
+    .map((part, index) => {
+      const [first = "", ...others] = part.match(/.*\n/g) ?? [];
+      if (index > 0 && first !== "") {
+        const start = rest.indexOf(first);
+        if (start < 0) throw new Error(`No line of the output is ${JSON.stringify(first)}`);
+        rest = rest.slice(start);
+      }
+      const isLast = index === parts.length - 1;
+      if (first === "") return "";
+      const taken = isLast ? rest : rest.slice(0, others.length + 1);
+      rest = rest.slice(taken.length);
+      return taken.join("");
+    })
+    .join("…\n");
 }
 
 async function edit(path: string, change: (text: string) => string): Promise<void> {

@@ -147,6 +147,8 @@ export interface Impact {
   }[];
   /** Holders of the roles that get more, fewer or others; by name. */
   readonly roles: readonly { readonly name: string; readonly before: number; readonly after: number }[];
+  /** Members who gain something, and permissions that they could give themselves from then on. Absent: nobody. */
+  readonly reach?: readonly { readonly name: string; readonly permissions: readonly string[] }[];
 }
 
 /** The kind of rule that refuses. */

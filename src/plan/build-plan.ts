@@ -250,7 +250,7 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
         byFile && desired.members === undefined ? "all" : members.unlisted,
       ),
     },
-    impact: impactOf(before, after),
+    impact: impactOf(before, after, desired.policies.escalation),
     changes: all,
     deferred: [...held.deferred, ...deferred].sort(by(({ change }) => `${change.name} ${change.id}`)),
     refusals: sortRefusals([

@@ -42,7 +42,7 @@ describe("every format of a plan agrees on", () => {
   });
 
   test("the risks, refusals and problems", () => {
-    expect(view.risks.map(({ kind }) => kind)).toEqual(["administrators", "sensitive", "removals"]);
+    expect(view.risks.map(({ kind }) => kind)).toEqual(["administrators", "sensitive", "reach", "removals"]);
     for (const { kind, items } of view.risks) {
       const title = riskTitle(kind, items);
       for (const output of [text, markdown]) expect(output).toContain(title);

@@ -163,6 +163,10 @@ const impact = described(
     ),
     permissions: z.array(z.strictObject({ permission: text, gained: count, lost: count })),
     roles: z.array(z.strictObject({ name: text, before: count, after: count })),
+    reach: described(z.exactOptional(z.array(z.strictObject({ name: text, permissions: z.array(text) }))), {
+      description:
+        "Members who gain something, and permissions that they could give themselves from then on.",
+    }),
   }),
   {
     id: "impact",

@@ -1,5 +1,7 @@
-import { by, byCodeUnit } from "../../lib/text.ts";
+import { by, byCodeUnit, sortedSet } from "../../lib/text.ts";
+import type { Escalation } from "../../model/desired.ts";
 import type { Impact, MemberImpact, RoleChange } from "../../model/plan.ts";
+import { reaching } from "../query/reach.ts";
 import {
   type Access,
   type BeforeAndAfter,
@@ -10,13 +12,54 @@ import {
 } from "./access.ts";
 import type { FindingData } from "./findings.ts";
 
-/** Returns the permissions that members gain and lose between two states of access. */
-export function impactOf(before: Access, after: Access): Impact {
+/**
+ * Returns the permissions that members gain and lose between two states of access, and those that who gains some could
+ * give himself from then on.
+ */
+export function impactOf(before: Access, after: Access, escalation?: Partial<Escalation>): Impact {
   const touched = touchedBy(before, after);
   const members = memberImpacts(before, after, touched).sort(
     by((impact) => `${impact.name} ${JSON.stringify(impact)}`),
   );
-  return { members, permissions: permissionSums(members), roles: roleSums(before, after, touched) };
+  const reach = newReach(before, after, touched, escalation);
+  return {
+    members,
+    permissions: permissionSums(members),
+    roles: roleSums(before, after, touched),
+    ...(reach.length > 0 && { reach }),
+  };
+}
+
+function newReach(
+  before: Access,
+  after: Access,
+  touched: readonly BeforeAndAfter[],
+  escalation: Partial<Escalation> | undefined,
+): NonNullable<Impact["reach"]> {
+  const [reached, reaches] = [reaching(before, escalation), reaching(after, escalation)];
+  const [had, has] = [granting(before), granting(after)];
+  const all = sortedSet([...after.roles.values()].flatMap(({ permissions }) => permissions ?? []));
+  const known = new Map<string, readonly string[]>();
+  const newlyReached = (was: PersonAccess | undefined, is: PersonAccess): readonly string[] => {
+    const [old, now] = [had(was).permissions, has(is).permissions];
+    // Who gains nothing has no way that he had not.
+    if ([...now].every((permission) => old.has(permission))) return [];
+    const wasRaised = (permission: string): boolean =>
+      was !== undefined && isActive(was) && reached(was).stepsTo(permission) !== null;
+    return all.filter(
+      (permission) =>
+        !now.has(permission) && reaches(is).stepsTo(permission) !== null && !wasRaised(permission),
+    );
+  };
+  return touched
+    .flatMap(({ was, is }) => {
+      if (is === undefined) return [];
+      const key = JSON.stringify([was !== undefined && isActive(was) ? was.roles : null, is.roles]);
+      const permissions = known.get(key) ?? newlyReached(was, is);
+      known.set(key, permissions);
+      return permissions.length === 0 ? [] : [{ name: is.name, permissions }];
+    })
+    .sort(by(({ name }) => name));
 }
 
 /**

@@ -115,7 +115,7 @@ export function riskText(
 ): string {
   const where =
     places.length === 1 ? `at ${fleet.views[places[0] ?? 0]?.merchant}` : `in ${placesText(fleet, places)}`;
-  if (kind === "sensitive") {
+  if (kind === "sensitive" || kind === "reach") {
     const people = all.length > names.length ? ` (${counted(all.length, "membership")})` : "";
     return `${item.what}: ${namesText(names)}${people}, ${where}`;
   }

@@ -283,7 +283,7 @@ function fleetImpact(views: readonly PlanView[]): FleetImpact {
   };
 }
 
-const KINDS: readonly RiskKind[] = ["administrators", "sensitive", "removals"];
+const KINDS: readonly RiskKind[] = ["administrators", "sensitive", "reach", "removals"];
 const ORIGINS: readonly ChangeOrigin[] = ["plan", "outside-git", "unknown"];
 
 function fleetRisks(views: readonly PlanView[]): readonly FleetRisk[] {
@@ -320,8 +320,9 @@ const MANY_RISKS = 8;
 /** Groups risks: who gains the same is one, whoever it is; who becomes an administrator or goes is named, if not too many. */
 function equalRisks(all: readonly Occurrence<RiskItem>[], kind: RiskKind): readonly Equal<RiskItem>[] {
   const byName = groupEqual(all, ({ key, name }) => `${key}\n${name}`);
-  if (kind !== "sensitive" && byName.length <= MANY_RISKS) return byFrequency(byName);
-  const apart = kind === "sensitive" ? [] : byName.filter(({ places }) => places.length >= MIN_SHARED);
+  const isGained = kind === "sensitive" || kind === "reach";
+  if (!isGained && byName.length <= MANY_RISKS) return byFrequency(byName);
+  const apart = isGained ? [] : byName.filter(({ places }) => places.length >= MIN_SHARED);
   const taken = new Set(apart.flatMap((group) => group.all));
   const rest = all.filter((one) => !taken.has(one));
   return byFrequency([...apart, ...groupEqual(rest, ({ key }) => key)]);

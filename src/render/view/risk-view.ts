@@ -2,8 +2,8 @@ import { counted } from "../../lib/text.ts";
 import type { Change, MemberChange, Plan, RoleRef } from "../../model/plan.ts";
 import { rowOf } from "./change-view.ts";
 
-/** The kinds of risks: new administrators, sensitive permissions gained, and removals. */
-export type RiskKind = "administrators" | "sensitive" | "removals";
+/** The kinds of risks: new administrators, sensitive permissions gained or within reach, and removals. */
+export type RiskKind = "administrators" | "sensitive" | "reach" | "removals";
 
 /** One risk, with the role or member concerned; texts are raw. */
 export interface RiskItem {
@@ -47,10 +47,16 @@ export function risksOf(plan: Pick<Plan, "changes" | "impact">): readonly RiskVi
     .map(({ name, gained }) => ({ name, what: gained.filter(isSensitive).join(", ") }))
     .filter(({ what }) => what !== "")
     .map((item): RiskItem => ({ ...item, resource: "member" }));
+  const reach = (plan.impact.reach ?? [])
+    .filter(({ name }) => !named.has(name))
+    .map(({ name, permissions }) => ({ name, what: permissions.filter(isSensitive).join(", ") }))
+    .filter(({ what }) => what !== "")
+    .map((item): RiskItem => ({ ...item, resource: "member" }));
   const removals = plan.changes.filter(isRemoval).map(removalOf);
   const risks: readonly RiskView[] = [
     { kind: "administrators", items: administrators, origin: "plan" },
     { kind: "sensitive", items: sensitive, origin: "plan" },
+    { kind: "reach", items: reach, origin: "plan" },
     { kind: "removals", items: removals, origin: "plan" },
   ];
   return risks.filter(({ items }) => items.length > 0);
@@ -90,6 +96,8 @@ export function riskTitle(kind: RiskKind, items: readonly RiskItem[], origin: Ch
     }
     case "sensitive":
       return `${counted(members, "member")} ${verb(one ? "gains" : "gain", "gained")} sensitive permissions${originSuffix(origin)}`;
+    case "reach":
+      return `${counted(members, "member")} can newly reach sensitive permissions${originSuffix(origin)}`;
     case "removals": {
       const what = [members > 0 ? counted(members, "member") : "", roles > 0 ? counted(roles, "role") : ""];
       const text = what.filter((part) => part !== "").join(" and ");

@@ -252,7 +252,12 @@ describe("a review that would be too large leaves out", () => {
   });
 });
 
-const WORDS = { administrators: /administrator/, sensitive: /sensitive/, removals: /removed/ };
+const WORDS = {
+  administrators: /administrator/,
+  sensitive: /sensitive/,
+  reach: /reach/,
+  removals: /removed/,
+};
 const anyPlans = fc.array(fc.tuple(desiredStates, liveStates), { maxLength: 5 });
 
 test("whatever the plans and the size, a review fits, is well-formed, and tells every risk or their number", () => {

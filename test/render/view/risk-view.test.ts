@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isSensitive, risksOf } from "../../../src/render/view/risk-view.ts";
+import { isSensitive, risksOf, riskTitle } from "../../../src/render/view/risk-view.ts";
 import { desired, invited, live, liveMember, liveRole, member, planOf, role } from "../../support/build.ts";
 
 test.each([
@@ -39,6 +39,36 @@ test("whoever becomes an administrator is told once, whoever was one is not", ()
   expect(risks.map(({ kind, items }) => [kind, items.map(({ name }) => name)])).toEqual([
     ["administrators", ["bob@example.com"]],
     ["sensitive", ["ada@example.com", "late@example.com"]],
+    ["reach", ["late@example.com"]],
+  ]);
+});
+
+test("whoever can newly give himself a sensitive permission is a risk; who could before is not", () => {
+  const want = desired({
+    roles: [
+      role("Lead", { permissions: ["members_update"] }),
+      role("Payer", { permissions: ["payouts_edit", "catalog_view"] }),
+      role("Seller", { permissions: ["checkouts_create"] }),
+    ],
+    members: [
+      member("new@example.com", { roles: ["Lead"] }),
+      member("old@example.com", { roles: ["Lead", "Seller"] }),
+      member("plain@example.com", { roles: ["Seller"] }),
+    ],
+  });
+  const is = live(
+    [
+      liveRole("role_1", "Lead", { permissions: ["members_update"] }),
+      liveRole("role_2", "Payer", { permissions: ["payouts_edit", "catalog_view"] }),
+    ],
+    [liveMember("mem_1", "old@example.com", { roles: ["role_1"] })],
+  );
+  const reach = risksOf(planOf(want, is)).filter(({ kind }) => kind === "reach");
+  expect(reach.map(({ items, origin }) => riskTitle("reach", items, origin))).toEqual([
+    "1 member can newly reach sensitive permissions",
+  ]);
+  expect(reach.flatMap(({ items }) => items)).toEqual([
+    { name: "new@example.com", what: "payouts_edit", resource: "member" },
   ]);
 });
 

@@ -54,8 +54,10 @@ export interface RulesFile {
 
 /** An entry of a project that binds a file. */
 export interface BindingEntry {
-  /** `null` if the entry has none. */
+  /** `null` if the entry has none, or they have errors. */
   readonly rules: RulesFile | null;
+  /** The names of all files of the rules, also of those with errors. */
+  readonly ruleFiles: readonly string[];
   readonly allow: { readonly sections: readonly string[]; readonly location: FileLocation } | null;
 }
 
@@ -102,8 +104,6 @@ interface Entry extends BindingEntry {
     readonly location: FileLocation;
     readonly matched: readonly ListedFile[];
   }[];
-  /** The names of all files of the rules, also of those with errors. */
-  readonly ruleFiles: readonly string[];
 }
 
 interface Project {

@@ -100,10 +100,7 @@ describe("an included file", () => {
 
   test("that no merchant includes is an error", async () => {
     const { stderr, code } = await run("list", "--using", "shared/unused.yaml");
-    expect([stderr.split("\n")[0], code]).toEqual([
-      "error: No merchant's file includes shared/unused.yaml.",
-      1,
-    ]);
+    expect([stderr.split("\n")[0], code]).toEqual(["error: shared/unused.yaml reaches no merchant.", 1]);
     expect((await run("list", "--using", "shared/nowhere.yaml")).stderr).toContain("there is no such file");
   });
 

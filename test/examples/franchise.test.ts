@@ -54,6 +54,26 @@ async function tried(path: string, change: (text: string) => string): Promise<En
   return ended;
 }
 
+test("enforced rules reach the merchants that they are enforced on", async () => {
+  const listed = await rolecall(["list", "--using", "hq/policy.yaml"], { cwd: folder });
+  const all = await rolecall(["list"], { cwd: folder });
+  expect(listed).toEqual({ stdout: all.stdout, stderr: "", code: 0 });
+  const codes = all.stdout.match(/^MC\w+/gm) ?? [];
+  for (const path of ["hq/policy.yaml", "hq"]) {
+    const { code, stderr } = await rolecall(["plan", path], { cwd: folder, env: sandbox.env });
+    expect(stderr).toContain(` reaches ${codes.length} merchants: ${codes.join(", ")}.\n`);
+    expect(stderr).not.toContain("No valid file includes");
+    expect(code).toBe(0);
+  }
+  // A mistake in them is told as that.
+  const text = await readFile(join(folder, "hq/policy.yaml"), "utf8");
+  await writeFile(join(folder, "hq/policy.yaml"), text.replace("guards:", "gards:"));
+  const broken = await rolecall(["plan", "hq/policy.yaml"], { cwd: folder, env: sandbox.env });
+  await writeFile(join(folder, "hq/policy.yaml"), text);
+  expect(broken.stderr + broken.stdout).toContain("gards");
+  expect(broken.stderr + broken.stdout).not.toContain("missing-key");
+});
+
 test("a franchisee cannot grant what head office forbids", async () => {
   const { code, stdout } = await tried(STATION, (text) =>
     text.replace("[checkouts_create]", "[checkouts_create, payouts_edit]"),

@@ -67,7 +67,7 @@ async function fixFiles(
   files: readonly TextFile[],
   io: Io,
 ): Promise<readonly TextFile[]> {
-  const selection = await selectFiles(paths, { cwd: io.cwd });
+  const selection = await selectFiles(paths, { cwd: io.cwd, now: io.now() });
   const { sources, previousNames } = await loadMerchants(selection.files, sourceReader(io.cwd), {
     now: io.now(),
     judge: judgeDeclared,

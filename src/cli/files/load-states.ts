@@ -61,7 +61,7 @@ export interface LoadOptions {
   readonly withoutEntries?: boolean;
   /** Also reads the files of merchants that are not selected. */
   readonly everyFile?: boolean;
-  /** Selects the merchants whose files include this one. */
+  /** Selects the merchants that this file reaches: they include it, or it is enforced on them. */
   readonly using?: string;
   /** Takes a named file that declares no merchant for one that should; absent: it selects those that include it. */
   readonly merchantsOnly?: boolean;
@@ -108,7 +108,7 @@ function reachOf(
 ): Reach {
   const [shared, beside] = [files, own].map((all) => new Set(all.map(shownFile)));
   const reached = states.filter(
-    ({ included = [], origin }) => !beside?.has(origin.file) && included.some((file) => shared?.has(file)),
+    (state) => !beside?.has(state.origin.file) && filesBehind(state).some((file) => shared?.has(file)),
   );
   const [first] = files;
   return {
@@ -116,9 +116,14 @@ function reachOf(
     merchants: reached.map(({ merchant }) => merchant),
     beside: own.length > 0,
     unused: isFolder
-      ? files.map(shownFile).filter((file) => !states.some(({ included }) => included?.includes(file)))
+      ? files.map(shownFile).filter((file) => !states.some((state) => filesBehind(state).includes(file)))
       : [],
   };
+}
+
+/** Returns the files that a merchant includes, and those with the rules that are enforced on it. */
+function filesBehind({ included = [], enforced = [] }: DesiredState): readonly string[] {
+  return [...included, ...enforced.flatMap(({ files }) => files)];
 }
 
 /** Returns the options without the hook for states: what other files declare may replace them. */

@@ -1,11 +1,13 @@
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { loadProjects } from "../../config/load-project.ts";
 import { parseYaml } from "../../config/load-sources.ts";
 import { fieldsOf, listOf } from "../../config/values.ts";
 import { parseFast } from "../../config/yaml/fast-yaml.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { RolecallError } from "../../model/errors.ts";
-import { defaultPath, findYamlFiles, namesProject, withoutLinks } from "./find-files.ts";
+import { defaultPath, findYamlFiles, namesProject, shownPath, withoutLinks } from "./find-files.ts";
+import { projectAccess } from "./project-access.ts";
 
 /** YAML can spell every character with it. */
 const ESCAPE = "\\";
@@ -68,24 +70,32 @@ export interface SharedPath {
 
 /**
  * Finds the files below the paths. A named file that declares no merchant, and each such file in a named folder, selects
- * those that include it.
+ * those that include it, and those on which the project enforces it.
  */
 export async function selectFiles(
   paths: readonly string[],
   {
     cwd,
+    now,
     using,
     merchantsOnly = false,
-  }: { readonly cwd: string; readonly using?: string; readonly merchantsOnly?: boolean },
+  }: {
+    readonly cwd: string;
+    readonly now: number;
+    readonly using?: string;
+    readonly merchantsOnly?: boolean;
+  },
 ): Promise<FileSelection> {
+  const reachedBy = (shared: readonly string[], files: readonly string[]): Promise<readonly string[]> =>
+    filesReached(shared, files, { cwd, now });
   const named = await findYamlFiles(paths, cwd);
   if (using !== undefined) {
     const shared = await findYamlFiles([using], cwd);
-    const some = await filesReached(shared, named);
+    const some = await reachedBy(shared, named);
     const file = { path: using, isFolder: false, files: shared, own: [] };
     if (some.length === 0) {
-      throw new RolecallError("usage", `No merchant's file includes ${oneLine(using)}.`, {
-        hint: 'Only a file that merchants list under "include", or that such a file includes, reaches merchants.',
+      throw new RolecallError("usage", `${oneLine(using)} reaches no merchant.`, {
+        hint: 'A file reaches the merchants that list it under "include", directly or not, and those that rolecall.yaml enforces it on.',
       });
     }
     return { paths, files: named, some, shared: [file] };
@@ -99,8 +109,10 @@ export async function selectFiles(
   const included = new Set(shared.flatMap((path) => path.files));
   const own = named.filter((file) => !included.has(file));
   const files = [...new Set([...named, ...project])].sort();
-  const reached = await filesReached([...included], files);
-  for (const path of shared) if (path.isFolder && path.own.length === 0) await requireReach(path, files);
+  const reached = await reachedBy([...included], files);
+  for (const path of shared) {
+    if (path.isFolder && path.own.length === 0) requireReach(path, await reachedBy(path.files, files));
+  }
   // A file that reaches no merchant is reported as one that declares none.
   const lost = reached.length === 0 ? shared.flatMap((path) => (path.isFolder ? [] : path.files)) : [];
   return {
@@ -137,9 +149,9 @@ async function filesBelow(path: string, cwd: string): Promise<readonly string[]>
   });
 }
 
-/** Throws RolecallError if none of the files includes one of a folder without merchants. */
-async function requireReach({ path, files: shared }: SharedPath, files: readonly string[]): Promise<void> {
-  if ((await filesReached(shared, files)).length > 0) return;
+/** Throws RolecallError if a folder without merchants reaches no file. */
+function requireReach({ path }: SharedPath, reached: readonly string[]): void {
+  if (reached.length > 0) return;
   throw new RolecallError(
     "usage",
     `No file in ${oneLine(path)} declares a merchant, and no merchant's file includes one of them.`,
@@ -147,9 +159,32 @@ async function requireReach({ path, files: shared }: SharedPath, files: readonly
   );
 }
 
-async function filesReached(shared: readonly string[], files: readonly string[]): Promise<readonly string[]> {
-  const reached = await Promise.all(shared.map((file) => filesIncluding(withoutLinks(file), files)));
+/** Returns the files that include one of some shared files, or on which the project enforces one. */
+async function filesReached(
+  shared: readonly string[],
+  files: readonly string[],
+  place: { readonly cwd: string; readonly now: number },
+): Promise<readonly string[]> {
+  const including = shared.map((file) => filesIncluding(withoutLinks(file), files));
+  const reached = await Promise.all([...including, filesBoundBy(shared, files, place)]);
   return [...new Set(reached.flat())].sort();
+}
+
+/** Returns the files on which the project enforces rules of one of some shared files. */
+async function filesBoundBy(
+  shared: readonly string[],
+  files: readonly string[],
+  { cwd, now }: { readonly cwd: string; readonly now: number },
+): Promise<readonly string[]> {
+  const nameOf = (file: string): string => shownPath(withoutLinks(file), cwd);
+  const names = new Set(shared.map(nameOf));
+  const accesses = await projectAccess(files, cwd);
+  const projects = await Promise.all(accesses.map((access) => loadProjects(files, access, now)));
+  return files.filter((file) =>
+    projects
+      .flatMap((project) => project.enforcementOf(nameOf(file), [file]))
+      .some(({ entries }) => entries.some(({ ruleFiles }) => ruleFiles.some((name) => names.has(name)))),
+  );
 }
 
 /**

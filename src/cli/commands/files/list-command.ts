@@ -19,7 +19,10 @@ export function listCommand(io: Io, done: (code: ExitCode) => void): Command {
       "Lists the merchants of the files. With --format json, prints a workflow matrix that divides them among jobs.",
     )
     .argument("[path...]", "files or folders (default: access/)")
-    .option("--using <file>", "only merchants whose files include this one, directly or not")
+    .option(
+      "--using <file>",
+      "only merchants that this shared file reaches: by include, or enforced by rolecall.yaml",
+    )
     .option("--shard <i/n>", "only this part of the merchants, such as 2/5", parseShard)
     .addOption(
       new Option("--jobs <n>", "at most this many parts, with --format json")

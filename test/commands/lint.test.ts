@@ -138,3 +138,92 @@ describe("lint", () => {
     for (const { code } of lintTable()) expect(page).toContain(`\`${code}\``);
   });
 });
+
+const GROUP = `version: 1
+ignore:
+  members: ["*@auditor.example", "*@auditor.example"]
+roles:
+  - name: Lead
+    permissions: [catalog_view, refunds_create, catalog_view] # twice
+`;
+
+const ENDED = `version: 1
+merchant: MCA
+include: [../group.yaml]
+members:
+  # The boss
+  - email: ada@example.com
+    roles: [Lead, { role: role_employee, until: 2026-05-31 }, Lead]
+  - { email: temp@example.com, roles: [{ role: Lead, until: 2026-05-31 }] } # ended
+  - email: back@example.com
+    suspended: { until: 2026-03-01 }
+    roles: [Lead]
+`;
+
+const ADDITIVE = `version: 1
+merchant: MCB
+include: [../group.yaml]
+sync: { members: additive }
+members:
+  - email: ada@example.com
+    roles: [Lead, { role: role_employee, until: 2026-05-31 }]
+  - { email: gone@example.com, roles: [Lead], until: 2026-04-01 }
+`;
+
+describe("lint --fix", () => {
+  const read = (file: string) => readFile(join(cwd, file), "utf8");
+
+  test("removes what has no effect, and nothing else", async () => {
+    await put({ "group.yaml": GROUP, "access/a.yaml": ENDED, "access/b.yaml": ADDITIVE });
+    const { code, stderr } = await lint("--fix", "--yes");
+    // An apply that has not run yet would no more remove somebody who is in no file.
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: "Not fixed, since more could change: access/b.yaml (1).\n",
+    });
+    expect(await read("group.yaml")).toBe(
+      GROUP.replace(', "*@auditor.example"', "").replace(", catalog_view]", "]"),
+    );
+    expect(await read("access/a.yaml")).toBe(
+      ENDED.replace(", { role: role_employee, until: 2026-05-31 }, Lead]", "]")
+        .replace(/ {2}- \{ email: temp.*\n/, "")
+        .replace(/ +suspended.*\n/, ""),
+    );
+    expect(await read("access/b.yaml")).toBe(
+      ADDITIVE.replace(", { role: role_employee, until: 2026-05-31 }", ""),
+    );
+  });
+
+  test("shows the patch and writes nothing with --check, or if nobody confirms", async () => {
+    await put({ "access/a.yaml": SHOP });
+    const checked = await lint("--fix", "--check");
+    expect(checked).toMatchObject({ code: 1, stderr: expect.stringContaining("[conflicting-grant]") });
+    const text = SHOP.replace("Lead, Desk, {", "Lead, {");
+    await put({ "access/a.yaml": text });
+    expect(await lint("--fix", "--check")).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining("+    roles: [Lead]\n"),
+    });
+    expect((await lint("--fix")).code).toBe(1);
+    expect(await read("access/a.yaml")).toBe(text);
+  });
+
+  test("edits only files of selected merchants, and proves them for all", async () => {
+    const own =
+      "version: 1\nmerchant: MCC\nmembers:\n  - { email: x@example.com, roles: [role_employee, role_employee] }\n";
+    await put({ "group.yaml": GROUP, "access/a.yaml": ENDED, "access/c.yaml": own });
+    expect((await lint("access/c.yaml", "--fix", "-y")).code).toBe(0);
+    expect(await read("access/c.yaml")).toContain("roles: [role_employee] }");
+    expect(await read("access/a.yaml")).toBe(ENDED);
+    expect(await read("group.yaml")).toBe(GROUP);
+  });
+
+  test("has nothing to do in the retail example, and needs --fix for its options", async () => {
+    const { code, stdout } = await rolecall(["lint", "access", "--fix"], { cwd: RETAIL, now });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "There is nothing to fix.\n" });
+    await put({ "access/a.yaml": ENDED });
+    for (const args of [["--check"], ["--yes"], ["--fix", "--format", "json"], ["--fix", "--live"]]) {
+      expect((await lint(...args)).code).toBe(1);
+    }
+  });
+});

@@ -6,10 +6,12 @@ import { parse } from "../../config/yaml/to-value.ts";
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
+import { RolecallError } from "../../model/errors.ts";
 import { lintAccess, lintTable } from "../../plan/lint/lint-access.ts";
 import { codesOf, type LintMerchant, merchantsOf } from "../../plan/lint/lint-context.ts";
 import { declaredSnapshot, liveSnapshot } from "../../plan/query/access-snapshot.ts";
 import { isSensitive } from "../../render/view/risk-view.ts";
+import { tidyFiles } from "../adopt/tidy-files.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 import { isFileError, type Loaded, loadStates, noneChanged, reachNotes } from "../files/load-states.ts";
 import { ExitCode, type Io } from "../io/io.ts";
@@ -23,6 +25,10 @@ export type LintCommandOptions = ServiceOptions &
   OutputOptions<ValidateCommandOptions["format"]> & {
     readonly live?: true;
     readonly strict?: true;
+    /** Removes what has no effect. */
+    readonly fix?: true;
+    readonly check?: true;
+    readonly yes?: true;
   };
 
 /** Prints what is valid and unwise in the files, with the warnings of `validate`. */
@@ -31,6 +37,7 @@ export async function lintFiles(
   options: LintCommandOptions,
   io: Io,
 ): Promise<ExitCode> {
+  checkUsage(options);
   const now = io.now();
   const { merchant, changedSince } = options;
   const loaded = await loadStates(paths, {
@@ -41,6 +48,7 @@ export async function lintFiles(
     ...(changedSince !== undefined && { changedSince }),
   });
   if (!options.quiet) io.stderr.write(reachNotes(loaded) || noneChanged(options, loaded));
+  if (options.fix) return tidyFiles(loaded, options, io);
   const live = options.live ? await readLive(paths, options, io) : { planned: [], failed: false };
   const found = findingsOf(loaded, live.planned, { now, thorough: options.verbose === true });
   const diagnostics = [...loaded.diagnostics, ...found].toSorted(byPlace);
@@ -50,6 +58,15 @@ export async function lintFiles(
   io.stdout.write(await renderProblems(diagnostics, { sources, rules, none }, options, io));
   if (diagnostics.some(isFileError) || live.failed) return ExitCode.failed;
   return options.strict && diagnostics.length > 0 ? ExitCode.differences : ExitCode.ok;
+}
+
+function checkUsage({ fix, check, yes, format }: LintCommandOptions): void {
+  if (fix && format !== "text") {
+    throw new RolecallError("usage", `--fix shows a patch, and has no --format ${format}.`);
+  }
+  if (!fix && (check || yes)) {
+    throw new RolecallError("usage", `${check ? "--check" : "--yes"} needs --fix.`);
+  }
 }
 
 async function readLive(

@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { warnIfOffline, withOutputOptions, withServiceOptions } from "../../args/options.ts";
 import type { ExitCode, Io } from "../../io/io.ts";
 import type { LintCommandOptions } from "../../query/lint-files.ts";
@@ -23,6 +23,14 @@ export function lintCommand(io: Io, done: (code: ExitCode) => void): Command {
     .argument("[path...]", "files or folders (default: access/)")
     .option("--live", "also look at what is live: invitations, MFA, patterns that match nothing")
     .option("--strict", "exit 2 if something is found")
+    .addOption(
+      new Option(
+        "--fix",
+        "remove ends that are past, and repeated entries, if that changes nobody's access; asks before",
+      ).conflicts(["live", "strict"]),
+    )
+    .option("--check", "with --fix: write nothing; show the patch, and exit 2 if there is one")
+    .option("-y, --yes", "with --fix: do not ask; needed where there is no terminal")
     .addHelpText(
       "after",
       `
@@ -30,6 +38,7 @@ Examples:
   rolecall lint                         from the files alone, without the network
   rolecall lint --live                  with what only the service knows
   rolecall lint --verbose               also roles that another one contains
+  rolecall lint --fix                   removes what has no effect, after confirmation
   rolecall lint --strict --format sarif
                                         for code scanning, as a required check
 
@@ -37,8 +46,13 @@ Predefined roles, and members whose roles the files leave alone, are unknown
 without --live: what depends on them is not reported. A shared file is judged
 by all merchants that include it.
 
-Exits 0, 1 if a file has an error or a merchant could not be read, or 2 with
---strict if something is found.
+--fix writes what is proved by plans: for each merchant, the files after it
+leave alone what those before it made, and change a live state in which nothing
+has ended yet as those do. Comments, order and quotes stay.
+
+Exits 0, 1 if a file has an error, a merchant could not be read or nothing was
+confirmed, or 2 with --strict if something is found, or with --check if a file
+would change.
 `,
     )
     .action(async (paths: readonly string[], options: LintCommandOptions, command: Command) => {

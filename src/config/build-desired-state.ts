@@ -91,7 +91,10 @@ function judged(
   const rules = rulesFor(merchant.roles, enforcements);
   const enforced = rules.map((one) => ({
     file: one.file,
-    breaches: judge({ ...declared, policies: one.rules.policies, checks: one.rules.checks }, now),
+    breaches: judge(
+      { ...declared, policies: one.rules.policies, checks: one.rules.checks, rules: one.rules.files[0] },
+      now,
+    ),
   }));
   if (own === null || enforced.some(({ breaches }) => breaches === null)) {
     return [{ code: "too-much-to-judge", location: { at: "first-key", file: merchant.main, path: [] } }];

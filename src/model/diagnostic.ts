@@ -32,7 +32,10 @@ export interface Diagnostic {
 export type DeclaredAccess = Pick<
   DesiredState,
   "policies" | "checks" | "roles" | "members" | "leavers" | "origin"
->;
+> & {
+  /** The file of the policies and checks if the project enforces them. */
+  readonly rules?: string;
+};
 
 /** The codes of diagnostics about broken policies and checks. */
 export type BreachCode =

@@ -8,6 +8,7 @@ import type {
   RemovalLimit,
 } from "../../model/desired.ts";
 import type { Finding, Refusal } from "../../model/plan.ts";
+import { hintOfEnforced } from "./refusals.ts";
 
 /** The rules of a base branch, with the roles that they name, and those that its project enforces. */
 export type BaseRules = Pick<
@@ -151,12 +152,20 @@ function withCurrentNames(check: Check, nameOf: (role: string) => string): Check
 
 /** Returns a refusal as one by enforced rules. */
 export function refusalOfEnforced({ files: [file], by }: EnforcedRules, refusal: Refusal): Refusal {
-  return { ...refusal, message: ofRules(refusal.message, file, by), rules: file, ...(by && { by }) };
+  const { message, hint } = refusal;
+  return {
+    ...refusal,
+    message: ofRules(message, file, by),
+    hint: hintOfEnforced(hint, file),
+    rules: file,
+    ...(by && { by }),
+  };
 }
 
 /** Returns an existing violation as one of enforced rules. */
 export function findingOfEnforced({ files: [file], by }: EnforcedRules, finding: Finding): Finding {
-  return { ...finding, message: ofRules(finding.message, file, by) };
+  const { message, hint } = finding;
+  return { ...finding, message: ofRules(message, file, by), hint: hint && hintOfEnforced(hint, file) };
 }
 
 function ofRules(message: string, file: string, by: EnforcedRules["by"]): string {

@@ -15,7 +15,14 @@ import {
 import type { FindingData } from "./findings.ts";
 import { longGrants } from "./long-grants.ts";
 import { hasPolicies, mfaUnknown, policyViolations } from "./policies.ts";
-import { list, type RefusalData, type Tense, toExistingViolation, toRefusal } from "./refusals.ts";
+import {
+  hintOfEnforced,
+  list,
+  type RefusalData,
+  type Tense,
+  toExistingViolation,
+  toRefusal,
+} from "./refusals.ts";
 
 /** The verdict of policies and checks on a plan. */
 export interface Judgement {
@@ -119,12 +126,18 @@ export function judgeDeclared(declared: DeclaredAccess, now: number): readonly B
       breach("policy-until-limit", { kind: "grant", email: data.name, role: key }, data),
     );
     const violations = violationsIn(declared, judged);
-    if (violations.length === 0) return long;
+    const { rules } = declared;
+    const ofRules = (one: Breach): Breach =>
+      rules === undefined ? one : { ...one, hint: hintOfEnforced(one.hint, rules) };
+    if (violations.length === 0) return long.map(ofRules);
     const context = {
       ...judged,
       held: new Map(judged.access.people.map(({ name, roles }) => [name, roles])),
     };
-    return [...oneForEachOnly(violations).flatMap((violation) => breachesOf(violation, context)), ...long];
+    return [
+      ...oneForEachOnly(violations).flatMap((violation) => breachesOf(violation, context)),
+      ...long,
+    ].map(ofRules);
   } catch (error) {
     if (error instanceof TooMuchWork) return null;
     throw error;

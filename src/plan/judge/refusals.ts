@@ -367,6 +367,16 @@ export function refusalOfUndo(refusal: Refusal): Refusal {
   return { ...refusal, hint: UNDO_HINTS[refusal.code] ?? refusal.hint };
 }
 
+/** The parts of hints that advise to change a rule. */
+const RULE_ADVICE =
+  /(?:, or (?:add the domain to|raise|from|remove the entry from) (?:policies|guards)\.\w+|, or the check)\.$/;
+
+/** Returns a hint for those who cannot change the rule, which the project enforces by a file. */
+export function hintOfEnforced(hint: string, file: string): string {
+  if (hint === UNDO_HINTS["protect"]) return `Ask those who own ${file}.`;
+  return hint.replace(RULE_ADVICE, () => `, or ask those who own ${file}.`);
+}
+
 function guard(
   code: string,
   resource: Refusal["resource"],

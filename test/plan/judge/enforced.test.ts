@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { DesiredState, EnforcedRules } from "../../../src/model/desired.ts";
 import type { LiveState } from "../../../src/model/live.ts";
 import type { Plan } from "../../../src/model/plan.ts";
+import { judgeDeclared } from "../../../src/plan/judge/judge-rules.ts";
 import { looseningsOf } from "../../../src/plan/judge/loosenings.ts";
 import { driftOf } from "../../../src/plan/report/detect-drift.ts";
 import { desiredStates, liveStates } from "../../support/arbitrary.ts";
@@ -59,11 +60,59 @@ describe("the rules that a project enforces", () => {
         check: null,
         message:
           "The address joe@evil.example is in none of the allowed domains: example.com. Enforced by hq/policy.yaml.",
-        hint: "Use another address, or add the domain to policies.email_domains.",
+        hint: "Use another address, or ask those who own hq/policy.yaml.",
         override: null,
         rules: "hq/policy.yaml",
       },
     ]);
+  });
+
+  test("are changed by those who own them, so no hint advises to change them", () => {
+    const enforced = rules({
+      guards: { protect: { roles: [], members: ["bo@example.com"] } },
+      policies: {
+        ...NO_POLICIES,
+        emailDomains: ["example.com"],
+        maxHolders: { role_owner: 0 },
+        forbidPermissions: ["payouts_edit"],
+      },
+      checks: [
+        {
+          kind: "cannot",
+          member: "ada@example.com",
+          cannot: ["payouts_edit"],
+          origin: { file: "hq", path: [] },
+        },
+      ],
+    });
+    const state = desired({
+      roles: [role("Payer", { permissions: ["payouts_edit"] })],
+      members: [
+        member("ada@example.com", { roles: ["role_owner", "Payer"] }),
+        member("joe@evil.example", { roles: ["role_owner"] }),
+      ],
+      enforced: [enforced],
+    });
+    const is = live([OWNER], [ADA, liveMember("mem_2", "bo@example.com")]);
+    const plan = planOf(state, is);
+    const hints = plan.refusals.map(({ code, hint }) => `${code}: ${hint}`);
+    const asked = hints.filter((hint) => hint.endsWith(", or ask those who own hq/policy.yaml."));
+    expect(asked.map((hint) => hint.split(":")[0])).toEqual([
+      "protect",
+      "email-domains",
+      "forbid-permissions",
+      "max-holders",
+      "check-cannot",
+    ]);
+    expect(hints.join()).not.toMatch(/policies\.|guards\.|the check/);
+    // The declarations are judged by themselves as well, by `validate`.
+    const own = judgeDeclared({ ...state, ...enforced, rules: "hq/policy.yaml" }, 0) ?? [];
+    const ofFiles = own.map(({ hint }) => hint);
+    expect(ofFiles.length).toBeGreaterThan(3);
+    expect(ofFiles.filter((hint) => !asked.some((one) => one.endsWith(hint)))).toEqual([]);
+    expect(briefRefusals(planOf({ ...state, enforced: [], ...enforced }, is)).length).toBe(
+      plan.refusals.length,
+    );
   });
 
   test("include the default guards, which the file cannot loosen; its own may be stricter", () => {

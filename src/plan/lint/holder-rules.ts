@@ -16,7 +16,7 @@ export function soleHolders({ merchants, isSensitive }: LintContext): readonly L
       }
     }
     return [...alone].map(([name, own]) => ({
-      message: `Only ${name} can use ${firstOf(own.sort(byCodeUnit))}.`,
+      message: `Only ${name} can use ${firstOf(own.sort(byCodeUnit))}${merchant.live ? "" : ", by the files"}.`,
       hint: "Let a second member have them, so that one absence does not stop everybody.",
       origin: originOf(merchant, access, name),
       merchants: [merchant.state.merchant],
@@ -38,7 +38,8 @@ function holdersOf(
   );
   const isKnown =
     members.every(({ rolesKnown }) => rolesKnown) && holdings.every((one) => one.permissions !== undefined);
-  if (!complete || !isKnown) return null;
+  const isListed = merchant.live !== null || merchant.state.ignore.members.length === 0;
+  if (!complete || !isListed || !isKnown) return null;
   const holders = new Map<string, Set<string>>();
   for (const { name, permissions: granted = [] } of holdings) {
     for (const permission of granted) {

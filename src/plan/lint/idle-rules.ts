@@ -14,7 +14,7 @@ import { knownPermissions } from "./role-rules.ts";
 /** Finds patterns under `ignore` and `guards.protect` that match nothing, live or declared; only where all is live. */
 export function unmatchedPatterns(context: LintContext): readonly LintFinding[] {
   return eachSetting(context, ({ kind, text }, merchants) => {
-    if (merchants.some(({ live }) => live === null)) return null;
+    if (!isAllLive(merchants)) return null;
     const isRole = kind === "ignored-role" || kind === "protected-role";
     if (!isRole && kind !== "ignored-member" && kind !== "protected-member") return null;
     const names = merchants.flatMap((one) => (isRole ? rolesOf(one) : membersOf(one)));
@@ -51,12 +51,13 @@ export function unusedDomains(context: LintContext): readonly LintFinding[] {
     if (kind !== "email-domain" || !merchants.every(isComplete)) return null;
     const domain = text.toLowerCase();
     const isUsed = merchants
-      .flatMap(membersOf)
+      // An ignored member may have an address that no file lists.
+      .flatMap((one) => [...membersOf(one), ...one.state.ignore.members])
       .map((address) => address.toLowerCase().replace(/^.*@/s, ""))
       .some((one) => (domain.startsWith("*.") ? one.endsWith(domain.slice(1)) : one === domain));
     if (isUsed) return null;
     return {
-      message: `No member has an address of ${quoted(text)}, which is allowed.`,
+      message: `No member${isAllLive(merchants) ? "" : " of the files"} has an address of ${quoted(text)}, which is allowed.`,
       hint: "Remove it from the list, so that nobody can be invited there by mistake.",
     };
   });
@@ -87,7 +88,7 @@ export function idlePolicies(context: LintContext): readonly LintFinding[] {
     const most = mostMembers(merchants);
     if (kind !== "max-holders" || count === null || most === null || count < most) return null;
     return {
-      message: `At most ${count} may hold ${quoted(text)}, and there are only ${counted(most, "member")}.`,
+      message: `At most ${count} may hold ${quoted(text)}, and ${onlyMembers(most, merchants)}.`,
       hint: "Set a limit that says how many should hold it.",
     };
   });
@@ -95,8 +96,19 @@ export function idlePolicies(context: LintContext): readonly LintFinding[] {
 
 /** Returns the greatest number of members of a merchant; `null` if the files do not list all. */
 function mostMembers(merchants: readonly LintMerchant[]): number | null {
-  if (merchants.length === 0 || !merchants.every(isComplete)) return null;
+  const isKnown = merchants.every(
+    (one) => isComplete(one) && (one.live || one.state.ignore.members.length === 0),
+  );
+  if (merchants.length === 0 || !isKnown) return null;
   return Math.max(...merchants.map(({ declared, live }) => (live?.access ?? declared).members.length));
+}
+
+function onlyMembers(count: number, merchants: readonly LintMerchant[]): string {
+  return `${isAllLive(merchants) ? "there are" : "the files list"} only ${counted(count, "member")}`;
+}
+
+function isAllLive(merchants: readonly LintMerchant[]): boolean {
+  return merchants.every(({ live }) => live !== null);
 }
 
 function isComplete({ declared, live }: LintMerchant): boolean {
@@ -132,7 +144,7 @@ function idleCheck(
       const most = mostMembers(merchants);
       if (most === null || check.atMost < most) return null;
       return {
-        message: `At most ${check.atMost} may use ${check.can}, and there are only ${counted(most, "member")}.`,
+        message: `At most ${check.atMost} may use ${check.can}, and ${onlyMembers(most, merchants)}.`,
         hint: "Set a limit that says how many should have it.",
         origin: at("at_most"),
       };
@@ -186,9 +198,10 @@ function isUngranted(permission: string, merchants: readonly LintMerchant[]): bo
     const { declared, live, state } = merchant;
     const known = knownPermissions(merchant);
     const lists = [...known.values(), ...(live?.access.roles ?? []).map((one) => new Set(one.permissions))];
+    const areAllDeclared =
+      state.roles !== undefined && state.sync.roles === "authoritative" && state.ignore.roles.length === 0;
     return (
-      (live !== null ||
-        (state.sync.roles === "authoritative" && declared.members.every((one) => one.rolesKnown))) &&
+      (live !== null || (areAllDeclared && declared.members.every((one) => one.rolesKnown))) &&
       declared.roles.every(({ key }) => known.has(key)) &&
       lists.every((permissions) => !permissions.has(permission))
     );

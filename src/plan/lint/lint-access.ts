@@ -2,7 +2,13 @@ import { byCodeUnit, counted } from "../../lib/text.ts";
 import { administratorsWithoutMfa, expiringInvitations, soleHolders } from "./holder-rules.ts";
 import { idleChecks, idleGuards, idlePolicies, unmatchedPatterns, unusedDomains } from "./idle-rules.ts";
 import { type LintContext, type LintFinding, type LintRule, merchantsOf } from "./lint-context.ts";
-import { containedRoles, equalRoles, redundantGrants, shareableRoles } from "./role-rules.ts";
+import {
+  containedRoles,
+  equalRoles,
+  redundantGrants,
+  shareableRoles,
+  unheldSharedRoles,
+} from "./role-rules.ts";
 
 const RULES = {
   "contained-role": {
@@ -27,6 +33,10 @@ const RULES = {
   },
   "shareable-roles": { find: shareableRoles, summary: "Merchants include equal roles from one file." },
   "sole-holder": { find: soleHolders, summary: "More than one member has each sensitive permission." },
+  "unheld-shared-role": {
+    find: unheldSharedRoles,
+    summary: "A role of a shared file has a holder, if all merchants with the file declare their members.",
+  },
   "unmatched-pattern": {
     find: unmatchedPatterns,
     summary: "What is ignored or protected exists (with `--live`).",

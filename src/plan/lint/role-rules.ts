@@ -1,8 +1,8 @@
 import { isSameJson } from "../../lib/json-text.ts";
 import { counted, isSameSet, quoted } from "../../lib/text.ts";
-import type { DesiredRole, DesiredState } from "../../model/desired.ts";
+import type { DesiredRole, DesiredState, Origin } from "../../model/desired.ts";
 import type { HeldRole, SnapshotRole } from "../../model/questions.ts";
-import type { LintContext, LintFinding, LintMerchant } from "./lint-context.ts";
+import { type LintContext, type LintFinding, type LintMerchant, merchantsOf } from "./lint-context.ts";
 
 /** A declared role of known permissions. */
 interface KnownRole {
@@ -118,6 +118,36 @@ export function knownPermissions({ declared, live }: LintMerchant): ReadonlyMap<
       const known = permissions ?? (id === null ? null : byId.get(id));
       return known ? [[key, new Set(known)] as const] : [];
     }),
+  );
+}
+
+/** Finds roles of shared files that nobody holds at any merchant that has them; those of a merchant's own file are validated. */
+export function unheldSharedRoles(context: LintContext): readonly LintFinding[] {
+  const unheld = new Map<
+    string,
+    { readonly name: string; readonly origin: Origin; readonly merchants: string[] }
+  >();
+  for (const { state, declared } of context.merchants) {
+    const held = new Set(declared.members.flatMap((member) => member.held.map(({ role }) => role)));
+    const isKnown = declared.complete && declared.members.every(({ rolesKnown }) => rolesKnown);
+    for (const { key, name, origin } of declared.roles) {
+      if (origin === null || origin.file === state.origin.file || !isKnown || held.has(key)) continue;
+      const known = unheld.get(JSON.stringify(origin)) ?? { name, origin, merchants: [] };
+      known.merchants.push(state.merchant);
+      unheld.set(JSON.stringify(origin), known);
+    }
+  }
+  return [...unheld.values()].flatMap(({ name, origin, merchants }): readonly LintFinding[] =>
+    merchants.length < merchantsOf(context, origin.file).length
+      ? []
+      : [
+          {
+            message: `Nobody holds ${quoted(name)}${merchants.length === 1 ? "" : `, at any of ${counted(merchants.length, "merchant")}`}.`,
+            hint: "Grant it, or remove it.",
+            origin,
+            merchants,
+          },
+        ],
   );
 }
 

@@ -94,6 +94,29 @@ describe("roles", () => {
   });
 });
 
+describe("roles of shared files", () => {
+  const shop = (index: number, held: readonly string[], rest: Partial<DesiredState> = {}) =>
+    desired({
+      merchant: `MC${index}`,
+      origin: { file: `${index}.yaml`, path: [] },
+      included: ["shop.yaml"],
+      roles: [role("Lead", at("roles", 0))],
+      members: [member("ada@x", { roles: held })],
+      ...rest,
+    });
+
+  test("one that nobody holds is found, if that is known of every merchant", () => {
+    expect(found({ states: [shop(1, []), shop(2, [])] })).toEqual([
+      'unheld-shared-role shop.yaml:roles.0 Nobody holds "Lead", at any of 2 merchants.',
+    ]);
+    expect(found({ states: [shop(1, []), shop(2, ["Lead"])] })).toEqual([]);
+    expect(found({ states: [shop(1, []), shop(2, [], { sync: { ...SYNC, members: "additive" } })] })).toEqual(
+      [],
+    );
+    expect(found({ states: [shop(1, [], { origin: { file: "shop.yaml", path: [] } })] })).toEqual([]);
+  });
+});
+
 describe("grants", () => {
   const roles = [role("Lead", { permissions: ["a", "b", "c"] }), role("Desk", { permissions: ["a"] })];
   const holding = (...held: readonly (string | Grant)[]) => [
@@ -129,7 +152,7 @@ describe("members", () => {
       ],
     });
     expect(found({ states: [one] })).toEqual([
-      "sole-holder shop.yaml:members.0 Only ada@x can use members_update.",
+      "sole-holder shop.yaml:members.0 Only ada@x can use members_update, by the files.",
     ]);
     const two = desired({
       roles,
@@ -142,6 +165,7 @@ describe("members", () => {
     });
     expect(found({ states: [unknown] })).toEqual([]);
     expect(found({ states: [{ ...one, sync: { ...SYNC, members: "additive" } }] })).toEqual([]);
+    expect(found({ states: [{ ...one, ignore: { roles: [], members: ["*@y"] } }] })).toEqual([]);
   });
 
   const state = desired({
@@ -227,7 +251,7 @@ describe("rules", () => {
   test("limits of holders that nobody can exceed are found, if all members are known", () => {
     const settings = [setting("max-holders", "A", 2), setting("max-holders", "B", 1)];
     expect(found({ states: [state], settings })).toEqual([
-      'idle-policy shop.yaml:max-holders At most 2 may hold "A", and there are only 2 members.',
+      'idle-policy shop.yaml:max-holders At most 2 may hold "A", and the files list only 2 members.',
     ]);
     expect(found({ states: [{ ...state, sync: { ...SYNC, members: "additive" } }], settings })).toEqual([]);
   });
@@ -237,8 +261,8 @@ describe("rules", () => {
       setting("email-domain", text),
     );
     expect(found({ states: [state], settings })).toEqual([
-      'unused-domain shop.yaml:email-domain No member has an address of "y.example", which is allowed.',
-      'unused-domain shop.yaml:email-domain No member has an address of "*.x.example", which is allowed.',
+      'unused-domain shop.yaml:email-domain No member of the files has an address of "y.example", which is allowed.',
+      'unused-domain shop.yaml:email-domain No member of the files has an address of "*.x.example", which is allowed.',
     ]);
     const other = desired({
       merchant: "MC2",
@@ -271,7 +295,7 @@ describe("rules", () => {
   test("checks that cannot fail are found", () => {
     const atMost = (most: number): Check => ({ kind: "at-most", can: "x", atMost: most, ...at("checks", 0) });
     expect(checked(atMost(2))).toEqual([
-      "idle-check shop.yaml:checks.0.at_most At most 2 may use x, and there are only 2 members.",
+      "idle-check shop.yaml:checks.0.at_most At most 2 may use x, and the files list only 2 members.",
     ]);
     expect(checked(atMost(1))).toEqual([]);
     const only = (...names: readonly string[]): Check => ({

@@ -6,6 +6,7 @@ import { fileJournals } from "../cli/journal/write-journal.ts";
 import { parseOverrides, skippedMerchants } from "../cli/review/approval.ts";
 import type { MerchantOutcome, Outcome } from "../model/apply.ts";
 import type { DesiredState } from "../model/desired.ts";
+import { RolecallError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { RemoteService } from "./remote-service.ts";
 
@@ -29,8 +30,8 @@ export interface AppliedPlan extends MerchantOutcome {
  * Applies a plan in the order that keeps access intact, writes its journal, and verifies the result. A refused plan,
  * or one with errors, changes nothing. The first change that fails stops the apply; the result says what was done.
  *
- * @throws RolecallError if there is no base URL or key, an override is not for this plan, a password is missing, or the
- * journal cannot be written.
+ * @throws RolecallError if the plan is another merchant's, there is no base URL or key, an override is not for this plan,
+ * a password is missing, or the journal cannot be written.
  */
 export async function applyToService(
   service: RemoteService,
@@ -40,6 +41,12 @@ export async function applyToService(
 ): Promise<AppliedPlan> {
   const { allow = [], recheck = true } = options;
   const { io, concurrency, signal } = service;
+  if (plan.merchant !== merchant.merchant) {
+    // Invitations need no id of the merchant's: those of another merchant's plan would be sent.
+    throw new RolecallError("usage", `The plan is for ${plan.merchant}, not for ${merchant.merchant}.`, {
+      hint: "Apply each plan with the merchant that it was made for.",
+    });
+  }
   const session = service.session(merchant);
   const [skipped] = skippedMerchants([{ status: "planned", plan }], parseOverrides(allow), new Map());
   if (skipped) return { ...skipped, outcomes: [], journal: null };

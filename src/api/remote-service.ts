@@ -55,7 +55,7 @@ export function openService(options: OpenServiceOptions = {}): RemoteService {
   const io = libraryIo(options);
   const services = openServices({ concurrency, retryFor, emit, ...(signal && { signal }) }, io);
   const openSession = sessionOpener(services, baseUrl === undefined ? {} : { baseUrl }, io);
-  return {
+  const service: RemoteService = {
     close: services.close,
     io,
     concurrency,
@@ -71,6 +71,12 @@ export function openService(options: OpenServiceOptions = {}): RemoteService {
       return reader.read(merchant.merchant, namedRoleIds(merchant), merchant.members?.length);
     },
   };
+  // The environment has the keys: a program that logs its service must not log them.
+  const inner = Object.keys(service).filter((key) => key !== "close");
+  return Object.defineProperties(
+    service,
+    Object.fromEntries(inner.map((key) => [key, { enumerable: false }])),
+  );
 }
 
 /**

@@ -15,7 +15,7 @@ import type { MerchantFile } from "../schema/merchant-schema.ts";
 import { countOf, fieldsOf, listOf, omitUndefined, parsePeriod, textOf, valueAt } from "../values.ts";
 import { pairsAt, type RuleContext } from "./rule-context.ts";
 
-/** Converts breaches to problems at their locations in the files; one of each kind per location. */
+/** Converts breaches to problems at their locations in the files; one of each kind per location, but every sentence of a check. */
 export function breachProblems(breaches: readonly Breach[], view: RuleContext): readonly LocatedProblem[] {
   if (breaches.length === 0) return [];
   const places = openPlaces(view);
@@ -25,7 +25,7 @@ export function breachProblems(breaches: readonly Breach[], view: RuleContext): 
     const first =
       subject.kind === "grant" && subject.beside ? grantSite(subject, subject.beside, places) : null;
     for (const location of sites.length > 0 ? sites : [firstKeyOf(view)]) {
-      const key = JSON.stringify([code, location]);
+      const key = JSON.stringify([code, location, subject.kind === "check" ? message : ""]);
       if (!problems.has(key)) problems.set(key, { code, message, hint, location, ...(first && { first }) });
     }
   }

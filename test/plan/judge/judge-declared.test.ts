@@ -262,3 +262,21 @@ describe("validate and plan judge the same people, and come to the same verdict"
     expect(judged).toBeGreaterThan(15);
   });
 });
+
+test("of people who reach a permission in different steps, none is left out", async () => {
+  const found = await verdicts(`checks: [{ can: refunds_create, only: [], reach: true }]
+roles:
+  - { name: Refunder, permissions: [refunds_create] }
+  - { name: Manager, permissions: [members_update] }
+  - { name: Editor, permissions: [roles_update] }
+members:
+  - { email: ada@example.com, roles: [Refunder] }
+  - { email: bob@example.com, roles: [Manager] }
+  - { email: cy@example.com, roles: [Editor] }
+`);
+  expect(found?.words).toEqual([
+    "ada@example.com would have refunds_create, through Refunder; a check does not allow it.",
+    "bob@example.com could reach refunds_create in 1 step (members_update: gets Refunder); a check does not allow it.",
+    "cy@example.com could reach refunds_create in 1 step (roles_update: changes Editor); a check does not allow it.",
+  ]);
+});

@@ -105,7 +105,12 @@ function treeOf(edits: readonly YamlEdit[]): EditTree {
     else if (edit.kind === "remark") tree.remarks.push(edit);
     else if (tree.set !== undefined || tree.removed) throw new EditRefused("overlap", edit.path);
     else if (edit.kind === "set") tree.set = edit.value;
-    else tree.removed = true;
+    else if (edit.kind === "remove") tree.removed = true;
+    // A program without types must not remove what it meant to change.
+    else
+      throw new TypeError(
+        `an edit has the unknown kind ${JSON.stringify((edit satisfies never as { kind?: unknown }).kind)}`,
+      );
   }
   checkOverlap(root, []);
   return root;

@@ -351,3 +351,8 @@ describe("aliases", () => {
     `);
   });
 });
+
+test("an edit of an unknown kind throws, and removes nothing", () => {
+  const edit = { kind: "replace", path: ["version"], value: 2 } as unknown as YamlEdit;
+  expect(() => editYaml(FILE, [edit])).toThrow(new TypeError('an edit has the unknown kind "replace"'));
+});

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { accessProjects, writeProject } from "../support/access-project.ts";
@@ -254,4 +254,25 @@ test("a role is held since the commit that gave it, whatever happened to its lin
       gets the rest.
     "
   `);
+});
+
+test("it can be asked from a folder above the repository, but not about another one", async () => {
+  await put({ "access/shop.yaml": file("A") });
+  commit(START);
+  const outside = dirname(cwd);
+  const name = basename(cwd);
+  const at = ["--at", "2026-03-01", "--format", "json"];
+  const { stdout, stderr } = await rolecall(["who", "is", "*", `${name}/access`, ...at], {
+    cwd: outside,
+    now: () => LATER,
+  });
+  expect(stderr).toBe("");
+  const [answer] = JSON.parse(stdout).answers;
+  expect(answer).toMatchObject({
+    grantedAt: [{ file: `${name}/access/shop.yaml` }],
+    since: { time: new Date(START).toISOString() },
+  });
+  const other = await rolecall(["who", "is", "*", "access", outside, ...at], { cwd, now: () => LATER });
+  expect(other).toMatchObject({ code: 1, stdout: "" });
+  expect(other.stderr).toContain(`--at: ${outside} is not in the repository `);
 });

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { dirname, posix, resolve } from "node:path";
+import { dirname, join, posix, relative, resolve, sep } from "node:path";
 import { type LoadedMerchants, loadMerchants } from "../../config/load-merchants.ts";
 import type { ReadResult, ReadSource } from "../../config/load-sources.ts";
 import { oneLine } from "../../lib/escape.ts";
@@ -47,8 +47,16 @@ export async function loadFilesAt(
   try {
     const tree = await listTree(commit.id, repository, blobs);
     const inRoot = repositoryPaths(repository.root);
-    const read = shownReader(commitReader(blobs, commit.id), inRoot(cwd));
-    const wanted = (paths.length > 0 ? paths : [defaultPath(cwd)]).map((path) => inRoot(resolve(cwd, path)));
+    const read = shownReader(commitReader(blobs, commit.id), repository.root, inRoot(cwd));
+    const wanted = (paths.length > 0 ? paths : [defaultPath(cwd)]).map((path) => {
+      const found = inRoot(resolve(cwd, path));
+      if (!/^\.\.(\/|$)/.test(found)) return found;
+      throw new RolecallError(
+        "usage",
+        `--at: ${oneLine(path)} is not in the repository ${oneLine(repository.root)}.`,
+        { hint: "Ask about each repository on its own." },
+      );
+    });
     const named = tree.filter((path) => isBelow(path, wanted));
     if (named.length === 0) {
       throw new RolecallError(
@@ -151,9 +159,12 @@ interface ShownReader {
   readonly shown: (path: string) => string;
 }
 
-function shownReader(read: ReadSource, folder: string): ShownReader {
-  const shown = (path: string): string => posix.relative(folder, path);
-  const inRepository = (path: string): string => posix.join(folder, path);
+function shownReader(read: ReadSource, root: string, folder: string): ShownReader {
+  // The way back from above the repository leads through the names of its folders.
+  const cwd = join(root, folder);
+  const withSlashes = (path: string): string => path.split(sep).join("/");
+  const shown = (path: string): string => withSlashes(relative(cwd, join(root, path)));
+  const inRepository = (path: string): string => withSlashes(relative(root, join(cwd, path)));
   return {
     shown,
     source: async (path, from): Promise<ReadResult> => {

@@ -130,8 +130,8 @@ export interface ExpiringAccess {
 export interface AccessWay {
   readonly role: SnapshotRole;
   readonly held: HeldRole;
-  /** The number of other members who hold the role, with access through it. */
-  readonly otherHolders: number;
+  /** The members who hold the role, with access through it: their addresses, else ids, in lower case. */
+  readonly holders: ReadonlySet<string>;
 }
 
 /** Whether and why a member can use a permission at a merchant. */

@@ -300,3 +300,32 @@ test("CSV has a row for each grant, and no cell that a spreadsheet takes for a f
     "
   `);
 });
+
+test("one person whose address is written in different case has one section", async () => {
+  const shop = (code: string, email: string): string =>
+    `version: 1\nmerchant: ${code}\nroles: [{ name: A, permissions: [c_d, a_b] }]\nmembers: [{ email: ${email}, roles: [A] }]\n`;
+  await put({
+    "access/a.yaml": shop("MCA", "Ada@example.com"),
+    "access/b.yaml": shop("MCB", "ada@example.com"),
+  });
+  expect((await who("is", "ADA@example.com")).stdout).toMatchInlineSnapshot(`
+    "Ada@example.com: 1 role at 2 merchants
+      Role  Merchant  Where
+      A     MCA       access/a.yaml:4
+      A     MCB       access/b.yaml:4
+      can:
+        a_b, c_d
+    "
+  `);
+  const { answers } = JSON.parse((await who("is", "ada@example.com", "--format", "json")).stdout);
+  expect(answers[0].permissions).toEqual(["a_b", "c_d"]);
+});
+
+test("beside a sheet it says what is missing in it", async () => {
+  await put({ "access/a.yaml": SHOP });
+  const { stdout, stderr } = await who("can", "*", "--format", "csv");
+  expect(stdout).not.toContain("role_employee");
+  expect(stderr).toBe(
+    "The files do not say what these roles grant; --live does: role_employee (1\n  person).\n",
+  );
+});

@@ -177,3 +177,40 @@ test("an unknown address gets a suggestion, and another word than can is an erro
   );
   expect(await rolecall(["why", "bob@example.com", "has", "x"], { cwd })).toMatchObject({ code: 1 });
 });
+
+test("who cannot yet or for the moment is not said to be somebody who no longer can", async () => {
+  await writeFile(
+    join(cwd, "access/a.yaml"),
+    `version: 1
+merchant: MCA
+roles: [{ name: A, permissions: [a_b] }]
+members:
+  - { email: soon@example.com, roles: [A], from: 2026-07-01 }
+  - { email: away@example.com, roles: [A], suspended: true }
+  - { email: gone@example.com, roles: [A], until: 2026-05-31 }
+`,
+  );
+  expect((await why("*", "a_b")).stdout).toMatchInlineSnapshot(`
+    "away@example.com cannot a_b at MCA now:
+      A: suspended
+
+    gone@example.com cannot a_b at MCA any more:
+      A: ended 2026-05-31
+
+    soon@example.com cannot a_b at MCA yet:
+      A: from 2026-07-01
+    "
+  `);
+});
+
+test("somebody who holds a role at several merchants is one other holder", async () => {
+  const shop = (code: string, email: string): string =>
+    `version: 1\nmerchant: ${code}\ninclude: [../shared/all.yaml]\nmembers: [{ email: ${email}, roles: [Shift Lead] }]\n`;
+  await writeFile(join(cwd, "access/a.yaml"), shop("MCA", "Bob@example.com"));
+  await writeFile(join(cwd, "access/b.yaml"), shop("MCB", "bob@example.com"));
+  const { stdout } = await why("ada@example.com", "catalog_view");
+  expect(stdout).toContain("Or take catalog_view from Shift Lead (1 other holder).");
+  const json = JSON.parse((await why("bob@example.com", "catalog_view", "--format", "json")).stdout);
+  expect(json.explanations[0].ways[0]).toMatchObject({ otherHolders: 1 });
+  expect(json.explanations[0].ways[0]).not.toHaveProperty("holders");
+});

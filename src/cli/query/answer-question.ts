@@ -13,7 +13,7 @@ import {
   type GrantSince,
   type LocatedWay,
 } from "../../render/questions/answer-formats.ts";
-import { renderAnswers } from "../../render/questions/answers-text.ts";
+import { renderAnswers, renderNotes } from "../../render/questions/answers-text.ts";
 import { renderExplanations } from "../../render/questions/explanations-text.ts";
 import type { Style } from "../../render/style.ts";
 import { ExitCode, type Io } from "../io/io.ts";
@@ -43,6 +43,8 @@ export async function answerQuestion(
     csv: () => answersCsv(view),
     text: (style: Style) => renderAnswers(view, style, options.verbose === true),
   };
+  // A sheet has no room for what is missing in it.
+  if (options.format === "csv") io.stderr.write(renderNotes(view, styleFor(io.stderr, io, options.color)));
   return print(formats, failures, options, io);
 }
 

@@ -37,7 +37,7 @@ export function whoHas(
   const isAsked = ({ name, id, previousNames }: SnapshotRole): boolean =>
     isMeant(name) || (id !== null && isMeant(id)) || (isLiteralGlob(role) && previousNames.some(isMeant));
   return ask(snapshots, {
-    granted: (one) => (isAsked(one) ? (one.permissions ?? NOTHING) : NOTHING),
+    granted: (one) => (isAsked(one) ? (sortedOf(one) ?? NOTHING) : NOTHING),
     role: isAsked,
     member: () => true,
     matched: ({ roles }) => roles.filter(isAsked).map(({ name }) => name),
@@ -53,7 +53,7 @@ export function whoIs(
 ): AccessAnswers {
   const isAsked = memberMatcher(member, matches);
   return ask(snapshots, {
-    granted: ({ permissions }) => permissions,
+    granted: sortedOf,
     role: () => true,
     member: isAsked,
     withoutRole: true,
@@ -77,6 +77,10 @@ interface Asked {
 }
 
 const NOTHING: readonly string[] = [];
+
+function sortedOf({ permissions }: SnapshotRole): readonly string[] | null {
+  return permissions && [...permissions].sort(byCodeUnit);
+}
 
 function ask(snapshots: readonly AccessSnapshot[], asked: Asked): AccessAnswers {
   const answers = snapshots.flatMap((snapshot) => answersOf(snapshot, asked));
@@ -185,15 +189,16 @@ function explanationsAt(
 ): readonly AccessExplanation[] {
   if (asked.length === 0) return [];
   const byKey = new Map(roles.map((role) => [role.key, role]));
-  const holders = new Map<string, number>();
-  for (const { held } of members) {
-    for (const { role, effective } of held) if (effective) holders.set(role, (holders.get(role) ?? 0) + 1);
+  const holders = new Map<string, Set<string>>();
+  for (const { name, held } of members) {
+    for (const { role, effective } of held) {
+      if (effective) holders.set(role, (holders.get(role) ?? new Set()).add(name.toLowerCase()));
+    }
   }
   return asked.flatMap(({ held, ...member }) => {
     const ways = held.flatMap((one): readonly AccessWay[] => {
       const role = byKey.get(one.role);
-      const others = (holders.get(one.role) ?? 0) - (one.effective ? 1 : 0);
-      return role === undefined ? [] : [{ role, held: one, otherHolders: others }];
+      return role === undefined ? [] : [{ role, held: one, holders: holders.get(one.role) ?? new Set() }];
     });
     return permissions.map((permission): AccessExplanation => {
       const granting = ways.filter(({ role }) => role.permissions?.includes(permission));

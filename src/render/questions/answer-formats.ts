@@ -172,8 +172,8 @@ export function explanationsJson(
     permission,
     // Unknown if the files do not say which roles the member holds, or what one of these grants.
     can: ways.length > 0 || (member.rolesKnown && unclear.length === 0 ? false : null),
-    ways: ways.map(wayJson),
-    without: without.map(wayJson),
+    ways: ways.map((way) => wayJson(way, member.name)),
+    without: without.map((way) => wayJson(way, member.name)),
     unclear,
     // Everything that has to go: the grants of all roles, in every file that has them.
     toEnd: ways.flatMap(({ grantedAt }) => grantedAt),
@@ -181,15 +181,23 @@ export function explanationsJson(
   return `${safeJson({ format: 1, question, merchants, explanations: all, failures }, null, 2)}\n`;
 }
 
-function wayJson({
-  role,
-  held: { status, from, end },
-  otherHolders,
-  grantedAt,
-  permittedAt,
-}: LocatedWay): object {
-  const { name, id, predefined } = role;
-  return { role: { name, id, predefined }, status, from, end, otherHolders, grantedAt, permittedAt };
+function wayJson(way: LocatedWay, member: string): object {
+  const {
+    role: { name, id, predefined },
+    held: { status, from, end },
+    grantedAt,
+    permittedAt,
+  } = way;
+  const others = otherHolders([way], member);
+  return { role: { name, id, predefined }, status, from, end, otherHolders: others, grantedAt, permittedAt };
+}
+
+/** Returns how many people beside a member have access through the roles of ways; at several merchants each counts once. */
+export function otherHolders(ways: readonly AccessWay[], member: string): number {
+  const [first, ...more] = new Set(ways.map(({ holders }) => holders));
+  const all =
+    more.length === 0 ? (first ?? new Set()) : new Set([first ?? [], ...more].flatMap((some) => [...some]));
+  return all.size - (all.has(member.toLowerCase()) ? 1 : 0);
 }
 
 function memberJson({ name, email, id, status }: LocatedExplanation["member"]): object {

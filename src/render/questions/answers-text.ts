@@ -58,7 +58,12 @@ function sectionsOf(
     case "has":
       return sections(answers, ({ role }) => roleTitle(role));
     case "is":
-      return sections(answers, ({ member }) => member.name);
+      // Merchants may have one address in different case.
+      return sections(
+        answers,
+        ({ member }) => member.name,
+        (name) => name.toLowerCase(),
+      );
     default:
       return question.kind satisfies never;
   }
@@ -67,16 +72,16 @@ function sectionsOf(
 function sections(
   answers: readonly LocatedAnswer[],
   titleOf: (answer: LocatedAnswer) => string,
+  keyOf: (title: string) => string = (title) => title,
 ): readonly Section[] {
-  const found = new Map<string, LocatedAnswer[]>();
+  const found = new Map<string, { readonly title: string; readonly answers: LocatedAnswer[] }>();
   for (const answer of answers) {
-    const known = found.get(titleOf(answer)) ?? [];
-    known.push(answer);
-    found.set(titleOf(answer), known);
+    const title = titleOf(answer);
+    const known = found.get(keyOf(title)) ?? { title, answers: [] };
+    known.answers.push(answer);
+    found.set(keyOf(title), known);
   }
-  return [...found]
-    .map(([title, of]) => ({ title, answers: of }))
-    .sort((a, b) => byCodeUnit(a.title, b.title));
+  return [...found.values()].sort((a, b) => byCodeUnit(a.title, b.title));
 }
 
 /** Returns a section for each permission; permissions with the same answers share one. */
@@ -328,6 +333,13 @@ function nobody({ question: { kind, name, source }, matched, near, merchants }: 
   return kind === "can"
     ? `Nobody can ${matched.join(", ")} ${where} ${at}.`
     : `Nobody holds ${matched.map(oneLine).join(", ")} ${where} ${at}.`;
+}
+
+/** Formats what answers in another format leave out. */
+export function renderNotes(view: AnswersView, style: Style): string {
+  return notes(view, 0, style)
+    .map((line) => `${line}\n`)
+    .join("");
 }
 
 /** Returns what the answers leave out. */

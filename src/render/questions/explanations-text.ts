@@ -7,6 +7,7 @@ import {
   type FilePlace,
   type LocatedExplanation,
   type LocatedWay,
+  otherHolders,
   textOfPlace,
 } from "./answer-formats.ts";
 import { atLines, holdingText, roleTitle } from "./answers-text.ts";
@@ -89,7 +90,7 @@ function explanationLines(
       return wayLines(role, held, same, style, verbose);
     }),
     "",
-    ...endLines(ways, all, { who, what }, style, verbose),
+    ...endLines(ways, all, { who, what, member: member.name }, style, verbose),
     ...(unclear.length > 0
       ? hangingLines(
           `It is not known whether ${unclear.map(oneLine).join(", ")} grants it too.`,
@@ -102,7 +103,11 @@ function explanationLines(
 }
 
 function reasonOf({ without }: LocatedExplanation, view: ExplanationsView): string {
-  if (without.length > 0) return " any more:";
+  if (without.length > 0) {
+    const all = sortedSet(without.map(({ held }) => held.status));
+    if (all.every((status) => status === "not-begun")) return " yet:";
+    return all.some((status) => status === "not-begun" || status === "suspended") ? " now:" : " any more:";
+  }
   return view.permissions.length > 0 ? "." : `: no role is known to grant it.${hintOf(view)}`;
 }
 
@@ -173,7 +178,7 @@ function placesOf(places: readonly FilePlace[]): readonly string[] {
 function endLines(
   ways: readonly LocatedWay[],
   all: readonly LocatedWay[],
-  { who, what }: { readonly who: string; readonly what: string },
+  { who, what, member }: { readonly who: string; readonly what: string; readonly member: string },
   style: Style,
   verbose: boolean,
 ): readonly string[] {
@@ -190,9 +195,10 @@ function endLines(
   const wrap = (text: string): readonly string[] => hangingLines(text, style.columns, "", "  ");
   const custom = ways.filter(({ role }) => !role.predefined);
   const others = custom.map(({ role }) => {
-    const holders = all
-      .filter((way) => way.role.name === role.name)
-      .reduce((sum, { otherHolders }) => sum + otherHolders, 0);
+    const holders = otherHolders(
+      all.filter((way) => way.role.name === role.name),
+      member,
+    );
     return `${shorten(oneLine(roleTitle(role)))} (${holders === 0 ? "no other holder" : counted(holders, "other holder")})`;
   });
   return [

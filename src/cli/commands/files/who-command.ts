@@ -22,7 +22,7 @@ Examples:
   rolecall who can 'payouts_*'          each permission that matches
   rolecall who has 'Shift Lead'         by name, previous name or id
   rolecall who is ada@example.com       what she has at every merchant
-  rolecall who can '*' --format csv -o access.csv
+  rolecall who is '*' --format csv -o access.csv
                                         a sheet of all grants and their lines
   rolecall who can refunds_create --live
                                         who may do so now, at the service

@@ -145,7 +145,7 @@ export async function planFiles(
   };
   const { states: keyed, env } = withKeys(states, inputs, io.env);
   // Commands that only read files do without the client of the service.
-  const { openSessions, planSessions } = await import("../cli/session/session.ts");
+  const { openSessions, planSessions, withRunOverrides } = await import("../cli/session/session.ts");
   const sessions = openSessions(keyed, options, { ...io, env });
   const close = async (): Promise<void> => {
     await progress.rest();
@@ -153,7 +153,7 @@ export async function planFiles(
   };
   try {
     progress.reading(keyed.map(({ merchant }) => merchant));
-    const planned = (await planSessions(sessions, progress.read)).map(withKeyHint);
+    const planned = withRunOverrides(await planSessions(sessions, progress.read)).map(withKeyHint);
     await progress.rest();
     return { planned, progress, close };
   } catch (error) {

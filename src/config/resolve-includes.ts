@@ -1,7 +1,6 @@
 import type { FileLocation, LocatedProblem, Path } from "./diagnostics/problem.ts";
 import type { Include, ResolveInclude, SourceFile } from "./load-sources.ts";
 import { locationOf, type RawFile } from "./raw-file.ts";
-import { fieldsOf } from "./values.ts";
 
 /** A merchant's file with all its includes, each once; included files come first. */
 export interface IncludeGraph {
@@ -74,13 +73,9 @@ function refusal(
 /** Reports keys that only a merchant's own file may have. */
 function identityProblems({ raw }: SourceFile): readonly LocatedProblem[] {
   if (raw === null) return [];
-  const identity: readonly LocatedProblem[] = Object.hasOwn(raw.fields, "api")
+  return Object.hasOwn(raw.fields, "api")
     ? [{ code: "include-identity", key: "api", location: keyLocation(raw, ["api"]) }]
     : [];
-  const hasOverrides = Object.hasOwn(fieldsOf(raw.fields["guards"]), "overrides");
-  return hasOverrides
-    ? [...identity, { code: "include-overrides", location: keyLocation(raw, ["guards", "overrides"]) }]
-    : identity;
 }
 
 function keyLocation({ file }: RawFile, path: Path): FileLocation {

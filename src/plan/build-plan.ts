@@ -32,7 +32,7 @@ import { detectRenames, impactOf } from "./judge/impact.ts";
 import { declaredViolations, type Judgement, judgePlan } from "./judge/judge-rules.ts";
 import { judgeGrants } from "./judge/long-grants.ts";
 import { applyFileOverrides } from "./judge/overrides.ts";
-import { refusalOfUndo, toRefusal } from "./judge/refusals.ts";
+import { refusalOfUndo, sortRefusals, toRefusal } from "./judge/refusals.ts";
 import { misspeltInRules, rolesInRules, unknownInRules, unknownMembersInRules } from "./judge/rule-roles.ts";
 import { roleResolver } from "./resolve.ts";
 import { type GlobMatch, type Scope, scopeOf } from "./scope.ts";
@@ -404,18 +404,6 @@ function count(changes: readonly Change[], untouched: number, unlisted: number |
 
 function sortChanges<C extends Change>(changes: readonly C[]): readonly C[] {
   return [...changes].sort((a, b) => byCodeUnit(a.name, b.name) || byCodeUnit(a.id ?? "", b.id ?? ""));
-}
-
-const RULES = ["guard", "policy", "check"] as const;
-
-function sortRefusals(refusals: readonly Refusal[]): readonly Refusal[] {
-  return [...refusals].sort(
-    (a, b) =>
-      RULES.indexOf(a.rule) - RULES.indexOf(b.rule) ||
-      byCodeUnit(a.code, b.code) ||
-      byCodeUnit(a.name ?? "", b.name ?? "") ||
-      byCodeUnit(a.message, b.message),
-  );
 }
 
 function sortFindings(findings: readonly Finding[]): readonly Finding[] {

@@ -59,3 +59,34 @@ test("a merchant that is planned alone is overridden as before", async () => {
   expect((await shops.run(["apply", "--yes", "-m", "MC3", "--allow", override])).code).toBe(0);
   expect(await shops.writes()).toHaveLength(5);
 });
+
+test("an override of the run in a shared file counts for these plans together, and for no others", async () => {
+  const plan = await shops.run(["plan"]);
+  const [, line = ""] = /include:\s+(overrides: \[max-removals=5@[0-9a-f]{12}\])\n/.exec(plan.stdout) ?? [];
+  expect(line).not.toBe("");
+  await mkdir(join(shops.folder, "shared"));
+  await shops.write("shared/closing.yaml", `version: 1\nguards: { ${line} }\n`);
+  for (const code of CODES) {
+    await shops.write(
+      `access/${code}.yaml`,
+      `version: 1\nmerchant: ${code}\ninclude: [../shared/closing.yaml]\nmembers:\n  - { email: ada@example.com, roles: [role_owner] }\n`,
+    );
+  }
+  const again = await shops.run(["plan"]);
+  expect(again.code).toBe(0);
+  expect(again.stdout.replaceAll(/\s+/g, " ")).toContain(
+    "overridden: guard max-removals: In all 4 merchants",
+  );
+  expect(again.stdout).not.toContain("left over");
+  // A part of the merchants is another run.
+  const part = await shops.run(["plan", "-m", "MC1", "-m", "MC2"]);
+  expect(part.code).toBe(3);
+  expect((await shops.run(["apply", "--yes", "-m", "MC1"])).code).toBe(3);
+  expect(await shops.writes()).toEqual([]);
+  expect((await shops.run(["apply", "--yes"])).code).toBe(0);
+  expect(await shops.writes()).toHaveLength(20);
+  // It is left over now.
+  const after = await shops.run(["plan"]);
+  expect(after.code).toBe(0);
+  expect(after.stdout).toContain(line.slice("overrides: [".length, -1));
+});

@@ -17,7 +17,14 @@ import { openProgress } from "../progress/open-progress.ts";
 import { startEarlyPlans } from "./early-plans.ts";
 import { checkReinvited, warningsOfReinvited } from "./invitations.ts";
 import { openServices, startPrefetch } from "./services.ts";
-import { byCode, type Planned, plannedOnly, planSessions, sessionOpener } from "./session.ts";
+import {
+  byCode,
+  type Planned,
+  plannedOnly,
+  planSessions,
+  sessionOpener,
+  withRunOverrides,
+} from "./session.ts";
 
 /** The merchants' plans, with a function that closes the connections. */
 export interface PlannedMerchants {
@@ -96,7 +103,7 @@ export async function planMerchants(
     ]);
     // Loaded while the service responds: it needs the full YAML parser.
     const { ruleLocations } = await import("../show/rule-locations.ts");
-    const planned = byCode((await planning).flat());
+    const planned = withRunOverrides(byCode((await planning).flat()));
     warnReinvited(planned, options, io);
     return {
       planned,

@@ -7,6 +7,7 @@ import type { Plan } from "../../model/plan.ts";
 import type { LiveLookup, LiveWriter } from "../../model/ports.ts";
 import { buildPlan, namedRoleIds, type PlanInput } from "../../plan/build-plan.ts";
 import type { UpcomingDate } from "../../plan/due.ts";
+import { applyRunOverrides } from "../../plan/judge/overrides.ts";
 import type { GlobMatch } from "../../plan/scope.ts";
 import type { LostInvitation } from "../../plan/undo/lost-state.ts";
 import { entryTimes } from "../files/git-history.ts";
@@ -216,6 +217,18 @@ export async function planSession(session: Session, ended: Ended): Promise<Plann
     ended(merchant, error.message);
     return { status: "failed", merchant, error };
   }
+}
+
+/** Applies the overrides in files that are bound to all plans of the run. */
+export function withRunOverrides(planned: readonly Planned[]): readonly Planned[] {
+  const ready = plannedOnly(planned);
+  const plans = applyRunOverrides(
+    ready.map(({ plan, session }) => ({ plan, texts: session.state.guards.overrides ?? [] })),
+  );
+  const byMerchant = new Map(plans.map((plan) => [plan.merchant, plan]));
+  return planned.map((one) =>
+    one.status === "planned" ? { ...one, plan: byMerchant.get(one.plan.merchant) ?? one.plan } : one,
+  );
 }
 
 /** Sorts merchants by their codes. */

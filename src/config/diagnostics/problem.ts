@@ -112,7 +112,6 @@ export type IncludeProblem =
   | { readonly code: "include-identity"; readonly key: string }
   | { readonly code: "include-merchant"; readonly name: string; readonly merchant: string }
   | { readonly code: "include-not-read" }
-  | { readonly code: "include-overrides" }
   | { readonly code: "conflicting-member"; readonly email: string; readonly field: string }
   | { readonly code: "conflicting-setting"; readonly path: Path }
   /** `limit` is the value of the included file. */

@@ -83,7 +83,6 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "include-identity": error("An included file has no `api`."),
   "include-merchant": error("An included file has no merchant code."),
   "include-not-read": error("A file with includes is loaded together with them."),
-  "include-overrides": error("An included file has no `overrides`."),
   "leaver-listed": warning("Nobody is listed who has left (`leavers`)."),
   "literal-key": error("A file contains no API key."),
   "looser-setting": error(

@@ -35,11 +35,6 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
     message: "The files that this file includes were not loaded.",
     hint: "Use loadMerchants or the command line, which load included files as well.",
   }),
-  "include-overrides": () => ({
-    message:
-      'A file that others include cannot have "overrides": an override is for one plan of one merchant.',
-    hint: "Move it to the file that has the merchant code.",
-  }),
   "conflicting-member": ({ email, field }, first) =>
     field === "roles"
       ? {

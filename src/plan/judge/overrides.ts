@@ -1,5 +1,7 @@
 import type { Plan, Refusal } from "../../model/plan.ts";
+import { runFingerprint } from "../fingerprint.ts";
 import type { FindingData } from "./findings.ts";
+import { sortRefusals } from "./refusals.ts";
 
 /** A person's decision to override one refusal of one plan, or equal ones of all plans of a run. */
 export interface Override {
@@ -70,6 +72,51 @@ export function applyOverrides(
   );
   const refusals = plan.refusals.filter((refusal) => !overridden.includes(refusal));
   return { refusals, overridden, used };
+}
+
+/** A plan with the overrides of its merchant's files. */
+export interface PlanInRun {
+  readonly plan: Plan;
+  readonly texts: readonly string[];
+}
+
+/**
+ * Applies the overrides in files that are bound to the whole run, in the order of the plans. Enforced rules are not
+ * overridden so: the files of these rules are not the merchant's.
+ */
+export function applyRunOverrides(all: readonly PlanInRun[]): readonly Plan[] {
+  const run = runFingerprint(all.map(({ plan }) => plan));
+  const found = all.map(({ plan, texts }) => {
+    const ofRun = texts
+      .flatMap((text) => parseOverride(text) ?? [])
+      .filter(({ fingerprint }) => run.startsWith(fingerprint) && !plan.fingerprint.startsWith(fingerprint));
+    const covered = plan.refusals.filter(
+      ({ override, rules }) =>
+        override !== null && rules === undefined && ofRun.some(({ what }) => covers(what, override)),
+    );
+    return { plan, ofRun, covered };
+  });
+  const effective = new Set(
+    found.flatMap(({ ofRun, covered }) =>
+      ofRun
+        .filter(({ what }) => covered.some(({ override }) => covers(what, override ?? "")))
+        .map(({ text }) => text),
+    ),
+  );
+  return found.map(({ plan, covered }): Plan => {
+    // What overrides a refusal of one merchant is not left over at the others.
+    const findings = plan.findings.filter(
+      ({ code, name }) => code !== "override-left-over" || !effective.has(name),
+    );
+    if (covered.length === 0 && findings.length === plan.findings.length) return plan;
+    const overridden = sortRefusals([...(plan.overridden ?? []), ...covered]);
+    return {
+      ...plan,
+      refusals: plan.refusals.filter((refusal) => !covered.includes(refusal)),
+      ...(overridden.length > 0 && { overridden }),
+      findings,
+    };
+  });
 }
 
 /** Returns whether an override is for a refusal; one for a count is for every smaller count, too. */

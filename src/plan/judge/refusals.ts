@@ -1,4 +1,4 @@
-import { counted } from "../../lib/text.ts";
+import { byCodeUnit, counted } from "../../lib/text.ts";
 import type { Metadata } from "../../model/json.ts";
 import type { Finding, ReachStep, Refusal } from "../../model/plan.ts";
 
@@ -428,4 +428,17 @@ const LIST_LIMIT = 5;
 export function list(items: readonly string[], separator = ", "): string {
   const shown = items.slice(0, LIST_LIMIT).join(separator);
   return items.length > LIST_LIMIT ? `${shown} and ${items.length - LIST_LIMIT} more` : shown;
+}
+
+const RULES = ["guard", "policy", "check"] as const;
+
+/** Sorts refusals: guards first, then policies and checks, each by code, name and message. */
+export function sortRefusals(refusals: readonly Refusal[]): readonly Refusal[] {
+  return [...refusals].sort(
+    (a, b) =>
+      RULES.indexOf(a.rule) - RULES.indexOf(b.rule) ||
+      byCodeUnit(a.code, b.code) ||
+      byCodeUnit(a.name ?? "", b.name ?? "") ||
+      byCodeUnit(a.message, b.message),
+  );
 }

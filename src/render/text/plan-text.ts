@@ -205,9 +205,13 @@ export function renderOverride(override: string, style: Style): readonly string[
 }
 
 /** Returns the line for the file that overrides the refusals; a line break between its parts does not matter in YAML. */
-export function renderFileOverrides(overrides: string, style: Style): readonly string[] {
+export function renderFileOverrides(
+  overrides: string,
+  style: Style,
+  where: string = IN_FILE,
+): readonly string[] {
   return [
-    ...hangingLines(IN_FILE, style.columns, `    ${style.cyan("→")} `, "      "),
+    ...hangingLines(where, style.columns, `    ${style.cyan("→")} `, "      "),
     ...wrapText(oneLine(overrides), style.columns - 8).map(
       (line, index) => `      ${index === 0 ? "" : "  "}${line}`,
     ),

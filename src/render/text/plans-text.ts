@@ -36,6 +36,9 @@ import {
 import { hangingLines, moreText, padTo, wrapText } from "./wrap.ts";
 
 /** The number of rows of changes that are shown of a long plan of one merchant, or of a few. */
+const IN_SHARED_FILE =
+  "To override in git, for this run alone, add under guards in a file that all of them include:";
+
 const ROWS_SHOWN = 30;
 /** The same on a narrow terminal, where each row takes more lines. */
 const NARROW_ROWS_SHOWN = 15;
@@ -164,7 +167,7 @@ export function renderFleet<View extends PlanView>(
     ...more(refusals.length - MESSAGES_SHOWN, style),
     ...overrides.commands.slice(0, MESSAGES_SHOWN).flatMap((one) => renderOverride(one, style)),
     ...more(overrides.commands.length - MESSAGES_SHOWN, style),
-    ...(overrides.line === null ? [] : renderFileOverrides(overrides.line, style)),
+    ...(overrides.line === null ? [] : renderFileOverrides(overrides.line, style, IN_SHARED_FILE)),
     ...(overridden.length > 0 ? [""] : []),
     ...messages(fleet, overridden).flatMap((one) => renderOverridden(one, style)),
     ...(fleet.passwords.length > 0 && !isQuiet

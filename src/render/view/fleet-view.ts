@@ -16,6 +16,7 @@ import {
   type GroupView,
   joinSame,
   overrideCommand,
+  overridesLine,
   type PlanCommand,
   type PlanView,
   type RefusalView,
@@ -348,7 +349,8 @@ function runOverrides(
   ];
   return {
     commands: needed.map((what) => overrideCommand(command, what, run)),
-    line: null,
+    // Enforced rules are overridden in their own files.
+    line: command === "apply" && all.every(({ inFile }) => inFile) ? overridesLine(needed, run) : null,
   };
 }
 

@@ -26,6 +26,8 @@ export interface RefusalView {
   readonly overrideOf: string | null;
   /** The command and option that override it for this plan; `null` if nothing does. */
   readonly override: string | null;
+  /** True if the merchant's files can override it. */
+  readonly inFile: boolean;
   /** The location of the rule; `null` if unknown. */
   readonly place: string | null;
 }
@@ -88,7 +90,8 @@ export function planView(
     // An apply does not know the rules of a base branch, so only the file can override them.
     const override =
       overrideOf === null || refusal.by === "base" ? null : overrideCommand(command, overrideOf, fingerprint);
-    return { rule, code, name, message, hint, overrideOf, override, place: placeOf(plan, refusal) };
+    const inFile = isOwn(refusal);
+    return { rule, code, name, message, hint, overrideOf, override, inFile, place: placeOf(plan, refusal) };
   };
   const refusals = plan.refusals.filter((refusal) => !overridden.includes(refusal));
   const inFile = plan.overridden ?? [];
@@ -111,9 +114,7 @@ export function planView(
     refusals: refusals.map(refusalView),
     overridden: [...inFile, ...overridden].map(refusalView),
     overrides:
-      command === "apply" && refusals.some(isOwn)
-        ? overridesLine([...inFile, ...refusals], fingerprint)
-        : null,
+      command === "apply" && refusals.some(isOwn) ? overridesOf([...inFile, ...refusals], fingerprint) : null,
     errors: plan.findings.filter(({ severity }) => severity === "error").map(findingView),
     warnings: joinSame(everyWarning),
     everyWarning,
@@ -131,8 +132,16 @@ export function overrideCommand(command: PlanCommand, override: string, fingerpr
 }
 
 /** Returns the overrides of refusals as a line of YAML; a file cannot override enforced rules. */
-function overridesLine(refusals: readonly Refusal[], fingerprint: string): string {
-  const texts = refusals.filter(isOwn).map(({ override }) => `${override}@${fingerprint}`);
+function overridesOf(refusals: readonly Refusal[], fingerprint: string): string {
+  return overridesLine(
+    refusals.filter(isOwn).flatMap(({ override }) => override ?? []),
+    fingerprint,
+  );
+}
+
+/** Returns overrides, bound to a fingerprint, as a line of YAML. */
+export function overridesLine(whats: readonly string[], fingerprint: string): string {
+  const texts = whats.map((what) => `${what}@${fingerprint.slice(0, FINGERPRINT_SHOWN)}`);
   return `overrides: [${[...new Set(texts)].map(yamlText).join(", ")}]`;
 }
 

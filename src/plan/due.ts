@@ -172,10 +172,20 @@ export function hashOfTimes(
 
 /**
  * Plans only the changes that are due: everything else is left out. If a rule refuses them together, what gives access is
- * left out too where that helps: it must not keep access that has ended.
+ * left out too where that helps: it must not keep access that has ended. A removal that is due and deferred is left out as
+ * well, but stays listed as deferred, so that nobody takes it for done.
  */
 export function planDue(input: PlanInput): Plan {
   const whole = buildPlan(input);
+  const plan = planOfDue(whole, input);
+  const listed = new Set(plan.deferred.map(({ change }) => change.fingerprint));
+  const waiting = whole.deferred.filter(
+    ({ change }) => !listed.has(change.fingerprint) && dueSince(change, input.desired) !== null,
+  );
+  return waiting.length === 0 ? plan : { ...plan, deferred: [...plan.deferred, ...waiting] };
+}
+
+function planOfDue(whole: Plan, input: PlanInput): Plan {
   const others = whole.changes.filter((change) => dueSince(change, input.desired) === null);
   const later = whole.deferred.map(({ change }) => change);
   const due = others.length + later.length === 0 ? whole : without([...others, ...later], input);

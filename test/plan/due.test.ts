@@ -10,6 +10,7 @@ import { desiredStates, liveStates, mirror } from "../support/arbitrary.ts";
 import {
   brief,
   desired,
+  leaver,
   live,
   liveMember,
   liveRole,
@@ -281,6 +282,27 @@ describe("beginnings and suspensions", () => {
     expect(planDue(input).changes.map(({ name }) => name)).toEqual(["ada@example.com"]);
     const open = { ...input, desired: { ...want, policies: NO_POLICIES } };
     expect(planDue(open).changes.map(({ name }) => name)).toEqual(["ada@example.com", "bob@example.com"]);
+  });
+
+  test("with what is due and waits, whether the file's invitation that it waits for was sent or not", () => {
+    const want = desired({
+      roles,
+      guards: { ...desired().guards, minHolders: { Lead: 1 } },
+      members: [
+        member("bob@example.com", { roles: ["Cashier"] }),
+        member("new@example.com", { roles: ["Lead"] }),
+      ],
+      leavers: [leaver("ADA@example.com", "2026-06-01")],
+    });
+    const invited = liveMember("mem_3", "new@example.com", { roles: ["role_2"], status: "pending" });
+    for (const now of [is, { ...is, members: [...is.members, invited] }]) {
+      const plan = planDue({ desired: want, live: now, service, now: NOW, matches });
+      expect(plan.changes).toEqual([]);
+      expect(plan.refusals).toEqual([]);
+      expect(plan.deferred.map(({ change }) => `${change.kind} ${change.name}`)).toEqual([
+        "delete ada@example.com",
+      ]);
+    }
   });
 });
 

@@ -1,4 +1,5 @@
 import type { From, Until } from "../model/desired.ts";
+import { isLikeRoleId } from "../model/live.ts";
 import type { FileLocation, Path } from "./diagnostics/problem.ts";
 import { fieldsOf, listOf, parseFrom, parseUntil, textOf } from "./values.ts";
 
@@ -281,7 +282,8 @@ export function rolesByOtherNames(
 }
 
 /**
- * Returns the current names of roles by their previous names; a previous name that a declared role has now is left out.
+ * Returns the current names of roles by their previous names. A previous name that a declared role has now is left out, and
+ * so is one that looks like an id: such a reference means the role with that id, a predefined one above all.
  */
 export function renamedRoles(roles: readonly NamedRole[]): ReadonlyMap<string, string> {
   const renamed = roles.filter(({ previously = [] }) => previously.length > 0);
@@ -291,7 +293,9 @@ export function renamedRoles(roles: readonly NamedRole[]): ReadonlyMap<string, s
     renamed.flatMap(({ name, previously = [] }) =>
       name === null
         ? []
-        : previously.filter((former) => !names.has(former)).map((former) => [former, name] as const),
+        : previously
+            .filter((former) => !names.has(former) && !isLikeRoleId(former))
+            .map((former) => [former, name] as const),
     ),
   );
 }

@@ -61,6 +61,11 @@ export const PREDEFINED_ROLES: readonly string[] = [
   "role_cashier",
 ];
 
+/** Returns whether a reference to a role looks like an id, as `role_owner` does. */
+export function isLikeRoleId(role: string): boolean {
+  return role.startsWith("role_");
+}
+
 /** The user of an accepted membership. */
 export interface LiveUser {
   readonly id: string;

@@ -515,6 +515,23 @@ checks: [{ can: p, only: ["role:Lead"] }]
     });
   });
 
+  test("means nothing if it looks like an id: that is the role with this id, also to enforced rules", async () => {
+    const { diagnostics, merchants } = await load({
+      "a.yaml": `merchant: A
+guards: { min_holders: { role_admin: 1 } }
+policies: { max_holders: { role_admin: 1 } }
+roles: [{ name: Boss, previously: [role_admin], permissions: [p] }]
+members: [{ email: a@example.com, roles: [role_admin, Boss] }]
+`,
+    });
+    expect(diagnostics.map(({ code }) => code)).toEqual([]);
+    expect(merchants[0]?.state).toMatchObject({
+      guards: { minHolders: { role_admin: 1 } },
+      policies: { maxHolders: { role_admin: 1 } },
+      members: [{ roles: [{ role: "role_admin" }, { role: "Boss" }] }],
+    });
+  });
+
   test("means another role as soon as that one is declared", async () => {
     const { diagnostics, merchants } = await load({
       "a.yaml": `merchant: A

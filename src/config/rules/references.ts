@@ -1,6 +1,6 @@
 import { isSlip, openSuggester } from "../../lib/suggest.ts";
 import { isLiteralGlob } from "../../lib/text.ts";
-import { PREDEFINED_ROLES } from "../../model/live.ts";
+import { isLikeRoleId, PREDEFINED_ROLES } from "../../model/live.ts";
 import type { FileLocation, LocatedProblem, Path } from "../diagnostics/problem.ts";
 import {
   grantPath,
@@ -26,7 +26,7 @@ export function knownRoles(merchant: RuleContext): readonly LocatedProblem[] {
   const suggest = openSuggester([...names]);
   const mayBeIgnored = openIgnored(merchant, "roles");
   const isKnown = (role: string) =>
-    role.startsWith("role_") || names.has(role) || renamed.has(role) || mayBeIgnored(role);
+    isLikeRoleId(role) || names.has(role) || renamed.has(role) || mayBeIgnored(role);
   const rules = ruleReferences(merchant);
   const isOwn = ({ location }: Reference) => location.file === merchant.main;
   const unknown = (references: readonly Reference[]) =>
@@ -92,7 +92,7 @@ export function knownProtectedRoles(merchant: RuleContext): readonly LocatedProb
   const mayBeIgnored = openIgnored(merchant, "roles");
   const isKnown = (role: string) =>
     !isLiteralGlob(role) ||
-    role.toLowerCase().startsWith("role_") ||
+    isLikeRoleId(role.toLowerCase()) ||
     known.has(role.toLowerCase()) ||
     mayBeIgnored(role);
   return named
@@ -233,7 +233,7 @@ export function heldRoles(merchant: RuleContext): readonly LocatedProblem[] {
   const known = new Set(roles.flatMap(({ name, id, previously }) => [name, id, ...previously]));
   // An unknown role may be a misspelling of the unheld one.
   const clear =
-    !merchant.rolesComplete || [...named].every((role) => role.startsWith("role_") || known.has(role));
+    !merchant.rolesComplete || [...named].every((role) => isLikeRoleId(role) || known.has(role));
   if (!membersComplete || !clear || !members.every(({ rolesComplete }) => rolesComplete)) {
     return [];
   }

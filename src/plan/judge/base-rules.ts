@@ -7,6 +7,7 @@ import type {
   EnforcedRules,
   RemovalLimit,
 } from "../../model/desired.ts";
+import { isLikeRoleId } from "../../model/live.ts";
 import type { Finding, Refusal } from "../../model/plan.ts";
 import { hintOfEnforced } from "./refusals.ts";
 
@@ -108,7 +109,10 @@ function currentNames(
   const kept = new Set(head.map(({ name }) => name));
   const pinned = new Map(head.flatMap(({ id, name }) => (id === undefined ? [] : [[id, name] as const])));
   const renamed = new Map(
-    head.flatMap(({ name, previously = [] }) => previously.map((former) => [former, name] as const)),
+    head.flatMap(({ name, previously = [] }) =>
+      // The id of a role means that role, whatever another one says that it was called.
+      previously.filter((former) => !isLikeRoleId(former)).map((former) => [former, name] as const),
+    ),
   );
   const names = base.flatMap(({ id, name }) => {
     const now = pinned.get(id ?? "") ?? (kept.has(name) ? undefined : renamed.get(name));

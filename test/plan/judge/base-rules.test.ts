@@ -106,6 +106,19 @@ describe("a plan is judged by the rules of the base branch, too", () => {
   });
 });
 
+test("a role that says it was a predefined one leaves the rules of the base branch to that one", () => {
+  const base = desired({ guards: { ...desired().guards, minHolders: { role_admin: 1 } } });
+  const head = desired({
+    roles: [role("Boss", { previously: ["role_admin"] })],
+    members: [member("ada@example.com", { roles: ["Boss"] })],
+  });
+  const is = live(
+    [liveRole("role_1", "Boss")],
+    [liveMember("mem_1", "ada@example.com", { roles: ["role_admin"] })],
+  );
+  expect(briefRefusals(planWith(base, head, is))).toContain("guard min-holders role_admin");
+});
+
 test("a role that the pull request renames by its id keeps the rules of its live name", () => {
   const base = desired({ policies: { ...desired().policies, maxHolders: { Payer: 0 } } });
   const head = desired({

@@ -232,8 +232,7 @@ export function heldRoles(merchant: RuleContext): readonly LocatedProblem[] {
   const { membersComplete, roles, members, main, referencedRoles: named } = merchant;
   const known = new Set(roles.flatMap(({ name, id, previously }) => [name, id, ...previously]));
   // An unknown role may be a misspelling of the unheld one.
-  const clear =
-    !merchant.rolesComplete || [...named].every((role) => isLikeRoleId(role) || known.has(role));
+  const clear = !merchant.rolesComplete || [...named].every((role) => isLikeRoleId(role) || known.has(role));
   if (!membersComplete || !clear || !members.every(({ rolesComplete }) => rolesComplete)) {
     return [];
   }

@@ -181,7 +181,7 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
     hint: near === null ? "Check the name, or validate all merchants together." : didYouMean(near),
   }),
   "leaver-listed": ({ email, from }, first) => ({
-    message: `${email} has left: from ${from}, says ${first}.`,
+    message: `${email} left on ${from}, according to ${first}.`,
     hint: "Remove it here.",
   }),
   "unknown-protected-role": ({ role, near }) => ({

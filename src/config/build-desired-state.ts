@@ -182,7 +182,7 @@ function normalise(
   const currentName = (role: string): string => renamed.get(role) ?? role;
   const enforced = rulesFor(included ?? [], enforcements).map(({ rules }) => rules);
   const own = enforcements.filter(({ by }) => by === undefined);
-  // Files agree with the settings of enforced rules.
+  // Files agree with the settings of enforced rules, and who leaves by those leaves.
   const settings = [...all, ...enforcedFiles(own).flatMap(({ contents }) => contents)];
   const declared = included && adjustRoles(included, main, currentName);
   return omitUndefined({
@@ -202,7 +202,7 @@ function normalise(
     checks: normaliseChecks(all, currentName),
     roles: declared,
     members: renamed.size === 0 ? normaliseMembers(all) : normaliseMembers(all)?.map(withCurrentNames),
-    leavers: normaliseLeavers(all),
+    leavers: normaliseLeavers(settings),
     origin: { file: main.file, path: [] },
   });
 

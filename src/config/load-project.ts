@@ -310,6 +310,7 @@ const RULE_KEYS: ReadonlySet<string> = new Set(["version", "include", ...RULE_SE
 const BETWEEN_RULES: ReadonlySet<string> = new Set([
   "conflicting-setting",
   "holders-contradiction",
+  "leaver-listed",
   "looser-setting",
 ]);
 

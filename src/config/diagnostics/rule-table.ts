@@ -110,7 +110,7 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "rare-permission": warning("A permission used once is not a likely misspelling of a frequent one."),
   "rules-in-reach": error("No file that rules bind is one of the rules."),
   "rules-section": error(
-    "A file with rules has no sections but these: `guards`, `policies`, `checks`, `ignore`, `sync`.",
+    "A file with rules has no sections but these: `guards`, `policies`, `checks`, `leavers`, `ignore`, `sync`.",
   ),
   "section-not-allowed": error("A file has no section that the project does not allow it."),
   "role-name-like-id": warning("A role's name does not look like an id."),

@@ -14,7 +14,7 @@ export interface RuleContext {
   /** The merchant's own file; the others may be shared with merchants of other roles and members. */
   readonly main: string;
   readonly rawFiles: readonly RawFile[];
-  /** The files with enforced rules: only their `sync` and `ignore` count. */
+  /** The files with enforced rules: only their `sync`, `ignore` and `leavers` count. */
   readonly enforced: readonly RawFile[];
   readonly roles: readonly RawRole[];
   readonly adjustments: readonly RawAdjustment[];
@@ -62,7 +62,7 @@ export function createRuleContext({
     roles,
     adjustments: rawFiles.flatMap((raw) => raw.adjustments),
     members,
-    leavers: rawFiles.flatMap((raw) => raw.leavers),
+    leavers: all.flatMap((raw) => raw.leavers),
     complete,
     rolesComplete: complete && isWhole("roles", rawFiles, all) && roles.every(({ name }) => name !== null),
     membersComplete:

@@ -12,7 +12,7 @@ export function isProjectFile(path: string): boolean {
 }
 
 /** The sections of a file with rules. */
-export const RULE_SECTIONS = ["guards", "policies", "checks", "ignore", "sync"] as const;
+export const RULE_SECTIONS = ["guards", "policies", "checks", "leavers", "ignore", "sync"] as const;
 
 const IDENTITY: ReadonlySet<string> = new Set(["version", "merchant", "environment"]);
 

@@ -87,6 +87,23 @@ describe("a pull request does not escape the rules that its base branch enforces
   });
 });
 
+test("a pull request that takes a leaver out of the rules shows it, with who comes back", async () => {
+  const gone = await story.openPull({
+    [POLICY]: `${BASE[POLICY]}leavers: [{ email: kim@example.com, from: 2020-01-15 }]\n`,
+  });
+  await story.plan(gone);
+  await story.merge(gone);
+  await story.apply();
+  const listed = await story.openPull({ [FILE]: fileOf("MC1", ["kim@example.com"]) });
+  expect((await story.plan(listed)).outputs["result"]).toBe("no-changes");
+  const back = await story.openPull({
+    [POLICY]: BASE[POLICY],
+    [FILE]: fileOf("MC1", ["kim@example.com"]),
+  });
+  expect((await story.plan(back)).outputs["result"]).toBe("changes");
+  expect(comment(back)).toContain("! MC1: kim@example.com no longer leaves (leavers, from 2020-01-15)");
+});
+
 test("a pull request that changes the rules shows it, and after its merge they count", async () => {
   const pull = await story.openPull({
     [PROJECT]: RULES.replace("[members]", "[ignore, members]"),

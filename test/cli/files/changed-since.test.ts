@@ -281,6 +281,11 @@ describe("rules that the project enforces", () => {
     expect(await changed()).toEqual(["C", "D"]);
     await put({ "hq/more.yaml": "version: 1\n# the same\nguards: { max_removals: 3 }\n" });
     expect(await changed()).toEqual([]);
+    await put({
+      "hq/more.yaml": `${RULES["hq/more.yaml"]}leavers: [{ email: a@b.example, from: 2099-01-15 }]\n`,
+    });
+    expect(await changed()).toEqual(["C", "D"]);
+    await put({ "hq/more.yaml": RULES["hq/more.yaml"] });
     await put({ "rolecall.yaml": RULES["rolecall.yaml"].replace(", access/c.yaml", "") });
     expect(await changed()).toEqual(["C"]);
     await rm(join(cwd, "rolecall.yaml"));

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { loadStates } from "../../../src/cli/files/load-states.ts";
+import { looseningsOf } from "../../../src/plan/judge/loosenings.ts";
 
 let cwd = "";
 
@@ -89,6 +90,72 @@ describe("a file is under the rules of its glob", () => {
   test("and not if only its name is like it", async () => {
     await put({ "access/franchise-hq/a.yaml": EVIL });
     expect(await codes()).toEqual([]);
+  });
+});
+
+describe("who leaves by enforced rules", () => {
+  const LEFT = "2026-01-15";
+  const KIM = "members: [{ email: Kim@example.com, roles: [role_employee] }]\n";
+  const stateOf = async (merchant: string) => {
+    const { states } = await loadStates([], { merchants: [], cwd, now: Date.parse(LEFT) });
+    return states.find((state) => state.merchant === merchant);
+  };
+
+  beforeEach(() =>
+    put({
+      "hq/policy.yaml": `version: 1\nleavers: [{ email: kim@example.com, from: ${LEFT} }]\n`,
+      "access/franchise/a.yaml": `version: 1\nmerchant: MC1\n${KIM}`,
+      "access/hq.yaml": `version: 1\nmerchant: MC0\n${KIM}`,
+    }),
+  );
+
+  test("leaves every merchant under them without an include, and is reported where the address stands", async () => {
+    const { diagnostics } = await loadStates([], { merchants: [], cwd, now: Date.parse(LEFT) });
+    expect(diagnostics.map(({ file, code, message }) => [file, code, message])).toEqual([
+      [
+        "access/franchise/a.yaml",
+        "leaver-listed",
+        "Kim@example.com left on 2026-01-15, according to hq/policy.yaml:2.",
+      ],
+    ]);
+    const leaver = { email: "kim@example.com", from: { text: LEFT }, origin: { file: "hq/policy.yaml" } };
+    for (const merchant of ["MC1", "MC2"]) {
+      expect((await stateOf(merchant))?.leavers).toMatchObject([leaver]);
+    }
+    expect((await stateOf("MC0"))?.leavers).toBeUndefined();
+  });
+
+  test("leaves on the earlier day that the file or the rules give", async () => {
+    const own = (from: string) =>
+      put({
+        "rolecall.yaml": 'version: 1\nenforce: [{ files: ["access/franchise/**"], rules: hq/policy.yaml }]\n',
+        "access/franchise/a.yaml": `version: 1\nmerchant: MC1\nleavers: [{ email: KIM@example.com, from: ${from} }]\n`,
+      });
+    const from = async () => (await stateOf("MC1"))?.leavers?.map((leaver) => leaver.from.text);
+    await own("2027-01-01");
+    expect(await from()).toEqual([LEFT]);
+    await own("2025-01-01");
+    expect(await from()).toEqual(["2025-01-01"]);
+  });
+
+  test("is listed in a review if an entry goes, or the rules do", async () => {
+    const base = await stateOf("MC1");
+    const looser = async () => {
+      const head = await stateOf("MC1");
+      return base && head ? looseningsOf(base, head, () => false).map(({ text }) => text) : null;
+    };
+    expect(await looser()).toEqual([]);
+    await put({ "hq/policy.yaml": "version: 1\n" });
+    expect(await looser()).toEqual(["kim@example.com no longer leaves (leavers, from 2026-01-15)"]);
+    await put({ "rolecall.yaml": "version: 1\n" });
+    expect(await looser()).toContain("kim@example.com no longer leaves (leavers, from 2026-01-15)");
+  });
+
+  test("and is protected by the same rules, which are told to be mended", async () => {
+    const text = `version: 1\nguards: { protect: { members: [kim@example.com] } }\nleavers: [{ email: kim@example.com, from: ${LEFT} }]\n`;
+    await put({ "hq/policy.yaml": text, "access/franchise/a.yaml": "version: 1\nmerchant: MC1\n" });
+    const { diagnostics } = await loadStates([], { merchants: [], cwd, now: Date.parse(LEFT) });
+    expect(diagnostics.map(({ file, code }) => `${file} ${code}`)).toContain("hq/policy.yaml leaver-listed");
   });
 });
 

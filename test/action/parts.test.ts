@@ -408,7 +408,8 @@ test("a link that leads out of the checkout, or to what git keeps, is not read",
 
 test("a summary is never longer than GitHub takes, in whatever script the names are", () => {
   const roles = Array.from({ length: 800 }, (_, index) =>
-    role(`役割${index}`, { permissions: ["a"], description: "説".repeat(500) }),
+    // Equal ones are one line.
+    role(`役割${index}`, { permissions: ["a"], description: `${"説".repeat(500)}${index}` }),
   );
   const views = [planView(planOf(desired({ roles }), live([], [])))];
   const review = { command: "plan", views, unplanned: [], fileErrors: 0 } as const;

@@ -13,6 +13,7 @@ import { runsCommand } from "./commands/account/runs-command.ts";
 import { undoCommand } from "./commands/account/undo-command.ts";
 import { whoamiCommand } from "./commands/account/whoami-command.ts";
 import { completeCommand, completionCommand } from "./commands/completion-command.ts";
+import { checkCommand } from "./commands/files/check-command.ts";
 import { expiringCommand } from "./commands/files/expiring-command.ts";
 import { fmtCommand } from "./commands/files/fmt-command.ts";
 import { lintCommand } from "./commands/files/lint-command.ts";
@@ -39,6 +40,7 @@ const COMMANDS: ReadonlyMap<string | undefined, CommandFactory> = new Map([
   ["who", whoCommand],
   ["why", whyCommand],
   ["expiring", expiringCommand],
+  ["check", checkCommand],
   ["offboard", offboardCommand],
   ["report", reportCommand],
   ["runs", runsCommand],

@@ -58,7 +58,8 @@ function guardRemovals({ settings, scope, changes }: Guarded): readonly Refusal[
   ];
 }
 
-function allowedRemovals(limit: RemovalLimit, live: number): number {
+/** Returns how many removals a limit allows of so many that are live. */
+export function allowedRemovals(limit: RemovalLimit, live: number): number {
   if ("count" in limit) return limit.count;
   const share = Math.floor((live * limit.percent) / 100);
   return limit.percent === 0 ? 0 : Math.max(share, ALWAYS_ALLOWED);

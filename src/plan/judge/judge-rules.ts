@@ -33,7 +33,7 @@ export interface Judgement {
 }
 
 /** Returns all violations of the rules in an access. */
-function violationsIn(rules: Rules, judged: Judged): readonly Violation[] {
+export function violationsIn(rules: Rules, judged: Judged): readonly Violation[] {
   return [...policyViolations(rules, judged), ...checkViolations(rules, judged)];
 }
 
@@ -82,7 +82,8 @@ function refusalOf({ data, check }: Violation, tense: Tense): Refusal {
   return { ...toRefusal(data, tense), check: check && checkText(check) };
 }
 
-function isNoWorse({ extent }: Violation, old: Violation): boolean {
+/** Returns whether a violation is no worse than it was. */
+export function isNoWorse({ extent }: Violation, old: Violation): boolean {
   return extent.length < old.extent.length || extent.every((item) => old.extent.includes(item));
 }
 
@@ -90,7 +91,8 @@ function isSame({ extent }: Violation, old: Violation): boolean {
   return extent.length === old.extent.length && extent.every((item) => old.extent.includes(item));
 }
 
-function byKey(violations: readonly Violation[]): ReadonlyMap<string, Violation> {
+/** Indexes violations by the keys of what breaks a rule. */
+export function byKey(violations: readonly Violation[]): ReadonlyMap<string, Violation> {
   return new Map(violations.flatMap((one) => keysOf(one).map((key) => [key, one] as const)));
 }
 
@@ -144,7 +146,8 @@ export function judgeDeclared(declared: DeclaredAccess, now: number): readonly B
   }
 }
 
-function openDeclared(declared: DeclaredAccess, now: number, budget?: Budget): Judged {
+/** Returns the access that the files declare at a moment, to be judged. */
+export function openDeclared(declared: DeclaredAccess, now: number, budget?: Budget): Judged {
   const access = declaredAccess(declared, now);
   const finder = roleFinder(access);
   const find = (role: string): string => finder(role) ?? role;

@@ -1,0 +1,47 @@
+import { Command } from "commander";
+import {
+  warnIfOffline,
+  withOutputFileOption,
+  withOutputOptions,
+  withServiceOptions,
+} from "../../args/options.ts";
+import type { ExitCode, Io } from "../../io/io.ts";
+import type { CheckOptions } from "../../query/check-rules.ts";
+
+/** Declares `check`. */
+export function checkCommand(io: Io, done: (code: ExitCode) => void): Command {
+  const command = new Command("check")
+    .summary("judge access by its rules, and find what no rule would notice")
+    .description(
+      "Says which policies and checks hold, and with --coverage which changes of access no check, policy or guard " +
+        "would refuse. Changes nothing.",
+    )
+    .argument("[path...]", "files or folders (default: access/)")
+    .option("--coverage", "try every single change of access, and list those that no rule notices")
+    .option("--live", "judge what is live, instead of what the files declare")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  rolecall check                        whether the files keep their rules
+  rolecall check --live                 whether what is live keeps them
+  rolecall check --coverage             what could change without a rule that
+                                        notices, and a rule to paste for each
+  rolecall check --coverage --format json
+
+With --coverage, each role is given to and taken from each member and somebody
+new, and each permission given to and taken from each custom role, one change at
+a time. What no rule refuses is listed, administrators first. Then come the
+rules that no one or two of these changes break.
+
+Exits 0 if all policies and checks hold, whatever goes unnoticed; 3 if one is
+broken, or 1 if a file has an error or a merchant could not be read.
+`,
+    )
+    .action(async (paths: readonly string[], options: CheckOptions, command: Command) => {
+      warnIfOffline(command, options.live === true, io.stderr.write);
+      const { checkRules } = await import("../../query/check-rules.ts");
+      done(await checkRules(paths, options, io));
+    });
+  return withOutputFileOption(withOutputOptions(withServiceOptions(command)));
+}

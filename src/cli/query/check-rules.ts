@@ -1,0 +1,103 @@
+import type { DesiredState } from "../../model/desired.ts";
+import type { FailureJson } from "../../model/events.ts";
+import { accessBefore, roleFinder } from "../../plan/judge/access.ts";
+import type { Judged } from "../../plan/judge/checks.ts";
+import { openDeclared } from "../../plan/judge/judge-rules.ts";
+import { accessCoverage } from "../../plan/mutate/access-coverage.ts";
+import { judgeEach } from "../../plan/mutate/judge-each.ts";
+import { scopeOf } from "../../plan/scope.ts";
+import { diagnosticFailure } from "../../render/machine-formats.ts";
+import { renderChecked } from "../../render/questions/coverage-text.ts";
+import { type CheckedView, checkedJson } from "../../render/questions/coverage-view.ts";
+import { isFileError } from "../files/load-states.ts";
+import { ExitCode, type Io } from "../io/io.ts";
+import { outputTo, styleFor } from "../io/output.ts";
+import { loadDeclared, planMerchants } from "../session/plan-merchants.ts";
+import { globMatcher, plannedOnly } from "../session/session.ts";
+import { showPlans } from "../show/show-plans.ts";
+import { placeFinder } from "./find-places.ts";
+import type { SnapshotOptions } from "./read-snapshots.ts";
+
+/** The options of `check`. */
+export type CheckOptions = Omit<SnapshotOptions, "at"> & {
+  readonly format: "text" | "json";
+  /** Also finds the changes that no rule would notice. */
+  readonly coverage?: true;
+};
+
+/** The access of merchants, to be judged by their rules. */
+interface JudgedMerchants {
+  readonly all: readonly {
+    readonly state: DesiredState;
+    readonly judged: Judged;
+    readonly complete: boolean;
+  }[];
+  readonly sources: readonly { readonly file: string; readonly text: string }[];
+  readonly failures: readonly FailureJson[];
+}
+
+/** Says which policies and checks hold, and with `--coverage` which changes nothing would notice. */
+export async function checkRules(paths: readonly string[], options: CheckOptions, io: Io): Promise<ExitCode> {
+  const { all, sources, failures } = await (options.live ? judgeLiveMerchants : judgeDeclaredMerchants)(
+    paths,
+    options,
+    io,
+  );
+  const matches = globMatcher();
+  const places = placeFinder(sources);
+  const view: CheckedView = {
+    source: options.live ? "live" : "declared",
+    merchants: all.map(({ state, judged, complete }) => ({
+      merchant: state.merchant,
+      file: state.origin.file,
+      judged: judgeEach(judged, state),
+      coverage: options.coverage ? accessCoverage(judged, state, { complete, matches }) : null,
+    })),
+    placeOf: ({ origin }) => (origin === null ? null : places.entry(origin)),
+  };
+  const { sink, end } = outputTo(options.output, io);
+  sink.write(
+    options.format === "json"
+      ? checkedJson(view, failures)
+      : renderChecked(view, styleFor(sink, io, options.color), options.verbose === true),
+  );
+  await end();
+  if (failures.length > 0) return ExitCode.failed;
+  const isBroken = view.merchants.some(({ judged }) =>
+    judged.some(({ violations }) => violations.length > 0),
+  );
+  return isBroken ? ExitCode.refused : ExitCode.ok;
+}
+
+async function judgeDeclaredMerchants(
+  paths: readonly string[],
+  options: CheckOptions,
+  io: Io,
+): Promise<JudgedMerchants> {
+  const { states, loaded, now } = await loadDeclared(paths, { ...options, quiet: true }, io);
+  return {
+    all: states.map((state) => ({ state, judged: openDeclared(state, now), complete: false })),
+    sources: loaded.sources,
+    failures: loaded.diagnostics.filter(isFileError).map(diagnosticFailure),
+  };
+}
+
+async function judgeLiveMerchants(
+  paths: readonly string[],
+  options: CheckOptions,
+  io: Io,
+): Promise<JudgedMerchants> {
+  const { planned, project, failures, close } = await planMerchants(paths, options, io);
+  try {
+    showPlans(planned, () => undefined, options, io);
+    const matches = globMatcher();
+    const all = plannedOnly(planned).map(({ live, session: { state } }) => {
+      const scope = scopeOf(live, state.ignore, matches);
+      const access = accessBefore(scope, { roles: [], members: [] }, { mergeReplacedRoles: false });
+      return { state, judged: { access, settled: access, find: roleFinder(access) }, complete: true };
+    });
+    return { all, sources: project.sources, failures };
+  } finally {
+    await close();
+  }
+}

@@ -1,0 +1,79 @@
+import type { Origin } from "./desired.ts";
+
+/** A rule of a merchant: a check, an entry of a policy, or a guard. */
+export interface ListedRule {
+  readonly section: "checks" | "policies" | "guards";
+  /** In one line, such as `can payouts_edit: only ada@example.com` or `max_holders role_admin: 3`. */
+  readonly text: string;
+  /** The location of a check; `null` for other rules. */
+  readonly origin: Origin | null;
+  /** The file of rules that the project enforces; `null` for the merchant's own. */
+  readonly enforcedBy: string | null;
+}
+
+/** A rule with what it says of the access. */
+export interface JudgedRule {
+  readonly rule: ListedRule;
+  /** What breaks it, in sentences; empty if it holds. */
+  readonly violations: readonly string[];
+}
+
+/** The reason why no one or two changes break a rule. */
+export type Unbreakable =
+  /** Nobody declares or holds the roles that it names. */
+  | { readonly why: "role-unknown"; readonly roles: readonly string[] }
+  /** It allows every role that grants the permission or could. */
+  | { readonly why: "all-allowed" }
+  /** No role grants the permission, or could. */
+  | { readonly why: "ungranted" }
+  /** There are `now` holders, and at most `reached` after two changes. */
+  | { readonly why: "far"; readonly now: number; readonly reached: number; readonly limit: number }
+  /** The limit is as large as what there is. */
+  | { readonly why: "no-limit" }
+  /** A pattern that matches nothing. */
+  | { readonly why: "unmatched" };
+
+/** A rule that no one or two changes break. */
+export interface IdleRule {
+  readonly rule: ListedRule;
+  readonly reason: Unbreakable;
+}
+
+/** A rule that would notice changes, from today's holders. */
+export type SuggestedRule =
+  | { readonly kind: "only"; readonly can: string; readonly only: readonly string[] }
+  | { readonly kind: "max-holders"; readonly role: string; readonly max: number }
+  | { readonly kind: "min-holders"; readonly role: string; readonly min: number }
+  | { readonly kind: "protect"; readonly role: string };
+
+/**
+ * The changes of one kind that no rule notices: a role given to or taken from members, a permission given to roles, or
+ * permissions taken from a role.
+ */
+export interface UnnoticedGroup {
+  readonly change: "role-given" | "role-taken" | "permission-given" | "permission-taken";
+  /** The role, with its id if it is known; `null` where roles are the subjects. */
+  readonly role: { readonly name: string; readonly id: string | null } | null;
+  /** The permission that is given; `null` for the other kinds. */
+  readonly permission: string | null;
+  /** What the role grants; `null` if unknown, or if the change is of permissions. */
+  readonly grants: readonly string[] | null;
+  /** The members, roles or permissions whose changes go unnoticed, in the order of the access. */
+  readonly subjects: readonly string[];
+  /** True if the role can be given to somebody who is no member yet. */
+  readonly toAnybody: boolean;
+  /** The number of changes of this kind that change what anybody can do. */
+  readonly of: number;
+  readonly suggestion: SuggestedRule;
+}
+
+/** Which single changes of a merchant's access its rules notice. */
+export interface RuleCoverage {
+  readonly groups: readonly UnnoticedGroup[];
+  /** The number of changes that change what anybody can do, and of those that no rule notices. */
+  readonly changes: number;
+  readonly unnoticed: number;
+  readonly idle: readonly IdleRule[];
+  /** The number of the merchant's rules. */
+  readonly rules: number;
+}

@@ -1,0 +1,240 @@
+import { oneLine } from "../../lib/escape.ts";
+import { counted, grouped, sortedSet } from "../../lib/text.ts";
+import type { IdleRule, JudgedRule, UnnoticedGroup } from "../../model/coverage.ts";
+import type { Style } from "../style.ts";
+import { hangingLines, moreText } from "../text/wrap.ts";
+import { textOfPlace } from "./answer-formats.ts";
+import {
+  bySensitivity,
+  type CheckedMerchant,
+  type CheckedView,
+  idleText,
+  SENSITIVITIES,
+  type Sensitivity,
+  sensitivityOf,
+  suggestionYaml,
+} from "./coverage-view.ts";
+
+/** Renders what the rules say of the access, and what they would not notice if that was asked for. */
+export function renderChecked(view: CheckedView, style: Style, verbose: boolean): string {
+  const isCovered = view.merchants.some(({ coverage }) => coverage !== null);
+  const blocks = [
+    rulesLines(view, style, verbose),
+    ...(isCovered ? [...unnoticedBlocks(view, style, verbose), idleLines(view, style)] : []),
+  ];
+  return `${blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join("\n"))
+    .join("\n\n")}\n`;
+}
+
+function rulesLines({ merchants, placeOf }: CheckedView, style: Style, verbose: boolean): readonly string[] {
+  return merchants.flatMap(({ merchant, judged }) => {
+    const broken = judged.filter(({ violations }) => violations.length > 0);
+    const title =
+      judged.length === 0
+        ? "no policies and no checks"
+        : broken.length === 0
+          ? `${counted(judged.length, "policy or check", "policies and checks")} ${judged.length === 1 ? "holds" : "hold"}`
+          : `${broken.length} of ${counted(judged.length, "policy or check", "policies and checks")} ${broken.length === 1 ? "is" : "are"} broken`;
+    const paint = broken.length > 0 ? style.red : style.bold;
+    return [
+      ...hangingLines(`${oneLine(merchant)}: ${title}`, style.columns, "", "  ").map(paint),
+      ...(verbose ? judged : broken).flatMap(({ rule, violations }) => [
+        ...ruleLines(rule, placeOf, violations.length > 0 ? "broken  " : "ok  ", style),
+        ...violations.flatMap((one) => hangingLines(oneLine(one), style.columns, "    ", "      ")),
+      ]),
+    ];
+  });
+}
+
+function ruleLines(
+  rule: JudgedRule["rule"],
+  placeOf: CheckedView["placeOf"],
+  head: string,
+  { columns }: Style,
+): readonly string[] {
+  const place = placeOf(rule);
+  const where = place === null ? rule.enforcedBy : textOfPlace(place);
+  const text = `${oneLine(rule.text)}${where === null ? "" : ` (${oneLine(where)})`}`;
+  return hangingLines(text, columns, `  ${head}`, "    ");
+}
+
+const TITLES: Readonly<Record<Sensitivity, string>> = {
+  administrator: "Administrators",
+  sensitive: "Sensitive permissions",
+  unknown: "Roles of unknown permissions",
+  other: "Other access",
+};
+
+/** The most groups that are shown of what is not sensitive. */
+const MOST_OTHERS = 5;
+
+/** The groups of several merchants about one role or permission. */
+interface JoinedGroup {
+  readonly sensitivity: Sensitivity;
+  readonly members: readonly { readonly merchant: string; readonly group: UnnoticedGroup }[];
+}
+
+function unnoticedBlocks(
+  { merchants, source }: CheckedView,
+  style: Style,
+  verbose: boolean,
+): readonly (readonly string[])[] {
+  const sum = (of: (merchant: CheckedMerchant) => number): number =>
+    merchants.reduce((total, one) => total + of(one), 0);
+  const changes = sum(({ coverage }) => coverage?.changes ?? 0);
+  const unnoticed = sum(({ coverage }) => coverage?.unnoticed ?? 0);
+  const title = `${grouped(unnoticed)} of ${grouped(changes)} single changes would go unnoticed: no check, policy or guard would refuse them.`;
+  const joined = joinGroups(merchants);
+  const blocks = SENSITIVITIES.map((sensitivity): readonly string[] => {
+    const all = joined.filter((group) => group.sensitivity === sensitivity);
+    if (all.length === 0) return [];
+    const shown = verbose || sensitivity !== "other" ? all : all.slice(0, MOST_OTHERS);
+    return [
+      style.bold(TITLES[sensitivity]),
+      ...shown.flatMap((group) => groupLines(group, merchants.length, style)),
+      ...(shown.length < all.length ? [style.dim(`  ${moreText(all.length - shown.length)}`)] : []),
+    ];
+  });
+  const isUnclear =
+    source === "declared" &&
+    joined.some(({ members }) =>
+      members.some(({ group }) => group.change === "role-given" && group.grants === null),
+    );
+  return [
+    hangingLines(title, style.columns, "", "  "),
+    ...blocks,
+    isUnclear
+      ? hangingLines(
+          "What predefined roles grant is not in the files; --live knows it.",
+          style.columns,
+          "",
+          "  ",
+        )
+      : [],
+  ];
+}
+
+function joinGroups(merchants: readonly CheckedMerchant[]): readonly JoinedGroup[] {
+  const joined = new Map<
+    string,
+    JoinedGroup & { readonly members: { merchant: string; group: UnnoticedGroup }[] }
+  >();
+  for (const { merchant, coverage } of merchants) {
+    for (const group of bySensitivity(coverage?.groups ?? [])) {
+      const sensitivity = sensitivityOf(group);
+      const key = JSON.stringify([sensitivity, group.change, group.role, group.permission]);
+      const one = joined.get(key) ?? { sensitivity, members: [] };
+      joined.set(key, one);
+      one.members.push({ merchant, group });
+    }
+  }
+  return [...joined.values()].sort(
+    (a, b) => SENSITIVITIES.indexOf(a.sensitivity) - SENSITIVITIES.indexOf(b.sensitivity),
+  );
+}
+
+function groupLines({ members }: JoinedGroup, merchants: number, style: Style): readonly string[] {
+  const [first] = members;
+  if (first === undefined) return [];
+  const where =
+    merchants === 1
+      ? ""
+      : members.length === 1
+        ? `, at ${oneLine(first.merchant)}`
+        : `, at ${counted(members.length, "merchant")}`;
+  const text = `${changeText(members.map(({ group }) => group))}${where}`;
+  const suggestions = new Map<string, string[]>();
+  for (const { merchant, group } of members) {
+    const { section, yaml } = suggestionYaml(group.suggestion);
+    const line = `${section}:  ${yaml}`;
+    suggestions.set(line, [...(suggestions.get(line) ?? []), merchant]);
+  }
+  const shown = [...suggestions].slice(0, MOST_SUGGESTIONS);
+  return [
+    ...hangingLines(text, style.columns, "  ", "    "),
+    ...shown.flatMap(([line, at]) => {
+      const whose =
+        suggestions.size === 1
+          ? ""
+          : `${oneLine(at[0] ?? "")}${at.length > 1 ? ` and ${at.length - 1} more` : ""}  `;
+      return hangingLines(`${whose}${oneLine(line)}`, style.columns, "    ", "      ").map(style.dim);
+    }),
+    ...(shown.length < suggestions.size
+      ? hangingLines(
+          `and ${suggestions.size - shown.length} others: --merchant or --format json shows them`,
+          style.columns,
+          "    ",
+          "      ",
+        ).map(style.dim)
+      : []),
+  ];
+}
+
+/** The most rules that are suggested where merchants need different ones. */
+const MOST_SUGGESTIONS = 2;
+
+/** "Bookkeeping given to 3 members (a, b, c) or somebody new". */
+function changeText(groups: readonly UnnoticedGroup[]): string {
+  const [first] = groups;
+  if (first === undefined) return "";
+  const role = oneLine(first.role?.name ?? "");
+  const id = first.role?.id ?? null;
+  const named = id === null || id === first.role?.name ? role : `${role} (${oneLine(id)})`;
+  const subjects = groups.flatMap((group) => group.subjects);
+  const names = listText(sortedSet(subjects));
+  switch (first.change) {
+    case "role-given": {
+      const isAll = groups.every((one) => one.toAnybody && one.subjects.length + 1 === one.of);
+      const anybody = groups.some(({ toAnybody }) => toAnybody);
+      if (isAll && subjects.length > 0)
+        return `${named} given to anybody: ${counted(subjects.length, "member")}, or somebody new`;
+      if (subjects.length === 0) return `${named} given to somebody new`;
+      return `${named} given to ${counted(subjects.length, "member")}${names}${anybody ? ", or to somebody new" : ""}`;
+    }
+    case "role-taken":
+      return `${named} taken from ${counted(subjects.length, "member")}${names}`;
+    case "permission-given":
+      return `${oneLine(first.permission ?? "")} given to ${counted(subjects.length, "role")}${names}`;
+    case "permission-taken":
+      return `${counted(subjects.length, "permission")} taken from ${named}${names}`;
+    default:
+      return first.change satisfies never;
+  }
+}
+
+const MOST_NAMES = 4;
+
+/** Returns a few names in parentheses; many are in the JSON only. */
+function listText(names: readonly string[]): string {
+  return names.length > MOST_NAMES ? "" : ` (${names.map(oneLine).join(", ")})`;
+}
+
+function idleLines({ merchants, placeOf }: CheckedView, style: Style): readonly string[] {
+  const joined = new Map<string, { readonly one: IdleRule; readonly at: string[] }>();
+  for (const { merchant, coverage } of merchants) {
+    for (const one of coverage?.idle ?? []) {
+      const key = JSON.stringify([one.rule.text, one.rule.enforcedBy, one.rule.origin?.file, idleText(one)]);
+      const known = joined.get(key) ?? { one, at: [] };
+      joined.set(key, known);
+      known.at.push(merchant);
+    }
+  }
+  if (joined.size === 0) return [];
+  return [
+    style.bold(`Rules that no one or two changes break (${joined.size})`),
+    ...[...joined.values()].flatMap(({ one, at }) => {
+      const where =
+        merchants.length === 1
+          ? ""
+          : at.length === 1
+            ? ` At ${oneLine(at[0] ?? "")}.`
+            : ` At ${counted(at.length, "merchant")}.`;
+      return [
+        ...ruleLines(one.rule, placeOf, "", style),
+        ...hangingLines(`${oneLine(idleText(one))}${where}`, style.columns, "    ", "      "),
+      ];
+    }),
+  ];
+}

@@ -1,0 +1,145 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Ended, rolecall, startSandbox } from "../../support/rolecall.ts";
+
+let folder = "";
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "rolecall-check-"));
+  await mkdir(join(folder, "access"));
+});
+
+afterEach(async () => {
+  await rm(folder, { recursive: true });
+});
+
+const RULES = ["checks:", "  - { can: payouts_edit, only: [ada@x.example] }"];
+
+describe("check", () => {
+  test("says how many rules hold, and with --verbose which", async () => {
+    await shop("MC0DEMO1", RULES);
+    expect(await check()).toEqual({ code: 0, stdout: "MC0DEMO1: 1 policy or check holds\n", stderr: "" });
+    expect((await check("--verbose")).stdout).toContain(
+      "  ok  can payouts_edit: only ada@x.example (access/mc0demo1.yaml:10)\n",
+    );
+  });
+
+  test("refuses live access that breaks a rule", async () => {
+    await shop("MC0DEMO1", ["checks:", "  - { can: members_update, at_most: 0 }"]);
+    const sandbox = await startSandbox();
+    try {
+      const { code, stdout } = await rolecall(["check", "--live"], { cwd: folder, env: sandbox.env });
+      expect(code).toBe(3);
+      expect(stdout).toContain("MC0DEMO1: 1 of 1 policy or check is broken\n");
+      expect(stdout).toMatch(/^ {4}\d members? ha(s|ve) members_update \(/m);
+    } finally {
+      await sandbox.stop();
+    }
+  });
+
+  test("lists a file with an error as a failure", async () => {
+    await shop("MC0DEMO1", ["checks: 1"]);
+    const { code, stdout } = await check("--coverage", "--format", "json");
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ merchants: [], failures: [{ code: expect.any(String) }] });
+  });
+});
+
+describe("check --coverage", () => {
+  test("lists what no rule notices, the most sensitive first, with a rule to paste", async () => {
+    await shop("MC0DEMO1", RULES);
+    const { code, stdout } = await check("--coverage");
+    expect(code).toBe(0);
+    expect(stdout).toBe(
+      [
+        "MC0DEMO1: 1 policy or check holds",
+        "",
+        "13 of 16 single changes would go unnoticed: no check, policy or guard would",
+        "  refuse them.",
+        "",
+        "Administrators",
+        "  role_owner given to anybody: 2 members, or somebody new",
+        "    policies:  max_holders: { role_owner: 0 }",
+        "  role_admin given to anybody: 2 members, or somebody new",
+        "    policies:  max_holders: { role_admin: 0 }",
+        "",
+        "Sensitive permissions",
+        "  Payer taken from 1 member (ada@x.example)",
+        "    guards:  min_holders: { Payer: 1 }",
+        "  1 permission taken from Payer (payouts_edit)",
+        "    guards:  protect: { roles: [Payer] }",
+        "",
+        "Other access",
+        "  Cashier given to anybody: 1 member, or somebody new",
+        "    policies:  max_holders: { Cashier: 1 }",
+        "  sales_view given to 1 role (Payer)",
+        "    checks:  - { can: sales_view, only: [bob@x.example] }",
+        "  Cashier taken from 1 member (bob@x.example)",
+        "    guards:  min_holders: { Cashier: 1 }",
+        "  1 permission taken from Cashier (sales_view)",
+        "    guards:  protect: { roles: [Cashier] }",
+        "",
+        "What predefined roles grant is not in the files; --live knows it.",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  test("notices everything once what it suggests is pasted", async () => {
+    const pasted = [
+      ...RULES,
+      "policies:",
+      "  max_holders: { role_owner: 0, role_admin: 0, Payer: 1, Cashier: 1 }",
+      "guards:",
+      "  min_holders: { Payer: 1, Cashier: 1 }",
+      "  protect: { roles: [Payer, Cashier] }",
+    ];
+    await shop("MC0DEMO1", pasted);
+    const { stdout } = await check("--coverage");
+    expect(stdout).toContain("0 of 16 single changes would go unnoticed");
+  });
+
+  test("names rules that no one or two changes break", async () => {
+    await shop("MC0DEMO1", ["checks:", "  - { can: payouts_edit, at_most: 7 }"]);
+    const { stdout } = await check("--coverage");
+    expect(stdout).toContain(
+      [
+        "Rules that no one or two changes break (1)",
+        "  can payouts_edit: at most 7 (access/mc0demo1.yaml:10)",
+        "    The limit is 7, with 1 holder today; two changes make it 3.",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  test("joins what several merchants have in common", async () => {
+    for (const code of ["MC1", "MC2", "MC3"]) await shop(code, RULES);
+    const { stdout } = await check("--coverage");
+    expect(stdout).toContain(
+      "  role_admin given to anybody: 6 members, or somebody new, at 3 merchants\n    policies:  max_holders: { role_admin: 0 }\n",
+    );
+  });
+});
+
+function shop(merchant: string, lines: readonly string[]): Promise<void> {
+  const head = [
+    "version: 1",
+    `merchant: ${merchant}`,
+    "roles:",
+    "  - { name: Payer, permissions: [payouts_edit] }",
+    "  - { name: Cashier, permissions: [sales_view] }",
+    "members:",
+    "  - { email: ada@x.example, roles: [Payer] }",
+    "  - { email: bob@x.example, roles: [Cashier] }",
+  ];
+  return writeFile(
+    join(folder, "access", `${merchant.toLowerCase()}.yaml`),
+    [...head, ...lines, ""].join("\n"),
+  );
+}
+
+function check(...args: readonly string[]): Promise<Ended> {
+  return rolecall(["check", ...args], { cwd: folder });
+}

@@ -264,7 +264,33 @@ test("init writes workflows and code owners on request, unless they exist", asyn
     "schemas/merchant.schema.json",
   ]);
   expect(await read(".github/workflows/rolecall-plan.yml")).toBe("mine\n");
-  expect(await read(".github/CODEOWNERS")).toContain("/access/ @acme/access\n");
+  const owned = ["/access/", "/shared/", "/rolecall.yaml", "/.github/"];
+  expect(await read(".github/CODEOWNERS")).toBe(owned.map((path) => `${path} @acme/access\n`).join(""));
+});
+
+test("init gives the project's rules to the code owners too", async () => {
+  await Promise.all(
+    ["access", "hq/more", "shared"].map((name) => mkdir(join(cwd, name), { recursive: true })),
+  );
+  await writeFile(join(cwd, "access/mc1.yaml"), "version: 1\nmerchant: MC1\n");
+  await writeFile(
+    join(cwd, "rolecall.yaml"),
+    'version: 1\nenforce:\n  - { files: ["access/**"], rules: hq/policy.yaml }\n  - { files: ["access/mc1.yaml"], rules: shared/rules.yaml }\n',
+  );
+  await writeFile(join(cwd, "hq/policy.yaml"), "version: 1\ninclude: [more/limits.yaml]\n");
+  await writeFile(join(cwd, "hq/more/limits.yaml"), "version: 1\n");
+  await writeFile(join(cwd, "shared/rules.yaml"), "version: 1\n");
+  const { code, stderr } = await init(["-m", "MC3", "-y", "-q", "--codeowners", "@acme/access"]);
+  expect([code, stderr]).toEqual([0, expect.any(String)]);
+  expect((await read(".github/CODEOWNERS")).split(" @acme/access\n")).toEqual([
+    "/access/",
+    "/shared/",
+    "/rolecall.yaml",
+    "/hq/more/limits.yaml",
+    "/hq/policy.yaml",
+    "/.github/",
+    "",
+  ]);
 });
 
 test("init refuses workflows and code owners where GitHub does not look for them", async () => {

@@ -73,7 +73,7 @@ export async function initProject(options: InitCommandOptions, io: Io): Promise<
 /** Adds the requested files to a project whose merchants have theirs. */
 async function writeProjectOnly(options: InitCommandOptions, io: Io): Promise<ExitCode> {
   const { workflows = false, codeowners = null } = options;
-  const files = projectFiles(join(defaultPath(io.cwd), ".."), { workflows, owner: codeowners }, io.cwd);
+  const files = await projectFiles(join(defaultPath(io.cwd), ".."), { workflows, owner: codeowners }, io.cwd);
   await writePatches(files, io);
   if (files.length === 0) io.stdout.write("There is nothing to write: the files exist already.\n");
   else showNextSteps([], files, options, io);
@@ -155,7 +155,7 @@ async function chooseFiles(
   const workflows = options.workflows ?? (await agrees(offers, "Write workflows for GitHub Actions?"));
   // The merchants' files come last: while one is missing, init can be run again.
   return [
-    ...projectFiles(root, { workflows, owner: options.codeowners ?? null }, io.cwd),
+    ...(await projectFiles(root, { workflows, owner: options.codeowners ?? null }, io.cwd)),
     ...(shared === null ? [] : [sharedPatch(join(root, sharedFile), shared)]),
     ...merchants,
   ];

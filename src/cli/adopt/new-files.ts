@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import { adoptionEdits } from "../../config/adopt/adoption-edits.ts";
 import { mentionValues } from "../../config/adopt/entry-texts.ts";
 import { findUnwritable } from "../../config/adopt/find-unwritable.ts";
@@ -9,6 +9,7 @@ import type { YamlEdit } from "../../config/edit/edit-yaml.ts";
 import { type NewEntry, printMerchantFile } from "../../config/edit/print-value.ts";
 import { jsonSchema } from "../../config/json-schemas.ts";
 import { toRawFile } from "../../config/raw-file.ts";
+import { PROJECT_FILE } from "../../config/schema/project-schema.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import type { Adoption, RoleEntry } from "../../model/adoption.ts";
@@ -147,11 +148,11 @@ export function emptyState(merchant: string, file: string): DesiredState {
 export const SCHEMA_FILE = "schemas/merchant.schema.json";
 
 /** Returns the files of a project besides those of its merchants: without any that exist, but for lines of .gitignore. */
-export function projectFiles(
+export async function projectFiles(
   root: string,
   { workflows, owner }: { readonly workflows: boolean; readonly owner: string | null },
   cwd: string,
-): readonly FilePatch[] {
+): Promise<readonly FilePatch[]> {
   const isNew = ({ file }: FilePatch): boolean => !existsSync(resolve(cwd, file));
   const schema = {
     file: join(root, SCHEMA_FILE),
@@ -162,7 +163,7 @@ export function projectFiles(
     ...[schema].filter(isNew),
     ...ignoreLines(join(root, ".gitignore"), cwd),
     ...(workflows ? workflowFiles(root) : []).filter(isNew),
-    ...(owner === null ? [] : ownersFile(root, owner, cwd)),
+    ...(owner === null ? [] : await ownersFile(root, owner, cwd)),
   ];
 }
 
@@ -206,16 +207,30 @@ function packageFolder(): string {
 const OWNERS_FILES = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"];
 
 /** Returns a file of code owners, if there is none yet. */
-function ownersFile(root: string, owner: string, cwd: string): readonly FilePatch[] {
+async function ownersFile(root: string, owner: string, cwd: string): Promise<readonly FilePatch[]> {
   if (!/^@[\w./-]+$|^[^\s@]+@[^\s@]+$/.test(owner)) {
     throw new RolecallError("usage", `"${oneLine(owner)}" is not a code owner.`, {
       hint: "Name a team such as @org/team, a user such as @name, or an e-mail address.",
     });
   }
   if (OWNERS_FILES.some((file) => existsSync(resolve(cwd, join(root, file))))) return [];
-  const paths = ["/access/", "/shared/", "/.github/"];
+  const folders = ["/access/", "/shared/"];
+  const rules = (await enforcedPaths(resolve(cwd, root))).filter(
+    (path) => !folders.some((folder) => path.startsWith(folder)),
+  );
+  const paths = [...folders, `/${PROJECT_FILE}`, ...rules, "/.github/"];
   const after = paths.map((path) => `${path} ${owner}\n`).join("");
   return [{ file: join(root, ".github/CODEOWNERS"), before: null, after }];
+}
+
+/** Returns the files of the rules that a project enforces, as patterns of code owners. */
+async function enforcedPaths(root: string): Promise<readonly string[]> {
+  if (!existsSync(join(root, PROJECT_FILE))) return [];
+  const { projectRules } = await import("../files/changed-since.ts");
+  const real = realpathSync.native(root);
+  const paths = ((await projectRules(real)) ?? []).map((file) => relative(real, file).split(sep).join("/"));
+  const plain = paths.filter((path) => !path.startsWith("../")).map((path) => path.replaceAll(" ", "\\ "));
+  return [...new Set(plain)].sort().map((path) => `/${path}`);
 }
 
 /** Throws RolecallError if files for GitHub are wanted in a folder where GitHub does not look for them. */

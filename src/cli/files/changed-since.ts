@@ -82,8 +82,8 @@ function yamlBelow(folder: string, known: ReadonlySet<string>): readonly string[
   return [...known].filter((path) => isProjectYaml(path) && path.startsWith(start));
 }
 
-/** Returns the files of the rules that a repository's project enforces; `null` if only the full parser knows them. */
-async function projectRules(root: string): Promise<readonly string[] | null> {
+/** Returns the files of the rules that a repository's project enforces, as absolute paths; `null` if only the full parser knows them. */
+export async function projectRules(root: string): Promise<readonly string[] | null> {
   const text = await readFile(join(root, PROJECT_FILE), "utf8").catch(() => null);
   if (text === null) return [];
   const { value } = await parseYaml(text);

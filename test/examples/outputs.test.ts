@@ -169,3 +169,15 @@ test("docs/commands.md says what the commands' help says; run it with -u to upda
   const page = commandReference(PAGES.get("docs/commands.head.md"), helps);
   await expect(page).toMatchFileSnapshot(join(ROOT, "docs/commands.md"));
 });
+
+const ASKED = /^\| `rolecall ([^`]+)` \| (.+) \|$/gm;
+
+test("the answers in the README's table of questions are what the program prints first", async () => {
+  const [, table = ""] = (PAGES.get("README.md") ?? "").split("## Ask who can do what");
+  const rows = [...(table.split("\n## ")[0] ?? "").matchAll(ASKED)];
+  expect(rows.length).toBeGreaterThan(5);
+  for (const [, command = "", answer = ""] of rows) {
+    const { stdout } = await rolecall(command.split(" "), { cwd: join(ROOT, "examples/retail") });
+    expect([command, stdout.split("\n")[0]?.replaceAll(/ {2,}/g, " ")]).toEqual([command, answer]);
+  }
+});

@@ -329,3 +329,10 @@ test("beside a sheet it says what is missing in it", async () => {
     "The files do not say what these roles grant; --live does: role_employee (1\n  person).\n",
   );
 });
+
+test("a merchant that could not be read is named, and missing in the answer", async () => {
+  await put({ "access/a.yaml": SHOP });
+  const { code, stdout, stderr } = await rolecall(["who", "is", "*", "--live"], { cwd, now, env: {} });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "No merchant was asked.\n" });
+  expect(stderr).toContain("MCA could not be read.\n");
+});

@@ -102,7 +102,7 @@ async function readLive(paths: readonly string[], options: SnapshotOptions, io: 
     io,
   );
   try {
-    showPlans(planned, () => undefined, options, io);
+    showPlans(planned, () => undefined, options, io, "read");
     return {
       source: "live",
       snapshots: plannedOnly(planned).map(({ live, session: { state, environment } }) =>

@@ -29,18 +29,19 @@ export interface ShownPlans {
   readonly complete: boolean;
 }
 
-/** Prints the plans, and on stderr why a merchant has none. */
+/** Prints the plans, and on stderr which merchants could not be `done`, and why. */
 export function showPlans(
   planned: readonly Planned[],
   print: PrintPlans,
   options: { readonly color: boolean },
   io: Io,
+  done: "planned" | "read" = "planned",
 ): ShownPlans {
   const plans = plannedOnly(planned).map(({ plan }) => plan);
   print(plans, unplannedOf(planned));
   const failed = planned.flatMap((one) => (one.status === "failed" ? [one] : []));
   const style = styleFor(io.stderr, io, options.color);
-  if (failed.length > 0) io.stderr.write(`\n${renderUnread("planned", failed, style)}`);
+  if (failed.length > 0) io.stderr.write(`\n${renderUnread(done, failed, style)}`);
   return { plans, complete: plans.length === planned.length };
 }
 

@@ -12,7 +12,7 @@ export function renderOffboarding(
   sole: readonly SoleAccess[],
   style: Style,
 ): string {
-  const blocks = [people.flatMap((person) => personLines(person, style)), soleLines(sole, style)];
+  const blocks = [people.flatMap((person) => personLines(person, style)), soleLines(sole, people, style)];
   return blocks
     .filter((lines) => lines.length > 0)
     .map((lines) => `${lines.join("\n")}\n\n`)
@@ -34,7 +34,11 @@ function personLines({ email, files, live, stays }: OffboardedPerson, style: Sty
   return [...lines, ...hangingLines(left, style.columns, `  ${style.yellow("!")} `, "    ")];
 }
 
-function soleLines(sole: readonly SoleAccess[], style: Style): readonly string[] {
+function soleLines(
+  sole: readonly SoleAccess[],
+  people: readonly OffboardedPerson[],
+  style: Style,
+): readonly string[] {
   const groups = new Map<string, string[]>();
   for (const one of sole) {
     const parts = [
@@ -47,7 +51,8 @@ function soleLines(sole: readonly SoleAccess[], style: Style): readonly string[]
   }
   if (groups.size === 0) return [];
   return [
-    style.bold("Nobody else"),
+    // The files may leave out members, and what predefined roles grant.
+    style.bold(people.some(({ live }) => live === null) ? "Nobody else, by the files" : "Nobody else"),
     ...[...groups].flatMap(([text, merchants]) =>
       hangingLines(`${several(merchants)}: ${text}`, style.columns, "  ", "    "),
     ),

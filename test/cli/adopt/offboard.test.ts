@@ -51,6 +51,11 @@ describe("offboard", () => {
     expect(await text("access/station-road.yaml")).toBe(before);
   });
 
+  test("says that the files alone may not name everybody who can do something", async () => {
+    const { stdout } = await run("ada@example.com", "--check", "--declared");
+    expect(stdout).toContain("Nobody else, by the files\n  MC4F7K2P, MC9Q3T8X: have role_owner\n");
+  });
+
   test("finds people in no file where they are live, whatever the case of their address", async () => {
     const { code, stdout } = await run("Karim.Benali@example.com");
     expect(code).toBe(0);

@@ -48,10 +48,18 @@ export interface RemoteService {
 const CONCURRENCY = 8;
 const RETRY_FOR_MS = 300_000;
 
-/** Prepares a connection to the service; nothing is sent yet. */
+/**
+ * Prepares a connection to the service; nothing is sent yet.
+ *
+ * @throws RangeError if `concurrency` is not a whole number from 1, or `retryFor` is negative.
+ */
 export function openService(options: OpenServiceOptions = {}): RemoteService {
   const { baseUrl, concurrency = CONCURRENCY, retryFor = RETRY_FOR_MS, signal } = options;
   const { onEvent: emit = () => undefined } = options;
+  if (!(Number.isInteger(concurrency) && concurrency > 0)) {
+    throw new RangeError(`concurrency must be a whole number from 1, not ${concurrency}`);
+  }
+  if (!(retryFor >= 0)) throw new RangeError(`retryFor must be a number of ms from 0, not ${retryFor}`);
   const io = libraryIo(options);
   const services = openServices({ concurrency, retryFor, emit, ...(signal && { signal }) }, io);
   const openSession = sessionOpener(services, baseUrl === undefined ? {} : { baseUrl }, io);

@@ -24,3 +24,11 @@ test("the plan of another merchant is not applied", async () => {
   });
   await service.close();
 });
+
+test.each([
+  [{ concurrency: 0 }, "concurrency must be a whole number from 1, not 0"],
+  [{ concurrency: Number.NaN }, "concurrency must be a whole number from 1, not NaN"],
+  [{ retryFor: -1 }, "retryFor must be a number of ms from 0, not -1"],
+])("options with which nothing could be sent are refused: %o", (options, message) => {
+  expect(() => openService({ env, ...options })).toThrow(new RangeError(message));
+});

@@ -172,12 +172,12 @@ test("docs/commands.md says what the commands' help says; run it with -u to upda
 
 const ASKED = /^\| `rolecall ([^`]+)` \| (.+) \|$/gm;
 
-test("the answers in the README's table of questions are what the program prints first", async () => {
+test("the answers in the README's table of questions are lines that the program prints", async () => {
   const [, table = ""] = (PAGES.get("README.md") ?? "").split("## Ask who can do what");
   const rows = [...(table.split("\n## ")[0] ?? "").matchAll(ASKED)];
   expect(rows.length).toBeGreaterThan(5);
   for (const [, command = "", answer = ""] of rows) {
     const { stdout } = await rolecall(command.split(" "), { cwd: join(ROOT, "examples/retail") });
-    expect([command, stdout.split("\n")[0]?.replaceAll(/ {2,}/g, " ")]).toEqual([command, answer]);
+    expect(stdout.split("\n").map((line) => line.trim().replaceAll(/ {2,}/g, " "))).toContain(answer);
   }
 });

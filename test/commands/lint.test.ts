@@ -43,7 +43,7 @@ describe("lint", () => {
     const { code, stdout, stderr } = await rolecall(["lint", "access"], { cwd: RETAIL, now });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatchInlineSnapshot(`
-      "access/station-road.yaml:36:25: warning: yuki.tanaka@example.com holds "Shift Lead", which grants all that "Parcel Desk" does. [redundant-grant]
+      "access/station-road.yaml:36:25: warning: This member also holds "Shift Lead", which grants all that "Parcel Desk" does. [redundant-grant]
           34 |     metadata: { employee_id: "5105" }
           35 |   - email: yuki.tanaka@example.com
         > 36 |     roles: [Shift Lead, Parcel Desk]
@@ -73,6 +73,20 @@ describe("lint", () => {
     ]);
     expect(code).toBe(0);
     expect((await lint("--strict")).code).toBe(2);
+  });
+
+  test("shows what many files have in common once", async () => {
+    for (const code of ["A", "B", "C", "D"]) {
+      const text = SHOP.replace("MCA", `MC${code}`).replace(", { role: Desk, until: 2026-05-31 }", "");
+      await put({ [`access/${code}.yaml`]: text.replace("ada@", `${code}@`) });
+    }
+    const { stdout } = await lint();
+    expect(stdout.match(/warning: .*/g)).toEqual([
+      "warning: A limit of 100% lets a plan remove everything. [idle-guard]",
+      'warning: 4 files declare "Lead" and 1 more role equally. [shareable-roles]',
+      'warning: This member also holds "Lead", which grants all that "Desk" does. [redundant-grant]',
+    ]);
+    expect(stdout).toContain("  Also at access/B.yaml:11:19, access/C.yaml:11:19, access/D.yaml:11:19.\n");
   });
 
   test("says so if there is nothing, and fails for a file with an error", async () => {
@@ -109,6 +123,22 @@ describe("lint", () => {
     expect(JSON.parse(stdout).diagnostics).toMatchObject([
       { code: "unused-domain", file: "shared.yaml", message: expect.stringContaining('"c.example"') },
     ]);
+  });
+
+  test("reports the files of the selected merchants only, also with --shard", async () => {
+    const ended = "members:\n  - { email: a@x.example, roles: [role_employee], until: 2026-01-01 }\n";
+    const codes = ["MCA", "MCB", "MCC", "MCD", "MCE", "MCF", "MCG", "SHOP1", "SHOP2"];
+    for (const code of codes) {
+      await put({ [`access/${code}.yaml`]: `version: 1\nmerchant: ${code}\n${ended}` });
+    }
+    const filesOf = async (...args: readonly string[]): Promise<readonly string[]> => {
+      const { diagnostics } = JSON.parse((await lint("--format", "json", ...args)).stdout);
+      return diagnostics.map(({ file }: { file: string }) => file);
+    };
+    expect(await filesOf("-m", "MCB")).toEqual(["access/MCB.yaml"]);
+    const [one, other] = [await filesOf("--shard", "1/2"), await filesOf("--shard", "2/2")];
+    expect([...one, ...other].sort()).toEqual(codes.map((code) => `access/${code}.yaml`));
+    expect(one.length * other.length).toBeGreaterThan(0);
   });
 
   test("--live reads invitations, MFA and predefined roles; a merchant that cannot be read fails", async () => {

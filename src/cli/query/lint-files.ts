@@ -13,6 +13,7 @@ import { declaredSnapshot, liveSnapshot } from "../../plan/query/access-snapshot
 import { isSensitive } from "../../render/view/risk-view.ts";
 import { tidyFiles } from "../adopt/tidy-files.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";
+import { emptyShard, isInShard } from "../args/shard.ts";
 import { isFileError, type Loaded, loadStates, noneChanged, reachNotes } from "../files/load-states.ts";
 import { ExitCode, type Io } from "../io/io.ts";
 import { planMerchants } from "../session/plan-merchants.ts";
@@ -39,25 +40,35 @@ export async function lintFiles(
 ): Promise<ExitCode> {
   checkUsage(options);
   const now = io.now();
-  const { merchant, changedSince } = options;
-  const loaded = await loadStates(paths, {
+  const { merchant, changedSince, shard } = options;
+  const project = await loadStates(paths, {
     merchants: merchant,
     cwd: io.cwd,
     now,
     everyFile: true,
     ...(changedSince !== undefined && { changedSince }),
   });
+  const states = project.states.filter((state) => shard === undefined || isInShard(state.merchant, shard));
+  const loaded = { ...project, states };
   if (!options.quiet) io.stderr.write(reachNotes(loaded) || noneChanged(options, loaded));
+  if (shard && states.length === 0 && project.states.length > 0) io.stderr.write(emptyShard(shard));
   if (options.fix) return tidyFiles(loaded, options, io);
   const live = options.live ? await readLive(paths, options, io) : { planned: [], failed: false };
   const found = findingsOf(loaded, live.planned, { now, thorough: options.verbose === true });
-  const diagnostics = [...loaded.diagnostics, ...found].toSorted(byPlace);
+  const diagnostics = [...ofSelected(loaded), ...found].toSorted(byPlace);
   const { sources } = loaded;
   const none = `Nothing found in ${counted(sources.length, "file")}.\n`;
   const rules = [...diagnosticTable(), ...lintTable()];
   io.stdout.write(await renderProblems(diagnostics, { sources, rules, none }, options, io));
   if (diagnostics.some(isFileError) || live.failed) return ExitCode.failed;
   return options.strict && diagnostics.length > 0 ? ExitCode.differences : ExitCode.ok;
+}
+
+/** Returns the problems of the selected merchants' files, and the errors of all. */
+function ofSelected({ diagnostics, states, all }: Loaded): readonly Diagnostic[] {
+  if (states.length === all.length) return diagnostics;
+  const files = new Set(states.flatMap(({ origin, included = [] }) => [origin.file, ...included]));
+  return diagnostics.filter(({ severity, file }) => severity === "error" || files.has(file));
 }
 
 function checkUsage({ fix, check, yes, format }: LintCommandOptions): void {

@@ -1,4 +1,4 @@
-import { byCodeUnit, counted, quoted, shellWord } from "../../lib/text.ts";
+import { byCodeUnit, counted, quoted } from "../../lib/text.ts";
 import type { AccessSnapshot } from "../../model/questions.ts";
 import { addressesOf } from "../scope.ts";
 import type { LintContext, LintFinding, LintMerchant } from "./lint-context.ts";
@@ -73,7 +73,7 @@ export function administratorsWithoutMfa({ merchants, isSensitive }: LintContext
       const name = user.email ?? id;
       return [
         {
-          message: `${name} holds ${quoted(role.name)}, with control over access or money, and logs in without MFA.`,
+          message: `${subjectOf(merchant, name)} holds ${quoted(role.name)}, with control over access or money, and logs in without MFA.`,
           hint: `Ask them to turn it on. With the role in "require_mfa", under "policies", every plan says who has not.`,
           origin: originOf(merchant, live.access, name),
           merchants: [merchant.state.merchant],
@@ -94,11 +94,12 @@ export function expiringInvitations({ merchants, now, timeOf }: LintContext): re
       const hasExpired = status === "expired";
       if (!hasExpired && !(status === "pending" && ends - now <= SOON_MS)) return [];
       const name = addressesOf(member)[0] ?? member.id;
+      const whom = isDeclared(merchant, name) ? "this member" : name;
       return [
         {
           message: hasExpired
-            ? `The invitation of ${name} has expired.`
-            : `The invitation of ${name} expires soon, at ${invite?.expiresAt}.`,
+            ? `The invitation of ${whom} has expired.`
+            : `The invitation of ${whom} expires soon, at ${invite?.expiresAt}.`,
           hint: hasExpired ? hintFor(name, merchant) : "Remind them of it: nobody can accept an expired one.",
           origin: originOf(merchant, merchant.live?.access ?? merchant.declared, name),
           merchants: [merchant.state.merchant],
@@ -108,10 +109,19 @@ export function expiringInvitations({ merchants, now, timeOf }: LintContext): re
   );
 }
 
-function hintFor(name: string, { state: { members = [] } }: LintMerchant): string {
-  return members.some(({ email }) => email.toLowerCase() === name.toLowerCase())
-    ? `The next plan shows whether "sync.reinvite" renews it; "rolecall apply --reinvite ${shellWord(name)}" does in any case. Or remove the entry.`
+function hintFor(name: string, merchant: LintMerchant): string {
+  return isDeclared(merchant, name)
+    ? 'The next plan shows whether "sync.reinvite" renews it; "rolecall apply --reinvite" does in any case. Or remove the entry.'
     : "No file lists them.";
+}
+
+/** Names a member, unless the place does: findings of many members are then equal, and shown once. */
+function subjectOf(merchant: LintMerchant, name: string): string {
+  return isDeclared(merchant, name) ? "This member" : name;
+}
+
+function isDeclared({ state: { members = [] } }: LintMerchant, name: string): boolean {
+  return members.some(({ email }) => email.toLowerCase() === name.toLowerCase());
 }
 
 /** Returns the place of a member's entry, else of the merchant. */

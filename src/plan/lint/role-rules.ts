@@ -80,7 +80,7 @@ export function redundantGrants({ merchants }: LintContext): readonly LintFindin
   return merchants.flatMap((merchant) => {
     const permissions = knownPermissions(merchant);
     const names = new Map(merchant.declared.roles.map(({ key, name }) => [key, name]));
-    return merchant.declared.members.flatMap(({ name, held }) => {
+    return merchant.declared.members.flatMap(({ held }) => {
       const effective = held.filter(({ effective: has }) => has);
       return effective.flatMap((grant, index): readonly LintFinding[] => {
         const container = effective.find((one, at) => {
@@ -95,7 +95,7 @@ export function redundantGrants({ merchants }: LintContext): readonly LintFindin
         const [role, other] = [grant, container].map((one) => quoted(names.get(one.role) ?? one.role));
         return [
           {
-            message: `${name} holds ${other}, which grants all that ${role} does.`,
+            message: `This member also holds ${other}, which grants all that ${role} does.`,
             hint: `Without ${role}, they can do the same.`,
             origin,
             merchants: [merchant.state.merchant],

@@ -125,7 +125,7 @@ describe("grants", () => {
 
   test("one whose role another one contains is found", () => {
     expect(found({ states: holding("Lead", "Desk") })).toEqual([
-      'redundant-grant shop.yaml:members.0.roles.1 ada@x holds "Lead", which grants all that "Desk" does.',
+      'redundant-grant shop.yaml:members.0.roles.1 This member also holds "Lead", which grants all that "Desk" does.',
     ]);
     expect(found({ states: holding("Lead") })).toEqual([]);
   });
@@ -194,7 +194,7 @@ describe("members", () => {
         ],
       );
     expect(found({ states: [state], live: with2(false) })).toEqual([
-      'no-mfa shop.yaml:members.0 ada@x holds "Admin", with control over access or money, and logs in without MFA.',
+      'no-mfa shop.yaml:members.0 This member holds "Admin", with control over access or money, and logs in without MFA.',
     ]);
     expect(found({ states: [state], live: with2(null) })).toEqual([]);
     expect(found({ states: [state], live: with2(true) })).toEqual([]);
@@ -215,10 +215,10 @@ describe("members", () => {
         ],
       );
     expect(found({ states: [state], live: waiting("expired", "2026-06-01T00:00:00Z") })).toEqual([
-      "expiring-invitation shop.yaml:members.0 The invitation of ada@x has expired.",
+      "expiring-invitation shop.yaml:members.0 The invitation of this member has expired.",
     ]);
     expect(found({ states: [state], live: waiting("pending", "2026-06-17T00:00:00Z") })).toEqual([
-      "expiring-invitation shop.yaml:members.0 The invitation of ada@x expires soon, at 2026-06-17T00:00:00Z.",
+      "expiring-invitation shop.yaml:members.0 The invitation of this member expires soon, at 2026-06-17T00:00:00Z.",
     ]);
     expect(found({ states: [state], live: waiting("pending", "2026-06-30T00:00:00Z") })).toEqual([]);
   });

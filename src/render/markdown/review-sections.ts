@@ -20,7 +20,7 @@ import {
   riskText,
 } from "../view/equal-text.ts";
 import { countReasons, type FleetRisk, type FleetView, MIN_FLEET } from "../view/fleet-view.ts";
-import type { FindingView, GroupView, PlanView, RefusalView } from "../view/plan-view.ts";
+import type { DeferredView, FindingView, GroupView, PlanView, RefusalView } from "../view/plan-view.ts";
 import { type ChangeOrigin, riskTitle } from "../view/risk-view.ts";
 import { type RuleLine, rulesTitle, ruleTexts } from "../view/rules-view.ts";
 import { blockText, type RiskBlock } from "./fit-review.ts";
@@ -32,6 +32,7 @@ export function groupRisks(input: ReviewInput, fleet: FleetView): readonly RiskB
     ...problems(input, fleet),
     ...refusals(input, fleet),
     ...equalGroups(fleet).map((group) => equalBlock(group, input)),
+    ...(fleet.deferred.length > 0 ? [deferredBlock(fleet.deferred)] : []),
     ...fleet.risks.flatMap((risk) => riskBlock(fleet, risk)),
   ];
 }
@@ -43,6 +44,16 @@ function equalBlock({ title, rows }: GroupView, { command }: ReviewInput): RiskB
     command === "drift" ? `${title}: ${changes}` : `${changes} that are equal at several merchants`;
   const items = rows.map((row) => [...equalLines(row), ...(isWhole(row) ? [] : detailLines(row))]);
   return { title: what, items };
+}
+
+/** Returns the removals that are deferred at several merchants, and what they wait for. */
+function deferredBlock(rows: readonly DeferredView[]): RiskBlock {
+  const items = rows.map((row) => [
+    ...equalLines(row),
+    ...(row.kind === "delete" || isWhole(row) ? [] : detailLines(row)),
+    ...hanging(oneLine(row.until), "    ", "    "),
+  ]);
+  return { title: `${counted(countChanges(rows), "removal")} deferred`, items };
 }
 
 function isWhole(row: RowView): boolean {

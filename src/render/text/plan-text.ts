@@ -91,8 +91,7 @@ function renderBody(
     ...renderRisks(view.risks, style, verbosity),
     ...renderGroups(view, style),
     ...(hidden > 0 ? [`    ${style.dim(moreText(hidden))}`] : []),
-    ...(view.deferred.length > 0 ? ["", `  ${style.bold("Deferred")}`] : []),
-    ...view.deferred.flatMap((row) => renderDeferred(row, style)),
+    ...renderDeferred(view.deferred, style),
   ];
 }
 
@@ -166,7 +165,13 @@ export function renderPasswordVariables(variables: readonly string[], style: Sty
   return wrapText(text, style.columns - 2).map((line) => `  ${line}`);
 }
 
-function renderDeferred(row: DeferredView, style: Style): readonly string[] {
+/** Formats deferred removals, under a title; empty if there are none. */
+export function renderDeferred(rows: readonly DeferredView[], style: Style): readonly string[] {
+  if (rows.length === 0) return [];
+  return ["", `  ${style.bold("Deferred")}`, ...rows.flatMap((row) => renderDeferredRow(row, style))];
+}
+
+function renderDeferredRow(row: DeferredView, style: Style): readonly string[] {
   // What somebody who goes has held stands in the plan that removes them.
   const head = renderRow(row.kind === "delete" ? { ...row, details: [] } : row, style);
   const indent = style.columns < NARROW ? NARROW_INDENT : DETAIL_INDENT;

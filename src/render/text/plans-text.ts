@@ -24,6 +24,7 @@ import {
 import { accessText, renderTotals } from "./impact-text.ts";
 import {
   isEmptyPlan,
+  renderDeferred,
   renderFileOverrides,
   renderFindings,
   renderGroups,
@@ -198,6 +199,8 @@ function renderShared(fleet: FleetView, style: Style): readonly string[] {
   return [
     ...renderGroups({ groups }, style),
     ...more(hidden, style),
+    ...renderDeferred(fleet.deferred.slice(0, MESSAGES_SHOWN), style),
+    ...more(fleet.deferred.length - MESSAGES_SHOWN, style),
     ...renderFleetRisks(fleet, style),
     ...renderFleetImpact(fleet, style),
   ];

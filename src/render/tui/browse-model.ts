@@ -95,7 +95,7 @@ export function browseModel(plans: readonly Plan[]): BrowseModel {
         ...one,
         groups,
         grouped: new Set([...inGroups, ...inShared]),
-        hasOwn: own !== undefined && hasMore(own),
+        hasOwn: one.plan.deferred.length > 0 || (own !== undefined && hasMore(own)),
       };
     }),
   };

@@ -223,18 +223,25 @@ function equalRows(
     new Set(permissions.flatMap((detail) => detail.removed)),
   ];
   const members = places.flatMap((at) => views[at]?.impact.members ?? []);
-  const here = new Set(places);
-  const codes = (isHere: boolean): readonly string[] =>
-    views.flatMap(({ merchant }, at) => (here.has(at) === isHere ? [merchant] : []));
   return {
     names,
-    merchants: codes(true),
-    others: codes(false),
+    ...merchantsAt(places, views),
     changes: all.length,
     rows: all.map(({ item }) => item.row),
     gain: members.filter(({ gained }) => gained.some((one) => added.has(one))).length,
     lose: members.filter(({ lost }) => lost.some((one) => removed.has(one))).length,
   };
+}
+
+/** Returns the codes of the merchants at some places, and of the others. */
+export function merchantsAt(
+  places: readonly number[],
+  views: readonly PlanView[],
+): Pick<EqualRows, "merchants" | "others"> {
+  const here = new Set(places);
+  const codes = (isHere: boolean): readonly string[] =>
+    views.flatMap(({ merchant }, at) => (here.has(at) === isHere ? [merchant] : []));
+  return { merchants: codes(true), others: codes(false) };
 }
 
 /** Cuts groups to a number of rows, and counts the changes of the others; what is dangerous is kept first. */

@@ -6,12 +6,14 @@ import {
   groupEqual,
   inOrder,
   MIN_SHARED,
+  merchantsAt,
   type Occurrence,
   occurrencesOf,
   shareRows,
 } from "./equal-changes.ts";
 import {
   changesOf,
+  type DeferredView,
   type FindingView,
   type GroupView,
   joinSame,
@@ -38,6 +40,8 @@ export interface FleetView<View extends PlanView = PlanView> {
   readonly risks: readonly FleetRisk[];
   /** Rows that stand for equal changes at several merchants, the dangerous ones first. */
   readonly groups: readonly GroupView[];
+  /** Rows that stand for equal deferred removals at several merchants. */
+  readonly deferred: readonly DeferredView[];
   readonly refusals: readonly Equal<RefusalView>[];
   readonly overridden: readonly Equal<RefusalView>[];
   readonly errors: readonly Equal<FindingView>[];
@@ -136,6 +140,7 @@ export function fleetView<View extends PlanView>(
     };
   };
   const people = share(({ impact }) => impact.members, namedImpact);
+  const deferred = share(({ deferred: items }) => items, namedDeferred);
   // Without a run there is an override for each plan only.
   const refusals = share(
     ({ refusals: items }) => items,
@@ -155,6 +160,7 @@ export function fleetView<View extends PlanView>(
       view: {
         ...view,
         groups,
+        deferred: deferred.own(at),
         refusals: kept,
         overridden: overridden.own(at),
         overrides: kept.length === 0 ? null : view.overrides,
@@ -174,6 +180,7 @@ export function fleetView<View extends PlanView>(
     people: people.shared,
     risks: fleetRisks(views),
     groups: rows.shared,
+    deferred: deferred.shared.map((group) => joinedDeferred(group, views)),
     refusals: refusals.shared.map(wholeMessage),
     overridden: overridden.shared.map(wholeMessage),
     errors: errors.shared.map(wholeMessage),
@@ -206,6 +213,23 @@ function hasOwn({ groups, deferred, refusals, overridden, errors, warnings, impa
 function namedImpact({ name, ...access }: MemberImpact): { readonly name: string; readonly key: string } {
   const { gained, lost, unknownGained, unknownLost } = access;
   return { name, key: JSON.stringify([gained, lost, unknownGained, unknownLost]) };
+}
+
+function namedDeferred({ resource, kind, name, remark, details, until }: DeferredView): {
+  readonly name: string;
+  readonly key: string;
+} {
+  return { name, key: JSON.stringify([resource, kind, name, remark, details, until]) };
+}
+
+function joinedDeferred(
+  { item, all, names, places }: Equal<DeferredView>,
+  views: readonly PlanView[],
+): DeferredView {
+  const rows = all.map((one) => one.item);
+  // What a deferred removal takes from people is no effect of the plan.
+  const equal = { names, ...merchantsAt(places, views), changes: all.length, rows, gain: 0, lose: 0 };
+  return { ...item, equal };
 }
 
 function namedRefusal({ rule, code, name, message, hint }: RefusalView): {

@@ -193,7 +193,13 @@ describe("a review that would be too large leaves out", () => {
   const gone = Array.from({ length: 60 }, (_, index) => liveRole(`role_${index}`, `Role ${index}`));
   const cleared = planOf(desired({ roles: [] }), live(gone));
   const edited = planOf(
-    desired({ merchant: "MC90", roles: [role("Solo", { permissions: ["sell", "count"] })] }),
+    desired({
+      merchant: "MC90",
+      roles: [role("Solo", { permissions: ["sell", "count"] })],
+      members: Array.from({ length: 30 }, (_, index) =>
+        member(`solo${index}@example.com`, { roles: ["Solo"] }),
+      ),
+    }),
     live([liveRole("role_1", "Solo", { permissions: ["sell"] })]),
   );
   const views = [

@@ -60,6 +60,34 @@ describe("equal changes of many merchants", () => {
     expect(fleet.risks.map(({ items, merchants }) => [items.length, merchants])).toEqual([[2700, 300]]);
   });
 
+  test("are one row where they are deferred, too, in text and Markdown", () => {
+    const owner = liveMember("mem_1", "old@example.com", { roles: ["role_owner"] });
+    const plans = Array.from({ length: 30 }, (_, index) => {
+      const next = index === 4 ? "other@example.com" : "next@example.com";
+      const want = desired({ merchant: code(index), members: [member(next, { roles: ["role_owner"] })] });
+      return planView(planOf(want, live([liveRole("role_owner", "Owner", { predefined: true })], [owner])));
+    });
+    const fleet = fleetView(plans);
+    expect(fleet.deferred.map(words)).toEqual([
+      "old@example.com (not in the file) | 29 merchants (all but MC5) | ",
+    ]);
+    expect(fleet.own.map(({ view }) => [view.merchant, view.deferred.length])).toEqual([["MC5", 1]]);
+    expect(renderPlans(plans, PLAIN)).toContain(`
+  Deferred
+    - delete old@example.com (not in the file) in 29 merchants (all but MC5)
+             waits until next@example.com has accepted: "Owner" would have too
+             few holders
+`);
+    expect(renderPlans(plans, PLAIN)).toContain("30 removals deferred.");
+    const review = renderReview({ command: "plan", views: plans, unplanned: [], fileErrors: 0 }, 60_000);
+    expect(review).toContain(`### 29 removals deferred
+
+\`\`\`diff
+- delete old@example.com (not in the file) in 29 merchants (all but MC5)
+    waits until next@example.com has accepted: "Owner" would have too few holders
+`);
+  });
+
   test("name the few merchants without them, else the first that have them", () => {
     const few = fleetView(chain(40, (index) => ({ gains: [3, 17].includes(index) ? [] : ["payouts_edit"] })));
     expect(rowsOf(few).map(words)).toEqual([

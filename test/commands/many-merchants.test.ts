@@ -88,3 +88,33 @@ test("a quiet apply has a total, and one line for all merchants where nothing re
   expect(stdout).toContain("2 merchants: 2 changes done.\n✓ 2 merchants: verified, no changes remain.\n");
   expect(stdout).not.toMatch(/^.*MC1.*(?:done|verified)/m);
 });
+
+test("an apply of many merchants has a line for each change, and tells at the end only what did not go well", async () => {
+  const codes = Array.from({ length: 21 }, (_, index) => `MCM${index}`);
+  const folder = await mkdtemp(join(tmpdir(), "rolecall-more-"));
+  await mkdir(join(folder, "access"));
+  for (const code of codes) await writeFile(join(folder, "access", `${code}.yaml`), file(code));
+  const seed = SEED.replace(/^ {2}- .*(?:\n {2}- .*code.*)*/m, () =>
+    codes
+      .map((code) => `  - { code: ${code}, members: [{ email: owner@example.com, roles: [role_owner] }] }`)
+      .join("\n"),
+  );
+  await writeFile(join(folder, "seed.yaml"), seed);
+  const own = await startSandbox(["--seed", join(folder, "seed.yaml")]);
+  const applied = async (...options: readonly string[]) => {
+    await fetch(`${own.url}/_sandbox/reset`, { method: "POST" });
+    const { stdout, code } = await rolecall(["apply", "--yes", ...options], { cwd: folder, env: own.env });
+    expect(code).toBe(0);
+    return stdout;
+  };
+  const brief = await applied();
+  expect(brief.match(/^✓ MCM\d+ {2}role Cashier created$/gm)).toHaveLength(21);
+  expect(brief).toMatch(
+    /\n21 merchants: 21 changes done\.\n✓ 21 merchants: verified, no changes remain\.\n$/,
+  );
+  expect(brief).not.toMatch(/^.*MCM\d+: (?:1 change done|verified)/m);
+  const verbose = await applied("--verbose");
+  expect(verbose.match(/^.*MCM\d+: (?:1 change done|verified, no changes remain)\.$/gm)).toHaveLength(42);
+  await own.stop();
+  await rm(folder, { recursive: true });
+});

@@ -229,7 +229,7 @@ function textReporter(
 ): ApplyReporter {
   const style = styleFor(io.stdout, io, options.color);
   let isStopped = false;
-  // If quiet, merchants where all went well are counted.
+  // If quiet, and of many, merchants where all went well are counted: their changes have had their lines.
   let isBrief = false;
   let clean = 0;
   return {
@@ -244,7 +244,7 @@ function textReporter(
     results: (ends, cause) => {
       const several = ends.length > 1;
       isStopped = cause !== null;
-      isBrief = several && options.quiet === true;
+      isBrief = several && (options.quiet === true || (ends.length > MAX_ENDS && options.verbose !== true));
       for (const { merchant, result } of ends)
         if (!isBrief || result.status !== "done")
           io.stdout.write(renderApplyResult(merchant, result, cause, style, several));
@@ -279,6 +279,9 @@ function textReporter(
     say,
   };
 }
+
+/** Maximum number of merchants that have lines of their own at the end although all went well. */
+const MAX_ENDS = 20;
 
 /** Maximum number of changes with lines of their own on a terminal; above it only failures have one. */
 const MAX_LINES = 200;

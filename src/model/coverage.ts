@@ -52,7 +52,7 @@ export type SuggestedRule =
  */
 export interface UnnoticedGroup {
   readonly change: "role-given" | "role-taken" | "permission-given" | "permission-taken";
-  /** The role, with its id if it is known; `null` where roles are the subjects. */
+  /** The role, with the id of a predefined one; `null` where roles are the subjects. */
   readonly role: { readonly name: string; readonly id: string | null } | null;
   /** The permission that is given; `null` for the other kinds. */
   readonly permission: string | null;

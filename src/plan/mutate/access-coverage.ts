@@ -1,3 +1,4 @@
+import { byCodeUnit } from "../../lib/text.ts";
 import type { RuleCoverage, SuggestedRule, UnnoticedGroup } from "../../model/coverage.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Judged } from "../judge/checks.ts";
@@ -72,18 +73,17 @@ function grantGroup(at: number, isHeld: boolean, world: CoverageWorld, judge: Ju
   const stranger = people.length - 1;
   const unnoticed = judged.filter(({ isUnnoticed }) => isUnnoticed).map(({ person }) => person);
   const holders = role?.holders.length ?? 0;
-  const name = role?.key.startsWith("role_") ? role.key : (role?.name ?? "");
   return {
     change: isHeld ? "role-taken" : "role-given",
-    role: { name: role?.name ?? "", id: role?.id ?? null },
+    role: { name: role?.name ?? "", id: role?.custom ? null : (role?.id ?? null) },
     permission: null,
     grants: role?.known ? [...role.grants].map((one) => world.permissions[one] ?? "") : null,
     subjects: unnoticed.filter((one) => one !== stranger).map((one) => people[one]?.access.name ?? ""),
     toAnybody: unnoticed.includes(stranger),
     of: judged.length,
     suggestion: isHeld
-      ? { kind: "min-holders", role: name, min: holders }
-      : { kind: "max-holders", role: name, max: holders },
+      ? { kind: "min-holders", role: nameInRules(role), min: holders }
+      : { kind: "max-holders", role: nameInRules(role), max: holders },
   };
 }
 
@@ -113,7 +113,7 @@ function takenGroup(at: number, { roles, permissions }: CoverageWorld, judge: Ju
   });
   return {
     change: "permission-taken",
-    role: { name: role?.name ?? "", id: role?.id ?? null },
+    role: { name: role?.name ?? "", id: role?.custom ? null : (role?.id ?? null) },
     permission: null,
     grants: null,
     subjects: judged.flatMap(({ permission, isUnnoticed }) =>
@@ -123,6 +123,11 @@ function takenGroup(at: number, { roles, permissions }: CoverageWorld, judge: Ju
     of: judged.length,
     suggestion: { kind: "protect", role: role?.name ?? "" },
   };
+}
+
+/** Returns the name of a role in rules: the id of a predefined one. */
+function nameInRules(role: WorldRole | undefined): string {
+  return (role?.custom ? null : role?.id) ?? role?.name ?? "";
 }
 
 /** The most addresses in a suggested check; beyond it names roles. */
@@ -135,14 +140,26 @@ const MOST_ADDRESSES = 3;
 function onlyToday(permission: number, { roles, people, permissions }: CoverageWorld): SuggestedRule {
   const granting = roles.filter(({ grants, holders }) => grants.has(permission) && holders.length > 0);
   const unclear = roles.filter(({ known, holders }) => !known && holders.length > 0);
-  const holders = [...new Set(granting.flatMap((role) => role.holders))];
+  const holders = firstHolders(granting, MOST_ADDRESSES + 1);
   const addresses = holders.map((at) => people[at]?.access.email ?? null);
-  const entry = ({ key, name }: WorldRole): string => `role:${key.startsWith("role_") ? key : name}`;
-  const named = addresses.filter((address) => address !== null);
-  const isFew = named.length <= MOST_ADDRESSES && named.length === addresses.length;
+  const entry = (role: WorldRole): string => `role:${nameInRules(role)}`;
+  const named = addresses.filter((address) => address !== null).sort(byCodeUnit);
+  const isFew = holders.length <= MOST_ADDRESSES && named.length === holders.length;
   return {
     kind: "only",
     can: permissions[permission] ?? "",
     only: [...(isFew ? named : granting.map(entry)), ...unclear.map(entry)],
   };
+}
+
+/** Returns the holders of roles, at most so many. */
+function firstHolders(roles: readonly WorldRole[], most: number): readonly number[] {
+  const found = new Set<number>();
+  for (const { holders } of roles) {
+    for (const at of holders) {
+      found.add(at);
+      if (found.size === most) return [...found];
+    }
+  }
+  return [...found];
 }

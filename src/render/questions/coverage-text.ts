@@ -19,7 +19,7 @@ import {
 export function renderChecked(view: CheckedView, style: Style, verbose: boolean): string {
   const isCovered = view.merchants.some(({ coverage }) => coverage !== null);
   const blocks = [
-    rulesLines(view, style, verbose),
+    rulesLines(view, style, { verbose, isCovered }),
     ...(isCovered ? [...unnoticedBlocks(view, style, verbose), idleLines(view, style)] : []),
   ];
   return `${blocks
@@ -28,24 +28,51 @@ export function renderChecked(view: CheckedView, style: Style, verbose: boolean)
     .join("\n\n")}\n`;
 }
 
-function rulesLines({ merchants, placeOf }: CheckedView, style: Style, verbose: boolean): readonly string[] {
-  return merchants.flatMap(({ merchant, judged }) => {
-    const broken = judged.filter(({ violations }) => violations.length > 0);
-    const title =
-      judged.length === 0
-        ? "no policies and no checks"
-        : broken.length === 0
-          ? `${counted(judged.length, "policy or check", "policies and checks")} ${judged.length === 1 ? "holds" : "hold"}`
-          : `${broken.length} of ${counted(judged.length, "policy or check", "policies and checks")} ${broken.length === 1 ? "is" : "are"} broken`;
-    const paint = broken.length > 0 ? style.red : style.bold;
-    return [
-      ...hangingLines(`${oneLine(merchant)}: ${title}`, style.columns, "", "  ").map(paint),
-      ...(verbose ? judged : broken).flatMap(({ rule, violations }) => [
-        ...ruleLines(rule, placeOf, violations.length > 0 ? "broken  " : "ok  ", style),
-        ...violations.flatMap((one) => hangingLines(oneLine(one), style.columns, "    ", "      ")),
-      ]),
-    ];
-  });
+/** Returns the merchants with broken rules, and how many rules hold at the others; with `verbose` every rule. */
+function rulesLines(
+  { merchants, placeOf }: CheckedView,
+  style: Style,
+  { verbose, isCovered }: { readonly verbose: boolean; readonly isCovered: boolean },
+): readonly string[] {
+  const isBroken = ({ judged }: CheckedMerchant): boolean =>
+    judged.some(({ violations }) => violations.length > 0);
+  const shown = verbose || merchants.length === 1 ? merchants : merchants.filter(isBroken);
+  const others = merchants.filter((one) => !shown.includes(one));
+  const lines = shown.flatMap((one) => [
+    ...hangingLines(`${oneLine(one.merchant)}: ${holdText([one])}`, style.columns, "", "  ").map(
+      isBroken(one) ? style.red : style.bold,
+    ),
+    ...one.judged.flatMap(({ rule, violations }) => [
+      ...(verbose || violations.length > 0
+        ? ruleLines(rule, placeOf, violations.length > 0 ? "broken  " : "ok  ", style)
+        : []),
+      ...(verbose ? violations : violations.slice(0, MOST_VIOLATIONS)).flatMap((text) =>
+        hangingLines(oneLine(text), style.columns, "    ", "      "),
+      ),
+      ...(verbose || violations.length <= MOST_VIOLATIONS
+        ? []
+        : [style.dim(`    ${moreText(violations.length - MOST_VIOLATIONS)}`)]),
+    ]),
+  ]);
+  // Where all is well, the answer to the question comes first.
+  if (isCovered && !verbose && !merchants.some(isBroken)) return [];
+  if (others.length === 0) return lines;
+  const which =
+    shown.length === 0 ? counted(others.length, "merchant") : counted(others.length, "other merchant");
+  return [...lines, ...hangingLines(`${which}: ${holdText(others)}`, style.columns, "", "  ")];
+}
+
+/** The most violations of one rule that are shown. */
+const MOST_VIOLATIONS = 5;
+
+/** "6 policies and checks hold", "1 of 6 policies and checks is broken". */
+function holdText(merchants: readonly CheckedMerchant[]): string {
+  const judged = merchants.flatMap((one) => one.judged);
+  const broken = judged.filter(({ violations }) => violations.length > 0).length;
+  if (judged.length === 0) return "no policies and no checks";
+  const all = counted(judged.length, "policy or check", "policies and checks");
+  if (broken > 0) return `${grouped(broken)} of ${all} ${broken === 1 ? "is" : "are"} broken`;
+  return `${all} ${judged.length === 1 ? "holds" : "hold"}`;
 }
 
 function ruleLines(
@@ -223,7 +250,9 @@ function idleLines({ merchants, placeOf }: CheckedView, style: Style): readonly 
   }
   if (joined.size === 0) return [];
   return [
-    style.bold(`Rules that no one or two changes break (${joined.size})`),
+    ...hangingLines(`Rules that no one or two changes break: ${joined.size}`, style.columns, "", "  ").map(
+      style.bold,
+    ),
     ...[...joined.values()].flatMap(({ one, at }) => {
       const where =
         merchants.length === 1

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { PREDEFINED_ROLES } from "../../../src/model/live.ts";
 import { type Ended, rolecall, startSandbox } from "../../support/rolecall.ts";
 
 let folder = "";
@@ -24,6 +25,12 @@ describe("check", () => {
     expect((await check("--verbose")).stdout).toContain(
       "  ok  can payouts_edit: only ada@x.example (access/mc0demo1.yaml:10)\n",
     );
+  });
+
+  test("counts the rules of several merchants together", async () => {
+    for (const code of ["MC1", "MC2", "MC3"]) await shop(code, RULES);
+    expect((await check()).stdout).toBe("3 merchants: 3 policies and checks hold\n");
+    expect((await check("--verbose")).stdout.split("\n")).toHaveLength(7);
   });
 
   test("refuses live access that breaks a rule", async () => {
@@ -54,8 +61,6 @@ describe("check --coverage", () => {
     expect(code).toBe(0);
     expect(stdout).toBe(
       [
-        "MC0DEMO1: 1 policy or check holds",
-        "",
         "13 of 16 single changes would go unnoticed: no check, policy or guard would",
         "  refuse them.",
         "",
@@ -106,12 +111,33 @@ describe("check --coverage", () => {
     const { stdout } = await check("--coverage");
     expect(stdout).toContain(
       [
-        "Rules that no one or two changes break (1)",
+        "Rules that no one or two changes break: 1",
         "  can payouts_edit: at most 7 (access/mc0demo1.yaml:10)",
         "    The limit is 7, with 1 holder today; two changes make it 3.",
         "",
       ].join("\n"),
     );
+  });
+
+  test("judges what is live, where the permissions of all roles are known", async () => {
+    await shop("MC0DEMO1", RULES);
+    const sandbox = await startSandbox();
+    try {
+      const { stdout } = await rolecall(["check", "--coverage", "--live", "--format", "json"], {
+        cwd: folder,
+        env: sandbox.env,
+      });
+      const { source, merchants } = JSON.parse(stdout);
+      expect(source).toBe("live");
+      const groups: readonly { sensitivity: string; suggestion: { yaml: string } }[] =
+        merchants[0].coverage.groups;
+      expect(groups.some(({ sensitivity }) => sensitivity === "administrator")).toBe(true);
+      // A custom role is named, not by its id.
+      const ids = groups.flatMap(({ suggestion }) => suggestion.yaml.match(/role_\w+/g) ?? []);
+      expect(ids.filter((id) => !PREDEFINED_ROLES.includes(id))).toEqual([]);
+    } finally {
+      await sandbox.stop();
+    }
   });
 
   test("joins what several merchants have in common", async () => {

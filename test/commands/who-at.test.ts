@@ -276,3 +276,17 @@ test("it can be asked from a folder above the repository, but not about another 
   expect(other).toMatchObject({ code: 1, stdout: "" });
   expect(other.stderr).toContain(`--at: ${outside} is not in the repository `);
 });
+
+test("it can be asked about the root of the repository, and after the folder of the files is gone", async () => {
+  await put({ "access/shop.yaml": file("A") });
+  commit(START);
+  const ask = (...paths: readonly string[]) =>
+    rolecall(["who", "is", "*", ...paths, "--at", "2026-03-01", "--format", "json"], {
+      cwd,
+      now: () => LATER,
+    });
+  const found = { since: { time: new Date(START).toISOString() }, grantedAt: [{ file: "access/shop.yaml" }] };
+  expect(JSON.parse((await ask(".")).stdout).answers).toMatchObject([found]);
+  await rm(join(cwd, "access"), { recursive: true });
+  expect(JSON.parse((await ask()).stdout).answers).toMatchObject([found]);
+});

@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { dirname, join, posix, relative, resolve, sep } from "node:path";
+import { join, posix, relative, resolve, sep } from "node:path";
 import { type LoadedMerchants, loadMerchants } from "../../config/load-merchants.ts";
 import type { ReadResult, ReadSource } from "../../config/load-sources.ts";
 import { oneLine } from "../../lib/escape.ts";
@@ -12,6 +11,7 @@ import { DEFAULT_PATH, defaultPath, isProjectYaml } from "./find-files.ts";
 import {
   type Blobs,
   commitReader,
+  existingFolder,
   openBlobs,
   openRepository,
   type Repository,
@@ -41,7 +41,7 @@ export async function loadFilesAt(
   paths: readonly string[],
   { merchants, cwd }: { readonly merchants: readonly string[]; readonly cwd: string },
 ): Promise<PastFiles> {
-  const repository = await openRepository(folderOf(paths, cwd), "--at");
+  const repository = await openRepository(existingFolder(resolve(cwd, paths[0] ?? "access")), "--at");
   const commit = await lastCommitAt(moment, repository);
   const blobs = openBlobs(repository.root);
   try {
@@ -101,14 +101,6 @@ export async function loadFilesAt(
 }
 
 const SHORT = 12;
-
-/** Returns the folder in whose repository the files are: the first path may no longer exist. */
-function folderOf(paths: readonly string[], cwd: string): string {
-  let folder = resolve(cwd, paths[0] ?? "access");
-  do folder = dirname(folder);
-  while (!existsSync(folder));
-  return folder;
-}
 
 async function lastCommitAt(moment: number, { git, shallow }: Repository): Promise<PastCommit> {
   const until = `--min-age=${Math.floor(moment / 1000)}`;

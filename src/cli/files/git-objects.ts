@@ -1,4 +1,5 @@
 import { execFile, spawn } from "node:child_process";
+import { statSync } from "node:fs";
 import { basename, dirname, join, posix, relative, sep } from "node:path";
 import { promisify } from "node:util";
 import type { ReadSource } from "../../config/load-sources.ts";
@@ -19,6 +20,13 @@ export interface Repository {
   /** True if older commits are missing. */
   readonly shallow: boolean;
   readonly git: Git;
+}
+
+/** Returns the innermost folder on the way to a path that exists: what is in the history may be gone. */
+export function existingFolder(path: string): string {
+  let folder = path;
+  while (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) folder = dirname(folder);
+  return folder;
 }
 
 /** Finds the repository of a folder; throws RolecallError, which names the option that needs it. */

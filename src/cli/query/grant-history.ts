@@ -6,6 +6,7 @@ import type { GrantSince } from "../../render/questions/answer-formats.ts";
 import { decodeUtf8, isProjectYaml } from "../files/find-files.ts";
 import {
   type Blobs,
+  existingFolder,
   openBlobs,
   openRepository,
   type Repository,
@@ -37,7 +38,9 @@ export async function traceGrants(
   const unknown = grants.map(() => null);
   const [first] = grants;
   if (first === undefined) return unknown;
-  const repository = await openRepository(dirname(resolve(cwd, first.file)), "since").catch(() => null);
+  const repository = await openRepository(existingFolder(dirname(resolve(cwd, first.file))), "since").catch(
+    () => null,
+  );
   if (repository === null) return unknown;
   const blobs = openBlobs(repository.root);
   try {

@@ -130,6 +130,7 @@ function scalarHint(path: Path, value: number | boolean): string {
 
 /** Returns a hint on the form of an address, or the address inside the value. */
 export function addressIn(value: unknown): string {
+  if (String(value).includes("*")) return "A pattern stands for nobody here: write each address.";
   const inside = /<([^<>]+)>/.exec(String(value))?.[1];
   return inside === undefined
     ? "It has one @ and a domain, such as ada@example.com."

@@ -15,6 +15,7 @@ import {
   MERCHANT,
   matching,
   metadata,
+  oneEmailAddress,
   optional,
   ROLE_ID,
   text,
@@ -217,7 +218,7 @@ const member = described(
 /** The schema of an entry of `leavers`. */
 const leaver = described(
   z.strictObject({
-    email: described(emailAddress(), {
+    email: described(oneEmailAddress(), {
       title: "E-mail address",
       description: "The address of the person, case-insensitive.",
       examples: ["karim@example.com"],

@@ -21,6 +21,9 @@ export const text = () => matching(NOT_BLANK, "blank-text").check(z.regex(ONE_LI
 /** An e-mail address. */
 export const emailAddress = () => matching(EMAIL, "bad-email");
 
+/** An e-mail address, where a pattern with `*` would go unnoticed. */
+export const oneEmailAddress = () => matching(ONE_EMAIL, "bad-email");
+
 /** The name of an environment variable. */
 export const environmentVariable = () => matching(VARIABLE, "bad-env-name");
 
@@ -88,8 +91,13 @@ export const DOMAIN =
 const PART = String.raw`[^\s@<>()[\]\\,;:"\p{Cc}\p{Cf}\p{Cs}`;
 const QUOTED = String.raw`"(?:[^"\\\p{Cc}\p{Cf}\p{Cs}]|\\[^\p{Cc}\p{Cf}\p{Cs}])+"`;
 
+const ADDRESS = String.raw`(?:${PART}]+|${QUOTED})@(?:${PART}.]+\.)+${PART}.]{2,}$`;
+
 /** An e-mail address. */
-export const EMAIL = new RegExp(`^(?:${PART}]+|${QUOTED})@(?:${PART}.]+\\.)+${PART}.]{2,}$`, "u");
+export const EMAIL = new RegExp(`^${ADDRESS}`, "u");
+
+/** An e-mail address that nobody could take for a pattern of addresses. */
+const ONE_EMAIL = new RegExp(String.raw`^(?![^"]*\*)${ADDRESS}`, "u");
 
 /** Returns why a path cannot be included, without looking for the file; null if it can. */
 export function includeMistake(path: string): "absolute" | "backslash" | "pattern" | "ending" | null {

@@ -144,6 +144,11 @@ export function conflictProblem(text: string): readonly Problem[] | null {
       [begun, divided] = [-1, false];
     }
   }
+  const rest = /^(?:<{7}|>{7}) /m.exec(text);
+  if (conflicts.length === 0 && rest !== null) {
+    // What is left of a conflict that somebody resolved in part.
+    conflicts.push({ start: rest.index, end: rest.index + "<<<<<<<".length });
+  }
   const [first, ...others] = conflicts;
   return first === undefined
     ? null

@@ -112,7 +112,7 @@ function unnoticedBlocks(
     merchants.reduce((total, one) => total + of(one), 0);
   const changes = sum(({ coverage }) => coverage?.changes ?? 0);
   const unnoticed = sum(({ coverage }) => coverage?.unnoticed ?? 0);
-  const title = `${grouped(unnoticed)} of ${grouped(changes)} single changes would go unnoticed: no check, policy or guard would refuse them.`;
+  const title = `${grouped(unnoticed)} of ${grouped(changes)} single changes would go unnoticed.`;
   const joined = joinGroups(merchants);
   const blocks = SENSITIVITIES.map((sensitivity): readonly string[] => {
     const all = joined.filter((group) => group.sensitivity === sensitivity);

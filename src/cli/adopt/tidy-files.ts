@@ -71,7 +71,11 @@ function countEdits(drafts: readonly Draft[]): number {
 async function provedEdits(drafts: readonly Draft[], loaded: Loaded, io: Io): Promise<readonly Draft[]> {
   const possible = drafts.map((draft) => ({
     ...draft,
-    edits: draft.edits.filter((edit) => "text" in editYaml(draft.text, [edit])),
+    // Each attempt reads the file again.
+    edits:
+      "text" in editYaml(draft.text, draft.edits)
+        ? draft.edits
+        : draft.edits.filter((edit) => "text" in editYaml(draft.text, [edit])),
   }));
   if (countEdits(possible) === 0) return [];
   const unproved = await filesInDoubt(possible, loaded, io);

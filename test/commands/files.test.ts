@@ -114,6 +114,18 @@ describe("validate", () => {
   });
 });
 
+test("validate of the project's file alone checks it, with all that it binds", async () => {
+  await put("access/shop.yaml", "version: 1\nmerchant: MC1\n");
+  await put("rolecall.yaml", "version: 1\nenforced: []\n");
+  const broken = await rolecall(["validate", "rolecall.yaml"], { cwd });
+  expect(broken.stdout).toContain('Did you mean "enforce"?');
+  expect(broken.code).toBe(1);
+  await put("rolecall.yaml", 'version: 1\nenforce:\n  - files: ["access/**"]\n');
+  const { code, stdout, stderr } = await rolecall(["validate", "rolecall.yaml"], { cwd });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "rolecall.yaml reaches 1 merchant: MC1.\n" });
+  expect(stdout).toContain("valid.\n");
+});
+
 describe("fmt", () => {
   test("formats the project's file with the merchants' files, and reports its errors", async () => {
     await put("access/shop.yaml", "version: 1\nmerchant: MC1\n");

@@ -7,6 +7,7 @@ import type { LiveMember, LiveState } from "../../model/live.ts";
 import type { MemberChange, MemberImage, Plan } from "../../model/plan.ts";
 import { withFingerprint } from "../../plan/fingerprint.ts";
 import type { Io } from "../io/io.ts";
+import { isKey } from "../session/connection.ts";
 import { globMatcher, type PlanResult, type Session, type UnplannedMerchant } from "../session/session.ts";
 
 /** A plan with its live state and its merchant's file. */
@@ -151,6 +152,15 @@ export function passwordsFor(
   const created = plans.flatMap(passwordVariables);
   const rotated = rotations.map(({ passwordEnv }) => passwordEnv);
   const needed = [...new Set([...created, ...rotated])].sort();
+  const keys = needed.filter((name) => isKey(env[name] ?? "") || name.startsWith("ROLECALL_API_KEY"));
+  if (keys.length > 0) {
+    // A file decides the variable, and the password goes to the service.
+    throw new RolecallError(
+      "password-missing",
+      `${keys.join(", ")} cannot be a password: ${keys.length === 1 ? "it is" : "these are"} for an API key.`,
+      { hint: "Name another variable under password_env. Nothing was changed." },
+    );
+  }
   const unset = needed.filter((name) => lengthOf(name) === 0);
   const short = needed.filter((name) => lengthOf(name) > 0 && lengthOf(name) < SHORTEST_PASSWORD);
   if (unset.length + short.length > 0) {

@@ -1,7 +1,9 @@
+import { basename } from "node:path";
 import { changedMerchants } from "../../config/changed-merchants.ts";
 import { type LoadedMerchants, loadMerchants } from "../../config/load-merchants.ts";
 import type { ProjectAccess } from "../../config/load-project.ts";
 import type { LoadHooks } from "../../config/load-sources.ts";
+import { PROJECT_FILE } from "../../config/schema/project-schema.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { suggest } from "../../lib/suggest.ts";
 import { by, counted } from "../../lib/text.ts";
@@ -107,8 +109,10 @@ function reachOf(
   shownFile: (file: string) => string,
 ): Reach {
   const [shared, beside] = [files, own].map((all) => new Set(all.map(shownFile)));
+  const isProject = files.some((file) => basename(file) === PROJECT_FILE);
   const reached = states.filter(
-    (state) => !beside?.has(state.origin.file) && filesBehind(state).some((file) => shared?.has(file)),
+    (state) =>
+      !beside?.has(state.origin.file) && (isProject || filesBehind(state).some((file) => shared?.has(file))),
   );
   const [first] = files;
   return {

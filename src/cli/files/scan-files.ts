@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { loadProjects } from "../../config/load-project.ts";
 import { parseYaml } from "../../config/load-sources.ts";
+import { PROJECT_FILE } from "../../config/schema/project-schema.ts";
 import { fieldsOf, listOf } from "../../config/values.ts";
 import { parseFast } from "../../config/yaml/fast-yaml.ts";
 import { oneLine } from "../../lib/escape.ts";
@@ -170,12 +171,14 @@ async function filesReached(
   return [...new Set(reached.flat())].sort();
 }
 
-/** Returns the files on which the project enforces rules of one of some shared files. */
+/** Returns the files on which the project enforces rules of one of some shared files; all for the project's own file. */
 async function filesBoundBy(
   shared: readonly string[],
   files: readonly string[],
   { cwd, now }: { readonly cwd: string; readonly now: number },
 ): Promise<readonly string[]> {
+  // What it binds is unknown if it has errors; whoever names it wants these.
+  if (shared.some((file) => basename(file) === PROJECT_FILE)) return files;
   const nameOf = (file: string): string => shownPath(withoutLinks(file), cwd);
   const names = new Set(shared.map(nameOf));
   const accesses = await projectAccess(files, cwd);

@@ -38,3 +38,16 @@ test("a plan that creates no managed user needs none", () => {
   const plain = planOf(desired({ members: [member("ada@example.com")] }), live());
   expect(() => passwordsFor([plain], [], {})).not.toThrow();
 });
+
+test("an API key is never sent as a password, whichever variable a file names", () => {
+  const withVariable = (passwordEnv: string) =>
+    planOf(desired({ members: [member("till@example.com", { managed: { passwordEnv } })] }), live());
+  const key = ["sk", "live", "0123456789abcdef"].join("_");
+  expect(() => passwordsFor([withVariable("TILL_1")], [], { TILL_1: key })).toThrow(
+    "TILL_1 cannot be a password: it is for an API key.",
+  );
+  const env = { ROLECALL_API_KEY_MC1: "restricted-0123456789" };
+  expect(() => passwordsFor([withVariable("ROLECALL_API_KEY_MC1")], [], env)).toThrow(
+    "ROLECALL_API_KEY_MC1 cannot be a password: it is for an API key.",
+  );
+});

@@ -10,9 +10,9 @@ import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { existsSync as existsSync$1, readFileSync as readFileSync$1, readdirSync, realpathSync, statSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
+import { basename, dirname, join, posix, relative, resolve, sep } from "node:path";
 import { setImmediate as setImmediate$1, setTimeout as setTimeout$1 } from "node:timers/promises";
 import { appendFile, lstat, mkdir, open, readFile, readdir, realpath, rm, stat, writeFile } from "node:fs/promises";
-import { basename, dirname, join, posix, relative, resolve, sep } from "node:path";
 import { execFile, spawn } from "node:child_process";
 
 // \0rolldown/runtime.js
@@ -12478,17 +12478,7 @@ function nodeIo() {
 		terminal: process,
 		pid: process.pid,
 		nodeVersion: process.version,
-		now: () => Date.now(),
-		monotonic: () => performance.now(),
-		sleep: async (ms, signal) => {
-			await setTimeout$1(ms, void 0, signal ? { signal } : {});
-		},
-		turn: () => setImmediate$1(),
-		setTimer(ms, run) {
-			const timer = setTimeout(run, ms);
-			return () => clearTimeout(timer);
-		},
-		random: () => Math.random(),
+		...CLOCK,
 		onStopSignal(listener) {
 			for (const signal of STOP_SIGNALS) process.on(signal, listener);
 			return () => {
@@ -12553,13 +12543,26 @@ function parseStat(text) {
 		startedMs: ticks * 10
 	} : null;
 }
-var STOP_SIGNALS, LEEWAY_MS, LONGEST_RUN_MS, THIS_MACHINE;
+var STOP_SIGNALS, CLOCK, LEEWAY_MS, LONGEST_RUN_MS, THIS_MACHINE;
 var init_node_io = __esmMin((() => {
 	STOP_SIGNALS = [
 		"SIGINT",
 		"SIGTERM",
 		"SIGHUP"
 	];
+	CLOCK = {
+		now: () => Date.now(),
+		monotonic: () => performance.now(),
+		sleep: async (ms, signal) => {
+			await setTimeout$1(ms, void 0, signal ? { signal } : {});
+		},
+		turn: () => setImmediate$1(),
+		setTimer(ms, run) {
+			const timer = setTimeout(run, ms);
+			return () => clearTimeout(timer);
+		},
+		random: () => Math.random()
+	};
 	LEEWAY_MS = 1e4;
 	LONGEST_RUN_MS = 864e5;
 	THIS_MACHINE = {
@@ -12965,6 +12968,8 @@ const INPUT_DEFAULTS = {
 	merchants: "",
 	"api-key": "",
 	"api-keys": "",
+	passwords: "",
+	"rotate-password": "",
 	"base-url": "",
 	"github-token": "",
 	comment: "changes",
@@ -13003,6 +13008,12 @@ function secretsIn(env) {
 	];
 	return [...new Set(all.flatMap((text) => text.split(/\r?\n/)).map((text) => text.trim()))].filter((text) => text !== "");
 }
+/** Returns what may be a password in the input, even if it is invalid. */
+function passwordsIn(env) {
+	const texts = raw(env, "passwords").split(/\r?\n/).flatMap((line) => [line, line.slice(line.indexOf("=") + 1)]).flatMap((text) => [text, text.trim()]);
+	return [...new Set(texts)].filter((text) => text.trim().length >= SHORTEST_MASK);
+}
+const SHORTEST_MASK = 4;
 /** Parses the inputs; throws an ActionError whose message contains no secret. */
 function readInputs(env) {
 	const text = (name) => raw(env, name) || INPUT_DEFAULTS[name];
@@ -13033,6 +13044,8 @@ function readInputs(env) {
 		merchants: words("merchants"),
 		apiKey: text("api-key"),
 		apiKeys: keysByMerchant(lines("api-keys")),
+		passwords: passwordsByName(text("passwords")),
+		rotatePassword: text("rotate-password").split(/\s+/).filter(Boolean),
 		baseUrl: text("base-url") || null,
 		githubToken: text("github-token"),
 		comment: choice("comment", [
@@ -13091,6 +13104,28 @@ function label(text) {
 	throw new ActionError("usage", `The input label takes one line of at most ${MAX_LABEL} characters.`);
 }
 const MAX_LABEL = 60;
+/** Parses lines of `NAME=password`; an error names the line only, since it may be a password that lacks its name. */
+function passwordsByName(input) {
+	const wrong = (line, what, hint = null) => {
+		throw new ActionError("usage", `Line ${line} of the input passwords ${what}.`, hint);
+	};
+	const found = /* @__PURE__ */ new Map();
+	for (const [index, text] of input.split(/\r?\n/).entries()) {
+		if (text.trim() === "") continue;
+		const line = index + 1;
+		const [, name = "", password = ""] = /^\s*([A-Za-z_]\w*)=(.*)$/.exec(text) ?? [];
+		if (password === "") wrong(line, "is not NAME=password", "A secret that is not set is the usual cause: its line then has no password.");
+		if (password !== password.trim()) wrong(line, "has spaces around its password");
+		if (/^(?:INPUT|GITHUB|ACTIONS|RUNNER|STATE)_/.test(name)) wrong(line, "names a variable of the runner");
+		const known = found.get(name);
+		if (known && known.password !== password) wrong(line, `has the name of line ${known.line}`);
+		found.set(name, known ?? {
+			password,
+			line
+		});
+	}
+	return new Map([...found].map(([name, { password }]) => [name, password]));
+}
 function keysByMerchant(lines) {
 	return new Map(lines.map((line, index) => {
 		const at = line.indexOf("=");
@@ -22204,17 +22239,27 @@ function includeMistake(path) {
 	if (/[*?:\p{Cc}]/u.test(path)) return "pattern";
 	return isYamlName(path) ? null : "ending";
 }
+/** Returns why a text is no glob over the project's files; null if it is one. */
+function globMistake(glob) {
+	if (glob.trim() === "") return "empty";
+	if (glob.length > 500) return "long";
+	if (glob.startsWith("!")) return "negated";
+	if (/^(?:[/~]|[A-Za-z][A-Za-z0-9+.-]*:)/.test(glob)) return "absolute";
+	if (glob.includes("\\")) return "backslash";
+	return glob.split("/").some((part) => part === ".." || part === "." || part === "") ? "parent" : null;
+}
 /** Returns true if a path ends in .yaml or .yml. */
 function isYamlName(path) {
 	return /[^/]\.ya?ml$/i.test(path);
 }
-var optional, matching$1, text$1, emailAddress, environmentVariable, texts$2, count$3, metadata$2, NOT_BLANK, ONE_LINE, VARIABLE, MERCHANT$1, ROLE_ID, MEMBER_ID, SHARE, OVERRIDE, PERIOD, ROLE_ENTRY, DOMAIN, PART$1, QUOTED, EMAIL, MAX_LENGTH$1, MAX_TOKENS, MAX_ALIASED, MAX_CHECKS, MAX_METADATA, MAX_NESTING, MAX_SYNTAX_ERRORS;
+var optional, matching$1, text$1, emailAddress, oneEmailAddress, environmentVariable, texts$2, count$3, metadata$2, NOT_BLANK, ONE_LINE, VARIABLE, MERCHANT$1, ROLE_ID, MEMBER_ID, SHARE, OVERRIDE, PERIOD, ROLE_ENTRY, DOMAIN, PART$1, QUOTED, ADDRESS$1, EMAIL, ONE_EMAIL, MAX_LENGTH$1, MAX_TOKENS, MAX_ALIASED, MAX_GLOB, MAX_CHECKS, MAX_METADATA, MAX_NESTING, MAX_SYNTAX_ERRORS;
 var init_text_schemas = __esmMin((() => {
 	init_mini();
 	optional = (schema, meta) => described(optional$1(schema), meta);
 	matching$1 = (pattern, code) => string().check(_regex(pattern, code));
 	text$1 = () => matching$1(NOT_BLANK, "blank-text").check(_regex(ONE_LINE, "control-character"));
 	emailAddress = () => matching$1(EMAIL, "bad-email");
+	oneEmailAddress = () => matching$1(ONE_EMAIL, "bad-email");
 	environmentVariable = () => matching$1(VARIABLE, "bad-env-name");
 	texts$2 = (title, description, examples) => optional(array(text$1()), {
 		title,
@@ -22240,10 +22285,13 @@ var init_text_schemas = __esmMin((() => {
 	DOMAIN = /^(?=.{3,255}$)(?:\*\.)?(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,}$/u;
 	PART$1 = String.raw`[^\s@<>()[\]\\,;:"\p{Cc}\p{Cf}\p{Cs}`;
 	QUOTED = String.raw`"(?:[^"\\\p{Cc}\p{Cf}\p{Cs}]|\\[^\p{Cc}\p{Cf}\p{Cs}])+"`;
-	EMAIL = new RegExp(`^(?:${PART$1}]+|${QUOTED})@(?:${PART$1}.]+\\.)+${PART$1}.]{2,}$`, "u");
+	ADDRESS$1 = String.raw`(?:${PART$1}]+|${QUOTED})@(?:${PART$1}.]+\.)+${PART$1}.]{2,}$`;
+	EMAIL = new RegExp(`^${ADDRESS$1}`, "u");
+	ONE_EMAIL = new RegExp(String.raw`^(?![^"]*\*)${ADDRESS$1}`, "u");
 	MAX_LENGTH$1 = 33554432;
 	MAX_TOKENS = 8e6;
 	MAX_ALIASED = 1e5;
+	MAX_GLOB = 500;
 	MAX_CHECKS = 1e3;
 	MAX_METADATA = 64;
 	MAX_NESTING = 1e3;
@@ -22334,6 +22382,11 @@ function conflictProblem(text) {
 		});
 		[begun, divided] = [-1, false];
 	}
+	const rest = /^(?:<{7}|>{7}) /m.exec(text);
+	if (conflicts.length === 0 && rest !== null) conflicts.push({
+		start: rest.index,
+		end: rest.index + 7
+	});
 	const [first, ...others] = conflicts;
 	return first === void 0 ? null : [{
 		code: "merge-conflict",
@@ -25060,12 +25113,20 @@ function unique(items) {
 }
 /** Parses an end: a date includes its whole day in UTC, an RFC 3339 timestamp is that instant; null if neither. */
 function parseUntil(text) {
+	const start = parseFrom(text);
+	return start === null ? null : {
+		text,
+		ends: start.starts + (DATE$1.test(text) ? DAY$1 : 0)
+	};
+}
+/** Parses a beginning: a date means the start of that day in UTC, an RFC 3339 timestamp that instant; null if neither. */
+function parseFrom(text) {
 	const date = DATE$1.exec(text);
 	if (date !== null) {
 		const day = dayNumber(date);
 		return day === null ? null : {
 			text,
-			ends: (day + 1) * DAY
+			starts: day * DAY$1
 		};
 	}
 	const stamp = TIMESTAMP.exec(text);
@@ -25076,7 +25137,7 @@ function parseUntil(text) {
 	const zone = (Number(zoneHours) * 60 + Number(zoneMinutes)) * (sign === "-" ? -6e4 : 6e4);
 	return {
 		text,
-		ends: day * DAY + time + Number(fraction.slice(0, 3).padEnd(3, "0")) - zone
+		starts: day * DAY$1 + time + Number(fraction.slice(0, 3).padEnd(3, "0")) - zone
 	};
 }
 /** Returns why a text is not an end: no such day, no time zone, or another format. */
@@ -25116,12 +25177,26 @@ function dayNumber([, years, months, days]) {
 	const dayOfCentury = yearOfCentury * 365 + Math.floor(yearOfCentury / 4) - Math.floor(yearOfCentury / 100) + dayOfYear;
 	return century * 146097 + dayOfCentury - 719468;
 }
-var DATE$1, TIMESTAMP, UNTIL_PATTERN, DAY;
+/** Parses a number of weeks, days or hours; null for another text. */
+function parsePeriod(text) {
+	const [, number, unit = ""] = /^([1-9]\d{0,4})([wdh])$/.exec(text) ?? [];
+	return number === void 0 ? null : {
+		text,
+		ms: Number(number) * (UNITS[unit] ?? 0)
+	};
+}
+var DATE$1, TIMESTAMP, UNTIL_PATTERN, DAY$1, HOUR, UNITS;
 var init_values = __esmMin((() => {
 	DATE$1 = /^(\d{4})-(\d\d)-(\d\d)$/;
 	TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
 	UNTIL_PATTERN = "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$";
-	DAY = 864e5;
+	DAY$1 = 864e5;
+	HOUR = 36e5;
+	UNITS = {
+		w: 168 * HOUR,
+		d: 24 * HOUR,
+		h: HOUR
+	};
 }));
 
 // src/config/yaml/fast-yaml.ts
@@ -25133,15 +25208,15 @@ function parseFast(text, size = CHUNK_SIZE) {
 	const chunks = parseChunks(text, size);
 	return chunks && parsedOf(chunks);
 }
-/** Parses as `parseFast` does, and calls `pause` after each chunk, so that the responses of a service are read meanwhile. */
+/** Parses as `parseFast` does, and calls `pause` between chunks, so that the responses of a service are read meanwhile. */
 async function parseFastPausing(text, pause, size = CHUNK_SIZE) {
 	if (text.length > 33554432) return null;
 	const chunks = [];
 	for (const piece of yamlChunks(text, size)) {
+		if (chunks.length > 0) await pause();
 		const chunk = parseChunk(piece);
 		if (chunk === null) return null;
 		chunks.push(chunk);
-		await pause();
 	}
 	return parsedOf(chunks);
 }
@@ -25205,6 +25280,10 @@ function mergeChunks(chunks) {
 * piece that is no YAML: what can be read in pieces means the same as the whole.
 */
 function* yamlChunks(text, size) {
+	if (text.length <= size) {
+		yield text;
+		return;
+	}
 	const found = MEMBERS.exec(text);
 	const begin = found === null ? text.length : found.index + found[0].length;
 	const entry = `\n${found?.[1] ?? ""}- `;
@@ -25251,7 +25330,7 @@ function partsOf$3(text, size) {
 	return parts;
 }
 /** Returns the parts that may hold a path, with the path inside each; null if the whole text is needed. */
-function pathsIn$1(parts, path) {
+function pathsIn(parts, path) {
 	const [key, index, ...rest] = path;
 	const [first, last] = [parts[0], parts.at(-1)];
 	if (first === void 0 || last === void 0 || key === void 0) return null;
@@ -25296,12 +25375,12 @@ var init_fast_yaml = __esmMin((() => {
 	init_escape();
 	init_text_schemas();
 	init_values();
-	SPECIAL = /[\t\u0085\u2028\u2029\ufeff]|\r(?!\n)|__proto__|\\(?:x|u00|U000000)5f|[\]}] *:|<<|^[%?]|^(?:---|\.\.\.)|(?:^|[\s,[{:-])[&*!?]|(?:^|[\s,{[-]):(?=\s|$)|(?:^|[\s,{])(?:null|~|true|false) *:|(?:^|[\s,[{:-])[-+]?(?:0[0-9ox][0-9a-f]*|[0-9]*\.[0-9]*0|[0-9.]+e[-+]?[0-9]+)(?=[\s,\]}:]|$)|(?:: |[[,{] *|- )(?:yes|no|on|off) *(?=$|[,\]}#:])/im;
+	SPECIAL = /[\t\u0085\u2028\u2029\ufeff]|\r(?!\n)|__proto__|\\(?:x|u00|U000000)5f|[\]}] *:|<<|^(?:[%?]|---|\.\.\.)|(?:^|[\s,[{:-])(?:[&*!?]|[-+]?(?:0[0-9ox][0-9a-f]*|[0-9]*\.[0-9]*0|[0-9.]+e[-+]?[0-9]+)(?=[\s,\]}:]|$))|(?:^|[\s,{[-]):(?=\s|$)|(?:^|[\s,{])(?:null|~|true|false) *:|(?:: |[[,{] *|- )(?:yes|no|on|off) *(?=$|[,\]}#:])/im;
 	CHUNK_SIZE = 32e3;
 	CHUNK_PREFIX = "members:\n";
 	FIRST_CHUNK_SIZE = 2e3;
 	MEMBERS = /^members: *\r?\n(?=( *)- )/m;
-	CONTROL = /(?![\t\n\r\u0085])\p{Cc}|[\ufffe\uffff]|\p{Cs}/gu;
+	CONTROL = /[^\P{Cc}\t\n\r\u0085]|[\ufffe\uffff]|\p{Cs}/gu;
 }));
 
 // src/config/yaml/locate.ts
@@ -25333,7 +25412,7 @@ function createLocator(text, size = PART) {
 	const inParts = (path, at) => {
 		if (text.length <= size) return void 0;
 		if (parts === void 0) parts = partsOf$3(text, size);
-		const found = parts && pathsIn$1(parts, path);
+		const found = parts && pathsIn(parts, path);
 		if (!found) return void 0;
 		for (const { part, path: inside } of found) {
 			const reading = readingOf(part.text);
@@ -25574,6 +25653,17 @@ function hrefOf(url) {
 function byCodeUnit(a, b) {
 	return a < b ? -1 : a > b ? 1 : 0;
 }
+/** Compares by code unit, but numbers inside by their value: MC2 comes before MC10. */
+function naturally(a, b) {
+	const [one, other] = [a.match(/\d+|\D+/g) ?? [], b.match(/\d+|\D+/g) ?? []];
+	for (const [index, part] of one.entries()) {
+		const next = other[index];
+		if (next === void 0) return 1;
+		const order = /^\d/.test(part) && /^\d/.test(next) ? Number(part) - Number(next) : byCodeUnit(part, next);
+		if (order !== 0) return order;
+	}
+	return one.length - other.length || byCodeUnit(a, b);
+}
 /** Returns a comparison function by a text of each item. */
 function by(textOf) {
 	return (a, b) => byCodeUnit(textOf(a), textOf(b));
@@ -25594,6 +25684,367 @@ var init_text = __esmMin((() => {
 	STYLING = /\p{Cc}\[[\d;]*m/gu;
 	EMOJI = /\p{RI}{2}|\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier}|\u200d\p{Extended_Pictographic})+/gu;
 	LONGEST_SHOWN = 80;
+}));
+
+// src/lib/json-text.ts
+/**
+* Returns the canonical text of a JSON value: keys sorted, no white space. Two values are equal exactly if their texts
+* are. Values that JSON cannot represent count as `null`.
+*/
+function canonicalJson(value) {
+	if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "null";
+	if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+	return `{${Object.entries(value).sort(([a], [b]) => byCodeUnit(a, b)).map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(",")}}`;
+}
+/** Returns whether two JSON values have the same canonical text, without writing it. */
+function isSameJson(a, b) {
+	if (a === null || b === null || typeof a !== "object" || typeof b !== "object") return a === b;
+	if (Array.isArray(a) || Array.isArray(b)) return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, at) => isSameJson(item, b[at]));
+	const theirs = new Map(Object.entries(b));
+	const mine = Object.entries(a);
+	return mine.length === theirs.size && mine.every(([key, item]) => theirs.has(key) && isSameJson(item, theirs.get(key)));
+}
+/** Returns JSON text with each number that would be rounded as a marked string; `null` if there is none. */
+function markRounded(json) {
+	if (!SUSPECT.test(json)) return null;
+	let found = false;
+	const marked = json.replace(TOKENS, (token) => {
+		if (token.startsWith("\"") || isExact$1(token)) return token;
+		found = true;
+		return JSON.stringify(MARK + token);
+	});
+	return found ? marked : null;
+}
+/** Returns metadata with marked numbers rounded, and the properties that contain one. */
+function unmark(metadata) {
+	const rounded = [];
+	const exact = {};
+	const entries = Object.entries(metadata).map(([key, value]) => {
+		let has = false;
+		const plain = mapNumbers(value, () => {
+			has = true;
+		});
+		if (has) {
+			rounded.push(key);
+			exact[key] = JSON.stringify(value).replaceAll(MARKED, "$1");
+		}
+		return [key, plain];
+	});
+	return {
+		metadata: Object.fromEntries(entries),
+		rounded,
+		exact
+	};
+}
+function mapNumbers(value, onMark) {
+	if (typeof value === "string" && value.startsWith(MARK)) {
+		onMark();
+		return Number(value.slice(16));
+	}
+	if (typeof value !== "object" || value === null) return value;
+	if (Array.isArray(value)) return value.map((item) => mapNumbers(item, onMark));
+	return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapNumbers(item, onMark)]));
+}
+/** Returns whether a number survives JSON.parse and JSON.stringify unchanged. */
+function isExact$1(token) {
+	if (token.length > MOST_DIGITS) return false;
+	const value = Number(token);
+	return Number.isFinite(value) && normalForm(token) === normalForm(String(value));
+}
+/** Returns a canonical text of a number: sign, significant digits and exponent. */
+function normalForm(number) {
+	const [mantissa = "", exponent = "0"] = number.toLowerCase().split("e");
+	const [whole = "", fraction = ""] = mantissa.replace("-", "").split(".");
+	const digits = `${whole}${fraction}`.replace(/^0+/, "");
+	const short = digits.replace(/0+$/, "");
+	if (short === "") return "0";
+	const power = Number(exponent) - fraction.length + digits.length - short.length;
+	return `${number.startsWith("-") ? "-" : ""}${short}e${power}`;
+}
+var MARK, MARKED, SUSPECT, TOKENS, MOST_DIGITS;
+var init_json_text = __esmMin((() => {
+	init_text();
+	MARK = "\0rounded number ";
+	MARKED = /"\\u0000rounded number ([^"]*)"/g;
+	SUSPECT = /(?:^|[:,[\s])-?\d(?:[\d.]{15}|[\d.]*[eE])/;
+	TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+	MOST_DIGITS = 400;
+}));
+
+// src/plan/fingerprint.ts
+/** Adds the fingerprint to a change. */
+function withFingerprint(change) {
+	return {
+		...change,
+		fingerprint: changeFingerprint(change)
+	};
+}
+/**
+* Hashes the effect of a change, without its reason and without what may differ between two reads (a member's status, the
+* id of a role that an interrupted run has created).
+*/
+function changeFingerprint(change) {
+	const { resource, kind, id, before, after } = change;
+	const was = kind === "replace" && before !== null && "name" in before ? {
+		...before,
+		name: ""
+	} : before;
+	return hash$1({
+		resource,
+		kind,
+		id: id ?? change.name.toLowerCase(),
+		before: content(was),
+		after: content(after)
+	});
+}
+/** Hashes a plan: its merchant, environment and service, and its changes in any order. */
+function planFingerprint(plan, changes) {
+	const { merchant, environment, service } = plan;
+	return hash$1({
+		merchant,
+		environment,
+		service,
+		changes: changes.map((change) => change.fingerprint).sort(byCodeUnit)
+	});
+}
+/**
+* Hashes the plans of a run, in any order. One without changes does not count, so that a plan that is alone in having some
+* has the same fingerprint as its run.
+*/
+function runFingerprint(plans) {
+	const [only = "", ...others] = plans.filter(({ changes }) => changes.length > 0).map(({ fingerprint }) => fingerprint).sort(byCodeUnit);
+	return others.length === 0 ? only : hash$1({ plans: [only, ...others] });
+}
+function content(image) {
+	if (image === null) return null;
+	if ("permissions" in image) {
+		const { name, description, permissions, metadata, ...rest } = image;
+		return {
+			name,
+			description: description ?? "",
+			permissions,
+			metadata
+		};
+	}
+	const { email, roles, metadata, managed, status: _, ...rest } = image;
+	return {
+		email: email?.toLowerCase() ?? null,
+		roles: roles.map(({ name }) => name),
+		metadata,
+		managed
+	};
+}
+/** Hashes a value, independent of the order of its keys. */
+function hash$1(value) {
+	return createHash("sha256").update(canonicalJson(value)).digest("hex").slice(0, LENGTH);
+}
+var LENGTH;
+var init_fingerprint = __esmMin((() => {
+	init_json_text();
+	init_text();
+	LENGTH = 32;
+}));
+
+// src/plan/judge/refusals.ts
+/** Returns the warning of a violation that already exists and that the plan does not make worse. */
+function toExistingViolation({ code, resource, name, check, message, hint }) {
+	const what = check === null ? "" : ` (check: ${check})`;
+	return {
+		code,
+		severity: "warning",
+		resource: resource ?? "member",
+		name: name ?? check ?? code,
+		message: `Existing violation: ${message}${what}`,
+		hint: `This plan does not make it worse. ${hint}`
+	};
+}
+/** Returns the refusal of some data: all messages of refusals are here. */
+function toRefusal(data, tense = "plan") {
+	const { code } = data;
+	const isPlan = tense === "plan";
+	const hold = isPlan ? "would hold" : "holds";
+	const have = isPlan ? "would have" : "has";
+	switch (data.code) {
+		case "max-removals": {
+			const { resource, removals, live, allowed } = data;
+			return guard(code, resource, null, `${removals} of ${live} ${resource}s would be removed or lose something; the limit is ${allowed}.`, "Check that the file is complete: the usual cause is a part that was left out by mistake. To write what is live into the file: \"rolecall pull\".", `max-removals=${removals}`);
+		}
+		case "protect": {
+			const { resource, name, kind } = data;
+			return guard(code, resource, name, `The ${resource} ${quoted(resource, name)} is protected, and this plan would ${kind} it.`, "Revert the change in the file, or remove the entry from guards.protect.", `protect=${name}`);
+		}
+		case "min-holders": {
+			const { role, name, before, after, min, uncounted } = data;
+			const besides = uncounted === 0 ? "" : ", service accounts not counted";
+			return guard(code, "role", name, `The role "${name}" would ${keptOf(after, before)}${besides}; it needs ${min}.`, "Grant the role to somebody else first, and wait until they have accepted.", `min-holders=${role}:${after}`);
+		}
+		case "min-holders-wait": {
+			const { name, member, chained } = data;
+			return guard(code, "role", name, `Without ${member}, "${name}" would have too few holders${chained ? ", and this removal would have to wait for another deferred removal" : " until somebody who is invited has accepted"}.`, "Make the change in two steps: grant the roles first, and remove them when everybody has accepted.", null);
+		}
+		case "self-lockout": {
+			const { name, removed, lost } = data;
+			return guard(code, "member", name, `The API key belongs to ${name}, and this plan would take away ${removed ? "your own membership" : `what the next run needs: ${list(lost)}`}.`, "Use a key that belongs to somebody else, or keep the access in the file.", `self-lockout=${name}`);
+		}
+		case "role-metadata-fixed": {
+			const { name, live } = data;
+			return guard(code, "role", name, `The metadata of role "${name}" differs, and the service cannot change a role's metadata in place.`, `Declare the live metadata, ${JSON.stringify(live)}, or remove "metadata:"; or set "sync.replace_roles: true" to replace the role with a new one.`, null);
+		}
+		case "role-replace-pinned": {
+			const { name, id } = data;
+			return guard(code, "role", name, `Role "${name}" has to be replaced to change its metadata, but is pinned to ${id}, which would no longer exist.`, `Remove "id: ${id}" from the role.`, null);
+		}
+		case "role-replace-named": {
+			const { name, id } = data;
+			return guard(code, "role", name, `Role "${name}" has to be replaced to change its metadata, but the file refers to it by ${id}, which would no longer exist.`, `Refer to the role as "${name}" in grants, guards, policies and checks, instead of ${id}.`, null);
+		}
+		case "role-still-held": {
+			const { name, holders } = data;
+			return guard(code, "role", name, `The role "${name}" would be removed, but is still held by ${list(holders)}.`, "Remove the role from them first, or list the role in the file.", null);
+		}
+		case "email-domains": {
+			const { name, domains } = data;
+			return policy(code, "member", name, `The address ${name} is in none of the allowed domains: ${list(domains) || "there are none"}.`, "Use another address, or add the domain to policies.email_domains.");
+		}
+		case "separate": {
+			const { name, roles } = data;
+			return policy(code, "member", name, `${name} ${hold} ${list(roles.map((role) => `"${role}"`), " and ")} together.`, "policies.separate allows only one of them: remove the others.");
+		}
+		case "max-holders": {
+			const { name, holders, max } = data;
+			return policy(code, "role", name, `The role "${name}" ${have} ${counted(holders.length, "holder")} (${list(holders)}); the limit is ${max}.`, "Remove it from somebody, or raise policies.max_holders.");
+		}
+		case "require-until": {
+			const { name, role, listed } = data;
+			return policy(code, "member", name, `${name} ${hold} "${role}" without an end date.`, UNTIL_HINTS[listed ?? "nothing"](role));
+		}
+		case "until-limit": {
+			const { name, role, from, until, limit } = data;
+			return policy(code, "member", name, `${name} ${hold} "${role}" ${from === null ? "" : `from ${from} `}until ${until}; the limit is ${limit}.`, `Write an end within ${limit} ${from === null ? "from now" : `of ${from}`}.`);
+		}
+		case "require-mfa": {
+			const { name, role } = data;
+			return policy(code, "member", name, `${name} ${hold} "${role}" without MFA on login.`, "Have them turn on MFA, or remove the role from them.");
+		}
+		case "forbid-permissions": {
+			const { name, permissions } = data;
+			return policy(code, "role", name, `The role "${name}" ${isPlan ? "would grant" : "grants"} ${list(permissions)}, which no custom role may grant.`, "Remove it from the role, or from policies.forbid_permissions.");
+		}
+		case "check-only": return check$2(code, data.name, `${data.name} ${accessText$1(data, tense)}; a check does not allow it.`);
+		case "check-at-most": return check$2(code, null, `${holdersText(data, tense)}; a check allows at most ${data.most}.`);
+		case "check-cannot": return check$2(code, data.name, `${data.name} ${accessText$1(data, tense)}; a check forbids it.`);
+		default: return data;
+	}
+}
+/** "would have refunds_create, through Refunder", or the steps to it. */
+function accessText$1({ permission, through, steps }, tense) {
+	const isPlan = tense === "plan";
+	if (steps === void 0) return `${isPlan ? "would have" : "has"} ${permission}, through ${list(through)}`;
+	const way = `in ${counted(steps.length, "step")} (${steps.map(stepText).join(", ")})`;
+	return `${isPlan ? "could" : "can"} reach ${permission} ${way}`;
+}
+/** "3 members would have payouts_view (a, b and c)". */
+function holdersText({ permission, holders, reach }, tense) {
+	const isPlan = tense === "plan";
+	const have = isPlan ? "would have" : holders.length === 1 ? "has" : "have";
+	const verb = reach ? `${isPlan ? "could" : "can"} reach` : have;
+	return `${counted(holders.length, "member")} ${verb} ${permission} (${list(holders)})`;
+}
+/** "members_update: gets Refunder". */
+function stepText({ does, by, role }) {
+	switch (does) {
+		case "assign": return `${by}: gets ${role ?? "the new role"}`;
+		case "edit": return `${by}: changes ${role ?? "the new role"}`;
+		case "create": return `${by}: creates a role`;
+		default: return does;
+	}
+}
+/** Returns the refusal of an undo's plan, whose changes do not come from the file. */
+function refusalOfUndo(refusal) {
+	return {
+		...refusal,
+		hint: UNDO_HINTS[refusal.code] ?? refusal.hint
+	};
+}
+/** Returns a hint for those who cannot change the rule, which the project enforces by a file. */
+function hintOfEnforced(hint, file) {
+	if (hint === UNDO_HINTS["protect"]) return `Ask those who own ${file}.`;
+	return hint.replace(RULE_ADVICE, () => `, or ask those who own ${file}.`);
+}
+function guard(code, resource, name, message, hint, override) {
+	return {
+		rule: "guard",
+		code,
+		resource,
+		name,
+		check: null,
+		message,
+		hint,
+		override
+	};
+}
+function policy(code, resource, name, message, hint) {
+	return {
+		rule: "policy",
+		code,
+		resource,
+		name,
+		check: null,
+		message,
+		hint,
+		override: null
+	};
+}
+function check$2(code, name, message) {
+	return {
+		rule: "check",
+		code,
+		resource: name === null ? null : "member",
+		name,
+		check: null,
+		message,
+		hint: "Change the roles or their permissions, or the check.",
+		override: null
+	};
+}
+/** Returns how many accepted holders a role would keep, as part of a sentence. */
+function keptOf(after, before) {
+	if (before === 1) return "lose its only accepted holder";
+	return `keep ${after === 0 ? "none" : after} of its ${before} accepted holders`;
+}
+function quoted(resource, name) {
+	return resource === "role" ? `"${name}"` : name;
+}
+/** Joins the first few items of a list, and says how many more there are. */
+function list(items, separator = ", ") {
+	const shown = items.slice(0, LIST_LIMIT).join(separator);
+	return items.length > LIST_LIMIT ? `${shown} and ${items.length - LIST_LIMIT} more` : shown;
+}
+/** Sorts refusals: guards first, then policies and checks, each by code, name and message. */
+function sortRefusals(refusals) {
+	return [...refusals].sort((a, b) => RULES$4.indexOf(a.rule) - RULES$4.indexOf(b.rule) || byCodeUnit(a.code, b.code) || byCodeUnit(a.name ?? "", b.name ?? "") || byCodeUnit(a.message, b.message));
+}
+var UNTIL_HINTS, UNDO_HINTS, RULE_ADVICE, LIST_LIMIT, RULES$4;
+var init_refusals = __esmMin((() => {
+	init_text();
+	UNTIL_HINTS = {
+		grant: (role) => `Write { role: ${role}, until: 2027-01-31 }.`,
+		member: (role) => `Add "until:" to the member, or list { role: ${role}, until: 2027-01-31 } among its roles.`,
+		nothing: () => "The file gives no end date: list the member with one."
+	};
+	UNDO_HINTS = {
+		"max-removals": "Check that this is the run to revert. A part of it can be reverted with --merchant.",
+		protect: "Remove the entry from guards.protect.",
+		"self-lockout": "Use a key that belongs to somebody else.",
+		"role-still-held": "Remove the role from them first."
+	};
+	RULE_ADVICE = /(?:, or (?:add the domain to|raise|from|remove the entry from) (?:policies|guards)\.\w+|, or the check)\.$/;
+	LIST_LIMIT = 5;
+	RULES$4 = [
+		"guard",
+		"policy",
+		"check"
+	];
 }));
 
 // src/plan/judge/overrides.ts
@@ -25625,15 +26076,45 @@ function applyFileOverrides(plan, texts) {
 		})
 	};
 }
-/** Splits a plan's refusals into those that remain and those overridden, and returns the overrides of this plan. */
-function applyOverrides(plan, overrides) {
-	const used = overrides.filter(({ fingerprint }) => plan.fingerprint.startsWith(fingerprint));
+/**
+* Splits a plan's refusals into those that remain and those overridden, and returns the overrides of this plan. `run` is
+* the fingerprint over all plans of the run, if there are others.
+*/
+function applyOverrides(plan, overrides, run = plan.fingerprint) {
+	const used = overrides.filter(({ fingerprint }) => plan.fingerprint.startsWith(fingerprint) || run.startsWith(fingerprint));
 	const overridden = plan.refusals.filter(({ override }) => override !== null && used.some(({ what }) => covers$1(what, override)));
 	return {
 		refusals: plan.refusals.filter((refusal) => !overridden.includes(refusal)),
 		overridden,
 		used
 	};
+}
+/**
+* Applies the overrides in files that are bound to the whole run, in the order of the plans. Enforced rules are not
+* overridden so: the files of these rules are not the merchant's.
+*/
+function applyRunOverrides(all) {
+	const run = runFingerprint(all.map(({ plan }) => plan));
+	const found = all.map(({ plan, texts }) => {
+		const ofRun = texts.flatMap((text) => parseOverride(text) ?? []).filter(({ fingerprint }) => run.startsWith(fingerprint) && !plan.fingerprint.startsWith(fingerprint));
+		return {
+			plan,
+			ofRun,
+			covered: plan.refusals.filter(({ override, rules }) => override !== null && rules === void 0 && ofRun.some(({ what }) => covers$1(what, override)))
+		};
+	});
+	const effective = new Set(found.flatMap(({ ofRun, covered }) => ofRun.filter(({ what }) => covered.some(({ override }) => covers$1(what, override ?? ""))).map(({ text }) => text)));
+	return found.map(({ plan, covered }) => {
+		const findings = plan.findings.filter(({ code, name }) => code !== "override-left-over" || !effective.has(name));
+		if (covered.length === 0 && findings.length === plan.findings.length) return plan;
+		const overridden = sortRefusals([...plan.overridden ?? [], ...covered]);
+		return {
+			...plan,
+			refusals: plan.refusals.filter((refusal) => !covered.includes(refusal)),
+			...overridden.length > 0 && { overridden },
+			findings
+		};
+	});
 }
 /** Returns whether an override is for a refusal; one for a count is for every smaller count, too. */
 function covers$1(given, needed) {
@@ -25644,6 +26125,8 @@ function covers$1(given, needed) {
 }
 var MIN_FINGERPRINT_LENGTH;
 var init_overrides = __esmMin((() => {
+	init_fingerprint();
+	init_refusals();
 	MIN_FINGERPRINT_LENGTH = 12;
 }));
 
@@ -25691,8 +26174,9 @@ function planAnnotations(plans, states, sources, placeOf, overrides = []) {
 			...placed(plan, finding)
 		};
 	}));
+	const run = runFingerprint(plans);
 	const refusals = plans.flatMap((plan) => {
-		const { overridden } = applyOverrides(plan, overrides);
+		const { overridden } = applyOverrides(plan, overrides, run);
 		return plan.refusals.map((refusal) => {
 			const { rule, code, message, hint } = refusal;
 			const [title, place] = [`${rule} ${code}`, placed(plan, refusal)];
@@ -25766,6 +26250,7 @@ var init_annotations = __esmMin((() => {
 	init_locate();
 	init_escape();
 	init_text();
+	init_fingerprint();
 	init_overrides();
 	ERRORS_SHOWN = 20;
 	ADDRESS = /[^\s@"'`<>(),;:=\\[\]{}|]+@([^\s@"'`<>(),;:=\\[\]{}|]+\.[^\s@"'`<>(),;:=\\[\]{}|]+)/g;
@@ -27703,10 +28188,14 @@ var require_picomatch = /* @__PURE__ */ __commonJSMin(((exports, module) => {
 async function mapConcurrent(items, width, work) {
 	const results = [];
 	const queue = numbered(items);
+	let isOver = false;
 	const worker = async () => {
 		for (const [index, item] of queue) results[index] = await work(item);
+		isOver = true;
 	};
-	await Promise.all(Array.from({ length: width }, worker));
+	const workers = [];
+	while (workers.length < width && !isOver) workers.push(worker());
+	await Promise.all(workers);
 	return results;
 }
 function* numbered(items) {
@@ -27746,6 +28235,30 @@ var init_errors = __esmMin((() => {
 			};
 		}
 	};
+}));
+
+// src/model/live.ts
+/** Returns whether a reference to a role looks like an id, as `role_owner` does. */
+function isLikeRoleId(role) {
+	return role.startsWith("role_");
+}
+var MEMBER_STATUSES, PREDEFINED_ROLES;
+var init_live = __esmMin((() => {
+	MEMBER_STATUSES = [
+		"accepted",
+		"pending",
+		"expired",
+		"disabled",
+		"unknown"
+	];
+	PREDEFINED_ROLES = [
+		"role_owner",
+		"role_admin",
+		"role_manager",
+		"role_employee",
+		"role_accountant",
+		"role_cashier"
+	];
 }));
 
 // src/plan/match.ts
@@ -27900,6 +28413,104 @@ var init_match = __esmMin((() => {
 	};
 }));
 
+// src/plan/changes/active-member.ts
+/** Returns a declared member at a time, in ms since the epoch. */
+function activeAt(member, now) {
+	const { roles, from, until, suspended } = member;
+	const listsRoles = roles !== void 0;
+	const none = {
+		member,
+		suspended: false,
+		listsRoles,
+		back: false
+	};
+	if (isPast(until, now)) return {
+		...none,
+		absent: "ended",
+		partlyEnded: true
+	};
+	if (!hasBegun(from, now)) return {
+		...none,
+		absent: "not-begun",
+		partlyEnded: false
+	};
+	const back = isPast(suspended?.until, now);
+	const isAway = isSuspended(member, now);
+	const active = roles?.filter((grant) => isActive$1(grant, now));
+	if (roles !== void 0 && roles.length > 0 && active?.length === 0) {
+		const absent = roles.some((grant) => !hasBegun(grant.from, now)) ? "not-begun" : "ended";
+		return {
+			...none,
+			member: {
+				...member,
+				roles: []
+			},
+			absent,
+			partlyEnded: true
+		};
+	}
+	const held = isAway ? [] : active;
+	return {
+		member: held === void 0 || held.length === roles?.length ? member : {
+			...member,
+			roles: held
+		},
+		absent: null,
+		suspended: isAway,
+		listsRoles,
+		back,
+		partlyEnded: roles?.some((grant) => isPast(grant.until, now)) ?? false
+	};
+}
+/** Returns whether an entry says that the member is suspended at a time. */
+function isSuspended({ suspended }, now) {
+	return suspended !== void 0 && isActive$1(suspended, now);
+}
+/** Returns whether a grant has begun and not ended. */
+function isActive$1({ from, until }, now) {
+	return hasBegun(from, now) && !isPast(until, now);
+}
+/** Returns whether an end is past. */
+function isPast(until, now) {
+	return until !== void 0 && until.ends <= now;
+}
+/** Returns whether a beginning is past; access without one has begun. */
+function hasBegun(from, now) {
+	return from === void 0 || from.starts <= now;
+}
+/** Returns whether an entry only adds to a member that exists: it comes from an included file and grants no roles. */
+function isMention({ roles, managed, origin }, file) {
+	return roles === void 0 && managed === void 0 && origin.file !== file;
+}
+/** Returns the addresses, in lower case, of those who have left at a time, in ms since the epoch. */
+function leftAt(leavers, now) {
+	return new Set((leavers ?? []).flatMap(({ email, from }) => hasBegun(from, now) ? email.toLowerCase() : []));
+}
+/** Divides live members and entries at those who have left: whatever else the files say of these has no effect. */
+function divideLeavers(entries, live, left) {
+	if (left.size === 0) return {
+		leaving: [],
+		live,
+		entries,
+		pinned: []
+	};
+	const hasLeft = ({ email }) => left.has(email.toLowerCase());
+	const pins = new Set(entries?.filter(hasLeft).flatMap(({ id }) => id ?? []));
+	const isLeaving = (member) => pins.has(member.id) || addressKeysOf(member).some((address) => left.has(address));
+	const leaving = live.filter(isLeaving);
+	const gone = new Set(leaving.map(({ id }) => id));
+	const staying = entries?.filter((entry) => !hasLeft(entry));
+	return {
+		leaving,
+		live: live.filter(({ id }) => !gone.has(id)),
+		entries: staying?.filter(({ id }) => id === void 0 || !gone.has(id)),
+		pinned: (staying ?? []).filter(({ id }) => id !== void 0 && gone.has(id))
+	};
+}
+var init_active_member = __esmMin((() => {
+	init_match();
+}));
+
 // src/model/plan.ts
 var TEMPORARY_SUFFIX;
 var init_plan = __esmMin((() => {
@@ -27907,10 +28518,13 @@ var init_plan = __esmMin((() => {
 }));
 
 // src/plan/scope.ts
-/** Removes ignored roles and members from the live state, before anything is compared. */
-function scopeOf(live, ignore, matches) {
+/**
+* Removes ignored roles and members from the live state, before anything is compared. Members with an address in `left`,
+* in lower case, are never ignored.
+*/
+function scopeOf(live, ignore, matches, left = /* @__PURE__ */ new Set()) {
 	const ignoredRole = (role) => matchesAny(ignore.roles, [role.name, role.id], matches);
-	const ignoredMember = (member) => matchesAny(ignore.members, [...addressesOf(member), member.id], matches);
+	const ignoredMember = (member) => matchesAny(ignore.members, [...addressesOf(member), member.id], matches) && !addressesOf(member).some((address) => left.has(address.toLowerCase()));
 	const roles = live.roles.filter((role) => !ignoredRole(role));
 	const ignoredLiveRoles = roles.length === live.roles.length ? [] : live.roles.filter(ignoredRole);
 	const kept = new Set(roles.map(({ id }) => id));
@@ -27962,161 +28576,11 @@ var init_scope = __esmMin((() => {
 	init_plan();
 }));
 
-// src/lib/json-text.ts
-/**
-* Returns the canonical text of a JSON value: keys sorted, no white space. Two values are equal exactly if their texts
-* are. Values that JSON cannot represent count as `null`.
-*/
-function canonicalJson(value) {
-	if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "null";
-	if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
-	return `{${Object.entries(value).sort(([a], [b]) => byCodeUnit(a, b)).map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(",")}}`;
-}
-/** Returns whether two JSON values have the same canonical text, without writing it. */
-function isSameJson(a, b) {
-	if (a === null || b === null || typeof a !== "object" || typeof b !== "object") return a === b;
-	if (Array.isArray(a) || Array.isArray(b)) return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, at) => isSameJson(item, b[at]));
-	const theirs = new Map(Object.entries(b));
-	const mine = Object.entries(a);
-	return mine.length === theirs.size && mine.every(([key, item]) => theirs.has(key) && isSameJson(item, theirs.get(key)));
-}
-/** Returns JSON text with each number that would be rounded as a marked string; `null` if there is none. */
-function markRounded(json) {
-	if (!SUSPECT.test(json)) return null;
-	let found = false;
-	const marked = json.replace(TOKENS, (token) => {
-		if (token.startsWith("\"") || isExact$1(token)) return token;
-		found = true;
-		return JSON.stringify(MARK + token);
-	});
-	return found ? marked : null;
-}
-/** Returns metadata with marked numbers rounded, and the properties that contain one. */
-function unmark(metadata) {
-	const rounded = [];
-	const exact = {};
-	const entries = Object.entries(metadata).map(([key, value]) => {
-		let has = false;
-		const plain = mapNumbers(value, () => {
-			has = true;
-		});
-		if (has) {
-			rounded.push(key);
-			exact[key] = JSON.stringify(value).replaceAll(MARKED, "$1");
-		}
-		return [key, plain];
-	});
-	return {
-		metadata: Object.fromEntries(entries),
-		rounded,
-		exact
-	};
-}
-function mapNumbers(value, onMark) {
-	if (typeof value === "string" && value.startsWith(MARK)) {
-		onMark();
-		return Number(value.slice(16));
-	}
-	if (typeof value !== "object" || value === null) return value;
-	if (Array.isArray(value)) return value.map((item) => mapNumbers(item, onMark));
-	return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapNumbers(item, onMark)]));
-}
-/** Returns whether a number survives JSON.parse and JSON.stringify unchanged. */
-function isExact$1(token) {
-	if (token.length > MOST_DIGITS) return false;
-	const value = Number(token);
-	return Number.isFinite(value) && normalForm(token) === normalForm(String(value));
-}
-/** Returns a canonical text of a number: sign, significant digits and exponent. */
-function normalForm(number) {
-	const [mantissa = "", exponent = "0"] = number.toLowerCase().split("e");
-	const [whole = "", fraction = ""] = mantissa.replace("-", "").split(".");
-	const digits = `${whole}${fraction}`.replace(/^0+/, "");
-	const short = digits.replace(/0+$/, "");
-	if (short === "") return "0";
-	const power = Number(exponent) - fraction.length + digits.length - short.length;
-	return `${number.startsWith("-") ? "-" : ""}${short}e${power}`;
-}
-var MARK, MARKED, SUSPECT, TOKENS, MOST_DIGITS;
-var init_json_text = __esmMin((() => {
-	init_text();
-	MARK = "\0rounded number ";
-	MARKED = /"\\u0000rounded number ([^"]*)"/g;
-	SUSPECT = /(?:^|[:,[\s])-?\d(?:[\d.]{15}|[\d.]*[eE])/;
-	TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-	MOST_DIGITS = 400;
-}));
-
-// src/plan/fingerprint.ts
-/** Adds the fingerprint to a change. */
-function withFingerprint(change) {
-	return {
-		...change,
-		fingerprint: changeFingerprint(change)
-	};
-}
-/**
-* Hashes the effect of a change, without its reason and without what may differ between two reads (a member's status, the
-* id of a role that an interrupted run has created).
-*/
-function changeFingerprint(change) {
-	const { resource, kind, id, before, after } = change;
-	const was = kind === "replace" && before !== null && "name" in before ? {
-		...before,
-		name: ""
-	} : before;
-	return hash$1({
-		resource,
-		kind,
-		id: id ?? change.name.toLowerCase(),
-		before: content(was),
-		after: content(after)
-	});
-}
-/** Hashes a plan: its merchant, environment and service, and its changes in any order. */
-function planFingerprint(plan, changes) {
-	const { merchant, environment, service } = plan;
-	return hash$1({
-		merchant,
-		environment,
-		service,
-		changes: changes.map((change) => change.fingerprint).sort(byCodeUnit)
-	});
-}
-function content(image) {
-	if (image === null) return null;
-	if ("permissions" in image) {
-		const { name, description, permissions, metadata, ...rest } = image;
-		return {
-			name,
-			description: description ?? "",
-			permissions,
-			metadata
-		};
-	}
-	const { email, roles, metadata, managed, status: _, ...rest } = image;
-	return {
-		email: email?.toLowerCase() ?? null,
-		roles: roles.map(({ name }) => name),
-		metadata,
-		managed
-	};
-}
-/** Hashes a value, independent of the order of its keys. */
-function hash$1(value) {
-	return createHash("sha256").update(canonicalJson(value)).digest("hex").slice(0, LENGTH);
-}
-var LENGTH;
-var init_fingerprint = __esmMin((() => {
-	init_json_text();
-	init_text();
-	LENGTH = 32;
-}));
-
 // src/plan/changes/member-changes.ts
 /** Returns the change that invites or creates a member; `null` if its roles are not known. */
 function createMember(member, lost, resolver, report) {
-	const { email, roles, metadata, managed: _____, id: _, until: __, origin: ___, ...rest } = member;
+	const { email, roles, metadata, managed: _____, id: _, origin: ___, ...rest } = member;
+	const { from: ____, until: __, suspended: ______, ...others } = rest;
 	if (roles === void 0 && lost === void 0) {
 		report({
 			code: "member-needs-roles",
@@ -28169,7 +28633,7 @@ function lostRoles(name, { roles }, managed, resolver, report) {
 }
 /** Returns the change of a live member; `null` if nothing differs or a role cannot be resolved. */
 function updateMember(member, live, resolver, report, reason) {
-	if (isAsDeclared(member, live, resolver)) return null;
+	if (isAsDeclared$1(member, live, resolver)) return null;
 	const images = imagesOf$1(member, live, resolver, report);
 	if (images === null) return null;
 	const { before, after } = images;
@@ -28226,7 +28690,7 @@ function moveMember(live, resolver) {
 	const before = memberImageOf(live, resolver);
 	const after = {
 		...before,
-		roles: sortRefs(heldRoles$1(live).map(resolver.successorOf))
+		roles: sortRefs(heldRoles$2(live).map(resolver.successorOf))
 	};
 	const fields = [...memberFields(before, after)];
 	if (fields.length === 0) return null;
@@ -28245,7 +28709,7 @@ function moveMember(live, resolver) {
 * Returns whether nothing differs, without building images, since most members of a large merchant are unchanged. If
 * unsure, it returns `false`, and `memberFields` decides.
 */
-function isAsDeclared({ roles, metadata, managed }, { roles: held, metadata: has, user }, resolver) {
+function isAsDeclared$1({ roles, metadata, managed }, { roles: held, metadata: has, user }, resolver) {
 	if (managed?.nickname !== void 0 && user?.type === "managed_user" && managed.nickname !== user.nickname) return false;
 	if (metadata !== void 0 && !isSameJson(metadata, has)) return false;
 	if (roles === void 0) return !held.some(resolver.isReplaced);
@@ -28261,11 +28725,12 @@ function managedOf({ managed }) {
 	} : null;
 }
 function imagesOf$1(member, live, resolver, report) {
-	const { email, roles, metadata, managed, id: _, until: __, origin: ___, ...rest } = member;
+	const { email, roles, metadata, managed, id: _, origin: ___, ...rest } = member;
+	const { from: ____, until: __, suspended: _____, ...others } = rest;
 	const wanted = roles?.map(({ role }) => role);
-	const refs = wanted ? resolver.resolve(email, wanted, report) : heldRoles$1(live).map(resolver.successorOf);
+	const refs = wanted ? resolver.resolve(email, wanted, report) : heldRoles$2(live).map(resolver.successorOf);
 	if (refs === null) return null;
-	const ignored = wanted ? heldRoles$1(live).filter(resolver.isIgnored).map(resolver.refOf) : [];
+	const ignored = wanted ? heldRoles$2(live).filter(resolver.isIgnored).map(resolver.refOf) : [];
 	const before = memberImageOf(live, resolver);
 	return {
 		before,
@@ -28285,7 +28750,7 @@ function imagesOf$1(member, live, resolver, report) {
 function memberImageOf(live, resolver) {
 	return {
 		email: addressOf$1(live),
-		roles: sortRefs(heldRoles$1(live).map(resolver.refOf)),
+		roles: sortRefs(heldRoles$2(live).map(resolver.refOf)),
 		metadata: live.metadata,
 		managed: isManaged(live) ? {
 			nickname: live.user?.nickname ?? null,
@@ -28294,7 +28759,7 @@ function memberImageOf(live, resolver) {
 		status: live.status
 	};
 }
-function heldRoles$1(live) {
+function heldRoles$2(live) {
 	return [...new Set(live.roles)];
 }
 /** Yields the differences between two images of a member. */
@@ -28336,11 +28801,17 @@ var init_member_changes = __esmMin((() => {
 function planMembers(desired, { members: live, ignoredMembers }, context) {
 	const findingData = [];
 	const report = (found) => void findingData.push(found);
-	const { changes: declared, unclaimed } = planDeclared(desired ?? [], {
-		live,
+	const { leaving, live: staying, entries = [], pinned } = divideLeavers(desired, live, context.left);
+	for (const { email: name, id = "" } of pinned) report({
+		code: "member-pin-left",
+		name,
+		id
+	});
+	const { changes: declared, unclaimed } = planDeclared(entries, {
+		live: staying,
 		ignoredMembers
 	}, context, report);
-	const removals = desired ? planUnlisted(unclaimed, context, report) : [];
+	const removals = [...leaving.map((member) => deleteMember(member, context.roles, "left")), ...desired ? planUnlisted(unclaimed, context, report) : []];
 	const moves = planMoves(live, [...declared, ...removals], context.roles);
 	const changes = [
 		...declared,
@@ -28371,33 +28842,6 @@ function planDeclared(desired, { live, ignoredMembers }, context, report) {
 		changes: results.flat(),
 		unclaimed
 	};
-}
-/** Returns a declared member at a time, in ms since the epoch. */
-function activeAt(member, now) {
-	const { roles } = member;
-	if (isPast(member.until, now)) return {
-		member,
-		expired: true,
-		partlyExpired: true
-	};
-	if (roles === void 0 || !roles.some((grant) => isPast(grant.until, now))) return {
-		member,
-		expired: false,
-		partlyExpired: false
-	};
-	const left = roles.filter((grant) => !isPast(grant.until, now));
-	return {
-		member: {
-			...member,
-			roles: left
-		},
-		expired: left.length === 0,
-		partlyExpired: true
-	};
-}
-/** Returns whether an end is past. */
-function isPast(until, now) {
-	return until !== void 0 && until.ends <= now;
 }
 function pinsByAddress(desired, live) {
 	const pinning = new Map(desired.flatMap(({ id, email }) => id === void 0 ? [] : [[id, email]]));
@@ -28456,12 +28900,12 @@ function planMember(at, match, context, report) {
 	}
 	switch (match.found) {
 		case "none":
-			if (at.expired || lost === void 0 && isMention(at.member, context.file)) return [];
+			if (isAway$1(at) || lost === void 0 && isMention(at.member, context.file)) return [];
 			return present(createMember(at.member, lost, context.roles, report));
 		case "pin-missing":
 			if (match.heir?.status === "pending") return planPinned(at, match.heir, context, report);
-			if (!at.expired && isRecreated(match, lost)) return present(createMember(at.member, lost, context.roles, report));
-			if (!at.expired || match.sameKey > 0) report({
+			if (!isAway$1(at) && isRecreated(match, lost)) return present(createMember(at.member, lost, context.roles, report));
+			if (at.absent === null || match.sameKey > 0) report({
 				code: "member-pin-missing",
 				name,
 				id: match.id
@@ -28483,9 +28927,14 @@ function planMember(at, match, context, report) {
 		default: return match;
 	}
 }
+/** Returns whether nobody is invited for an entry at its time. */
+function isAway$1({ absent, suspended }) {
+	return absent !== null || suspended;
+}
 /** Returns the reason why the service would refuse an invitation to an entry's address; `null` if none is sent. */
-function takenAddress({ member: { email: name }, expired }, match, lost, context) {
-	if (expired) return null;
+function takenAddress(at, match, lost, context) {
+	if (isAway$1(at)) return null;
+	const name = at.member.email;
 	const key = name.toLowerCase();
 	const isNeeded = needsInvitation(name, match, context);
 	const pinned = context.pins.get(key);
@@ -28498,10 +28947,6 @@ function takenAddress({ member: { email: name }, expired }, match, lost, context
 		code: "member-ignored",
 		name
 	} : null;
-}
-/** Returns whether an entry only adds to a member that exists: it comes from an included file and grants no roles. */
-function isMention({ roles, managed, origin }, file) {
-	return roles === void 0 && managed === void 0 && origin.file !== file;
 }
 /** Plans the changes of a matched member, who may have renewed the expired invitation that the entry is pinned to. */
 function planPinned(at, live, context, report) {
@@ -28522,7 +28967,8 @@ function needsInvitation(name, match, context) {
 function isRecreated(match, lost) {
 	return match.found === "pin-missing" && lost?.id === match.id && match.sameKey === 0;
 }
-function planFound$1({ member, expired, partlyExpired }, live, context, report) {
+function planFound$1(at, live, context, report) {
+	const { member, absent, suspended } = at;
 	const { roles } = context;
 	const name = member.email;
 	const address = addressOf$1(live);
@@ -28532,7 +28978,8 @@ function planFound$1({ member, expired, partlyExpired }, live, context, report) 
 		id: live.id,
 		address
 	});
-	if (expired) return [deleteMember(live, roles, "access-ended")];
+	if (absent === "ended") return [deleteMember(live, roles, "access-ended")];
+	if (absent === "not-begun") return [deleteMember(live, roles, "access-not-begun")];
 	if (live.status === "disabled") report({
 		code: "member-disabled",
 		name
@@ -28545,13 +28992,28 @@ function planFound$1({ member, expired, partlyExpired }, live, context, report) 
 		code: "member-not-managed",
 		name
 	});
+	if (suspended && live.status === "expired") return [];
 	if (live.status === "expired") {
 		const obstacle = obstacleToRenewal(name, context);
 		if (obstacle === null) return present(reinviteMember(member, live, roles, report));
 		report(obstacle);
 		if (obstacle.code === "member-not-accepted") return [];
 	}
-	return present(updateMember(member, live, roles, report, partlyExpired ? "access-ended" : "declared"));
+	const change = updateMember(member, live, roles, report, reasonOf$4(at));
+	if (suspended && change !== null && !at.listsRoles) {
+		const lost = change.fields.flatMap((diff) => diff.field === "roles" ? diff.removed : []);
+		if (lost.length > 0) report({
+			code: "member-roles-lost",
+			name,
+			roles: lost.map((role) => role.name)
+		});
+	}
+	return present(change);
+}
+function reasonOf$4({ suspended, back, partlyEnded }) {
+	if (suspended) return "suspended";
+	if (back) return "suspension-ended";
+	return partlyEnded ? "access-ended" : "declared";
 }
 /** Returns the reason not to renew an expired invitation; `null` if it is renewed. */
 function obstacleToRenewal(name, { sync: { reinvite }, renewal: { asked, committed }, now }) {
@@ -28577,6 +29039,7 @@ var NOTHING$5;
 var init_plan_members = __esmMin((() => {
 	init_match();
 	init_scope();
+	init_active_member();
 	init_member_changes();
 	NOTHING$5 = [];
 }));
@@ -28693,6 +29156,7 @@ function createRole(role, permissions) {
 }
 /** Returns the change of what the service can update in place; `null` if nothing differs. */
 function updateRole(role, live, hasTemporaryName) {
+	if (!hasTemporaryName && isAsDeclared(role, live)) return null;
 	const image = roleImageOf(live);
 	const before = hasTemporaryName && live.name === role.name ? {
 		...image,
@@ -28714,6 +29178,10 @@ function updateRole(role, live, hasTemporaryName) {
 		fields,
 		reason: "declared"
 	});
+}
+/** Returns whether nothing differs that can be updated in place, without building images: most roles are unchanged. */
+function isAsDeclared({ name, description, permissions }, live) {
+	return name === live.name && (description === void 0 || description === (live.description ?? "")) && (permissions === void 0 || isSameSet(permissions, live.permissions));
 }
 /** Returns the change that replaces a live role; `resumed` is the new role's id if an earlier run created it. */
 function replaceRole(role, live, resumed) {
@@ -28813,17 +29281,22 @@ function planRoles(desired, { roles: live, temporarilyNamed }, sync) {
 	const named = live.filter((role) => !role.predefined && !temporarilyNamed.has(role.id));
 	const pinned = new Set(desired.flatMap(({ id }) => id ?? []));
 	const free = new Set(named.filter(({ id }) => !pinned.has(id)).map(({ name }) => name));
-	const renames = findRenames(desired, free, new Set(custom.filter(({ id }) => temporarilyNamed.has(id) && !pinned.has(id)).map(({ name }) => name)));
+	const { renames, several } = findRenames(desired, free, new Set(custom.filter(({ id }) => temporarilyNamed.has(id) && !pinned.has(id)).map(({ name }) => name)));
 	const renamed = new Set(renames.values());
 	const names = new Set(named.map(({ id }) => id));
+	const ownKey = (name) => renamed.has(name) ? `${name}${TEMPORARY_SUFFIX}` : name;
 	const declared = {
 		idOf: ({ id }) => id,
-		keyOf: ({ name }) => renames.get(name) ?? (renamed.has(name) ? `${name}${" (set aside by rolecall)"}` : name),
+		keyOf: ({ name }) => renames.get(name) ?? ownKey(name),
 		nameOf: ({ name }) => name
 	};
 	const candidates = {
 		live: live.filter(({ idOnly }) => !idOnly),
-		keysOf: (role) => names.has(role.id) ? [role.name] : [],
+		keysOf: ({ id, name }) => {
+			if (!names.has(id)) return [];
+			const entry = pinned.has(id) ? void 0 : several.get(name);
+			return [entry === void 0 ? name : ownKey(entry)];
+		},
 		isLeftover: () => false,
 		endedAt: () => ""
 	};
@@ -28881,19 +29354,24 @@ function planRole(role, match, context) {
 				change: replaceRole(role, context.aside, null),
 				findingData: []
 			};
-			const { previously } = role;
-			const near = previously === void 0 ? null : context.nearest(previously);
-			const findingData = previously === void 0 || near === null ? [] : [{
+			const { previously = [] } = role;
+			const [unknown] = previously.flatMap((former) => {
+				const near = context.nearest(former);
+				return near === null ? [] : {
+					previously: former,
+					near
+				};
+			});
+			const findingData = unknown ? [{
 				code: "role-previously-unknown",
 				name,
-				previously,
-				near
-			}];
+				...unknown
+			}] : [];
 			if (role.permissions !== void 0) return {
 				change: createRole(role, role.permissions),
 				findingData
 			};
-			const meant = near === null ? context.nearest(name) : null;
+			const meant = unknown ? null : context.nearest(name);
 			return {
 				change: null,
 				findingData: [...findingData, {
@@ -28911,7 +29389,10 @@ function planRole(role, match, context) {
 		case "many": return only({
 			code: "role-ambiguous",
 			name,
-			ids: match.live.map(({ id }) => id)
+			live: match.live.map(({ id, name: is }) => ({
+				id,
+				name: is
+			}))
 		});
 		case "one": return planFound(role, match.live, context);
 		default: return match;
@@ -28919,7 +29400,7 @@ function planRole(role, match, context) {
 }
 function planFound(role, live, context) {
 	const { replaceRoles, named, aside, free, temporarilyNamed } = context;
-	const { name, id: pin, previously } = role;
+	const { name, id: pin, previously = [] } = role;
 	const { id, predefined } = live;
 	if (predefined) return {
 		change: null,
@@ -28930,11 +29411,11 @@ function planFound(role, live, context) {
 		}]
 	};
 	if (aside && replaceRoles && pin === void 0) return resume(role, aside, live);
-	const findingData = live.name === name && previously !== void 0 && previously !== name && free.has(previously) ? [{
+	const findingData = (live.name === name ? previously.filter((former) => former !== name && free.has(former)) : []).map((former) => ({
 		code: "role-previously-left",
 		name,
-		previously
-	}] : [];
+		previously: former
+	}));
 	const differs = metadataDiffers(role, live);
 	if (differs && replaceRoles && pin === void 0 && !named.has(id)) return {
 		change: replaceRole(role, live, null),
@@ -29008,7 +29489,7 @@ function declaredId(role, match, change) {
 	return match.found === "one" ? [[role.name, match.live.id]] : [];
 }
 /**
-* Returns the live names of the roles to rename, by their new names.
+* Finds the roles to rename.
 *
 * A live role with the new name, or with a temporary name made from it, wins over `previously`, so that a rename is done
 * once. A name that another entry has can only be taken if that entry is renamed itself: a chain. Two entries that swap
@@ -29018,19 +29499,27 @@ function findRenames(roles, liveNames, asideNames) {
 	const unpinned = roles.filter(({ id }) => id === void 0);
 	const declared = new Map(unpinned.map((role) => [role.name, role]));
 	const renames = /* @__PURE__ */ new Map();
+	const several = /* @__PURE__ */ new Map();
 	const taken = /* @__PURE__ */ new Set();
-	const rename = ({ name, previously }, chain) => {
-		if (previously === void 0 || previously === name || !liveNames.has(previously)) return false;
-		if (taken.has(previously) || chain.has(previously)) return false;
-		const holder = declared.get(previously);
-		const givesUp = holder?.previously !== void 0 && asideNames.has(previously);
-		if (holder && !givesUp && !rename(holder, /* @__PURE__ */ new Set([...chain, name]))) return false;
-		taken.add(previously);
-		renames.set(name, previously);
+	const rename = ({ name, previously = [] }, chain) => {
+		const found = previously.filter((former) => {
+			if (former === name || !liveNames.has(former) || taken.has(former) || chain.has(former)) return false;
+			const holder = declared.get(former);
+			const givesUp = holder?.previously !== void 0 && asideNames.has(former);
+			return !holder || givesUp || rename(holder, /* @__PURE__ */ new Set([...chain, name]));
+		});
+		const [first] = found;
+		if (first === void 0) return false;
+		for (const former of found) taken.add(former);
+		if (found.length === 1) renames.set(name, first);
+		else for (const former of found) several.set(former, name);
 		return true;
 	};
 	for (const role of [...unpinned].sort(by(({ name }) => name))) if (!liveNames.has(role.name) && !asideNames.has(role.name)) rename(role, /* @__PURE__ */ new Set());
-	return renames;
+	return {
+		renames,
+		several
+	};
 }
 var NOTHING$4;
 var init_plan_roles = __esmMin((() => {
@@ -29255,6 +29744,66 @@ var init_access = __esmMin((() => {
 }));
 
 // src/plan/judge/base-rules.ts
+/**
+* Returns the enforced rules to judge by, each apart; those of the base branch that the head branch has as well are left
+* out. The default guards hold unless some of the rules set them.
+*/
+function enforcedSets(desired, base) {
+	const former = (base?.enforced ?? []).map((rules) => ({
+		...rules,
+		by: "base"
+	}));
+	const given = [...desired.enforced ?? [], ...former];
+	const distinct = /* @__PURE__ */ new Map();
+	for (const rules of [...given.filter(({ by }) => by === void 0), ...given]) {
+		const meaning = meaningOf(rules);
+		distinct.set(meaning, distinct.get(meaning) ?? rules);
+	}
+	const all = [...distinct.values()];
+	const limited = all.some(({ guards }) => guards.maxRemovals !== void 0);
+	const held = all.some(({ guards }) => guards.minHolders !== void 0);
+	return all.map((origin, index) => {
+		const { guards, policies, checks } = origin;
+		const silent = {
+			...(limited || index > 0) && { maxRemovals: guards.maxRemovals ?? NO_LIMIT },
+			...(held || index > 0) && { minHolders: guards.minHolders ?? {} }
+		};
+		return {
+			origin,
+			rules: withRulesOf({
+				guards: {
+					...guards,
+					...silent
+				},
+				policies,
+				checks
+			}, desired)
+		};
+	});
+}
+function meaningOf({ guards, policies, checks }) {
+	return canonicalJson([
+		guards,
+		policies,
+		checks.map(({ origin: _, ...check }) => check)
+	]);
+}
+/**
+* Returns a file's own rules beside enforced ones: only what is written. The defaults are part of the enforced rules, so
+* that the file cannot loosen them.
+*/
+function ownRules(desired, enforced) {
+	if (enforced.length === 0) return desired;
+	const { guards } = desired;
+	return {
+		...desired,
+		guards: {
+			maxRemovals: NO_LIMIT,
+			minHolders: {},
+			...guards
+		}
+	};
+}
 /** Returns a desired state with the rules of its base branch, in which renamed roles have their current names. */
 function withRulesOf(base, head) {
 	const nameOf = currentNameIn(head, base);
@@ -29276,6 +29825,7 @@ function withRulesOf(base, head) {
 			separate: policies.separate.map(namesOf),
 			maxHolders: byName(policies.maxHolders, nameOf, Math.min),
 			requireUntil: namesOf(policies.requireUntil),
+			...policies.longestGrants && { longestGrants: longestByName(policies.longestGrants, nameOf) },
 			requireMfa: namesOf(policies.requireMfa)
 		},
 		checks: checks.map((check) => withCurrentNames(check, nameOf))
@@ -29289,7 +29839,7 @@ function currentNameIn(head, base) {
 function currentNames(base, head) {
 	const kept = new Set(head.map(({ name }) => name));
 	const pinned = new Map(head.flatMap(({ id, name }) => id === void 0 ? [] : [[id, name]]));
-	const renamed = new Map(head.flatMap(({ name, previously }) => previously === void 0 ? [] : [[previously, name]]));
+	const renamed = new Map(head.flatMap(({ name, previously = [] }) => previously.filter((former) => !isLikeRoleId(former)).map((former) => [former, name])));
 	const names = base.flatMap(({ id, name }) => {
 		const now = pinned.get(id ?? "") ?? (kept.has(name) ? void 0 : renamed.get(name));
 		return now === void 0 || now === name ? [] : [[name, now]];
@@ -29304,6 +29854,14 @@ function byName(numbers, nameOf, stricter) {
 	}
 	return Object.fromEntries(named);
 }
+function longestByName(periods, nameOf) {
+	const named = /* @__PURE__ */ new Map();
+	for (const [role, period] of Object.entries(periods)) {
+		const known = named.get(nameOf(role));
+		if (known === void 0 || period.ms < known.ms) named.set(nameOf(role), period);
+	}
+	return Object.fromEntries(named);
+}
 function withCurrentNames(check, nameOf) {
 	if (check.kind !== "only") return check;
 	const holders = check.only.map((holder) => holder.startsWith("role:") ? `role:${nameOf(holder.slice(5))}` : holder);
@@ -29312,19 +29870,55 @@ function withCurrentNames(check, nameOf) {
 		only: [...new Set(holders)]
 	};
 }
+/** Returns a refusal as one by enforced rules. */
+function refusalOfEnforced({ files: [file], by }, refusal) {
+	const { message, hint } = refusal;
+	return {
+		...refusal,
+		message: ofRules(message, file, by),
+		hint: hintOfEnforced(hint, file),
+		rules: file,
+		...by && { by }
+	};
+}
+/** Returns an existing violation as one of enforced rules. */
+function findingOfEnforced({ files: [file], by }, finding) {
+	const { message, hint } = finding;
+	return {
+		...finding,
+		message: ofRules(message, file, by),
+		hint: hint && hintOfEnforced(hint, file)
+	};
+}
+function ofRules(message, file, by) {
+	return `${message} Enforced by ${file}${by === "base" ? " of the base branch" : ""}.`;
+}
+/** Returns the items of a file's own rules that no enforced rule has as well. */
+function besidesEnforced(own, enforced) {
+	if (enforced.length === 0) return own;
+	const known = new Set(enforced.map(keyOf$4));
+	return own.filter((one) => !known.has(keyOf$4(one)));
+}
 /** Returns the refusals that only the base branch's rules have, with what to do about them. */
 function refusalsOfBase(byBase, own) {
-	const known = new Set(own.map(keyOf$2));
-	return byBase.filter((refusal) => !known.has(keyOf$2(refusal))).map(refusalOfBase);
+	const known = new Set(own.map(keyOf$4));
+	return byBase.filter((refusal) => !known.has(keyOf$4(refusal))).map(refusalOfBase);
 }
 /** Equal refusals of two branches may state different limits; then they have the same override. */
-function keyOf$2({ rule, code, resource, name, override, message }) {
-	return JSON.stringify([
-		rule,
+function keyOf$4(one) {
+	const { code, resource, name, message } = one;
+	if ("severity" in one) return JSON.stringify([
 		code,
 		resource,
 		name,
-		override ?? message
+		message
+	]);
+	return JSON.stringify([
+		one.rule,
+		code,
+		resource,
+		name,
+		one.override ?? message
 	]);
 }
 function refusalOfBase(refusal) {
@@ -29336,175 +29930,12 @@ function refusalOfBase(refusal) {
 		by: "base"
 	};
 }
-var init_base_rules = __esmMin((() => {}));
-
-// src/plan/judge/refusals.ts
-/** Returns the warning of a violation that already exists and that the plan does not make worse. */
-function toExistingViolation({ code, resource, name, check, message, hint }) {
-	const what = check === null ? "" : ` (check: ${check})`;
-	return {
-		code,
-		severity: "warning",
-		resource: resource ?? "member",
-		name: name ?? check ?? code,
-		message: `Existing violation: ${message}${what}`,
-		hint: `This plan does not make it worse. ${hint}`
-	};
-}
-/** Returns the refusal of some data: all messages of refusals are here. */
-function toRefusal(data, tense = "plan") {
-	const { code } = data;
-	const isPlan = tense === "plan";
-	const hold = isPlan ? "would hold" : "holds";
-	const have = isPlan ? "would have" : "has";
-	switch (data.code) {
-		case "max-removals": {
-			const { resource, removals, live, allowed } = data;
-			return guard(code, resource, null, `${removals} of ${live} ${resource}s would be removed or lose something; the limit is ${allowed}.`, "Check that the file is complete: the usual cause is a part that was left out by mistake. To write what is live into the file: \"rolecall pull\".", `max-removals=${removals}`);
-		}
-		case "protect": {
-			const { resource, name, kind } = data;
-			return guard(code, resource, name, `The ${resource} ${quoted(resource, name)} is protected, and this plan would ${kind} it.`, "Revert the change in the file, or remove the entry from guards.protect.", `protect=${name}`);
-		}
-		case "min-holders": {
-			const { role, name, before, after, min, uncounted } = data;
-			const besides = uncounted === 0 ? "" : ", service accounts not counted";
-			return guard(code, "role", name, `The role "${name}" would ${keptOf(after, before)}${besides}; it needs ${min}.`, "Grant the role to somebody else first, and wait until they have accepted.", `min-holders=${role}:${after}`);
-		}
-		case "min-holders-wait": {
-			const { name, member, chained } = data;
-			return guard(code, "role", name, `Without ${member}, "${name}" would have too few holders${chained ? ", and this removal would have to wait for another deferred removal" : " until somebody who is invited has accepted"}.`, "Make the change in two steps: grant the roles first, and remove them when everybody has accepted.", null);
-		}
-		case "self-lockout": {
-			const { name, removed, lost } = data;
-			return guard(code, "member", name, `The API key belongs to ${name}, and this plan would take away ${removed ? "your own membership" : `what the next run needs: ${list(lost)}`}.`, "Use a key that belongs to somebody else, or keep the access in the file.", `self-lockout=${name}`);
-		}
-		case "role-metadata-fixed": {
-			const { name, live } = data;
-			return guard(code, "role", name, `The metadata of role "${name}" differs, and the service cannot change a role's metadata in place.`, `Declare the live metadata, ${JSON.stringify(live)}, or remove "metadata:"; or set "sync.replace_roles: true" to replace the role with a new one.`, null);
-		}
-		case "role-replace-pinned": {
-			const { name, id } = data;
-			return guard(code, "role", name, `Role "${name}" has to be replaced to change its metadata, but is pinned to ${id}, which would no longer exist.`, `Remove "id: ${id}" from the role.`, null);
-		}
-		case "role-replace-named": {
-			const { name, id } = data;
-			return guard(code, "role", name, `Role "${name}" has to be replaced to change its metadata, but the file refers to it by ${id}, which would no longer exist.`, `Refer to the role as "${name}" in grants, guards, policies and checks, instead of ${id}.`, null);
-		}
-		case "role-still-held": {
-			const { name, holders } = data;
-			return guard(code, "role", name, `The role "${name}" would be removed, but is still held by ${list(holders)}.`, "Remove the role from them first, or list the role in the file.", null);
-		}
-		case "email-domains": {
-			const { name, domains } = data;
-			return policy(code, "member", name, `The address ${name} is in none of the allowed domains: ${list(domains) || "there are none"}.`, "Use another address, or add the domain to policies.email_domains.");
-		}
-		case "separate": {
-			const { name, roles } = data;
-			return policy(code, "member", name, `${name} ${hold} ${list(roles.map((role) => `"${role}"`), " and ")} together.`, "policies.separate allows only one of them: remove the others.");
-		}
-		case "max-holders": {
-			const { name, holders, max } = data;
-			return policy(code, "role", name, `The role "${name}" ${have} ${counted(holders.length, "holder")} (${list(holders)}); the limit is ${max}.`, "Remove it from somebody, or raise policies.max_holders.");
-		}
-		case "require-until": {
-			const { name, role, listed } = data;
-			return policy(code, "member", name, `${name} ${hold} "${role}" without an end date.`, UNTIL_HINTS[listed ?? "nothing"](role));
-		}
-		case "require-mfa": {
-			const { name, role } = data;
-			return policy(code, "member", name, `${name} ${hold} "${role}" without MFA on login.`, "Have them turn on MFA, or remove the role from them.");
-		}
-		case "forbid-permissions": {
-			const { name, permissions } = data;
-			return policy(code, "role", name, `The role "${name}" ${isPlan ? "would grant" : "grants"} ${list(permissions)}, which no custom role may grant.`, "Remove it from the role, or from policies.forbid_permissions.");
-		}
-		case "check-only": {
-			const { name, permission, through } = data;
-			return check$2(code, name, `${name} ${have} ${permission}, through ${list(through)}; a check does not allow it.`);
-		}
-		case "check-at-most": {
-			const { permission, most, holders } = data;
-			return check$2(code, null, `${counted(holders.length, "member")} ${isPlan || holders.length === 1 ? have : "have"} ${permission} (${list(holders)}); a check allows at most ${most}.`);
-		}
-		case "check-cannot": {
-			const { name, permission, through } = data;
-			return check$2(code, name, `${name} ${have} ${permission}, through ${list(through)}; a check forbids it.`);
-		}
-		default: return data;
-	}
-}
-/** Returns the refusal of an undo's plan, whose changes do not come from the file. */
-function refusalOfUndo(refusal) {
-	return {
-		...refusal,
-		hint: UNDO_HINTS[refusal.code] ?? refusal.hint
-	};
-}
-function guard(code, resource, name, message, hint, override) {
-	return {
-		rule: "guard",
-		code,
-		resource,
-		name,
-		check: null,
-		message,
-		hint,
-		override
-	};
-}
-function policy(code, resource, name, message, hint) {
-	return {
-		rule: "policy",
-		code,
-		resource,
-		name,
-		check: null,
-		message,
-		hint,
-		override: null
-	};
-}
-function check$2(code, name, message) {
-	return {
-		rule: "check",
-		code,
-		resource: name === null ? null : "member",
-		name,
-		check: null,
-		message,
-		hint: "Change the roles or their permissions, or the check.",
-		override: null
-	};
-}
-/** Returns how many accepted holders a role would keep, as part of a sentence. */
-function keptOf(after, before) {
-	if (before === 1) return "lose its only accepted holder";
-	return `keep ${after === 0 ? "none" : after} of its ${before} accepted holders`;
-}
-function quoted(resource, name) {
-	return resource === "role" ? `"${name}"` : name;
-}
-/** Joins the first few items of a list, and says how many more there are. */
-function list(items, separator = ", ") {
-	const shown = items.slice(0, LIST_LIMIT).join(separator);
-	return items.length > LIST_LIMIT ? `${shown} and ${items.length - LIST_LIMIT} more` : shown;
-}
-var UNTIL_HINTS, UNDO_HINTS, LIST_LIMIT;
-var init_refusals = __esmMin((() => {
-	init_text();
-	UNTIL_HINTS = {
-		grant: (role) => `Write { role: ${role}, until: 2027-01-31 }.`,
-		member: (role) => `Add "until:" to the member, or list { role: ${role}, until: 2027-01-31 } among its roles.`,
-		nothing: () => "The file gives no end date: list the member with one."
-	};
-	UNDO_HINTS = {
-		"max-removals": "Check that this is the run to revert. A part of it can be reverted with --merchant.",
-		protect: "Remove the entry from guards.protect.",
-		"self-lockout": "Use a key that belongs to somebody else.",
-		"role-still-held": "Remove the role from them first."
-	};
-	LIST_LIMIT = 5;
+var NO_LIMIT;
+var init_base_rules = __esmMin((() => {
+	init_json_text();
+	init_live();
+	init_refusals();
+	NO_LIMIT = { percent: 100 };
 }));
 
 // src/plan/judge/findings.ts
@@ -29516,6 +29947,18 @@ function mfaHint(invited) {
 }
 function stays(moves) {
 	return moves ? "it moves to the successor of a replaced role, and is otherwise left alone" : "it is left alone";
+}
+/** Returns the texts about an entry that several live roles match, by its name or by its previous names. */
+function ambiguousRoleTexts({ name, live }) {
+	if (live.every((role) => role.name === name)) return {
+		message: `Two or more live roles are called "${name}": ${list(live.map(({ id }) => id))}.`,
+		hint: `Say which one is meant: add "id: ${live[0]?.id}" (or another of them) to the role.`
+	};
+	const sorted = [...live].sort(by((role) => role.name));
+	return {
+		message: `Several live roles have previous names of "${name}": ${list(sorted.map((role) => `"${role.name}" (${role.id})`))}.`,
+		hint: `Say which one is meant: leave only its name in "previously", or add its id to the role, such as "id: ${sorted[0]?.id}". The others are then roles without an entry.`
+	};
 }
 /** Returns the finding of some data: all messages of findings are here. */
 function toFinding(found) {
@@ -29537,7 +29980,10 @@ function toFinding(found) {
 		hint
 	});
 	switch (found.code) {
-		case "role-ambiguous": return error("role", `Two or more live roles are called "${name}": ${list(found.ids)}.`, `Say which one is meant: add "id: ${found.ids[0]}" (or another of them) to the role.`);
+		case "role-ambiguous": {
+			const { message, hint } = ambiguousRoleTexts(found);
+			return error("role", message, hint);
+		}
 		case "role-pin-missing": return error("role", `Role "${name}" is pinned to ${found.id}, which does not exist.`, "Correct the id, or remove it: the role is then found by its name, or created.");
 		case "role-pin-predefined": return error("role", `Role "${name}" is pinned to ${found.id}, a predefined role, which cannot be changed.`, "Remove it from \"roles:\"; grant it to members by its id.");
 		case "caller-unknown": return warning("member", "It is unknown which member the API key belongs to, so the self-lockout guard cannot protect it.", "A user's key with the scope user.profile_readonly can look that up; --verbose reports why it failed.");
@@ -29569,6 +30015,8 @@ function toFinding(found) {
 		case "member-without-address": return warning("member", `Member ${name} has no e-mail address, so the file cannot name it; ${stays(found.moves)}.`, null);
 		case "member-service-account": return warning("member", SERVICE_ACCOUNTS[found.type] === void 0 ? `${name} is not listed, and its user type "${found.type}" is unknown; ${stays(found.moves)}.` : `${name} is ${SERVICE_ACCOUNTS[found.type]} that the file does not list; ${stays(found.moves)}.`, "List it under \"members:\" to manage it, or under \"ignore.members\" to keep it out of plans.");
 		case "member-pin-other": return warning("member", `The entry of ${name} is pinned to ${found.id}, whose address is ${found.address}.`, "If these are two people, remove the id. If the address has changed, this is correct.");
+		case "member-roles-lost": return warning("member", `${name} is suspended, and no file lists the roles (${list(found.roles)}), so they do not come back.`, `List them under "roles:" of the member.`);
+		case "member-pin-left": return warning("member", `The entry of ${name} is pinned to ${found.id}, which has an address under "leavers:", so the entry has no effect.`, "Remove the id if these are two people; else remove the entry.");
 		case "member-pinned-elsewhere": return error("member", `${name} is the address of ${found.id}, which the entry of ${found.by} is pinned to.`, "The service accepts an address only once. Remove the id from that entry, or remove one of the two.");
 		case "member-ignored": return error("member", `${name} is declared, but "ignore.members" excludes that address, or its live member, from every plan.`, "Remove the entry, or the pattern.");
 		case "role-ignored": return error("role", `The role "${name}" is declared, but "ignore.roles" excludes that name, or its live role, from every plan.`, "Remove the entry, or the pattern.");
@@ -29660,6 +30108,7 @@ function guardRemovals({ settings, scope, changes }) {
 	};
 	return [...judge("role", changes.roles.filter(takesPermissions).length, scope.roles.filter(({ predefined }) => !predefined).length), ...judge("member", changes.members.filter((change) => takesRoles(change, replaced)).length, scope.members.length)];
 }
+/** Returns how many removals a limit allows of so many that are live. */
 function allowedRemovals(limit, live) {
 	if ("count" in limit) return limit.count;
 	const share = Math.floor(live * limit.percent / 100);
@@ -29756,16 +30205,145 @@ var init_guards = __esmMin((() => {
 	];
 }));
 
+// src/plan/query/reach.ts
+/** Creates a function that finds what a member can reach; members with the same roles share one answer. */
+function reaching(access, escalation = {}) {
+	const all = [...access.roles].flatMap(([key, role]) => access.removed.has(key) ? [] : [role]);
+	const ways = {
+		...DEFAULT_ESCALATION,
+		...escalation
+	};
+	const known = /* @__PURE__ */ new Map();
+	return ({ roles }) => {
+		const key = JSON.stringify(roles);
+		const found = known.get(key) ?? reachOf$1(heldRoles$1(roles, access), all, ways);
+		known.set(key, found);
+		return found;
+	};
+}
+function heldRoles$1(keys, { roles, removed }) {
+	return keys.flatMap((key) => removed.has(key) ? [] : roles.get(key) ?? []);
+}
+/** Follows the permissions that lead to others, until no step adds one or shortens a way. */
+function reachOf$1(held, all, escalation) {
+	const ways = new Map(held.flatMap(({ permissions }) => permissions ?? []).map((permission) => [permission, []]));
+	let found = true;
+	while (found) {
+		found = false;
+		for (const [permission, steps] of furtherWays(ways, held, all, escalation)) {
+			const best = ways.get(permission);
+			if (best !== void 0 && best.length <= steps.length) continue;
+			ways.set(permission, steps);
+			found = true;
+		}
+	}
+	const anything = ways.get(ANYTHING) ?? null;
+	return {
+		anything,
+		stepsTo: (permission) => {
+			const way = ways.get(permission) ?? null;
+			return way === null || anything !== null && anything.length < way.length ? anything : way;
+		}
+	};
+}
+/** Yields where the permissions that can be reached lead, one step further. */
+function* furtherWays(ways, held, all, { assign, edit, create }) {
+	const [assigning, editing, creating] = [
+		assign,
+		edit,
+		create
+	].map((some) => shortestWay(some, ways));
+	const own = held.find(({ custom }) => custom);
+	if (editing && own) yield [ANYTHING, withStep(editing.steps, step("edit", editing, own.name))];
+	if (!assigning) return;
+	for (const { name, permissions } of all) {
+		const steps = withStep(assigning.steps, step("assign", assigning, name));
+		for (const permission of permissions ?? []) yield [permission, steps];
+	}
+	const custom = all.filter((role) => role.custom);
+	const given = custom.find(({ name }) => editing?.steps.some(({ role }) => role === name)) ?? custom[0];
+	if (editing && given) {
+		const assigned = withStep(joined$2(editing.steps, assigning.steps), step("assign", assigning, given.name));
+		yield [ANYTHING, withStep(assigned, step("edit", editing, given.name))];
+	}
+	if (creating) {
+		const made = withStep(joined$2(creating.steps, assigning.steps), step("create", creating, null));
+		yield [ANYTHING, withStep(made, step("assign", assigning, null))];
+	}
+}
+function step(does, { permission }, role) {
+	return {
+		does,
+		by: permission,
+		role
+	};
+}
+function shortestWay(permissions, ways) {
+	let best = null;
+	for (const permission of permissions) {
+		const steps = ways.get(permission);
+		if (steps !== void 0 && (best === null || steps.length < best.steps.length)) best = {
+			permission,
+			steps
+		};
+	}
+	return best;
+}
+function withStep(steps, step) {
+	return joined$2(steps, [step]);
+}
+/** Joins steps; one that both have is taken once. */
+function joined$2(one, other) {
+	const isSame = (a, b) => a.does === b.does && a.role === b.role;
+	return [...one, ...other.filter((step) => !one.some((known) => isSame(known, step)))];
+}
+var DEFAULT_ESCALATION, ANYTHING;
+var init_reach = __esmMin((() => {
+	DEFAULT_ESCALATION = {
+		assign: ["members_create", "members_update"],
+		edit: ["roles_update"],
+		create: ["roles_create"]
+	};
+	ANYTHING = Symbol("anything");
+}));
+
 // src/plan/judge/impact.ts
-/** Returns the permissions that members gain and lose between two states of access. */
-function impactOf(before, after) {
+/**
+* Returns the permissions that members gain and lose between two states of access, and those that who gains some could
+* give himself from then on.
+*/
+function impactOf$1(before, after, escalation) {
 	const touched = touchedBy(before, after);
 	const members = memberImpacts(before, after, touched).sort(by((impact) => `${impact.name} ${JSON.stringify(impact)}`));
+	const reach = newReach(before, after, touched, escalation);
 	return {
 		members,
 		permissions: permissionSums(members),
-		roles: roleSums(before, after, touched)
+		roles: roleSums(before, after, touched),
+		...reach.length > 0 && { reach }
 	};
+}
+function newReach(before, after, touched, escalation) {
+	const [reached, reaches] = [reaching(before, escalation), reaching(after, escalation)];
+	const [had, has] = [granting(before), granting(after)];
+	const all = sortedSet([...after.roles.values()].flatMap(({ permissions }) => permissions ?? []));
+	const known = /* @__PURE__ */ new Map();
+	const newlyReached = (was, is) => {
+		const [old, now] = [had(was).permissions, has(is).permissions];
+		if ([...now].every((permission) => old.has(permission))) return [];
+		const wasRaised = (permission) => was !== void 0 && isActive(was) && reached(was).stepsTo(permission) !== null;
+		return all.filter((permission) => !now.has(permission) && reaches(is).stepsTo(permission) !== null && !wasRaised(permission));
+	};
+	return touched.flatMap(({ was, is }) => {
+		if (is === void 0) return [];
+		const key = JSON.stringify([was !== void 0 && isActive(was) ? was.roles : null, is.roles]);
+		const permissions = known.get(key) ?? newlyReached(was, is);
+		known.set(key, permissions);
+		return permissions.length === 0 ? [] : [{
+			name: is.name,
+			permissions
+		}];
+	}).sort(by(({ name }) => name));
 }
 /**
 * Returns the members whose permissions may differ: all except those with the same roles, which grant the same.
@@ -29878,6 +30456,7 @@ function same(a, b) {
 var NONE$2;
 var init_impact = __esmMin((() => {
 	init_text();
+	init_reach();
 	init_access();
 	NONE$2 = /* @__PURE__ */ new Set();
 }));
@@ -29891,7 +30470,7 @@ function guardMinHolders(settings, before, after, changes) {
 	const [findBefore, findAfter] = [roleFinder(before), roleFinder(after)];
 	const findKeys = (role) => {
 		const named = [findBefore(role), findAfter(role)].flatMap((key) => key ?? []);
-		return named.length > 0 ? [...new Set(named)] : isHeld(before, role) ? [role] : [];
+		return named.length > 0 ? [...new Set(named)] : isHeld$1(before, role) ? [role] : [];
 	};
 	const known = /* @__PURE__ */ new Map();
 	const keysOf = (role) => {
@@ -29899,7 +30478,7 @@ function guardMinHolders(settings, before, after, changes) {
 		known.set(role, keys);
 		return keys;
 	};
-	const results = rulesOf(settings, keysOf).flatMap(([role, min]) => {
+	const results = rulesOf$1(settings, keysOf).flatMap(([role, min]) => {
 		const isWritten = Object.hasOwn(settings ?? {}, role);
 		return keysOf(role).map((key) => guardRole({
 			role,
@@ -29918,7 +30497,7 @@ function guardMinHolders(settings, before, after, changes) {
 	};
 }
 /** Returns the rules, with the default for owners unless the file sets it, or sets `{}`. */
-function rulesOf(settings, keysOf) {
+function rulesOf$1(settings, keysOf) {
 	const own = Object.entries(settings ?? {});
 	const owners = keysOf(OWNER);
 	const defaults = own.every(([role]) => !keysOf(role).some((key) => owners.includes(key))) && (settings === void 0 || own.length > 0) ? [[OWNER, OWNERS]] : [];
@@ -29976,7 +30555,7 @@ function judgeRole({ role, key, min, isWritten, before, after, changes }, counts
 		}))
 	};
 }
-function isHeld({ people }, roleId) {
+function isHeld$1({ people }, roleId) {
 	return people.some(({ roles }) => roles.includes(roleId));
 }
 function isPerson({ serviceAccount }) {
@@ -30065,7 +30644,7 @@ var init_holders = __esmMin((() => {
 // src/plan/judge/ignored.ts
 /** Reports the ignored live roles and members, with the roles of those members. */
 function ignoredAccess({ roles, ignoredLiveRoles, ignoredMembers }) {
-	const names = new Map([...ignoredLiveRoles, ...roles].map(({ id, name }) => [id, name]));
+	const names = new Map([...ignoredLiveRoles, ...roles].map(({ id, name }) => [id, name.trim() === "" ? id : name]));
 	const holders = /* @__PURE__ */ new Map();
 	for (const member of ignoredMembers) {
 		const key = [...new Set(member.roles)].map((id) => names.get(id) ?? id).sort(byCodeUnit).join(", ") || "no role";
@@ -30075,7 +30654,7 @@ function ignoredAccess({ roles, ignoredLiveRoles, ignoredMembers }) {
 	}
 	const found = [];
 	if (ignoredLiveRoles.length > 0) {
-		const ignored = ignoredLiveRoles.map(({ name }) => name).sort(byCodeUnit);
+		const ignored = ignoredLiveRoles.map(({ id, name }) => name.trim() === "" ? id : name).sort(byCodeUnit);
 		found.push({
 			code: "roles-ignored",
 			name: "ignore.roles",
@@ -30116,16 +30695,24 @@ function ignoredEntries({ roles = [], members = [], ignore }, scope, matches) {
 	const addresses = addressesIn(ignoredAddresses.size === 0 ? [] : scope.members.filter(({ status }) => status !== "expired"));
 	const isIgnoredAddress = (address) => ignoredAddresses.has(address) && !addresses.has(address);
 	return {
-		roles: new Set(roles.filter(({ name, id, previously }) => matchesAny(ignore.roles, [name, id ?? name], matches) || id !== void 0 && scope.ignoredRoles.has(id) || isIgnoredRole(name) || id === void 0 && previously !== void 0 && isIgnoredRole(previously) && isRenamed(name, roles, free)).map(({ name }) => name)),
+		roles: new Set(roles.filter(({ name, id, previously }) => matchesAny(ignore.roles, [name, id ?? name], matches) || id !== void 0 && scope.ignoredRoles.has(id) || isIgnoredRole(name) || id === void 0 && previously?.some(isIgnoredRole) && !hasCandidate(previously, roles, free) && isRenamed(name, roles, free)).map(({ name }) => name)),
 		members: new Set(members.filter(({ email, id }) => matchesAny(ignore.members, [email, id ?? email], matches) || id !== void 0 && ignoredIds.has(id) || id === void 0 && isIgnoredAddress(email.toLowerCase())).map(({ email }) => email))
 	};
+}
+/** Returns whether a live role that is not ignored, and that no other entry keeps, has one of an entry's previous names. */
+function hasCandidate(previously, roles, free, seen = /* @__PURE__ */ new Set()) {
+	return previously.some((former) => {
+		if (!free.has(former) || seen.has(former)) return false;
+		const keeper = roles.find(({ id, name }) => id === void 0 && name === former);
+		return !keeper || hasCandidate(keeper.previously ?? [], roles, free, /* @__PURE__ */ new Set([...seen, former]));
+	});
 }
 /**
 * Returns whether an entry matches by its previous name: no live role with its own name is free, or a chain of renames
 * takes that role.
 */
 function isRenamed(name, roles, free) {
-	const next = new Map(roles.flatMap(({ id, previously, name: to }) => id === void 0 && previously !== void 0 ? [[previously, to]] : []));
+	const next = new Map(roles.flatMap(({ id, previously = [], name: to }) => id === void 0 ? previously.map((former) => [former, to]) : []));
 	const seen = /* @__PURE__ */ new Set();
 	let end = name;
 	while (end !== void 0 && free.has(end)) {
@@ -30142,9 +30729,9 @@ var init_ignored = __esmMin((() => {
 
 // src/plan/judge/checks.ts
 /** Returns the violations of the file's checks in an access; members count whatever their status. */
-function checkViolations(checks, judged) {
+function checkViolations({ checks, policies }, judged) {
 	if (checks.length === 0) return [];
-	const context = contextOf$1(judged);
+	const context = contextOf$1(judged, policies);
 	return checks.flatMap((check) => {
 		const text = checkText(check);
 		return violationsOf(check, context).map((found) => ({
@@ -30157,7 +30744,7 @@ function checkViolations(checks, judged) {
 /** Returns the distinct roles of unknown permissions, because of which a check may be wrong. */
 function unknownToChecks(checks, judged) {
 	if (checks.length === 0) return [];
-	const context = contextOf$1(judged);
+	const context = contextOf$1(judged, {});
 	const { granted, index } = context;
 	return checks.flatMap((check) => permissionsOf(check).flatMap((permission) => {
 		return [...new Set(subjectsOf(check, index.people, context).flatMap((person) => granted(person).permissions.has(permission) ? [] : granted(person).unknown))].sort().map((name) => ({
@@ -30166,13 +30753,17 @@ function unknownToChecks(checks, judged) {
 		}));
 	}));
 }
-function contextOf$1(judged) {
+function contextOf$1(judged, { escalation }) {
 	const { access, settled } = judged;
+	const reach = reaching(access, escalation);
+	const reachSettled = settled === access ? reach : reaching(settled, escalation);
 	const index = indexAccess(access);
 	const counted = settled === access ? index : indexAccess(settled);
 	return {
 		...judged,
 		granted: granting(access, () => true),
+		reach,
+		reachSettled,
 		index,
 		counted
 	};
@@ -30194,10 +30785,14 @@ function subjectsOf(check, people, { index, find }) {
 	}
 }
 function violationsOf(check, context) {
-	const { access, granted, index, counted } = context;
+	const { access, granted, reach, reachSettled, index, counted } = context;
+	const reachers = (people, by, permission) => {
+		countWork(context, people.length);
+		return people.filter((person) => by(person).stepsTo(permission) !== null);
+	};
 	if (check.kind === "at-most") {
 		const { can, atMost } = check;
-		const holders = peopleWith(counted, can);
+		const holders = check.reach ? reachers(counted.people, reachSettled, can) : peopleWith(counted, can);
 		countWork(context, holders.length);
 		if (holders.length <= atMost) return [];
 		return [{
@@ -30205,24 +30800,27 @@ function violationsOf(check, context) {
 				code: "check-at-most",
 				permission: can,
 				most: atMost,
-				holders: holders.map(({ name }) => name)
+				holders: holders.map(({ name }) => name),
+				...check.reach && { reach: true }
 			},
 			subject: null,
 			extent: holders.map(({ id, name }) => id ?? name.toLowerCase())
 		}];
 	}
 	const code = check.kind === "only" ? "check-only" : "check-cannot";
-	const people = check.kind === "only" ? peopleWith(index, check.can) : [];
+	const people = check.kind !== "only" ? [] : check.reach ? index.people : peopleWith(index, check.can);
 	countWork(context, people.length);
 	return subjectsOf(check, people, context).flatMap((person) => {
-		return permissionsOf(check).filter((permission) => granted(person).permissions.has(permission)).map((permission) => {
+		return permissionsOf(check).filter((permission) => check.reach ? reach(person).stepsTo(permission) !== null : granted(person).permissions.has(permission)).map((permission) => {
 			const through = rolesGranting(access, person, permission);
+			const steps = check.reach ? reach(person).stepsTo(permission) ?? [] : [];
 			return {
 				data: {
 					code,
 					name: person.name,
 					permission,
-					through
+					through,
+					...steps.length > 0 && { steps }
 				},
 				subject: subjectOf$1(person),
 				extent: [permission]
@@ -30232,10 +30830,11 @@ function violationsOf(check, context) {
 }
 /** Returns a check in one line, in a fixed order of keys, to serve as its name. */
 function checkText(check) {
+	const reach = check.reach ? " reach" : "";
 	switch (check.kind) {
-		case "only": return `can ${check.can}: only ${sortedSet(check.only).join(", ") || "nobody"}`;
-		case "at-most": return `can ${check.can}: at most ${check.atMost}`;
-		case "cannot": return `${check.member} cannot ${sortedSet(check.cannot).join(", ")}`;
+		case "only": return `can${reach} ${check.can}: only ${sortedSet(check.only).join(", ") || "nobody"}`;
+		case "at-most": return `can${reach} ${check.can}: at most ${check.atMost}`;
+		case "cannot": return `${check.member} cannot${reach} ${sortedSet(check.cannot).join(", ")}`;
 		default: return check;
 	}
 }
@@ -30288,8 +30887,93 @@ function add(lists, key, item) {
 var TooMuchWork;
 var init_checks = __esmMin((() => {
 	init_text();
+	init_reach();
 	init_access();
 	TooMuchWork = class extends Error {};
+}));
+
+// src/plan/judge/long-grants.ts
+/** Returns the grants that last longer than the policies allow: from their beginning, else from now. */
+function longGrants({ policies, members = [], leavers }, find, now) {
+	const limits = Object.entries(policies.longestGrants ?? {});
+	if (limits.length === 0) return [];
+	const keyOf = (role) => find(role) ?? role;
+	const left = leftAt(leavers, now);
+	const staying = members.filter(({ email }) => !left.has(email.toLowerCase()));
+	return limits.flatMap(([role, limit]) => staying.flatMap((member) => {
+		const key = keyOf(role);
+		const grant = member.roles?.find((one) => keyOf(one.role) === key);
+		const end = grant && endOf$3(grant.until, member.until);
+		if (grant === void 0 || end === void 0 || end.ends <= now) return [];
+		const start = startOf(grant.from, member.from);
+		const latest = (start?.starts ?? now) + limit.ms;
+		if (lastMoment(end, limit) <= latest) return [];
+		return [{
+			data: {
+				code: "until-limit",
+				name: member.email,
+				role,
+				from: start?.text ?? null,
+				until: end.text,
+				limit: limit.text
+			},
+			member,
+			end,
+			role: grant.role,
+			key
+		}];
+	}));
+}
+/** Refuses new grants, and later ends of existing ones, that last longer than allowed; warns of the others. */
+function judgeGrants(rules, { find, before, base, now }) {
+	const grants = longGrants(rules, find, now);
+	if (grants.length === 0) return {
+		refusals: [],
+		findings: []
+	};
+	const people = new Map(before.people.flatMap((person) => [person.id, person.email?.toLowerCase()].flatMap((name) => name ? [[name, person]] : [])));
+	const nameOf = base === void 0 ? void 0 : currentNameIn(rules, base);
+	const isExisting = (grant) => {
+		const { member } = grant;
+		const former = base?.members?.find(({ email }) => email.toLowerCase() === member.email.toLowerCase());
+		const same = former?.roles?.find(({ role }) => nameOf?.(role) === grant.role);
+		if (former !== void 0 && same !== void 0) return (endOf$3(same.until, former.until)?.ends ?? Number.POSITIVE_INFINITY) >= grant.end.ends;
+		const person = people.get(member.id ?? "") ?? people.get(member.email.toLowerCase());
+		return person !== void 0 && isHeld(person, grant);
+	};
+	return {
+		refusals: grants.flatMap((one) => isExisting(one) ? [] : [toRefusal(one.data)]),
+		findings: grants.flatMap((one) => isExisting(one) ? [toExistingViolation(toRefusal(one.data, "live"))] : [])
+	};
+}
+/** Returns whether a grant is live; who was suspended gets back what was granted before. */
+function isHeld({ roles }, { key, member }) {
+	return roles.includes(key) || member.suspended !== void 0;
+}
+/** Returns the moment that counts for a limit: in days, the last day of an end that is a date is not divided. */
+function lastMoment({ text, ends }, limit) {
+	return isDate(text) && !isInHours(limit) ? ends - DAY : ends;
+}
+function isInHours({ text }) {
+	return text.endsWith("h");
+}
+function isDate(text) {
+	return !/t/i.test(text);
+}
+function endOf$3(grant, membership) {
+	if (grant === void 0 || membership === void 0) return grant ?? membership;
+	return grant.ends <= membership.ends ? grant : membership;
+}
+function startOf(grant, membership) {
+	if (grant === void 0 || membership === void 0) return grant ?? membership;
+	return grant.starts >= membership.starts ? grant : membership;
+}
+var DAY;
+var init_long_grants = __esmMin((() => {
+	init_active_member();
+	init_base_rules();
+	init_refusals();
+	DAY = 864e5;
 }));
 
 // src/plan/judge/policies.ts
@@ -30496,7 +31180,7 @@ var init_policies = __esmMin((() => {
 // src/plan/judge/judge-rules.ts
 /** Returns all violations of the rules in an access. */
 function violationsIn(rules, judged) {
-	return [...policyViolations(rules, judged), ...checkViolations(rules.checks, judged)];
+	return [...policyViolations(rules, judged), ...checkViolations(rules, judged)];
 }
 /**
 * Judges the access after a plan. Violations that it makes worse, and those in the files themselves, are refused;
@@ -30516,14 +31200,14 @@ function judgePlan(rules, after, { before, declared }) {
 		findings: [],
 		findingData
 	};
-	const was = byKey(violationsIn(rules, {
+	const was = byKey$1(violationsIn(rules, {
 		access: before,
 		settled: before,
 		find: after.find
 	}));
-	const own = byKey(declared());
+	const own = byKey$1(declared());
 	const existing = (violation) => {
-		const old = was.get(keyOf$1(violation));
+		const old = was.get(keyOf$3(violation));
 		const isOwn = keysOf(violation).some((key) => own.has(key));
 		return old !== void 0 && !isOwn && isNoWorse(violation, old) ? old : null;
 	};
@@ -30546,17 +31230,19 @@ function refusalOf$2({ data, check }, tense) {
 		check: check && checkText(check)
 	};
 }
+/** Returns whether a violation is no worse than it was. */
 function isNoWorse({ extent }, old) {
 	return extent.length < old.extent.length || extent.every((item) => old.extent.includes(item));
 }
 function isSame$1({ extent }, old) {
 	return extent.length === old.extent.length && extent.every((item) => old.extent.includes(item));
 }
-function byKey(violations) {
+/** Indexes violations by the keys of what breaks a rule. */
+function byKey$1(violations) {
 	return new Map(violations.flatMap((one) => keysOf(one).map((key) => [key, one])));
 }
 /** Returns the key of a violation by its subject's id, else by its name: entries that are not live have no id. */
-function keyOf$1(violation) {
+function keyOf$3(violation) {
 	return keysOf(violation)[0] ?? "";
 }
 function keysOf({ rule, subject }) {
@@ -30575,18 +31261,29 @@ function judgeDeclared(declared, now) {
 	if (!hasPolicies(declared) && declared.checks.length === 0) return [];
 	const judged = openDeclared(declared, now, { steps: MAX_STEPS });
 	try {
+		const long = longGrants(declared, judged.find, now).map(({ data, key }) => breach("policy-until-limit", {
+			kind: "grant",
+			email: data.name,
+			role: key
+		}, data));
 		const violations = violationsIn(declared, judged);
-		if (violations.length === 0) return [];
+		const { rules } = declared;
+		const ofRules = (one) => rules === void 0 ? one : {
+			...one,
+			hint: hintOfEnforced(one.hint, rules)
+		};
+		if (violations.length === 0) return long.map(ofRules);
 		const context = {
 			...judged,
 			held: new Map(judged.access.people.map(({ name, roles }) => [name, roles]))
 		};
-		return oneForEachOnly(violations).flatMap((violation) => breachesOf(violation, context));
+		return [...oneForEachOnly(violations).flatMap((violation) => breachesOf(violation, context)), ...long].map(ofRules);
 	} catch (error) {
 		if (error instanceof TooMuchWork) return null;
 		throw error;
 	}
 }
+/** Returns the access that the files declare at a moment, to be judged. */
 function openDeclared(declared, now, budget) {
 	const access = declaredAccess(declared, now);
 	const finder = roleFinder(access);
@@ -30599,7 +31296,8 @@ function openDeclared(declared, now, budget) {
 	};
 }
 /** Returns the access in the files alone; a role that they only name has unknown permissions. */
-function declaredAccess({ roles = [], members = [], origin }, now) {
+function declaredAccess({ roles = [], members = [], leavers, origin }, now) {
+	const left = leftAt(leavers, now);
 	const keys = /* @__PURE__ */ new Map();
 	const access = /* @__PURE__ */ new Map();
 	for (const { name, id = null, permissions = [] } of roles) {
@@ -30612,9 +31310,9 @@ function declaredAccess({ roles = [], members = [], origin }, now) {
 		if (id !== null) keys.set(id, name);
 	}
 	const people = members.flatMap((entry) => {
-		const { member, expired } = activeAt(entry, now);
+		const { member, absent } = activeAt(entry, now);
 		const { email, id = null, roles: grants = [] } = member;
-		if (expired || isMention(member, origin.file)) return [];
+		if (absent !== null || left.has(email.toLowerCase()) || isMention(member, origin.file)) return [];
 		const held = grants.map(({ role }) => keys.get(role) ?? role);
 		return [{
 			id,
@@ -30633,7 +31331,7 @@ function declaredAccess({ roles = [], members = [], origin }, now) {
 		people
 	};
 }
-/** Combines the violations of one `only` check, which share its location in the file. */
+/** Combines the violations of one `only` check, which share its location in the file, and their steps. */
 function oneForEachOnly(violations) {
 	const joined = /* @__PURE__ */ new Map();
 	for (const violation of violations) {
@@ -30646,12 +31344,13 @@ function oneForEachOnly(violations) {
 			});
 			continue;
 		}
-		const one = joined.get(check) ?? {
+		const key = data.steps === void 0 ? check : JSON.stringify([check, data.steps]);
+		const one = joined.get(key) ?? {
 			first: violation,
 			names: [],
 			through: /* @__PURE__ */ new Set()
 		};
-		joined.set(check, one);
+		joined.set(key, one);
 		one.names.push(data.name);
 		for (const role of data.through) one.through.add(role);
 	}
@@ -30745,32 +31444,13 @@ function breach(code, subject, data) {
 }
 var MAX_STEPS;
 var init_judge_rules = __esmMin((() => {
-	init_plan_members();
+	init_active_member();
 	init_access();
 	init_checks();
+	init_long_grants();
 	init_policies();
 	init_refusals();
 	MAX_STEPS = 2e7;
-}));
-
-// src/model/live.ts
-var MEMBER_STATUSES, PREDEFINED_ROLES;
-var init_live = __esmMin((() => {
-	MEMBER_STATUSES = [
-		"accepted",
-		"pending",
-		"expired",
-		"disabled",
-		"unknown"
-	];
-	PREDEFINED_ROLES = [
-		"role_owner",
-		"role_admin",
-		"role_manager",
-		"role_employee",
-		"role_accountant",
-		"role_cashier"
-	];
 }));
 
 // src/plan/judge/rule-roles.ts
@@ -31127,8 +31807,10 @@ var init_select = __esmMin((() => {
 function buildPlan(input) {
 	const { desired, live, now, matches, lost = /* @__PURE__ */ new Map(), renewal = {}, unrestored = [] } = input;
 	const { sync } = desired;
-	const scope = scopeOf(live, desired.ignore, matches);
-	const named = /* @__PURE__ */ new Set([...namedRoleIds(desired), ...protectedIds(desired.guards, scope)]);
+	const left = leftAt(desired.leavers, now);
+	const scope = scopeOf(live, desired.ignore, matches, left);
+	const guards = [desired, ...desired.enforced ?? []].map((rules) => rules.guards);
+	const named = /* @__PURE__ */ new Set([...namedRoleIds(desired), ...guards.flatMap((each) => protectedIds(each, scope))]);
 	const ignored = ignoredEntries(desired, scope, matches);
 	const roles = planRoles(desired.roles, scope, {
 		...sync,
@@ -31143,6 +31825,7 @@ function buildPlan(input) {
 			ignoredRoles
 		}),
 		ignored: ignored.members,
+		left,
 		now,
 		lost,
 		file: desired.origin.file,
@@ -31167,8 +31850,12 @@ function buildPlan(input) {
 	});
 }
 /** Makes a plan of changes: their impact, the deferred ones, refusals and findings. */
-function judgeChanges({ desired, live, service, now, matches, leaveOut = /* @__PURE__ */ new Set(), base }, { scope, roles, members, byFile }) {
-	const { guards, merchant } = desired;
+function judgeChanges(input, { scope, roles, members, byFile }) {
+	const { desired, live, service, now, matches, leaveOut = /* @__PURE__ */ new Set(), base } = input;
+	const { merchant } = desired;
+	const sets = enforcedSets(desired, base);
+	const own = ownRules(desired, sets);
+	const { guards } = own;
 	const found = {
 		roles: roles.changes,
 		members: members.changes
@@ -31178,8 +31865,12 @@ function judgeChanges({ desired, live, service, now, matches, leaveOut = /* @__P
 	const joined = accessBefore(scope, wanted, { mergeReplacedRoles: true });
 	const joinedAfter = accessAfter(joined, wanted, { mergeReplacedRoles: true });
 	const minHolders = guardMinHolders(guards.minHolders, joined, joinedAfter, wanted.members);
-	const due = new Set(minHolders.deferred.map(({ change }) => change.fingerprint));
-	const deferred = [...minHolders.deferred, ...deferredInWhole(guards.minHolders, scope, found, wanted).filter(({ change }) => !due.has(change.fingerprint))];
+	const enforcedHolders = sets.map(({ rules }) => guardMinHolders(rules.guards.minHolders, joined, joinedAfter, wanted.members));
+	const deferred = distinctDeferred([
+		...minHolders.deferred,
+		...enforcedHolders.flatMap((one) => one.deferred),
+		...[own, ...sets.map(({ rules }) => rules)].flatMap((rules) => deferredInWhole(rules.guards.minHolders, scope, found, wanted))
+	]);
 	const waiting = new Set(deferred.map(({ change }) => change.fingerprint));
 	const memberChanges = wanted.members.filter(({ fingerprint }) => !waiting.has(fingerprint));
 	const held = blockHeldRoles({
@@ -31212,16 +31903,30 @@ function judgeChanges({ desired, live, service, now, matches, leaveOut = /* @__P
 	};
 	const left = apart ? accessAfter(joined, changes, { mergeReplacedRoles: true }) : after;
 	const find = roleFinder(left);
-	const judge = (rules, findRole = find) => judgePlan(rules, {
-		access: left,
-		settled: joinedAfter,
-		find: findRole
-	}, {
-		before: joined,
-		declared: () => byFile ? declaredViolations(rules, now) : []
-	});
-	const judged = judge(desired);
-	const refusalsBy = (rules) => {
+	const judge = (rules, findRole = find) => {
+		const judgement = judgePlan(rules, {
+			access: left,
+			settled: joinedAfter,
+			find: findRole
+		}, {
+			before: joined,
+			declared: () => byFile ? declaredViolations(rules, now) : []
+		});
+		if (!byFile) return judgement;
+		const grants = judgeGrants(rules, {
+			find: findRole,
+			before: joined,
+			base,
+			now
+		});
+		return {
+			...judgement,
+			refusals: [...judgement.refusals, ...grants.refusals],
+			findings: [...judgement.findings, ...grants.findings]
+		};
+	};
+	const judged = judge(own);
+	const judgedBy = (rules, { callerId }) => {
 		const kept = accessAfter(joined, changes, { mergeReplacedRoles: true });
 		const few = guardMinHolders(rules.guards.minHolders, joined, kept, changes.members);
 		const findBefore = roleFinder(joined);
@@ -31230,7 +31935,8 @@ function judgeChanges({ desired, live, service, now, matches, leaveOut = /* @__P
 			return find(role) ?? (left.roles.has(key) ? key : void 0);
 		};
 		const chained = new Set(still.deferred.map(({ change }) => change.fingerprint));
-		return [
+		const { refusals: broken, ...rest } = judge(rules, findStill);
+		const refusals = [
 			...few.refusals,
 			...few.deferred.filter(({ change }) => !chained.has(change.fingerprint)).map(({ change, role }) => toRefusal({
 				code: "min-holders-wait",
@@ -31240,10 +31946,15 @@ function judgeChanges({ desired, live, service, now, matches, leaveOut = /* @__P
 			})),
 			...guardPlan({
 				...guarded,
-				settings: rules.guards
+				settings: rules.guards,
+				callerId
 			}),
-			...judge(rules, findStill).refusals
+			...broken
 		];
+		return {
+			...rest,
+			refusals
+		};
 	};
 	const place = {
 		merchant,
@@ -31252,7 +31963,23 @@ function judgeChanges({ desired, live, service, now, matches, leaveOut = /* @__P
 	};
 	const all = [...sortChanges(changes.roles), ...sortChanges(changes.members)];
 	const fingerprint = planFingerprint(place, all);
-	const own = [
+	const isWhole = byFile && leaveOut.size === 0;
+	const asWritten = (refusal) => byFile ? refusal : refusalOfUndo(refusal);
+	const enforced = sets.map(({ origin, rules }) => {
+		const { refusals: broken, findings, findingData: data } = judgedBy(rules, { callerId: null });
+		const refused = {
+			fingerprint,
+			refusals: broken.map(asWritten),
+			changes: all
+		};
+		return {
+			origin,
+			...applyFileOverrides(refused, overridesOf$1(rules, isWhole)),
+			findings,
+			findingData: data
+		};
+	});
+	const ownRefusals = [
 		...roles.refusalData.map((data) => toRefusal(data)),
 		...minHolders.refusals,
 		...still.refusals,
@@ -31260,13 +31987,16 @@ function judgeChanges({ desired, live, service, now, matches, leaveOut = /* @__P
 		...held.refusals,
 		...guardPlan(guarded),
 		...judged.refusals
-	].map((refusal) => byFile ? refusal : refusalOfUndo(refusal));
-	const byBase = base === void 0 ? [] : refusalsOfBase(refusalsBy(withRulesOf(base, desired)), own);
+	].map(asWritten);
+	const baseRules = base && ownRules(withRulesOf(base, desired), sets);
+	const byBase = baseRules === void 0 ? [] : refusalsOfBase(judgedBy(baseRules, live).refusals, ownRefusals);
 	const { refusals, overridden, findingData } = applyFileOverrides({
 		fingerprint,
-		refusals: [...own, ...byBase],
+		refusals: [...ownRefusals, ...byBase],
 		changes: all
-	}, byFile && leaveOut.size === 0 && guards.overrides || []);
+	}, overridesOf$1(own, isWhole));
+	const byEnforced = enforced.flatMap((one) => one.refusals);
+	const allOverridden = [...overridden, ...enforced.flatMap((one) => one.overridden.map((refusal) => refusalOfEnforced(one.origin, refusal)))];
 	return {
 		format: 1,
 		...place,
@@ -31275,31 +32005,65 @@ function judgeChanges({ desired, live, service, now, matches, leaveOut = /* @__P
 			roles: count$2(changes.roles, roles.unchanged + unchangedByChoice(found.roles, wanted.roles), byFile && desired.roles === void 0 ? "all" : roles.unlisted),
 			members: count$2(changes.members, members.unchanged + unchangedByChoice(found.members, wanted.members), byFile && desired.members === void 0 ? "all" : members.unlisted)
 		},
-		impact: impactOf(before, after),
+		impact: impactOf$1(before, after, desired.policies.escalation),
 		changes: all,
 		deferred: [...held.deferred, ...deferred].sort(by(({ change }) => `${change.name} ${change.id}`)),
-		refusals: sortRefusals(refusals),
-		...overridden.length > 0 && { overridden: sortRefusals(overridden) },
-		findings: sortFindings([...judged.findings, ...[
-			...live.callerUnknown ? [{
-				code: "caller-unknown",
-				name: "the API key"
-			}] : [],
-			...byFile ? [
-				...unknownInRules(desired, scope, roles),
-				...unknownMembersInRules(desired, scope),
-				...misspeltInRules(desired, scope),
-				...ignoredAccess(scope)
-			] : [],
-			...byFile ? assumedRoles(desired, scope) : [],
-			...roles.findingData,
-			...members.findingData,
-			...rounding.map(({ finding }) => finding),
-			...minHolders.findingData,
-			...judged.findingData,
-			...findingData,
-			...byFile ? detectRenames(changes.roles, before, after) : []
-		].map(toFinding)])
+		refusals: sortRefusals([...besidesEnforced(refusals, byEnforced), ...enforced.flatMap((one) => one.refusals.map((refusal) => refusalOfEnforced(one.origin, refusal)))]),
+		...allOverridden.length > 0 && { overridden: sortRefusals(allOverridden) },
+		findings: sortFindings([
+			...besidesEnforced(judged.findings, enforced.flatMap((one) => one.findings)),
+			...enforced.flatMap((one) => one.findings.map((finding) => findingOfEnforced(one.origin, finding))),
+			...[
+				...live.callerUnknown ? [{
+					code: "caller-unknown",
+					name: "the API key"
+				}] : [],
+				...byFile ? [
+					...unknownInRules(desired, scope, roles),
+					...sets.flatMap(({ rules }) => unknownInRules(asShared(rules), scope, roles)),
+					...unknownMembersInRules(desired, scope),
+					...misspeltInRules(desired, scope),
+					...sets.flatMap(({ rules }) => misspeltInRules(rules, scope)),
+					...ignoredAccess(scope)
+				] : [],
+				...byFile ? assumedRoles(desired, scope) : [],
+				...roles.findingData,
+				...members.findingData,
+				...rounding.map(({ finding }) => finding),
+				...distinctData([
+					...minHolders.findingData,
+					...enforcedHolders.flatMap((one) => one.findingData),
+					...judged.findingData,
+					...enforced.flatMap((one) => one.findingData)
+				]),
+				...findingData,
+				...byFile ? detectRenames(changes.roles, before, after) : []
+			].map(toFinding)
+		])
+	};
+}
+/** Returns the overrides that count for a plan: none for a part of it. */
+function overridesOf$1({ guards: { overrides = [] } }, isWhole) {
+	return isWhole ? overrides : [];
+}
+/** Returns each deferred change once. */
+function distinctDeferred(deferred) {
+	const seen = /* @__PURE__ */ new Set();
+	return deferred.filter(({ change: { fingerprint } }) => {
+		const isNew = !seen.has(fingerprint);
+		seen.add(fingerprint);
+		return isNew;
+	});
+}
+/** Returns each finding once, of those that several rules make. */
+function distinctData(data) {
+	return [...new Map(data.map((one) => [JSON.stringify(one), one])).values()];
+}
+/** Returns enforced rules as those of a shared file: another merchant may have the roles that they name. */
+function asShared(rules) {
+	return {
+		...rules,
+		sharedRuleNames: [...rolesInRules(rules), ...rules.guards.protect.roles]
 	};
 }
 /** Returns the deferred changes of the whole plan: leaving other changes out makes none of them due. */
@@ -31338,9 +32102,15 @@ function namedRoleIds(desired) {
 	const named = [
 		...(roles ?? []).flatMap((role) => role.id ?? []),
 		...granted,
-		...rolesInRules(desired)
+		...rolesInRules(desired),
+		...(desired.enforced ?? []).flatMap(rolesInRules),
+		...reachMatters(desired) ? PREDEFINED_ROLES : []
 	].filter((name) => name.startsWith("role_") && !declared.has(name));
 	return [...new Set(named)].sort(byCodeUnit);
+}
+/** Returns whether a check counts what members can give themselves. */
+function reachMatters({ checks, enforced = [] }) {
+	return [checks, ...enforced.map((rules) => rules.checks)].flat().some(({ reach }) => reach === true);
 }
 /** Returns the ids of the live roles that `protect` names by id, not by a pattern. */
 function protectedIds({ protect }, { roles }) {
@@ -31369,16 +32139,14 @@ function count$2(changes, untouched, unlisted) {
 function sortChanges(changes) {
 	return [...changes].sort((a, b) => byCodeUnit(a.name, b.name) || byCodeUnit(a.id ?? "", b.id ?? ""));
 }
-function sortRefusals(refusals) {
-	return [...refusals].sort((a, b) => RULES$4.indexOf(a.rule) - RULES$4.indexOf(b.rule) || byCodeUnit(a.code, b.code) || byCodeUnit(a.name ?? "", b.name ?? "") || byCodeUnit(a.message, b.message));
-}
 function sortFindings(findings) {
 	const rank = (finding) => finding.severity === "error" ? "0" : "1";
 	return [...findings].sort((a, b) => byCodeUnit(rank(a), rank(b)) || byCodeUnit(a.resource, b.resource) || byCodeUnit(a.name, b.name) || byCodeUnit(a.message, b.message));
 }
-var RULES$4;
 var init_build_plan = __esmMin((() => {
 	init_text();
+	init_live();
+	init_active_member();
 	init_plan_members();
 	init_plan_roles();
 	init_fingerprint();
@@ -31390,17 +32158,13 @@ var init_build_plan = __esmMin((() => {
 	init_ignored();
 	init_impact();
 	init_judge_rules();
+	init_long_grants();
 	init_overrides();
 	init_refusals();
 	init_rule_roles();
 	init_resolve();
 	init_scope();
 	init_select();
-	RULES$4 = [
-		"guard",
-		"policy",
-		"check"
-	];
 }));
 
 // src/cli/files/git-history.ts
@@ -31542,7 +32306,7 @@ async function driftTimes(state, live, io) {
 	return {
 		live: ({ id }) => known(id === null ? void 0 : updated.get(id)),
 		file: (change) => {
-			const origin = origins.get(keyOf(change));
+			const origin = origins.get(keyOf$2(change));
 			if (origin === void 0) return known(newest);
 			return files.get(origin.file)?.entry(origin) ?? null;
 		}
@@ -31559,7 +32323,7 @@ async function readHistories(state, io) {
 function originsOf({ roles = [], members = [] }) {
 	return new Map([...roles.map(({ name, origin }) => [`role ${name}`, origin]), ...members.map(({ email, origin }) => [`member ${email.toLowerCase()}`, origin])]);
 }
-function keyOf({ resource, name }) {
+function keyOf$2({ resource, name }) {
 	return `${resource} ${resource === "member" ? name.toLowerCase() : name}`;
 }
 function known(time) {
@@ -32295,7 +33059,7 @@ async function findYamlFiles(paths, cwd) {
 /** Returns whether the paths name the whole project: the default folder, or a folder that contains it. */
 function namesProject(paths, cwd) {
 	const isFolder = (path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-	return paths.length === 0 || paths.map((path) => resolve(cwd, path)).some((path) => isFolder(path) && (basename(path) === DEFAULT_PATH || isFolder(join(path, DEFAULT_PATH))));
+	return paths.length === 0 || paths.map((path) => resolve(cwd, path)).some((path) => isFolder(path) && (basename(path) === "access" || isFolder(join(path, "access"))));
 }
 /**
 * Returns the folder of merchants' files if no path is given: in the working directory, else in the project above it.
@@ -33058,6 +33822,7 @@ function orNull(make) {
 var DEFAULT_PORT;
 var init_connection = __esmMin((() => {
 	init_secrets();
+	init_text_schemas();
 	init_text();
 	init_errors();
 	DEFAULT_PORT = {
@@ -33588,7 +34353,7 @@ var init_problem_details = __esmMin((() => {
 function responseFailure(response, context) {
 	const { status } = response;
 	const { code, title, hint } = statusMessage(status);
-	const clean = (text) => withoutSecrets$1(text, context.secrets);
+	const clean = (text) => withoutSecrets(text, context.secrets);
 	const problem = problemOf(response.body, clean);
 	const said = messageOf$2(problem, title) ?? redirectTarget(response, clean) ?? excerpt(clean(response.body));
 	const uncertain = context.write && (context.maybeApplied || status >= 500 || status === 424);
@@ -33632,7 +34397,7 @@ function minuteOf(at, now) {
 function lostFailure(lost, context) {
 	const { method, path, write, maybeApplied } = context;
 	const uncertain = write && (maybeApplied || lost.sent);
-	return new RolecallError(LOST_CODES[lost.kind], `${method} ${path} got no response: ${sanitizeLine(withoutSecrets$1(lost.message, context.secrets))}.`, {
+	return new RolecallError(LOST_CODES[lost.kind], `${method} ${path} got no response: ${sanitizeLine(withoutSecrets(lost.message, context.secrets))}.`, {
 		hint: uncertain ? MAY_BE_DONE : "Check the base URL and the network, and that the service is up; then run the command again.",
 		request: requestOf$1(context, uncertain ? { uncertain } : {}),
 		cause: lost
@@ -33654,7 +34419,7 @@ function badResponse(response, context, reason) {
 	const { method, path, write, secrets } = context;
 	const type = response.header("content-type") ?? "no content type";
 	const html = isHtml(response);
-	const clean = (text) => sanitizeLine(withoutSecrets$1(text, secrets));
+	const clean = (text) => sanitizeLine(withoutSecrets(text, secrets));
 	const what = html ? "with an HTML page instead of JSON" : clean(reason);
 	return new RolecallError("bad-response", `${method} ${path} returned ${response.status}, but ${what}.`, {
 		hint: html ? NOT_THE_SERVICE : `The response (${clean(type)}) does not match the API contract. Check the base URL; then ask the service's operators.`,
@@ -33664,7 +34429,7 @@ function badResponse(response, context, reason) {
 		})
 	});
 }
-function withoutSecrets$1(text, secrets) {
+function withoutSecrets(text, secrets) {
 	return secrets.filter((secret) => secret !== "").flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]).reduce((rest, secret) => rest.replaceAll(secret, "[secret]"), text);
 }
 function messageOf$2(problem, title) {
@@ -35825,7 +36590,8 @@ var session_exports = /* @__PURE__ */ __exportAll({
 	planSession: () => planSession,
 	planSessions: () => planSessions,
 	plannedOnly: () => plannedOnly,
-	sessionOpener: () => sessionOpener
+	sessionOpener: () => sessionOpener,
+	withRunOverrides: () => withRunOverrides
 });
 /** Opens every merchant's session; nothing is sent yet. */
 function openSessions(states, options, io) {
@@ -35961,6 +36727,19 @@ async function planSession(session, ended) {
 		};
 	}
 }
+/** Applies the overrides in files that are bound to all plans of the run. */
+function withRunOverrides(planned) {
+	const ready = plannedOnly(planned);
+	const plans = applyRunOverrides(ready.map(({ plan, session }) => ({
+		plan,
+		texts: session.state.guards.overrides ?? []
+	})));
+	const byMerchant = new Map(plans.map((plan) => [plan.merchant, plan]));
+	return planned.map((one) => one.status === "planned" ? {
+		...one,
+		plan: byMerchant.get(one.plan.merchant) ?? one.plan
+	} : one);
+}
 /** Sorts merchants by their codes. */
 function byCode(planned) {
 	return [...planned].sort((a, b) => merchantOf(a) < merchantOf(b) ? -1 : 1);
@@ -35974,6 +36753,7 @@ var init_session = __esmMin((() => {
 	init_map_concurrent();
 	init_errors();
 	init_build_plan();
+	init_overrides();
 	init_git_history();
 	init_read_journals();
 	init_connection();
@@ -35986,7 +36766,7 @@ var init_session = __esmMin((() => {
 var to_value_exports = /* @__PURE__ */ __exportAll({ parse: () => parse$2 });
 /** Parses YAML into plain values with the full parser; returns errors as problems, and never throws. */
 function parse$2(text, maxTokens = MAX_TOKENS) {
-	if (text.length > 33554432) return unreadable$1([{
+	if (text.length > 33554432) return unreadable$2([{
 		code: "file-too-large",
 		limit: MAX_LENGTH$1,
 		location: textPlace(0, 0)
@@ -35994,12 +36774,12 @@ function parse$2(text, maxTokens = MAX_TOKENS) {
 	try {
 		return parseChecked(text, maxTokens);
 	} catch (error) {
-		if (error instanceof TooManyTokens) return unreadable$1([{
+		if (error instanceof TooManyTokens) return unreadable$2([{
 			code: "file-too-long",
 			limit: maxTokens,
 			location: textPlace(0, 0)
 		}]);
-		if (error instanceof RangeError) return unreadable$1([{
+		if (error instanceof RangeError) return unreadable$2([{
 			code: "yaml-too-deep",
 			limit: 64,
 			location: textPlace(0, 0)
@@ -36009,20 +36789,20 @@ function parse$2(text, maxTokens = MAX_TOKENS) {
 }
 function parseChecked(text, maxTokens) {
 	const controls = controlProblems(text);
-	if (text.includes("\0")) return unreadable$1(controls);
+	if (text.includes("\0")) return unreadable$2(controls);
 	const carriageReturn = text.search(/\r(?!\n)/);
 	if (carriageReturn !== -1) {
 		const location = textPlace(carriageReturn, carriageReturn + 1);
-		return unreadable$1([...controls, {
+		return unreadable$2([...controls, {
 			code: "yaml-line-end",
 			location
 		}]);
 	}
 	const document = readDocument$1(text, maxTokens);
 	const syntax = syntaxProblems(text, document);
-	if (syntax.length > 0) return unreadable$1([...controls, ...conflictProblem(text) ?? syntax]);
+	if (syntax.length > 0) return unreadable$2([...controls, ...conflictProblem(text) ?? syntax]);
 	const contents = document.contents;
-	if (contents === null || (0, import_dist$4.isScalar)(contents) && contents.value === null) return unreadable$1([{
+	if (contents === null || (0, import_dist$4.isScalar)(contents) && contents.value === null) return unreadable$2([{
 		code: "file-empty",
 		location: textPlace(0, 0)
 	}]);
@@ -36042,7 +36822,7 @@ function parseChecked(text, maxTokens) {
 		problems: converter.problems
 	};
 }
-function unreadable$1(problems) {
+function unreadable$2(problems) {
 	return {
 		value: void 0,
 		readable: false,
@@ -36229,21 +37009,31 @@ function ruleLocations(states, sources) {
 	return ({ merchant }, found) => {
 		const state = byMerchant.get(merchant);
 		if (state === void 0) return null;
-		const files = [state.origin.file, ...state.included ?? []];
-		if ("severity" in found) return ofFinding(found, state, files);
+		const { checks, guards, files } = rulesBehind(found, state);
+		if ("severity" in found) return ofFinding(found, { checks }, files);
 		const { rule, code, check, override } = found;
 		if (rule === "check") {
-			const written = state.checks.find((one) => checkText(one) === check);
+			const written = checks.find((one) => checkText(one) === check);
 			return written ? place(written.origin) : null;
 		}
 		const path = KEYS$2[code];
-		if (path === void 0 || code === "min-holders" && !namesRole(state, override)) return null;
-		if (code === "max-removals") return firstPlace(files, (file) => setsRemovals(state, texts.get(file) ?? "") ? path : null);
+		if (path === void 0 || code === "min-holders" && !namesRole(guards, override)) return null;
+		if (code === "max-removals") return firstPlace(files, (file) => setsRemovals(guards, texts.get(file) ?? "") ? path : null);
 		return firstPlace(files, () => path);
 	};
 }
+/** Returns the enforced rules that refuse or warn, or the merchant's own, with the files that they are in. */
+function rulesBehind(found, state) {
+	const { enforced = [], origin, included = [] } = state;
+	const by = enforced.find(({ files: [file] }) => "severity" in found ? found.message.endsWith(` Enforced by ${file}.`) : found.rules === file);
+	const isOwn = "severity" in found || found.rules === void 0;
+	return by ?? {
+		...state,
+		files: isOwn ? [origin.file, ...included] : []
+	};
+}
 /** Returns whether a file's limit of removals is the one that counts, as the strictest. */
-function setsRemovals({ guards: { maxRemovals } }, text) {
+function setsRemovals({ maxRemovals }, text) {
 	const value = fieldsOf(fieldsOf((parseFast(text) ?? parse$2(text)).value)["guards"])["max_removals"];
 	if (maxRemovals === void 0) return false;
 	return "count" in maxRemovals ? value === maxRemovals.count : Number.parseInt(String(value), 10) === maxRemovals.percent;
@@ -36267,8 +37057,8 @@ function pathInRules(text, name) {
 * Returns whether a merchant's files set the fewest holders of a role, and not the default, by the override of a
 * refusal.
 */
-function namesRole({ guards }, override) {
-	return Object.keys(guards.minHolders ?? {}).some((role) => override?.startsWith(`min-holders=${role}:`));
+function namesRole({ minHolders }, override) {
+	return Object.keys(minHolders ?? {}).some((role) => override?.startsWith(`min-holders=${role}:`));
 }
 var NAMING_CODES, RULES$3, KEYS$2;
 var init_rule_locations = __esmMin((() => {
@@ -36296,6 +37086,7 @@ var init_rule_locations = __esmMin((() => {
 		separate: ["policies", "separate"],
 		"max-holders": ["policies", "max_holders"],
 		"require-until": ["policies", "require_until"],
+		"until-limit": ["policies", "require_until"],
 		"require-mfa": ["policies", "require_mfa"],
 		"forbid-permissions": ["policies", "forbid_permissions"]
 	};
@@ -36487,33 +37278,104 @@ var init_approve = __esmMin((() => {
 
 // src/plan/due.ts
 /**
-* Returns the time since which a change is due: it does nothing but remove access whose end in the file has passed. In ms
-* since the epoch; `null` for any other change.
+* Returns the time since which a change is due: it does nothing but what the file leaves to time, which has come. Removed
+* access has ended, or is suspended; given access has begun, or comes back after a suspension. In ms since the epoch;
+* `null` for any other change.
 */
-function dueSince(change, { members = [] }) {
-	if (change.resource !== "member" || change.reason !== "access-ended") return null;
-	const member = members.find(({ id }) => id !== void 0 && id === change.id) ?? members.find(({ email }) => email.toLowerCase() === change.name.toLowerCase());
+function dueSince(change, desired) {
+	if (change.resource !== "member") return null;
+	const member = entryOf(change, desired);
+	if (change.reason === "left") return leftSince([change.name, member?.email], desired);
 	if (member === void 0) return null;
-	const { until, roles = [] } = member;
-	if (change.kind === "delete") {
-		const ends = roles.map((grant) => grant.until?.ends ?? Number.POSITIVE_INFINITY);
-		return Math.min(until?.ends ?? Number.POSITIVE_INFINITY, Math.max(...ends));
+	switch (change.kind) {
+		case "create": return latest(creationTimes(change.after, member));
+		case "update": return latest(change.fields.flatMap((diff) => updateTimes(diff, change.reason, member)));
+		case "delete": return change.reason === "access-ended" ? latest([endOfMembership(member)]) : null;
+		case "replace": return null;
+		default: return change;
 	}
-	const ends = change.fields.flatMap((diff) => {
-		if (diff.field !== "roles" || diff.added.length > 0) return [Number.POSITIVE_INFINITY];
-		return diff.removed.map(({ id, name }) => {
-			return roles.find(({ role }) => role === name || role === id)?.until?.ends ?? Number.POSITIVE_INFINITY;
-		});
-	});
-	const last = Math.max(...ends);
+}
+/**
+* Returns the custom roles that a change gives and that grant something else than the file declares, or are not declared in
+* it: nobody has reviewed what they grant by now, so time alone must not give them.
+*/
+function unpinnedRoles(change, { roles = [] }, live, { changes }) {
+	const isUnpinned = ({ id }) => {
+		const role = live.roles.find((one) => one.id === id);
+		if (role === void 0 || role.predefined) return false;
+		if (changes.some((one) => one.resource === "role" && one.id === id)) return false;
+		const declared = roles.find((one) => one.id === id || one.name === role.name)?.permissions;
+		return declared === void 0 || setText(declared) !== setText(role.permissions);
+	};
+	return givenRoles(change).filter(isUnpinned).map(({ name }) => name);
+}
+function givenRoles(change) {
+	if (change.resource !== "member") return [];
+	if (change.kind === "create") return change.after.roles;
+	return change.fields.flatMap((diff) => diff.field === "roles" ? diff.added : []);
+}
+function setText(texts) {
+	return canonicalJson([...new Set(texts)].sort(byCodeUnit));
+}
+/** Returns the latest of several times; `null` if there is none, or if one is unknown. */
+function latest(times) {
+	if (times.length === 0) return null;
+	const last = Math.max(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
 	return Number.isFinite(last) ? last : null;
 }
-/** Returns whether a state sets an end of somebody's access. */
-function hasEnds({ members = [] }) {
-	return members.some(({ until, roles = [] }) => until !== void 0 || roles.some((one) => one.until));
+function endOfMembership({ until, roles = [] }) {
+	const ends = roles.map((grant) => grant.until?.ends ?? Number.POSITIVE_INFINITY);
+	const last = ends.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...ends);
+	return Math.min(until?.ends ?? Number.POSITIVE_INFINITY, last);
 }
-/** Hashes what a state leaves to time: the ends of access, and how old an invitation may become. */
-function hashOfTimes({ merchant, members = [], sync }, key) {
+/** Returns when a membership began: with the first of its grants. A managed user needs a password, which time does not give. */
+function creationTimes({ roles, managed }, member) {
+	const starts = roles.map((ref) => grantOf(ref, member)?.from?.starts);
+	const first = starts.includes(void 0) ? void 0 : Math.min(...starts.map((at) => at ?? 0));
+	if (managed !== null || roles.length === 0) return [];
+	const own = member.from?.starts;
+	return own === void 0 ? [first] : [own, first ?? own];
+}
+function updateTimes(diff, reason, member) {
+	if (diff.field !== "roles") return [void 0];
+	const { from, suspended } = member;
+	const added = diff.added.flatMap((ref) => {
+		const starts = [
+			from?.starts,
+			grantOf(ref, member)?.from?.starts,
+			reason === "suspension-ended" ? suspended?.until?.ends : void 0
+		].filter((at) => at !== void 0);
+		return starts.length === 0 ? [void 0] : starts;
+	});
+	const removed = diff.removed.map((ref) => {
+		const grant = grantOf(ref, member);
+		return reason === "suspended" && grant !== void 0 ? suspended?.from?.starts : grant?.until?.ends;
+	});
+	return [...added, ...removed];
+}
+function grantOf({ id, name }, { roles = [] }) {
+	return roles.find(({ role }) => role === name || role === id);
+}
+function entryOf({ id, name }, { members = [] }) {
+	return members.find((member) => member.id !== void 0 && member.id === id) ?? members.find(({ email }) => email.toLowerCase() === name.toLowerCase());
+}
+function leftSince(addresses, { leavers = [] }) {
+	const keys = new Set(addresses.map((address) => address?.toLowerCase()));
+	const times = leavers.flatMap(({ email, from }) => keys.has(email.toLowerCase()) ? from.starts : []);
+	return times.length === 0 ? null : Math.min(...times);
+}
+/** Returns whether a state leaves something to time: an end, a beginning, a suspension, or somebody who leaves. */
+function hasDates$1({ members = [], leavers = [] }) {
+	return leavers.length > 0 || members.some((one) => hasOwnEnds(one) || hasBeginnings(one));
+}
+function hasOwnEnds({ until, roles = [] }) {
+	return until !== void 0 || roles.some((one) => one.until);
+}
+function hasBeginnings({ from, suspended, roles = [] }) {
+	return from !== void 0 || suspended !== void 0 || roles.some((one) => one.from);
+}
+/** Hashes what a state leaves to time: the dates of access, and how old an invitation may become. */
+function hashOfTimes({ merchant, members = [], leavers = [], sync }, key) {
 	const ends = members.flatMap(({ email, until, roles = [] }) => {
 		const grants = roles.flatMap((one) => one.until ? [canonicalJson([one.role, one.until.ends])] : []);
 		if (until === void 0 && grants.length === 0) return [];
@@ -36525,23 +37387,61 @@ function hashOfTimes({ merchant, members = [], sync }, key) {
 	});
 	const { reinvite } = sync;
 	const renewal = typeof reinvite === "boolean" ? reinvite : reinvite.ms;
+	const others = [...leavers.map(({ email, from }) => canonicalJson([email.toLowerCase(), from.starts])), ...members.filter(hasBeginnings).map(({ email, from, suspended, roles = [] }) => {
+		const grants = roles.flatMap((one) => one.from ? [canonicalJson([one.role, one.from.starts])] : []);
+		const away = suspended && [suspended.from?.starts ?? null, suspended.until?.ends ?? null];
+		const own = from?.starts ?? null;
+		return canonicalJson([
+			email.toLowerCase(),
+			own,
+			away ?? null,
+			grants.sort(byCodeUnit)
+		]);
+	})];
+	const times = [ends, ...others.length > 0 ? [others] : []].map((all) => all.sort(byCodeUnit));
 	return textHash(canonicalJson([
 		merchant,
 		renewal,
-		ends.sort(byCodeUnit)
+		...times
 	]), key);
 }
-/** Plans only the changes that are due: everything else is left out. */
+/**
+* Plans only the changes that are due: everything else is left out. If a rule refuses them together, what gives access is
+* left out too where that helps: it must not keep access that has ended. A removal that is due and deferred is left out as
+* well, but stays listed as deferred, so that nobody takes it for done.
+*/
 function planDue(input) {
-	const plan = buildPlan(input);
-	const others = plan.changes.filter((change) => dueSince(change, input.desired) === null);
-	const later = plan.deferred.map(({ change }) => change);
-	if (others.length + later.length === 0) return plan;
-	const leaveOut = new Set([...others, ...later].map(({ fingerprint }) => fingerprint));
+	const whole = buildPlan(input);
+	const plan = planOfDue(whole, input);
+	const listed = new Set(plan.deferred.map(({ change }) => change.fingerprint));
+	const waiting = whole.deferred.filter(({ change }) => !listed.has(change.fingerprint) && dueSince(change, input.desired) !== null);
+	return waiting.length === 0 ? plan : {
+		...plan,
+		deferred: [...plan.deferred, ...waiting]
+	};
+}
+function planOfDue(whole, input) {
+	const others = whole.changes.filter((change) => dueSince(change, input.desired) === null);
+	const later = whole.deferred.map(({ change }) => change);
+	const due = others.length + later.length === 0 ? whole : without$1([...others, ...later], input);
+	const giving = due.changes.filter(givesAccess);
+	if (due.refusals.length === 0 || giving.length === 0) return due;
+	const removals = without$1([
+		...others,
+		...later,
+		...giving
+	], input);
+	return removals.refusals.length === 0 ? removals : due;
+}
+function without$1(changes, input) {
+	const leaveOut = /* @__PURE__ */ new Set([...input.leaveOut ?? [], ...changes.map(({ fingerprint }) => fingerprint)]);
 	return buildPlan({
 		...input,
-		leaveOut: /* @__PURE__ */ new Set([...input.leaveOut ?? [], ...leaveOut])
+		leaveOut
 	});
+}
+function givesAccess({ kind, fields }) {
+	return kind === "create" || fields.some((diff) => diff.field === "roles" && diff.added.length > 0);
 }
 /**
 * Checks if an approval holds for a fresh plan, like `check`, where what follows from time alone needs no approval: the
@@ -36565,29 +37465,89 @@ function approveOverTime(fresh, planThen, check) {
 function targetOf$3({ resource, name }) {
 	return `${resource} ${name}`;
 }
-/** Returns the ends of access that a file sets for times to come: the earliest first, then by address. */
-function upcomingEnds({ members = [] }, now) {
-	return members.flatMap(({ email, until, roles = [] }) => {
-		const last = until?.ends ?? Number.POSITIVE_INFINITY;
-		if (last <= now) return [];
-		const ending = roles.flatMap(({ role, until: end }) => end !== void 0 && end.ends > now && end.ends < last ? [{
-			role,
-			end
-		}] : []);
-		return [...[...new Map(ending.map(({ end }) => [end.ends, end])).values()].map(({ ends, text }) => {
-			return {
-				ends,
-				text,
-				email,
-				roles: ending.filter(({ end }) => end.ends === ends).map(({ role }) => role).sort()
-			};
-		}), ...until === void 0 ? [] : [{
-			ends: last,
-			text: until.text,
+/** Returns what the dates of a file bring in times to come: the earliest first, then by address. */
+function upcomingDates({ members = [], leavers = [] }, now) {
+	const listed = new Set(leavers.length === 0 ? [] : members.map(({ email }) => email.toLowerCase()));
+	const leaving = leavers.map(({ email, from: { starts, text } }) => {
+		return {
+			at: starts,
+			text,
 			email,
-			roles: null
-		}]];
-	}).sort((a, b) => a.ends - b.ends || by(({ email }) => email)(a, b));
+			what: listed.has(email.toLowerCase()) ? "leaves" : "leaves-unlisted",
+			roles: []
+		};
+	});
+	const left = new Map(leavers.map(({ email, from }) => [email.toLowerCase(), from.starts]));
+	const own = members.filter((one) => hasOwnEnds(one) || hasBeginnings(one)).flatMap((member) => {
+		const last = left.get(member.email.toLowerCase()) ?? Number.POSITIVE_INFINITY;
+		return [
+			...beginningsOf(member),
+			...endsOf(member),
+			...suspensionOf(member)
+		].filter(({ at }) => at < last).map((date) => ({
+			...date,
+			email: member.email
+		}));
+	});
+	return [...leaving, ...own].filter(({ at }) => at > now).sort((a, b) => a.at - b.at || by(({ email }) => email)(a, b));
+}
+/** Returns when the membership begins, with its first roles, and when more roles do. */
+function beginningsOf({ from, until, roles = [] }) {
+	const start = from?.starts ?? Number.NEGATIVE_INFINITY;
+	const grants = roles.map((grant) => {
+		const own = grant.from !== void 0 && grant.from.starts > start ? grant.from : from;
+		return {
+			role: grant.role,
+			own,
+			at: own?.starts ?? Number.NEGATIVE_INFINITY
+		};
+	});
+	const first = Math.min(...grants.map(({ at }) => at));
+	const times = new Map(grants.flatMap(({ own }) => own === void 0 ? [] : [[own.starts, own.text]]));
+	if (from !== void 0 && grants.length === 0) times.set(from.starts, from.text);
+	return [...times].flatMap(([at, text]) => {
+		const what = at === first || grants.length === 0 ? "joins" : "begins";
+		const begun = grants.filter((grant) => grant.at === at).map(({ role }) => role);
+		return at < (until?.ends ?? Number.POSITIVE_INFINITY) ? [{
+			at,
+			text,
+			what,
+			roles: begun.sort()
+		}] : [];
+	});
+}
+function endsOf({ until, roles = [] }) {
+	const last = until?.ends ?? Number.POSITIVE_INFINITY;
+	const ending = roles.flatMap(({ role, until: end }) => end !== void 0 && end.ends < last ? [{
+		role,
+		end
+	}] : []);
+	return [...[...new Map(ending.map(({ end }) => [end.ends, end])).values()].map(({ ends: at, text }) => {
+		return {
+			at,
+			text,
+			what: "ends",
+			roles: ending.filter(({ end }) => end.ends === at).map(({ role }) => role).sort()
+		};
+	}), ...until === void 0 ? [] : [{
+		at: last,
+		text: until.text,
+		what: "ends",
+		roles: []
+	}]];
+}
+function suspensionOf({ suspended: { from, until: end } = {}, until }) {
+	return [...from === void 0 ? [] : [{
+		at: from.starts,
+		text: from.text,
+		what: "suspended",
+		roles: []
+	}], ...end === void 0 ? [] : [{
+		at: end.ends,
+		text: end.text,
+		what: "back",
+		roles: []
+	}]].filter(({ at }) => at < (until?.ends ?? Number.POSITIVE_INFINITY));
 }
 var init_due = __esmMin((() => {
 	init_json_text();
@@ -36638,7 +37598,7 @@ function findingsOf({ findings }, violations) {
 	return findings.filter((finding) => finding.code !== "role-likely-renamed" && !reported.has(keyOf(finding)));
 }
 function causeOf({ kind, reason }, file, live) {
-	if (reason === "access-ended" || reason === "invitation-expired") return "not-applied";
+	if (reason === "access-ended" || reason === "left" || reason === "invitation-expired") return "not-applied";
 	if (file === null || live === null || kind === "create") return "unknown";
 	return live >= file + COMMIT_PRECISION ? "outside-git" : "not-applied";
 }
@@ -36671,13 +37631,21 @@ function judgedLive({ desired, live }, plan, reverted) {
 	const [findLive, findPlanned] = [roleFinder(access), roleFinder(accessAfter(access, all, { mergeReplacedRoles: true }))];
 	const find = (role) => findPlanned(role) ?? findLive(role);
 	return {
-		impact: inverted$1(impactOf(apart, accessAfter(apart, base, { mergeReplacedRoles: false }))),
-		violations: judgeLive(desired, {
+		impact: inverted$1(impactOf$1(apart, accessAfter(apart, base, { mergeReplacedRoles: false }))),
+		violations: brokenRules(desired, {
 			access,
 			settled,
 			find
 		}).map(toDriftViolation)
 	};
+}
+/** Returns the violations of the file's own rules, and of enforced ones. */
+function brokenRules(desired, judged) {
+	const enforced = enforcedSets(desired, void 0).map(({ origin, rules }) => ({
+		origin,
+		violations: judgeLive(rules, judged)
+	}));
+	return [...besidesEnforced(judgeLive(desired, judged), enforced.flatMap(({ violations }) => violations)), ...enforced.flatMap(({ origin, violations }) => violations.map((violation) => refusalOfEnforced(origin, violation)))];
 }
 /** Inverts the impact of a revert into that of the reverted changes. */
 function inverted$1({ members, permissions, roles }) {
@@ -36704,7 +37672,7 @@ function inverted$1({ members, permissions, roles }) {
 	};
 }
 function toDriftViolation(refusal) {
-	const { rule, code, resource, name, check, message } = refusal;
+	const { rule, code, resource, name, check, message, rules } = refusal;
 	const what = name === null && check === null ? message : null;
 	return {
 		...refusal,
@@ -36714,7 +37682,8 @@ function toDriftViolation(refusal) {
 			resource,
 			name,
 			check,
-			what
+			what,
+			...rules && { rules }
 		})
 	};
 }
@@ -36748,7 +37717,7 @@ function metadataChange(name, changes, { roles = [] }, { roles: live }) {
 		planned?.id,
 		declared?.id,
 		name,
-		declared?.previously
+		...declared?.previously ?? []
 	].flatMap((key) => live.find((one) => key && (one.id === key || one.name === key)) ?? [])[0];
 	if (declared?.metadata === void 0 || role === void 0) return null;
 	if (planned !== void 0 && (planned.resource !== "role" || planned.kind !== "update")) return null;
@@ -36823,6 +37792,7 @@ var init_detect_drift = __esmMin((() => {
 	init_due();
 	init_fingerprint();
 	init_access();
+	init_base_rules();
 	init_impact();
 	init_judge_rules();
 	init_refusals();
@@ -37543,6 +38513,10 @@ function remarkOf(change) {
 	switch (reason) {
 		case "unlisted": return "not in the file";
 		case "access-ended": return "its end date has passed";
+		case "access-not-begun": return "its beginning is yet to come";
+		case "suspended": return "suspended";
+		case "suspension-ended": return "back from a suspension";
+		case "left": return "has left";
 		case "invitation-expired": return kind === "replace" ? "renews the expired invitation" : "an expired invitation";
 		case "immutable-field": return kind === "replace" ? "replaced by a new role, with its holders" : "moves to the new role";
 		case "declared": return declaredRemark(change);
@@ -37698,6 +38672,13 @@ function risksOf(plan) {
 		...item,
 		resource: "member"
 	}));
+	const reach = (plan.impact.reach ?? []).filter(({ name }) => !named.has(name)).map(({ name, permissions }) => ({
+		name,
+		what: permissions.filter(isSensitive).join(", ")
+	})).filter(({ what }) => what !== "").map((item) => ({
+		...item,
+		resource: "member"
+	}));
 	const removals = plan.changes.filter(isRemoval).map(removalOf);
 	return [
 		{
@@ -37708,6 +38689,11 @@ function risksOf(plan) {
 		{
 			kind: "sensitive",
 			items: sensitive,
+			origin: "plan"
+		},
+		{
+			kind: "reach",
+			items: reach,
 			origin: "plan"
 		},
 		{
@@ -37754,6 +38740,7 @@ function riskTitle(kind, items, origin = "plan") {
 			return `${counted(members, "member")} ${verb(one ? "becomes" : "become", "became")} ${what}${originSuffix(origin)}`;
 		}
 		case "sensitive": return `${counted(members, "member")} ${verb(one ? "gains" : "gain", "gained")} sensitive permissions${originSuffix(origin)}`;
+		case "reach": return `${counted(members, "member")} can newly reach sensitive permissions${originSuffix(origin)}`;
 		case "removals": return `${[members > 0 ? counted(members, "member") : "", roles > 0 ? counted(roles, "role") : ""].filter((part) => part !== "").join(" and ")} ${one ? verb("is", "was") : verb("are", "were")} removed${originSuffix(origin)}`;
 		default: return kind;
 	}
@@ -37786,13 +38773,16 @@ function planView(plan, placeOf = () => null, overridden = [], command = "apply"
 	});
 	const fingerprint = plan.fingerprint.slice(0, FINGERPRINT_SHOWN);
 	const refusalView = (refusal) => {
-		const { rule, code, message, hint } = refusal;
+		const { rule, code, name, message, hint, override: overrideOf } = refusal;
 		return {
 			rule,
 			code,
+			name,
 			message,
 			hint,
-			override: refusal.override === null || refusal.by === "base" ? null : `${command} --allow ${shellWord(`${refusal.override}@${fingerprint}`)}`,
+			overrideOf,
+			override: overrideOf === null || refusal.by === "base" ? null : overrideCommand(command, overrideOf, fingerprint),
+			inFile: isOwn$1(refusal),
 			place: placeOf(plan, refusal)
 		};
 	};
@@ -37802,6 +38792,7 @@ function planView(plan, placeOf = () => null, overridden = [], command = "apply"
 		...finding,
 		place: placeOf(plan, finding)
 	});
+	const everyWarning = plan.findings.filter(({ severity }) => severity === "warning").map(findingView);
 	return {
 		merchant: plan.merchant,
 		environment: plan.environment,
@@ -37818,15 +38809,27 @@ function planView(plan, placeOf = () => null, overridden = [], command = "apply"
 		})),
 		refusals: refusals.map(refusalView),
 		overridden: [...inFile, ...overridden].map(refusalView),
-		overrides: command === "apply" && refusals.some(({ override }) => override !== null) ? overridesLine([...inFile, ...refusals], fingerprint) : null,
+		overrides: command === "apply" && refusals.some(isOwn$1) ? overridesOf([...inFile, ...refusals], fingerprint) : null,
 		errors: plan.findings.filter(({ severity }) => severity === "error").map(findingView),
-		warnings: joinSame(plan.findings.filter(({ severity }) => severity === "warning")).map(findingView),
+		warnings: joinSame(everyWarning),
+		everyWarning,
 		passwords: [...new Set(plan.changes.flatMap(passwordOf))].sort()
 	};
 }
-/** Returns the overrides of refusals as a line of YAML. */
-function overridesLine(refusals, fingerprint) {
-	const texts = refusals.flatMap(({ override }) => override === null ? [] : `${override}@${fingerprint}`);
+function isOwn$1({ override, rules }) {
+	return override !== null && rules === void 0;
+}
+/** Returns the command and option that override a refusal; of the fingerprint, the beginning is used. */
+function overrideCommand(command, override, fingerprint) {
+	return `${command} --allow ${shellWord(`${override}@${fingerprint.slice(0, FINGERPRINT_SHOWN)}`)}`;
+}
+/** Returns the overrides of refusals as a line of YAML; a file cannot override enforced rules. */
+function overridesOf(refusals, fingerprint) {
+	return overridesLine(refusals.filter(isOwn$1).flatMap(({ override }) => override ?? []), fingerprint);
+}
+/** Returns overrides, bound to a fingerprint, as a line of YAML. */
+function overridesLine(whats, fingerprint) {
+	const texts = whats.map((what) => `${what}@${fingerprint.slice(0, FINGERPRINT_SHOWN)}`);
 	return `overrides: [${[...new Set(texts)].map(yamlText).join(", ")}]`;
 }
 function yamlText(text) {
@@ -37907,8 +38910,8 @@ function whatItSays({ code, severity, resource, name, message, hint }) {
 function joined$1([first, ...others]) {
 	if (first === void 0) return [];
 	const names = others.map(({ name }) => name);
-	const more = names.length - NAMES_SHOWN$2;
-	const listed = names.slice(0, NAMES_SHOWN$2).join(", ") + (more > 0 ? ` and ${grouped(more)} more` : "");
+	const more = names.length - NAMES_SHOWN$3;
+	const listed = names.slice(0, NAMES_SHOWN$3).join(", ") + (more > 0 ? ` and ${grouped(more)} more` : "");
 	const same = `This also applies to ${counted(names.length, `other ${first.resource}`)}: ${listed}.`;
 	return [{
 		...first,
@@ -37919,14 +38922,14 @@ function joined$1([first, ...others]) {
 function deferredText(count) {
 	return count > 0 ? ` ${counted(count, "removal")} deferred.` : "";
 }
-var FINGERPRINT_SHOWN, MANY, NAMES_SHOWN$2;
+var FINGERPRINT_SHOWN, MANY, NAMES_SHOWN$3;
 var init_plan_view = __esmMin((() => {
 	init_text();
 	init_change_view();
 	init_risk_view();
 	FINGERPRINT_SHOWN = 12;
 	MANY = 3;
-	NAMES_SHOWN$2 = 10;
+	NAMES_SHOWN$3 = 10;
 }));
 
 // src/render/view/drift-view.ts
@@ -37941,7 +38944,7 @@ function driftView(drift, placeOf) {
 		}];
 	});
 	const groups = CAUSES$1.map((cause) => ({
-		title: TITLES[cause],
+		title: TITLES$1[cause],
 		rows: listed.filter(({ drifted }) => drifted.cause === cause).map(({ change, drifted }) => rowOfDrift(change, drifted))
 	}));
 	return {
@@ -38113,16 +39116,16 @@ function invertedField(diff) {
 		default: return diff;
 	}
 }
-var TITLES, CAUSES$1;
+var TITLES$1, CAUSES$1, DRIFT_TITLES;
 var init_drift_view = __esmMin((() => {
 	init_text();
 	init_change_view();
 	init_plan_view();
 	init_risk_view();
-	TITLES = {
+	TITLES$1 = {
 		"outside-git": "Changed outside git: live is newer than the file",
 		"not-applied": "Merged, but not applied: the file is newer than live",
-		due: "Due: an end date has passed; the next apply removes the access",
+		due: "Due: a date in the file has come; the next apply makes the change",
 		unknown: "Different; which side changed is unknown"
 	};
 	CAUSES$1 = [
@@ -38131,6 +39134,696 @@ var init_drift_view = __esmMin((() => {
 		"due",
 		"unknown"
 	];
+	DRIFT_TITLES = CAUSES$1.map((cause) => TITLES$1[cause]);
+}));
+
+// src/render/view/equal-changes.ts
+/** Groups occurrences by a text, in the order of the first of each. */
+function groupEqual(occurrences, textOf) {
+	const groups = /* @__PURE__ */ new Map();
+	for (const one of occurrences) {
+		const text = textOf(one);
+		const group = groups.get(text);
+		if (group) group.push(one);
+		else groups.set(text, [one]);
+	}
+	return [...groups.values()].flatMap((all) => {
+		const [first] = all;
+		if (first === void 0) return [];
+		const names = [...new Set(all.map(({ name }) => name))];
+		return [{
+			item: first.item,
+			all,
+			names,
+			places: [...new Set(all.map(({ at }) => at))]
+		}];
+	});
+}
+/** Returns a merchant's items in the order of all merchants: by code, then as they are. */
+function occurrencesOf(views, itemsOf) {
+	return views.flatMap((view, at) => itemsOf(view).map((one) => ({
+		...one,
+		at
+	})));
+}
+/** Returns views in the natural order of their merchants' codes. */
+function inOrder(views) {
+	return views.toSorted((a, b) => naturally(a.merchant, b.merchant));
+}
+/**
+* Splits the rows of views, which are in order, into those that are equal at several merchants and the rest. Every change
+* is in exactly one row. In a long plan, equal changes of different names are one row as well.
+*/
+function shareRows(views, shares) {
+	const all = occurrencesOf(views, ({ groups }) => groups.flatMap(({ title, rows }) => rows.map((row) => ({
+		name: row.name,
+		key: contentOf(title, row),
+		item: {
+			title,
+			row
+		}
+	}))));
+	const isShared = ({ places }) => shares && places.length >= 3;
+	const byName = groupEqual(all, ({ key, name }) => `${key}\n${name}`);
+	const sharedByName = byName.filter(isShared);
+	const left = byName.filter((group) => !isShared(group)).flatMap((group) => group.all);
+	const shared = [...sharedByName.length > LONG$1 ? joinNames(sharedByName) : sharedByName, ...left.length > LONG$1 ? manyNames(groupEqual(left, ({ key }) => key)).filter(isShared) : []];
+	const taken = new Set(shared.flatMap((group) => group.all));
+	const rest = left.filter((one) => !taken.has(one)).sort((a, b) => a.at - b.at);
+	const own = left.length > LONG$1 ? groupEqual(rest, ({ key, at }) => `${at}\n${key}`) : [];
+	const joined = new Set(manyNames(own));
+	const single = own.filter((group) => !joined.has(group)).flatMap((group) => group.all);
+	const rows = own.length === 0 ? rest.map(alone) : [...joined, ...single.map(alone)];
+	const byView = /* @__PURE__ */ new Map();
+	for (const one of rows) {
+		const [at = 0] = one.places;
+		const known = byView.get(at);
+		if (known) known.push(one);
+		else byView.set(at, [one]);
+	}
+	const positions = new Map(all.map((one, index) => [one, index]));
+	const position = ({ all: [first] }) => (first && positions.get(first)) ?? 0;
+	return {
+		shared: titled$2(shared.toSorted((a, b) => dangerRank(a.item.row) - dangerRank(b.item.row) || b.all.length - a.all.length || byKey(a, b)), views),
+		own: views.map((_, at) => titled$2((byView.get(at) ?? []).toSorted((a, b) => position(a) - position(b)), views))
+	};
+}
+function alone(one) {
+	return {
+		item: one.item,
+		all: [one],
+		names: [one.name],
+		places: [one.at]
+	};
+}
+function manyNames(groups) {
+	return groups.filter(({ names }) => names.length >= MANY_NAMES);
+}
+/** Combines groups of equal content at the very same merchants. */
+function joinNames(groups) {
+	const byPlaces = /* @__PURE__ */ new Map();
+	for (const { all, places } of groups) for (const one of all) byPlaces.set(one, places.join(" "));
+	return groupEqual(groups.flatMap(({ all }) => all), (one) => `${one.key}\n${byPlaces.get(one)}`);
+}
+/** Returns what a change does, without its name and without what differs from person to person. */
+function contentOf(title, row) {
+	const { kind, verb, resource, remark } = row;
+	return JSON.stringify([
+		title,
+		kind,
+		verb,
+		resource,
+		remark,
+		row.details.filter(isCompared(row))
+	]);
+}
+/** Metadata of a member who comes or goes, such as an employee number, makes no other change of it. */
+function isCompared({ kind, resource }) {
+	const isWhole = resource === "member" && (kind === "create" || kind === "delete");
+	return ({ label }) => !isWhole || label !== "metadata" && label !== "nickname";
+}
+/** Ranks what cannot be undone, or gives power over access or money, first. */
+function dangerRank(row) {
+	if (row.kind === "delete" || row.kind === "replace") return DANGEROUS;
+	return row.details.flatMap(({ label, added, plain }) => {
+		if (label === "permissions") return [...added, ...plain].filter(isSensitive);
+		return label === "roles" ? [...added, ...plain].filter((role) => ADMINISTRATOR.test(role)) : [];
+	}).length > 0 ? DANGEROUS : HARMLESS;
+}
+function byKey(a, b) {
+	const textOf = ({ all: [first] }) => `${first?.name}\n${first?.key}`;
+	return byCodeUnit(textOf(a), textOf(b));
+}
+function titled$2(groups, views) {
+	return [...new Set(groups.map(({ item }) => item.title))].toSorted((a, b) => TITLES.indexOf(a) - TITLES.indexOf(b)).map((title) => ({
+		title,
+		rows: groups.filter(({ item }) => item.title === title).map((group) => group.all.length === 1 ? group.item.row : joinedRow(group, views))
+	}));
+}
+function joinedRow(group, views) {
+	const { row } = group.item;
+	const rows = group.all.map(({ item }) => item.row);
+	const details = [...new Set(rows.flatMap((one) => one.details.map(({ label }) => label)))].map((label) => joinedDetail(label, rows.map((one) => one.details.find((detail) => detail.label === label))));
+	return {
+		...row,
+		details,
+		equal: equalRows(group, views)
+	};
+}
+function joinedDetail(label, details) {
+	const [first] = details;
+	return first !== void 0 && new Set(details.map((one) => JSON.stringify(one))).size === 1 ? first : {
+		label,
+		removed: [],
+		added: [],
+		plain: ["not the same for all"]
+	};
+}
+function equalRows({ all, names, places, item: { row } }, views) {
+	const permissions = row.resource === "role" ? row.details.filter(({ label }) => label === "permissions") : [];
+	const [added, removed] = [new Set(permissions.flatMap((detail) => detail.added)), new Set(permissions.flatMap((detail) => detail.removed))];
+	const members = places.flatMap((at) => views[at]?.impact.members ?? []);
+	return {
+		names,
+		...merchantsAt(places, views),
+		changes: all.length,
+		rows: all.map(({ item }) => item.row),
+		gain: members.filter(({ gained }) => gained.some((one) => added.has(one))).length,
+		lose: members.filter(({ lost }) => lost.some((one) => removed.has(one))).length
+	};
+}
+/** Returns the codes of the merchants at some places, and of the others. */
+function merchantsAt(places, views) {
+	const here = new Set(places);
+	const codes = (isHere) => views.flatMap(({ merchant }, at) => here.has(at) === isHere ? [merchant] : []);
+	return {
+		merchants: codes(true),
+		others: codes(false)
+	};
+}
+/** Cuts groups to a number of rows, and counts the changes of the others; what is dangerous is kept first. */
+function cutRows(groups, most) {
+	const all = groups.flatMap(({ rows }) => rows);
+	if (all.length <= most) return {
+		groups,
+		hidden: 0
+	};
+	const kept = new Set(all.toSorted((a, b) => dangerRank(a) - dangerRank(b)).slice(0, most));
+	return {
+		groups: groups.map(({ title, rows }) => ({
+			title,
+			rows: rows.filter((row) => kept.has(row))
+		})).filter(({ rows }) => rows.length > 0),
+		hidden: all.reduce((sum, row) => sum + (kept.has(row) ? 0 : row.equal?.changes ?? 1), 0)
+	};
+}
+var MIN_SHARED, LONG$1, MANY_NAMES, DANGEROUS, HARMLESS, ADMINISTRATOR, TITLES;
+var init_equal_changes = __esmMin((() => {
+	init_text();
+	init_drift_view();
+	init_risk_view();
+	MIN_SHARED = 3;
+	LONG$1 = 60;
+	MANY_NAMES = 5;
+	DANGEROUS = 0;
+	HARMLESS = 1;
+	ADMINISTRATOR = /\brole_(?:owner|admin)\b/;
+	TITLES = [
+		"Roles",
+		"Members",
+		...DRIFT_TITLES
+	];
+}));
+
+// src/render/view/equal-text.ts
+/** "MC1, MC2 and 38 more". */
+function namesText(names, shown = 5) {
+	const more = names.length - shown;
+	if (more <= 1) return names.join(", ");
+	return `${names.slice(0, shown).join(", ")} and ${grouped(more)} more`;
+}
+/** "298 merchants (all but MC12, MC40)", "40 merchants (MC1, MC2 and 38 more)" or "all 300 merchants". */
+function merchantsText$1(merchants, others) {
+	const isMost = others.length <= 5 && others.length * 2 < merchants.length;
+	if (others.length === 0) return `all ${counted(merchants.length, "merchant")}`;
+	const which = isMost ? `all but ${others.join(", ")}` : namesText(merchants);
+	return `${counted(merchants.length, "merchant")} (${which})`;
+}
+/** Returns the merchants of a group of a fleet, as `merchantsText` has them. */
+function placesText({ views }, places) {
+	const here = new Set(places);
+	const codes = (isHere) => views.flatMap(({ merchant }, at) => here.has(at) === isHere ? [merchant] : []);
+	return merchantsText$1(codes(true), codes(false));
+}
+/** Returns what is said of several merchants, with their names. */
+function messageAt(fleet, { item, names, places }) {
+	const others = names.filter((name) => name !== "" && name !== item.name);
+	const also = others.length === 0 ? "" : ` The same applies to ${namesText(others)}.`;
+	return {
+		...item,
+		message: `In ${placesText(fleet, places)}: ${item.message}${also}`
+	};
+}
+/** Returns the words of a row of equal changes. */
+function equalText(row, equal) {
+	const { resource, kind, name, details, remark } = row;
+	const { names, merchants, others } = equal;
+	const who = names.length === 1 ? `${resource === "role" ? "role " : ""}${name}` : counted(names.length, resource);
+	const [only, ...more] = details;
+	const said = only === void 0 || more.length > 0 || only.label !== "permissions" && only.label !== "roles" ? "" : [
+		...only.removed.map((one) => `- ${one}`),
+		...only.added.map((one) => `+ ${one}`),
+		...kind === "create" ? only.plain.map((one) => `+ ${one}`) : []
+	].join(", ");
+	const whole = said !== "" && said.length <= SHORT;
+	return {
+		subject: `${whole ? `${who}: ${said}` : who}${remark === "" ? "" : ` (${remark})`}`,
+		where: others.length + merchants.length === 1 ? "" : merchantsText$1(merchants, others),
+		effect: effectText(row, equal),
+		names: names.length === 1 ? [] : names,
+		whole
+	};
+}
+function effectText({ resource, kind, verb, details }, { gain, lose }) {
+	const permissions = details.find(({ label }) => label === "permissions");
+	if (resource !== "role" || kind === "create" || kind === "delete" || permissions === void 0) return "";
+	const { added, removed } = permissions;
+	return [...added.length > 0 ? [membersText(gain, verb ? "gained" : "gain", added)] : [], ...removed.length > 0 ? [membersText(lose, verb ? "lost" : "lose", removed)] : []].join(", ");
+}
+function membersText(members, verb, permissions) {
+	const them = permissions.length === 1 ? "it" : "them";
+	const one = verb.endsWith("ed") || verb === "lost" ? verb : `${verb}s`;
+	if (members === 0) return `no member ${one} ${them}`;
+	return `${counted(members, "member")} ${members === 1 ? one : verb} ${them}`;
+}
+/** "2,700 members gain sensitive permissions, at 300 merchants". */
+function fleetRiskTitle({ kind, items, origin, merchants }) {
+	return `${riskTitle(kind, items, origin)}, at ${counted(merchants, "merchant")}`;
+}
+/** "payouts_edit: ada@example.com, bob@example.com and 2,698 more", or "ada@example.com: Admin in 40 merchants (…)". */
+function riskText(fleet, { kind }, { item, names, places, all }) {
+	const where = places.length === 1 ? `at ${fleet.views[places[0] ?? 0]?.merchant}` : `in ${placesText(fleet, places)}`;
+	if (kind === "sensitive" || kind === "reach") {
+		const people = all.length > names.length ? ` (${counted(all.length, "membership")})` : "";
+		return `${item.what}: ${namesText(names)}${people}, ${where}`;
+	}
+	const name = `${item.resource === "role" ? "role " : ""}${namesText(names)}`;
+	return kind === "removals" || item.what === "" ? `${name} ${where}` : `${name}: ${item.what}, ${where}`;
+}
+/** Gives the shared groups of a plan one title; those of a drift have the cause. */
+function equalGroups({ groups }) {
+	if (!groups.every(({ title }) => title === "Roles" || title === "Members")) return groups;
+	const rows = groups.flatMap((group) => group.rows).toSorted((a, b) => dangerRank(a) - dangerRank(b));
+	return rows.length === 0 ? [] : [{
+		title: "Equal changes",
+		rows
+	}];
+}
+/**
+* Returns a line for each date, the earliest first and equal ones of several merchants together, and the number of those
+* beyond `max`. Names are written by `nameOf`.
+*/
+function dateLines(dates, max, nameOf) {
+	const groups = /* @__PURE__ */ new Map();
+	for (const date of dates.toSorted((a, b) => a.at - b.at)) {
+		const key = keyOf$1(date);
+		const known = groups.get(key) ?? {
+			date,
+			merchants: /* @__PURE__ */ new Set()
+		};
+		known.merchants.add(date.merchant);
+		groups.set(key, known);
+	}
+	const shown = [...groups.values()].filter(({ date }) => date.what !== "leaves-unlisted" || !groups.has(keyOf$1({
+		...date,
+		what: "leaves"
+	})));
+	return {
+		lines: shown.slice(0, max).map((group) => dateLine(group, nameOf)),
+		more: Math.max(shown.length - max, 0)
+	};
+}
+function keyOf$1({ at, email, what, roles }) {
+	return JSON.stringify([
+		at,
+		email.toLowerCase(),
+		what,
+		roles
+	]);
+}
+function dateLine({ date, merchants }, nameOf) {
+	const { text, email, what, roles } = date;
+	const isLastDay = what === "ends" || what === "back";
+	const when = `${text.includes("T") ? "from" : isLastDay ? "after" : "on"} ${oneLine(text)}:`;
+	const [only = ""] = merchants;
+	const where = merchants.size === 1 ? nameOf(only) : counted(merchants.size, "merchant");
+	const who = nameOf(email);
+	const named = roles.map(nameOf).join(", ");
+	switch (what) {
+		case "leaves": return `${when} ${who} leaves ${where}`;
+		case "leaves-unlisted": return `${when} ${who} leaves, if a member: no file lists the address`;
+		case "ends": return `${when} ${where} ${who} loses ${named || "the membership"}`;
+		case "joins": return `${when} ${where} ${who} joins${named && ` with ${named}`}`;
+		case "begins": return `${when} ${where} ${who} gains ${named}`;
+		case "suspended": return `${when} ${where} ${who} is suspended`;
+		case "back": return `${when} ${where} ${who} is back`;
+		default: return what;
+	}
+}
+var NAMES_SHOWN$2, SHORT;
+var init_equal_text = __esmMin((() => {
+	init_escape();
+	init_text();
+	init_equal_changes();
+	init_risk_view();
+	NAMES_SHOWN$2 = 5;
+	SHORT = 48;
+}));
+
+// src/render/view/fleet-view.ts
+/** Returns what the plans of a run share, and what is left to each of them. */
+function fleetView(all, { run, command = "apply" } = {}) {
+	const views = inOrder(all);
+	const shares = views.length >= 4;
+	const rows = shareRows(views, shares);
+	const share = (itemsOf, named) => {
+		const occurrences = occurrencesOf(views, (view) => itemsOf(view).map((item) => ({
+			...named(item),
+			item
+		})));
+		const shared = groupEqual(occurrences, ({ key }) => key).filter(({ places }) => shares && places.length >= 3);
+		const taken = new Set(shared.flatMap((group) => group.all));
+		const own = /* @__PURE__ */ new Map();
+		for (const one of occurrences) {
+			if (taken.has(one)) continue;
+			const items = own.get(one.at);
+			if (items) items.push(one.item);
+			else own.set(one.at, [one.item]);
+		}
+		return {
+			shared: shared.toSorted((a, b) => b.all.length - a.all.length),
+			own: (at) => own.get(at) ?? []
+		};
+	};
+	const people = share(({ impact }) => impact.members, namedImpact);
+	const deferred = share(({ deferred: items }) => items, namedDeferred);
+	const refusals = share(({ refusals: items }) => items, (one) => {
+		const { name, key } = namedRefusal(one);
+		return {
+			name,
+			key: run === void 0 ? `${key}${one.override}` : key
+		};
+	});
+	const overridden = share(({ overridden: items }) => items, namedRefusal);
+	const errors = share(({ errors: items }) => items, namedFinding);
+	const warnings = share(({ everyWarning }) => everyWarning, namedFinding);
+	const own = views.map((view, at) => {
+		const groups = rows.own[at] ?? [];
+		const kept = refusals.own(at);
+		return {
+			above: shares ? rowsIn(view.groups) - rowsIn(groups) : 0,
+			view: {
+				...view,
+				groups,
+				deferred: deferred.own(at),
+				refusals: kept,
+				overridden: overridden.own(at),
+				overrides: kept.length === 0 ? null : view.overrides,
+				errors: errors.own(at),
+				warnings: shares ? joinSame(warnings.own(at)) : view.warnings,
+				...shares && {
+					impact: impactOf(people.own(at)),
+					risks: [],
+					passwords: []
+				}
+			}
+		};
+	});
+	return {
+		views,
+		impact: fleetImpact(views),
+		people: people.shared,
+		risks: fleetRisks(views),
+		groups: rows.shared,
+		deferred: deferred.shared.map((group) => joinedDeferred(group, views)),
+		refusals: refusals.shared.map(wholeMessage),
+		overridden: overridden.shared.map(wholeMessage),
+		errors: errors.shared.map(wholeMessage),
+		warnings: warnings.shared.map(wholeMessage),
+		overrides: runOverrides(refusals.shared, run, command),
+		passwords: [...new Set(views.flatMap(({ passwords }) => passwords))].sort(byCodeUnit),
+		own: shares ? own.filter(({ view }) => hasOwn(view)) : own,
+		rows: merchantRows(views)
+	};
+}
+/** Returns the number of changes in groups. */
+function rowsIn(groups) {
+	return groups.reduce((sum, { rows }) => sum + rows.reduce((all, { equal }) => all + (equal?.changes ?? 1), 0), 0);
+}
+/** Returns the number of reasons to refuse; equal ones of several merchants are one. */
+function countReasons({ refusals: shared, own }) {
+	return shared.length + own.reduce((sum, { view }) => sum + view.refusals.length, 0);
+}
+function hasOwn({ groups, deferred, refusals, overridden, errors, warnings, impact }) {
+	return [
+		groups,
+		deferred,
+		refusals,
+		overridden,
+		errors,
+		warnings,
+		impact.members
+	].some(({ length }) => length > 0);
+}
+function namedImpact({ name, ...access }) {
+	const { gained, lost, unknownGained, unknownLost } = access;
+	return {
+		name,
+		key: JSON.stringify([
+			gained,
+			lost,
+			unknownGained,
+			unknownLost
+		])
+	};
+}
+function namedDeferred({ resource, kind, name, remark, details, until }) {
+	return {
+		name,
+		key: JSON.stringify([
+			resource,
+			kind,
+			name,
+			remark,
+			details,
+			until
+		])
+	};
+}
+function joinedDeferred({ item, all, names, places }, views) {
+	const rows = all.map((one) => one.item);
+	const equal = {
+		names,
+		...merchantsAt(places, views),
+		changes: all.length,
+		rows,
+		gain: 0,
+		lose: 0
+	};
+	return {
+		...item,
+		equal
+	};
+}
+function namedRefusal({ rule, code, name, message, hint }) {
+	return {
+		name: name ?? "",
+		key: JSON.stringify([
+			rule,
+			code,
+			patternOf(message, name),
+			patternOf(hint, name)
+		])
+	};
+}
+function namedFinding({ code, severity, resource, name, message, hint }) {
+	const said = [patternOf(message, name), patternOf(hint ?? "", name)];
+	return {
+		name,
+		key: JSON.stringify([
+			code,
+			severity,
+			resource,
+			said
+		])
+	};
+}
+/** Returns the parts of a text that are the same whatever its subject and its numbers are. */
+function patternOf(text, name) {
+	return (name === null || name === "" ? [text] : text.split(name)).map((part) => part.split(NUMBERS));
+}
+/** Words a group of messages: numbers that differ are given as a range. */
+function wholeMessage(group) {
+	const { item, all, names } = group;
+	const place = new Set(all.map(({ item: one }) => one.place)).size === 1 ? item.place : null;
+	if (names.length > 1) return {
+		...group,
+		item: {
+			...item,
+			place
+		}
+	};
+	const numbers = all.map(({ item: { message } }) => (message.match(NUMBERS) ?? []).map(Number));
+	let index = -1;
+	const message = item.message.replaceAll(NUMBERS, (text) => {
+		index += 1;
+		const values = numbers.map((one) => one[index] ?? 0);
+		const [least, most] = [Math.min(...values), Math.max(...values)];
+		return least === most ? text : `${least}–${most}`;
+	});
+	return {
+		...group,
+		item: {
+			...item,
+			message,
+			place
+		}
+	};
+}
+function impactOf(members) {
+	return {
+		members,
+		permissions: [],
+		roles: []
+	};
+}
+function fleetImpact(views) {
+	const permissions = /* @__PURE__ */ new Map();
+	const roles = /* @__PURE__ */ new Map();
+	for (const { impact } of views) {
+		for (const { permission, gained, lost } of impact.permissions) {
+			const sum = permissions.get(permission) ?? {
+				permission,
+				gained: 0,
+				lost: 0,
+				merchants: 0
+			};
+			permissions.set(permission, {
+				permission,
+				gained: sum.gained + gained,
+				lost: sum.lost + lost,
+				merchants: sum.merchants + 1
+			});
+		}
+		for (const { name, before, after } of impact.roles) {
+			const sum = roles.get(name) ?? {
+				name,
+				before: 0,
+				after: 0,
+				merchants: 0
+			};
+			roles.set(name, {
+				name,
+				before: sum.before + before,
+				after: sum.after + after,
+				merchants: sum.merchants + 1
+			});
+		}
+	}
+	return {
+		members: views.reduce((sum, { impact }) => sum + impact.members.length, 0),
+		permissions: [...permissions.values()].sort((a, b) => byCodeUnit(a.permission, b.permission)),
+		roles: [...roles.values()].sort((a, b) => byCodeUnit(a.name, b.name))
+	};
+}
+function fleetRisks(views) {
+	return ORIGINS.flatMap((origin) => KINDS$1.flatMap((kind) => {
+		const all = occurrencesOf(views, ({ risks }) => risks.filter((risk) => risk.kind === kind && risk.origin === origin).flatMap(({ items }) => items.map((item) => ({
+			name: item.name,
+			key: JSON.stringify([item.resource, item.what]),
+			item
+		}))));
+		if (all.length === 0) return [];
+		return [{
+			kind,
+			origin,
+			items: all.map(({ item }) => item),
+			merchants: new Set(all.map(({ at }) => at)).size,
+			equal: equalRisks(all, kind)
+		}];
+	}));
+}
+/** Groups risks: who gains the same is one, whoever it is; who becomes an administrator or goes is named, if not too many. */
+function equalRisks(all, kind) {
+	const byName = groupEqual(all, ({ key, name }) => `${key}\n${name}`);
+	const isGained = kind === "sensitive" || kind === "reach";
+	if (!isGained && byName.length <= MANY_RISKS) return byFrequency(byName);
+	const apart = isGained ? [] : byName.filter(({ places }) => places.length >= 3);
+	const taken = new Set(apart.flatMap((group) => group.all));
+	const rest = all.filter((one) => !taken.has(one));
+	return byFrequency([...apart, ...groupEqual(rest, ({ key }) => key)]);
+}
+function byFrequency(groups) {
+	return groups.toSorted((a, b) => b.all.length - a.all.length);
+}
+function runOverrides(refusals, run, command) {
+	const all = refusals.flatMap((group) => group.all.map(({ item }) => item));
+	const whats = all.flatMap(({ override, overrideOf }) => override === null ? [] : overrideOf ?? []);
+	if (run === void 0 || whats.length === 0) return {
+		commands: [],
+		line: null
+	};
+	const removals = whats.flatMap((what) => /^max-removals=(\d+)$/.exec(what)?.[1] ?? []).map(Number);
+	const needed = [...removals.length > 0 ? [`max-removals=${Math.max(...removals)}`] : [], ...new Set(whats.filter((what) => !/^max-removals=\d+$/.test(what)))];
+	return {
+		commands: needed.map((what) => overrideCommand(command, what, run)),
+		line: command === "apply" && all.every(({ inFile }) => inFile) ? overridesLine(needed, run) : null
+	};
+}
+/** Returns the sums of the merchants with changes, those with problems first; in a long list, equal ones together. */
+function merchantRows(views) {
+	const rows = views.flatMap((view) => {
+		const { create, update, replace, delete: remove } = view.counts;
+		const { errors, refusals, deferred, impact, risks } = view;
+		if (changesOf$1(view.counts) + errors.length + refusals.length + deferred.length === 0) return [];
+		return [{
+			merchants: [view.merchant],
+			..."sums" in view ? driftNumbers$1(view.sums) : {
+				create,
+				update: update + replace,
+				delete: remove
+			},
+			deferred: deferred.length,
+			people: impact.members.length,
+			risks: risks.reduce((sum, { items }) => sum + items.length, 0),
+			outcome: errors.length > 0 ? "problems" : refusals.length > 0 ? "refused" : ""
+		}];
+	});
+	return (rows.length > ROWS_APART$1 ? joinRows$1(rows) : rows).toSorted((a, b) => severity(a) - severity(b));
+}
+function driftNumbers$1({ added, missing, changed, notApplied, due, unknown }) {
+	return {
+		create: added,
+		update: changed + notApplied + due + unknown,
+		delete: missing
+	};
+}
+function severity({ outcome, risks }) {
+	return outcome === "problems" ? 0 : outcome === "refused" ? 1 : risks > 0 ? 2 : 3;
+}
+function joinRows$1(rows) {
+	const known = /* @__PURE__ */ new Map();
+	for (const row of rows) {
+		const { merchants, ...numbers } = row;
+		const key = JSON.stringify(numbers);
+		const before = known.get(key);
+		known.set(key, before ? {
+			...row,
+			merchants: [...before.merchants, ...merchants]
+		} : row);
+	}
+	return [...known.values()];
+}
+var MIN_FLEET, NUMBERS, KINDS$1, ORIGINS, MANY_RISKS, ROWS_APART$1;
+var init_fleet_view = __esmMin((() => {
+	init_text();
+	init_equal_changes();
+	init_plan_view();
+	MIN_FLEET = 4;
+	NUMBERS = /\d+/g;
+	KINDS$1 = [
+		"administrators",
+		"sensitive",
+		"reach",
+		"removals"
+	];
+	ORIGINS = [
+		"plan",
+		"outside-git",
+		"unknown"
+	];
+	MANY_RISKS = 8;
+	ROWS_APART$1 = 12;
 }));
 
 // src/render/text/wrap.ts
@@ -38193,23 +39886,29 @@ var init_wrap = __esmMin((() => {
 
 // src/render/text/impact-text.ts
 /** Formats the impact of a plan on people: by permission, by role, then by member. */
-function renderImpact({ members, permissions, roles }, style, verbosity = "normal", origin = "plan") {
+function renderImpact({ members, permissions, roles }, style, verbosity = "normal", origin = "plan", isLong = false) {
 	if (members.length === 0) return [];
 	const atMost = (shown) => verbosity === "verbose" ? Number.POSITIVE_INFINITY : shown;
-	const sums = permissions.map(({ permission, gained, lost }) => {
-		return [permission, [gained > 0 ? style.green(`+${counted(gained, "member")}`) : "", lost > 0 ? style.red(`-${counted(lost, "member")}`) : ""].filter((part) => part !== "").join(", ")];
-	});
-	const holders = roles.map(({ name, before, after }) => [name, `${before} → ${after} holders`]);
 	const groups = sameImpact(members);
-	const shown = groups.slice(0, atMost(GROUPS_SHOWN));
+	const shown = groups.slice(0, atMost(isLong ? LONG_GROUPS_SHOWN : GROUPS_SHOWN));
 	const hidden = groups.slice(shown.length).reduce((sum, group) => sum + group.length, 0);
 	return [
 		"",
 		...hangingLines(accessText(members.length, origin), style.columns, `  ${style.bold("Access")}: `, "    "),
-		...titled$1("By permission", capped(table(sums, style), atMost(SUMS_SHOWN), style)),
-		...titled$1("By role", capped(table(holders, style), atMost(SUMS_SHOWN), style)),
+		...renderTotals({
+			permissions,
+			roles
+		}, atMost(isLong ? LONG_SUMS_SHOWN : SUMS_SHOWN$1), style),
 		...titled$1("By member", [...shown.flatMap((group) => renderGroup(group, style, atMost(NAMES_SHOWN$1), origin)), ...hidden > 0 ? [`${INDENT}${style.dim(moreText(hidden))}`] : []])
 	];
+}
+/** Formats the number of members who gain or lose each permission, and of holders of each role. */
+function renderTotals({ permissions, roles }, shown, style) {
+	const sums = permissions.map(({ permission, gained, lost, where = "" }) => {
+		return [permission, `${[gained > 0 ? style.green(`+${counted(gained, "member")}`) : "", lost > 0 ? style.red(`-${counted(lost, "member")}`) : ""].filter((part) => part !== "").join(", ")}${where}`];
+	});
+	const holders = roles.map(({ name, before, after, where = "" }) => [name, `${grouped(before)} → ${grouped(after)} holders${where}`]);
+	return [...titled$1("By permission", capped(table(sums, style), shown, style)), ...titled$1("By role", capped(table(holders, style), shown, style))];
 }
 /** "2 members gain or lose permissions", or "1 member gained or lost permissions outside git". */
 function accessText(members, origin) {
@@ -38264,15 +39963,17 @@ function labelled$1(label, items, style, paint) {
 	const indent = `${INDENT}  `;
 	return wrapList(items, style.columns - indent.length - LABEL_WIDTH$1).map((line, index) => `${indent}${style.dim((index === 0 ? label : "").padEnd(LABEL_WIDTH$1))}${paint(line)}`);
 }
-var SUMS_SHOWN, GROUPS_SHOWN, NAMES_SHOWN$1, WIDEST_NAME, LABEL_WIDTH$1, INDENT;
+var SUMS_SHOWN$1, GROUPS_SHOWN, NAMES_SHOWN$1, LONG_SUMS_SHOWN, LONG_GROUPS_SHOWN, WIDEST_NAME, LABEL_WIDTH$1, INDENT;
 var init_impact_text = __esmMin((() => {
 	init_escape();
 	init_text();
 	init_risk_view();
 	init_wrap();
-	SUMS_SHOWN = 40;
+	SUMS_SHOWN$1 = 40;
 	GROUPS_SHOWN = 12;
 	NAMES_SHOWN$1 = 12;
+	LONG_SUMS_SHOWN = 12;
+	LONG_GROUPS_SHOWN = 5;
 	WIDEST_NAME = 40;
 	LABEL_WIDTH$1 = 7;
 	INDENT = " ".repeat(6);
@@ -38313,6 +40014,7 @@ function rulesTitle(lines) {
 	return `Rules: ${[
 		[of("loosened"), "looser than on the base branch"],
 		[of("overridden"), "overridden for this plan"],
+		[of("changed"), `${of("changed") === 1 ? "file" : "files"} of enforced rules changed`],
 		[of("unknown"), "not compared"]
 	].filter(([count]) => count > 0).map(([count, what]) => `${grouped(count)} ${what}`).join(", ")}`;
 }
@@ -38347,28 +40049,12 @@ var init_rules_view = __esmMin((() => {
 }));
 
 // src/render/text/plan-text.ts
-/**
-* Formats plans: impact on people, changes, findings, refusals and totals. If quiet, plans without changes only count in
-* the total.
-*/
-function renderPlans(views, style, verbosity = "normal") {
-	const parts = (verbosity === "quiet" ? views.filter((view) => !isEmptyPlan(view)) : views).map((view) => renderPlan(view, style, verbosity));
-	if (views.length > 1) {
-		const total = addCounts(views.map(({ counts }) => counts));
-		const refused = views.filter(({ refusals }) => refusals.length > 0).map(({ merchant }) => merchant);
-		parts.push([
-			...hangingLines(`${countsText(total)}.`, style.columns, `${style.bold(`${counted(views.length, "merchant")}:`)} `, "  "),
-			...refused.length > 0 ? wrapText(`An apply would be refused for ${refused.map(oneLine).join(", ")}.`, style.columns).map(style.red) : [],
-			""
-		].join("\n"));
-	}
-	return parts.join("\n");
-}
 /** Returns whether a plan has nothing to do and nothing to refuse; it may have warnings. */
 function isEmptyPlan({ groups, deferred, refusals, errors }) {
 	return groups.length + deferred.length + refusals.length + errors.length === 0;
 }
-function renderPlan(view, style, verbosity) {
+/** Formats the plan of a merchant; `note` follows its totals. */
+function renderMerchantPlan(view, style, verbosity, note = "") {
 	const lines = [
 		renderHeading(view, style),
 		...verbosity === "quiet" ? [] : renderBody(view, style, verbosity),
@@ -38383,9 +40069,9 @@ function renderPlan(view, style, verbosity) {
 		...view.overridden.flatMap((refusal) => renderOverridden(refusal, style))
 	];
 	if (verbosity !== "quiet" || lines.length > 1) lines.push("");
-	lines.push(...hangingLines(`${countsText(view.counts)}.`, style.columns, `  ${style.bold("Plan:")} `, "    "));
+	lines.push(...hangingLines(`${countsText(view.counts)}.${note}`, style.columns, `  ${style.bold("Plan:")} `, "    "));
 	if (view.deferred.length > 0) lines.push(` ${deferredText(view.deferred.length)}`);
-	if (view.passwords.length > 0 && verbosity !== "quiet") lines.push(...renderPasswords$1(view.passwords, style));
+	if (view.passwords.length > 0 && verbosity !== "quiet") lines.push(...renderPasswordVariables(view.passwords, style));
 	if (view.errors.length > 0) lines.push(...redLines(errorsText(view.errors), style));
 	if (view.refusals.length > 0) lines.push(...redLines(refusalsText(view.refusals), style));
 	return `${lines.join("\n")}\n`;
@@ -38394,12 +40080,13 @@ function redLines(text, style) {
 	return wrapText(text, style.columns - 2).map((line) => `  ${style.red(line)}`);
 }
 function renderBody(view, style, verbosity) {
+	const { hidden = 0 } = view;
 	return [
-		...renderImpact(view.impact, style, verbosity),
+		...renderImpact(view.impact, style, verbosity, view.origin, view.hidden !== void 0),
 		...renderRisks(view.risks, style, verbosity),
 		...renderGroups(view, style),
-		...view.deferred.length > 0 ? ["", `  ${style.bold("Deferred")}`] : [],
-		...view.deferred.flatMap((row) => renderDeferred(row, style))
+		...hidden > 0 ? [`    ${style.dim(moreText(hidden))}`] : [],
+		...renderDeferred(view.deferred, style)
 	];
 }
 /** Formats what a review has to know about rules; empty if there is nothing. */
@@ -38427,7 +40114,7 @@ function renderRisks(risks, style, verbosity) {
 		"",
 		`  ${style.bold("Risks")}`,
 		...risks.flatMap(({ kind, items, origin }) => {
-			const shown = verbosity === "verbose" ? items : items.slice(0, RISKS_SHOWN);
+			const shown = verbosity === "verbose" ? items : items.slice(0, RISKS_SHOWN$1);
 			const more = items.length - shown.length;
 			const texts = shown.map(({ name, what, resource }) => oneLine(kind !== "removals" ? `${name}: ${what}` : resource === "role" ? `role ${name}` : name));
 			const rows = kind === "removals" ? wrapList(texts, style.columns - 6) : texts.flatMap((one) => hangingFrom(one, style));
@@ -38443,16 +40130,26 @@ function hangingFrom(text, style) {
 	const [first = "", ...rest] = wrapText(text, style.columns - 8);
 	return [first, ...rest.map((line) => `  ${line}`)];
 }
-function renderPasswords$1(variables, style) {
+/** Formats the variables that an apply reads passwords from. */
+function renderPasswordVariables(variables, style) {
 	const text = `An apply reads first passwords from ${variables.map(oneLine).join(", ")}.`;
 	return wrapText(text, style.columns - 2).map((line) => `  ${line}`);
 }
-function renderDeferred(row, style) {
+/** Formats deferred removals, under a title; empty if there are none. */
+function renderDeferred(rows, style) {
+	if (rows.length === 0) return [];
+	return [
+		"",
+		`  ${style.bold("Deferred")}`,
+		...rows.flatMap((row) => renderDeferredRow(row, style))
+	];
+}
+function renderDeferredRow(row, style) {
 	const head = renderRow(row.kind === "delete" ? {
 		...row,
 		details: []
 	} : row, style);
-	const indent = style.columns < NARROW ? NARROW_INDENT : DETAIL_INDENT;
+	const indent = style.columns < NARROW$1 ? NARROW_INDENT : DETAIL_INDENT;
 	return [...head, ...hangingLines(oneLine(row.until), style.columns, indent, indent).map(style.dim)];
 }
 /** Formats a rule's refusal of a plan, or its violation by live access. */
@@ -38477,9 +40174,10 @@ function renderOverride(override, style) {
 	return wrapList(parts, style.columns - 8, " ").map((line, index) => `      ${index === 0 ? style.cyan("→") : " "} ${line}`);
 }
 /** Returns the line for the file that overrides the refusals; a line break between its parts does not matter in YAML. */
-function renderFileOverrides(overrides, style) {
-	return [...hangingLines(IN_FILE, style.columns, `    ${style.cyan("→")} `, "      "), ...wrapText(oneLine(overrides), style.columns - 8).map((line, index) => `      ${index === 0 ? "" : "  "}${line}`)];
+function renderFileOverrides(overrides, style, where = IN_FILE) {
+	return [...hangingLines(where, style.columns, `    ${style.cyan("→")} `, "      "), ...wrapText(oneLine(overrides), style.columns - 8).map((line, index) => `      ${index === 0 ? "" : "  "}${line}`)];
 }
+/** Formats a refusal that is overridden. */
 function renderOverridden({ rule, code, message }, style) {
 	const [first = "", ...rest] = wrapText(`overridden: ${rule} ${code}: ${oneLine(message)}`, style.columns - 4);
 	return [`  ${style.yellow("overridden")}${first.slice(10)}`, ...rest.map((line) => `    ${line}`)];
@@ -38494,11 +40192,27 @@ function renderHeading({ merchant, environment, service }, style) {
 	return cellWidth(`${code}${rest}`) <= style.columns ? `${style.bold(code)}${style.dim(rest)}` : [style.bold(code), ...where.map((part) => `  ${style.dim(part)}`)].join("\n");
 }
 /** Formats a change with its details. */
-function renderRow({ kind, verb = kind, name, remark, details }, style) {
+function renderRow(row, style) {
+	if (row.equal !== void 0) return renderEqualRow(row, row.equal, style);
+	const { kind, verb = kind, name, remark, details } = row;
 	const label = paintOf(kind, style)(`${SYMBOLS[kind]} ${verb}`);
 	const line = `    ${label} ${oneLine(name)}`;
 	const note = remark === "" ? "" : `(${oneLine(remark)})`;
 	return [...cellWidth(`${line} ${note}`) <= style.columns ? [note === "" ? line : `${line} ${style.dim(note)}`] : [...hangingLines(oneLine(name), style.columns, `    ${label} `, NARROW_INDENT), ...hangingLines(note, style.columns, NARROW_INDENT, NARROW_INDENT).map(style.dim)], ...details.flatMap((one) => renderDetail(one, style))];
+}
+/** Formats equal changes: what is changed, where, for how many people, and who they are if there are several. */
+function renderEqualRow(row, equal, style) {
+	const { kind, verb } = row;
+	const { subject, where, effect, names, whole } = equalText(row, equal);
+	const label = paintOf(kind, style)([SYMBOLS[kind], ...whole && verb === void 0 ? [] : [verb ?? kind]].join(" "));
+	const text = [subject, ...where === "" ? [] : [`in ${where}`]].join(" ");
+	const indent = style.columns < NARROW$1 ? NARROW_INDENT : DETAIL_INDENT;
+	const named = oneLine(namesText(names, EQUAL_NAMES_SHOWN));
+	return [
+		...hangingLines(oneLine(effect === "" ? text : `${text}; ${effect}`), style.columns, `    ${label} `, NARROW_INDENT),
+		...whole ? [] : row.details.flatMap((one) => renderDetail(one, style)),
+		...names.length === 0 ? [] : hangingLines(named, style.columns, indent, indent)
+	];
 }
 function paintOf(kind, style) {
 	return {
@@ -38510,7 +40224,7 @@ function paintOf(kind, style) {
 }
 function renderDetail(detail, style) {
 	const { label, removed, added, plain, words } = detail;
-	const isNarrow = style.columns < NARROW;
+	const isNarrow = style.columns < NARROW$1;
 	const margin = isNarrow ? NARROW_INDENT.length + 2 : DETAIL_INDENT.length + LABEL_WIDTH;
 	const width = Math.max(style.columns - margin - 2, 1);
 	const listed = label === "permissions" || label === "roles";
@@ -38544,11 +40258,12 @@ function renderFinding({ severity, message, hint, place }, style) {
 		...hint === null ? [] : renderHint(hint, "    ", style)
 	];
 }
-var SYMBOLS, LABEL_WIDTH, DETAIL_INDENT, NARROW, NARROW_INDENT, RISKS_SHOWN, IN_FILE;
+var SYMBOLS, LABEL_WIDTH, DETAIL_INDENT, NARROW$1, NARROW_INDENT, RISKS_SHOWN$1, IN_FILE, EQUAL_NAMES_SHOWN;
 var init_plan_text = __esmMin((() => {
 	init_escape();
 	init_text();
 	init_change_view();
+	init_equal_text();
 	init_plan_view();
 	init_risk_view();
 	init_rules_view();
@@ -38562,15 +40277,247 @@ var init_plan_text = __esmMin((() => {
 	};
 	LABEL_WIDTH = 13;
 	DETAIL_INDENT = " ".repeat(13);
-	NARROW = 60;
+	NARROW$1 = 60;
 	NARROW_INDENT = " ".repeat(6);
-	RISKS_SHOWN = 12;
+	RISKS_SHOWN$1 = 12;
 	IN_FILE = "To override in git, for this plan alone, add under guards in the file:";
+	EQUAL_NAMES_SHOWN = 6;
+}));
+
+// src/render/text/plans-text.ts
+/**
+* Formats plans: changes, impact on people, findings, refusals and totals. What several merchants share is shown once. If
+* quiet, plans without changes only count in the total; if verbose, every merchant is shown in full.
+*/
+function renderPlans(views, style, verbosity = "normal", run = {}) {
+	if (verbosity === "verbose") return renderEach(views, views, style, verbosity);
+	const fleet = fleetView(views, run);
+	if (views.length >= 4) return renderFleet(fleet, PLANS, style, verbosity);
+	const isLong = fleet.own.reduce((sum, { view }) => sum + rowsIn(view.groups), 0) > LONG;
+	return renderEach(fleet.own.map(({ view }) => isLong ? {
+		...view,
+		...cutRows(view.groups, (style.columns < NARROW ? NARROW_ROWS_SHOWN : ROWS_SHOWN) / views.length)
+	} : view), fleet.views, style, verbosity);
+}
+/** Formats each plan, and the totals of several. */
+function renderEach(views, all, style, verbosity) {
+	const parts = (verbosity === "quiet" ? views.filter((view) => !isEmptyPlan(view)) : views).map((view) => renderMerchantPlan(view, style, verbosity));
+	if (all.length > 1) parts.push(`${renderTotal(all, style).join("\n")}\n`);
+	return parts.join("\n");
+}
+function renderTotal(views, style) {
+	const total = addCounts(views.map(({ counts }) => counts));
+	const deferred = views.reduce((sum, view) => sum + view.deferred.length, 0);
+	const refused = views.filter(({ refusals }) => refusals.length > 0).map(({ merchant }) => oneLine(merchant));
+	const broken = views.filter(({ errors }) => errors.length > 0);
+	const isFleet = views.length >= 4;
+	const errors = broken.flatMap((view) => view.errors);
+	const whom = isFleet && refused.length === views.length ? `all ${refused.length} merchants` : namesText(refused, 12);
+	return [
+		...hangingLines(`${countsText(total)}.${isFleet ? deferredText(deferred) : ""}`, style.columns, `${style.bold(`${counted(views.length, "merchant")}:`)} `, "  "),
+		...isFleet && errors.length > 0 ? wrapText(errorsText(errors), style.columns).map(style.red) : [],
+		...refused.length > 0 ? wrapText(`An apply would be refused for ${whom}.`, style.columns).map(style.red) : []
+	];
+}
+/** Formats the plans of many merchants: what they share, what each has for itself, a table, and the total. */
+function renderFleet(fleet, format, style, verbosity) {
+	const isQuiet = verbosity === "quiet";
+	const { refusals, overridden, overrides, errors, warnings } = fleet;
+	return [
+		...renderWhere(fleet.views, style),
+		...isQuiet ? [] : renderShared(fleet, style),
+		...renderOwn(fleet, format, style, verbosity),
+		...renderFindings({
+			errors: messages(fleet, errors),
+			warnings: isQuiet ? [] : messages(fleet, warnings)
+		}, style),
+		...more(errors.length - MESSAGES_SHOWN, style),
+		...refusals.length > 0 ? ["", `  ${style.red(style.bold(format.broken))}`] : [],
+		...messages(fleet, refusals).flatMap((one) => renderRefusal({
+			...one,
+			override: null
+		}, style)),
+		...more(refusals.length - MESSAGES_SHOWN, style),
+		...overrides.commands.slice(0, MESSAGES_SHOWN).flatMap((one) => renderOverride(one, style)),
+		...more(overrides.commands.length - MESSAGES_SHOWN, style),
+		...overrides.line === null ? [] : renderFileOverrides(overrides.line, style, IN_SHARED_FILE),
+		...overridden.length > 0 ? [""] : [],
+		...messages(fleet, overridden).flatMap((one) => renderOverridden(one, style)),
+		...fleet.passwords.length > 0 && !isQuiet ? ["", ...renderPasswordVariables([namesText(fleet.passwords, 8)], style)] : [],
+		...renderTable(fleet, format.heads, style),
+		"",
+		...format.total(fleet.views, style),
+		""
+	].join("\n");
+}
+/** Formats the heading: the number of merchants, and where they are. */
+function renderWhere(views, style) {
+	const where = [...new Set(views.flatMap(({ environment }) => environment ?? [])), ...new Set(views.map(({ service }) => service))].map(oneLine);
+	const head = counted(views.length, "merchant");
+	return hangingLines(`· ${where.join(" · ")}`, style.columns, `${style.bold(head)} `, "  ").map((line, index) => index === 0 ? line : style.dim(line));
+}
+function renderShared(fleet, style) {
+	const { groups, hidden } = cutRows(equalGroups(fleet), SHARED_ROWS_SHOWN);
+	return [
+		...renderGroups({ groups }, style),
+		...more(hidden, style),
+		...renderDeferred(fleet.deferred.slice(0, MESSAGES_SHOWN), style),
+		...more(fleet.deferred.length - MESSAGES_SHOWN, style),
+		...renderFleetRisks(fleet, style),
+		...renderFleetImpact(fleet, style)
+	];
+}
+function more(count, style) {
+	return count > 0 ? [`    ${style.dim(moreText(count))}`] : [];
+}
+function renderFleetRisks(fleet, style) {
+	if (fleet.risks.length === 0) return [];
+	return [
+		"",
+		`  ${style.bold("Risks")}`,
+		...fleet.risks.flatMap((risk) => {
+			const shown = risk.equal.slice(0, RISKS_SHOWN);
+			const hidden = risk.equal.slice(shown.length).reduce((sum, { all }) => sum + all.length, 0);
+			return [
+				...hangingLines(fleetRiskTitle(risk), style.columns, `    ${style.red("!")} `, "      "),
+				...shown.flatMap((one) => hangingLines(oneLine(riskText(fleet, risk, one)), style.columns, "      ", "        ")),
+				...hidden > 0 ? [`      ${style.dim(moreText(hidden))}`] : []
+			];
+		})
+	];
+}
+function renderFleetImpact({ views, impact, people }, style) {
+	if (impact.members === 0) return [];
+	const at = (merchants) => ` at ${counted(merchants, "merchant")}`;
+	return [
+		"",
+		...hangingLines(accessText(impact.members, views[0]?.origin ?? "plan"), style.columns, `  ${style.bold("Access")}: `, "    "),
+		...renderTotals({
+			permissions: impact.permissions.map((one) => ({
+				...one,
+				where: at(one.merchants)
+			})),
+			roles: impact.roles.map((one) => ({
+				...one,
+				where: at(one.merchants)
+			}))
+		}, SUMS_SHOWN, style),
+		...people.some(({ item }) => item.unknownGained.length + item.unknownLost.length > 0) ? [`    ${style.dim("Some roles have permissions that the service does not report (--verbose).")}`] : []
+	];
+}
+/** Formats what single merchants have for themselves; a long list is cut, with a count. */
+function renderOwn({ own }, { block: formatBlock }, style, verbosity) {
+	const shown = verbosity === "quiet" ? own.filter(({ view }) => view.refusals.length + view.errors.length > 0) : own;
+	const isLong = shown.reduce((sum, { view }) => sum + rowsIn(view.groups), 0) > LONG || shown.length > LONG / 4;
+	const lines = [];
+	const blocks = isLong ? shown.toSorted((a, b) => urgency(a) - urgency(b)) : shown;
+	let count = 0;
+	for (const { view, above } of blocks) {
+		const block = formatBlock(isLong ? {
+			...view,
+			...cutRows(view.groups, OWN_ROWS_SHOWN)
+		} : view, style, verbosity, above > 0 ? ` ${grouped(above)} of these ${above === 1 ? "is" : "are"} above.` : "").trimEnd().split("\n");
+		if (isLong && count > 0 && lines.length + block.length >= OWN_LINES_SHOWN) break;
+		lines.push("", ...block);
+		count += 1;
+	}
+	const left = blocks.slice(count);
+	if (left.length === 0) return lines;
+	const changes = left.reduce((sum, { view }) => sum + rowsIn(view.groups), 0);
+	const what = `… and ${counted(left.length, "more merchant")} with ${counted(changes, "change")} of their own (-m CODE shows one, --verbose all)`;
+	return [
+		...lines,
+		"",
+		...wrapText(what, style.columns).map(style.dim)
+	];
+}
+/** Sorts merchants that would be refused or that lose something first. */
+function urgency({ view }) {
+	if (view.errors.length + view.refusals.length > 0) return 0;
+	return view.groups.some(({ rows }) => rows.some(({ kind }) => kind === "delete" || kind === "replace")) ? 1 : 2;
+}
+function messages(fleet, groups) {
+	return groups.slice(0, MESSAGES_SHOWN).map((group) => messageAt(fleet, group));
+}
+/** Formats the table of merchants with changes. */
+function renderTable({ rows, views }, heads, style) {
+	if (rows.length === 0) return [];
+	const shown = rows.slice(0, MERCHANTS_SHOWN);
+	const hidden = rows.slice(shown.length).reduce((sum, { merchants }) => sum + merchants.length, 0);
+	const changed = rows.reduce((sum, { merchants }) => sum + merchants.length, 0);
+	const idle = views.length - changed;
+	const names = shown.map(({ merchants }) => oneLine(merchants.length === 1 ? merchants.join("") : namesText(merchants, 1)));
+	const cells = shown.map(numbersOf);
+	const widths = heads.map((head, index) => Math.max(head.length, ...cells.map((row) => (row[index] ?? "").length)));
+	const fixed = widths.reduce((sum, width) => sum + width + 2, 0);
+	const notes = shown.map(({ outcome }) => outcome);
+	const note = Math.max(0, ...notes.map((text) => text === "" ? 0 : text.length + 2));
+	const room = Math.max(style.columns - fixed - note - 2, 8);
+	const width = Math.min(Math.max(8, ...names.map(cellWidth)), room);
+	const line = (name, numbers, text) => {
+		const right = numbers.map((one, index) => `  ${one.padStart(widths[index] ?? 0)}`).join("");
+		const end = text === "" ? "" : `  ${style.red(text)}`;
+		return cellWidth(name) <= width ? [`  ${padTo(name, width)}${right}${end}`] : [`  ${name}`, `  ${" ".repeat(width)}${right}${end}`];
+	};
+	return [
+		"",
+		...line("Merchant", heads, "").map(style.dim),
+		...shown.flatMap((_, index) => line(names[index] ?? "", cells[index] ?? [], notes[index] ?? "")),
+		...hidden > 0 ? wrapText(`… and ${counted(hidden, "more merchant")} (-m CODE shows one, --verbose all)`, style.columns - 2).map((text) => `  ${style.dim(text)}`) : [],
+		...idle > 0 ? [`  ${style.dim(`${counted(idle, "merchant")} without changes`)}`] : []
+	];
+}
+/** Returns the cells of a row; of several merchants, what each of them has. */
+function numbersOf({ create, update, delete: remove, people, risks }) {
+	return [
+		create,
+		update,
+		remove,
+		people,
+		risks
+	].map((one) => one === 0 ? "·" : grouped(one));
+}
+var IN_SHARED_FILE, ROWS_SHOWN, NARROW_ROWS_SHOWN, NARROW, OWN_ROWS_SHOWN, OWN_LINES_SHOWN, SHARED_ROWS_SHOWN, SUMS_SHOWN, RISKS_SHOWN, MESSAGES_SHOWN, MERCHANTS_SHOWN, LONG, PLANS;
+var init_plans_text = __esmMin((() => {
+	init_escape();
+	init_text();
+	init_equal_changes();
+	init_equal_text();
+	init_fleet_view();
+	init_plan_view();
+	init_impact_text();
+	init_plan_text();
+	init_wrap();
+	IN_SHARED_FILE = "To override in git, for this run alone, add under guards in a file that all of them include:";
+	ROWS_SHOWN = 30;
+	NARROW_ROWS_SHOWN = 15;
+	NARROW = 60;
+	OWN_ROWS_SHOWN = 10;
+	OWN_LINES_SHOWN = 80;
+	SHARED_ROWS_SHOWN = 20;
+	SUMS_SHOWN = 12;
+	RISKS_SHOWN = 8;
+	MESSAGES_SHOWN = 8;
+	MERCHANTS_SHOWN = 10;
+	LONG = 60;
+	PLANS = {
+		block: renderMerchantPlan,
+		total: renderTotal,
+		broken: "An apply would be refused:",
+		heads: [
+			"+",
+			"~",
+			"-",
+			"people",
+			"risks"
+		]
+	};
 }));
 
 // src/render/text/drift-text.ts
 /** Formats drifts: the rules that live access breaks, the differences, and the side that changed. */
 function renderDrifts(views, style, verbosity = "normal") {
+	if (verbosity !== "verbose" && views.length >= 4) return renderFleet(fleetView(views), DRIFTS, style, verbosity);
 	const parts = views.map((view) => renderDrift(view, style, verbosity));
 	const drifted = views.filter(({ sums }) => differencesIn(sums) > 0).length;
 	const broken = views.filter(({ sums }) => sums.violations > 0).map(({ merchant }) => oneLine(merchant));
@@ -38583,7 +40530,19 @@ function renderDrifts(views, style, verbosity = "normal") {
 	}
 	return parts.join("\n");
 }
-function renderDrift(view, style, verbosity) {
+function renderDriftTotal(views, style) {
+	const drifted = views.filter(({ sums }) => differencesIn(sums) > 0).length;
+	const broken = views.filter(({ sums }) => sums.violations > 0).map(({ merchant }) => merchant);
+	const errors = views.some((view) => view.errors.length > 0);
+	const text = knownDriftText(addSums(views.map(({ sums }) => sums)), errors, "no drift");
+	return [
+		...hangingLines(`${text}.`, style.columns, `${style.bold(`${counted(views.length, "merchant")}:`)} `, "  "),
+		`${drifted} of ${counted(views.length, "merchant")} drifted.`,
+		...broken.length > 0 ? wrapText(`Live access breaks rules of ${oneLine(namesText(broken, 12))}.`, style.columns).map(style.red) : []
+	];
+}
+function renderDrift(view, style, verbosity, note = "") {
+	const { hidden = 0 } = view;
 	const { refusals, origin } = view;
 	const lines = [
 		renderHeading(view, style),
@@ -38592,7 +40551,8 @@ function renderDrift(view, style, verbosity) {
 		...verbosity === "quiet" ? [] : [
 			...renderImpact(view.impact, style, verbosity, origin),
 			...renderRisks(view.risks, style, verbosity),
-			...renderGroups(view, style)
+			...renderGroups(view, style),
+			...hidden > 0 ? [`    ${style.dim(moreText(hidden))}`] : []
 		],
 		...renderFindings(verbosity === "quiet" ? {
 			...view,
@@ -38600,24 +40560,40 @@ function renderDrift(view, style, verbosity) {
 		} : view, style)
 	];
 	if (verbosity !== "quiet" || lines.length > 1) lines.push("");
-	lines.push(...hangingLines(`${knownDriftText(view.sums, view.errors.length > 0, "none")}.`, style.columns, `  ${style.bold("Drift:")} `, "    "));
+	lines.push(...hangingLines(`${knownDriftText(view.sums, view.errors.length > 0, "none")}.${note}`, style.columns, `  ${style.bold("Drift:")} `, "    "));
 	if (view.deferred.length > 0) lines.push(` ${deferredText(view.deferred.length)}`);
 	return `${lines.join("\n")}\n`;
 }
+var DRIFTS;
 var init_drift_text = __esmMin((() => {
 	init_escape();
 	init_text();
 	init_drift_view();
+	init_equal_text();
+	init_fleet_view();
 	init_plan_view();
 	init_impact_text();
 	init_plan_text();
+	init_plans_text();
 	init_wrap();
+	DRIFTS = {
+		block: renderDrift,
+		total: renderDriftTotal,
+		broken: "Live access breaks these rules:",
+		heads: [
+			"added",
+			"others",
+			"missing",
+			"people",
+			"risks"
+		]
+	};
 }));
 
 // src/render/junit-report.ts
 var init_junit_report = __esmMin((() => {
 	init_drift_text();
-	init_plan_text();
+	init_plans_text();
 }));
 
 // src/render/machine-formats.ts
@@ -38686,7 +40662,7 @@ function failureJson(merchant, { code, message, hint }) {
 		hint: hint ?? null
 	};
 }
-/** Returns equivalent JSON that is safe to print to a terminal. */
+/** Returns JSON that is safe to print to a terminal. */
 function safeJson(value, replacer = null, indent = 0) {
 	return JSON.stringify(value, replacer, indent).replaceAll(UNSAFE$1, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
@@ -38719,110 +40695,6 @@ var UNSAFE$1;
 var init_machine_formats = __esmMin((() => {
 	init_escape();
 	UNSAFE$1 = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-}));
-
-// src/render/markdown/fit-review.ts
-function tableHead(command) {
-	return `${COLUMNS$1[command]}\n|---|---|--:|--:|--:|--:|--:|--:|`;
-}
-/** Joins the parts, leaving out the least important until they fit, and names what is missing. */
-function fitReview(parts, maxSize) {
-	const rows = [...parts.rows];
-	const folds = parts.folds.map((fold) => ({
-		fold,
-		text: fold.whole
-	}));
-	const risks = parts.risks.map(({ title, whole }) => ({
-		title,
-		text: whole
-	}));
-	const rules = parts.rules === "" ? [] : [parts.rules];
-	const cut = {
-		unchanged: 0,
-		details: 0,
-		people: 0,
-		folds: 0,
-		rows: 0,
-		risks: 0
-	};
-	let size = [
-		parts.verdict,
-		...rules,
-		...risks.map(({ text }) => text),
-		...folds.map(({ text }) => text)
-	].map((text) => text.length + GAP).concat(tableHead(parts.command).length + GAP, rows.map(({ text }) => text.length + 1)).reduce((sum, length) => sum + length, -1);
-	const fits = () => {
-		const notice = noticeText(cut, parts.command).length;
-		return size + (notice === 0 ? 0 : notice + GAP) <= maxSize;
-	};
-	const exchange = (entry, text) => {
-		size += text === "" ? -(entry.text.length + GAP) : text.length - entry.text.length;
-		entry.text = text;
-	};
-	const dropRow = () => {
-		const row = rows.pop();
-		size -= (row?.text.length ?? 0) + 1;
-	};
-	/** Shortens the largest first, so that as few merchants as possible lose detail. */
-	const shorten = (to, what) => {
-		const saving = new Map(folds.map((one) => [one, one.text.length - to(one.fold).length]));
-		for (const one of [...folds].sort((a, b) => (saving.get(b) ?? 0) - (saving.get(a) ?? 0))) {
-			if (fits()) return;
-			if (one.text === to(one.fold)) continue;
-			exchange(one, to(one.fold));
-			cut[what] += 1;
-		}
-	};
-	if (!fits()) while (rows.at(-1)?.rank === UNCHANGED) {
-		dropRow();
-		cut.unchanged += 1;
-	}
-	shorten(({ withoutDetails }) => withoutDetails, "details");
-	shorten(({ withoutPeople }) => withoutPeople, "people");
-	shorten(() => "", "folds");
-	while (!fits() && rows.length > 0) {
-		dropRow();
-		cut.rows += 1;
-	}
-	if (rows.length === 0 && parts.rows.length > 0) size -= tableHead(parts.command).length + GAP;
-	for (const risk of [...risks].reverse()) {
-		if (fits()) break;
-		exchange(risk, `### ${risk.title}`);
-		cut.risks += 1;
-	}
-	return [
-		parts.verdict,
-		...rules,
-		...risks.map(({ text }) => text),
-		...rows.length > 0 ? [[tableHead(parts.command), ...rows.map(({ text }) => text)].join("\n")] : [],
-		...folds.map(({ text }) => text).filter((text) => text !== ""),
-		noticeText(cut, parts.command)
-	].filter((text) => text !== "").join("\n\n").concat("\n");
-}
-function noticeText(cut, command) {
-	const merchants = (count) => counted(count, "merchant");
-	const left = [
-		cut.unchanged > 0 ? `${merchants(cut.unchanged)} without changes` : "",
-		cut.details > 0 ? `the field diffs of ${merchants(cut.details)}` : "",
-		cut.people > 0 ? `the people of ${merchants(cut.people)}` : "",
-		cut.folds > 0 ? `all changes of ${merchants(cut.folds)}` : "",
-		cut.rows > 0 ? `${counted(cut.rows, "row")} of the table of merchants` : "",
-		cut.risks > 0 ? `the names in ${counted(cut.risks, "list")} of risks, whose totals are above` : ""
-	].filter((part) => part !== "");
-	if (left.length === 0) return "";
-	return `> **Left out to keep this short:** ${left.join("; ")}. \`rolecall ${command} --verbose\` shows everything, and \`--merchant CODE\` one merchant.`;
-}
-var MIN_REVIEW_SIZE, DEFAULT_REVIEW_SIZE, COLUMNS$1, UNCHANGED, GAP;
-var init_fit_review = __esmMin((() => {
-	init_text();
-	MIN_REVIEW_SIZE = 1500;
-	DEFAULT_REVIEW_SIZE = 6e4;
-	COLUMNS$1 = {
-		plan: "| Merchant | Outcome | Create | Update | Replace | Delete | Unchanged | Risks |",
-		drift: "| Merchant | Outcome | Added | Changed | Not live | Others | Unchanged | Risks |"
-	};
-	UNCHANGED = 5;
-	GAP = 2;
 }));
 
 // src/render/markdown/markdown-blocks.ts
@@ -38861,6 +40733,198 @@ var init_markdown_blocks = __esmMin((() => {
 	init_escape();
 }));
 
+// src/render/markdown/fit-review.ts
+/** Returns a block with its first items, and the number of the others. */
+function blockText$1({ title, items }, shown = Number.POSITIVE_INFINITY) {
+	const more = items.length > shown + 1 ? items.length - shown : 0;
+	const lines = more === 0 ? items.flat() : [...items.slice(0, shown).flat(), `  … and ${grouped(more)} more`];
+	return `### ${title}\n\n${fenced("diff", lines)}`;
+}
+function tableHead(command) {
+	return `${COLUMNS$2[command]}\n|---|---|--:|--:|--:|--:|--:|--:|`;
+}
+/** Joins the parts, leaving out the least important until they fit, and names what is missing. */
+function fitReview(parts, maxSize) {
+	const rows = [...parts.rows];
+	const folds = parts.folds.map((fold) => ({
+		fold,
+		text: fold.whole
+	}));
+	const risks = parts.risks.map((risk) => ({
+		...risk,
+		text: blockText$1(risk)
+	}));
+	const names = { text: parts.names[0] ?? "" };
+	const impact = { text: parts.impact };
+	const rules = parts.rules === "" ? [] : [parts.rules];
+	const cut = {
+		names: 0,
+		lists: 0,
+		unchanged: 0,
+		details: 0,
+		people: 0,
+		folds: 0,
+		rows: 0,
+		risks: 0
+	};
+	let size = [
+		parts.verdict,
+		...rules,
+		...[
+			...risks,
+			impact,
+			names,
+			...folds
+		].map(({ text }) => text)
+	].filter((text) => text !== "").map((text) => text.length + GAP).concat(tableHead(parts.command).length + GAP, rows.map(({ text }) => text.length + 1)).reduce((sum, length) => sum + length, -1);
+	const fits = () => {
+		const notice = noticeText(cut, parts.command).length;
+		return size + (notice === 0 ? 0 : notice + GAP) <= maxSize;
+	};
+	const exchange = (entry, text) => {
+		if (entry.text === "") return;
+		size += text === "" ? -(entry.text.length + GAP) : text.length - entry.text.length;
+		entry.text = text;
+	};
+	const dropRow = () => {
+		const row = rows.pop();
+		size -= (row?.text.length ?? 0) + 1;
+		return row?.merchants ?? 0;
+	};
+	/** Shortens the largest first, so that as few merchants as possible lose detail. */
+	const shorten = (to, what) => {
+		const saving = new Map(folds.map((one) => [one, one.text.length - to(one.fold).length]));
+		for (const one of [...folds].sort((a, b) => (saving.get(b) ?? 0) - (saving.get(a) ?? 0))) {
+			if (fits()) return;
+			if (one.text === to(one.fold)) continue;
+			exchange(one, to(one.fold));
+			cut[what] += 1;
+		}
+	};
+	const shortenLists = () => {
+		for (const shorter of [...parts.names.slice(1), ""]) {
+			if (fits() || names.text === "") break;
+			exchange(names, shorter);
+			cut.names += 1;
+		}
+		for (const shown of LIST_CUTS) for (const risk of risks.toSorted((a, b) => b.text.length - a.text.length)) if (!fits()) exchange(risk, blockText$1(risk, shown));
+		cut.lists = risks.filter((risk) => risk.text !== blockText$1(risk)).length;
+	};
+	shortenLists();
+	if (!fits()) while (rows.at(-1)?.rank === UNCHANGED) cut.unchanged += dropRow();
+	shorten(({ withoutDetails }) => withoutDetails, "details");
+	shorten(({ withoutPeople }) => withoutPeople, "people");
+	shorten(() => "", "folds");
+	while (!fits() && rows.length > 0) {
+		dropRow();
+		cut.rows += 1;
+	}
+	if (rows.length === 0 && parts.rows.length > 0) size -= tableHead(parts.command).length + GAP;
+	if (!fits()) exchange(impact, "");
+	for (const risk of [...risks].reverse()) {
+		if (fits()) break;
+		exchange(risk, `### ${risk.title}`);
+		cut.risks += 1;
+	}
+	return [
+		parts.verdict,
+		...rules,
+		...[...risks, impact].map(({ text }) => text),
+		...rows.length > 0 ? [[tableHead(parts.command), ...rows.map(({ text }) => text)].join("\n")] : [],
+		...[names, ...folds].map(({ text }) => text),
+		noticeText(cut, parts.command)
+	].filter((text) => text !== "").join("\n\n").concat("\n");
+}
+function noticeText(cut, command) {
+	const merchants = (count) => counted(count, "merchant");
+	const left = [
+		cut.names > 0 ? "names behind equal changes" : "",
+		cut.lists > 0 ? `the ends of ${counted(cut.lists, "list")}, whose totals are above` : "",
+		cut.unchanged > 0 ? `${merchants(cut.unchanged)} without changes` : "",
+		cut.details > 0 ? `the field diffs of ${merchants(cut.details)}` : "",
+		cut.people > 0 ? `the people of ${merchants(cut.people)}` : "",
+		cut.folds > 0 ? `all changes of ${merchants(cut.folds)}` : "",
+		cut.rows > 0 ? `${counted(cut.rows, "row")} of the table of merchants` : "",
+		cut.risks > 0 ? `the names in ${counted(cut.risks, "list")} of risks, whose totals are above` : ""
+	].filter((part) => part !== "");
+	if (left.length === 0) return "";
+	return `> **Left out to keep this short:** ${left.join("; ")}. \`rolecall ${command} --verbose\` shows everything, and \`--merchant CODE\` one merchant.`;
+}
+var MIN_REVIEW_SIZE, DEFAULT_REVIEW_SIZE, LIST_CUTS, COLUMNS$2, UNCHANGED, GAP;
+var init_fit_review = __esmMin((() => {
+	init_text();
+	init_markdown_blocks();
+	MIN_REVIEW_SIZE = 1500;
+	DEFAULT_REVIEW_SIZE = 6e4;
+	LIST_CUTS = [
+		200,
+		60,
+		20,
+		8
+	];
+	COLUMNS$2 = {
+		plan: "| Merchant | Outcome | Create | Update | Replace | Delete | Unchanged | Risks |",
+		drift: "| Merchant | Outcome | Added | Changed | Not live | Others | Unchanged | Risks |"
+	};
+	UNCHANGED = 5;
+	GAP = 2;
+}));
+
+// src/render/markdown/fleet-sections.ts
+/** Returns the permissions that people of many merchants gain or lose, as a table; empty for a few merchants. */
+function impactTable({ views, impact: { permissions } }) {
+	if (views.length < 4 || permissions.length === 0) return "";
+	const rows = permissions.slice(0, PERMISSIONS_SHOWN).map(({ permission, gained, lost, merchants }) => `| ${inlineCode(permission)} | ${grouped(gained)} | ${grouped(lost)} | ${grouped(merchants)} |`);
+	const more = permissions.length - rows.length;
+	return [
+		"| Permission | Members who gain it | Members who lose it | Merchants |",
+		"|---|--:|--:|--:|",
+		...rows,
+		...more > 0 ? [`| and ${counted(more, "more permission")} | | | |`] : []
+	].join("\n");
+}
+/**
+* Returns all merchants of equal changes, and with `people` all who gain or lose equally, folded; empty if there is nothing
+* to list.
+*/
+function namesFold(fleet, withPeople) {
+	const codesAt = (places) => places.flatMap((at) => fleet.views[at]?.merchant ?? []);
+	const changes = fleet.groups.flatMap(({ rows }) => rows.flatMap((row) => {
+		const { equal } = row;
+		if (equal === void 0 || Math.max(equal.merchants.length, equal.names.length) <= 5) return [];
+		const { subject, names } = equalText(row, equal);
+		return [
+			...lines(`${row.kind} ${subject}, in ${counted(equal.merchants.length, "merchant")}:`, ""),
+			...lines(equal.merchants.join(", "), "  "),
+			...names.length === 0 || !withPeople ? [] : lines(names.join(", "), "  ")
+		];
+	}));
+	const people = (withPeople ? fleet.people : []).flatMap(({ item, all }) => {
+		const { gained, lost, unknownGained, unknownLost } = item;
+		const unknown = (roles) => roles.map((role) => `permissions of ${role}`);
+		const what = [...[...gained, ...unknown(unknownGained)].map((one) => `+ ${one}`), ...[...lost, ...unknown(unknownLost)].map((one) => `- ${one}`)];
+		const byPlace = /* @__PURE__ */ new Map();
+		for (const { at, name } of all) byPlace.set(at, [...byPlace.get(at) ?? [], name]);
+		return [...lines(`${what.join(", ")}:`, ""), ...[...byPlace].flatMap(([at, names]) => lines(`${codesAt([at]).join("")}: ${names.join(", ")}`, "  "))];
+	});
+	const all = [...changes, ...people];
+	return all.length === 0 ? "" : folded(withPeople ? "Merchants and people of the equal changes" : "Merchants of the equal changes", [fenced("text", all)]);
+}
+function lines(text, indent) {
+	return wrapText(oneLine(text), COLUMNS$1).map((line, index) => `${indent}${index === 0 ? "" : "  "}${line}`);
+}
+var PERMISSIONS_SHOWN, COLUMNS$1;
+var init_fleet_sections = __esmMin((() => {
+	init_escape();
+	init_text();
+	init_wrap();
+	init_equal_text();
+	init_fleet_view();
+	init_markdown_blocks();
+	PERMISSIONS_SHOWN = 40;
+	COLUMNS$1 = 100;
+}));
+
 // src/render/text/failure-text.ts
 /** Formats failures, each kind once with its count; path, instance and extensions do not distinguish kinds. */
 function renderFailures(failures, style) {
@@ -38875,6 +40939,20 @@ function renderFailures(failures, style) {
 		});
 	}
 	return [...kinds.values()].map(({ first, times }) => renderFailure(first, style, times)).join("");
+}
+/** Groups merchants whose failures are equal but for their codes. */
+function groupUnread(failed) {
+	const kinds = /* @__PURE__ */ new Map();
+	for (const { merchant, failure } of failed) {
+		const kind = kindOf(failure).replaceAll(merchant, "");
+		const known = kinds.get(kind) ?? {
+			first: failure,
+			merchants: []
+		};
+		known.merchants.push(merchant);
+		kinds.set(kind, known);
+	}
+	return [...kinds.values()];
 }
 /** Formats a failure: the message, the service's whole Problem, and the next step. */
 function renderFailure(failure, style, times = 1) {
@@ -38929,20 +41007,52 @@ function nextStepFor(status, { code, hint }) {
 	const step = NEXT_STEPS[code];
 	return step === HINT || step === null ? hint ?? null : step;
 }
-/** Formats diagnostics: location, message, code frame and hint of each, then the totals. */
+/** Formats diagnostics: location, message, code frame and hint of each, equal ones once, then the totals. */
 function renderDiagnostics(diagnostics, style) {
 	if (diagnostics.length === 0) return "";
-	return `${diagnostics.map((one) => renderDiagnostic(one, style)).join("\n")}\n${tally(diagnostics)}\n`;
+	return `${joinEqual(diagnostics).map((equal) => renderDiagnostic(equal, style)).join("\n")}\n${tally(diagnostics)}\n`;
 }
-function renderDiagnostic(diagnostic, style) {
-	const { file, span, severity, code, message, frame, hint } = diagnostic;
-	const place = span ? `${oneLine(file)}:${span.line}:${span.column}` : oneLine(file);
+/** Joins the diagnostics that differ only in their locations, if there are enough of them. */
+function joinEqual(diagnostics) {
+	const kinds = /* @__PURE__ */ new Map();
+	for (const one of diagnostics) {
+		const kind = kindOfDiagnostic(one);
+		const known = kinds.get(kind);
+		if (known) known.push(one);
+		else kinds.set(kind, [one]);
+	}
+	return diagnostics.flatMap((one) => {
+		const equal = kinds.get(kindOfDiagnostic(one));
+		if (equal === void 0 || equal.length < JOINED_FROM) return [[one]];
+		return equal[0] === one ? [equal] : [];
+	});
+}
+function kindOfDiagnostic({ severity, code, message, hint }) {
+	return JSON.stringify([
+		severity,
+		code,
+		message,
+		hint
+	]);
+}
+function renderDiagnostic([diagnostic, ...others], style) {
+	const { severity, code, message, frame, hint } = diagnostic;
 	const paint = severity === "error" ? style.red : style.yellow;
-	const head = `${style.bold(place)}: ${paint(severity)}: `;
+	const head = `${style.bold(placeOf(diagnostic))}: ${paint(severity)}: `;
 	const lines = [...wrapIfNarrow(`${oneLine(message)} ${style.dim(`[${code}]`)}`, style, head, "  ")];
 	if (frame !== void 0) lines.push(...frame.split("\n").map((line) => `  ${style.dim(oneLine(line))}`));
+	if (others.length > 0) lines.push(...wrapIfNarrow(alsoIn(others), style, "  ", "    "));
 	if (hint !== void 0) lines.push(...wrapIfNarrow(oneLine(hint), style, `  ${style.cyan("→")} `, "    "));
 	return `${lines.join("\n")}\n`;
+}
+/** "Also at access/a.yaml:3:1, access/b.yaml:3:1 and 295 more." */
+function alsoIn(others) {
+	const shown = others.slice(0, PLACES_SHOWN).map(placeOf).join(", ");
+	const more = others.length - PLACES_SHOWN;
+	return `Also at ${shown}${more > 0 ? ` and ${grouped(more)} more` : ""}.`;
+}
+function placeOf({ file, span }) {
+	return span ? `${oneLine(file)}:${span.line}:${span.column}` : oneLine(file);
 }
 /** "2 errors, 1 warning". */
 function tally(diagnostics) {
@@ -38950,7 +41060,7 @@ function tally(diagnostics) {
 	const warnings = diagnostics.length - errors;
 	return [errors > 0 ? counted(errors, "error") : "", warnings > 0 ? counted(warnings, "warning") : ""].filter((part) => part !== "").join(", ");
 }
-var DOCTOR, SETUP_PROBLEMS, READ_PROBLEMS, HINT, NEXT_STEPS;
+var DOCTOR, SETUP_PROBLEMS, READ_PROBLEMS, HINT, NEXT_STEPS, JOINED_FROM, PLACES_SHOWN;
 var init_failure_text = __esmMin((() => {
 	init_escape();
 	init_text();
@@ -39005,65 +41115,117 @@ var init_failure_text = __esmMin((() => {
 		"port-taken": null,
 		"run-unknown": null
 	};
+	JOINED_FROM = 3;
+	PLACES_SHOWN = 3;
 }));
 
 // src/render/markdown/review-sections.ts
-/** Groups the problems, refusals and risks of all merchants, in that order. */
-function groupRisks(input) {
-	const { command } = input;
+/** Returns the problems, refusals, equal changes and risks of all merchants, in that order. */
+function groupRisks(input, fleet) {
 	return [
-		...problems(input),
-		...command === "drift" ? brokenRules(input) : refusals(input),
-		...ORIGINS.flatMap((origin) => KINDS$1.flatMap((kind) => risksOfKind(input, kind, origin)))
+		...problems(input, fleet),
+		...refusals(input, fleet),
+		...equalGroups(fleet).map((group) => equalBlock(group, input)),
+		...fleet.deferred.length > 0 ? [deferredBlock(fleet.deferred)] : [],
+		...fleet.risks.flatMap((risk) => riskBlock(fleet, risk))
 	];
+}
+/** Returns the equal changes of several merchants: each in a line, with its details if these are longer. */
+function equalBlock({ title, rows }, { command }) {
+	const changes = counted(countChanges(rows), "change");
+	return {
+		title: command === "drift" ? `${title}: ${changes}` : `${changes} that are equal at several merchants`,
+		items: rows.map((row) => [...equalLines(row), ...isWhole$1(row) ? [] : detailLines(row)])
+	};
+}
+/** Returns the removals that are deferred at several merchants, and what they wait for. */
+function deferredBlock(rows) {
+	const items = rows.map((row) => [
+		...equalLines(row),
+		...row.kind === "delete" || isWhole$1(row) ? [] : detailLines(row),
+		...hanging(oneLine(row.until), "    ", "    ")
+	]);
+	return {
+		title: `${counted(countChanges(rows), "removal")} deferred`,
+		items
+	};
+}
+function isWhole$1(row) {
+	return row.equal !== void 0 && equalText(row, row.equal).whole;
+}
+function equalLines(row, shown = LONG_NAMES) {
+	const { kind, verb, equal } = row;
+	if (equal === void 0) return [headOf$1(row)];
+	const { subject, where, effect, names, whole } = equalText(row, equal);
+	const text = `${verb !== void 0 ? `${verb}: ` : whole ? "" : `${kind} `}${subject}${where === "" ? "" : ` in ${where}`}${effect === "" ? "" : `; ${effect}`}`;
+	const sign = SIGNS[kind];
+	return [...hanging(oneLine(text), `${sign} `, `${sign}   `), ...names.length === 0 ? [] : hanging(oneLine(namesText(names, shown)), "      ", "      ")];
 }
 /** Returns the section about rules, of about a size at most. */
 function rulesBlock({ rules = [] }, maxSize) {
-	const lines = ruleTexts(rules, maxSize).flatMap((text) => hanging(oneLine(text), "! ", "!   "));
-	return block(`⚠️ ${rulesTitle(rules)}`, lines).map(({ whole }) => whole).join("");
+	const lines = ruleTexts(rules, maxSize).map((text) => hanging(oneLine(text), "! ", "!   "));
+	return block(`⚠️ ${rulesTitle(rules)}`, lines).map((one) => blockText$1(one)).join("");
 }
-function problems({ views, unplanned }) {
-	const unread = unplanned.flatMap(({ merchant, failure }) => [`- ${oneLine(merchant)} could not be read`, ...renderFailure(failure, {
+function problems({ views, unplanned }, fleet) {
+	const unread = groupUnread(unplanned).map(({ merchants, first }) => [...hanging(oneLine(`${namesText(merchants)} could not be read`), "- ", "-   "), ...renderFailure(first, {
 		...PLAIN,
 		columns: 96
-	}).trimEnd().split("\n").map((line) => `    ${line}`)]);
-	const found = views.flatMap(({ merchant, errors }) => errors.flatMap(({ message, hint, place }) => [
-		...hanging(`${oneLine(merchant)}: ${oneLine(message)}`, "- ", "-   "),
+	}, merchants.length).trimEnd().split("\n").map((line) => `    ${line}`)]);
+	const found = (text, { hint, place }) => [
+		...hanging(oneLine(text), "- ", "-   "),
 		...place === null ? [] : [`    written at ${oneLine(place)}`],
 		...hint === null ? [] : hanging(oneLine(hint), "    → ", "      ")
-	]));
+	];
+	const items = [...fleet.errors.map((group) => found(messageAt(fleet, group).message, group.item)), ...fleet.own.flatMap(({ view: { merchant, errors } }) => errors.map((error) => found(`${merchant}: ${error.message}`, error)))];
 	const count = unplanned.length + views.reduce((sum, { errors }) => sum + errors.length, 0);
-	return block(`❌ ${counted(count, "problem")} to fix before it can be applied`, [...unread, ...found]);
+	return block(`❌ ${counted(count, "problem")} to fix before it can be applied`, [...unread, ...items]);
 }
-function brokenRules(input) {
-	const count = input.views.reduce((sum, view) => sum + view.refusals.length, 0);
-	return block(`⛔ Live access breaks ${counted(count, "rule")}`, refusalLines(input));
+function refusals({ command }, fleet) {
+	const reasons = countReasons(fleet);
+	const what = command === "drift" ? `Live access breaks ${counted(reasons, "rule")}` : `An apply would be refused, for ${counted(reasons, "reason")}`;
+	const merchants = fleet.views.filter((view) => view.refusals.length > 0).length;
+	return block(`⛔ ${what}${fleet.refusals.length > 0 ? `, at ${counted(merchants, "merchant")}` : ""}`, refusalItems(fleet));
 }
-function refusals(input) {
-	const count = input.views.reduce((sum, view) => sum + view.refusals.length, 0);
-	return block(`⛔ An apply would be refused, for ${counted(count, "reason")}`, refusalLines(input));
-}
-function refusalLines({ views }) {
-	return views.flatMap(({ merchant, refusals: all, overrides }) => [...all.flatMap(({ rule, code, message, hint, override, place }) => [
-		...hanging(`${oneLine(merchant)}: ${rule} ${code}: ${oneLine(message)}`, "- ", "-   "),
+function refusalItems(fleet) {
+	const refused = (text, { hint, override, place }) => [
+		...hanging(oneLine(text), "- ", "-   "),
 		...place === null ? [] : [`    written at ${oneLine(place)}`],
 		...hanging(oneLine(hint), "    → ", "      "),
 		...override === null ? [] : [`    → To override: ${oneLine(override)}`]
-	]), ...overrides === null ? [] : [`  ${oneLine(merchant)}: to override in git, for this plan alone, add under guards in the file:`, `    ${oneLine(overrides)}`]]);
+	];
+	const { commands, line } = fleet.overrides;
+	return [
+		...fleet.refusals.map((group) => {
+			const { rule, code, ...item } = messageAt(fleet, group);
+			const [where = "", ...message] = item.message.split(": ");
+			return refused(`${where}: ${rule} ${code}: ${message.join(": ")}`, {
+				...item,
+				rule,
+				code,
+				override: null
+			});
+		}),
+		...commands.length === 0 ? [] : [[
+			"  To override at all of them, in this run alone:",
+			...commands.map((one) => `    → ${oneLine(one)}`),
+			...line === null ? [] : ["  or in git, in this run alone, under guards in a file that all of them include:", `    ${oneLine(line)}`]
+		]],
+		...fleet.own.flatMap(({ view: { merchant, refusals: all, overrides } }) => [...all.map((one) => refused(`${merchant}: ${one.rule} ${one.code}: ${one.message}`, one)), ...overrides === null ? [] : [[`  ${oneLine(merchant)}: to override in git, for this plan alone, add under guards in the file:`, `    ${oneLine(overrides)}`]]])
+	];
 }
-function risksOfKind({ views }, kind, origin) {
-	const sign = kind === "removals" ? "-" : "+";
-	const items = views.flatMap(({ merchant, risks }) => risks.filter((risk) => risk.kind === kind && risk.origin === origin).flatMap((risk) => risk.items.map((item) => ({
-		...item,
-		merchant
-	}))));
-	const lines = items.flatMap(({ merchant, name, what, resource }) => hanging(`${oneLine(merchant)}: ${resource} ${oneLine(name)}${what === "" ? "" : `: ${oneLine(what)}`}`, `${sign} `, `${sign}   `));
-	return block(`⚠️ ${riskTitle(kind, items, origin)}`, lines);
+function riskBlock(fleet, risk) {
+	const sign = risk.kind === "removals" ? "-" : "+";
+	const isFleet = fleet.views.length >= 4;
+	const title = isFleet ? fleetRiskTitle(risk) : riskTitle(risk.kind, risk.items, risk.origin);
+	const items = risk.equal.flatMap((group) => isFleet && group.places.length >= 3 ? [riskText(fleet, risk, group)] : group.all.map(({ at, item: { name, what, resource } }) => {
+		return `${fleet.views[at]?.merchant ?? ""}: ${resource} ${name}${what === "" ? "" : `: ${what}`}`;
+	}));
+	return block(`⚠️ ${title}`, items.map((text) => hanging(oneLine(text), `${sign} `, `${sign}   `)));
 }
-function block(title, lines) {
-	return lines.length === 0 ? [] : [{
+function block(title, items) {
+	return items.length === 0 ? [] : [{
 		title,
-		whole: `### ${title}\n\n${fenced("diff", lines)}`
+		items
 	}];
 }
 /** Returns gained and lost permissions as the lines of a diff, with people of equal changes together. */
@@ -39085,10 +41247,10 @@ function peopleLines({ members }, origin) {
 function changeLines({ groups, deferred }, { details, members }) {
 	const lines = groups.flatMap(({ title, rows }) => {
 		const listed = members ? rows : rows.filter(({ resource }) => resource === "role");
-		const hidden = rows.length - listed.length;
+		const hidden = countChanges(rows) - countChanges(listed);
 		return [
 			`# ${title}`,
-			...listed.flatMap((row) => [headOf$1(row), ...details ? detailLines(row) : []]),
+			...listed.flatMap((row) => [...equalLines(row, details ? Number.POSITIVE_INFINITY : LONG_NAMES), ...details && !isWhole$1(row) ? detailLines(row) : []]),
 			...hidden > 0 ? [`  ${counted(hidden, "change")} of members`] : []
 		];
 	});
@@ -39099,6 +41261,9 @@ function changeLines({ groups, deferred }, { details, members }) {
 		"# Deferred",
 		...members ? waiting : [`  ${counted(deferred.length, "removal")}`]
 	];
+}
+function countChanges(rows) {
+	return rows.reduce((sum, { equal }) => sum + (equal?.changes ?? 1), 0);
 }
 /** Returns the warnings, and the variables that an apply reads passwords from. */
 function warningLines({ warnings, passwords }) {
@@ -39131,18 +41296,13 @@ function labelled(sign, { label }, items) {
 function signed(first, lines, rest = first) {
 	return lines.map((line, index) => `${index === 0 ? first : rest}${line}`);
 }
-/** Lists who loses access by time alone, the earliest first; empty if nobody does. */
-function endsText(ends) {
-	if (ends.length === 0) return "";
-	const lines = ends.toSorted((a, b) => a.ends - b.ends).slice(0, ENDS_SHOWN).map(({ merchant, text, email, roles }) => {
-		const lost = roles === null ? "the membership" : roles.map(inlineCode).join(", ");
-		return `- ${text.includes("T") ? "from" : "after"} ${oneLine(text)}: ${inlineCode(merchant)} ${inlineCode(email)} loses ${lost}`;
-	});
-	const more = ends.length - lines.length;
-	const rest = more > 0 ? [`- and ${counted(more, "more end")}`] : [];
-	return `**Later**, by their end dates, without another review:\n\n${[...lines, ...rest].join("\n")}`;
+/** Lists what time alone will bring, the earliest first and equal ones together; empty if there is nothing. */
+function datesText(dates) {
+	const { lines, more } = dateLines(dates, DATES_SHOWN, inlineCode);
+	if (lines.length === 0) return "";
+	return `**Later**, by their dates, without another review:\n\n${[...lines, ...more > 0 ? [`and ${counted(more, "more date")}`] : []].map((line) => `- ${line}`).join("\n")}`;
 }
-var ORIGINS, KINDS$1, COLUMNS, SIGNS, ENDS_SHOWN;
+var LONG_NAMES, COLUMNS, SIGNS, DATES_SHOWN;
 var init_review_sections = __esmMin((() => {
 	init_escape();
 	init_text();
@@ -39151,19 +41311,14 @@ var init_review_sections = __esmMin((() => {
 	init_impact_text();
 	init_wrap();
 	init_change_view();
+	init_equal_changes();
+	init_equal_text();
+	init_fleet_view();
 	init_risk_view();
 	init_rules_view();
+	init_fit_review();
 	init_markdown_blocks();
-	ORIGINS = [
-		"plan",
-		"outside-git",
-		"unknown"
-	];
-	KINDS$1 = [
-		"administrators",
-		"sensitive",
-		"removals"
-	];
+	LONG_NAMES = 12;
 	COLUMNS = 100;
 	SIGNS = {
 		create: "+",
@@ -39171,7 +41326,7 @@ var init_review_sections = __esmMin((() => {
 		replace: "!",
 		delete: "-"
 	};
-	ENDS_SHOWN = 10;
+	DATES_SHOWN = 10;
 }));
 
 // src/render/markdown/render-review.ts
@@ -39181,17 +41336,20 @@ var init_review_sections = __esmMin((() => {
 */
 function renderReview(input, maxSize = DEFAULT_REVIEW_SIZE) {
 	const size = Math.max(maxSize, MIN_REVIEW_SIZE);
+	const fleet = fleetView(input.views, input.run === void 0 ? {} : { run: input.run });
 	const parts = {
-		verdict: verdictOf$2(input),
+		verdict: verdictOf$2(input, fleet),
 		rules: rulesBlock(input, size * RULES_SHARE),
-		risks: groupRisks(input),
-		rows: rowsOf(input),
-		folds: input.views.filter(hasFold).map(foldOf),
+		risks: groupRisks(input, fleet),
+		impact: impactTable(fleet),
+		rows: joinRows(rowsOf(input)),
+		names: [namesFold(fleet, true), namesFold(fleet, false)].filter((text) => text !== ""),
+		folds: fleet.own.filter(({ view }) => hasFold(view)).map(foldOf),
 		command: input.command
 	};
 	return fitReview(parts, size);
 }
-function verdictOf$2(input) {
+function verdictOf$2(input, fleet) {
 	const { command, views, unplanned, fileErrors } = input;
 	const counts = addCounts(views.map((view) => view.counts));
 	const errors = views.reduce((sum, view) => sum + view.errors.length, 0) + unplanned.length + fileErrors;
@@ -39206,7 +41364,7 @@ function verdictOf$2(input) {
 			if (sums.violations > 0) return ["⛔", driftText(sums)];
 			return differencesIn(sums) === 0 ? ["✅", "no drift"] : ["⚠️", driftText(sums)];
 		}
-		if (refusals > 0) return ["⛔", `an apply would be refused, for ${counted(refusals, "reason")}`];
+		if (refusals > 0) return ["⛔", `an apply would be refused, for ${counted(countReasons(fleet), "reason")}`];
 		if (input.unstored) return ["❌", "the approval could not be stored"];
 		return changesVerdict(changes, worries);
 	})();
@@ -39242,9 +41400,35 @@ function unmanagedBlocks({ unmanaged = [] }) {
 function sumsText(sums, counts, hasProblems) {
 	return `${knownDriftText(sums, hasProblems, "no drift")}; ${untouchedText(counts)}`;
 }
+/** Joins the rows of merchants with equal numbers in a long table. */
+function joinRows(rows) {
+	const groups = /* @__PURE__ */ new Map();
+	for (const [index, row] of rows.entries()) {
+		const key = rows.length > ROWS_APART ? `${row.rank}\n${row.environment}\n${row.cells}` : String(index);
+		const group = groups.get(key);
+		if (group) group.push(row);
+		else groups.set(key, [row]);
+	}
+	return [...groups.values()].flatMap((group) => {
+		const [first] = group;
+		if (first === void 0) return [];
+		const { rank, environment, cells } = first;
+		const codes = group.map(({ merchant }) => merchant).toSorted(naturally);
+		const more = codes.length - 5;
+		const names = (more > 1 ? codes.slice(0, 5) : codes).map(inlineCode).join(", ") + (more > 1 ? ` and ${grouped(more)} more` : "");
+		const where = environment === null ? "" : ` ${inlineCode(environment)}`;
+		return [{
+			text: `| ${names}${codes.length > 1 ? ", each" : ""}${where} | ${cells}`,
+			rank,
+			merchants: codes.length
+		}];
+	});
+}
 function rowsOf({ views, unplanned }) {
 	const failed = unplanned.map(({ merchant }) => ({
-		text: `| ${inlineCode(merchant)} | **could not be read** | | | | | | |`,
+		merchant,
+		environment: null,
+		cells: "**could not be read** | | | | | | |",
 		rank: 0
 	}));
 	const planned = views.map((view) => {
@@ -39258,8 +41442,11 @@ function rowsOf({ views, unplanned }) {
 		]).map(grouped);
 		const kept = grouped(unchanged) + (unmanaged > 0 ? ` (${grouped(unmanaged)} not managed)` : "");
 		const risks = view.risks.reduce((sum, { items }) => sum + items.length, 0);
+		const { merchant, environment } = view;
 		return {
-			text: `| ${inlineCode(view.merchant) + (view.environment === null ? "" : ` ${inlineCode(view.environment)}`)} | ${outcome} | ${numbers.join(" | ")} | ${kept} | ${risks} |`,
+			merchant,
+			environment,
+			cells: `${outcome} | ${numbers.join(" | ")} | ${kept} | ${risks} |`,
 			rank
 		};
 	});
@@ -39284,9 +41471,10 @@ function outcomeOf$2(view) {
 function hasFold(view) {
 	return view.groups.length > 0 || view.deferred.length > 0 || view.warnings.length > 0;
 }
-function foldOf(view) {
+function foldOf({ view, above }) {
 	const sums = "sums" in view ? sumsText(view.sums, view.counts, view.errors.length > 0) : countsText(view.counts);
-	const summary = `${inlineCode(view.merchant)} ${sums}`;
+	const note = above === 0 ? "" : `; ${grouped(above)} of these ${above === 1 ? "is" : "are"} above`;
+	const summary = `${inlineCode(view.merchant)} ${sums}${note}`;
 	const people = peopleLines(view.impact, view.origin);
 	const warnings = warningLines(view);
 	const build = (details, members) => {
@@ -39306,16 +41494,20 @@ function foldOf(view) {
 		withoutPeople: build(false, false)
 	};
 }
-var RULES_SHARE, UNMANAGED_SHOWN;
+var RULES_SHARE, UNMANAGED_SHOWN, ROWS_APART;
 var init_render_review = __esmMin((() => {
 	init_text();
 	init_drift_view();
+	init_equal_text();
+	init_fleet_view();
 	init_plan_view();
 	init_fit_review();
+	init_fleet_sections();
 	init_markdown_blocks();
 	init_review_sections();
 	RULES_SHARE = 1 / 3;
 	UNMANAGED_SHOWN = 10;
+	ROWS_APART = 20;
 }));
 
 // src/cli/io/output.ts
@@ -39436,6 +41628,7 @@ var init_show_plans = __esmMin((() => {
 	init_junit_report();
 	init_render_review();
 	init_plan_text();
+	init_plans_text();
 	init_plan_view();
 	init_git_history();
 	init_output();
@@ -39623,6 +41816,10 @@ var init_plan_file = __esmMin((() => {
 			"declared",
 			"unlisted",
 			"access-ended",
+			"access-not-begun",
+			"left",
+			"suspended",
+			"suspension-ended",
 			"invitation-expired",
 			"immutable-field",
 			"undone"
@@ -39662,7 +41859,11 @@ var init_plan_file = __esmMin((() => {
 			name: text,
 			before: count,
 			after: count
-		}))
+		})),
+		reach: described(exactOptional(array(strictObject({
+			name: text,
+			permissions: array(text)
+		}))), { description: "Members who gain something, and permissions that they could give themselves from then on." })
 	}), {
 		id: "impact",
 		description: "What people gain and lose through roles, whichever change it comes from."
@@ -39681,7 +41882,8 @@ var init_plan_file = __esmMin((() => {
 		message: text,
 		hint: text,
 		override: described(nullable(text), { description: "What --allow and guards.overrides take, before @ and the plan's fingerprint." }),
-		by: described(exactOptional(literal("base")), { description: "Present if only the rules of the base branch refuse, which a pull request loosens." })
+		by: described(exactOptional(literal("base")), { description: "Present if only the rules of the base branch refuse, which a pull request loosens." }),
+		rules: described(exactOptional(text), { description: "The file of the rules that refuse, if the project enforces them on the merchant's file." })
 	}), {
 		id: "refusal",
 		description: "A reason to refuse an apply."
@@ -39759,9 +41961,10 @@ function parseOverrides(texts) {
 }
 /** Returns the refusals that no override removes; throws RolecallError for an override that matches no plan. */
 function standingRefusals(plans, overrides) {
+	const run = runFingerprint(plans);
 	const judged = plans.map((plan) => ({
 		merchant: plan.merchant,
-		...applyOverrides(plan, overrides)
+		...applyOverrides(plan, overrides, run)
 	}));
 	const used = new Set(judged.flatMap((one) => one.used));
 	const stray = overrides.find((override) => !used.has(override));
@@ -39777,7 +41980,7 @@ function standingRefusals(plans, overrides) {
 * matches no plan.
 */
 function skippedMerchants(planned, overrides, objections) {
-	const plans = plannedOnly(planned).map(({ plan }) => plan);
+	const plans = planned.flatMap((one) => one.status === "planned" ? [one.plan] : []);
 	const standing = new Map(standingRefusals(plans, overrides).map(({ merchant, refusals }) => [merchant, refusals]));
 	return planned.flatMap((one) => {
 		if (one.status === "failed") return [failedOutcome(one)];
@@ -39808,8 +42011,8 @@ var init_approval = __esmMin((() => {
 	init_plan_file();
 	init_escape();
 	init_errors();
+	init_fingerprint();
 	init_overrides();
-	init_session();
 }));
 
 // src/action/github/approval-store.ts
@@ -39908,7 +42111,7 @@ function onlyData(text) {
 function timeOf({ completedAt }) {
 	return Date.parse(completedAt ?? "");
 }
-/** Encodes a value as the text of a check run; with a key, its HMAC comes first. `kind` keeps one from standing for another. */
+/** Encodes a value as the text of a check run; with a key, its HMAC comes first. */
 function sign(value, kind, key) {
 	const data = deflateRawSync(JSON.stringify(value)).toString("base64");
 	return key === "" ? data : `${macOf(data, kind, key)}.${data}`;
@@ -39925,9 +42128,11 @@ function verify$1(text, kind, key) {
 		return "unreadable";
 	}
 }
+/** Returns the HMAC of a text; `kind` keeps one from standing for another. */
 function macOf(data, kind, key) {
 	return createHmac("sha256", key).update(`${kind}\n${data}`).digest("hex");
 }
+/** Compares two texts in a time that does not tell where they differ. */
 function isSame(given, expected) {
 	const [a, b] = [Buffer.from(given), Buffer.from(expected)];
 	return a.length === b.length && timingSafeEqual(a, b);
@@ -39980,13 +42185,14 @@ var init_approval_store = __esmMin((() => {
 
 // src/action/github/apply-mark.ts
 /** Stores that an apply has ended on a commit, and which merchants the next one must look at again. */
-async function storeMark({ sha, scope, selection, pending, skipped, conclusion, title, runUrl }, key, github) {
+async function storeMark({ sha, scope, selection, at, pending, skipped, conclusion, title, runUrl }, key, github) {
 	const { merchants, shard } = selection;
 	const data = {
 		sha,
 		family: scope.family,
 		merchants,
 		shard,
+		at,
 		pending,
 		skipped
 	};
@@ -40005,7 +42211,7 @@ function isOpen({ status }) {
 	return status !== "applied" && status !== "unchanged";
 }
 /** Stores on the commit which merchants are applied, so that the next run goes on from there. */
-async function markApplied({ event, inputs, scope, github, log }, outcomes, { baselines, settled, unfinished, skipped, superseded }) {
+async function markApplied({ event, inputs, scope, github, log }, outcomes, { merchants, isBroken, plannedAt, baselines, settled, unfinished, skipped, superseded }) {
 	const open = outcomes.filter(isOpen).map(({ merchant }) => merchant);
 	if (open.some((merchant) => settled.has(merchant))) return;
 	const pending = [.../* @__PURE__ */ new Set([
@@ -40014,13 +42220,17 @@ async function markApplied({ event, inputs, scope, github, log }, outcomes, { ba
 		...superseded
 	])].map((merchant) => [merchant, approvedSince(baselines.get(merchant) ?? NO_BASELINE)]);
 	const some = outcomes.some(({ status }) => status === "applied");
-	const title = open.length > 0 ? `${open.length} of ${counted(outcomes.length, "merchant")} not applied` : superseded.size > 0 ? `${counted(superseded.size, "merchant")} left to a newer commit` : some ? "Applied" : "Nothing to do";
-	const conclusion = open.length > 0 ? "failure" : superseded.size > 0 ? "neutral" : "success";
+	const title = open.length > 0 ? `${open.length} of ${counted(outcomes.length, "merchant")} not applied` : isBroken ? "Files have errors" : superseded.size > 0 ? `${counted(superseded.size, "merchant")} left to a newer commit` : some ? "Applied" : "Nothing to do";
+	const conclusion = open.length > 0 || isBroken ? "failure" : superseded.size > 0 ? "neutral" : "success";
 	const { sha, runUrl } = event;
 	const place = {
 		sha,
 		scope,
-		selection: inputs,
+		selection: {
+			merchants,
+			shard: inputs.shard
+		},
+		at: plannedAt,
 		pending,
 		skipped,
 		conclusion,
@@ -40051,7 +42261,7 @@ async function readBaselines(merchants, { sha, tip = sha, family }, trust, githu
 			const pending = new Map(mark.pending);
 			for (const merchant of [...open].filter((code) => isSelected(code, mark))) {
 				const since = pending.get(merchant);
-				const at = mark.completedAt;
+				const { at = mark.completedAt } = mark;
 				const baseline = since === void 0 ? {
 					commit,
 					at,
@@ -40132,6 +42342,7 @@ var init_apply_mark = __esmMin((() => {
 			index: number(),
 			count: number()
 		})),
+		at: optional$1(number()),
 		pending: array(tuple([string(), nullable(string())])),
 		skipped: array(string())
 	});
@@ -40150,6 +42361,7 @@ async function pullsMergedAs({ sha: commit, name }, branch, github, sleep) {
 	}
 	return [];
 }
+/** Returns the pull requests merged into a branch that contain a commit. */
 async function mergedPulls(commit, branch, github) {
 	return (await github.pullsOf(commit)).filter(({ mergedAs, baseRef }) => mergedAs !== null && baseRef === branch);
 }
@@ -40443,7 +42655,7 @@ function isChanged(plan, records, key) {
 }
 function changedRemarks(plans, { submittedAt }) {
 	if (plans.length === 0) return [];
-	const named = plans.slice(0, MAX_NAMED$4).map(({ merchant }) => inlineCode(merchant));
+	const named = plans.slice(0, MAX_NAMED$7).map(({ merchant }) => inlineCode(merchant));
 	const more = plans.length - named.length;
 	const merchants = [...named, ...more > 0 ? [`${counted(more, "more merchant", "more merchants")}`] : []];
 	return [`> [!WARNING]\n> **Changed since it was approved**, at ${new Date(submittedAt).toISOString().slice(0, 16).replace("T", " ")} UTC: the plan of ${merchants.join(", ")}. It is another one by now, or there was none. After a merge only what was approved is applied, and the rest is refused. To approve this plan, submit an approving review again.`];
@@ -40451,7 +42663,7 @@ function changedRemarks(plans, { submittedAt }) {
 function closedRemark({ mergedAt }) {
 	return `> [!NOTE]\n> **This pull request is ${mergedAt === null ? "closed" : "merged"}**, so this plan cannot be approved any more, and was not stored. An apply takes what was approved before.`;
 }
-var MAX_REVIEWED_COMMITS, IGNORED, OPINIONS, INSIDERS, NOT_KEPT, MAX_NAMED$4;
+var MAX_REVIEWED_COMMITS, IGNORED, OPINIONS, INSIDERS, NOT_KEPT, MAX_NAMED$7;
 var init_pull_approval = __esmMin((() => {
 	init_text();
 	init_approve();
@@ -40484,7 +42696,7 @@ var init_pull_approval = __esmMin((() => {
 		remarks: [],
 		problem: null
 	};
-	MAX_NAMED$4 = 10;
+	MAX_NAMED$7 = 10;
 }));
 
 // src/action/github/merged-approval.ts
@@ -40517,7 +42729,7 @@ async function mergedApproval(looks, approvals, baselines, { rule, key }) {
 	const ignored = /* @__PURE__ */ new Set();
 	const objections = /* @__PURE__ */ new Map();
 	const baselineOf = ({ plan }) => baselines.get(plan.merchant) ?? NO_BASELINE;
-	const hasNewEnds = (look) => hasEnds(look.session.state) && hashOfTimes(look.session.state, key) !== baselineOf(look).times;
+	const hasNewEnds = (look) => hasDates$1(look.session.state) && hashOfTimes(look.session.state, key) !== baselineOf(look).times;
 	const due = looks.filter((look) => look.plan.changes.length > 0 || hasNewEnds(look));
 	for (const since of new Set(due.map((look) => approvedSince(baselineOf(look))))) {
 		let open = due.filter((look) => approvedSince(baselineOf(look)) === since);
@@ -40559,13 +42771,22 @@ function isSuperseded({ merchant }, { mergedAt }, newer) {
 function objectionsTo({ plan, live, planAt, session }, records, { rule, key, newEnds }) {
 	const own = records.filter(({ merchant }) => merchant === plan.merchant);
 	const times = hashOfTimes(session.state, key);
-	if (own.length === 0 && plan.changes.length > 0) return ["no plan of this merchant was approved."];
-	if (newEnds && !own.some((record) => record.times === times)) return ["nobody has approved the end dates in its file."];
+	if (own.length === 0 && plan.changes.length > 0) return [NO_PLAN];
+	if (newEnds && !own.some((record) => record.times === times)) return ["nobody has approved the dates in its file."];
 	if (plan.changes.length === 0) return [];
 	if (rule === "fail") return own.some((record) => isRecordedPlan(plan, record, key)) ? [] : ["the plan differs from the approved one."];
 	const approvals = own.map((record) => {
 		const check = (one) => approveByRecord(one, record, live, key);
-		return Number.isFinite(record.completedAt) && record.times === times ? approveOverTime(plan, () => planAt(record.completedAt), check) : check(plan);
+		const now = check(plan);
+		if (now.status !== "new-changes" || record.times !== times || !Number.isFinite(record.completedAt)) return now;
+		const unpinned = now.changes.filter((one) => unpinnedRoles(one, session.state, live, plan).length > 0);
+		const overTime = approveOverTime(plan, () => planAt(record.completedAt), check);
+		if (unpinned.length === 0) return overTime;
+		const others = overTime.status === "new-changes" ? overTime.changes : [];
+		return {
+			status: "new-changes",
+			changes: [.../* @__PURE__ */ new Set([...unpinned, ...others])]
+		};
 	});
 	return objectionSentences(together(approvals));
 }
@@ -40574,10 +42795,12 @@ function objectionsTo({ plan, live, planAt, session }, records, { rule, key, new
 * another review only if it ended after that.
 */
 function dueObjections(looks, baselines) {
-	return new Map(looks.flatMap(({ plan, session }) => {
+	return new Map(looks.flatMap(({ plan, live, session }) => {
 		const { at } = baselines.get(plan.merchant) ?? NO_BASELINE;
-		const sentences = plan.changes.filter((change) => !((dueSince(change, session.state) ?? 0) > at)).map(({ name }) => `the access of ${name} had ended before the last apply, so somebody has given it again since: look at the drift.`);
-		return sentences.length === 0 ? [] : [[plan.merchant, sentences]];
+		const sentences = plan.changes.filter((change) => !((dueSince(change, session.state) ?? 0) > at)).map(({ name }) => `the access of ${name} was to change before the last apply, so somebody has changed it again since: look at the drift.`);
+		const given = plan.changes.flatMap((change) => unpinnedRoles(change, session.state, live, plan).map((role) => `${change.name} is to get ${role} by time alone, but its file does not declare what ${role} grants now.`));
+		const all = [...sentences, ...given];
+		return all.length === 0 ? [] : [[plan.merchant, all]];
 	}));
 }
 /** Merges approvals: a change is new only if it is new to all of them. */
@@ -40605,16 +42828,18 @@ async function unapprovedChanges(looks, baselines, approvals, { onPlanChange: ru
 	return {
 		objections,
 		pulls,
-		notes: objections.size === 0 ? [] : [...ignored, howToGoOn$1(pulls)]
+		notes: objections.size === 0 ? [] : [...ignored, howToGoOn$1(pulls, objections)]
 	};
 }
 /** Returns the numbers of pull requests, "#7, #8". */
 function pullNames(pulls) {
 	return pulls.map(({ number }) => number).sort((a, b) => a - b).map((number) => `#${number}`).join(", ");
 }
-function howToGoOn$1(pulls) {
-	return `${pulls.length === 0 ? "No merged pull request contains this commit, so no plan was reviewed." : `The plan was reviewed on ${pullNames(pulls)}.`} Open a pull request that touches the merchant's file, even by a comment only: its plan shows what is new. Or undo what is new, and run this again; or, to apply this plan, run this workflow once with on-plan-change: apply.`;
+function howToGoOn$1(pulls, objections) {
+	const isReviewed = ![...objections.values()].some((all) => all.includes(NO_PLAN));
+	return `${pulls.length === 0 ? "No merged pull request contains this commit, so no plan was reviewed." : isReviewed ? `The plan was reviewed on ${pullNames(pulls)}.` : `It was merged by ${pullNames(pulls)}.`} Open a pull request that touches the merchant's file, even by a comment only: its plan shows what is new. Or undo what is new, and run this again; or, to apply this plan, run this workflow once with on-plan-change: apply.`;
 }
+var NO_PLAN;
 var init_merged_approval = __esmMin((() => {
 	init_approval();
 	init_approve();
@@ -40622,6 +42847,7 @@ var init_merged_approval = __esmMin((() => {
 	init_apply_mark();
 	init_merged_pulls();
 	init_pull_approval();
+	NO_PLAN = "no plan of this merchant was approved.";
 }));
 
 // src/action/github/comment-body.ts
@@ -40814,7 +43040,8 @@ async function tolerate({ log }, what, work) {
 		return await work();
 	} catch (error) {
 		if (!(error instanceof GithubError)) throw error;
-		if (error.isForbidden) log.notice(`${what}: this run has no permission to write to the pull request, like every run for a fork. The job summary has everything.`);
+		if (error.isForbidden && /\block(ed)?\b/i.test(error.message)) log.notice(`${what}: the pull request is locked. The job summary has everything.`);
+		else if (error.isForbidden) log.notice(`${what}: this run has no permission to write to the pull request, like every run for a fork. The job summary has everything.`);
 		else log.warning(`${what}: ${error.because("pull-requests: write")}. The job summary has everything.`);
 		return null;
 	}
@@ -40914,7 +43141,7 @@ function changedMerchants(head, base) {
 	}))].sort((a, b) => byCodeUnit(a.merchant, b.merchant));
 }
 /** Returns the canonical text of what a state means. */
-function stateText({ sync, ignore, guards, policies, checks, roles, members, sharedRuleNames = [], rolesElsewhere: _rolesElsewhere, included: _included, origin: _origin, ...address }) {
+function stateText({ sync, ignore, guards, policies, checks, roles, members, leavers = [], enforced = [], allowed: _allowed, sharedRuleNames = [], rolesElsewhere: _rolesElsewhere, included: _included, origin: _origin, ...address }) {
 	const { merchant, environment, baseUrl, keyEnv, ...rest } = address;
 	return canonicalJson([
 		[
@@ -40928,10 +43155,19 @@ function stateText({ sync, ignore, guards, policies, checks, roles, members, sha
 		guardsMeaning(guards),
 		policiesMeaning(policies),
 		asSet(checks.map(checkMeaning)),
+		asSet(enforced.flatMap((rules) => rules.by ? [] : [enforcedMeaning(rules)])),
 		asSet(sharedRuleNames),
 		roles && asSet(roles.map(roleMeaning)),
-		members && asSet(members.map(memberMeaning))
+		members && asSet(members.map(memberMeaning)),
+		asSet(leavers.map(({ email, from }) => [email.toLowerCase(), from.starts]))
 	]);
+}
+function enforcedMeaning({ guards, policies, checks, files: _files, by: _by, ...rest }) {
+	return [
+		guardsMeaning(guards),
+		policiesMeaning(policies),
+		asSet(checks.map(checkMeaning))
+	];
 }
 /** Returns distinct texts, sorted: of values without an order. */
 function asSet(values) {
@@ -40954,16 +43190,22 @@ function guardsMeaning({ maxRemovals = DEFAULT_REMOVAL_LIMIT, protect, minHolder
 		asSet(overrides)
 	];
 }
-function policiesMeaning({ emailDomains, separate, maxHolders, requireUntil, requireMfa, forbidPermissions, ...rest }) {
+function policiesMeaning({ emailDomains, separate, maxHolders, requireUntil, requireMfa, forbidPermissions, longestGrants = {}, escalation, ...rest }) {
 	return [
 		emailDomains && asSet(emailDomains),
 		asSet(separate.map(asSet)),
 		maxHolders,
+		Object.fromEntries(Object.entries(longestGrants).map(([role, { ms }]) => [role, ms])),
 		...[
 			requireUntil,
 			requireMfa,
 			forbidPermissions
-		].map(asSet)
+		].map(asSet),
+		escalation && [
+			escalation.assign,
+			escalation.edit,
+			escalation.create
+		].map((one) => one && asSet(one))
 	];
 }
 function checkMeaning(check) {
@@ -40990,24 +43232,30 @@ function roleMeaning({ name, id, previously, description, permissions, metadata,
 	return {
 		name,
 		id,
-		previously,
+		previously: previously && asSet(previously),
 		description,
 		permissions: permissions && asSet(permissions),
 		metadata
 	};
 }
-function memberMeaning({ email, id, roles, until, metadata, managed, origin: _origin, ...rest }) {
+function memberMeaning({ email, id, roles, from, until, suspended, metadata, managed, origin: _origin, ...rest }) {
 	return {
 		email,
 		id,
 		roles: roles && asSet(roles.map(grantMeaning)),
+		from: from?.starts,
 		until: endOf$2(until),
+		suspended: suspended && [suspended.from?.starts, endOf$2(suspended.until)],
 		metadata,
 		managed
 	};
 }
-function grantMeaning({ role, until, ...rest }) {
-	return [role, endOf$2(until)];
+function grantMeaning({ role, from, until, origins: _origins, ...rest }) {
+	return [
+		role,
+		from?.starts,
+		endOf$2(until)
+	];
 }
 /** Returns the first moment without access: several texts can mean one. */
 function endOf$2(until) {
@@ -41030,10 +43278,11 @@ function normaliseSync(all) {
 		replaceRoles: replace_roles ?? false
 	};
 }
+/** Parses a period that the schema has accepted. */
 function period(text) {
-	return {
+	return parsePeriod(text) ?? {
 		text,
-		ms: Number.parseInt(text, 10) * (UNITS[text.slice(-1)] ?? NaN)
+		ms: 0
 	};
 }
 /** Combines the `ignore` globs of all files. */
@@ -41074,15 +43323,80 @@ function removalLimit(limit) {
 function normalisePolicies(all, currentName) {
 	const names = (roles) => unique(roles.map(currentName));
 	const each = all.map(({ content }) => content.policies ?? {});
-	const { email_domains, separate, max_holders, require_until, require_mfa, forbid_permissions, ...rest } = merged(each);
+	const { email_domains, separate, max_holders, require_until, require_mfa, forbid_permissions, escalation, ...rest } = merged(each);
 	return omitUndefined({
 		emailDomains: email_domains && unique(each.flatMap((policies) => policies.email_domains ?? [])),
 		separate: separate === void 0 ? [] : each.flatMap((policies) => policies.separate ?? []).map(names),
 		maxHolders: max_holders === void 0 ? {} : holders(each.map((policies) => policies.max_holders), currentName, Math.min),
-		requireUntil: require_until ? names(each.flatMap((policies) => policies.require_until ?? [])) : [],
+		requireUntil: require_until ? names(each.flatMap((policies) => rolesWithEnd(policies.require_until))) : [],
+		longestGrants: longestGrants(each.map((policies) => policies.require_until), currentName),
 		requireMfa: require_mfa ? names(each.flatMap((policies) => policies.require_mfa ?? [])) : [],
-		forbidPermissions: forbid_permissions ? unique(each.flatMap((policies) => policies.forbid_permissions ?? [])) : []
+		forbidPermissions: forbid_permissions ? unique(each.flatMap((policies) => policies.forbid_permissions ?? [])) : [],
+		escalation: escalation && escalationOf(each.map((policies) => policies.escalation))
 	});
+}
+function escalationOf(each) {
+	const all = (key) => {
+		const given = each.flatMap((escalation) => escalation?.[key] ? [escalation[key]] : []);
+		return given.length === 0 ? void 0 : unique(given.flat());
+	};
+	return omitUndefined({
+		assign: all("assign"),
+		edit: all("edit"),
+		create: all("create")
+	});
+}
+/** Returns the rules of files without errors, with the current names of roles. */
+function enforcedRules(all, files, by, currentName = (role) => role) {
+	return {
+		guards: normaliseGuards(all, currentName),
+		policies: normalisePolicies(all, currentName),
+		checks: normaliseChecks(all, currentName),
+		files,
+		...by && { by }
+	};
+}
+/** Combines the checks of all files. */
+function normaliseChecks(all, currentName) {
+	return all.flatMap(({ file, content }) => (content.checks ?? []).map((check, index) => normaliseCheck(check, {
+		file,
+		path: ["checks", index]
+	}, currentName)));
+}
+function normaliseCheck(check, origin, currentName) {
+	const common = {
+		...check.reach && { reach: true },
+		origin
+	};
+	if ("only" in check) {
+		const { can, only, reach: _, ...rest } = check;
+		return {
+			kind: "only",
+			can,
+			only: unique(only.map((one) => normaliseHolder(one, currentName))),
+			...common
+		};
+	}
+	if ("at_most" in check) {
+		const { can, at_most: atMost, reach: _, ...rest } = check;
+		return {
+			kind: "at-most",
+			can,
+			atMost,
+			...common
+		};
+	}
+	const { member, cannot, reach: _, ...rest } = check;
+	return {
+		kind: "cannot",
+		member,
+		cannot: unique(cannot),
+		...common
+	};
+}
+/** Normalises `role: Name` to `role:Name`, with the current name. */
+function normaliseHolder(holder, currentName) {
+	return holder.startsWith("role:") ? `role:${currentName(holder.slice(5).trim())}` : holder;
 }
 /** Returns the roles and members that rules of included files name, and no rule of the merchant's own; undefined if there are none. */
 function sharedRuleNames(main, all) {
@@ -41096,10 +43410,26 @@ function ruleNames({ content: { guards, policies, checks } }) {
 		...Object.keys(guards?.min_holders ?? {}),
 		...policies?.separate?.flat() ?? [],
 		...Object.keys(policies?.max_holders ?? {}),
-		...policies?.require_until ?? [],
+		...rolesWithEnd(policies?.require_until),
 		...policies?.require_mfa ?? [],
 		...(checks ?? []).flatMap((check) => "only" in check ? check.only.flatMap((holder) => holder.startsWith("role:") ? [holder.slice(5).trim()] : []) : [])
 	];
+}
+function rolesWithEnd(required) {
+	return Array.isArray(required) ? required : Object.keys(required ?? {});
+}
+/** Combines the limits of all files by role, also under its previous name; of several, the shortest counts. */
+function longestGrants(all, currentName) {
+	const limits = /* @__PURE__ */ new Map();
+	for (const required of all) {
+		if (required === void 0 || Array.isArray(required)) continue;
+		for (const [role, text] of Object.entries(required)) {
+			const limit = period(text);
+			const known = limits.get(currentName(role));
+			if (known === void 0 || limit.ms < known.ms) limits.set(currentName(role), limit);
+		}
+	}
+	return limits.size === 0 ? void 0 : Object.fromEntries(limits);
 }
 /** Merges records that have no conflicting fields. */
 function merged(records) {
@@ -41114,16 +43444,9 @@ function holders(records, currentName, stricter) {
 	}
 	return Object.fromEntries(numbers);
 }
-var HOUR, UNITS;
 var init_desired_settings = __esmMin((() => {
 	init_text();
 	init_values();
-	HOUR = 36e5;
-	UNITS = {
-		w: 168 * HOUR,
-		d: 24 * HOUR,
-		h: HOUR
-	};
 }));
 
 // src/config/diagnostics/rule-table.ts
@@ -41173,15 +43496,16 @@ var init_rule_table = __esmMin((() => {
 		"bad-domain": error("`email_domains` lists domains such as `example.com` or `*.example.com`."),
 		"bad-email": error("An e-mail address has one @ and a domain."),
 		"bad-env-name": error("A key that ends in `_env` names an environment variable; it is not the secret itself."),
+		"bad-glob": error("`files` lists globs over paths of the project, without `..`, `!` in front, and backslashes."),
 		"bad-include": error("`include` lists relative paths of YAML files, with `/` as separator."),
 		"bad-member-id": error("The id of a member begins with `mem_`."),
 		"bad-merchant": error("A merchant code has 1 to 64 letters, digits, hyphens and underscores."),
 		"bad-number": error("A number in metadata can be represented exactly in JSON."),
 		"bad-override": error("`overrides` lists overrides such as `max-removals=5@35e43f876462`."),
-		"bad-period": error("`reinvite.for` is a number of weeks, days or hours such as `30d`."),
+		"bad-period": error("A period is a number of weeks, days or hours such as `30d`."),
 		"bad-removal-limit": error("`max_removals` is a share such as `25%`, or a count."),
 		"bad-role-id": error("The id of a role begins with `role_`."),
-		"bad-until": error("`until` is an existing date, or a timestamp with a time zone."),
+		"bad-until": error("`until` and `from` are existing dates, or timestamps with a time zone."),
 		"blank-text": error("Required text is not blank."),
 		"check-at-most": refusal$1("No more members have a permission than a check allows."),
 		"check-cannot": refusal$1("A member has no permission that a check denies."),
@@ -41202,27 +43526,32 @@ var init_rule_table = __esmMin((() => {
 		"duplicate-previously": error("No two roles have the same previous name."),
 		"duplicate-role": error("A role is declared once, across all files."),
 		"duplicate-role-id": error("No two roles are pinned to the same id."),
+		"enforced-setting": error("A file agrees with the `sync` and `ignore` of the rules that hold for it."),
 		"file-empty": error("A file is not empty."),
+		"from-after-until": error("Nothing begins after its end."),
 		"sandbox-seed": error("A seed of the sandbox is not a merchant's file."),
 		"file-missing": error("A file that is given or included exists."),
 		"file-not-a-file": error("An include is a single YAML file."),
+		"file-not-enforced": error("With `enforce_all`, every merchant's file is under an entry of `enforce`."),
 		"file-not-utf8": error("A file is UTF-8 text."),
 		"file-outside-root": error("An included file is inside the project, with links resolved."),
 		"file-too-large": error("A file is not too large to read."),
 		"file-too-long": error("A file does not have too many tokens to read."),
 		"file-unreadable": error("A file is readable."),
+		"glob-without-file": error("A glob of `enforce` matches a file."),
 		"holders-contradiction": error("`min_holders` of a role does not exceed its `max_holders`."),
 		"ignored-entry": error("What `ignore` matches is not declared, and no member is granted such a role."),
 		"include-cycle": error("Files do not include one another in a cycle."),
-		"include-identity": error("An included file has neither `environment` nor `api`."),
+		"include-identity": error("An included file has no `api`."),
 		"include-merchant": error("An included file has no merchant code."),
 		"include-not-read": error("A file with includes is loaded together with them."),
-		"include-overrides": error("An included file has no `overrides`."),
+		"leaver-listed": warning("Nobody is listed who has left (`leavers`)."),
 		"literal-key": error("A file contains no API key."),
-		"looser-setting": error("A merchant's file sets `max_removals`, `min_holders` or `max_holders` no looser than what it includes."),
+		"looser-setting": error("A merchant's file sets `max_removals`, `min_holders`, `max_holders` or `require_until` no looser than what it includes."),
 		"merge-conflict": error("A file has no conflict that git left in it."),
 		"merge-key": error("Metadata has no merge key (`<<`). Elsewhere `<<` is an `unknown-key`."),
 		"missing-key": error("Required keys are present."),
+		"no-globs": error("An entry of `enforce` has one glob or more, and not too many."),
 		"null-value": error("A key has a value; empty is written `[]`, `{}` or `\"\"`."),
 		"number-form": warning("A number in metadata is in canonical form, unlike `007` and `1e3`."),
 		"policy-email-domain": refusal$1("Members' addresses are in the allowed domains (`email_domains`)."),
@@ -41230,9 +43559,14 @@ var init_rule_table = __esmMin((() => {
 		"policy-max-holders": refusal$1("No role has more holders than allowed (`max_holders`)."),
 		"policy-require-until": refusal$1("These roles are granted with an end date only (`require_until`)."),
 		"policy-separate": refusal$1("Nobody holds two roles that are kept separate (`separate`)."),
+		"policy-until-limit": warning("A new grant ends soon enough (`require_until`)."),
 		"previous-role-name": warning("A renamed role is referred to by its new name."),
 		"previously-declared": error("A previous name is not the name of another role, unless that one was renamed too."),
+		"project-file-name": error("The project's file is named `rolecall.yaml`."),
 		"rare-permission": warning("A permission used once is not a likely misspelling of a frequent one."),
+		"rules-in-reach": error("No file that rules bind is one of the rules."),
+		"rules-section": error("A file with rules has no sections but these: `guards`, `policies`, `checks`, `leavers`, `ignore`, `sync`."),
+		"section-not-allowed": error("A file has no section that the project does not allow it."),
 		"role-name-like-id": warning("A role's name does not look like an id."),
 		"too-few-roles": error("A set under `separate` has at least two roles."),
 		"too-many-checks": error("A file does not have too many checks to evaluate."),
@@ -41282,7 +43616,8 @@ function toRawFile(file, value) {
 		fields,
 		roles: roles.filter((one) => !isAdjustment(one)).map(({ index, role }) => rawRole(file, index, role)),
 		adjustments: roles.filter(isAdjustment).map(({ index, role }) => rawAdjustment(file, index, role)),
-		members: members.map((member, index) => rawMember(file, index, member, grantsOf(member["roles"], index)))
+		members: members.map((member, index) => rawMember(file, index, member, grantsOf(member["roles"], index))),
+		leavers: listOf(fields["leavers"]).map((entry, index) => rawLeaver(file, index, fieldsOf(entry)))
 	};
 }
 /** Returns the location of a value in a file. */
@@ -41321,7 +43656,7 @@ function rawRole(file, index, fields) {
 		path: ["roles", index],
 		name: textOf$3(fields["name"]),
 		id: textOf$3(fields["id"]),
-		previously: textOf$3(fields["previously"]),
+		previously: [fields["previously"]].flat().flatMap((name) => textOf$3(name) ?? []),
 		permissions: listOf(fields["permissions"]),
 		fields
 	};
@@ -41346,11 +43681,24 @@ function rawMember(file, index, fields, grants) {
 		email,
 		address: email === null ? null : email.toLowerCase(),
 		id: textOf$3(fields["id"]),
+		begin: rawBegin(fields, () => ["members", index]),
 		end: rawEnd(fields, () => ["members", index]),
+		suspended: rawSuspension(fields["suspended"], index),
 		rolesComplete: Array.isArray(roles) && grants.length === roles.length,
 		grants,
 		repeated: isAnyTwice(grants),
 		fields
+	};
+}
+function rawLeaver(file, index, fields) {
+	const email = textOf$3(fields["email"]);
+	const from = textOf$3(fields["from"]);
+	return {
+		file,
+		path: ["leavers", index],
+		email,
+		address: email === null ? null : email.toLowerCase(),
+		from: from === null ? null : parseFrom(from)
 	};
 }
 /**
@@ -41378,6 +43726,7 @@ function rawGrant(value, index, member) {
 		role: name,
 		index,
 		bare: true,
+		begin: null,
 		end: null
 	};
 	const fields = fieldsOf(value);
@@ -41386,12 +43735,39 @@ function rawGrant(value, index, member) {
 		role,
 		index,
 		bare: false,
+		begin: rawBegin(fields, () => [
+			"members",
+			member,
+			"roles",
+			index
+		]),
 		end: rawEnd(fields, () => [
 			"members",
 			member,
 			"roles",
 			index
 		])
+	};
+}
+function rawSuspension(value, member) {
+	if (value === void 0 || value === false) return null;
+	const fields = fieldsOf(value);
+	const path = () => [
+		"members",
+		member,
+		"suspended"
+	];
+	return {
+		begin: rawBegin(fields, path),
+		end: rawEnd(fields, path)
+	};
+}
+function rawBegin(fields, path) {
+	const from = fields["from"];
+	if (from === void 0) return null;
+	return {
+		from: typeof from === "string" ? parseFrom(from) : null,
+		path: [...path(), "from"]
 	};
 }
 function rawEnd(fields, path) {
@@ -41408,14 +43784,18 @@ function rolesByOtherNames(roles) {
 	return new Map([...renamedRoles(roles), ...pinned]);
 }
 /**
-* Returns the current names of roles by their previous names; a previous name that a declared role has now is left out.
+* Returns the current names of roles by their previous names. A previous name that a declared role has now is left out, and
+* so is one that looks like an id: such a reference means the role with that id, a predefined one above all.
 */
 function renamedRoles(roles) {
+	const renamed = roles.filter(({ previously = [] }) => previously.length > 0);
+	if (renamed.length === 0) return /* @__PURE__ */ new Map();
 	const names = new Set(roles.map(({ name }) => name));
-	return new Map(roles.flatMap(({ name, previously }) => name === null || !previously || names.has(previously) ? [] : [[previously, name]]));
+	return new Map(renamed.flatMap(({ name, previously = [] }) => name === null ? [] : previously.filter((former) => !names.has(former) && !isLikeRoleId(former)).map((former) => [former, name])));
 }
 var LINEAR_SEARCH_LIMIT;
 var init_raw_file = __esmMin((() => {
+	init_live();
 	init_values();
 	LINEAR_SEARCH_LIMIT = 8;
 }));
@@ -41474,15 +43854,11 @@ function refusal({ location }, target, done, stack) {
 /** Reports keys that only a merchant's own file may have. */
 function identityProblems({ raw }) {
 	if (raw === null) return [];
-	const identity = ["environment", "api"].flatMap((key) => Object.hasOwn(raw.fields, key) ? [{
+	return Object.hasOwn(raw.fields, "api") ? [{
 		code: "include-identity",
-		key,
-		location: keyLocation(raw, [key])
-	}] : []);
-	return Object.hasOwn(fieldsOf(raw.fields["guards"]), "overrides") ? [...identity, {
-		code: "include-overrides",
-		location: keyLocation(raw, ["guards", "overrides"])
-	}] : identity;
+		key: "api",
+		location: keyLocation(raw, ["api"])
+	}] : [];
 }
 function keyLocation({ file }, path) {
 	return {
@@ -41492,23 +43868,25 @@ function keyLocation({ file }, path) {
 }
 var init_resolve_includes = __esmMin((() => {
 	init_raw_file();
-	init_values();
 }));
 
 // src/config/rules/rule-context.ts
 /** Creates the context that the rules of one merchant share. */
-function createRuleContext({ main, rawFiles, complete, now }) {
+function createRuleContext({ main, rawFiles, enforced = [], complete, now }) {
+	const all = [...rawFiles, ...enforced];
 	const roles = joinLists(rawFiles.map((raw) => raw.roles));
 	const members = joinLists(rawFiles.map((raw) => raw.members));
 	return {
 		main,
 		rawFiles,
+		enforced,
 		roles,
 		adjustments: rawFiles.flatMap((raw) => raw.adjustments),
 		members,
+		leavers: all.flatMap((raw) => raw.leavers),
 		complete,
-		rolesComplete: complete && isWhole("roles", rawFiles) && roles.every(({ name }) => name !== null),
-		membersComplete: complete && isWhole("members", rawFiles) && members.every(({ email }) => email !== null),
+		rolesComplete: complete && isWhole("roles", rawFiles, all) && roles.every(({ name }) => name !== null),
+		membersComplete: complete && isWhole("members", rawFiles, all) && members.every(({ email }) => email !== null),
 		now,
 		duplicateAddresses: addressesTwice(members),
 		referencedRoles: grantedBy(members)
@@ -41529,9 +43907,9 @@ function grantedBy(members) {
 	return referencedRoles;
 }
 /** Returns true if a section is managed, readable and authoritative. */
-function isWhole(section, rawFiles) {
+function isWhole(section, rawFiles, all) {
 	const sections = rawFiles.flatMap(({ fields }) => Object.hasOwn(fields, section) ? [fields[section]] : []);
-	const modes = rawFiles.flatMap(({ fields }) => fieldsOf(fields["sync"])[section] ?? []);
+	const modes = all.flatMap(({ fields }) => fieldsOf(fields["sync"])[section] ?? []);
 	return sections.length > 0 && sections.every((value) => Array.isArray(value)) && modes.every((mode) => mode === "authoritative");
 }
 /** Returns the entries of a list below two keys, in all files, with their locations. */
@@ -41544,6 +43922,10 @@ function entriesAt({ rawFiles }, section, key) {
 			index
 		])
 	})));
+}
+/** Returns the patterns of `ignore` in all files, with those of enforced rules. */
+function ignoredAt({ rawFiles, enforced }, key) {
+	return entriesAt({ rawFiles: [...rawFiles, ...enforced] }, "ignore", key);
 }
 /** Returns the pairs of a mapping below two keys, in all files, with their locations. */
 function pairsAt({ rawFiles }, section, key) {
@@ -41593,9 +43975,9 @@ function soundAdjustments(merchant) {
 		name: text,
 		location: nameOf$2(item),
 		first: nameOf$2(first)
-	})), ...complete ? adjustments.flatMap((one) => problemsOf(one, merchant)) : []];
+	})), ...complete ? adjustments.flatMap((one) => problemsOf$1(one, merchant)) : []];
 }
-function problemsOf(adjustment, { main, roles }) {
+function problemsOf$1(adjustment, { main, roles }) {
 	const { name, file } = adjustment;
 	const location = nameOf$2(adjustment);
 	if (name === null) return [];
@@ -41681,20 +44063,39 @@ function strictLimits(merchant) {
 	const { main, rawFiles, roles } = merchant;
 	if (rawFiles.length < 2) return [];
 	const renamed = renamedRoles(roles);
-	const all = [...rawFiles.flatMap(removalLimits), ...HOLDER_LIMITS.flatMap(({ section, key, sign }) => pairsAt(merchant, section, key).flatMap(({ name, value, location }) => {
-		const count = countOf(value);
-		return count === null ? [] : [{
-			path: [
-				section,
-				key,
+	const all = [
+		...rawFiles.flatMap(removalLimits),
+		...pairsAt(merchant, "policies", "require_until").flatMap(({ name, value, location }) => {
+			const limit = typeof value === "string" ? parsePeriod(value) : null;
+			const path = [
+				"policies",
+				"require_until",
 				name
-			],
-			key: JSON.stringify([section, renamed.get(name) ?? name]),
-			value,
-			strictness: sign * count,
-			location
-		}];
-	}))];
+			];
+			const key = JSON.stringify(["require_until", renamed.get(name) ?? name]);
+			return limit === null ? [] : [{
+				path,
+				key,
+				value,
+				strictness: -limit.ms,
+				location
+			}];
+		}),
+		...HOLDER_LIMITS.flatMap(({ section, key, sign }) => pairsAt(merchant, section, key).flatMap(({ name, value, location }) => {
+			const count = countOf(value);
+			return count === null ? [] : [{
+				path: [
+					section,
+					key,
+					name
+				],
+				key: JSON.stringify([section, renamed.get(name) ?? name]),
+				value,
+				strictness: sign * count,
+				location
+			}];
+		}))
+	];
 	const included = /* @__PURE__ */ new Map();
 	for (const limit of all) {
 		const known = included.get(limit.key);
@@ -41754,185 +44155,6 @@ var init_adjustments = __esmMin((() => {
 	MAX_REMOVALS = ["guards", "max_removals"];
 }));
 
-// src/config/rules/judging.ts
-/** Converts breaches to problems at their locations in the files; one of each kind per location. */
-function breachProblems(breaches, view) {
-	if (breaches.length === 0) return [];
-	const places = openPlaces(view);
-	const problems = /* @__PURE__ */ new Map();
-	for (const { code, subject, message, hint } of breaches) {
-		const sites = sitesOf(subject, places);
-		const first = subject.kind === "grant" && subject.beside ? grantSite$1(subject, subject.beside, places) : null;
-		for (const location of sites.length > 0 ? sites : [firstKeyOf(view)]) {
-			const key = JSON.stringify([code, location]);
-			if (!problems.has(key)) problems.set(key, {
-				code,
-				message,
-				hint,
-				location,
-				...first && { first }
-			});
-		}
-	}
-	return [...problems.values()];
-}
-function openPlaces(view) {
-	const entries = /* @__PURE__ */ new Map();
-	for (const member of view.members) {
-		if (member.address === null) continue;
-		const known = entries.get(member.address);
-		if (known === void 0) entries.set(member.address, [member]);
-		else known.push(member);
-	}
-	return {
-		...view,
-		entries,
-		otherNames: rolesByOtherNames(view.roles),
-		formerNames: renamedRoles(view.roles)
-	};
-}
-function sitesOf(subject, places) {
-	switch (subject.kind) {
-		case "member": {
-			const [first] = places.entries.get(subject.email.toLowerCase()) ?? [];
-			return first === void 0 ? [] : [memberLocation(first, "email")];
-		}
-		case "grant": {
-			const site = grantSite$1(subject, subject.role, places);
-			return site === null ? [] : [site];
-		}
-		case "permission": return [...places.roles.map(({ path, permissions, ...role }) => ({
-			...role,
-			permissions,
-			path: [...path, "permissions"]
-		})), ...places.adjustments.map(({ path, add, ...role }) => ({
-			...role,
-			permissions: add,
-			path: [
-				...path,
-				"adjust",
-				"add"
-			]
-		}))].flatMap(({ name, permissions, file, path }) => name !== null && (places.formerNames.get(name) ?? name) === subject.role ? indexesOf(permissions, subject.permission).map((index) => locationOf(file, [...path, index])) : []);
-		case "max-holders": return pairsAt(places, "policies", "max_holders").flatMap(({ name, value, location }) => (places.formerNames.get(name) ?? name) === subject.role && countOf(value) === subject.max ? [location] : []);
-		case "check": return [locationOf(subject.origin.file, [...subject.origin.path, subject.key])];
-		case "cannot": {
-			const { origin, permission } = subject;
-			const path = [...origin.path, "cannot"];
-			const raw = places.rawFiles.find(({ file }) => file === origin.file);
-			return indexesOf(listOf(valueAt(raw?.fields, path)), permission).map((index) => locationOf(origin.file, [...path, index]));
-		}
-		default: return subject;
-	}
-}
-/** Returns the location of the first grant of a role that has not ended; `null` if there is none. */
-function grantSite$1({ email }, role, { entries, otherNames, now }) {
-	for (const member of entries.get(email.toLowerCase()) ?? []) {
-		const grant = member.grants.find((one) => (otherNames.get(one.role) ?? one.role) === role && (one.end === null || one.end.until !== null && one.end.until.ends > now));
-		if (grant !== void 0) return locationOf(member.file, grantPath(member, grant));
-	}
-	return null;
-}
-function firstKeyOf({ main }) {
-	return {
-		at: "first-key",
-		file: main,
-		path: []
-	};
-}
-function indexesOf(list, wanted) {
-	return list.flatMap((item, index) => item === wanted ? [index] : []);
-}
-/**
-* Returns the readable content of a file with errors, for its policies and checks; leaves out access whose end date is
-* unreadable.
-*/
-function readableContent({ file, fields, roles, adjustments, members }) {
-	return {
-		file,
-		content: {
-			version: 1,
-			merchant: "-",
-			policies: readablePolicies(fieldsOf(fields["policies"])),
-			checks: listOf(fields["checks"]).map((check) => readableCheck(fieldsOf(check))),
-			roles: [...roles.flatMap(({ name, id, previously, permissions }) => name === null ? [] : [{
-				name,
-				...id !== null && { id },
-				...previously !== null && { previously },
-				permissions: texts(permissions)
-			}]), ...adjustments.flatMap(({ name, add, remove }) => name === null ? [] : [{
-				name,
-				adjust: {
-					add: texts(add),
-					remove: texts(remove)
-				}
-			}])],
-			members: members.flatMap(readableMember)
-		}
-	};
-}
-function readablePolicies(fields) {
-	const { email_domains: domains, separate, max_holders, require_until, forbid_permissions } = fields;
-	const most = Object.entries(fieldsOf(max_holders)).flatMap(([role, value]) => {
-		const count = countOf(value);
-		return count === null ? [] : [[role, count]];
-	});
-	return {
-		...Array.isArray(domains) && domains.every(isText) && { email_domains: domains },
-		separate: listOf(separate).map((roles) => texts(listOf(roles))),
-		max_holders: Object.fromEntries(most),
-		require_until: texts(listOf(require_until)),
-		forbid_permissions: texts(listOf(forbid_permissions))
-	};
-}
-/** Returns a check; one that is unreadable forbids nothing, but keeps its index. */
-function readableCheck(fields) {
-	const { only, cannot } = fields;
-	const can = textOf$3(fields["can"]);
-	const atMost = countOf(fields["at_most"]);
-	if (can !== null && Array.isArray(only) && only.every((entry) => typeof entry === "string")) return {
-		can,
-		only
-	};
-	if (can !== null && atMost !== null) return {
-		can,
-		at_most: atMost
-	};
-	return {
-		member: textOf$3(fields["member"]) ?? "",
-		cannot: texts(listOf(cannot))
-	};
-}
-function readableMember(member) {
-	const { email, end, grants, fields } = member;
-	const readable = grants.filter((grant) => isReadable(grant.end));
-	const isLost = grants.length > 0 && readable.length === 0;
-	if (email === null || !isReadable(end) || isLost) return [];
-	return [{
-		email,
-		...Object.hasOwn(fields, "roles") && { roles: readable.map(({ role, end: last }) => last?.until ? {
-			role,
-			until: last.until.text
-		} : role) },
-		...end?.until && { until: end.until.text },
-		...Object.hasOwn(fields, "managed") && { managed: { password_env: "-" } }
-	}];
-}
-function isReadable(end) {
-	return end === null || end.until !== null;
-}
-function isText(value) {
-	return textOf$3(value) !== null;
-}
-function texts(values) {
-	return values.filter(isText);
-}
-var init_judging = __esmMin((() => {
-	init_raw_file();
-	init_values();
-	init_rule_context();
-}));
-
 // src/config/schema/setting-schemas.ts
 /** Returns whether a URL has nothing but origin and path: credentials do not belong into a file, a query would be lost. */
 function isPlainUrl(value) {
@@ -41940,7 +44162,7 @@ function isPlainUrl(value) {
 	const { username, password, search, hash } = new URL(value);
 	return username === "" && password === "" && search === "" && hash === "";
 }
-var api, syncMode, renewalPeriod, sync, ignore, guards, policies, can, HOLDER, only, atMost, cannot, check$1;
+var api, syncMode, renewalPeriod, sync, ignore, guards, ways, policies, can, reach, HOLDER, only, atMost, cannot, check$1;
 var init_setting_schemas = __esmMin((() => {
 	init_mini();
 	init_text_schemas();
@@ -42053,6 +44275,12 @@ var init_setting_schemas = __esmMin((() => {
 			min_holders: { role_owner: 2 }
 		}]
 	});
+	ways = (title, description, common) => optional(array(text$1()), {
+		title,
+		description,
+		default: [...common],
+		examples: [common.slice(0, 1)]
+	});
 	policies = described(strictObject({
 		email_domains: optional(array(matching$1(DOMAIN, "bad-domain")), {
 			title: "Domains of addresses",
@@ -42071,9 +44299,30 @@ var init_setting_schemas = __esmMin((() => {
 			default: {},
 			examples: [{ role_admin: 3 }]
 		}),
-		require_until: texts$2("End required", "Roles that are granted with an end date only.", [["Contractor"]]),
+		require_until: optional(union([array(text$1()), record(text$1(), matching$1(PERIOD, "bad-period"))]), {
+			title: "End required",
+			description: "Roles that are granted with an end date only: a list, or by role how far away the end of a new grant may be, in weeks (w), days (d) or hours (h), from now or from its beginning.",
+			default: [],
+			examples: [["Contractor"], {
+				Contractor: "90d",
+				role_admin: "4h"
+			}]
+		}),
 		require_mfa: texts$2("MFA required", "Roles whose holders have MFA on login. For a member who has not accepted yet, it is unknown.", [["role_admin"]]),
-		forbid_permissions: texts$2("Forbidden permissions", "Permissions that no custom role may grant.", [["payouts_edit"]])
+		forbid_permissions: texts$2("Forbidden permissions", "Permissions that no custom role may grant.", [["payouts_edit"]]),
+		escalation: optional(strictObject({
+			assign: ways("Assign roles", "Permissions to give a role to a member.", ["members_create", "members_update"]),
+			edit: ways("Edit roles", "Permissions to change what a custom role grants.", ["roles_update"]),
+			create: ways("Create roles", "Permissions to create a role.", ["roles_create"])
+		}), {
+			title: "Ways to more access",
+			description: "The permissions with which members can give themselves more, for checks with reach: true.",
+			examples: [{
+				assign: ["members_update"],
+				edit: ["roles_update"],
+				create: []
+			}]
+		})
 	}), {
 		title: "Policies",
 		description: "Rules for the access of this merchant; an apply that would break one is refused.",
@@ -42087,6 +44336,12 @@ var init_setting_schemas = __esmMin((() => {
 		description: "The permission to check.",
 		examples: ["refunds_create"]
 	});
+	reach = () => optional(boolean(), {
+		title: "Reach",
+		description: "Whether what somebody can give himself counts, too: through permissions to change members and roles (policies.escalation). It is assumed that the service lets members raise themselves.",
+		default: false,
+		examples: [true]
+	});
 	HOLDER = new RegExp(`(?:${ROLE_ENTRY.source})|(?:${EMAIL.source})`, "u");
 	only = described(strictObject({
 		can: can(),
@@ -42094,7 +44349,8 @@ var init_setting_schemas = __esmMin((() => {
 			title: "Only these",
 			description: "Who may have the permission: e-mail addresses, and roles as \"role:Name\". [] means nobody.",
 			examples: [["ada@example.com", "role:Shift Lead"]]
-		})
+		}),
+		reach: reach()
 	}), {
 		title: "Only these can",
 		description: "Only those listed have the permission.",
@@ -42109,7 +44365,8 @@ var init_setting_schemas = __esmMin((() => {
 			title: "At most",
 			description: "How many members may have the permission.",
 			examples: [2]
-		})
+		}),
+		reach: reach()
 	}), {
 		title: "At most this many can",
 		description: "No more members than this have the permission.",
@@ -42128,7 +44385,8 @@ var init_setting_schemas = __esmMin((() => {
 			title: "Cannot",
 			description: "Permissions that the member must not have.",
 			examples: [["refunds_create"]]
-		})
+		}),
+		reach: reach()
 	}), {
 		title: "A member cannot",
 		description: "The member has none of these permissions.",
@@ -42148,11 +44406,11 @@ var init_setting_schemas = __esmMin((() => {
 }));
 
 // src/config/schema/merchant-schema.ts
-/** Returns the keys that the schema knows at a path; of several forms, those of all. */
-function keysAt(path) {
-	let schemas = formsOf(merchantSchema);
-	for (const segment of path) schemas = schemas.flatMap((schema) => formsOf(innerAt(schema, segment)));
-	const keys = schemas.flatMap((schema) => schema instanceof ZodMiniObject ? Object.keys(schema._zod.def.shape) : []);
+/** Returns the keys that a schema knows at a path; of several forms, those of all. */
+function keysAt(path, schema = merchantSchema) {
+	let schemas = formsOf(schema);
+	for (const segment of path) schemas = schemas.flatMap((outer) => formsOf(innerAt(outer, segment)));
+	const keys = schemas.flatMap((inner) => inner instanceof ZodMiniObject ? Object.keys(inner._zod.def.shape) : []);
 	return [...new Set(keys)];
 }
 function innerAt(schema, segment) {
@@ -42167,13 +44425,13 @@ function formsOf(schema) {
 	if (schema instanceof ZodMiniOptional) return formsOf(schema._zod.def.innerType);
 	return schema instanceof ZodMiniUnion ? schema._zod.def.options.flatMap(formsOf) : [schema];
 }
-var until, permissionList, adjust, role, grant, managed, member, membersSchema, includePath, merchantSchema;
+var moment, permissionList, adjust, role, grant, managed, suspension, member, leaver, membersSchema, includePath, merchantSchema;
 var init_merchant_schema = __esmMin((() => {
 	init_mini();
 	init_values();
 	init_setting_schemas();
 	init_text_schemas();
-	until = () => described(string().check(refine((value) => parseUntil(value) !== null, "bad-until")), { pattern: UNTIL_PATTERN });
+	moment = () => described(string().check(refine((value) => parseUntil(value) !== null, "bad-until")), { pattern: UNTIL_PATTERN });
 	permissionList = (title, description) => optional(array(text$1()).check(_maxLength(100, "too-many-permissions")), {
 		title,
 		description,
@@ -42212,10 +44470,10 @@ var init_merchant_schema = __esmMin((() => {
 			description: `Properties of your own; at most ${64}. If absent, the live ones stay. The service cannot change them in place: a change requires sync.replace_roles.`,
 			examples: [{ owner: "retail-ops" }]
 		}),
-		previously: optional(text$1(), {
-			title: "Previous name",
-			description: "The previous name of the role: renames it instead of deleting one role and creating another. May stay in the file afterwards.",
-			examples: ["Team Lead"]
+		previously: optional(union([text$1(), array(text$1())]), {
+			title: "Previous names",
+			description: "The previous name of the role, or a list of them: renames the live role with that name instead of deleting it and creating another. Wherever a role is named, a previous name stands for the role. May stay in the file afterwards.",
+			examples: ["Team Lead", ["Team Lead", "Shift Supervisor"]]
 		}),
 		id: optional(matching$1(ROLE_ID, "bad-role-id"), {
 			title: "Id",
@@ -42236,14 +44494,19 @@ var init_merchant_schema = __esmMin((() => {
 			description: "A role's name from this file, or an id such as that of a predefined role.",
 			examples: ["Shift Lead", "role_employee"]
 		}),
-		until: optional(until(), {
+		from: optional(moment(), {
+			title: "Beginning of the grant",
+			description: "When the grant begins: a date (the start of that day in UTC), or a timestamp with a time zone. Before, it is as if it were absent.",
+			examples: ["2027-01-15", "2027-01-15T08:00:00+01:00"]
+		}),
+		until: optional(moment(), {
 			title: "End of the grant",
 			description: "When the grant ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it has no end.",
 			examples: ["2027-01-31", "2027-01-31T18:00:00+01:00"]
 		})
 	}), {
-		title: "Grant with an end",
-		description: "A grant with an end.",
+		title: "Grant with dates",
+		description: "A grant with a beginning or an end.",
 		examples: [{
 			role: "Shift Lead",
 			until: "2027-01-31"
@@ -42268,6 +44531,22 @@ var init_merchant_schema = __esmMin((() => {
 			password_env: "TILL_7_PASSWORD"
 		}]
 	});
+	suspension = described(strictObject({
+		from: optional(moment(), {
+			title: "First day",
+			description: "When the suspension begins: a date (the start of that day in UTC), or a timestamp with a time zone. If absent, it has begun.",
+			examples: ["2027-02-01"]
+		}),
+		until: optional(moment(), {
+			title: "Last day",
+			description: "When the suspension ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it lasts until further notice.",
+			examples: ["2027-03-01"]
+		})
+	}), {
+		title: "Suspension",
+		description: "A time without roles.",
+		examples: [{ until: "2027-03-01" }]
+	});
 	member = described(strictObject({
 		email: described(emailAddress(), {
 			title: "E-mail address",
@@ -42276,16 +44555,26 @@ var init_merchant_schema = __esmMin((() => {
 		}),
 		roles: optional(array(union([text$1(), grant])), {
 			title: "Roles",
-			description: "The member's roles: names from this file, or ids such as those of predefined roles; { role, until } for a grant with an end. Required for a new member. If absent, the live roles stay; [] removes all.",
+			description: "The member's roles: names from this file, or ids such as those of predefined roles; { role, from, until } for a grant with a beginning or an end. Required for a new member. If absent, the live roles stay; [] removes all.",
 			examples: [["Shift Lead", "role_employee"], [{
 				role: "Shift Lead",
 				until: "2027-01-31"
 			}]]
 		}),
-		until: optional(until(), {
+		from: optional(moment(), {
+			title: "Beginning of the membership",
+			description: "When the membership begins: a date (the start of that day in UTC), or a timestamp with a time zone. Before, nobody is invited.",
+			examples: ["2027-01-15", "2027-01-15T08:00:00+01:00"]
+		}),
+		until: optional(moment(), {
 			title: "End of the membership",
 			description: "When the membership ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it has no end.",
 			examples: ["2027-06-30", "2027-06-30T12:00:00Z"]
+		}),
+		suspended: optional(union([boolean(), suspension]), {
+			title: "Suspended",
+			description: "The membership stays, without roles, and they come back afterwards: { until } for a time, true until further notice.",
+			examples: [{ until: "2027-03-01" }, true]
 		}),
 		metadata: optional(metadata$2(), {
 			title: "Metadata",
@@ -42306,6 +44595,25 @@ var init_merchant_schema = __esmMin((() => {
 			roles: ["Shift Lead", "role_employee"]
 		}]
 	});
+	leaver = described(strictObject({
+		email: described(oneEmailAddress(), {
+			title: "E-mail address",
+			description: "The address of the person, case-insensitive.",
+			examples: ["karim@example.com"]
+		}),
+		from: described(moment(), {
+			title: "From",
+			description: "The first moment without access: a date (the start of that day in UTC), or a timestamp with a time zone.",
+			examples: ["2027-01-15", "2027-01-14T18:00:00+01:00"]
+		})
+	}), {
+		title: "Leaver",
+		description: "Somebody who leaves.",
+		examples: [{
+			email: "karim@example.com",
+			from: "2027-01-15"
+		}]
+	});
 	membersSchema = array(member);
 	includePath = described(string().check(refine((value) => includeMistake(value) === null, "bad-include")), { pattern: "^(?![/~])[^\\\\:*?]*\\.[yY][aA]?[mM][lL]$" });
 	merchantSchema = described(strictObject({
@@ -42321,7 +44629,7 @@ var init_merchant_schema = __esmMin((() => {
 		}),
 		environment: optional(_enum(["live", "test"]), {
 			title: "Environment",
-			description: "live for a real merchant account, test for a sandbox. It must match the API key's prefix (sk_live_ or sk_test_).",
+			description: "live for a real merchant account, test for a sandbox. It must match the API key's prefix (sk_live_ or sk_test_). In an included file it is the default of all that include it; a file that sets it as well must agree.",
 			examples: ["live", "test"]
 		}),
 		api: optional$1(api),
@@ -42359,6 +44667,15 @@ var init_merchant_schema = __esmMin((() => {
 				email: "ada@example.com",
 				roles: ["Shift Lead"]
 			}]]
+		}),
+		leavers: optional(array(leaver), {
+			title: "Leavers",
+			description: "People who leave: from then on nobody of the address is a member or has an invitation, whatever else any file says, under members or ignore too. Guards apply. Of several entries for one address the earliest counts.",
+			default: [],
+			examples: [[{
+				email: "karim@example.com",
+				from: "2027-01-15"
+			}]]
 		})
 	}), {
 		title: "rolecall merchant file",
@@ -42369,142 +44686,308 @@ var init_merchant_schema = __esmMin((() => {
 			roles: [],
 			members: []
 		}],
-		dependencies: {
-			environment: ["merchant"],
-			api: ["merchant"]
-		}
+		dependencies: { api: ["merchant"] }
 	});
 }));
 
-// src/config/rules/identity.ts
-/** Requires unique names and pinned ids of roles, across files. */
-function noDuplicateRoles({ roles }) {
-	return [...repeats(roles, ({ name }) => name).map(({ text, item, first }) => ({
-		code: "duplicate-role",
-		name: text,
-		location: fieldSite(item, "name"),
-		first: fieldSite(first, "name")
-	})), ...repeats(roles, ({ id }) => id).map(({ text, item, first }) => ({
-		code: "duplicate-role-id",
-		id: text,
-		location: fieldSite(item, "id"),
-		first: fieldSite(first, "id")
-	}))];
+// src/config/schema/project-schema.ts
+/** Returns whether a path from a project's root is its file, or differs from that in case or ending. */
+function isProjectFile(path) {
+	return /^rolecall\.ya?ml$/i.test(path);
 }
-/** Requires unique addresses within a file, and unique pinned ids of members. */
-function noDuplicateMembers({ rawFiles, members, duplicateAddresses }) {
-	return [...(duplicateAddresses.size === 0 ? [] : rawFiles.flatMap((raw) => repeats(raw.members, ({ address }) => address))).map(({ item, first }) => ({
-		code: "duplicate-member",
-		email: item.email ?? "",
-		location: memberLocation(item, "email"),
-		first: memberLocation(first, "email")
-	})), ...repeats(members, ({ id }) => id).flatMap(({ text, item, first }) => item.address === first.address && item.file !== first.file ? [] : [{
-		code: "duplicate-member-id",
-		id: text,
-		location: memberLocation(item, "id"),
-		first: memberLocation(first, "id")
-	}])];
-}
-function fieldSite({ file, path }, field) {
-	return locationOf(file, [...path, field]);
-}
-/** Requires names of roles that do not look like ids. */
-function clearRoleNames({ roles }) {
-	return roles.flatMap(({ name, path }) => name?.startsWith("role_") ? [{
-		code: "role-name-like-id",
-		name,
-		location: {
-			at: "value",
-			path: [...path, "name"]
-		}
-	}] : []);
-}
-/** Requires that a previous name is unique, and not declared unless that role was renamed too. */
-function previousNames({ roles }) {
-	const byName = new Map(roles.flatMap((role) => role.name === null ? [] : [[role.name, role]]));
-	return [...roles.flatMap((role) => {
-		const { previously, name } = role;
-		const holder = previously === null ? void 0 : byName.get(previously);
-		if (previously === null || holder === void 0) return [];
-		const kind = previously === name ? "own" : holder.previously === null ? "kept" : "swapped";
-		if (kind === "swapped" && !isCircle(previously, byName)) return [];
-		const first = fieldSite(holder, "name");
-		return [{
-			code: "previously-declared",
-			name: previously,
-			kind,
-			location: fieldSite(role, "previously"),
-			first
-		}];
-	}), ...repeats(roles, ({ previously }) => previously).map(({ text, item, first }) => ({
-		code: "duplicate-previously",
-		name: text,
-		location: fieldSite(item, "previously"),
-		first: fieldSite(first, "previously")
-	}))];
-}
-/** Returns true if a chain of previous names leads back to a name. */
-function isCircle(name, byName) {
-	const seen = /* @__PURE__ */ new Set();
-	for (let at = name; at !== null && !seen.has(at); at = byName.get(at)?.previously ?? null) {
-		seen.add(at);
-		if (byName.get(at)?.previously === name) return true;
-	}
-	return false;
-}
-/** Requires that no entry and no current grant matches `ignore`: a plan could not apply it. */
-function noIgnoredEntries(merchant) {
-	const ignoresRole = openIgnores(merchant, "roles");
-	const ignoresMember = openIgnores(merchant, "members");
-	const renamed = renamedRoles(merchant.roles);
-	return [
-		...merchant.roles.flatMap((role) => {
-			const first = ignoresRole(role.name, role.id);
-			return ignored("role", role.name, first, () => fieldSite(role, "name"));
-		}),
-		...merchant.members.flatMap((member) => {
-			const first = ignoresMember(member.email, member.id);
-			return ignored("member", member.email, first, () => memberLocation(member, "email"));
-		}),
-		...merchant.members.flatMap((member) => member.grants.flatMap((grant) => {
-			const first = [grant.end, member.end].some((end) => (end?.until?.ends ?? Infinity) <= merchant.now) ? null : ignoresRole(renamed.get(grant.role) ?? grant.role, null);
-			return ignored("grant", grant.role, first, () => locationOf(member.file, grantPath(member, grant)));
-		}))
+var PROJECT_FILE, RULE_SECTIONS, IDENTITY$1, SECTIONS, glob, entry, projectSchema;
+var init_project_schema = __esmMin((() => {
+	init_mini();
+	init_merchant_schema();
+	init_text_schemas();
+	PROJECT_FILE = "rolecall.yaml";
+	RULE_SECTIONS = [
+		"guards",
+		"policies",
+		"checks",
+		"leavers",
+		"ignore",
+		"sync"
 	];
+	IDENTITY$1 = /* @__PURE__ */ new Set([
+		"version",
+		"merchant",
+		"environment"
+	]);
+	SECTIONS = Object.keys(merchantSchema._zod.def.shape).filter((key) => !IDENTITY$1.has(key));
+	glob = described(string().check(refine((value) => globMistake(value) === null, "bad-glob")), {
+		maxLength: 500,
+		pattern: "^(?![!/~])[^\\\\]+$"
+	});
+	entry = described(strictObject({
+		files: described(array(glob).check(_minLength(1, "no-globs"), _maxLength(100, "no-globs")), {
+			title: "Files",
+			description: "Globs over paths from the project's root: * within a folder, ** across folders; case does not count. Each has to match a file.",
+			examples: [["access/franchise/**"]]
+		}),
+		rules: optional(includePath, {
+			title: "Rules",
+			description: `The file with the rules that hold for these files: ${RULE_SECTIONS.join(", ")}. Its path is relative to the project's root, and none of the globs matches it.`,
+			examples: ["hq/policy.yaml"]
+		}),
+		allow: optional(array(_enum(SECTIONS)), {
+			title: "Allowed sections",
+			description: "The only sections that these files may have, also through what they include. version, merchant and environment are always allowed. If absent, any section is.",
+			examples: [[
+				"include",
+				"roles",
+				"members"
+			]]
+		})
+	}), {
+		title: "Enforced rules",
+		description: "What holds for some of the project's files. A file that several entries match is under all of them.",
+		examples: [{
+			files: ["access/franchise/**"],
+			rules: "hq/policy.yaml",
+			allow: ["roles", "members"]
+		}]
+	});
+	projectSchema = described(strictObject({
+		version: described(literal(1), {
+			title: "Version",
+			description: "The version of the format; always 1.",
+			examples: [1]
+		}),
+		enforce: optional(array(entry), {
+			title: "Enforced rules",
+			description: "Rules that hold for files whether they include them or not, and that no file can loosen.",
+			default: [],
+			examples: [[{
+				files: ["access/franchise/**"],
+				rules: "hq/policy.yaml"
+			}]]
+		}),
+		enforce_all: optional(boolean(), {
+			title: "Every file is under an entry",
+			description: "With true, a merchant's file that no glob of enforce matches is an error.",
+			default: false,
+			examples: [true]
+		})
+	}), {
+		title: "rolecall project file",
+		description: "The rules that a project enforces on its files; rolecall.yaml at the project's root.",
+		examples: [{
+			version: 1,
+			enforce: [{
+				files: ["access/franchise/**"],
+				rules: "hq/policy.yaml"
+			}]
+		}]
+	});
+}));
+
+// src/config/rules/judging.ts
+/** Converts breaches to problems at their locations in the files; one of each kind per location, but every sentence of a check. */
+function breachProblems(breaches, view) {
+	if (breaches.length === 0) return [];
+	const places = openPlaces(view);
+	const problems = /* @__PURE__ */ new Map();
+	for (const { code, subject, message, hint } of breaches) {
+		const sites = sitesOf(subject, places);
+		const first = subject.kind === "grant" && subject.beside ? grantSite$1(subject, subject.beside, places) : null;
+		for (const location of sites.length > 0 ? sites : [firstKeyOf(view)]) {
+			const key = JSON.stringify([
+				code,
+				location,
+				subject.kind === "check" ? message : ""
+			]);
+			if (!problems.has(key)) problems.set(key, {
+				code,
+				message,
+				hint,
+				location,
+				...first && { first }
+			});
+		}
+	}
+	return [...problems.values()];
 }
-function ignored(kind, name, first, location) {
-	return name === null || first === null ? [] : [{
-		code: "ignored-entry",
-		kind,
-		name,
-		location: location(),
-		first
+function openPlaces(view) {
+	const entries = /* @__PURE__ */ new Map();
+	for (const member of view.members) {
+		if (member.address === null) continue;
+		const known = entries.get(member.address);
+		if (known === void 0) entries.set(member.address, [member]);
+		else known.push(member);
+	}
+	return {
+		...view,
+		entries,
+		otherNames: rolesByOtherNames(view.roles),
+		formerNames: renamedRoles(view.roles)
+	};
+}
+function sitesOf(subject, places) {
+	switch (subject.kind) {
+		case "member": {
+			const [first] = places.entries.get(subject.email.toLowerCase()) ?? [];
+			return first === void 0 ? [] : [memberLocation(first, "email")];
+		}
+		case "grant": {
+			const site = grantSite$1(subject, subject.role, places);
+			return site === null ? [] : [site];
+		}
+		case "permission": return [...places.roles.map(({ path, permissions, ...role }) => ({
+			...role,
+			permissions,
+			path: [...path, "permissions"]
+		})), ...places.adjustments.map(({ path, add, ...role }) => ({
+			...role,
+			permissions: add,
+			path: [
+				...path,
+				"adjust",
+				"add"
+			]
+		}))].flatMap(({ name, permissions, file, path }) => name !== null && (places.formerNames.get(name) ?? name) === subject.role ? indexesOf(permissions, subject.permission).map((index) => locationOf(file, [...path, index])) : []);
+		case "max-holders": return pairsAt(places, "policies", "max_holders").flatMap(({ name, value, location }) => (places.formerNames.get(name) ?? name) === subject.role && countOf(value) === subject.max ? [location] : []);
+		case "check": return [locationOf(subject.origin.file, [...subject.origin.path, subject.key])];
+		case "cannot": {
+			const { origin, permission } = subject;
+			const path = [...origin.path, "cannot"];
+			const raw = places.rawFiles.find(({ file }) => file === origin.file);
+			return indexesOf(listOf(valueAt(raw?.fields, path)), permission).map((index) => locationOf(origin.file, [...path, index]));
+		}
+		default: return subject;
+	}
+}
+/** Returns the location of the first grant of a role that has not ended; `null` if there is none. */
+function grantSite$1({ email }, role, { entries, otherNames, now }) {
+	for (const member of entries.get(email.toLowerCase()) ?? []) {
+		const grant = member.grants.find((one) => (otherNames.get(one.role) ?? one.role) === role && (one.end === null || one.end.until !== null && one.end.until.ends > now));
+		if (grant !== void 0) return locationOf(member.file, grantPath(member, grant));
+	}
+	return null;
+}
+function firstKeyOf({ main }) {
+	return {
+		at: "first-key",
+		file: main,
+		path: []
+	};
+}
+function indexesOf(list, wanted) {
+	return list.flatMap((item, index) => item === wanted ? [index] : []);
+}
+/**
+* Returns the readable content of a file with errors, for its policies and checks; leaves out access with unreadable
+* dates.
+*/
+function readableContent({ file, fields, roles, adjustments, members, leavers }) {
+	return {
+		file,
+		content: {
+			version: 1,
+			merchant: "-",
+			policies: readablePolicies(fieldsOf(fields["policies"])),
+			checks: listOf(fields["checks"]).map((check) => readableCheck(fieldsOf(check))),
+			roles: [...roles.flatMap(({ name, id, previously, permissions }) => name === null ? [] : [{
+				name,
+				...id !== null && { id },
+				...previously.length > 0 && { previously: [...previously] },
+				permissions: texts(permissions)
+			}]), ...adjustments.flatMap(({ name, add, remove }) => name === null ? [] : [{
+				name,
+				adjust: {
+					add: texts(add),
+					remove: texts(remove)
+				}
+			}])],
+			members: members.flatMap(readableMember),
+			leavers: leavers.flatMap(({ email, from }) => email === null || from === null ? [] : [{
+				email,
+				from: from.text
+			}])
+		}
+	};
+}
+function readablePolicies(fields) {
+	const { email_domains: domains, separate, max_holders, require_until, forbid_permissions } = fields;
+	const { assign, edit, create } = fieldsOf(fields["escalation"]);
+	const most = Object.entries(fieldsOf(max_holders)).flatMap(([role, value]) => {
+		const count = countOf(value);
+		return count === null ? [] : [[role, count]];
+	});
+	return {
+		...Array.isArray(domains) && domains.every(isText) && { email_domains: domains },
+		separate: listOf(separate).map((roles) => texts(listOf(roles))),
+		max_holders: Object.fromEntries(most),
+		require_until: Array.isArray(require_until) ? texts(require_until) : Object.fromEntries(Object.entries(fieldsOf(require_until)).flatMap(([role, value]) => typeof value === "string" && parsePeriod(value) !== null ? [[role, value]] : [])),
+		forbid_permissions: texts(listOf(forbid_permissions)),
+		escalation: omitUndefined({
+			assign: Array.isArray(assign) ? texts(assign) : void 0,
+			edit: Array.isArray(edit) ? texts(edit) : void 0,
+			create: Array.isArray(create) ? texts(create) : void 0
+		})
+	};
+}
+/** Returns a check; one that is unreadable forbids nothing, but keeps its index. */
+function readableCheck(fields) {
+	const { only, cannot } = fields;
+	const can = textOf$3(fields["can"]);
+	const atMost = countOf(fields["at_most"]);
+	const reach = fields["reach"] === true ? { reach: true } : {};
+	if (can !== null && Array.isArray(only) && only.every((entry) => typeof entry === "string")) return {
+		can,
+		only,
+		...reach
+	};
+	if (can !== null && atMost !== null) return {
+		can,
+		at_most: atMost,
+		...reach
+	};
+	return {
+		member: textOf$3(fields["member"]) ?? "",
+		cannot: texts(listOf(cannot)),
+		...reach
+	};
+}
+function readableMember(member) {
+	const { email, begin, end, suspended, grants, fields } = member;
+	const readable = grants.filter(isReadable);
+	const isLost = grants.length > 0 && readable.length === 0;
+	if (email === null || !isReadable(member) || isLost) return [];
+	if (suspended !== null && !isReadable(suspended)) return [];
+	return [{
+		email,
+		...Object.hasOwn(fields, "roles") && { roles: readable.map(({ role, ...dates }) => dates.begin === null && dates.end === null ? role : {
+			role,
+			...datesOf$1(dates)
+		}) },
+		...datesOf$1({
+			begin,
+			end
+		}),
+		...suspended !== null && { suspended: datesOf$1(suspended) },
+		...Object.hasOwn(fields, "managed") && { managed: { password_env: "-" } }
 	}];
 }
-/** Returns a search for the pattern that ignores a name or an id; each text is compared once. */
-function openIgnores(merchant, key) {
-	const patterns = entriesAt(merchant, "ignore", key).flatMap(({ value, location }) => typeof value === "string" ? [{
-		value,
-		location
-	}] : []);
-	if (patterns.length === 0 || patterns.length > MAX_PATTERNS) return () => null;
-	const known = /* @__PURE__ */ new Map();
-	const find = (text) => {
-		const answered = known.get(text);
-		if (answered !== void 0) return answered;
-		const location = patterns.find(({ value }) => matchesSimpleGlob(value, text))?.location ?? null;
-		known.set(text, location);
-		return location;
-	};
-	return (name, id) => (name === null ? null : find(name)) ?? (id === null ? null : find(id));
+function isReadable({ begin, end }) {
+	return (begin === null || begin.from !== null) && (end === null || end.until !== null);
 }
-var MAX_PATTERNS;
-var init_identity = __esmMin((() => {
-	init_text();
+function datesOf$1({ begin, end }) {
+	return {
+		...begin?.from && { from: begin.from.text },
+		...end?.until && { until: end.until.text }
+	};
+}
+function isText(value) {
+	return textOf$3(value) !== null;
+}
+function texts(values) {
+	return values.filter(isText);
+}
+var init_judging = __esmMin((() => {
 	init_raw_file();
 	init_values();
 	init_rule_context();
-	MAX_PATTERNS = 100;
 }));
 
 // src/config/rules/references.ts
@@ -42515,7 +44998,7 @@ function knownRoles(merchant) {
 	const renamed = renamedRoles(merchant.roles);
 	const suggest = openSuggester([...names]);
 	const mayBeIgnored = openIgnored(merchant, "roles");
-	const isKnown = (role) => role.startsWith("role_") || names.has(role) || renamed.has(role) || mayBeIgnored(role);
+	const isKnown = (role) => isLikeRoleId(role) || names.has(role) || renamed.has(role) || mayBeIgnored(role);
 	const rules = ruleReferences(merchant);
 	const isOwn = ({ location }) => location.file === merchant.main;
 	const unknown = (references) => references.flatMap(({ text: role, location }) => {
@@ -42581,7 +45064,7 @@ function knownProtectedRoles(merchant) {
 	const known = new Set([...names, ...renamedRoles(merchant.roles).keys()].map((name) => name.toLowerCase()));
 	const suggest = openSuggester([...new Set(names)]);
 	const mayBeIgnored = openIgnored(merchant, "roles");
-	const isKnown = (role) => !isLiteralGlob(role) || role.toLowerCase().startsWith("role_") || known.has(role.toLowerCase()) || mayBeIgnored(role);
+	const isKnown = (role) => !isLiteralGlob(role) || isLikeRoleId(role.toLowerCase()) || known.has(role.toLowerCase()) || mayBeIgnored(role);
 	return named.filter(({ text }) => !isKnown(text)).map((reference) => {
 		const { text: role, location } = reference;
 		const found = {
@@ -42600,17 +45083,12 @@ function knownProtectedRoles(merchant) {
 		};
 	});
 }
-function protectedRoles({ file, fields }) {
-	const roles = fieldsOf(fieldsOf(fields["guards"])["protect"])["roles"];
-	return listOf(roles).flatMap((role, index) => typeof role === "string" ? [{
-		text: role,
-		location: locationOf(file, [
-			"guards",
-			"protect",
-			"roles",
-			index
-		])
-	}] : []);
+function protectedRoles(raw) {
+	return textsAt(raw, [
+		"guards",
+		"protect",
+		"roles"
+	]);
 }
 /** Returns the grants of unknown roles. */
 function grantReferences({ members, referencedRoles }, isKnown) {
@@ -42634,7 +45112,11 @@ function ruleReferences(merchant) {
 		text: String(value),
 		location
 	}]);
-	const keys = [...pairsAt(merchant, "policies", "max_holders"), ...pairsAt(merchant, "guards", "min_holders")].flatMap(({ name, location }) => name.trim() === "" || name === "__proto__" || name === "<<" ? [] : [{
+	const keys = [
+		...pairsAt(merchant, "policies", "max_holders"),
+		...pairsAt(merchant, "policies", "require_until"),
+		...pairsAt(merchant, "guards", "min_holders")
+	].flatMap(({ name, location }) => name.trim() === "" || name === "__proto__" || name === "<<" ? [] : [{
 		text: name,
 		location: {
 			...location,
@@ -42670,6 +45152,47 @@ function knownMembers(merchant) {
 		location
 	}]);
 }
+/** Warns wherever the address of somebody who has left still stands. */
+function noLeavers({ leavers, members, rawFiles, now }) {
+	const left = /* @__PURE__ */ new Map();
+	for (const leaver of leavers) {
+		const { address, from } = leaver;
+		const known = left.get(address ?? "")?.from?.starts ?? Number.POSITIVE_INFINITY;
+		if (address !== null && from !== null && from.starts <= now && from.starts < known) left.set(address, leaver);
+	}
+	if (left.size === 0) return [];
+	return [...members.flatMap((member) => member.email === null ? [] : [{
+		text: member.email,
+		location: memberLocation(member, "email")
+	}]), ...rawFiles.flatMap((raw) => [
+		...checkHolders(raw),
+		...checkedMembers(raw),
+		...textsAt(raw, [
+			"guards",
+			"protect",
+			"members"
+		]),
+		...textsAt(raw, ["ignore", "members"])
+	])].flatMap(({ text, location }) => {
+		const leaver = left.get(text.toLowerCase());
+		if (leaver === void 0) return [];
+		const first = locationOf(leaver.file, [...leaver.path, "email"]);
+		return [{
+			code: "leaver-listed",
+			email: text,
+			from: leaver.from?.text ?? "",
+			location,
+			first
+		}];
+	});
+}
+/** Returns the texts of a list of a file. */
+function textsAt({ file, fields }, path) {
+	return listOf(valueAt(fields, path)).flatMap((value, index) => typeof value === "string" ? [{
+		text: value,
+		location: locationOf(file, [...path, index])
+	}] : []);
+}
 function checkHolders({ file, fields }) {
 	return listOf(fields["checks"]).flatMap((check, index) => listOf(fieldsOf(check)["only"]).flatMap((holder, at) => typeof holder === "string" ? [{
 		text: holder,
@@ -42700,31 +45223,48 @@ function heldRoles(merchant) {
 	const known = new Set(roles.flatMap(({ name, id, previously }) => [
 		name,
 		id,
-		previously
+		...previously
 	]));
-	const clear = !merchant.rolesComplete || [...named].every((role) => role.startsWith("role_") || known.has(role));
+	const clear = !merchant.rolesComplete || [...named].every((role) => isLikeRoleId(role) || known.has(role));
 	if (!membersComplete || !clear || !members.every(({ rolesComplete }) => rolesComplete)) return [];
-	return roles.flatMap(({ name, id, previously, file, path }) => name === null || file !== main || [
+	const unheld = roles.flatMap(({ name, id, previously, file, path }) => name === null || file !== main || [
 		name,
 		id,
-		previously
+		...previously
 	].some((each) => each !== null && named.has(each)) ? [] : [{
-		code: "unheld-role",
 		name,
 		location: locationOf(file, [...path, "name"])
 	}]);
+	const [first] = unheld;
+	if (first === void 0) return [];
+	return unheld.length > MAX_UNHELD ? [{
+		code: "unheld-role",
+		names: unheld.map(({ name }) => name),
+		location: first.location
+	}] : unheld.map(({ name, location }) => ({
+		code: "unheld-role",
+		names: [name],
+		location
+	}));
 }
 /** Warns of a permission used once that resembles a frequent one. */
 function usualPermissions(merchant) {
-	const uses = [
-		...merchant.roles.flatMap(declaredPermissions),
-		...merchant.adjustments.flatMap(addedPermissions),
-		...merchant.rawFiles.flatMap(namedPermissions)
-	];
+	const { roles, adjustments, rawFiles } = merchant;
+	const named = rawFiles.flatMap(namedPermissions);
 	const counts = /* @__PURE__ */ new Map();
-	for (const { text } of uses) counts.set(text, (counts.get(text) ?? 0) + 1);
-	const often = [...counts].flatMap(([permission, count]) => count >= MIN_COMMON_USES ? [permission] : []);
-	const once = uses.filter(({ text }) => counts.get(text) === 1);
+	const lists = [
+		...roles.map(({ permissions }) => permissions),
+		...adjustments.map(({ add }) => add),
+		named.map(({ text }) => text)
+	];
+	for (const list of lists) for (const text of list) counts.set(text, (counts.get(text) ?? 0) + 1);
+	const often = [...counts].flatMap(([text, uses]) => typeof text === "string" && uses >= MIN_COMMON_USES ? [text] : []);
+	const isRare = (text) => typeof text === "string" && counts.get(text) === 1;
+	const once = [
+		...roles.flatMap((role) => declaredPermissions(role, isRare)),
+		...adjustments.flatMap((adjustment) => addedPermissions(adjustment, isRare)),
+		...named.filter(({ text }) => isRare(text))
+	];
 	if (often.join("").length * once.reduce((sum, { text }) => sum + text.length, 0) > MAX_COMPARED) return [];
 	return once.flatMap(({ text: permission, location }) => {
 		const near = often.find((each) => isSlip(permission, each));
@@ -42736,9 +45276,9 @@ function usualPermissions(merchant) {
 		}];
 	});
 }
-function declaredPermissions({ file, path, permissions }) {
-	return permissions.flatMap((permission, index) => typeof permission === "string" ? [{
-		text: permission,
+function declaredPermissions({ file, path, permissions }, isWanted) {
+	return permissions.flatMap((text, index) => isWanted(text) ? [{
+		text,
 		location: locationOf(file, [
 			...path,
 			"permissions",
@@ -42746,9 +45286,9 @@ function declaredPermissions({ file, path, permissions }) {
 		])
 	}] : []);
 }
-function addedPermissions({ file, path, add }) {
-	return add.flatMap((permission, index) => typeof permission === "string" ? [{
-		text: permission,
+function addedPermissions({ file, path, add }, isWanted) {
+	return add.flatMap((text, index) => isWanted(text) ? [{
+		text,
 		location: locationOf(file, [
 			...path,
 			"adjust",
@@ -42796,13 +45336,13 @@ function inside(location, index) {
 }
 /** Returns a test whether an ignore pattern may match: only the literal prefix counts, to avoid false warnings. */
 function openIgnored(merchant, key) {
-	const beginnings = new Set(entriesAt(merchant, "ignore", key).map(({ value }) => (/^[^*?[{(!\\]*/.exec(String(value))?.[0] ?? "").toLowerCase()));
+	const beginnings = new Set(ignoredAt(merchant, key).map(({ value }) => (/^[^*?[{(!\\]*/.exec(String(value))?.[0] ?? "").toLowerCase()));
 	return (text) => {
 		const lower = text.slice(0, MAX_NAME).toLowerCase();
 		return beginnings.size > 0 && Array.from({ length: lower.length + 1 }, (_, end) => end).some((end) => beginnings.has(lower.slice(0, end)));
 	};
 }
-var MIN_COMMON_USES, MAX_COMPARED, MAX_NAME;
+var MAX_UNHELD, MIN_COMMON_USES, MAX_COMPARED, MAX_NAME;
 var init_references = __esmMin((() => {
 	init_suggest();
 	init_text();
@@ -42810,9 +45350,296 @@ var init_references = __esmMin((() => {
 	init_raw_file();
 	init_values();
 	init_rule_context();
+	MAX_UNHELD = 3;
 	MIN_COMMON_USES = 3;
 	MAX_COMPARED = 1e8;
 	MAX_NAME = 500;
+}));
+
+// src/config/rules/check-enforced.ts
+/** Returns the files of rules that projects enforce on a merchant's file, each once. */
+function enforcedFiles(enforcements) {
+	const files = enforcements.flatMap(({ entries }) => entries.flatMap(({ rules }) => rules ?? []));
+	return [...new Set(files)];
+}
+/** Returns what a merchant's files may not say by the projects that they belong to. */
+function checkEnforced(merchant, enforcements) {
+	return enforcements.flatMap((enforcement) => {
+		const own = enforcement.by ? [] : enforcedFiles([enforcement]);
+		return [
+			...underEntry(merchant, enforcement),
+			...allowedSections$1(merchant, enforcement),
+			...enforcedSettings(merchant, own),
+			...knownNames(merchant, own)
+		];
+	});
+}
+function underEntry({ main }, { unlisted }) {
+	if (unlisted === null) return [];
+	const { project, location: rule } = unlisted;
+	return [{
+		code: "file-not-enforced",
+		project,
+		location: {
+			at: "first-key",
+			file: main,
+			path: []
+		},
+		rule
+	}];
+}
+/** Requires that files have only the sections that every entry allows; what a file includes, it says. */
+function allowedSections$1({ rawFiles }, { entries }) {
+	const trusted = new Set(entries.flatMap(({ rules }) => rules?.rules.files ?? []));
+	const said = rawFiles.filter(({ file }) => !trusted.has(file));
+	return entries.flatMap(({ allow }) => {
+		if (allow === null) return [];
+		const { sections: allowed, location: rule } = allow;
+		return said.flatMap(({ file, fields }) => Object.keys(fields).flatMap((key) => RESTRICTED.has(key) && !allowed.includes(key) ? [{
+			code: "section-not-allowed",
+			key,
+			allowed,
+			location: keyOf(file, [key]),
+			rule
+		}] : []));
+	});
+}
+/** Requires that files agree with the settings of enforced rules, and the rules with one another. */
+function enforcedSettings({ rawFiles }, files) {
+	const included = new Set(rawFiles.map(({ file }) => file));
+	const rules = files.flatMap((one) => one.rawFiles);
+	return SETTINGS$1.flatMap((path) => {
+		const [first, ...others] = rules.flatMap((raw) => settingAt(raw, path));
+		if (first === void 0) return [];
+		return [...path[0] === "sync" && included.has(first.location.file) ? [] : rawFiles.flatMap((raw) => settingAt(raw, path)), ...others].flatMap(({ value, location }) => agrees(value, first.value) ? [] : [{
+			code: "enforced-setting",
+			path,
+			value: first.value,
+			location,
+			rule: first.location
+		}]);
+	});
+}
+function settingAt({ file, fields }, path) {
+	const value = valueAt(fields, path);
+	return value === void 0 ? [] : [{
+		value,
+		location: locationOf(file, path)
+	}];
+}
+/** Returns whether a setting is the enforced one; patterns may be some of the enforced ones. */
+function agrees(value, enforced) {
+	if (!Array.isArray(value)) return sameValue(value, enforced);
+	return value.every((one) => listOf(enforced).includes(one));
+}
+/** Requires that the roles which enforced rules name are known; another merchant under them may have them. */
+function knownNames(merchant, files) {
+	const included = new Set(merchant.rawFiles.map(({ file }) => file));
+	const rules = files.flatMap(({ rawFiles }) => rawFiles.filter(({ file }) => !included.has(file)));
+	if (rules.length === 0) return [];
+	const named = {
+		...merchant,
+		rawFiles: rules,
+		enforced: [...merchant.rawFiles, ...merchant.enforced],
+		adjustments: [],
+		members: [],
+		referencedRoles: /* @__PURE__ */ new Set()
+	};
+	return [...knownRoles(named), ...knownProtectedRoles(named)];
+}
+/** Converts breaches of enforced rules to problems in the merchant's files, with the rule that each breaks. */
+function enforcedBreaches(breaches, { rawFiles }, merchant) {
+	return breaches.flatMap((breach) => {
+		const rule = ruleLocation(breach, rawFiles);
+		const location = locationOf(merchant.main, ["merchant"]);
+		const { code, message, hint, subject } = breach;
+		return (isOfAll(subject) ? [{
+			code,
+			message,
+			hint,
+			location
+		}] : breachProblems([breach], merchant)).map((problem) => ({
+			...problem,
+			...rule && { rule }
+		}));
+	});
+}
+function isOfAll({ kind }) {
+	return kind === "max-holders" || kind === "check" || kind === "cannot";
+}
+function ruleLocation({ code, subject }, rawFiles) {
+	if ("origin" in subject) return locationOf(subject.origin.file, subject.origin.path);
+	const path = ["policies", code in POLICIES ? POLICIES[code] : ""];
+	const raw = rawFiles.find(({ fields }) => valueAt(fields, path) !== void 0);
+	return raw === void 0 ? null : keyOf(raw.file, path);
+}
+function keyOf(file, path) {
+	return {
+		...locationOf(file, path),
+		at: "key"
+	};
+}
+var RESTRICTED, SETTINGS$1, POLICIES;
+var init_check_enforced = __esmMin((() => {
+	init_raw_file();
+	init_merchant_schema();
+	init_project_schema();
+	init_values();
+	init_judging();
+	init_references();
+	RESTRICTED = new Set(SECTIONS);
+	SETTINGS$1 = ["sync", "ignore"].flatMap((section) => keysAt([section]).map((key) => [section, key]));
+	POLICIES = {
+		"policy-email-domain": "email_domains",
+		"policy-forbidden-permission": "forbid_permissions",
+		"policy-max-holders": "max_holders",
+		"policy-require-until": "require_until",
+		"policy-separate": "separate",
+		"policy-until-limit": "require_until"
+	};
+}));
+
+// src/config/rules/identity.ts
+/** Requires unique names and pinned ids of roles, across files. */
+function noDuplicateRoles({ roles }) {
+	return [...repeats(roles, ({ name }) => name).map(({ text, item, first }) => ({
+		code: "duplicate-role",
+		name: text,
+		location: fieldSite(item, "name"),
+		first: fieldSite(first, "name")
+	})), ...repeats(roles, ({ id }) => id).map(({ text, item, first }) => ({
+		code: "duplicate-role-id",
+		id: text,
+		location: fieldSite(item, "id"),
+		first: fieldSite(first, "id")
+	}))];
+}
+/** Requires unique addresses within a file, and unique pinned ids of members. */
+function noDuplicateMembers({ rawFiles, members, duplicateAddresses }) {
+	return [...(duplicateAddresses.size === 0 ? [] : rawFiles.flatMap((raw) => repeats(raw.members, ({ address }) => address))).map(({ item, first }) => ({
+		code: "duplicate-member",
+		email: item.email ?? "",
+		location: memberLocation(item, "email"),
+		first: memberLocation(first, "email")
+	})), ...repeats(members, ({ id }) => id).flatMap(({ text, item, first }) => item.address === first.address && item.file !== first.file ? [] : [{
+		code: "duplicate-member-id",
+		id: text,
+		location: memberLocation(item, "id"),
+		first: memberLocation(first, "id")
+	}])];
+}
+function fieldSite({ file, path }, field) {
+	return locationOf(file, [...path, field]);
+}
+/** Requires names of roles that do not look like ids. */
+function clearRoleNames({ roles }) {
+	return roles.flatMap(({ name, path }) => name?.startsWith("role_") ? [{
+		code: "role-name-like-id",
+		name,
+		location: {
+			at: "value",
+			path: [...path, "name"]
+		}
+	}] : []);
+}
+/** Requires that a previous name is unique, and not declared unless that role was renamed too. */
+function previousNames$1({ roles }) {
+	const byName = new Map(roles.flatMap((role) => role.name === null ? [] : [[role.name, role]]));
+	const former = roles.flatMap((role) => [...new Set(role.previously)].map((name) => ({
+		role,
+		name
+	})));
+	return [...former.flatMap(({ role, name }) => {
+		const holder = byName.get(name);
+		if (holder === void 0) return [];
+		const kind = name === role.name ? "own" : holder.previously.length === 0 ? "kept" : "swapped";
+		if (kind === "swapped" && !isCircle(name, byName)) return [];
+		const first = fieldSite(holder, "name");
+		return [{
+			code: "previously-declared",
+			name,
+			kind,
+			location: previousNameSite(role, name),
+			first
+		}];
+	}), ...repeats(former, ({ name }) => name).map(({ text, item, first }) => ({
+		code: "duplicate-previously",
+		name: text,
+		location: previousNameSite(item.role, text),
+		first: previousNameSite(first.role, text)
+	}))];
+}
+/** Returns the location of a role's previous name. */
+function previousNameSite({ file, path, fields }, name) {
+	const at = [...path, "previously"];
+	const written = fields["previously"];
+	return locationOf(file, Array.isArray(written) ? [...at, written.indexOf(name)] : at);
+}
+/** Returns true if a chain of previous names leads back to a name. */
+function isCircle(name, byName) {
+	const seen = /* @__PURE__ */ new Set();
+	const open = [name];
+	for (let at = open.pop(); at !== void 0; at = open.pop()) {
+		const { previously } = byName.get(at) ?? { previously: [] };
+		if (previously.includes(name)) return true;
+		open.push(...previously.filter((former) => !seen.has(former)));
+		for (const former of previously) seen.add(former);
+	}
+	return false;
+}
+/** Requires that no entry and no current grant matches `ignore`: a plan could not apply it. */
+function noIgnoredEntries(merchant) {
+	const ignoresRole = openIgnores(merchant, "roles");
+	const ignoresMember = openIgnores(merchant, "members");
+	const renamed = renamedRoles(merchant.roles);
+	return [
+		...merchant.roles.flatMap((role) => {
+			const first = ignoresRole(role.name, role.id);
+			return ignored("role", role.name, first, () => fieldSite(role, "name"));
+		}),
+		...merchant.members.flatMap((member) => {
+			const first = ignoresMember(member.email, member.id);
+			return ignored("member", member.email, first, () => memberLocation(member, "email"));
+		}),
+		...merchant.members.flatMap((member) => member.grants.flatMap((grant) => {
+			const first = [grant.end, member.end].some((end) => (end?.until?.ends ?? Infinity) <= merchant.now) ? null : ignoresRole(renamed.get(grant.role) ?? grant.role, null);
+			return ignored("grant", grant.role, first, () => locationOf(member.file, grantPath(member, grant)));
+		}))
+	];
+}
+function ignored(kind, name, first, location) {
+	return name === null || first === null ? [] : [{
+		code: "ignored-entry",
+		kind,
+		name,
+		location: location(),
+		first
+	}];
+}
+/** Returns a search for the pattern that ignores a name or an id; each text is compared once. */
+function openIgnores(merchant, key) {
+	const patterns = ignoredAt(merchant, key).flatMap(({ value, location }) => typeof value === "string" ? [{
+		value,
+		location
+	}] : []);
+	if (patterns.length === 0 || patterns.length > MAX_PATTERNS) return () => null;
+	const known = /* @__PURE__ */ new Map();
+	const find = (text) => {
+		const answered = known.get(text);
+		if (answered !== void 0) return answered;
+		const location = patterns.find(({ value }) => matchesSimpleGlob(value, text))?.location ?? null;
+		known.set(text, location);
+		return location;
+	};
+	return (name, id) => (name === null ? null : find(name)) ?? (id === null ? null : find(id));
+}
+var MAX_PATTERNS;
+var init_identity = __esmMin((() => {
+	init_text();
+	init_raw_file();
+	init_values();
+	init_rule_context();
+	MAX_PATTERNS = 100;
 }));
 
 // src/config/rules/merchant-rules.ts
@@ -42846,7 +45673,7 @@ function agreeingMembers({ members, rawFiles }) {
 		}];
 	}));
 }
-/** Requires that all grants of a role to a member have the same end. */
+/** Requires that all grants of a role to a member have the same dates. */
 function agreeingGrants({ roles, members, duplicateAddresses }) {
 	const names = rolesByOtherNames(roles);
 	const nameOf = (role) => names.get(role) ?? role;
@@ -42895,7 +45722,7 @@ function conflicts(entries, nameOf) {
 			});
 			return [];
 		}
-		return endOf$1(first.grant) === endOf$1(grant) ? [] : [{
+		return datesOf(first.grant) === datesOf(grant) ? [] : [{
 			code: "conflicting-grant",
 			role,
 			location: grantSite({
@@ -42906,9 +45733,9 @@ function conflicts(entries, nameOf) {
 		}];
 	}));
 }
-/** Returns the end, for comparison; an unreadable one has been reported and conflicts with none. */
-function endOf$1({ end }) {
-	return end?.until?.ends ?? null;
+/** Returns the dates, for comparison; an unreadable one has been reported and conflicts with none. */
+function datesOf({ begin, end }) {
+	return `${begin?.from?.starts ?? ""} ${end?.until?.ends ?? ""}`;
 }
 function grantSite({ member, grant }) {
 	return locationOf(member.file, grantPath(member, grant));
@@ -42980,7 +45807,7 @@ var init_merchant_rules = __esmMin((() => {
 		noDuplicateRoles,
 		noDuplicateMembers,
 		noIgnoredEntries,
-		previousNames,
+		previousNames$1,
 		soundAdjustments,
 		agreeingMembers,
 		agreeingGrants,
@@ -42991,73 +45818,109 @@ var init_merchant_rules = __esmMin((() => {
 		knownRoles,
 		knownProtectedRoles,
 		knownMembers,
+		noLeavers,
 		heldRoles,
 		usualPermissions,
 		possibleHolders
 	];
 	FIELDS = [
 		"id",
+		"from",
 		"until",
+		"suspended",
 		"metadata",
 		"managed"
 	];
-	SETTINGS = keysAt(["sync"]).map((key) => ["sync", key]);
+	SETTINGS = [["environment"], ...keysAt(["sync"]).map((key) => ["sync", key])];
 }));
 
 // src/config/build-desired-state.ts
-/** Combines a merchant's file with its includes into the desired state. */
-function buildDesiredState(main, resolve, judging) {
+/** Combines a merchant's file with its includes into the desired state, under the rules that hold for it. */
+function buildDesiredState(main, resolve, judging, enforcements = []) {
 	const joined = resolveIncludes(main, resolve);
 	const { sources, complete } = joined;
 	const rawFiles = sources.flatMap(({ raw }) => raw === null ? [] : [raw]);
+	const enforced = enforcedFiles(enforcements.filter(({ by }) => by === void 0)).flatMap((one) => one.rawFiles);
 	const merchant = createRuleContext({
 		main: main.file,
 		rawFiles,
+		enforced,
 		complete,
 		now: judging.now
 	});
 	const unjudged = [
 		...missingMerchant(main),
 		...joined.problems,
-		...checkMerchant(merchant)
+		...checkMerchant(merchant),
+		...checkEnforced(merchant, enforcements)
 	];
-	const state = [...unjudged, ...sources.flatMap((source) => source.problems)].some(isError) || !complete ? null : stateOf(joined);
-	const broken = judged$1(state ?? readableState(main, rawFiles), merchant, judging);
+	const state = [...unjudged, ...sources.flatMap((source) => source.problems)].some(isError) || !complete || enforcements.some((one) => one.broken) ? null : stateOf(joined, enforcements);
+	const broken = judged$1(state ?? readableState(main, rawFiles), merchant, enforcements, judging);
 	const problems = [...unjudged, ...broken].map((problem) => problem.location.file === main.file ? problem : {
 		...problem,
 		via: main.file
 	});
+	const bound = enforcedFiles(enforcements).flatMap(({ rules }) => rules.files);
 	return {
 		main,
 		state: broken.some(isError) ? null : state,
 		problems,
-		sources
+		sources,
+		bound
 	};
 }
-function judged$1(declared, merchant, { judge, now }) {
-	const breaches = declared === null ? [] : judge(declared, now);
-	return breaches === null ? [{
+/** Judges declarations by their own policies and checks, and by each of the enforced rules. */
+function judged$1(declared, merchant, enforcements, { judge, now }) {
+	if (declared === null) return [];
+	const own = judge(declared, now);
+	const enforced = rulesFor(merchant.roles, enforcements).map((one) => ({
+		file: one.file,
+		breaches: judge({
+			...declared,
+			policies: one.rules.policies,
+			checks: one.rules.checks,
+			rules: one.rules.files[0]
+		}, now)
+	}));
+	if (own === null || enforced.some(({ breaches }) => breaches === null)) return [{
 		code: "too-much-to-judge",
 		location: {
 			at: "first-key",
 			file: merchant.main,
 			path: []
 		}
-	}] : breachProblems(breaches, merchant);
+	}];
+	const keyOf = ({ code, message }) => JSON.stringify([code, message]);
+	const known = new Set(enforced.flatMap(({ breaches }) => (breaches ?? []).map(keyOf)));
+	return [...breachProblems(own.filter((breach) => !known.has(keyOf(breach))), merchant), ...enforced.flatMap(({ breaches, file }) => enforcedBreaches(breaches ?? [], file, merchant))];
+}
+/** Returns the rules that are enforced on a merchant's file, with the current names of its roles. */
+function rulesFor(roles, enforcements) {
+	const files = enforcedFiles(enforcements);
+	if (files.length === 0) return [];
+	const renamed = renamedRoles(roles);
+	const currentName = (role) => renamed.get(role) ?? role;
+	return files.map((file) => {
+		const { contents, rules } = file;
+		return {
+			file,
+			rules: renamed.size === 0 ? rules : enforcedRules(contents, rules.files, rules.by, currentName)
+		};
+	});
 }
 /** Returns the readable part of files with errors, to judge it too: one mistake must not hide the others. */
 function readableState({ file }, rawFiles) {
 	const contents = rawFiles.map(readableContent);
 	const own = contents.find((content) => content.file === file);
-	return own === void 0 ? null : normalise(own, contents);
+	return own === void 0 ? null : normalise(own, contents, []);
 }
-function stateOf({ main, sources }) {
+function stateOf({ main, sources }, enforcements) {
 	const contents = sources.flatMap(({ file, content }) => content === null ? [] : [{
 		file,
 		content
 	}]);
 	const own = contents.find(({ file }) => file === main.file);
-	return own === void 0 || contents.length < sources.length ? null : normalise(own, contents);
+	return own === void 0 || contents.length < sources.length ? null : normalise(own, contents, enforcements);
 }
 /** Reports a missing merchant code, unless a misspelt key has been reported. */
 function missingMerchant({ file, raw, problems }) {
@@ -43076,10 +45939,10 @@ function missingMerchant({ file, raw, problems }) {
 	}] : [];
 }
 /** Combines a merchant's file and its includes, all without errors, into the desired state. */
-function normalise(main, all) {
-	const { version, merchant, environment, api = {}, include, ...sections } = main.content;
+function normalise(main, all, enforcements) {
+	const { version, merchant, environment: _environment, api = {}, include, ...sections } = main.content;
 	if (merchant === void 0) return null;
-	const { sync, ignore, guards, policies, checks, roles, members, ...rest } = sections;
+	const { sync, ignore, guards, policies, checks, roles, members, leavers: _leavers, ...rest } = sections;
 	const { base_url: baseUrl, key_env: keyEnv, ...restOfApi } = api;
 	const included = joined(all, ({ file, content }) => content.roles?.flatMap((role, index) => role.adjust === void 0 ? [normaliseRole(role, {
 		file,
@@ -43087,24 +45950,27 @@ function normalise(main, all) {
 	})] : []));
 	const renamed = renamedRoles(included ?? []);
 	const currentName = (role) => renamed.get(role) ?? role;
+	const enforced = rulesFor(included ?? [], enforcements).map(({ rules }) => rules);
+	const own = enforcements.filter(({ by }) => by === void 0);
+	const settings = [...all, ...enforcedFiles(own).flatMap(({ contents }) => contents)];
 	const declared = included && adjustRoles(included, main, currentName);
 	return omitUndefined({
 		merchant,
-		environment,
+		environment: all.find(({ content }) => content.environment !== void 0)?.content.environment,
 		baseUrl,
 		keyEnv,
-		sync: normaliseSync(all),
-		ignore: normalisePatterns(all.map(({ content }) => content.ignore)),
+		sync: normaliseSync(settings),
+		ignore: normalisePatterns(settings.map(({ content }) => content.ignore)),
 		guards: normaliseGuards(all, currentName),
 		policies: normalisePolicies(all, currentName),
+		enforced: enforced.length === 0 ? void 0 : enforced,
+		allowed: allowedSections(own),
 		sharedRuleNames: sharedRuleNames(main, all)?.map(currentName),
 		included: all.length > 1 ? all.flatMap(({ file }) => file === main.file ? [] : file) : void 0,
-		checks: all.flatMap(({ file, content }) => (content.checks ?? []).map((check, index) => normaliseCheck(check, {
-			file,
-			path: ["checks", index]
-		}, currentName))),
+		checks: normaliseChecks(all, currentName),
 		roles: declared,
 		members: renamed.size === 0 ? normaliseMembers(all) : normaliseMembers(all)?.map(withCurrentNames),
+		leavers: normaliseLeavers(settings),
 		origin: {
 			file: main.file,
 			path: []
@@ -43117,40 +45983,14 @@ function normalise(main, all) {
 			roles: uniqueGrants(member.roles.map((grant) => ({
 				...grant,
 				role: currentName(grant.role)
-			})))
+			})), member.origin)
 		};
 	}
 }
-function normaliseCheck(check, origin, currentName) {
-	if ("only" in check) {
-		const { can, only, ...rest } = check;
-		return {
-			kind: "only",
-			can,
-			only: unique(only.map((one) => normaliseHolder(one, currentName))),
-			origin
-		};
-	}
-	if ("at_most" in check) {
-		const { can, at_most: atMost, ...rest } = check;
-		return {
-			kind: "at-most",
-			can,
-			atMost,
-			origin
-		};
-	}
-	const { member, cannot, ...rest } = check;
-	return {
-		kind: "cannot",
-		member,
-		cannot: unique(cannot),
-		origin
-	};
-}
-/** Normalises `role: Name` to `role:Name`, with the current name. */
-function normaliseHolder(holder, currentName) {
-	return holder.startsWith("role:") ? `role:${currentName(holder.slice(5).trim())}` : holder;
+/** Returns the sections that every entry allows; undefined if none limits them. */
+function allowedSections(enforcements) {
+	const [first, ...others] = enforcements.flatMap(({ entries }) => entries.flatMap(({ allow }) => allow === null ? [] : [allow.sections]));
+	return first?.filter((section) => others.every((sections) => sections.includes(section)));
 }
 /** Applies the adjustments of a merchant's own file to the roles that it includes. */
 function adjustRoles(roles, { file, content }, currentName) {
@@ -43178,12 +46018,16 @@ function normaliseRole(role, origin) {
 	return omitUndefined({
 		name,
 		id,
-		previously,
+		previously: previousNames(previously),
 		description,
 		permissions: permissions && unique(permissions),
 		metadata: metadata && asMetadata(metadata),
 		origin
 	});
+}
+function previousNames(previously) {
+	const names = typeof previously === "string" ? [previously] : unique(previously ?? []);
+	return names.length === 0 ? void 0 : names;
 }
 /** Combines members by address: roles add up across files, and all other fields agree. */
 function normaliseMembers(all) {
@@ -43202,7 +46046,7 @@ function normaliseMembers(all) {
 	return [...members.values()];
 }
 function joinMembers(first, second) {
-	const roles = first.roles === void 0 && second.roles === void 0 ? {} : { roles: uniqueGrants([...first.roles ?? [], ...second.roles ?? []]) };
+	const roles = first.roles === void 0 && second.roles === void 0 ? {} : { roles: uniqueGrants([first, second].flatMap(locatedGrants), first.origin) };
 	const origin = first.roles === void 0 ? { origin: second.origin } : {};
 	return {
 		...second,
@@ -43212,24 +46056,35 @@ function joinMembers(first, second) {
 	};
 }
 function normaliseMember(member, origin) {
-	const { email, id, roles, until, metadata, managed, ...rest } = member;
+	const { email, id, roles, from, until, suspended, metadata, managed, ...rest } = member;
 	const there = {
 		email,
 		origin
 	};
 	if (id !== void 0) there.id = id;
-	if (roles !== void 0) there.roles = uniqueGrants(roles.map(normaliseGrant));
+	if (roles !== void 0) there.roles = uniqueGrants(roles.map(normaliseGrant), origin);
+	const start = asFrom(from);
+	if (start !== void 0) there.from = start;
 	const end = asUntil(until);
 	if (end !== void 0) there.until = end;
+	if (suspended !== void 0 && suspended !== false) there.suspended = normaliseSuspension(suspended === true ? {} : suspended);
 	if (metadata !== void 0) there.metadata = asMetadata(metadata);
 	if (managed !== void 0) there.managed = normaliseManaged(managed);
 	return there;
 }
 function normaliseGrant(grant) {
 	if (typeof grant === "string") return { role: grant };
-	const { role, until, ...rest } = grant;
+	const { role, from, until, ...rest } = grant;
 	return omitUndefined({
 		role,
+		from: asFrom(from),
+		until: asUntil(until)
+	});
+}
+function normaliseSuspension(suspended) {
+	const { from, until, ...rest } = suspended;
+	return omitUndefined({
+		from: asFrom(from),
 		until: asUntil(until)
 	});
 }
@@ -43239,6 +46094,28 @@ function normaliseManaged(managed) {
 		nickname,
 		passwordEnv
 	});
+}
+/** Combines the leavers of all files; of several entries for one address the earliest counts. */
+function normaliseLeavers(all) {
+	const byAddress = /* @__PURE__ */ new Map();
+	for (const { file, content } of all) for (const [index, { email, from: text, ...rest }] of (content.leavers ?? []).entries()) {
+		const from = asFrom(text);
+		const known = byAddress.get(email.toLowerCase());
+		if (from === void 0 || known !== void 0 && known.from.starts <= from.starts) continue;
+		byAddress.set(email.toLowerCase(), {
+			email,
+			from,
+			origin: {
+				file,
+				path: ["leavers", index]
+			}
+		});
+	}
+	return byAddress.size === 0 ? void 0 : [...byAddress.values()];
+}
+/** Parses a beginning that the schema has accepted. */
+function asFrom(text) {
+	return text === void 0 ? void 0 : parseFrom(text) ?? void 0;
 }
 /** Parses an end that the schema has accepted. */
 function asUntil(text) {
@@ -43256,11 +46133,36 @@ function joined(all, pick) {
 	});
 	return lists.length === 0 ? void 0 : joinLists(lists);
 }
-function uniqueGrants(grants) {
+/** Removes repeated grants of a role from an entry at `entry`; the first one has the locations of all. */
+function uniqueGrants(grants, entry) {
 	if (new Set(grants.map(({ role }) => role)).size === grants.length) return grants;
 	const firsts = /* @__PURE__ */ new Map();
-	for (const grant of grants) if (!firsts.has(grant.role)) firsts.set(grant.role, grant);
+	for (const grant of locatedGrants({
+		roles: grants,
+		origin: entry
+	})) {
+		const first = firsts.get(grant.role);
+		const origins = [...first?.origins ?? [], ...grant.origins ?? []];
+		firsts.set(grant.role, {
+			...first ?? grant,
+			origins
+		});
+	}
 	return [...firsts.values()];
+}
+/** Returns an entry's grants with their locations, which they need where they leave the entry. */
+function locatedGrants({ roles = [], origin }) {
+	return roles.map((grant, index) => grant.origins === void 0 ? {
+		...grant,
+		origins: [{
+			file: origin.file,
+			path: [
+				...origin.path,
+				"roles",
+				index
+			]
+		}]
+	} : grant);
 }
 var init_build_desired_state = __esmMin((() => {
 	init_desired_settings();
@@ -43268,6 +46170,7 @@ var init_build_desired_state = __esmMin((() => {
 	init_raw_file();
 	init_resolve_includes();
 	init_adjustments();
+	init_check_enforced();
 	init_judging();
 	init_merchant_rules();
 	init_rule_context();
@@ -43300,9 +46203,42 @@ var init_problem = __esmMin((() => {}));
 function checkSource(raw, now) {
 	return RULES.flatMap((rule) => rule(raw, now));
 }
-/** Requires that ends are in the future, and that no grant outlives its membership. */
-function futureEnds({ members }, now) {
-	return members.filter(({ end, grants }) => end !== null || grants.some((grant) => grant.end !== null)).flatMap((member) => [...pastEnd(member.end, "membership", now), ...member.grants.flatMap(({ end }) => [...pastEnd(end, "grant", now), ...lateEnd(end, member)])]);
+/** Requires that ends are in the future and after their beginnings, and that no grant outlives its membership. */
+function soundDates({ members }, now) {
+	return members.filter((member) => [member, ...member.grants].some(hasDates) || member.suspended !== null).flatMap((member) => [
+		...pastEnd(member.end, "membership", now),
+		...lateBegin(member, member.end),
+		...member.suspended === null ? [] : [...pastEnd(member.suspended.end, "suspension", now), ...lateBegin(member.suspended, member.suspended.end)],
+		...member.grants.flatMap((grant) => [
+			...pastEnd(grant.end, "grant", now),
+			...lateEnd(grant.end, member),
+			...lateBegin(grant, grant.end),
+			...isLate(grant.begin, grant.end) ? [] : lateBegin(grant, member.end)
+		])
+	]);
+}
+function hasDates({ begin, end }) {
+	return begin !== null || end !== null;
+}
+function isLate(begin, end) {
+	const [from, until] = [begin?.from ?? null, end?.until ?? null];
+	return from !== null && until !== null && from.starts >= until.ends;
+}
+function lateBegin({ begin }, end) {
+	const [from, until] = [begin?.from ?? null, end?.until ?? null];
+	return begin === null || end === null || from === null || until === null || !isLate(begin, end) ? [] : [{
+		code: "from-after-until",
+		from: from.text,
+		until: until.text,
+		location: {
+			at: "value",
+			path: begin.path
+		},
+		first: {
+			at: "value",
+			path: end.path
+		}
+	}];
 }
 function pastEnd(end, what, now) {
 	const until = end?.until ?? null;
@@ -43375,7 +46311,11 @@ function plainMetadata({ roles, members }) {
 }
 /** Requires safe keys in the maps of holders. */
 function plainMaps({ fields }) {
-	return [["guards", "min_holders"], ["policies", "max_holders"]].flatMap(([section = "", key = ""]) => Object.keys(fieldsOf(fieldsOf(fields[section])[key])).flatMap((name) => checkKey(name, [
+	return [
+		["guards", "min_holders"],
+		["policies", "max_holders"],
+		["policies", "require_until"]
+	].flatMap(([section = "", key = ""]) => Object.keys(fieldsOf(fieldsOf(fields[section])[key])).flatMap((name) => checkKey(name, [
 		section,
 		key,
 		name
@@ -43426,7 +46366,7 @@ function checkKey(key, path) {
 	}] : [];
 }
 /** Requires that lists have no duplicates. */
-function noRepeatedEntries({ fields, roles, adjustments }) {
+function noRepeatedEntries({ fields, roles, adjustments, leavers }) {
 	const lists = [
 		...LISTS,
 		...listOf(fieldsOf(fields["policies"])["separate"]).map((_, index) => [
@@ -43468,12 +46408,19 @@ function noRepeatedEntries({ fields, roles, adjustments }) {
 			name: text,
 			...places
 		})),
+		...repeats(leavers, ({ address }) => address).map(({ text, item, first }) => ({
+			code: "duplicate-entry",
+			text,
+			path: ["leavers"],
+			location: value([...item.path, "email"]),
+			first: value([...first.path, "email"])
+		})),
 		...permissionLists.flatMap(({ permissions, path }) => repeatsIn(permissions, path).map(({ text, ...places }) => ({
 			code: "duplicate-permission",
 			permission: text,
 			...places
 		}))),
-		...lists.flatMap((path) => repeatsIn(listOf(valueAt(fields, path)), path).map(({ text, ...places }) => ({
+		...[...lists, ...roles.map(({ path }) => [...path, "previously"])].flatMap((path) => repeatsIn(listOf(valueAt(fields, path)), path).map(({ text, ...places }) => ({
 			code: "duplicate-entry",
 			text,
 			path,
@@ -43481,9 +46428,13 @@ function noRepeatedEntries({ fields, roles, adjustments }) {
 		})))
 	];
 }
-/** Requires that a member lists a role once; grants with different ends are a conflict instead. */
+/** Requires that a member lists a role once; grants with different dates are a conflict instead. */
 function noRepeatedGrants({ members }) {
-	return members.filter(({ repeated }) => repeated).flatMap((member) => repeats(member.grants, ({ role, end }) => JSON.stringify([role, end?.until?.text ?? null])).map(({ item, first }) => ({
+	return members.filter(({ repeated }) => repeated).flatMap((member) => repeats(member.grants, ({ role, begin, end }) => JSON.stringify([
+		role,
+		begin?.from?.text ?? null,
+		end?.until?.text ?? null
+	])).map(({ item, first }) => ({
 		code: "duplicate-member-role",
 		role: item.role,
 		location: value(grantPath(member, item)),
@@ -43491,6 +46442,7 @@ function noRepeatedGrants({ members }) {
 	})));
 }
 function repeatsIn(items, path) {
+	if (new Set(items).size === items.length) return [];
 	const numbered = items.map((item, index) => ({
 		item,
 		index
@@ -43522,7 +46474,7 @@ var init_source_rules = __esmMin((() => {
 		plainMetadata,
 		plainMaps,
 		withinLimits,
-		futureEnds
+		soundDates
 	];
 	LISTS = [
 		["ignore", "roles"],
@@ -43616,25 +46568,40 @@ function checkSchema(value, ofMembers) {
 		},
 		problems: []
 	};
-	const context = {
-		root: value,
-		suggestions: MAX_SUGGESTIONS
-	};
 	return {
 		content: null,
-		problems: withoutEchoes(issues.flatMap((issue) => describe(issue, [], context)))
+		problems: problemsOf(issues, value, merchantSchema)
 	};
+}
+/** Checks a plain value against the schema of a project's file. */
+function checkProject(value) {
+	const { data, error } = projectSchema.safeParse(value);
+	return data === void 0 ? {
+		content: null,
+		problems: problemsOf(error?.issues ?? [], value, projectSchema)
+	} : {
+		content: data,
+		problems: []
+	};
+}
+function problemsOf(issues, root, schema) {
+	const context = {
+		root,
+		schema,
+		suggestions: MAX_SUGGESTIONS
+	};
+	return withoutEchoes(issues.flatMap((issue) => describe(issue, [], context)));
 }
 /** Checks the members of a plain value. */
 function memberIssues(value) {
 	return batchesOf(value).flatMap(batchIssues);
 }
-/** Checks as `memberIssues` does, and calls `pause` after each batch. */
+/** Checks as `memberIssues` does, and calls `pause` between batches. */
 async function memberIssuesPausing(value, pause) {
 	const issues = [];
 	for (const batch of batchesOf(value)) {
+		if (issues.length > 0) await pause();
 		issues.push(batchIssues(batch));
-		await pause();
 	}
 	return issues.flat();
 }
@@ -43762,7 +46729,7 @@ function wrongType(path, wanted, value, root) {
 	};
 }
 function unknownKey(key, path, owner, context) {
-	const known = keysAt(path);
+	const known = keysAt(path, context.schema);
 	const { near, used } = nearOf(key, known, owner, context);
 	const at = [...path, key];
 	return {
@@ -43859,6 +46826,7 @@ var BATCH, MAX_SUGGESTIONS, FORMS, KEYS;
 var init_schema_problems = __esmMin((() => {
 	init_values();
 	init_merchant_schema();
+	init_project_schema();
 	init_synonyms();
 	BATCH = 1e3;
 	MAX_SUGGESTIONS = 2e3;
@@ -44014,7 +46982,8 @@ function released({ file, text, problems, raw }) {
 			fields: { merchant },
 			roles: [],
 			adjustments: [],
-			members: []
+			members: [],
+			leavers: []
 		},
 		includes: [],
 		problems
@@ -44104,6 +47073,301 @@ var init_load_sources = __esmMin((() => {
 	LARGE_FILE = 32e3;
 }));
 
+// src/config/load-project.ts
+/** Loads the projects that files belong to, each once. */
+async function loadProjects(files, access, now) {
+	const roots = unique(files.flatMap((file) => access.placesOf(file).map(({ root }) => root)));
+	const loaded = (await Promise.all(roots.map((root) => loadProject(root, access, now)))).flatMap((project) => project ?? []);
+	return {
+		problems: access.by ? [] : loaded.flatMap(({ problems }) => problems),
+		sources: loaded.flatMap(({ sources }) => sources),
+		enforcementOf: (file, given) => loaded.flatMap((project) => enforcementBy(project, file, given, access))
+	};
+}
+function enforcementBy({ root, file: project, entries, enforceAll, problems }, file, given, { placesOf, matches, by }) {
+	const inRoot = (one) => placesOf(one).flatMap((place) => place.root === root ? place.path : []);
+	const own = inRoot(file);
+	const paths = unique([...own, ...given.flatMap(inRoot)]);
+	if (paths.length === 0) return [];
+	const isBelow = (path, target) => path === target || path.startsWith(`${target}/`);
+	const binding = entries.filter(({ globs }) => globs.some(({ glob, matched }) => paths.some((path) => matches(glob, path)) || matched.some(({ target }) => target && own.some((path) => isBelow(path, target)))));
+	const location = asKey(locationOf(project, ["enforce_all"]));
+	return [{
+		...by && { by },
+		entries: binding,
+		unlisted: enforceAll && binding.length === 0 ? {
+			project,
+			location
+		} : null,
+		broken: by === void 0 && problems.some(isError)
+	}];
+}
+/** Loads the project of a root; `null` if the root has no project's file. */
+async function loadProject(root, access, now) {
+	const names = await access.namesIn(root);
+	if (names.length === 0) return null;
+	const strays = names.filter((name) => name !== PROJECT_FILE);
+	const misnamed = await Promise.all(strays.map((name) => misnamedFile(root, name, access)));
+	const read = names.includes("rolecall.yaml") ? await access.readIn(root, PROJECT_FILE) : null;
+	const none = {
+		root,
+		file: PROJECT_FILE,
+		entries: [],
+		enforceAll: false
+	};
+	if (read === null) return {
+		...none,
+		problems: misnamed.flat(),
+		sources: []
+	};
+	if (!read.ok) return {
+		...none,
+		problems: [...misnamed.flat(), unreadable$1(read)],
+		sources: []
+	};
+	const { file, text } = read;
+	const { content, problems } = analyzeProject(file, text, await parseYaml(text));
+	const enforced = content?.enforce ?? [];
+	const rules = await loadRules(root, file, enforced, access, now);
+	const entries = await Promise.all(enforced.map(async ({ files, allow }, index) => {
+		const at = (...path) => locationOf(file, [
+			"enforce",
+			index,
+			...path
+		]);
+		const globs = files.map(async (glob, number) => ({
+			glob,
+			location: at("files", number),
+			matched: await matchedFiles(root, glob, access)
+		}));
+		return {
+			globs: await Promise.all(globs),
+			rules: rules.files[index]?.rules ?? null,
+			ruleFiles: rules.files[index]?.names ?? [],
+			allow: allow === void 0 ? null : {
+				sections: allow,
+				location: asKey(at("allow"))
+			}
+		};
+	}));
+	return {
+		root,
+		file,
+		entries,
+		enforceAll: content?.enforce_all ?? false,
+		problems: [
+			...misnamed.flat(),
+			...problems,
+			...rules.problems,
+			...access.by ? [] : entries.flatMap(withoutFile),
+			...entries.flatMap((entry, index) => rulesInReach(entry, locationOf(file, [
+				"enforce",
+				index,
+				"rules"
+			]), access))
+		],
+		sources: [{
+			file,
+			text
+		}, ...rules.sources]
+	};
+}
+function withoutFile({ globs }) {
+	return globs.flatMap(({ glob, location, matched }) => matched.length > 0 ? [] : [{
+		code: "glob-without-file",
+		glob,
+		location
+	}]);
+}
+/** Returns the location of the key of a value. */
+function asKey(location) {
+	return {
+		...location,
+		at: "key"
+	};
+}
+async function misnamedFile(root, name, { readIn }) {
+	const read = await readIn(root, name);
+	return [{
+		code: "project-file-name",
+		name,
+		location: {
+			at: "file",
+			file: read.ok ? read.file : name
+		}
+	}];
+}
+function unreadable$1({ reason }) {
+	const location = {
+		at: "file",
+		file: PROJECT_FILE
+	};
+	return reason === "too-large" ? {
+		code: "file-too-large",
+		limit: 0,
+		location
+	} : {
+		code: `file-${reason}`,
+		name: PROJECT_FILE,
+		location
+	};
+}
+/** Checks a parsed project's file by itself. */
+function analyzeProject(file, text, { value, readable, problems: faults }) {
+	const checked = readable ? checkProject(value) : {
+		content: null,
+		problems: []
+	};
+	const problems = [
+		...keyProblems(text, value),
+		...faults,
+		...checked.problems
+	];
+	return {
+		content: checked.content,
+		problems: problems.map((problem) => inFile(file, problem))
+	};
+}
+/** Returns the files and links below the literal beginning of a glob that it matches. */
+async function matchedFiles(root, glob, { listIn, matches }) {
+	const parts = glob.split("/");
+	const plain = parts.findIndex((part) => /[*?[\]{}()!+@|]/.test(part));
+	return (await listIn(root, parts.slice(0, plain === -1 ? -1 : plain).join("/"))).filter(({ path, target }) => matches(glob, path) || target && matches(glob, `${path}/a.yaml`));
+}
+/** Loads the rules of a project's entries, each file once. */
+async function loadRules(root, project, entries, access, now) {
+	const locations = /* @__PURE__ */ new Map();
+	for (const [index, { rules }] of entries.entries()) if (rules !== void 0 && !locations.has(rules)) locations.set(rules, locationOf(project, [
+		"enforce",
+		index,
+		"rules"
+	]));
+	const names = /* @__PURE__ */ new Map();
+	const read = async (path, from) => {
+		const result = await (from === null ? access.readIn(root, path) : access.read(path, from));
+		if (from !== null || !result.ok) return result;
+		names.set(path, result.file);
+		return isYamlName(result.file) ? result : {
+			ok: false,
+			reason: "not-a-file"
+		};
+	};
+	const library = await loadSources([...locations.keys()], read, now, void 0, async () => void 0);
+	const built = new Map(library.roots.map((source) => {
+		const graph = resolveIncludes(source, library.resolve);
+		const problems = rulesProblems(graph, now);
+		const rules = [...problems, ...graph.sources.flatMap((one) => one.problems)].some(isError) ? null : rulesOf(graph, access.by);
+		return [source.file, {
+			problems,
+			rules,
+			names: graph.sources.map(({ file }) => file)
+		}];
+	}));
+	return {
+		files: entries.map(({ rules }) => built.get(names.get(rules ?? "") ?? "") ?? null),
+		problems: [
+			...library.failures.map((failure) => failedRules(failure, locations)),
+			...library.sources.flatMap(({ problems }) => problems),
+			...[...built.values()].flatMap(({ problems }) => problems)
+		],
+		sources: library.sources.map(({ file, text }) => ({
+			file,
+			text
+		}))
+	};
+}
+function failedRules({ code, name, limit, location: included }, locations) {
+	const location = included ?? locations.get(name) ?? {
+		at: "file",
+		file: name
+	};
+	return code === "file-too-large" ? {
+		code,
+		limit,
+		location
+	} : {
+		code,
+		name,
+		location
+	};
+}
+/** Returns the problems of a file of rules with its includes, besides those of each file. */
+function rulesProblems({ main, sources, complete, problems }, now) {
+	const rawFiles = sources.flatMap(({ raw }) => raw ?? []);
+	const context = createRuleContext({
+		main: main.file,
+		rawFiles,
+		complete,
+		now
+	});
+	return [
+		...problems.filter(({ code }) => code !== "include-identity"),
+		...rawFiles.flatMap(({ file, fields }) => Object.keys(fields).flatMap((key) => {
+			return RULE_KEYS.has(key) ? [] : [{
+				code: "rules-section",
+				key,
+				location: asKey(locationOf(file, [key]))
+			}];
+		})),
+		...checkMerchant(context).filter(({ code }) => BETWEEN_RULES.has(code))
+	];
+}
+function rulesOf({ main, sources, complete }, by) {
+	const contents = sources.flatMap(({ file, content }) => content === null ? [] : [{
+		file,
+		content
+	}]);
+	if (!complete || contents.length < sources.length) return null;
+	const others = sources.flatMap(({ file }) => file === main.file ? [] : file);
+	const files = [main.file, ...others];
+	return {
+		rawFiles: sources.flatMap(({ raw }) => raw ?? []),
+		contents,
+		rules: enforcedRules(contents, files, by)
+	};
+}
+/** Reports rules that the files which they bind could change. */
+function rulesInReach({ globs, ruleFiles }, location, { placesOf, matches, by }) {
+	if (by) return [];
+	return ruleFiles.flatMap((name) => {
+		const paths = placesOf(name).map(({ path }) => path);
+		const hit = globs.find(({ glob }) => paths.some((path) => matches(glob, path)));
+		return hit === void 0 ? [] : [{
+			code: "rules-in-reach",
+			name,
+			glob: hit.glob,
+			location
+		}];
+	});
+}
+var RULE_KEYS, BETWEEN_RULES;
+var init_load_project = __esmMin((() => {
+	init_desired_settings();
+	init_problem();
+	init_rule_table();
+	init_secrets();
+	init_load_sources();
+	init_raw_file();
+	init_resolve_includes();
+	init_merchant_rules();
+	init_rule_context();
+	init_project_schema();
+	init_schema_problems();
+	init_text_schemas();
+	init_values();
+	RULE_KEYS = /* @__PURE__ */ new Set([
+		"version",
+		"include",
+		...RULE_SECTIONS
+	]);
+	BETWEEN_RULES = /* @__PURE__ */ new Set([
+		"conflicting-setting",
+		"holders-contradiction",
+		"leaver-listed",
+		"looser-setting"
+	]);
+}));
+
 // src/config/messages/message-phrases.ts
 /** Types the message of a format code. */
 function formatMessages(words) {
@@ -44147,7 +47411,7 @@ function subject(path) {
 	const key = path.at(-1);
 	if (key === void 0) return "The file";
 	const list = path.at(-2);
-	if (typeof key === "string") return list === "min_holders" || list === "max_holders" ? `${quote(key)} under ${quote(list)}` : quote(key);
+	if (typeof key === "string") return list === "min_holders" || list === "max_holders" || list === "require_until" ? `${quote(key)} under ${quote(list)}` : quote(key);
 	return typeof list === "number" ? `An entry of ${quote(path.at(-3))}` : `An entry of ${quote(list)}`;
 }
 var KINDS, EXAMPLES, MAX_QUOTED, ENTRIES;
@@ -44169,7 +47433,9 @@ var init_message_phrases = __esmMin((() => {
 		email: "ada@example.com",
 		key_env: "RETAIL_API_KEY",
 		password_env: "TILL_7_PASSWORD",
+		from: "2027-01-15",
 		can: "refunds_create",
+		files: "[access/franchise/**]",
 		only: "[ada@example.com]",
 		at_most: "2",
 		member: "bob@example.com",
@@ -44179,6 +47445,7 @@ var init_message_phrases = __esmMin((() => {
 	ENTRIES = {
 		roles: "a role",
 		members: "a member",
+		leavers: "a leaver",
 		checks: "a check"
 	};
 }));
@@ -44195,9 +47462,10 @@ function shortened$1(chain) {
 function unknownRoleHint(near) {
 	return near === null ? "Add it to \"roles\". A predefined role is named by its id, such as role_employee." : didYouMean(near);
 }
-var ENTRY_MESSAGES, MAX_CHAIN, PREVIOUSLY, judged, POLICY_MESSAGES;
+var ENTRY_MESSAGES, PAST, MAX_NAMED$6, MAX_CHAIN, PREVIOUSLY, judged, POLICY_MESSAGES, PROJECT_MESSAGES;
 var init_entry_messages = __esmMin((() => {
 	init_text();
+	init_project_schema();
 	init_message_phrases();
 	ENTRY_MESSAGES = {
 		"duplicate-include": ({ name }, first) => ({
@@ -44220,10 +47488,6 @@ var init_entry_messages = __esmMin((() => {
 			message: "The files that this file includes were not loaded.",
 			hint: "Use loadMerchants or the command line, which load included files as well."
 		}),
-		"include-overrides": () => ({
-			message: "A file that others include cannot have \"overrides\": an override is for one plan of one merchant.",
-			hint: "Move it to the file that has the merchant code."
-		}),
 		"conflicting-member": ({ email, field }, first) => field === "roles" ? {
 			message: `The member ${quote(email)} has no roles here, but has some at ${first}.`,
 			hint: "Roles of a member are combined across files. Remove \"roles:\" here, or remove the roles there."
@@ -44232,7 +47496,7 @@ var init_entry_messages = __esmMin((() => {
 			hint: "Only roles of a member are combined across files; everything else must agree. Set it in one file only."
 		},
 		"conflicting-setting": ({ path }, first) => ({
-			message: `${quote(path.at(-1))} under ${quote(path.at(-2))} has a different value at ${first}.`,
+			message: `${path.map(quote).reverse().join(" under ")} has a different value at ${first}.`,
 			hint: path.at(-1) === "max_removals" ? "Of two counts, or of two shares, the stricter one counts; a count and a share cannot be compared. Write both in one way." : "Settings must agree across files. Set it in one file only."
 		}),
 		"looser-setting": ({ path, value, limit, stricter }, first) => ({
@@ -44273,7 +47537,7 @@ var init_entry_messages = __esmMin((() => {
 			hint: "Add \"permissions\" to the role, or remove the adjustment."
 		}),
 		"conflicting-grant": ({ role }, first) => ({
-			message: `The member has the role ${quote(role)} with a different end at ${first}.`,
+			message: `The member has the role ${quote(role)} with other dates at ${first}.`,
 			hint: "Keep the correct one."
 		}),
 		"duplicate-entry": ({ text, path }, first) => ({
@@ -44325,10 +47589,16 @@ var init_entry_messages = __esmMin((() => {
 			message: what === "roles" ? `The member has ${count} roles; the service accepts at most ${limit}.` : `The ${what} has ${count} characters; the service accepts at most ${limit}.`,
 			hint: "The service is likely to reject it."
 		}),
-		"unheld-role": ({ name }) => ({
-			message: `Nobody holds the role ${quote(name)}.`,
-			hint: "Grant it to someone, or remove it."
-		}),
+		"unheld-role": ({ names }) => {
+			const [first = "", ...others] = names.slice(0, MAX_NAMED$6).map((name) => quote(name));
+			return others.length === 0 ? {
+				message: `Nobody holds the role ${first}.`,
+				hint: "Grant it to someone, or remove it."
+			} : {
+				message: `Nobody holds ${names.length} roles of this file: ${[first, ...others].join(", ")}${names.length > MAX_NAMED$6 ? `, and ${names.length - MAX_NAMED$6} more` : ""}.`,
+				hint: "Grant them to someone, or remove them."
+			};
+		},
 		"previous-role-name": ({ role, name, places: { length } }) => ({
 			message: `The role ${quote(role)} is now called ${quote(name)}${length > 1 ? `; this file has the old name ${length} times` : ""}.`,
 			hint: `Write ${quote(name)}, or run "rolecall fmt --fix": the old name stops working when "previously" is removed.`
@@ -44340,6 +47610,10 @@ var init_entry_messages = __esmMin((() => {
 		"unknown-shared-role": ({ role, near, open }) => ({
 			message: open ? `No merchant that includes this file declares a role called ${quote(role)}, so this rule has an effect only where such a role is live.` : `None of the given merchants that include this file has a role called ${quote(role)}, so this rule has no effect on them.`,
 			hint: near === null ? "Check the name, or validate all merchants together." : didYouMean(near)
+		}),
+		"leaver-listed": ({ email, from }, first) => ({
+			message: `${email} left on ${from}, according to ${first}.`,
+			hint: "Remove it here."
 		}),
 		"unknown-protected-role": ({ role, near }) => ({
 			message: `No declared role is called ${quote(role)}, so this protects at most a live role that no file lists.`,
@@ -44353,11 +47627,27 @@ var init_entry_messages = __esmMin((() => {
 			message: `The role ends at ${until}, after the membership, which ends at ${membership} (${first}).`,
 			hint: "Remove the end of the role, or correct one of the two."
 		}),
-		"until-past": ({ until, what }) => ({
-			message: what === "grant" ? `This grant has ended: ${until} is in the past. It is treated as absent.` : `This membership has ended: ${until} is in the past. The member is treated as absent.`,
-			hint: what === "grant" ? "Remove the entry, or set an end in the future." : "Remove the entry once an apply has removed the member, or set an end in the future."
+		"from-after-until": ({ from, until }, first) => ({
+			message: `This begins at ${from}, and ends at ${until} (${first}), so it is never in force.`,
+			hint: "Correct one of the two."
+		}),
+		"until-past": ({ until, what }) => PAST[what](until)
+	};
+	PAST = {
+		grant: (until) => ({
+			message: `This grant has ended: ${until} is in the past. It is treated as absent.`,
+			hint: "Remove the entry, or set an end in the future."
+		}),
+		membership: (until) => ({
+			message: `This membership has ended: ${until} is in the past. The member is treated as absent.`,
+			hint: "Remove the entry once an apply has removed the member, or set an end in the future."
+		}),
+		suspension: (until) => ({
+			message: `This suspension has ended: ${until} is in the past. The roles are back.`,
+			hint: "Remove \"suspended\" once an apply has given the roles back, or set an end in the future."
 		})
 	};
+	MAX_NAMED$6 = 5;
 	MAX_CHAIN = 6;
 	PREVIOUSLY = {
 		own: (name) => ({
@@ -44385,6 +47675,7 @@ var init_entry_messages = __esmMin((() => {
 		"policy-forbidden-permission": judged,
 		"policy-max-holders": judged,
 		"policy-require-until": judged,
+		"policy-until-limit": judged,
 		"policy-separate": judged,
 		"holders-contradiction": ({ role, min, max }, first) => ({
 			message: `${quote(role)} may have at most ${counted(max, "holder")}, but must keep ${min} (${first}).`,
@@ -44393,6 +47684,36 @@ var init_entry_messages = __esmMin((() => {
 		"too-much-to-judge": () => ({
 			message: "Evaluating the policies and checks would take too long: there are too many roles, members and rules.",
 			hint: "Use fewer checks, and fewer sets under \"separate\"."
+		})
+	};
+	PROJECT_MESSAGES = {
+		"project-file-name": ({ name }) => ({
+			message: `${quote(name)} would not be read: the project's file is named "rolecall.yaml".`,
+			hint: "Rename it, or remove it."
+		}),
+		"rules-section": ({ key }) => ({
+			message: `A file with enforced rules cannot have ${quote(key)}.`,
+			hint: `It may have ${listed(RULE_SECTIONS.map((section) => quote(section)), "and")}, and include files that have them.`
+		}),
+		"rules-in-reach": ({ name, glob }) => ({
+			message: `${quote(name)} is one of the files that these rules bind: ${quote(glob)} matches it.`,
+			hint: "Whoever may change those files could change the rules. Move the rules to a folder that no glob of this entry matches."
+		}),
+		"glob-without-file": ({ glob }) => ({
+			message: `${quote(glob)} matches no YAML file, so nothing is enforced by it.`,
+			hint: "Paths are relative to the project's root. Correct the glob, or remove it."
+		}),
+		"file-not-enforced": ({ project }) => ({
+			message: `No glob of ${project} matches this file.`,
+			hint: "With \"enforce_all: true\", every merchant's file is under an entry of \"enforce\". An entry may have \"files\" alone."
+		}),
+		"section-not-allowed": ({ key, allowed }) => ({
+			message: `This file must not have ${quote(key)}.`,
+			hint: allowed.length === 0 ? "Nothing is allowed but \"version\", \"merchant\" and \"environment\"." : `Allowed here: ${allowed.join(", ")}.`
+		}),
+		"enforced-setting": ({ path, value }) => ({
+			message: `${path.map(quote).reverse().join(" under ")} differs from the rules that hold for this file, which say ${JSON.stringify(value)}.`,
+			hint: "Remove it here: the rules hold without it."
 		})
 	};
 }));
@@ -44580,6 +47901,7 @@ function waysOut(path, [wanted]) {
 	const key = path.at(-1);
 	if (typeof key === "number") return "Fill the entry in, or remove it.";
 	if (path.length === 1 && (key === "roles" || key === "members")) return `Write [] for none; remove the key to leave ${key} unmanaged.`;
+	if (key === "suspended") return "Write { until: 2027-03-01 }, or true until further notice; remove the key for neither.";
 	const bare = wanted === "list" ? "[]" : wanted === "mapping" ? "{}" : null;
 	if (path.length === 3 && (section === "roles" || section === "members") && field !== "managed" && bare !== null) return `Write ${bare} for none; remove the key to keep the live value.`;
 	return key === "description" ? "Write \"\" to clear it; remove the key to keep the live value." : "Fill it in, or remove the key.";
@@ -44612,11 +47934,13 @@ function booleanHint(value) {
 function scalarHint(path, value) {
 	const key = String(path.at(-1));
 	if (key.endsWith("_env")) return "Name an environment variable; never write the secret itself.";
-	if (key === "until") return "Write a whole date, such as 2027-01-31.";
+	if (key === "until" || key === "from") return "Write a whole date, such as 2027-01-31.";
+	if (path.at(-2) === "require_until" && typeof value === "number") return `Write a period, such as ${Math.abs(Math.trunc(value)) || 30}d.`;
 	return typeof value === "number" ? "YAML reads this as a number. Put it in quotes to make it text." : "Put it in quotes to make it text.";
 }
 /** Returns a hint on the form of an address, or the address inside the value. */
 function addressIn(value) {
+	if (String(value).includes("*")) return "A pattern stands for nobody here: write each address.";
 	const inside = /<([^<>]+)>/.exec(String(value))?.[1];
 	return inside === void 0 ? "It has one @ and a domain, such as ada@example.com." : `Write the address alone: ${inside}`;
 }
@@ -44641,7 +47965,7 @@ function untilHint(text) {
 		default: return "Write a date such as 2027-01-31, or a timestamp with a time zone, such as 2027-01-31T18:00:00Z.";
 	}
 }
-var SETS, INCLUDE_HINTS, FIRST_KEYS;
+var SETS, INCLUDE_HINTS, GLOB_HINTS, FIRST_KEYS;
 var init_shape_hints = __esmMin((() => {
 	init_text_schemas();
 	init_values();
@@ -44653,9 +47977,18 @@ var init_shape_hints = __esmMin((() => {
 		pattern: "List each file by its path: patterns are not supported.",
 		ending: "Only YAML files can be included; their names end in .yaml or .yml."
 	};
+	GLOB_HINTS = {
+		absolute: "Write it relative to the project's root, such as access/franchise/**.",
+		backslash: "Separate folders by \"/\", which works everywhere.",
+		empty: "For example: access/franchise/**",
+		long: "Match folders by ** instead of listing what is in them.",
+		negated: "A glob says what rules hold for; it cannot leave files out.",
+		parent: "Write the path from the project's root, without \".\", \"..\" and empty parts."
+	};
 	FIRST_KEYS = {
 		roles: "name: ",
 		members: "email: ",
+		leavers: "email: ",
 		checks: "can: "
 	};
 }));
@@ -44711,6 +48044,10 @@ var init_shape_messages = __esmMin((() => {
 			message: `${subject(path)} must be the name of an environment variable.`,
 			hint: `Letters, digits and underscores, such as ${EXAMPLES[String(path.at(-1))] ?? "MY_VARIABLE"}; never the secret itself.`
 		})),
+		"bad-glob": formatMessages(({ value }) => ({
+			message: `${quote(value)} is not a glob over files of the project.`,
+			hint: GLOB_HINTS[globMistake(String(value)) ?? "empty"]
+		})),
 		"bad-include": formatMessages(({ value }) => ({
 			message: `${quote(value)} cannot be included.`,
 			hint: INCLUDE_HINTS[includeMistake(String(value)) ?? "ending"]
@@ -44727,9 +48064,9 @@ var init_shape_messages = __esmMin((() => {
 			message: `${quote(value)} is not an override.`,
 			hint: "Copy it from the plan, where it looks like max-removals=5@35e43f876462: a guard, a value, and the first 12 or more characters of the plan's fingerprint."
 		})),
-		"bad-period": formatMessages(({ value }) => ({
-			message: `"for" must be a period such as 30d, not ${asWritten(value)}.`,
-			hint: "A whole number of weeks (w), days (d) or hours (h); to renew without limit, write reinvite: true."
+		"bad-period": formatMessages(({ path, value }) => ({
+			message: `${subject(path)} must be a period such as 30d, not ${asWritten(value)}.`,
+			hint: `A whole number of weeks (w), days (d) or hours (h)${path.at(-1) === "for" ? "; to renew without limit, write reinvite: true" : ""}.`
 		})),
 		"bad-removal-limit": formatMessages(({ value }) => ({
 			message: `"max_removals" must be a percentage such as 25%, or a whole number, not ${asWritten(value)}.`,
@@ -44739,8 +48076,8 @@ var init_shape_messages = __esmMin((() => {
 			message: `${quote(value)} is not the id of a role.`,
 			hint: "It begins with \"role_\". Leave the key out to find the role by its name."
 		})),
-		"bad-until": formatMessages(({ value }) => ({
-			message: `"until" must be a date, or a timestamp with a time zone, not ${quote(value)}.`,
+		"bad-until": formatMessages(({ path, value }) => ({
+			message: `${subject(path)} must be a date, or a timestamp with a time zone, not ${quote(value)}.`,
 			hint: untilHint(String(value))
 		})),
 		"blank-text": formatMessages(({ path }) => ({
@@ -44750,6 +48087,10 @@ var init_shape_messages = __esmMin((() => {
 		"control-character": formatMessages(({ path }) => ({
 			message: `${subject(path)} contains a line break or an invisible control character.`,
 			hint: "Remove it: the text must be on one line."
+		})),
+		"no-globs": formatMessages(({ value }) => ({
+			message: `An entry needs 1 to ${100} globs under "files", and has ${sizeOf(value)}.`,
+			hint: "For example: files: [access/franchise/**]"
 		})),
 		"too-few-roles": formatMessages(() => ({
 			message: "A set under \"separate\" needs at least two roles.",
@@ -44796,6 +48137,8 @@ var init_shape_messages = __esmMin((() => {
 
 // src/config/diagnostics/to-diagnostics.ts
 var to_diagnostics_exports = /* @__PURE__ */ __exportAll({
+	byPlace: () => byPlace,
+	findingDiagnostics: () => findingDiagnostics,
 	messageOf: () => messageOf$1,
 	renderFrame: () => renderFrame,
 	toDiagnostics: () => toDiagnostics
@@ -44814,7 +48157,7 @@ function toDiagnostics(texts, problems) {
 	return [...byFile].flatMap(([file, ofFile]) => limit(ofFile, file).map((problem) => {
 		const map = mapOf(file);
 		const span = problem.location.at === "file" ? null : map.span(problem.location);
-		const { message, hint } = messageOf$1(problem, problem.first === void 0 ? "" : whereIs(problem.first.file, file, problem.first, mapOf));
+		const { message, hint } = messageOf$1(problem, problem.first === void 0 ? "" : whereIs(problem.first.file, file, problem.first, mapOf), problem.rule && placeIn(problem.rule, mapOf));
 		return {
 			code: problem.code,
 			severity: severityOf(problem.code),
@@ -44826,6 +48169,26 @@ function toDiagnostics(texts, problems) {
 			...span === null || map.empty ? {} : { frame: renderFrame(map.positions, span) }
 		};
 	})).toSorted(byPlace).filter((each, index, all) => !sameDiagnostic(each, all[index - 1]));
+}
+/** Converts findings to warnings, sorted by location; `texts` has the files by name. */
+function findingDiagnostics(texts, findings) {
+	const maps = /* @__PURE__ */ new Map();
+	return findings.map(({ code, message, hint, location }) => {
+		const { file } = location;
+		const map = maps.get(file) ?? openFile(texts.get(file) ?? "", []);
+		maps.set(file, map);
+		const span = map.span(location);
+		const frame = map.empty ? {} : { frame: renderFrame(map.positions, span) };
+		return {
+			code,
+			severity: "warning",
+			message: clean(message),
+			hint: clean(hint),
+			file,
+			span,
+			...frame
+		};
+	}).toSorted(byPlace);
 }
 /** Compares two neighbours, which are equal if an alias repeats a value. */
 function sameDiagnostic(a, b) {
@@ -44868,6 +48231,12 @@ function whereIs(file, from, location, mapOf) {
 	const { line } = mapOf(file).span(location);
 	return file === from ? `line ${line}` : `${file}:${line}`;
 }
+/** Names a location by its file, line and column. */
+function placeIn({ file, ...location }, mapOf) {
+	if (location.at === "file") return file;
+	const { line, column } = mapOf(file).span(location);
+	return `${file}:${line}:${column}`;
+}
 function compare(a, b) {
 	return a < b ? -1 : Number(a > b);
 }
@@ -44889,10 +48258,14 @@ function limit(problems, file) {
 		}
 	}];
 }
-/** Returns the message of a problem, not yet escaped; `first` is the location of the first occurrence. */
-function messageOf$1({ via, ...problem }, first) {
+/**
+* Returns the message of a problem, not yet escaped; `first` is the location of the first occurrence, `rule` that of the
+* enforced rule.
+*/
+function messageOf$1({ via, ...problem }, first, rule) {
 	const words = MESSAGES[problem.code];
-	const { message, hint } = words(problem, first);
+	const { message: plain, hint } = words(problem, first);
+	const message = rule === void 0 ? plain : `${plain} Enforced by ${rule}.`;
 	const included = via === void 0 ? [] : [`Seen from ${via}, which includes this file.`];
 	const hints = [...hint === void 0 ? [] : [hint], ...included];
 	return hints.length === 0 ? { message } : {
@@ -44985,7 +48358,8 @@ var init_to_diagnostics = __esmMin((() => {
 		...YAML_MESSAGES,
 		...SHAPE_MESSAGES,
 		...ENTRY_MESSAGES,
-		...POLICY_MESSAGES
+		...POLICY_MESSAGES,
+		...PROJECT_MESSAGES
 	};
 	LINES_BEFORE = 2;
 	LINES_AFTER = 1;
@@ -45000,14 +48374,25 @@ var init_to_diagnostics = __esmMin((() => {
 
 // src/config/load-merchants.ts
 /** Reads merchants' files with their includes, each file once; never throws for an invalid one. */
-async function loadMerchants(files, read, { now, judge, wholeProject = false, selected = [], hooks }) {
+async function loadMerchants(paths, read, { now, judge, wholeProject = false, selected = [], projects: accesses = [], hooks }) {
+	const isProject = (path) => accesses.some(({ placesOf }) => placesOf(path).some((place) => isProjectFile(place.path)));
+	const files = paths.filter((path) => !isProject(path));
+	const projects = await Promise.all(accesses.map((access) => loadProjects(files, access, now)));
+	const ofProjects = new Set(projects.flatMap(({ sources, problems }) => [...sources.map(({ file }) => file), ...problems.map(({ location }) => location.file)]));
+	const given = /* @__PURE__ */ new Map();
+	const readGiven = async (path, from) => {
+		const result = await read(path, from);
+		if (from === null && result.ok) given.set(result.file, [...given.get(result.file) ?? [], path]);
+		return result;
+	};
+	const enforcementsOf = ({ file }) => projects.flatMap((one) => one.enforcementOf(file, given.get(file) ?? []));
 	const built = /* @__PURE__ */ new Map();
 	const declared = /* @__PURE__ */ new Set();
-	const library = await loadSources(files, read, now, hooks, async (source, resolve) => {
+	const library = await loadSources(files, readGiven, now, hooks, async (source, resolve) => {
 		const one = buildDesiredState(source, resolve, {
 			now,
 			judge
-		});
+		}, enforcementsOf(source));
 		const main = released(source);
 		const isFirst = one.state !== null && !declared.has(one.state.merchant);
 		if (one.state !== null) declared.add(one.state.merchant);
@@ -45019,7 +48404,7 @@ async function loadMerchants(files, read, { now, judge, wholeProject = false, se
 			sources: one.sources.map((each) => each === source ? main : each)
 		});
 	});
-	const assembled = buildRest(library, built, {
+	const assembled = buildRest(library, built, ofProjects, {
 		now,
 		judge
 	});
@@ -45035,23 +48420,25 @@ async function loadMerchants(files, read, { now, judge, wholeProject = false, se
 	const mistaken = new Set(shared.flatMap(({ location, code }) => code === "unknown-role" ? location.file : []));
 	const all = [
 		...library.failures.map(unreadable),
-		...library.sources.flatMap((source) => source.problems),
+		...projects.flatMap(({ problems }) => problems),
+		...library.sources.flatMap((source) => ofProjects.has(source.file) ? [] : source.problems),
 		...assembled.flatMap((one) => one.problems.filter(({ code }) => code !== "unknown-shared-role")),
 		...shared,
 		...duplicates
 	];
-	const problems = withoutRepeats(selected.length === 0 ? all : all.filter(concerns(new Set(selected), assembled)));
-	const texts = new Map(library.sources.map(({ file, text }) => [file, text]));
+	const problems = withoutRepeats(selected.length === 0 ? all : all.filter(concerns(new Set(selected), assembled, ofProjects)));
+	const sources = [...library.sources, ...projects.flatMap((one) => one.sources)];
+	const texts = new Map(sources.map(({ file, text }) => [file, text]));
 	return {
-		merchants: [...assembled.map(({ main: { file }, state, sources }) => ({
+		merchants: [...assembled.map(({ main: { file }, state, sources, bound }) => ({
 			file,
-			state: state === null || again.has(file) || sources.some((source) => mistaken.has(source.file)) ? null : withRolesElsewhere(state, elsewhere.get(file))
+			state: state === null || again.has(file) || [...sources.map((one) => one.file), ...bound].some((one) => mistaken.has(one)) ? null : withRolesElsewhere(state, elsewhere.get(file))
 		})), ...library.failures.flatMap(({ location, name }) => location === null ? [{
 			file: name,
 			state: null
 		}] : [])],
 		diagnostics: problems.length === 0 ? [] : (await Promise.resolve().then(() => (init_to_diagnostics(), to_diagnostics_exports))).toDiagnostics(texts, problems),
-		sources: library.sources.map(({ file, text }) => ({
+		sources: [...texts].map(([file, text]) => ({
 			file,
 			text
 		})),
@@ -45099,9 +48486,10 @@ function includingMerchants$1(assembled) {
 }
 /**
 * Adds the root files that declare no merchant: those that no other file includes, and of files that only include one
-* another, the first.
+* another, the first; without the files of projects.
 */
-function buildRest({ roots, included, resolve }, built, judging) {
+function buildRest({ roots: given, included, resolve }, built, ofProjects, judging) {
+	const roots = given.filter(({ file }) => !ofProjects.has(file) || built.has(file));
 	const alone = roots.flatMap((source) => {
 		return built.get(source.file) ?? (included.has(source.file) ? [] : buildDesiredState(source, resolve, judging));
 	});
@@ -45129,7 +48517,7 @@ function sharedReports(assembled) {
 	}
 	return [...reports.values()].map((all) => {
 		const file = all[0]?.location.file;
-		const including = assembled.filter(({ sources }) => sources.some((source) => source.file === file));
+		const including = assembled.filter(({ sources, bound }) => sources.some((source) => source.file === file) || file !== void 0 && bound.includes(file));
 		return {
 			all,
 			elsewhere: all.length < including.length
@@ -45176,7 +48564,7 @@ function knownElsewhere(reports) {
 * Returns a test whether a problem concerns the selected merchants: it is in one of their files. Where no file has the
 * code of one of them, a file that cannot be read could be its.
 */
-function concerns(selected, assembled) {
+function concerns(selected, assembled, ofProjects) {
 	const codeOf = ({ main }) => textOf$3(main.raw?.fields["merchant"]);
 	const chosen = assembled.filter((one) => selected.has(codeOf(one) ?? ""));
 	const isMissing = new Set(chosen.map(codeOf)).size < selected.size;
@@ -45184,7 +48572,7 @@ function concerns(selected, assembled) {
 	const mains = new Set(chosen.map(({ main }) => main.file));
 	const files = filesOf(chosen);
 	const knownFiles = filesOf(assembled.filter((one) => codeOf(one) !== null));
-	return ({ via, location: { file } }) => (via === void 0 ? files.has(file) : mains.has(via)) || isMissing && !knownFiles.has(via ?? file);
+	return ({ via, location: { file } }) => via === void 0 && ofProjects.has(file) || (via === void 0 ? files.has(file) : mains.has(via)) || isMissing && !knownFiles.has(via ?? file);
 }
 function unreadable({ code, name, limit, location: included }) {
 	const location = included ?? {
@@ -45224,9 +48612,184 @@ function duplicateMerchants(files) {
 }
 var init_load_merchants = __esmMin((() => {
 	init_build_desired_state();
+	init_load_project();
 	init_load_sources();
 	init_raw_file();
+	init_project_schema();
 	init_values();
+}));
+
+// src/cli/files/project-access.ts
+/** Returns the access to the projects that files of the working tree belong to; none if there is no project's file. */
+async function projectAccess(files, cwd) {
+	const placesOf = placeFinder(cwd);
+	if ([...new Set(files.flatMap((file) => placesOf(file).map(({ root }) => root)))].every((root) => projectNames(root).length === 0)) return [];
+	return [await workingProjects(placesOf, cwd)];
+}
+async function workingProjects(placesOf, cwd) {
+	const read = sourceReader(cwd);
+	const listings = /* @__PURE__ */ new Map();
+	return {
+		placesOf,
+		namesIn: async (root) => projectNames(root),
+		readIn: (root, path) => read(path, join(root, PROJECT_FILE)),
+		read,
+		listIn: async (root, folder) => {
+			const path = join(root, folder);
+			const listed = listings.get(path) ?? [...filesBelow$2(root, path)];
+			listings.set(path, listed);
+			return listed;
+		},
+		matches: await pathMatcher()
+	};
+}
+/**
+* Returns the access by which the project of a base branch binds the files of the working tree. Its files have the name
+* of the commit in front, as git writes them.
+*/
+async function baseProject(base, commit, workspace) {
+	const working = await workingProjects(placeFinder(workspace), workspace);
+	const root = withoutLinks(workspace);
+	const prefix = `${commit.slice(0, 7)}:`;
+	const plain = (path) => path.startsWith(prefix) ? path.slice(prefix.length) : path;
+	const read = async (path, from) => {
+		const result = await base.read(path, from === null ? null : plain(from));
+		return result.ok ? {
+			...result,
+			file: `${prefix}${result.file}`
+		} : result;
+	};
+	return {
+		placesOf: (file) => working.placesOf(file).filter((place) => place.root === root),
+		namesIn: async () => base.namesIn(""),
+		readIn: (_root, path) => read(path, null),
+		read,
+		listIn: working.listIn,
+		matches: working.matches,
+		by: "base"
+	};
+}
+/** Returns the access to the project of a commit, by the names in its root and the YAML files below a folder. */
+async function commitProject(names, below, read) {
+	return {
+		placesOf: (file) => [{
+			root: "",
+			path: posix.normalize(file)
+		}],
+		namesIn: async () => names.filter(isProjectFile),
+		readIn: async (_root, path) => read(path, null),
+		read,
+		listIn: async (_root, folder) => (await below(folder)).map((path) => ({ path })),
+		matches: await pathMatcher()
+	};
+}
+/** Returns the names in a folder that are a project's file, or differ from it in case or ending. */
+function projectNames(root) {
+	try {
+		return readdirSync(root).filter(isProjectFile);
+	} catch {
+		return [];
+	}
+}
+/**
+* Returns a function that finds the roots that a file belongs to: of the repositories around it, with links followed and
+* not, and of the working directory. So no repository within a project takes its files out of that.
+*/
+function placeFinder(cwd) {
+	const folders = /* @__PURE__ */ new Map();
+	const realOf = (folder) => {
+		const real = folders.get(folder) ?? withoutLinks(folder);
+		folders.set(folder, real);
+		return real;
+	};
+	const known = /* @__PURE__ */ new Map();
+	const rootsOf = (folder) => {
+		const found = known.get(folder) ?? rootsAround(folder, cwd);
+		known.set(folder, found);
+		return found;
+	};
+	const placesOf = (file) => {
+		const given = resolve(cwd, file);
+		const real = withoutLinks(given);
+		const places = /* @__PURE__ */ new Map();
+		for (const path of /* @__PURE__ */ new Set([given, real])) for (const root of rootsOf(dirname(path))) for (const inside of [pathBelow(root, path, realOf), pathBelow(root, real, realOf)]) if (inside !== null) places.set(`${root}\n${inside}`, {
+			root,
+			path: inside
+		});
+		return [...places.values()];
+	};
+	const answers = /* @__PURE__ */ new Map();
+	return (file) => {
+		const answer = answers.get(file) ?? placesOf(file);
+		answers.set(file, answer);
+		return answer;
+	};
+}
+/** Returns the roots of all repositories around a folder, and that of the working directory; without links. */
+function rootsAround(folder, cwd) {
+	const roots = /* @__PURE__ */ new Set();
+	const real = withoutLinks(folder);
+	for (const start of [folder, real]) for (let at = start;; at = dirname(at)) {
+		if (existsSync$1(join(at, ".git"))) roots.add(withoutLinks(at));
+		if (dirname(at) === at) break;
+	}
+	for (const base of [real, cwd]) try {
+		roots.add(projectRoot(base, cwd));
+	} catch {}
+	return [...roots];
+}
+/** Returns a file's path below a root, by the names in its own path; `null` if it is not below it. */
+function pathBelow(root, file, real = withoutLinks) {
+	for (let at = dirname(file);; at = dirname(at)) {
+		if (real(at) === root) return inProject(relative(at, file));
+		if (dirname(at) === at) return null;
+	}
+}
+function inProject(path) {
+	return path.split(sep).join("/");
+}
+/** Returns the YAML files and the links below a folder; what is hidden or of a package is left out. */
+function* filesBelow$2(root, folder) {
+	for (const entry of entriesOf$1(folder)) {
+		const file = join(folder, entry.name);
+		const path = inProject(relative(root, file));
+		if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
+		if (entry.isSymbolicLink()) yield {
+			path,
+			target: linkTarget(root, file)
+		};
+		else if (entry.isDirectory()) yield* filesBelow$2(root, file);
+		else if (entry.isFile() && isProjectYaml(path)) yield { path };
+	}
+}
+function entriesOf$1(folder) {
+	try {
+		return readdirSync(folder, { withFileTypes: true });
+	} catch {
+		return [];
+	}
+}
+function linkTarget(root, link) {
+	const real = withoutLinks(link);
+	return real === link ? null : pathBelow(root, real);
+}
+/** Creates a function that matches globs with paths, regardless of case and of how accents are composed. */
+async function pathMatcher() {
+	const { default: picomatch } = await Promise.resolve().then(() => /* @__PURE__ */ __toESM(require_picomatch(), 1));
+	const known = /* @__PURE__ */ new Map();
+	return (glob, path) => {
+		const matches = known.get(glob) ?? picomatch(glob.normalize("NFC"), {
+			dot: true,
+			nocase: true,
+			nonegate: true
+		});
+		known.set(glob, matches);
+		return matches(path.normalize("NFC"));
+	};
+}
+var init_project_access = __esmMin((() => {
+	init_project_schema();
+	init_find_files();
 }));
 
 // src/cli/files/scan-files.ts
@@ -45250,21 +48813,34 @@ function textOf$1(file) {
 		return null;
 	}
 }
-/** Finds the files below the paths; a named one that declares no merchant selects those that include it. */
-async function selectFiles(paths, { cwd, using, merchantsOnly = false }) {
+/**
+* Finds the files below the paths. A named file that declares no merchant, and each such file in a named folder, selects
+* those that include it, and those on which the project enforces it.
+*/
+async function selectFiles(paths, { cwd, now, using, merchantsOnly = false }) {
+	const reachedBy = (shared, files) => filesReached(shared, files, {
+		cwd,
+		now
+	});
 	const named = await findYamlFiles(paths, cwd);
 	if (using !== void 0) {
 		const shared = await findYamlFiles([using], cwd);
-		const some = await filesReached(shared, named);
-		if (some.length === 0) throw new RolecallError("usage", `No merchant's file includes ${oneLine(using)}.`, { hint: "Only a file that merchants list under \"include\", or that such a file includes, reaches merchants." });
+		const some = await reachedBy(shared, named);
+		const file = {
+			path: using,
+			isFolder: false,
+			files: shared,
+			own: []
+		};
+		if (some.length === 0) throw new RolecallError("usage", `${oneLine(using)} reaches no merchant.`, { hint: "A file reaches the merchants that list it under \"include\", directly or not, and those that rolecall.yaml enforces it on." });
 		return {
 			paths,
 			files: named,
 			some,
-			shared
+			shared: [file]
 		};
 	}
-	const shared = merchantsOnly ? [] : await sharedFiles(paths, named, cwd);
+	const shared = merchantsOnly ? [] : await sharedPaths(paths, cwd);
 	if (shared.length === 0) return {
 		paths,
 		files: named,
@@ -45275,10 +48851,12 @@ async function selectFiles(paths, { cwd, using, merchantsOnly = false }) {
 		if (error instanceof RolecallError && error.code === "no-files") return [];
 		throw error;
 	});
-	const own = named.filter((file) => !shared.includes(file));
+	const included = new Set(shared.flatMap((path) => path.files));
+	const own = named.filter((file) => !included.has(file));
 	const files = [.../* @__PURE__ */ new Set([...named, ...project])].sort();
-	const reached = await filesReached(shared, files);
-	const lost = reached.length === 0 ? shared : [];
+	const reached = await reachedBy([...included], files);
+	for (const path of shared) if (path.isFolder && path.own.length === 0) requireReach(path, await reachedBy(path.files, files));
+	const lost = reached.length === 0 ? shared.flatMap((path) => path.isFolder ? [] : path.files) : [];
 	return {
 		paths: project.length === 0 ? paths : [...paths, defaultPath(cwd)],
 		files,
@@ -45290,16 +48868,46 @@ async function selectFiles(paths, { cwd, using, merchantsOnly = false }) {
 		shared
 	};
 }
-/** Returns the files, of those that the paths name by themselves, that declare no merchant. */
-async function sharedFiles(paths, files, cwd) {
-	const own = new Set(paths.map((path) => resolve(cwd, path)));
-	const named = files.filter((file) => own.has(file));
-	const shared = await Promise.all(named.map(isShared));
-	return named.filter((_, index) => shared[index]);
+/** Returns the paths that name files without a merchant, alone or in a folder that is not the whole project's. */
+async function sharedPaths(paths, cwd) {
+	return (await Promise.all(paths.map(async (path) => {
+		const below = await filesBelow$1(path, cwd);
+		const isFolder = below[0] !== resolve(cwd, path);
+		const shared = isFolder && namesProject([path], cwd) ? [] : await Promise.all(below.map(isShared));
+		return {
+			path: isFolder ? join(path, "/") : path,
+			isFolder,
+			files: below.filter((_, index) => shared[index]),
+			own: below.filter((_, index) => !shared[index])
+		};
+	}))).filter(({ files }) => files.length > 0);
 }
-async function filesReached(shared, files) {
-	const reached = await Promise.all(shared.map((file) => filesIncluding(withoutLinks(file), files)));
+/** Returns the YAML files of one of several paths, which may be none. */
+async function filesBelow$1(path, cwd) {
+	return findYamlFiles([path], cwd).catch((error) => {
+		if (error instanceof RolecallError && error.code === "no-files") return [];
+		throw error;
+	});
+}
+/** Throws RolecallError if a folder without merchants reaches no file. */
+function requireReach({ path }, reached) {
+	if (reached.length > 0) return;
+	throw new RolecallError("usage", `No file in ${oneLine(path)} declares a merchant, and no merchant's file includes one of them.`, { hint: "A merchant's file has the key \"merchant\", and lists shared files under \"include\"." });
+}
+/** Returns the files that include one of some shared files, or on which the project enforces one. */
+async function filesReached(shared, files, place) {
+	const including = shared.map((file) => filesIncluding(withoutLinks(file), files));
+	const reached = await Promise.all([...including, filesBoundBy(shared, files, place)]);
 	return [...new Set(reached.flat())].sort();
+}
+/** Returns the files on which the project enforces rules of one of some shared files; all for the project's own file. */
+async function filesBoundBy(shared, files, { cwd, now }) {
+	if (shared.some((file) => basename(file) === "rolecall.yaml")) return files;
+	const nameOf = (file) => shownPath(withoutLinks(file), cwd);
+	const names = new Set(shared.map(nameOf));
+	const accesses = await projectAccess(files, cwd);
+	const projects = await Promise.all(accesses.map((access) => loadProjects(files, access, now)));
+	return files.filter((file) => projects.flatMap((project) => project.enforcementOf(nameOf(file), [file])).some(({ entries }) => entries.some(({ ruleFiles }) => ruleFiles.some((name) => names.has(name)))));
 }
 /**
 * Returns each file with all files that it includes, directly or not, as absolute paths without links; `null` instead if
@@ -45383,12 +48991,15 @@ function includePart(text) {
 }
 var ESCAPE, PLAIN_LINE, PLAIN_MERCHANT, ANY_INCLUDE, ESCAPED_KEY, PLAIN_INCLUDE;
 var init_scan_files = __esmMin((() => {
+	init_load_project();
 	init_load_sources();
+	init_project_schema();
 	init_values();
 	init_fast_yaml();
 	init_escape();
 	init_errors();
 	init_find_files();
+	init_project_access();
 	ESCAPE = "\\";
 	PLAIN_LINE = String.raw`(?: *#[^\n]*| *(?:- +)?[\w-]+: +(?:"[^"\\\n]*"|'[^'\n]*'|\{(?:[^"'{}[\]#\\\n]|(?<=[ ,:{])"[^"\\\n]*"(?=[ ,:}]))*\}) *\r?|(?! *#)[^"'{}[\]|>&*!%?\x60\\#\n]*(?:#[^\n]*)?)\n`;
 	PLAIN_MERCHANT = new RegExp(String.raw`^\ufeff?(?:${PLAIN_LINE})*?merchant: +[\w-]+ *(?:#[^\n]*)?\r?(?:\n|$)`);
@@ -45397,64 +49008,17 @@ var init_scan_files = __esmMin((() => {
 	PLAIN_INCLUDE = new RegExp(String.raw`^\ufeff?(?:(?!include:)${PLAIN_LINE})*(include:(?: +\[[\w./, -]*\] *(?:#[^\n]*)?\r?(?:\n|$)|\r?\n(?: *(?:- +[\w./-]+ *)?(?:#[^\n]*)?\r?(?:\n|$))+?))(?=[a-z]|$)`);
 }));
 
-// src/cli/files/changed-since.ts
-var changed_since_exports = /* @__PURE__ */ __exportAll({
-	changedFiles: () => changedFiles,
-	openBlobs: () => openBlobs
-});
-/**
-* Finds the files, of those below the paths, that differ from a commit or include one that does. Throws RolecallError
-* without git, and for an unknown commit.
-*/
-async function changedFiles(ref, paths, files, cwd) {
-	const { root, commit, git } = await openRepository(ref, dirname(files[0] ?? join(cwd, "access")));
-	const listings = Promise.all([git("diff", "--raw", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules", commit), git("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)]);
-	const closures = includeClosures(files);
-	const [compared = "", listed = ""] = await listings;
-	const [changed, known] = [parseRaw(compared), new Set(listed.split("\0"))];
-	const inRoot = pathsIn(root);
-	const isChanged = (path) => changed.paths.has(path) || !known.has(path);
-	const differing = changed.links ? files : files.filter((file) => {
-		const closure = closures.get(file) ?? null;
-		return closure === null || [...closure].some((one) => isChanged(inRoot(one)));
-	});
-	const wanted = paths.map((path) => inRoot(resolve(cwd, path)));
-	const isWanted = (path) => wanted.some((one) => {
-		const below = posix.relative(one, path);
-		return below === "" || !below.startsWith("..") && isProjectYaml(below);
-	});
-	const before = /* @__PURE__ */ new Set([...[...changed.links ? known : changed.paths].filter(isWanted), ...differing.map(inRoot)]);
-	const blobs = openBlobs(root);
+// src/cli/files/git-objects.ts
+/** Finds the repository of a folder; throws RolecallError, which names the option that needs it. */
+async function openRepository(folder, option) {
+	const [top = "", shallow] = (await gitIn(folder, option)("rev-parse", "--show-toplevel", "--is-shallow-repository")).split("\n");
 	return {
-		files: differing,
-		before: [...before].filter((path) => known.has(path)).sort(),
-		read: readerOf(blobs, commit),
-		close: blobs.close
+		root: withoutLinks(top),
+		shallow: shallow === "true",
+		git: gitIn(top, option)
 	};
 }
-/** Finds the repository of a folder, and a commit in it by its name. */
-async function openRepository(ref, folder) {
-	if (ref.trim() === "") throw new RolecallError("usage", "--changed-since needs a commit, and was given an empty text.", { hint: "Name a commit, a tag or a branch. If it comes from a variable, that is not set." });
-	const [top = "", shallow] = (await gitIn(folder)("rev-parse", "--show-toplevel", "--is-shallow-repository")).split("\n");
-	const [root, git] = [withoutLinks(top), gitIn(top)];
-	return {
-		root,
-		commit: (await git(...[
-			"rev-parse",
-			"--verify",
-			"--quiet",
-			"--end-of-options",
-			`${ref}^{commit}`
-		]).catch((cause) => {
-			throw new RolecallError("usage", `--changed-since: git knows no commit ${oneLine(ref)}.`, {
-				hint: shallow === "true" ? "This clone is shallow: fetch older commits with git fetch --unshallow, or check out with fetch-depth: 0." : "Name a commit, a tag or a branch. If it is only on the remote, fetch it first.",
-				cause
-			});
-		})).trim(),
-		git
-	};
-}
-function gitIn(cwd) {
+function gitIn(cwd, option) {
 	return async (...args) => {
 		try {
 			return (await run("git", args, {
@@ -45465,15 +49029,15 @@ function gitIn(cwd) {
 			const { code, stderr = "" } = cause;
 			const [said = ""] = stderr.split("\n");
 			const why = code === "ENOENT" ? "git is not installed" : said.replace(/^fatal: /, "") || "git failed";
-			throw new RolecallError("usage", `--changed-since needs the history of git: ${oneLine(why)}.`, {
-				hint: "Run it in a git repository; without the option, every merchant is selected.",
+			throw new RolecallError("usage", `${option} needs the history of git: ${oneLine(why)}.`, {
+				hint: `Run it in a git repository, or without ${option}.`,
 				cause
 			});
 		}
 	};
 }
 /** Returns a function that makes absolute paths relative to a folder, as git writes them; links in folders are followed. */
-function pathsIn(root) {
+function repositoryPaths(root) {
 	const folders = /* @__PURE__ */ new Map();
 	return (path) => {
 		const folder = dirname(path);
@@ -45482,15 +49046,8 @@ function pathsIn(root) {
 		return relative(root, join(real, basename(path))).split(sep).join("/");
 	};
 }
-/** Parses `git diff --raw -z`: the paths that differ, and whether a link or a submodule is one of them. */
-function parseRaw(output) {
-	const entries = [...output.matchAll(/:(\d+) (\d+) [^\0]+\0([^\0]+)\0/g)];
-	return {
-		paths: new Set(entries.flatMap(([, , , path]) => path ?? [])),
-		links: entries.some((modes) => modes.slice(1, 3).some((mode) => mode === "120000" || mode === "160000"))
-	};
-}
-function readerOf(blobs, commit) {
+/** Returns a reader of the files of a commit, with their includes. */
+function commitReader$1(blobs, commit) {
 	return async (path, from) => {
 		const file = posix.normalize(from === null ? path : posix.join(posix.dirname(from), path));
 		if (file.startsWith("..")) return {
@@ -45582,19 +49139,112 @@ function parseAnswer(output) {
 	};
 }
 var run, MAX_OUTPUT;
-var init_changed_since = __esmMin((() => {
+var init_git_objects = __esmMin((() => {
 	init_escape();
 	init_errors();
 	init_find_files();
-	init_scan_files();
 	run = promisify(execFile);
 	MAX_OUTPUT = 268435456;
 }));
 
+// src/cli/files/changed-since.ts
+var changed_since_exports = /* @__PURE__ */ __exportAll({
+	changedFiles: () => changedFiles,
+	projectRules: () => projectRules
+});
+/**
+* Finds the files, of those below the paths, that differ from a commit or include one that does. Throws RolecallError
+* without git, and for an unknown commit.
+*/
+async function changedFiles(ref, paths, files, cwd) {
+	const { root, commit, git } = await openCommit(ref, dirname(files[0] ?? join(cwd, "access")));
+	const listings = Promise.all([git("diff", "--raw", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules", commit), git("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)]);
+	const closures = includeClosures(files);
+	const [compared = "", listed = ""] = await listings;
+	const [changed, known] = [parseRaw(compared), new Set(listed.split("\0"))];
+	const inRoot = repositoryPaths(root);
+	const isChanged = (path) => changed.paths.has(path) || !known.has(path);
+	const rules = await projectRules(root);
+	const sameRules = !changed.paths.has("rolecall.yaml") && rules !== null && !rules.some((path) => isChanged(inRoot(path)));
+	const differing = changed.links || !sameRules ? files : files.filter((file) => {
+		const closure = closures.get(file) ?? null;
+		return closure === null || [...closure].some((one) => isChanged(inRoot(one)));
+	});
+	const wanted = paths.map((path) => inRoot(resolve(cwd, path)));
+	const isWanted = (path) => wanted.some((one) => {
+		const below = posix.relative(one, path);
+		return below === "" || !below.startsWith("..") && isProjectYaml(below);
+	});
+	const before = /* @__PURE__ */ new Set([...[...changed.links ? known : changed.paths].filter(isWanted), ...differing.map(inRoot)]);
+	const blobs = openBlobs(root);
+	const read = commitReader$1(blobs, commit);
+	return {
+		files: differing,
+		before: [...before].filter((path) => known.has(path)).sort(),
+		read,
+		project: await commitProject([...known], async (folder) => yamlBelow(folder, known), read),
+		close: blobs.close
+	};
+}
+function yamlBelow(folder, known) {
+	const start = folder === "" ? "" : `${folder}/`;
+	return [...known].filter((path) => isProjectYaml(path) && path.startsWith(start));
+}
+/** Returns the files of the rules that a repository's project enforces, as absolute paths; `null` if only the full parser knows them. */
+async function projectRules(root) {
+	const text = await readFile(join(root, PROJECT_FILE), "utf8").catch(() => null);
+	if (text === null) return [];
+	const { value } = await parseYaml(text);
+	const rules = listOf(fieldsOf(value)["enforce"]).flatMap((entry) => textOf$3(fieldsOf(entry)["rules"]) ?? []);
+	const found = [...includeClosures(rules.map((path) => withoutLinks(join(root, path)))).values()];
+	return found.every((one) => one !== null) ? found.flatMap((one) => [...one]) : null;
+}
+/** Finds the repository of a folder, and a commit in it by its name. */
+async function openCommit(ref, folder) {
+	if (ref.trim() === "") throw new RolecallError("usage", "--changed-since needs a commit, and was given an empty text.", { hint: "Name a commit, a tag or a branch. If it comes from a variable, that is not set." });
+	const repository = await openRepository(folder, "--changed-since");
+	const found = [
+		"rev-parse",
+		"--verify",
+		"--quiet",
+		"--end-of-options",
+		`${ref}^{commit}`
+	];
+	const commit = await repository.git(...found).catch((cause) => {
+		throw new RolecallError("usage", `--changed-since: git knows no commit ${oneLine(ref)}.`, {
+			hint: repository.shallow ? "This clone is shallow: fetch older commits with git fetch --unshallow, or check out with fetch-depth: 0." : "Name a commit, a tag or a branch. If it is only on the remote, fetch it first.",
+			cause
+		});
+	});
+	return {
+		...repository,
+		commit: commit.trim()
+	};
+}
+/** Parses `git diff --raw -z`: the paths that differ, and whether a link or a submodule is one of them. */
+function parseRaw(output) {
+	const entries = [...output.matchAll(/:(\d+) (\d+) [^\0]+\0([^\0]+)\0/g)];
+	return {
+		paths: new Set(entries.flatMap(([, , , path]) => path ?? [])),
+		links: entries.some((modes) => modes.slice(1, 3).some((mode) => mode === "120000" || mode === "160000"))
+	};
+}
+var init_changed_since = __esmMin((() => {
+	init_load_sources();
+	init_project_schema();
+	init_values();
+	init_escape();
+	init_errors();
+	init_find_files();
+	init_git_objects();
+	init_project_access();
+	init_scan_files();
+}));
+
 // src/cli/files/load-states.ts
 /**
-* Reads and checks the files below the paths, with all that they include. A named file that others include stands for
-* the merchants that it reaches.
+* Reads and checks the files below the paths, with all that they include. A named file that others include, and each in
+* a named folder, stands for the merchants that it reaches.
 */
 async function loadStates(paths, options) {
 	const { merchants, cwd, changedSince } = options;
@@ -45612,21 +49262,40 @@ async function loadStates(paths, options) {
 	});
 	checkResults(files, loaded, options);
 	const all = statesOf(loaded);
+	const { diagnostics, sources } = loaded;
+	if (shared.length === 0) return {
+		sources,
+		states: pick(all, merchants, diagnostics),
+		all,
+		diagnostics
+	};
 	const shownFile = (file) => shownPath(withoutLinks(file), cwd);
 	const read = new Set(some.map(shownFile));
-	const { diagnostics, sources } = loaded;
-	const states = shared.length === 0 ? all : all.filter(({ origin }) => read.has(origin.file));
-	const reach = shared.map(shownFile).map((file) => ({
-		file,
-		merchants: states.filter(({ included }) => included?.includes(file)).map(({ merchant }) => merchant)
-	}));
+	const states = all.filter(({ origin }) => read.has(origin.file));
+	const reach = shared.map((path) => reachOf(path, states, shownFile));
 	return {
 		sources,
 		states: pick(states, merchants, diagnostics, reach),
 		all,
 		diagnostics,
-		...reach.length > 0 && merchants.length === 0 && { reach }
+		...merchants.length === 0 && { reach }
 	};
+}
+function reachOf({ path, isFolder, files, own }, states, shownFile) {
+	const [shared, beside] = [files, own].map((all) => new Set(all.map(shownFile)));
+	const isProject = files.some((file) => basename(file) === PROJECT_FILE);
+	const reached = states.filter((state) => !beside?.has(state.origin.file) && (isProject || filesBehind(state).some((file) => shared?.has(file))));
+	const [first] = files;
+	return {
+		path: isFolder || first === void 0 ? path : shownFile(first),
+		merchants: reached.map(({ merchant }) => merchant),
+		beside: own.length > 0,
+		unused: isFolder ? files.map(shownFile).filter((file) => !states.some((state) => filesBehind(state).includes(file))) : []
+	};
+}
+/** Returns the files that a merchant includes, and those with the rules that are enforced on it. */
+function filesBehind({ included = [], enforced = [] }) {
+	return [...included, ...enforced.flatMap(({ files }) => files)];
 }
 /** Returns the options without the hook for states: what other files declare may replace them. */
 function withoutStateHook({ hooks, ...options }) {
@@ -45657,7 +49326,8 @@ async function loadChanged(ref, paths, selection, options) {
 	try {
 		const [loaded, former] = await Promise.all([loadSome(since.files, selection, options), loadMerchants(since.before, since.read, {
 			now,
-			judge: judgeDeclared
+			judge: judgeDeclared,
+			projects: [since.project]
 		})]);
 		checkResults(files, loaded, options);
 		const read = new Set(since.files.map((file) => shownPath(withoutLinks(file), cwd)));
@@ -45709,13 +49379,15 @@ function checkResults(files, { sources }, { outputs = [], inputs = [], cwd }) {
 * Reads files; with selected merchants, only those that may declare one of them. All are read if no file declares one,
 * and if what other merchants declare matters to them.
 */
-async function load(files, paths, { merchants, cwd, now, hooks, everyFile = false, outputs = [] }) {
+async function load(files, paths, { merchants, cwd, now, hooks, everyFile = false, outputs = [], projects: others = [] }) {
 	const wholeProject = namesProject(paths, cwd);
+	const projects = [...await projectAccess(files, cwd), ...others];
 	const judging = {
 		now,
 		judge: judgeDeclared,
 		wholeProject,
 		selected: merchants,
+		projects,
 		...hooks && { hooks }
 	};
 	const loadAll = (some) => loadMerchants(some, sourceReader(cwd), judging);
@@ -45739,24 +49411,26 @@ function pick(states, merchants, diagnostics, reach = []) {
 function hintFor(missing, known) {
 	const near = missing.flatMap((merchant) => suggest(merchant, known) ?? []);
 	if (near.length > 0) return `Did you mean ${near.join(", ")}?`;
-	const more = known.length - MAX_NAMED$3;
+	const more = known.length - MAX_NAMED$5;
 	const rest = more > 0 ? `, and ${more} more: "rolecall list" lists them` : "";
-	return `${`The files declare ${known.slice(0, MAX_NAMED$3).join(", ") || "none"}${rest}.`} To write a file from what is live: rolecall pull ${missing.join(" ")}`;
+	return `${`The files declare ${known.slice(0, MAX_NAMED$5).join(", ") || "none"}${rest}.`} To write a file from what is live: rolecall pull ${missing.join(" ")}`;
 }
 /** Returns whether a diagnostic makes its file unusable; a refusal does not. */
 function isFileError({ severity, refusal }) {
 	return severity === "error" && !refusal;
 }
-var RELEASING, NOTHING, MAX_NAMED$3;
+var RELEASING, NOTHING, MAX_NAMED$5;
 var init_load_states = __esmMin((() => {
 	init_changed_merchants();
 	init_load_merchants();
+	init_project_schema();
 	init_suggest();
 	init_text();
 	init_errors();
 	init_judge_rules();
 	init_output();
 	init_find_files();
+	init_project_access();
 	init_scan_files();
 	RELEASING = {
 		onHeader: async () => void 0,
@@ -45770,7 +49444,7 @@ var init_load_states = __esmMin((() => {
 		dependsOnOthers: false,
 		previousNames: []
 	};
-	MAX_NAMED$3 = 5;
+	MAX_NAMED$5 = 5;
 }));
 
 // src/render/view/reading-progress.ts
@@ -46151,8 +49825,8 @@ var init_log_progress = __esmMin((() => {
 }));
 
 // src/action/load-and-plan.ts
-/** Loads the files and logs their diagnostics; with `changedSince`, of the merchants that differ from that commit. */
-async function loadFiles(inputs, io, changedSince = "") {
+/** Loads the files and logs their diagnostics. */
+async function loadFiles(inputs, io, { changedSince = "", project, known = [] } = {}) {
 	await keepInside(inputs.paths, io.cwd);
 	const { paths, merchants, shard } = inputs;
 	const loaded = await loadStates(paths, {
@@ -46160,15 +49834,35 @@ async function loadFiles(inputs, io, changedSince = "") {
 		cwd: io.cwd,
 		now: io.now(),
 		merchantsOnly: true,
-		...changedSince !== "" && { changedSince }
+		...changedSince !== "" && { changedSince },
+		...project && { projects: [project] }
 	});
 	const states = shard ? loaded.states.filter(({ merchant }) => isInShard(merchant, shard)) : loaded.states;
-	if (loaded.diagnostics.length > 0) io.stdout.write(renderDiagnostics(loaded.diagnostics, PLAIN));
+	const logged = new Set(known.map((one) => JSON.stringify(one)));
+	const fresh = loaded.diagnostics.filter((one) => !logged.has(JSON.stringify(one)));
+	if (fresh.length > 0) io.stdout.write(renderDiagnostics(fresh, PLAIN));
 	return {
 		...loaded,
 		states,
 		valid: !loaded.diagnostics.some(isFileError)
 	};
+}
+/** Loads the files again under the project of the base branch, if its rules count and it has any. */
+async function underBaseRules(loaded, base, inputs, io) {
+	const project = inputs.rules === "head" ? null : base?.project ?? null;
+	return project === null ? loaded : loadFiles(inputs, io, {
+		project,
+		known: loaded.diagnostics
+	});
+}
+/**
+* Returns the merchants that an error in a file leaves as they are declared: those that neither have such a file nor are named
+* in one, which may declare them a second time.
+*/
+function soundStates({ states, sources, diagnostics }) {
+	const broken = new Set(diagnostics.filter(isFileError).map(({ file }) => file));
+	const texts = sources.flatMap(({ file, text }) => broken.has(file) ? text : []);
+	return states.filter(({ merchant, origin, included = [] }) => ![origin.file, ...included].some((file) => broken.has(file)) && !texts.some((text) => text.includes(merchant)));
 }
 /** Rejects links to files outside the checkout, because diagnostics quote lines of a file. */
 async function keepInside(paths, cwd) {
@@ -46179,7 +49873,7 @@ async function keepInside(paths, cwd) {
 	}
 }
 /** Reads the live state and plans, with the workflow's API keys; the rules of `base` judge the plans as well. */
-async function planFiles(states, inputs, io, { signal, base = [], onlyDue = /* @__PURE__ */ new Set() } = {}) {
+async function planFiles(states, inputs, io, { signal, base = [], onlyDue = /* @__PURE__ */ new Set(), withoutChanges = false } = {}) {
 	const { concurrency, baseUrl } = inputs;
 	const rules = new Map(base.map((state) => [state.merchant, state]));
 	const progress = logProgress({ color: false }, io);
@@ -46188,6 +49882,20 @@ async function planFiles(states, inputs, io, { signal, base = [], onlyDue = /* @
 		retryFor: RETRY_FOR_MS,
 		emit: progress.live,
 		makePlan: (input) => {
+			if (withoutChanges) {
+				const desired = {
+					...withoutEntries(input.desired),
+					leavers: []
+				};
+				return {
+					...buildPlan({
+						...input,
+						desired
+					}),
+					refusals: [],
+					findings: []
+				};
+			}
 			if (onlyDue.has(input.desired.merchant)) return planDue(input);
 			const own = rules.get(input.desired.merchant);
 			return buildPlan(own === void 0 ? input : {
@@ -46199,7 +49907,7 @@ async function planFiles(states, inputs, io, { signal, base = [], onlyDue = /* @
 		...signal && { signal }
 	};
 	const { states: keyed, env } = withKeys(states, inputs, io.env);
-	const { openSessions, planSessions } = await Promise.resolve().then(() => (init_session(), session_exports));
+	const { openSessions, planSessions, withRunOverrides } = await Promise.resolve().then(() => (init_session(), session_exports));
 	const sessions = openSessions(keyed, options, {
 		...io,
 		env
@@ -46210,7 +49918,7 @@ async function planFiles(states, inputs, io, { signal, base = [], onlyDue = /* @
 	};
 	try {
 		progress.reading(keyed.map(({ merchant }) => merchant));
-		const planned = (await planSessions(sessions, progress.read)).map(withKeyHint);
+		const planned = withRunOverrides(await planSessions(sessions, progress.read)).map(withKeyHint);
 		await progress.rest();
 		return {
 			planned,
@@ -46323,57 +50031,115 @@ var init_load_and_plan = __esmMin((() => {
 
 // src/action/github/commit-files.ts
 /** Reads the list of files of a commit, or folder by folder where GitHub truncates the whole list. */
-async function commitFiles(sha, github) {
+async function commitFiles(sha, github, readBlobs = async (blobs) => new Map(await Promise.all(blobs.map(async (blob) => [blob, await github.blob(blob)])))) {
 	const whole = await github.tree(sha, true);
-	return whole.truncated ? filesByFolder(sha, github) : filesInList(whole.entries);
-}
-function filesInList(entries) {
-	const files = new Map(entries.flatMap(({ path, type, sha }) => type === "file" ? [[path, sha]] : []));
+	const { entryAt, within } = whole.truncated ? listedByFolder(sha, github) : listedWhole(whole.entries, sha);
+	const targets = /* @__PURE__ */ new Map();
+	const submodules = /* @__PURE__ */ new Set();
+	const readLinks = async (links) => {
+		const unread = [...new Set(links.map((link) => link.sha))].filter((blob) => !targets.has(blob));
+		const texts = unread.length === 0 ? /* @__PURE__ */ new Map() : await readBlobs(unread);
+		for (const blob of unread) targets.set(blob, decodeUtf8(texts.get(blob) ?? /* @__PURE__ */ new Uint8Array()));
+	};
+	const find = async (path, links = 0) => {
+		const names = path === "" ? [] : path.split("/");
+		for (let depth = 1; depth <= names.length; depth++) {
+			const entry = await entryAt(names.slice(0, depth).join("/"));
+			if (entry?.type === "submodule") submodules.add(entry.path);
+			if (entry === null || entry.type === "submodule") return null;
+			if (entry.type !== "link") continue;
+			await readLinks([entry]);
+			const next = linkedPath(entry.path, targets.get(entry.sha) ?? "", names.slice(depth));
+			return next === null || links === MAX_LINKS ? null : find(next, links + 1);
+		}
+		return entryAt(path);
+	};
+	const fileAt = async (path) => {
+		const entry = await find(path);
+		return entry?.type === "file" ? entry : null;
+	};
 	return {
-		below: async (wanted) => {
-			const folder = wanted === "" ? "" : `${wanted}/`;
-			return [...files.keys()].filter((path) => path === wanted || path.startsWith(folder));
+		submodules,
+		below: async (path) => {
+			const entry = await find(path);
+			if (entry === null) return [];
+			if (entry.type === "file") return [entry.path];
+			const all = await within(entry);
+			for (const one of all) if (one.type === "submodule") submodules.add(one.path);
+			const wanted = all.filter((one) => isProjectYaml(posix.relative(entry.path, one.path)));
+			await readLinks(wanted.filter(({ type }) => type === "link"));
+			return (await Promise.all(wanted.map((one) => one.type === "file" ? one : fileAt(one.path)))).flatMap((file) => file?.path ?? []);
 		},
-		blobAt: async (path) => files.get(path) ?? null
+		fileAt: async (path) => (await fileAt(path))?.path ?? null,
+		blobAt: async (path) => (await fileAt(path))?.sha ?? null
+	};
+}
+/** Returns where a link and the names after it lead to; `null` if that is outside the repository. */
+function linkedPath(link, target, rest) {
+	if (target === "" || posix.isAbsolute(target)) return null;
+	const path = posix.join(posix.dirname(link), target, ...rest).replace(/\/$/, "");
+	if (path === ".." || path.startsWith("../")) return null;
+	return path === "." ? "" : path;
+}
+function listedWhole(entries, root) {
+	const byPath = /* @__PURE__ */ new Map([["", {
+		path: "",
+		type: "folder",
+		sha: root
+	}]]);
+	for (const entry of entries) {
+		byPath.set(entry.path, entry);
+		for (let path = posix.dirname(entry.path); path !== "." && !byPath.has(path); path = posix.dirname(path)) byPath.set(path, {
+			path,
+			type: "folder",
+			sha: ""
+		});
+	}
+	return {
+		entryAt: async (path) => byPath.get(path) ?? null,
+		within: async ({ path }) => {
+			const folder = path === "" ? "" : `${path}/`;
+			return entries.filter((entry) => entry.type !== "folder" && entry.path.startsWith(folder));
+		}
 	};
 }
 /** Reads each folder only once, and only where a path leads to it. */
-function filesByFolder(root, github) {
+function listedByFolder(root, github) {
 	const folders = /* @__PURE__ */ new Map();
 	const entriesOf = (sha) => {
 		const known = folders.get(sha) ?? github.tree(sha, false).then(complete);
 		folders.set(sha, known);
 		return known;
 	};
-	const entryAt = async (path) => {
-		let found = {
-			path: "",
-			type: "folder",
-			sha: root
-		};
-		for (const name of path === "" ? [] : path.split("/")) {
-			if (found?.type !== "folder") return null;
-			found = (await entriesOf(found.sha)).find((entry) => entry.path === name) ?? null;
+	const inside = (folder, entry) => ({
+		...entry,
+		path: folder === "" ? entry.path : `${folder}/${entry.path}`
+	});
+	const within = async ({ path: folder, sha }) => {
+		const whole = await github.tree(sha, true);
+		if (!whole.truncated) return whole.entries.flatMap((entry) => entry.type === "folder" ? [] : inside(folder, entry));
+		const found = [];
+		for (const entry of await entriesOf(sha)) {
+			const one = inside(folder, entry);
+			found.push(...one.type === "folder" ? await within(one) : [one]);
 		}
 		return found;
 	};
-	const list = async (folder, sha) => {
-		const whole = await github.tree(sha, true);
-		const inside = (path) => folder === "" ? path : `${folder}/${path}`;
-		if (!whole.truncated) return whole.entries.flatMap(({ path, type }) => type === "file" ? [inside(path)] : []);
-		const paths = [];
-		for (const { path, type, sha: name } of await entriesOf(sha)) paths.push(...type === "file" ? [inside(path)] : await list(inside(path), name));
-		return paths;
-	};
 	return {
-		below: async (path) => {
-			const entry = await entryAt(path);
-			if (entry === null) return [];
-			return entry.type === "file" ? [path] : list(path, entry.sha);
-		},
-		blobAt: async (path) => {
-			const entry = await entryAt(path);
-			return entry?.type === "file" ? entry.sha : null;
+		within,
+		entryAt: async (path) => {
+			let found = {
+				path: "",
+				type: "folder",
+				sha: root
+			};
+			for (const name of path === "" ? [] : path.split("/")) {
+				if (found?.type !== "folder") return null;
+				const folder = found;
+				const entry = (await entriesOf(folder.sha)).find((one) => one.path === name);
+				found = entry === void 0 ? null : inside(folder.path, entry);
+			}
+			return found;
 		}
 	};
 }
@@ -46386,8 +50152,11 @@ function gitBlobName(bytes, like) {
 	const algorithm = like.length === 64 ? "sha256" : "sha1";
 	return createHash(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
 }
+var MAX_LINKS;
 var init_commit_files = __esmMin((() => {
+	init_find_files();
 	init_github_api();
+	MAX_LINKS = 40;
 }));
 
 // src/action/review/base-states.ts
@@ -46401,30 +50170,42 @@ async function statesAt(commit, context) {
 */
 async function loadCommit(commit, { inputs, event, github, io }) {
 	const { workspace } = event;
-	const files = await commitFiles(commit, github);
-	const wanted = await Promise.all(inputs.paths.map(async (path) => {
-		const inside = inRepository(path, workspace);
-		return (await files.below(inside)).filter((file) => file === inside || isYaml(file));
-	}));
-	const roots = [...new Set(wanted.flat())].sort();
+	const readBlobs = async (blobs) => {
+		const texts = new Map(await manyTexts(blobs, workspace, github));
+		for (const blob of blobs) if (!texts.has(blob)) texts.set(blob, await github.blob(blob));
+		return texts;
+	};
+	const files = await commitFiles(commit, github, readBlobs);
+	const wanted = [];
+	for (const path of inputs.paths) wanted.push(...await files.below(inRepository(path, workspace)));
+	const roots = [...new Set(wanted)].sort();
+	const submodules = [...files.submodules];
 	const isSame = async (file) => {
 		const blob = await files.blobAt(inRepository(file, workspace));
 		return blob !== null && await localCopy(resolve(workspace, file), blob) !== null;
 	};
+	const isProject = await files.blobAt(PROJECT_FILE) !== null;
+	const read = commitReader(files, await differingTexts(isProject ? [...roots, PROJECT_FILE] : roots, files, workspace, github), workspace, github);
+	const own = isProject ? await commitProject(isProject ? [PROJECT_FILE] : [], (folder) => files.below(folder), read) : null;
+	const project = own && await baseProject(own, commit, workspace);
 	if (roots.length === 0) return {
 		commit,
+		project,
 		states: [],
 		invalid: [],
+		submodules,
 		isSame
 	};
-	const read = commitReader(files, await differingTexts(roots, files, workspace, github), workspace, github);
 	const { merchants } = await loadMerchants(roots, read, {
 		now: io.now(),
-		judge: judgeDeclared
+		judge: judgeDeclared,
+		projects: own ? [own] : []
 	});
 	return {
 		commit,
+		project,
 		isSame,
+		submodules,
 		states: merchants.flatMap(({ state }) => state ?? []),
 		invalid: merchants.flatMap(({ file, state }) => state === null ? file : [])
 	};
@@ -46448,8 +50229,12 @@ async function differingTexts(paths, files, workspace, github) {
 		const blob = await files.blobAt(path);
 		if (blob !== null && await localCopy(join(workspace, path), blob) === null) wanted.add(blob);
 	}
-	const local = await clonedTexts([...wanted], workspace);
-	const missing = [...wanted].filter((blob) => !local.has(blob));
+	return manyTexts([...wanted], workspace, github);
+}
+/** Returns contents by git object name: from the clone, and if several are missing from GitHub. */
+async function manyTexts(blobs, workspace, github) {
+	const local = await clonedTexts(blobs, workspace);
+	const missing = blobs.filter((blob) => !local.has(blob));
 	if (missing.length < 2) return local;
 	const found = await github.texts(missing).catch((error) => {
 		if (error instanceof GithubError && error.limit === null) return /* @__PURE__ */ new Map();
@@ -46472,11 +50257,16 @@ async function clonedTexts(blobs, workspace) {
 }
 function commitReader(files, fetched, workspace, github) {
 	return async (path, from) => {
-		const file = posix.normalize(from === null ? path : posix.join(posix.dirname(from), path));
-		const blob = file.startsWith("..") ? null : await files.blobAt(file);
-		if (blob === null) return {
+		const named = posix.normalize(from === null ? path : posix.join(posix.dirname(from), path));
+		if (named.startsWith("..")) return {
 			ok: false,
-			reason: file.startsWith("..") ? "outside-root" : "missing"
+			reason: "outside-root"
+		};
+		const file = await files.fileAt(named);
+		const blob = file === null ? null : await files.blobAt(file);
+		if (file === null || blob === null) return {
+			ok: false,
+			reason: "missing"
 		};
 		const bytes = fetched.get(blob) ?? await localCopy(join(workspace, file), blob) ?? await github.blob(blob);
 		try {
@@ -46503,9 +50293,6 @@ async function localCopy(path, blob) {
 function inRepository(path, workspace) {
 	return relative(workspace, resolve(workspace, path)).split(sep).join("/");
 }
-function isYaml(file) {
-	return /\.ya?ml$/i.test(file) && !/(^|\/)(\.|node_modules\/)/.test(file);
-}
 /**
 * Loads the files of the base; `null` if there is none, or if they cannot be read and their rules do not judge the
 * plan.
@@ -46525,8 +50312,10 @@ function unreadableBase(error) {
 	return new ActionError("github", `The files of the base branch could not be read: ${error.message}.`, error.advice("contents: read"));
 }
 var init_base_states = __esmMin((() => {
-	init_changed_since();
+	init_git_objects();
+	init_project_access();
 	init_load_merchants();
+	init_project_schema();
 	init_judge_rules();
 	init_action_error();
 	init_commit_files();
@@ -46659,11 +50448,33 @@ function looseningsOf(base, head, matches) {
 		}, own.guards, matches)),
 		...about("policies", looserPolicies(policies, own.policies)),
 		...about("checks", looserChecks(checks, own.checks)),
+		...about("enforced rules", looserEnforced(base, head, matches)),
 		...about("sync", looserSync(base.sync, head.sync)),
 		...about("ignore", newlyIgnored(base, head)),
 		...about("managed", noLongerManaged$1(base, head)),
 		...about("end dates", laterEnds(base, head)),
 		...about("service", otherService(base, head))
+	];
+}
+/** Returns what is looser in the rules that the project enforces, and the sections that it newly allows. */
+function looserEnforced(base, head, matches) {
+	const own = ({ enforced = [] }) => enforced.filter(({ by }) => by === void 0);
+	const sections = (head.allowed ?? []).filter((section) => !(base.allowed ?? [section]).includes(section));
+	const freed = base.allowed !== void 0 && head.allowed === void 0;
+	return [
+		...own(base).flatMap((was) => {
+			const [file] = was.files;
+			const is = own(head).find((one) => one.files[0] === file);
+			if (is === void 0) return [`the rules of ${file} are no longer enforced`];
+			const [before, after] = [was, is].map((rules) => withRulesOf(rules, head));
+			return before === void 0 || after === void 0 ? [] : [
+				...looserGuards(before.guards, after.guards, matches),
+				...looserPolicies(before.policies, after.policies),
+				...looserChecks(before.checks, after.checks)
+			].map((text) => `${text} (${file})`);
+		}),
+		...freed ? ["the file may have any section"] : [],
+		...sections.length === 0 ? [] : [`the file may also have ${sections.join(", ")}`]
 	];
 }
 function looserGuards(base, head, matches) {
@@ -46711,7 +50522,7 @@ function fewestHolders(settings) {
 	};
 }
 function looserPolicies(base, head) {
-	const { emailDomains, separate, maxHolders, requireUntil, requireMfa, forbidPermissions, ...rest } = base;
+	const { emailDomains, separate, maxHolders, requireUntil, requireMfa, forbidPermissions, longestGrants, escalation, ...rest } = base;
 	const gone = (was, is, text) => was.filter((one) => !is.includes(one)).map(text);
 	return [
 		...newDomains(emailDomains, head.emailDomains),
@@ -46722,8 +50533,14 @@ function looserPolicies(base, head) {
 			return [`"${role}" may have ${max} → ${now ?? "any number of"} holders`];
 		}),
 		...gone(requireUntil, head.requireUntil, (role) => `"${role}" may be granted without an end date`),
+		...Object.entries(longestGrants ?? {}).flatMap(([role, { text, ms }]) => {
+			const now = head.longestGrants?.[role];
+			if (!head.requireUntil.includes(role) || now !== void 0 && now.ms <= ms) return [];
+			return [`"${role}" may be granted for ${text} → ${now?.text ?? "any time with an end"}`];
+		}),
 		...gone(requireMfa, head.requireMfa, (role) => `"${role}" no longer requires MFA on login`),
-		...gone(forbidPermissions, head.forbidPermissions, (one) => `custom roles may grant ${one}`)
+		...gone(forbidPermissions, head.forbidPermissions, (one) => `custom roles may grant ${one}`),
+		...ESCALATIONS.flatMap(([key, does]) => gone(escalation?.[key] ?? DEFAULT_ESCALATION[key], head.escalation?.[key] ?? DEFAULT_ESCALATION[key], (one) => `checks no longer count that ${one} lets somebody ${does}`))
 	];
 }
 function newDomains(was, is) {
@@ -46747,27 +50564,29 @@ function looserChecks(base, head) {
 	return base.flatMap((check) => looserCheck(check, head));
 }
 function looserCheck(check, head) {
+	const counts = ({ reach }) => reach === true || check.reach !== true;
+	const reached = check.reach ? " reach" : "";
 	switch (check.kind) {
 		case "only": {
 			const { can, only } = check;
-			const added = head.flatMap((one) => one.kind === "only" && one.can === can ? [one.only] : []).map((now) => now.filter((who) => !hasEntry(only, who))).sort((a, b) => a.length - b.length)[0];
-			const what = `the check that only ${only.map(holderText).join(", ") || "nobody"} can ${can}`;
+			const added = head.flatMap((one) => one.kind === "only" && one.can === can && counts(one) ? [one.only] : []).map((now) => now.filter((who) => !hasEntry(only, who))).sort((a, b) => a.length - b.length)[0];
+			const what = `the check that only ${only.map(holderText).join(", ") || "nobody"} can${reached} ${can}`;
 			if (added === void 0) return [`${what} is gone`];
 			return added.length === 0 ? [] : [`${what} also allows ${added.map(holderText).join(", ")}`];
 		}
 		case "at-most": {
 			const { can, atMost } = check;
-			const limits = head.flatMap((one) => one.kind === "at-most" && one.can === can ? [one.atMost] : []);
+			const limits = head.flatMap((one) => one.kind === "at-most" && one.can === can && counts(one) ? [one.atMost] : []);
 			const now = Math.min(...limits);
 			if (now <= atMost) return [];
-			const what = `the check that at most ${atMost} can ${can}`;
+			const what = `the check that at most ${atMost} can${reached} ${can}`;
 			return [limits.length === 0 ? `${what} is gone` : `${what} allows ${now}`];
 		}
 		case "cannot": {
 			const { member, cannot } = check;
-			const still = new Set(head.flatMap((one) => one.kind === "cannot" && one.member.toLowerCase() === member.toLowerCase() ? one.cannot : []));
+			const still = new Set(head.flatMap((one) => one.kind === "cannot" && one.member.toLowerCase() === member.toLowerCase() && counts(one) ? one.cannot : []));
 			const free = cannot.filter((permission) => !still.has(permission));
-			return free.length === 0 ? [] : [`the check that ${member} cannot ${free.join(", ")} is gone`];
+			return free.length === 0 ? [] : [`the check that ${member} cannot${reached} ${free.join(", ")} is gone`];
 		}
 		default: return check;
 	}
@@ -46830,25 +50649,55 @@ function noLongerManaged$1(base, head) {
 function unlisted(what, mode) {
 	return mode === "additive" ? [`${what} is no longer managed (unlisted, sync: additive)`] : [];
 }
-/** Returns the ends of memberships and grants that are later, or gone: no plan shows these before their time. */
+/** Returns the dates that give access for longer: no plan shows these before their time. */
 function laterEnds(base, head) {
 	const members = byAddress(head.members);
-	return (base.members ?? []).flatMap(({ email, until, roles = [] }) => {
+	const leavers = byAddress(head.leavers);
+	const leaving = (base.leavers ?? []).flatMap(({ email, from }) => {
+		const now = leavers.get(email.toLowerCase())?.from;
+		if (now !== void 0 && now.starts <= from.starts) return [];
+		return [now === void 0 ? `${email} no longer leaves (leavers, from ${from.text})` : `${email} leaves ${from.text} → ${now.text}`];
+	});
+	const ending = (base.members ?? []).flatMap(({ email, from, until, suspended, roles = [] }) => {
 		const now = members.get(email.toLowerCase());
 		if (now === void 0) return [];
 		const grants = new Map((now.roles ?? []).map((grant) => [grant.role, grant]));
-		return [...later(`${email} is a member`, until, now.until), ...roles.flatMap(({ role, until: end }) => {
-			const grant = grants.get(role);
-			return grant === void 0 ? [] : later(`${email} holds "${role}"`, end, grant.until);
-		})];
+		return [
+			...earlier(`${email} is a member`, from, now.from),
+			...later(`${email} is a member`, until, now.until),
+			...shorter(email, suspended, now.suspended),
+			...roles.flatMap(({ role, from: start, until: end }) => {
+				const grant = grants.get(role);
+				const what = `${email} holds "${role}"`;
+				return grant === void 0 ? [] : [...earlier(what, start, grant.from), ...later(what, end, grant.until)];
+			})
+		];
 	});
+	return [...leaving, ...ending];
 }
 function later(what, was, is) {
 	if (was === void 0 || is !== void 0 && is.ends <= was.ends) return [];
 	return [`${what} until ${was.text} → ${is === void 0 ? "without end" : is.text}`];
 }
-function byAddress(members) {
-	return new Map((members ?? []).map((member) => [member.email.toLowerCase(), member]));
+function earlier(what, was, is) {
+	if (was === void 0 || is !== void 0 && is.starts >= was.starts) return [];
+	return [`${what} from ${was.text} → ${is === void 0 ? "now" : is.text}`];
+}
+/** Returns a suspension that is gone, or begins later or ends earlier. */
+function shorter(email, was, is) {
+	if (was === void 0) return [];
+	const startOf = ({ from }) => from?.starts ?? Number.NEGATIVE_INFINITY;
+	const endOf = ({ until }) => until?.ends ?? Number.POSITIVE_INFINITY;
+	if (is !== void 0 && startOf(is) <= startOf(was) && endOf(is) >= endOf(was)) return [];
+	return [`${email} is suspended ${timeText(was)} → ${is === void 0 ? "not at all" : timeText(is)}`];
+}
+function timeText({ from, until }) {
+	const start = from === void 0 ? [] : [`from ${from.text}`];
+	const end = until === void 0 ? "until further notice" : `until ${until.text}`;
+	return [...start, end].join(" ");
+}
+function byAddress(entries) {
+	return new Map((entries ?? []).map((entry) => [entry.email.toLowerCase(), entry]));
 }
 function otherService(base, head) {
 	const changed = (what, was, is) => was === is ? [] : [`${what} ${was ?? "not set"} → ${is ?? "not set"}`];
@@ -46858,14 +50707,21 @@ function otherService(base, head) {
 		...changed("api.key_env:", base.keyEnv, head.keyEnv)
 	];
 }
+var ESCALATIONS;
 var init_loosenings = __esmMin((() => {
 	init_text();
 	init_desired();
 	init_live();
+	init_reach();
 	init_base_rules();
 	init_guards();
 	init_holders();
 	init_policies();
+	ESCALATIONS = [
+		["assign", "assign roles"],
+		["edit", "change roles"],
+		["create", "create roles"]
+	];
 }));
 
 // src/cli/review/compare-rules.ts
@@ -46908,18 +50764,38 @@ var init_compare_rules = __esmMin((() => {
 
 // src/action/review/rule-notes.ts
 /** Returns what a review has to know about the rules of a pull request: what its base branch does not allow. */
-function ruleNotes({ loaded, base, plans }, { inputs, masked }) {
+async function ruleNotes({ loaded, base, plans }, { inputs, masked, event }) {
 	if (base === null) return [BASE_UNKNOWN];
 	const notes = ruleNotesOf(loaded.states, base.states, plans, matchGlob);
 	const head = new Set(loaded.states.map(({ merchant }) => merchant));
 	const isMeant = ({ merchant }) => (inputs.merchants.length === 0 || inputs.merchants.includes(merchant)) && (inputs.shard === null || isInShard(merchant, inputs.shard));
 	const gone = loaded.valid ? base.states.filter((state) => !head.has(state.merchant) && isMeant(state)) : [];
+	const hidden = loaded.states.filter(({ origin }) => base.submodules.some((path) => origin.file.startsWith(`${path}/`)));
+	const changed = await changedRules(loaded, base, event.workspace);
 	const lines = groupRuleNotes([
 		...gone.map(noLongerManaged),
 		...base.invalid.map(notCompared),
-		...notes
+		...hidden.map(inSubmodule),
+		...notes,
+		...changed.map(changedFile)
 	]);
 	return masked ? lines.map(maskAddresses) : lines;
+}
+/** Returns the files of enforced rules that differ from those of the base branch, with that of the project. */
+async function changedRules({ states, sources }, base, workspace) {
+	const inHead = sources.some(({ file }) => inRepository(file, workspace) === PROJECT_FILE);
+	const rules = [...states, ...base.states].flatMap(({ enforced = [] }) => enforced.flatMap(({ files, by }) => by ? [] : files));
+	const files = [...inHead || base.project !== null ? [PROJECT_FILE] : [], ...new Set(rules)];
+	const same = await Promise.all(files.map((file) => base.isSame(file)));
+	return files.filter((_, index) => !same[index]);
+}
+function changedFile(file) {
+	return {
+		merchant: file,
+		kind: "changed",
+		topic: "enforced rules",
+		text: file === "rolecall.yaml" ? "what the project enforces has changed" : "enforced rules have changed"
+	};
 }
 function notCompared(file) {
 	return {
@@ -46927,6 +50803,14 @@ function notCompared(file) {
 		kind: "unknown",
 		topic: "base branch",
 		text: "has errors on the base branch, so its rules there are not known"
+	};
+}
+function inSubmodule({ merchant }) {
+	return {
+		merchant,
+		kind: "unknown",
+		topic: "base branch",
+		text: "is in a submodule, so its rules on the base branch are not known"
 	};
 }
 function noLongerManaged({ merchant }) {
@@ -46941,9 +50825,11 @@ var BASE_UNKNOWN;
 var init_rule_notes = __esmMin((() => {
 	init_shard();
 	init_compare_rules();
+	init_project_schema();
 	init_rules_view();
 	init_load_and_plan();
 	init_annotations();
+	init_base_states();
 	BASE_UNKNOWN = {
 		merchants: ["every merchant"],
 		kind: "unknown",
@@ -46954,15 +50840,16 @@ var init_rule_notes = __esmMin((() => {
 
 // src/action/review/compare-files.ts
 /** Compares the files of a pull request with those of its base branch, for runs without an API key. */
-async function compareFiles(context, loaded, comment) {
+async function compareFiles(context, read, comment) {
 	const { inputs, event, io, log } = context;
 	if (event.pull === null || inputs.withoutKey === "fail") throw new ActionError("key-missing", "There is no API key for any merchant.", "Set the input api-key or api-keys, or the variables that the files name.");
 	const base = await compared(() => baseStates(context));
+	const loaded = await underBaseRules(read, base, inputs, io);
 	const plans = configDiff(loaded.states, base?.states ?? [], matchGlob, io.now());
 	log.notice("This run has no API key: the files are only compared with those of the base branch.");
 	const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
 	const views = publishable(context, plans).map((one) => planView(one));
-	const rules = ruleNotes({
+	const rules = await ruleNotes({
 		loaded,
 		base,
 		plans: null
@@ -47071,7 +50958,7 @@ function asLive(head, base) {
 function liveRole(role, head) {
 	const { name, description, permissions = [], metadata = {} } = role;
 	return {
-		id: head.roles?.find((one) => one.name === name || one.previously === name)?.id ?? role.id ?? `file:${name}`,
+		id: head.roles?.find((one) => one.name === name || one.previously?.includes(name))?.id ?? role.id ?? `file:${name}`,
 		name,
 		...description !== void 0 && { description },
 		permissions,
@@ -47151,10 +51038,23 @@ function doneWord({ change, already }) {
 	if (isPassword(change)) return `password set from ${oneLine(change.passwordEnv)}`;
 	return (already ? WAS_SO : DONE$1)[change.kind];
 }
-/** Formats the passwords that an apply will set, one line each; `null` if there are none. */
-function renderPasswords(merchant, passwords) {
-	if (passwords.length === 0) return null;
-	return passwords.map(({ name, passwordEnv }) => `${oneLine(merchant)}: the password of ${oneLine(name)} will be set from ${oneLine(passwordEnv)}.\n`).join("");
+/** Formats the passwords that an apply will set: one line each, or one for all if they are many. */
+function renderPasswords(due, style) {
+	const all = due.filter(({ passwords }) => passwords.length > 0);
+	const names = all.flatMap(({ passwords }) => passwords.map(({ name }) => oneLine(name)));
+	if (names.length > MAX_PASSWORD_LINES) {
+		const named = `${names.slice(0, MAX_NAMED$4).join(", ")} and ${grouped(names.length - MAX_NAMED$4)} more`;
+		const [first, ...others] = all;
+		const where = others.length > 0 ? counted(all.length, "merchant") : oneLine(first?.plan.merchant ?? "");
+		const text = `The passwords of ${grouped(names.length)} managed users at ${where} will be set: ${named}.`;
+		return `${hangingLines(text, style.columns, "", "  ").join("\n")}\n\n`;
+	}
+	return all.map(({ plan, passwords }) => {
+		return `${passwords.flatMap(({ name, passwordEnv }) => {
+			const text = `${oneLine(plan.merchant)}: the password of ${oneLine(name)} will be set from ${oneLine(passwordEnv)}.`;
+			return wrapIfNarrow(text, style, "", "  ");
+		}).join("\n")}\n\n`;
+	}).join("");
 }
 /**
 * Formats how an apply ended at one merchant: the totals, and after a stop its cause, the changes that were not made, and
@@ -47313,7 +51213,7 @@ function isPassword(change) {
 function nameOf$1(change) {
 	return `${change.resource} ${oneLine(change.name)}`;
 }
-var DONE$1, WAS_SO;
+var DONE$1, WAS_SO, MAX_PASSWORD_LINES, MAX_NAMED$4;
 var init_apply_text = __esmMin((() => {
 	init_escape();
 	init_text();
@@ -47332,6 +51232,8 @@ var init_apply_text = __esmMin((() => {
 		replace: "was already replaced",
 		delete: "was already gone"
 	};
+	MAX_PASSWORD_LINES = 10;
+	MAX_NAMED$4 = 3;
 }));
 
 // src/render/text/runs-text.ts
@@ -47421,11 +51323,41 @@ function renderOutcomes(outcomes, style) {
 		const count = outcomes.filter((one) => one.status === status).length;
 		return count === 0 ? [] : [`${grouped(count)} ${word}`];
 	});
-	const rows = open.map(({ merchant, status, reasons: [first, ...more] }) => {
-		const others = more.length === 0 ? "" : ` (and ${counted(more.length, "more reason")})`;
-		return paragraph(`${oneLine(merchant)}  ${STATUS_WORDS$1[status]}${first === void 0 ? "" : `: ${first}${others}`}`, status === "partial" ? style.yellow("!") : style.red("✗"), style);
+	const rows = equalOutcomes(open).map(({ merchants, status, said }) => {
+		const names = merchants.length === 1 ? merchants.join("") : `${namesText(merchants)}:`;
+		return paragraph(`${oneLine(names)}  ${said}`, status === "partial" ? style.yellow("!") : style.red("✗"), style);
 	});
 	return `\n${`${style.bold(counted(outcomes.length, "merchant"))}: ${counts.join(", ")}.`}\n${rows.join("")}`;
+}
+/** Combines outcomes that say the same of several merchants, but for their codes. */
+function equalOutcomes(outcomes) {
+	const groups = /* @__PURE__ */ new Map();
+	for (const outcome of outcomes) {
+		const { merchant, status, reasons } = outcome;
+		const key = JSON.stringify([status, reasons.map((reason) => reason.split(merchant))]);
+		const group = groups.get(key);
+		if (group) group.push(outcome);
+		else groups.set(key, [outcome]);
+	}
+	return [...groups.values()].flatMap((group) => {
+		const alone = group.map((one) => ({
+			merchants: [one.merchant],
+			status: one.status,
+			said: saidOf(one)
+		}));
+		const [first] = alone;
+		if (first === void 0 || group.length < 3) return alone;
+		const merchants = group.map(({ merchant }) => merchant);
+		return [{
+			...first,
+			merchants,
+			said: first.said.replaceAll(merchants[0] ?? "", "…")
+		}];
+	});
+}
+function saidOf({ status, reasons: [first, ...more] }) {
+	const others = more.length === 0 ? "" : ` (and ${counted(more.length, "more reason")})`;
+	return `${STATUS_WORDS$1[status]}${first === void 0 ? "" : `: ${first}${others}`}`;
 }
 /** Returns the paths of a run's journals in one line. */
 function renderJournals(run, files) {
@@ -47438,6 +51370,8 @@ var MOST_NAMED, STATUS_WORDS$1;
 var init_verified_text = __esmMin((() => {
 	init_escape();
 	init_text();
+	init_equal_changes();
+	init_equal_text();
 	init_failure_text();
 	init_runs_text();
 	init_wrap();
@@ -47454,9 +51388,16 @@ var init_verified_text = __esmMin((() => {
 // src/cli/apply/reporter.ts
 /** Creates a reporter of text, or of one JSON event per line; data goes to stdout, the rest to stderr. */
 function applyReporter(options, placeOf, io, overrides = [], command = "apply") {
-	const viewOf = (plan) => planView(plan, placeOf, applyOverrides(plan, overrides).overridden, command);
+	const show = (plans, style) => {
+		const run = runFingerprint(plans);
+		const views = plans.map((plan) => planView(plan, placeOf, applyOverrides(plan, overrides, run).overridden, command));
+		return renderPlans(views, style, verbosityOf(options), {
+			run,
+			command
+		});
+	};
 	const say = (text) => io.stderr.write(`${text}\n`);
-	return options.format === "json" ? jsonReporter(io, say) : textReporter(options, viewOf, io, say);
+	return options.format === "json" ? jsonReporter(io, say) : textReporter(options, show, io, say);
 }
 function jsonReporter(io, say) {
 	const line = (event) => io.stdout.write(eventJson(event, new Date(io.now()).toISOString()));
@@ -47497,10 +51438,10 @@ function jsonReporter(io, say) {
 			results: known
 		}),
 		event: line,
-		passwords: (merchant, passwords) => {
-			for (const { name, passwordEnv } of passwords) line({
+		passwords: (due) => {
+			for (const { plan, passwords } of due) for (const { name, passwordEnv } of passwords) line({
 				type: "password-planned",
-				merchant,
+				merchant: plan.merchant,
 				name,
 				passwordEnv
 			});
@@ -47540,7 +51481,7 @@ function jsonReporter(io, say) {
 /** Prints why merchants are refused, and what is changed nevertheless; failures have been printed before. */
 function saySkipped(skipped, rest, say) {
 	const refused = skipped.filter(({ status }) => status === "refused");
-	for (const reason of refused.flatMap(reasonLines)) say(reason);
+	for (const reason of reasonTexts(refused)) say(reason);
 	const isRefused = refused.length === skipped.length;
 	if (rest === 0) {
 		say(isRefused ? "Refused: nothing was changed." : "Nothing was changed: fix the problems above first.");
@@ -47548,6 +51489,16 @@ function saySkipped(skipped, rest, say) {
 	}
 	const names = namesOf(skipped.map(({ merchant }) => merchant));
 	say(`${isRefused ? "Refused: nothing" : "Nothing"} is changed at ${names}; the apply goes on at ${counted(rest, "other merchant")}.`);
+}
+/** Returns the reasons with their merchants; equal ones of several merchants are one. */
+function reasonTexts(refused) {
+	const groups = /* @__PURE__ */ new Map();
+	for (const { merchant, reasons } of refused) for (const reason of reasons) groups.set(reason, [...groups.get(reason) ?? [], merchant]);
+	const isEqual = (reason) => (groups.get(reason) ?? []).length >= 3;
+	return [...[...groups].flatMap(([reason, merchants]) => isEqual(reason) ? [`${counted(merchants.length, "merchant")} (${oneLine(namesText(merchants))}): ${reason}`] : []), ...refused.flatMap((one) => reasonLines({
+		...one,
+		reasons: one.reasons.filter((reason) => !isEqual(reason))
+	}))];
 }
 function reasonLines({ merchant, reasons }) {
 	return reasons.map((reason) => `${oneLine(merchant)}: ${reason}`);
@@ -47572,12 +51523,14 @@ function summaryOf(ends, exitCode) {
 		}
 	};
 }
-function textReporter(options, viewOf, io, say) {
+function textReporter(options, show, io, say) {
 	const style = styleFor(io.stdout, io, options.color);
 	let isStopped = false;
+	let isBrief = false;
+	let clean = 0;
 	return {
 		plans: (plans) => {
-			if (plans.length > 0) io.stdout.write(`${renderPlans(plans.map(viewOf), style, verbosityOf(options))}\n`);
+			if (plans.length > 0) io.stdout.write(`${show(plans, style)}\n`);
 		},
 		event: (event) => {
 			if (options.quiet) return;
@@ -47587,34 +51540,41 @@ function textReporter(options, viewOf, io, say) {
 		results: (ends, cause) => {
 			const several = ends.length > 1;
 			isStopped = cause !== null;
-			for (const { merchant, result } of ends) io.stdout.write(renderApplyResult(merchant, result, cause, style, several));
+			isBrief = several && (options.quiet === true || ends.length > MAX_ENDS && options.verbose !== true);
+			for (const { merchant, result } of ends) if (!isBrief || result.status !== "done") io.stdout.write(renderApplyResult(merchant, result, cause, style, several));
 			if (several) io.stdout.write(renderApplyTotal(ends.map(({ result }) => result), cause, style));
 		},
-		passwords: (merchant, passwords) => {
-			const lines = renderPasswords(merchant, passwords);
-			if (lines !== null) io.stdout.write(`${lines}\n`);
+		passwords: (due) => io.stdout.write(renderPasswords(due, style)),
+		verified: (plan, leftOut, refused) => {
+			const { left, errors, notCreated } = remainingChanges(plan);
+			const open = left.length + errors.length + notCreated.length + plan.deferred.length + leftOut + refused;
+			if (isBrief && open === 0) clean += 1;
+			else io.stdout.write(renderVerified(plan, leftOut, style, refused));
 		},
-		verified: (plan, leftOut, refused) => io.stdout.write(renderVerified(plan, leftOut, style, refused)),
 		unverified: (merchant, why) => io.stdout.write(renderUnverified(merchant, why, style)),
 		journals: (run, files) => say(renderJournals(run, files)),
 		failed: () => void 0,
 		skipped: (skipped, rest) => saySkipped(skipped, rest, say),
 		outcomes: (outcomes) => {
+			if (clean > 0) io.stdout.write(`${style.green("✓")} ${counted(clean, "merchant")}: verified, no changes remain.\n`);
 			if (!isStopped) io.stdout.write(renderOutcomes(outcomes, style));
 		},
 		ended: () => void 0,
 		say
 	};
 }
-var STATUSES;
+var STATUSES, MAX_ENDS;
 var init_reporter = __esmMin((() => {
 	init_escape();
 	init_text();
+	init_fingerprint();
 	init_overrides();
 	init_machine_formats();
 	init_apply_text();
-	init_plan_text();
+	init_plans_text();
 	init_verified_text();
+	init_equal_changes();
+	init_equal_text();
 	init_plan_view();
 	init_io();
 	init_output();
@@ -47626,19 +51586,32 @@ var init_reporter = __esmMin((() => {
 		[ExitCode.partial]: "partial",
 		[ExitCode.bug]: "failed"
 	};
+	MAX_ENDS = 20;
 }));
 
 // src/action/review/apply-page.ts
 /** Returns the outcome over all merchants. */
-function applyEnd({ applied, left, unapproved }) {
+function applyEnd({ applied, left, unapproved, isBroken = false }) {
 	const open = [...applied, ...left].filter(isOpen);
 	const changed = applied.filter(({ status }) => status === "applied" || status === "partial");
+	if (isBroken && (open.length === 0 || changed.length > 0)) return changed.length > 0 ? {
+		...APPLY_ENDS.partial,
+		message: "Not everything was applied: files have errors."
+	} : APPLY_ENDS.invalid;
 	if (open.length === 0) return changed.length > 0 ? APPLY_ENDS.applied : APPLY_ENDS.nothing;
 	const isRefused = open.every(({ merchant }) => unapproved.has(merchant));
-	if (changed.length > 0) return isRefused ? {
-		...APPLY_ENDS.partial,
-		message: "Not everything was approved."
-	} : APPLY_ENDS.partial;
+	if (changed.length > 0) {
+		if (isRefused) return {
+			...APPLY_ENDS.partial,
+			message: "Not everything was approved."
+		};
+		if (!open.some(({ merchant }) => unapproved.has(merchant))) return APPLY_ENDS.partial;
+		const message = "Not everything was applied, and not everything was approved. Running it again continues only what was approved.";
+		return {
+			...APPLY_ENDS.partial,
+			message
+		};
+	}
 	const refused = left.filter(({ status }) => status === "refused");
 	if (refused.length === 0) return applied.length > 0 ? APPLY_ENDS.stopped : APPLY_ENDS.unread;
 	return refused.every(({ merchant }) => unapproved.has(merchant)) ? APPLY_ENDS.unapproved : APPLY_ENDS.refused;
@@ -47915,20 +51888,27 @@ async function coveredMerchants(context, states, baselines, approvals) {
 		if (commit === event.sha) continue;
 		const since = commit ?? event.before ?? (await github.parents(event.sha))[0] ?? null;
 		const changed = new Set(await changedSince(since, group, context));
-		if (commit === null) {
-			const [floor = null] = group.map((state) => approvedSince(baselineOf(state)));
-			for await (const { records } of approvals.of(floor)) for (const { merchant } of records) changed.add(merchant);
-		}
+		const [floor = null] = group.map((state) => approvedSince(baselineOf(state)));
+		for (const merchant of await approvedMerchants(approvals, floor)) changed.add(merchant);
 		for (const state of group) if (changed.has(state.merchant)) covered.add(state);
 	}
 	return states.filter((state) => covered.has(state));
+}
+/**
+* Returns the merchants that a pull request merged since a commit has planned. An apply may have made that plan and left no
+* mark: then a merchant whose files are as before, because they were reverted since, is not.
+*/
+async function approvedMerchants(approvals, since) {
+	const found = /* @__PURE__ */ new Set();
+	for await (const { records } of approvals.of(since)) for (const { merchant } of records) found.add(merchant);
+	return found;
 }
 /** Adds to the baselines of merchants with end dates what their files left to time then. */
 async function withTimes(baselines, states, context) {
 	const { event, github, inputs } = context;
 	const known = new Map(baselines);
 	const baselineOf = ({ merchant }) => baselines.get(merchant) ?? NO_BASELINE;
-	for (const [commit, group] of groupBy(states.filter(hasEnds), (state) => baselineOf(state).commit)) {
+	for (const [commit, group] of groupBy(states.filter(hasDates$1), (state) => baselineOf(state).commit)) {
 		const comparable = group.filter((state) => commit !== null || !baselineOf(state).pending);
 		if (comparable.length === 0) continue;
 		const since = commit ?? event.before ?? (await github.parents(event.sha))[0] ?? null;
@@ -47959,6 +51939,7 @@ async function applyCoverage(context, states, baselines, approvals) {
 	for (const [commit, group] of groupBy(applied, (state) => baselineOf(state).commit)) {
 		if (commit === context.event.sha) continue;
 		for (const merchant of await changedSince(commit, group, context)) settled.delete(merchant);
+		for (const merchant of await approvedMerchants(approvals, commit)) settled.delete(merchant);
 	}
 	const isCovered = (state) => settled.has(state.merchant) || baselineOf(state).pending;
 	const waiting = states.flatMap((state) => isCovered(state) ? [] : [state.merchant]);
@@ -47994,7 +51975,7 @@ async function changedSince(commit, states, context) {
 */
 async function newerCommit(context, branch, states) {
 	const { sha } = context.event;
-	const tip = context.inputs.allow.includes(`commit=${sha}`) ? sha : await tipAfter(context, branch);
+	const tip = await tipAfter(context, branch);
 	if (tip === sha || states.length === 0) return {
 		sha: tip,
 		merchants: /* @__PURE__ */ new Set()
@@ -48005,8 +51986,9 @@ async function newerCommit(context, branch, states) {
 		merchants: new Set(merchants)
 	};
 }
-/** Returns the tip of a branch, which must contain the commit of the run. */
-async function tipAfter({ event, github, io }, branch) {
+/** Returns the tip of a branch, which must contain the commit of the run; that commit itself if the inputs allow it. */
+async function tipAfter({ event, github, inputs, io }, branch) {
+	if (inputs.allow.includes(`commit=${event.sha}`)) return event.sha;
 	for (const wait of [...LAG_WAITS_MS, null]) {
 		const tip = await github.branchTip(branch);
 		if (tip === event.sha) return tip;
@@ -48019,7 +52001,7 @@ async function tipAfter({ event, github, io }, branch) {
 }
 /** Returns a sentence about the merchants that are left to the run for a newer commit. */
 function leftTo({ sha, merchants }) {
-	const named = [...merchants].slice(0, MAX_NAMED$2);
+	const named = [...merchants].slice(0, MAX_NAMED$3);
 	const rest = merchants.size - named.length;
 	return `${[...named, ...rest > 0 ? [`${rest} more`] : []].join(", ")}: changed again by the newer commit ${sha.slice(0, 7)}, whose run applies both changes.`;
 }
@@ -48039,7 +52021,7 @@ function coverageText(covered, all, waiting) {
 	const of = `of ${counted(all, "merchant")} changed since the last apply`;
 	return covered === 0 ? `None ${of}.` : `${covered} ${of}; the others are left alone.`;
 }
-var LAG_WAITS_MS, MAX_NAMED$2;
+var LAG_WAITS_MS, MAX_NAMED$3;
 var init_covered_merchants = __esmMin((() => {
 	init_changed_merchants();
 	init_text();
@@ -48056,7 +52038,7 @@ var init_covered_merchants = __esmMin((() => {
 		2e3,
 		4e3
 	];
-	MAX_NAMED$2 = 10;
+	MAX_NAMED$3 = 10;
 }));
 
 // src/action/review/reviewed-plan.ts
@@ -48165,7 +52147,7 @@ function verdictOf$1({ inputs }, plans, unplanned, fileErrors) {
 /** Returns the paragraphs about what a merge does, or whether the plan was approved before. */
 function afterPlan(context, states, plans, kept, before) {
 	if (before !== null) return [approvalText(context, before)];
-	return kept.closed ? [] : [...onMerge(context, plans, kept), ...announcedEnds(context, states)];
+	return kept.closed ? [] : [...onMerge(context, plans, kept), ...announcedDates(context, states)];
 }
 /** Returns the paragraph about what a merge does. */
 function onMerge({ event, inputs }, plans, { stored, problem }) {
@@ -48186,20 +52168,26 @@ function changesIn(plans) {
 	return plans.reduce((sum, { changes }) => sum + changes.length, 0);
 }
 function namedMerchants(plans) {
-	if (plans.length > MAX_NAMED$1) return counted(plans.length, "merchant");
+	if (plans.length > MAX_NAMED$2) return counted(plans.length, "merchant");
 	return plans.map(({ merchant }) => inlineCode(merchant)).join(", ");
 }
-/** Announces the ends of access that are to come: what follows from them needs no approval of its own. */
-function announcedEnds({ event, io, masked }, states) {
+/** Returns whether the files leave something else to time than those of the base: a review has to see that. */
+function changesTimes(states, base) {
+	const timesOf = (state) => hasDates$1(state) ? hashOfTimes(state, "") : "";
+	const before = new Map(base.map((state) => [state.merchant, timesOf(state)]));
+	return states.some((state) => timesOf(state) !== (before.get(state.merchant) ?? ""));
+}
+/** Announces the dates that are to come: what follows from them needs no approval of its own. */
+function announcedDates({ event, io, masked }, states) {
 	if (event.pull === null) return [];
-	const text = endsText(states.flatMap((state) => upcomingEnds(state, io.now()).map((end) => ({
-		...end,
+	const text = datesText(states.flatMap((state) => upcomingDates(state, io.now()).map((date) => ({
+		...date,
 		merchant: state.merchant
 	}))));
 	if (text === "") return [];
 	return [masked ? maskText(text) : text];
 }
-var MAX_NAMED$1;
+var MAX_NAMED$2;
 var init_plan_outcome = __esmMin((() => {
 	init_text();
 	init_due();
@@ -48208,30 +52196,36 @@ var init_plan_outcome = __esmMin((() => {
 	init_action_context();
 	init_annotations();
 	init_reviewed_plan();
-	MAX_NAMED$1 = 3;
+	MAX_NAMED$2 = 3;
 }));
 
 // src/action/review/plan-parts.ts
 /** Returns the content of a part: a plan file, and the commit that it is for. */
-function partText(commit, plans, unplanned, withoutKey = false) {
+function partText({ commit, key }, plans, unplanned, withoutKey = false) {
 	const failures = unplanned.map(({ merchant, failure }) => failureJson(merchant, failure));
-	return `${JSON.stringify({
+	const text = `${JSON.stringify({
 		part: 1,
 		commit,
 		withoutKey
-	}).slice(0, -1)},"file":${plansJson(plans, failures)}}\n`;
+	}).slice(0, -1)},"file":${plansJson(plans, failures)}`;
+	return `${text},"mac":"${macOf(text, KIND, key)}"}\n`;
+}
+/** Returns whether a part is as `partText` made it with this key: fingerprints say nothing about refusals and who gains what. */
+function isSealed(text, key) {
+	const [end = "", mac = ""] = /,"mac":"([0-9a-f]{64})"\}\s*$/.exec(text) ?? [];
+	return isSame(mac, macOf(text.slice(0, text.length - end.length), KIND, key));
 }
 /**
 * Reads all parts in a folder and below. Throws ActionError for one that is not a part, is for another commit, has been
 * edited, or plans a merchant of another part again.
 */
-async function readParts(folder, commit) {
+async function readParts(folder, seal) {
 	const parts = /* @__PURE__ */ new Map();
 	let left = MAX_BYTES;
 	for (const file of await filesBelow(folder)) {
 		left -= (await stat(file)).size;
 		if (left < 0) throw refused(file, "the parts are too large");
-		parts.set(file, readPart(file, await readFile(file, "utf8"), commit));
+		parts.set(file, readPart(file, await readFile(file, "utf8"), seal));
 	}
 	const seen = /* @__PURE__ */ new Set();
 	for (const [file, { plans, failures }] of parts) for (const merchant of [...plans, ...failures].map((one) => one.merchant ?? "")) {
@@ -48284,7 +52278,7 @@ async function filesBelow(folder) {
 	}
 	return found;
 }
-function readPart(file, text, commit) {
+function readPart(file, text, { commit, key }) {
 	const part = Object(parsed(text));
 	if (part.part !== 1) throw refused(file, "it is not a part of a plan that this version of rolecall wrote");
 	if (part.commit !== commit) throw refused(file, `it is not for the commit ${commit}`);
@@ -48292,6 +52286,7 @@ function readPart(file, text, commit) {
 	if (!read.ok) throw refused(file, read.reason);
 	const edited = read.plans.find(isTampered);
 	if (edited) throw refused(file, `the plan of ${edited.merchant} has been edited: its fingerprints do not match`);
+	if (!isSealed(text, key)) throw refused(file, "it has been edited, or made by a job with another approval-secret");
 	const failures = planFileSchema.parse(part.file).failures ?? [];
 	return {
 		plans: read.plans,
@@ -48309,7 +52304,7 @@ function parsed(text) {
 		return null;
 	}
 }
-var MAX_BYTES, MISSING;
+var KIND, MAX_BYTES, MISSING;
 var init_plan_parts = __esmMin((() => {
 	init_changed_merchants();
 	init_plan_file();
@@ -48317,6 +52312,8 @@ var init_plan_parts = __esmMin((() => {
 	init_approve();
 	init_machine_formats();
 	init_action_error();
+	init_approval_store();
+	KIND = "rolecall-part/1";
 	MAX_BYTES = 536870912;
 	MISSING = {
 		code: "request-failed",
@@ -48339,7 +52336,7 @@ async function guardCredentials(context, states) {
 	if (!states.some((state) => choosesCredentials(state, given))) return;
 	const codes = untrustedCredentials(states, await compared(async () => statesAt(await trustedCommit(context), context)), given).map(({ merchant }) => merchant);
 	if (codes.length === 0) return;
-	const named = [...codes.slice(0, MAX_NAMED), ...codes.length > MAX_NAMED ? [`${codes.length - MAX_NAMED} more`] : []].join(", ");
+	const named = [...codes.slice(0, MAX_NAMED$1), ...codes.length > MAX_NAMED$1 ? [`${codes.length - MAX_NAMED$1} more`] : []].join(", ");
 	throw new ActionError("unsafe-access", event.pull === null ? `The files of this run use another API key than those of ${event.group?.baseRef ?? "the default branch"}, or send it elsewhere, for ${named}. No request was sent.` : `This pull request changes which API key is used, or where it is sent, for ${named}. No request was sent.`, "Merge api.base_url and api.key_env in a pull request of their own, or set the inputs base-url and api-keys.");
 }
 /**
@@ -48382,6 +52379,18 @@ function accessOf({ merchant, baseUrl, keyEnv }, given) {
 function textOf({ baseUrl, key }) {
 	return JSON.stringify([baseUrl, key]);
 }
+/**
+* Returns the variables that files may name for passwords: those of the step, and of the input `passwords`, which takes
+* precedence; without keys and tokens, so that no file can use one as a password.
+*/
+function passwordEnvironment({ inputs, io, secrets }, keys) {
+	const all = {
+		...io.env,
+		...Object.fromEntries(inputs.passwords)
+	};
+	const hidden = /* @__PURE__ */ new Set([...secrets, ...keys]);
+	return Object.fromEntries(Object.entries(all).filter(([, value]) => !hidden.has(value?.trim() ?? "")));
+}
 /** Rejects events whose files somebody without access to the keys may have chosen. */
 function guardPlanEvent({ name, pull }, keys) {
 	if (!keys) return;
@@ -48407,12 +52416,12 @@ async function guardApplyBranch({ event, inputs }, github) {
 function overridesIn(allow) {
 	return allow.filter((one) => !/^(branch|commit)=/.test(one) || one.includes("@"));
 }
-var MAX_NAMED, UNSAFE;
+var MAX_NAMED$1, UNSAFE;
 var init_secret_policy = __esmMin((() => {
 	init_action_error();
 	init_base_states();
 	init_compare_files();
-	MAX_NAMED = 10;
+	MAX_NAMED$1 = 10;
 	UNSAFE = /* @__PURE__ */ new Set([
 		"workflow_run",
 		"issue_comment",
@@ -48451,17 +52460,22 @@ function headsOf({ headSha, previousSha }) {
 async function plan(context, comment) {
 	const { inputs, io, event, log } = context;
 	guardParts(context);
-	const loaded = await loadFiles(inputs, io);
-	const diagnostics = diagnosticAnnotations(loaded.diagnostics);
-	const parts = inputs.command === "publish" ? await readParts(resolve(io.cwd, inputs.plans), headOf(event)) : null;
-	if (parts?.withoutKey ?? lacksKeys(loaded.states, inputs, io.env)) {
+	const read = await loadFiles(inputs, io);
+	const diagnostics = diagnosticAnnotations(read.diagnostics);
+	const seal = {
+		commit: headOf(event),
+		key: inputs.approvalSecret
+	};
+	const parts = inputs.command === "publish" ? await readParts(resolve(io.cwd, inputs.plans), seal) : null;
+	if (parts?.withoutKey ?? lacksKeys(read.states, inputs, io.env)) {
 		annotate(diagnostics, log);
-		return parts === null && inputs.publish === "later" ? writePart(context, partText(headOf(event), [], [], true)) : compareFiles(context, loaded, comment);
+		return parts === null && inputs.publish === "later" ? writePart(context, partText(seal, [], [], true)) : compareFiles(context, read, comment);
 	}
-	guardPlanEvent(event, loaded.states.length > 0);
-	keysNamedBy(loaded.states, io.env).forEach(context.maskSecret);
-	if (parts === null) await guardCredentials(context, loaded.states);
+	guardPlanEvent(event, read.states.length > 0);
+	keysNamedBy(read.states, io.env).forEach(context.maskSecret);
+	if (parts === null) await guardCredentials(context, read.states);
 	const base = await readableBase(context);
+	const loaded = await underBaseRules(read, base, inputs, io);
 	const compared = inputs.scope === "all" ? [] : base?.states ?? [];
 	const { looks, plans, unplanned, close } = parts === null ? await madePlans(context, await plannedMerchants(context, loaded.states, base), base) : {
 		looks: [],
@@ -48489,13 +52503,13 @@ async function reviewed({ loaded, base, states, looks, plans, unplanned, isPart 
 	const { io, event, log } = context;
 	const diagnostics = diagnosticAnnotations(loaded.diagnostics);
 	const placeOf = ruleLocations(loaded.states, loaded.sources);
-	io.stdout.write(renderPlans(plans.map((one) => planView(one, placeOf)), PLAIN));
+	io.stdout.write(renderPlans(plans.map((one) => planView(one, placeOf)), PLAIN, "normal", { run: runFingerprint(plans) }));
 	const scope = scopeText(states.length, loaded);
 	for (const line of scope) io.stdout.write(`${line}\n`);
 	for (const { merchant, failure } of unplanned) io.stdout.write(`${merchant} could not be planned.\n${renderFailure(failure, PLAIN)}`);
 	annotate(maskedIf(context, [...diagnostics, ...planAnnotations(plans, loaded.states, loaded.sources, placeOf)]), log);
 	const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
-	const rules = base === null && event.pull === null && event.group === null ? [] : ruleNotes({
+	const rules = base === null && event.pull === null && event.group === null ? [] : await ruleNotes({
 		loaded,
 		base,
 		plans
@@ -48506,11 +52520,16 @@ async function reviewed({ loaded, base, states, looks, plans, unplanned, isPart 
 		views: publishable(context, plans).map((one) => planView(one, placeOf)),
 		unplanned: context.masked ? maskAddresses(unplanned) : unplanned,
 		fileErrors: fileErrors.length,
-		rules
+		rules,
+		run: runFingerprint(plans)
 	};
 	const verdict = verdictOf$1(context, plans, unplanned, fileErrors.length);
 	if (isPart) {
-		const { outputs } = await writePart(context, partText(headOf(event), plans, unplanned));
+		const seal = {
+			commit: headOf(event),
+			key: context.inputs.approvalSecret
+		};
+		const { outputs } = await writePart(context, partText(seal, plans, unplanned));
 		const about = [aboutRun(context), ...aboutFiles(context, loaded.diagnostics)];
 		await context.appendSummary(renderReviewSummary({
 			marker: "",
@@ -48542,7 +52561,7 @@ async function reviewed({ loaded, base, states, looks, plans, unplanned, isPart 
 		],
 		after: afterPlan(context, states, plans, kept, before)
 	};
-	const worth = plans.some((one) => one.changes.length > 0 || one.deferred.length > 0) || rules.length > 0;
+	const worth = plans.some((one) => one.changes.length > 0 || one.deferred.length > 0) || rules.length > 0 || base !== null && changesTimes(states, base.states);
 	const shown = before?.objections.size === 0 ? NO_COMMENT : comment;
 	const outputs = {
 		...planOutputs(plans),
@@ -48612,10 +52631,12 @@ var init_run_plan = __esmMin((() => {
 	init_session();
 	init_rule_locations();
 	init_show_plans();
+	init_fingerprint();
 	init_markdown_blocks();
 	init_style();
 	init_failure_text();
 	init_plan_text();
+	init_plans_text();
 	init_plan_view();
 	init_action_context();
 	init_action_error();
@@ -48699,19 +52720,121 @@ var init_cancellation = __esmMin((() => {
 }));
 
 // src/cli/apply/passwords.ts
+/**
+* Returns the passwords that `--rotate-password` asks for, by merchant; `wanted` are addresses and globs over them. Throws
+* RolecallError for one that matches no managed member of the files, and for a member that cannot have a password. A
+* member that the plan creates gets the password with that; one that a glob alone matches is left out if it is not there,
+* or if the plan removes it.
+*/
+function rotationsFor(wanted, planned, isComplete = true) {
+	const isWanted = addressMatcher(wanted);
+	const named = new Set(wanted.map((email) => email.toLowerCase()));
+	const listed = planned.flatMap((one) => managedMembers(one.session.state).filter(({ email }) => isWanted(email)).map((member) => ({
+		one,
+		member
+	})));
+	requireMatches(wanted, listed.map(({ member }) => member.email), isComplete);
+	const rotations = /* @__PURE__ */ new Map();
+	for (const { one, member } of listed) {
+		const rotation = rotationOf(member, one, named.has(member.email.toLowerCase()));
+		const merchant = one.plan.merchant;
+		if (rotation) rotations.set(merchant, [...rotations.get(merchant) ?? [], rotation]);
+	}
+	return rotations;
+}
+/** Returns the members that a file lists as managed. */
+function managedMembers({ members = [] }) {
+	return members.filter(({ managed }) => managed !== void 0);
+}
+/** Returns a test whether one of some addresses, or globs over them, matches an address. */
+function addressMatcher(wanted) {
+	const all = wanted.map((text) => text.toLowerCase());
+	const named = new Set(all);
+	const globs = all.filter((text) => !isLiteralGlob(text));
+	const matches = globMatcher();
+	return (email) => {
+		const address = email.toLowerCase();
+		return named.has(address) || globs.some((glob) => matches(glob, address));
+	};
+}
+/** Throws RolecallError for an address or a glob that matches none of the managed members. */
+function requireMatches(wanted, emails, isComplete = true) {
+	const stray = wanted.find((text) => !emails.some(addressMatcher([text])));
+	if (stray === void 0) return;
+	const what = isLiteralGlob(stray) ? "this address" : "an address that it matches";
+	const who = isComplete ? "no file lists" : "no file of a merchant that could be planned lists";
+	throw new RolecallError("usage", `--rotate-password ${oneLine(stray)}: ${who} ${what} as managed.`, { hint: isLiteralGlob(stray) ? "Add \"managed\" with a \"password_env\" to the member in the file." : "Check the pattern: it is compared with whole addresses." });
+}
+function rotationOf(member, { plan, live }, isNamed) {
+	const { email, managed } = member;
+	const found = live.members.find((one) => isMeant(member, one));
+	const change = changeOf$1(plan, email, found);
+	if (change?.kind === "create" || change?.kind === "replace" || managed === void 0) return null;
+	if (!isNamed && (change?.kind === "delete" || found === void 0)) return null;
+	const refuse = (why) => {
+		throw new RolecallError("usage", `--rotate-password ${email}: ${why}`, { hint: "Nothing was changed. Remove the option, or correct the file." });
+	};
+	if (change?.kind === "delete") refuse(`the plan removes this member from ${plan.merchant}.`);
+	if (found === void 0) return refuse(`${plan.merchant} has no such member.`);
+	if (found.user?.type !== "managed_user") refuse(`it is not a managed user at ${plan.merchant}.`);
+	const image = change?.kind === "update" ? change.after : imageOf(found, email, live);
+	return {
+		...withFingerprint({
+			resource: "member",
+			name: email,
+			kind: "update",
+			id: found.id,
+			before: image,
+			after: image,
+			fields: [],
+			reason: "declared"
+		}),
+		passwordEnv: managed.passwordEnv
+	};
+}
+function isMeant({ id, email }, live) {
+	if (id !== void 0) return live.id === id;
+	return live.status !== "expired" && live.user?.email?.toLowerCase() === email.toLowerCase();
+}
+function changeOf$1(plan, email, found) {
+	return plan.changes.find((change) => change.resource === "member" && (found ? change.id === found.id : change.name.toLowerCase() === email.toLowerCase()));
+}
+/** Returns the member's live fields, which stay as they are. */
+function imageOf(member, email, { roles }) {
+	const names = new Map(roles.map(({ id, name }) => [id, name]));
+	return {
+		email: member.user?.email ?? email,
+		roles: [...new Set(member.roles)].sort().map((id) => ({
+			id,
+			name: names.get(id) ?? id
+		})),
+		metadata: member.metadata,
+		managed: {
+			nickname: member.user?.nickname ?? null,
+			passwordEnv: null
+		},
+		status: member.status
+	};
+}
 /** Looks up every needed password before the user is asked, so that none is missing half-way. */
 function passwordsFor(plans, rotations, env) {
 	const lengthOf = (variable) => env[variable]?.length ?? 0;
 	const created = plans.flatMap(passwordVariables$1);
 	const rotated = rotations.map(({ passwordEnv }) => passwordEnv);
 	const needed = [.../* @__PURE__ */ new Set([...created, ...rotated])].sort();
+	const keys = needed.filter((name) => isKey(env[name] ?? "") || name.startsWith("ROLECALL_API_KEY"));
+	if (keys.length > 0) throw new RolecallError("password-missing", `${keys.join(", ")} cannot be a password: ${keys.length === 1 ? "it is" : "these are"} for an API key.`, { hint: "Name another variable under password_env. Nothing was changed." });
 	const unset = needed.filter((name) => lengthOf(name) === 0);
 	const short = needed.filter((name) => lengthOf(name) > 0 && lengthOf(name) < SHORTEST_PASSWORD);
 	if (unset.length + short.length > 0) {
-		const wrong = [...unset.length > 0 ? [`${unset.join(", ")} ${unset.length === 1 ? "is" : "are"} not set`] : [], ...short.length > 0 ? [`${short.join(", ")} ${short.length === 1 ? "has" : "have"} fewer than ${SHORTEST_PASSWORD} characters`] : []];
+		const wrong = [...unset.length > 0 ? [`${firstOf(unset)} ${unset.length === 1 ? "is" : "are"} not set`] : [], ...short.length > 0 ? [`${firstOf(short)} ${short.length === 1 ? "has" : "have"} fewer than ${SHORTEST_PASSWORD} characters`] : []];
 		throw new RolecallError("password-missing", `${purpose(created.length > 0, rotated.length > 0)} from the environment: ${wrong.join("; ")}.`, { hint: `Give each variable at least ${SHORTEST_PASSWORD} characters. Nothing was changed.` });
 	}
 	return (variable) => env[variable] ?? "";
+}
+function firstOf(names) {
+	const more = names.length - MAX_NAMED;
+	return `${names.slice(0, MAX_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 function purpose(creates, rotates) {
 	if (!rotates) return "First passwords of managed users come";
@@ -48737,10 +52860,16 @@ function withoutPasswords(due, io) {
 		}
 	});
 }
-var SHORTEST_PASSWORD;
+var SHORTEST_PASSWORD, MAX_NAMED;
 var init_passwords = __esmMin((() => {
+	init_escape();
+	init_text();
 	init_errors();
+	init_fingerprint();
+	init_connection();
+	init_session();
 	SHORTEST_PASSWORD = 8;
+	MAX_NAMED = 10;
 }));
 
 // src/apply/update-member.ts
@@ -49902,7 +54031,7 @@ async function applyPlan(plan, ports, passwords = []) {
 	const whole = all.every(({ status }) => status === "done") && first.unrecorded === null;
 	const cause = whole || first.failure ? null : ports.cause();
 	const ending = whole ? "done" : stopped() ? "stopped" : "incomplete";
-	const unended = await journal.write(endOf(all, ending, first.failure, cause)).then(() => null, toFailure);
+	const unended = await journal.write(endOf$1(all, ending, first.failure, cause)).then(() => null, toFailure);
 	if (unended) unrecorded(unended, null);
 	const status = unended === null ? ending : "stopped";
 	if (status === "stopped") emit({
@@ -49975,7 +54104,7 @@ function outcomeOf$1(change, ended, { known, more, sentAnything }) {
 		default: return ended;
 	}
 }
-function endOf(outcomes, status, failure, cause) {
+function endOf$1(outcomes, status, failure, cause) {
 	const sum = (word) => outcomes.filter((one) => one.status === word).length;
 	return {
 		type: "end",
@@ -50279,10 +54408,157 @@ var init_run_apply = __esmMin((() => {
 	LAG_MS = 2e3;
 }));
 
+// src/action/commands/rotate-passwords.ts
+/**
+* Runs `apply` with `rotate-password`: sets the passwords of managed users of the default branch's files, and nothing else.
+* It changes nobody's access, so it needs no approval.
+*/
+async function rotatePasswords(context) {
+	const { event, inputs, github } = context;
+	if (inputs.only !== "") throw new ActionError("usage", "The inputs rotate-password and only cannot be given together.");
+	if (!ROTATING_EVENTS.has(event.name)) throw new ActionError("unsafe-event", `The event ${event.name} cannot set passwords.`, "Run it by workflow_dispatch, or on a schedule.");
+	const branch = await guardApplyBranch(context, github);
+	return withActionErrors(() => rotate(context, branch)).catch((error) => {
+		if (!(error instanceof ActionError)) throw error;
+		const message = error.message.replaceAll("--rotate-password", "rotate-password");
+		throw new ActionError(error.reason, message, hintOf(error));
+	});
+}
+function hintOf({ reason, hint, message }) {
+	return reason === "key-missing" && message.startsWith("Passwords of") ? "Add a line NAME=password of at least 8 characters to the input passwords. Nothing was changed." : hint;
+}
+async function rotate(context, branch) {
+	const { inputs, io, log, masked } = context;
+	const loaded = await loadFiles(inputs, io);
+	const annotations = diagnosticAnnotations(loaded.diagnostics);
+	annotate(masked ? maskedAnnotations(annotations) : annotations, log);
+	if (!loaded.valid) throw new ActionError("invalid-files", "The files have errors: fix them first.");
+	const states = rotatedStates(loaded.states, inputs.rotatePassword);
+	const keys = keysNamedBy(states, io.env);
+	keys.forEach(context.maskSecret);
+	const newer = await newerCommit(context, branch, states);
+	if (newer.merchants.size > 0) throw new ActionError("stale-commit", leftTo(newer), "Run the workflow again, which takes the newer commit.");
+	await guardCredentials(context, states);
+	const cancellation = createCancellation((text) => io.stderr.write(`${text}\n`), io);
+	const { planned, progress, close } = await planFiles(states, inputs, io, {
+		signal: cancellation.cancelled,
+		withoutChanges: true
+	});
+	try {
+		const looks = plannedOnly(planned);
+		const rotations = rotationsFor(inputs.rotatePassword, looks, looks.length === planned.length);
+		const all = looks.flatMap((look) => {
+			const passwords = rotations.get(look.plan.merchant) ?? [];
+			return passwords.length === 0 ? [] : [{
+				...look,
+				passwords
+			}];
+		});
+		const env = passwordEnvironment(context, keys);
+		const missing = withoutPasswords(all, { env });
+		const unready = missing.length < all.length ? missing : [];
+		const waiting = new Set(unready.map(({ merchant }) => merchant));
+		const due = all.filter(({ plan }) => !waiting.has(plan.merchant));
+		const lines = unplannedOf(planned).flatMap(({ merchant, failure }) => [`${merchant} could not be read.`, ...renderFailure(failure, PLAIN).trimEnd().split("\n")]);
+		const reporter = applyReporter({
+			format: "text",
+			color: false
+		}, () => null, io);
+		for (const line of lines) reporter.say(line);
+		const left = [...planned.flatMap((one) => one.status === "planned" ? [] : [one]), ...unready].map(failedOutcome);
+		if (left.length > 0) reporter.skipped(left, due.length);
+		reporter.passwords(due);
+		const password = passwordsFor([], due.flatMap(({ passwords }) => passwords), env);
+		const captured = captureApplyLog({
+			...reporter,
+			verified: () => void 0
+		}, progress);
+		const applied = due.length === 0 ? [] : await runApply(due, {
+			password,
+			concurrency: inputs.concurrency,
+			recheck: true,
+			onError: "continue",
+			cancellation,
+			openJournal: fileJournals(io),
+			sleep: io.sleep
+		}, {
+			...captured.reporter,
+			verified: () => void 0
+		});
+		const outcomes = [...applied, ...left].sort(by(({ merchant }) => merchant));
+		reporter.outcomes(outcomes);
+		const count = due.reduce((sum, { passwords }) => sum + passwords.length, 0);
+		const end = endOf(applyEnd({
+			applied,
+			left,
+			unapproved: /* @__PURE__ */ new Map()
+		}), count);
+		const report = {
+			...end,
+			lines: [...lines, ...captured.lines()],
+			outcomes,
+			plans: [],
+			placeOf: () => null
+		};
+		const outputs = await reportApply(context, [], report);
+		const { result, reason } = end;
+		return reason === null ? passed(result, outputs) : failed$1(result, reason, failureText(report), outputs);
+	} finally {
+		cancellation.close();
+		await close();
+	}
+}
+/** Returns the merchants with a managed user whose password is to be set; throws RolecallError for a pattern of nobody. */
+function rotatedStates(states, wanted) {
+	requireMatches(wanted, states.flatMap(managedMembers).map(({ email }) => email));
+	const isWanted = addressMatcher(wanted);
+	return states.filter((state) => managedMembers(state).some(({ email }) => isWanted(email)));
+}
+function endOf(end, count) {
+	if (end === APPLY_ENDS.applied) return {
+		...end,
+		verdict: `✅ rolecall apply: ${counted(count, "password")} set`
+	};
+	if (end === APPLY_ENDS.nothing) return {
+		...end,
+		message: "None of these users is live yet: their first apply sets their passwords."
+	};
+	if (end !== APPLY_ENDS.partial) return end;
+	const message = "Not every password was set. Run it again for the users that are left, which the log lists: the service refuses a password that was used before.";
+	return {
+		...end,
+		message
+	};
+}
+var ROTATING_EVENTS;
+var init_rotate_passwords = __esmMin((() => {
+	init_cancellation();
+	init_passwords();
+	init_reporter();
+	init_run_apply();
+	init_write_journal();
+	init_approval();
+	init_session();
+	init_show_plans();
+	init_text();
+	init_style();
+	init_failure_text();
+	init_action_context();
+	init_action_error();
+	init_action_log();
+	init_load_and_plan();
+	init_annotations();
+	init_apply_page();
+	init_covered_merchants();
+	init_secret_policy();
+	ROTATING_EVENTS = /* @__PURE__ */ new Set(["workflow_dispatch", "schedule"]);
+}));
+
 // src/action/commands/run-apply-merged.ts
 var run_apply_merged_exports = /* @__PURE__ */ __exportAll({ runApplyMerged: () => runApplyMerged });
 /** Runs `apply`: plans anew on the default branch and applies what was approved in review. */
 async function runApplyMerged(context) {
+	if (context.inputs.rotatePassword.length > 0) return rotatePasswords(context);
 	const branch = await readingApprovals(() => guardApplyBranch(context, context.github));
 	const { github, io, event } = context;
 	const pulls = await readingApprovals(() => pullsMergedAs(event, branch, github, io.sleep));
@@ -50319,33 +54595,36 @@ async function stoppable(context, branch, pulls) {
 async function apply(context, branch, pulls, cancellation) {
 	const { inputs, io, log, event, github } = context;
 	let told = toldPulls(context, pulls);
+	const plannedAt = io.now();
 	const loaded = await loadFiles(inputs, io);
+	const states = soundStates(loaded);
 	const keys = keysNamedBy(loaded.states, io.env);
 	keys.forEach(context.maskSecret);
 	const trust = recordTrust(inputs);
-	const approvals = openApprovals({
-		sha: event.sha,
-		branch,
-		pulls
-	}, trust, github);
-	const { baselines, covered, settled, waiting } = await readingApprovals(async () => {
-		const codes = loaded.states.map(({ merchant }) => merchant);
-		const isForced = inputs.allow.includes(`commit=${event.sha}`);
+	const { approvals, baselines, covered, settled, waiting } = await readingApprovals(async () => {
+		const codes = states.map(({ merchant }) => merchant);
+		const tip = await tipAfter(context, branch);
+		const newest = tip === event.sha ? pulls : await mergedPulls(tip, branch, github);
+		const approvals = openApprovals({
+			sha: tip,
+			branch,
+			pulls: newest
+		}, trust, github);
 		const place = {
 			sha: event.sha,
 			family: context.scope.family
 		};
-		const tip = isForced ? event.sha : await github.branchTip(branch);
 		const baselines = await readBaselines(codes, {
 			...place,
 			tip
 		}, trust, github);
 		return {
+			approvals,
 			baselines,
-			...await applyCoverage(context, loaded.states, baselines, approvals)
+			...await applyCoverage(context, states, baselines, approvals)
 		};
 	});
-	const coverage = coverageText(covered.length, loaded.states.length, waiting);
+	const coverage = coverageText(covered.length, states.length, waiting);
 	if (coverage !== null && (loaded.valid || waiting.length > 0)) log.info(coverage);
 	const newer = await readingApprovals(() => newerCommit(context, branch, covered));
 	const current = covered.filter(({ merchant }) => !newer.merchants.has(merchant));
@@ -50386,11 +54665,8 @@ async function apply(context, branch, pulls, cancellation) {
 			const { result, reason } = how;
 			return reason === null ? passed(result, all) : failed$1(result, reason, failureText(report), all);
 		};
-		if (!loaded.valid) {
-			const lines = ["The files have errors: fix them first.", ...fileErrorLines(loaded.diagnostics)];
-			for (const line of lines) reporter.say(line);
-			return await end(APPLY_ENDS.invalid, { lines });
-		}
+		const broken = loaded.valid ? [] : [BROKEN_FILES, ...fileErrorLines(loaded.diagnostics)];
+		for (const line of broken) reporter.say(line);
 		const isSettled = ({ plan }) => settled.has(plan.merchant);
 		const others = looks.filter((look) => !isSettled(look));
 		const before = await readingApprovals(() => withTimes(baselines, current, context));
@@ -50402,7 +54678,7 @@ async function apply(context, branch, pulls, cancellation) {
 		const refused = skippedMerchants(planned, overrides, objections);
 		const unread = unplannedOf(planned).flatMap(({ merchant, failure }) => [`${merchant} could not be read.`, ...renderFailure(failure, PLAIN).trimEnd().split("\n")]);
 		for (const line of unread) reporter.say(line);
-		const env = withoutSecrets(io.env, [...context.secrets, ...keys]);
+		const env = passwordEnvironment(context, keys);
 		const { due, left, unchanged } = divide(looks, refused, { env });
 		if (left.length > 0) reporter.skipped(left, due.length);
 		for (const note of notes) reporter.say(note);
@@ -50435,6 +54711,9 @@ async function apply(context, branch, pulls, cancellation) {
 		reporter.outcomes(outcomes);
 		const deferred = plans.flatMap((plan) => plan.deferred.length > 0 ? plan.merchant : []);
 		await markApplied(context, outcomes, {
+			merchants: loaded.valid ? inputs.merchants : states.map(({ merchant }) => merchant),
+			isBroken: !loaded.valid,
+			plannedAt,
 			baselines,
 			settled,
 			unfinished: deferred,
@@ -50444,7 +54723,8 @@ async function apply(context, branch, pulls, cancellation) {
 		const how = applyEnd({
 			applied,
 			left,
-			unapproved: objections
+			unapproved: objections,
+			isBroken: !loaded.valid
 		});
 		const isLeft = how === APPLY_ENDS.nothing && superseded.merchants.size > 0;
 		const nothing = {
@@ -50454,7 +54734,11 @@ async function apply(context, branch, pulls, cancellation) {
 		const ended = how === APPLY_ENDS.nothing ? nothing : how;
 		return await end(isLeft ? supersededEnd(context, superseded) : ended, {
 			notes: remarks,
-			lines: [...unread, ...captured.lines()],
+			lines: [
+				...broken,
+				...unread,
+				...captured.lines()
+			],
 			outcomes
 		});
 	} finally {
@@ -50481,10 +54765,7 @@ function divide(looks, refused, io) {
 		}))
 	};
 }
-/** Removes keys and tokens from the environment, so that no file can use one as a first password. */
-function withoutSecrets(env, secrets) {
-	return Object.fromEntries(Object.entries(env).filter(([, value]) => !secrets.includes(value?.trim() ?? "")));
-}
+var BROKEN_FILES;
 var init_run_apply_merged = __esmMin((() => {
 	init_cancellation();
 	init_passwords();
@@ -50512,6 +54793,8 @@ var init_run_apply_merged = __esmMin((() => {
 	init_covered_merchants();
 	init_publish_plan();
 	init_secret_policy();
+	init_rotate_passwords();
+	BROKEN_FILES = "Files have errors: their merchants are left as they are.";
 }));
 
 // src/config/adopt/entry-texts.ts
@@ -50793,10 +55076,12 @@ function memberEdits({ member, fields }, files) {
 	}, null, email, files)];
 }
 /** Sets the keys that entries have, each in every entry that has it. */
-function changeFields(entries, { email, until, metadata, nickname, roles }, change) {
+function changeFields(entries, { email, from, until, suspended, metadata, nickname, roles }, change) {
 	const values = [
 		[["email"], email],
+		[["from"], from],
 		[["until"], until],
+		[["suspended"], suspended],
 		[["metadata"], metadata],
 		[["managed", "nickname"], nickname],
 		[["roles"], roles]
@@ -50831,7 +55116,7 @@ function grantEdits(grants, entries, own, change) {
 	change(taker, ["roles"], grants.add);
 	return {};
 }
-function keptGrants(written, { remove, unend, rename }) {
+function keptGrants(written, { remove, unend, begin, rename }) {
 	const seen = /* @__PURE__ */ new Set();
 	return written.flatMap((item) => {
 		const word = textOf$3(item) ?? textOf$3(fieldsOf(item)["role"]);
@@ -50839,12 +55124,23 @@ function keptGrants(written, { remove, unend, rename }) {
 		const name = rename.get(word) ?? word;
 		if (seen.has(name)) return [];
 		seen.add(name);
-		if (kindOf$1(item) === "text" || unend.includes(word)) return [name === item ? item : name];
-		return name === word ? [item] : [{
+		if (kindOf$1(item) === "text") return [name === item ? item : name];
+		const [isUnended, isBegun] = [unend.includes(word), begin.includes(word)];
+		if (name === word && !isUnended && !isBegun) return [item];
+		return [withDates({
 			...fieldsOf(item),
 			role: name
-		}];
+		}, isUnended, isBegun)];
 	});
+}
+/** Returns a grant without its end, or without its beginning; the name alone if it has no dates then. */
+function withDates({ from, until, ...grant }, isUnended, isBegun) {
+	const kept = {
+		...grant,
+		...from !== void 0 && !isBegun && { from },
+		...until !== void 0 && !isUnended && { until }
+	};
+	return (isUnended || isBegun) && Object.keys(kept).length === 1 ? grant["role"] : kept;
 }
 var init_adoption_edits = __esmMin((() => {
 	init_values();
@@ -50943,7 +55239,7 @@ function canonicalKeys(path) {
 	if (path[0] === "members" && path.length === 2) return MEMBER_KEYS;
 	const shape = path.map((segment) => typeof segment === "number" ? 0 : segment);
 	const name = JSON.stringify(shape);
-	const keys = knownKeys.get(name) ?? keysAt(shape);
+	const keys = knownKeys.get(name) ?? unique([...keysAt(shape), ...keysAt(shape, projectSchema)]);
 	knownKeys.set(name, keys);
 	return keys;
 }
@@ -50951,13 +55247,17 @@ var import_dist$2, MEMBER_KEYS, knownKeys;
 var init_sort_document = __esmMin((() => {
 	import_dist$2 = require_dist$1();
 	init_merchant_schema();
+	init_project_schema();
+	init_values();
 	init_document();
 	init_print_document();
 	MEMBER_KEYS = [
 		"email",
 		"managed",
 		"roles",
+		"from",
 		"until",
+		"suspended",
 		"metadata",
 		"id"
 	];
@@ -52251,7 +56551,8 @@ function treeOf(edits) {
 		else if (edit.kind === "remark") tree.remarks.push(edit);
 		else if (tree.set !== void 0 || tree.removed) throw new EditRefused("overlap", edit.path);
 		else if (edit.kind === "set") tree.set = edit.value;
-		else tree.removed = true;
+		else if (edit.kind === "remove") tree.removed = true;
+		else throw new TypeError(`an edit has the unknown kind ${JSON.stringify(edit.kind)}`);
 	}
 	checkOverlap(root, []);
 	return root;
@@ -52406,7 +56707,7 @@ function matchDeclared$1(declared, isShared, { live, now, file, ignored, unwrita
 		if (found !== null) {
 			matched.set(member, found);
 			claimed.add(found);
-		} else if (!isMention(member, file) && !hasEnded(member, now)) gone.push(member);
+		} else if (!isMention(member, file) && !isAway(member, now)) gone.push(member);
 	}
 	const drop = (isWrong) => {
 		for (const [member, found] of matched) {
@@ -52440,10 +56741,10 @@ function byStanding(a, b) {
 	const endOf = ({ status, invite }) => status === "expired" ? invite?.expiresAt ?? "" : "";
 	return rank(a) - rank(b) || byCodeUnit(endOf(b), endOf(a)) || byCodeUnit(a.id, b.id);
 }
-/** Returns whether an entry has ended, so that a plan creates nobody for it. */
-function hasEnded({ until, roles }, now) {
-	if (isPast(until, now)) return true;
-	return roles !== void 0 && roles.length > 0 && roles.every((grant) => isPast(grant.until, now));
+/** Returns whether an entry has ended, has not begun or is suspended, so that a plan creates nobody for it. */
+function isAway(member, now) {
+	const { absent, suspended } = activeAt(member, now);
+	return absent !== null || suspended;
 }
 /** Divides the live members without an entry: to add, for `ignore`, and those that a plan leaves alone anyway. */
 function divideUnlisted(unlisted, listed, isShared, { unwritable, wordOf }) {
@@ -52541,19 +56842,33 @@ function repeatedKeys(texts) {
 	return (text) => repeated.has(text.toLowerCase());
 }
 function memberUpdate(member, live, { isShared, email }, input) {
-	const { now, unwritable } = input;
-	const parts = unwritable.get(live.id) ?? NONE$1;
-	const { id, roles, until, metadata, managed } = member;
-	const grants = roles === void 0 ? null : grantUpdate(roles, live, input);
+	const parts = input.unwritable.get(live.id) ?? NONE$1;
+	const { id, roles, metadata, managed } = member;
+	const dates = datesUpdate(member, live, input);
+	const grants = roles === void 0 || dates.isAway ? null : grantUpdate(roles, live, input);
 	const nickname = live.user?.nickname;
 	const wantsNickname = managed?.nickname !== void 0 && isManaged(live) && managed.nickname !== nickname;
 	return {
 		...email !== void 0 && { email },
 		...grants !== null && (parts.has("roles") ? { roles: null } : { grants }),
-		...isPast(until, now) && { until: null },
+		...dates.update,
 		...metadata !== void 0 && !isSameJson(metadata, live.metadata) && { metadata: parts.has("metadata") ? null : live.metadata },
 		...wantsNickname && { nickname: parts.has("managed") ? null : nickname ?? null },
 		...id === void 0 ? isShared && { id: live.id } : id !== live.id && { id: parts.has("id") ? null : live.id }
+	};
+}
+/** Returns the dates to remove, and whether the member is suspended as the entry says, without roles. */
+function datesUpdate(member, live, { now, wordOf }) {
+	const { from, until } = member;
+	const suspended = isSuspended(member, now);
+	const holds = live.status !== "expired" && live.roles.some((role) => wordOf(role) !== null);
+	return {
+		update: {
+			...!hasBegun(from, now) && { from: null },
+			...isPast(until, now) && { until: null },
+			...suspended && holds && { suspended: null }
+		},
+		isAway: suspended && !holds
 	};
 }
 /** Compares the grants of an entry with the held roles; `null` if a plan would change nothing. */
@@ -52562,24 +56877,27 @@ function grantUpdate(grants, live, { now, resolver, wordOf }) {
 	const resolved = grants.map((grant) => ({
 		...grant,
 		id: resolver.idOf(grant.role),
-		ended: isPast(grant.until, now)
+		ended: isPast(grant.until, now),
+		begun: hasBegun(grant.from, now)
 	}));
 	const declared = new Set(resolved.map(({ id }) => id));
 	const isHeld = (id) => id !== null && held.has(id) && wordOf(id) !== null;
 	const kept = resolved.filter(({ id }) => isHeld(id));
 	const isEmpty = kept.length === 0 && [...held].every((id) => wordOf(id) === null || declared.has(id));
-	const remove = resolved.filter(({ id, ended }) => !isHeld(id) && (!ended || isEmpty)).map(({ role }) => role);
+	const remove = resolved.filter(({ id, ended, begun }) => !isHeld(id) && (!ended && begun || isEmpty)).map(({ role }) => role);
 	const add = [...held].flatMap((id) => declared.has(id) ? [] : wordOf(id) ?? []);
 	const unend = kept.flatMap(({ role, ended }) => ended ? role : []);
+	const begin = kept.flatMap(({ role, begun }) => begun ? [] : role);
 	const rename = kept.flatMap(({ id, role }) => {
 		const word = id === null ? null : wordOf(id);
 		return word === null || word === role || id === role ? [] : [[role, word]];
 	});
-	if (add.length + remove.length + unend.length + rename.length === 0) return null;
+	if (add.length + remove.length + unend.length + begin.length + rename.length === 0) return null;
 	return {
 		add: add.sort(byCodeUnit),
 		remove,
 		unend,
+		begin,
 		rename: new Map(rename)
 	};
 }
@@ -52599,7 +56917,7 @@ var NONE$1;
 var init_adopt_members = __esmMin((() => {
 	init_json_text();
 	init_text();
-	init_plan_members();
+	init_active_member();
 	init_match();
 	init_scope();
 	NONE$1 = /* @__PURE__ */ new Set();
@@ -52613,7 +56931,9 @@ var init_adopt_members = __esmMin((() => {
 */
 function adoptLive(input) {
 	const { desired, live, findings, now, matches, unwritable, wants = () => true } = input;
-	const scope = scopeOf(live, desired.ignore, matches);
+	const left = leftAt(desired.leavers, now);
+	const scope = scopeOf(live, desired.ignore, matches, left);
+	const staying = divideLeavers(desired.members, scope.members, left);
 	const ignored = ignoredEntries(desired, scope, matches);
 	const rolePlan = planRoles(desired.roles, scope, {
 		roles: "additive",
@@ -52630,11 +56950,11 @@ function adoptLive(input) {
 	});
 	const ignoredRoles = /* @__PURE__ */ new Set([...scope.ignoredRoles, ...ignored.roles]);
 	const wordOf = roleWords(desired, scope, roles);
-	const members = desired.members === void 0 ? {
+	const members = staying.entries === void 0 ? {
 		edits: [],
 		mentions: []
-	} : adoptMembers(desired.members, {
-		live: scope.members,
+	} : adoptMembers(staying.entries, {
+		live: staying.live,
 		ignoredLive: scope.ignoredMembers,
 		now,
 		file: desired.origin.file,
@@ -52721,7 +57041,8 @@ function matchDeclared(declared, custom, { plan, ignored, unwritable }) {
 	const claimed = new Set(matched.values());
 	for (const role of declared) {
 		if (plan.declared.has(role.name) || ignored.has(role.name)) continue;
-		const [first] = custom.filter(({ id, name }) => name === role.name && !claimed.has(id)).sort(by(({ id }) => id));
+		const free = custom.filter(({ id }) => !claimed.has(id)).sort(by(({ id }) => id));
+		const first = [role.name, ...role.id === void 0 ? role.previously ?? [] : []].flatMap((key) => free.find(({ name }) => name === key) ?? []).at(0);
 		if (first === void 0) continue;
 		matched.set(role, first.id);
 		claimed.add(first.id);
@@ -52787,14 +57108,14 @@ function addRole(live, parts, pin) {
 	};
 }
 function roleUpdate(role, live, parts, { pin, isTaken }) {
-	const { description, permissions, metadata, previously } = role;
+	const { description, permissions, metadata, previously = [] } = role;
 	const renamed = live.name !== role.name;
-	const former = renamed && !isTaken(role.name) ? role.name : null;
-	const isFormerWrong = renamed ? (previously ?? null) !== former : previously !== void 0 && isTaken(previously);
+	const former = [...renamed ? [role.name] : [], ...previously].filter((name) => name !== live.name && !isTaken(name));
+	const [only = null] = former;
 	const granted = sortedSet(live.permissions);
 	return {
 		...renamed && { name: live.name },
-		...isFormerWrong && { previously: former },
+		...!isSameJson(former, previously) && { previously: former.length > 1 ? former : only },
 		...description !== void 0 && description !== (live.description ?? "") && { description: parts.has("description") ? null : live.description ?? "" },
 		...permissions !== void 0 && !isSameJson(sortedSet(permissions), granted) && { permissions: parts.has("permissions") ? null : granted },
 		...metadata !== void 0 && !isSameJson(metadata, live.metadata) && { metadata: parts.has("metadata") ? null : live.metadata },
@@ -52819,6 +57140,7 @@ var UNRENEWED, UNMANAGED, NONE;
 var init_adopt_live = __esmMin((() => {
 	init_json_text();
 	init_text();
+	init_active_member();
 	init_plan_roles();
 	init_ignored();
 	init_resolve();
@@ -53311,7 +57633,7 @@ function sinceText({ plan, changes, violations }, seen) {
 	};
 	return [...violations.map(({ fingerprint, rule, code, name }) => line(fingerprint, `breaks ${rule} ${inlineCode(code)}${name === null ? "" : ` ${inlineCode(name)}`}`)), ...plan.changes.map(({ resource, name, kind, fingerprint }, index) => {
 		const { event = null, cause = "unknown" } = changes[index] ?? {};
-		const what = event !== null && cause === "outside-git" ? `was ${event} outside git` : cause === "due" ? "is due: its end date has passed" : STATES[kind];
+		const what = event !== null && cause === "outside-git" ? `was ${event} outside git` : cause === "due" ? "is due: its date has come" : STATES[kind];
 		return line(fingerprint, `${resource} ${inlineCode(name)} ${what}`);
 	})].join("\n");
 }
@@ -53405,7 +57727,7 @@ async function runValidate(context) {
 /** Runs `list`: outputs a job matrix that covers all merchants. */
 async function runList(context) {
 	const { inputs, io } = context;
-	const loaded = await withActionErrors(() => loadFiles(inputs, io, inputs.changedSince));
+	const loaded = await withActionErrors(() => loadFiles(inputs, io, { changedSince: inputs.changedSince }));
 	annotate(diagnosticAnnotations(loaded.diagnostics), context.log);
 	const matrix = jobMatrix(loaded.states, inputs.jobs);
 	const outputs = { matrix: JSON.stringify(matrix) };
@@ -56934,7 +61256,7 @@ function connectGithub({ token, apiUrl, owner, repo }, effects) {
 		log: QUIET
 	}));
 	octokit.hook.wrap("request", async (request, options) => {
-		const repeatable = /^(GET|PATCH)$/.test(options.method) || options.url.endsWith("/graphql");
+		const repeatable = /^(GET|PATCH)$/.test(options.method) || /\/(graphql|check-runs)$/.test(options.url);
 		try {
 			return await withRetries(async () => request(options), refusalOf, repeatable, effects);
 		} catch (error) {
@@ -57065,10 +61387,15 @@ function connectGithub({ token, apiUrl, owner, repo }, effects) {
 			});
 			return {
 				entries: data.tree.flatMap(({ type, mode, path, sha: name }) => {
-					if (!path || !name || mode === LINK) return [];
-					return type === "commit" ? [] : [{
+					if (!path || !name) return [];
+					if (type === "commit") return [{
 						path,
-						type: type === "tree" ? "folder" : "file",
+						type: "submodule",
+						sha: name
+					}];
+					return [{
+						path,
+						type: type === "tree" ? "folder" : mode === LINK ? "link" : "file",
 						sha: name
 					}];
 				}),
@@ -57307,7 +61634,7 @@ init_annotations();
 /** Runs the action from the runner's environment; reports failures as outputs and never throws. */
 async function runAction(env, io, runner) {
 	const secrets = secretsIn(env);
-	secrets.forEach(runner.setSecret);
+	[...secrets, ...passwordsIn(env)].forEach(runner.setSecret);
 	let mask = (text) => text;
 	const result = await ended(async () => {
 		const inputs = readInputs(env);

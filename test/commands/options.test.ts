@@ -18,7 +18,7 @@ test.each([
   [["plan", "--outt", "x"], "(Did you mean --out?)"],
   [["plan", "--detailed"], "(Did you mean --detailed-exitcode?)"],
   [["plan", "--json"], "(Did you mean --format json?)"],
-  [["plan", "--yes"], "(It is an option of init, apply, pull, offboard, undo)"],
+  [["plan", "--yes"], "(It is an option of init, lint, apply, pull, offboard, undo)"],
   [["--merchant", "MC1", "plan"], "(Put it after the command, as in rolecall init --merchant)"],
 ])("an unknown option gets a suggestion: %j", async (args, suggestion) => {
   const { code, stderr } = await rolecall(args, { cwd });

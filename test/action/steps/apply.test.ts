@@ -180,7 +180,7 @@ describe("apply", () => {
     await repository.merge(7);
     const end = await run("apply", { "api-key": "" }, { env: { ROLECALL_API_KEY: "sk_test_sandbox" } });
     expect(end.outputs["failure-reason"]).toBe("key-missing");
-    expect(end.log).toContain("ROLECALL_API_KEY is not set");
+    expect(end.log).toContain("ROLECALL_API_KEY cannot be a password: it is for an API key.");
     expect(await repository.writes()).toEqual([]);
   });
 

@@ -104,7 +104,7 @@ function mostMembers(merchants: readonly LintMerchant[]): number | null {
 }
 
 function onlyMembers(count: number, merchants: readonly LintMerchant[]): string {
-  return `${isAllLive(merchants) ? "there are" : "the files list"} only ${counted(count, "member")}`;
+  return `${isAllLive(merchants) ? `there ${count === 1 ? "is" : "are"}` : "the files list"} only ${counted(count, "member")}`;
 }
 
 function isAllLive(merchants: readonly LintMerchant[]): boolean {

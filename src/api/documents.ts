@@ -73,7 +73,7 @@ export function renderFileDiagnostics(
 
 /** Options for the rendering of a report. */
 export interface RenderReportOptions {
-  /** What the reports describe; absent: `live`. */
+  /** The access that the reports describe; absent: `live`. */
   readonly about?: "live" | "declared";
   /** Time that the page shows, in ms since the epoch; absent: now. */
   readonly now?: number;

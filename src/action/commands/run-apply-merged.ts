@@ -115,7 +115,7 @@ async function apply(
   const { approvals, baselines, covered, settled, waiting } = await readingApprovals(async () => {
     const codes = states.map(({ merchant }) => merchant);
     const tip = await tipAfter(context, branch);
-    // What was merged since takes back what it plans otherwise: also from a run that is run again late.
+    // Later merges take back approvals of other changes, also from a run that is run again late.
     const newest = tip === event.sha ? pulls : await mergedPulls(tip, branch, github);
     const approvals = openApprovals({ sha: tip, branch, pulls: newest }, trust, github);
     const place = { sha: event.sha, family: context.scope.family };
@@ -201,7 +201,7 @@ async function apply(
     reporter.outcomes(outcomes);
     const deferred = plans.flatMap((plan) => (plan.deferred.length > 0 ? plan.merchant : []));
     await markApplied(context, outcomes, {
-      // What else files with errors declare is not known, and stays as it was left.
+      // Merchants that only files with errors declare are unknown, and stay as they were left.
       merchants: loaded.valid ? inputs.merchants : states.map(({ merchant }) => merchant),
       isBroken: !loaded.valid,
       plannedAt,

@@ -205,7 +205,7 @@ export async function keepApproval(
     const { reviews, records } = await pullApproval(head, trust, github, plans);
     const place = { sha: pull.headSha, pull: pull.number, base: pull.baseRef, scope, states, now: io.now() };
     const known = reviews.map(({ id }) => id);
-    // What an earlier run has stored for this commit must not count any more.
+    // Records that an earlier run has stored for this commit must not count any more.
     const kept = all.map((plan) => (plans.includes(plan) ? plan : withoutChanges(plan)));
     const app = await storeRecords(kept, { ...place, reviews: known }, trust.key, github);
     if (app === null) return missing("There are too many changes to store the approval: plan in shards.");

@@ -110,7 +110,7 @@ function checkMembers(
   { member }: PullCommandOptions,
 ): void {
   const merchants = plannedOnly(planned);
-  // What could not be read, or has an error, may have the address.
+  // Merchants that could not be read, and files with errors, may have the address.
   if (member.length === 0 || merchants.length < planned.length || !valid) return;
   const known = new Set(
     merchants.flatMap(({ live, session }) =>

@@ -177,7 +177,7 @@ async function filesBoundBy(
   files: readonly string[],
   { cwd, now }: { readonly cwd: string; readonly now: number },
 ): Promise<readonly string[]> {
-  // What it binds is unknown if it has errors; whoever names it wants these.
+  // All files: with errors in it, nobody knows which ones it binds, and its errors are wanted.
   if (shared.some((file) => basename(file) === PROJECT_FILE)) return files;
   const nameOf = (file: string): string => shownPath(withoutLinks(file), cwd);
   const names = new Set(shared.map(nameOf));

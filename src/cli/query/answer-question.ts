@@ -57,7 +57,7 @@ function viewOf(
   { snapshots, sources }: Pick<ReadSnapshots, "snapshots" | "sources">,
 ): AnswersView {
   const places = placeFinder(sources);
-  // Where somebody is listed, others do not matter.
+  // Members that the files do not list matter only where the one who is asked for is not listed.
   const answered = new Set(question.kind === "is" ? answers.map(({ merchant }) => merchant) : []);
   return {
     question,

@@ -177,7 +177,7 @@ function environmentOf({ environment }: Connection): Pick<DesiredState, "environ
 export interface PlannedMerchant extends PlanResult {
   readonly status: "planned";
   readonly session: Session;
-  /** What dates in the files bring soon, if those are not kept. */
+  /** The changes that dates in the files bring soon, if the entries with these dates are not kept. */
   readonly dates?: readonly UpcomingDate[];
 }
 

@@ -31,7 +31,11 @@ interface TestSuite {
 }
 
 /** Returns diagnostics as a JUnit report with a suite for each file; warnings are its output. */
-export function diagnosticsJunit(diagnostics: readonly Diagnostic[], files: readonly string[]): string {
+export function diagnosticsJunit(
+  diagnostics: readonly Diagnostic[],
+  files: readonly string[],
+  name: string,
+): string {
   const names = new Set([...files, ...diagnostics.map(({ file }) => file)]);
   const suites = [...names].map((file): TestSuite => {
     const own = diagnostics.filter((one) => one.file === file);
@@ -43,7 +47,7 @@ export function diagnosticsJunit(diagnostics: readonly Diagnostic[], files: read
       output: warnings.map((one) => oneLine(`${placeOf(one)}: ${one.message} [${one.code}]`)).join("\n"),
     };
   });
-  return junitXml("rolecall validate", suites);
+  return junitXml(name, suites);
 }
 
 function diagnosticCase(diagnostic: Diagnostic): TestCase {

@@ -107,7 +107,9 @@ describe("lint", () => {
       "idle-guard",
       "redundant-grant",
     ]);
-    expect((await lint("--format", "junit")).stdout).toContain("redundant-grant");
+    const junit = (await lint("--format", "junit")).stdout;
+    expect(junit).toContain("redundant-grant");
+    expect(junit).toContain('<testsuites name="rolecall lint"');
     expect(JSON.parse((await lint("--format", "gitlab")).stdout)).toHaveLength(2);
   });
 

@@ -108,6 +108,9 @@ export function withConnectionOptions(command: Command): Command {
 
 const FORMATS = ["text", "json"] as const;
 
+/** The formats of problems in files. */
+export const DIAGNOSTIC_FORMATS = ["text", "json", "github", "gitlab", "sarif", "junit"] as const;
+
 /** Adds `--quiet`: totals, errors and refusals only. */
 export function withQuietOption(command: Command): Command {
   return command.addOption(

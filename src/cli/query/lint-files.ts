@@ -59,7 +59,7 @@ export async function lintFiles(
   const { sources } = loaded;
   const none = `Nothing found in ${counted(sources.length, "file")}.\n`;
   const rules = [...diagnosticTable(), ...lintTable()];
-  io.stdout.write(await renderProblems(diagnostics, { sources, rules, none }, options, io));
+  io.stdout.write(await renderProblems(diagnostics, { sources, rules, none, command: "lint" }, options, io));
   if (diagnostics.some(isFileError) || live.failed) return ExitCode.failed;
   return options.strict && diagnostics.length > 0 ? ExitCode.differences : ExitCode.ok;
 }

@@ -36,22 +36,30 @@ export async function validateFiles(
   if (!options.quiet) io.stderr.write(reachNotes(loaded));
   const shown = options.quiet ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics;
   const none = `${counted(sources.length, "file")} valid.\n`;
-  io.stdout.write(await renderProblems(shown, { sources, rules: diagnosticTable(), none }, options, io));
+  io.stdout.write(
+    await renderProblems(
+      shown,
+      { sources, rules: diagnosticTable(), none, command: "validate" },
+      options,
+      io,
+    ),
+  );
   if (diagnostics.some(isFileError)) return ExitCode.failed;
   return diagnostics.some(isRefusal) ? ExitCode.refused : ExitCode.ok;
 }
 
-/** The files that were checked, the rules that they were checked against, and the text for no problem. */
+/** The files that were checked, the rules that they were checked against, the text for no problem, and the command. */
 export interface Checked {
   readonly sources: readonly { readonly file: string }[];
   readonly rules: readonly Pick<DiagnosticRule, "code" | "severity" | "summary">[];
   readonly none: string;
+  readonly command: "validate" | "lint";
 }
 
 /** Renders problems of files in the format of the options. */
 export async function renderProblems(
   diagnostics: readonly Diagnostic[],
-  { sources, rules, none }: Checked,
+  { sources, rules, none, command }: Checked,
   { format, color }: Pick<ValidateCommandOptions, "format" | "color">,
   io: Io,
 ): Promise<string> {
@@ -67,6 +75,7 @@ export async function renderProblems(
       return diagnosticsJunit(
         diagnostics,
         sources.map(({ file }) => file),
+        `rolecall ${command}`,
       );
     }
     case "sarif":

@@ -109,6 +109,7 @@ describe("a JUnit report of files", () => {
         { ...base, file: "access/a.yaml", severity: "warning", code: "rule-unused" },
       ],
       ["access/a.yaml", "access/b.yaml"],
+      "rolecall validate",
     );
     const all = parseXml(xml);
     expect(all[0]?.attributes).toMatchObject({ tests: "3", failures: "1", errors: "1" });

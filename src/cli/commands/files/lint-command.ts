@@ -1,16 +1,12 @@
 import { Command, Option } from "commander";
-import { warnIfOffline, withOutputOptions, withServiceOptions } from "../../args/options.ts";
+import {
+  DIAGNOSTIC_FORMATS,
+  warnIfOffline,
+  withOutputOptions,
+  withServiceOptions,
+} from "../../args/options.ts";
 import type { ExitCode, Io } from "../../io/io.ts";
 import type { LintCommandOptions } from "../../query/lint-files.ts";
-
-const FORMATS: readonly LintCommandOptions["format"][] = [
-  "text",
-  "json",
-  "github",
-  "gitlab",
-  "sarif",
-  "junit",
-];
 
 /** Declares `lint`. */
 export function lintCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -60,5 +56,5 @@ would change.
       const { lintFiles } = await import("../../query/lint-files.ts");
       done(await lintFiles(paths, options, io));
     });
-  return withOutputOptions(withServiceOptions(command), FORMATS);
+  return withOutputOptions(withServiceOptions(command), DIAGNOSTIC_FORMATS);
 }

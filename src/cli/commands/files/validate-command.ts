@@ -1,16 +1,13 @@
 import { Command } from "commander";
-import { parseAsOf, withMerchantOption, withOutputOptions, withQuietOption } from "../../args/options.ts";
+import {
+  DIAGNOSTIC_FORMATS,
+  parseAsOf,
+  withMerchantOption,
+  withOutputOptions,
+  withQuietOption,
+} from "../../args/options.ts";
 import type { ExitCode, Io } from "../../io/io.ts";
 import type { ValidateCommandOptions } from "../../show/validate-files.ts";
-
-const FORMATS: readonly ValidateCommandOptions["format"][] = [
-  "text",
-  "json",
-  "github",
-  "gitlab",
-  "sarif",
-  "junit",
-];
 
 /** Declares `validate`. */
 export function validateCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -42,5 +39,5 @@ Warnings do not change the exit code.
       const { validateFiles } = await import("../../show/validate-files.ts");
       done(await validateFiles(paths, options, io));
     });
-  return withOutputOptions(withQuietOption(withMerchantOption(command)), FORMATS);
+  return withOutputOptions(withQuietOption(withMerchantOption(command)), DIAGNOSTIC_FORMATS);
 }

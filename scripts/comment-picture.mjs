@@ -51,6 +51,8 @@ const MONO = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono',
 const [TEXT, SOFT, LINE, GROUND] = ["#1f2328", "#59636e", "#d1d9e0", "#f6f8fa"];
 const DIFF = { "+": ["#dafbe1", "#116329"], "-": ["#ffebe9", "#82071e"], "!": ["#fff1e5", "#953800"] };
 const SANS_CELL = 7.4;
+/** The width of a capital, of which the codes in the first column of a table consist. */
+const CODE_CELL = SANS_CELL * 1.12;
 
 export function commentSvg(markdown, label) {
   const parts = [];
@@ -100,7 +102,9 @@ export function commentSvg(markdown, label) {
     const widths = [Math.min(needed[0], INNER - rest), ...needed.slice(1)];
     const total = widths.reduce((sum, one) => sum + one, 0);
     for (const [index, row] of cells.entries()) {
-      const lines = row.map((cell, column) => wrapped(cell, (widths[column] - 20) / SANS_CELL));
+      const lines = row.map((cell, column) =>
+        wrapped(cell, (widths[column] - 20) / (column === 0 ? CODE_CELL : SANS_CELL)),
+      );
       const height = Math.max(...lines.map((one) => one.length)) * 20 + 12;
       rect(MARGIN, y, total, height, index % 2 === 0 && index > 0 ? GROUND : "#ffffff");
       const top = y;

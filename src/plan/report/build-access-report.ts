@@ -166,12 +166,12 @@ export function declaredReport(desired: DesiredState, now: number): AccessReport
     service: null,
     roles: roles
       .filter(({ key, origin }) => origin !== null || named.has(key))
-      .map(({ key, name, id, predefined, permissions, origin }): ReportedRole => {
+      .map(({ key, name, id, predefined, permissions }): ReportedRole => {
         const granted = { permissions };
         return {
           key,
           name,
-          id: origin === null ? null : id,
+          id,
           description: descriptions.get(name) ?? null,
           predefined,
           before: granted,

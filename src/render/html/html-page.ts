@@ -25,7 +25,7 @@ export interface PageInput {
 /** Returns one self-contained page, which loads nothing and runs only its own script and style. */
 export function renderPage(input: PageInput, assets: PageAssets = ASSETS): string {
   const { merchants, now } = input;
-  const data: PageData = { now, merchants: merchants.map(pageMerchant) };
+  const data: PageData = { now, about: input.about, merchants: merchants.map(pageMerchant) };
   const title = titleOf(input);
   const fleet = fleetView(
     merchants.flatMap(({ view }) => view ?? []),

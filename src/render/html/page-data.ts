@@ -7,6 +7,8 @@ import { isAdministrator, isSensitive, riskTitle } from "../view/risk-view.ts";
 /** The JSON that the page's script receives; every text in it is one line without control characters. */
 export interface PageData {
   readonly now: number;
+  /** `declared`: from the files alone, which say nothing of invitations and MFA. */
+  readonly about: "plan" | "live" | "declared";
   readonly merchants: readonly PageMerchant[];
 }
 
@@ -50,6 +52,8 @@ export interface PageMember {
   readonly nickname?: string;
   /** Absent if unknown. */
   readonly mfa?: boolean;
+  /** Set for an account that nobody logs in as. */
+  readonly service?: true;
   /** A remark, such as "service account". */
   readonly notes: readonly string[];
   readonly before?: PageHolding | null;
@@ -134,9 +138,12 @@ export function pageMerchant({ report, view }: PageMerchantInput): PageMerchant 
       notes: [
         ...typeNotes(member.type),
         // Noted only for holders of everything: for all members it would be noise.
-        ...(member.mfa === false && holdsAll(after ?? before) ? ["no MFA on login"] : []),
+        ...(member.mfa === false && !isService(member.type) && holdsAll(after ?? before)
+          ? ["no MFA on login"]
+          : []),
       ],
       ...(member.mfa !== null && { mfa: member.mfa }),
+      ...(isService(member.type) && { service: true }),
       ...(before !== after && { before: holding(before) }),
       after: holding(after),
       ...(invitedUntil !== null && { invitedUntil: Date.parse(invitedUntil) || 0 }),
@@ -150,6 +157,10 @@ export function pageMerchant({ report, view }: PageMerchantInput): PageMerchant 
     })),
     plan: view && pagePlan(view),
   };
+}
+
+function isService(type: string): boolean {
+  return type === "service_account" || type === "system_account";
 }
 
 /** Returns the note on a type of user; none for somebody who was invited. */

@@ -125,9 +125,11 @@ test("a report of the files holds whose access has not ended, and every role tha
     NOW,
   );
   expect(names(report, "after")).toEqual(["ada@example.com", "di@example.com"]);
-  expect(report.roles.map(({ name, predefined, after }) => [name, predefined, after?.permissions])).toEqual([
-    ["Cashier", false, ["sell"]],
-    ["role_owner", true, null],
+  expect(
+    report.roles.map(({ name, id, predefined, after }) => [name, id, predefined, after?.permissions]),
+  ).toEqual([
+    ["Cashier", null, false, ["sell"]],
+    ["role_owner", "role_owner", true, null],
   ]);
   expect(report.members[0]?.after).toEqual({ status: "declared", roles: ["Cashier", "role_owner"] });
 });

@@ -1,14 +1,7 @@
 import type { PageMember, PageMerchant } from "../page-data.ts";
+import { effective, grantsOf, holdingOf, isMemberChanged, type Side } from "./access-model.ts";
 import { badge, h, mark, name, pluralize, type RowMaker, search, select, virtualTable } from "./dom.ts";
-import {
-  effective,
-  grantsOf,
-  holdingOf,
-  isMemberChanged,
-  openDialog,
-  openMember,
-  type Side,
-} from "./member-dialog.ts";
+import { openDialog, openMember } from "./member-dialog.ts";
 
 type Show = "both" | Side;
 

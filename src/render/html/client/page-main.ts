@@ -1,10 +1,8 @@
 import type { PageData, PageMerchant } from "../page-data.ts";
+import { measuresOf, NOT_IN_FILES } from "./access-model.ts";
 import { membersPanel, rolesPanel } from "./access-panels.ts";
 import { h, select } from "./dom.ts";
-import { holdingOf } from "./member-dialog.ts";
 import { changesPanel, endsPanel, invitationsPanel } from "./plan-panels.ts";
-
-const MONTH = 30 * 86_400_000;
 
 const data = JSON.parse(document.getElementById("data")?.textContent ?? "{}") as PageData;
 const app = document.getElementById("app");
@@ -26,50 +24,28 @@ function show(merchant: PageMerchant | undefined): void {
       { id: "members", title: "Members", make: () => membersPanel(merchant, now) },
       { id: "roles", title: "Roles", make: () => rolesPanel(merchant) },
       { id: "ends", title: "End dates", make: () => endsPanel(merchant, now) },
-      { id: "invitations", title: "Invitations", make: () => invitationsPanel(merchant, now) },
+      { id: "invitations", title: "Invitations", make: () => invitationsPanel(merchant, data) },
     ],
     current,
     (id) => {
       current = id;
     },
   );
-  app?.replaceChildren(tiles(merchant, now), parts);
+  app?.replaceChildren(tiles(merchant), parts);
 }
 
-function tiles(merchant: PageMerchant, now: number): HTMLElement {
-  const { members, roles } = merchant;
-  const count = (is: (member: PageMerchant["members"][number]) => boolean): string =>
-    members.filter(is).length.toLocaleString("en-US");
-  const administrators = new Set(
-    roles.flatMap(({ id }, index) => (id === "role_owner" || id === "role_admin" ? [index] : [])),
-  );
-  const tile = (title: string, number: string): HTMLElement =>
-    h("div", {}, h("dt", {}, title), h("dd", {}, number));
+function tiles(merchant: PageMerchant): HTMLElement {
   return h(
     "dl",
     { class: "tiles" },
-    tile(
-      "Members",
-      count(({ after }) => after !== null),
-    ),
-    tile("Roles", roles.filter(({ after }) => after !== null).length.toLocaleString("en-US")),
-    tile(
-      "Administrators",
-      count((member) => holdingOf(member, "after")?.roles.some((role) => administrators.has(role)) ?? false),
-    ),
-    tile(
-      "Open invitations",
-      count(({ after }) => after?.status === "pending" || after?.status === "invited"),
-    ),
-    tile(
-      "Expired invitations",
-      count(({ after }) => after?.status === "expired"),
-    ),
-    tile(
-      "Ending within 30 days",
-      count(
-        ({ after, ends = [] }) =>
-          after !== null && ends.some((end) => end.ends > now && end.ends - now <= MONTH),
+    ...measuresOf(merchant, data).map(({ title, count }) =>
+      h(
+        "div",
+        {},
+        h("dt", {}, title),
+        count === null
+          ? h("dd", { class: "unknown" }, NOT_IN_FILES)
+          : h("dd", {}, count.toLocaleString("en-US")),
       ),
     ),
   );

@@ -1,4 +1,5 @@
-import type { PageChange, PageMember, PageMerchant, PageNote, PagePlan } from "../page-data.ts";
+import type { PageChange, PageData, PageMember, PageMerchant, PageNote, PagePlan } from "../page-data.ts";
+import { NOT_IN_FILES } from "./access-model.ts";
 import { badge, day, h, mark, name, pluralize, type RowMaker, search, select, virtualTable } from "./dom.ts";
 import { inDays, openDialog, openMember } from "./member-dialog.ts";
 
@@ -208,7 +209,16 @@ function axis(first: number, last: number, at: (moment: number) => number): HTML
 const ORDER = ["expired", "pending", "invited"];
 
 /** Makes the panel of open invitations, the expired first. */
-export function invitationsPanel(merchant: PageMerchant, now: number): HTMLElement {
+export function invitationsPanel(
+  merchant: PageMerchant,
+  { now, about }: Pick<PageData, "now" | "about">,
+): HTMLElement {
+  if (about === "declared")
+    return h(
+      "p",
+      { class: "empty" },
+      `Who has accepted an invitation is ${NOT_IN_FILES}: the service knows it.`,
+    );
   const open = merchant.members
     .map((member) => ({ member, status: member.before?.status ?? member.after?.status ?? "" }))
     .filter(({ status }) => ORDER.includes(status))

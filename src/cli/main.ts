@@ -159,8 +159,9 @@ and see what it would change:
   export ROLECALL_API_KEY=sk_test_sandbox
   rolecall plan
 
-Exit codes: 0 done, 1 failed, 2 differences (drift, and
-plan --detailed-exitcode), 3 refused, 4 apply stopped part-way, 70 a bug.
+Exit codes: 0 done, 1 failed, 2 differences (drift, lint --strict, and
+plan --detailed-exitcode), 3 refused, or a rule is broken (check), 4 apply
+stopped part-way, 70 a bug.
 `;
 
 /** Returns whether this process may open no more files: even a part of rolecall may fail to load then. */

@@ -34,7 +34,7 @@ export type Unbreakable =
   | { readonly why: "unmatched" };
 
 /** A rule that no one or two changes break. */
-export interface IdleRule {
+export interface UnbrokenRule {
   readonly rule: ListedRule;
   readonly reason: Unbreakable;
 }
@@ -73,7 +73,7 @@ export interface RuleCoverage {
   /** The number of changes that change what anybody can do, and of those that no rule notices. */
   readonly changes: number;
   readonly unnoticed: number;
-  readonly idle: readonly IdleRule[];
+  readonly unbroken: readonly UnbrokenRule[];
   /** The number of the merchant's rules. */
   readonly rules: number;
 }

@@ -74,7 +74,11 @@ async function judgeDeclaredMerchants(
   options: CheckOptions,
   io: Io,
 ): Promise<JudgedMerchants> {
-  const { states, loaded, now } = await loadDeclared(paths, { ...options, quiet: true }, io);
+  const { states, loaded, now } = await loadDeclared(
+    paths,
+    { ...options, quiet: true, fileErrorsOnly: true },
+    io,
+  );
   return {
     all: states.map((state) => ({ state, judged: openDeclared(state, now), complete: false })),
     sources: loaded.sources,
@@ -87,7 +91,11 @@ async function judgeLiveMerchants(
   options: CheckOptions,
   io: Io,
 ): Promise<JudgedMerchants> {
-  const { planned, project, failures, close } = await planMerchants(paths, options, io);
+  const { planned, project, failures, close } = await planMerchants(
+    paths,
+    { ...options, fileErrorsOnly: true },
+    io,
+  );
   try {
     showPlans(planned, () => undefined, options, io);
     const matches = globMatcher();

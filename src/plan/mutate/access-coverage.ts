@@ -6,8 +6,8 @@ import type { GlobMatch } from "../scope.ts";
 import { coverageRules } from "./coverage-rules.ts";
 import { type CoverageWorld, coverageWorld, type WorldRole } from "./coverage-world.ts";
 import { noticedChanges } from "./notice-changes.ts";
-import { changeEffects, isEditMarked, isGrantMarked } from "./single-changes.ts";
-import { idleRules } from "./unbroken-rules.ts";
+import { changeEffects, isEditUnnoticed, isGrantUnnoticed } from "./single-changes.ts";
+import { unbrokenRules } from "./unbroken-rules.ts";
 
 /** What access is judged, and how. */
 export interface CoverageOptions {
@@ -19,7 +19,7 @@ export interface CoverageOptions {
 /**
  * Returns which single changes of an access no rule of a merchant notices: every role given to or taken from every member
  * and one stranger, every permission given to or taken from every custom role. Changes after which everybody can do what
- * he could before are left out. Nobody knows whose key a later run has, so that no `self-lockout` counts.
+ * he could before are left out, and those that only take away what breaks a rule. Nobody knows whose key a later run has, so that no `self-lockout` counts.
  */
 export function accessCoverage(
   judged: Judged,
@@ -34,18 +34,18 @@ export function accessCoverage(
     ...world.roles.flatMap((_, role) =>
       [true, false].map((isHeld) =>
         grantGroup(role, isHeld, world, (person) =>
-          effects.grant(person, role) ? !isGrantMarked(marks, person, role) : null,
+          effects.grant(person, role) ? isGrantUnnoticed(marks, person, role) : null,
         ),
       ),
     ),
     ...world.permissions.map((_, permission) =>
       givenGroup(permission, world, (role) =>
-        effects.edit(role, permission) ? !isEditMarked(marks, role, permission) : null,
+        effects.edit(role, permission) ? isEditUnnoticed(marks, role, permission) : null,
       ),
     ),
     ...world.roles.map((_, role) =>
       takenGroup(role, world, (permission) =>
-        effects.edit(role, permission) ? !isEditMarked(marks, role, permission) : null,
+        effects.edit(role, permission) ? isEditUnnoticed(marks, role, permission) : null,
       ),
     ),
   ];
@@ -55,12 +55,12 @@ export function accessCoverage(
     groups: unnoticed,
     changes: groups.reduce((sum, group) => sum + group.of, 0),
     unnoticed: unnoticed.reduce((sum, group) => sum + sizeOf(group), 0),
-    idle: idleRules(rules, world, matches),
+    unbroken: unbrokenRules(rules, world, matches),
     rules: rules.filter((rule) => rule.kind !== "min-holders" || rule.written).length,
   };
 }
 
-/** Returns whether a change goes unnoticed; `null` if it changes nothing for anybody. */
+/** Returns whether a change goes unnoticed; `null` if it changes nothing for anybody, or mends a rule. */
 type Judge = (index: number) => boolean | null;
 
 function grantGroup(at: number, isHeld: boolean, world: CoverageWorld, judge: Judge): UnnoticedGroup {

@@ -1,7 +1,7 @@
 import type { Check, Escalation } from "../../model/desired.ts";
 import { DEFAULT_ESCALATION } from "../query/reach.ts";
 import type { CoverageWorld, WorldPerson, WorldRole } from "./coverage-world.ts";
-import { type Marks, markEdit, markGrant } from "./single-changes.ts";
+import { type Marks, markEdit, markGrant, markMendingEdit, markMendingGrant } from "./single-changes.ts";
 
 /** A check of one permission, with the members that it is about. */
 interface Tested {
@@ -79,6 +79,8 @@ interface Powers {
   readonly escalation: Escalation | null;
   readonly roles: readonly Power[];
   readonly total: Tally;
+  /** The permissions that give each power. */
+  readonly leading: Readonly<Record<Exclude<keyof Power, "custom">, readonly number[]>>;
   /** The permissions that matter. */
   readonly relevant: readonly number[];
 }
@@ -96,23 +98,31 @@ function powersOf(permission: number, escalation: Escalation | null, world: Cove
   const { assign, edit, create } = escalation ?? { assign: [], edit: [], create: [] };
   const indexes = (names: readonly string[]): readonly number[] =>
     names.flatMap((name) => world.permissionIndex.get(name) ?? []);
-  const [assigning, editing, creating] = [indexes(assign), indexes(edit), indexes(create)];
-  const roles = world.roles.map(
-    ({ grants, custom }): Power => ({
-      grants: grants.has(permission),
-      assigns: assigning.some((one) => grants.has(one)),
-      edits: editing.some((one) => grants.has(one)),
-      creates: creating.some((one) => grants.has(one)),
-      custom,
-    }),
-  );
+  const leading = {
+    grants: [permission],
+    assigns: indexes(assign),
+    edits: indexes(edit),
+    creates: indexes(create),
+  };
+  const roles = world.roles.map(({ grants, custom }) => powerOf((one) => grants.has(one), custom, leading));
   const total = noPowers();
   for (const power of roles) count(total, power, 1);
   return {
     escalation,
     roles,
     total,
-    relevant: [...new Set([permission, ...assigning, ...editing, ...creating])],
+    leading,
+    relevant: [...new Set(Object.values(leading).flat())],
+  };
+}
+
+function powerOf(has: (permission: number) => boolean, custom: boolean, leading: Powers["leading"]): Power {
+  return {
+    grants: leading.grants.some(has),
+    assigns: leading.assigns.some(has),
+    edits: leading.edits.some(has),
+    creates: leading.creates.some(has),
+    custom,
   };
 }
 
@@ -163,15 +173,25 @@ function spareOf({ check, powers }: Tested, { people }: CoverageWorld): number {
   );
 }
 
+/** Returns whether those who have the permission break the check: of a limit, if they are too many. */
+function isBroken({ check }: Tested, spare: number): boolean {
+  return check.kind !== "at-most" || spare < 0;
+}
+
+/** Marks the roles given to or taken from members that break a check, and those whose loss mends it. */
 function markGrants(tested: Tested, world: CoverageWorld, marks: Marks): void {
   const { allowed, isSubject, powers } = tested;
   const { total, escalation, roles } = powers;
-  if (spareOf(tested, world) > 0) return;
+  const spare = spareOf(tested, world);
+  if (spare > 0) return;
   world.people.forEach((person, at) => {
     if (!isSubject(person)) return;
     const tally = tallyOf(person, powers);
     const exempt = allowedHeld(person, allowed);
-    if (exempt === 0 && hasOrReaches(tally, total, escalation)) return;
+    if (exempt === 0 && hasOrReaches(tally, total, escalation)) {
+      if (isBroken(tested, spare)) markMending(at, tally, tested, world, marks);
+      return;
+    }
     roles.forEach((power, role) => {
       const times = person.held.has(role) ? -1 : 1;
       if (exempt + (allowed.has(role) ? times : 0) > 0) return;
@@ -182,32 +202,55 @@ function markGrants(tested: Tested, world: CoverageWorld, marks: Marks): void {
   });
 }
 
+/** Marks the roles without which somebody does not break a check any more. */
+function markMending(
+  at: number,
+  tally: Tally,
+  { powers: { roles, total, escalation } }: Tested,
+  { people }: CoverageWorld,
+  marks: Marks,
+): void {
+  for (const role of people[at]?.held ?? []) {
+    const power = roles[role];
+    if (power === undefined) continue;
+    count(tally, power, -1);
+    if (!hasOrReaches(tally, total, escalation)) markMendingGrant(marks, at, role);
+    count(tally, power, 1);
+  }
+}
+
 function markEdits(tested: Tested, world: CoverageWorld, marks: Marks): void {
   const { allowed, isSubject, powers } = tested;
   const { escalation, total, roles: rolePowers, relevant } = powers;
-  // Of a check that is broken already, each further holder is noticed.
-  const spare = Math.max(spareOf(tested, world), 0);
+  const spare = spareOf(tested, world);
   const tallies = world.people.map((person) => tallyOf(person, powers));
-  const clean = world.people.flatMap((person, at) => {
-    const exempt = !isSubject(person) || allowedHeld(person, allowed) > 0;
-    return exempt || hasOrReaches(tallies[at] ?? noPowers(), total, escalation) ? [] : [at];
-  });
+  const subjects = world.people.flatMap((person, at) =>
+    !isSubject(person) || allowedHeld(person, allowed) > 0 ? [] : [at],
+  );
+  const having = (at: number): boolean => hasOrReaches(tallies[at] ?? noPowers(), total, escalation);
+  const clean = subjects.filter((at) => !having(at));
   const isClean = new Set(clean);
+  const breaking = isBroken(tested, spare) ? subjects.filter(having) : [];
   world.roles.forEach((role, index) => {
     const was = rolePowers[index];
     if (!role.editable || was === undefined) return;
     const concerned = escalation === null ? role.holders.filter((at) => isClean.has(at)) : clean;
     const holders = new Set(role.holders);
     for (const permission of relevant) {
-      // What is taken makes nobody reach more.
-      if (role.grants.has(permission)) continue;
-      const is = withPermission(was, permission, tested, world);
+      const isTaken = role.grants.has(permission);
+      const is = powerOf(
+        (one) => (one === permission ? !isTaken : role.grants.has(one)),
+        role.custom,
+        powers.leading,
+      );
       const all = exchanged(total, was, is);
-      const isBroken = (at: number): boolean => {
+      const has = (at: number): boolean => {
         const tally = tallies[at] ?? noPowers();
         return hasOrReaches(holders.has(at) ? exchanged(tally, was, is) : tally, all, escalation);
       };
-      if (exceeds(concerned, isBroken, spare)) markEdit(marks, index, permission);
+      // What is taken makes nobody reach more. Of a check that is broken already, each further holder is noticed.
+      if (isTaken && breaking.some((at) => !has(at))) markMendingEdit(marks, index, permission);
+      else if (!isTaken && exceeds(concerned, has, Math.max(spare, 0))) markEdit(marks, index, permission);
     }
   });
 }
@@ -226,23 +269,6 @@ function exceeds(people: readonly number[], test: (at: number) => boolean, most:
     if (test(at)) number += 1;
     return number > most;
   });
-}
-
-function withPermission(
-  power: Power,
-  added: number,
-  { permission, powers: { escalation } }: Tested,
-  { permissions }: CoverageWorld,
-): Power {
-  const name = permissions[added] ?? "";
-  const { assign, edit, create } = escalation ?? { assign: [], edit: [], create: [] };
-  return {
-    ...power,
-    grants: power.grants || added === permission,
-    assigns: power.assigns || assign.includes(name),
-    edits: power.edits || edit.includes(name),
-    creates: power.creates || create.includes(name),
-  };
 }
 
 /** Returns the holders of a permission. */

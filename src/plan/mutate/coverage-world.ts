@@ -24,6 +24,8 @@ export interface WorldPerson {
   readonly held: ReadonlySet<number>;
   /** True if its whole membership ends at a time. */
   readonly ends: boolean;
+  /** The roles whose grants end by themselves. */
+  readonly ending: ReadonlySet<number>;
 }
 
 /** An access whose single changes are judged, by indexes. */
@@ -81,7 +83,12 @@ export function coverageWorld(
   held.forEach((own, at) => {
     for (const role of own) holders.get(role)?.push(at);
   });
-  const ending = endingMembers(members);
+  const declared = new Map(
+    members.flatMap((member) =>
+      [member.email.toLowerCase(), member.id ?? []].flat().map((key) => [key, member] as const),
+    ),
+  );
+  const findRole = (nameOrId: string): number | undefined => index.get(find(nameOrId) ?? nameOrId);
   return {
     roles: [...index].map(([key, at]): WorldRole => {
       const role = roles.get(key);
@@ -97,14 +104,19 @@ export function coverageWorld(
         holders: holders.get(at) ?? [],
       };
     }),
-    people: people.map((person, at) => ({
-      access: person,
-      held: held[at] ?? new Set(),
-      ends: ending.has(person.id ?? "") || ending.has((person.email ?? person.name).toLowerCase()),
-    })),
+    people: people.map((person, at) => {
+      const entry =
+        declared.get(person.id ?? "") ?? declared.get((person.email ?? person.name).toLowerCase());
+      return {
+        access: person,
+        held: held[at] ?? new Set(),
+        ends: entry?.until !== undefined,
+        ending: new Set((entry?.roles ?? []).flatMap(({ role, until }) => (until && findRole(role)) ?? [])),
+      };
+    }),
     permissions,
     permissionIndex,
-    find: (nameOrId) => index.get(find(nameOrId) ?? nameOrId),
+    find: findRole,
     complete,
   };
 }
@@ -118,13 +130,4 @@ function permissionsIn(rule: CoverageRule): readonly string[] {
     ...(check.kind === "cannot" ? check.cannot : [check.can]),
     ...(check.reach ? [...assign, ...edit, ...create] : []),
   ];
-}
-
-/** Returns the addresses and ids of members whose whole membership ends at a time. */
-function endingMembers(members: NonNullable<DesiredState["members"]>): ReadonlySet<string> {
-  return new Set(
-    members
-      .filter(({ until }) => until !== undefined)
-      .flatMap(({ email, id }) => [email.toLowerCase(), ...(id === undefined ? [] : [id])]),
-  );
 }

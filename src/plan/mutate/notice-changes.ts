@@ -3,7 +3,14 @@ import { type GlobMatch, matchesAny } from "../scope.ts";
 import { markCheck } from "./check-marks.ts";
 import type { CoverageRule } from "./coverage-rules.ts";
 import type { CoverageWorld } from "./coverage-world.ts";
-import { type Marks, markEdit, markGrant, noMarks } from "./single-changes.ts";
+import {
+  type Marks,
+  markEdit,
+  markGrant,
+  markMendingEdit,
+  markMendingGrant,
+  noMarks,
+} from "./single-changes.ts";
 
 /**
  * Returns which single changes of an access the rules notice: those that break one, or break it more. Each rule looks
@@ -29,20 +36,23 @@ function markPolicy(rule: CoverageRule, world: CoverageWorld, marks: Marks): voi
     case "separate": {
       const set = new Set(rule.roles.flatMap((role) => find(role) ?? []));
       people.forEach(({ held }, at) => {
-        if (![...set].some((role) => held.has(role))) return;
+        const own = [...set].filter((role) => held.has(role));
+        if (own.length === 0) return;
         for (const role of set) if (!held.has(role)) markGrant(marks, at, role);
+        if (own.length > 1) for (const role of own) markMendingGrant(marks, at, role);
       });
       return;
     }
     case "max-holders": {
       const role = find(rule.role);
-      if (role === undefined || (roles[role]?.holders.length ?? 0) < rule.max) return;
-      markGiven(role, world, marks, () => true);
+      const holders = role === undefined ? [] : (roles[role]?.holders ?? []);
+      if (role === undefined || holders.length < rule.max) return;
+      markGiven(role, world, marks, ({ held }) => holders.length > rule.max || !held.has(role));
       return;
     }
     case "require-until": {
       const role = find(rule.role);
-      if (role !== undefined) markGiven(role, world, marks, ({ ends }) => !ends);
+      if (role !== undefined) markGiven(role, world, marks, ({ ends, ending }) => !ends && !ending.has(role));
       return;
     }
     case "require-mfa": {
@@ -55,7 +65,9 @@ function markPolicy(rule: CoverageRule, world: CoverageWorld, marks: Marks): voi
       for (const name of rule.permissions) {
         const permission = permissionIndex.get(name) ?? 0;
         roles.forEach(({ editable, grants }, role) => {
-          if (editable && !grants.has(permission)) markEdit(marks, role, permission);
+          if (!editable) return;
+          if (grants.has(permission)) markMendingEdit(marks, role, permission);
+          else markEdit(marks, role, permission);
         });
       }
       return;
@@ -65,7 +77,7 @@ function markPolicy(rule: CoverageRule, world: CoverageWorld, marks: Marks): voi
   }
 }
 
-/** Marks a role given to those of the members without it whom a test selects. */
+/** Marks a role given to the members whom a test selects; those of them who hold it break the rule. */
 function markGiven(
   role: number,
   { people }: CoverageWorld,
@@ -73,7 +85,9 @@ function markGiven(
   test: (person: CoverageWorld["people"][number]) => boolean,
 ): void {
   people.forEach((person, at) => {
-    if (!person.held.has(role) && test(person)) markGrant(marks, at, role);
+    if (!test(person)) return;
+    if (!person.held.has(role)) markGrant(marks, at, role);
+    else markMendingGrant(marks, at, role);
   });
 }
 

@@ -1,6 +1,10 @@
 import type { CoverageWorld } from "./coverage-world.ts";
 
-/** The changes that some rule notices, by the indexes of member and role, and of role and permission. */
+const NOTICED = 1;
+/** What takes away a part of what breaks a rule is wanted, not unnoticed. */
+const MENDS = 2;
+
+/** The changes that some rule notices, or that mend one, by the indexes of member and role, and of role and permission. */
 export interface Marks {
   /** A role given to a member, or taken from one that holds it. */
   readonly grants: Uint8Array;
@@ -22,22 +26,42 @@ export function noMarks(people: number, roles: number, permissions: number): Mar
 
 /** Marks that a rule notices a role given to a member, or taken. */
 export function markGrant({ grants, roles }: Marks, person: number, role: number): void {
-  grants[person * roles + role] = 1;
+  grants[person * roles + role] = NOTICED;
 }
 
 /** Marks that a rule notices a permission given to a role, or taken. */
 export function markEdit({ edits, permissions }: Marks, role: number, permission: number): void {
-  edits[role * permissions + permission] = 1;
+  edits[role * permissions + permission] = NOTICED;
 }
 
-/** Returns whether a rule notices a role given to a member, or taken. */
-export function isGrantMarked({ grants, roles }: Marks, person: number, role: number): boolean {
-  return grants[person * roles + role] === 1;
+/** Marks that the loss of a role mends a broken rule, unless another rule notices it. */
+export function markMendingGrant({ grants, roles }: Marks, person: number, role: number): void {
+  const at = person * roles + role;
+  if (grants[at] === 0) grants[at] = MENDS;
 }
 
-/** Returns whether a rule notices a permission given to a role, or taken. */
-export function isEditMarked({ edits, permissions }: Marks, role: number, permission: number): boolean {
-  return edits[role * permissions + permission] === 1;
+/** Marks that the loss of a permission mends a broken rule, unless another rule notices it. */
+export function markMendingEdit({ edits, permissions }: Marks, role: number, permission: number): void {
+  const at = role * permissions + permission;
+  if (edits[at] === 0) edits[at] = MENDS;
+}
+
+/** Returns whether a role given to a member, or taken, goes unnoticed; `null` if that mends a broken rule. */
+export function isGrantUnnoticed({ grants, roles }: Marks, person: number, role: number): boolean | null {
+  return isUnnoticed(grants[person * roles + role]);
+}
+
+/** Returns whether a permission given to a role, or taken, goes unnoticed; `null` if that mends a broken rule. */
+export function isEditUnnoticed(
+  { edits, permissions }: Marks,
+  role: number,
+  permission: number,
+): boolean | null {
+  return isUnnoticed(edits[role * permissions + permission]);
+}
+
+function isUnnoticed(mark: number | undefined): boolean | null {
+  return mark === MENDS ? null : mark !== NOTICED;
 }
 
 /** Tells which changes of an access change what anybody can do; what a role of unknown permissions grants counts. */

@@ -1,4 +1,4 @@
-import type { IdleRule, Unbreakable } from "../../model/coverage.ts";
+import type { Unbreakable, UnbrokenRule } from "../../model/coverage.ts";
 import type { Check } from "../../model/desired.ts";
 import { type GlobMatch, matchesAny } from "../scope.ts";
 import { allowedRoles, holdersOfPermission } from "./check-marks.ts";
@@ -11,13 +11,13 @@ const CHANGES = 2;
 
 /**
  * Returns the rules that no one or two changes of the access break; strangers may get roles, too. Rules about addresses
- * and MFA depend on more than that, and are idle only if they name nothing that exists.
+ * and MFA depend on more than that, and count only if they name nothing that exists.
  */
-export function idleRules(
+export function unbrokenRules(
   rules: readonly CoverageRule[],
   world: CoverageWorld,
   matches: GlobMatch,
-): readonly IdleRule[] {
+): readonly UnbrokenRule[] {
   return rules.flatMap((rule) => {
     const reason = unbreakable(rule, rules, world, matches);
     return reason === null ? [] : [{ rule: rule.listed, reason }];

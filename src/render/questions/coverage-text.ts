@@ -1,6 +1,6 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted, grouped, sortedSet } from "../../lib/text.ts";
-import type { IdleRule, JudgedRule, UnnoticedGroup } from "../../model/coverage.ts";
+import type { JudgedRule, UnbrokenRule, UnnoticedGroup } from "../../model/coverage.ts";
 import type { Style } from "../style.ts";
 import { hangingLines, moreText } from "../text/wrap.ts";
 import { textOfPlace } from "./answer-formats.ts";
@@ -8,11 +8,11 @@ import {
   bySensitivity,
   type CheckedMerchant,
   type CheckedView,
-  idleText,
   SENSITIVITIES,
   type Sensitivity,
   sensitivityOf,
   suggestionYaml,
+  unbrokenText,
 } from "./coverage-view.ts";
 
 /** Renders what the rules say of the access, and what they would not notice if that was asked for. */
@@ -20,7 +20,7 @@ export function renderChecked(view: CheckedView, style: Style, verbose: boolean)
   const isCovered = view.merchants.some(({ coverage }) => coverage !== null);
   const blocks = [
     rulesLines(view, style, { verbose, isCovered }),
-    ...(isCovered ? [...unnoticedBlocks(view, style, verbose), idleLines(view, style)] : []),
+    ...(isCovered ? [...unnoticedBlocks(view, style, verbose), unbrokenLines(view, style)] : []),
   ];
   return `${blocks
     .filter((lines) => lines.length > 0)
@@ -34,8 +34,6 @@ function rulesLines(
   style: Style,
   { verbose, isCovered }: { readonly verbose: boolean; readonly isCovered: boolean },
 ): readonly string[] {
-  const isBroken = ({ judged }: CheckedMerchant): boolean =>
-    judged.some(({ violations }) => violations.length > 0);
   const shown = verbose || merchants.length === 1 ? merchants : merchants.filter(isBroken);
   const others = merchants.filter((one) => !shown.includes(one));
   const lines = shown.flatMap((one) => [
@@ -130,7 +128,10 @@ function unnoticedBlocks(
       members.some(({ group }) => group.change === "role-given" && group.grants === null),
     );
   return [
-    hangingLines(title, style.columns, "", "  "),
+    [
+      ...hangingLines(title, style.columns, "", "  "),
+      ...(source === "declared" ? refusedLines(merchants, style) : []),
+    ],
     ...blocks,
     isUnclear
       ? hangingLines(
@@ -141,6 +142,29 @@ function unnoticedBlocks(
         )
       : [],
   ];
+}
+
+/** Says that files with broken rules have every plan refused, so that what goes unnoticed matters after that. */
+function refusedLines(merchants: readonly CheckedMerchant[], style: Style): readonly string[] {
+  const broken = merchants.filter(isBroken);
+  const [first] = broken;
+  if (first === undefined) return [];
+  const whose =
+    merchants.length === 1
+      ? ""
+      : broken.length === 1
+        ? ` of ${oneLine(first.merchant)}`
+        : ` of ${counted(broken.length, "merchant")}`;
+  return hangingLines(
+    `Until the broken rules hold, every plan${whose} is refused. This is for afterwards.`,
+    style.columns,
+    "",
+    "  ",
+  );
+}
+
+function isBroken({ judged }: CheckedMerchant): boolean {
+  return judged.some(({ violations }) => violations.length > 0);
 }
 
 function joinGroups(merchants: readonly CheckedMerchant[]): readonly JoinedGroup[] {
@@ -238,11 +262,16 @@ function listText(names: readonly string[]): string {
   return names.length > MOST_NAMES ? "" : ` (${names.map(oneLine).join(", ")})`;
 }
 
-function idleLines({ merchants, placeOf }: CheckedView, style: Style): readonly string[] {
-  const joined = new Map<string, { readonly one: IdleRule; readonly at: string[] }>();
+function unbrokenLines({ merchants, placeOf }: CheckedView, style: Style): readonly string[] {
+  const joined = new Map<string, { readonly one: UnbrokenRule; readonly at: string[] }>();
   for (const { merchant, coverage } of merchants) {
-    for (const one of coverage?.idle ?? []) {
-      const key = JSON.stringify([one.rule.text, one.rule.enforcedBy, one.rule.origin?.file, idleText(one)]);
+    for (const one of coverage?.unbroken ?? []) {
+      const key = JSON.stringify([
+        one.rule.text,
+        one.rule.enforcedBy,
+        one.rule.origin?.file,
+        unbrokenText(one),
+      ]);
       const known = joined.get(key) ?? { one, at: [] };
       joined.set(key, known);
       known.at.push(merchant);
@@ -262,7 +291,7 @@ function idleLines({ merchants, placeOf }: CheckedView, style: Style): readonly 
             : ` At ${counted(at.length, "merchant")}.`;
       return [
         ...ruleLines(one.rule, placeOf, "", style),
-        ...hangingLines(`${oneLine(idleText(one))}${where}`, style.columns, "    ", "      "),
+        ...hangingLines(`${oneLine(unbrokenText(one))}${where}`, style.columns, "    ", "      "),
       ];
     }),
   ];

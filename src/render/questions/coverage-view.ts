@@ -1,9 +1,9 @@
 import { counted } from "../../lib/text.ts";
 import type {
-  IdleRule,
   JudgedRule,
   RuleCoverage,
   SuggestedRule,
+  UnbrokenRule,
   UnnoticedGroup,
 } from "../../model/coverage.ts";
 import type { FailureJson } from "../../model/events.ts";
@@ -70,7 +70,7 @@ function scalar(text: string): string {
 }
 
 /** Returns why no one or two changes break a rule, as a sentence. */
-export function idleText({ reason }: IdleRule): string {
+export function unbrokenText({ reason }: UnbrokenRule): string {
   switch (reason.why) {
     case "role-unknown":
       return `No role is named ${reason.roles.join(" or ")}.`;
@@ -126,10 +126,10 @@ export function checkedJson(
               suggestion: suggestionYaml(suggestion),
             };
           }),
-          idleRules: coverage.idle.map((one) => ({
+          unbrokenRules: coverage.unbroken.map((one) => ({
             ...ruleJson(one.rule),
             reason: one.reason,
-            message: idleText(one),
+            message: unbrokenText(one),
           })),
         },
       })),

@@ -46,6 +46,30 @@ describe("check", () => {
     }
   });
 
+  test("shows what the files break once", async () => {
+    await shop("MC0DEMO1", ["checks:", "  - { can: payouts_edit, only: [zoe@x.example] }"]);
+    expect(await check()).toEqual({
+      code: 3,
+      stdout: [
+        "MC0DEMO1: 1 of 1 policy or check is broken",
+        "  broken  can payouts_edit: only zoe@x.example (access/mc0demo1.yaml:10)",
+        "    ada@x.example has payouts_edit, through Payer; a check does not allow it.",
+        "",
+      ].join("\n"),
+      stderr: "",
+    });
+  });
+
+  test("exits 1 if a file is invalid, whatever is broken elsewhere", async () => {
+    await shop("MC1", ["checks:", "  - { can: payouts_edit, only: [zoe@x.example] }"]);
+    await shop("MC2", ["checks: 1"]);
+    const { code, stdout, stderr } = await check();
+    expect(code).toBe(1);
+    expect(stdout).toContain("MC1: 1 of 1 policy or check is broken\n");
+    expect(stderr).toContain("access/mc2.yaml:9:9: error:");
+    expect(stderr).not.toContain("payouts_edit");
+  });
+
   test("lists a file with an error as a failure", async () => {
     await shop("MC0DEMO1", ["checks: 1"]);
     const { code, stdout } = await check("--coverage", "--format", "json");
@@ -91,6 +115,21 @@ describe("check --coverage", () => {
     );
   });
 
+  test("leaves out what mends a broken rule, and says that until then every plan is refused", async () => {
+    await shop("MC0DEMO1", ["checks:", "  - { can: payouts_edit, only: [zoe@x.example] }"]);
+    const { code, stdout } = await check("--coverage");
+    expect(code).toBe(3);
+    expect(stdout).toContain(
+      [
+        "11 of 14 single changes would go unnoticed.",
+        "Until the broken rules hold, every plan is refused. This is for afterwards.",
+        "",
+      ].join("\n"),
+    );
+    expect(stdout).not.toContain("Payer taken");
+    expect(stdout).not.toContain("taken from Payer");
+  });
+
   test("notices everything once what it suggests is pasted", async () => {
     const pasted = [
       ...RULES,
@@ -107,6 +146,10 @@ describe("check --coverage", () => {
 
   test("names rules that no one or two changes break", async () => {
     await shop("MC0DEMO1", ["checks:", "  - { can: payouts_edit, at_most: 7 }"]);
+    const json = await check("--coverage", "--format", "json");
+    expect(JSON.parse(json.stdout).merchants[0].coverage.unbrokenRules).toMatchObject([
+      { text: "can payouts_edit: at most 7", reason: { why: "far", now: 1, reached: 3, limit: 7 } },
+    ]);
     const { stdout } = await check("--coverage");
     expect(stdout).toContain(
       [

@@ -78,12 +78,13 @@ const states: fc.Arbitrary<DesiredState> = fc
     }),
     held: fc.array(someRoles, { minLength: 3, maxLength: 3 }),
     ends: fc.boolean(),
+    ending: fc.boolean(),
     checks,
     policies,
     guards,
   })
   .map(
-    ({ permissions, held, ends, ...rules }): DesiredState => ({
+    ({ permissions, held, ends, ending, ...rules }): DesiredState => ({
       merchant: "MC1",
       origin: ORIGIN,
       sync: { roles: "authoritative", members: "authoritative", reinvite: false, replaceRoles: false },
@@ -92,7 +93,10 @@ const states: fc.Arbitrary<DesiredState> = fc
       roles: permissions.map((own, at) => ({ name: ROLES[at] ?? "", permissions: own, origin: ORIGIN })),
       members: held.map((own, at) => ({
         email: PEOPLE[at] ?? "",
-        roles: own.map((role) => ({ role })),
+        roles: own.map((role) => ({
+          role,
+          ...(ending && at === 2 && { until: { text: "2028-01-01", ends: NOW * 2 } }),
+        })),
         ...(ends && at === 1 && { until: { text: "2028-01-01", ends: NOW * 2 } }),
         origin: ORIGIN,
       })),
@@ -190,6 +194,14 @@ function isNoticed(state: DesiredState, before: Access, after: Access, changes: 
   );
 }
 
+/** Returns whether a rule is broken less than before. */
+function isMending(state: DesiredState, before: Access, after: Access): boolean {
+  const still = byKey(violationsIn(state, judgedOf(after)));
+  return [...byKey(violationsIn(state, judgedOf(before)))].some(
+    ([key, { extent }]) => (still.get(key)?.extent.length ?? -1) < extent.length,
+  );
+}
+
 const unnoticedChanges = (state: DesiredState): ReadonlySet<string> => {
   const { groups } = accessCoverage(openDeclared(state, NOW), state, { complete: false, matches });
   return new Set(
@@ -246,7 +258,11 @@ describe("what rules notice", () => {
         const { access } = openDeclared(state, NOW);
         const expected = changesOf(access, [STRANGER.name], permissionsOf(state)).filter((change) => {
           const after = changed(access, change);
-          return abilities(after) !== abilities(access) && !isNoticed(state, access, after, [change]);
+          return (
+            abilities(after) !== abilities(access) &&
+            !isNoticed(state, access, after, [change]) &&
+            !(isMending(state, access, after) && !change.given)
+          );
         });
         expect([...unnoticedChanges(state)].sort()).toEqual(
           expected.map((one) => JSON.stringify(one)).sort(),
@@ -256,11 +272,11 @@ describe("what rules notice", () => {
     );
   });
 
-  test("finds only rules idle that no one or two changes break", () => {
+  test("names only rules that no one or two changes break", () => {
     fc.assert(
       fc.property(states, (state) => {
-        const { idle } = accessCoverage(openDeclared(state, NOW), state, { complete: false, matches });
-        const found = new Set(idle.map(({ rule }) => rule.text));
+        const { unbroken } = accessCoverage(openDeclared(state, NOW), state, { complete: false, matches });
+        const found = new Set(unbroken.map(({ rule }) => rule.text));
         for (const { text, state: alone, isExact } of rulesAlone(state)) {
           const breaks = canBreak(alone, permissionsOf(state));
           if (isExact) expect([text, found.has(text)]).toEqual([text, !breaks]);

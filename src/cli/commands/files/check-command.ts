@@ -31,11 +31,13 @@ Examples:
 
 With --coverage, each role is given to and taken from each member and somebody
 new, and each permission given to and taken from each custom role, one change at
-a time. What no rule refuses is listed, administrators first. Then come the
-rules that no one or two of these changes break.
+a time. What no rule refuses is listed, administrators first; what only takes
+away what breaks a rule is not. Then come the rules that no one or two of these
+changes break.
 
-Exits 0 if all policies and checks hold, whatever goes unnoticed; 3 if one is
-broken, or 1 if a file has an error or a merchant could not be read.
+Exits 0 if all policies and checks hold, whatever goes unnoticed, 1 if a file is
+invalid or a merchant could not be read, or else 3 if a policy or a check is
+broken.
 `,
     )
     .action(async (paths: readonly string[], options: CheckOptions, command: Command) => {

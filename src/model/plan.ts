@@ -219,6 +219,27 @@ export interface Plan {
   readonly findings: readonly Finding[];
 }
 
+/** The reasons for leaving changes out, by what names them; `null` for a chosen one. */
+export type LeftOut = ReadonlyMap<string, string | null>;
+
+/** The plans of several merchants without some of their changes. */
+export interface Selection {
+  /** The plans of what is kept, each judged as a plan of its own; in the order of the whole plans. */
+  readonly plans: readonly Plan[];
+  /** Ids of all changes that are left out, with the reason; `null` for a chosen one. */
+  readonly out: LeftOut;
+  /** Fingerprints to plan without, by the order of the plans. */
+  readonly leaveOut: readonly ReadonlySet<string>[];
+}
+
+/** Returns what is selected if the changes of these ids are left out. */
+export type JudgeSelection = (chosen: ReadonlySet<string>) => Selection;
+
+/** Names a change among those of all merchants: two merchants can have the same to do. */
+export function changeId(merchant: string, { fingerprint }: Pick<Change, "fingerprint">): string {
+  return `${merchant}\n${fingerprint}`;
+}
+
 /**
  * Suffix of a role's temporary name, which frees its name for another role, since the service requires unique names. It
  * explains itself to anyone who sees it at the service.

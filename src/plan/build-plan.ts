@@ -63,6 +63,19 @@ export interface PlanInput {
 
 /** Computes the changes that turn the live state into the desired one; pure and deterministic. */
 export function buildPlan(input: PlanInput): Plan {
+  return judgeChanges(input, proposeChanges(input));
+}
+
+/** Returns a function that plans the same states without some changes, which are found only once. */
+export function planParts(input: PlanInput): (leaveOut: ReadonlySet<string>) => Plan {
+  let proposed: ProposedChanges | null = null;
+  return (leaveOut) => {
+    proposed ??= proposeChanges(input);
+    return judgeChanges({ ...input, leaveOut }, proposed);
+  };
+}
+
+function proposeChanges(input: PlanInput): ProposedChanges {
   const { desired, live, now, matches, lost = new Map(), renewal = {}, unrestored = [] } = input;
   const { sync } = desired;
   const left = leftAt(desired.leavers, now);
@@ -87,7 +100,7 @@ export function buildPlan(input: PlanInput): Plan {
       ({ code: "member-fields-emptied", name, fields, run, merchant: desired.merchant }) as const,
   );
   const findingData = [...members.findingData, ...emptied];
-  return judgeChanges(input, { scope, roles, members: { ...members, findingData }, byFile: true });
+  return { scope, roles, members: { ...members, findingData }, byFile: true };
 }
 
 /** Changes that guards, policies and checks have not judged yet. */

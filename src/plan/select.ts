@@ -1,8 +1,7 @@
 import { isSameJson } from "../lib/json-text.ts";
 import type { JsonValue } from "../model/json.ts";
 import type { LiveMember, LiveRole, LiveState } from "../model/live.ts";
-import type { Change, MemberChange, Plan, RoleChange } from "../model/plan.ts";
-import { planFingerprint } from "./fingerprint.ts";
+import type { Change, LeftOut, MemberChange, RoleChange } from "../model/plan.ts";
 import type { AccessChanges } from "./judge/access.ts";
 import type { FindingData } from "./judge/findings.ts";
 
@@ -16,9 +15,6 @@ interface Dependency {
 
 /** The dependencies on a change, by its fingerprint. */
 export type Dependencies = ReadonlyMap<string, readonly Dependency[]>;
-
-/** The reasons for leaving changes out, by fingerprint; `null` for a chosen one. */
-export type LeftOut = ReadonlyMap<string, string | null>;
 
 /** Returns the dependencies between the changes of a plan. */
 export function dependenciesOf(changes: readonly Change[]): Dependencies {
@@ -64,17 +60,6 @@ export function withoutLeftOut(changes: AccessChanges, chosen: ReadonlySet<strin
     roles: changes.roles.filter(({ fingerprint }) => !out.has(fingerprint)),
     members: changes.members.filter(({ fingerprint }) => !out.has(fingerprint)),
   };
-}
-
-/**
- * Returns a plan of the changes that remain when some are left out, as the approved plan for `approve`. Its totals and
- * its impact are still those of the whole plan, so it is not for display.
- */
-export function approvedPart(plan: Plan, chosen: ReadonlySet<string>): Plan {
-  if (chosen.size === 0) return plan;
-  const out = leftOutWith(dependenciesOf(plan.changes), chosen);
-  const changes = plan.changes.filter(({ fingerprint }) => !out.has(fingerprint));
-  return { ...plan, changes, deferred: [], fingerprint: planFingerprint(plan, changes) };
 }
 
 type DependentPair = readonly [needed: Change, dependent: Change, why: string];

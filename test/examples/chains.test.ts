@@ -47,7 +47,13 @@ describe.each(Object.keys(CHAINS) as ChainName[])("the organisation %s", (name) 
     before = await load(TODAY);
     planned = before.states.map((state) => {
       const planAt = (now: number): Plan => planOf(state, now);
-      return { session: { state }, live: liveOf(state), plan: planAt(TODAY), planAt };
+      return {
+        session: { state },
+        live: liveOf(state),
+        plan: planAt(TODAY),
+        planAt,
+        planWithout: () => planAt(TODAY),
+      };
     });
   }, 60_000);
 

@@ -1,13 +1,19 @@
 import { RolecallError } from "../../model/errors.ts";
-import type { Plan } from "../../model/plan.ts";
-import { approvedPart, type Dependencies, dependenciesOf, leftOutWith } from "../../plan/select.ts";
-import { changeId } from "../../render/tui/browse-model.ts";
+import type { JudgeSelection } from "../../model/plan.ts";
+import { selectionJudge } from "../../plan/judge-selection.ts";
 import type { Browsed } from "../../render/tui/browser.tsx";
 import type { OutputOptions } from "../args/options.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor, terminalOf } from "../io/output.ts";
 import type { ProgressDisplay } from "../progress/log-progress.ts";
-import { type Planned, plannedOnly, planSessions, type Session } from "../session/session.ts";
+import {
+  type Planned,
+  type PlannedMerchant,
+  plannedOnly,
+  planSessions,
+  type Session,
+  withRunOverrides,
+} from "../session/session.ts";
 import { objectionsTo } from "./approval.ts";
 
 /**
@@ -34,12 +40,18 @@ export function checkInteractive({ format }: Pick<OutputOptions<string>, "format
 
 /** Opens the plan browser on the terminal; with `selects`, the user can leave changes out. */
 export async function browsePlans(
-  plans: readonly Plan[],
+  planned: readonly PlannedMerchant[],
   { selects, color }: { readonly selects: boolean; readonly color: boolean },
   io: Io,
-): Promise<Browsed> {
+): Promise<Browsed & { readonly judge: JudgeSelection }> {
   const { browse } = await import("../../render/tui/browser.tsx");
-  const dependencies = dependenciesOfAll(plans);
+  const judge = selectionJudge(
+    planned.map(({ plan, planWithout, session }) => ({
+      plan,
+      planWithout,
+      overrides: session.state.guards.overrides ?? [],
+    })),
+  );
   const style = styleFor(io.stderr, io, color);
   const ended = new AbortController();
   const ignoreSignals = io.onStopSignal(() => ended.abort());
@@ -50,27 +62,15 @@ export async function browsePlans(
   io.terminal.stdin.setRawMode(true);
   io.stderr.write(OTHER_SCREEN);
   try {
-    const leftOut = (chosen: ReadonlySet<string>) => leftOutWith(dependencies, chosen);
-    return await browse({ plans, leftOut, selects, style }, io.terminal, ended.signal);
+    const plans = planned.map(({ plan }) => plan);
+    const leftOut = (chosen: ReadonlySet<string>) => judge(chosen).out;
+    const browsed = await browse({ plans, leftOut, selects, style }, io.terminal, ended.signal);
+    return { ...browsed, judge };
   } finally {
     offExit();
     back();
     ignoreSignals();
   }
-}
-
-function dependenciesOfAll(plans: readonly Plan[]): Dependencies {
-  return new Map(
-    plans.flatMap(({ merchant, changes }) =>
-      [...dependenciesOf(changes)].map(([fingerprint, dependencies]) => [
-        changeId(merchant, { fingerprint }),
-        dependencies.map(({ dependent, why }) => ({
-          dependent: changeId(merchant, { fingerprint: dependent }),
-          why,
-        })),
-      ]),
-    ),
-  );
 }
 
 /** The selected changes, planned again. */
@@ -84,7 +84,7 @@ export interface ChangeSelection {
 
 /**
  * Lets the user select changes on the terminal; `null` if they leave. Everything is then planned again without the
- * changes left out, with the shown plans as its approval.
+ * changes left out, with the plans of the selection, as judged on the screen, as its approval.
  */
 export async function selectChanges(
   planned: readonly Planned[],
@@ -93,49 +93,30 @@ export async function selectChanges(
   io: Io,
 ): Promise<ChangeSelection | null> {
   const results = plannedOnly(planned).filter(({ plan }) => plan.changes.length > 0);
-  const browsed = await browsePlans(
-    results.map(({ plan }) => plan),
-    { ...options, selects: true },
-    io,
-  );
-  if (!browsed.apply) return null;
-  const selected = results.map(({ session, plan }) => {
-    const leaveOut = leaveOutOf(plan, browsed.leaveOut);
-    return {
-      session: { ...session, plan: () => session.plan(leaveOut) } satisfies Session,
-      approved: approvedPart(plan, leaveOut),
-      full: plan,
-    };
-  });
-  progress.reading(selected.map(({ full }) => full.merchant));
+  const { apply, leaveOut: chosen, judge } = await browsePlans(results, { ...options, selects: true }, io);
+  if (!apply) return null;
+  const { plans: approved, leaveOut } = judge(chosen);
+  const selected = results.map(({ session, plan }, at) => ({
+    session: { ...session, plan: () => session.plan(leaveOut[at]) } satisfies Session,
+    merchant: plan.merchant,
+    leftOut: plan.changes.filter(({ fingerprint }) => leaveOut[at]?.has(fingerprint)).length,
+  }));
+  progress.reading(selected.map(({ merchant }) => merchant));
   try {
     const fresh = await planSessions(
       { all: selected.map(({ session }) => session), failed: [] },
       progress.read,
     );
-    const made = plannedOnly(fresh);
-    const approved = selected.map((one) => one.approved);
-    const again = new Map(selected.map(({ full }, index) => [full.merchant, fresh[index]]));
+    const again = new Map(selected.map(({ merchant }, at) => [merchant, fresh[at]]));
+    const all = planned.map(
+      (one) => again.get(one.status === "planned" ? one.plan.merchant : one.merchant) ?? one,
+    );
     return {
-      planned: planned.map(
-        (one) => again.get(one.status === "planned" ? one.plan.merchant : one.merchant) ?? one,
-      ),
-      objections: new Map(made.map((one) => [one.plan.merchant, objectionsTo(one, approved)])),
-      leftOut: new Map(
-        selected.map((one) => [one.full.merchant, one.full.changes.length - one.approved.changes.length]),
-      ),
+      planned: withRunOverrides(all),
+      objections: new Map(plannedOnly(fresh).map((one) => [one.plan.merchant, objectionsTo(one, approved)])),
+      leftOut: new Map(selected.map((one) => [one.merchant, one.leftOut])),
     };
   } finally {
     await progress.rest();
   }
-}
-
-/**
- * Returns the changes to leave out. With any, deferred ones are left out too: leaving out another change must not make
- * them due.
- */
-function leaveOutOf({ merchant, changes, deferred }: Plan, chosen: ReadonlySet<string>): ReadonlySet<string> {
-  const out = changes.filter((change) => chosen.has(changeId(merchant, change)));
-  if (out.length === 0) return new Set();
-  return new Set([...out, ...deferred.map(({ change }) => change)].map(({ fingerprint }) => fingerprint));
 }

@@ -65,6 +65,9 @@ function released(
 ): PlannedMerchant {
   const { environment, writer, lookup } = session;
   const { merchant } = state;
+  const gone = (): never => {
+    throw new TypeError(`${merchant} has been released`);
+  };
   return {
     status: "planned",
     session: {
@@ -72,14 +75,13 @@ function released(
       environment,
       writer,
       lookup,
-      plan: () => Promise.reject(new TypeError(`${merchant} has been released`)),
+      plan: async () => gone(),
     },
     live: { merchant, roles: [], members: [], callerId: null },
     plan,
     dates,
-    planAt: () => {
-      throw new TypeError(`${merchant} has been released`);
-    },
+    planAt: gone,
+    planWithout: gone,
   };
 }
 

@@ -5,7 +5,7 @@ import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { LiveLookup, LiveWriter } from "../../model/ports.ts";
-import { buildPlan, namedRoleIds, type PlanInput } from "../../plan/build-plan.ts";
+import { buildPlan, namedRoleIds, type PlanInput, planParts } from "../../plan/build-plan.ts";
 import type { UpcomingDate } from "../../plan/due.ts";
 import { applyRunOverrides } from "../../plan/judge/overrides.ts";
 import type { GlobMatch } from "../../plan/scope.ts";
@@ -48,6 +48,8 @@ export interface PlanResult {
   readonly plan: Plan;
   /** Plans the same states as of another time, in ms since the epoch. */
   planAt(now: number): Plan;
+  /** Plans the same states without the changes of these fingerprints. */
+  planWithout(leaveOut: ReadonlySet<string>): Plan;
 }
 
 /** The connected merchants; those that share service and key share one limiter. */
@@ -83,6 +85,8 @@ export function sessionOpener(services: Services, options: PlanningOptions, io: 
   const entryTime = entryTimes(io);
   const firstRuns = runsListedOnce(io.cwd);
   const { makePlan = buildPlan, roleIds = () => [], prefetch } = options;
+  const partsOf = (input: PlanInput): PlanResult["planWithout"] =>
+    makePlan === buildPlan ? planParts(input) : (leaveOut) => makePlan({ ...input, leaveOut });
   const open = (state: DesiredState): Session => {
     const connection = resolveConnection(state, options.baseUrl, io.env);
     const { reader, writer, lookup } = services.of(connection);
@@ -114,7 +118,12 @@ export function sessionOpener(services: Services, options: PlanningOptions, io: 
           matches,
           leaveOut,
         };
-        return { live, plan: makePlan(input), planAt: (now) => makePlan({ ...input, now }) };
+        return {
+          live,
+          plan: makePlan(input),
+          planAt: (now) => makePlan({ ...input, now }),
+          planWithout: partsOf(input),
+        };
       },
     };
   };

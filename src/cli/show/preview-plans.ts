@@ -43,8 +43,8 @@ export async function previewPlans(
 ): Promise<ExitCode> {
   const browser = options.interactive ? await import("../review/browse-plans.ts") : null;
   browser?.checkInteractive(options, io);
-  // A page also shows the access before and after.
-  const plansOnly = options.format !== "html";
+  // A page and the browser also show the access before and after.
+  const plansOnly = options.format !== "html" && browser === null;
   const tellsUnmanaged = options.merchant.length === 0 && (!options.quiet || options.format === "markdown");
   // Git runs while files and live states are read.
   const removed = tellsUnmanaged ? findRemoved(paths, options, io) : [];
@@ -53,7 +53,9 @@ export async function previewPlans(
     await warnUnfinishedRuns(plannedOnly(merchants.planned), options, io);
     const unmanaged = tellsUnmanaged ? warnUnmanaged(await removed, merchants.project, options, io) : [];
     const plans = plannedOnly(merchants.planned).map(({ plan }) => plan);
-    if (plans.length > 0) await browser?.browsePlans(plans, { ...options, selects: false }, io);
+    if (plans.length > 0) {
+      await browser?.browsePlans(plannedOnly(merchants.planned), { ...options, selects: false }, io);
+    }
     const output = outputTo(options.output ?? streamBeside(options.out), io);
     const { complete } = showPlans(
       merchants.planned,

@@ -18,9 +18,10 @@ import type { FindingData } from "./findings.ts";
  */
 export function impactOf(before: Access, after: Access, escalation?: Partial<Escalation>): Impact {
   const touched = touchedBy(before, after);
-  const members = memberImpacts(before, after, touched).sort(
-    by((impact) => `${impact.name} ${JSON.stringify(impact)}`),
-  );
+  const members = memberImpacts(before, after, touched)
+    .map((impact) => ({ impact, text: `${impact.name} ${JSON.stringify(impact)}` }))
+    .sort(by(({ text }) => text))
+    .map(({ impact }) => impact);
   const reach = newReach(before, after, touched, escalation);
   return {
     members,

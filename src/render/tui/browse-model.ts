@@ -1,4 +1,4 @@
-import type { Change, MemberImpact, Plan } from "../../model/plan.ts";
+import { type Change, changeId, type MemberImpact, type Plan } from "../../model/plan.ts";
 import type { EqualRows, RowView } from "../view/change-view.ts";
 import { equalGroups, messageAt } from "../view/equal-text.ts";
 import { fleetView } from "../view/fleet-view.ts";
@@ -44,11 +44,6 @@ export interface BrowsedPlan {
   readonly hasOwn: boolean;
   readonly roles: readonly BrowsedChange[];
   readonly members: readonly BrowsedChange[];
-}
-
-/** Names a change among those of all merchants: two merchants can have the same to do. */
-export function changeId(merchant: string, { fingerprint }: Pick<Change, "fingerprint">): string {
-  return `${merchant}\n${fingerprint}`;
 }
 
 /** Indexes plans for browsing once, so that a key press only looks things up. */

@@ -18,7 +18,11 @@ function till(rest: Partial<LiveMember> = {}): LiveMember {
 
 function rotate(emails: readonly string[], state: DesiredState, is: LiveState) {
   const plan = planOf(state, is);
-  return rotationsFor(emails, [{ session: { state }, live: is, plan, planAt: () => plan }]).get("MC1") ?? [];
+  return (
+    rotationsFor(emails, [
+      { session: { state }, live: is, plan, planAt: () => plan, planWithout: () => plan },
+    ]).get("MC1") ?? []
+  );
 }
 
 const IS = live([liveRole("role_1", "A")], [till({ roles: ["role_1"], metadata: { shop: 7 } })]);

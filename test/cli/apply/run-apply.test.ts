@@ -31,7 +31,12 @@ function merchant(code: string, before: () => Promise<void> = async () => undefi
     environment: null,
     writer,
     lookup: service.lookup,
-    plan: async () => ({ live: service.state(), plan: plan(), planAt: () => plan() }),
+    plan: async () => ({
+      live: service.state(),
+      plan: plan(),
+      planAt: () => plan(),
+      planWithout: () => plan(),
+    }),
   };
   return { due: { session, plan: plan() }, calls: service.calls, service };
 }
@@ -173,7 +178,7 @@ test("a verification reads again if a list lags behind the latest changes", asyn
     const plan: PendingApply["session"]["plan"] = async () => {
       looks += 1;
       return looks <= lag
-        ? { live: one.service.state(), plan: before, planAt: () => before }
+        ? { live: one.service.state(), plan: before, planAt: () => before, planWithout: () => before }
         : one.due.session.plan();
     };
     const { code, stdout } = await run([{ ...one.due, session: { ...one.due.session, plan } }], world);
@@ -328,6 +333,7 @@ test("a member that somebody else has changed stops the run as stale, and exits 
       live: service.state(),
       plan: planOf(state, service.state()),
       planAt: () => planOf(state, service.state()),
+      planWithout: () => planOf(state, service.state()),
     }),
   };
   const stopped = await run([{ session, plan }], testIo());
@@ -374,6 +380,7 @@ test("an apply that stopped after a first request of several counts as part-way"
       live: service.state(),
       plan: planOf(state, service.state()),
       planAt: () => planOf(state, service.state()),
+      planWithout: () => planOf(state, service.state()),
     }),
   };
   const { code, stdout } = await run([{ session, plan: planOf(state, is) }], testIo());

@@ -66,7 +66,12 @@ function merchant(code: string) {
     environment: null,
     writer: service.writer,
     lookup: service.lookup,
-    plan: async () => ({ live: service.state(), plan: plan(), planAt: () => plan() }),
+    plan: async () => ({
+      live: service.state(),
+      plan: plan(),
+      planAt: () => plan(),
+      planWithout: () => plan(),
+    }),
   };
   return { due: { session, plan: plan() }, calls: service.calls };
 }

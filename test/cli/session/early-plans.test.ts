@@ -23,7 +23,7 @@ function opener(turn: () => Promise<void> = async () => undefined) {
       await turn();
       running.now -= 1;
       const plan = planOf(state, { ...IS, merchant: state.merchant });
-      return { live: IS, plan, planAt: () => plan };
+      return { live: IS, plan, planAt: () => plan, planWithout: () => plan };
     },
   });
   return { open, running };

@@ -1,10 +1,11 @@
 import stringWidth from "string-width";
 import { describe, expect, test } from "vitest";
 import type { Plan, Refusal } from "../../../src/model/plan.ts";
-import { type Dependencies, dependenciesOf, leftOutWith } from "../../../src/plan/select.ts";
+import { dependenciesBetween } from "../../../src/plan/judge-selection.ts";
+import { leftOutWith } from "../../../src/plan/select.ts";
 import { PLAIN } from "../../../src/render/style.ts";
 import type { Pressed } from "../../../src/render/tui/browse-keys.ts";
-import { type BrowseState, changeId, INITIAL_BROWSE_STATE } from "../../../src/render/tui/browse-model.ts";
+import { type BrowseState, INITIAL_BROWSE_STATE } from "../../../src/render/tui/browse-model.ts";
 import { browseScreen } from "../../../src/render/tui/browser.tsx";
 import { desired, live, liveMember, liveRole, member, planOf, role } from "../../support/build.ts";
 import { richPlan } from "../../support/rich-plan.ts";
@@ -43,17 +44,7 @@ const NAMED: Readonly<Record<string, Partial<Pressed["key"]>>> = {
 
 /** Somebody with plans on the screen. */
 function sit(plans: readonly Plan[], { selects = true, size = SIZE } = {}) {
-  const dependencies: Dependencies = new Map(
-    plans.flatMap(({ merchant, changes }) =>
-      [...dependenciesOf(changes)].map(([fingerprint, list]) => [
-        changeId(merchant, { fingerprint }),
-        list.map(({ dependent, why }) => ({
-          dependent: changeId(merchant, { fingerprint: dependent }),
-          why,
-        })),
-      ]),
-    ),
-  );
+  const dependencies = dependenciesBetween(plans);
   const screen = browseScreen({
     plans,
     leftOut: (chosen) => leftOutWith(dependencies, chosen),

@@ -11,9 +11,9 @@ import { readMember, readMemberPage, readRole, readRoles } from "./wire.ts";
 /** Finds the member of a merchant that the key belongs to; the result distinguishes none from unknown. */
 export type FindCurrentMember = (merchant: string) => Promise<Pick<LiveState, "callerId" | "callerUnknown">>;
 
-/** Creates a reader of live states. */
+/** Creates a reader of live states, with the client of each merchant. */
 export function createReader(
-  client: Client,
+  clientOf: (merchant: string) => Client,
   findCurrentMember: FindCurrentMember,
   emit: (event: LiveEvent) => void,
 ): LiveReader {
@@ -21,7 +21,7 @@ export function createReader(
   return {
     async read(merchant, roleIds, expected = 0) {
       const [state, caller] = await Promise.all([
-        withSharedAbort(client, (calls) => {
+        withSharedAbort(clientOf(merchant), (calls) => {
           const retrieve = (id: string) => sharePredefined(id, () => retrieveRole(calls, merchant, id));
           return readAll(calls, { merchant, roleIds, expected }, retrieve, emit);
         }),

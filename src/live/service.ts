@@ -85,16 +85,31 @@ export function connect(options: ConnectOptions): Service {
     retry: retryFor(options.retryForMs ?? DEFAULT_RETRY.totalMs),
     cancelled,
   });
+  const clientOf = clientsInTurn(client);
   return {
-    reader: createReader(client, createCurrentMemberFinder(client, emit), emit),
-    lookup: (merchant) => createLookup(client, merchant),
-    writer: (merchant) => createWriter(client, merchant),
+    reader: createReader(clientOf, createCurrentMemberFinder(client, emit), emit),
+    lookup: (merchant) => createLookup(clientOf(merchant), merchant),
+    writer: (merchant) => createWriter(clientOf(merchant), merchant),
     memberships: (filter, quick) => listMemberships(client, filter, quick),
     probe: (merchant, operations) => probeOperations(client, merchant, operations),
     close: async () => {
       closing.abort();
       await transport.close();
     },
+  };
+}
+
+/**
+ * Returns a function that gives each merchant its client: merchants take turns in the order in which they are first named,
+ * so that the first ones are complete while the last ones have not begun.
+ */
+function clientsInTurn(client: Client): (merchant: string) => Client {
+  const clients = new Map<string, Client>();
+  return (merchant) => {
+    const turn = clients.size + 1;
+    const own = clients.get(merchant) ?? { send: (call) => client.send({ ...call, turn }) };
+    clients.set(merchant, own);
+    return own;
   };
 }
 

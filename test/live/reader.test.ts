@@ -120,6 +120,23 @@ describe("reading a merchant", () => {
     expect(await pathsOf(0, 1000, 1)).toEqual(["0", "25"]);
   });
 
+  test("completes the first of many merchants while the last have not begun", async () => {
+    const { reader, seen } = connectTo(
+      (one) => (one.path.endsWith("/members") ? json(pageOf(wireMembers(60), one)) : json({ items: [] })),
+      { concurrency: 2 },
+    );
+    const begunAt: number[] = [];
+    const codes = Array.from({ length: 12 }, (_, index) => `MC${index}`);
+    await Promise.all(
+      codes.map(async (code) => {
+        await reader.read(code, []);
+        begunAt.push(new Set(seen.map(({ path }) => /MC\d+/.exec(path)?.[0])).size);
+      }),
+    );
+    expect(begunAt[0]).toBeLessThan(4);
+    expect(begunAt[5]).toBeLessThan(9);
+  });
+
   test("ignores the failure of a page beyond the end", async () => {
     const whole = holding(wireMembers(30));
     const { reader } = connectTo((one, count) =>

@@ -33,6 +33,8 @@ export interface Call<T> {
   readonly address?: string;
   /** Delays an invitation beside other work while its address is refused; absent: it waits like any request. */
   readonly holdBack?: HoldBack | undefined;
+  /** Place in line: a call waits until those of an earlier turn are sent; absent: 0. */
+  readonly turn?: number;
   /** Timeout of each attempt, in ms, if shorter than usual. */
   readonly withinMs?: number;
   /** Rejects the call with its reason when aborted; a write in flight still ends. */

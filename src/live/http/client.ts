@@ -73,7 +73,7 @@ export function createClient(options: ClientOptions): Client {
     // A recheck must not get stale again at the end of the queue.
     const urgent = state.attempts > 0 || call.recheck !== undefined;
     const signal = isWrite(call) ? cancelled : call.signal;
-    return untilCancelled(call, limiter.acquire(urgent, signal), cancelled, state.last);
+    return untilCancelled(call, limiter.acquire(urgent, signal, call.turn), cancelled, state.last);
   };
 
   /** Throws if the call has used up its time. */

@@ -21,8 +21,11 @@ export interface Permit {
 
 /** Limits the requests in flight to one service, and pauses all of them while it refuses everything. */
 export interface Limiter {
-  /** Waits in line for a permit, behind all `urgent` requests; rejects with the signal's reason. */
-  acquire(urgent: boolean, signal?: AbortSignal): Promise<Permit>;
+  /**
+   * Waits in line for a permit, behind all `urgent` requests and those of an earlier `turn` (absent: 0); rejects with the
+   * signal's reason.
+   */
+  acquire(urgent: boolean, signal?: AbortSignal, turn?: number): Promise<Permit>;
   /** Returns whether all requests were paused after a time of the clock. */
   pausedAfter(time: number): boolean;
   /** Returns how many requests may be in flight now. */
@@ -45,6 +48,7 @@ export interface LimiterOptions {
 type Refused = Extract<Verdict, object>;
 
 interface Waiter {
+  readonly turn: number;
   readonly signal: AbortSignal | undefined;
   readonly resolve: (permit: Permit) => void;
   readonly reject: (reason: unknown) => void;
@@ -203,17 +207,25 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
   });
 
   return {
-    acquire: (isUrgent, signal) =>
+    acquire: (isUrgent, signal, turn = 0) =>
       new Promise((resolve, reject) => {
         const isIdle = running + urgent.length + others.length === 0 && now() - releasedAt > IDLE_MS;
         if (isIdle && now() > pausedUntil) pacer.idle();
-        (isUrgent ? urgent : others).push({ signal, resolve, reject });
+        const waiter = { turn, signal, resolve, reject };
+        if (isUrgent) urgent.push(waiter);
+        else insertByTurn(others, waiter);
         start();
       }),
     pausedAfter: (time) => pausedUntil > time,
     width: () => Math.floor(width),
     refusedSince: () => refusedSince,
   };
+}
+
+/** Inserts a waiter behind all of its turn and of earlier ones. */
+function insertByTurn(queue: Waiter[], waiter: Waiter): void {
+  const behind = queue.findLastIndex(({ turn }) => turn <= waiter.turn);
+  queue.splice(behind + 1, 0, waiter);
 }
 
 function isLong({ retryMs, asked }: Refused): boolean {

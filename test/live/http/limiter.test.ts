@@ -99,6 +99,21 @@ describe("the limiter", () => {
     expect(order).toEqual(["urgent 1", "urgent 2", "a", "b"]);
   });
 
+  test("serves an earlier turn before a later one, and requests of one turn in order", async () => {
+    const { limiter } = make(1);
+    const held = await limiter.acquire(false);
+    const order: string[] = [];
+    const come = (name: string, turn?: number) =>
+      limiter.acquire(false, undefined, turn).then((permit) => {
+        order.push(name);
+        permit.release("other");
+      });
+    const all = [come("second", 2), come("first a", 1), come("third", 3), come("first b", 1), come("none")];
+    held.release("other");
+    await Promise.all(all);
+    expect(order).toEqual(["none", "first a", "first b", "second", "third"]);
+  });
+
   test("learns nothing from an unused permit", async () => {
     const { limiter } = make(8);
     for (const permit of await ask(limiter, 1)) permit.release(refused(1000));

@@ -63,73 +63,115 @@ async function trace(
   const inRoot = repositoryPaths(repository.root);
   const [tree, commits] = await Promise.all([readTree(repository, from), readCommits(repository, from)]);
   const read = factsReader(blobs);
-  const open = grants.map(({ file, email, role, ...rest }) => ({
-    ...rest,
-    path: inRoot(resolve(cwd, file)),
-    email: email.toLowerCase(),
-    names: new Set([role.name, ...(role.id === null ? [] : [role.id]), ...role.previousNames]),
-    files: new Set<string>(),
-    since: null as GrantSince | null,
-  }));
-  for (const grant of open) {
-    if (!(await isGranted(grant, tree, read)))
-      grant.since = { kind: "uncommitted", commit: null, time: null };
-  }
-  for (const { id, time, isBoundary, changes } of commits) {
-    const left = open.filter(({ since }) => since === null);
+  const byFile = new Map<string, OpenMerchant & { readonly open: OpenGrant[] }>();
+  const all = grants.map(({ file, merchant, email, role }): OpenGrant => {
+    const path = inRoot(resolve(cwd, file));
+    const one = byFile.get(path) ?? { path, merchant, files: new Set([path]), found: [], open: [] };
+    byFile.set(path, one);
+    const grant = {
+      email: email.toLowerCase(),
+      names: new Set([role.name, ...(role.id === null ? [] : [role.id]), ...role.previousNames]),
+      since: null,
+    };
+    one.open.push(grant);
+    return grant;
+  });
+  const merchants: readonly OpenMerchant[] = [...byFile.values()];
+  /** Ends the grants that the files at this point of the history do not make. */
+  const close = async (left: readonly OpenMerchant[], since: GrantSince): Promise<void> => {
+    await Promise.all(left.map((one) => readFiles(one, tree, read)));
+    for (const one of left) {
+      for (const grant of one.open) if (!isGranted(grant, one.found)) grant.since = since;
+      one.open = one.open.filter((grant) => grant.since === null);
+    }
+  };
+  await close(merchants, { kind: "uncommitted", commit: null, time: null });
+  for (const [at, { id, time, isBoundary, changes }] of commits.entries()) {
+    const left = merchants.filter((one) => one.open.length > 0);
     if (left.length === 0) break;
+    if (at % AHEAD === 0) preload(commits.slice(at, at + AHEAD), left, read);
     for (const { path, before } of changes) {
       if (before === null) tree.delete(path);
       else tree.set(path, before);
     }
-    const touched = new Set(changes.map(({ path }) => path));
-    for (const grant of left) {
-      if (isBoundary) grant.since = { kind: "by", commit: id, time };
-      else if ([...grant.files].some((file) => touched.has(file))) {
-        await followRename(grant, tree, changes, read);
-        if (!(await isGranted(grant, tree, read))) grant.since = { kind: "commit", commit: id, time };
-      }
+    if (isBoundary) {
+      for (const grant of left.flatMap((one) => one.open)) grant.since = { kind: "by", commit: id, time };
+      break;
     }
+    const touched = left.filter(({ files }) => changes.some(({ path }) => files.has(path)));
+    await Promise.all(touched.map((one) => followRename(one, tree, changes, read)));
+    await close(touched, { kind: "commit", commit: id, time });
   }
   const oldest = commits.at(-1);
-  return open.map(
+  return all.map(
     ({ since }) => since ?? (oldest ? { kind: "by", commit: oldest.id, time: oldest.time } : null),
   );
 }
 
+/** The number of commits whose files are asked for at once: each answer of git by itself takes a moment. */
+const AHEAD = 32;
+
+/** Begins to read the files that commits changed, of those that the merchants depend on now. */
+function preload(
+  commits: readonly ChangingCommit[],
+  merchants: readonly OpenMerchant[],
+  read: ReadFacts,
+): void {
+  const files = new Set(merchants.flatMap((one) => [...one.files]));
+  for (const { path, before } of commits.flatMap(({ changes }) => changes)) {
+    // Who needs it gets the error.
+    if (before !== null && files.has(path)) read(before).catch(() => undefined);
+  }
+}
+
 /** A grant on its way back through the history. */
 interface OpenGrant {
-  readonly merchant: string;
-  /** The merchant's own file at the commit. */
-  path: string;
   readonly email: string;
   /** All names of the role so far. */
   readonly names: Set<string>;
-  /** The files that its answer depends on. */
-  files: Set<string>;
+  since: GrantSince | null;
+}
+
+/** A merchant with the grants that its files make so far. */
+interface OpenMerchant {
+  readonly merchant: string;
+  /** The merchant's own file at the commit. */
+  path: string;
+  /** The files that its grants depend on, and what is in them; "unreadable" if that is not known. */
+  files: ReadonlySet<string>;
+  found: readonly FileFacts[] | "unreadable";
+  open: readonly OpenGrant[];
 }
 
 /** Paths of YAML files → the names of their contents. */
 type Tree = Map<string, string>;
 
-/** Returns whether the merchant's file, or one that it includes, grants the role; true for a file that cannot be read. */
-async function isGranted(grant: OpenGrant, tree: Tree, read: ReadFacts): Promise<boolean> {
-  const files = new Set([grant.path]);
+/** Reads the merchant's file at a point of the history, with its includes. */
+async function readFiles(one: OpenMerchant, tree: Tree, read: ReadFacts): Promise<void> {
+  const files = new Set([one.path]);
   const found: FileFacts[] = [];
+  one.files = files;
   for (const file of files) {
     const content = tree.get(file);
     const facts = content === undefined ? null : await read(content);
     if (facts === "unreadable") {
-      grant.files = files;
-      return true;
+      one.found = facts;
+      return;
     }
     if (facts === null) continue;
     found.push(facts);
     for (const path of facts.includes) files.add(posix.join(posix.dirname(file), path));
   }
-  grant.files = files;
-  for (const { name, others } of found.flatMap(({ roles }) => roles)) {
-    if (grant.names.has(name)) for (const other of others) grant.names.add(other);
+  one.found = found;
+}
+
+/** Returns whether files make a grant, and remembers the names that they have for its role; true if that is not known. */
+function isGranted(grant: OpenGrant, found: OpenMerchant["found"]): boolean {
+  if (found === "unreadable") return true;
+  for (const { roles } of found) {
+    for (const { name, others } of roles) {
+      if (grant.names.has(name)) for (const other of others) grant.names.add(other);
+    }
   }
   return found.some(({ grants }) =>
     [...(grants.get(grant.email) ?? [])].some((role) => grant.names.has(role)),
@@ -138,16 +180,16 @@ async function isGranted(grant: OpenGrant, tree: Tree, read: ReadFacts): Promise
 
 /** Takes the file that the merchant had before, if the commit has made its file. */
 async function followRename(
-  grant: OpenGrant,
+  one: OpenMerchant,
   tree: Tree,
   changes: readonly FileChange[],
   read: ReadFacts,
 ): Promise<void> {
-  if (tree.has(grant.path)) return;
+  if (tree.has(one.path)) return;
   for (const { path, before, after } of changes) {
     if (before === null || after !== null) continue;
     const facts = await read(before);
-    if (facts !== null && facts !== "unreadable" && facts.merchant === grant.merchant) grant.path = path;
+    if (facts !== null && facts !== "unreadable" && facts.merchant === one.merchant) one.path = path;
   }
 }
 

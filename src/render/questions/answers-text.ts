@@ -94,7 +94,7 @@ function permissionSections(
     const own = answers.flatMap((answer, index) => (answer.permissions?.includes(permission) ? [index] : []));
     if (own.length === 0) continue;
     const key = own.join(" ");
-    const known = found.get(key) ?? { names: [], answers: answers.filter((_, index) => own.includes(index)) };
+    const known = found.get(key) ?? { names: [], answers: own.flatMap((index) => answers[index] ?? []) };
     known.names.push(permission);
     found.set(key, known);
   }

@@ -1,5 +1,6 @@
 import { counted, grouped } from "../../lib/text.ts";
 import { fenced } from "./markdown-blocks.ts";
+import { type Fold, type FoldDetail, foldText, WHOLE } from "./merchant-fold.ts";
 
 /** The least size of a review, in UTF-16 units: the verdict, the number of each risk, and what was left out. */
 export const MIN_REVIEW_SIZE = 1500;
@@ -15,31 +16,34 @@ export interface ReviewRow {
   readonly rank: number;
 }
 
-/** The folded part of one merchant, in decreasing detail. */
-export interface Fold {
-  readonly whole: string;
-  readonly withoutDetails: string;
-  readonly withoutPeople: string;
-}
-
 /** Risks of one kind, or equal changes; the title alone has their number. */
 export interface RiskBlock {
   readonly title: string;
   /** The lines of each item, for a diff. */
   readonly items: readonly (readonly string[])[];
+  /** The lines of each item with fewer names; absent: the same. */
+  readonly shortItems?: readonly (readonly string[])[];
 }
 
-/** Returns a block with its first items, and the number of the others. */
-export function blockText({ title, items }: RiskBlock, shown: number = Number.POSITIVE_INFINITY): string {
+/** Returns a block, or its first items with fewer names and the number of the others. */
+export function blockText({ title, items, shortItems = items }: RiskBlock, shown?: number): string {
+  const most = shown ?? items.length;
   // Nothing is counted that could be shown in the place of it.
-  const more = items.length > shown + 1 ? items.length - shown : 0;
-  const lines =
-    more === 0 ? items.flat() : [...items.slice(0, shown).flat(), `  … and ${grouped(more)} more`];
+  const more = items.length > most + 1 ? items.length - most : 0;
+  const all = shown === undefined ? items : shortItems;
+  const lines = more === 0 ? all.flat() : [...all.slice(0, most).flat(), `  … and ${grouped(more)} more`];
   return `### ${title}\n\n${fenced("diff", lines)}`;
 }
 
-/** The numbers of items that the lists of a review are cut to, one after the other. */
+/** The numbers that the lists of a review are cut to, one after the other. */
 const LIST_CUTS = [200, 60, 20, 8];
+
+/** What the parts of merchants are cut to, one after the other: lists of names first, then changes, then their fields. */
+const FOLD_CUTS: readonly FoldDetail[] = [
+  ...[1000, 500, ...LIST_CUTS].map((names) => ({ ...WHOLE, names })),
+  ...[1400, 1000, 700, 500, 350, 250, 175, 125, 90, 60].map((rows) => ({ names: 8, rows, fields: true })),
+  ...[60, 20, 8].map((rows) => ({ names: 8, rows, fields: false })),
+];
 
 /** The parts of a review; each is whole Markdown of its own. */
 export interface Parts {
@@ -67,6 +71,18 @@ function tableHead(command: Parts["command"]): string {
   return `${COLUMNS[command]}\n|---|---|--:|--:|--:|--:|--:|--:|`;
 }
 
+/** A merchant's part as it is shown now. */
+interface ShownFold {
+  readonly fold: Fold;
+  text: string;
+  detail: FoldDetail;
+}
+
+/** Returns the length that lists are cut to. */
+function mostOf({ names, rows }: FoldDetail): number {
+  return Math.min(names, rows);
+}
+
 const UNCHANGED = 5;
 /** Between two parts, and at the end. */
 const GAP = 2;
@@ -77,22 +93,37 @@ interface Cut {
   readonly names: number;
   readonly lists: number;
   readonly unchanged: number;
-  readonly details: number;
-  readonly people: number;
+  readonly fields: number;
+  readonly ends: number;
   readonly folds: number;
   readonly rows: number;
+  readonly impact: number;
   readonly risks: number;
 }
 
 /** Joins the parts, leaving out the least important until they fit, and names what is missing. */
 export function fitReview(parts: Parts, maxSize: number): string {
   const rows = [...parts.rows];
-  const folds = parts.folds.map((fold) => ({ fold, text: fold.whole }));
+  const folds: readonly ShownFold[] = parts.folds.map((fold) => ({
+    fold,
+    text: foldText(fold, WHOLE),
+    detail: WHOLE,
+  }));
   const risks = parts.risks.map((risk) => ({ ...risk, text: blockText(risk) }));
   const names = { text: parts.names[0] ?? "" };
   const impact = { text: parts.impact };
   const rules = parts.rules === "" ? [] : [parts.rules];
-  const cut = { names: 0, lists: 0, unchanged: 0, details: 0, people: 0, folds: 0, rows: 0, risks: 0 };
+  const cut = {
+    names: 0,
+    lists: 0,
+    unchanged: 0,
+    fields: 0,
+    ends: 0,
+    folds: 0,
+    rows: 0,
+    impact: 0,
+    risks: 0,
+  };
   let size = [parts.verdict, ...rules, ...[...risks, impact, names, ...folds].map(({ text }) => text)]
     .filter((text) => text !== "")
     .map((text) => text.length + GAP)
@@ -115,14 +146,22 @@ export function fitReview(parts: Parts, maxSize: number): string {
     size -= (row?.text.length ?? 0) + 1;
     return row?.merchants ?? 0;
   };
-  /** Shortens the largest first, so that as few merchants as possible lose detail. */
-  const shorten = (to: (fold: Fold) => string, what: "details" | "people" | "folds"): void => {
-    const saving = new Map(folds.map((one) => [one, one.text.length - to(one.fold).length]));
-    for (const one of [...folds].sort((a, b) => (saving.get(b) ?? 0) - (saving.get(a) ?? 0))) {
+  const countFold = ({ fold, text, detail }: ShownFold, by: 1 | -1): void => {
+    if (text === "") cut.folds += by;
+    else {
+      if (!detail.fields) cut.fields += by;
+      if (fold.longest > mostOf(detail) + 1) cut.ends += by;
+    }
+  };
+  /** Shortens the largest first, so that as few merchants as possible lose something; `null` leaves them out. */
+  const shortenFolds = (detail: FoldDetail | null): void => {
+    for (const one of folds.toSorted((a, b) => b.text.length - a.text.length)) {
       if (fits()) return;
-      if (one.text === to(one.fold)) continue;
-      exchange(one, to(one.fold));
-      cut[what] += 1;
+      if (detail?.fields && one.fold.longest <= mostOf(detail)) continue;
+      countFold(one, -1);
+      exchange(one, detail === null ? "" : foldText(one.fold, detail));
+      one.detail = detail ?? one.detail;
+      countFold(one, 1);
     }
   };
 
@@ -144,15 +183,16 @@ export function fitReview(parts: Parts, maxSize: number): string {
   if (!fits()) {
     while (rows.at(-1)?.rank === UNCHANGED) cut.unchanged += dropRow();
   }
-  shorten(({ withoutDetails }) => withoutDetails, "details");
-  shorten(({ withoutPeople }) => withoutPeople, "people");
-  shorten(() => "", "folds");
+  for (const detail of [...FOLD_CUTS, null]) shortenFolds(detail);
   while (!fits() && rows.length > 0) {
     dropRow();
     cut.rows += 1;
   }
   if (rows.length === 0 && parts.rows.length > 0) size -= tableHead(parts.command).length + GAP;
-  if (!fits()) exchange(impact, "");
+  if (!fits() && impact.text !== "") {
+    exchange(impact, "");
+    cut.impact = 1;
+  }
   for (const risk of [...risks].reverse()) {
     if (fits()) break;
     exchange(risk, `### ${risk.title}`);
@@ -177,10 +217,11 @@ function noticeText(cut: Cut, command: Parts["command"]): string {
     cut.names > 0 ? "names behind equal changes" : "",
     cut.lists > 0 ? `the ends of ${counted(cut.lists, "list")}, whose totals are above` : "",
     cut.unchanged > 0 ? `${merchants(cut.unchanged)} without changes` : "",
-    cut.details > 0 ? `the field diffs of ${merchants(cut.details)}` : "",
-    cut.people > 0 ? `the people of ${merchants(cut.people)}` : "",
+    cut.ends > 0 ? `the ends of lists of ${merchants(cut.ends)}` : "",
+    cut.fields > 0 ? `the field diffs of ${merchants(cut.fields)}` : "",
     cut.folds > 0 ? `all changes of ${merchants(cut.folds)}` : "",
     cut.rows > 0 ? `${counted(cut.rows, "row")} of the table of merchants` : "",
+    cut.impact > 0 ? "the table of permissions" : "",
     cut.risks > 0 ? `the names in ${counted(cut.risks, "list")} of risks, whose totals are above` : "",
   ].filter((part) => part !== "");
   if (left.length === 0) return "";

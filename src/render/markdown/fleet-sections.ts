@@ -1,28 +1,85 @@
 import { oneLine } from "../../lib/escape.ts";
-import { counted, grouped } from "../../lib/text.ts";
+import { counted, grouped, naturally } from "../../lib/text.ts";
+import { accessText } from "../text/impact-text.ts";
 import { wrapText } from "../text/wrap.ts";
 import { equalText, NAMES_SHOWN } from "../view/equal-text.ts";
 import { type FleetView, MIN_FLEET } from "../view/fleet-view.ts";
+import { isSensitive } from "../view/risk-view.ts";
 import { fenced, folded, inlineCode } from "./markdown-blocks.ts";
 
 const PERMISSIONS_SHOWN = 40;
 
-/** Returns the permissions that people of many merchants gain or lose, as a table; empty for a few merchants. */
-export function impactTable({ views, impact: { permissions } }: FleetView): string {
-  if (views.length < MIN_FLEET || permissions.length === 0) return "";
-  const rows = permissions
-    .slice(0, PERMISSIONS_SHOWN)
-    .map(
-      ({ permission, gained, lost, merchants }) =>
-        `| ${inlineCode(permission)} | ${grouped(gained)} | ${grouped(lost)} | ${grouped(merchants)} |`,
-    );
-  const more = permissions.length - rows.length;
+/** The numbers of names in a cell, one after the other. */
+const NAMES_IN_CELL = [NAMES_SHOWN, 2, 0];
+
+/**
+ * Returns the permissions that people gain or lose as a table, with as many names as fit into a size; empty if there are
+ * none.
+ */
+export function impactTable(fleet: FleetView, size: number): string {
+  const rows = impactRows(fleet);
+  if (rows.length === 0) return "";
+  if (fleet.views.length >= MIN_FLEET) return tableText(fleet, rows, 0);
+  const tables = NAMES_IN_CELL.map((names) => tableText(fleet, rows, names));
+  return tables.find(({ length }) => length <= size) ?? tables.at(-1) ?? "";
+}
+
+function tableText({ views, impact }: FleetView, rows: readonly ImpactRow[], names: number): string {
+  const isFleet = views.length >= MIN_FLEET;
+  const origin = views[0]?.origin ?? "plan";
+  const sides = origin === "plan" ? "Gain | Lose" : "Gained | Lost";
+  const more = rows.length - PERMISSIONS_SHOWN;
   return [
-    "| Permission | Members who gain it | Members who lose it | Merchants |",
-    "|---|--:|--:|--:|",
-    ...rows,
-    ...(more > 0 ? [`| and ${counted(more, "more permission")} | | | |`] : []),
+    `### Access: ${accessText(impact.members, origin)}`,
+    "",
+    `| Permission | ${sides} |${isFleet ? " Merchants |" : ""}`,
+    isFleet ? "|---|--:|--:|--:|" : "|---|---|---|",
+    ...rows.slice(0, PERMISSIONS_SHOWN).map(({ permission, gained, lost, merchants }) => {
+      const cells = [inlineCode(permission), namesCell(gained, names), namesCell(lost, names)];
+      return `| ${[...cells, ...(isFleet ? [grouped(merchants.size)] : [])].join(" | ")} |`;
+    }),
+    ...(more > 0 ? [`| and ${counted(more, "more permission")} |${" |".repeat(isFleet ? 3 : 2)}`] : []),
   ].join("\n");
+}
+
+/** Who gains and who loses a permission. */
+interface ImpactRow {
+  readonly permission: string;
+  readonly gained: string[];
+  readonly lost: string[];
+  readonly merchants: Set<string>;
+}
+
+/** Returns the rows of the table, sensitive permissions first. */
+function impactRows({ views }: FleetView): readonly ImpactRow[] {
+  const rows = new Map<string, ImpactRow>();
+  const add = (side: "gained" | "lost", permission: string, name: string, merchant: string): void => {
+    const row = rows.get(permission) ?? { permission, gained: [], lost: [], merchants: new Set() };
+    row[side].push(name);
+    row.merchants.add(merchant);
+    rows.set(permission, row);
+  };
+  for (const { merchant, impact } of views) {
+    for (const { name, gained, lost, unknownGained, unknownLost } of impact.members) {
+      for (const one of gained) add("gained", one, name, merchant);
+      for (const one of lost) add("lost", one, name, merchant);
+      for (const role of unknownGained) add("gained", `permissions of ${role}`, name, merchant);
+      for (const role of unknownLost) add("lost", `permissions of ${role}`, name, merchant);
+    }
+  }
+  return [...rows.values()].toSorted(
+    (a, b) =>
+      Number(isSensitive(b.permission)) - Number(isSensitive(a.permission)) ||
+      naturally(a.permission, b.permission),
+  );
+}
+
+/** "ada@example.com, bob@example.com", or with their number if not all are named. */
+function namesCell(names: readonly string[], shown: number): string {
+  if (names.length === 0 || shown === 0) return names.length === 0 ? "" : grouped(names.length);
+  const more = names.length - shown;
+  const listed = (more > 1 ? names.slice(0, shown) : names).map(inlineCode).join(", ");
+  return more > 1 ? `**${grouped(names.length)}**: ${listed} and ${grouped(more)} more` : listed;
 }
 
 /**

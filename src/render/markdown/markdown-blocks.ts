@@ -25,7 +25,8 @@ export function inlineCode(text: string): string {
   return `<code>${safe}</code>`;
 }
 
-/** Returns a block that is folded at first; `summary` is HTML. */
-export function folded(summary: string, blocks: readonly string[]): string {
-  return [`<details><summary>${summary}</summary>`, ...blocks, "</details>"].join("\n\n");
+/** Returns a block that can be folded, and is at first unless `isOpen`; `summary` is HTML. */
+export function folded(summary: string, blocks: readonly string[], isOpen = false): string {
+  const tag = isOpen ? "<details open>" : "<details>";
+  return [`${tag}<summary>${summary}</summary>`, ...blocks, "</details>"].join("\n\n");
 }

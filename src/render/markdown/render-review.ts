@@ -9,7 +9,7 @@ import {
   knownDriftText,
 } from "../view/drift-view.ts";
 import { NAMES_SHOWN } from "../view/equal-text.ts";
-import { countReasons, type FleetView, fleetView, type OwnView } from "../view/fleet-view.ts";
+import { countReasons, type FleetView, fleetView } from "../view/fleet-view.ts";
 import {
   addCounts,
   changesOf,
@@ -18,24 +18,11 @@ import {
   type PlanView,
   untouchedText,
 } from "../view/plan-view.ts";
-import {
-  DEFAULT_REVIEW_SIZE,
-  type Fold,
-  fitReview,
-  MIN_REVIEW_SIZE,
-  type Parts,
-  type ReviewRow,
-} from "./fit-review.ts";
+import { DEFAULT_REVIEW_SIZE, fitReview, MIN_REVIEW_SIZE, type Parts, type ReviewRow } from "./fit-review.ts";
 import { impactTable, namesFold } from "./fleet-sections.ts";
-import { fenced, folded, inlineCode } from "./markdown-blocks.ts";
-import {
-  changeLines,
-  groupRisks,
-  peopleLines,
-  type ReviewInput,
-  rulesBlock,
-  warningLines,
-} from "./review-sections.ts";
+import { inlineCode } from "./markdown-blocks.ts";
+import { type Fold, foldOf } from "./merchant-fold.ts";
+import { groupRisks, type ReviewInput, rulesBlock } from "./review-sections.ts";
 
 /**
  * Renders plans or drifts as Markdown of at most `maxSize` UTF-16 units; parts that do not fit are left out whole and
@@ -51,10 +38,10 @@ export function renderReview(input: ReviewInput, maxSize: number = DEFAULT_REVIE
     verdict: verdictOf(input, fleet),
     rules: rulesBlock(input, size * RULES_SHARE),
     risks: groupRisks(input, fleet),
-    impact: impactTable(fleet),
+    impact: impactTable(fleet, size * IMPACT_SHARE),
     rows: joinRows(rowsOf(input)),
     names: [namesFold(fleet, true), namesFold(fleet, false)].filter((text) => text !== ""),
-    folds: fleet.own.filter(({ view }) => hasFold(view)).map(foldOf),
+    folds: foldsOf(fleet),
     command: input.command,
   };
   return fitReview(parts, size);
@@ -62,6 +49,9 @@ export function renderReview(input: ReviewInput, maxSize: number = DEFAULT_REVIE
 
 /** The part of a review that rules may take before they are shortened. */
 const RULES_SHARE = 1 / 3;
+
+/** The part of a review that the table of permissions may take before its names are counted. */
+const IMPACT_SHARE = 1 / 6;
 
 function verdictOf(input: ReviewInput, fleet: FleetView): string {
   const { command, views, unplanned, fileErrors } = input;
@@ -209,20 +199,19 @@ function hasFold(view: PlanView): boolean {
   return view.groups.length > 0 || view.deferred.length > 0 || view.warnings.length > 0;
 }
 
-function foldOf({ view, above }: OwnView<PlanView | DriftView>): Fold {
+/** At most this many changes are not folded. */
+const FEW_CHANGES = 12;
+
+function foldsOf({ own, views }: FleetView<PlanView | DriftView>): readonly Fold[] {
+  const changes = changesOf(addCounts(views.map(({ counts }) => counts)));
+  return own
+    .filter(({ view }) => hasFold(view))
+    .map(({ view, above }) => foldOf(view, foldSummary(view, above), changes <= FEW_CHANGES));
+}
+
+function foldSummary(view: PlanView | DriftView, above: number): string {
   const sums =
     "sums" in view ? sumsText(view.sums, view.counts, view.errors.length > 0) : countsText(view.counts);
   const note = above === 0 ? "" : `; ${grouped(above)} of these ${above === 1 ? "is" : "are"} above`;
-  const summary = `${inlineCode(view.merchant)} ${sums}${note}`;
-  const people = peopleLines(view.impact, view.origin);
-  const warnings = warningLines(view);
-  const build = (details: boolean, members: boolean): string => {
-    const changes = changeLines(view, { details, members });
-    return folded(summary, [
-      ...(members && people.length > 0 ? [fenced("diff", people)] : []),
-      ...(changes.length > 0 ? [fenced("diff", changes)] : []),
-      ...(warnings.length > 0 ? [fenced("text", warnings)] : []),
-    ]);
-  };
-  return { whole: build(true, true), withoutDetails: build(false, true), withoutPeople: build(false, false) };
+  return `${inlineCode(view.merchant)} ${sums}${note}`;
 }

@@ -1,19 +1,14 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import type { Failure } from "../../model/errors.ts";
-import type { Impact } from "../../model/plan.ts";
 import { PLAIN } from "../style.ts";
 import { groupUnread, renderFailure } from "../text/failure-text.ts";
-import { accessText, sameImpact } from "../text/impact-text.ts";
-import { wrapList, wrapText } from "../text/wrap.ts";
-import { type DetailView, type RowView, wordDiffText } from "../view/change-view.ts";
 import type { DriftView } from "../view/drift-view.ts";
-import { MIN_SHARED } from "../view/equal-changes.ts";
+import { groupEqual, MIN_SHARED } from "../view/equal-changes.ts";
 import {
   type DateView,
   dateLines,
   equalGroups,
-  equalText,
   fleetRiskTitle,
   messageAt,
   namesText,
@@ -21,10 +16,11 @@ import {
 } from "../view/equal-text.ts";
 import { countReasons, type FleetRisk, type FleetView, MIN_FLEET } from "../view/fleet-view.ts";
 import type { DeferredView, FindingView, GroupView, PlanView, RefusalView } from "../view/plan-view.ts";
-import { type ChangeOrigin, riskTitle } from "../view/risk-view.ts";
+import { riskTitle } from "../view/risk-view.ts";
 import { type RuleLine, rulesTitle, ruleTexts } from "../view/rules-view.ts";
 import { blockText, type RiskBlock } from "./fit-review.ts";
 import { inlineCode } from "./markdown-blocks.ts";
+import { countChanges, detailLines, equalLines, hanging, isWhole, NAMES_IN_LINE } from "./merchant-fold.ts";
 
 /** Returns the problems, refusals, equal changes and risks of all merchants, in that order. */
 export function groupRisks(input: ReviewInput, fleet: FleetView): readonly RiskBlock[] {
@@ -55,25 +51,6 @@ function deferredBlock(rows: readonly DeferredView[]): RiskBlock {
   ]);
   return { title: `${counted(countChanges(rows), "removal")} deferred`, items };
 }
-
-function isWhole(row: RowView): boolean {
-  return row.equal !== undefined && equalText(row, row.equal).whole;
-}
-
-function equalLines(row: RowView, shown: number = LONG_NAMES): readonly string[] {
-  const { kind, verb, equal } = row;
-  if (equal === undefined) return [headOf(row)];
-  const { subject, where, effect, names, whole } = equalText(row, equal);
-  const label = verb !== undefined ? `${verb}: ` : whole ? "" : `${kind} `;
-  const text = `${label}${subject}${where === "" ? "" : ` in ${where}`}${effect === "" ? "" : `; ${effect}`}`;
-  const sign = SIGNS[kind];
-  return [
-    ...hanging(oneLine(text), `${sign} `, `${sign}   `),
-    ...(names.length === 0 ? [] : hanging(oneLine(namesText(names, shown)), "      ", "      ")),
-  ];
-}
-
-const LONG_NAMES = 12;
 
 /** Returns the section about rules, of about a size at most. */
 export function rulesBlock({ rules = [] }: ReviewInput, maxSize: number): string {
@@ -169,127 +146,47 @@ function riskBlock(fleet: FleetView, risk: FleetRisk): readonly RiskBlock[] {
   const sign = risk.kind === "removals" ? "-" : "+";
   const isFleet = fleet.views.length >= MIN_FLEET;
   const title = isFleet ? fleetRiskTitle(risk) : riskTitle(risk.kind, risk.items, risk.origin);
-  const items = risk.equal.flatMap((group): readonly string[] =>
-    isFleet && group.places.length >= MIN_SHARED
-      ? [riskText(fleet, risk, group)]
-      : group.all.map(({ at, item: { name, what, resource } }) => {
-          const merchant = fleet.views[at]?.merchant ?? "";
-          return `${merchant}: ${resource} ${name}${what === "" ? "" : `: ${what}`}`;
-        }),
-  );
-  return block(
-    `⚠️ ${title}`,
-    items.map((text) => hanging(oneLine(text), `${sign} `, `${sign}   `)),
-  );
+  const isShared = ({ places }: FleetRisk["equal"][number]): boolean =>
+    isFleet && places.length >= MIN_SHARED;
+  const shared = risk.equal.filter(isShared).map((group) => riskText(fleet, risk, group));
+  const own = risk.equal.filter((group) => !isShared(group)).flatMap(({ all }) => all);
+  const texts = (shown: number): readonly (readonly string[])[] =>
+    [...shared, ...ownRiskTexts(fleet, risk.kind, own, shown)].map((text) =>
+      hanging(oneLine(text), `${sign} `, `${sign}   `),
+    );
+  const items = texts(Number.POSITIVE_INFINITY);
+  return items.length === 0 ? [] : [{ title: `⚠️ ${title}`, items, shortItems: texts(NAMES_IN_LINE) }];
+}
+
+type OwnRisks = FleetRisk["equal"][number]["all"];
+
+/** Returns a line for the removals of each merchant, and for equal other risks there. */
+function ownRiskTexts(
+  { views }: FleetView,
+  kind: FleetRisk["kind"],
+  risks: OwnRisks,
+  shown: number,
+): readonly string[] {
+  const nameText = (all: OwnRisks): string =>
+    groupEqual(all, ({ item }) => item.resource)
+      .map(
+        ({ names, item: { resource } }) =>
+          `${names.length === 1 ? resource : `${resource}s`} ${namesText(names, shown)}`,
+      )
+      .join(", ");
+  const label = ({ what }: OwnRisks[number]["item"]): string =>
+    what === "" ? "" : kind === "removals" ? ` (${what})` : `: ${what}`;
+  return groupEqual(risks, ({ at }) => String(at)).flatMap(({ all: here, places: [at = 0] }) => {
+    const merchant = views[at]?.merchant ?? "";
+    const texts = groupEqual(here, ({ item }) => item.what).map(
+      ({ all, item }) => `${nameText(all)}${label(item)}`,
+    );
+    return (kind === "removals" ? [texts.join("; ")] : texts).map((text) => `${merchant}: ${text}`);
+  });
 }
 
 function block(title: string, items: readonly (readonly string[])[]): readonly RiskBlock[] {
   return items.length === 0 ? [] : [{ title, items }];
-}
-
-/** Width of lines in a comment: wider than a terminal, but without a scroll bar. */
-const COLUMNS = 100;
-
-/** A `diff` fence paints a line by its first character. */
-const SIGNS = { create: "+", update: "!", replace: "!", delete: "-" } as const;
-
-/** Returns gained and lost permissions as the lines of a diff, with people of equal changes together. */
-export function peopleLines({ members }: Impact, origin: ChangeOrigin): readonly string[] {
-  if (members.length === 0) return [];
-  const unknown = (roles: readonly string[]): readonly string[] =>
-    roles.map((role) => `permissions of ${oneLine(role)} (not reported by the service)`);
-  return [
-    `# Access: ${accessText(members.length, origin)}`,
-    ...sameImpact(members).flatMap((group) => {
-      const [first] = group;
-      if (first === undefined) return [];
-      const names = group.map(({ name }) => oneLine(name));
-      return [
-        ...signed("  ", wrapList(names, COLUMNS)),
-        ...signed("+   ", wrapList([...first.gained.map(oneLine), ...unknown(first.unknownGained)], COLUMNS)),
-        ...signed("-   ", wrapList([...first.lost.map(oneLine), ...unknown(first.unknownLost)], COLUMNS)),
-      ];
-    }),
-  ];
-}
-
-/** The detail in which changes are shown. */
-export interface ChangeDetail {
-  /** Shows the changed fields. */
-  readonly details: boolean;
-  /** Shows each change of a member, or else only their number. */
-  readonly members: boolean;
-}
-
-/** Returns the changes of a merchant as the lines of a diff, with deferred ones. */
-export function changeLines(
-  { groups, deferred }: PlanView,
-  { details, members }: ChangeDetail,
-): readonly string[] {
-  const lines = groups.flatMap(({ title, rows }) => {
-    const listed = members ? rows : rows.filter(({ resource }) => resource === "role");
-    const hidden = countChanges(rows) - countChanges(listed);
-    return [
-      `# ${title}`,
-      ...listed.flatMap((row) => [
-        ...equalLines(row, details ? Number.POSITIVE_INFINITY : LONG_NAMES),
-        ...(details && !isWhole(row) ? detailLines(row) : []),
-      ]),
-      ...(hidden > 0 ? [`  ${counted(hidden, "change")} of members`] : []),
-    ];
-  });
-  const waiting = deferred.flatMap((row) => [
-    `  ${row.kind} ${oneLine(row.name)} (${oneLine(row.until)})`,
-    ...(details && row.kind !== "delete" ? detailLines(row) : []),
-  ]);
-  if (deferred.length === 0) return lines;
-  return [...lines, "# Deferred", ...(members ? waiting : [`  ${counted(deferred.length, "removal")}`])];
-}
-
-function countChanges(rows: readonly RowView[]): number {
-  return rows.reduce((sum, { equal }) => sum + (equal?.changes ?? 1), 0);
-}
-
-/** Returns the warnings, and the variables that an apply reads passwords from. */
-export function warningLines({ warnings, passwords }: PlanView): readonly string[] {
-  const texts = warnings.map(
-    ({ severity, message, hint, place }) =>
-      `${severity}: ${message}${place === null ? "" : ` (written at ${place})`}${hint === null ? "" : ` → ${hint}`}`,
-  );
-  if (passwords.length > 0) texts.push(`An apply reads first passwords from ${passwords.join(", ")}.`);
-  return texts.flatMap((text) => hanging(oneLine(text)));
-}
-
-/** Returns a text as lines with a hanging indent. */
-function hanging(text: string, first = "", rest = "    "): readonly string[] {
-  return wrapText(text, COLUMNS).map((line, index) => `${index === 0 ? first : rest}${line}`);
-}
-
-function headOf({ kind, verb = kind, resource, name, remark }: RowView): string {
-  const note = remark === "" ? "" : ` (${oneLine(remark)})`;
-  return `${SIGNS[kind]} ${verb === kind ? `${kind} ${resource}` : `${verb}: ${resource}`} ${oneLine(name)}${note}`;
-}
-
-function detailLines({ kind, details }: RowView): readonly string[] {
-  const sign = kind === "create" ? "+" : kind === "delete" ? "-" : " ";
-  return details.flatMap((detail) => [
-    ...labelled("-", detail, detail.words === undefined ? detail.removed : []),
-    ...labelled("+", detail, detail.words === undefined ? detail.added : []),
-    ...labelled("!", detail, detail.words === undefined ? [] : [wordDiffText(detail.words)]),
-    ...labelled(sign, detail, detail.plain),
-  ]);
-}
-
-function labelled(sign: string, { label }: DetailView, items: readonly string[]): readonly string[] {
-  const safe = items.map(oneLine);
-  // A description or a metadata value has a line of its own; names are listed on one line.
-  const listed = label === "permissions" || label === "roles";
-  const rows = listed ? wrapList(safe, COLUMNS) : safe.flatMap((item) => wrapText(item, COLUMNS));
-  return signed(`${sign}     ${label}: `, rows, `${sign}       `);
-}
-
-function signed(first: string, lines: readonly string[], rest = first): readonly string[] {
-  return lines.map((line, index) => `${index === 0 ? first : rest}${line}`);
 }
 
 const DATES_SHOWN = 10;

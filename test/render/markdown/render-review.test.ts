@@ -12,7 +12,17 @@ import { planView } from "../../../src/render/view/plan-view.ts";
 import { groupRuleNotes, type RuleNote } from "../../../src/render/view/rules-view.ts";
 import { anyCharacter } from "../../support/any-character.ts";
 import { desiredStates, liveStates } from "../../support/arbitrary.ts";
-import { desired, invited, live, liveMember, liveRole, member, planOf, role } from "../../support/build.ts";
+import {
+  desired,
+  invited,
+  live,
+  liveMember,
+  liveRole,
+  member,
+  planOf,
+  role,
+  until,
+} from "../../support/build.ts";
 import { HOSTILE, HOSTILE_TEXTS } from "../../support/hostile.ts";
 import { hostilePlan } from "../../support/hostile-plan.ts";
 import { runs } from "../../support/property-runs.ts";
@@ -38,7 +48,7 @@ function structure(shown: string): readonly string[] {
 }
 
 const TAGS =
-  /^<\/?(h2|h3|p|strong|code|pre|table|thead|tbody|tr|details|summary|blockquote)>$|^<code class="language-(diff|text)">$|^<\/?t[hd]( align="(left|right)")?>$/;
+  /^<\/?(h2|h3|p|strong|code|pre|table|thead|tbody|tr|details|summary|blockquote)>$|^<details open>$|^<code class="language-(diff|text)">$|^<\/?t[hd]( align="(left|right)")?>$/;
 
 /** Every fence is closed, every fold is closed, and nothing else opened anything; gives what is shown. */
 function expectWellFormed(markdown: string): string {
@@ -55,7 +65,7 @@ function expectWellFormed(markdown: string): string {
   return shown;
 }
 
-test("a review begins with the verdict and the risks, and folds the changes", async () => {
+test("a review begins with the verdict and the risks, and ends with the changes", async () => {
   const markdown = renderReview(review({ views: [planView(richPlan())] }));
   await expect(markdown).toMatchFileSnapshot("../golden/rich-plan.md");
   expectWellFormed(markdown);
@@ -216,7 +226,7 @@ describe("a review that would be too large leaves out", () => {
     expect(renderReview(review({ views }), whole.length - 1)).toContain("names behind equal changes");
   });
 
-  test("shortens lists of names, then merchants without changes, field diffs, people and changes", () => {
+  test("names, then merchants without changes, changes, field diffs, and parts", () => {
     const steps = new Set<string>();
     for (let size = whole.length - 1; size >= MIN_REVIEW_SIZE; size -= 151) {
       const markdown = renderReview(review({ views }), size);
@@ -224,21 +234,21 @@ describe("a review that would be too large leaves out", () => {
       expectWellFormed(markdown);
       const notice = /Left out to keep this short:\*\* (.*?)\. `/.exec(markdown)?.[1] ?? "";
       steps.add(notice.replaceAll(/\d+/g, "n"));
-      if (!notice.includes("ends of")) expect(markdown).toContain("- MC1: role Role 59: not in the file");
+      if (!/ends of \d+ list/.test(notice)) expect(markdown).toContain("Role 59");
       expect(markdown).toMatch(/### \d+ changes that are equal at several merchants\n/);
       expect(markdown).toContain("are removed");
     }
     const order = [...steps];
-    const first = (what: string) => order.findIndex((notice) => notice.includes(what));
+    const first = (what: RegExp) => order.findIndex((notice) => what.test(notice));
     const firsts = [
-      "names behind",
-      "the ends of",
-      "without changes",
-      "field diffs",
-      "people",
-      "all changes",
-      "the table",
-      "of risks",
+      /names behind/,
+      /ends of n lists?,/,
+      /without changes/,
+      /ends of lists of/,
+      /field diffs/,
+      /all changes/,
+      /the table/,
+      /of risks/,
     ].map(first);
     expect(firsts).toEqual([...firsts].sort((a, b) => a - b));
     expect(firsts[0]).toBe(0);
@@ -250,12 +260,92 @@ describe("a review that would be too large leaves out", () => {
     const many = planView(planOf(desired({ roles: [] }), live(roles)));
     const markdown = renderReview(review({ views: [many] }), 5000);
     expect(markdown).toContain("### ⚠️ 3,000 roles are removed");
-    expect(markdown).toContain("- MC1: role Role 100: not in the file\n");
-    expect(markdown).toMatch(/\n {2}… and 2,9\d\d more\n/);
+    expect(markdown).toContain("- MC1: roles Role 0, Role 1, Role 10, Role 100, Role 1000,");
+    expect(markdown).toMatch(/and 2,988 more\s+\(not in the file\)\n/);
     expect(markdown).toContain("the ends of 1 list, whose totals are above");
     expect(markdown).toContain("guard max-removals");
     expect(markdown.length).toBeLessThanOrEqual(5000);
   });
+
+  test("no more than it has to: of 2,000 different changes, what fits, and what people gain and lose", () => {
+    const roles = [
+      role("Cashier", { permissions: ["sell"] }),
+      role("Payer", { permissions: ["payouts_edit"] }),
+    ];
+    const people = Array.from({ length: 2000 }, (_, index) => `person-${index}@example.com`);
+    const plan = planOf(
+      desired({
+        roles,
+        members: people.map((email, index) =>
+          member(email, {
+            roles: [index % 4 === 0 ? "Payer" : "Cashier"],
+            metadata: { desk: String(index) },
+          }),
+        ),
+      }),
+      live(
+        [liveRole("role_1", "Cashier", { permissions: ["sell"] })],
+        people.map((email, index) =>
+          liveMember(`mem_${index}`, email, { roles: index % 2 === 0 ? ["role_1"] : [] }),
+        ),
+      ),
+    );
+    const markdown = renderReview(review({ views: [planView(plan)] }));
+    expect(markdown.length).toBeLessThanOrEqual(60_000);
+    expect(markdown.length).toBeGreaterThan(40_000);
+    const shown = expectWellFormed(markdown);
+    const [above = "", below = ""] = markdown.split("<details>");
+    expect(above).toContain("### ⚠️ 500 members gain sensitive permissions");
+    expect(above).toMatch(/payouts_edit/);
+    expect(above).toMatch(/\| <code>payouts&#95;edit<\/code> \| \*\*500\*\*: .* and 495 more \| {2}\|\n/);
+    expect(above).toMatch(
+      /\| <code>sell<\/code> \| \*\*1,000\*\*: .* and 995 more \| \*\*500\*\*: .* and 495 more \|\n/,
+    );
+    expect(below).toContain("# Access: 1,500 members gain or lose permissions");
+    expect(below).toMatch(/ {2}… and 1,\d\d\d more changes/);
+    expect(shown).toContain("+     roles: Payer");
+  });
+});
+
+test("few changes are not folded", () => {
+  const of = (count: number): string =>
+    renderReview(
+      review({
+        views: [
+          planView(
+            planOf(
+              desired({ roles: Array.from({ length: count }, (_, index) => role(`Role ${index}`)) }),
+              live(),
+            ),
+          ),
+        ],
+      }),
+    );
+  expect(of(12)).toContain("<details open>");
+  expect(of(13)).toContain("<details>");
+});
+
+test("what is removed at a merchant is one line, by reason", () => {
+  const plan = planOf(
+    desired({
+      roles: [],
+      members: [member("temp@example.com", { roles: ["role_x"], until: until("2026-06-01") })],
+    }),
+    live(
+      [
+        liveRole("role_x", "Till", { predefined: true }),
+        liveRole("role_1", "Old"),
+        liveRole("role_2", "Older"),
+      ],
+      [
+        liveMember("mem_1", "temp@example.com", { roles: ["role_x"] }),
+        liveMember("mem_2", "bob@example.com", { roles: ["role_x"] }),
+      ],
+    ),
+  );
+  expect(renderReview(review({ views: [planView(plan)] }))).toContain(
+    "\n- MC1: roles Old, Older, member bob@example.com (not in the file); member temp@example.com (its end\n-   date has passed)\n",
+  );
 });
 
 const WORDS = {
@@ -280,11 +370,10 @@ test("whatever the plans and the size, a review fits, is well-formed, and tells 
       for (const { merchant, kind, items } of risks) {
         if (counted) expect(markdown).toMatch(WORDS[kind]);
         else
-          for (const { name, resource } of items) {
+          for (const { name } of items) {
+            expect(markdown).toContain(name);
             // What several have in common is one line, which names the merchants or counts them.
-            expect(markdown).toContain(
-              views.length >= MIN_FLEET ? name : `${merchant}: ${resource} ${name}: `,
-            );
+            if (views.length < MIN_FLEET) expect(markdown).toContain(`${merchant}: `);
           }
       }
     }),
@@ -299,8 +388,8 @@ describe("a name means nothing to Markdown", () => {
     const markdown = renderReview(review({ views: [planView(hostilePlan(text))] }), 1_000_000);
     const shown = expectWellFormed(markdown);
     if (text.trim() !== "") {
-      // Wrapping changes lines, never elements.
-      expect(structure(shown)).toEqual(plain);
+      // Wrapping changes lines, and a name its place in the order, never elements.
+      expect(structure(shown).toSorted()).toEqual(plain.toSorted());
     }
     const outsideCode = shown.replaceAll(/<code[^>]*>.*?<\/code>/gs, "");
     expect(outsideCode).not.toMatch(/@|evil|owned|gone|big|everyone/);

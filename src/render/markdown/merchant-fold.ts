@@ -1,0 +1,221 @@
+import { oneLine } from "../../lib/escape.ts";
+import { counted, grouped } from "../../lib/text.ts";
+import { accessText, sameImpact } from "../text/impact-text.ts";
+import { wrapList, wrapText } from "../text/wrap.ts";
+import { type DetailView, type RowView, wordDiffText } from "../view/change-view.ts";
+import { cutRows } from "../view/equal-changes.ts";
+import { equalText, namesText } from "../view/equal-text.ts";
+import type { PlanView } from "../view/plan-view.ts";
+import { fenced, folded } from "./markdown-blocks.ts";
+
+/** The part of one merchant, which can be folded. */
+export interface Fold {
+  /** HTML. */
+  readonly summary: string;
+  readonly isOpen: boolean;
+  readonly view: PlanView;
+  /** The length of its longest list: nothing is cut to more than that. */
+  readonly longest: number;
+}
+
+/** The number of names in a line above the parts of single merchants, which have all of them. */
+export const NAMES_IN_LINE = 12;
+
+/** How much of a merchant is shown. */
+export interface FoldDetail {
+  /** The number of names in a list. */
+  readonly names: number;
+  /** The number of changes, of groups of people, and of warnings. */
+  readonly rows: number;
+  /** Shows the changed fields. */
+  readonly fields: boolean;
+}
+
+/** Shows everything of a merchant. */
+export const WHOLE: FoldDetail = {
+  names: Number.POSITIVE_INFINITY,
+  rows: Number.POSITIVE_INFINITY,
+  fields: true,
+};
+
+/** Returns the part of a merchant. */
+export function foldOf(view: PlanView, summary: string, isOpen: boolean): Fold {
+  const rows = view.groups.flatMap((group) => group.rows);
+  const people = sameImpact(view.impact.members);
+  const lists = [rows, people, view.deferred, view.warnings, ...people, ...rows.map(namesOf)];
+  return { summary, isOpen, view, longest: lists.reduce((most, { length }) => Math.max(most, length), 0) };
+}
+
+function namesOf({ equal }: RowView): readonly string[] {
+  return equal?.names ?? [];
+}
+
+/** Returns the text of a merchant's part: what people gain and lose, the changes, the warnings. */
+export function foldText({ summary, isOpen, view }: Fold, detail: FoldDetail): string {
+  const blocks = [
+    fencedLines("diff", peopleLines(view, detail)),
+    fencedLines("diff", changeLines(view, detail)),
+    fencedLines("text", warningLines(view, detail)),
+  ];
+  return folded(summary, blocks.flat(), isOpen);
+}
+
+function fencedLines(info: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [fenced(info, lines)];
+}
+
+/** Returns gained and lost permissions as the lines of a diff, with people of equal changes together. */
+function peopleLines(
+  { impact: { members }, origin }: PlanView,
+  { names, rows }: FoldDetail,
+): readonly string[] {
+  if (members.length === 0) return [];
+  const unknown = (roles: readonly string[]): readonly string[] =>
+    roles.map((role) => `permissions of ${oneLine(role)} (not reported by the service)`);
+  const { shown, hidden } = cutList(sameImpact(members), rows);
+  return [
+    `# Access: ${accessText(members.length, origin)}`,
+    ...shown.flatMap((group) => {
+      const [first] = group;
+      if (first === undefined) return [];
+      const { gained, lost, unknownGained, unknownLost } = first;
+      return [
+        ...signed(
+          "  ",
+          wrapList(
+            cutNames(
+              group.map(({ name }) => oneLine(name)),
+              names,
+            ),
+            COLUMNS,
+          ),
+        ),
+        ...signed("+   ", wrapList([...gained.map(oneLine), ...unknown(unknownGained)], COLUMNS)),
+        ...signed("-   ", wrapList([...lost.map(oneLine), ...unknown(unknownLost)], COLUMNS)),
+      ];
+    }),
+    ...moreLines(
+      hidden.reduce((sum, { length }) => sum + length, 0),
+      "member",
+    ),
+  ];
+}
+
+/** Returns the changes of a merchant as the lines of a diff, with deferred ones. */
+function changeLines({ groups, deferred }: PlanView, { names, rows, fields }: FoldDetail): readonly string[] {
+  const cut = cutRows(groups, rows);
+  const lines = cut.groups.flatMap((group) => [
+    `# ${group.title}`,
+    ...group.rows.flatMap((row) => [
+      ...equalLines(row, names),
+      ...(fields && !isWhole(row) ? detailLines(row) : []),
+    ]),
+  ]);
+  const waiting = cutList(deferred, rows);
+  return [
+    ...lines,
+    ...moreLines(cut.hidden, "change"),
+    ...(deferred.length > 0 ? ["# Deferred"] : []),
+    ...waiting.shown.flatMap((row) => [
+      `  ${row.kind} ${oneLine(row.name)} (${oneLine(row.until)})`,
+      ...(fields && row.kind !== "delete" ? detailLines(row) : []),
+    ]),
+    ...moreLines(waiting.hidden.length, "removal"),
+  ];
+}
+
+/** Returns the warnings, and the variables that an apply reads passwords from. */
+function warningLines({ warnings, passwords }: PlanView, { names, rows }: FoldDetail): readonly string[] {
+  const { shown, hidden } = cutList(warnings, rows);
+  const texts = shown.map(
+    ({ severity, message, hint, place }) =>
+      `${severity}: ${message}${place === null ? "" : ` (written at ${place})`}${hint === null ? "" : ` → ${hint}`}`,
+  );
+  const all = [
+    ...texts,
+    ...moreLines(hidden.length, "warning"),
+    ...(passwords.length > 0 ? [`An apply reads first passwords from ${namesText(passwords, names)}.`] : []),
+  ];
+  return all.flatMap((text) => hanging(oneLine(text)));
+}
+
+/** Splits a list; nothing is hidden that could be shown in the place of its count. */
+function cutList<Item>(
+  items: readonly Item[],
+  most: number,
+): { readonly shown: readonly Item[]; readonly hidden: readonly Item[] } {
+  const shown = items.length > most + 1 ? most : items.length;
+  return { shown: items.slice(0, shown), hidden: items.slice(shown) };
+}
+
+function cutNames(names: readonly string[], most: number): readonly string[] {
+  const { shown, hidden } = cutList(names, most);
+  return hidden.length === 0 ? shown : [...shown, `and ${grouped(hidden.length)} more`];
+}
+
+function moreLines(count: number, what: string): readonly string[] {
+  return count === 0 ? [] : [`  … and ${counted(count, `more ${what}`)}`];
+}
+
+/** Width of lines in a comment: wider than a terminal, but without a scroll bar. */
+const COLUMNS = 100;
+
+/** A `diff` fence paints a line by its first character. */
+const SIGNS = { create: "+", update: "!", replace: "!", delete: "-" } as const;
+
+/** Returns the number of changes that rows stand for. */
+export function countChanges(rows: readonly RowView[]): number {
+  return rows.reduce((sum, { equal }) => sum + (equal?.changes ?? 1), 0);
+}
+
+/** Returns a text as lines with a hanging indent. */
+export function hanging(text: string, first = "", rest = "    "): readonly string[] {
+  return wrapText(text, COLUMNS).map((line, index) => `${index === 0 ? first : rest}${line}`);
+}
+
+function headOf({ kind, verb = kind, resource, name, remark }: RowView): string {
+  const note = remark === "" ? "" : ` (${oneLine(remark)})`;
+  return `${SIGNS[kind]} ${verb === kind ? `${kind} ${resource}` : `${verb}: ${resource}`} ${oneLine(name)}${note}`;
+}
+
+/** Returns the fields of a change as the lines of a diff. */
+export function detailLines({ kind, details }: RowView): readonly string[] {
+  const sign = kind === "create" ? "+" : kind === "delete" ? "-" : " ";
+  return details.flatMap((detail) => [
+    ...labelled("-", detail, detail.words === undefined ? detail.removed : []),
+    ...labelled("+", detail, detail.words === undefined ? detail.added : []),
+    ...labelled("!", detail, detail.words === undefined ? [] : [wordDiffText(detail.words)]),
+    ...labelled(sign, detail, detail.plain),
+  ]);
+}
+
+function labelled(sign: string, { label }: DetailView, items: readonly string[]): readonly string[] {
+  const safe = items.map(oneLine);
+  // A description or a metadata value has a line of its own; names are listed on one line.
+  const listed = label === "permissions" || label === "roles";
+  const rows = listed ? wrapList(safe, COLUMNS) : safe.flatMap((item) => wrapText(item, COLUMNS));
+  return signed(`${sign}     ${label}: `, rows, `${sign}       `);
+}
+
+function signed(first: string, lines: readonly string[], rest = first): readonly string[] {
+  return lines.map((line, index) => `${index === 0 ? first : rest}${line}`);
+}
+
+/** Returns whether the line of a row has its details. */
+export function isWhole(row: RowView): boolean {
+  return row.equal !== undefined && equalText(row, row.equal).whole;
+}
+
+/** Returns a change, or equal ones with their names, as the lines of a diff. */
+export function equalLines(row: RowView, shown: number = NAMES_IN_LINE): readonly string[] {
+  const { kind, verb, equal } = row;
+  if (equal === undefined) return [headOf(row)];
+  const { subject, where, effect, names, whole } = equalText(row, equal);
+  const label = verb !== undefined ? `${verb}: ` : whole ? "" : `${kind} `;
+  const text = `${label}${subject}${where === "" ? "" : ` in ${where}`}${effect === "" ? "" : `; ${effect}`}`;
+  const sign = SIGNS[kind];
+  return [
+    ...hanging(oneLine(text), `${sign} `, `${sign}   `),
+    ...(names.length === 0 ? [] : hanging(oneLine(namesText(names, shown)), "      ", "      ")),
+  ];
+}

@@ -140,7 +140,7 @@ export function commentSvg(markdown, label) {
     } else if (line.startsWith("## ")) heading(plain(line.slice(3)), 21);
     else if (line.startsWith("### ")) heading(plain(line.slice(4)), 16);
     else if (line.startsWith("|")) table(run((next) => next.startsWith("|")));
-    else if (line.startsWith("<details>")) {
+    else if (line.startsWith("<details")) {
       paragraph(`▸ ${plain(line)}`);
       at = lines.indexOf("</details>", at);
     } else if (line.startsWith("> ")) paragraph(plain(line.slice(2)), MARGIN + 14, SOFT);

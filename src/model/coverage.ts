@@ -7,6 +7,10 @@ export interface ListedRule {
   readonly text: string;
   /** The location of a check; `null` for other rules. */
   readonly origin: Origin | null;
+  /** The keys in a file that lead to the rule, such as `policies`, `require_mfa`; empty for a check. */
+  readonly keys: readonly string[];
+  /** The entry of the list that the keys lead to; `null` if they lead to the rule itself. */
+  readonly entry: string | readonly string[] | null;
   /** The file of rules that the project enforces; `null` for the merchant's own. */
   readonly enforcedBy: string | null;
 }

@@ -1,3 +1,4 @@
+import type { ListedRule } from "./coverage.ts";
 import type { Environment } from "./desired.ts";
 import type { MemberStatus } from "./live.ts";
 import type { Impact, Plan, Refusal } from "./plan.ts";
@@ -57,6 +58,26 @@ export interface ReportedEnd {
   readonly text: string;
   /** The first moment without access, in ms since the epoch. */
   readonly ends: number;
+}
+
+/**
+ * The result of a rule: `overridden` if it refuses and the file overrides it, `unknown` if what it asks for is not known,
+ * `not-judged` for a guard that judges plans, where there is none.
+ */
+export type RuleStatus = "passed" | "failed" | "overridden" | "unknown" | "not-judged";
+
+/** The result of a rule in one access. */
+export interface RuleResult {
+  readonly status: RuleStatus;
+  /** What fails it, or what is not known, in sentences; empty if it passed. */
+  readonly reasons: readonly string[];
+}
+
+/** A rule of a merchant with its results; without a plan `before` and `after` are the same object. */
+export interface ReportedRule {
+  readonly rule: ListedRule;
+  readonly before: RuleResult;
+  readonly after: RuleResult;
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   liveMember,
   liveRole,
   member,
+  NO_POLICIES,
   NOW,
   planOf,
   until,
@@ -202,12 +203,49 @@ function pageTests(path: string): void {
     expect(await invitation.innerText()).toMatch(/expired/);
   });
 
+  test("shows each rule with its result, its place, and who fails it", async () => {
+    const want = desired({
+      guards: {
+        protect: { roles: [], members: [] },
+        minHolders: { role_admin: 1 },
+        maxRemovals: { count: 9 },
+      },
+      policies: { ...NO_POLICIES, maxHolders: { Cashier: 1 }, forbidPermissions: ["owner_transfer"] },
+      checks: [
+        {
+          kind: "at-most",
+          can: "catalog_view",
+          atMost: 9,
+          origin: { file: "access/MC1.yaml", path: ["checks", 0] },
+        },
+      ],
+    });
+    await open.open(pageOf(want, rich.is));
+    const { page } = open;
+    await page.getByRole("tab", { name: "Rules" }).click();
+    const panel = page.getByRole("tabpanel", { name: "Rules" });
+    const rows = (await panel.locator("tbody tr").allInnerTexts()).map((text) =>
+      text.replaceAll(/\s+/g, " "),
+    );
+    expect(rows).toEqual([
+      expect.stringMatching(/^failed policies max_holders Cashier: 1 The role "Cashier" has 5 holders .*:7$/),
+      expect.stringMatching(/^failed guards min_holders role_admin: 1 "Admin" has 0 accepted holders/),
+      expect.stringMatching(/^passed checks can catalog_view: at most 9 access\/MC1.yaml:7$/),
+      expect.stringMatching(/^passed policies forbid_permissions/),
+      expect.stringMatching(/^passed guards min_holders role_owner: 1/),
+      expect.stringMatching(/^judges plans guards max_removals: 9/),
+    ]);
+    expect(await panel.locator(".rule-sums").innerText()).toMatch(
+      /6 rules:\s+2 failed\s+3 passed\s+1 judges plans/,
+    );
+  });
+
   test("puts every part and every row on paper", async () => {
     const page = open.page;
     await open.open(planPage);
     await page.emulateMedia({ media: "print" });
     await expect.poll(() => page.locator("#panel-members tbody tr[data-index]").count()).toBe(11);
-    for (const title of ["Plan", "Members", "Roles", "End dates", "Invitations"]) {
+    for (const title of ["Plan", "Members", "Roles", "Rules", "End dates", "Invitations"]) {
       expect(await page.locator("h2", { hasText: title }).first().isVisible()).toBe(true);
     }
     expect(await page.getByRole("tablist").isVisible()).toBe(false);
@@ -217,7 +255,7 @@ function pageTests(path: string): void {
   test("fits a narrow screen without scrolling sideways", async () => {
     await open.page.setViewportSize({ width: 360, height: 740 });
     await open.open(planPage);
-    for (const tab of ["Plan", "Members", "Roles", "End dates", "Invitations"]) {
+    for (const tab of ["Plan", "Members", "Roles", "Rules", "End dates", "Invitations"]) {
       await open.page.getByRole("tab", { name: tab }).click();
       expect(await open.page.evaluate("document.documentElement.scrollWidth")).toBe(360);
     }
@@ -237,7 +275,7 @@ function pageTests(path: string): void {
       try {
         const ground = await own.page.evaluate("getComputedStyle(document.body).backgroundColor");
         expect(ground).toBe(colorScheme === "light" ? "rgb(246, 247, 249)" : "rgb(16, 19, 25)");
-        for (const tab of ["Plan", "Members", "Roles", "End dates", "Invitations"]) {
+        for (const tab of ["Plan", "Members", "Roles", "Rules", "End dates", "Invitations"]) {
           await own.page.getByRole("tab", { name: tab }).click();
           expect([tab, await violations(own, rules)]).toEqual([tab, []]);
         }

@@ -3,9 +3,10 @@ import type { LiveState } from "../../src/model/live.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import type { AccessReport } from "../../src/model/reports.ts";
 import { liveReport } from "../../src/plan/report/build-access-report.ts";
+import { liveRuleResults } from "../../src/plan/report/rule-results.ts";
 import { type PageInput, renderPage } from "../../src/render/html/html-page.ts";
 import { planView } from "../../src/render/view/plan-view.ts";
-import { NOW } from "./build.ts";
+import { matches, NOW } from "./build.ts";
 
 /** The report of a live state, with a plan or without. */
 export function reportOf(desired: DesiredState, live: LiveState, plan: Plan | null = null): AccessReport {
@@ -22,7 +23,16 @@ export function pageOf(
 ): string {
   const input: PageInput = {
     about: plan === null ? "live" : "plan",
-    merchants: [{ report: reportOf(desired, live, plan), view: plan && planView(plan) }],
+    merchants: [
+      {
+        report: reportOf(desired, live, plan),
+        view: plan && planView(plan),
+        rules: liveRuleResults({ live, desired, plan, now: NOW, matches }).map((one) => ({
+          ...one,
+          place: `${one.rule.origin?.file ?? "access/shop.yaml"}:7`,
+        })),
+      },
+    ],
     unplanned: [],
     fileErrors: 0,
     now: NOW,

@@ -19,6 +19,7 @@ import {
   type PrintPlans,
   plansPrinter,
   reportOf,
+  rulesOf,
   savePlans,
   showPlans,
 } from "./show-plans.ts";
@@ -152,20 +153,22 @@ async function printerFor(
 
 /** Prints the plans as one page, with the access before and after. */
 async function pagePrinter(
-  { planned, placeOf, fileErrors }: PlannedMerchants,
+  { planned, placeOf, fileErrors, project }: PlannedMerchants,
   options: PlanCommandOptions,
   sink: TextWriter,
   io: Io,
 ): Promise<PrintPlans> {
   const { renderPage } = await import("../../render/html/html-page.ts");
+  const { listedRulePlaces } = await import("./rule-locations.ts");
+  const placeOfRule = listedRulePlaces(project.states, project.sources);
+  const now = options.asOf ?? io.now();
   return (plans, unplanned) => {
     const run = runFingerprint(plans);
     const merchants = plannedOnly(planned).map((one) => ({
       report: reportOf(one, true),
       view: planView(one.plan, placeOf),
+      rules: rulesOf(one, placeOfRule, { planned: true, now }),
     }));
-    sink.write(
-      renderPage({ about: "plan", merchants, unplanned, fileErrors, now: options.asOf ?? io.now(), run }),
-    );
+    sink.write(renderPage({ about: "plan", merchants, unplanned, fileErrors, now, run }));
   };
 }

@@ -3,10 +3,13 @@ import { fieldsOf } from "../../config/values.ts";
 import { parseFast } from "../../config/yaml/fast-yaml.ts";
 import { locate } from "../../config/yaml/locate.ts";
 import { parse } from "../../config/yaml/to-value.ts";
+import { canonicalJson } from "../../lib/json-text.ts";
+import type { ListedRule } from "../../model/coverage.ts";
 import type { DesiredState, EnforcedRules, GuardSettings, Origin } from "../../model/desired.ts";
 import type { Finding, Refusal } from "../../model/plan.ts";
 import { checkText } from "../../plan/judge/checks.ts";
 import type { PlaceOf } from "../../render/view/plan-view.ts";
+import { placeFinder } from "../query/find-places.ts";
 
 /**
  * Returns a function that locates rules in the files, as in `access/shop.yaml:41:3`. A plan holds no locations, so that
@@ -58,6 +61,60 @@ export function ruleLocations(
     }
     return firstPlace(files, () => path);
   };
+}
+
+/** Returns the line of a rule that a report lists, as `access/shop.yaml:41`; `null` for a default. */
+export type ListedPlaceOf = (merchant: string, rule: ListedRule) => string | null;
+
+/** Returns a function that locates the rules that a report lists. */
+export function listedRulePlaces(
+  states: readonly DesiredState[],
+  sources: readonly { readonly file: string; readonly text: string }[],
+): ListedPlaceOf {
+  const byMerchant = new Map(states.map((state) => [state.merchant, state]));
+  const texts = new Map(sources.map(({ file, text }) => [file, text]));
+  const values = new Map<string, unknown>();
+  const places = placeFinder(sources);
+  const contentOf = (file: string): unknown => {
+    if (!values.has(file)) {
+      const text = texts.get(file) ?? "";
+      values.set(file, (parseFast(text) ?? parse(text)).value);
+    }
+    return values.get(file);
+  };
+  const line = (origin: Origin): string | null => {
+    const place = places.entry(origin);
+    return place && `${place.file}:${place.line}`;
+  };
+  return (merchant, { origin, keys, entry, enforcedBy }) => {
+    if (origin !== null) return line(origin);
+    const state = byMerchant.get(merchant);
+    if (state === undefined) return null;
+    const files =
+      enforcedBy === null
+        ? [state.origin.file, ...(state.included ?? [])]
+        : state.enforced?.find(({ files: [file] }) => file === enforcedBy)?.files;
+    for (const wanted of [entry, null]) {
+      for (const file of files ?? []) {
+        const path = pathOfListed(contentOf(file), keys, wanted);
+        const found = path && line({ file, path });
+        if (found) return found;
+      }
+    }
+    return null;
+  };
+}
+
+/** Returns the path of a rule in a file, or of the list that it is in; `null` if the file does not have it. */
+function pathOfListed(value: unknown, keys: readonly string[], entry: ListedRule["entry"]): Path | null {
+  const found = keys.reduce<unknown>((outer, key) => fieldsOf(outer)[key], value);
+  if (found === undefined) return null;
+  if (entry === null) return keys;
+  if (!Array.isArray(found))
+    return typeof entry === "string" && entry in fieldsOf(found) ? [...keys, entry] : null;
+  const wanted = canonicalJson(entry);
+  const index = found.findIndex((one) => canonicalJson(one) === wanted);
+  return index < 0 ? null : [...keys, index];
 }
 
 /** Returns the enforced rules that refuse or warn, or the merchant's own, with the files that they are in. */

@@ -2,10 +2,12 @@ import { resolve } from "node:path";
 import type { RolecallError } from "../../model/errors.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
-import type { AccessReport, Drift } from "../../model/reports.ts";
+import type { AccessReport, Drift, ReportedRule } from "../../model/reports.ts";
 import { runFingerprint } from "../../plan/fingerprint.ts";
 import { liveReport } from "../../plan/report/build-access-report.ts";
 import { type DriftTimes, driftOf } from "../../plan/report/detect-drift.ts";
+import { liveRuleResults } from "../../plan/report/rule-results.ts";
+import type { PlacedRule } from "../../render/html/page-data.ts";
 import { plansJunit } from "../../render/junit-report.ts";
 import { plansJson } from "../../render/machine-formats.ts";
 import { renderReview } from "../../render/markdown/render-review.ts";
@@ -21,7 +23,8 @@ import { writeAtomically } from "../files/atomic-write.ts";
 import { driftTimes } from "../files/git-history.ts";
 import type { Io, TextWriter } from "../io/io.ts";
 import { standardStream, styleFor, verbosityOf } from "../io/output.ts";
-import { type Planned, plannedOnly } from "../session/session.ts";
+import { globMatcher, type Planned, plannedOnly } from "../session/session.ts";
+import type { ListedPlaceOf } from "./rule-locations.ts";
 
 /** The plans that were shown; `complete` if every merchant has one. */
 export interface ShownPlans {
@@ -137,6 +140,25 @@ export function reportOf(
     environment,
     plan: planned ? plan : null,
   });
+}
+
+/** Returns the results of a merchant's rules in the live access; with `planned`, also in the access after its plan. */
+export function rulesOf(
+  { session: { state }, live, plan }: Extract<Planned, { readonly plan: unknown }>,
+  placeOf: ListedPlaceOf,
+  { planned, now }: { readonly planned: boolean; readonly now: number },
+): readonly PlacedRule[] {
+  const input = { live, desired: state, plan: planned ? plan : null, now, matches: globMatcher() };
+  return placed(liveRuleResults(input), state.merchant, placeOf);
+}
+
+/** Adds the lines of rules. */
+export function placed(
+  rules: readonly ReportedRule[],
+  merchant: string,
+  placeOf: ListedPlaceOf,
+): readonly PlacedRule[] {
+  return rules.map((one) => ({ ...one, place: placeOf(merchant, one.rule) }));
 }
 
 /** Returns the drift of the planned merchants. */

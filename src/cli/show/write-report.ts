@@ -1,12 +1,14 @@
-import type { AccessReport } from "../../model/reports.ts";
 import { declaredReport } from "../../plan/report/build-access-report.ts";
+import { declaredRuleResults } from "../../plan/report/rule-results.ts";
 import { type PageInput, renderPage } from "../../render/html/html-page.ts";
+import type { PageMerchantInput } from "../../render/html/page-data.ts";
 import type { ServiceOptions } from "../args/options.ts";
 import { ExitCode, type Io } from "../io/io.ts";
 import { outputTo } from "../io/output.ts";
 import { loadDeclared, planMerchants } from "../session/plan-merchants.ts";
 import { plannedOnly } from "../session/session.ts";
-import { reportOf, showPlans, unplannedOf } from "./show-plans.ts";
+import { listedRulePlaces } from "./rule-locations.ts";
+import { placed, reportOf, rulesOf, showPlans, unplannedOf } from "./show-plans.ts";
 
 /** The options of `report`. */
 export type ReportCommandOptions = ServiceOptions & {
@@ -30,8 +32,12 @@ async function reportDeclared(
   options: ReportCommandOptions,
   io: Io,
 ): Promise<ExitCode> {
-  const { states, fileErrors, now } = await loadDeclared(paths, { ...options, format: "html" }, io);
-  const reports = states.map((state) => declaredReport(state, now));
+  const { states, loaded, fileErrors, now } = await loadDeclared(paths, { ...options, format: "html" }, io);
+  const placeOf = listedRulePlaces(loaded.states, loaded.sources);
+  const reports = states.map((state) => ({
+    report: declaredReport(state, now),
+    rules: placed(declaredRuleResults(state, now), state.merchant, placeOf),
+  }));
   await write({ about: "declared", fileErrors, unplanned: [] }, reports, options, io);
   return fileErrors > 0 ? ExitCode.failed : ExitCode.ok;
 }
@@ -41,9 +47,18 @@ async function reportLive(
   options: ReportCommandOptions,
   io: Io,
 ): Promise<ExitCode> {
-  const { planned, fileErrors, close } = await planMerchants(paths, { ...options, format: "html" }, io);
+  const { planned, fileErrors, project, close } = await planMerchants(
+    paths,
+    { ...options, format: "html" },
+    io,
+  );
   try {
-    const reports = plannedOnly(planned).map((one) => reportOf(one, false));
+    const placeOf = listedRulePlaces(project.states, project.sources);
+    const now = options.asOf ?? io.now();
+    const reports = plannedOnly(planned).map((one) => ({
+      report: reportOf(one, false),
+      rules: rulesOf(one, placeOf, { planned: false, now }),
+    }));
     await write({ about: "live", fileErrors, unplanned: unplannedOf(planned) }, reports, options, io);
     const { complete } = showPlans(planned, () => undefined, options, io);
     return complete && fileErrors === 0 ? ExitCode.ok : ExitCode.failed;
@@ -54,12 +69,12 @@ async function reportLive(
 
 async function write(
   page: Pick<PageInput, "about" | "fileErrors" | "unplanned">,
-  reports: readonly AccessReport[],
+  reports: readonly Pick<PageMerchantInput, "report" | "rules">[],
   { output, asOf }: ReportCommandOptions,
   io: Io,
 ): Promise<void> {
   const { sink, end } = outputTo(output, io);
-  const merchants = reports.map((report) => ({ report, view: null }));
+  const merchants = reports.map((one) => ({ ...one, view: null }));
   sink.write(renderPage({ ...page, merchants, now: asOf ?? io.now() }));
   await end();
 }

@@ -23,15 +23,26 @@ export function checkViolations(
   });
 }
 
-/** Returns the distinct roles of unknown permissions, because of which a check may be wrong. */
-export function unknownToChecks(
+/** A role of unknown permissions, because of which a check may be wrong. */
+export interface UnknownToCheck {
+  readonly name: string;
+  readonly permission: string;
+}
+
+/** Returns the distinct roles of unknown permissions, because of which checks may be wrong. */
+export function unknownToChecks(checks: readonly Check[], judged: Judged): readonly UnknownToCheck[] {
+  return [...unknownToEach(checks, judged).values()].flat();
+}
+
+/** Returns the distinct roles of unknown permissions, because of which each check may be wrong. */
+export function unknownToEach(
   checks: readonly Check[],
   judged: Judged,
-): readonly { readonly name: string; readonly permission: string }[] {
-  if (checks.length === 0) return [];
+): ReadonlyMap<Check, readonly UnknownToCheck[]> {
+  if (checks.length === 0) return new Map();
   const context = contextOf(judged, {});
   const { granted, index } = context;
-  return checks.flatMap((check) =>
+  const unknownTo = (check: Check): readonly UnknownToCheck[] =>
     permissionsOf(check).flatMap((permission) => {
       const roles = new Set(
         subjectsOf(check, index.people, context).flatMap((person) =>
@@ -39,8 +50,8 @@ export function unknownToChecks(
         ),
       );
       return [...roles].sort().map((name) => ({ name, permission }));
-    }),
-  );
+    });
+  return new Map(checks.map((check) => [check, unknownTo(check)]));
 }
 
 type Found = Pick<Violation, "data" | "subject" | "extent">;

@@ -135,6 +135,11 @@ function judgeRole(
   return { ...NOTHING, deferred: losing.slice(0, short).map((change) => ({ change, role: name, waitsFor })) };
 }
 
+/** Returns the people who have accepted a role; service accounts are none. */
+export function acceptedPeople(access: Access, roleKey: string): readonly PersonAccess[] {
+  return holdersOf(access, roleKey).filter((person) => isAccepted(person) && isPerson(person));
+}
+
 function isHeld({ people }: Access, roleId: string): boolean {
   return people.some(({ roles }) => roles.includes(roleId));
 }

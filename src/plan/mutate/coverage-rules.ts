@@ -19,14 +19,31 @@ export type CoverageRule = { readonly listed: ListedRule } & (
   | { readonly kind: "max-removals"; readonly limit: RemovalLimit }
 );
 
+/** The rules of a merchant's own files, or of a file that the project enforces, together and each by itself. */
+export interface RuleSet {
+  readonly rules: DesiredState;
+  readonly each: readonly CoverageRule[];
+}
+
 /** The rules of a merchant, its own and those that the project enforces; `min_holders` has its default. */
 export function coverageRules(desired: DesiredState): readonly CoverageRule[] {
+  return ruleSets(desired).flatMap(({ each }) => each);
+}
+
+/** Returns the sets of rules of a merchant: its own, then those that the project enforces. */
+export function ruleSets(desired: DesiredState): readonly RuleSet[] {
   const enforced = enforcedSets(desired, undefined);
+  const own = ownRules(desired, enforced);
   return [
-    ...rulesIn(ownRules(desired, enforced), desired.guards.maxRemovals, null),
-    ...enforced.flatMap(({ origin, rules }) => rulesIn(rules, origin.guards.maxRemovals, origin.files[0])),
+    { rules: own, each: rulesIn(own, desired.guards.maxRemovals, null) },
+    ...enforced.map(({ origin, rules }) => ({
+      rules,
+      each: rulesIn(rules, origin.guards.maxRemovals, origin.files[0]),
+    })),
   ];
 }
+
+type Listed = Pick<ListedRule, "keys"> & Partial<Pick<ListedRule, "entry" | "origin">>;
 
 function rulesIn(
   { guards, policies, checks }: Pick<DesiredState, "guards" | "policies" | "checks">,
@@ -34,29 +51,39 @@ function rulesIn(
   maxRemovals: RemovalLimit | undefined,
   enforcedBy: string | null,
 ): readonly CoverageRule[] {
-  const listed = (section: ListedRule["section"], text: string, origin: ListedRule["origin"] = null) => ({
-    listed: { section, text, origin, enforcedBy },
+  const listed = (section: ListedRule["section"], text: string, where: Listed) => ({
+    listed: { section, text, origin: null, entry: null, enforcedBy, ...where },
   });
   const { protect, minHolders } = guards;
   return [
     ...checks.map(
       (check): CoverageRule => ({
-        ...listed("checks", checkText(check), check.origin),
+        ...listed("checks", checkText(check), { keys: [], origin: check.origin }),
         kind: "check",
         check,
         escalation: policies.escalation ?? {},
       }),
     ),
-    ...policyRules(policies, (text) => listed("policies", text)),
+    ...policyRules(policies, (text, [key = "", ...inner], entry = null) =>
+      listed("policies", text, { keys: ["policies", key, ...inner], entry }),
+    ),
     ...protect.roles.map(
-      (glob): CoverageRule => ({ ...listed("guards", `protect role ${glob}`), kind: "protect-role", glob }),
+      (glob): CoverageRule => ({
+        ...listed("guards", `protect role ${glob}`, { keys: ["guards", "protect", "roles"], entry: glob }),
+        kind: "protect-role",
+        glob,
+      }),
     ),
     ...protect.members.map(
-      (glob): CoverageRule => ({ ...listed("guards", `protect ${glob}`), kind: "protect-member", glob }),
+      (glob): CoverageRule => ({
+        ...listed("guards", `protect ${glob}`, { keys: ["guards", "protect", "members"], entry: glob }),
+        kind: "protect-member",
+        glob,
+      }),
     ),
     ...minimums(minHolders).map(
       ([role, min, written]): CoverageRule => ({
-        ...listed("guards", `min_holders ${role}: ${min}`),
+        ...listed("guards", `min_holders ${role}: ${min}`, { keys: ["guards", "min_holders", role] }),
         kind: "min-holders",
         role,
         min,
@@ -67,7 +94,9 @@ function rulesIn(
       ? []
       : [
           {
-            ...listed("guards", `max_removals: ${limitText(maxRemovals)}`),
+            ...listed("guards", `max_removals: ${limitText(maxRemovals)}`, {
+              keys: ["guards", "max_removals"],
+            }),
             kind: "max-removals",
             limit: maxRemovals,
           } as const,
@@ -75,42 +104,60 @@ function rulesIn(
   ];
 }
 
+type ListPolicy = (
+  text: string,
+  keys: readonly string[],
+  entry?: ListedRule["entry"],
+) => { readonly listed: ListedRule };
+
 function policyRules(
   { emailDomains, separate, maxHolders, requireUntil, requireMfa, forbidPermissions }: Policies,
-  listed: (text: string) => { readonly listed: ListedRule },
+  listed: ListPolicy,
 ): readonly CoverageRule[] {
   return [
     ...(emailDomains === undefined
       ? []
       : [
           {
-            ...listed(`email_domains: ${emailDomains.join(", ") || "none"}`),
+            ...listed(`email_domains: ${emailDomains.join(", ") || "none"}`, ["email_domains"]),
             kind: "email-domains",
             domains: emailDomains,
           } as const,
         ]),
     ...separate.map(
-      (roles): CoverageRule => ({ ...listed(`separate: ${roles.join(", ")}`), kind: "separate", roles }),
+      (roles): CoverageRule => ({
+        ...listed(`separate: ${roles.join(", ")}`, ["separate"], roles),
+        kind: "separate",
+        roles,
+      }),
     ),
     ...Object.entries(maxHolders).map(
       ([role, max]): CoverageRule => ({
-        ...listed(`max_holders ${role}: ${max}`),
+        ...listed(`max_holders ${role}: ${max}`, ["max_holders", role]),
         kind: "max-holders",
         role,
         max,
       }),
     ),
     ...requireUntil.map(
-      (role): CoverageRule => ({ ...listed(`require_until: ${role}`), kind: "require-until", role }),
+      (role): CoverageRule => ({
+        ...listed(`require_until: ${role}`, ["require_until"], role),
+        kind: "require-until",
+        role,
+      }),
     ),
     ...requireMfa.map(
-      (role): CoverageRule => ({ ...listed(`require_mfa: ${role}`), kind: "require-mfa", role }),
+      (role): CoverageRule => ({
+        ...listed(`require_mfa: ${role}`, ["require_mfa"], role),
+        kind: "require-mfa",
+        role,
+      }),
     ),
     ...(forbidPermissions.length === 0
       ? []
       : [
           {
-            ...listed(`forbid_permissions: ${forbidPermissions.join(", ")}`),
+            ...listed(`forbid_permissions: ${forbidPermissions.join(", ")}`, ["forbid_permissions"]),
             kind: "forbid",
             permissions: forbidPermissions,
           } as const,

@@ -1,50 +1,55 @@
 import type { JudgedRule } from "../../model/coverage.ts";
-import type { DesiredState, Policies } from "../../model/desired.ts";
-import type { Judged, Rules } from "../judge/checks.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import type { Judged, Violation } from "../judge/checks.ts";
 import { violationsIn } from "../judge/judge-rules.ts";
-import { toRefusal } from "../judge/refusals.ts";
-import { type CoverageRule, coverageRules } from "./coverage-rules.ts";
+import { type Tense, toRefusal } from "../judge/refusals.ts";
+import { type CoverageRule, type RuleSet, ruleSets } from "./coverage-rules.ts";
 
 /** Judges an access by each policy and check apart; guards judge changes, not access. */
 export function judgeEach(judged: Judged, desired: DesiredState): readonly JudgedRule[] {
-  return coverageRules(desired).flatMap((rule): readonly JudgedRule[] => {
-    const alone = ruleAlone(rule, desired.members);
-    if (alone === null) return [];
-    const violations = violationsIn(alone, judged).map(({ data }) => toRefusal(data, "live").message);
-    return [{ rule: rule.listed, violations }];
+  return ruleSets(desired).flatMap((set) => {
+    const violationsOf = judgeSet(judged, set, "live");
+    return set.each.flatMap((rule): readonly JudgedRule[] => {
+      const violations = violationsOf(rule);
+      return violations === null ? [] : [{ rule: rule.listed, violations }];
+    });
   });
 }
 
-const NO_POLICIES: Policies = {
-  separate: [],
-  maxHolders: {},
-  requireUntil: [],
-  requireMfa: [],
-  forbidPermissions: [],
-};
+/** Judges an access by a set of rules; the result tells what breaks one of them, `null` for a guard. */
+export function judgeSet(
+  judged: Judged,
+  { rules }: Pick<RuleSet, "rules">,
+  tense: Tense,
+): (rule: CoverageRule) => readonly string[] | null {
+  const byRule = new Map<unknown, Violation[]>();
+  for (const violation of violationsIn(rules, judged)) {
+    const key = violation.check ?? violation.rule;
+    const known = byRule.get(key);
+    if (known === undefined) byRule.set(key, [violation]);
+    else known.push(violation);
+  }
+  return (rule) => {
+    const key = keyOf(rule);
+    return key === null ? null : (byRule.get(key) ?? []).map(({ data }) => toRefusal(data, tense).message);
+  };
+}
 
-/** Returns a rule as the only one of a file; `null` for a guard. */
-function ruleAlone(rule: CoverageRule, members: DesiredState["members"]): Rules | null {
-  const only = (policies: Partial<Policies>): Rules => ({
-    policies: { ...NO_POLICIES, ...policies },
-    checks: [],
-    ...(members && { members }),
-  });
+/** Returns what the violations of a rule name it by; `null` for a guard. */
+function keyOf(rule: CoverageRule): unknown {
   switch (rule.kind) {
     case "check":
-      return { ...only({ escalation: rule.escalation }), checks: [rule.check] };
+      return rule.check;
     case "email-domains":
-      return only({ emailDomains: rule.domains });
+      return rule.kind;
     case "separate":
-      return only({ separate: [rule.roles] });
+      return `separate ${JSON.stringify(rule.roles)}`;
     case "max-holders":
-      return only({ maxHolders: { [rule.role]: rule.max } });
     case "require-until":
-      return only({ requireUntil: [rule.role] });
     case "require-mfa":
-      return only({ requireMfa: [rule.role] });
+      return `${rule.kind} ${rule.role}`;
     case "forbid":
-      return only({ forbidPermissions: rule.permissions });
+      return "forbid-permissions";
     default:
       return null;
   }

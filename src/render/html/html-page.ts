@@ -1,19 +1,18 @@
 import { counted, grouped } from "../../lib/text.ts";
-import type { AccessReport } from "../../model/reports.ts";
 import type { UnplannedView } from "../markdown/review-sections.ts";
 import { groupUnread } from "../text/failure-text.ts";
 import { namesText } from "../view/equal-text.ts";
 import { countReasons, type FleetView, fleetView } from "../view/fleet-view.ts";
-import { addCounts, countsText, type PlanView } from "../view/plan-view.ts";
+import { addCounts, countsText } from "../view/plan-view.ts";
 import { ASSETS, type PageAssets } from "./assets.ts";
 import { escapeHtml, fleetSection } from "./fleet-html.ts";
-import { type PageData, pageMerchant } from "./page-data.ts";
+import { type PageData, type PageMerchantInput, pageMerchant } from "./page-data.ts";
 
 /** The content of a page. */
 export interface PageInput {
   /** `declared`: from the files alone. */
   readonly about: "plan" | "live" | "declared";
-  readonly merchants: readonly { readonly report: AccessReport; readonly view: PlanView | null }[];
+  readonly merchants: readonly PageMerchantInput[];
   readonly unplanned: readonly UnplannedView[];
   readonly fileErrors: number;
   /** In milliseconds since the epoch. */

@@ -1,5 +1,13 @@
 import { oneLine } from "../../lib/escape.ts";
-import type { AccessReport, ReportedHolding, ReportedRole } from "../../model/reports.ts";
+import type { ListedRule } from "../../model/coverage.ts";
+import type {
+  AccessReport,
+  ReportedHolding,
+  ReportedRole,
+  ReportedRule,
+  RuleResult,
+  RuleStatus,
+} from "../../model/reports.ts";
 import type { DetailView } from "../view/change-view.ts";
 import { countsText, type PlanView } from "../view/plan-view.ts";
 import { isAdministrator, isSensitive, riskTitle } from "../view/risk-view.ts";
@@ -20,6 +28,28 @@ export interface PageMerchant {
   readonly members: readonly PageMember[];
   /** `null` for a report without a plan. */
   readonly plan: PagePlan | null;
+  /** Absent if they were not judged. */
+  readonly rules?: readonly PageRule[];
+}
+
+/** A rule with its results; `before` is absent where it is the same as `after`. */
+export interface PageRule {
+  readonly section: ListedRule["section"];
+  readonly text: string;
+  /** The file and line; empty for a default. */
+  readonly place: string;
+  /** The file of rules that the project enforces; absent for the merchant's own. */
+  readonly enforcedBy?: string;
+  readonly before?: PageRuleResult;
+  readonly after: PageRuleResult;
+}
+
+/** The result of a rule; the first of its reasons. */
+export interface PageRuleResult {
+  readonly status: RuleStatus;
+  readonly reasons: readonly string[];
+  /** Number of reasons that are left out. */
+  readonly more?: number;
 }
 
 /** A permission that some role grants. */
@@ -102,10 +132,15 @@ export interface PageChange {
 export interface PageMerchantInput {
   readonly report: AccessReport;
   readonly view: PlanView | null;
+  /** Absent if they were not judged. */
+  readonly rules?: readonly PlacedRule[];
 }
 
+/** A rule with its file and line; `null` for a default. */
+export type PlacedRule = ReportedRule & { readonly place: string | null };
+
 /** Converts a merchant's report, and its plan if any, into the script's data. */
-export function pageMerchant({ report, view }: PageMerchantInput): PageMerchant {
+export function pageMerchant({ report, view, rules }: PageMerchantInput): PageMerchant {
   const granted = report.roles.flatMap(({ before, after }) => [
     ...(before?.permissions ?? []),
     ...(after?.permissions ?? []),
@@ -156,7 +191,27 @@ export function pageMerchant({ report, view }: PageMerchantInput): PageMerchant 
       }),
     })),
     plan: view && pagePlan(view),
+    ...(rules && { rules: rules.map(pageRule) }),
   };
+}
+
+function pageRule({ rule, place, before, after }: PlacedRule): PageRule {
+  return {
+    section: rule.section,
+    text: oneLine(rule.text),
+    place: oneLine(place ?? ""),
+    ...(rule.enforcedBy !== null && { enforcedBy: oneLine(rule.enforcedBy) }),
+    ...(before !== after && { before: pageResult(before) }),
+    after: pageResult(after),
+  };
+}
+
+/** 20,000 addresses of a wrong domain make no page larger. */
+const MAX_REASONS = 50;
+
+function pageResult({ status, reasons }: RuleResult): PageRuleResult {
+  const more = reasons.length - MAX_REASONS;
+  return { status, reasons: reasons.slice(0, MAX_REASONS).map(oneLine), ...(more > 0 && { more }) };
 }
 
 function isService(type: string): boolean {

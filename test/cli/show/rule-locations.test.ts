@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import { ruleLocations } from "../../../src/cli/show/rule-locations.ts";
+import { listedRulePlaces, ruleLocations } from "../../../src/cli/show/rule-locations.ts";
 import { loadMerchants } from "../../../src/config/load-merchants.ts";
 import { buildPlan } from "../../../src/plan/build-plan.ts";
 import { judgeDeclared } from "../../../src/plan/judge/judge-rules.ts";
+import { declaredRuleResults } from "../../../src/plan/report/rule-results.ts";
 import { PLAIN } from "../../../src/render/style.ts";
 import { renderPlans } from "../../../src/render/text/plans-text.ts";
 import { planView } from "../../../src/render/view/plan-view.ts";
@@ -136,4 +137,62 @@ members: []
     ["rule-member-unknown", "shop.yaml:4:32"],
     ["max-holders", "shop.yaml:5:26"],
   ]);
+});
+
+test("each rule of a report has its line, whichever of the files it is in; a default has none", async () => {
+  const files: Readonly<Record<string, string>> = {
+    "shop.yaml": `version: 1
+merchant: MC1
+include: [rules.yaml]
+guards:
+  protect:
+    members:
+      - ada@example.com
+      - bob@example.com
+roles: [{ name: A, permissions: [sell] }, { name: B, permissions: [sell] }]
+policies:
+  max_holders: { A: 2 }
+  require_until:
+    A: 30d
+  separate:
+    - [A, role_owner]
+    - [A, B]
+members: [{ email: ada@example.com, roles: [{ role: A, until: 2026-06-30 }] }]
+checks:
+  - { can: sell, at_most: 5 }
+`,
+    "rules.yaml": `version: 1
+guards: { max_removals: 3 }
+policies:
+  require_mfa: [role_admin,
+    role_owner]
+  forbid_permissions: [pay]
+`,
+  };
+  const read = async (path: string) => ({ ok: true as const, file: path, text: files[path] ?? "" });
+  const { merchants, sources } = await loadMerchants(["shop.yaml"], read, { now: NOW, judge: judgeDeclared });
+  const [state] = merchants.flatMap((one) => one.state ?? []);
+  if (!state) throw new Error("the file is not valid");
+  const placeOf = listedRulePlaces([state], sources);
+  const enforced = { ...state, enforced: [{ ...state, files: ["rules.yaml"] as const }] };
+  const placeOfEnforced = listedRulePlaces([enforced], sources);
+  const rules = declaredRuleResults(state, NOW).map(({ rule }) => rule);
+  const owners = { section: "guards", text: "", origin: null, enforcedBy: null, entry: null } as const;
+  const fewest = { ...owners, keys: ["guards", "min_holders", "role_owner"] };
+  expect(rules.map((rule) => [rule.text, placeOf("MC1", rule)])).toEqual([
+    ["can sell: at most 5", "shop.yaml:19"],
+    ["separate: A, role_owner", "shop.yaml:15"],
+    ["separate: A, B", "shop.yaml:16"],
+    ["max_holders A: 2", "shop.yaml:11"],
+    ["require_until: A", "shop.yaml:13"],
+    ["require_mfa: role_admin", "rules.yaml:4"],
+    ["require_mfa: role_owner", "rules.yaml:5"],
+    ["forbid_permissions: pay", "rules.yaml:6"],
+    ["protect ada@example.com", "shop.yaml:7"],
+    ["protect bob@example.com", "shop.yaml:8"],
+    ["max_removals: 3", "rules.yaml:2"],
+  ]);
+  expect([placeOf("MC1", fewest), placeOf("MC2", fewest)]).toEqual([null, null]);
+  const removals = { ...owners, keys: ["guards", "max_removals"], enforcedBy: "rules.yaml" };
+  expect(placeOfEnforced("MC1", removals)).toBe("rules.yaml:2");
 });

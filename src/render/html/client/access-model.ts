@@ -1,4 +1,12 @@
-import type { PageData, PageGrants, PageHolding, PageMember, PageMerchant, PageRole } from "../page-data.ts";
+import type {
+  PageData,
+  PageGrants,
+  PageHolding,
+  PageMember,
+  PageMerchant,
+  PageRole,
+  PageRule,
+} from "../page-data.ts";
 
 /** A moment: before or after the plan. */
 export type Side = "before" | "after";
@@ -103,5 +111,12 @@ export function measuresOf(
       title: "Ending within 30 days",
       count: count(({ ends = [] }) => ends.some((end) => end.ends > now && end.ends - now <= MONTH)),
     },
+    ...(merchant.rules === undefined
+      ? []
+      : [{ title: "Failed rules", count: merchant.rules.filter(isFailed).length }]),
   ];
+}
+
+function isFailed({ after }: PageRule): boolean {
+  return after.status === "failed";
 }

@@ -3,6 +3,7 @@ import { measuresOf, NOT_IN_FILES } from "./access-model.ts";
 import { membersPanel, rolesPanel } from "./access-panels.ts";
 import { h, select } from "./dom.ts";
 import { changesPanel, endsPanel, invitationsPanel } from "./plan-panels.ts";
+import { rulesPanel } from "./rules-panel.ts";
 
 const data = JSON.parse(document.getElementById("data")?.textContent ?? "{}") as PageData;
 const app = document.getElementById("app");
@@ -23,6 +24,9 @@ function show(merchant: PageMerchant | undefined): void {
       ...planned,
       { id: "members", title: "Members", make: () => membersPanel(merchant, now) },
       { id: "roles", title: "Roles", make: () => rolesPanel(merchant) },
+      ...(merchant.rules === undefined
+        ? []
+        : [{ id: "rules", title: "Rules", make: () => rulesPanel(merchant) }]),
       { id: "ends", title: "End dates", make: () => endsPanel(merchant, now) },
       { id: "invitations", title: "Invitations", make: () => invitationsPanel(merchant, data) },
     ],

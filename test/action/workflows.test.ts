@@ -119,28 +119,3 @@ test("the workflows that the pages show keep to GitHub's own schema", () => {
     expect(context.errors.getErrors().map(({ message }) => message)).toEqual([]);
   }
 });
-
-describe("examples/kubernetes", () => {
-  test("an indexed Job has as many parts as shards", () => {
-    const { spec } = parse(read("examples/kubernetes/apply.yaml"));
-    expect(spec.completionMode).toBe("Indexed");
-    const [container] = spec.template.spec.containers;
-    const shards = container.env.find(({ name }: { name: string }) => name === "SHARDS");
-    expect(shards.value).toBe(String(spec.completions));
-    expect(container.command.join(" ")).toContain("$((JOB_COMPLETION_INDEX + 1))/$SHARDS");
-  });
-
-  test.each(["apply.yaml", "drift.yaml"])("%s runs without any right that it does not need", (name) => {
-    const document = parse(read(`examples/kubernetes/${name}`));
-    const pod = (document.spec.jobTemplate?.spec ?? document.spec).template.spec;
-    expect(pod).toMatchObject({
-      automountServiceAccountToken: false,
-      securityContext: { runAsNonRoot: true },
-    });
-    expect(pod.containers[0].securityContext).toEqual({
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ["ALL"] },
-    });
-  });
-});

@@ -197,14 +197,16 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
     );
   };
 
-  closing?.addEventListener("abort", () => {
+  const rejectAborted = (): void => {
     for (const queue of [urgent, others]) {
       for (const waiter of queue.splice(0)) {
         if (waiter.signal?.aborted) waiter.reject(waiter.signal.reason);
         else queue.push(waiter);
       }
     }
-  });
+  };
+  // Node keeps a combined signal for as long as it has a listener, even after it aborted.
+  closing?.addEventListener("abort", rejectAborted, { once: true });
 
   return {
     acquire: (isUrgent, signal, turn = 0) =>

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { createLimiter, type Limiter, type Permit } from "../../../src/live/http/limiter.ts";
 import { createClock } from "../../support/clock.ts";
@@ -133,6 +134,14 @@ describe("the limiter", () => {
     const waiting = limiter.acquire(false);
     closing.abort(new Error("closed"));
     await expect(waiting).rejects.toThrow("closed");
+  });
+
+  test("leaves no listener on a signal that has closed it, which would keep it in memory", () => {
+    const closing = new AbortController();
+    const combined = AbortSignal.any([closing.signal]);
+    make(1, combined);
+    closing.abort();
+    expect(getEventListeners(combined, "abort")).toEqual([]);
   });
 
   test("pauses one address if only its invitation is refused, and all if a second one is", async () => {

@@ -1,30 +1,4 @@
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
-import { rolldown } from "rolldown";
+import { runBundled } from "./run-bundled.mjs";
 
-/** Builds the program, and bundles and runs test/chaos against it. */
-const root = resolve(import.meta.dirname, "..");
-process.chdir(root);
-if (spawnSync(process.execPath, [join(root, "scripts/build.mjs")], { stdio: "inherit" }).status !== 0) {
-  process.exit(1);
-}
-const folder = mkdtempSync(join(tmpdir(), "rolecall-chaos-program-"));
-process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
-const build = await rolldown({
-  cwd: root,
-  input: { main: "test/chaos/main.ts" },
-  platform: "node",
-  external: ["react-devtools-core"],
-  logLevel: "silent",
-});
-await build.write({
-  dir: folder,
-  format: "esm",
-  entryFileNames: "[name].mjs",
-  chunkFileNames: "[name]-[hash].mjs",
-});
-await build.close();
-await import(pathToFileURL(join(folder, "main.mjs")).href);
+/** `npm run chaos -- --runs N --seed S`: applies generated files through faults, signals and kills. */
+await runBundled("test/chaos/main.ts");

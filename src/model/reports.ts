@@ -186,6 +186,8 @@ export interface OffboardedPerson {
   readonly files: readonly string[];
   /** The merchants where the address is live; `null` if nothing was read. */
   readonly live: readonly string[] | null;
-  /** Those of them where the next plan does not remove it. */
+  /** Those of them where the next plan does not remove it, though no file lists it any more. */
   readonly stays: readonly string[];
+  /** The merchants whose other files still list it. */
+  readonly listed: readonly string[];
 }

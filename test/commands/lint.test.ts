@@ -211,7 +211,12 @@ describe("lint --fix", () => {
     // An apply that has not run yet would no more remove somebody who is in no file.
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: "Not fixed, since more could change: access/b.yaml (1).\n",
+      stderr: [
+        "Not fixed, since more could change: access/b.yaml (1).",
+        'Run "rolecall apply" first where what has ended may still be live: once its',
+        "  entry is gone, apply --only due does not end it.",
+        "",
+      ].join("\n"),
     });
     expect(await read("group.yaml")).toBe(
       GROUP.replace(', "*@auditor.example"', "").replace(", catalog_view]", "]"),
@@ -244,7 +249,8 @@ describe("lint --fix", () => {
     const own =
       "version: 1\nmerchant: MCC\nmembers:\n  - { email: x@example.com, roles: [role_employee, role_employee] }\n";
     await put({ "group.yaml": GROUP, "access/a.yaml": ENDED, "access/c.yaml": own });
-    expect((await lint("access/c.yaml", "--fix", "-y")).code).toBe(0);
+    // Nothing has ended there that could still be live.
+    expect(await lint("access/c.yaml", "--fix", "-y")).toMatchObject({ code: 0, stderr: "" });
     expect(await read("access/c.yaml")).toContain("roles: [role_employee] }");
     expect(await read("access/a.yaml")).toBe(ENDED);
     expect(await read("group.yaml")).toBe(GROUP);

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { offboardFrom } from "../../config/edit/offboard-edits.ts";
 import { EMAIL } from "../../config/schema/text-schemas.ts";
 import { oneLine } from "../../lib/escape.ts";
@@ -16,7 +18,7 @@ import { type FilePatch, patchText } from "../../render/text/patch-text.ts";
 import { renderPlans } from "../../render/text/plans-text.ts";
 import { planView } from "../../render/view/plan-view.ts";
 import type { ServiceOptions } from "../args/options.ts";
-import { isFileError } from "../files/load-states.ts";
+import { isFileError, isRefusal, loadStates } from "../files/load-states.ts";
 import { ExitCode, type Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import { openProgress } from "../progress/open-progress.ts";
@@ -43,15 +45,14 @@ export type OffboardCommandOptions = Omit<ServiceOptions, "merchant" | "shard"> 
   readonly color: boolean;
 };
 
-/** Takes people out of all files of the project, after it has shown what that means. */
+/** Takes people out of all files of the project, or of those below paths, after it has shown what that means. */
 export async function offboardPeople(
-  emails: readonly string[],
+  words: readonly string[],
   options: OffboardCommandOptions,
   io: Io,
 ): Promise<ExitCode> {
-  checkUsage(emails, options);
-  const addresses = new Set(emails.map((email) => email.toLowerCase()));
-  const targets = await loadPullTargets([], options, io);
+  const { addresses, paths } = readWords(words, options, io);
+  const targets = await loadTargets(paths, addresses, options, io);
   if (!targets.valid) {
     throw new RolecallError("file-invalid", "Some files have errors, so that people could be left in them.", {
       hint: "Correct the errors above first. Nothing was changed.",
@@ -68,9 +69,13 @@ export async function offboardPeople(
       hint: "Correct these places by hand first, such as a rule that needs somebody. Nothing was changed.",
     });
   }
+  const known = new Set(targets.diagnostics.map(({ message }) => message));
+  const broken = after.diagnostics.filter((one) => isRefusal(one) && !known.has(one.message));
+  printDiagnostics(broken, { ...options, format: "text" }, io);
+  if (broken.length > 0) io.stderr.write("Without them, the files would break the rules above.\n\n");
   const plans = planPatched(merchants, after.states, io);
   const people = [...addresses].map((email) =>
-    personOf(email, found.files, options.declared ? null : merchants, plans),
+    personOf(email, found.files, options.declared ? null : merchants, { plans, states: after.states }),
   );
   const reports = options.declared
     ? targets.states.map((state) => declaredReport(state, io.now()))
@@ -102,16 +107,55 @@ export async function offboardPeople(
   return merchants.length < planned.length && code === ExitCode.ok ? ExitCode.failed : code;
 }
 
-function checkUsage(emails: readonly string[], { format, check }: OffboardCommandOptions): void {
-  const wrong = emails.find((email) => !EMAIL.test(email));
+/** Tells addresses, in lower case, from paths; throws RolecallError for what is neither. */
+function readWords(
+  words: readonly string[],
+  { format, check }: OffboardCommandOptions,
+  { cwd }: Io,
+): { readonly addresses: ReadonlySet<string>; readonly paths: readonly string[] } {
+  const paths = words.filter((word) => !EMAIL.test(word));
+  const wrong = paths.find((path) => !existsSync(resolve(cwd, path)));
   if (wrong !== undefined) {
-    throw new RolecallError("usage", `"${oneLine(wrong)}" is not an e-mail address.`);
+    throw new RolecallError("usage", `"${oneLine(wrong)}" is neither an e-mail address nor a path.`);
+  }
+  if (paths.length === words.length) {
+    throw new RolecallError("usage", "offboard needs the address of somebody.", {
+      hint: `For example: rolecall offboard karim@example.com ${paths.map(oneLine).join(" ")}`,
+    });
   }
   if (format === "json" && !check) {
     throw new RolecallError("usage", "--format json needs --check.", {
       hint: "Without --check, offboard shows the patch to somebody, and writes it.",
     });
   }
+  const emails = words.filter((word) => EMAIL.test(word));
+  return { addresses: new Set(emails.map((email) => email.toLowerCase())), paths };
+}
+
+/**
+ * Loads the files of the project or, with paths, the files below these and what they include; then also the other
+ * merchants that include a file that is changed.
+ */
+async function loadTargets(
+  paths: readonly string[],
+  addresses: ReadonlySet<string>,
+  options: OffboardCommandOptions,
+  io: Io,
+): Promise<Pick<PullTargets, "states" | "all" | "sources" | "diagnostics" | "valid">> {
+  if (paths.length === 0) return loadPullTargets([], options, io);
+  const load = (named: readonly string[]) => loadStates(named, { merchants: [], cwd: io.cwd, now: io.now() });
+  const own = await load(paths);
+  const files = new Set(own.states.flatMap(({ origin, included = [] }) => [origin.file, ...included]));
+  const sources = own.sources.filter(({ file }) => files.has(file));
+  const merchants = new Set(own.all.map(({ origin }) => origin.file));
+  const shared = sources.filter(
+    ({ file, text }) => !merchants.has(file) && offboardFrom(text, addresses) !== null,
+  );
+  const { states, all, diagnostics } =
+    shared.length === 0 ? own : await load([...paths, ...shared.map(({ file }) => file)]);
+  const errors = [...own.diagnostics, ...diagnostics].filter(isFileError);
+  printDiagnostics(diagnostics.filter(isFileError), { ...options, format: "text" }, io);
+  return { states, all, sources, diagnostics, valid: errors.length === 0 };
 }
 
 /** The patches that take people out of files, and the files of each address. */
@@ -121,7 +165,7 @@ interface FoundPeople {
 }
 
 /** Throws RolecallError for a file that cannot be edited without changing something else. */
-function findIn({ sources }: PullTargets, addresses: ReadonlySet<string>): FoundPeople {
+function findIn({ sources }: Pick<PullTargets, "sources">, addresses: ReadonlySet<string>): FoundPeople {
   const files = new Map<string, string[]>();
   const patches = sources.flatMap(({ file, text }): readonly FilePatch[] => {
     const found = offboardFrom(text, addresses);
@@ -180,7 +224,7 @@ function personOf(
   email: string,
   files: FoundPeople["files"],
   merchants: readonly PlannedMerchant[] | null,
-  plans: readonly Plan[],
+  after: { readonly plans: readonly Plan[]; readonly states: readonly DesiredState[] },
 ): OffboardedPerson {
   const live = (merchants ?? [])
     .filter(({ live: { members } }) =>
@@ -188,7 +232,7 @@ function personOf(
     )
     .map(({ live: { merchant } }) => merchant);
   const removed = new Set(
-    plans.flatMap(({ merchant, changes, deferred }) =>
+    after.plans.flatMap(({ merchant, changes, deferred }) =>
       [...changes, ...deferred.map(({ change }) => change)].some(
         ({ kind, name }) => kind === "delete" && name.toLowerCase() === email,
       )
@@ -196,10 +240,14 @@ function personOf(
         : [],
     ),
   );
+  const listed = after.states
+    .filter(({ members = [] }) => members.some((member) => member.email.toLowerCase() === email))
+    .map(({ merchant }) => merchant);
   return {
     email,
     files: files.get(email) ?? [],
     live: merchants === null ? null : live,
-    stays: live.filter((merchant) => !removed.has(merchant)),
+    stays: live.filter((merchant) => !removed.has(merchant) && !listed.includes(merchant)),
+    listed,
   };
 }

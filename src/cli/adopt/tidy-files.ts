@@ -51,8 +51,16 @@ export async function tidyFiles(loaded: Loaded, options: TidyOptions, io: Io): P
     const text = `Not fixed, since more could change: ${names}.`;
     io.stderr.write(`${hangingLines(text, style.columns, "", "  ").join("\n")}\n`);
   }
+  const ended = new Set(loaded.diagnostics.flatMap(({ code, file }) => (code === "until-past" ? file : [])));
+  if (!options.quiet && proved.some(({ file, edits }) => edits.length > 0 && ended.has(file))) {
+    const { columns } = styleFor(io.stderr, io, options.color);
+    io.stderr.write(`${hangingLines(APPLY_FIRST, columns, "", "  ").join("\n")}\n`);
+  }
   return confirmPatches(patchesOf(proved), { ...options, format: "text" }, io);
 }
+
+const APPLY_FIRST =
+  'Run "rolecall apply" first where what has ended may still be live: once its entry is gone, apply --only due does not end it.';
 
 const MAX_NAMED = 5;
 

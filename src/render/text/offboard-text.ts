@@ -19,16 +19,20 @@ export function renderOffboarding(
     .join("");
 }
 
-function personLines({ email, files, live, stays }: OffboardedPerson, style: Style): readonly string[] {
+function personLines(
+  { email, files, live, stays, listed }: OffboardedPerson,
+  style: Style,
+): readonly string[] {
   const inFiles = files.length === 0 ? "in no file" : `in ${several(files)}`;
   const atMerchants =
     live === null ? "" : live.length === 0 ? "; live at no merchant" : `; live at ${several(live)}`;
-  const lines = hangingLines(
-    `${inFiles}${atMerchants}`,
-    style.columns,
-    `${style.bold(oneLine(email))}  `,
-    "    ",
-  );
+  const lines = [
+    ...hangingLines(`${inFiles}${atMerchants}`, style.columns, `${style.bold(oneLine(email))}  `, "    "),
+  ];
+  if (listed.length > 0) {
+    const others = `Other files still list it, at ${several(listed)}.`;
+    lines.push(...hangingLines(others, style.columns, `  ${style.yellow("!")} `, "    "));
+  }
   if (stays.length === 0) return lines;
   const left = `The next plan does not remove it at ${several(stays)}: the files there leave unlisted members alone. List it under "leavers" in a file that they include.`;
   return [...lines, ...hangingLines(left, style.columns, `  ${style.yellow("!")} `, "    ")];

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -73,7 +73,7 @@ describe("offboard", () => {
       (await run("karim.benali@example.com", "--check", "--format", "json")).stdout,
     );
     expect(people).toEqual([
-      { email: "karim.benali@example.com", files: [], live: ["MC9Q3T8X"], stays: ["MC9Q3T8X"] },
+      { email: "karim.benali@example.com", files: [], live: ["MC9Q3T8X"], stays: ["MC9Q3T8X"], listed: [] },
     ]);
   });
 
@@ -86,14 +86,56 @@ describe("offboard", () => {
     expect(await text("access/harbour-street.yaml")).toContain("ada@example.com");
   });
 
-  test("takes addresses only", async () => {
+  test("shows which rules the files would break", async () => {
+    await rm(join(folder, "access"), { recursive: true });
+    await mkdir(join(folder, "access"));
+    const files = {
+      "mc1.yaml": SHOP,
+      "mc2.yaml": SHOP.replace("MC1", "MC2"),
+      "shared.yaml": "version: 1\nchecks:\n  - { can: sales_view, only: [ada@example.com] }\n",
+    };
+    for (const [name, content] of Object.entries(files)) {
+      await writeFile(join(folder, "access", name), content);
+    }
+    const { stderr } = await run("ada@example.com", "access/mc1.yaml", "--check", "--declared");
+    expect(stderr).toContain("access/shared.yaml:3:30: error: ada@example.com would have sales_view");
+    expect(stderr).toContain("\nWithout them, the files would break the rules above.\n");
+  });
+
+  test("takes addresses, then paths", async () => {
     const { code, stderr } = await run("Ada");
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: 'error: "Ada" is not an e-mail address.\n',
+      stderr: 'error: "Ada" is neither an e-mail address nor a path.\n',
     });
+    expect((await run("access")).stderr).toContain("error: offboard needs the address of somebody.\n");
+  });
+
+  test("with paths, takes people out of these files and what they include, and plans all that include it", async () => {
+    const declared = ["--check", "--declared", "--format", "json"];
+    const filesOf = async (...args: readonly string[]): Promise<readonly string[]> => {
+      const { files } = JSON.parse((await run("ada@example.com", ...args, ...declared)).stdout);
+      return files.map(({ file }: { readonly file: string }) => file).sort();
+    };
+    expect(await filesOf("access/station-road.yaml")).toEqual([
+      "access/station-road.yaml",
+      "shared/group.yaml",
+    ]);
+    expect(await filesOf("access")).toEqual(await filesOf());
+    // Harbour Street includes the file that changes, too.
+    const { stdout } = await run("ada@example.com", "access/station-road.yaml", "--check");
+    expect(stdout).toContain(
+      "ada@example.com  in access/station-road.yaml; live at MC4F7K2P, MC9Q3T8X\n  ! Other files still list it, at MC4F7K2P.\n\n",
+    );
   });
 });
+
+const SHOP = `version: 1
+merchant: MC1
+include: [shared.yaml]
+roles: [{ name: Payer, permissions: [sales_view] }]
+members: [{ email: ada@example.com, roles: [Payer] }]
+`;
 
 function run(...args: readonly string[]): Promise<Ended> {
   return rolecall(["offboard", ...args], { cwd: folder, env: sandbox.env });

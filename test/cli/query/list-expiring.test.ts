@@ -58,6 +58,34 @@ describe("expiring", () => {
     expect((await expiring("--verbose")).stdout.split("\n")).toHaveLength(5);
   });
 
+  test("lists the end of what has not begun and of who is suspended, and no end of a suspension", async () => {
+    await shop("MC1", [
+      "members:",
+      "  - { email: ada@x.example, roles: [{ role: Cashier, from: 2027-01-05, until: 2027-01-10 }] }",
+      "  - { email: bob@x.example, roles: [Cashier], from: 2027-01-05, until: 2027-01-11 }",
+      "  - { email: cy@x.example, roles: [Cashier], from: 2027-03-01, until: 2027-03-09 }",
+      "  - { email: dan@x.example, roles: [Cashier], until: 2027-01-12, suspended: { until: 2027-01-20 } }",
+      "  - { email: eve@x.example, roles: [{ role: Cashier, until: 2027-01-13 }], suspended: true }",
+      "  - { email: fay@x.example, roles: [Cashier], suspended: { from: 2027-01-14 } }",
+    ]);
+    expect((await expiring()).stdout).toBe(
+      [
+        "2027-01-10 (in 9 days)",
+        "  ada@x.example  Cashier ends  MC1  access/mc1.yaml:8",
+        "",
+        "2027-01-11 (in 10 days)",
+        "  bob@x.example  membership ends  MC1  access/mc1.yaml:9",
+        "",
+        "2027-01-12 (in 11 days)",
+        "  dan@x.example  membership ends  MC1  access/mc1.yaml:11",
+        "",
+        "2027-01-13 (in 12 days)",
+        "  eve@x.example  Cashier ends  MC1  access/mc1.yaml:12",
+        "",
+      ].join("\n"),
+    );
+  });
+
   test("with --live also lists the invitations that expire, and only access that is live", async () => {
     const now = Date.now();
     const day = new Date(now + 5 * 24 * 3600e3).toISOString().slice(0, 10);

@@ -8,11 +8,12 @@ export function offboardCommand(io: Io, done: (code: ExitCode) => void): Command
   const command = new Command("offboard")
     .summary("take people out of every file, after confirmation")
     .description(
-      "Takes people out of every file of the project: as members, and from the guards and checks that name them. " +
+      "Takes people out of every file of the project, or of those below the paths: as members, and from the guards and checks that name them. " +
         "Comments, order and quotes stay. Shows what only they can do, the patch and the plan, and asks. Changes " +
         "nothing at the service: the next apply does.",
     )
-    .argument("<email...>", "addresses of the people")
+    .usage("[options] <email...> [path...]")
+    .argument("<email...>", "addresses of the people; then files or folders (default: access/)")
     .option("--check", "write nothing; show the patch, and exit 2 if there is one")
     .option("-y, --yes", "do not ask; needed where there is no terminal")
     .option("--declared", "from the files alone: reads nothing from the service, and shows no plan")
@@ -31,6 +32,8 @@ Examples:
                                         writes nothing
   rolecall offboard karim@example.com temp@agency.example --declared
                                         without the service
+  rolecall offboard karim@example.com shops/north
+                                        out of these files, and what they include
 
 Who is in no file is listed with the merchants where the address is live. Where
 the files leave unlisted members alone, the address stays live: list it under
@@ -40,9 +43,9 @@ Exits 0, 1 if it failed or nothing was confirmed, or 2 with --check if a file
 would change.
 `,
     )
-    .action(async (emails: readonly string[], options: OffboardCommandOptions) => {
+    .action(async (words: readonly string[], options: OffboardCommandOptions) => {
       const { offboardPeople } = await import("../../adopt/offboard-people.ts");
-      done(await offboardPeople(emails, options, io));
+      done(await offboardPeople(words, options, io));
     });
   return withQuietOption(withConnectionOptions(command));
 }

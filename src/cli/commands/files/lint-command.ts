@@ -44,7 +44,8 @@ by all merchants that include it.
 
 --fix writes what is proved by plans: for each merchant, the files after it
 leave alone what those before it made, and change a live state in which nothing
-has ended yet as those do. Comments, order and quotes stay.
+has ended yet as those do. Comments, order and quotes stay. Run "rolecall apply"
+first: once an entry is gone, apply --only due does not end what is still live.
 
 Exits 0, 1 if a file has an error, a merchant could not be read or nothing was
 confirmed, or 2 with --strict if something is found, or with --check if a file

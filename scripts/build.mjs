@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, readdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { rolldown } from "rolldown";
+import { bundleSizes } from "./bundle-sizes.mjs";
 import { declarations } from "./declarations.mjs";
 import { licenses } from "./licenses.mjs";
 import { pageAssets } from "./page-assets.mjs";
@@ -35,7 +36,7 @@ async function program() {
       input: { bin: "src/bin.ts", index: "src/index.ts" },
       // Ink loads its optional developer tools only if DEV is "true".
       external: ["react-devtools-core"],
-      plugins: [neverInCi, pageAssets(), licenses("licenses.txt")],
+      plugins: [neverInCi, pageAssets(), licenses("licenses.txt"), bundleSizes("sizes.json")],
       // Only the pool of undici is used, not its fetch, proxies, mocks and caches.
       resolve: { alias: { undici$: join(root, "scripts/undici-pool.mjs") } },
       transform: { target: "node20.19", define: { "process.env.NODE_ENV": '"production"' } },
@@ -63,7 +64,7 @@ async function action() {
       resolve: { symlinks: false, alias: { undici$: join(root, "scripts/undici-action.mjs") } },
       // The toolkit's modules have no side effects, but do not declare that.
       treeshake: { moduleSideEffects: [{ test: /node_modules\/@actions\//, sideEffects: false }] },
-      plugins: [licenses("action.licenses.txt")],
+      plugins: [licenses("action.licenses.txt"), bundleSizes("sizes-action.json")],
       transform: { target: "node20.19" },
     },
     { entryFileNames: "[name].mjs", codeSplitting: false, minify: false },

@@ -1,17 +1,18 @@
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { apiReference } from "./api-reference.mjs";
 import { commandNames, commandReference } from "./command-reference.mjs";
+import { dependencyPage } from "./dependencies.mjs";
 import { eventReference } from "./event-reference.mjs";
 import { reference } from "./reference.mjs";
 
 /**
  * Writes docs/file.md from the built program's schema and diagnostics, docs/events.md from its registry of events,
- * docs/commands.md from its help, and docs/api.md from its declarations. With --check it only reports which of them are
- * out of date.
+ * docs/commands.md from its help, docs/api.md from its declarations, and docs/dependencies.md from its bundles. With
+ * --check it only reports which of them are out of date.
  */
 const root = resolve(import.meta.dirname, "..");
 const program = join(root, "dist", "bin.js");
@@ -27,15 +28,19 @@ const pages = {
     lintTable(),
   ),
   "events.md": eventReference(read("events.head.md"), EVENTS),
-  "api.md": apiReference(
-    read("api.head.md"),
-    examples(),
-    JSON.parse(readFileSync(join(root, "dist/api.json"), "utf8")),
-  ),
+  "api.md": apiReference(read("api.head.md"), examples(), json("dist/api.json")),
   "commands.md": commandReference(
     read("commands.head.md"),
     await Promise.all(commandNames(await help()).map(async (name) => ({ name, help: await help(name) }))),
   ),
+  "dependencies.md": dependencyPage(read("dependencies.head.md"), {
+    manifest: json("package.json"),
+    lock: json("package-lock.json"),
+    data: json("scripts/dependencies.json"),
+    page: existsSync(join(root, "docs/dependencies.md")) ? read("dependencies.md") : "",
+    program: { licenses: text("dist/licenses.txt"), sizes: json("dist/sizes.json") },
+    action: { licenses: text("dist/action.licenses.txt"), sizes: json("dist/sizes-action.json") },
+  }),
 };
 
 for (const [name, text] of Object.entries(pages)) {
@@ -49,6 +54,14 @@ for (const [name, text] of Object.entries(pages)) {
 
 function read(name) {
   return readFileSync(join(root, "docs", name), "utf8");
+}
+
+function text(path) {
+  return readFileSync(join(root, path), "utf8");
+}
+
+function json(path) {
+  return JSON.parse(text(path));
 }
 
 function examples() {

@@ -1,7 +1,10 @@
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { accessProjects, PEOPLE, writeProject } from "../../support/access-project.ts";
+import { runs } from "../../support/property-runs.ts";
 import { type Ended, type RunningSandbox, rolecall, startSandbox } from "../../support/rolecall.ts";
 
 let folder = "";
@@ -128,6 +131,69 @@ describe("offboard", () => {
       "ada@example.com  in access/station-road.yaml; live at MC4F7K2P, MC9Q3T8X\n  ! Other files still list it, at MC4F7K2P.\n\n",
     );
   });
+});
+
+describe("afterwards", () => {
+  const at = fc.record({
+    marks: fc.array(
+      fc.constantFrom("", "", "suspended: true", "suspended: { until: 2099-01-31 }", "from: 2025-01-31"),
+      { minLength: 7, maxLength: 7 },
+    ),
+    rules: fc.boolean(),
+    person: fc.constantFrom(...PEOPLE),
+    capitals: fc.boolean(),
+  });
+
+  test("who is finds nobody, and the files are as valid as before", async () => {
+    let asked = 0;
+    await fc.assert(
+      fc.asyncProperty(accessProjects, at, async (project, { marks, rules, person, capitals }) => {
+        await Promise.all(["access", "shared"].map((one) => rm(join(folder, one), { recursive: true })));
+        for (const [file, written] of Object.entries(writeProject(project).files)) {
+          await mkdir(dirname(join(folder, file)), { recursive: true });
+          await writeFile(join(folder, file), marked(written, marks) + (rules ? rulesAbout(person) : ""));
+        }
+        const here = { cwd: folder };
+        // Two files may not say different things of one person.
+        if ((await rolecall(["validate"], here)).code === 1) return;
+        const who = ["who", "is", person, "--verbose", "--format", "json"];
+        asked += JSON.parse((await rolecall(who, here)).stdout).answers.length;
+        const email = capitals ? person.toUpperCase() : person;
+        const { code } = await rolecall(["offboard", email, "--declared", "--yes"], here);
+        expect(code).toBe(0);
+        const { answers, failures } = JSON.parse((await rolecall(who, here)).stdout);
+        expect({ answers, failures }).toEqual({ answers: [], failures: [] });
+        expect((await rolecall(["validate"], here)).code).not.toBe(1);
+        // What no merchant includes is not of the project.
+        const isShared = project.merchants.some(({ includes }) => includes);
+        const texts = await Promise.all(
+          ["access/mca.yaml", ...(isShared ? ["shared/all.yaml"] : [])].map(text),
+        );
+        expect(texts.join("").toLowerCase()).not.toContain(person.toLowerCase());
+      }),
+      { numRuns: runs(15) },
+    );
+    expect(asked).toBeGreaterThan(20);
+  }, 60_000);
+
+  /** Adds a line to each member. */
+  function marked(written: string, marks: readonly string[]): string {
+    return written.replaceAll(/^ {2}- email: (.*)\n/gm, (line, email: string) => {
+      const mark = marks[email.length % marks.length] ?? "";
+      return mark === "" ? line : `${line}    ${mark}\n`;
+    });
+  }
+
+  function rulesAbout(person: string): string {
+    return [
+      "guards:",
+      `  protect: { members: [${person}] }`,
+      "checks:",
+      `  - { member: ${person}, cannot: [settings_edit] }`,
+      `  - { can: settings_edit, only: [dan@example.com, ${person}] }`,
+      "",
+    ].join("\n");
+  }
 });
 
 const SHOP = `version: 1

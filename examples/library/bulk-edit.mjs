@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { editYaml, loadMerchants } from "rolecall";
 
-const [held, added, ...paths] = process.argv.slice(2);
+const [held = "", added = "", ...paths] = process.argv.slice(2);
 for (const { members = [] } of (await loadMerchants(paths)).merchants) {
   for (const { roles = [], origin } of members) {
     const names = roles.map(({ role }) => role);

@@ -12,4 +12,4 @@ const text = answers
   .map(({ member, role, merchant }) => `${member.name}: ${role?.name} of ${merchant}`)
   .join("\n");
 const headers = { "content-type": "application/json" };
-await fetch(process.env.CHAT_WEBHOOK_URL, { method: "POST", headers, body: JSON.stringify({ text }) });
+await fetch(process.env.CHAT_WEBHOOK_URL ?? "", { method: "POST", headers, body: JSON.stringify({ text }) });

@@ -26,21 +26,31 @@ export interface FilesRead {
 /**
  * Reads merchants' files and all that they include, from files and folders; an invalid file is a diagnostic.
  *
- * @param paths - Files and folders; empty: the folder `access/`. A shared file stands for the merchants that include it.
+ * @param paths - A file or folder, or a list of these; empty: the folder `access/`. A shared file stands for the merchants that include it.
  * @throws RolecallError with the code `no-files` or `file-unreadable` if a path cannot be read, and `usage` if no file
  * declares one of the merchants.
+ * @throws TypeError if the paths or the merchants are something else.
  */
 export async function loadMerchantFiles(
-  paths: readonly string[] = [],
+  paths: string | readonly string[] = [],
   options: LoadMerchantsOptions = {},
 ): Promise<FilesRead> {
   const { merchants = [], changedSince, now, ...where } = options;
+  const named = typeof paths === "string" ? [paths] : paths;
+  checkTexts(named, "paths", "a path or a list of paths");
+  checkTexts(merchants, "merchants", "a list of codes");
   const io = libraryIo(where);
-  const loaded = await loadStates(paths, {
+  const loaded = await loadStates(named, {
     cwd: io.cwd,
     merchants,
     now: now ?? io.now(),
     ...(changedSince !== undefined && { changedSince }),
   });
   return { merchants: loaded.states, diagnostics: loaded.diagnostics };
+}
+
+/** Throws TypeError for an argument that is not a list of texts, whatever its type says. */
+function checkTexts(value: unknown, name: string, expected: string): void {
+  if (Array.isArray(value) && value.every((one) => typeof one === "string")) return;
+  throw new TypeError(`${name} must be ${expected}`);
 }

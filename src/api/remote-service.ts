@@ -47,6 +47,8 @@ export interface RemoteService {
 
 const CONCURRENCY = 8;
 const RETRY_FOR_MS = 300_000;
+/** The option, as messages call it. */
+const BASE_URL = "baseUrl";
 
 /**
  * Prepares a connection to the service; nothing is sent yet.
@@ -62,7 +64,11 @@ export function openService(options: OpenServiceOptions = {}): RemoteService {
   if (!(retryFor >= 0)) throw new RangeError(`retryFor must be a number of ms from 0, not ${retryFor}`);
   const io = libraryIo(options);
   const services = openServices({ concurrency, retryFor, emit, ...(signal && { signal }) }, io);
-  const openSession = sessionOpener(services, baseUrl === undefined ? {} : { baseUrl }, io);
+  const openSession = sessionOpener(
+    services,
+    { baseUrlName: BASE_URL, ...(baseUrl !== undefined && { baseUrl }) },
+    io,
+  );
   const service: RemoteService = {
     close: services.close,
     io,
@@ -75,7 +81,7 @@ export function openService(options: OpenServiceOptions = {}): RemoteService {
       return session;
     },
     async read(merchant) {
-      const { reader } = services.of(resolveConnection(merchant, baseUrl, io.env));
+      const { reader } = services.of(resolveConnection(merchant, baseUrl, io.env, BASE_URL));
       return reader.read(merchant.merchant, namedRoleIds(merchant), merchant.members?.length);
     },
   };

@@ -54,7 +54,7 @@ export function checkBaseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !["http:", "https:"].includes(url.protocol)) {
     throw new RolecallError("usage", "The base URL is not a web address.", {
-      hint: "It looks like https://api.example.com; --base-url, api.base_url and ROLECALL_BASE_URL set it.",
+      hint: "It looks like https://api.example.com.",
     });
   }
   if (url.username || url.password || url.search || url.hash) {

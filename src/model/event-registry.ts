@@ -134,7 +134,9 @@ export const EVENTS: EventRegistry = {
       doc: "A merchant has no plan, or a file is invalid, or an error ended the apply.",
       fields: {
         merchant: "Code of the merchant; `null` if no single one is concerned.",
-        file: "The file, with line and column; `null` if no file is concerned.",
+        file: "The file; `null` if no file is concerned.",
+        line: "The line in it, counted from 1; `null` if no place is concerned.",
+        column: "The column in it, counted from 1; `null` if no place is concerned.",
         code: "Stable code of the failure or diagnostic.",
         message: "What is wrong.",
         hint: "What to do about it; `null` if unknown.",

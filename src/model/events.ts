@@ -123,8 +123,11 @@ export type ApplyEvent =
 export interface FailureJson {
   /** `null` if a file has the problem. */
   readonly merchant: string | null;
-  /** The file and the position in it, such as `access/shop.yaml:3:1`; `null` if no file is concerned. */
+  /** `null` if no file is concerned. */
   readonly file: string | null;
+  /** Counted from 1; `null` if no place in a file is concerned. */
+  readonly line: number | null;
+  readonly column: number | null;
   readonly code: string;
   readonly message: string;
   readonly hint: string | null;

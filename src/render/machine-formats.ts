@@ -172,13 +172,13 @@ function uriOf(path: string): string {
 
 /** Returns a merchant's failure for other programs. */
 export function failureJson(merchant: string | null, { code, message, hint }: Failure): FailureJson {
-  return { merchant, file: null, code, message, hint: hint ?? null };
+  return { merchant, file: null, line: null, column: null, code, message, hint: hint ?? null };
 }
 
 /** Returns an error in a file for other programs. */
 export function diagnosticFailure({ code, message, hint, file, span }: Diagnostic): FailureJson {
-  const place = span === undefined ? file : `${file}:${span.line}:${span.column}`;
-  return { merchant: null, file: place, code, message, hint: hint ?? null };
+  const { line = null, column = null } = span ?? {};
+  return { merchant: null, file, line, column, code, message, hint: hint ?? null };
 }
 
 /** Matches controls beyond ASCII, and marks that change the direction of text. */

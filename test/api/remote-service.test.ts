@@ -1,7 +1,8 @@
 import { inspect } from "node:util";
 import { expect, test } from "vitest";
 import { applyToService } from "../../src/api/apply-to-service.ts";
-import { openService } from "../../src/api/remote-service.ts";
+import { loadMerchantFiles } from "../../src/api/merchant-files.ts";
+import { openService, planMerchant, readLive } from "../../src/api/remote-service.ts";
 import { parseMerchantFile } from "../../src/index.ts";
 import type { Plan } from "../../src/model/plan.ts";
 
@@ -31,4 +32,43 @@ test.each([
   [{ retryFor: -1 }, "retryFor must be a number of ms from 0, not -1"],
 ])("options with which nothing could be sent are refused: %o", (options, message) => {
   expect(() => openService({ env, ...options })).toThrow(new RangeError(message));
+});
+
+test("messages call the base URL's option as the library does", async () => {
+  const { state } = parseMerchantFile("a.yaml", "version: 1\nmerchant: MCA\nmembers: []\n");
+  if (state === null) throw new Error("the file is invalid");
+  const key = { ROLECALL_API_KEY: "sk_test_secret" };
+  const failing = async (baseUrl?: string): Promise<string> => {
+    const service = openService({ env: key, ...(baseUrl !== undefined && { baseUrl }) });
+    const errors = await Promise.all(
+      [readLive, planMerchant].map((read) =>
+        read(service, state).then(
+          () => null,
+          ({ message, hint }) => `${message} ${hint}`,
+        ),
+      ),
+    );
+    await service.close();
+    expect(errors[1]).toBe(errors[0]);
+    return errors[0] ?? "";
+  };
+  expect(await failing()).toBe(
+    "No base URL is configured for MCA. Set ROLECALL_BASE_URL, pass baseUrl, or write api.base_url into the file.",
+  );
+  expect(await failing("shop")).toBe(
+    "The base URL is not a web address. It comes from baseUrl. It looks like https://api.example.com.",
+  );
+});
+
+test("one path needs no list, and what is no path is refused", async () => {
+  const { merchants } = await loadMerchantFiles("examples/retail/access/station-road.yaml");
+  expect(merchants.map(({ merchant }) => merchant)).toEqual(["MC9Q3T8X"]);
+  for (const paths of [{}, [3], null]) {
+    await expect(loadMerchantFiles(paths as unknown as string)).rejects.toThrow(
+      new TypeError("paths must be a path or a list of paths"),
+    );
+  }
+  await expect(loadMerchantFiles([], { merchants: "MC9Q3T8X" as unknown as [] })).rejects.toThrow(
+    new TypeError("merchants must be a list of codes"),
+  );
 });

@@ -160,7 +160,7 @@ describe("the main workflow", () => {
     expect(await eventsOf("shop.yaml", "--yes")).toMatchObject([{ type: "failed", ...failure }, end]);
     await writeFile(join(cwd, "bad.yaml"), "version: 1\nmerchant: MC2\nrolls: []\n");
     expect(await eventsOf("bad.yaml", "--yes")).toMatchObject([
-      { type: "failed", merchant: null, file: "bad.yaml:3:1", code: "unknown-key" },
+      { type: "failed", merchant: null, file: "bad.yaml", line: 3, column: 1, code: "unknown-key" },
       end,
     ]);
     expect(await eventsOf("none.yaml", "--yes")).toMatchObject([

@@ -290,3 +290,13 @@ test("it can be asked about the root of the repository, and after the folder of 
   await rm(join(cwd, "access"), { recursive: true });
   expect(JSON.parse((await ask()).stdout).answers).toMatchObject([found]);
 });
+
+test("before the first commit there is no history", async () => {
+  await put({ "access/a.yaml": file("A") });
+  const { code, stderr } = await rolecall(["who", "can", "a_b", "--at", "2026-03-01"], { cwd });
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr:
+      "error: --at: the current branch has no commits yet.\n  → Commit the files first, or ask without --at.\n",
+  });
+});

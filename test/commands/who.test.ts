@@ -336,3 +336,23 @@ test("a merchant that could not be read is named, and missing in the answer", as
   expect({ code, stdout }).toEqual({ code: 1, stdout: "No merchant was asked.\n" });
   expect(stderr).toContain("MCA could not be read.\n");
 });
+
+test.each([
+  ["who", "has", ""],
+  ["who", "is", " "],
+  ["why", "", "can", "catalog_view"],
+  ["why", "ada@example.com", "can", ""],
+])("an empty name is refused: %s %s %s", async (...args) => {
+  await put({ "access/a.yaml": SHOP });
+  expect(await rolecall(args, { cwd, now })).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "error: A name to ask about is empty.\n  → '*' asks about all.\n",
+  });
+});
+
+test("a failure in JSON has the file and the place in it apart", async () => {
+  await put({ "access/a.yaml": SHOP, "access/b.yaml": "version: 1\nmerchant: MCB\nroles: 1\n" });
+  const { failures } = JSON.parse((await who("is", "*", "--format", "json")).stdout);
+  expect(failures).toMatchObject([{ merchant: null, file: "access/b.yaml", line: 3, column: 8 }]);
+});

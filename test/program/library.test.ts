@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -80,6 +80,52 @@ describe("of the library's examples", () => {
     expect(await rolecall(["validate"], { cwd: folder })).toMatchObject({ code: 0 });
   });
 });
+
+/** What a project without the types of Node has to say of what the examples use. */
+const NO_TYPES = `declare const process: { argv: string[]; env: Record<string, string>; exitCode: number; stdout: { write(text: string): void } };
+declare module "node:fs" { export function readFileSync(file: string, encoding: "utf8"): string; export function writeFileSync(file: string, text: string): void; }
+`;
+
+test.each(["with", "without"])(
+  "the examples compile strictly in an ES module, %s the types of Node",
+  async (which) => {
+    const types = which === "with" ? ["node"] : [];
+    const options = {
+      ...{ strict: true, noEmit: true, allowJs: true, checkJs: true, skipLibCheck: false, types },
+      ...{
+        module: "nodenext",
+        target: "es2023",
+        exactOptionalPropertyTypes: true,
+        noUncheckedIndexedAccess: true,
+      },
+    };
+    const project = await mkdtemp(join(tmpdir(), "rolecall-types-"));
+    try {
+      const own = join(project, "node_modules/rolecall");
+      await cp(join(ROOT, "examples/library"), project, { recursive: true });
+      await mkdir(own, { recursive: true });
+      await cp(join(ROOT, "package.json"), join(own, "package.json"));
+      await cp(join(ROOT, "dist/index.d.ts"), join(own, "dist/index.d.ts"));
+      for (const name of types.length > 0 ? ["@types/node", "undici-types"] : []) {
+        await cp(join(ROOT, "node_modules", name), join(project, "node_modules", name), { recursive: true });
+      }
+      const files = {
+        "package.json": '{ "type": "module" }',
+        "tsconfig.json": JSON.stringify({ compilerOptions: options, include: ["*.mjs", "*.ts"] }),
+        ...(types.length === 0 && { "node.d.ts": NO_TYPES }),
+      };
+      for (const [name, content] of Object.entries(files)) await writeFile(join(project, name), content);
+      const compiled = await new Promise<string>((done) => {
+        const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+        execFile(process.execPath, [tsc, "-p", project], (_, stdout, stderr) => done(stdout + stderr));
+      });
+      expect(compiled).toBe("");
+    } finally {
+      await rm(project, { recursive: true });
+    }
+  },
+  60_000,
+);
 
 function changedLines(before: string, after: string): readonly string[] {
   const known = new Set(before.split("\n"));

@@ -104,7 +104,16 @@ const SHORT = 12;
 
 async function lastCommitAt(moment: number, { git, shallow }: Repository): Promise<PastCommit> {
   const until = `--min-age=${Math.floor(moment / 1000)}`;
-  const found = await git("rev-list", "-1", "--first-parent", until, "--format=%ct", "HEAD", "--");
+  const found = await git("rev-list", "-1", "--first-parent", until, "--format=%ct", "HEAD", "--").catch(
+    async (cause: unknown) => {
+      // Before the first commit there is no HEAD.
+      if ((await git("rev-parse", "--verify", "--quiet", "HEAD").catch(() => "")) !== "") throw cause;
+      throw new RolecallError("usage", "--at: the current branch has no commits yet.", {
+        hint: "Commit the files first, or ask without --at.",
+        cause,
+      });
+    },
+  );
   const [, id, seconds] = /^commit (\w+)\n(\d+)/.exec(found) ?? [];
   if (id !== undefined) return { id, time: Number(seconds) * 1000 };
   throw new RolecallError("usage", "--at: the history of the current branch begins after that time.", {

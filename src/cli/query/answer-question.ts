@@ -1,4 +1,5 @@
 import { suggest } from "../../lib/suggest.ts";
+import { RolecallError } from "../../model/errors.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { AccessAnswer, AccessAnswers, AccessSnapshot, AccessWay } from "../../model/questions.ts";
 import { explainAccess, whoCan, whoHas, whoIs } from "../../plan/query/ask-access.ts";
@@ -34,6 +35,7 @@ export async function answerQuestion(
   options: QuestionOptions,
   io: Io,
 ): Promise<ExitCode> {
+  requireName(name);
   const { source, at = null, snapshots, sources, failures } = await readSnapshots(paths, options, io);
   const found = ASK[kind](snapshots, name, globMatcher());
   const since = kind === "is" ? await sinceOf(found.answers, snapshots, at?.commit, io.cwd) : [];
@@ -46,6 +48,12 @@ export async function answerQuestion(
   // A sheet has no room for what is missing in it.
   if (options.format === "csv") io.stderr.write(renderNotes(view, styleFor(io.stderr, io, options.color)));
   return print(formats, failures, options, io);
+}
+
+/** Throws RolecallError for an empty name, as from a variable that is not set. */
+function requireName(name: string): void {
+  if (name.trim() !== "") return;
+  throw new RolecallError("usage", "A name to ask about is empty.", { hint: "'*' asks about all." });
 }
 
 const ASK = { can: whoCan, has: whoHas, is: whoIs } as const;
@@ -116,6 +124,8 @@ export async function explainQuestion(
   options: QuestionOptions,
   io: Io,
 ): Promise<ExitCode> {
+  requireName(asked.member);
+  requireName(asked.permission);
   const { source, at = null, snapshots, sources, failures } = await readSnapshots(paths, options, io);
   const { explanations, members, permissions } = explainAccess(snapshots, asked, globMatcher());
   const places = placeFinder(sources);

@@ -22,13 +22,18 @@ export interface Connection {
 
 /**
  * Resolves the base URL and key of a merchant from the option, the file and the environment. Messages never contain the
- * key.
+ * key; they call the option by its name.
  */
-export function resolveConnection(state: Addressed, option: string | undefined, env: Io["env"]): Connection {
-  const [baseUrl, baseUrlSource] = baseUrlOf(state, option, env);
+export function resolveConnection(
+  state: Addressed,
+  option: string | undefined,
+  env: Io["env"],
+  optionName = "--base-url",
+): Connection {
+  const [baseUrl, baseUrlSource] = baseUrlOf(state, [option, optionName], env);
   if (!baseUrl) {
     throw new RolecallError("base-url-missing", `No base URL is configured for ${state.merchant}.`, {
-      hint: "Set ROLECALL_BASE_URL, pass --base-url, or write api.base_url into the file.",
+      hint: `Set ROLECALL_BASE_URL, pass ${optionName}, or write api.base_url into the file.`,
     });
   }
   const { key, keySource } = keyIn(keyVariables(state), env, ` for ${state.merchant}`);
@@ -43,10 +48,10 @@ export function resolveConnection(state: Addressed, option: string | undefined, 
 
 function baseUrlOf(
   { baseUrl, origin }: Addressed,
-  option: string | undefined,
+  option: readonly [url: string | undefined, name: string],
   env: Io["env"],
 ): readonly [url: string | undefined, source: string] {
-  if (option !== undefined) return [option, "--base-url"];
+  if (option[0] !== undefined) return option;
   if (baseUrl !== undefined) return [baseUrl, `api.base_url in ${origin.file}`];
   return [env["ROLECALL_BASE_URL"], "ROLECALL_BASE_URL"];
 }

@@ -20,6 +20,8 @@ import { openServices, type Prefetch, type ReachOptions, type Services } from ".
 /** Options for planning. */
 export interface PlanningOptions {
   readonly baseUrl?: string;
+  /** The name of the option in messages; absent: `--base-url`. */
+  readonly baseUrlName?: string;
   /** Time against which end dates are compared, in ms since the epoch; absent: now. */
   readonly asOf?: number;
   /** Addresses whose expired invitations are renewed regardless of the files. */
@@ -88,7 +90,7 @@ export function sessionOpener(services: Services, options: PlanningOptions, io: 
   const partsOf = (input: PlanInput): PlanResult["planWithout"] =>
     makePlan === buildPlan ? planParts(input) : (leaveOut) => makePlan({ ...input, leaveOut });
   const open = (state: DesiredState): Session => {
-    const connection = resolveConnection(state, options.baseUrl, io.env);
+    const connection = resolveConnection(state, options.baseUrl, io.env, options.baseUrlName);
     const { reader, writer, lookup } = services.of(connection);
     // A later plan may follow an apply, whose journals are new.
     let runsOf: RunsOf = firstRuns;

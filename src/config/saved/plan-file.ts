@@ -252,7 +252,9 @@ export const planFileSchema = described(
         z.array(
           z.strictObject({
             merchant: z.nullable(text),
-            file: described(z.nullable(text), { description: "Of a problem in a file: where." }),
+            file: described(z.nullable(text), { description: "Of a problem in a file." }),
+            line: z.optional(z.nullable(count)),
+            column: z.optional(z.nullable(count)),
             code: text,
             message: text,
             hint: z.nullable(text),

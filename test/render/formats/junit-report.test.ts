@@ -43,6 +43,8 @@ const named = (elements: readonly Element[], name: string) => elements.filter((o
 const failure: FailureJson = {
   merchant: "MC0CLOSED",
   file: null,
+  line: null,
+  column: null,
   code: "unauthorized",
   message: "The key was refused.",
   hint: "Check it with rolecall doctor.",

@@ -11,7 +11,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   apply: "lib model",
   render: "!render/tui lib model diff",
   "render/html": "render !render/tui !render/html/client lib model",
-  "render/html/client": "render/html/page-data.ts",
+  "render/html/client": "lib render/html/page-data.ts",
   "render/tui": "render !render/html lib model ink react string-width",
   sandbox: "hono @hono/node-server yaml zod node:http node:crypto",
   cli: "lib model config plan live apply render sandbox node: commander @bomb.sh/tab picomatch ../package.json",

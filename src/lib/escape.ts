@@ -50,3 +50,17 @@ function readable(character: string): string {
 function codeOf(character: string): number {
   return character.codePointAt(0) ?? 0;
 }
+
+/** Matches a cell that a spreadsheet would take for a formula. */
+const FORMULA = /^[\s'"]*[=+\-@\uff1d\uff0b\uff0d\uff20|%]/u;
+
+/** Returns rows as CSV (RFC 4180), of which no cell is a formula, and none has control characters. */
+export function toCsv(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [head, ...rows].map((row) => `${row.map(csvCell).join(",")}\n`).join("");
+}
+
+function csvCell(text: string): string {
+  const line = oneLine(text);
+  const safe = FORMULA.test(line) ? `'${line}` : line;
+  return /[",;\s]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

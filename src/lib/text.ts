@@ -115,6 +115,22 @@ export function naturally(a: string, b: string): number {
   return one.length - other.length || byCodeUnit(a, b);
 }
 
+/**
+ * Returns a text whose order by code unit is natural, whatever the case: numbers inside by their value, so that MC2
+ * comes before MC10.
+ */
+export function naturalKey(text: string): string {
+  return text.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(20, "0"));
+}
+
+/** Returns items in the natural order of their texts, which are taken once each. */
+export function sortNaturally<T>(items: readonly T[], textOf: (item: T) => string): readonly T[] {
+  return items
+    .map((item) => ({ item, key: naturalKey(textOf(item)) }))
+    .sort(by(({ key }) => key))
+    .map(({ item }) => item);
+}
+
 /** Returns a comparison function by a text of each item. */
 export function by<T>(textOf: (item: T) => string): (a: T, b: T) => number {
   return (a, b) => byCodeUnit(textOf(a), textOf(b));

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import axe from "axe-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { renderPage } from "../../src/render/html/html-page.ts";
@@ -171,6 +172,72 @@ function pageTests(path: string): void {
     }
   });
 
+  test("sorts every table by each of its columns, numbers by their value, and says so", async () => {
+    await open.open(pageOf(rich.want, rich.is));
+    const { page } = open;
+    const people = (): Promise<readonly string[]> =>
+      page.locator("#panel-members tbody th .open").allTextContents();
+    const before = await people();
+    await page.getByRole("button", { name: "Member", exact: true }).click();
+    expect(await people()).toEqual([...before].reverse());
+    expect(await page.getByRole("columnheader", { name: "Member" }).getAttribute("aria-sort")).toBe(
+      "descending",
+    );
+    await page.getByRole("button", { name: "Cashier" }).click();
+    expect(await page.locator("[aria-sort]").count()).toBe(1);
+    const rows = page.locator("#panel-members tbody tr[data-index]");
+    expect(await rows.first().getByRole("img", { name: "holds Cashier" }).count()).toBe(1);
+    expect(await rows.last().getByRole("img", { name: "holds Cashier" }).count()).toBe(0);
+  });
+
+  test("a link opens the same tab, search, filters and order again", async () => {
+    await open.open(pageOf(large.want, large.is));
+    const { page } = open;
+    await page.getByRole("combobox", { name: "Role" }).selectOption({ label: "Role 3" });
+    await page.getByLabel("Search members").fill("person-000 @example");
+    await page.getByRole("button", { name: "Member", exact: true }).click();
+    const link = page.url();
+    expect(link).toMatch(/#tab=members&role=Role\+3&search=person-000\+%40example&members-sort=-name$/);
+    await page.getByRole("tab", { name: "End dates" }).click();
+    expect(page.url()).toMatch(/#tab=ends$/);
+    await page.goto("about:blank");
+    await page.goto(link);
+    expect(await page.getByLabel("Search members").inputValue()).toBe("person-000 @example");
+    expect(await page.getByRole("tabpanel", { name: "Members" }).getByRole("status").innerText()).toBe(
+      "5 members",
+    );
+    expect(await page.locator("#panel-members tbody th .open").allTextContents()).toEqual(
+      [83, 63, 43, 23, 3].map((index) => `person-000${String(index).padStart(2, "0")}@example.com`),
+    );
+  });
+
+  test("saves what a table shows as CSV, of which no cell is a formula", async () => {
+    const people = [10, 9].map((index) => liveMember(`mem_${index}`, `=till-${index}@example.com`));
+    await open.open(pageOf(desired(), live([], people)));
+    const { page } = open;
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Members, as CSV" }).click();
+    const file = await download;
+    expect(file.suggestedFilename()).toBe("MC1-members.csv");
+    expect(await readFile(await file.path(), "utf8")).toBe(
+      "\ufeffMember,Status,Roles\n'=till-9@example.com,accepted,\n'=till-10@example.com,accepted,\n",
+    );
+  });
+
+  test("cuts a long name in its middle, and has it whole for readers and on paper", async () => {
+    const address = `${"a-long-name-".repeat(9)}42@example.com`;
+    await open.open(pageOf(desired(), live([], [liveMember("mem_1", address)])));
+    const { page } = open;
+    const opener = page.getByRole("button", { name: address, exact: true });
+    expect(await opener.locator("bdi").getAttribute("title")).toBe(address);
+    expect(await opener.innerText()).toBe(address);
+    const shown = `[...document.querySelectorAll(".cut")].map((one) => ["::before", "::after"].map((part) => getComputedStyle(one, part).content.split(" / ")[0]))`;
+    expect(await page.evaluate(shown)).toEqual([[`"${address.slice(0, -10)}"`, '"xample.com"']]);
+    await page.emulateMedia({ media: "print" });
+    expect((await page.locator("#paper .cut .whole").boundingBox())?.width).toBeGreaterThan(300);
+    await page.emulateMedia({ media: "screen" });
+  });
+
   test("is used with the keyboard alone", async () => {
     await open.open(pageOf(large.want, large.is));
     const { page } = open;
@@ -244,12 +311,13 @@ function pageTests(path: string): void {
     const page = open.page;
     await open.open(planPage);
     await page.emulateMedia({ media: "print" });
-    await expect.poll(() => page.locator("#panel-members tbody tr[data-index]").count()).toBe(11);
+    await expect.poll(() => page.locator("#paper table[aria-label=Members] tbody tr").count()).toBe(11);
     for (const title of ["Plan", "Members", "Roles", "Rules", "End dates", "Invitations"]) {
-      expect(await page.locator("h2", { hasText: title }).first().isVisible()).toBe(true);
+      expect(await page.locator("#paper h3", { hasText: title }).first().isVisible()).toBe(true);
     }
     expect(await page.getByRole("tablist").isVisible()).toBe(false);
     await page.emulateMedia({ media: "screen" });
+    await expect.poll(() => page.locator("#paper").count()).toBe(0);
   });
 
   test("fits a narrow screen without scrolling sideways", async () => {

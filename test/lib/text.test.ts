@@ -2,7 +2,7 @@ import fc from "fast-check";
 import picomatch from "picomatch";
 import stringWidth from "string-width";
 import { expect, test } from "vitest";
-import { cellWidth, counted, grouped, matchesSimpleGlob } from "../../src/lib/text.ts";
+import { cellWidth, counted, grouped, matchesSimpleGlob, sortNaturally } from "../../src/lib/text.ts";
 
 test("a count agrees with its noun", () => {
   expect([
@@ -11,6 +11,13 @@ test("a count agrees with its noun", () => {
     counted(12345, "change"),
     counted(2, "match", "matches"),
   ]).toEqual(["1 change", "0 changes", "12,345 changes", "2 matches"]);
+});
+
+test("names are in natural order: numbers by their value, whatever the case", () => {
+  const names = ["MC10", "mc2", "MC2b", "MC1", "a10b2", "a10b10", "a9", "Zoe", "adam", ""];
+  expect(sortNaturally(names, (name) => name)).toEqual([
+    ...["", "a9", "a10b2", "a10b10", "adam", "MC1", "mc2", "MC2b", "MC10", "Zoe"],
+  ]);
 });
 
 test("a number stands in groups of three digits, as in English", () => {

@@ -1,4 +1,4 @@
-import { counted, grouped } from "../../lib/text.ts";
+import { counted, grouped, sortNaturally } from "../../lib/text.ts";
 import type { UnplannedView } from "../markdown/review-sections.ts";
 import { groupUnread } from "../text/failure-text.ts";
 import { namesText } from "../view/equal-text.ts";
@@ -23,7 +23,8 @@ export interface PageInput {
 
 /** Returns one self-contained page, which loads nothing and runs only its own script and style. */
 export function renderPage(input: PageInput, assets: PageAssets = ASSETS): string {
-  const { merchants, now } = input;
+  const { now } = input;
+  const merchants = sortNaturally(input.merchants, ({ report }) => report.merchant);
   const data: PageData = { now, about: input.about, merchants: merchants.map(pageMerchant) };
   const title = titleOf(input);
   const fleet = fleetView(

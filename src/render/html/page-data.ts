@@ -1,4 +1,5 @@
 import { oneLine } from "../../lib/escape.ts";
+import { sortNaturally } from "../../lib/text.ts";
 import type { ListedRule } from "../../model/coverage.ts";
 import type {
   AccessReport,
@@ -145,12 +146,13 @@ export function pageMerchant({ report, view, rules }: PageMerchantInput): PageMe
     ...(before?.permissions ?? []),
     ...(after?.permissions ?? []),
   ]);
-  const permissions = [...new Set(granted)].sort();
+  const permissions = sortNaturally([...new Set(granted)], (one) => one);
+  const roles = sortNaturally(report.roles, ({ name }) => name);
   const permissionIndex = new Map(permissions.map((name, index) => [name, index]));
   const all = new Set(report.roles.filter(({ id }) => isAdministrator(id)).map(({ key }) => key));
   const holdsAll = (side: ReportedHolding | null): boolean =>
     side?.roles.some((key) => all.has(key)) ?? false;
-  const roleIndex = new Map(report.roles.map(({ key }, index) => [key, index]));
+  const roleIndex = new Map(roles.map(({ key }, index) => [key, index]));
   const grants = (side: ReportedRole["after"]): PageGrants =>
     side === null
       ? null
@@ -160,36 +162,38 @@ export function pageMerchant({ report, view, rules }: PageMerchantInput): PageMe
   return {
     code: oneLine(report.merchant),
     permissions: permissions.map((name) => ({ name: oneLine(name), sensitive: isSensitive(name) })),
-    roles: report.roles.map(({ name, id, description, before, after }) => ({
+    roles: roles.map(({ name, id, description, before, after }) => ({
       name: oneLine(name),
       id: oneLine(id ?? ""),
       about: oneLine(description ?? ""),
       ...(before !== after && { before: grants(before) }),
       after: grants(after),
     })),
-    members: report.members.map(({ before, after, nickname, invitedUntil, ends, ...member }) => ({
-      name: oneLine(member.name),
-      ...(nickname !== null && { nickname: oneLine(nickname) }),
-      notes: [
-        ...typeNotes(member.type),
-        // Noted only for holders of everything: for all members it would be noise.
-        ...(member.mfa === false && !isService(member.type) && holdsAll(after ?? before)
-          ? ["no MFA on login"]
-          : []),
-      ],
-      ...(member.mfa !== null && { mfa: member.mfa }),
-      ...(isService(member.type) && { service: true }),
-      ...(before !== after && { before: holding(before) }),
-      after: holding(after),
-      ...(invitedUntil !== null && { invitedUntil: Date.parse(invitedUntil) || 0 }),
-      ...(ends.length > 0 && {
-        ends: ends.map(({ role, text, ends: moment }) => ({
-          role: role === null ? null : oneLine(role),
-          text: oneLine(text),
-          ends: moment,
-        })),
+    members: sortNaturally(report.members, ({ name }) => name).map(
+      ({ before, after, nickname, invitedUntil, ends, ...member }) => ({
+        name: oneLine(member.name),
+        ...(nickname !== null && { nickname: oneLine(nickname) }),
+        notes: [
+          ...typeNotes(member.type),
+          // Noted only for holders of everything: for all members it would be noise.
+          ...(member.mfa === false && !isService(member.type) && holdsAll(after ?? before)
+            ? ["no MFA on login"]
+            : []),
+        ],
+        ...(member.mfa !== null && { mfa: member.mfa }),
+        ...(isService(member.type) && { service: true }),
+        ...(before !== after && { before: holding(before) }),
+        after: holding(after),
+        ...(invitedUntil !== null && { invitedUntil: Date.parse(invitedUntil) || 0 }),
+        ...(ends.length > 0 && {
+          ends: ends.map(({ role, text, ends: moment }) => ({
+            role: role === null ? null : oneLine(role),
+            text: oneLine(text),
+            ends: moment,
+          })),
+        }),
       }),
-    })),
+    ),
     plan: view && pagePlan(view),
     ...(rules && { rules: rules.map(pageRule) }),
   };

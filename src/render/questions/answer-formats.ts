@@ -1,4 +1,4 @@
-import { oneLine } from "../../lib/escape.ts";
+import { oneLine, toCsv } from "../../lib/escape.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type {
   AccessAnswer,
@@ -232,7 +232,7 @@ export function answersCsv({ answers }: AnswersView): string {
     rest.grantedAt.map(textOfPlace).join(" "),
     rest.declaredAt === null ? "" : textOfPlace(rest.declaredAt),
   ]);
-  return csv(head, rows);
+  return toCsv(head, rows);
 }
 
 /** Returns explanations as CSV, a row for each way, and one for each merchant without any. */
@@ -254,7 +254,7 @@ export function explanationsCsv({ explanations }: ExplanationsView): string {
       return found.map((row) => [...start, ...row]);
     },
   );
-  return csv(head, rows);
+  return toCsv(head, rows);
 }
 
 function wayRow(
@@ -268,18 +268,4 @@ function wayRow(
 function endText(end: AccessEnd | null): string {
   if (end === null) return "";
   return end.by === "leaver" ? `before ${end.text}` : end.text;
-}
-
-/** Matches a cell that a spreadsheet would take for a formula. */
-const FORMULA = /^[\s'"]*[=+\-@\uff1d\uff0b\uff0d\uff20|%]/u;
-
-/** Returns rows as CSV (RFC 4180), of which no cell is a formula, and none has control characters. */
-function csv(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, ...rows].map((row) => `${row.map(cell).join(",")}\n`).join("");
-}
-
-function cell(text: string): string {
-  const line = oneLine(text);
-  const safe = FORMULA.test(line) ? `'${line}` : line;
-  return /[",;\s]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -1,101 +1,162 @@
 import type { PageMember, PageMerchant } from "../page-data.ts";
 import { effective, grantsOf, holdingOf, isMemberChanged, type Side } from "./access-model.ts";
-import { badge, h, mark, name, pluralize, type RowMaker, search, select, virtualTable } from "./dom.ts";
+import { type Column, dataTable } from "./data-table.ts";
+import { badge, type Child, checkbox, h, mark, name, pluralize, search, select } from "./dom.ts";
 import { openDialog, openMember } from "./member-dialog.ts";
+import type { PanelView } from "./view-state.ts";
 
 type Show = "both" | Side;
 
 /** Makes the panel of members: a row for each member, a column for each role. */
-export function membersPanel(merchant: PageMerchant, now: number): HTMLElement {
-  const filter = { text: "", status: "", role: "", permission: "", show: "both" as Show, changed: false };
-  const table = virtualTable({
-    label: "Who holds which role",
-    heads: ["Member", ...merchant.roles.map((role) => upright(role.name))],
+export function membersPanel(merchant: PageMerchant, view: PanelView): HTMLElement {
+  const { state } = view;
+  const planned = merchant.plan !== null;
+  const show = (): Show => (planned ? ((state.get("show") || "both") as Show) : "after");
+  const sides = (): readonly Side[] => {
+    const shown = show();
+    return shown === "both" ? ["before", "after"] : [shown];
+  };
+  const table = dataTable({
+    id: "members",
+    label: "Members",
     what: "member",
+    rows: merchant.members,
+    columns: memberColumns(merchant, view, show),
+    view,
     className: "matrix",
   });
-  const texts = merchant.members.map((member) => textOf(member, merchant));
-  const planned = merchant.plan !== null;
-  const sides = (): readonly Side[] =>
-    !planned ? ["after"] : filter.show === "both" ? ["before", "after"] : [filter.show];
-  const matches = (member: PageMember, index: number): boolean => {
-    const holdings = sides().map((side) => holdingOf(member, side));
-    if (holdings.every((holding) => holding === null)) return false;
-    if (filter.changed && !isMemberChanged(member, merchant)) return false;
-    if (filter.text !== "" && !filter.text.split(/\s+/).every((word) => texts[index]?.includes(word)))
-      return false;
-    if (filter.status !== "" && !holdings.some((holding) => holding?.status === filter.status)) return false;
-    if (filter.role !== "" && !holdings.some((holding) => holding?.roles.includes(Number(filter.role))))
-      return false;
-    if (filter.permission === "") return true;
-    return sides().some((side) =>
-      effective(member, merchant, side).permissions.has(Number(filter.permission)),
-    );
+  let texts: readonly string[] | null = null;
+  const textAt = (index: number): string => {
+    texts ??= merchant.members.map((member) => textOf(member, merchant));
+    return texts[index] ?? "";
   };
+  const indexOf = (all: readonly { readonly name: string }[], key: string): number =>
+    all.findIndex(({ name }) => name === state.get(key));
   const update = (): void => {
-    const rows = merchant.members.filter(matches).map(
-      (member): RowMaker =>
-        () =>
-          memberRow(member, merchant, filter.show, now),
-    );
-    table.show(rows);
+    const words = state.get("search").toLowerCase().split(/\s+/).filter(Boolean);
+    const status = state.get("status");
+    const [role, permission] = [indexOf(merchant.roles, "role"), indexOf(merchant.permissions, "permission")];
+    const holdings = (member: PageMember) => sides().map((side) => holdingOf(member, side));
+    const isChosen = [
+      (member: PageMember) => holdings(member).some((holding) => holding !== null),
+      state.get("changed") !== "" && ((member: PageMember) => isMemberChanged(member, merchant)),
+      status !== "" && ((member: PageMember) => holdings(member).some((one) => one?.status === status)),
+      role >= 0 && ((member: PageMember) => holdings(member).some((one) => one?.roles.includes(role))),
+      permission >= 0 &&
+        ((member: PageMember) =>
+          sides().some((side) => effective(member, merchant, side).permissions.has(permission))),
+      words.length > 0 &&
+        ((_: PageMember, index: number) => words.every((word) => textAt(index).includes(word))),
+    ].filter((one) => one !== false);
+    table.filter((member, index) => isChosen.every((is) => is(member, index)));
   };
-  const set = (change: Partial<typeof filter>): void => {
-    Object.assign(filter, change);
-    update();
-  };
+  const control = (key: string, label: string) => ({ state, key, label, onChange: update });
+  const named = (any: string, all: readonly { readonly name: string }[]) =>
+    [["", any], ...all.map(({ name }) => [name, name] as const)] as const;
   const statuses = new Set(
     merchant.members.flatMap(({ before, after }) => [before?.status ?? "", after?.status ?? ""]),
   );
+  statuses.delete("");
+  const shows = [
+    ["both", "Differences marked"],
+    ["before", "Before"],
+    ["after", "After"],
+  ] as const;
   const controls = h(
     "div",
     { class: "filters" },
-    search("Search members", "Name, role or permission", (text) => set({ text })),
+    search(control("search", "Search members"), "Name, role or permission"),
+    select(control("role", "Role"), named("Any role", merchant.roles)),
+    select(control("permission", "Permission"), named("Any permission", merchant.permissions)),
     select(
-      "Role",
-      [["", "Any role"], ...merchant.roles.map((role, index) => [String(index), role.name] as const)],
-      (role) => set({ role }),
+      control("status", "Status"),
+      named(
+        "Any status",
+        [...statuses].sort().map((name) => ({ name })),
+      ),
     ),
-    select(
-      "Permission",
-      [
-        ["", "Any permission"],
-        ...merchant.permissions.map((one, index) => [String(index), one.name] as const),
-      ],
-      (permission) => set({ permission }),
-    ),
-    select(
-      "Status",
-      [
-        ["", "Any status"],
-        ...[...statuses]
-          .filter((one) => one !== "")
-          .sort()
-          .map((one) => [one, one] as const),
-      ],
-      (status) => set({ status }),
-    ),
-    planned
-      ? select(
-          "Show",
-          [
-            ["both", "Differences marked"],
-            ["before", "Before"],
-            ["after", "After"],
-          ],
-          (show) => set({ show: show as Show }),
-        )
-      : null,
-    planned ? onlyChanged((changed) => set({ changed })) : null,
+    planned ? select(control("show", "Show"), shows) : null,
+    planned ? checkbox(control("changed", "Only changed members")) : null,
   );
   update();
   return h("div", {}, controls, planned ? legend() : null, table.element);
 }
 
-function onlyChanged(onChange: (checked: boolean) => void): HTMLElement {
-  const box = h("input", { type: "checkbox" });
-  box.addEventListener("change", () => onChange(box.checked));
-  return h("label", { class: "check" }, box, "Only changed members");
+/** Returns the columns of members: on the screen one for each role, elsewhere one of all roles. */
+function memberColumns(
+  merchant: PageMerchant,
+  { now }: PanelView,
+  show: () => Show,
+): readonly Column<PageMember>[] {
+  const sidesOf = (member: PageMember) =>
+    [
+      holdingOf(member, show() === "after" ? "after" : "before"),
+      holdingOf(member, show() === "before" ? "before" : "after"),
+    ] as const;
+  const statusOf = (member: PageMember): string => {
+    const [before, after] = sidesOf(member);
+    return after?.status ?? before?.status ?? "unknown";
+  };
+  const rolesOf = (member: PageMember): readonly (readonly [kind: string, sign: string, role: string])[] => {
+    const [before, after] = sidesOf(member);
+    const [had, has] = [new Set(before?.roles), new Set(after?.roles)];
+    return [...new Set([...had, ...has])].map((index) => {
+      const role = merchant.roles[index]?.name ?? "";
+      if (!had.has(index)) return ["gained", "+", role];
+      return has.has(index) ? ["held", "", role] : ["lost", "−", role];
+    });
+  };
+  return [
+    {
+      id: "name",
+      title: "Member",
+      isHead: true,
+      text: (member) => member.name,
+      show: (member) => {
+        const [before, after] = sidesOf(member);
+        const status = statusOf(member);
+        const opener = h("button", { type: "button", class: "open" }, name(member.name));
+        opener.addEventListener("click", () => openMember(member, merchant, now));
+        const badges = [
+          before === null ? badge("gained", "new") : null,
+          after === null ? badge("lost", "removed") : null,
+          status === "accepted" || status === "declared" ? null : badge(status, status),
+          ...member.notes.map((note) => badge("note", note)),
+        ];
+        return [h("div", { class: "who" }, opener, ...badges)];
+      },
+    },
+    { id: "status", title: "Status", text: statusOf, only: "paper-and-file" },
+    {
+      id: "roles",
+      title: "Roles",
+      text: (member) =>
+        rolesOf(member)
+          .map(([, sign, role]) => (sign === "" ? role : `${sign} ${role}`))
+          .join(", "),
+      show: (member) =>
+        rolesOf(member).flatMap(([kind, sign, role], at) => [
+          at === 0 ? "" : ", ",
+          sign === "" ? "" : mark(kind, sign, kind),
+          name(role),
+        ]),
+      only: "paper-and-file",
+    },
+    ...merchant.roles.map(
+      (role, index): Column<PageMember> => ({
+        id: `role-${role.name}`,
+        title: role.name,
+        head: upright(role.name),
+        // Those who hold it come first.
+        text: (member) => (sidesOf(member).some((side) => side?.roles.includes(index)) ? "0" : "1"),
+        show: (member) => {
+          const [had, has] = sidesOf(member).map((side) => side?.roles.includes(index) ?? false);
+          return [holdingCell(role.name, had, has, show() === "both" && role.before !== undefined)];
+        },
+        only: "screen",
+      }),
+    ),
+  ];
 }
 
 function legend(): HTMLElement {
@@ -131,36 +192,7 @@ function upright(text: string): HTMLElement {
   return h("span", { class: "upright", title: text }, name(text));
 }
 
-function memberRow(member: PageMember, merchant: PageMerchant, show: Show, now: number): HTMLTableRowElement {
-  const [before, after] = [
-    holdingOf(member, show === "after" ? "after" : "before"),
-    holdingOf(member, show === "before" ? "before" : "after"),
-  ];
-  const opener = h("button", { type: "button", class: "open" }, name(member.name));
-  opener.addEventListener("click", () => openMember(member, merchant, now));
-  const status = after?.status ?? before?.status ?? "unknown";
-  const head = h(
-    "th",
-    { scope: "row" },
-    h(
-      "div",
-      { class: "who" },
-      opener,
-      before === null ? badge("gained", "new") : null,
-      after === null ? badge("lost", "removed") : null,
-      status === "accepted" || status === "declared" ? null : badge(status, status),
-      ...member.notes.map((note) => badge("note", note)),
-    ),
-  );
-  const row = h("tr", {}, head);
-  merchant.roles.forEach((role, index) => {
-    const [had, has] = [before?.roles.includes(index) ?? false, after?.roles.includes(index) ?? false];
-    row.append(h("td", {}, holdingCell(role.name, had, has, show === "both" && role.before !== undefined)));
-  });
-  return row;
-}
-
-function holdingCell(role: string, had: boolean, has: boolean, edited: boolean): HTMLElement | string {
+function holdingCell(role: string, had = false, has = false, edited = false): HTMLElement | string {
   if (had && has)
     return edited ? mark("edited", "~", `holds ${role}, which changes`) : mark("held", "●", `holds ${role}`);
   if (has) return mark("gained", "+", `gains ${role}`);
@@ -176,52 +208,74 @@ function holders(merchant: PageMerchant, role: number, side: Side): string {
 }
 
 /** Makes the panel of roles: a row for each permission, a column for each role. */
-export function rolesPanel(merchant: PageMerchant): HTMLElement {
-  const table = virtualTable({
+export function rolesPanel(merchant: PageMerchant, view: PanelView): HTMLElement {
+  const grants = merchant.roles.map((role) => [granted(role, "before"), granted(role, "after")] as const);
+  const rows = merchant.permissions.map((permission, index) => ({ ...permission, index }));
+  type Row = (typeof rows)[number];
+  const holds = (column: number, { index }: Row): readonly boolean[] =>
+    (grants[column] ?? []).map((side) => side.has(index));
+  const table = dataTable<Row>({
+    id: "roles",
     label: "Which role grants which permission",
-    heads: ["Permission", ...merchant.roles.map((_, index) => roleHead(merchant, index))],
     what: "permission",
+    rows,
+    columns: [
+      {
+        id: "name",
+        title: "Permission",
+        isHead: true,
+        text: (permission) => permission.name,
+        show: (permission) => [
+          h(
+            "div",
+            { class: "who" },
+            name(permission.name),
+            permission.sensitive ? badge("sensitive", "sensitive") : null,
+          ),
+        ],
+      },
+      ...merchant.roles.map(
+        (role, column): Column<Row> => ({
+          id: `role-${role.name}`,
+          title: role.name,
+          head: upright(role.name),
+          text: (row) => {
+            if (role.after === "unknown") return "?";
+            const [had, has] = holds(column, row);
+            return had ? (has ? "granted" : "− granted") : has ? "+ granted" : "";
+          },
+          show: (row): readonly Child[] => {
+            if (role.after === "unknown") return [unknown(role.name)];
+            const [had, has] = holds(column, row);
+            return [grantCell(role.name, had, has)];
+          },
+        }),
+      ),
+    ],
+    view,
     className: "matrix",
   });
-  const grants = merchant.roles.map((role) => [granted(role, "before"), granted(role, "after")] as const);
-  const update = (text: string): void => {
-    const rows = merchant.permissions
-      .map((permission, index) => ({ permission, index }))
-      .filter(({ permission }) => permission.name.toLowerCase().includes(text))
-      .map(
-        ({ permission, index }): RowMaker =>
-          () => {
-            const head = h(
-              "th",
-              { scope: "row" },
-              h(
-                "div",
-                { class: "who" },
-                name(permission.name),
-                permission.sensitive ? badge("sensitive", "sensitive") : null,
-              ),
-            );
-            const row = h("tr", {}, head);
-            merchant.roles.forEach((role, column) => {
-              const [had, has] = [
-                grants[column]?.[0].has(index) ?? false,
-                grants[column]?.[1].has(index) ?? false,
-              ];
-              row.append(
-                h("td", {}, role.after === "unknown" ? unknown(role.name) : grantCell(role.name, had, has)),
-              );
-            });
-            return row;
-          },
-      );
-    table.show(rows);
+  const { state } = view;
+  const update = (): void => {
+    const text = state.get("search").toLowerCase();
+    table.filter((permission) => permission.name.toLowerCase().includes(text));
   };
-  update("");
+  update();
   const silent = merchant.roles.filter((role) => role.after === "unknown").map((role) => role.name);
   return h(
     "div",
     {},
-    h("div", { class: "filters" }, search("Search permissions", "Part of a permission", update)),
+    h(
+      "div",
+      { class: "filters" },
+      search({ state, key: "search", label: "Search permissions", onChange: update }, "Part of a permission"),
+    ),
+    h(
+      "p",
+      { class: "openers" },
+      "About: ",
+      ...merchant.roles.flatMap((_, index) => [index === 0 ? "" : ", ", roleOpener(merchant, index)]),
+    ),
     silent.length === 0
       ? null
       : h(
@@ -244,16 +298,17 @@ function unknown(role: string): HTMLElement {
   return mark("unknown", "?", `the permissions of ${role} are unknown`);
 }
 
-function grantCell(role: string, had: boolean, has: boolean): HTMLElement | string {
+function grantCell(role: string, had = false, has = false): HTMLElement | string {
   if (had && has) return mark("held", "●", `granted by ${role}`);
   if (has) return mark("gained", "+", `${role} will grant it`);
   return had ? mark("lost", "−", `${role} will no longer grant it`) : "";
 }
 
-function roleHead(merchant: PageMerchant, index: number): Node {
+/** Makes a button with a role's name, which opens what is known of it. */
+function roleOpener(merchant: PageMerchant, index: number): Child {
   const role = merchant.roles[index];
-  if (role === undefined) return document.createTextNode("");
-  const opener = h("button", { type: "button", class: "open" }, upright(role.name));
+  if (role === undefined) return null;
+  const opener = h("button", { type: "button", class: "open" }, name(role.name));
   opener.addEventListener("click", () =>
     openDialog(
       role.name,

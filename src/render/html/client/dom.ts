@@ -1,4 +1,7 @@
-type Child = Node | string | null;
+import type { ViewState } from "./view-state.ts";
+
+/** What an element may contain. */
+export type Child = Node | string | null;
 
 /** Makes an element. Texts become text nodes: nothing that is shown is ever read as HTML. */
 export function h<Tag extends keyof HTMLElementTagNameMap>(
@@ -14,10 +17,30 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Makes a name with its own reading direction, so that it cannot affect the text around it. */
+const LONGEST_WHOLE = 22;
+const END_SHOWN = 10;
+
+/**
+ * Makes a name with its own reading direction, so that it cannot affect the text around it. Where there is no room for
+ * a long one, its middle is left out: two names that differ at the end stay different. The text itself is whole, for
+ * readers, searches and paper.
+ */
 export function name(text: string): HTMLElement {
-  return h("bdi", {}, text);
+  if (text.length <= LONGEST_WHOLE) return h("bdi", {}, text);
+  const characters = [...segmenter.segment(text)].map(({ segment }) => segment);
+  return h(
+    "bdi",
+    {
+      class: "cut",
+      title: text,
+      "data-start": characters.slice(0, -END_SHOWN).join(""),
+      "data-end": characters.slice(-END_SHOWN).join(""),
+    },
+    h("span", { class: "whole" }, text),
+  );
 }
+
+const segmenter = new Intl.Segmenter("en");
 
 /** Makes a symbol with a text alternative. */
 export function mark(kind: string, symbol: string, words: string): HTMLElement {
@@ -39,179 +62,113 @@ export function day(moment: number): string {
   return new Date(moment).toISOString().slice(0, 10);
 }
 
-/** Makes a labelled select. */
+/** A control of a view, whose value is in the view's link. */
+export interface ControlOptions {
+  readonly state: ViewState;
+  /** Name of the value in the link. */
+  readonly key: string;
+  readonly label: string;
+  readonly onChange: () => void;
+}
+
+/** Makes a labelled select; its first option is not in the link. */
 export function select(
-  label: string,
+  { state, key, label, onChange }: ControlOptions,
   options: readonly (readonly [value: string, text: string])[],
-  onChange: (value: string) => void,
 ): HTMLElement {
   const control = h("select", {}, ...options.map(([value, text]) => h("option", { value }, text)));
-  control.addEventListener("change", () => onChange(control.value));
+  const value = state.get(key);
+  if (options.some(([one]) => one === value)) control.value = value;
+  control.addEventListener("change", () => {
+    state.set(key, control.selectedIndex === 0 ? "" : control.value);
+    onChange();
+  });
   return h("label", { class: "field" }, h("span", {}, label), control);
 }
 
 /** Makes a labelled search field. */
-export function search(label: string, placeholder: string, onInput: (text: string) => void): HTMLElement {
+export function search({ state, key, label, onChange }: ControlOptions, placeholder: string): HTMLElement {
   const control = h("input", { type: "search", placeholder, autocomplete: "off", spellcheck: "false" });
-  control.addEventListener("input", () => onInput(control.value.trim().toLowerCase()));
+  control.value = state.get(key);
+  control.addEventListener("input", () => {
+    state.set(key, control.value.trim());
+    onChange();
+  });
   return h("label", { class: "field search" }, h("span", {}, label), control);
 }
 
-/** A table of any length that has only its visible rows in the page. */
-export interface VirtualTable {
-  readonly element: HTMLElement;
-  /** Shows other rows, from the top. */
-  show(rows: readonly RowMaker[]): void;
+/** Makes a labelled box to tick. */
+export function checkbox({ state, key, label, onChange }: ControlOptions): HTMLElement {
+  const box = h("input", { type: "checkbox" });
+  box.checked = state.get(key) !== "";
+  box.addEventListener("change", () => {
+    state.set(key, box.checked ? "yes" : "");
+    onChange();
+  });
+  return h("label", { class: "check" }, box, label);
 }
 
-/** Makes a row when it becomes visible. */
-export type RowMaker = () => HTMLTableRowElement;
-
-/** The parts of a table. */
-export interface TableOptions {
-  readonly label: string;
-  readonly heads: readonly (string | Node)[];
-  readonly what: string;
-  readonly className?: string;
+/** A tab of the page; its content is made when it is first opened. */
+export interface Tab {
+  readonly id: string;
+  readonly title: string;
+  readonly make: () => HTMLElement;
 }
 
-const ROW_HEIGHT = 36;
-const OVERSCAN = 12;
-
-const tables = new Map<HTMLElement, () => void>();
-const printing = matchMedia("print");
-let allRows = printing.matches;
-
-function layAll(all: boolean): void {
-  allRows = all;
-  for (const [element, lay] of tables) {
-    // The merchant is no longer shown.
-    if (!element.isConnected) tables.delete(element);
-    else lay();
-  }
-}
-// Print all rows.
-printing.addEventListener("change", () => layAll(printing.matches));
-addEventListener("beforeprint", () => layAll(true));
-addEventListener("afterprint", () => layAll(false));
-
-/** Makes a table; its rows are all of one height, except on paper. */
-export function virtualTable({ label, heads, what, className = "" }: TableOptions): VirtualTable {
-  const body = h("tbody");
-  const before = spacer(heads.length);
-  const after = spacer(heads.length);
-  const headRow = h("tr", { "aria-rowindex": 1 });
-  for (const head of heads) headRow.append(h("th", { scope: "col" }, head));
-  const table = h("table", { "aria-label": label }, h("thead", {}, headRow), body);
-  const scroller = h(
-    "div",
-    { class: `scroll ${className}`, tabindex: 0, role: "region", "aria-label": label },
-    table,
+/** Makes accessible tabs, of which one is open at first; `onOpen` is called when somebody opens one. */
+export function tabs(all: readonly Tab[], current: string, onOpen: (id: string) => void): HTMLElement {
+  const made = new Set<string>();
+  const panels = all.map(({ id, title }) =>
+    h(
+      "section",
+      { id: `panel-${id}`, role: "tabpanel", "aria-labelledby": `tab-${id}` },
+      h("h2", { class: "hidden" }, title),
+    ),
   );
-  const count = h("p", { class: "count", role: "status" });
-  const element = h("div", { class: "table" }, count, scroller);
-  let rows: readonly RowMaker[] = [];
-  let shown = new Map<number, HTMLTableRowElement>();
-
-  const rowAt = (index: number): HTMLTableRowElement => {
-    const known = shown.get(index);
-    if (known) return known;
-    const row = (rows[index] as RowMaker)();
-    row.setAttribute("aria-rowindex", String(index + 2));
-    row.dataset["index"] = String(index);
-    return row;
+  const buttons = all.map(({ id, title }) => {
+    const button = h(
+      "button",
+      { type: "button", role: "tab", id: `tab-${id}`, "aria-controls": `panel-${id}` },
+      title,
+    );
+    button.addEventListener("click", () => choose(id));
+    return button;
+  });
+  const fill = (index: number): void => {
+    const tab = all[index];
+    if (tab === undefined || made.has(tab.id)) return;
+    made.add(tab.id);
+    panels[index]?.append(tab.make());
   };
-
-  /** Returns the range of visible rows, with some around them. */
-  const inSight = (): readonly [first: number, last: number] => {
-    if (allRows) return [0, rows.length];
-    const height = scroller.clientHeight || 600;
-    const first = Math.max(0, Math.floor(scroller.scrollTop / ROW_HEIGHT) - OVERSCAN);
-    return [first, Math.min(rows.length, first + Math.ceil(height / ROW_HEIGHT) + 2 * OVERSCAN)];
-  };
-
-  const remove = (row: HTMLTableRowElement): void => {
-    if (row.contains(document.activeElement)) scroller.focus({ preventScroll: true });
-    row.remove();
-  };
-
-  const lay = (): void => {
-    const [first, last] = inSight();
-    const wanted = new Map<number, HTMLTableRowElement>();
-    for (let index = first; index < last; index += 1) wanted.set(index, rowAt(index));
-    if (!body.contains(before)) body.replaceChildren(before, after);
-    setHeight(before, first * ROW_HEIGHT);
-    setHeight(after, (rows.length - last) * ROW_HEIGHT);
-    // Other rows are not touched, so that the focus stays.
-    for (const [index, row] of shown) if (!wanted.has(index)) remove(row);
-    let place: Element = before;
-    for (const row of wanted.values()) {
-      if (place.nextElementSibling !== row) place.after(row);
-      place = row;
-    }
-    shown = wanted;
-  };
-  tables.set(element, lay);
-
-  let waiting = false;
-  const laySoon = (): void => {
-    if (waiting) return;
-    waiting = true;
-    requestAnimationFrame(() => {
-      waiting = false;
-      lay();
+  const open = (id: string): void => {
+    all.forEach((tab, index) => {
+      const chosen = tab.id === id;
+      buttons[index]?.setAttribute("aria-selected", String(chosen));
+      buttons[index]?.setAttribute("tabindex", chosen ? "0" : "-1");
+      panels[index]?.classList.toggle("closed", !chosen);
+      if (chosen) fill(index);
     });
   };
-  scroller.addEventListener("scroll", laySoon, { passive: true });
-  new ResizeObserver(laySoon).observe(scroller);
-
-  /** Moves the focus from row to row on up and down, also to rows that are not in the page yet. */
-  scroller.addEventListener("keydown", (event) => {
-    const row = event.target instanceof Element ? event.target.closest("tr") : null;
-    const index = Number(row?.dataset["index"] ?? Number.NaN);
-    const page = Math.max(1, Math.floor(scroller.clientHeight / ROW_HEIGHT) - 2);
+  const choose = (id: string): void => {
+    open(id);
+    onOpen(id);
+  };
+  const list = h("div", { role: "tablist", "aria-label": "Parts of the report" }, ...buttons);
+  list.addEventListener("keydown", (event) => {
+    const index = buttons.indexOf(document.activeElement as HTMLButtonElement);
     const steps: Readonly<Record<string, number>> = {
-      ArrowDown: index + 1,
-      ArrowUp: index - 1,
-      PageDown: index + page,
-      PageUp: index - page,
+      ArrowRight: index + 1,
+      ArrowLeft: index - 1,
       Home: 0,
-      End: rows.length - 1,
+      End: all.length - 1,
     };
     const step = steps[event.key];
-    if (Number.isNaN(index) || step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (index < 0 || step === undefined) return;
     event.preventDefault();
-    const to = Math.min(Math.max(step, 0), rows.length - 1);
-    const top = to * ROW_HEIGHT;
-    const room = scroller.clientHeight - (headRow.offsetHeight + ROW_HEIGHT);
-    if (top < scroller.scrollTop) scroller.scrollTop = top;
-    else if (top > scroller.scrollTop + room) scroller.scrollTop = top - room;
-    lay();
-    shown.get(to)?.querySelector("button")?.focus({ preventScroll: true });
+    const to = (step + all.length) % all.length;
+    buttons[to]?.focus();
+    choose(all[to]?.id ?? "");
   });
-
-  return {
-    element,
-    show(next) {
-      rows = next;
-      for (const row of shown.values()) row.remove();
-      shown = new Map();
-      body.replaceChildren();
-      scroller.scrollTop = 0;
-      table.setAttribute("aria-rowcount", String(rows.length + 1));
-      count.textContent = rows.length === 0 ? `No ${what}.` : pluralize(rows.length, what);
-      scroller.hidden = rows.length === 0;
-      lay();
-    },
-  };
-}
-
-function spacer(columns: number): HTMLTableRowElement {
-  return h("tr", { class: "spacer", "aria-hidden": "true" }, h("td", { colspan: columns }));
-}
-
-function setHeight(row: HTMLTableRowElement, height: number): void {
-  row.hidden = height <= 0;
-  const [cell] = row.cells;
-  if (cell) cell.style.height = `${height}px`;
+  open(all.some(({ id }) => id === current) ? current : (all[0]?.id ?? ""));
+  return h("div", { class: "tabs" }, list, ...panels);
 }

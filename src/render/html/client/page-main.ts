@@ -1,40 +1,72 @@
 import type { PageData, PageMerchant } from "../page-data.ts";
 import { measuresOf, NOT_IN_FILES } from "./access-model.ts";
 import { membersPanel, rolesPanel } from "./access-panels.ts";
-import { h, select } from "./dom.ts";
+import { h, name, tabs } from "./dom.ts";
 import { changesPanel, endsPanel, invitationsPanel } from "./plan-panels.ts";
 import { rulesPanel } from "./rules-panel.ts";
+import { linkParams, linkTo, makeState, type PanelView, replaceLink } from "./view-state.ts";
 
 const data = JSON.parse(document.getElementById("data")?.textContent ?? "{}") as PageData;
 const app = document.getElementById("app");
-let current = "";
+const isFleet = data.merchants.length > 1;
 
-function show(merchant: PageMerchant | undefined): void {
-  if (merchant === undefined) {
-    app?.replaceChildren(h("p", { class: "empty" }, "There is no merchant to show."));
-    return;
-  }
-  const { now } = data;
-  const planned =
-    merchant.plan === null
+/** A part of what is told about a merchant. */
+interface Panel {
+  readonly id: string;
+  readonly title: string;
+  readonly make: (merchant: PageMerchant, view: PanelView) => HTMLElement;
+}
+
+function panelsOf(merchant: PageMerchant): readonly Panel[] {
+  return [
+    ...(merchant.plan === null
       ? []
-      : [{ id: "plan", title: "Plan", make: () => changesPanel(merchant, data.merchants.length === 1) }];
-  const parts = tabs(
-    [
-      ...planned,
-      { id: "members", title: "Members", make: () => membersPanel(merchant, now) },
-      { id: "roles", title: "Roles", make: () => rolesPanel(merchant) },
-      ...(merchant.rules === undefined
-        ? []
-        : [{ id: "rules", title: "Rules", make: () => rulesPanel(merchant) }]),
-      { id: "ends", title: "End dates", make: () => endsPanel(merchant, now) },
-      { id: "invitations", title: "Invitations", make: () => invitationsPanel(merchant, data) },
-    ],
-    current,
-    (id) => {
-      current = id;
-    },
-  );
+      : [
+          {
+            id: "plan",
+            title: "Plan",
+            make: (one, view) => changesPanel(one, !isFleet, view),
+          } satisfies Panel,
+        ]),
+    { id: "members", title: "Members", make: membersPanel },
+    { id: "roles", title: "Roles", make: rolesPanel },
+    ...(merchant.rules === undefined ? [] : [{ id: "rules", title: "Rules", make: rulesPanel }]),
+    { id: "ends", title: "End dates", make: endsPanel },
+    { id: "invitations", title: "Invitations", make: invitationsPanel },
+  ];
+}
+
+function viewOf(title: string, state = makeState(new URLSearchParams(), () => undefined)): PanelView {
+  return { now: data.now, about: data.about, title, state, paper: false };
+}
+
+/** Shows a merchant: the tab of the link with its search, filters and order, the others as they are at first. */
+function showMerchant(merchant: PageMerchant, params: URLSearchParams): void {
+  const { code } = merchant;
+  let current = params.get("tab") ?? "";
+  const states = new Map<string, URLSearchParams>();
+  const stateOf = (id: string): URLSearchParams => {
+    const known = states.get(id) ?? new URLSearchParams(id === current ? params : {});
+    for (const key of ["merchant", "tab"]) known.delete(key);
+    states.set(id, known);
+    return known;
+  };
+  const write = (): void =>
+    replaceLink({
+      ...(isFleet && { merchant: code }),
+      tab: current,
+      ...Object.fromEntries(stateOf(current)),
+    });
+  const all = panelsOf(merchant).map(({ id, title, make }) => ({
+    id,
+    title,
+    make: () => make(merchant, viewOf(code, makeState(stateOf(id), write))),
+  }));
+  if (!all.some(({ id }) => id === current)) current = all[0]?.id ?? "";
+  const parts = tabs(all, current, (id) => {
+    current = id;
+    write();
+  });
   app?.replaceChildren(tiles(merchant), parts);
 }
 
@@ -55,80 +87,67 @@ function tiles(merchant: PageMerchant): HTMLElement {
   );
 }
 
-/** A tab of the page; its content is made when it is first opened or printed. */
-interface Tab {
-  readonly id: string;
-  readonly title: string;
-  readonly make: () => HTMLElement;
+/** Shows what the link says; without one, or with one that is not of this page, the first merchant. */
+function show(): void {
+  const params = linkParams();
+  const merchant = data.merchants.find(({ code }) => code === params.get("merchant")) ?? data.merchants[0];
+  if (picker) picker.value = merchant?.code ?? "";
+  if (merchant === undefined)
+    app?.replaceChildren(h("p", { class: "empty" }, "There is no merchant to show."));
+  else showMerchant(merchant, params);
 }
 
-/** Makes accessible tabs; in print all panels stand one below the other. */
-function tabs(all: readonly Tab[], current: string, onOpen: (id: string) => void): HTMLElement {
-  const made = new Set<string>();
-  const panels = all.map(({ id, title }) =>
-    h(
-      "section",
-      { id: `panel-${id}`, role: "tabpanel", "aria-labelledby": `tab-${id}` },
-      h("h2", { class: "print-title" }, title),
+let paper: HTMLElement | null = null;
+
+/** Makes all that is printed, of all merchants; what is on the screen stays as it is. */
+function makePaper(): void {
+  if (paper !== null) return;
+  const view = (merchant: PageMerchant): PanelView => ({ ...viewOf(merchant.code), paper: true });
+  paper = h(
+    "div",
+    { id: "paper" },
+    ...data.merchants.map((merchant) =>
+      h(
+        "section",
+        {},
+        isFleet ? h("h2", {}, name(merchant.code)) : null,
+        tiles(merchant),
+        ...panelsOf(merchant).flatMap(({ title, make }) => [
+          h("h3", {}, title),
+          make(merchant, view(merchant)),
+        ]),
+      ),
     ),
   );
-  const buttons = all.map(({ id, title }) => {
-    const button = h(
-      "button",
-      { type: "button", role: "tab", id: `tab-${id}`, "aria-controls": `panel-${id}` },
-      title,
-    );
-    button.addEventListener("click", () => open(id));
-    return button;
-  });
-  const fill = (index: number): void => {
-    const tab = all[index];
-    if (tab === undefined || made.has(tab.id)) return;
-    made.add(tab.id);
-    panels[index]?.append(tab.make());
-  };
-  const open = (id: string): void => {
-    all.forEach((tab, index) => {
-      const chosen = tab.id === id;
-      buttons[index]?.setAttribute("aria-selected", String(chosen));
-      buttons[index]?.setAttribute("tabindex", chosen ? "0" : "-1");
-      panels[index]?.classList.toggle("closed", !chosen);
-      if (chosen) fill(index);
-    });
-    onOpen(id);
-  };
-  const list = h("div", { role: "tablist", "aria-label": "Parts of the report" }, ...buttons);
-  list.addEventListener("keydown", (event) => {
-    const index = buttons.indexOf(document.activeElement as HTMLButtonElement);
-    const steps: Readonly<Record<string, number>> = {
-      ArrowRight: index + 1,
-      ArrowLeft: index - 1,
-      Home: 0,
-      End: all.length - 1,
-    };
-    const step = steps[event.key];
-    if (index < 0 || step === undefined) return;
-    event.preventDefault();
-    const to = (step + all.length) % all.length;
-    buttons[to]?.focus();
-    open(all[to]?.id ?? "");
-  });
-  const fillAll = (): void => {
-    if (!list.isConnected) return;
-    for (const index of all.keys()) fill(index);
-  };
-  addEventListener("beforeprint", fillAll);
-  matchMedia("print").addEventListener("change", ({ matches }) => {
-    if (matches) fillAll();
-  });
-  open(all.some(({ id }) => id === current) ? current : (all[0]?.id ?? ""));
-  return h("div", { class: "tabs" }, list, ...panels);
+  app?.after(paper);
 }
 
-if (data.merchants.length > 1) {
-  const options = data.merchants.map(({ code }, index) => [String(index), code] as const);
+function dropPaper(): void {
+  paper?.remove();
+  paper = null;
+}
+
+const printing = matchMedia("print");
+printing.addEventListener("change", () => (printing.matches ? makePaper() : dropPaper()));
+addEventListener("beforeprint", makePaper);
+addEventListener("afterprint", dropPaper);
+addEventListener("hashchange", show);
+
+let picker: HTMLSelectElement | null = null;
+if (isFleet) {
+  const options = data.merchants.map(({ code }) => h("option", { value: code }, code));
+  const control = h("select", {}, ...options);
+  control.addEventListener("change", () => {
+    location.hash = linkTo({ merchant: control.value });
+  });
+  picker = control;
   document
     .getElementById("picker")
-    ?.append(select("Merchant", options, (index) => show(data.merchants[Number(index)])));
+    ?.append(h("label", { class: "field" }, h("span", {}, "Merchant"), control));
 }
-show(data.merchants[0]);
+document.querySelector(".skip")?.addEventListener("click", (event) => {
+  // Its link is not one to a view.
+  event.preventDefault();
+  document.getElementById("content")?.focus();
+});
+show();

@@ -1,7 +1,9 @@
-import type { PageChange, PageData, PageMember, PageMerchant, PageNote, PagePlan } from "../page-data.ts";
+import type { PageChange, PageMember, PageMerchant, PageNote, PagePlan } from "../page-data.ts";
 import { NOT_IN_FILES } from "./access-model.ts";
-import { badge, day, h, mark, name, pluralize, type RowMaker, search, select, virtualTable } from "./dom.ts";
+import { dataTable } from "./data-table.ts";
+import { badge, day, h, mark, name, pluralize, search, select } from "./dom.ts";
 import { inDays, openDialog, openMember } from "./member-dialog.ts";
+import type { PanelView } from "./view-state.ts";
 
 const SYMBOLS: Readonly<Record<string, readonly [kind: string, symbol: string]>> = {
   create: ["gained", "+"],
@@ -13,24 +15,67 @@ const SYMBOLS: Readonly<Record<string, readonly [kind: string, symbol: string]>>
 const RISKS_SHOWN = 20;
 
 /** Makes the panel of a plan: its totals unless it is the only one, then problems, refusals, risks and every change. */
-export function changesPanel({ plan }: PageMerchant, alone: boolean): HTMLElement {
+export function changesPanel({ plan }: PageMerchant, alone: boolean, view: PanelView): HTMLElement {
   if (plan === null) return h("div");
-  const filter = { text: "", kind: "" };
-  const table = virtualTable({ label: "Changes", heads: ["Change", "Name", "What changes"], what: "change" });
-  const texts = plan.changes.map((change) => JSON.stringify(change).toLowerCase());
-  const update = (): void =>
-    table.show(
-      plan.changes
-        .filter(
-          ({ kind }, index) =>
-            (filter.kind === "" || kind === filter.kind) && texts[index]?.includes(filter.text),
-        )
-        .map(
-          (change): RowMaker =>
-            () =>
-              changeRow(change),
-        ),
+  const { state } = view;
+  const table = dataTable<PageChange>({
+    id: "plan",
+    label: "Changes",
+    what: "change",
+    rows: plan.changes,
+    columns: [
+      {
+        id: "change",
+        title: "Change",
+        text: ({ kind, resource }) => `${kind} ${resource}`,
+        show: (change) => {
+          const [kind, symbol] = SYMBOLS[change.kind] ?? ["edited", "~"];
+          return [mark(kind, symbol, change.kind), ` ${change.kind} ${change.resource}`];
+        },
+      },
+      {
+        id: "name",
+        title: "Name",
+        isHead: true,
+        text: (change) => change.name,
+        show: (change) => {
+          const opener = h("button", { type: "button", class: "open" }, name(change.name));
+          opener.addEventListener("click", () => openChange(change));
+          return [
+            h("div", { class: "who" }, opener, change.remark === "" ? null : badge("note", change.remark)),
+          ];
+        },
+      },
+      { id: "remark", title: "Remark", text: ({ remark }) => remark, only: "file" },
+      {
+        id: "details",
+        title: "What changes",
+        style: "clip",
+        text: ({ details }) =>
+          details
+            .map(({ label, removed, added, plain }) =>
+              [label, ...removed.map((one) => `− ${one}`), ...added.map((one) => `+ ${one}`), ...plain].join(
+                " ",
+              ),
+            )
+            .join("; "),
+        show: ({ details }) => details.flatMap((detail) => [`${detail.label} `, ...brief(detail)]),
+      },
+    ],
+    view,
+  });
+  let texts: readonly string[] | null = null;
+  const textAt = (index: number): string => {
+    texts ??= plan.changes.map((change) => JSON.stringify(change).toLowerCase());
+    return texts[index] ?? "";
+  };
+  const update = (): void => {
+    const [text, kind] = [state.get("search").toLowerCase(), state.get("kind")];
+    table.filter(
+      (change, index) =>
+        (kind === "" || change.kind === kind) && (text === "" || textAt(index).includes(text)),
     );
+  };
   update();
   const kinds = [...new Set(plan.changes.map(({ kind }) => kind))];
   return h(
@@ -41,14 +86,11 @@ export function changesPanel({ plan }: PageMerchant, alone: boolean): HTMLElemen
     h(
       "div",
       { class: "filters" },
-      search("Search changes", "Name, field or value", (text) => {
-        filter.text = text;
-        update();
-      }),
-      select("Kind", [["", "Every kind"], ...kinds.map((kind) => [kind, kind] as const)], (kind) => {
-        filter.kind = kind;
-        update();
-      }),
+      search({ state, key: "search", label: "Search changes", onChange: update }, "Name, field or value"),
+      select({ state, key: "kind", label: "Kind", onChange: update }, [
+        ["", "Every kind"],
+        ...kinds.map((kind) => [kind, kind] as const),
+      ]),
     ),
     table.element,
   );
@@ -87,23 +129,6 @@ function notesOf(plan: PagePlan): readonly HTMLElement[] {
 }
 
 const IN_FILE = "To override in git, for this plan alone, add under guards in the file:";
-
-function changeRow(change: PageChange): HTMLTableRowElement {
-  const [kind, symbol] = SYMBOLS[change.kind] ?? ["edited", "~"];
-  const opener = h("button", { type: "button", class: "open" }, name(change.name));
-  opener.addEventListener("click", () => openChange(change));
-  return h(
-    "tr",
-    {},
-    h("td", {}, mark(kind, symbol, change.kind), ` ${change.kind} ${change.resource}`),
-    h(
-      "th",
-      { scope: "row" },
-      h("div", { class: "who" }, opener, change.remark === "" ? null : badge("note", change.remark)),
-    ),
-    h("td", { class: "clip" }, ...change.details.flatMap((detail) => [`${detail.label} `, ...brief(detail)])),
-  );
-}
 
 function brief({ removed, added, plain }: PageChange["details"][number]): readonly HTMLElement[] {
   const part = (kind: string, sign: string, items: readonly string[]): readonly HTMLElement[] =>
@@ -145,7 +170,8 @@ const DAY = 86_400_000;
 const SOON = 30 * DAY;
 
 /** Makes the panel of end dates, the next first, on one shared time axis. */
-export function endsPanel(merchant: PageMerchant, now: number): HTMLElement {
+export function endsPanel(merchant: PageMerchant, view: PanelView): HTMLElement {
+  const { now } = view;
   const ends = merchant.members
     .flatMap((member) => (member.ends ?? []).map((end) => ({ member, end })))
     .sort((a, b) => a.end.ends - b.end.ends);
@@ -153,32 +179,56 @@ export function endsPanel(merchant: PageMerchant, now: number): HTMLElement {
   const first = Math.min(now, ends[0]?.end.ends ?? now);
   const last = Math.max(now + SOON, ends.at(-1)?.end.ends ?? now);
   const at = (moment: number): number => ((moment - first) / (last - first)) * 100;
-  const table = virtualTable({
+  type Row = (typeof ends)[number];
+  const stateOf = ({ end }: Row): string =>
+    end.ends <= now ? "lost" : end.ends - now <= SOON ? "pending" : "note";
+  return dataTable<Row>({
+    id: "ends",
     label: "When access ends",
-    heads: ["Ends", "Member", "What", axis(first, last, at)],
     what: "end",
-    className: "timeline",
-  });
-  table.show(
-    ends.map(
-      ({ member, end }): RowMaker =>
-        () => {
-          const state = end.ends <= now ? "lost" : end.ends - now <= SOON ? "pending" : "note";
-          const bar = h("span", { class: `bar ${state}` });
-          bar.style.left = `${Math.min(at(now), at(end.ends))}%`;
-          bar.style.width = `${Math.max(Math.abs(at(end.ends) - at(now)), 0.5)}%`;
-          return h(
-            "tr",
-            {},
-            h("td", { class: "when" }, end.text, " ", badge(state, inDays(end.ends, now))),
-            h("th", { scope: "row" }, opener(member, merchant, now)),
-            h("td", {}, name(end.role ?? "Whole membership")),
-            h("td", { class: "track" }, bar),
-          );
+    rows: ends,
+    columns: [
+      {
+        id: "ends",
+        title: "Ends",
+        style: "when",
+        number: ({ end }) => end.ends,
+        text: ({ end }) => end.text,
+        show: (row) => [row.end.text, " ", badge(stateOf(row), inDays(row.end.ends, now))],
+      },
+      {
+        id: "name",
+        title: "Member",
+        isHead: true,
+        text: ({ member }) => member.name,
+        show: ({ member }) => [opener(member, merchant, now)],
+      },
+      {
+        id: "what",
+        title: "What",
+        text: ({ end }) => end.role ?? "Whole membership",
+        show: ({ end }) => [name(end.role ?? "Whole membership")],
+      },
+      {
+        id: "axis",
+        title: "From now until the end",
+        head: axis(first, last, at),
+        style: "track",
+        only: "screen",
+        number: ({ end }) => end.ends,
+        text: () => "",
+        show: (row) => {
+          const { ends: moment } = row.end;
+          const bar = h("span", { class: `bar ${stateOf(row)}` });
+          bar.style.left = `${Math.min(at(now), at(moment))}%`;
+          bar.style.width = `${Math.max(Math.abs(at(moment) - at(now)), 0.5)}%`;
+          return [bar];
         },
-    ),
-  );
-  return table.element;
+      },
+    ],
+    view,
+    className: "timeline",
+  }).element;
 }
 
 /** Makes a button with a member's name, which opens its details. */
@@ -209,10 +259,8 @@ function axis(first: number, last: number, at: (moment: number) => number): HTML
 const ORDER = ["expired", "pending", "invited"];
 
 /** Makes the panel of open invitations, the expired first. */
-export function invitationsPanel(
-  merchant: PageMerchant,
-  { now, about }: Pick<PageData, "now" | "about">,
-): HTMLElement {
+export function invitationsPanel(merchant: PageMerchant, view: PanelView): HTMLElement {
+  const { now, about } = view;
   if (about === "declared")
     return h(
       "p",
@@ -228,40 +276,51 @@ export function invitationsPanel(
         (a.member.invitedUntil ?? 0) - (b.member.invitedUntil ?? 0),
     );
   if (open.length === 0) return h("p", { class: "empty" }, "Nobody has an open invitation.");
-  const table = virtualTable({
+  type Row = (typeof open)[number];
+  const statusText = ({ status }: Row): string => (status === "invited" ? "the plan sends it" : status);
+  const isRenewed = ({ member }: Row): boolean =>
+    member.before?.status === "expired" && member.after?.status === "invited";
+  const rolesOf = ({ member }: Row): readonly string[] =>
+    ((member.after ?? member.before)?.roles ?? []).map((index) => merchant.roles[index]?.name ?? "");
+  return dataTable<Row>({
+    id: "invitations",
     label: "Open invitations",
-    heads: ["Member", "Invitation", "Expires", "Roles"],
     what: "invitation",
-  });
-  table.show(
-    open.map(
-      ({ member, status }): RowMaker =>
-        () => {
-          const until = member.invitedUntil;
-          const roles = (member.after ?? member.before)?.roles ?? [];
-          const renewed = member.before?.status === "expired" && member.after?.status === "invited";
-          return h(
-            "tr",
-            {},
-            h("th", { scope: "row" }, opener(member, merchant, now)),
-            h(
-              "td",
-              {},
-              badge(status, status === "invited" ? "the plan sends it" : status),
-              renewed ? badge("gained", "the plan sends a new one") : null,
-            ),
-            h("td", {}, until === undefined ? "" : `${day(until)} (${inDays(until, now)})`),
-            h(
-              "td",
-              {},
-              ...roles.flatMap((index, at) => [
-                at === 0 ? "" : ", ",
-                name(merchant.roles[index]?.name ?? ""),
-              ]),
-            ),
-          );
-        },
-    ),
-  );
-  return table.element;
+    rows: open,
+    columns: [
+      {
+        id: "status",
+        title: "Invitation",
+        number: ({ status }) => ORDER.indexOf(status),
+        text: statusText,
+        show: (row) => [
+          badge(row.status, statusText(row)),
+          isRenewed(row) ? badge("gained", "the plan sends a new one") : null,
+        ],
+      },
+      {
+        id: "name",
+        title: "Member",
+        isHead: true,
+        text: ({ member }) => member.name,
+        show: ({ member }) => [opener(member, merchant, now)],
+      },
+      {
+        id: "expires",
+        title: "Expires",
+        number: ({ member }) => member.invitedUntil ?? null,
+        text: ({ member: { invitedUntil: until } }) => (until === undefined ? "" : day(until)),
+        show: ({ member: { invitedUntil: until } }) => [
+          until === undefined ? "" : `${day(until)} (${inDays(until, now)})`,
+        ],
+      },
+      {
+        id: "roles",
+        title: "Roles",
+        text: (row) => rolesOf(row).join(", "),
+        show: (row) => rolesOf(row).flatMap((role, at) => [at === 0 ? "" : ", ", name(role)]),
+      },
+    ],
+    view,
+  }).element;
 }

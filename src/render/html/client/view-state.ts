@@ -1,0 +1,52 @@
+import type { PageData } from "../page-data.ts";
+
+/** The search, the filters and the order of a view, as its link has them. */
+export interface ViewState {
+  /** Returns a value; empty if the link does not have it. */
+  readonly get: (key: string) => string;
+  /** Sets a value; an empty one leaves the link. */
+  readonly set: (key: string, value: string) => void;
+}
+
+/** What a panel has to know besides its merchant. */
+export interface PanelView {
+  /** In milliseconds since the epoch. */
+  readonly now: number;
+  readonly about: PageData["about"];
+  readonly state: ViewState;
+  /** The code of the merchant, or what else the panel is about: the head of each printed page, and of names of files. */
+  readonly title: string;
+  /** Everything is there at once and nothing can be used: the panel is printed. */
+  readonly paper: boolean;
+}
+
+/** Makes the state of a view from the parameters of a link. */
+export function makeState(params: URLSearchParams, onChange: () => void): ViewState {
+  return {
+    get: (key) => params.get(key) ?? "",
+    set: (key, value) => {
+      if (value === "") params.delete(key);
+      else params.set(key, value);
+      onChange();
+    },
+  };
+}
+
+/** Returns the link to a view of this page: `#merchant=MC1&tab=members`. */
+export function linkTo(params: Readonly<Record<string, string>>): string {
+  return `#${new URLSearchParams(Object.entries(params).filter(([, value]) => value !== ""))}`;
+}
+
+/** Returns the parameters of the link that the page was opened with. */
+export function linkParams(): URLSearchParams {
+  return new URLSearchParams(location.hash.slice(1));
+}
+
+/** Writes the link of what is shown into the address, without a step in the history. */
+export function replaceLink(params: Readonly<Record<string, string>>): void {
+  try {
+    history.replaceState(null, "", linkTo(params));
+  } catch {
+    // A page that is shown inside another has no address of its own, and Safari stops one that writes it at every key.
+  }
+}

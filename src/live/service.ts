@@ -74,7 +74,8 @@ export function connect(options: ConnectOptions): Service {
   const emit = (event: LiveEvent): void => {
     if (!closing.signal.aborted) options.emit(event);
   };
-  const limiter = createLimiter({ concurrency, now: monotonic, sleep, closing: cancelled });
+  const onPace = (perSecond: number | null): void => emit({ type: "pace", perSecond });
+  const limiter = createLimiter({ concurrency, now: monotonic, sleep, closing: cancelled, onPace });
   const client = createClient({
     ...options,
     now: monotonic,

@@ -57,6 +57,11 @@ export const EVENTS: EventRegistry = {
         because: "The environment variable that says so, or why no proxy is used.",
       },
     },
+    pace: {
+      level: "debug",
+      doc: "The client has measured the rate limit of the service, and sends no faster for a while.",
+      fields: { perSecond: "The limit, in requests per second; `null` if there is none any more." },
+    },
     "caller-unknown": {
       level: "debug",
       doc: "The member that the API key belongs to could not be found; reported once for each service and key.",

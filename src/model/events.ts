@@ -81,6 +81,7 @@ export type LiveEvent =
       readonly proxy: string | null;
       readonly because: string;
     }
+  | { readonly type: "pace"; readonly perSecond: number | null }
   | { readonly type: "caller-unknown"; readonly reason: string };
 
 /** Events of an apply at one merchant. */

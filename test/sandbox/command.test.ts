@@ -59,6 +59,7 @@ async function run(...args: string[]) {
       };
     },
     onExit: () => () => undefined,
+    onSuspend: () => () => undefined,
     exit: () => {
       throw new Error("nothing here ends the process");
     },

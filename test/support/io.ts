@@ -34,6 +34,7 @@ export function testIo(rest: Partial<Io> = {}): TestIo {
     random: () => 0,
     onStopSignal: () => () => undefined,
     onExit: () => () => undefined,
+    onSuspend: () => () => undefined,
     exit: () => {
       throw new Error("nothing here ends the process");
     },

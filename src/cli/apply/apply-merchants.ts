@@ -171,6 +171,7 @@ async function reviewAndApply(
   }
   const changes = due.reduce((sum, { plan }) => sum + plan.changes.length, 0);
   progress.applying(due.map(({ plan }) => plan));
+  cancellation.signal.addEventListener("abort", progress.stopping);
   let code: ExitCode;
   try {
     const watched = withProgress(reporter, progress, changes, options);

@@ -300,6 +300,14 @@ export function withProgress(
       progress.applied(event);
       if (!(brief && isDone(event))) reporter.event(event);
     },
+    verified(plan, leftOut, refused) {
+      progress.verified(plan.merchant);
+      reporter.verified(plan, leftOut, refused);
+    },
+    unverified(merchant, why) {
+      progress.verified(merchant);
+      reporter.unverified(merchant, why);
+    },
   };
 }
 

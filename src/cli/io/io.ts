@@ -63,8 +63,13 @@ export interface Io {
   random(): number;
   /** Calls back on SIGINT, SIGTERM and SIGHUP until the returned function is called. */
   onStopSignal(listener: (signal: StopSignal) => void): () => void;
-  /** Calls back when the process exits, for whatever reason, until the returned function is called. */
+  /**
+   * Calls back when the process exits, or a signal is about to end it that nothing else handles, until the returned
+   * function is called.
+   */
   onExit(listener: () => void): () => void;
+  /** Calls back before Ctrl-Z stops the process and after it continues, until the returned function is called. */
+  onSuspend(listener: { readonly suspend: () => void; readonly resume: () => void }): () => void;
   /** Ends the process at once. */
   exit(code: number): never;
 }

@@ -7,6 +7,9 @@ import type { Io, OutputLoss, StopSignal, TextWriter } from "./io.ts";
 
 const STOP_SIGNALS: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
+/** The signals of a terminal that end a process. */
+const ENDING_SIGNALS: readonly NodeJS.Signals[] = [...STOP_SIGNALS, "SIGQUIT"];
+
 const CLOCK: Pick<Io, "now" | "monotonic" | "sleep" | "turn" | "setTimer" | "random"> = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -42,17 +45,51 @@ export function nodeIo(): Io {
     pid: process.pid,
     nodeVersion: process.version,
     ...CLOCK,
+    ...processEvents(),
+    exit: (code) => process.exit(code),
+  };
+}
+
+/** Creates the listeners to the process's end and its signals. */
+function processEvents(): Pick<Io, "onStopSignal" | "onExit" | "onSuspend"> {
+  const stopListeners = new Set<(signal: StopSignal) => void>();
+  return {
     onStopSignal(listener) {
+      stopListeners.add(listener);
       for (const signal of STOP_SIGNALS) process.on(signal, listener);
       return () => {
+        stopListeners.delete(listener);
         for (const signal of STOP_SIGNALS) process.off(signal, listener);
       };
     },
     onExit(listener) {
+      const off = (): void => {
+        process.off("exit", listener);
+        for (const signal of ENDING_SIGNALS) process.off(signal, onSignal);
+      };
+      // A signal without a listener ends a process without the event.
+      const onSignal = (signal: NodeJS.Signals): void => {
+        if (stopListeners.size > 0 && signal !== "SIGQUIT") return;
+        off();
+        listener();
+        process.kill(process.pid, signal);
+      };
       process.once("exit", listener);
-      return () => process.off("exit", listener);
+      for (const signal of ENDING_SIGNALS) process.on(signal, onSignal);
+      return off;
     },
-    exit: (code) => process.exit(code),
+    onSuspend({ suspend, resume }) {
+      const onStop = (): void => {
+        suspend();
+        process.once("SIGCONT", resume);
+        process.kill(process.pid, "SIGSTOP");
+      };
+      process.on("SIGTSTP", onStop);
+      return () => {
+        process.off("SIGTSTP", onStop);
+        process.off("SIGCONT", resume);
+      };
+    },
   };
 }
 
@@ -76,6 +113,7 @@ export function libraryIo({ cwd, env }: { readonly cwd?: string; readonly env?: 
     ...CLOCK,
     onStopSignal: () => () => undefined,
     onExit: () => () => undefined,
+    onSuspend: () => () => undefined,
     exit: (code) => {
       throw new Error(`a library call tried to exit with code ${code}`);
     },

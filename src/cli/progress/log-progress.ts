@@ -2,7 +2,12 @@ import { oneLine } from "../../lib/escape.ts";
 import { EVENTS } from "../../model/event-registry.ts";
 import type { ApplyEvent, LiveEvent } from "../../model/events.ts";
 import { type ApplyProgress, applyProgress, applyText } from "../../render/view/apply-progress.ts";
-import { type ReadingProgress, readingProgress, readingText } from "../../render/view/reading-progress.ts";
+import {
+  type ReadingProgress,
+  rateNumber,
+  readingProgress,
+  readingText,
+} from "../../render/view/reading-progress.ts";
 import type { Io } from "../io/io.ts";
 
 /** Options of the progress display. */
@@ -32,6 +37,10 @@ export interface ProgressDisplay {
   applying(plans: readonly { readonly merchant: string; readonly changes: readonly unknown[] }[]): void;
   /** Handles an event of an apply. */
   applied(event: ApplyEvent): void;
+  /** Marks a merchant as read again, or as not to be read, after its changes. */
+  verified(merchant: string): void;
+  /** Shows that nothing new starts any more. */
+  stopping(): void;
   /** Ends the display: a board disappears. */
   rest(): Promise<void>;
 }
@@ -95,6 +104,8 @@ function lineFor(event: LiveEvent): string | null {
       return `waiting ${(event.ms / 1000).toFixed(1)} s: ${event.reason}`;
     case "proxy":
       return proxyText(event);
+    case "pace":
+      return paceText(event);
     case "read":
       return null;
     case "caller-unknown":
@@ -102,6 +113,12 @@ function lineFor(event: LiveEvent): string | null {
     default:
       return event satisfies never;
   }
+}
+
+function paceText({ perSecond }: LiveEvent & { readonly type: "pace" }): string {
+  return perSecond === null
+    ? "the service has no rate limit any more"
+    : `the rate limit of the service is about ${rateNumber(perSecond)} requests a second`;
 }
 
 function proxyText({ service, proxy, because }: LiveEvent & { readonly type: "proxy" }): string {
@@ -165,16 +182,19 @@ export function progressDisplay(
       applying?.live(event, io.monotonic());
     },
     reading(merchants, expected) {
-      reading = readingProgress(merchants, expected ?? null);
+      reading = readingProgress(merchants, io.monotonic(), expected ?? null);
       showReading(reading);
     },
     expect: (count) => reading?.expect(count),
-    read: (merchant, problem) => reading?.ended(merchant, problem),
+    read: (merchant, problem) => reading?.ended(merchant, problem, io.monotonic()),
     applying(plans) {
-      applying = applyProgress(plans.map(({ merchant, changes }) => ({ merchant, changes: changes.length })));
+      const counts = plans.map(({ merchant, changes }) => ({ merchant, changes: changes.length }));
+      applying = applyProgress(counts, io.monotonic());
       showApplying(applying);
     },
     applied: (event) => applying?.apply(event, io.monotonic()),
+    verified: (merchant) => applying?.verified(merchant, io.monotonic()),
+    stopping: () => applying?.stop(),
     async rest() {
       await end();
       reading = null;

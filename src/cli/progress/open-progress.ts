@@ -1,5 +1,5 @@
-import type { Board, LineSource } from "../../render/tui/board.tsx";
-import type { Size } from "../../render/tui/terminal-text.ts";
+import type { Style } from "../../render/style.ts";
+import type { Board, BoardLines } from "../../render/tui/board.ts";
 import type { Io, TextWriter } from "../io/io.ts";
 import { styleFor, terminalOf } from "../io/output.ts";
 import {
@@ -27,20 +27,22 @@ function silence(io: Io): ProgressDisplay {
     read: noop,
     applying: noop,
     applied: noop,
+    verified: noop,
+    stopping: noop,
     rest: async () => undefined,
   };
 }
 
-/** Work that ends sooner shows no board, and does not load Ink. */
-const BOARD_DELAY_MS = 250;
+/** Work that ends sooner shows no board. */
+const BOARD_DELAY_MS = 700;
 
 /** Time between frames, in ms. */
-const FRAME_MS = 80;
+const FRAME_MS = 100;
 
-/** Displays progress as a board on stderr; other text scrolls above it. */
+/** Displays progress as a board on stderr; other text is written when the board is gone. */
 function tuiProgress({ verbose, color }: ProgressOptions, io: Io): ProgressDisplay {
   const style = styleFor(io.stderr, io, color);
-  const stage = boardStage(io);
+  const stage = boardStage(style, io);
   const out = { ...io, stdout: stage.sink("stdout"), stderr: stage.sink("stderr") };
   return progressDisplay(out, {
     draws: true,
@@ -59,25 +61,36 @@ function tuiProgress({ verbose, color }: ProgressOptions, io: Io): ProgressDispl
   });
 }
 
-type Draw = (size: Size) => readonly string[];
-
 interface Stage {
   /** Shows a board, unless `lower` is called soon. */
-  raise(load: () => Promise<Draw>): void;
+  raise(load: () => Promise<BoardLines>): void;
   lower(): Promise<void>;
   sink(stream: "stdout" | "stderr"): TextWriter;
 }
 
-function boardStage(io: Io): Stage {
+function boardStage(style: Style, io: Io): Stage {
   let board: Board | null = null;
+  let close = (): void => undefined;
   let over = new AbortController();
   let raising: Promise<void> = Promise.resolve();
-  const show = async (load: () => Promise<Draw>, signal: AbortSignal): Promise<void> => {
+  const show = async (load: () => Promise<BoardLines>, signal: AbortSignal): Promise<void> => {
     await io.sleep(BOARD_DELAY_MS, signal).catch(() => undefined);
     if (signal.aborted) return;
-    const [{ openBoard }, draw] = await Promise.all([import("../../render/tui/board.tsx"), load()]);
+    const [{ openBoard }, lines] = await Promise.all([import("../../render/tui/board.ts"), load()]);
     if (signal.aborted) return;
-    board = openBoard(ticking(draw), io.terminal);
+    const open = openBoard(lines, io.terminal, style);
+    board = open;
+    const ending = [
+      io.onExit(() => close()),
+      io.onSuspend({ suspend: open.hide, resume: open.show }),
+      repeat(open.draw, FRAME_MS, io),
+    ];
+    close = () => {
+      for (const end of ending) end();
+      board = null;
+      close = () => undefined;
+      open.close();
+    };
   };
   return {
     raise(load) {
@@ -88,9 +101,7 @@ function boardStage(io: Io): Stage {
     async lower() {
       over.abort();
       await raising;
-      const open = board;
-      board = null;
-      await open?.close();
+      close();
     },
     sink(stream) {
       const sink = io[stream];
@@ -109,18 +120,15 @@ function boardStage(io: Io): Stage {
   };
 }
 
-/** Redraws at a fixed rate: countdowns advance without events, and many events share a frame. */
-function ticking(lines: Draw): LineSource {
-  let version = 0;
-  return {
-    lines,
-    version: () => version,
-    subscribe(listener) {
-      const timer = setInterval(() => {
-        version += 1;
-        listener();
-      }, FRAME_MS);
-      return () => clearInterval(timer);
-    },
+/** Runs work again and again: countdowns advance without events, and many events share a frame. */
+function repeat(work: () => void, ms: number, { setTimer }: Pick<Io, "setTimer">): () => void {
+  let cancel = (): void => undefined;
+  const next = (): void => {
+    cancel = setTimer(ms, () => {
+      work();
+      next();
+    });
   };
+  next();
+  return () => cancel();
 }

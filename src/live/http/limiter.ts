@@ -43,6 +43,8 @@ export interface LimiterOptions {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Once aborted, no request waits for the end of a pause, and those with an aborted signal reject at once. */
   readonly closing?: AbortSignal;
+  /** Takes each measured rate limit, per second; `null` when there is none any more. */
+  readonly onPace?: (perSecond: number | null) => void;
 }
 
 type Refused = Extract<Verdict, object>;
@@ -88,10 +90,10 @@ interface RefusalStreak {
  * succeeds. If the next ones are refused too, all are paused, half as many may be in flight afterwards, and the pacer
  * adopts the rate of the successes.
  */
-export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptions): Limiter {
+export function createLimiter({ concurrency, now, sleep, closing, onPace }: LimiterOptions): Limiter {
   const others: Waiter[] = [];
   const urgent: Waiter[] = [];
-  const pacer = createPacer(now);
+  const pacer = createPacer(now, onPace);
   let width = Math.min(concurrency, Math.max(GENTLE_START, concurrency / 2));
   let running = 0;
   let releasedAt = now();

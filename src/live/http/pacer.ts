@@ -60,9 +60,13 @@ interface ResponseRecord {
 /**
  * Creates a pacer. There is no pace until the service refuses everything, or more than a few requests, for at least a
  * second. The rate of the successes then becomes the pace, which grows again step by step within seconds. A share of
- * refusals that a lower pace does not reduce has other causes than the rate, and is tolerated from then on.
+ * refusals that a lower pace does not reduce has other causes than the rate, and is tolerated from then on. `onPace` takes
+ * each measured limit, and `null` when it is dropped.
  */
-export function createPacer(now: () => number): Pacer {
+export function createPacer(
+  now: () => number,
+  onPace: (perSecond: number | null) => void = () => undefined,
+): Pacer {
   /** Requests per second; `null` without a limit. */
   let pace: number | null = null;
   /** The measured rate at the last cut, and its time. */
@@ -117,6 +121,7 @@ export function createPacer(now: () => number): Pacer {
     hold = isSame ? Math.min(2 * hold, LONGEST_HOLD_MS) : FIRST_HOLD_MS;
     learnt = to;
     pace = MARGIN * to;
+    onPace(to);
     next = now();
     steps = 0;
     steppedAt = now();
@@ -144,6 +149,7 @@ export function createPacer(now: () => number): Pacer {
     if (fruitless > MOST_FRUITLESS) {
       usual = share;
       pace = uncut;
+      onPace(uncut);
       return false;
     }
     cut(measured);
@@ -168,7 +174,9 @@ export function createPacer(now: () => number): Pacer {
     pace *= 1 + (STEPS[Math.min(steps, STEPS.length - 1)] ?? 0);
     steps += 1;
     steppedAt = now();
-    if (measured !== null && pace > UNUSED * measured) pace = null;
+    if (measured === null || pace <= UNUSED * measured) return;
+    pace = null;
+    onPace(null);
   };
 
   return {

@@ -2,11 +2,11 @@ import { render, useApp, useInput } from "ink";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Plan } from "../../model/plan.ts";
 import type { Style } from "../style.ts";
-import { Frame, useSize } from "./board.tsx";
 import { inSight, type Pressed, press } from "./browse-keys.ts";
 import { browseLines, rowsShown } from "./browse-lines.ts";
 import { type BrowseState, browseModel, INITIAL_BROWSE_STATE } from "./browse-model.ts";
 import { type BrowseRow, browseRows } from "./browse-rows.ts";
+import { Frame, useSize } from "./frame.tsx";
 import type { Size } from "./terminal-text.ts";
 
 /** The plans to browse, and the possible actions. */

@@ -2,8 +2,8 @@ import { render, useApp, useInput } from "ink";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Style } from "../style.ts";
 import { wrapText } from "../text/wrap.ts";
-import { Frame, useSize } from "./board.tsx";
 import type { Terminal } from "./browser.tsx";
+import { Frame, useSize } from "./frame.tsx";
 import {
   cutTo,
   line,

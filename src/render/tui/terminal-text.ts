@@ -7,6 +7,13 @@ export interface Size {
   readonly rows: number;
 }
 
+const DEFAULT_SIZE: Size = { columns: 80, rows: 24 };
+
+/** Returns the size of a terminal; of one whose size nobody has set, the usual one. */
+export function terminalSize({ columns, rows }: Pick<NodeJS.WriteStream, "columns" | "rows">): Size {
+  return { columns: columns || DEFAULT_SIZE.columns, rows: rows || DEFAULT_SIZE.rows };
+}
+
 /** Letters of scripts that are written from right to left. */
 const RIGHT_TO_LEFT = /[\p{sc=Hebrew}\p{sc=Arabic}\p{sc=Syriac}\p{sc=Thaana}\p{sc=Nko}\p{sc=Adlam}]/u;
 

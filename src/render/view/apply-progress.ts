@@ -1,34 +1,73 @@
 import { counted, grouped } from "../../lib/text.ts";
-import type { Outcome, Phase } from "../../model/apply.ts";
+import type { Outcome } from "../../model/apply.ts";
 import type { ApplyEvent, LiveEvent } from "../../model/events.ts";
 import type { Change } from "../../model/plan.ts";
-import { collectRequestMetrics, type RequestMetrics, rateMeter, rateText } from "./reading-progress.ts";
+import {
+  collectRequestMetrics,
+  leftText,
+  merchantOf,
+  type RequestMetrics,
+  rateMeter,
+  rateText,
+  timeLeft,
+} from "./reading-progress.ts";
 
 /** The progress of an apply at one merchant. */
 export interface ApplyingMerchant {
   readonly merchant: string;
-  readonly state: "waiting" | "applying" | "stopped" | "incomplete" | "done";
-  readonly phase: Phase | null;
-  /** Number of changes of the phase that have ended. */
-  readonly phaseEnded: number;
-  readonly phaseChanges: number;
+  /**
+   * `waiting` until its first request; `failed` by a failure of its own, `stopped` by something else, `incomplete` if
+   * addresses were refused for the time being.
+   */
+  readonly state: "waiting" | "applying" | "done" | "incomplete" | "failed" | "stopped";
   readonly changes: number;
   readonly done: number;
-  /** Failed, stale or unknown. */
+  /** Failed, or changed by somebody else since they were planned. */
   readonly failed: number;
+  /** Of unknown outcome. */
+  readonly unknown: number;
+  /** Why the last change failed; empty if none did. */
+  readonly problem: string;
+  /** When its first request was sent, and when it ended; `null` before. */
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
   /** Members read again so far for the verification; `null` before it. */
   readonly readAgain: { readonly members: number; readonly total: number | null } | null;
+  /** When the verification of this merchant ended; `null` before. */
+  readonly verifiedAt: number | null;
+}
+
+/** A change whose first request was sent, and when. */
+export interface ChangeInFlight {
+  readonly merchant: string;
+  readonly change: Change;
+  readonly since: number;
+}
+
+/** A change that is done, and how long it took, in ms. */
+export interface ChangeDone {
+  readonly merchant: string;
+  readonly change: Change;
+  readonly tookMs: number;
 }
 
 /** The progress of an apply. */
 export interface ApplyView {
   readonly merchants: readonly ApplyingMerchant[];
   /** The changes in progress, in the order in which they started. */
-  readonly inFlight: readonly { readonly merchant: string; readonly change: Change }[];
+  readonly inFlight: readonly ChangeInFlight[];
+  /** The last changes that are done, the latest one last. */
+  readonly lastDone: readonly ChangeDone[];
   /** Recent changes per second. */
   readonly perSecond: number;
+  readonly now: number;
+  readonly elapsedMs: number;
   /** Estimated time left, in ms; `null` if it is too early to tell. */
   readonly leftMs: number | null;
+  /** Nothing new starts any more. */
+  readonly stopping: boolean;
+  /** All changes have ended, and the merchants are read again. */
+  readonly verifying: boolean;
   readonly metrics: RequestMetrics;
 }
 
@@ -36,20 +75,30 @@ export interface ApplyView {
 export interface ApplyProgress {
   live(event: LiveEvent, now: number): void;
   apply(event: ApplyEvent, now: number): void;
+  /** Records that nothing new starts any more. */
+  stop(): void;
+  /** Records that the verification of a merchant has ended. */
+  verified(merchant: string, now: number): void;
   view(now: number): ApplyView;
 }
 
 const WINDOW_MS = 10_000;
 /** The number of finished changes needed for an estimate. */
 const ENOUGH_TO_TELL = 5;
+/** Number of done changes that are remembered. */
+const MOST_DONE = 16;
 
 /** Starts following an apply of this many changes for each merchant. */
 export function applyProgress(
   plans: readonly { readonly merchant: string; readonly changes: number }[],
+  began: number,
 ): ApplyProgress {
   const metrics = collectRequestMetrics();
   const ends = rateMeter(WINDOW_MS);
-  const inFlight = new Map<Change, string>();
+  const inFlight = new Map<Change, ChangeInFlight>();
+  let lastDone: readonly ChangeDone[] = [];
+  let stopping = false;
+  let writtenAt: number | null = null;
   const merchants = new Map<string, ApplyingMerchant>(
     plans.map(({ merchant, changes }) => [merchant, { ...BEFORE, merchant, changes }]),
   );
@@ -57,109 +106,150 @@ export function applyProgress(
     const known = merchants.get(merchant);
     if (known) merchants.set(merchant, { ...known, ...rest(known) });
   };
+  const start = (merchant: string, now: number): void =>
+    update(merchant, ({ state }) => (state === "waiting" ? { state: "applying", startedAt: now } : {}));
+  const end = (outcome: Outcome, merchant: string, now: number): void => {
+    const { change, status } = outcome;
+    if (status === "done") {
+      const since = inFlight.get(change)?.since ?? now;
+      lastDone = [...lastDone, { merchant, change, tookMs: now - since }].slice(-MOST_DONE);
+    }
+    inFlight.delete(change);
+    ends.count(now);
+    update(merchant, (known) => ({
+      done: known.done + (status === "done" ? 1 : 0),
+      failed: known.failed + (FAILED.has(status) ? 1 : 0),
+      unknown: known.unknown + (status === "unknown" ? 1 : 0),
+      ...("failure" in outcome && outcome.failure && { problem: outcome.failure.message }),
+    }));
+  };
   return {
     live(event, now) {
       metrics.event(event, now);
+      const merchant = merchantOf(event);
+      if (merchant === null) return;
+      if (event.type === "request") start(merchant, now);
       if (event.type !== "read") return;
       const { members, total } = event;
-      update(event.merchant, ({ state }) => (state === "done" ? { readAgain: { members, total } } : {}));
+      update(merchant, ({ endedAt }) => (endedAt === null ? {} : { readAgain: { members, total } }));
     },
     apply(event, now) {
       const { merchant } = event;
       switch (event.type) {
         case "apply-started":
-          update(merchant, () => ({ state: "applying", changes: event.changes }));
+          update(merchant, () => ({ changes: event.changes }));
           break;
         case "phase-started":
-          for (const [change, where] of inFlight) if (where === merchant) inFlight.delete(change);
-          update(merchant, () => ({
-            phase: event.phase,
-            phaseEnded: 0,
-            phaseChanges: event.changes,
-          }));
-          break;
-        case "change-started":
-          inFlight.set(event.change, merchant);
-          break;
         case "fields-emptied":
           break;
-        case "change-ended": {
-          const { status } = event.outcome;
-          const [done, failed] = [status === "done" ? 1 : 0, FAILED.has(status) ? 1 : 0];
-          inFlight.delete(event.outcome.change);
-          ends.count(now);
-          update(merchant, (known) => ({
-            done: known.done + done,
-            failed: known.failed + failed,
-            // Changes that were held back end in a later phase.
-            phaseEnded: known.phaseEnded + (event.phase === known.phase ? 1 : 0),
-          }));
+        case "change-started":
+          start(merchant, now);
+          inFlight.set(event.change, { merchant, change: event.change, since: now });
           break;
-        }
+        case "change-ended":
+          end(event.outcome, merchant, now);
+          break;
         case "apply-stopped":
-          update(merchant, () => ({ state: "stopped" }));
+          update(merchant, () => ({ state: event.failure === null ? "stopped" : "failed" }));
           break;
         case "apply-ended":
-          update(merchant, () => ({ state: event.result.status, phase: null }));
+          for (const [change, one] of inFlight) if (one.merchant === merchant) inFlight.delete(change);
+          metrics.ended(merchant);
+          update(merchant, ({ state }) => ({
+            state: event.result.status === "stopped" ? state : event.result.status,
+            endedAt: now,
+          }));
           break;
         default:
           event satisfies never;
       }
     },
+    stop() {
+      stopping = true;
+    },
+    verified: (merchant, now) => update(merchant, () => ({ verifiedAt: now })),
     view(now) {
       const all = [...merchants.values()];
-      const ended = all.reduce((sum, { done, failed }) => sum + done + failed, 0);
-      const left = all.reduce((sum, { changes }) => sum + changes, 0) - ended;
-      const perSecond = ends.perSecond(now);
+      const ended = all.reduce((sum, { done, failed, unknown }) => sum + done + failed + unknown, 0);
+      const share = ended / Math.max(sumOf(all, "changes"), 1);
+      const read = toVerify(all);
+      const verifying = all.every(({ endedAt }) => endedAt !== null) && read.length > 0 && !stopping;
+      if (verifying) writtenAt ??= now;
+      const verified = read.filter(({ verifiedAt }) => verifiedAt !== null).length / Math.max(read.length, 1);
+      const leftMs = ended < ENOUGH_TO_TELL ? null : timeLeft(share, now - began);
       return {
         merchants: all,
-        inFlight: [...inFlight].map(([change, merchant]) => ({ merchant, change })),
-        perSecond,
-        leftMs: ended < ENOUGH_TO_TELL || left === 0 || perSecond === 0 ? null : (left / perSecond) * 1000,
+        inFlight: [...inFlight.values()],
+        lastDone,
+        perSecond: ends.perSecond(now),
+        now,
+        elapsedMs: now - began,
+        leftMs: stopping ? null : verifying ? timeLeft(verified, now - (writtenAt ?? now)) : leftMs,
+        stopping,
+        verifying,
         metrics: metrics.view(now),
       };
     },
   };
 }
 
-const FAILED: ReadonlySet<Outcome["status"]> = new Set(["failed", "stale", "unknown"]);
+const FAILED: ReadonlySet<Outcome["status"]> = new Set(["failed", "stale"]);
 
 const BEFORE: Omit<ApplyingMerchant, "merchant" | "changes"> = {
   state: "waiting",
-  phase: null,
-  phaseEnded: 0,
-  phaseChanges: 0,
   done: 0,
   failed: 0,
+  unknown: 0,
+  problem: "",
+  startedAt: null,
+  endedAt: null,
   readAgain: null,
+  verifiedAt: null,
 };
+
+/** Returns the merchants that are read again: those where nothing failed. */
+export function toVerify(merchants: readonly ApplyingMerchant[]): readonly ApplyingMerchant[] {
+  return merchants.filter(({ state }) => state === "done" || state === "incomplete");
+}
+
+function sumOf(
+  merchants: readonly ApplyingMerchant[],
+  key: "changes" | "done" | "failed" | "unknown",
+): number {
+  return merchants.reduce((total, one) => total + one[key], 0);
+}
 
 /** Returns the totals over all merchants. */
 export function applySums({ merchants }: ApplyView): {
   readonly changes: number;
   readonly done: number;
   readonly failed: number;
+  readonly unknown: number;
 } {
-  const sum = (key: "changes" | "done" | "failed"): number =>
-    merchants.reduce((total, one) => total + one[key], 0);
-  return { changes: sum("changes"), done: sum("done"), failed: sum("failed") };
+  return {
+    changes: sumOf(merchants, "changes"),
+    done: sumOf(merchants, "done"),
+    failed: sumOf(merchants, "failed"),
+    unknown: sumOf(merchants, "unknown"),
+  };
 }
 
 /** "6 of 14 changes done, 1 failed, 3 a second; about 4 s left": progress in one line. */
 export function applyText(view: ApplyView): string {
-  const { changes, done, failed } = applySums(view);
+  const { merchants, verifying } = view;
+  if (verifying) {
+    const read = toVerify(merchants);
+    const verified = read.filter(({ verifiedAt }) => verifiedAt !== null).length;
+    return `verified ${grouped(verified)} of ${counted(read.length, "merchant")}${leftText(view.leftMs)}`;
+  }
+  const { changes, done, failed, unknown } = applySums(view);
+  const ended = merchants.filter(({ state }) => state === "done").length;
   return [
     `${grouped(done)} of ${counted(changes, "change")} done`,
+    merchants.length > 1 ? `, ${grouped(ended)} of ${counted(merchants.length, "merchant")} complete` : "",
     failed > 0 ? `, ${grouped(failed)} failed` : "",
+    unknown > 0 ? `, ${grouped(unknown)} of unknown outcome` : "",
     rateText(view.perSecond),
-    view.leftMs === null ? "" : `; about ${spanText(view.leftMs)} left`,
+    view.stopping ? "; stopping" : leftText(view.leftMs),
   ].join("");
-}
-
-const MINUTE = 60;
-
-/** "4 s", "3 min": rounded up. */
-export function spanText(ms: number): string {
-  const seconds = Math.ceil(ms / 1000);
-  return seconds < 2 * MINUTE ? `${seconds} s` : `${Math.ceil(seconds / MINUTE)} min`;
 }

@@ -11,6 +11,9 @@ export interface ReadingMerchant {
   readonly total: number | null;
   /** The reason of a failure; empty otherwise. */
   readonly problem: string;
+  /** When its first request was sent, and when it ended; `null` before. */
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
 }
 
 /** The progress of reading. */
@@ -20,20 +23,28 @@ export interface ReadingView {
   /** The number of merchants, or an upper bound of it. */
   readonly count: number;
   readonly metrics: RequestMetrics;
+  readonly now: number;
+  readonly elapsedMs: number;
+  /** Estimated time left, in ms; `null` if it is too early to tell. */
+  readonly leftMs: number | null;
 }
 
 /** Follows how live states are read; times in milliseconds. */
 export interface ReadingProgress {
   live(event: LiveEvent, now: number): void;
   /** Records that a merchant was read, or the `problem` that prevented it. */
-  ended(merchant: string, problem: string | null): void;
+  ended(merchant: string, problem: string | null, now: number): void;
   /** Corrects how many merchants there are. */
   expect(count: number): void;
   view(now: number): ReadingView;
 }
 
 /** Starts following the reading of these merchants; with `expected`, of those that turn up, about so many. */
-export function readingProgress(codes: readonly string[], expected: number | null = null): ReadingProgress {
+export function readingProgress(
+  codes: readonly string[],
+  began: number,
+  expected: number | null = null,
+): ReadingProgress {
   const metrics = collectRequestMetrics();
   let count = expected ?? codes.length;
   const merchants = new Map<string, ReadingMerchant>(codes.map((merchant) => [merchant, waiting(merchant)]));
@@ -41,38 +52,80 @@ export function readingProgress(codes: readonly string[], expected: number | nul
     const known = merchants.get(merchant) ?? (expected === null ? null : waiting(merchant));
     if (known) merchants.set(merchant, { ...known, ...rest });
   };
+  const start = (merchant: string, now: number): void => {
+    const known = merchants.get(merchant);
+    if (known ? known.state === "waiting" : expected !== null)
+      change(merchant, { state: "reading", startedAt: now });
+  };
   return {
     expect(merchantCount) {
       count = merchantCount;
     },
     live(event, now) {
       metrics.event(event, now);
-      if (event.type === "read") {
-        change(event.merchant, { state: "reading", members: event.members, total: event.total });
-      } else if (event.type === "request") {
-        const merchant = merchantIn(event.path);
-        if (merchant !== null && merchants.get(merchant)?.state === "waiting") {
-          change(merchant, { state: "reading" });
-        }
-      }
+      const merchant = merchantOf(event);
+      if (merchant === null) return;
+      if (event.type === "request" || event.type === "read") start(merchant, now);
+      if (event.type === "read") change(merchant, { members: event.members, total: event.total });
     },
-    ended: (merchant, problem) =>
-      change(merchant, problem === null ? { state: "read" } : { state: "failed", problem }),
-    view: (now) => ({
-      merchants: [...merchants.values()],
-      count: Math.max(count, merchants.size),
-      metrics: metrics.view(now),
-    }),
+    ended(merchant, problem, now) {
+      metrics.ended(merchant);
+      change(
+        merchant,
+        problem === null ? { state: "read", endedAt: now } : { state: "failed", problem, endedAt: now },
+      );
+    },
+    view(now) {
+      const all = [...merchants.values()];
+      const known = Math.max(count, all.length);
+      // What fails at once says nothing about the time that the others take.
+      const sound = all.filter(({ state }) => state !== "failed");
+      const share = readShare(sound, known - all.length + sound.length);
+      return {
+        merchants: all,
+        count: known,
+        metrics: metrics.view(now),
+        now,
+        elapsedMs: now - began,
+        leftMs: timeLeft(share, now - began),
+      };
+    },
   };
 }
 
 function waiting(merchant: string): ReadingMerchant {
-  return { merchant, state: "waiting", members: 0, total: null, problem: "" };
+  return {
+    merchant,
+    state: "waiting",
+    members: 0,
+    total: null,
+    problem: "",
+    startedAt: null,
+    endedAt: null,
+  };
 }
 
-/** Returns the merchant in a request's path; `null` if there is none. */
-function merchantIn(path: string): string | null {
-  const code = /\/merchants\/([^/?]+)/.exec(path)?.[1];
+/** Returns how much is read, from 0 to 1: merchants, and members of those that are being read. */
+export function readShare(merchants: readonly ReadingMerchant[], count: number): number {
+  const parts = merchants.map(({ state, members, total }) =>
+    state === "read" || state === "failed" ? 1 : total === null ? 0 : (0.95 * members) / Math.max(total, 1),
+  );
+  return count === 0 ? 1 : parts.reduce((sum, part) => sum + part, 0) / count;
+}
+
+/** Times and shares below which an estimate is a guess. */
+const [ENOUGH_MS, ENOUGH_SHARE] = [2_000, 0.02];
+
+/** Estimates the time left, in ms, from what share of the work took how long; `null` if it is too early to tell. */
+export function timeLeft(share: number, elapsedMs: number): number | null {
+  if (elapsedMs < ENOUGH_MS || share < ENOUGH_SHARE || share >= 1) return null;
+  return (elapsedMs * (1 - share)) / share;
+}
+
+/** Returns the merchant that an event is about; `null` if it is about none. */
+export function merchantOf(event: LiveEvent): string | null {
+  if ("merchant" in event) return event.merchant;
+  const code = "path" in event ? /\/merchants\/([^/?]+)/.exec(event.path)?.[1] : undefined;
   return code === undefined ? null : decodeURIComponent(code);
 }
 
@@ -81,16 +134,23 @@ export function merchantsIn({ merchants }: ReadingView, state: ReadingMerchant["
   return merchants.filter((one) => one.state === state).length;
 }
 
-/** "read 2 of 5 merchants, 1 failed; 1,250 members in 61 requests, 42 a second": progress in one line. */
+/** Returns the number of members read so far. */
+export function membersRead({ merchants }: ReadingView): number {
+  return merchants.reduce((sum, one) => sum + one.members, 0);
+}
+
+/**
+ * "read 2 of 5 merchants, 1 failed; 1,250 members in 61 requests, 42 a second; about 4 s left": progress in one line.
+ */
 export function readingText(view: ReadingView): string {
-  const { merchants, count, metrics } = view;
+  const { count, metrics, leftMs } = view;
   const failed = merchantsIn(view, "failed");
-  const members = merchants.reduce((sum, one) => sum + one.members, 0);
   return [
     `read ${grouped(merchantsIn(view, "read"))} of ${counted(count, "merchant")}`,
     failed > 0 ? `, ${grouped(failed)} failed` : "",
-    `; ${counted(members, "member")} in ${counted(metrics.requests, "request")}`,
+    `; ${counted(membersRead(view), "member")} in ${counted(metrics.requests, "request")}`,
     rateText(metrics.perSecond),
+    leftText(leftMs),
   ].join("");
 }
 
@@ -99,11 +159,31 @@ export function rateText(perSecond: number): string {
   return perSecond < 1 ? "" : `, ${grouped(Math.round(perSecond))} a second`;
 }
 
+/** Returns the time left as "; about 4 s left"; empty if it is unknown. */
+export function leftText(leftMs: number | null): string {
+  return leftMs === null ? "" : `; about ${spanText(leftMs)} left`;
+}
+
+/** Returns a rate with one decimal below ten: "5.9", "42". */
+export function rateNumber(perSecond: number): string {
+  return perSecond < 9.95 ? perSecond.toFixed(1).replace(/\.0$/, "") : grouped(Math.round(perSecond));
+}
+
+const MINUTE = 60;
+
+/** "4 s", "3 min": rounded up. */
+export function spanText(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  return seconds < 2 * MINUTE ? `${seconds} s` : `${Math.ceil(seconds / MINUTE)} min`;
+}
+
 /** A current pause, and its reason. */
 export interface Wait {
   readonly reason: string;
   /** Time left, in ms. */
   readonly ms: number;
+  /** The merchants whose requests wait. */
+  readonly merchants: readonly string[];
 }
 
 /** The requests to the service so far. */
@@ -115,11 +195,19 @@ export interface RequestMetrics {
   readonly retries: number;
   /** The longest first. */
   readonly waits: readonly Wait[];
+  /** Number of waits so far. */
+  readonly waited: number;
+  /** The measured rate limit of the service, per second; `null` if there is none. */
+  readonly pace: number | null;
+  /** Merchants with requests that have no response yet. */
+  readonly onWire: ReadonlySet<string>;
 }
 
 /** Collects the events of the client; times in ms. */
 export interface RequestMetricsCollector {
   event(event: LiveEvent, now: number): void;
+  /** Forgets the requests of a merchant, whose responses are not needed any more. */
+  ended(merchant: string): void;
   view(now: number): RequestMetrics;
 }
 
@@ -129,22 +217,39 @@ const WINDOW_MS = 5_000;
 /** Starts collecting request metrics. */
 export function collectRequestMetrics(): RequestMetricsCollector {
   const responses = rateMeter(WINDOW_MS);
-  const waits = new Map<string, number>();
-  let requests = 0;
-  let retries = 0;
+  /** When each merchant's wait ends, by reason. */
+  const waits = new Map<string, Map<string, number>>();
+  /** Requests without a response, by merchant. */
+  const onWire = new Map<string, number>();
+  const [sums, rate] = [{ requests: 0, retries: 0, waited: 0 }, { pace: null as number | null }];
+  const count = (event: LiveEvent, by: number): void => {
+    const merchant = merchantOf(event) ?? "";
+    const left = (onWire.get(merchant) ?? 0) + by;
+    if (left > 0) onWire.set(merchant, left);
+    else onWire.delete(merchant);
+  };
   return {
     event(event, now) {
       switch (event.type) {
         case "request":
-          if (event.attempt > 1) retries += 1;
+          if (event.attempt > 1) sums.retries += 1;
+          count(event, 1);
           break;
         case "response":
         case "no-response":
-          requests += 1;
+          sums.requests += 1;
           responses.count(now);
+          count(event, -1);
           break;
-        case "wait":
-          waits.set(event.reason, Math.max(waits.get(event.reason) ?? 0, event.until));
+        case "wait": {
+          sums.waited += 1;
+          const known = waits.get(event.reason) ?? new Map<string, number>();
+          const merchant = merchantOf(event) ?? "";
+          waits.set(event.reason, known.set(merchant, Math.max(known.get(merchant) ?? 0, event.until)));
+          break;
+        }
+        case "pace":
+          rate.pace = event.perSecond;
           break;
         case "read":
         case "proxy":
@@ -154,18 +259,23 @@ export function collectRequestMetrics(): RequestMetricsCollector {
           event satisfies never;
       }
     },
-    view(now) {
-      for (const [reason, until] of waits) if (until <= now) waits.delete(reason);
-      return {
-        requests,
-        retries,
-        perSecond: responses.perSecond(now),
-        waits: [...waits]
-          .map(([reason, until]) => ({ reason, ms: until - now }))
-          .sort((one, other) => other.ms - one.ms),
-      };
-    },
+    ended: (merchant) => void onWire.delete(merchant),
+    view: (now) => ({
+      ...sums,
+      ...rate,
+      perSecond: responses.perSecond(now),
+      waits: [...waits].flatMap(([reason, all]) => waitAt(reason, all, now)).sort((a, b) => b.ms - a.ms),
+      onWire: new Set([...onWire.keys()].filter((merchant) => merchant !== "")),
+    }),
   };
+}
+
+/** Returns the wait for one reason, if it is not over for all. */
+function waitAt(reason: string, untils: ReadonlyMap<string, number>, now: number): readonly Wait[] {
+  const left = [...untils].filter(([, until]) => until > now);
+  if (left.length === 0) return [];
+  const merchants = left.map(([merchant]) => merchant).filter((merchant) => merchant !== "");
+  return [{ reason, ms: Math.max(...left.map(([, until]) => until)) - now, merchants }];
 }
 
 /** A meter of the recent rate of events. */

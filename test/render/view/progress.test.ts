@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import type { Outcome } from "../../../src/model/apply.ts";
-import { applyProgress, applyText, spanText } from "../../../src/render/view/apply-progress.ts";
-import { readingProgress, readingText } from "../../../src/render/view/reading-progress.ts";
+import { applyProgress, applyText } from "../../../src/render/view/apply-progress.ts";
+import { readingProgress, readingText, spanText } from "../../../src/render/view/reading-progress.ts";
 import { richPlan } from "../../support/rich-plan.ts";
 import { waitEvent } from "../../support/wait-event.ts";
 
 const { changes } = richPlan();
 
 test("reading tells how many merchants and members are read, and how fast", () => {
-  const progress = readingProgress(["MC1", "MC 2"]);
+  const progress = readingProgress(["MC1", "MC 2"], 0);
   expect(progress.view(0).merchants.map(({ state }) => state)).toEqual(["waiting", "waiting"]);
   for (let page = 1; page <= 20; page += 1) {
     const path = "/v0.1/merchants/MC%202/members?offset=0";
@@ -18,19 +18,21 @@ test("reading tells how many merchants and members are read, and how fast", () =
   }
   const view = progress.view(2000);
   expect(view.merchants[1]).toMatchObject({ state: "reading", members: 500, total: 1000 });
-  expect(readingText(view)).toBe("read 0 of 2 merchants; 500 members in 20 requests, 11 a second");
+  expect(readingText(view)).toBe(
+    "read 0 of 2 merchants; 500 members in 20 requests, 11 a second; about 7 s left",
+  );
 });
 
 test("a wait counts down and is forgotten when it is over", () => {
-  const progress = readingProgress(["MC1"]);
+  const progress = readingProgress(["MC1"], 0);
   progress.live(waitEvent(12_000, "429", 1000), 1000);
   progress.live(waitEvent(3_000, "429", 2000), 2000);
-  expect(progress.view(3000).metrics.waits).toEqual([{ reason: "429", ms: 10_000 }]);
+  expect(progress.view(3000).metrics.waits).toEqual([{ reason: "429", ms: 10_000, merchants: ["MC1"] }]);
   expect(progress.view(13_000).metrics.waits).toEqual([]);
 });
 
 test("an apply counts what is done and what failed, knows what is under way, and how long it still takes", () => {
-  const progress = applyProgress([{ merchant: "MC1", changes: changes.length }]);
+  const progress = applyProgress([{ merchant: "MC1", changes: changes.length }], 0);
   const merchant = "MC1";
   progress.apply({ type: "apply-started", merchant, changes: changes.length }, 0);
   progress.apply({ type: "phase-started", merchant, phase: "write-members", changes: changes.length }, 0);
@@ -45,13 +47,13 @@ test("an apply counts what is done and what failed, knows what is under way, and
     progress.apply({ type: "change-ended", merchant, phase: "write-members", outcome }, index * 1000 + 500);
   }
   const view = progress.view(5000);
-  expect(view.merchants[0]).toMatchObject({ done: 4, failed: 1, phaseEnded: 5, state: "applying" });
-  expect(view.inFlight).toEqual([{ merchant, change: changes[5] }]);
+  expect(view.merchants[0]).toMatchObject({ done: 4, failed: 1, state: "applying" });
+  expect(view.inFlight).toEqual([{ merchant, change: changes[5], since: 5000 }]);
   expect(applyText(view)).toMatch(/^4 of \d+ changes done, 1 failed, 1 a second; about \d+ s left$/);
 });
 
 test("an apply that reads again to verify tells how far that is", () => {
-  const progress = applyProgress([{ merchant: "MC1", changes: 1 }]);
+  const progress = applyProgress([{ merchant: "MC1", changes: 1 }], 0);
   progress.live({ type: "read", merchant: "MC1", members: 25, total: 50 }, 0);
   expect(progress.view(0).merchants[0]?.readAgain).toBeNull();
   progress.apply(

@@ -192,7 +192,7 @@ function barPieces(share: number, cells: number, style: Style): readonly [Piece,
 }
 
 /** Returns a time as on a clock: "01:12", "1:02:05". */
-export function clock(ms: number): string {
+function clock(ms: number): string {
   const seconds = Math.max(Math.round(ms / 1000), 0);
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
   const two = (number: number): string => String(number).padStart(2, "0");

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { DEFAULT_REVIEW_SIZE, MIN_REVIEW_SIZE } from "../../render/markdown/fit-review.ts";
+import { DEFAULT_REVIEW_SIZE, MIN_REVIEW_SIZE } from "../../render/markdown/markdown-blocks.ts";
 import { readShard, type Shard } from "./shard.ts";
 
 /** Options of every command that talks to the service. */

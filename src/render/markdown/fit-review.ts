@@ -2,12 +2,6 @@ import { counted, grouped } from "../../lib/text.ts";
 import { fenced } from "./markdown-blocks.ts";
 import { type Fold, type FoldDetail, foldText, WHOLE } from "./merchant-fold.ts";
 
-/** The least size of a review, in UTF-16 units: the verdict, the number of each risk, and what was left out. */
-export const MIN_REVIEW_SIZE = 1500;
-
-/** The size that fits into a comment of common code hosts, in UTF-16 units. */
-export const DEFAULT_REVIEW_SIZE = 60_000;
-
 /** A row of the table of merchants; a low rank comes first, and rank 5 is a merchant without changes. */
 export interface ReviewRow {
   readonly text: string;

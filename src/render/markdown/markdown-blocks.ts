@@ -1,5 +1,11 @@
 import { oneLine } from "../../lib/escape.ts";
 
+/** The least size of a review, in UTF-16 units: the verdict, the number of each risk, and what was left out. */
+export const MIN_REVIEW_SIZE = 1500;
+
+/** The size that fits into a comment of common code hosts, in UTF-16 units. */
+export const DEFAULT_REVIEW_SIZE = 60_000;
+
 /**
  * Returns lines as a fenced block, inside which Markdown, HTML, links and mentions have no effect; the fence is longer
  * than any run of backticks in it. Each item must be a single line.

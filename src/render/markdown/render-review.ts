@@ -18,9 +18,9 @@ import {
   type PlanView,
   untouchedText,
 } from "../view/plan-view.ts";
-import { DEFAULT_REVIEW_SIZE, fitReview, MIN_REVIEW_SIZE, type Parts, type ReviewRow } from "./fit-review.ts";
+import { fitReview, type Parts, type ReviewRow } from "./fit-review.ts";
 import { impactTable, namesFold } from "./fleet-sections.ts";
-import { inlineCode } from "./markdown-blocks.ts";
+import { DEFAULT_REVIEW_SIZE, inlineCode, MIN_REVIEW_SIZE } from "./markdown-blocks.ts";
 import { type Fold, foldOf } from "./merchant-fold.ts";
 import { groupRisks, type ReviewInput, rulesBlock } from "./review-sections.ts";
 

@@ -3,7 +3,7 @@ import { micromark } from "micromark";
 import { gfm, gfmHtml } from "micromark-extension-gfm";
 import { describe, expect, test } from "vitest";
 import { driftOf } from "../../../src/plan/report/detect-drift.ts";
-import { MIN_REVIEW_SIZE } from "../../../src/render/markdown/fit-review.ts";
+import { MIN_REVIEW_SIZE } from "../../../src/render/markdown/markdown-blocks.ts";
 import { renderReview } from "../../../src/render/markdown/render-review.ts";
 import type { ReviewInput } from "../../../src/render/markdown/review-sections.ts";
 import { driftView } from "../../../src/render/view/drift-view.ts";

@@ -65,6 +65,7 @@ export default defineConfig({
           setupFiles,
           globalSetup: ["test/support/build-program.ts"],
           testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {

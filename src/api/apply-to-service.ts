@@ -61,11 +61,9 @@ export async function applyToService(
   const reporter: ApplyReporter = {
     ...SILENT,
     event: service.emit,
-    results: (ends) => {
+    applied: ({ ends, journals }) => {
       found.outcomes = ends.flatMap(({ result }) => result.outcomes);
-    },
-    journals: (_run, files) => {
-      found.journal = files[0] ?? null;
+      found.journal = journals[0] ?? null;
     },
   };
   try {
@@ -90,11 +88,8 @@ const SILENT: ApplyReporter = {
   skipped: ignore,
   passwords: ignore,
   event: ignore,
-  results: ignore,
   verified: ignore,
-  unverified: ignore,
-  outcomes: ignore,
-  journals: ignore,
+  applied: ignore,
   ended: ignore,
   say: ignore,
 };

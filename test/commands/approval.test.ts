@@ -47,8 +47,10 @@ async function edit(change: (plan: string) => string): Promise<void> {
 
 test("what was reviewed and saved is applied", async () => {
   const apply = await shop.run(APPLY);
-  expect(apply.stderr).toMatch(/^journal: \S+-MC1\.jsonl\n$/);
-  expect(apply.stdout).toContain("3 changes done");
+  expect(apply.stderr).toBe("");
+  expect(apply.stdout).toMatch(
+    /\n✓ Apply complete at MC1: 3 changes done\. .*\n.*\n {2}journal: \S+-MC1\.jsonl\n$/,
+  );
   expect(apply.code).toBe(0);
 });
 
@@ -67,9 +69,14 @@ test("new changes since are named and refused, and nothing is changed", async ()
   expect(apply.code).toBe(3);
   expect(apply.stderr).toBe(
     [
-      "MC1: not approved: create role Cashier.",
-      "MC1: not approved: delete member dan@example.com.",
-      "Refused: nothing was changed.",
+      "",
+      "✗ Apply refused at MC1: nothing was changed.",
+      "",
+      "refused: not approved: create role Cashier.",
+      "refused: not approved: delete member dan@example.com.",
+      "",
+      "To continue, correct the files, or override or approve what is refused, and",
+      "apply again.",
       "",
     ].join("\n"),
   );
@@ -81,7 +88,7 @@ test("changes already made drop out, so that an apply that stopped half-way can 
     rules: [{ kind: "status", status: 422, operation: "members.delete", times: 1 }],
   });
   const stopped = await shop.run(APPLY);
-  expect(stopped.stdout).toContain("2 changes done, 1 failed");
+  expect(stopped.stderr).toContain("2 changes done, 1 failed");
   expect(stopped.code).toBe(4);
   const again = await shop.run(APPLY);
   expect(again.stdout).toContain("1 change done");
@@ -96,14 +103,14 @@ test("a plan that was edited after it was made is no approval", async () => {
   await shop.write("mc1.yaml", file("MC1").replace("cleo@", "mallory@"));
   const apply = await shop.run(APPLY);
   expect(apply.code).toBe(3);
-  expect(apply.stderr).toContain("MC1: the approved plan has been edited");
+  expect(apply.stderr).toContain("refused: the approved plan has been edited");
   expect(await shop.writes()).toEqual([]);
 });
 
 test("one merchant's plan approves nothing of another's", async () => {
   const apply = await shop.run(["apply", "mc2.yaml", "--yes", "--approved", "plan.json"]);
   expect(apply.code).toBe(3);
-  expect(apply.stderr).toContain("MC2: this merchant is not in the approved plan.");
+  expect(apply.stderr).toContain("refused: this merchant is not in the approved plan.");
   await edit((plan) => plan.replaceAll('"MC1"', '"MC2"'));
   const disguised = await shop.run(["apply", "mc2.yaml", "--yes", "--approved", "plan.json"]);
   expect(disguised.code).toBe(3);

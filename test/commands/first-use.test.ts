@@ -61,7 +61,7 @@ describe("the main workflow", () => {
     expect((await rolecall(["plan", "shop.yaml", "--detailed-exitcode"], options)).code).toBe(2);
 
     const apply = await rolecall(["apply", "shop.yaml", "--yes"], options);
-    expect(apply.stdout).toContain("verified, no changes remain");
+    expect(apply.stdout).toContain("Verified: no changes remain");
     expect(apply.code).toBe(0);
 
     const again = await rolecall(["plan", "shop.yaml", "--detailed-exitcode"], options);

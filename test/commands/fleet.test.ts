@@ -81,15 +81,23 @@ ${owned("MC1")}${owned("MC2", PEOPLE.map((email) => `, { email: ${email}, roles:
     expect(stderr).toContain("MC3 could not be planned.");
     expect(stderr).toContain("MC5 cannot be applied.");
     expect(stderr).toContain("Nothing is changed at MC2, MC3, MC5; the apply goes on at 1 other merchant.");
-    expect(stdout).toContain("MC1: verified, no changes remain.");
-    expect(stdout.slice(stdout.lastIndexOf("\n5 merchants"))).toBe(
+    expect(stdout).not.toContain("✗");
+    const ending = stderr.slice(stderr.lastIndexOf("\n✗")).replace(/(?<=To undo it: )[\s\S]*/, "…");
+    expect(ending).toBe(
       [
         "",
-        "5 merchants: 1 applied, 1 with nothing to do, 1 refused, 2 failed.",
-        "✗ MC2  refused: 5 of 6 members would be removed or lose something; the limit is 3.",
-        "✗ MC3  failed: There is no API key for MC3.",
-        "✗ MC5  failed: First passwords of managed users come from the environment: NO_PASSWORD is not set.",
+        "✗ Apply incomplete at MC1: 1 change done.",
+        "  Merchants: 1 applied, 1 with nothing to do, 1 refused, 2 failed.",
         "",
+        "refused at MC2: 5 of 6 members would be removed or lose something; the limit is",
+        "  3.",
+        "failed at MC3: There is no API key for MC3.",
+        "failed at MC5: First passwords of managed users come from the environment:",
+        "  NO_PASSWORD is not set.",
+        "",
+        'Completed changes remain. To continue, fix the problem, then run "rolecall plan"',
+        "to see what remains, and apply again.",
+        "To undo it: …",
       ].join("\n"),
     );
     expect(code).toBe(4);
@@ -134,10 +142,10 @@ ${owned("MC1")}${owned("MC2", PEOPLE.map((email) => `, { email: ${email}, roles:
       several.run(["apply", "--yes", ...codes.flatMap((code) => ["-m", code])]);
     const refused = await apply("MC2", "MC4");
     expect(refused.code).toBe(3);
-    expect(refused.stderr).toContain("Refused: nothing was changed.\n");
+    expect(refused.stderr).toContain("✗ Apply refused at MC2: nothing was changed.\n");
     const failed = await apply("MC2", "MC3", "MC4");
     expect(failed.code).toBe(1);
-    expect(failed.stderr).toContain("Nothing was changed: fix the problems above first.\n");
+    expect(failed.stderr).toContain("✗ Apply refused at 2 merchants: nothing was changed.\n");
     const missing = await apply("MC5");
     expect(missing.code).toBe(1);
     expect(missing.stderr).toContain("Give each variable at least 8 characters.");

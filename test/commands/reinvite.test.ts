@@ -58,9 +58,9 @@ async function halfDone(): Promise<void> {
   const apply = await shop.run(["apply", "mc1.yaml", "--yes", "--retry-for", "0"]);
   await faults([]);
   expect(apply.stdout).toContain("member ben@example.com unfinished: ");
-  expect(apply.stdout).toContain("MC1: incomplete. 1 unfinished.");
-  expect(apply.stdout).toContain("The expired invitation was deleted, and no new one was sent.");
-  expect(apply.stdout).toContain('It held: Manager; metadata {"desk":1}.');
+  expect(apply.stderr).toContain("Apply incomplete at MC1: 1 unfinished.");
+  expect(apply.stderr).toContain("The expired invitation was deleted, and no new one was sent.");
+  expect(apply.stderr).toContain('It held: Manager; metadata {"desk":1}.');
   expect(apply.code).toBe(4);
 }
 

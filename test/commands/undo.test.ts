@@ -62,7 +62,7 @@ describe("undo", () => {
     const undo = await shop.run(["undo", "latest", "mc1.yaml", "--yes"]);
     expect(undo.stdout).toContain("cy@example.com is invited again, and has no access");
     expect(undo.stdout).toContain("delete new@example.com (created by that run)");
-    expect(undo.stdout).toContain("verified, no changes remain");
+    expect(undo.stdout).toContain("Verified: no changes remain");
     expect(undo.code).toBe(0);
     await shop.write("mc1.yaml", BEFORE);
     const plan = await shop.run(["plan", "mc1.yaml", "--detailed-exitcode"]);
@@ -126,7 +126,7 @@ describe("undo", () => {
       FILE.replace("roles:", "guards: { protect: { members: [ben@example.com] } }\nroles:"),
     );
     const undo = await shop.run(["undo", "latest", "mc1.yaml", "--yes"]);
-    expect(undo.stderr).toContain("Refused: nothing was changed.");
+    expect(undo.stderr).toMatch(/^✗ Undo refused at MC\w+: nothing was changed\.$/m);
     expect(undo.code).toBe(3);
     expect(undo.stdout).toContain("→ Remove the entry from guards.protect.");
     const override = /To override: undo --allow (\S+)\n/.exec(undo.stdout)?.[1] ?? "";
@@ -309,8 +309,8 @@ describe("a run of several merchants", () => {
 
   test("is one line, is named once, and is reverted as a whole in one run; so is the undo", async () => {
     const apply = await many.run(["apply", "--yes"]);
-    expect(apply.stderr.match(/journal/g)).toHaveLength(1);
-    expect(apply.stderr).toMatch(/^journals: \.rolecall\/runs\/\S+Z-\*\.jsonl \(3 merchants\)$/m);
+    expect(apply.stdout.match(/journal/g)).toHaveLength(1);
+    expect(apply.stdout).toMatch(/^ {2}journals: \.rolecall\/runs\/\S+Z-\*\.jsonl \(3 merchants\)$/m);
     const [id = ""] = (await many.run(["runs"])).stdout.split("  ");
     expect((await many.run(["runs"])).stdout).toMatch(
       /^\S+Z {2}3 merchants {2}test {2}done {2}3 of 3 changes /,
@@ -386,7 +386,7 @@ describe("a run of several merchants", () => {
     const more = await many.run(["undo", "latest", "--yes", "--approved", "part.json"]);
     expect(more.code).toBe(3);
     const approved = await many.run(["undo", "latest", "--yes", "--approved", "back.json"]);
-    expect(approved.stdout).toContain("MC3: 1 change done.");
+    expect(approved.stdout).toContain("✓ MC3  member ben@example.com deleted");
     expect(approved.code).toBe(0);
   });
 
@@ -401,7 +401,7 @@ describe("a run of several merchants", () => {
     const { stdout } = await many.run(["runs"]);
     expect(stdout.match(/-MC\d {2}MC\d {2}test {2}done/g)).toHaveLength(3);
     const undo = await many.run(["undo", names[1]?.replace(".jsonl", "") ?? "", "--yes"]);
-    expect(undo.stdout).toContain("MC2: 1 change done.");
+    expect(undo.stdout).toContain("Undo complete at MC2: 1 change done.");
     expect(undo.code).toBe(0);
     const begins = await many.run(["undo", (names[1] ?? "").slice(0, 24), "--dry-run"]);
     expect(begins.stderr).toContain("The ids of several runs begin with");

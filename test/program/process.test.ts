@@ -34,7 +34,7 @@ test("plan and apply work against a sandbox process, with exit codes for a pipel
   expect(plan.stdout).toContain("+ create new@example.com (invitation)");
   expect([plan.code, plan.stderr]).toEqual([2, ""]);
   const apply = await rolecall(["apply", "shop.yaml", "--yes"], options);
-  expect(apply.stdout).toContain("verified, no changes remain");
+  expect(apply.stdout).toContain("Verified: no changes remain");
   expect(apply.code).toBe(0);
   const again = await rolecall(["plan", "shop.yaml", "--detailed-exitcode"], options);
   expect(again.stdout).toContain("no changes");

@@ -82,6 +82,7 @@ function steady(screen: string): string {
     .replaceAll(/(?<=http:\/\/127\.0\.0\.1:)\d+/g, "4010")
     .replaceAll(/(?<=requests\/)\d+/g, "11")
     .replaceAll(/(?<=\.rolecall\/runs\/)\S+?(?=-MC)/g, "2026-11-21T13-05-00-000Z")
+    .replaceAll(/(?<=rolecall undo )\S+/g, "2026-11-21T13-05-00-000Z")
     .replaceAll(/(?<=waiting )\d+ s/g, "60 s")
     .replaceAll(/ {2,}(?:~[\d:]+ left(?: · )?)?(?:\d\d:\d\d)?$/gm, "  00:03")
     .replaceAll(/ {2,}(?:waits )?\d+(?:\.\d)? s$/gm, "  0.3 s")

@@ -9,6 +9,7 @@ import {
 } from "../../cli/apply/passwords.ts";
 import { applyReporter } from "../../cli/apply/reporter.ts";
 import { runApply } from "../../cli/apply/run-apply.ts";
+import { applyExitCode } from "../../cli/io/io.ts";
 import { fileJournals } from "../../cli/journal/write-journal.ts";
 import { failedOutcome } from "../../cli/review/approval.ts";
 import { plannedOnly } from "../../cli/session/session.ts";
@@ -120,7 +121,7 @@ async function rotate(context: ActionContext, branch: string): Promise<ActionRes
       env,
     );
     // No access was planned, so the verification has nothing to say about it.
-    const captured = captureApplyLog({ ...reporter, verified: () => undefined }, progress);
+    const captured = captureApplyLog(reporter, progress);
     const applied =
       due.length === 0
         ? []
@@ -135,10 +136,16 @@ async function rotate(context: ActionContext, branch: string): Promise<ActionRes
               openJournal: fileJournals(io),
               sleep: io.sleep,
             },
-            { ...captured.reporter, verified: () => undefined },
+            {
+              ...captured.reporter,
+              applied: (run) => {
+                const ends = run.ends.map((one) => ({ ...one, verification: null }));
+                captured.reporter.applied({ ...run, ends });
+              },
+            },
           );
     const outcomes = [...applied, ...left].sort(by(({ merchant }) => merchant));
-    reporter.outcomes(outcomes);
+    captured.reporter.ended({ outcomes, leftOut: 0 }, applyExitCode(outcomes));
     const count = due.reduce((sum, { passwords }) => sum + passwords.length, 0);
     const end = endOf(applyEnd({ applied, left, unapproved: new Map() }), count);
     const report = {

@@ -2,6 +2,7 @@ import { type Cancellation, createCancellation } from "../../cli/apply/cancellat
 import { passwordsFor, withoutPasswords } from "../../cli/apply/passwords.ts";
 import { applyReporter } from "../../cli/apply/reporter.ts";
 import { runApply } from "../../cli/apply/run-apply.ts";
+import { applyExitCode } from "../../cli/io/io.ts";
 import { fileJournals } from "../../cli/journal/write-journal.ts";
 import { failedOutcome, parseOverrides, skippedMerchants } from "../../cli/review/approval.ts";
 import { type PlannedMerchant, type PlanResult, plannedOnly } from "../../cli/session/session.ts";
@@ -198,7 +199,7 @@ async function apply(
     };
     const applied = ready.length === 0 ? [] : await runApply(ready, options, captured.reporter);
     const outcomes = [...applied, ...left, ...unchanged].sort(by(({ merchant }) => merchant));
-    reporter.outcomes(outcomes);
+    captured.reporter.ended({ outcomes, leftOut: 0 }, applyExitCode(outcomes));
     const deferred = plans.flatMap((plan) => (plan.deferred.length > 0 ? plan.merchant : []));
     await markApplied(context, outcomes, {
       // Merchants that only files with errors declare are unknown, and stay as they were left.

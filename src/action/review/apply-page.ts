@@ -249,6 +249,7 @@ export function captureApplyLog(
     columns: undefined,
   };
   const io = { stdout: sink, stderr: sink, env: {} };
+  let begun: ReadonlySet<string> = new Set();
   const copy = applyReporter(
     { format: "text", color: false },
     () => null,
@@ -257,30 +258,23 @@ export function captureApplyLog(
   return {
     lines: () => lines,
     reporter: {
-      plans: reporter.plans,
-      passwords: reporter.passwords,
-      journals: reporter.journals,
-      failed: reporter.failed,
-      skipped: reporter.skipped,
-      outcomes: reporter.outcomes,
-      ended: reporter.ended,
-      say: reporter.say,
+      ...reporter,
       event: (event) => {
         reporter.event(event);
         progress.applied(event);
         copy.event(event);
       },
-      results: (...results) => {
-        reporter.results(...results);
-        copy.results(...results);
+      applied: (run) => {
+        reporter.applied(run);
+        begun = new Set(run.ends.map(({ plan }) => plan.merchant));
+        // The journals are files of this job, which nobody can open later.
+        copy.applied({ ...run, journals: [] });
       },
-      verified: (...found) => {
-        reporter.verified(...found);
-        copy.verified(...found);
-      },
-      unverified: (...why) => {
-        reporter.unverified(...why);
-        copy.unverified(...why);
+      ended: (end, exitCode) => {
+        reporter.ended(end, exitCode);
+        // The page has a table of all merchants.
+        const outcomes = end.outcomes.filter(({ merchant }) => begun.has(merchant));
+        if (outcomes.length > 0) copy.ended({ ...end, outcomes }, exitCode);
       },
     },
   };

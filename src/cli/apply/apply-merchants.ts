@@ -1,7 +1,7 @@
 import { by, counted } from "../../lib/text.ts";
 import type { MerchantOutcome, OnError } from "../../model/apply.ts";
 import { failureJson } from "../../render/machine-formats.ts";
-import { remainingChanges } from "../../render/text/verified-text.ts";
+import { remainingChanges } from "../../render/view/ending-view.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 import { applyExitCode, ExitCode, hasNoReader, type Io, type OutputLoss } from "../io/io.ts";
 import { warnUnfinishedRuns } from "../journal/past-runs.ts";
@@ -27,7 +27,7 @@ import {
 import { printFailure, showPlans } from "../show/show-plans.ts";
 import { createCancellation } from "./cancellation.ts";
 import { passwordsFor, rotationsFor, withoutPasswords } from "./passwords.ts";
-import { type ApplyReporter, applyReporter, failedWith, withProgress } from "./reporter.ts";
+import { type ApplyReporter, applyReporter, failedWith, type RunEnd, withProgress } from "./reporter.ts";
 import { type RunOptions, runApply } from "./run-apply.ts";
 
 /** The options that applying plans depends on. */
@@ -105,9 +105,11 @@ export async function applyPlanned(
   const command = undoes === null ? "apply" : "undo";
   const reporter = applyReporter(options, prepared.placeOf, prepared.progress.io, consent.overrides, command);
   try {
-    const code = await reviewAndApply(prepared, options, means, reporter, io);
-    reporter.ended(code);
-    return code;
+    const { code, ...end } = await reviewAndApply(prepared, options, means, reporter, io);
+    reporter.ended(end, code);
+    // The loss of the last output may be noticed only now.
+    await io.sleep(0);
+    return code === ExitCode.ok && end.outcomes.length > 0 && isCutOff(io) ? ExitCode.partial : code;
   } catch (error) {
     failedWith(reporter, error);
     throw error;
@@ -120,27 +122,28 @@ async function reviewAndApply(
   { cancellation, openJournal, consent, undoes = null }: Means,
   reporter: ApplyReporter,
   io: Io,
-): Promise<ExitCode> {
+): Promise<RunEnd & { readonly code: ExitCode }> {
   const { valid, progress, failures } = prepared;
   const { onError = "stop" } = options;
   const selection = await select(prepared, options, io);
   if (selection === null) {
     reporter.say("Nothing was changed.");
-    return ExitCode.failed;
+    return { code: ExitCode.failed, outcomes: [], leftOut: 0 };
   }
-  const { planned, leftOut } = selection;
-  const allOut = [...leftOut.values()].reduce((sum, one) => sum + one, 0);
+  const { planned } = selection;
+  const leftOut = [...selection.leftOut.values()].reduce((sum, one) => sum + one, 0);
+  const nothing = { code: ExitCode.failed, outcomes: [], leftOut };
   showPlans(planned, reporter.plans, options, io);
   reporter.failed(failures);
   if (!valid || (onError === "stop" && !isSound(planned))) {
     reporter.say("Nothing was changed: fix the problems above first.");
-    return ExitCode.failed;
+    return nothing;
   }
   const results = plannedOnly(planned);
   const refused = skippedMerchants(planned, consent.overrides, objectionsOf(results, selection, consent));
   if (refused.length > 0 && onError === "stop") {
     reporter.skipped(refused, 0);
-    return applyExitCode(refused);
+    return { code: applyExitCode(refused), outcomes: refused, leftOut };
   }
   const { due, unready, unchanged } = divide(selection, refused, options, io);
   for (const { merchant, error } of unready) {
@@ -150,8 +153,8 @@ async function reviewAndApply(
   const left = [...refused, ...unready.map(failedOutcome)];
   if (left.length > 0) reporter.skipped(left, due.length);
   if (due.length === 0) {
-    if (left.length === 0) reporter.say(nothingToDo(results, allOut, options));
-    return applyExitCode(left);
+    if (left.length === 0) reporter.say(nothingToDo(results, leftOut, options));
+    return { code: applyExitCode(left), outcomes: left, leftOut };
   }
   reporter.passwords(due);
   const password = passwordsFor(
@@ -161,34 +164,29 @@ async function reviewAndApply(
   );
   if (!(options.yes || (await confirmApply(due, { ...options, undoes }, io)))) {
     reporter.say("Nothing was changed.");
-    return ExitCode.failed;
+    return nothing;
   }
   // The loss of the last output may be noticed only now.
   await io.sleep(0);
   if (io.outputLost.aborted) {
     reporter.say("Nothing was changed, because the plan could not be shown completely.");
-    return ExitCode.failed;
+    return nothing;
   }
-  const changes = due.reduce((sum, { plan }) => sum + plan.changes.length, 0);
   progress.applying(due.map(({ plan }) => plan));
   cancellation.signal.addEventListener("abort", progress.stopping);
-  let code: ExitCode;
   try {
-    const watched = withProgress(reporter, progress, changes, options);
+    const watched = withProgress(reporter, progress);
     const { concurrency, recheck } = options;
     const { sleep } = io;
     const means = { password, concurrency, recheck, onError, cancellation, openJournal, sleep };
     const applied = await runApply(due, means, watched);
     const outcomes = [...applied, ...left, ...unchanged].sort(by(({ merchant }) => merchant));
-    reporter.outcomes(outcomes);
-    code = applyExitCode(outcomes);
+    const code = applyExitCode(outcomes);
+    await io.sleep(0);
+    return { code: code === ExitCode.ok && isCutOff(io) ? ExitCode.partial : code, outcomes, leftOut };
   } finally {
     await progress.rest();
-    if (allOut > 0) reporter.say(`${leftOutText(allOut)}.`);
   }
-  // The loss of the last output may be noticed only now.
-  await io.sleep(0);
-  return code === ExitCode.ok && isCutOff(io) ? ExitCode.partial : code;
 }
 
 /** The merchants that are not refused. */

@@ -1,7 +1,7 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
-import type { ApplyResult, MerchantOutcome, Outcome, StopCause } from "../../model/apply.ts";
-import { type Failure, RolecallError } from "../../model/errors.ts";
+import type { MerchantOutcome, Outcome } from "../../model/apply.ts";
+import { RolecallError } from "../../model/errors.ts";
 import type { ApplyEvent, FailureJson, ReportEvent, StreamEvent } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
 import { runFingerprint } from "../../plan/fingerprint.ts";
@@ -11,19 +11,13 @@ import type { Style } from "../../render/style.ts";
 import {
   type MerchantPasswords,
   renderApplyEvent,
-  renderApplyResult,
-  renderApplyTotal,
+  renderDoneChanges,
   renderPasswords,
 } from "../../render/text/apply-text.ts";
+import { renderEnding } from "../../render/text/ending-text.ts";
 import { renderPlans } from "../../render/text/plans-text.ts";
-import {
-  namesOf,
-  remainingChanges,
-  renderJournals,
-  renderOutcomes,
-  renderUnverified,
-  renderVerified,
-} from "../../render/text/verified-text.ts";
+import { namesOf } from "../../render/text/run-notes-text.ts";
+import { type AppliedRun, remainingChanges, type Verification } from "../../render/view/ending-view.ts";
 import { MIN_SHARED } from "../../render/view/equal-changes.ts";
 import { namesText } from "../../render/view/equal-text.ts";
 import { type PlaceOf, type PlanCommand, planView } from "../../render/view/plan-view.ts";
@@ -43,26 +37,21 @@ export interface ApplyReporter {
   /** Reports the passwords that are set in addition to the plans. */
   passwords(due: readonly MerchantPasswords[]): void;
   event(event: ApplyEvent): void;
-  /** Reports the result of each merchant; `cause` is what stopped the run, if anything. */
-  results(ends: readonly MerchantEnd[], cause: StopCause | null): void;
-  /** Reports the verification, apart from changes that were left out or refused for now. */
-  verified(plan: Plan, leftOut: number, refused: number): void;
-  /** Reports why the result could not be verified. */
-  unverified(merchant: string, why: Failure | string): void;
-  /** Reports how the run ended at every merchant, also at those that were not applied. */
-  outcomes(outcomes: readonly MerchantOutcome[]): void;
-  /** Reports the paths of the run's journals. */
-  journals(run: string, files: readonly string[]): void;
-  /** Reports the exit code, as the last event. */
-  ended(exitCode: ExitCode): void;
+  /** Reports the verification at a merchant, as soon as it is made. */
+  verified(merchant: string, verification: Verification): void;
+  /** Reports the results of all merchants where the apply was begun, and the journals. */
+  applied(run: AppliedRun): void;
+  /** Reports how the run ended at every merchant, also at those that were not applied, as the last thing. */
+  ended(end: RunEnd, exitCode: ExitCode): void;
   /** Prints a sentence on stderr. */
   say(text: string): void;
 }
 
-/** The result of an apply at one merchant. */
-export interface MerchantEnd {
-  readonly merchant: string;
-  readonly result: ApplyResult;
+/** The outcome of a run at every merchant; without any, nothing was to be done. */
+export interface RunEnd {
+  readonly outcomes: readonly MerchantOutcome[];
+  /** Number of changes that the user left out. */
+  readonly leftOut: number;
 }
 
 type ReporterOptions = OutputOptions & { readonly verbose?: true };
@@ -83,14 +72,24 @@ export function applyReporter(
     return renderPlans(views, style, verbosityOf(options), { run, command });
   };
   const say = (text: string): void => io.stderr.write(`${text}\n`);
-  return options.format === "json" ? jsonReporter(io, say) : textReporter(options, show, io, say);
+  const printEnding = ({ outcomes, leftOut }: RunEnd, applied: AppliedRun | null, isOk: boolean): void => {
+    if (outcomes.every(({ status }) => status === "unchanged")) return;
+    const sink = isOk ? io.stdout : io.stderr;
+    const style = styleFor(sink, io, options.color);
+    sink.write(renderEnding({ command, applied, outcomes, leftOut }, style));
+  };
+  return options.format === "json"
+    ? jsonReporter(io, printEnding, say)
+    : textReporter(options, show, printEnding, io, say);
 }
 
-function jsonReporter(io: Io, say: (text: string) => void): ApplyReporter {
+/** Prints the ending of a run: on stdout, or on stderr if not everything is done, for those who redirect one of them. */
+type PrintEnding = (end: RunEnd, applied: AppliedRun | null, isOk: boolean) => void;
+
+function jsonReporter(io: Io, printEnding: PrintEnding, say: (text: string) => void): ApplyReporter {
   const line = (event: StreamEvent): void =>
     io.stdout.write(eventJson(event, new Date(io.now()).toISOString()));
-  let ended: readonly MerchantEnd[] = [];
-  let known: readonly MerchantOutcome[] = [];
+  let run: AppliedRun | null = null;
   return {
     plans: (plans) => {
       for (const plan of plans) line({ type: "planned", merchant: plan.merchant, plan });
@@ -99,7 +98,6 @@ function jsonReporter(io: Io, say: (text: string) => void): ApplyReporter {
       for (const failure of failures) line({ type: "failed", ...failure });
     },
     skipped: (skipped, rest) => {
-      known = skipped;
       const refused = skipped.filter(({ status }) => status === "refused");
       if (refused.length > 0) {
         const merchants = refused.map(({ merchant }) => merchant);
@@ -107,54 +105,43 @@ function jsonReporter(io: Io, say: (text: string) => void): ApplyReporter {
       }
       saySkipped(skipped, rest, say);
     },
-    outcomes: (outcomes) => {
-      known = outcomes;
+    ended: (end, exitCode) => {
+      if (exitCode !== ExitCode.ok) printEnding(end, run, false);
+      line({ ...summaryOf(run?.ends ?? [], exitCode), results: end.outcomes });
     },
-    ended: (exitCode) => line({ ...summaryOf(ended, exitCode), results: known }),
     event: line,
     passwords: (due) => {
       for (const { plan, passwords } of due)
         for (const { name, passwordEnv } of passwords)
           line({ type: "password-planned", merchant: plan.merchant, name, passwordEnv });
     },
-    results: (ends) => {
-      ended = ends;
-    },
-    verified: (plan, leftOut, refused) => {
+    verified: (merchant, verification) => {
+      if (verification.status === "unverified") {
+        const { why } = verification;
+        const said = typeof why === "string" ? { message: why } : { message: why.message, failure: why };
+        line({ type: "unverified", merchant, ...said });
+        return;
+      }
+      const { plan, leftOut, refused } = verification;
       const { left, errors, notCreated } = remainingChanges(plan);
-      line({
-        type: "verified",
-        merchant: plan.merchant,
-        remaining: left,
-        errors,
-        notCreated,
-        deferred: plan.deferred,
-        leftOut,
-        refused,
-      });
+      const { deferred } = plan;
+      line({ type: "verified", merchant, remaining: left, errors, notCreated, deferred, leftOut, refused });
     },
-    unverified: (merchant, why) =>
-      line({
-        type: "unverified",
-        merchant,
-        ...(typeof why === "string" ? { message: why } : { message: why.message, failure: why }),
-      }),
-    journals: (run, files) => line({ type: "journals", run, files }),
+    applied: (all) => {
+      run = all;
+      if (all.journals.length > 0) line({ type: "journals", run: all.run, files: all.journals });
+    },
     say,
   };
 }
 
-/** Prints why merchants are refused, and what is changed nevertheless; failures have been printed before. */
+/** Prints why merchants are refused if others go on; failures have been printed before. */
 function saySkipped(skipped: readonly MerchantOutcome[], rest: number, say: (text: string) => void): void {
+  if (rest === 0) return;
   const refused = skipped.filter(({ status }) => status === "refused");
   for (const reason of reasonTexts(refused)) say(reason);
-  const isRefused = refused.length === skipped.length;
-  if (rest === 0) {
-    say(isRefused ? "Refused: nothing was changed." : "Nothing was changed: fix the problems above first.");
-    return;
-  }
   const names = namesOf(skipped.map(({ merchant }) => merchant));
-  const nothing = isRefused ? "Refused: nothing" : "Nothing";
+  const nothing = refused.length === skipped.length ? "Refused: nothing" : "Nothing";
   say(`${nothing} is changed at ${names}; the apply goes on at ${counted(rest, "other merchant")}.`);
 }
 
@@ -185,7 +172,7 @@ function reasonLines({ merchant, reasons }: MerchantOutcome): readonly string[] 
 export function failedWith(reporter: ApplyReporter, error: unknown): void {
   if (!(error instanceof RolecallError)) return;
   reporter.failed([failureJson(null, error.failure)]);
-  reporter.ended(exitCodeFor(error));
+  reporter.ended({ outcomes: [], leftOut: 0 }, exitCodeFor(error));
 }
 
 const STATUSES: Readonly<Record<ExitCode, string>> = {
@@ -199,7 +186,7 @@ const STATUSES: Readonly<Record<ExitCode, string>> = {
 
 /** Returns the totals over all merchants' outcomes. */
 function summaryOf(
-  ends: readonly MerchantEnd[],
+  ends: AppliedRun["ends"],
   exitCode: ExitCode,
 ): Omit<ReportEvent & { readonly type: "summary" }, "results"> {
   const outcomes = ends.flatMap(({ result }) => result.outcomes);
@@ -224,89 +211,67 @@ function summaryOf(
 function textReporter(
   options: ReporterOptions,
   show: (plans: readonly Plan[], style: Style) => string,
+  printEnding: PrintEnding,
   io: Io,
   say: (text: string) => void,
 ): ApplyReporter {
   const style = styleFor(io.stdout, io, options.color);
-  let isStopped = false;
-  // If quiet, and of many, merchants where all went well are counted: their changes have had their lines.
-  let isBrief = false;
-  let clean = 0;
+  let changes = 0;
+  let failures = 0;
+  let run: AppliedRun | null = null;
+  const isLong = (): boolean => options.verbose !== true && changes > MAX_LINES;
   return {
     plans: (plans) => {
+      changes = plans.reduce((sum, plan) => sum + plan.changes.length, 0);
       if (plans.length > 0) io.stdout.write(`${show(plans, style)}\n`);
     },
     event: (event) => {
       if (options.quiet) return;
+      if (isLong()) {
+        if (isDone(event)) return;
+        if (event.type === "change-ended") failures += 1;
+        // The ending names every failure.
+        if (failures > MAX_FAILURES) return;
+      }
       const line = renderApplyEvent(event, style);
       if (line !== null) io.stdout.write(`${line}\n`);
     },
-    results: (ends, cause) => {
-      const several = ends.length > 1;
-      isStopped = cause !== null;
-      isBrief = several && (options.quiet === true || (ends.length > MAX_ENDS && options.verbose !== true));
-      for (const { merchant, result } of ends)
-        if (!isBrief || result.status !== "done")
-          io.stdout.write(renderApplyResult(merchant, result, cause, style, several));
-      if (several)
-        io.stdout.write(
-          renderApplyTotal(
-            ends.map(({ result }) => result),
-            cause,
-            style,
-          ),
-        );
-    },
     passwords: (due) => io.stdout.write(renderPasswords(due, style)),
-    verified: (plan, leftOut, refused) => {
-      const { left, errors, notCreated } = remainingChanges(plan);
-      const open = left.length + errors.length + notCreated.length + plan.deferred.length + leftOut + refused;
-      if (isBrief && open === 0) clean += 1;
-      else io.stdout.write(renderVerified(plan, leftOut, style, refused));
+    verified: () => undefined,
+    applied: (all) => {
+      run = all;
     },
-    unverified: (merchant, why) => io.stdout.write(renderUnverified(merchant, why, style)),
-    journals: (run, files) => say(renderJournals(run, files)),
     // The commands print it on stderr in every format.
     failed: () => undefined,
     skipped: (skipped, rest) => saySkipped(skipped, rest, say),
-    outcomes: (outcomes) => {
-      if (clean > 0)
-        io.stdout.write(`${style.green("✓")} ${counted(clean, "merchant")}: verified, no changes remain.\n`);
-      // The total has told what stopped the run at all merchants.
-      if (!isStopped) io.stdout.write(renderOutcomes(outcomes, style));
+    ended: (end, exitCode) => {
+      if (run !== null && isLong() && !options.quiet) io.stdout.write(renderDoneChanges(run.ends, style));
+      printEnding(end, run, exitCode === ExitCode.ok);
     },
-    ended: () => undefined,
     say,
   };
 }
 
-/** Maximum number of merchants that have lines of their own at the end although all went well. */
-const MAX_ENDS = 20;
+/** Maximum number of changes with lines of their own; above it equal ones share a line when all have ended. */
+const MAX_LINES = 60;
 
-/** Maximum number of changes with lines of their own on a terminal; above it only failures have one. */
-const MAX_LINES = 200;
+/** Maximum number of lines of failures while a large apply goes on. */
+const MAX_FAILURES = 10;
 
-/** Returns a reporter that also updates the progress display; on a terminal it omits the lines of a large apply. */
+/** Returns a reporter that also updates the progress display. */
 export function withProgress(
   reporter: ApplyReporter,
-  progress: ProgressDisplay,
-  changes: number,
-  { format }: Pick<OutputOptions, "format">,
+  progress: Pick<ProgressDisplay, "applied" | "verified">,
 ): ApplyReporter {
-  const brief = format === "text" && progress.draws && progress.io.stdout.isTTY && changes > MAX_LINES;
   return {
     ...reporter,
     event(event) {
       progress.applied(event);
-      if (!(brief && isDone(event))) reporter.event(event);
+      reporter.event(event);
     },
-    verified(plan, leftOut, refused) {
-      progress.verified(plan.merchant);
-      reporter.verified(plan, leftOut, refused);
-    },
-    unverified(merchant, why) {
+    verified(merchant, verification) {
       progress.verified(merchant);
-      reporter.unverified(merchant, why);
+      reporter.verified(merchant, verification);
     },
   };
 }

@@ -5,7 +5,13 @@ import { counted } from "../../lib/text.ts";
 import type { ApplyResult, JournalEntry, MerchantOutcome, OnError, StopCause } from "../../model/apply.ts";
 import { type Failure, RolecallError } from "../../model/errors.ts";
 import type { Change, Plan } from "../../model/plan.ts";
-import { remainingChanges, summaryOf } from "../../render/text/verified-text.ts";
+import { renderJournals } from "../../render/text/ending-text.ts";
+import {
+  type MerchantEnd,
+  remainingChanges,
+  summaryOf,
+  type Verification,
+} from "../../render/view/ending-view.ts";
 import { ExitCode } from "../io/io.ts";
 import type { OpenJournal } from "../journal/write-journal.ts";
 import type { PendingApply } from "../review/confirm-apply.ts";
@@ -40,14 +46,9 @@ export async function runApply(
   const { cancellation } = options;
   // All journals are opened before the first change: if one cannot be written, nothing is changed anywhere.
   const running = await openJournals(due, options.openJournal);
-  const tellJournals = (): void => {
-    const [first] = running;
-    if (first === undefined) return;
-    reporter.journals(
-      first.journal.run,
-      running.map(({ journal }) => journal.file),
-    );
-  };
+  const journals = running.map(({ journal }) => journal.file);
+  const [first] = running;
+  const run = first?.journal.run ?? "";
   let intents = 0;
   cancellation.onForcedExit(() => {
     reporter.say(
@@ -55,16 +56,20 @@ export async function runApply(
         ? "Exited before anything was changed."
         : 'Exited at once: requests in flight may have taken effect. Run "rolecall plan" to see.',
     );
-    tellJournals();
+    reporter.say(renderJournals(run, journals));
     return intents === 0 ? ExitCode.failed : ExitCode.partial;
   });
   try {
-    return await applyAll(running, options, reporter, (entry) => {
+    const { cause, merchants } = await applyAll(running, options, reporter, (entry) => {
       if (entry.type === "intent") intents += 1;
     });
+    reporter.applied({ run, journals, cause, ends: merchants.map(({ end }) => end) });
+    return merchants.map(({ outcome }) => outcome);
+  } catch (error) {
+    reporter.say(renderJournals(run, journals));
+    throw error;
   } finally {
     await Promise.all(running.map(({ journal }) => journal.close()));
-    tellJournals();
   }
 }
 
@@ -73,7 +78,7 @@ async function applyAll(
   { password, concurrency, recheck, onError = "stop", cancellation, sleep }: RunOptions,
   reporter: ApplyReporter,
   note: (entry: JournalEntry) => void,
-): Promise<readonly MerchantOutcome[]> {
+): Promise<{ readonly cause: StopCause | null; readonly merchants: readonly AppliedMerchant[] }> {
   const known = new Map<string, PutSemantics>();
   const semanticsOf = (service: string): PutSemantics => {
     const semantics = known.get(service) ?? unknownPutSemantics();
@@ -119,31 +124,37 @@ async function applyAll(
     }),
   );
   const cause = cancellation.cause();
-  reporter.results(
-    ended.map(({ merchant, result }) => ({ merchant, result })),
-    cause,
-  );
   const isStopped = ended.some(({ result }) => result.status === "stopped");
   const stopped = aborted(cancellation.cancelled);
   const pause = async (): Promise<void> => sleep(LAG_MS, cancellation.cancelled).catch(() => undefined);
   const waits = { cause: cancellation.cause, stopped, pause };
-  return Promise.all(
-    ended.map(async ({ one, merchant, result }) => {
+  const merchants = await Promise.all(
+    ended.map(async ({ one, merchant, result }): Promise<AppliedMerchant> => {
       // After a stop at all merchants nothing is read any more.
       const isRead = result.status !== "stopped" && !(isStopped && cause !== null);
-      const open = isRead ? await verify(one, result, waits, reporter) : null;
-      return outcomeOf(merchant, result, open, cause);
+      const verification = isRead ? await verify(one, result, waits) : null;
+      if (verification !== null) reporter.verified(merchant, verification);
+      const outcome = outcomeOf(merchant, result, verification, cause);
+      return { end: { plan: one.plan, result, verification }, outcome };
     }),
   );
+  return { cause, merchants };
 }
 
-/** Returns how an apply ended at a merchant; `open` says why it is not complete by the verification. */
+/** How an apply ended at a merchant, in full and in short. */
+interface AppliedMerchant {
+  readonly end: MerchantEnd;
+  readonly outcome: MerchantOutcome;
+}
+
+/** Returns how an apply ended at a merchant, by its result and its verification. */
 function outcomeOf(
   merchant: string,
   result: ApplyResult,
-  open: string | null,
+  verification: Verification | null,
   cause: StopCause | null,
 ): MerchantOutcome {
+  const open = verification === null ? null : openText(verification);
   if (result.status === "done" && open === null) return { merchant, status: "applied", reasons: [] };
   const failures = result.outcomes.flatMap((one) =>
     "failure" in one && one.failure ? oneLine(`${summaryOf(one.change)}: ${one.failure.message}`) : [],
@@ -158,12 +169,23 @@ function outcomeOf(
   };
 }
 
+/** Says why a merchant is not as its file says, by its verification; `null` if it is. */
+function openText(verification: Verification): string | null {
+  if (verification.status === "unverified") {
+    const { why } = verification;
+    return `The changes are done, but not verified: ${oneLine(typeof why === "string" ? why : why.message)}`;
+  }
+  const { left, errors } = remainingChanges(verification.plan);
+  if (left.length + errors.length === 0) return verification.unrecorded;
+  return `The verification found ${counted(left.length, "remaining change")} and ${counted(errors.length, "problem")}.`;
+}
+
 /** Pause before a verification reads once more, in ms: the lists of a service may lag behind its writes. */
 const LAG_MS = 2_000;
 
 /** Returns the targets of the changes that are done, or of those that were refused for their address. */
-function targetsOf(result: ApplyResult | undefined, isDone: boolean): ReadonlySet<string> {
-  const outcomes = (result?.outcomes ?? []).filter(({ status }) => (status === "done") === isDone);
+function targetsOf(result: ApplyResult, isDone: boolean): ReadonlySet<string> {
+  const outcomes = result.outcomes.filter(({ status }) => (status === "done") === isDone);
   return new Set(outcomes.map(({ change }) => targetOf(change)));
 }
 
@@ -189,13 +211,12 @@ interface Waits extends Pick<Cancellation, "cause"> {
   readonly pause: () => Promise<void>;
 }
 
-/** Plans again; returns `null` if only deferred and refused changes remain, else what is wrong. */
+/** Plans again, and returns what remains without changes that were refused for now. */
 async function verify(
-  { session, plan: { merchant }, leftOut = 0, journal }: Running,
-  result: ApplyResult | undefined,
+  { session, leftOut = 0, journal }: Running,
+  result: ApplyResult,
   { cause, stopped, pause }: Waits,
-  reporter: ApplyReporter,
-): Promise<string | null> {
+): Promise<Verification> {
   const refused = targetsOf(result, false);
   const done = targetsOf(result, true);
   const planAgain = async (): Promise<PlanResult> => {
@@ -205,21 +226,20 @@ async function verify(
     return session.plan();
   };
   const looked = await toResult(Promise.race([stopped, planAgain()]));
-  if (looked === null || "failure" in looked) {
-    const why = looked?.failure ?? stoppedBy(cause());
-    reporter.unverified(merchant, why);
-    return `The changes are done, but not verified: ${oneLine(typeof why === "string" ? why : why.message)}`;
-  }
+  if (looked === null || "failure" in looked)
+    return { status: "unverified", why: looked?.failure ?? stoppedBy(cause()) };
   const { plan } = looked;
-  const { left, errors } = remainingChanges(plan);
-  const unexpected = left.filter((change) => !refused.has(targetOf(change)));
-  reporter.verified({ ...plan, changes: unexpected }, leftOut, left.length - unexpected.length);
+  const { left } = remainingChanges(plan);
+  const changes = left.filter((change) => !refused.has(targetOf(change)));
   const deferred = plan.deferred.map(({ change }) => summaryOf(change));
   const recorded = await toResult(journal.write({ type: "verified", left: left.map(summaryOf), deferred }));
-  const unrecorded = recorded?.failure ? oneLine(recorded.failure.message) : null;
-  if (unrecorded !== null) reporter.say(unrecorded);
-  if (unexpected.length + errors.length === 0) return unrecorded;
-  return `The verification found ${counted(unexpected.length, "remaining change")} and ${counted(errors.length, "problem")}.`;
+  return {
+    status: "verified",
+    plan: { ...plan, changes },
+    leftOut,
+    refused: left.length - changes.length,
+    unrecorded: recorded?.failure ? oneLine(recorded.failure.message) : null,
+  };
 }
 
 function stoppedBy(cause: StopCause | null): string {

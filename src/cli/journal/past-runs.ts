@@ -1,8 +1,8 @@
 import { RolecallError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
 import { runsJson } from "../../render/machine-formats.ts";
+import { renderUnfinished } from "../../render/text/run-notes-text.ts";
 import { type KnownRun, renderRun, renderRuns, type ShownRun } from "../../render/text/runs-text.ts";
-import { renderUnfinished } from "../../render/text/verified-text.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { ExitCode, type Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";

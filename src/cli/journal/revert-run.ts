@@ -8,7 +8,7 @@ import { RolecallError } from "../../model/errors.ts";
 import { netEffects } from "../../plan/undo/net-effects.ts";
 import { undoPlan } from "../../plan/undo/undo-plan.ts";
 import { eventJson } from "../../render/machine-formats.ts";
-import { renderUndoNotes } from "../../render/text/verified-text.ts";
+import { renderUndoNotes } from "../../render/text/run-notes-text.ts";
 import { type ApplyOptions, applyPlanned, endedEarly } from "../apply/apply-merchants.ts";
 import { createCancellation } from "../apply/cancellation.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";

@@ -6,18 +6,6 @@ import type { ErrorCode, Failure, ProblemDetails } from "../../model/errors.ts";
 import type { Style } from "../style.ts";
 import { hangingLines, wrapIfNarrow, wrapText } from "./wrap.ts";
 
-/** Formats failures, each kind once with its count; path, instance and extensions do not distinguish kinds. */
-export function renderFailures(failures: readonly Failure[], style: Style): string {
-  const kinds = new Map<string, { readonly first: Failure; times: number }>();
-  for (const failure of failures) {
-    const kind = kindOf(failure);
-    const known = kinds.get(kind);
-    if (known) known.times += 1;
-    else kinds.set(kind, { first: failure, times: 1 });
-  }
-  return [...kinds.values()].map(({ first, times }) => renderFailure(first, style, times)).join("");
-}
-
 /** Says which merchants could not be read or the like, and why: together those that failed for the same reason. */
 export function renderUnread(
   done: string,

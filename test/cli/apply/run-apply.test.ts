@@ -72,7 +72,9 @@ async function run(
     ...rest,
   };
   const outcomes = await runApply(due, options, reporter);
-  return { code: applyExitCode(outcomes), outcomes, ...written, entries: journal.entries };
+  const code = applyExitCode(outcomes);
+  reporter.ended({ outcomes, leftOut: 0 }, code);
+  return { code, outcomes, ...written, entries: journal.entries };
 }
 
 /** A world in which signals come when a test says so; leaving is an error that it can see. */
@@ -106,13 +108,11 @@ test("a merchant that stops only because another one failed says which", async (
     fail();
     throw new RolecallError("forbidden", "The key may not do that.");
   });
-  const { code, stdout } = await run([one.due, two.due], testIo());
-  expect(stdout).toContain("MC1: stopped. 1 change done, 2 not started.");
-  expect(stdout).toContain("The run was stopped by the failure at MC2");
-  expect(stdout).toContain("MC2: stopped. 0 changes done, 1 failed, 2 not started.");
-  expect(stdout).toContain(
-    "error: The key may not do that.\n\nNothing was changed. To continue, fix the problem,",
-  );
+  const { code, stderr } = await run([one.due, two.due], testIo());
+  expect(stderr).toContain("✗ Apply stopped at 2 merchants: 1 change done, 1 failed, 4 not started.\n");
+  expect(stderr).toContain("\n  Merchants: 1 partly applied, 1 failed.\n");
+  expect(stderr).toContain("failed: create member ada@example.com at MC2\nerror: The key may not do that.\n");
+  expect(stderr).toContain("The failure at MC2 stopped the run at every merchant.");
   expect(code).toBe(4);
 });
 
@@ -123,7 +123,7 @@ test("where others go on, a failure stops its own merchant alone, and the others
   });
   const three = merchant("MC3", turn);
   const all = [one.due, two.due, three.due];
-  const { code, stdout, outcomes } = await run(all, testIo(), { onError: "continue" });
+  const { code, stderr, outcomes } = await run(all, testIo(), { onError: "continue" });
   expect(one.calls).toHaveLength(3);
   expect(two.service.calls).toEqual([]);
   expect(three.calls).toHaveLength(3);
@@ -136,12 +136,10 @@ test("where others go on, a failure stops its own merchant alone, and the others
     },
     { merchant: "MC3", status: "applied", reasons: [] },
   ]);
-  expect(stdout).toContain("MC2: stopped. 0 changes done, 1 failed, 2 not started.");
-  expect(stdout).toContain("MC1: verified, no changes remain.");
-  expect(stdout).toContain("MC3: verified, no changes remain.");
-  expect(stdout).not.toContain("MC2: verified");
-  // The end of the command says what to do.
-  expect(stdout).toContain("\n3 merchants: 6 changes done, 1 failed, 2 not started.\n");
+  expect(stderr).toContain(
+    "✗ Apply incomplete at 3 merchants: 6 changes done, 1 failed, 2 not started.\n  Merchants: 2 applied, 1 failed.\n",
+  );
+  expect(stderr).toContain("failed: create member ada@example.com at MC2\n");
   expect(code).toBe(4);
 });
 
@@ -181,10 +179,15 @@ test("a verification reads again if a list lags behind the latest changes", asyn
         ? { live: one.service.state(), plan: before, planAt: () => before, planWithout: () => before }
         : one.due.session.plan();
     };
-    const { code, stdout } = await run([{ ...one.due, session: { ...one.due.session, plan } }], world);
+    const { code, stdout, stderr } = await run(
+      [{ ...one.due, session: { ...one.due.session, plan } }],
+      world,
+    );
     expect(slept).toEqual([2000]);
     expect(looks).toBe(2);
-    expect(stdout).toContain(lag === 1 ? "MC1: verified, no changes remain." : "found 3 remaining changes");
+    expect(stdout + stderr).toContain(
+      lag === 1 ? "Verified: no changes remain." : "found 3 remaining changes",
+    );
     expect(code).toBe(lag === 1 ? 0 : 4);
   }
 });
@@ -192,10 +195,10 @@ test("a verification reads again if a list lags behind the latest changes", asyn
 test("Ctrl-C lets the change in flight end, starts none after it, and says so", async () => {
   const { world, send } = signalled();
   const one = merchant("MC1", async () => send("SIGINT"));
-  const { code, stdout, stderr } = await run([one.due], world);
+  const { code, stderr } = await run([one.due], world);
   expect(one.calls).toEqual(["create member ada@example.com"]);
-  expect(stdout).toContain("MC1: stopped. 1 change done, 2 not started.");
-  expect(stdout).toContain(
+  expect(stderr).toContain("✗ Apply stopped at MC1: 1 change done, 2 not started.");
+  expect(stderr).toContain(
     "The run was stopped by SIGINT. Completed changes remain. To continue, run the\ncommand again.",
   );
   expect(stderr).toContain("SIGINT: nothing new starts; requests in flight finish first.");
@@ -234,15 +237,17 @@ test("a second Ctrl-C before anything was sent leaves with 1", async () => {
 
 test("what is done is read again, nothing is left, and the journal says so", async () => {
   const { code, stdout, stderr, entries } = await run([merchant("MC1").due], testIo());
-  expect(stdout).toContain("MC1: verified, no changes remain.");
-  expect(stderr).toBe("journal: .rolecall/runs/RUN-MC1.jsonl\n");
+  expect(stdout).toContain(
+    "✓ Apply complete at MC1: 3 changes done. Verified: no changes remain.\n  To undo it: rolecall undo RUN\n  journal: .rolecall/runs/RUN-MC1.jsonl\n",
+  );
+  expect(stderr).toBe("");
   expect(entries.at(-1)).toEqual({ type: "verified", left: [], deferred: [] });
   expect(code).toBe(0);
 });
 
 test("the journals of one run are named once, however many merchants it has", async () => {
-  const { stderr } = await run([merchant("MC1").due, merchant("MC2").due], testIo());
-  expect(stderr).toBe("journals: .rolecall/runs/RUN-*.jsonl (2 merchants)\n");
+  const { stdout } = await run([merchant("MC1").due, merchant("MC2").due], testIo());
+  expect(stdout.match(/journal.*/g)).toEqual(["journals: .rolecall/runs/RUN-*.jsonl (2 merchants)"]);
 });
 
 test("dozens of merchants are read again without a warning of a leak", async () => {
@@ -264,9 +269,9 @@ test("what somebody else has changed meanwhile is named when everything is read 
     return one.due.session.plan();
   };
   const due = { ...one.due, session: { ...one.due.session, plan } };
-  const { code, stdout, entries } = await run([due], testIo());
-  expect(stdout).toContain("✗ MC1: verification found 1 remaining change");
-  expect(stdout).toContain("    delete member eve@example.com\n");
+  const { code, stderr, entries } = await run([due], testIo());
+  expect(stderr).toContain("✗ MC1: verification found 1 remaining change");
+  expect(stderr).toContain("    delete member eve@example.com\n");
   expect(entries.at(-1)).toMatchObject({ left: ["delete member eve@example.com"] });
   expect(code).toBe(4);
 });
@@ -277,9 +282,9 @@ test("exits with 4 if the changes are made but cannot be verified", async () => 
     throw new RolecallError("network", "GET /roles got no answer.");
   };
   const due = { ...one.due, session: { ...one.due.session, plan } };
-  const { code, stdout, entries } = await run([due], testIo());
-  expect(stdout).toContain("MC1: 3 changes done.");
-  expect(stdout).toContain("? MC1: the changes are done, but not verified: it could not be read again.");
+  const { code, stderr, entries } = await run([due], testIo());
+  expect(stderr).toContain("✗ Apply incomplete at MC1: 3 changes done.");
+  expect(stderr).toContain("? MC1: the changes are done, but not verified: it could not be read again.");
   expect(entries.at(-1)).toMatchObject({ type: "end", status: "done" });
   expect(code).toBe(4);
 });
@@ -292,8 +297,10 @@ test("Ctrl-C while it reads again does not wait for that, and says that it is no
     return new Promise<never>(() => undefined);
   };
   const due = { ...one.due, session: { ...one.due.session, plan } };
-  const { code, stdout } = await run([due], world);
-  expect(stdout).toContain("the changes are done, but not verified: the run was stopped by SIGINT.");
+  const { code, stderr } = await run([due], world);
+  expect(stderr.replaceAll(/\n */g, " ")).toContain(
+    "the changes are done, but not verified: the run was stopped by SIGINT.",
+  );
   expect(code).toBe(4);
 });
 
@@ -337,8 +344,8 @@ test("a member that somebody else has changed stops the run as stale, and exits 
     }),
   };
   const stopped = await run([{ session, plan }], testIo());
-  expect(stopped.stdout).toContain("roles: now also B.\n  → Check that the file still says what you want");
-  expect(stopped.stdout).toContain("Nothing was changed. To continue,");
+  expect(stopped.stderr).toContain("roles: now also B.\n  → Check that the file still says what you want");
+  expect(stopped.stderr).toContain("Nothing was changed. To continue,");
   expect(stopped.code).toBe(1);
   const json = await run([{ session, plan }], testIo(), { format: "json" });
   const events = json.stdout
@@ -352,8 +359,9 @@ test("a member that somebody else has changed stops the run as stale, and exits 
     "apply-stopped",
     "apply-ended",
     "journals",
+    "summary",
   ]);
-  expect(events.at(-1)).toMatchObject({
+  expect(events.at(-2)).toMatchObject({
     type: "journals",
     run: "RUN",
     files: [".rolecall/runs/RUN-MC1.jsonl"],
@@ -383,8 +391,8 @@ test("an apply that stopped after a first request of several counts as part-way"
       planWithout: () => planOf(state, service.state()),
     }),
   };
-  const { code, stdout } = await run([{ session, plan: planOf(state, is) }], testIo());
-  expect(stdout).toContain("Completed changes remain.");
+  const { code, stderr } = await run([{ session, plan: planOf(state, is) }], testIo());
+  expect(stderr).toContain("Completed changes remain.");
   expect(code).toBe(4);
 });
 

@@ -97,6 +97,7 @@ async function applyWith(fault: Fault) {
     reporter,
   );
   const code = applyExitCode(outcomes);
+  reporter.ended({ outcomes, leftOut: 0 }, code);
   return { code, ...written, calls: merchants.flatMap(({ calls }) => calls) };
 }
 
@@ -109,11 +110,11 @@ const FAULTS = ["ENOSPC", "EDQUOT", "EIO"].flatMap((code) =>
 test.each(FAULTS)(
   "a journal that cannot be written any more ends the apply with 4, and each write is recorded or told: %o",
   async (fault) => {
-    const { code, stdout, calls } = await applyWith(fault);
+    const { code, stderr, calls } = await applyWith(fault);
     expect(calls.length).toBeLessThan(CODES.length * ADDRESSES.length);
     expect(code).toBe(calls.length === 0 ? 1 : 4);
-    expect(stdout).toContain("The journal of this run cannot be written");
-    expect(stdout).not.toMatch(/\d failed/);
+    expect(stderr).toContain("The journal of this run cannot be written");
+    expect(stderr).not.toMatch(/done, \d+ failed/);
     const recorded: string[] = [];
     const folder = join(cwd, ".rolecall", "runs");
     for (const file of await readdir(folder)) {
@@ -123,11 +124,13 @@ test.each(FAULTS)(
         if (outcome?.status === "done") recorded.push(`create member ${intent.name}`);
       }
     }
-    const told = [...stdout.matchAll(/^ {4}(create member \S+): done$/gm)].map(([, what]) => what);
+    const told = [...stderr.matchAll(/^ {4}(create member \S+)(?: at \S+)?: done$/gm)].map(
+      ([, what]) => what,
+    );
     // What was appended and could not be synced may stand in the journal all the same.
     const known =
       fault.at === "append" ? [...recorded, ...told] : told.concat(recorded).slice(0, calls.length);
     expect(known.length).toBe(calls.length);
-    if (told.length > 0) expect(stdout).toContain("  not recorded (the outcome is not in the journal):\n");
+    if (told.length > 0) expect(stderr).toContain("\nnot recorded (the outcome is not in the journal):\n");
   },
 );

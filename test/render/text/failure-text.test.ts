@@ -6,7 +6,6 @@ import {
   nextStepFor,
   renderDiagnostics,
   renderFailure,
-  renderFailures,
   renderUnread,
 } from "../../../src/render/text/failure-text.ts";
 
@@ -91,21 +90,6 @@ test("the text of the Problem is not repeated", () => {
   const { problem: _, ...request } = refused("mem_1", "").request;
   const bare = { ...refused("mem_1", ""), request };
   expect(renderFailure(bare, PLAIN)).toContain("403 Forbidden: The API key lacks");
-});
-
-test("failures that differ in path and instance only are one, with their number", () => {
-  const failures = [
-    refused("mem_1", "urn:request:1"),
-    refused("mem_2", "urn:request:2", "Something else."),
-    refused("mem_3", "urn:request:3"),
-    refused("mem_4", "urn:request:4"),
-  ];
-  const text = renderFailures(failures, PLAIN);
-  expect(text.match(/^error.*$/gm)).toEqual([
-    "error, 3 times: PUT /v0.1/merchants/MC1/members/mem_1 returned 403 Forbidden.",
-    "error: PUT /v0.1/merchants/MC1/members/mem_2 returned 403 Forbidden.",
-  ]);
-  expect(text.match(/lacks the permission/g)).toHaveLength(1);
 });
 
 test("a message breaks between words on a narrow terminal, and stays whole elsewhere", () => {

@@ -1,0 +1,62 @@
+import { oneLine } from "../../lib/escape.ts";
+import { grouped } from "../../lib/text.ts";
+import type { MerchantNote } from "../../model/apply.ts";
+import type { Style } from "../style.ts";
+import { type KnownRun, whoOf } from "./runs-text.ts";
+import { wrapText } from "./wrap.ts";
+
+/** Notices about an unfinished run, shown before the next plan; equal parts together. */
+export function renderUnfinished(runs: readonly KnownRun[], style: Style): string {
+  const [first] = runs;
+  if (first === undefined) return "";
+  const { past, status } = first;
+  const { run } = past;
+  const merchants = namesOf(runs.map((one) => one.past.run.merchant));
+  if (status === "running") {
+    const text = `another apply of ${merchants} has been running since ${oneLine(run.at)}: ${whoOf(past)}, process ${run.pid}.`;
+    return note([text], style);
+  }
+  const unsure = runs.flatMap((one) =>
+    one.past.writes
+      .filter(({ outcome }) => outcome === null || outcome.status === "unknown")
+      .map(({ intent: { kind, resource, name } }) => {
+        const at = runs.length === 1 ? "" : ` at ${one.past.run.merchant}`;
+        return `${kind} ${resource} ${name}${at}`;
+      }),
+  );
+  const ended = status === "interrupted" ? "was interrupted" : "stopped";
+  const unknown =
+    unsure.length === 0 ? " The outcome of every write is known." : ` Outcome unknown: ${namesOf(unsure)}.`;
+  const next = "This plan is made from the live state, so it shows what remains.";
+  return note([`the last apply of ${merchants}, ${oneLine(run.run)}, ${ended}.${unknown}`, next], style);
+}
+
+/** Formats paragraphs as a note, with the lines after the first indented. */
+function note(paragraphs: readonly string[], style: Style): string {
+  const [first = "", ...rest] = paragraphs.flatMap((text, index) =>
+    wrapText(index === 0 ? `note: ${text}` : text, style.columns - 2),
+  );
+  const marked = first.replace("note", style.yellow("note"));
+  return `${[marked, ...rest.map((line) => `  ${line}`)].join("\n")}\n`;
+}
+
+const MOST_NAMED = 5;
+
+/** Returns the first names of a list, and how many more there are. */
+export function namesOf(names: readonly string[]): string {
+  const more = names.length - MOST_NAMED;
+  const shown = names.slice(0, MOST_NAMED).map(oneLine).join(", ");
+  return more > 0 ? `${shown}, and ${grouped(more)} more` : shown;
+}
+
+/** Formats the notes on what an undo does not restore, or leaves alone, shown before its plan. */
+export function renderUndoNotes(notes: readonly MerchantNote[], style: Style): string {
+  if (notes.length === 0) return "";
+  const several = new Set(notes.map(({ merchant }) => merchant)).size > 1;
+  const rows = notes.flatMap(({ merchant, message }) => {
+    const text = oneLine(several ? `${merchant}: ${message}` : message);
+    const [first = "", ...rest] = wrapText(text, style.columns - 4);
+    return [`  ${style.yellow("!")} ${first}\n`, ...rest.map((line) => `    ${line}\n`)];
+  });
+  return [`${style.bold("Cannot be fully restored")}\n`, ...rows, "\n"].join("");
+}

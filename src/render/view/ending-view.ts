@@ -1,0 +1,153 @@
+import type { ApplyResult, MerchantOutcome, Outcome, PasswordChange, StopCause } from "../../model/apply.ts";
+import type { Failure } from "../../model/errors.ts";
+import type { Change, Finding, Plan } from "../../model/plan.ts";
+import type { PlanCommand } from "./plan-view.ts";
+
+/** The differences that remain after an apply, and the problems that hide others. */
+export interface RemainingChanges {
+  readonly left: readonly Change[];
+  readonly errors: readonly Finding[];
+  /** Declared members without roles in the file, who cannot be created; they count as no difference. */
+  readonly notCreated: readonly string[];
+}
+
+/** Returns the changes that a plan made after an apply still holds, without deferred ones. */
+export function remainingChanges(plan: Plan): RemainingChanges {
+  return {
+    left: plan.changes,
+    errors: plan.findings.filter(({ severity }) => severity === "error"),
+    notCreated: plan.findings.filter(({ code }) => code === "member-needs-roles").map(({ name }) => name),
+  };
+}
+
+/** The result of the verification at one merchant. */
+export type Verification =
+  /** `plan` holds what unexpectedly remains, and `refused` counts what was refused for now. */
+  | {
+      readonly status: "verified";
+      readonly plan: Plan;
+      readonly leftOut: number;
+      readonly refused: number;
+      /** Why the journal does not hold the verification; `null` if it does. */
+      readonly unrecorded: string | null;
+    }
+  | { readonly status: "unverified"; readonly why: Failure | string };
+
+/** The end of an apply at one merchant where it was begun. */
+export interface MerchantEnd {
+  readonly plan: Plan;
+  readonly result: ApplyResult;
+  /** `null` if nothing was verified, such as after a stop. */
+  readonly verification: Verification | null;
+}
+
+/** The merchants where an apply was begun, with the journals of the run. */
+export interface AppliedRun {
+  readonly run: string;
+  /** Paths of the journals; without any, the ending names neither them nor how to undo the run. */
+  readonly journals: readonly string[];
+  /** The cause that stopped the run; `null` if nothing has. */
+  readonly cause: StopCause | null;
+  readonly ends: readonly MerchantEnd[];
+}
+
+/** The end of an apply, for its last lines. */
+export interface Ending {
+  readonly command: PlanCommand;
+  /** `null` if the apply was begun nowhere. */
+  readonly applied: AppliedRun | null;
+  /** By merchant, also those where it was not begun. */
+  readonly outcomes: readonly MerchantOutcome[];
+  /** Number of changes that the user left out. */
+  readonly leftOut: number;
+}
+
+/** A change that was not done, with its merchant. */
+export interface Hit {
+  readonly merchant: string;
+  readonly outcome: Outcome;
+}
+
+/** A cause of failures, and every change that it has kept from being done. */
+export interface EndingCause {
+  readonly status: Outcome["status"];
+  readonly failure: Failure;
+  /** Empty if it is not about a change, as for a journal that cannot be written. */
+  readonly hits: readonly Hit[];
+  /** Number of failures. */
+  readonly times: number;
+}
+
+interface FailedOutcome {
+  readonly status: Outcome["status"];
+  readonly failure: Failure;
+  readonly merchant: string;
+  readonly outcome: Outcome | null;
+}
+
+/** Groups failures by their cause: what differs only in merchant, name, path and instance is one. */
+export function endingCauses(ends: readonly MerchantEnd[]): readonly EndingCause[] {
+  const failed: FailedOutcome[] = [];
+  for (const { plan, result } of ends) {
+    const { merchant } = plan;
+    const own = result.outcomes.flatMap((outcome) => {
+      const failure = failureOf(outcome);
+      return failure === null ? [] : [{ status: outcome.status, failure, merchant, outcome }];
+    });
+    failed.push(...own);
+    const { journalFailure } = result;
+    if (journalFailure && !own.some(({ failure }) => failure === journalFailure))
+      failed.push({ status: "failed", failure: journalFailure, merchant, outcome: null });
+  }
+  return groupByKey(failed, failureKind).map((group) => {
+    const [{ status, failure }] = group;
+    const hits = group.flatMap(({ merchant, outcome }) => (outcome === null ? [] : [{ merchant, outcome }]));
+    return { status, failure, hits, times: group.length };
+  });
+}
+
+function failureOf(outcome: Outcome): Failure | null {
+  return "failure" in outcome ? (outcome.failure ?? null) : null;
+}
+
+/** Returns whether an outcome is the refusal of an invitation for its address alone, which only needs time. */
+export function isInvitationLimited(outcome: Outcome): boolean {
+  return failureOf(outcome)?.code === "invitation-limited";
+}
+
+/** Identifies what failures have in common. */
+function failureKind({ status, failure, merchant, outcome }: FailedOutcome): string {
+  const { code, message, hint, request } = failure;
+  const { instance: _, extensions: __, ...problem } = request?.problem ?? { type: null };
+  // Each address is listed; the service's own account of the refusal differs in no more than that.
+  if (code === "invitation-limited") return JSON.stringify([status, code, problem.type]);
+  const own = [request?.path, outcome?.change.name, outcome?.change.id, merchant];
+  const shared = (text: string): string =>
+    own.reduce<string>((all, part) => (part ? all.replaceAll(part, "…") : all), text);
+  const detail = problem.type === null ? null : { ...problem, detail: shared(problem.detail ?? "") };
+  return JSON.stringify([status, code, shared(message), hint && shared(hint), detail, request?.attempts]);
+}
+
+/** Groups items that are equal by a text, in the order of the first of each. */
+export function groupByKey<Item>(
+  items: readonly Item[],
+  keyOf: (item: Item) => string,
+): readonly (readonly [Item, ...Item[]])[] {
+  const groups = new Map<string, [Item, ...Item[]]>();
+  for (const item of items) {
+    const known = groups.get(keyOf(item));
+    if (known) known.push(item);
+    else groups.set(keyOf(item), [item]);
+  }
+  return [...groups.values()];
+}
+
+/** Returns whether a change only sets a password. */
+export function isPassword(change: Change | PasswordChange): change is PasswordChange {
+  return "passwordEnv" in change;
+}
+
+/** Returns the kind, resource and name of a change. */
+export function summaryOf({ kind, resource, name }: Change): string {
+  return `${kind} ${resource} ${name}`;
+}

@@ -233,8 +233,9 @@ function changeText(groups: readonly UnnoticedGroup[]): string {
   const role = oneLine(first.role?.name ?? "");
   const id = first.role?.id ?? null;
   const named = id === null || id === first.role?.name ? role : `${role} (${oneLine(id)})`;
-  const subjects = groups.flatMap((group) => group.subjects);
-  const names = listText(sortedSet(subjects));
+  // Who is a member of several merchants is one person, and so it is with roles of one name.
+  const subjects = sortedSet(groups.flatMap((group) => group.subjects));
+  const names = listText(subjects);
   switch (first.change) {
     case "role-given": {
       const isAll = groups.every((one) => one.toAnybody && one.subjects.length + 1 === one.of);

@@ -186,7 +186,10 @@ describe("check --coverage", () => {
     for (const code of ["MC1", "MC2", "MC3"]) await shop(code, RULES);
     const { stdout } = await check("--coverage");
     expect(stdout).toContain(
-      "  role_admin given to anybody: 6 members, or somebody new, at 3 merchants\n    policies:  max_holders: { role_admin: 0 }\n",
+      "  Payer taken from 1 member (ada@x.example), at 3 merchants\n    guards:  min_holders: { Payer: 1 }\n",
+    );
+    expect(stdout).toContain(
+      "  role_admin given to anybody: 2 members, or somebody new, at 3 merchants\n    policies:  max_holders: { role_admin: 0 }\n",
     );
   });
 });

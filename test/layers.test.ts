@@ -14,9 +14,9 @@ const LAYERS: Readonly<Record<string, string>> = {
   "render/html/client": "lib render/html/page-data.ts",
   "render/tui": "render !render/html lib model ink react string-width",
   sandbox: "hono @hono/node-server yaml zod node:http node:crypto",
-  cli: "lib model config plan live apply render sandbox node: commander @bomb.sh/tab picomatch ../package.json",
+  cli: "lib model config plan live apply render sandbox node: commander @bomb.sh/tab ../package.json",
   action:
-    "lib model config plan render !render/tui cli !cli/commands node: @actions/core @actions/github/lib/utils picomatch yaml zod",
+    "lib model config plan render !render/tui cli !cli/commands node: @actions/core @actions/github/lib/utils yaml zod",
   "bin.ts": "cli/io",
   api: "lib model config plan live apply render !render/tui !render/html/client cli !cli/commands",
   "index.ts": "api model config plan cli/session",

@@ -1,6 +1,5 @@
 import { realpath } from "node:fs/promises";
 import { relative, sep } from "node:path";
-import picomatch from "picomatch";
 import { isInShard } from "../cli/args/shard.ts";
 import { findYamlFiles } from "../cli/files/find-files.ts";
 import { isFileError, type Loaded, loadStates, withoutEntries } from "../cli/files/load-states.ts";
@@ -9,6 +8,7 @@ import { logProgress, type ProgressDisplay } from "../cli/progress/log-progress.
 import { keyVariables } from "../cli/session/connection.ts";
 import type { Planned } from "../cli/session/session.ts";
 import type { ProjectAccess } from "../config/load-project.ts";
+import { compileGlob } from "../lib/glob.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { RolecallError } from "../model/errors.ts";
@@ -209,8 +209,7 @@ function withKeys(
 }
 
 /** Matches globs for the planner, without a session. */
-export const matchGlob = (glob: string, text: string): boolean =>
-  picomatch(glob, { bash: true, dot: true, nonegate: true })(text);
+export const matchGlob = (glob: string, text: string): boolean => compileGlob(glob)(text);
 
 /** Converts a RolecallError of an operation to an ActionError. */
 export async function withActionErrors<T>(run: () => Promise<T>): Promise<T> {

@@ -40,30 +40,6 @@ export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Returns whether a glob matches only its own text, ignoring case. */
-export function isLiteralGlob(glob: string): boolean {
-  return !/[*?[{(!\\]/.test(glob);
-}
-
-/**
- * Returns whether a glob certainly matches a text, ignoring case; false for a glob with more than words and `*`.
- */
-export function matchesSimpleGlob(glob: string, text: string): boolean {
-  if (!/^[\p{L}\p{N} _.@*'&,-]+$/u.test(glob) || glob.includes("**") || text.startsWith(".")) return false;
-  const [first = "", ...others] = glob.toLowerCase().split("*");
-  const last = others.pop();
-  const lower = text.toLowerCase();
-  if (last === undefined) return lower === first;
-  if (!lower.startsWith(first)) return false;
-  let at = first.length;
-  for (const part of others) {
-    const found = lower.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return lower.endsWith(last) && lower.length - last.length >= at;
-}
-
 /** Returns a text as it is if unambiguous, else in quotes, with escaped line breaks and quotes; shortened. */
 export function quoteIfNeeded(text: string): string {
   return /^[\p{L}\p{N}_.:@+-]+$/u.test(text) ? shorten(text) : quoted(text);

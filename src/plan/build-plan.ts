@@ -1,4 +1,5 @@
-import { by, byCodeUnit, isLiteralGlob } from "../lib/text.ts";
+import { isLiteralGlob } from "../lib/glob.ts";
+import { by, byCodeUnit } from "../lib/text.ts";
 import type { DesiredState } from "../model/desired.ts";
 import { type LiveState, PREDEFINED_ROLES } from "../model/live.ts";
 import type { Change, Counts, Deferred, Finding, Plan, Refusal } from "../model/plan.ts";

@@ -1,8 +1,7 @@
 import fc from "fast-check";
-import picomatch from "picomatch";
 import stringWidth from "string-width";
 import { expect, test } from "vitest";
-import { cellWidth, counted, grouped, matchesSimpleGlob, sortNaturally } from "../../src/lib/text.ts";
+import { cellWidth, counted, grouped, sortNaturally } from "../../src/lib/text.ts";
 
 test("a count agrees with its noun", () => {
   expect([
@@ -39,25 +38,4 @@ test.each([
 ])("%s takes %i cells", (text, cells) => {
   expect(cellWidth(text)).toBe(cells);
   expect(stringWidth(text)).toBe(cells);
-});
-
-test("a simple glob agrees with the plan's globs, and any other is not handled", () => {
-  const part = fc.constantFrom("a", "b", "A", " ", ".", "_", "@", "-", "*");
-  const text = fc.array(fc.constantFrom("a", "b", "B", " ", ".", "_", "@", "-"), {
-    minLength: 1,
-    maxLength: 6,
-  });
-  fc.assert(
-    fc.property(fc.array(part, { minLength: 1, maxLength: 6 }), text, (parts, letters) => {
-      const [glob, word] = [parts.join(""), letters.join("")];
-      const options = { bash: true, dot: true, nonegate: true };
-      const matches = picomatch(glob.toLowerCase(), options)(word.toLowerCase());
-      expect(matchesSimpleGlob(glob, word)).toBe(matches && !glob.includes("**") && !word.startsWith("."));
-    }),
-    { numRuns: 5000 },
-  );
-  expect(matchesSimpleGlob("Legacy *", "legacy boss")).toBe(true);
-  expect(
-    ["a?", "[ab]", "{a,b}", "!a", "a/*", "a\\b"].filter((glob) => matchesSimpleGlob(glob, "ab")),
-  ).toEqual([]);
 });

@@ -19,7 +19,7 @@ export async function memoryProject(
     read,
     listIn: async (_root, folder) =>
       names.filter((name) => name.startsWith(folder === "" ? "" : `${folder}/`)).map((path) => ({ path })),
-    matches: await pathMatcher(),
+    matches: pathMatcher(),
     ...(by && { by }),
   };
 }

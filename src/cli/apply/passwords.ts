@@ -1,5 +1,5 @@
 import { oneLine } from "../../lib/escape.ts";
-import { isLiteralGlob } from "../../lib/text.ts";
+import { isLiteralGlob } from "../../lib/glob.ts";
 import type { PasswordChange } from "../../model/apply.ts";
 import type { DesiredMember, DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";

@@ -3,6 +3,7 @@ import { dirname, join, posix, relative, resolve, sep } from "node:path";
 import type { ListedFile, ProjectAccess, ProjectPlace } from "../../config/load-project.ts";
 import type { ReadSource } from "../../config/load-sources.ts";
 import { isProjectFile, PROJECT_FILE } from "../../config/schema/project-schema.ts";
+import { compilePathGlob } from "../../lib/glob.ts";
 import { isProjectYaml, projectRoot, sourceReader, withoutLinks } from "./find-files.ts";
 
 /** Returns the access to the projects that files of the working tree belong to; none if there is no project's file. */
@@ -31,7 +32,7 @@ async function workingProjects(placesOf: ProjectAccess["placesOf"], cwd: string)
       listings.set(path, listed);
       return listed;
     },
-    matches: await pathMatcher(),
+    matches: pathMatcher(),
   };
 }
 
@@ -75,7 +76,7 @@ export async function commitProject(
     readIn: async (_root, path) => read(path, null),
     read,
     listIn: async (_root, folder) => (await below(folder)).map((path) => ({ path })),
-    matches: await pathMatcher(),
+    matches: pathMatcher(),
   };
 }
 
@@ -189,12 +190,10 @@ function linkTarget(root: string, link: string): string | null {
 }
 
 /** Creates a function that matches globs with paths, regardless of case and of how accents are composed. */
-export async function pathMatcher(): Promise<ProjectAccess["matches"]> {
-  const { default: picomatch } = await import("picomatch");
+export function pathMatcher(): ProjectAccess["matches"] {
   const known = new Map<string, (path: string) => boolean>();
   return (glob, path) => {
-    const matches =
-      known.get(glob) ?? picomatch(glob.normalize("NFC"), { dot: true, nocase: true, nonegate: true });
+    const matches = known.get(glob) ?? compilePathGlob(glob.normalize("NFC"));
     known.set(glob, matches);
     return matches(path.normalize("NFC"));
   };

@@ -1,4 +1,4 @@
-import picomatch from "picomatch";
+import { compileGlob } from "../../lib/glob.ts";
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
 import type { DesiredState, Environment } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
@@ -165,7 +165,7 @@ async function withRolesOf(
 export function globMatcher(): GlobMatch {
   const known = new Map<string, (text: string) => boolean>();
   return (glob, text) => {
-    const matcher = known.get(glob) ?? picomatch(glob, { bash: true, dot: true, nonegate: true });
+    const matcher = known.get(glob) ?? compileGlob(glob);
     known.set(glob, matcher);
     return matcher(text);
   };

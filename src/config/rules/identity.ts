@@ -1,4 +1,4 @@
-import { matchesSimpleGlob } from "../../lib/text.ts";
+import { matchesSimpleGlob } from "../../lib/glob.ts";
 import type { FileLocation, LocatedProblem, Problem } from "../diagnostics/problem.ts";
 import {
   grantPath,

@@ -1,5 +1,5 @@
+import { isLiteralGlob } from "../../lib/glob.ts";
 import { isSlip, openSuggester } from "../../lib/suggest.ts";
-import { isLiteralGlob } from "../../lib/text.ts";
 import { isLikeRoleId, PREDEFINED_ROLES } from "../../model/live.ts";
 import type { FileLocation, LocatedProblem, Path } from "../diagnostics/problem.ts";
 import {

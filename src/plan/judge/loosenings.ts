@@ -1,4 +1,4 @@
-import { isLiteralGlob } from "../../lib/text.ts";
+import { isLiteralGlob } from "../../lib/glob.ts";
 import {
   type Check,
   DEFAULT_REMOVAL_LIMIT,

@@ -1,5 +1,5 @@
+import { isLiteralGlob } from "../../lib/glob.ts";
 import { isSlip, openSuggester } from "../../lib/suggest.ts";
-import { isLiteralGlob } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { PREDEFINED_ROLES } from "../../model/live.ts";
 import type { RolePlan } from "../changes/plan-roles.ts";

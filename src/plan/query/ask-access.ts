@@ -1,4 +1,5 @@
-import { byCodeUnit, isLiteralGlob, sortedSet } from "../../lib/text.ts";
+import { isLiteralGlob } from "../../lib/glob.ts";
+import { byCodeUnit, sortedSet } from "../../lib/text.ts";
 import type {
   AccessAnswer,
   AccessAnswers,

@@ -228,6 +228,8 @@ export interface Selection {
   readonly plans: readonly Plan[];
   /** Ids of all changes that are left out, with the reason; `null` for a chosen one. */
   readonly out: LeftOut;
+  /** The fingerprint over all of these plans. */
+  readonly run: string;
   /** Fingerprints to plan without, by the order of the plans. */
   readonly leaveOut: readonly ReadonlySet<string>[];
 }

@@ -9,6 +9,8 @@ export interface Style {
   readonly green: Paint;
   readonly yellow: Paint;
   readonly cyan: Paint;
+  /** Swaps the colours of text and background. */
+  readonly inverse: Paint;
   /** Width to lay text out for, in cells. */
   readonly columns: number;
 }
@@ -26,5 +28,6 @@ export const PLAIN: Style = {
   green: plain,
   yellow: plain,
   cyan: plain,
+  inverse: plain,
   columns: 80,
 };

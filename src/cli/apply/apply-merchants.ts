@@ -125,7 +125,7 @@ async function reviewAndApply(
 ): Promise<RunEnd & { readonly code: ExitCode }> {
   const { valid, progress, failures } = prepared;
   const { onError = "stop" } = options;
-  const selection = await select(prepared, options, io);
+  const selection = await select(prepared, options, consent, io);
   if (selection === null) {
     reporter.say("Nothing was changed.");
     return { code: ExitCode.failed, outcomes: [], leftOut: 0 };
@@ -271,16 +271,22 @@ function isCutOff({ outputLost }: Io): boolean {
  * merchants go on, those with a problem are not offered.
  */
 async function select(
-  { planned, valid, progress }: Omit<PlannedMerchants, "close" | "project">,
+  { planned, valid, progress, placeOf }: Omit<PlannedMerchants, "close" | "project">,
   options: ApplyOptions,
+  { overrides }: Consent,
   io: Io,
 ): Promise<ChangeSelection | null> {
-  const offered = options.onError === "continue" ? planned.filter((one) => isSound([one])) : planned;
+  const goesOn = options.onError === "continue";
+  const offered = goesOn ? planned.filter((one) => isSound([one])) : planned;
   const due = plannedOnly(offered).some(({ plan }) => plan.changes.length > 0);
   if (!options.interactive || !valid || !due || !isSound(offered)) {
     return { planned, objections: new Map(), leftOut: new Map() };
   }
-  const selection = await selectChanges(offered, options, progress, io);
+  const selection = await selectChanges(
+    { planned: offered, placeOf, progress },
+    { ...options, overrides, goesOn },
+    io,
+  );
   if (selection === null || offered.length === planned.length) return selection;
   return { ...selection, planned: [...selection.planned, ...planned.filter((one) => !isSound([one]))] };
 }

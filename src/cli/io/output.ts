@@ -29,6 +29,7 @@ const ANSI: Omit<Style, "columns"> = {
   green: paint("\x1b[32m", "\x1b[39m"),
   yellow: paint("\x1b[33m", "\x1b[39m"),
   cyan: paint("\x1b[36m", "\x1b[39m"),
+  inverse: paint("\x1b[7m", "\x1b[27m"),
 };
 
 function wantsColor(env: Io["env"], isTTY: boolean): boolean {

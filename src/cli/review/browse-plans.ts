@@ -1,11 +1,18 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { oneLine } from "../../lib/escape.ts";
+import { counted } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
-import type { JudgeSelection } from "../../model/plan.ts";
-import { selectionJudge } from "../../plan/judge-selection.ts";
-import type { Browsed } from "../../render/tui/browser.tsx";
+import type { Selection } from "../../model/plan.ts";
+import { applyOverrides, type Override } from "../../plan/judge/overrides.ts";
+import { dependenciesBetween, leftOutWith, selectionJudge } from "../../plan/select.ts";
+import type { BrowseState } from "../../render/tui/browse-model.ts";
+import type { PlaceOf } from "../../render/view/plan-view.ts";
 import type { OutputOptions } from "../args/options.ts";
+import { editFile } from "../io/edit-file.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor, terminalOf } from "../io/output.ts";
-import type { ProgressDisplay } from "../progress/log-progress.ts";
+import type { PlannedMerchants } from "../session/plan-merchants.ts";
 import {
   type Planned,
   type PlannedMerchant,
@@ -14,6 +21,7 @@ import {
   type Session,
   withRunOverrides,
 } from "../session/session.ts";
+import { type ChangeLocations, changeLocations } from "../show/rule-locations.ts";
 import { objectionsTo } from "./approval.ts";
 
 /**
@@ -38,13 +46,33 @@ export function checkInteractive({ format }: Pick<OutputOptions<string>, "format
   );
 }
 
+/** The plans to browse, and what may be done with them. */
+export interface BrowsedPlans {
+  readonly planned: readonly PlannedMerchant[];
+  readonly placeOf: PlaceOf;
+  readonly overrides: readonly Override[];
+  /** Allows changes to be left out, and the rest applied. */
+  readonly selects: boolean;
+  /** Refused merchants are passed over. */
+  readonly goesOn: boolean;
+}
+
+/** The decision made in the browser. */
+interface Browsed {
+  /** True to apply the selected changes. */
+  readonly apply: boolean;
+  readonly selection: Selection;
+}
+
 /** Opens the plan browser on the terminal; with `selects`, the user can leave changes out. */
 export async function browsePlans(
-  planned: readonly PlannedMerchant[],
-  { selects, color }: { readonly selects: boolean; readonly color: boolean },
+  browsed: BrowsedPlans,
+  { color }: Pick<OutputOptions, "color">,
   io: Io,
-): Promise<Browsed & { readonly judge: JudgeSelection }> {
-  const { browse } = await import("../../render/tui/browser.tsx");
+): Promise<Browsed> {
+  const { browse, browseScreen } = await import("../../render/tui/browser.tsx");
+  const { planned, selects, placeOf } = browsed;
+  const plans = planned.map(({ plan }) => plan);
   const judge = selectionJudge(
     planned.map(({ plan, planWithout, session }) => ({
       plan,
@@ -52,24 +80,87 @@ export async function browsePlans(
       overrides: session.state.guards.overrides ?? [],
     })),
   );
-  const style = styleFor(io.stderr, io, color);
+  const dependencies = dependenciesBetween(plans);
+  const newLocations = (): ChangeLocations =>
+    changeLocations(
+      planned.map(({ session }) => session.state),
+      (file) => textIn(resolve(io.cwd, file)),
+    );
+  let locations = newLocations();
+  const screen = browseScreen({
+    plans,
+    judge,
+    leftOut: (chosen) => leftOutWith(dependencies, chosen),
+    objection: (selection) => objectionTo(selection, browsed),
+    permissionsOf: permissionsIn(planned),
+    fileOf: ({ plan, change }) => locations.fileOf(plan.merchant, change),
+    fileLineOf: ({ plan, change }) => locations.fileLineOf(plan.merchant, change),
+    placeOf,
+    selects,
+    style: styleFor(io.stderr, io, color),
+  });
   const ended = new AbortController();
   const ignoreSignals = io.onStopSignal(() => ended.abort());
-  const back = (): void => io.stderr.write(FIRST_SCREEN);
+  const leave = (): void => io.stderr.write(FIRST_SCREEN);
+  const enter = (): void => {
+    // Set before the first frame, so that early keys are not echoed into it.
+    io.terminal.stdin.setRawMode(true);
+    io.stderr.write(OTHER_SCREEN);
+  };
   // Restores the terminal, however the process ends.
-  const offExit = io.onExit(back);
-  // Set before the first frame, so that early keys are not echoed into it.
-  io.terminal.stdin.setRawMode(true);
-  io.stderr.write(OTHER_SCREEN);
+  const offExit = io.onExit(leave);
+  enter();
   try {
-    const plans = planned.map(({ plan }) => plan);
-    const leftOut = (chosen: ReadonlySet<string>) => judge(chosen).out;
-    const browsed = await browse({ plans, leftOut, selects, style }, io.terminal, ended.signal);
-    return { ...browsed, judge };
+    let state: BrowseState | null = null;
+    for (;;) {
+      state = await browse(screen, state, io.terminal, ended.signal);
+      const { end, chosen } = state;
+      if (end === null || typeof end === "string")
+        return { apply: end === "apply", selection: judge(chosen) };
+      leave();
+      const problem = await editFile(end.edit, io);
+      if (ended.signal.aborted) return { apply: false, selection: judge(chosen) };
+      enter();
+      locations = newLocations();
+      state = { ...state, end: null, edited: state.edited || problem === null, note: problem ?? AFTER_EDIT };
+    }
   } finally {
     offExit();
-    back();
+    leave();
     ignoreSignals();
+  }
+}
+
+const AFTER_EDIT = "The plan is of before the edit: leave, and plan again.";
+
+/** Returns why a selection cannot be applied as it is; `null` if it can. */
+function objectionTo({ plans, run }: Selection, { overrides, goesOn }: BrowsedPlans): string | null {
+  const judged = plans.map((plan) => applyOverrides(plan, overrides, run));
+  const used = new Set(judged.flatMap((one) => one.used));
+  const stray = overrides.find((override) => !used.has(override));
+  if (stray) return `--allow ${oneLine(stray.text)} is for another selection.`;
+  const refused = judged.filter(({ refusals }) => refusals.length > 0);
+  if (refused.length === 0 || (goesOn && refused.length < plans.length)) return null;
+  const reasons = refused.reduce((sum, { refusals }) => sum + refusals.length, 0);
+  return `Refused, for ${counted(reasons, "reason")}: r lists ${reasons === 1 ? "it" : "them"}. Leave out what is refused.`;
+}
+
+/** Returns a function that gives the permissions of live roles. */
+function permissionsIn(
+  planned: readonly PlannedMerchant[],
+): (merchant: string, roleId: string) => readonly string[] | null {
+  const roles = new Map(
+    planned.map(({ plan, live }) => [plan.merchant, new Map(live.roles.map((role) => [role.id, role]))]),
+  );
+  return (merchant, roleId) => roles.get(merchant)?.get(roleId)?.permissions ?? null;
+}
+
+/** Returns the text of a file as it is now; `null` if it cannot be read. */
+function textIn(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
   }
 }
 
@@ -87,15 +178,15 @@ export interface ChangeSelection {
  * changes left out, with the plans of the selection, as judged on the screen, as its approval.
  */
 export async function selectChanges(
-  planned: readonly Planned[],
-  options: { readonly color: boolean },
-  progress: ProgressDisplay,
+  { planned, placeOf, progress }: Pick<PlannedMerchants, "planned" | "placeOf" | "progress">,
+  options: Pick<OutputOptions, "color"> & Pick<BrowsedPlans, "overrides" | "goesOn">,
   io: Io,
 ): Promise<ChangeSelection | null> {
   const results = plannedOnly(planned).filter(({ plan }) => plan.changes.length > 0);
-  const { apply, leaveOut: chosen, judge } = await browsePlans(results, { ...options, selects: true }, io);
+  const browsed = { ...options, planned: results, placeOf, selects: true };
+  const { apply, selection } = await browsePlans(browsed, options, io);
   if (!apply) return null;
-  const { plans: approved, leaveOut } = judge(chosen);
+  const { plans: approved, leaveOut } = selection;
   const selected = results.map(({ session, plan }, at) => ({
     session: { ...session, plan: () => session.plan(leaveOut[at]) } satisfies Session,
     merchant: plan.merchant,

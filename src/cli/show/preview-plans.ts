@@ -55,7 +55,10 @@ export async function previewPlans(
     const unmanaged = tellsUnmanaged ? warnUnmanaged(await removed, merchants.project, options, io) : [];
     const plans = plannedOnly(merchants.planned).map(({ plan }) => plan);
     if (plans.length > 0) {
-      await browser?.browsePlans(plannedOnly(merchants.planned), { ...options, selects: false }, io);
+      const { placeOf } = merchants;
+      const planned = plannedOnly(merchants.planned);
+      const browsed = { planned, placeOf, overrides: [], selects: false, goesOn: false };
+      await browser?.browsePlans(browsed, options, io);
     }
     const output = outputTo(options.output ?? streamBeside(options.out), io);
     const { complete } = showPlans(

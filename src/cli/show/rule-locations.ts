@@ -1,12 +1,12 @@
 import type { Path } from "../../config/diagnostics/problem.ts";
 import { fieldsOf } from "../../config/values.ts";
 import { parseFast } from "../../config/yaml/fast-yaml.ts";
-import { locate } from "../../config/yaml/locate.ts";
+import { createLocator, indexPositions, locate } from "../../config/yaml/locate.ts";
 import { parse } from "../../config/yaml/to-value.ts";
 import { canonicalJson } from "../../lib/json-text.ts";
 import type { ListedRule } from "../../model/coverage.ts";
 import type { DesiredState, EnforcedRules, GuardSettings, Origin } from "../../model/desired.ts";
-import type { Finding, Refusal } from "../../model/plan.ts";
+import type { Change, Finding, Refusal } from "../../model/plan.ts";
 import { checkText } from "../../plan/judge/checks.ts";
 import type { PlaceOf } from "../../render/view/plan-view.ts";
 import { placeFinder } from "../query/find-places.ts";
@@ -186,3 +186,78 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   "require-mfa": ["policies", "require_mfa"],
   "forbid-permissions": ["policies", "forbid_permissions"],
 };
+
+/** The locations of changes in the files. */
+export interface ChangeLocations {
+  /** Returns the file that declares a change, or that does not list it any more; `null` for an unknown merchant. */
+  fileOf(merchant: string, change: Change): string | null;
+  /** Returns the file with the line; the first one if the file has no entry. */
+  fileLineOf(merchant: string, change: Change): { readonly file: string; readonly line: number } | null;
+}
+
+/** Locates changes in the files, which are read when the first line is asked for. */
+export function changeLocations(
+  states: readonly DesiredState[],
+  readText: (file: string) => string | null,
+): ChangeLocations {
+  const origins = new Map<string, ReadonlyMap<string, Origin>>();
+  const byMerchant = new Map(states.map((state) => [state.merchant, state]));
+  const originOf = (merchant: string, change: Change): Origin | null => {
+    const state = byMerchant.get(merchant);
+    if (state === undefined) return null;
+    const known = origins.get(merchant) ?? originsIn(state);
+    origins.set(merchant, known);
+    const { resource, id, name } = change;
+    const renamed = change.resource === "role" ? change.after?.name : change.after?.email;
+    const found = [id, renamed, name].flatMap(
+      (text) => known.get(`${resource} ${text?.toLowerCase()}`) ?? [],
+    );
+    return found[0] ?? { ...state.origin, path: [`${resource}s`] };
+  };
+  const texts = new Map<string, LocatedText | null>();
+  return {
+    fileOf: (merchant, change) => originOf(merchant, change)?.file ?? null,
+    fileLineOf(merchant, change) {
+      const origin = originOf(merchant, change);
+      if (origin === null) return null;
+      const { file, path } = origin;
+      const text = texts.get(file) ?? locatedText(readText(file));
+      texts.set(file, text);
+      return text === null ? null : { file, line: text.lineOf(path) };
+    },
+  };
+}
+
+/** Returns where a merchant's roles, members and leavers are declared, by their ids and names. */
+function originsIn({ roles = [], members = [], leavers = [] }: DesiredState): ReadonlyMap<string, Origin> {
+  return new Map([
+    ...leavers.map(({ email, origin }) => [`member ${email.toLowerCase()}`, origin] as const),
+    ...members.flatMap(({ email, id, origin }) =>
+      [email, ...(id === undefined ? [] : [id])].map(
+        (text) => [`member ${text.toLowerCase()}`, origin] as const,
+      ),
+    ),
+    ...roles.flatMap(({ name, id, previously = [], origin, adjusted }) =>
+      [...previously, name, ...(id === undefined ? [] : [id])].map(
+        (text) => [`role ${text.toLowerCase()}`, adjusted ?? origin] as const,
+      ),
+    ),
+  ]);
+}
+
+/** A text whose paths are located one after the other. */
+interface LocatedText {
+  lineOf(path: Path): number;
+}
+
+function locatedText(text: string | null): LocatedText | null {
+  if (text === null) return null;
+  const locator = createLocator(text);
+  const positions = indexPositions(text);
+  return {
+    lineOf(path) {
+      const found = locator({ at: "value", path });
+      return found === null ? 1 : positions.span(found.start, found.end).line;
+    },
+  };
+}

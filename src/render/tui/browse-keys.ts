@@ -1,6 +1,7 @@
-import type { Change } from "../../model/plan.ts";
-import { type BrowseState, foldKey, INITIAL_BROWSE_STATE, isFiltered, type Typing } from "./browse-model.ts";
-import type { BrowseRow } from "./browse-rows.ts";
+import { counted } from "../../lib/text.ts";
+import type { LeftOut } from "../../model/plan.ts";
+import { type BrowseModel, type BrowseState, foldable } from "./browse-model.ts";
+import { type BrowseRow, type Found, isIssueFound } from "./browse-rows.ts";
 import { typeInto } from "./terminal-text.ts";
 
 /** One piece of input, with its special keys. */
@@ -18,6 +19,7 @@ export interface Pressed {
     readonly return: boolean;
     readonly escape: boolean;
     readonly ctrl: boolean;
+    readonly tab: boolean;
     readonly backspace: boolean;
     readonly delete: boolean;
   };
@@ -25,60 +27,75 @@ export interface Pressed {
 
 /** The context of a key press besides the state. */
 export interface BrowseScene {
-  readonly rows: readonly BrowseRow[];
+  readonly model: BrowseModel;
+  /** Returns the rows of a state. */
+  readonly rowsOf: (state: BrowseState) => readonly BrowseRow[];
+  /** Returns what a search finds in the tree. */
+  readonly find: (search: string) => Found;
   /** The number of rows on the screen. */
   readonly height: number;
-  /** Returns every change left out along with the chosen ones, with the reason if it was not chosen. */
-  readonly leftOut: (chosen: ReadonlySet<string>) => ReadonlyMap<string, string | null>;
+  /** The number of lines of the detail. */
+  readonly detailLines: (state: BrowseState) => number;
+  /** Returns every change left out along with the chosen ones. */
+  readonly leftOut: (chosen: ReadonlySet<string>) => LeftOut;
+  /** Returns why a selection cannot be applied; `null` if it can. */
+  readonly objection: (chosen: ReadonlySet<string>) => string | null;
   /** Allows changes to be left out, and the rest applied. */
   readonly selects: boolean;
-  /** The number of changes. */
-  readonly changes: number;
+  /** Returns where a row is declared, or why it cannot be opened. */
+  readonly fileLineOf: (row: BrowseRow) => { readonly file: string; readonly line: number } | string;
 }
-
-const KINDS: readonly (Change["kind"] | null)[] = [null, "create", "update", "replace", "delete"];
 
 /** Returns the state after a key press. */
 export function press(before: BrowseState, pressed: Pressed, scene: BrowseScene): BrowseState {
   const state = before.note === "" ? before : { ...before, note: "" };
   if (pressed.key.ctrl && pressed.input === "c") return { ...state, end: "leave" };
-  if (state.typing !== null) return typed(state, state.typing, pressed);
-  if (state.help) return { ...state, help: false };
+  if (state.searchFrom !== null) return typed(state, state.searchFrom, pressed, scene);
   const moved = movement(pressed, scene.height);
-  if (moved !== null) return move(state, scene, moved);
+  const scrolls = state.help || state.focus === "detail";
+  if (moved !== null) return scrolls ? scroll(state, moved, scene) : move(state, scene, moved);
+  if (state.help) return { ...state, help: false, scroll: 0 };
   const { key, input } = pressed;
-  if (key.rightArrow) return fold(state, scene, true);
-  if (key.leftArrow) return fold(state, scene, false);
-  if (key.return) return fold(state, scene, null);
-  if (key.escape) return escaped(state);
+  if (key.tab) return { ...state, focus: state.focus === "list" ? "detail" : "list" };
+  if (key.escape) return back(state);
+  if (key.return) return entered(state, scene);
+  if (key.rightArrow || input === "l") return unfold(state, scene);
+  if (key.leftArrow || input === "h") return fold(state, scene);
   if (key.ctrl) return state;
   return letter(state, input, scene);
 }
 
 function letter(state: BrowseState, input: string, scene: BrowseScene): BrowseState {
+  const { cursors, list } = state;
   switch (input) {
-    case "l":
-      return fold(state, scene, true);
-    case "h":
-      return fold(state, scene, false);
     case "/":
-      return { ...state, typing: "search" };
-    case "+":
-      return { ...state, typing: "gained" };
-    case "-":
-      return { ...state, typing: "lost" };
-    case "f":
-      return { ...state, kind: KINDS[(KINDS.indexOf(state.kind) + 1) % KINDS.length] ?? null };
-    case "e":
-      return { ...state, folding: "open", turned: new Set() };
+      return { ...state, focus: "list", search: "", searchFrom: { cursor: cursors[list] } };
+    case "n":
+      return nextMatch(state, scene, 1);
+    case "N":
+      return nextMatch(state, scene, -1);
+    case "&":
+      return state.search === ""
+        ? { ...state, note: "Search with / first." }
+        : { ...state, only: !state.only, note: state.only ? "" : "Only what is found; Escape shows all." };
+    case "J":
+      return scroll(state, 1, scene);
+    case "K":
+      return scroll(state, -1, scene);
+    case "r":
+      return { ...state, list: list === "changes" ? "issues" : "changes", focus: "list", scroll: 0 };
+    case "o":
+      return { ...state, open: foldable(scene.model) };
     case "c":
-      return { ...state, folding: "closed", turned: new Set() };
+      return { ...state, open: new Set() };
     case " ":
       return toggle(state, scene);
     case "a":
       return apply(state, scene);
+    case "e":
+      return edit(state, scene);
     case "?":
-      return { ...state, help: true };
+      return { ...state, help: true, scroll: 0 };
     case "q":
       return { ...state, end: "leave" };
     default:
@@ -86,25 +103,30 @@ function letter(state: BrowseState, input: string, scene: BrowseScene): BrowseSt
   }
 }
 
-/** Returns the number of rows that a key moves; `null` for other keys. */
+/** Returns the number of lines that a key moves; `null` for other keys. */
 function movement({ key, input }: Pressed, height: number): number | null {
   if (key.upArrow || input === "k") return -1;
   if (key.downArrow || input === "j") return 1;
   if (key.pageUp || (key.ctrl && input === "b")) return -height;
   if (key.pageDown || (key.ctrl && input === "f")) return height;
+  if (key.ctrl && input === "u") return -Math.ceil(height / 2);
+  if (key.ctrl && input === "d") return Math.ceil(height / 2);
   if (key.home || input === "g") return Number.NEGATIVE_INFINITY;
   if (key.end || input === "G") return Number.POSITIVE_INFINITY;
   return null;
 }
 
-/** Returns the index of the cursor's row. */
-export function cursorAt({ cursor }: BrowseState, rows: readonly BrowseRow[]): number {
-  if (cursor === null) return 0;
-  const at = rows.findIndex(({ key }) => key === cursor);
-  if (at >= 0) return at;
-  // Its row is folded or filtered away: what it was folded into is nearest.
-  const parent = cursor.slice(0, Math.max(cursor.lastIndexOf("\n"), 0));
-  return parent === "" ? 0 : cursorAt({ ...INITIAL_BROWSE_STATE, cursor: parent }, rows);
+/** Returns the index of the cursor's row; of one that is gone, of what it was below. */
+export function cursorAt({ cursors, list }: BrowseState, rows: readonly BrowseRow[]): number {
+  for (let key = cursors[list]; key !== null && key !== ""; key = parentOf(key)) {
+    const at = rows.findIndex((row) => row.key === key);
+    if (at >= 0) return at;
+  }
+  return 0;
+}
+
+function parentOf(key: string): string {
+  return key.slice(0, Math.max(key.lastIndexOf("\n"), 0));
 }
 
 /** Returns the state scrolled so that the cursor is visible. */
@@ -115,66 +137,165 @@ export function inSight(state: BrowseState, rows: readonly BrowseRow[], height: 
   return top === state.top ? state : { ...state, top };
 }
 
-function move(state: BrowseState, { rows }: BrowseScene, by: number): BrowseState {
+function at(state: BrowseState, cursor: string | null): BrowseState {
+  const { cursors, list } = state;
+  return cursors[list] === cursor ? state : { ...state, cursors: { ...cursors, [list]: cursor }, scroll: 0 };
+}
+
+function move(state: BrowseState, { rowsOf }: BrowseScene, by: number): BrowseState {
+  const rows = rowsOf(state);
   const to = Math.min(Math.max(cursorAt(state, rows) + by, 0), rows.length - 1);
-  return { ...state, cursor: rows[to]?.key ?? null };
+  return at(state, rows[to]?.key ?? null);
 }
 
-/** Unfolds or folds a row, or toggles it (`null`); on a row without children, moves the cursor to its parent. */
-function fold(state: BrowseState, { rows }: BrowseScene, open: boolean | null): BrowseState {
-  const row = rows[cursorAt(state, rows)];
+function scroll(state: BrowseState, by: number, { detailLines, height }: BrowseScene): BrowseState {
+  const last = Math.max(detailLines(state) - height, 0);
+  return { ...state, scroll: Math.min(Math.max(state.scroll + by, 0), last) };
+}
+
+function rowAt(state: BrowseState, { rowsOf }: BrowseScene): BrowseRow | undefined {
+  const rows = rowsOf(state);
+  return rows[cursorAt(state, rows)];
+}
+
+/** Unfolds a row, or folds it again; shows any other in detail. */
+function entered(state: BrowseState, scene: BrowseScene): BrowseState {
+  if (state.focus === "detail") return { ...state, focus: "list" };
+  const row = rowAt(state, scene);
   if (row === undefined) return state;
-  if (row.open === null || (open === false && !row.open)) {
-    return open === true ? state : { ...state, cursor: row.parent ?? row.key };
+  return row.open === null ? { ...at(state, row.key), focus: "detail" } : turned(state, row);
+}
+
+function turned(state: BrowseState, { key }: BrowseRow): BrowseState {
+  const open = new Set(state.open);
+  if (!open.delete(key)) open.add(key);
+  return at({ ...state, open }, key);
+}
+
+/** Unfolds a row, shows a single change in detail, and goes from an issue to its change. */
+function unfold(state: BrowseState, scene: BrowseScene): BrowseState {
+  const row = rowAt(state, scene);
+  if (row === undefined || state.focus === "detail") return state;
+  if (row.open === false) return turned(state, row);
+  if (row.open !== null) return state;
+  if (row.type === "node") return { ...at(state, row.key), focus: "detail" };
+  const [change] = row.changes;
+  if (change === undefined) return { ...state, note: "It is about no single change." };
+  const node = [...scene.model.nodes.values()].find(
+    (one) => one.type === "change" && one.change.id === change.id,
+  );
+  return node === undefined ? state : reveal({ ...state, list: "changes", only: false }, node.key, scene);
+}
+
+/** Folds a row, or goes to the one that it is below. */
+function fold(state: BrowseState, scene: BrowseScene): BrowseState {
+  if (state.focus === "detail") return { ...state, focus: "list" };
+  const row = rowAt(state, scene);
+  if (row === undefined) return state;
+  return row.open === true && state.open.has(row.key) ? turned(state, row) : at(state, row.parent ?? row.key);
+}
+
+/** Moves the cursor to a row of the tree, and unfolds what is above it. */
+function reveal(state: BrowseState, key: string, { model }: BrowseScene): BrowseState {
+  const open = new Set(state.open);
+  for (let above = model.nodes.get(key)?.parent; above != null; above = model.nodes.get(above)?.parent) {
+    open.add(above);
   }
-  if (open === row.open) return state;
-  const turned = new Set(state.turned);
-  const folded = foldKey(state, row.key);
-  if (!turned.delete(folded)) turned.add(folded);
-  return { ...state, cursor: row.key, turned };
+  return at({ ...state, open }, key);
 }
 
-/** Clears the search and filters. */
-function escaped(state: BrowseState): BrowseState {
-  const { search, gained, lost, kind } = INITIAL_BROWSE_STATE;
-  return isFiltered(state)
-    ? { ...state, search, gained, lost, kind }
-    : { ...state, note: "Press q to quit." };
+/** Goes back one step: from the detail, the search, the other list; at last it leaves. */
+function back(state: BrowseState): BrowseState {
+  if (state.focus === "detail") return { ...state, focus: "list" };
+  if (state.search !== "") return { ...state, search: "", only: false };
+  if (state.list === "issues") return { ...state, list: "changes", scroll: 0 };
+  if (state.chosen.size === 0) return { ...state, end: "leave" };
+  return { ...state, note: "q leaves, and forgets what is left out." };
 }
 
-function typed(state: BrowseState, typing: Typing, { input, key }: Pressed): BrowseState {
-  const line = typeInto(state[typing], key.return ? "\r" : input, key);
+function typed(
+  state: BrowseState,
+  from: NonNullable<BrowseState["searchFrom"]>,
+  { input, key }: Pressed,
+  scene: BrowseScene,
+): BrowseState {
+  const line = typeInto(state.search, key.return ? "\r" : input, key);
   switch (line.state) {
-    case "open":
-      return { ...state, [typing]: line.text };
-    case "sent":
-      return { ...state, typing: null };
+    case "open": {
+      const typing = at({ ...state, search: line.text }, from.cursor);
+      return { ...nextMatch(typing, scene, 0), note: "", searchFrom: from };
+    }
+    case "sent": {
+      const ended = { ...state, searchFrom: null };
+      const missing = state.search !== "" && matchesOf(state, scene).length === 0;
+      return missing ? { ...ended, search: "", only: false, note: `Nothing has "${state.search}".` } : ended;
+    }
     case "left":
-      return { ...state, typing: null, [typing]: "" };
+      return at({ ...state, search: "", only: false, searchFrom: null }, from.cursor);
     default:
       return line.state satisfies never;
   }
 }
 
-/** Deselects the row's changes, or selects them again with all that they need. */
-function toggle(state: BrowseState, { rows, leftOut, selects }: BrowseScene): BrowseState {
+/** Returns the keys of the rows that the search finds, in order, folded or not. */
+export function matchesOf(
+  state: BrowseState,
+  { find, rowsOf }: Pick<BrowseScene, "find" | "rowsOf">,
+): readonly string[] {
+  if (state.list === "changes") return [...find(state.search).keys];
+  return rowsOf(state).flatMap((row) => (isIssueFound(row, state.search) ? [row.key] : []));
+}
+
+/** Moves the cursor to the next match: `0` also stays where it is, `-1` goes back. */
+function nextMatch(state: BrowseState, scene: BrowseScene, by: -1 | 0 | 1): BrowseState {
+  if (state.search === "") return { ...state, note: "Search with / first." };
+  const matches = matchesOf(state, scene);
+  if (matches.length === 0) return { ...state, note: `Nothing has "${state.search}".` };
+  const keys =
+    state.list === "changes" ? [...scene.model.nodes.keys()] : scene.rowsOf(state).map(({ key }) => key);
+  const order = new Map(keys.map((key, index) => [key, index]));
+  const here = order.get(rowAt(state, scene)?.key ?? "") ?? 0;
+  const placed = matches.map((key) => ({ key, index: order.get(key) ?? 0 }));
+  const next =
+    by < 0
+      ? placed.findLast(({ index }) => index < here)
+      : placed.find(({ index }) => (by === 0 ? index >= here : index > here));
+  const key = (next ?? (by < 0 ? placed.at(-1) : placed[0]))?.key ?? null;
+  const note = next === undefined && by !== 0 ? `From the ${by < 0 ? "end" : "beginning"} again.` : "";
+  const found = state.list === "changes" && key !== null ? reveal(state, key, scene) : at(state, key);
+  return { ...found, note };
+}
+
+/** Leaves the row's changes out, or takes them in again with all that they need. */
+function toggle(state: BrowseState, scene: BrowseScene): BrowseState {
+  const { leftOut, selects } = scene;
   if (!selects) return { ...state, note: "Read-only: use apply --interactive to leave changes out." };
-  const row = rows[cursorAt(state, rows)];
-  const own = row?.type === "detail" ? rows.find(({ key }) => key === row.parent) : row;
-  const ids = own?.changes.map(({ id }) => id) ?? [];
+  const row = rowAt(state, scene);
+  const ids = row?.changes.map(({ id }) => id) ?? [];
   if (ids.length === 0) return { ...state, note: "There is no change on this line." };
   const out = leftOut(state.chosen);
-  const takeIn = ids.every((id) => out.has(id));
-  if (!takeIn) return { ...state, chosen: new Set([...state.chosen, ...ids]) };
+  const takesIn = ids.every((id) => out.has(id));
+  if (!takesIn) return { ...state, chosen: new Set([...state.chosen, ...ids]) };
   const wanted = new Set(ids);
   const chosen = [...state.chosen].filter(
     (one) => !wanted.has(one) && ![...leftOut(new Set([one])).keys()].some((tied) => wanted.has(tied)),
   );
-  return { ...state, chosen: new Set(chosen) };
+  const all = leftOut(new Set(chosen)).size;
+  const needed = out.size - all - ids.length;
+  const note = needed > 0 ? `With ${counted(needed, "other change")} that belong to it.` : "";
+  return { ...state, chosen: new Set(chosen), note };
 }
 
-function apply(state: BrowseState, { selects, leftOut, changes }: BrowseScene): BrowseState {
+function apply(state: BrowseState, { selects, leftOut, objection, model }: BrowseScene): BrowseState {
   if (!selects) return { ...state, note: "Read-only: use apply --interactive to apply." };
-  if (leftOut(state.chosen).size >= changes) return { ...state, note: "Nothing is selected." };
-  return { ...state, end: "apply" };
+  if (leftOut(state.chosen).size >= model.changes) return { ...state, note: "Nothing is selected." };
+  const note = objection(state.chosen);
+  return note === null ? { ...state, end: "apply" } : { ...state, note };
+}
+
+function edit(state: BrowseState, scene: BrowseScene): BrowseState {
+  const row = rowAt(state, scene);
+  if (row === undefined) return state;
+  const place = scene.fileLineOf(row);
+  return typeof place === "string" ? { ...state, note: place } : { ...state, end: { edit: place } };
 }

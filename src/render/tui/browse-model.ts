@@ -1,180 +1,266 @@
-import { type Change, changeId, type MemberImpact, type Plan } from "../../model/plan.ts";
+import { type Change, changeId, type Deferred, type MemberImpact, type Plan } from "../../model/plan.ts";
 import type { EqualRows, RowView } from "../view/change-view.ts";
-import { equalGroups, messageAt } from "../view/equal-text.ts";
-import { fleetView } from "../view/fleet-view.ts";
-import { type GroupView, type PlanView, planView } from "../view/plan-view.ts";
+import { inOrder, shareRows } from "../view/equal-changes.ts";
+import { MIN_FLEET } from "../view/fleet-view.ts";
+import { planView } from "../view/plan-view.ts";
 
-/** A change with the texts that search and filters match. */
+/** A change of one merchant. */
 export interface BrowsedChange {
   /** Names it among those of all merchants. */
   readonly id: string;
-  readonly merchant: string;
+  /** The whole plan that it is in. */
+  readonly plan: Plan;
   readonly change: Change;
-  /** Lower case. */
-  readonly text: string;
-  /** Permissions that the member gains, or that the role newly grants. */
+  /** Permissions that the member gains in the whole plan, or that the role newly grants. */
   readonly gained: readonly string[];
   readonly lost: readonly string[];
 }
 
-/** Equal changes that can be taken or left as one. */
-export interface BrowsedGroup {
-  readonly row: RowView;
-  readonly equal: EqualRows;
+/** A line of the tree of changes, folded or not. */
+export type BrowseNode = {
+  /** Names it on the screen; begins with its parent's key. */
+  readonly key: string;
+  readonly parent: string | null;
+  readonly depth: number;
+  /** The changes at and below it. */
   readonly changes: readonly BrowsedChange[];
-}
+  readonly children: readonly BrowseNode[];
+} & (
+  | { readonly type: "merchant"; readonly plan: Plan }
+  /** Changes that are equal at several merchants, or the number of merchants with no others. */
+  | { readonly type: "shared" | "idle"; readonly title: string; readonly merchants: number }
+  | { readonly type: "group"; readonly row: RowView; readonly equal: EqualRows }
+  | { readonly type: "change"; readonly change: BrowsedChange; readonly named: boolean }
+  | { readonly type: "waiting"; readonly deferred: Deferred; readonly plan: Plan }
+);
 
 /** Plans prepared for browsing. */
 export interface BrowseModel {
-  /** Changes that are equal at several merchants, the dangerous ones first. */
-  readonly shared: readonly BrowsedGroup[];
-  /** Refusals that several merchants share: rule and message. */
-  readonly refusals: readonly (readonly [rule: string, message: string])[];
-  readonly plans: readonly BrowsedPlan[];
+  /** The whole plans, in natural order. */
+  readonly plans: readonly Plan[];
+  readonly tree: readonly BrowseNode[];
+  /** By key, in the order of the tree. */
+  readonly nodes: ReadonlyMap<string, BrowseNode>;
+  /** The changes of a role or member, by `subjectKey`. */
+  readonly bySubject: ReadonlyMap<string, readonly BrowsedChange[]>;
+  readonly changes: number;
 }
 
-/** A plan prepared for browsing. */
-export interface BrowsedPlan {
-  readonly plan: Plan;
-  /** Equal changes of this merchant, of a long plan. */
-  readonly groups: readonly BrowsedGroup[];
-  /** Ids of the changes that are in a group. */
-  readonly grouped: ReadonlySet<string>;
-  /** True if there is anything besides what several merchants share. */
-  readonly hasOwn: boolean;
-  readonly roles: readonly BrowsedChange[];
-  readonly members: readonly BrowsedChange[];
+/** Names a role or member of a merchant. */
+export function subjectKey(merchant: string, resource: Change["resource"], name: string): string {
+  return `${merchant}\n${resource} ${name}`;
 }
+
+/** From this number of rows on, equal changes of different names are one row. */
+const MOST_EQUAL = 12;
 
 /** Indexes plans for browsing once, so that a key press only looks things up. */
-export function browseModel(plans: readonly Plan[]): BrowseModel {
-  const views = plans.map((plan) => planView(plan));
+export function browseModel(all: readonly Plan[]): BrowseModel {
+  const views = inOrder(all.map((plan) => planView(plan)));
+  const byMerchant = new Map(all.map((plan) => [plan.merchant, plan]));
+  const plans = views.flatMap(({ merchant }) => byMerchant.get(merchant) ?? []);
   const byRow = new Map<RowView, BrowsedChange>();
-  const all = plans.map((plan, at) => {
+  for (const [at, { groups }] of views.entries()) {
+    const plan = plans[at];
+    if (plan === undefined) continue;
     const impacts = new Map(plan.impact.members.map((impact) => [impact.name, impact]));
-    const changes = plan.changes.map((change) => browsed(change, plan.merchant, impacts));
-    const roles = changes.filter(({ change }) => change.resource === "role");
-    const members = changes.filter(({ change }) => change.resource === "member");
-    const rows = views[at]?.groups.flatMap((group) => group.rows) ?? [];
-    for (const [index, one] of [...roles, ...members].entries()) {
-      const row = rows[index];
-      if (row) byRow.set(row, one);
-    }
-    return { plan, roles, members };
-  });
-  const groupsOf = (groups: readonly GroupView[]): readonly BrowsedGroup[] =>
-    equalGroups({ groups }).flatMap(({ rows }) =>
-      rows.flatMap((row): readonly BrowsedGroup[] => {
-        const { equal } = row;
-        if (equal === undefined) return [];
-        return [{ row, equal, changes: equal.rows.flatMap((one) => byRow.get(one) ?? []) }];
-      }),
+    const ordered = ["role", "member"].flatMap((resource) =>
+      plan.changes.filter((change) => change.resource === resource),
     );
-  // Overrides are not shown here, so equal refusals are one whatever the run.
-  const fleet = fleetView(views, { run: "" });
-  const shared = groupsOf(fleet.groups);
-  const above = new Set(shared.flatMap(({ changes }) => changes.map(({ id }) => id)));
-  const ownViews = new Map(fleet.own.map(({ view }) => [view.merchant, view]));
-  return {
-    shared,
-    refusals: fleet.refusals.map((group) => {
-      const { rule, code, message } = messageAt(fleet, group);
-      return [`${rule} ${code}`, message] as const;
+    const rows = groups.flatMap((group) => group.rows);
+    for (const [index, row] of rows.entries()) {
+      const change = ordered[index];
+      if (change) byRow.set(row, browsed(change, plan, impacts));
+    }
+  }
+  const shares = views.length >= MIN_FLEET;
+  const { shared, own } = shareRows(views, shares, MOST_EQUAL);
+  const nodesOf = (rows: readonly RowView[], parent: string, depth: number): readonly BrowseNode[] =>
+    rows.flatMap((row) => rowNode(row, parent, depth, byRow));
+  const sharedRows = shared.flatMap(({ rows }) => rows);
+  const sharedNodes = nodesOf(sharedRows, SHARED, 1);
+  const merchants = plans.map((plan, at) => {
+    const rows = (own[at] ?? []).flatMap((group) => group.rows);
+    return merchantNode(plan, nodesOf(rows, plan.merchant, 1));
+  });
+  const busy = merchants.filter(({ children }) => children.length > 0 || !shares);
+  const tree = [
+    ...(sharedNodes.length > 0 ? [sharedNode(sharedNodes)] : []),
+    ...busy,
+    ...(busy.length < merchants.length && sharedNodes.length > 0
+      ? [idleNode(merchants.length - busy.length)]
+      : []),
+  ];
+  const changes = plans.reduce((sum, plan) => sum + plan.changes.length, 0);
+  const bySubject = new Map<string, BrowsedChange[]>();
+  for (const one of byRow.values()) {
+    const key = subjectKey(one.plan.merchant, one.change.resource, one.change.name);
+    bySubject.set(key, [...(bySubject.get(key) ?? []), one]);
+  }
+  return { plans, tree, nodes: indexed(tree), bySubject, changes };
+}
+
+const SHARED = "\nshared";
+
+function sharedNode(children: readonly BrowseNode[]): BrowseNode {
+  const changes = children.flatMap((node) => node.changes);
+  const merchants = new Set(changes.map(({ plan }) => plan.merchant)).size;
+  const title = "Equal at several merchants";
+  return { key: SHARED, parent: null, depth: 0, changes, children, type: "shared", title, merchants };
+}
+
+function idleNode(merchants: number): BrowseNode {
+  const title = `${merchants} merchants with nothing besides`;
+  const key = "\nothers";
+  return { key, parent: null, depth: 0, changes: [], children: [], type: "idle", title, merchants };
+}
+
+function merchantNode(plan: Plan, rows: readonly BrowseNode[]): BrowseNode {
+  const key = plan.merchant;
+  const waiting = plan.deferred.map(
+    (deferred): BrowseNode => ({
+      key: `${key}\nwaiting ${deferred.change.fingerprint}`,
+      parent: key,
+      depth: 1,
+      changes: [],
+      children: [],
+      type: "waiting",
+      deferred,
+      plan,
     }),
-    plans: all.map((one) => {
-      const own = ownViews.get(one.plan.merchant);
-      const groups = groupsOf(own?.groups ?? []);
-      const inGroups = groups.flatMap(({ changes }) => changes.map(({ id }) => id));
-      const inShared = [...one.roles, ...one.members].flatMap(({ id }) => (above.has(id) ? [id] : []));
-      return {
-        ...one,
-        groups,
-        grouped: new Set([...inGroups, ...inShared]),
-        hasOwn: one.plan.deferred.length > 0 || (own !== undefined && hasMore(own)),
-      };
-    }),
+  );
+  const changes = rows.flatMap((node) => node.changes);
+  const children = [...rows, ...waiting];
+  return { key, parent: null, depth: 0, changes, children, type: "merchant", plan };
+}
+
+/** Returns the node of a row: of one change, or of equal ones with a node for each below it. */
+function rowNode(
+  row: RowView,
+  parent: string,
+  depth: number,
+  byRow: ReadonlyMap<RowView, BrowsedChange>,
+): readonly BrowseNode[] {
+  const { equal } = row;
+  if (equal === undefined) {
+    const change = byRow.get(row);
+    return change === undefined ? [] : [changeNode(change, parent, depth, false)];
+  }
+  const changes = equal.rows.flatMap((one) => byRow.get(one) ?? []);
+  const key = `${parent}\n=${changes[0]?.id.replace("\n", " ")}`;
+  const named = new Set(equal.merchants).size > 1;
+  const children = changes.map((change) => changeNode(change, key, depth + 1, named));
+  return [{ key, parent, depth, changes, children, type: "group", row, equal }];
+}
+
+function changeNode(change: BrowsedChange, parent: string, depth: number, named: boolean): BrowseNode {
+  const key = `${parent}\n${change.id.replace("\n", " ")}`;
+  return { key, parent, depth, changes: [change], children: [], type: "change", change, named };
+}
+
+function indexed(tree: readonly BrowseNode[]): ReadonlyMap<string, BrowseNode> {
+  const nodes = new Map<string, BrowseNode>();
+  const add = (node: BrowseNode): void => {
+    nodes.set(node.key, node);
+    for (const child of node.children) add(child);
   };
+  for (const node of tree) add(node);
+  return nodes;
 }
 
-/** Returns whether a view has anything besides what people gain and lose. */
-function hasMore({ groups, deferred, refusals, overridden, errors, warnings }: PlanView): boolean {
-  return [groups, deferred, refusals, overridden, errors, warnings].some(({ length }) => length > 0);
-}
-
-function browsed(
-  change: Change,
-  merchant: string,
-  impacts: ReadonlyMap<string, MemberImpact>,
-): BrowsedChange {
-  const text =
-    `${merchant} ${change.kind} ${change.resource} ${change.name} ${change.id ?? ""}`.toLowerCase();
-  const id = changeId(merchant, change);
+function browsed(change: Change, plan: Plan, impacts: ReadonlyMap<string, MemberImpact>): BrowsedChange {
+  const id = changeId(plan.merchant, change);
   if (change.resource === "member") {
-    const impact = impacts.get(change.name);
-    return { id, merchant, change, text, gained: impact?.gained ?? [], lost: impact?.lost ?? [] };
+    const { gained = [], lost = [] } = impacts.get(change.name) ?? {};
+    return { id, plan, change, gained, lost };
   }
   const before = new Set(change.before?.permissions);
   const after = new Set(change.after?.permissions);
   return {
     id,
-    merchant,
+    plan,
     change,
-    text,
     gained: [...after].filter((permission) => !before.has(permission)),
     lost: [...before].filter((permission) => !after.has(permission)),
   };
 }
 
-/** The purpose of the bottom line: a search, or a filter by gained or lost permission. */
-export type Typing = "search" | "gained" | "lost";
+/** The list on the left: the changes, or the refusals and risks. */
+export type BrowseList = "changes" | "issues";
 
-/** The state of browsing: position, filters and changes left out. */
+/** A line of a file. */
+export interface FileLine {
+  readonly file: string;
+  readonly line: number;
+}
+
+/** The state of browsing. */
 export interface BrowseState {
-  /** Key of the row that the cursor is on; null for the first. */
-  readonly cursor: string | null;
+  readonly list: BrowseList;
+  /** Keys of the rows that the cursor is on, by list; `null` for the first. */
+  readonly cursors: Readonly<Record<BrowseList, string | null>>;
   /** Index of the first row on the screen. */
   readonly top: number;
-  /** The default folding: by the size of the plan, or all rows one way. */
-  readonly folding: "usual" | "open" | "closed";
-  /** Keys of rows that differ from the default folding; see `foldKey`. */
-  readonly turned: ReadonlySet<string>;
-  readonly typing: Typing | null;
+  /** Keys of the unfolded rows. */
+  readonly open: ReadonlySet<string>;
+  /** The pane that the arrow keys move in. */
+  readonly focus: "list" | "detail";
+  /** Index of the first line of the detail on the screen. */
+  readonly scroll: number;
   readonly search: string;
-  readonly gained: string;
-  readonly lost: string;
-  readonly kind: Change["kind"] | null;
+  /** The cursor before the search that is being typed; `null` if none is. */
+  readonly searchFrom: { readonly cursor: string | null } | null;
+  /** Shows only what the search finds. */
+  readonly only: boolean;
   /** Ids of the changes that were chosen to be left out. */
   readonly chosen: ReadonlySet<string>;
   readonly help: boolean;
+  /** A file was opened in an editor since the plan was made. */
+  readonly edited: boolean;
   /** A sentence for the bottom line, until the next key. */
   readonly note: string;
-  /** The decision that ends browsing; `null` before. */
-  readonly end: "apply" | "leave" | null;
+  /** What ends the screen for now, or for good; `null` before. */
+  readonly end: "apply" | "leave" | { readonly edit: FileLine } | null;
 }
 
-/** The state at the start. */
-export const INITIAL_BROWSE_STATE: BrowseState = {
-  cursor: null,
-  top: 0,
-  folding: "usual",
-  turned: new Set(),
-  typing: null,
-  search: "",
-  gained: "",
-  lost: "",
-  kind: null,
-  chosen: new Set(),
-  help: false,
-  note: "",
-  end: null,
-};
-
-/** Returns the key that a row's folding is stored under; a filtered view has its own, which starts unfolded. */
-export function foldKey(state: BrowseState, key: string): string {
-  return isFiltered(state) ? `filtered ${key}` : key;
+/** Returns the state at the start, unfolded as far as fits into a number of rows. */
+export function initialBrowseState({ tree, plans }: BrowseModel, height: number): BrowseState {
+  return {
+    list: "changes",
+    cursors: { changes: null, issues: null },
+    top: 0,
+    open: unfoldedInto(tree, plans.length === 1, height),
+    focus: "list",
+    scroll: 0,
+    search: "",
+    searchFrom: null,
+    only: false,
+    chosen: new Set(),
+    help: false,
+    edited: false,
+    note: "",
+    end: null,
+  };
 }
 
-/** Returns whether a search or filter is active. */
-export function isFiltered({ search, gained, lost, kind }: BrowseState): boolean {
-  return search !== "" || gained !== "" || lost !== "" || kind !== null;
+/** Returns what to unfold: everything if it fits; else no groups, and the top rows one after the other while they fit. */
+function unfoldedInto(tree: readonly BrowseNode[], single: boolean, height: number): ReadonlySet<string> {
+  const withChildren = tree.filter(({ children }) => children.length > 0);
+  const groups = tree.flatMap(({ children }) => children).filter(({ children }) => children.length > 0);
+  const tops = tree.length + tree.reduce((sum, { children }) => sum + children.length, 0);
+  const all = tops + groups.reduce((sum, { children }) => sum + children.length, 0);
+  if (all <= height) return new Set([...withChildren, ...groups].map(({ key }) => key));
+  const open = new Set<string>();
+  let used = tree.length;
+  for (const { key, children } of withChildren) {
+    used += children.length;
+    if (used > height && !(single || key === SHARED)) break;
+    open.add(key);
+  }
+  return open;
+}
+
+/** Returns the keys of all rows that can be unfolded. */
+export function foldable({ nodes }: BrowseModel): ReadonlySet<string> {
+  return new Set([...nodes.values()].filter(({ children }) => children.length > 0).map(({ key }) => key));
 }

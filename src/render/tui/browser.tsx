@@ -1,64 +1,104 @@
 import { render, useApp, useInput } from "ink";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import type { Plan } from "../../model/plan.ts";
+import type { JudgeSelection, LeftOut, Plan, Selection } from "../../model/plan.ts";
 import type { Style } from "../style.ts";
-import { inSight, type Pressed, press } from "./browse-keys.ts";
-import { browseLines, rowsShown } from "./browse-lines.ts";
-import { type BrowseState, browseModel, INITIAL_BROWSE_STATE } from "./browse-model.ts";
-import { type BrowseRow, browseRows } from "./browse-rows.ts";
+import { type DetailContext, detailOf } from "./browse-detail.ts";
+import { type BrowseScene, cursorAt, inSight, matchesOf, type Pressed, press } from "./browse-keys.ts";
+import { browseLines, helpLines, panesOf, rowsShown } from "./browse-lines.ts";
+import { type BrowseState, browseModel, initialBrowseState } from "./browse-model.ts";
+import { type BrowseRow, changeRows, type FileOf, issueRows, searchTree } from "./browse-rows.ts";
+import type { DetailLine } from "./detail-lines.ts";
 import { Frame, useSize } from "./frame.tsx";
 import type { Size } from "./terminal-text.ts";
 
 /** The plans to browse, and the possible actions. */
-export interface BrowseOptions {
+export interface BrowseOptions extends Omit<DetailContext, "selection"> {
   readonly plans: readonly Plan[];
-  /** Returns the ids of every change left out along with the chosen ones, with the reason if it was not chosen. */
-  readonly leftOut: (chosen: ReadonlySet<string>) => ReadonlyMap<string, string | null>;
-  /** Allows changes to be left out, and the rest applied. */
-  readonly selects: boolean;
+  /** Returns the plans of what is kept. */
+  readonly judge: JudgeSelection;
+  /** Returns every change left out along with the chosen ones, without judging the rest. */
+  readonly leftOut: (chosen: ReadonlySet<string>) => LeftOut;
+  /** Returns why a selection cannot be applied; `null` if it can. */
+  readonly objection: (selection: Selection) => string | null;
+  readonly fileOf: FileOf;
   readonly style: Style;
 }
 
 /** A browser screen: turns keys into states and states into lines. */
 export interface BrowseScreen {
+  /** Returns the state at the start, for the size of the window. */
+  start(size: Size): BrowseState;
   press(state: BrowseState, pressed: Pressed, size: Size): BrowseState;
   lines(state: BrowseState, size: Size): readonly string[];
 }
 
-/** Creates the browser without a terminal; caches rows until the state changes. */
-export function browseScreen({ plans, leftOut, selects, style }: BrowseOptions): BrowseScreen {
+/** Creates the browser without a terminal; caches what a state needs until it changes. */
+export function browseScreen(options: BrowseOptions): BrowseScreen {
+  const { plans, judge, leftOut, objection, fileOf, fileLineOf, selects, style } = options;
   const model = browseModel(plans);
-  const changes = plans.reduce((sum, plan) => sum + plan.changes.length, 0);
-  const rowsOf = kept(
-    (state: BrowseState, columns: number) => browseRows(model, state, columns),
-    (state) => [state.folding, state.turned, state.search, state.gained, state.lost, state.kind],
+  const find = kept((search: string) => searchTree(model, search, fileOf));
+  const selectionOf = kept((chosen: ReadonlySet<string>) => judge(chosen));
+  const issuesFor = kept((selection: Selection) => issueRows(model, selection));
+  const changesFor = kept((open: BrowseState["open"], search: string, only: boolean, typing: boolean) =>
+    changeRows(model, { open, search, only: only && !typing }, find(search)),
   );
-  const outOf = kept(
-    (state: BrowseState, _: number) => leftOut(state.chosen),
-    ({ chosen }) => [chosen],
+  const rowsOf = ({ list, open, search, only, searchFrom, chosen }: BrowseState): readonly BrowseRow[] =>
+    list === "issues"
+      ? issuesFor(selectionOf(chosen))
+      : changesFor(open, only ? search : "", only, searchFrom !== null);
+  const detailFor = kept((row: BrowseRow | undefined, selection: Selection, width: number) =>
+    row === undefined ? [] : detailOf(row, { ...options, selection }, width, style),
   );
-  const settled = (state: BrowseState, rows: readonly BrowseRow[], size: Size): BrowseState =>
-    inSight(state, rows, rowsShown(size));
+  const detailLines = (state: BrowseState, size: Size): readonly DetailLine[] => {
+    const rows = rowsOf(state);
+    return detailFor(rows[cursorAt(state, rows)], selectionOf(state.chosen), panesOf(size).detail);
+  };
+  const scene = (size: Size): BrowseScene => ({
+    model,
+    rowsOf,
+    find,
+    height: rowsShown(size),
+    detailLines: (state) =>
+      state.help ? helpLines(selects, size.columns, style).length : detailLines(state, size).length,
+    leftOut,
+    objection: (chosen) => objection(selectionOf(chosen)),
+    selects,
+    fileLineOf(row) {
+      const [change] = row.changes;
+      if (change === undefined) return "There is no change on this line.";
+      return fileLineOf(change) ?? "It is in no file.";
+    },
+  });
+  const settled = (state: BrowseState, size: Size): BrowseState =>
+    inSight(state, rowsOf(state), rowsShown(size));
+  /** Keeps the cursor in its place in a list whose row is gone. */
+  const placed = (before: BrowseState, after: BrowseState): BrowseState => {
+    const { list, cursors } = after;
+    if (list !== "issues" || before.list !== list || before.chosen === after.chosen) return after;
+    const rows = rowsOf(after);
+    if (rows.some(({ key }) => key === cursors.issues)) return after;
+    const next = rows[Math.min(cursorAt(before, rowsOf(before)), rows.length - 1)];
+    return { ...after, cursors: { ...cursors, issues: next?.key ?? null }, scroll: 0 };
+  };
   return {
+    start: (size) => initialBrowseState(model, rowsShown(size)),
     press(before, pressed, size) {
       let state = before;
       for (const one of singleKeys(pressed)) {
-        const rows = rowsOf(state, size.columns);
-        const next = press(state, one, { rows, height: rowsShown(size), leftOut, selects, changes });
-        state = settled(next, rowsOf(next, size.columns), size);
+        state = settled(placed(state, press(state, one, scene(size))), size);
         if (state.end !== null) break;
       }
       return state;
     },
-    lines(state, size) {
-      const rows = rowsOf(state, size.columns);
-      const out = outOf(state, 0);
+    lines(before, size) {
+      const state = settled(before, size);
       const view = {
-        state: settled(state, rows, size),
-        rows,
-        out,
-        changes,
-        merchants: plans.length,
+        state,
+        model,
+        rows: rowsOf(state),
+        detail: detailLines(state, size),
+        selection: selectionOf(state.chosen),
+        matches: state.search === "" ? [] : matchesOf(state, { find, rowsOf }),
         selects,
       };
       return browseLines(view, size, style);
@@ -73,16 +113,15 @@ function singleKeys(pressed: Pressed): readonly Pressed[] {
   return isText && input.length > 1 ? [...input].map((letter) => ({ input: letter, key })) : [pressed];
 }
 
-/** Caches the last result of a function while its inputs stay the same. */
-function kept<Result>(
-  make: (state: BrowseState, columns: number) => Result,
-  partsOf: (state: BrowseState) => readonly unknown[],
-): (state: BrowseState, columns: number) => Result {
-  let last: { readonly parts: readonly unknown[]; readonly result: Result } | null = null;
-  return (state, columns) => {
-    const parts = [...partsOf(state), columns];
-    if (last && parts.every((part, index) => part === last?.parts[index])) return last.result;
-    last = { parts, result: make(state, columns) };
+/** Caches the last result of a function while its arguments stay the same. */
+function kept<Args extends readonly unknown[], Result>(
+  make: (...args: Args) => Result,
+): (...args: Args) => Result {
+  let last: { readonly args: Args; readonly result: Result } | null = null;
+  return (...args) => {
+    if (last === null || args.some((arg, index) => arg !== last?.args[index])) {
+      last = { args, result: make(...args) };
+    }
     return last.result;
   };
 }
@@ -93,26 +132,27 @@ export interface Terminal {
   readonly stderr: NodeJS.WriteStream;
 }
 
-/** The decision made in the browser. */
-export interface Browsed {
-  /** True to apply the selected changes. */
-  readonly apply: boolean;
-  /** Ids of the changes that are chosen to be left out. */
-  readonly leaveOut: ReadonlySet<string>;
-}
+/** The size of a window that says none. */
+const DEFAULT_SIZE: Size = { columns: 80, rows: 24 };
 
 const FRAMES_PER_SECOND = 30;
 
-/** Shows plans in a full-screen browser until the user or a signal ends it. */
+/**
+ * Shows plans on the whole screen until a key or a signal ends it; resolves to the last state, from which it can be
+ * shown again.
+ */
 export async function browse(
-  options: BrowseOptions,
+  screen: BrowseScreen,
+  before: BrowseState | null,
   { stdin, stderr }: Terminal,
   left: AbortSignal,
-): Promise<Browsed> {
-  let last: BrowseState = INITIAL_BROWSE_STATE;
+): Promise<BrowseState> {
+  const { columns = DEFAULT_SIZE.columns, rows = DEFAULT_SIZE.rows } = stderr;
+  let last = before ?? screen.start({ columns, rows });
   const app = render(
     <Browser
-      options={options}
+      screen={screen}
+      initial={last}
       onState={(state) => {
         last = state;
       }}
@@ -125,23 +165,25 @@ export async function browse(
       maxFps: FRAMES_PER_SECOND,
     },
   );
-  left.addEventListener("abort", () => app.unmount());
+  const leave = (): void => app.unmount();
+  left.addEventListener("abort", leave);
   await app.waitUntilExit();
-  return { apply: last.end === "apply", leaveOut: last.chosen };
+  left.removeEventListener("abort", leave);
+  return last;
 }
 
 interface BrowserProps {
-  readonly options: BrowseOptions;
+  readonly screen: BrowseScreen;
+  readonly initial: BrowseState;
   /** Receives each new state. */
   readonly onState: (state: BrowseState) => void;
 }
 
 /** Draws the screen and forwards keys. */
-function Browser({ options, onState }: BrowserProps): ReactNode {
+export function Browser({ screen, initial, onState }: BrowserProps): ReactNode {
   const { exit } = useApp();
   const size = useSize();
-  const [screen] = useState(() => browseScreen(options));
-  const [shown, setShown] = useState(INITIAL_BROWSE_STATE);
+  const [shown, setShown] = useState(initial);
   // Several keys may come before the next drawing, so the state itself is not React's.
   const state = useRef(shown);
   useInput((input, key) => {

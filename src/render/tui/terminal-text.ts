@@ -20,7 +20,7 @@ const RIGHT_TO_LEFT = /[\p{sc=Hebrew}\p{sc=Arabic}\p{sc=Syriac}\p{sc=Thaana}\p{s
 const [ISOLATE, END_OF_ISOLATE] = ["\u2068", "\u2069"];
 
 /** Printable ASCII: a cell for each character. */
-const PLAIN_TEXT = /^[\x20-\x7e]*$/;
+export const PLAIN_TEXT = /^[\x20-\x7e]*$/;
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 

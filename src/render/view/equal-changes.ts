@@ -81,9 +81,9 @@ interface TitledRow {
 
 /**
  * Splits the rows of views, which are in order, into those that are equal at several merchants and the rest. Every change
- * is in exactly one row. In a long plan, equal changes of different names are one row as well.
+ * is in exactly one row. Where more than `long` rows are left, equal changes of different names are one row as well.
  */
-export function shareRows(views: readonly PlanView[], shares: boolean): SharedRows {
+export function shareRows(views: readonly PlanView[], shares: boolean, long: number = LONG): SharedRows {
   const all = occurrencesOf(views, ({ groups }) =>
     groups.flatMap(({ title, rows }) =>
       rows.map((row) => ({ name: row.name, key: contentOf(title, row), item: { title, row } })),
@@ -94,12 +94,12 @@ export function shareRows(views: readonly PlanView[], shares: boolean): SharedRo
   const sharedByName = byName.filter(isShared);
   const left = byName.filter((group) => !isShared(group)).flatMap((group) => group.all);
   const shared = [
-    ...(sharedByName.length > LONG ? joinNames(sharedByName) : sharedByName),
-    ...(left.length > LONG ? manyNames(groupEqual(left, ({ key }) => key)).filter(isShared) : []),
+    ...(sharedByName.length > long ? joinNames(sharedByName) : sharedByName),
+    ...(left.length > long ? manyNames(groupEqual(left, ({ key }) => key)).filter(isShared) : []),
   ];
   const taken = new Set(shared.flatMap((group) => group.all));
   const rest = left.filter((one) => !taken.has(one)).sort((a, b) => a.at - b.at);
-  const own = left.length > LONG ? groupEqual(rest, ({ key, at }) => `${at}\n${key}`) : [];
+  const own = left.length > long ? groupEqual(rest, ({ key, at }) => `${at}\n${key}`) : [];
   const joined = new Set(manyNames(own));
   const single = own.filter((group) => !joined.has(group)).flatMap((group) => group.all);
   const rows = own.length === 0 ? rest.map(alone) : [...joined, ...single.map(alone)];

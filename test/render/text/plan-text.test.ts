@@ -63,6 +63,7 @@ test("colours dress the text and change none of it", () => {
     green: paint(32),
     yellow: paint(33),
     cyan: paint(36),
+    inverse: paint(7),
   };
   const views = [planView(richPlan())];
   for (const columns of [80, 40]) {

@@ -4,7 +4,7 @@ import type { DesiredState } from "../../src/model/desired.ts";
 import type { LiveState } from "../../src/model/live.ts";
 import { changeId } from "../../src/model/plan.ts";
 import { planParts } from "../../src/plan/build-plan.ts";
-import { selectionJudge } from "../../src/plan/judge-selection.ts";
+import { selectionJudge } from "../../src/plan/select.ts";
 import { desiredStates, liveStates } from "../support/arbitrary.ts";
 import {
   brief,

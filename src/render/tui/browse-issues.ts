@@ -1,0 +1,201 @@
+import { grouped } from "../../lib/text.ts";
+import type { Change, Finding, Plan, Refusal, Selection } from "../../model/plan.ts";
+import { type RiskItem, type RiskKind, risksOf, riskTitle } from "../view/risk-view.ts";
+
+/** A refusal, a finding or a risk, at one merchant or equal at several. */
+export interface PlanIssue {
+  readonly key: string;
+  readonly kind: "refusal" | "error" | "risk" | "overridden" | "warning";
+  /** The rule or the subject. */
+  readonly what: string;
+  readonly message: string;
+  /** What a list says beside the subject, if not the message. */
+  readonly brief?: string;
+  readonly hint: string | null;
+  /** The override without a fingerprint; `null` if nothing does. */
+  readonly override: string | null;
+  readonly subject: { readonly resource: Change["resource"]; readonly name: string } | null;
+  /** The plans that have it, and the finding or refusal of each; a risk has none. */
+  readonly places: readonly IssuePlace[];
+}
+
+/** An issue in one plan of the selection. */
+export interface IssuePlace {
+  readonly plan: Plan;
+  readonly found: Refusal | Finding | null;
+}
+
+/** Issues of one kind. */
+export interface IssueGroup {
+  readonly title: string;
+  readonly kind: PlanIssue["kind"];
+  readonly issues: readonly PlanIssue[];
+}
+
+/** Returns the refusals, problems, risks and warnings of a selection, equal ones of several merchants as one. */
+export function issuesOf({ plans }: Pick<Selection, "plans">): readonly IssueGroup[] {
+  const refusals = joined(plans, "refusal", ({ refusals: all }) => all.map(refusalIssue));
+  const errors = joined(plans, "error", ({ findings }) => findingIssues(findings, "error"));
+  const overridden = joined(plans, "overridden", (plan) => (plan.overridden ?? []).map(refusalIssue));
+  const warnings = joined(plans, "warning", ({ findings }) => findingIssues(findings, "warning"));
+  const groups: readonly IssueGroup[] = [
+    { title: `An apply would be refused (${grouped(refusals.length)})`, kind: "refusal", issues: refusals },
+    { title: `To fix before an apply (${grouped(errors.length)})`, kind: "error", issues: errors },
+    ...riskGroups(plans),
+    { title: `Overridden (${grouped(overridden.length)})`, kind: "overridden", issues: overridden },
+    { title: `Notes (${grouped(warnings.length)})`, kind: "warning", issues: warnings },
+  ];
+  return groups.filter(({ issues }) => issues.length > 0);
+}
+
+type FoundIssue = Omit<PlanIssue, "key" | "kind" | "places"> & { readonly found: IssuePlace["found"] };
+
+function refusalIssue(found: Refusal): FoundIssue {
+  const { rule, code, message, hint, override, resource, name } = found;
+  const subject = resource === null || name === null ? null : { resource, name };
+  return { what: `${rule} ${code}`, message, hint, override, subject, found };
+}
+
+function findingIssues(findings: readonly Finding[], severity: Finding["severity"]): readonly FoundIssue[] {
+  return findings.flatMap((found) => {
+    const { resource, name, message, hint } = found;
+    if (found.severity !== severity) return [];
+    return [{ what: name, message, hint, override: null, subject: { resource, name }, found }];
+  });
+}
+
+const RISKS: readonly RiskKind[] = ["administrators", "sensitive", "reach", "removals"];
+
+const RISK_MESSAGES: Readonly<Record<RiskKind, (item: RiskItem) => string>> = {
+  administrators: ({ what }) => `Becomes an administrator: ${what}.`,
+  sensitive: ({ what }) => `Gains ${what}: power over access, keys, the account or payouts.`,
+  reach: ({ what }) => `Could give himself ${what}, by changing roles or members.`,
+  removals: ({ what, resource }) =>
+    `${resource === "role" ? "The role" : "The membership"} is removed${what === "" ? "" : `: ${what}`}.`,
+};
+
+function riskGroups(plans: readonly Plan[]): readonly IssueGroup[] {
+  const all = plans.map((plan) => ({ plan, risks: risksOf(plan) }));
+  return RISKS.flatMap((risk): readonly IssueGroup[] => {
+    const items = all.flatMap(({ risks }) => risks.flatMap((one) => (one.kind === risk ? one.items : [])));
+    if (items.length === 0) return [];
+    const byPlan = new Map(all.map(({ plan, risks }) => [plan, risks]));
+    const issues = joined(plans, "risk", (plan) =>
+      (byPlan.get(plan) ?? []).flatMap((one) =>
+        one.kind === risk ? one.items.map((item) => riskIssue(risk, item)) : [],
+      ),
+    ).map((issue) => ({ ...issue, key: `${risk} ${issue.key}` }));
+    return [{ title: riskTitle(risk, items), kind: "risk", issues }];
+  });
+}
+
+function riskIssue(risk: RiskKind, item: RiskItem): FoundIssue {
+  const { name, resource } = item;
+  const what = resource === "role" ? `role ${name}` : name;
+  const message = RISK_MESSAGES[risk](item);
+  return {
+    what,
+    message,
+    brief: item.what,
+    hint: null,
+    override: null,
+    subject: { resource, name },
+    found: null,
+  };
+}
+
+/** Returns the issues of all plans, equal ones once. */
+function joined(
+  plans: readonly Plan[],
+  kind: PlanIssue["kind"],
+  issuesIn: (plan: Plan) => readonly FoundIssue[],
+): readonly PlanIssue[] {
+  const issues = new Map<string, Omit<PlanIssue, "places"> & { readonly places: IssuePlace[] }>();
+  for (const plan of plans) {
+    for (const { found, ...issue } of issuesIn(plan)) {
+      const key = `${kind} ${issue.what} ${issue.message}`;
+      const known = issues.get(key);
+      if (known) known.places.push({ plan, found });
+      else issues.set(key, { ...issue, key, kind, places: [{ plan, found }] });
+    }
+  }
+  return [...issues.values()];
+}
+
+/** What a plan does, and what is refused or risky in it. */
+interface PlanNumbers {
+  readonly create: number;
+  readonly update: number;
+  readonly delete: number;
+  /** Number of members who gain permissions. */
+  readonly gain: number;
+  readonly lose: number;
+  readonly risks: number;
+  /** Number of refusals and of problems to fix. */
+  readonly refusals: number;
+  /** The subjects of refusals, as `member ada@example.com`. */
+  readonly refused: ReadonlySet<string>;
+  /** The subjects of risks; a removal shows by its sign. */
+  readonly risky: ReadonlySet<string>;
+}
+
+const known = new WeakMap<Plan, PlanNumbers>();
+
+/** Returns the numbers of a plan, which are counted once. */
+export function planNumbers(plan: Plan): PlanNumbers {
+  const numbers = known.get(plan) ?? countPlan(plan);
+  known.set(plan, numbers);
+  return numbers;
+}
+
+function countPlan(plan: Plan): PlanNumbers {
+  const { changes, impact, refusals, findings } = plan;
+  const of = (kind: Change["kind"]): number => changes.filter((change) => change.kind === kind).length;
+  const errors = findings.filter(({ severity }) => severity === "error");
+  const risks = risksOf(plan);
+  return {
+    create: of("create"),
+    update: of("update") + of("replace"),
+    delete: of("delete"),
+    gain: impact.members.filter(({ gained, unknownGained }) => gained.length + unknownGained.length > 0)
+      .length,
+    lose: impact.members.filter(({ lost, unknownLost }) => lost.length + unknownLost.length > 0).length,
+    risks: risks.reduce((sum, { items }) => sum + items.length, 0),
+    refusals: refusals.length + errors.length,
+    refused: new Set([...refusals, ...errors].map(({ resource, name }) => `${resource} ${name}`)),
+    risky: new Set(
+      risks.flatMap(({ kind, items }) =>
+        kind === "removals" ? [] : items.map(({ resource, name }) => `${resource} ${name}`),
+      ),
+    ),
+  };
+}
+
+/** The sums of a selection. */
+export interface SelectionSums extends Omit<PlanNumbers, "refused" | "risky"> {
+  /** Number of changes that would be made now. */
+  readonly due: number;
+  /** Number of changes that wait for somebody to accept. */
+  readonly waiting: number;
+  /** Number of merchants with a refusal. */
+  readonly refusedMerchants: number;
+}
+
+/** Adds up the plans of a selection. */
+export function selectionSums({ plans }: Pick<Selection, "plans">): SelectionSums {
+  const all = plans.map(planNumbers);
+  const sum = (key: Exclude<keyof PlanNumbers, "refused" | "risky">): number =>
+    all.reduce((total, one) => total + one[key], 0);
+  return {
+    create: sum("create"),
+    update: sum("update"),
+    delete: sum("delete"),
+    gain: sum("gain"),
+    lose: sum("lose"),
+    risks: sum("risks"),
+    refusals: sum("refusals"),
+    due: plans.reduce((total, { changes }) => total + changes.length, 0),
+    waiting: plans.reduce((total, { deferred }) => total + deferred.length, 0),
+    refusedMerchants: all.filter(({ refusals }) => refusals > 0).length,
+  };
+}

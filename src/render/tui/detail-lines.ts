@@ -1,0 +1,173 @@
+import { oneLine } from "../../lib/escape.ts";
+import { counted, grouped } from "../../lib/text.ts";
+import type { Impact, MemberImpact } from "../../model/plan.ts";
+import type { Paint, Style } from "../style.ts";
+import { wrapText } from "../text/wrap.ts";
+import type { DetailView } from "../view/change-view.ts";
+import { namesText } from "../view/equal-text.ts";
+import { isSensitive } from "../view/risk-view.ts";
+import { type Piece, PLAIN_TEXT, shown, widthOf } from "./terminal-text.ts";
+
+/** A line of the detail, not yet cut to its width. */
+export type DetailLine = readonly Piece[];
+
+/** The width and the colours of the detail. */
+export interface Layout {
+  readonly style: Style;
+  readonly width: number;
+}
+
+/** Names in a list before the others are only counted. */
+export const DETAIL_NAMES = 200;
+
+/** Returns the fields of a change, with what is removed and added. */
+export function fieldLines(details: readonly DetailView[], layout: Layout): readonly DetailLine[] {
+  return details.flatMap(({ label, removed, added, plain }) => [
+    [[`${label[0]?.toUpperCase()}${label.slice(1)}`, layout.style.bold]] as DetailLine,
+    ...signed(removed, "-", layout),
+    ...signed(added, "+", layout),
+    ...signed(plain, " ", layout),
+  ]);
+}
+
+/** Returns what is lost, gained and kept, below a title. */
+export function comparison(
+  title: string,
+  { lost, gained, kept }: Readonly<Record<"lost" | "gained" | "kept", readonly string[]>>,
+  layout: Layout,
+): readonly DetailLine[] {
+  return [
+    [[title, layout.style.bold]],
+    ...signed(lost, "-", layout),
+    ...signed(gained, "+", layout),
+    ...signed(kept, " ", layout),
+  ];
+}
+
+function signed(items: readonly string[], sign: "+" | "-" | " ", layout: Layout): readonly DetailLine[] {
+  const { style } = layout;
+  const paint = { "+": style.green, "-": style.red, " ": style.dim }[sign];
+  return items.flatMap((item) => {
+    const lines = wrapped(item, layout.width - 6);
+    return lines.map((text, index): DetailLine => {
+      const isLast = index === lines.length - 1 && sign === "+" && isSensitive(item);
+      return [
+        [`  ${index === 0 ? sign : " "} `, paint],
+        [shown(text), paint],
+        [isLast ? " !" : "", style.yellow],
+      ];
+    });
+  });
+}
+
+/** Returns how many members gain and lose each permission. */
+export function permissionSums(
+  { permissions }: Impact,
+  only: ReadonlySet<string> | null,
+  { style, width }: Layout,
+): readonly DetailLine[] {
+  return permissions
+    .filter(({ permission }) => only === null || only.has(permission))
+    .map(({ permission, gained, lost }): DetailLine => {
+      const name = shown(permission);
+      const space = " ".repeat(Math.max(Math.min(28, width - 16) - widthOf(name), 0));
+      return [
+        [`  ${name}${space}`],
+        [gained > 0 ? `  +${grouped(gained)}` : "", style.green],
+        [lost > 0 ? `  -${grouped(lost)}` : "", style.red],
+        [gained > 0 && isSensitive(permission) ? "  !" : "", style.yellow],
+      ];
+    });
+}
+
+/** From this number on, people with the same gains and losses are one paragraph. */
+const MANY_ALIKE = 4;
+
+/** Returns people with what they gain and lose, those with the same together. */
+export function impactLines(people: readonly MemberImpact[], layout: Layout): readonly DetailLine[] {
+  const alike = new Map<string, MemberImpact[]>();
+  for (const one of people) {
+    const key = JSON.stringify({ ...one, name: "" });
+    const known = alike.get(key);
+    if (known) known.push(one);
+    else alike.set(key, [one]);
+  }
+  const groups = [...alike.values()].sort((a, b) => b.length - a.length);
+  const shownGroups = groups.slice(0, DETAIL_NAMES);
+  const lines = shownGroups.flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    if (group.length < MANY_ALIKE) return group.map((one) => impactLine(one.name, one, layout));
+    const names = namesText(
+      group.map(({ name }) => name),
+      NAMED_ALIKE,
+    );
+    return [
+      impactLine(counted(group.length, "member"), first, layout),
+      ...paragraph(`    ${names}`, layout, layout.style.dim),
+    ];
+  });
+  return [...lines, ...more(groups.length, layout.style)];
+}
+
+const NAMED_ALIKE = 12;
+
+function impactLine(
+  who: string,
+  { gained, lost, unknownGained, unknownLost }: MemberImpact,
+  { style }: Layout,
+): DetailLine {
+  const [plus, minus] = [
+    [...gained, ...unknownGained],
+    [...lost, ...unknownLost],
+  ];
+  return [
+    [`  ${shown(who)}`],
+    [plus.length === 0 ? "" : ` +${brief(plus)}`, style.green],
+    [minus.length === 0 ? "" : ` -${brief(minus)}`, style.red],
+  ];
+}
+
+/** Returns the only permission, or the number of several. */
+export function brief(permissions: readonly string[]): string {
+  return permissions.length === 1 ? shown(permissions.join("")) : grouped(permissions.length);
+}
+
+/** Returns the line that counts what a list leaves out. */
+export function more(count: number, style: Style): readonly DetailLine[] {
+  return count > DETAIL_NAMES ? [[[`  … and ${grouped(count - DETAIL_NAMES)} more`, style.dim]]] : [];
+}
+
+/** Breaks a text into lines, which keep its indent. */
+export function paragraph(text: string, { width }: Layout, paint?: Paint): readonly DetailLine[] {
+  const indent = /^ */.exec(text)?.[0] ?? "";
+  return wrapped(text.trimStart(), width - indent.length).map(
+    (each): DetailLine => [[indent], [shown(each), paint]],
+  );
+}
+
+const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+/** Breaks a text into lines of at most so many cells, at its spaces where possible. */
+function wrapped(text: string, width: number): readonly string[] {
+  const most = Math.max(width, 8);
+  return wrapText(oneLine(text), most).flatMap((line) => {
+    if (widthOf(line) <= most) return [line];
+    // One by one, the characters of a long text take long.
+    if (PLAIN_TEXT.test(line)) {
+      return Array.from({ length: Math.ceil(line.length / most) }, (_, at) =>
+        line.slice(at * most, (at + 1) * most),
+      );
+    }
+    const parts: string[] = [];
+    let part = "";
+    for (const { segment } of graphemes.segment(line)) {
+      if (widthOf(part + segment) > most && part !== "") {
+        parts.push(part);
+        part = "";
+      }
+      part += segment;
+    }
+    return [...parts, part];
+  });
+}

@@ -1,0 +1,218 @@
+import { counted, grouped } from "../../lib/text.ts";
+import type { Selection } from "../../model/plan.ts";
+import type { Style } from "../style.ts";
+import { groupTitle, ISSUE_MARKS, issuePaint, kindPaint, SIGNS } from "./browse-detail.ts";
+import { planNumbers } from "./browse-issues.ts";
+import { cursorAt } from "./browse-keys.ts";
+import type { BrowsedChange, BrowseNode, BrowseState } from "./browse-model.ts";
+import { type BrowseRow, isNarrowed } from "./browse-rows.ts";
+import { cutTo, line, type Piece, padded, shown, widthOf } from "./terminal-text.ts";
+
+/** What the list shows. */
+export interface ListView {
+  readonly state: BrowseState;
+  readonly rows: readonly BrowseRow[];
+  readonly selection: Selection;
+  /** Keys of the rows that the search finds. */
+  readonly matches: readonly string[];
+  readonly selects: boolean;
+}
+
+/** Returns the visible rows of the list. */
+export function rowLines(view: ListView, height: number, width: number, style: Style): readonly string[] {
+  const { state, rows } = view;
+  if (rows.length === 0) return [line([[emptyText(state), style.dim]], width)];
+  const at = cursorAt(state, rows);
+  const found = new Set(view.matches);
+  return rows.slice(state.top, state.top + height).map((row, index) => {
+    const isHere = state.top + index === at;
+    const { left, right } = rowPieces(row, view, style);
+    const isFound = state.search !== "" && !isNarrowed(state) && found.has(row.key);
+    return rowLine({ left, right, isHere, isFound }, width, style);
+  });
+}
+
+function emptyText({ list }: BrowseState): string {
+  return list === "issues" ? "  No refusals, risks or notes." : "  Nothing is found. Escape shows all.";
+}
+
+/** The pieces of a row: what may be cut, and what stands at the end. */
+interface RowPieces {
+  readonly left: readonly Piece[];
+  readonly right: readonly Piece[];
+}
+
+/** Lays a row out, its end on the right; the cursor's is highlighted. */
+function rowLine(
+  { left, right, isHere, isFound }: RowPieces & { readonly isHere: boolean; readonly isFound: boolean },
+  width: number,
+  style: Style,
+): string {
+  const end = right.reduce((sum, [text]) => sum + widthOf(text), 0);
+  const space = Math.max(width - 2 - end - (end > 0 ? 1 : 0), 1);
+  const text = cutTo(left.map((piece) => piece[0]).join(""), space);
+  const mark = isHere ? "❯ " : isFound ? "› " : "  ";
+  if (isHere) {
+    const rest = right.map((piece) => piece[0]).join("");
+    return style.inverse(padded(`${mark}${padded(text, space)}${end > 0 ? " " : ""}${rest}`, width));
+  }
+  const gap = " ".repeat(Math.max(space - widthOf(text), 0) + (end > 0 ? 1 : 0));
+  return line(
+    [[mark, style.cyan], [line(left, space)], ...(end > 0 ? [[gap] as const, ...right] : [])],
+    Infinity,
+  );
+}
+
+function rowPieces(row: BrowseRow, view: ListView, style: Style): RowPieces {
+  switch (row.type) {
+    case "heading":
+      return {
+        left: [[shown(row.group.title), (text) => style.bold(issuePaint(row.group.kind, style)(text))]],
+        right: [],
+      };
+    case "issue": {
+      const { kind, what, message, brief = message, places } = row.issue;
+      const where = places.length > 1 ? counted(places.length, "merchant") : "";
+      return {
+        left: [
+          [`  ${ISSUE_MARKS[kind]} `, issuePaint(kind, style)],
+          [shown(what)],
+          [` ${shown(brief)}`, style.dim],
+        ],
+        right: [[where, style.dim]],
+      };
+    }
+    case "node":
+      return nodePieces(row, row.node, view, style);
+    default:
+      return row satisfies never;
+  }
+}
+
+function nodePieces(row: BrowseRow, node: BrowseNode, view: ListView, style: Style): RowPieces {
+  const { out } = view.selection;
+  const fold = row.open === null ? "" : row.open ? "▾ " : "▸ ";
+  const indent = "  ".repeat(node.depth);
+  const all = row.changes.length;
+  const left = row.changes.filter(({ id }) => out.has(id)).length;
+  const kept = left > 0 && left < all ? `${grouped(all - left)}/${grouped(all)} ` : "";
+  const marks = marksOf(row.changes, view.selection, style);
+  switch (node.type) {
+    case "merchant":
+      return merchantPieces(node, fold, marks, view.selection, style);
+    case "shared":
+      return {
+        left: [[fold], [node.title, style.bold], [` (${grouped(all)})`]],
+        right: [[kept, style.green], ...marks],
+      };
+    case "idle":
+      return { left: [[node.title, style.dim]], right: [] };
+    case "waiting": {
+      const { kind, name, resource } = node.deferred.change;
+      const what = `${SIGNS[kind]} ${resource === "role" ? "role " : ""}${shown(name)}`;
+      return { left: [[`${indent}… ${what}`, style.dim]], right: [["waits", style.yellow]] };
+    }
+    case "group": {
+      const isOut = left === all;
+      return {
+        left: [
+          [indent],
+          [view.selects ? box(left, all) : ""],
+          [fold],
+          [`${SIGNS[node.row.kind]} `, isOut ? style.dim : kindPaint(node.row.kind, style)],
+          [shown(groupTitle(node)), isOut ? style.dim : undefined],
+        ],
+        right: [[kept, style.green], ...marks],
+      };
+    }
+    case "change":
+      return changePieces(node, indent, marks, view, style);
+    default:
+      return node satisfies never;
+  }
+}
+
+function merchantPieces(
+  { plan: { merchant, environment } }: BrowseNode & { readonly type: "merchant" },
+  fold: string,
+  marks: readonly Piece[],
+  { plans }: Selection,
+  style: Style,
+): RowPieces {
+  const plan = plans.find((one) => one.merchant === merchant);
+  if (plan === undefined) return { left: [], right: [] };
+  const { create, update, delete: remove, refusals } = planNumbers(plan);
+  const sums: readonly Piece[] = [
+    [create > 0 ? `+${grouped(create)}` : "", style.green],
+    [update > 0 ? ` ~${grouped(update)}` : "", style.yellow],
+    [remove > 0 ? ` -${grouped(remove)}` : "", style.red],
+  ];
+  return {
+    left: [
+      [fold],
+      [shown(merchant), style.bold],
+      [environment === null ? "" : ` · ${environment}`, style.dim],
+    ],
+    right: [...sums, ...(refusals > 0 ? refusedMarks(marks, style) : marks)],
+  };
+}
+
+function box(left: number, all: number): string {
+  return left === 0 ? "[x] " : left === all ? "[ ] " : "[-] ";
+}
+
+function changePieces(
+  node: BrowseNode & { readonly type: "change" },
+  indent: string,
+  marks: readonly Piece[],
+  { selection: { out }, selects }: ListView,
+  style: Style,
+): RowPieces {
+  const { id, plan, change, gained, lost } = node.change;
+  const why = out.get(id);
+  const isOut = why !== undefined;
+  const { kind, resource, name } = change;
+  const paint = isOut ? style.dim : undefined;
+  return {
+    left: [
+      [indent],
+      [selects ? (isOut ? (why === null ? "[ ] " : "[·] ") : "[x] ") : ""],
+      [`${SIGNS[kind]} `, isOut ? style.dim : kindPaint(kind, style)],
+      [node.named ? `${shown(plan.merchant)} ` : "", paint],
+      [`${resource === "role" ? "role " : ""}${shown(name)}`, paint],
+    ],
+    right: isOut
+      ? []
+      : [
+          [gained.length > 0 ? `+${gained.length}` : "", style.green],
+          [lost.length > 0 ? `${gained.length > 0 ? " " : ""}-${lost.length}` : "", style.red],
+          ...marks,
+        ],
+  };
+}
+
+/** The marks of what is refused or risky among the changes that are kept, always two cells wide. */
+function marksOf(
+  changes: readonly BrowsedChange[],
+  { plans, out }: Selection,
+  style: Style,
+): readonly Piece[] {
+  const judged = new Map(plans.map((plan) => [plan.merchant, planNumbers(plan)]));
+  let [isRefused, isRisky] = [false, false];
+  for (const { id, plan, change } of changes) {
+    const subjects = judged.get(plan.merchant);
+    if (subjects === undefined || out.has(id)) continue;
+    const subject = `${change.resource} ${change.name}`;
+    isRefused ||= subjects.refused.has(subject);
+    isRisky ||= subjects.risky.has(subject);
+    if (isRefused && isRisky) break;
+  }
+  return [
+    [isRisky ? " !" : "  ", style.yellow],
+    [isRefused ? "✗" : " ", style.red],
+  ];
+}
+
+function refusedMarks([risk = [""]]: readonly Piece[], style: Style): readonly Piece[] {
+  return [risk, ["✗", style.red]];
+}

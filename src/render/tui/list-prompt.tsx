@@ -2,7 +2,7 @@ import { render, useApp, useInput } from "ink";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Style } from "../style.ts";
 import { wrapText } from "../text/wrap.ts";
-import type { Terminal } from "./browser.tsx";
+import type { Terminal } from "./browse/browser.tsx";
 import { Frame, useSize } from "./frame.tsx";
 import {
   cutTo,

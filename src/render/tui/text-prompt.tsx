@@ -2,7 +2,7 @@ import { Box, render, Text, useApp, useInput } from "ink";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { oneLine } from "../../lib/escape.ts";
 import type { Style } from "../style.ts";
-import type { Terminal } from "./browser.tsx";
+import type { Terminal } from "./browse/browser.tsx";
 import { type Line, shown, typeInto } from "./terminal-text.ts";
 
 /** A question that is answered by typing one exact word. */

@@ -1,15 +1,15 @@
 import { render, useApp, useInput } from "ink";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import type { JudgeSelection, LeftOut, Plan, Selection } from "../../model/plan.ts";
-import type { Style } from "../style.ts";
+import type { JudgeSelection, LeftOut, Plan, Selection } from "../../../model/plan.ts";
+import type { Style } from "../../style.ts";
+import { Frame, useSize } from "../frame.tsx";
+import type { Size } from "../terminal-text.ts";
 import { type DetailContext, detailOf } from "./browse-detail.ts";
 import { type BrowseScene, cursorAt, inSight, matchesOf, type Pressed, press } from "./browse-keys.ts";
 import { browseLines, helpLines, panesOf, rowsShown } from "./browse-lines.ts";
 import { type BrowseState, browseModel, initialBrowseState } from "./browse-model.ts";
 import { type BrowseRow, changeRows, type FileOf, issueRows, searchTree } from "./browse-rows.ts";
 import type { DetailLine } from "./detail-lines.ts";
-import { Frame, useSize } from "./frame.tsx";
-import type { Size } from "./terminal-text.ts";
 
 /** The plans to browse, and the possible actions. */
 export interface BrowseOptions extends Omit<DetailContext, "selection"> {

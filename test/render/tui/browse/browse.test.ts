@@ -1,14 +1,14 @@
 import stringWidth from "string-width";
 import { describe, expect, test } from "vitest";
-import type { DesiredState } from "../../../src/model/desired.ts";
-import type { LiveState } from "../../../src/model/live.ts";
-import type { Plan, Refusal, Selection } from "../../../src/model/plan.ts";
-import { planParts } from "../../../src/plan/build-plan.ts";
-import { dependenciesBetween, leftOutWith, selectionJudge } from "../../../src/plan/select.ts";
-import { PLAIN } from "../../../src/render/style.ts";
-import type { Pressed } from "../../../src/render/tui/browse-keys.ts";
-import type { BrowseState } from "../../../src/render/tui/browse-model.ts";
-import { browseScreen } from "../../../src/render/tui/browser.tsx";
+import type { DesiredState } from "../../../../src/model/desired.ts";
+import type { LiveState } from "../../../../src/model/live.ts";
+import type { Plan, Refusal, Selection } from "../../../../src/model/plan.ts";
+import { planParts } from "../../../../src/plan/build-plan.ts";
+import { dependenciesBetween, leftOutWith, selectionJudge } from "../../../../src/plan/select.ts";
+import { PLAIN } from "../../../../src/render/style.ts";
+import type { Pressed } from "../../../../src/render/tui/browse/browse-keys.ts";
+import type { BrowseState } from "../../../../src/render/tui/browse/browse-model.ts";
+import { browseScreen } from "../../../../src/render/tui/browse/browser.tsx";
 import {
   desired,
   live,
@@ -19,8 +19,8 @@ import {
   NO_POLICIES,
   NOW,
   role,
-} from "../../support/build.ts";
-import { richPlan } from "../../support/rich-plan.ts";
+} from "../../../support/build.ts";
+import { richPlan } from "../../../support/rich-plan.ts";
 
 const SIZE = { columns: 80, rows: 30 };
 

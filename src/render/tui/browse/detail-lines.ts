@@ -1,12 +1,12 @@
-import { oneLine } from "../../lib/escape.ts";
-import { counted, grouped } from "../../lib/text.ts";
-import type { Impact, MemberImpact } from "../../model/plan.ts";
-import type { Paint, Style } from "../style.ts";
-import { wrapText } from "../text/wrap.ts";
-import type { DetailView } from "../view/change-view.ts";
-import { namesText } from "../view/equal-text.ts";
-import { isSensitive } from "../view/risk-view.ts";
-import { type Piece, PLAIN_TEXT, shown, widthOf } from "./terminal-text.ts";
+import { oneLine } from "../../../lib/escape.ts";
+import { counted, grouped } from "../../../lib/text.ts";
+import type { Impact, MemberImpact } from "../../../model/plan.ts";
+import type { Paint, Style } from "../../style.ts";
+import { wrapText } from "../../text/wrap.ts";
+import type { DetailView } from "../../view/change-view.ts";
+import { namesText } from "../../view/equal-text.ts";
+import { isSensitive } from "../../view/risk-view.ts";
+import { type Piece, PLAIN_TEXT, shown, widthOf } from "../terminal-text.ts";
 
 /** A line of the detail, not yet cut to its width. */
 export type DetailLine = readonly Piece[];

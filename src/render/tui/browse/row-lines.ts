@@ -1,12 +1,12 @@
-import { counted, grouped } from "../../lib/text.ts";
-import type { Selection } from "../../model/plan.ts";
-import type { Style } from "../style.ts";
+import { counted, grouped } from "../../../lib/text.ts";
+import type { Selection } from "../../../model/plan.ts";
+import type { Style } from "../../style.ts";
+import { cutTo, line, type Piece, padded, shown, widthOf } from "../terminal-text.ts";
 import { groupTitle, ISSUE_MARKS, issuePaint, kindPaint, SIGNS } from "./browse-detail.ts";
 import { planNumbers } from "./browse-issues.ts";
 import { cursorAt } from "./browse-keys.ts";
 import type { BrowsedChange, BrowseNode, BrowseState } from "./browse-model.ts";
 import { type BrowseRow, isNarrowed } from "./browse-rows.ts";
-import { cutTo, line, type Piece, padded, shown, widthOf } from "./terminal-text.ts";
 
 /** What the list shows. */
 export interface ListView {

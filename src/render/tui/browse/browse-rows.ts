@@ -1,5 +1,5 @@
-import type { MemberImpact, Plan, Selection } from "../../model/plan.ts";
-import { rowOf } from "../view/change-view.ts";
+import type { MemberImpact, Plan, Selection } from "../../../model/plan.ts";
+import { rowOf } from "../../view/change-view.ts";
 import { type IssueGroup, issuesOf, type PlanIssue } from "./browse-issues.ts";
 import {
   type BrowsedChange,

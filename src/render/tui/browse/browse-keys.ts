@@ -1,8 +1,8 @@
-import { counted } from "../../lib/text.ts";
-import type { LeftOut } from "../../model/plan.ts";
+import { counted } from "../../../lib/text.ts";
+import type { LeftOut } from "../../../model/plan.ts";
+import { typeInto } from "../terminal-text.ts";
 import { type BrowseModel, type BrowseState, foldable } from "./browse-model.ts";
 import { type BrowseRow, type Found, isIssueFound } from "./browse-rows.ts";
-import { typeInto } from "./terminal-text.ts";
 
 /** One piece of input, with its special keys. */
 export interface Pressed {

@@ -1,12 +1,12 @@
-import { counted, grouped } from "../../lib/text.ts";
-import type { Style } from "../style.ts";
-import { wrapText } from "../text/wrap.ts";
+import { counted, grouped } from "../../../lib/text.ts";
+import type { Style } from "../../style.ts";
+import { wrapText } from "../../text/wrap.ts";
+import { line, padded, type Size, shown, widthOf } from "../terminal-text.ts";
 import { selectionSums } from "./browse-issues.ts";
 import { cursorAt } from "./browse-keys.ts";
 import type { BrowseModel, BrowseState } from "./browse-model.ts";
 import type { DetailLine } from "./detail-lines.ts";
 import { type ListView, rowLines } from "./row-lines.ts";
-import { line, padded, type Size, shown, widthOf } from "./terminal-text.ts";
 
 /** The content of the browser's screen. */
 export interface BrowseView extends ListView {

@@ -1,6 +1,6 @@
-import { grouped } from "../../lib/text.ts";
-import type { Change, Finding, Plan, Refusal, Selection } from "../../model/plan.ts";
-import { type RiskItem, type RiskKind, risksOf, riskTitle } from "../view/risk-view.ts";
+import { grouped } from "../../../lib/text.ts";
+import type { Change, Finding, Plan, Refusal, Selection } from "../../../model/plan.ts";
+import { type RiskItem, type RiskKind, risksOf, riskTitle } from "../../view/risk-view.ts";
 
 /** A refusal, a finding or a risk, at one merchant or equal at several. */
 export interface PlanIssue {

@@ -1,8 +1,8 @@
-import { type Change, changeId, type Deferred, type MemberImpact, type Plan } from "../../model/plan.ts";
-import type { EqualRows, RowView } from "../view/change-view.ts";
-import { inOrder, shareRows } from "../view/equal-changes.ts";
-import { MIN_FLEET } from "../view/fleet-view.ts";
-import { planView } from "../view/plan-view.ts";
+import { type Change, changeId, type Deferred, type MemberImpact, type Plan } from "../../../model/plan.ts";
+import type { EqualRows, RowView } from "../../view/change-view.ts";
+import { inOrder, shareRows } from "../../view/equal-changes.ts";
+import { MIN_FLEET } from "../../view/fleet-view.ts";
+import { planView } from "../../view/plan-view.ts";
 
 /** A change of one merchant. */
 export interface BrowsedChange {

@@ -1,9 +1,10 @@
-import { counted, grouped } from "../../lib/text.ts";
-import type { Change, Impact, MemberChange, Plan, RoleChange, Selection } from "../../model/plan.ts";
-import type { Paint, Style } from "../style.ts";
-import { rowOf } from "../view/change-view.ts";
-import { equalText } from "../view/equal-text.ts";
-import { addCounts, countsText, overrideCommand, type PlaceOf } from "../view/plan-view.ts";
+import { counted, grouped } from "../../../lib/text.ts";
+import type { Change, Impact, MemberChange, Plan, RoleChange, Selection } from "../../../model/plan.ts";
+import type { Paint, Style } from "../../style.ts";
+import { rowOf } from "../../view/change-view.ts";
+import { equalText } from "../../view/equal-text.ts";
+import { addCounts, countsText, overrideCommand, type PlaceOf } from "../../view/plan-view.ts";
+import { shown } from "../terminal-text.ts";
 import { type IssueGroup, issuesOf, type PlanIssue } from "./browse-issues.ts";
 import type { BrowsedChange, BrowseNode, FileLine } from "./browse-model.ts";
 import { affectedBy, type BrowseRow } from "./browse-rows.ts";
@@ -19,7 +20,6 @@ import {
   paragraph,
   permissionSums,
 } from "./detail-lines.ts";
-import { shown } from "./terminal-text.ts";
 
 /** What the detail of a row depends on, besides the row. */
 export interface DetailContext {

@@ -180,7 +180,7 @@ interface BrowserProps {
 }
 
 /** Draws the screen and forwards keys. */
-export function Browser({ screen, initial, onState }: BrowserProps): ReactNode {
+function Browser({ screen, initial, onState }: BrowserProps): ReactNode {
   const { exit } = useApp();
   const size = useSize();
   const [shown, setShown] = useState(initial);

@@ -256,6 +256,31 @@ describe("lint --fix", () => {
     expect(await read("group.yaml")).toBe(GROUP);
   });
 
+  test("judges and proves a shared file for merchants that are not named, too", async () => {
+    const shared =
+      "version: 1\npolicies: { email_domains: [a.example, b.example] }\nmembers:\n  - { email: left@a.example, roles: [role_employee], until: 2026-01-01 }\n";
+    const shop = (code: string, domain: string, more = "") =>
+      `version: 1\nmerchant: ${code}\ninclude: [../group.yaml]\n${more}members:\n  - { email: x@${domain}.example, roles: [role_employee] }\n`;
+    await put({
+      "group.yaml": shared,
+      "access/a.yaml": shop("MCA", "a"),
+      "access/b.yaml": shop("MCB", "b", "sync: { members: additive }\n"),
+    });
+    const { stdout } = await lint("access/a.yaml");
+    expect(stdout).toContain("[until-past]");
+    expect(stdout).not.toContain("[unused-domain]");
+    expect(await lint("access/a.yaml", "--fix", "--check")).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: "Not fixed, since more could change: group.yaml (1).\n",
+    });
+    // Of a merchant with errors, nothing can be proved.
+    await put({ "access/b.yaml": "version: 1\nmerchant: MCB\ninclude: [../group.yaml]\nroles: 1\n" });
+    expect((await lint("access/a.yaml", "--fix", "--check")).code).toBe(0);
+    await put({ "access/b.yaml": shop("MCB", "b") });
+    expect((await lint("access/a.yaml", "--fix", "--check")).code).toBe(2);
+  });
+
   test("has nothing to do in the retail example, and needs --fix for its options", async () => {
     const { code, stdout } = await rolecall(["lint", "access", "--fix"], { cwd: RETAIL, now });
     expect({ code, stdout }).toEqual({ code: 0, stdout: "There is nothing to fix.\n" });

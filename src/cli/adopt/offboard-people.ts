@@ -18,7 +18,7 @@ import { type FilePatch, patchText } from "../../render/text/patch-text.ts";
 import { renderPlans } from "../../render/text/plans-text.ts";
 import { planView } from "../../render/view/plan-view.ts";
 import type { ServiceOptions } from "../args/options.ts";
-import { isFileError, isRefusal, loadStates } from "../files/load-states.ts";
+import { isFileError, isRefusal, loadWithSharers } from "../files/load-states.ts";
 import { ExitCode, type Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import { openProgress } from "../progress/open-progress.ts";
@@ -81,7 +81,10 @@ export async function offboardPeople(
     ? targets.states.map((state) => declaredReport(state, io.now()))
     : merchants.map((one) => reportOf(one, false));
   const sole = reports
-    .map((report) => soleAccess(report, addresses))
+    .map((report) => {
+      const leaving = people.filter(({ listed }) => !listed.includes(report.merchant));
+      return soleAccess(report, new Set(leaving.map(({ email }) => email)));
+    })
     .filter(({ permissions, roles }) => permissions.length + roles.length > 0);
   const concerned = plans.filter((plan) =>
     plan.changes.some(({ name }) => addresses.has(name.toLowerCase())),
@@ -143,19 +146,19 @@ async function loadTargets(
   io: Io,
 ): Promise<Pick<PullTargets, "states" | "all" | "sources" | "diagnostics" | "valid">> {
   if (paths.length === 0) return loadPullTargets([], options, io);
-  const load = (named: readonly string[]) => loadStates(named, { merchants: [], cwd: io.cwd, now: io.now() });
-  const own = await load(paths);
-  const files = new Set(own.states.flatMap(({ origin, included = [] }) => [origin.file, ...included]));
+  const own = await loadWithSharers(paths, { merchants: [], cwd: io.cwd, now: io.now() });
+  const filesOf = ({ origin, included = [] }: DesiredState): readonly string[] => [origin.file, ...included];
+  const files = new Set(own.states.flatMap(filesOf));
   const sources = own.sources.filter(({ file }) => files.has(file));
-  const merchants = new Set(own.all.map(({ origin }) => origin.file));
-  const shared = sources.filter(
-    ({ file, text }) => !merchants.has(file) && offboardFrom(text, addresses) !== null,
+  const changed = new Set(
+    sources.flatMap(({ file, text }) => (offboardFrom(text, addresses) === null ? [] : file)),
   );
-  const { states, all, diagnostics } =
-    shared.length === 0 ? own : await load([...paths, ...shared.map(({ file }) => file)]);
-  const errors = [...own.diagnostics, ...diagnostics].filter(isFileError);
+  const { all, diagnostics } = own;
   printDiagnostics(diagnostics.filter(isFileError), { ...options, format: "text" }, io);
-  return { states, all, sources, diagnostics, valid: errors.length === 0 };
+  const states = all.filter(
+    (one) => own.states.includes(one) || filesOf(one).some((file) => changed.has(file)),
+  );
+  return { states, all, sources, diagnostics, valid: !diagnostics.some(isFileError) };
 }
 
 /** The patches that take people out of files, and the files of each address. */

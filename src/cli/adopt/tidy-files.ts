@@ -7,7 +7,7 @@ import { RolecallError } from "../../model/errors.ts";
 import { isSameAccess } from "../../plan/lint/same-access.ts";
 import type { FilePatch } from "../../render/text/patch-text.ts";
 import { hangingLines } from "../../render/text/wrap.ts";
-import { isFileError, type Loaded } from "../files/load-states.ts";
+import { isFileError, type Loaded, type LoadedWithSharers } from "../files/load-states.ts";
 import type { ExitCode, Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import { printDiagnostics } from "../session/plan-merchants.ts";
@@ -24,7 +24,7 @@ export interface TidyOptions {
 }
 
 /** Removes what has no effect from the files of the selected merchants, after it is proved to have none, and confirmed. */
-export async function tidyFiles(loaded: Loaded, options: TidyOptions, io: Io): Promise<ExitCode> {
+export async function tidyFiles(loaded: LoadedWithSharers, options: TidyOptions, io: Io): Promise<ExitCode> {
   const errors = loaded.diagnostics.filter(isFileError);
   if (errors.length > 0) {
     printDiagnostics(errors, { ...options, format: "text" }, io);
@@ -37,7 +37,9 @@ export async function tidyFiles(loaded: Loaded, options: TidyOptions, io: Io): P
     const edits = files.has(file) ? tidyEdits(text, io.now()) : [];
     return edits.length === 0 ? [] : [{ file, text, edits }];
   });
-  const proved = await provedEdits(drafts, loaded, io);
+  const mains = new Set(loaded.all.map(({ origin }) => origin.file));
+  const provable = loaded.sharersUnknown ? drafts.filter(({ file }) => mains.has(file)) : drafts;
+  const proved = await provedEdits(provable, loaded, io);
   if (drafts.length === 0) io.stdout.write("There is nothing to fix.\n");
   const fixed = new Map(proved.map(({ file, edits }) => [file, edits.length]));
   const left = drafts.flatMap(({ file, edits }) => {

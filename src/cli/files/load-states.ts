@@ -1,4 +1,4 @@
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 import { changedMerchants } from "../../config/changed-merchants.ts";
 import { type LoadedMerchants, loadMerchants } from "../../config/load-merchants.ts";
 import type { ProjectAccess } from "../../config/load-project.ts";
@@ -100,6 +100,37 @@ export async function loadStates(paths: readonly string[], options: LoadOptions)
     all,
     diagnostics,
     ...(merchants.length === 0 && { reach }),
+  };
+}
+
+/** Files with all merchants that share one of them. */
+export interface LoadedWithSharers extends Loaded {
+  /** True if a file that may share one of these has errors, so that what it declares is not known. */
+  readonly sharersUnknown: boolean;
+}
+
+/**
+ * Reads files as `loadStates` does. What is shared concerns more than the selected merchants: `all` also has those of
+ * the project, and in the same folders, that share a file with them.
+ */
+export async function loadWithSharers(
+  paths: readonly string[],
+  options: LoadOptions,
+): Promise<LoadedWithSharers> {
+  const loaded = await loadStates(paths, options);
+  const shared = new Set(loaded.states.flatMap(filesBehind));
+  if (paths.length === 0 || shared.size === 0) return { ...loaded, sharersUnknown: false };
+  const { cwd, now } = options;
+  const folders = new Set(loaded.states.map(({ origin }) => dirname(origin.file)));
+  const around = await loadStates([...folders, ...shared], { merchants: [], cwd, now });
+  const known = new Set(loaded.all.map(({ merchant }) => merchant));
+  const others = around.all.filter(
+    (state) => !known.has(state.merchant) && filesBehind(state).some((file) => shared.has(file)),
+  );
+  return {
+    ...loaded,
+    all: [...loaded.all, ...others].sort(by(({ merchant }) => merchant)),
+    sharersUnknown: around.diagnostics.some(isFileError),
   };
 }
 

@@ -14,7 +14,7 @@ import { isSensitive } from "../../render/view/risk-view.ts";
 import { tidyFiles } from "../adopt/tidy-files.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 import { emptyShard, isInShard } from "../args/shard.ts";
-import { isFileError, type Loaded, loadStates, noneChanged, reachNotes } from "../files/load-states.ts";
+import { isFileError, type Loaded, loadWithSharers, noneChanged, reachNotes } from "../files/load-states.ts";
 import { ExitCode, type Io } from "../io/io.ts";
 import { planMerchants } from "../session/plan-merchants.ts";
 import { globMatcher, type PlannedMerchant, plannedOnly } from "../session/session.ts";
@@ -41,7 +41,7 @@ export async function lintFiles(
   checkUsage(options);
   const now = io.now();
   const { merchant, changedSince, shard } = options;
-  const project = await loadStates(paths, {
+  const project = await loadWithSharers(paths, {
     merchants: merchant,
     cwd: io.cwd,
     now,

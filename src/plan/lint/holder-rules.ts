@@ -112,7 +112,7 @@ export function expiringInvitations({ merchants, now, timeOf }: LintContext): re
 function hintFor(name: string, merchant: LintMerchant): string {
   return isDeclared(merchant, name)
     ? 'The next plan shows whether "sync.reinvite" renews it; "rolecall apply --reinvite" does in any case. Or remove the entry.'
-    : "No file lists them.";
+    : "No file lists them: the next plan removes them if the file lists all members. To invite them again, list them.";
 }
 
 /** Names a member, unless the place does: findings of many members are then equal, and shown once. */

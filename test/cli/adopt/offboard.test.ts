@@ -130,6 +130,7 @@ describe("offboard", () => {
     expect(stdout).toContain(
       "ada@example.com  in access/station-road.yaml; live at MC4F7K2P, MC9Q3T8X\n  ! Other files still list it, at MC4F7K2P.\n\n",
     );
+    expect(stdout).toMatch(/\nNobody else\n {2}MC9Q3T8X: can /);
   });
 });
 

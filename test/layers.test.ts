@@ -10,7 +10,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   live: "lib model undici zod",
   apply: "lib model",
   render: "!render/tui lib model diff",
-  "render/html": "render !render/tui !render/html/client lib model",
+  "render/html": "render !render/tui !render/html/client lib model node:crypto",
   "render/html/client": "lib render/html/page-data.ts",
   "render/tui": "render !render/html lib model ink react string-width",
   sandbox: "hono @hono/node-server yaml zod node:http node:crypto",

@@ -83,20 +83,47 @@ function pageTests(path: string): void {
     expect(await page.getByRole("button", { name: "off@example.com" }).count()).toBe(0);
   });
 
-  test("shows one of several merchants, and all of them in a table", async () => {
-    const other = { ...live([], [liveMember("mem_1", "only@example.com")]), merchant: "MC2" };
-    const reports = [reportOf(rich.want, rich.is), reportOf(desired(), other)];
-    const merchants = reports.map((report) => ({ report, view: null }));
-    await open.open(renderPage({ about: "live", merchants, unplanned: [], fileErrors: 0, now: NOW }));
+  test("begins with a table of all merchants, whose cells lead to just those members", async () => {
     const { page } = open;
-    expect(await page.getByRole("button", { name: "ada@example.com" }).count()).toBe(1);
-    await page.getByRole("combobox", { name: "Merchant" }).selectOption("MC2");
-    expect(await page.getByRole("button", { name: "only@example.com" }).count()).toBe(1);
-    expect(await page.getByRole("button", { name: "ada@example.com" }).count()).toBe(0);
-    await page.getByText("All 2 merchants").click();
-    expect(await page.getByRole("region", { name: "All merchants" }).innerText()).toMatch(
-      /MC1\s+9\s+7\s+MC2\s+1\s+0/,
+    await open.open(fleetPage());
+    const table = page.getByRole("region", { name: "Merchants" });
+    expect(await table.innerText()).toMatch(
+      /MC2\s+4\s+2\s+3\s+3\s+1\s+1\s+MC10\s+1\s+0\s+0\s+1\s+0\s+0\s+All 2\s+5\s+2/,
     );
+    await page.getByRole("button", { name: "Members", exact: true }).click();
+    expect(await table.getByRole("rowheader").allInnerTexts()).toEqual(["MC2", "MC10", "All 2"]);
+    await table.getByRole("link", { name: "MC2, Administrators: 2" }).click();
+    expect(page.url()).toMatch(/#merchant=MC2&tab=members&only=administrators$/);
+    expect(await page.getByRole("heading", { name: "MC2" }).isVisible()).toBe(true);
+    expect(await page.locator("#panel-members tbody th .open").allTextContents()).toEqual([
+      "ada@example.com",
+      "eve@example.com",
+    ]);
+    expect(await violations(open, null)).toEqual([]);
+    await page.goBack();
+    expect(await table.isVisible()).toBe(true);
+    await page.getByRole("combobox", { name: "Merchant" }).selectOption("MC10");
+    expect(await page.getByRole("button", { name: "ada@example.com" }).count()).toBe(1);
+    expect(await page.getByRole("button", { name: "eve@example.com" }).count()).toBe(0);
+  });
+
+  test("shows a person at all merchants, from a search and from wherever the name is", async () => {
+    const { page } = open;
+    await open.open(fleetPage());
+    await page.getByRole("link", { name: "People" }).click();
+    await page.getByLabel("Search people").fill("ADA");
+    await page.getByRole("link", { name: "ada@example.com" }).click();
+    expect(page.url()).toMatch(/#person=ada%40example.com$/);
+    const memberships = page.getByRole("region", { name: "Memberships" });
+    expect(await memberships.innerText()).toMatch(/MC2\s+accepted\s+Owner.*MC10\s+accepted/s);
+    const permissions = page.getByRole("region", { name: "Permissions" });
+    expect(await permissions.innerText()).toMatch(/payouts_edit\s+sensitive\s+MC2\s+Owner/);
+    expect(await violations(open, null)).toEqual([]);
+    await memberships.getByRole("link", { name: "MC10" }).click();
+    await page.getByRole("button", { name: "ada@example.com" }).click();
+    await page.getByRole("link", { name: "At all merchants" }).click();
+    expect(await memberships.isVisible()).toBe(true);
+    expect(await page.getByRole("dialog").count()).toBe(0);
   });
 
   test("shows once what many merchants share, names them on demand, and axe finds nothing in it", async () => {
@@ -390,7 +417,7 @@ async function expectHarmless({ page }: OpenPage): Promise<void> {
   const found = await page.evaluate(`({
     owned: "owned" in window,
     scripts: document.scripts.length,
-    strange: [...document.querySelectorAll("img, svg, iframe, object, embed, form, a:not(.skip), h1 ~ h1, [onerror], [onload], [onmouseover], [onfocus]")].map((one) => one.outerHTML),
+    strange: [...document.querySelectorAll("img, svg, iframe, object, embed, form, a:not([href^='#']), h1 ~ h1, [onerror], [onload], [onmouseover], [onfocus]")].map((one) => one.outerHTML),
     handlers: [...document.querySelectorAll("*")].flatMap((one) => one.getAttributeNames()).filter((name) => name.startsWith("on")),
     comments: document.documentElement.innerHTML.split("<!--").length - 1,
     controls: /[\\u0000-\\u0008\\u000b\\u001b\\u202a-\\u202e\\u2066-\\u2069]/.test(document.body.innerText),
@@ -415,6 +442,25 @@ async function violations({ page }: OpenPage, rules: readonly string[] | null): 
     `axe.run(document, { resultTypes: ["violations"], ...${JSON.stringify(rules && { runOnly: rules })} }).then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes.slice(0, 3).map(({ html }) => html.slice(0, 200)).join(" | ")))`,
   )) as readonly string[];
   return found;
+}
+
+/** A page of two merchants, given in the order of their code units. */
+function fleetPage(): string {
+  const owner = liveRole("role_owner", "Owner", { permissions: ["payouts_edit"] });
+  const payer = liveRole("role_2", "Payer", { permissions: ["payouts_edit", "reports_view"] });
+  const people = [
+    liveMember("mem_1", "ada@example.com", { roles: ["role_owner"] }),
+    liveMember("mem_2", "bob@example.com", { roles: ["role_2"] }),
+    invited("mem_3", "dan@example.com", { roles: ["role_2"], status: "expired" }),
+    liveMember("mem_4", "eve@example.com", { roles: ["role_owner"] }),
+  ];
+  const ending = member("bob@example.com", { roles: [{ role: "Payer", until: until("2026-06-30") }] });
+  const states = [
+    [desired(), { ...live([], [liveMember("mem_1", "ada@example.com")]), merchant: "MC10" }],
+    [desired({ members: [ending] }), { ...live([owner, payer], people), merchant: "MC2" }],
+  ] as const;
+  const merchants = states.map(([want, is]) => ({ report: reportOf(want, is), view: null }));
+  return renderPage({ about: "live", merchants, unplanned: [], fileErrors: 0, now: NOW });
 }
 
 function largeStates() {

@@ -248,7 +248,7 @@ export interface OpenJournal extends Journal {
 export type RunOrigin = Pick<RunStarted, "user" | "host" | "pid" | "commit" | "job">;
 
 /** Looks up who runs this process, where, and at which commit. */
-async function runOrigin(io: Pick<Io, "env" | "cwd" | "pid">): Promise<RunOrigin> {
+export async function runOrigin(io: Pick<Io, "env" | "cwd" | "pid">): Promise<RunOrigin> {
   return {
     user: userName(),
     host: hostname(),

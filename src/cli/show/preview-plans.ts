@@ -7,9 +7,10 @@ import type { DateView } from "../../render/view/equal-text.ts";
 import { planView } from "../../render/view/plan-view.ts";
 import type { RuleLine } from "../../render/view/rules-view.ts";
 import type { DocumentOptions, OutputOptions, ServiceOptions } from "../args/options.ts";
-import { ExitCode, type Io, type TextWriter } from "../io/io.ts";
+import { ExitCode, type Io, type TextWriter, VERSION } from "../io/io.ts";
 import { outputTo, standardStream, styleFor, verbosityOf } from "../io/output.ts";
 import { warnUnfinishedRuns } from "../journal/past-runs.ts";
+import { runOrigin } from "../journal/write-journal.ts";
 import { type PlannedMerchants, planMerchants } from "../session/plan-merchants.ts";
 import { globMatcher, plannedOnly } from "../session/session.ts";
 import { findRemoved, warnUnmanaged } from "./list-merchants.ts";
@@ -165,6 +166,7 @@ async function pagePrinter(
   const { listedRulePlaces } = await import("./rule-locations.ts");
   const placeOfRule = listedRulePlaces(project.states, project.sources);
   const now = options.asOf ?? io.now();
+  const origin = { ...(await runOrigin(io)), version: VERSION, time: io.now() };
   return (plans, unplanned) => {
     const run = runFingerprint(plans);
     const merchants = plannedOnly(planned).map((one) => ({
@@ -172,6 +174,6 @@ async function pagePrinter(
       view: planView(one.plan, placeOf),
       rules: rulesOf(one, placeOfRule, { planned: true, now }),
     }));
-    sink.write(renderPage({ about: "plan", merchants, unplanned, fileErrors, now, run }));
+    sink.write(renderPage({ about: "plan", merchants, unplanned, fileErrors, now, run, origin }));
   };
 }

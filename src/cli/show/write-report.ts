@@ -3,8 +3,9 @@ import { declaredRuleResults } from "../../plan/report/rule-results.ts";
 import { type PageInput, renderPage } from "../../render/html/html-page.ts";
 import type { PageMerchantInput } from "../../render/html/page-data.ts";
 import type { ServiceOptions } from "../args/options.ts";
-import { ExitCode, type Io } from "../io/io.ts";
+import { ExitCode, type Io, VERSION } from "../io/io.ts";
 import { outputTo } from "../io/output.ts";
+import { runOrigin } from "../journal/write-journal.ts";
 import { loadDeclared, planMerchants } from "../session/plan-merchants.ts";
 import { plannedOnly } from "../session/session.ts";
 import { listedRulePlaces } from "./rule-locations.ts";
@@ -75,6 +76,7 @@ async function write(
 ): Promise<void> {
   const { sink, end } = outputTo(output, io);
   const merchants = reports.map((one) => ({ ...one, view: null }));
-  sink.write(renderPage({ ...page, merchants, now: asOf ?? io.now() }));
+  const origin = { ...(await runOrigin(io)), version: VERSION, time: io.now() };
+  sink.write(renderPage({ ...page, merchants, now: asOf ?? io.now(), origin }));
   await end();
 }

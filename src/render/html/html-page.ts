@@ -1,4 +1,5 @@
-import { counted, grouped, sortNaturally } from "../../lib/text.ts";
+import { createHash } from "node:crypto";
+import { counted, sortNaturally } from "../../lib/text.ts";
 import type { UnplannedView } from "../markdown/review-sections.ts";
 import { groupUnread } from "../text/failure-text.ts";
 import { namesText } from "../view/equal-text.ts";
@@ -7,6 +8,19 @@ import { addCounts, countsText } from "../view/plan-view.ts";
 import { ASSETS, type PageAssets } from "./assets.ts";
 import { escapeHtml, fleetSection } from "./fleet-html.ts";
 import { type PageData, type PageMerchantInput, pageMerchant } from "./page-data.ts";
+
+/** Who made a page, where and from which commit, as far as it is known. */
+export interface PageOrigin {
+  readonly version: string;
+  /** In milliseconds since the epoch. */
+  readonly time: number;
+  readonly user: string | null;
+  readonly host: string;
+  /** Not clean: files differed from the commit. */
+  readonly commit: { readonly id: string; readonly clean: boolean } | null;
+  /** URL of the CI run. */
+  readonly job: string | null;
+}
 
 /** The content of a page. */
 export interface PageInput {
@@ -19,6 +33,8 @@ export interface PageInput {
   readonly now: number;
   /** The fingerprint over all plans of the run. */
   readonly run?: string;
+  /** Absent: unknown. */
+  readonly origin?: PageOrigin;
 }
 
 /** Returns one self-contained page, which loads nothing and runs only its own script and style. */
@@ -26,6 +42,7 @@ export function renderPage(input: PageInput, assets: PageAssets = ASSETS): strin
   const { now } = input;
   const merchants = sortNaturally(input.merchants, ({ report }) => report.merchant);
   const data: PageData = { now, about: input.about, merchants: merchants.map(pageMerchant) };
+  const json = scriptJson(data);
   const title = titleOf(input);
   const fleet = fleetView(
     merchants.flatMap(({ view }) => view ?? []),
@@ -59,12 +76,14 @@ export function renderPage(input: PageInput, assets: PageAssets = ASSETS): strin
 <div id="picker"></div>
 </header>
 <main id="content" tabindex="-1">
+<div id="shared">
 ${[noticesOf(input, fleet), fleetSection(fleet)].filter((part) => part !== "").join("\n")}
-${merchants.length > 1 ? merchantTable(input) : ""}
+</div>
 <div id="app"></div>
 <noscript><p class="notice error">This page needs JavaScript, which is turned off in this browser. rolecall plan --format markdown shows a plan without it.</p></noscript>
+${originOf(input, json)}
 </main>
-<script type="application/json" id="data">${scriptJson(data)}</script>
+<script type="application/json" id="data">${json}</script>
 <script>${assets.script}</script>
 </body>
 </html>
@@ -125,26 +144,21 @@ function noticesOf({ about, merchants, unplanned, fileErrors }: PageInput, fleet
     .join("\n");
 }
 
-function merchantTable({ merchants, about }: PageInput): string {
-  const heads = [
-    "Merchant",
-    "Members",
-    "Roles",
-    ...(about === "plan" ? ["Plan", "Refusals", "Problems"] : []),
-  ];
-  const rows = merchants.map(({ report, view }) => {
-    const side = (one: { readonly after: unknown }): boolean => one.after !== null;
-    const cells = [
-      grouped(report.members.filter(side).length),
-      grouped(report.roles.filter(side).length),
-      ...(view === null ? [] : [countsText(view.counts), `${view.refusals.length}`, `${view.errors.length}`]),
-    ];
-    const head = `<th scope="row"><bdi>${escapeHtml(report.merchant)}</bdi></th>`;
-    return `<tr>${head}${cells.map((cell) => `<td>${escapeHtml(cell)}</td>`).join("")}</tr>`;
-  });
-  return `<details class="merchants"><summary>All ${counted(merchants.length, "merchant")}</summary>
-<div class="scroll" tabindex="0" role="region" aria-label="All merchants"><table>
-<thead><tr>${heads.map((head) => `<th scope="col">${head}</th>`).join("")}</tr></thead>
-<tbody>${rows.join("\n")}</tbody>
-</table></div></details>`;
+/** Says who made the page from what; the hash is that of the text between the tags of the data. */
+function originOf({ origin, now }: PageInput, json: string): string {
+  const moment = new Date(origin?.time ?? now).toISOString();
+  const commit = origin?.commit;
+  const facts = [
+    ["Made by", origin?.user],
+    ["On", origin?.host],
+    ["Job", origin?.job],
+    ["From commit", commit && `${commit.id}${commit.clean ? "" : ", with changes since"}`],
+    ["At", `${moment.slice(0, 19).replace("T", " ")} UTC`],
+    ["With rolecall", origin?.version],
+    ["Data, SHA-256", createHash("sha256").update(json).digest("hex")],
+  ] as const;
+  const items = facts.flatMap(([label, value]) =>
+    value === undefined || value === null ? [] : `<div><dt>${label}</dt><dd>${escapeHtml(value)}</dd></div>`,
+  );
+  return `<dl class="origin">${items.join("")}</dl>`;
 }

@@ -64,15 +64,68 @@ export function mfaOf({ mfa, service }: PageMember): MfaState {
   return mfa ? "yes" : "no";
 }
 
-/** Returns the indexes of the roles that may do nearly everything. */
-function administratorRoles({ roles }: PageMerchant): ReadonlySet<number> {
-  return new Set(
-    roles.flatMap(({ id }, index) => (id === "role_owner" || id === "role_admin" ? [index] : [])),
-  );
-}
-
 /** The text for what the files of a declared report do not say. */
 export const NOT_IN_FILES = "not known from files";
+
+/** Members that a report counts, and lists by themselves. */
+export interface MemberGroup {
+  /** Name in links. */
+  readonly id: string;
+  readonly title: string;
+  /** Returns whether a member is one of them; `null` if the files do not say. */
+  readonly is: ((member: PageMember) => boolean) | null;
+}
+
+const MONTH = 30 * 86_400_000;
+
+/** Returns the groups of a merchant's members that are worth a look; expired and disabled ones hold nothing. */
+export function memberGroups(
+  { roles, permissions }: PageMerchant,
+  { now, about }: Pick<PageData, "now" | "about">,
+): readonly MemberGroup[] {
+  const rolesThat = (is: (role: PageRole) => boolean): ReadonlySet<number> =>
+    new Set(roles.flatMap((role, index) => (is(role) ? [index] : [])));
+  const isAdministrator = ({ id }: PageRole): boolean => id === "role_owner" || id === "role_admin";
+  const administrators = rolesThat(isAdministrator);
+  const sensitive = rolesThat(
+    (role) =>
+      // Whatever their permissions are: the files do not list them.
+      isAdministrator(role) ||
+      (Array.isArray(role.after) && role.after.some((one: number) => permissions[one]?.sensitive)),
+  );
+  const holders =
+    (some: ReadonlySet<number>) =>
+    ({ after }: PageMember): boolean =>
+      isActiveHolding(after) && after.roles.some((role) => some.has(role));
+  const atService = (is: (member: PageMember) => boolean): MemberGroup["is"] =>
+    about === "declared" ? null : is;
+  return [
+    { id: "all", title: "Members", is: ({ after }) => after !== null },
+    { id: "administrators", title: "Administrators", is: holders(administrators) },
+    { id: "sensitive", title: "Hold sensitive permissions", is: holders(sensitive) },
+    {
+      id: "mfa",
+      title: "Without MFA",
+      is: atService((member) => member.after !== null && mfaOf(member) === "no"),
+    },
+    {
+      id: "open",
+      title: "Open invitations",
+      is: atService(({ after }) => after?.status === "pending" || after?.status === "invited"),
+    },
+    {
+      id: "expired",
+      title: "Expired invitations",
+      is: atService(({ after }) => after?.status === "expired"),
+    },
+    {
+      id: "ending",
+      title: "Ending within 30 days",
+      is: ({ after, ends = [] }) =>
+        after !== null && ends.some((end) => end.ends > now && end.ends - now <= MONTH),
+    },
+  ];
+}
 
 /** A number of a merchant's members; `null` if it is not known from the files. */
 export interface Measure {
@@ -80,40 +133,21 @@ export interface Measure {
   readonly count: number | null;
 }
 
-const MONTH = 30 * 86_400_000;
-
 /** Returns the numbers of a merchant that a report opens with. */
 export function measuresOf(
   merchant: PageMerchant,
-  { now, about }: Pick<PageData, "now" | "about">,
+  data: Pick<PageData, "now" | "about">,
 ): readonly Measure[] {
-  const { members, roles } = merchant;
-  const declared = about === "declared";
-  const administrators = administratorRoles(merchant);
-  const count = (is: (member: PageMember, after: PageHolding) => boolean): number =>
-    members.filter((member) => member.after !== null && is(member, member.after)).length;
-  const atService = (is: (member: PageMember, after: PageHolding) => boolean): number | null =>
-    declared ? null : count(is);
+  const { members, roles, rules } = merchant;
+  const [first, ...others] = memberGroups(merchant, data).map(({ title, is }) => ({
+    title,
+    count: is && members.filter(is).length,
+  }));
   return [
-    { title: "Members", count: count(() => true) },
+    ...(first === undefined ? [] : [first]),
     { title: "Roles", count: roles.filter(({ after }) => after !== null).length },
-    {
-      title: "Administrators",
-      count: count((_, after) => after.roles.some((role) => administrators.has(role))),
-    },
-    { title: "Without MFA", count: atService((member) => mfaOf(member) === "no") },
-    {
-      title: "Open invitations",
-      count: atService((_, { status }) => status === "pending" || status === "invited"),
-    },
-    { title: "Expired invitations", count: atService((_, { status }) => status === "expired") },
-    {
-      title: "Ending within 30 days",
-      count: count(({ ends = [] }) => ends.some((end) => end.ends > now && end.ends - now <= MONTH)),
-    },
-    ...(merchant.rules === undefined
-      ? []
-      : [{ title: "Failed rules", count: merchant.rules.filter(isFailed).length }]),
+    ...others,
+    ...(rules === undefined ? [] : [{ title: "Failed rules", count: rules.filter(isFailed).length }]),
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { PageMember, PageMerchant } from "../page-data.ts";
-import { effective, grantsOf, holdingOf, isMemberChanged, type Side } from "./access-model.ts";
+import { effective, grantsOf, holdingOf, isMemberChanged, memberGroups, type Side } from "./access-model.ts";
 import { type Column, dataTable } from "./data-table.ts";
 import { badge, type Child, checkbox, h, mark, name, pluralize, search, select } from "./dom.ts";
 import { openDialog, openMember } from "./member-dialog.ts";
@@ -30,16 +30,19 @@ export function membersPanel(merchant: PageMerchant, view: PanelView): HTMLEleme
     texts ??= merchant.members.map((member) => textOf(member, merchant));
     return texts[index] ?? "";
   };
+  const groups = memberGroups(merchant, view).filter(({ is }) => is !== null);
   const indexOf = (all: readonly { readonly name: string }[], key: string): number =>
     all.findIndex(({ name }) => name === state.get(key));
   const update = (): void => {
     const words = state.get("search").toLowerCase().split(/\s+/).filter(Boolean);
     const status = state.get("status");
     const [role, permission] = [indexOf(merchant.roles, "role"), indexOf(merchant.permissions, "permission")];
+    const group = groups.find(({ id }) => id === state.get("only"))?.is ?? null;
     const holdings = (member: PageMember) => sides().map((side) => holdingOf(member, side));
     const isChosen = [
       (member: PageMember) => holdings(member).some((holding) => holding !== null),
       state.get("changed") !== "" && ((member: PageMember) => isMemberChanged(member, merchant)),
+      group ?? false,
       status !== "" && ((member: PageMember) => holdings(member).some((one) => one?.status === status)),
       role >= 0 && ((member: PageMember) => holdings(member).some((one) => one?.roles.includes(role))),
       permission >= 0 &&
@@ -47,7 +50,7 @@ export function membersPanel(merchant: PageMerchant, view: PanelView): HTMLEleme
           sides().some((side) => effective(member, merchant, side).permissions.has(permission))),
       words.length > 0 &&
         ((_: PageMember, index: number) => words.every((word) => textAt(index).includes(word))),
-    ].filter((one) => one !== false);
+    ].filter((one) => typeof one === "function");
     table.filter((member, index) => isChosen.every((is) => is(member, index)));
   };
   const control = (key: string, label: string) => ({ state, key, label, onChange: update });
@@ -66,6 +69,10 @@ export function membersPanel(merchant: PageMerchant, view: PanelView): HTMLEleme
     "div",
     { class: "filters" },
     search(control("search", "Search members"), "Name, role or permission"),
+    select(
+      control("only", "Only"),
+      groups.map(({ id, title }) => [id, id === "all" ? "All members" : title] as const),
+    ),
     select(control("role", "Role"), named("Any role", merchant.roles)),
     select(control("permission", "Permission"), named("Any permission", merchant.permissions)),
     select(

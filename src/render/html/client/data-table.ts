@@ -31,6 +31,8 @@ export interface TableOptions<Row> {
   readonly label: string;
   /** A row, in the singular: "member". */
   readonly what: string;
+  /** Rows, if not as "members". */
+  readonly many?: string;
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
   readonly view: PanelView;
@@ -152,7 +154,7 @@ function saveCsv<Row>(columns: readonly Column<Row>[], rows: readonly Row[], fil
 }
 
 function screenTable<Row>(options: TableOptions<Row>): DataTable<Row> {
-  const { id, label, what, rows, columns, view, className = "", totals } = options;
+  const { id, label, what, many, rows, columns, view, className = "", totals } = options;
   const shown = columns.filter((column) => isOn(column, "screen"));
   const body = h("tbody");
   const before = spacer(shown.length);
@@ -222,7 +224,7 @@ function screenTable<Row>(options: TableOptions<Row>): DataTable<Row> {
     body.replaceChildren();
     scroller.scrollTop = 0;
     table.setAttribute("aria-rowcount", String(found.length + 1));
-    count.textContent = found.length === 0 ? `No ${what}.` : pluralize(found.length, what);
+    count.textContent = found.length === 0 ? `No ${what}.` : pluralize(found.length, what, many);
     scroller.hidden = found.length === 0;
     csv.hidden = found.length === 0;
     lay();

@@ -1,6 +1,7 @@
 import type { PageMember, PageMerchant } from "../page-data.ts";
 import { effective, holdingOf, isActiveHolding } from "./access-model.ts";
 import { badge, day, h, mark, name } from "./dom.ts";
+import { linkTo } from "./view-state.ts";
 
 let opened: HTMLDialogElement | null = null;
 
@@ -19,9 +20,17 @@ export function openDialog(title: string, ...content: readonly (Node | null)[]):
     if (event.target === dialog) dialog.close();
   });
   dialog.addEventListener("close", () => dialog.remove());
+  // A link leads to another view, behind the dialog.
+  for (const link of dialog.querySelectorAll("a")) link.addEventListener("click", () => dialog.close());
   document.body.append(dialog);
   opened = dialog;
   dialog.showModal();
+}
+
+/** Makes a link to somebody at all merchants, where there are several. */
+export function personLink(person: string): HTMLElement | null {
+  if (document.querySelector("#picker select") === null) return null;
+  return h("p", {}, h("a", { href: linkTo({ person }) }, "At all merchants"));
 }
 
 /** Opens the details of a member: its permissions, and the roles that grant each. */
@@ -59,6 +68,7 @@ export function openMember(member: PageMember, merchant: PageMerchant, now: numb
   const ends = member.ends ?? [];
   openDialog(
     member.name,
+    personLink(member.name),
     h(
       "p",
       { class: "who" },

@@ -2,6 +2,8 @@ import type { PageData, PageMerchant } from "../page-data.ts";
 import { measuresOf, NOT_IN_FILES } from "./access-model.ts";
 import { membersPanel, rolesPanel } from "./access-panels.ts";
 import { h, name, tabs } from "./dom.ts";
+import { fleetFront } from "./fleet-front.ts";
+import { type Person, peopleOf, peoplePanel, personPanel } from "./person-view.ts";
 import { changesPanel, endsPanel, invitationsPanel } from "./plan-panels.ts";
 import { rulesPanel } from "./rules-panel.ts";
 import { linkParams, linkTo, makeState, type PanelView, replaceLink } from "./view-state.ts";
@@ -67,7 +69,7 @@ function showMerchant(merchant: PageMerchant, params: URLSearchParams): void {
     current = id;
     write();
   });
-  app?.replaceChildren(tiles(merchant), parts);
+  render(isFleet ? code : "", tiles(merchant), parts);
 }
 
 function tiles(merchant: PageMerchant): HTMLElement {
@@ -87,14 +89,48 @@ function tiles(merchant: PageMerchant): HTMLElement {
   );
 }
 
-/** Shows what the link says; without one, or with one that is not of this page, the first merchant. */
+const shared = document.getElementById("shared");
+const title = document.title;
+const MERCHANTS = "Merchants";
+const PEOPLE = "People";
+
+/** Shows a view below its heading; what all merchants share is told on the front page alone. */
+function render(heading: string, ...content: readonly Node[]): void {
+  if (shared) shared.hidden = isFleet && heading !== MERCHANTS;
+  const head = h("h2", { class: "view", tabindex: -1 }, name(heading));
+  app?.replaceChildren(...(heading === "" ? [] : [head]), ...content);
+  document.title = heading === "" ? title : `${heading} · ${title}`;
+  for (const link of document.querySelectorAll("#picker a")) {
+    if (link.textContent === heading) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+}
+
+let people: ReadonlyMap<string, Person> | null = null;
+
+/** Shows what the link says; without one, or with one that is not of this page, its beginning. */
 function show(): void {
   const params = linkParams();
-  const merchant = data.merchants.find(({ code }) => code === params.get("merchant")) ?? data.merchants[0];
+  const only = data.merchants.length === 1 ? data.merchants[0] : undefined;
+  const merchant = data.merchants.find(({ code }) => code === params.get("merchant")) ?? only;
   if (picker) picker.value = merchant?.code ?? "";
-  if (merchant === undefined)
+  if (merchant !== undefined) {
+    showMerchant(merchant, params);
+    return;
+  }
+  if (!isFleet) {
     app?.replaceChildren(h("p", { class: "empty" }, "There is no merchant to show."));
-  else showMerchant(merchant, params);
+    return;
+  }
+  people ??= peopleOf(data);
+  const person = people.get((params.get("person") ?? "").toLowerCase());
+  const isPeople = params.has("people");
+  const fixed = person === undefined ? (isPeople ? { people: "yes" } : {}) : { person: person.name };
+  for (const key of ["people", "person"]) params.delete(key);
+  const state = makeState(params, () => replaceLink({ ...fixed, ...Object.fromEntries(params) }));
+  if (person !== undefined) render(person.name, personPanel(person, viewOf(person.name, state)));
+  else if (isPeople) render(PEOPLE, peoplePanel(people, data, viewOf("all", state)));
+  else render(MERCHANTS, fleetFront(data, viewOf("all", state)));
 }
 
 let paper: HTMLElement | null = null;
@@ -102,24 +138,58 @@ let paper: HTMLElement | null = null;
 /** Makes all that is printed, of all merchants; what is on the screen stays as it is. */
 function makePaper(): void {
   if (paper !== null) return;
-  const view = (merchant: PageMerchant): PanelView => ({ ...viewOf(merchant.code), paper: true });
-  paper = h(
-    "div",
-    { id: "paper" },
-    ...data.merchants.map((merchant) =>
-      h(
-        "section",
-        {},
-        isFleet ? h("h2", {}, name(merchant.code)) : null,
-        tiles(merchant),
-        ...panelsOf(merchant).flatMap(({ title, make }) => [
-          h("h3", {}, title),
-          make(merchant, view(merchant)),
-        ]),
-      ),
-    ),
-  );
+  const onPaper = (title: string): PanelView => ({ ...viewOf(title), paper: true });
+  const sections = data.merchants.map((merchant, index) => {
+    const { code } = merchant;
+    const section = h(
+      "section",
+      {},
+      isFleet ? h("h2", {}, name(code)) : null,
+      tiles(merchant),
+      ...panelsOf(merchant).flatMap(({ title, make }) => [h("h3", {}, title), make(merchant, onPaper(code))]),
+      signOff(code),
+    );
+    runningHead(section, `merchant-${index}`, code);
+    return section;
+  });
+  const front = isFleet
+    ? [
+        h(
+          "section",
+          { class: "front" },
+          h("h2", {}, MERCHANTS),
+          fleetFront(data, onPaper("All")),
+          signOff("All"),
+        ),
+      ]
+    : [];
+  paper = h("div", { id: "paper" }, ...front, ...sections);
   app?.after(paper);
+}
+
+/** Prints a merchant's code in the margin of each of its pages; Firefox, which cannot, has it in the heads of tables. */
+function runningHead(section: HTMLElement, page: string, code: string): void {
+  const sheet = document.styleSheets[0];
+  section.style.setProperty("page", page);
+  const text = code.replaceAll(/["\\]/g, "\\$&");
+  const rule = `@page ${page} { @top-left { content: "${text}"; font: 600 9px sans-serif; } }`;
+  if (sheet && !heads.has(page)) sheet.insertRule(rule, sheet.cssRules.length);
+  heads.add(page);
+}
+
+const heads = new Set<string>();
+
+/** Makes the lines on which somebody signs that this access was looked at. */
+function signOff(what: string): HTMLElement {
+  const line = (label: string): HTMLElement => h("p", {}, label);
+  return h(
+    "div",
+    { class: "sign" },
+    h("p", { class: "what" }, "Access reviewed: ", name(what)),
+    line("Name"),
+    line("Date"),
+    line("Signature"),
+  );
 }
 
 function dropPaper(): void {
@@ -131,19 +201,31 @@ const printing = matchMedia("print");
 printing.addEventListener("change", () => (printing.matches ? makePaper() : dropPaper()));
 addEventListener("beforeprint", makePaper);
 addEventListener("afterprint", dropPaper);
-addEventListener("hashchange", show);
+addEventListener("hashchange", () => {
+  show();
+  scrollTo(0, 0);
+  // Whoever followed the link without a pointer goes on from the heading.
+  document.querySelector<HTMLElement>(".view")?.focus({ preventScroll: true });
+});
 
 let picker: HTMLSelectElement | null = null;
 if (isFleet) {
   const options = data.merchants.map(({ code }) => h("option", { value: code }, code));
-  const control = h("select", {}, ...options);
+  const control = h("select", {}, h("option", { value: "" }, "All merchants"), ...options);
   control.addEventListener("change", () => {
     location.hash = linkTo({ merchant: control.value });
   });
   picker = control;
-  document
-    .getElementById("picker")
-    ?.append(h("label", { class: "field" }, h("span", {}, "Merchant"), control));
+  const link = (text: string, params: Readonly<Record<string, string>>): HTMLElement =>
+    h("a", { href: linkTo(params) }, text);
+  const nav = h(
+    "nav",
+    { "aria-label": "Views" },
+    link(MERCHANTS, {}),
+    link(PEOPLE, { people: "yes" }),
+    h("label", { class: "field" }, h("span", {}, "Merchant"), control),
+  );
+  document.getElementById("picker")?.append(nav);
 }
 document.querySelector(".skip")?.addEventListener("click", (event) => {
   // Its link is not one to a view.

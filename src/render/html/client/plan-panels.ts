@@ -2,7 +2,7 @@ import type { PageChange, PageMember, PageMerchant, PageNote, PagePlan } from ".
 import { NOT_IN_FILES } from "./access-model.ts";
 import { dataTable } from "./data-table.ts";
 import { badge, day, h, mark, name, pluralize, search, select } from "./dom.ts";
-import { inDays, openDialog, openMember } from "./member-dialog.ts";
+import { inDays, openDialog, openMember, personLink } from "./member-dialog.ts";
 import type { PanelView } from "./view-state.ts";
 
 const SYMBOLS: Readonly<Record<string, readonly [kind: string, symbol: string]>> = {
@@ -148,6 +148,7 @@ function openChange({ kind, resource, name: title, remark, details }: PageChange
     );
   openDialog(
     title,
+    resource === "member" ? personLink(title) : null,
     h("p", {}, `${kind} ${resource}`, remark === "" ? "" : ` (${remark})`),
     ...details.map(({ label, removed, added, plain }) =>
       h(

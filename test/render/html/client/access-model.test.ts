@@ -46,6 +46,7 @@ test("counts administrators from the files, and nothing that only the service kn
     Members: 3,
     Roles: 3,
     Administrators: 2,
+    "Hold sensitive permissions": 2,
     "Without MFA": null,
     "Open invitations": null,
     "Expired invitations": null,

@@ -1,0 +1,125 @@
+import type { PageData, PageMerchant } from "../page-data.ts";
+import { type MemberGroup, memberGroups, NOT_IN_FILES } from "./access-model.ts";
+import { type Column, dataTable } from "./data-table.ts";
+import { h, name, search } from "./dom.ts";
+import { linkTo, type PanelView } from "./view-state.ts";
+
+/** Groups with a column of their own. */
+const COLUMNS = ["all", "administrators", "sensitive", "mfa", "expired", "ending"];
+const STEPS = 5;
+
+interface Row {
+  readonly merchant: PageMerchant;
+  /** In the order of the columns; `null` if it is not known. */
+  readonly counts: readonly (number | null)[];
+}
+
+/** Makes the table of all merchants: how many of their members are worth a look, darker the more of them there are. */
+export function fleetFront(data: PageData, view: PanelView): HTMLElement {
+  const groups = groupsOf(data.merchants[0], data);
+  const rows = data.merchants.map((merchant): Row => {
+    const counts = groupsOf(merchant, data).map(({ is }) => is && merchant.members.filter(is).length);
+    return { merchant, counts };
+  });
+  const known = groups.map((_, index) => rows.map(({ counts }) => counts[index] ?? 0));
+  const columns = groups.map(({ id, title }, index): Column<Row> => {
+    const all = known[index] ?? [];
+    const most = Math.max(1, ...all);
+    // A column of equal numbers says nothing about any of them.
+    const steps = all.every((count) => count === most) ? 1 : STEPS;
+    return {
+      id,
+      title,
+      style: "heat",
+      number: ({ counts }) => counts[index] ?? null,
+      text: ({ counts }) => String(counts[index] ?? NOT_IN_FILES),
+      show: ({ merchant, counts }) => {
+        const count = counts[index] ?? null;
+        if (count === null) return [h("span", { class: "unknown", title: NOT_IN_FILES }, NOT_IN_FILES)];
+        const only = id === "all" ? "" : id;
+        const step = id === "all" ? 0 : Math.ceil((count / most) * steps);
+        const href = linkTo({ merchant: merchant.code, tab: "members", only });
+        const words = `${merchant.code}, ${title}: ${count.toLocaleString("en-US")}`;
+        return [h("a", { href, class: `heat-${step}`, "aria-label": words }, count.toLocaleString("en-US"))];
+      },
+    };
+  });
+  const planned: readonly Column<Row>[] =
+    data.about !== "plan"
+      ? []
+      : [
+          {
+            id: "plan",
+            title: "Plan",
+            text: ({ merchant }) => merchant.plan?.summary ?? "",
+            number: ({ merchant }) => merchant.plan?.changes.length ?? null,
+          },
+          countColumn("refusals", "Refusals", ({ plan }) => plan?.refusals.length ?? null),
+          countColumn("problems", "Problems", ({ plan }) => plan?.errors.length ?? null),
+        ];
+  const sums = known.map((counts, index) =>
+    groups[index]?.is === null
+      ? NOT_IN_FILES
+      : counts.reduce((sum, count) => sum + count, 0).toLocaleString("en-US"),
+  );
+  const table = dataTable<Row>({
+    id: "merchants",
+    label: "Merchants",
+    what: "merchant",
+    rows,
+    columns: [
+      {
+        id: "name",
+        title: "Merchant",
+        isHead: true,
+        text: ({ merchant }) => merchant.code,
+        show: ({ merchant: { code } }) => [h("a", { href: linkTo({ merchant: code }) }, name(code))],
+      },
+      ...columns,
+      ...planned,
+    ],
+    totals: [`All ${rows.length.toLocaleString("en-US")}`, ...sums, ...planned.map(() => "")],
+    view,
+    className: "fleet",
+  });
+  const { state } = view;
+  const update = (): void => {
+    const text = state.get("search").toLowerCase();
+    table.filter(({ merchant: { code } }) => code.toLowerCase().includes(text));
+  };
+  update();
+  return h(
+    "div",
+    {},
+    h(
+      "div",
+      { class: "filters" },
+      search({ state, key: "search", label: "Search merchants", onChange: update }, "Part of a code"),
+    ),
+    table.element,
+    h(
+      "p",
+      { class: "legend" },
+      "Each column is darker where its number is higher: ",
+      h(
+        "span",
+        { class: "scale", "aria-hidden": "true" },
+        ...Array.from({ length: STEPS + 1 }, (_, step) => h("span", { class: `heat-${step}` })),
+      ),
+    ),
+  );
+}
+
+function groupsOf(merchant: PageMerchant | undefined, data: PageData): readonly MemberGroup[] {
+  if (merchant === undefined) return [];
+  return memberGroups(merchant, data).filter(({ id }) => COLUMNS.includes(id));
+}
+
+function countColumn(
+  id: string,
+  title: string,
+  countOf: (merchant: PageMerchant) => number | null,
+): Column<Row> {
+  const number = ({ merchant }: Row): number | null => countOf(merchant);
+  return { id, title, number, text: (row) => String(number(row) ?? ""), style: "number" };
+}

@@ -9,6 +9,7 @@ export const PAGES: ReadonlyMap<string, string> = new Map(
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
+    "SECURITY.md",
     ...readdirSync(join(ROOT, "docs"))
       .filter((name) => name.endsWith(".md"))
       .map((name) => `docs/${name}`),

@@ -58,7 +58,7 @@ export async function applyMerchants(
   const progress = openProgress(options, io);
   const cancellation = createCancellation((text) => progress.io.stderr.write(`${text}\n`), io);
   try {
-    const planOptions = { ...options, signal: cancellation.cancelled, progress };
+    const planOptions = { ...options, signal: cancellation.cancelled, display: progress };
     const merchants = await planMerchants(paths, planOptions, io).catch(endedEarly(options, io));
     try {
       await warnUnfinishedRuns(plannedOnly(merchants.planned), options, io);

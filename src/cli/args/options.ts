@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { DEFAULT_REVIEW_SIZE, MIN_REVIEW_SIZE } from "../../render/markdown/markdown-blocks.ts";
+import { PROGRESS_MODES, type ProgressMode } from "../io/output.ts";
 import { readShard, type Shard } from "./shard.ts";
 
 /** Options of every command that talks to the service. */
@@ -11,6 +12,8 @@ export interface ServiceOptions {
   readonly retryFor: number;
   readonly verbose?: true;
   readonly quiet?: true;
+  /** Absent: ROLECALL_PROGRESS, else `auto`. */
+  readonly progress?: ProgressMode;
   readonly shard?: Shard;
   /** Selects the merchants that differ from this commit. */
   readonly changedSince?: string;
@@ -102,6 +105,12 @@ export function withConnectionOptions(command: Command): Command {
       )
         .argParser(parseDuration)
         .default(DEFAULT_RETRY_FOR_MS, "5m"),
+    )
+    .addOption(
+      new Option(
+        "--progress <how>",
+        "auto: a board on a terminal, lines elsewhere; plain: lines everywhere (also: ROLECALL_PROGRESS)",
+      ).choices(PROGRESS_MODES),
     )
     .option("-v, --verbose", "show every merchant and every entry of lists, and log each request on stderr");
 }
@@ -222,7 +231,11 @@ export function withQuestionOptions(command: Command, formats: readonly string[]
 export function warnIfOffline(command: Command, live: boolean, write: (text: string) => void): void {
   if (live) return;
   const offline = "without --live: no service is asked";
-  warnWithoutEffect(command, { baseUrl: offline, concurrency: offline, retryFor: offline }, write);
+  warnWithoutEffect(
+    command,
+    { baseUrl: offline, concurrency: offline, retryFor: offline, progress: offline },
+    write,
+  );
 }
 
 /** Parses `--shard`: `2/5`. */

@@ -78,6 +78,12 @@ export function outputTo(file: string | undefined, io: Io): Output {
   };
 }
 
+/** The ways to show progress: a board on a terminal and lines elsewhere; lines everywhere; nothing. */
+export const PROGRESS_MODES = ["auto", "plain", "none"] as const;
+
+/** One of the ways to show progress. */
+export type ProgressMode = (typeof PROGRESS_MODES)[number];
+
 /** The abilities of the terminal. */
 export interface TerminalSupport {
   /** True if it can be redrawn: progress is a board instead of single lines. */

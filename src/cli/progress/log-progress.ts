@@ -1,14 +1,17 @@
 import { oneLine } from "../../lib/escape.ts";
+import { counted } from "../../lib/text.ts";
 import { EVENTS } from "../../model/event-registry.ts";
 import type { ApplyEvent, LiveEvent } from "../../model/events.ts";
-import { type ApplyProgress, applyProgress, applyText } from "../../render/view/apply-progress.ts";
+import { type ApplyProgress, applyProgress, applySums, applyText } from "../../render/view/apply-progress.ts";
 import {
+  kindOfWait,
   type ReadingProgress,
   rateNumber,
   readingProgress,
   readingText,
 } from "../../render/view/reading-progress.ts";
 import type { Io } from "../io/io.ts";
+import type { ProgressMode } from "../io/output.ts";
 
 /** Options of the progress display. */
 export interface ProgressOptions {
@@ -16,6 +19,8 @@ export interface ProgressOptions {
   readonly verbose?: true;
   /** Shows nothing. */
   readonly quiet?: true;
+  /** Absent: ROLECALL_PROGRESS, else `auto`. */
+  readonly progress?: ProgressMode;
   readonly color: boolean;
 }
 
@@ -75,7 +80,8 @@ export function serviceLog(io: Io, verbose: boolean): (event: LiveEvent) => void
   const log = (line: string): void => io.stderr.write(`${oneLine(line)}\n`);
   /** The end of the last logged wait, by reason. */
   const logged = new Map<string, number>();
-  let last = { line: "", at: 0 };
+  /** The time of the last line about waits of one kind and length. */
+  const lines = new Map<string, number>();
   const isLogged = ({ reason, ms }: { readonly reason: string; readonly ms: number }): boolean =>
     io.monotonic() + ms <= (logged.get(reason) ?? 0) + SAME_WAIT_MS;
   return (event) => {
@@ -85,8 +91,9 @@ export function serviceLog(io: Io, verbose: boolean): (event: LiveEvent) => void
     if (event.type === "wait") {
       if ((!verbose && event.ms < MIN_LOGGED_WAIT_MS) || isLogged(event)) return;
       logged.set(event.reason, io.monotonic() + event.ms);
-      if (line === last.line && io.monotonic() < last.at + REPEATED_AFTER_MS) return;
-      last = { line, at: io.monotonic() };
+      const kind = verbose ? line : kindOfWait(line);
+      if (io.monotonic() < (lines.get(kind) ?? Number.NEGATIVE_INFINITY) + REPEATED_AFTER_MS) return;
+      lines.set(kind, io.monotonic());
     }
     log(line);
   };
@@ -127,34 +134,61 @@ function proxyText({ service, proxy, because }: LiveEvent & { readonly type: "pr
     : `${service} is reached through the proxy ${proxy} (${because})`;
 }
 
-/** Interval of progress lines, in ms. */
-const INTERVAL_MS = 10_000;
+/** Time between progress lines of a run that has taken some time, both in ms: a long one is no long log. */
+const INTERVALS: readonly (readonly [takenMs: number, everyMs: number])[] = [
+  [600_000, 60_000],
+  [60_000, 30_000],
+  [0, 10_000],
+];
 
-/** Displays progress as lines on stderr: each wait, with `verbose` each request, and a summary every ten seconds. */
-export function logProgress({ verbose }: ProgressOptions, io: Io): ProgressDisplay {
+/**
+ * Displays progress as lines on stderr: each wait, with `verbose` each request, and a summary every ten seconds, less
+ * often in a long run. With `opens`, a first line says what takes longer than a moment.
+ */
+export function logProgress({ verbose, opens = false }: LogOptions, io: Io): ProgressDisplay {
   const log = serviceLog(io, verbose === true);
   let over = new AbortController();
 
-  const every = async (line: () => string): Promise<void> => {
+  const print = async (line: (opening: boolean) => string): Promise<void> => {
     const { signal } = over;
+    const began = io.monotonic();
+    if (opens) {
+      await io.sleep(SLOW_MS, signal);
+      io.stderr.write(`${line(true)}\n`);
+    }
     while (!signal.aborted) {
-      await io.sleep(INTERVAL_MS, signal);
-      if (!signal.aborted) io.stderr.write(`${line()}\n`);
+      const taken = io.monotonic() - began;
+      await io.sleep(INTERVALS.find(([takenMs]) => taken >= takenMs)?.[1] ?? 0, signal);
+      if (!signal.aborted) io.stderr.write(`${line(false)}\n`);
     }
   };
-  const begin = (line: () => string): void => {
+  const begin = (line: (opening: boolean) => string): void => {
     over.abort();
     over = new AbortController();
     // An abort is its regular end.
-    every(line).catch(() => undefined);
+    print(line).catch(() => undefined);
   };
   return progressDisplay(io, {
     draws: false,
     log,
-    showReading: (progress) => begin(() => readingText(progress.view(io.monotonic()))),
-    showApplying: (progress) => begin(() => applyText(progress.view(io.monotonic()))),
+    showReading: (progress) =>
+      begin((opening) => {
+        const view = progress.view(io.monotonic());
+        return opening ? `Reading ${counted(view.count, "merchant")}.` : readingText(view);
+      }),
+    showApplying: (progress) =>
+      begin((opening) => {
+        const view = progress.view(io.monotonic());
+        const { changes } = applySums(view);
+        if (!opening) return applyText(view);
+        return `Applying ${counted(changes, "change")} at ${counted(view.merchants.length, "merchant")}.`;
+      }),
     end: async () => over.abort(),
   });
+}
+
+interface LogOptions extends Partial<ProgressOptions> {
+  readonly opens?: boolean;
 }
 
 /** The ways of a display to show the progress that it is given. */

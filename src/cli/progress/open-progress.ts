@@ -1,7 +1,9 @@
+import { oneLine } from "../../lib/escape.ts";
+import { RolecallError } from "../../model/errors.ts";
 import type { Style } from "../../render/style.ts";
 import type { Board, BoardLines } from "../../render/tui/board.ts";
 import type { Io, TextWriter } from "../io/io.ts";
-import { styleFor, terminalOf } from "../io/output.ts";
+import { PROGRESS_MODES, type ProgressMode, styleFor, terminalOf } from "../io/output.ts";
 import {
   logProgress,
   type ProgressDisplay,
@@ -10,10 +12,21 @@ import {
   serviceLog,
 } from "./log-progress.ts";
 
-/** Opens a display of progress on stderr: a board on a terminal, lines elsewhere, nothing with `quiet`. */
+/** Opens a display of progress on stderr: a board on a terminal, lines elsewhere or if asked for, nothing with `quiet`. */
 export function openProgress(options: ProgressOptions, io: Io): ProgressDisplay {
-  if (options.quiet) return silence(io);
-  return terminalOf(io).draws ? tuiProgress(options, io) : logProgress(options, io);
+  const mode = options.progress ?? modeOf(io.env["ROLECALL_PROGRESS"]);
+  if (options.quiet || mode === "none") return silence(io);
+  const isDrawn = mode === "auto" && terminalOf(io).draws;
+  return isDrawn ? tuiProgress(options, io) : logProgress({ ...options, opens: mode === "plain" }, io);
+}
+
+/** Returns the way of ROLECALL_PROGRESS. Throws RolecallError if there is no such way. */
+function modeOf(text = ""): ProgressMode {
+  const mode = PROGRESS_MODES.find((known) => known === (text || "auto"));
+  if (mode !== undefined) return mode;
+  throw new RolecallError("usage", `ROLECALL_PROGRESS is "${oneLine(text)}".`, {
+    hint: `It takes ${PROGRESS_MODES.join(", ")}.`,
+  });
 }
 
 function silence(io: Io): ProgressDisplay {

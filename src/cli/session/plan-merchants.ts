@@ -52,7 +52,7 @@ export async function planMerchants(
   options: PlanMerchantsOptions,
   io: Io,
 ): Promise<PlannedMerchants> {
-  const progress = options.progress ?? openProgress(options, io);
+  const progress = options.display ?? openProgress(options, io);
   const events = bufferEvents(progress.live);
   const services = openServices({ ...options, emit: events.emit }, io);
   const isWanted = (code: string): boolean => isSelected(code, options);
@@ -241,7 +241,7 @@ type PlanMerchantsOptions = ServiceOptions &
     readonly out?: string;
     readonly signal?: AbortSignal;
     /** The display that the caller writes to as well; absent: one of its own. */
-    readonly progress?: ProgressDisplay;
+    readonly display?: ProgressDisplay;
   };
 
 /** Prints the problems of files on stderr. */

@@ -243,9 +243,10 @@ export function collectRequestMetrics(): RequestMetricsCollector {
           break;
         case "wait": {
           sums.waited += 1;
-          const known = waits.get(event.reason) ?? new Map<string, number>();
+          const kind = kindOfWait(event.reason);
+          const known = waits.get(kind) ?? new Map<string, number>();
           const merchant = merchantOf(event) ?? "";
-          waits.set(event.reason, known.set(merchant, Math.max(known.get(merchant) ?? 0, event.until)));
+          waits.set(kind, known.set(merchant, Math.max(known.get(merchant) ?? 0, event.until)));
           break;
         }
         case "pace":
@@ -268,6 +269,11 @@ export function collectRequestMetrics(): RequestMetricsCollector {
       onWire: new Set([...onWire.keys()].filter((merchant) => merchant !== "")),
     }),
   };
+}
+
+/** Returns the reason of a wait without the address that an invitation was refused for: many of them wait for one reason. */
+export function kindOfWait(reason: string): string {
+  return reason.replace(/ of \S+@\S+/, "");
 }
 
 /** Returns the wait for one reason, if it is not over for all. */

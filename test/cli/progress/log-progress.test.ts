@@ -52,6 +52,57 @@ test("without a terminal a long reading is reported every ten seconds, in one li
   expect(written.stdout).toBe("");
 });
 
+test("--progress plain prints lines on a terminal too, and the first one soon", async () => {
+  for (const asked of ["option", "variable"]) {
+    const { io, written, tenSeconds } = world();
+    const terminal = {
+      ...io,
+      stderr: { ...io.stderr, isTTY: true },
+      env: asked === "variable" ? { ROLECALL_PROGRESS: "plain" } : {},
+    };
+    const progress = openProgress(
+      { color: true, ...(asked === "option" && { progress: "plain" }) },
+      terminal,
+    );
+    expect(progress.draws).toBe(false);
+    progress.reading(["MC1", "MC2"]);
+    await tenSeconds(1);
+    await tenSeconds(2);
+    await progress.rest();
+    expect(written.stderr).toBe("Reading 2 merchants.\nread 0 of 2 merchants; 0 members in 0 requests\n");
+    expect(written.stdout).toBe("");
+  }
+});
+
+test("--progress none prints nothing, and an unknown ROLECALL_PROGRESS is an error", async () => {
+  const { io, written } = world();
+  const progress = openProgress({ color: true, progress: "none" }, io);
+  progress.reading(["MC1"]);
+  progress.live(waitEvent(60_000, "the service asks for fewer requests (429)"));
+  await progress.rest();
+  expect(written.stderr).toBe("");
+  const env = { ROLECALL_PROGRESS: "loud" };
+  expect(() => openProgress({ color: true }, { ...io, env })).toThrow('ROLECALL_PROGRESS is "loud".');
+});
+
+test("a long run is reported less often", async () => {
+  const slept: number[] = [];
+  const clock = { now: 0 };
+  const { io } = testIo({
+    monotonic: () => clock.now,
+    sleep: async (ms, signal) => {
+      if (slept.length === 40) return new Promise((_, reject) => signal?.addEventListener("abort", reject));
+      slept.push(ms);
+      clock.now += ms;
+    },
+  });
+  const progress = openProgress({ color: true }, io);
+  progress.reading(["MC1"]);
+  await eventually(() => expect(slept).toHaveLength(40));
+  await progress.rest();
+  expect([slept.indexOf(30_000), slept.indexOf(60_000)]).toEqual([6, 24]);
+});
+
 test("a short reading is not reported, and nothing waits for the next line", async () => {
   const { io, written, sleepers } = world();
   const progress = await openProgress({ color: true }, io);
@@ -117,6 +168,19 @@ test("waits for different reasons are reported separately", () => {
   wait(1000);
   wait(1000, "the service could not be reached");
   expect(lines()).toHaveLength(2);
+});
+
+test("equal waits for many addresses are reported once in a while", () => {
+  const { clock, wait, lines } = logging();
+  for (let address = 0; address < 8; address += 1) {
+    wait(1000, `the service asks for fewer invitations of new${address}@example.com (429)`);
+    wait(1000);
+    clock.now += 1100;
+  }
+  expect(lines()).toEqual([
+    "waiting 1.0 s: the service asks for fewer invitations of new0@example.com (429)",
+    "waiting 1.0 s: the service asks for fewer requests (429)",
+  ]);
 });
 
 test("a short wait is reported with --verbose only", () => {

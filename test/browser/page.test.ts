@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import axe from "axe-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { declaredReport } from "../../src/plan/report/build-access-report.ts";
 import { renderPage } from "../../src/render/html/html-page.ts";
 import { planView } from "../../src/render/view/plan-view.ts";
 import { findBrowser, type OpenPage, openPage } from "../support/browser.ts";
@@ -247,7 +248,7 @@ function pageTests(path: string): void {
     const file = await download;
     expect(file.suggestedFilename()).toBe("MC1-members.csv");
     expect(await readFile(await file.path(), "utf8")).toBe(
-      "\ufeffMember,Status,Roles\n'=till-9@example.com,accepted,\n'=till-10@example.com,accepted,\n",
+      "\ufeffMember,Status,MFA,Sensitive,Roles\n'=till-9@example.com,accepted,no,none,\n'=till-10@example.com,accepted,no,none,\n",
     );
   });
 
@@ -290,6 +291,7 @@ function pageTests(path: string): void {
     await open.open(pageOf(large.want, large.is));
     const { page } = open;
     await page.getByRole("tab", { name: "End dates" }).click();
+    await page.getByRole("combobox", { name: "What" }).selectOption("Access");
     const first = page.locator("#panel-ends tbody tr[data-index]").first();
     expect(await first.innerText()).toMatch(/2026-06-30\s+in 15 days\s+person-00000@example.com\s+Role 0/);
     await page.getByRole("tab", { name: "Invitations" }).click();
@@ -318,7 +320,7 @@ function pageTests(path: string): void {
     const { page } = open;
     await page.getByRole("tab", { name: "Rules" }).click();
     const panel = page.getByRole("tabpanel", { name: "Rules" });
-    const rows = (await panel.locator("tbody tr").allInnerTexts()).map((text) =>
+    const rows = (await panel.locator("tbody tr[data-index]").allInnerTexts()).map((text) =>
       text.replaceAll(/\s+/g, " "),
     );
     expect(rows).toEqual([
@@ -329,8 +331,128 @@ function pageTests(path: string): void {
       expect.stringMatching(/^passed guards min_holders role_owner: 1/),
       expect.stringMatching(/^judges plans guards max_removals: 9/),
     ]);
-    expect(await panel.locator(".rule-sums").innerText()).toMatch(
-      /6 rules:\s+2 failed\s+3 passed\s+1 judges plans/,
+    expect(await panel.locator(".sums").innerText()).toMatch(/2 failed\s+3 passed\s+1 judges plans/);
+  });
+
+  test("maps how many people have each permission through each role, and names them", async () => {
+    await open.open(planPage);
+    const { page } = open;
+    await page.getByRole("tab", { name: "Roles" }).click();
+    const panel = page.getByRole("tabpanel", { name: "Roles" });
+    const first = panel.locator("tbody tr[data-index]").first();
+    expect(await first.innerText()).toMatch(/^members_create\s+sensitive\s+3 \+1/);
+    const row = panel.locator("tr", { hasText: "catalog_view" });
+    expect(await row.locator("td.number").innerText()).toMatch(/^\d+ [+−]\d+$/);
+    expect(await row.getByRole("button", { name: /^3 people through Cashier/ }).innerText()).toBe("3");
+    expect(await row.getByRole("button", { name: "1 person (gained) through Stock Keeper" }).count()).toBe(0);
+    await row.getByRole("button", { name: /\(gained\) through Stock Keeper/ }).click();
+    const dialog = page.getByRole("dialog", { name: "catalog_view" });
+    expect(await dialog.innerText()).toMatch(/Will have it through Stock Keeper[\s\S]*new@example.com/);
+    await dialog.getByRole("button", { name: "new@example.com" }).click();
+    expect(await page.getByRole("dialog", { name: "new@example.com" }).count()).toBe(1);
+    await page.keyboard.press("Escape");
+    await row.getByRole("button", { name: "catalog_view" }).focus();
+    await page.keyboard.press("ArrowRight");
+    expect(await focused(open)).toMatch(/^[+−]?\d+$/);
+    await page.keyboard.press("ArrowLeft");
+    expect(await focused(open)).toBe("catalog_view");
+    const totals = panel.locator("tfoot");
+    await totals.getByRole("button", { name: /^About Auditor/ }).click();
+    expect(await page.getByRole("dialog", { name: "Auditor" }).innerText()).toContain(
+      "Looks at what was sold, and at what was paid back",
+    );
+  });
+
+  test("has a bar for each permission that people gain or lose, with their names", async () => {
+    await open.open(planPage);
+    const { page } = open;
+    const bars = page.locator(".impact");
+    expect((await bars.locator("tbody tr").first().innerText()).replaceAll(/\s+/g, " ")).toMatch(
+      /^\S+ sensitive (−\d+ )?\+\d+$/,
+    );
+    const row = bars.locator("tr", { hasText: "inventory_count" });
+    expect(await row.locator(".part.gained").evaluate("(one) => one.style.width")).not.toBe("0%");
+    const gain = row.getByRole("button", { name: /^\+/ });
+    expect(await gain.getAttribute("title")).toBe("new@example.com, soon@example.com");
+    await gain.click();
+    expect(await page.getByRole("dialog", { name: "inventory_count" }).innerText()).toMatch(
+      /2 people would gain it\.[\s\S]*new@example.com[\s\S]*soon@example.com/,
+    );
+  });
+
+  test("tells who logs in without MFA, who may do what is sensitive, and what is not known", async () => {
+    await open.open(planPage);
+    const { page } = open;
+    await page.getByRole("tab", { name: "Members" }).click();
+    const row = (name: string) => page.locator("#panel-members tr", { hasText: name });
+    const cells = async (name: string) => (await row(name).locator("td").allInnerTexts()).slice(0, 2);
+    expect(await cells("same@example.com")).toEqual(["no", "administrator"]);
+    expect(await cells("soon@example.com")).toEqual(["?", "none"]);
+    expect(await row("soon@example.com").getByRole("img", { name: "not known" }).count()).toBe(1);
+    expect(await cells("ada@example.com")).toEqual(["no", "not known"]);
+  });
+
+  test("draws what ends on an axis with a line for today: what has ended is before it", async () => {
+    const is = live(
+      [liveRole("role_1", "Cashier", { permissions: ["sell"] })],
+      [
+        liveMember("mem_1", "ada@example.com", { roles: ["role_1"] }),
+        liveMember("mem_2", "bob@example.com", { roles: ["role_1"] }),
+        invited("mem_3", "new@example.com", {
+          invite: { email: "new@example.com", expiresAt: "2026-07-01T00:00:00Z" },
+        }),
+      ],
+    );
+    const want = desired({
+      members: [
+        member("ada@example.com", { roles: [{ role: "Cashier", until: until("2026-05-31") }] }),
+        member("bob@example.com", { roles: ["Cashier"], until: until("2026-09-30") }),
+      ],
+    });
+    await open.open(pageOf(want, is));
+    const { page } = open;
+    await page.getByRole("tab", { name: "End dates" }).click();
+    const panel = page.getByRole("tabpanel", { name: "End dates" });
+    expect(await panel.locator(".sums").innerText()).toMatch(/1 ended\s+1 within 30 days\s+1 later/);
+    const rows = (await panel.locator("tbody tr[data-index]").allInnerTexts()).map((text) =>
+      text.trim().replaceAll(/\s+/g, " "),
+    );
+    expect(rows).toEqual([
+      "2026-05-31 15 days ago ada@example.com Cashier",
+      "2026-07-01 in 15 days new@example.com Invitation",
+      "2026-09-30 in 107 days bob@example.com Whole membership",
+    ]);
+    const places = (await page.evaluate(
+      `[...document.querySelectorAll("#panel-ends tbody tr[data-index]")].map((row) => [".today", ".bar"].map((one) => row.querySelector(one).getBoundingClientRect()).flatMap(({ left, right }) => [left, right]))`,
+    )) as readonly (readonly [number, number, number, number])[];
+    const [ended, soon, later] = places.map(([today, , left, right]) => [
+      left < today - 1,
+      right > today + 3,
+    ]);
+    expect([ended, soon, later]).toEqual([
+      [true, false],
+      [false, true],
+      [false, true],
+    ]);
+    expect(await panel.locator("thead").innerText()).toContain("today");
+  });
+
+  test("says what files do not tell, and counts administrators from them", async () => {
+    const want = desired({ members: [member("ada@example.com", { roles: ["role_owner"] })] });
+    const merchants = [{ report: declaredReport(want, NOW), view: null, rules: [] }];
+    await open.open(renderPage({ about: "declared", merchants, unplanned: [], fileErrors: 0, now: NOW }));
+    const { page } = open;
+    expect((await page.locator(".tiles").innerText()).replaceAll(/\s+/g, " ")).toContain(
+      "Administrators 1 Hold sensitive permissions 1 Without MFA not known from files Open invitations not known from files Expired invitations not known from files Ending within 30 days 0",
+    );
+    expect(await page.getByRole("img", { name: "not known from files" }).count()).toBe(1);
+    await page.getByRole("tab", { name: "Invitations" }).click();
+    expect(await page.getByRole("tabpanel", { name: "Invitations" }).innerText()).toContain(
+      "not known from files",
+    );
+    await page.getByRole("tab", { name: "Rules" }).click();
+    expect(await page.getByRole("tabpanel", { name: "Rules" }).innerText()).toContain(
+      "no guards, policies or checks",
     );
   });
 

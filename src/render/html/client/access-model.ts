@@ -78,6 +78,11 @@ export interface MemberGroup {
 
 const MONTH = 30 * 86_400_000;
 
+/** Returns whether holders of a role may do nearly everything. */
+function isAdministrator({ id }: PageRole): boolean {
+  return id === "role_owner" || id === "role_admin";
+}
+
 /** Returns the groups of a merchant's members that are worth a look; expired and disabled ones hold nothing. */
 export function memberGroups(
   { roles, permissions }: PageMerchant,
@@ -85,7 +90,6 @@ export function memberGroups(
 ): readonly MemberGroup[] {
   const rolesThat = (is: (role: PageRole) => boolean): ReadonlySet<number> =>
     new Set(roles.flatMap((role, index) => (is(role) ? [index] : [])));
-  const isAdministrator = ({ id }: PageRole): boolean => id === "role_owner" || id === "role_admin";
   const administrators = rolesThat(isAdministrator);
   const sensitive = rolesThat(
     (role) =>
@@ -153,4 +157,161 @@ export function measuresOf(
 
 function isFailed({ after }: PageRule): boolean {
   return after.status === "failed";
+}
+
+/** How much a member may do: `unknown` if the permissions of a role of its are not known. */
+export interface MemberReach {
+  readonly administrator: boolean;
+  /** Number of its sensitive permissions. */
+  readonly sensitive: number;
+  readonly unknown: boolean;
+}
+
+/** Returns a function that tells how much members may do at a moment; members of the same roles are looked at once. */
+export function sensitivities(merchant: PageMerchant, side: Side): (member: PageMember) => MemberReach {
+  const grants = grantsAt(merchant, side);
+  return (member) => {
+    const { roles, permissions, unknown } = grants(member);
+    return {
+      administrator: roles.some((index) => isAdministratorAt(merchant, index)),
+      sensitive: permissions.filter((index) => merchant.permissions[index]?.sensitive).length,
+      unknown,
+    };
+  };
+}
+
+function isAdministratorAt({ roles }: PageMerchant, index: number): boolean {
+  const role = roles[index];
+  return role !== undefined && isAdministrator(role);
+}
+
+/** What a member's roles grant, for members who can use them. */
+interface Grants {
+  readonly roles: readonly number[];
+  readonly permissions: readonly number[];
+  readonly unknown: boolean;
+}
+
+const NO_GRANTS: Grants = { roles: [], permissions: [], unknown: false };
+
+function grantsAt({ roles }: PageMerchant, side: Side): (member: PageMember) => Grants {
+  const known = new Map<string, Grants>();
+  return (member) => {
+    const holding = holdingOf(member, side);
+    if (!isActiveHolding(holding)) return NO_GRANTS;
+    const key = holding.roles.join();
+    const found = known.get(key) ?? grantsOfRoles(holding.roles);
+    known.set(key, found);
+    return found;
+  };
+
+  function grantsOfRoles(held: readonly number[]): Grants {
+    const sides = held.flatMap((index) => roles[index] ?? []).map((role) => grantsOf(role, side));
+    return {
+      roles: held,
+      permissions: [...new Set(sides.flatMap((one) => (one === "unknown" || one === null ? [] : one)))],
+      unknown: sides.includes("unknown"),
+    };
+  }
+}
+
+/** The people of each permission and of each role, as indexes of members, who can use what they hold. */
+export interface Holders {
+  readonly byPermission: readonly (readonly number[])[];
+  readonly byRole: readonly (readonly number[])[];
+}
+
+/** Returns who has each permission and each role at a moment. */
+export function holdersAt(merchant: PageMerchant, side: Side): Holders {
+  const byPermission: number[][] = merchant.permissions.map(() => []);
+  const byRole: number[][] = merchant.roles.map(() => []);
+  const grants = grantsAt(merchant, side);
+  for (const [index, member] of merchant.members.entries()) {
+    const { roles, permissions } = grants(member);
+    for (const permission of permissions) byPermission[permission]?.push(index);
+    for (const role of roles) byRole[role]?.push(index);
+  }
+  return { byPermission, byRole };
+}
+
+/** The members who gain and lose a permission by a plan, as indexes. */
+export interface PermissionImpact {
+  readonly permission: number;
+  readonly gained: readonly number[];
+  readonly lost: readonly number[];
+}
+
+/** Returns who gains and loses which permission by the plan: sensitive ones first, then those of most people. */
+export function permissionImpacts(merchant: PageMerchant): readonly PermissionImpact[] {
+  const gained: number[][] = merchant.permissions.map(() => []);
+  const lost: number[][] = merchant.permissions.map(() => []);
+  const [before, after] = [grantsAt(merchant, "before"), grantsAt(merchant, "after")];
+  for (const [index, member] of merchant.members.entries()) {
+    const [had, has] = [before(member).permissions, after(member).permissions];
+    for (const one of has) if (!had.includes(one)) gained[one]?.push(index);
+    for (const one of had) if (!has.includes(one)) lost[one]?.push(index);
+  }
+  const isSensitive = ({ permission }: PermissionImpact): boolean =>
+    merchant.permissions[permission]?.sensitive ?? false;
+  const size = (one: PermissionImpact): number => one.gained.length + one.lost.length;
+  return merchant.permissions
+    .map((_, permission) => ({
+      permission,
+      gained: gained[permission] ?? [],
+      lost: lost[permission] ?? [],
+    }))
+    .filter((one) => size(one) > 0)
+    .sort((a, b) => Number(isSensitive(b)) - Number(isSensitive(a)) || size(b) - size(a));
+}
+
+/** An end of access, or of an open invitation. */
+export interface EndOfAccess {
+  readonly member: PageMember;
+  readonly kind: "grant" | "membership" | "invitation";
+  /** The role; empty for the others. */
+  readonly role: string;
+  /** As written in the file, or the day. */
+  readonly text: string;
+  /** The first moment without it, in ms since the epoch. */
+  readonly ends: number;
+}
+
+/** Returns what ends, the earliest first; an invitation that a plan renews or removes ends no more. */
+export function endingsOf({ members }: PageMerchant): readonly EndOfAccess[] {
+  return members
+    .flatMap((member): readonly EndOfAccess[] => {
+      const { ends = [], invitedUntil, after } = member;
+      const isOpen = after?.status === "pending" || after?.status === "expired";
+      return [
+        ...ends.map(({ role, text, ends: moment }): EndOfAccess => {
+          const kind = role === null ? "membership" : "grant";
+          return { member, kind, role: role ?? "", text, ends: moment };
+        }),
+        ...(isOpen && invitedUntil !== undefined
+          ? [{ member, kind: "invitation", role: "", text: dayOf(invitedUntil), ends: invitedUntil } as const]
+          : []),
+      ];
+    })
+    .sort((a, b) => a.ends - b.ends);
+}
+
+function dayOf(moment: number): string {
+  return new Date(moment).toISOString().slice(0, 10);
+}
+
+/** The part of time that a time line shows, in ms since the epoch. */
+export interface TimeRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+const YEAR = 365 * 86_400_000;
+
+/** Returns the time that a time line shows: a far end takes no room from the near ones. */
+export function timeRange(endings: readonly Pick<EndOfAccess, "ends">[], now: number): TimeRange {
+  const moments = endings.map(({ ends }) => ends);
+  const near = moments.filter((moment) => moment >= now - YEAR && moment <= now + 2 * YEAR);
+  const first = Math.min(now - MONTH / 4, ...near);
+  const last = Math.max(now + MONTH, ...near);
+  return { first, last: last === now + MONTH && moments.some((one) => one > last) ? now + 2 * YEAR : last };
 }

@@ -1,8 +1,20 @@
 import type { PageMember, PageMerchant } from "../page-data.ts";
-import { effective, grantsOf, holdingOf, isMemberChanged, memberGroups, type Side } from "./access-model.ts";
+import {
+  effective,
+  grantsOf,
+  holdingOf,
+  isMemberChanged,
+  type MemberReach,
+  type MfaState,
+  memberGroups,
+  mfaOf,
+  NOT_IN_FILES,
+  type Side,
+  sensitivities,
+} from "./access-model.ts";
 import { type Column, dataTable } from "./data-table.ts";
-import { badge, type Child, checkbox, h, mark, name, pluralize, search, select } from "./dom.ts";
-import { openDialog, openMember } from "./member-dialog.ts";
+import { badge, checkbox, h, mark, name, search, select } from "./dom.ts";
+import { openMember } from "./member-dialog.ts";
 import type { PanelView } from "./view-state.ts";
 
 type Show = "both" | Side;
@@ -92,9 +104,15 @@ export function membersPanel(merchant: PageMerchant, view: PanelView): HTMLEleme
 /** Returns the columns of members: on the screen one for each role, elsewhere one of all roles. */
 function memberColumns(
   merchant: PageMerchant,
-  { now }: PanelView,
+  { now, about }: PanelView,
   show: () => Show,
 ): readonly Column<PageMember>[] {
+  const sensitivityAt = {
+    before: sensitivities(merchant, "before"),
+    after: sensitivities(merchant, "after"),
+  };
+  const sensitivity = (member: PageMember): MemberReach =>
+    sensitivityAt[show() === "before" || holdingOf(member, "after") === null ? "before" : "after"](member);
   const sidesOf = (member: PageMember) =>
     [
       holdingOf(member, show() === "after" ? "after" : "before"),
@@ -135,6 +153,26 @@ function memberColumns(
     },
     { id: "status", title: "Status", text: statusOf, only: "paper-and-file" },
     {
+      id: "mfa",
+      title: "MFA",
+      text: (member) => MFA_WORDS[mfaOf(member)],
+      show: (member) => [mfaBadge(mfaOf(member), about)],
+      style: "wide",
+    },
+    {
+      id: "sensitive",
+      title: "Sensitive",
+      number: (member) => rankOf(sensitivity(member)),
+      text: (member) => sensitivityText(sensitivity(member)),
+      show: (member) => {
+        const much = sensitivity(member);
+        const kind = much.administrator ? "expired" : much.sensitive > 0 ? "sensitive" : "";
+        const text = sensitivityText(much);
+        return [kind === "" ? h("span", { class: "soft" }, text) : badge(kind, text)];
+      },
+      style: "wide",
+    },
+    {
       id: "roles",
       title: "Roles",
       text: (member) =>
@@ -164,6 +202,25 @@ function memberColumns(
       }),
     ),
   ];
+}
+
+const MFA_WORDS = { yes: "yes", no: "no", unknown: "not known", none: "no login" } as const;
+
+function mfaBadge(mfa: MfaState, about: PanelView["about"]): HTMLElement {
+  if (mfa === "no") return badge("lost", "no");
+  if (mfa !== "unknown") return h("span", { class: "soft" }, MFA_WORDS[mfa]);
+  return mark("unknown", "?", about === "declared" ? NOT_IN_FILES : "not known");
+}
+
+/** "administrator", "at least 3", "none"; what a role of unknown permissions grants is not known. */
+function sensitivityText({ administrator, sensitive, unknown }: MemberReach): string {
+  if (administrator) return "administrator";
+  if (sensitive === 0) return unknown ? "not known" : "none";
+  return `${unknown ? "at least " : ""}${sensitive}`;
+}
+
+function rankOf({ administrator, sensitive, unknown }: MemberReach): number {
+  return administrator ? Number.MAX_SAFE_INTEGER : sensitive + (unknown ? 0.5 : 0);
 }
 
 function legend(): HTMLElement {
@@ -204,131 +261,4 @@ function holdingCell(role: string, had = false, has = false, edited = false): HT
     return edited ? mark("edited", "~", `holds ${role}, which changes`) : mark("held", "●", `holds ${role}`);
   if (has) return mark("gained", "+", `gains ${role}`);
   return had ? mark("lost", "−", `loses ${role}`) : "";
-}
-
-/** Returns the number of holders of a role at a moment. */
-function holders(merchant: PageMerchant, role: number, side: Side): string {
-  return pluralize(
-    merchant.members.filter((member) => holdingOf(member, side)?.roles.includes(role)).length,
-    "holder",
-  );
-}
-
-/** Makes the panel of roles: a row for each permission, a column for each role. */
-export function rolesPanel(merchant: PageMerchant, view: PanelView): HTMLElement {
-  const grants = merchant.roles.map((role) => [granted(role, "before"), granted(role, "after")] as const);
-  const rows = merchant.permissions.map((permission, index) => ({ ...permission, index }));
-  type Row = (typeof rows)[number];
-  const holds = (column: number, { index }: Row): readonly boolean[] =>
-    (grants[column] ?? []).map((side) => side.has(index));
-  const table = dataTable<Row>({
-    id: "roles",
-    label: "Which role grants which permission",
-    what: "permission",
-    rows,
-    columns: [
-      {
-        id: "name",
-        title: "Permission",
-        isHead: true,
-        text: (permission) => permission.name,
-        show: (permission) => [
-          h(
-            "div",
-            { class: "who" },
-            name(permission.name),
-            permission.sensitive ? badge("sensitive", "sensitive") : null,
-          ),
-        ],
-      },
-      ...merchant.roles.map(
-        (role, column): Column<Row> => ({
-          id: `role-${role.name}`,
-          title: role.name,
-          head: upright(role.name),
-          text: (row) => {
-            if (role.after === "unknown") return "?";
-            const [had, has] = holds(column, row);
-            return had ? (has ? "granted" : "− granted") : has ? "+ granted" : "";
-          },
-          show: (row): readonly Child[] => {
-            if (role.after === "unknown") return [unknown(role.name)];
-            const [had, has] = holds(column, row);
-            return [grantCell(role.name, had, has)];
-          },
-        }),
-      ),
-    ],
-    view,
-    className: "matrix",
-  });
-  const { state } = view;
-  const update = (): void => {
-    const text = state.get("search").toLowerCase();
-    table.filter((permission) => permission.name.toLowerCase().includes(text));
-  };
-  update();
-  const silent = merchant.roles.filter((role) => role.after === "unknown").map((role) => role.name);
-  return h(
-    "div",
-    {},
-    h(
-      "div",
-      { class: "filters" },
-      search({ state, key: "search", label: "Search permissions", onChange: update }, "Part of a permission"),
-    ),
-    h(
-      "p",
-      { class: "openers" },
-      "About: ",
-      ...merchant.roles.flatMap((_, index) => [index === 0 ? "" : ", ", roleOpener(merchant, index)]),
-    ),
-    silent.length === 0
-      ? null
-      : h(
-          "p",
-          { class: "count" },
-          "Roles of unknown permissions: ",
-          ...silent.flatMap((one, index) => [index === 0 ? "" : ", ", name(one)]),
-          ".",
-        ),
-    table.element,
-  );
-}
-
-function granted(role: PageMerchant["roles"][number], side: Side): ReadonlySet<number> {
-  const grants = grantsOf(role, side);
-  return new Set(grants === null || grants === "unknown" ? [] : grants);
-}
-
-function unknown(role: string): HTMLElement {
-  return mark("unknown", "?", `the permissions of ${role} are unknown`);
-}
-
-function grantCell(role: string, had = false, has = false): HTMLElement | string {
-  if (had && has) return mark("held", "●", `granted by ${role}`);
-  if (has) return mark("gained", "+", `${role} will grant it`);
-  return had ? mark("lost", "−", `${role} will no longer grant it`) : "";
-}
-
-/** Makes a button with a role's name, which opens what is known of it. */
-function roleOpener(merchant: PageMerchant, index: number): Child {
-  const role = merchant.roles[index];
-  if (role === undefined) return null;
-  const opener = h("button", { type: "button", class: "open" }, name(role.name));
-  opener.addEventListener("click", () =>
-    openDialog(
-      role.name,
-      h("p", {}, role.about === "" ? "No description." : role.about),
-      role.id === "" ? null : h("p", {}, h("code", {}, role.id)),
-      h(
-        "p",
-        {},
-        role.before !== undefined || merchant.plan !== null
-          ? `${holders(merchant, index, "before")} before, ${holders(merchant, index, "after")} after.`
-          : `${holders(merchant, index, "after")}.`,
-      ),
-    ),
-  );
-  return opener;
 }

@@ -18,6 +18,8 @@ export interface Column<Row> {
   readonly number?: (row: Row) => number | null;
   /** Class of its cells. */
   readonly style?: string;
+  /** Returns its cell of the last row, which is always in sight; without any there is no such row. */
+  readonly total?: () => Child;
   /** Its cells are the heads of their rows. */
   readonly isHead?: true;
   /** Where it is; absent: on the screen, on paper and in CSV. */
@@ -37,8 +39,10 @@ export interface TableOptions<Row> {
   readonly columns: readonly Column<Row>[];
   readonly view: PanelView;
   readonly className?: string;
-  /** The last row, which is always in sight: cells like those of a row. */
-  readonly totals?: readonly Child[];
+  /** Its rows are of any height, and all of them in the page. */
+  readonly whole?: true;
+  /** The order at first, as in links: the id of a column, after "-" if the largest comes first; absent: of the rows. */
+  readonly sorted?: string;
 }
 
 /** A table of any length that has only its visible rows in the page; on paper it has them all. */
@@ -72,10 +76,14 @@ function rowOf<Row>(columns: readonly Column<Row>[], row: Row): HTMLTableRowElem
   return element;
 }
 
-function totalsRow(totals: readonly Child[]): HTMLElement {
-  const [first = "", ...others] = totals;
-  const cells = others.map((child) => h("td", {}, child));
-  return h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, first), ...cells));
+function totalsRow<Row>(columns: readonly Column<Row>[]): HTMLElement | null {
+  if (columns.every(({ total }) => total === undefined)) return null;
+  const cells = columns.map(({ total, isHead, style }) => {
+    const content = total?.() ?? "";
+    const attributes = style === undefined ? {} : { class: style };
+    return isHead ? h("th", { scope: "row" }, content) : h("td", attributes, content);
+  });
+  return h("tfoot", {}, h("tr", {}, ...cells));
 }
 
 /** Makes a table for paper: all its rows, with the merchant's code above the heads, which every page repeats. */
@@ -86,7 +94,6 @@ function paperTable<Row>({
   view,
   className = "",
   what,
-  totals,
 }: TableOptions<Row>): DataTable<Row> {
   const shown = columns.filter((column) => isOn(column, "paper"));
   const code = h(
@@ -105,7 +112,7 @@ function paperTable<Row>({
       { "aria-label": label, class: className },
       h("thead", {}, h("tr", {}, code), h("tr", {}, ...heads)),
       body,
-      totals === undefined ? null : totalsRow(totals),
+      totalsRow(shown),
     ),
   );
   const filter = (matches: (row: Row, index: number) => boolean): void => {
@@ -154,14 +161,15 @@ function saveCsv<Row>(columns: readonly Column<Row>[], rows: readonly Row[], fil
 }
 
 function screenTable<Row>(options: TableOptions<Row>): DataTable<Row> {
-  const { id, label, what, many, rows, columns, view, className = "", totals } = options;
+  const { id, label, what, many, rows, columns, view, className = "", sorted = "", whole } = options;
   const shown = columns.filter((column) => isOn(column, "screen"));
   const body = h("tbody");
   const before = spacer(shown.length);
   const after = spacer(shown.length);
   const headRow = h("tr", { "aria-rowindex": 1 });
   const table = h("table", { "aria-label": label }, h("thead", {}, headRow), body);
-  if (totals !== undefined) table.append(totalsRow(totals));
+  const totals = totalsRow(shown);
+  if (totals !== null) table.append(totals);
   const scroller = h(
     "div",
     { class: `scroll ${className}`, tabindex: 0, role: "region", "aria-label": label },
@@ -187,6 +195,7 @@ function screenTable<Row>(options: TableOptions<Row>): DataTable<Row> {
 
   /** Returns the range of visible rows, with some around them. */
   const inSight = (): readonly [first: number, last: number] => {
+    if (whole) return [0, found.length];
     const height = scroller.clientHeight || 600;
     const first = Math.max(0, Math.floor(scroller.scrollTop / ROW_HEIGHT) - OVERSCAN);
     return [first, Math.min(found.length, first + Math.ceil(height / ROW_HEIGHT) + 2 * OVERSCAN)];
@@ -231,7 +240,7 @@ function screenTable<Row>(options: TableOptions<Row>): DataTable<Row> {
   };
 
   const sort = (): void => {
-    const value = view.state.get(`${id}-sort`);
+    const value = view.state.get(`${id}-sort`) || sorted;
     const descending = value.startsWith("-");
     const chosen = shown.find((column) => column.id === value.replace(/^-/, ""));
     // Rows come in the order of the first column.
@@ -290,7 +299,7 @@ function screenTable<Row>(options: TableOptions<Row>): DataTable<Row> {
     if (Number.isNaN(index) || step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     const to = Math.min(Math.max(step, 0), found.length - 1);
-    const top = to * ROW_HEIGHT;
+    const top = whole ? (laid.get(to)?.offsetTop ?? 0) : to * ROW_HEIGHT;
     const room = scroller.clientHeight - (headRow.offsetHeight + ROW_HEIGHT);
     if (top < scroller.scrollTop) scroller.scrollTop = top;
     else if (top > scroller.scrollTop + room) scroller.scrollTop = top - room;

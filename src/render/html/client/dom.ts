@@ -57,6 +57,29 @@ export function pluralize(count: number, one: string, many = `${one}s`): string 
   return `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
 }
 
+const ITEMS_SHOWN = 8;
+
+/** Makes a list whose end is added on demand, if it is long. */
+export function foldedList<T>(
+  items: readonly T[],
+  make: (item: T) => HTMLElement,
+  paper: boolean,
+): readonly HTMLElement[] {
+  const isWhole = paper || items.length <= ITEMS_SHOWN + 1;
+  const list = h("ul", {}, ...(isWhole ? items : items.slice(0, ITEMS_SHOWN)).map(make));
+  if (isWhole) return [list];
+  const all = h(
+    "button",
+    { type: "button", class: "more" },
+    `Show all ${items.length.toLocaleString("en-US")}`,
+  );
+  all.addEventListener("click", () => {
+    list.append(...items.slice(ITEMS_SHOWN).map(make));
+    all.remove();
+  });
+  return [list, all];
+}
+
 /** Returns the day of a moment, in UTC. */
 export function day(moment: number): string {
   return new Date(moment).toISOString().slice(0, 10);

@@ -1,6 +1,6 @@
 import type { PageMember, PageMerchant } from "../page-data.ts";
 import { effective, holdingOf, isActiveHolding } from "./access-model.ts";
-import { badge, day, h, mark, name } from "./dom.ts";
+import { badge, day, h, mark, name, pluralize } from "./dom.ts";
 import { linkTo } from "./view-state.ts";
 
 let opened: HTMLDialogElement | null = null;
@@ -109,6 +109,35 @@ export function openMember(member: PageMember, merchant: PageMerchant, now: numb
           h("tbody", {}, ...rows),
         ),
     unknown.length === 0 ? null : h("p", {}, "Unknown: the permissions of ", ...separated(unknown), "."),
+  );
+}
+
+const PEOPLE_SHOWN = 500;
+
+/** Opens a list of people, by their indexes; each opens its details. */
+export function openPeople(
+  title: string,
+  about: string,
+  people: readonly number[],
+  merchant: PageMerchant,
+  now: number,
+): void {
+  const more = people.length - PEOPLE_SHOWN;
+  const item = (index: number): HTMLElement | null => {
+    const member = merchant.members[index];
+    if (member === undefined) return null;
+    const button = h("button", { type: "button", class: "open" }, name(member.name));
+    button.addEventListener("click", () => openMember(member, merchant, now));
+    return h("li", {}, button);
+  };
+  openDialog(
+    title,
+    h("p", {}, about),
+    h("h3", {}, pluralize(people.length, "person", "people")),
+    people.length === 0
+      ? null
+      : h("ul", { class: "roles people" }, ...people.slice(0, PEOPLE_SHOWN).map(item)),
+    more > 0 ? h("p", {}, `and ${more.toLocaleString("en-US")} more, in the table of members`) : null,
   );
 }
 

@@ -1,10 +1,12 @@
 import type { PageData, PageMerchant } from "../page-data.ts";
 import { measuresOf, NOT_IN_FILES } from "./access-model.ts";
-import { membersPanel, rolesPanel } from "./access-panels.ts";
+import { membersPanel } from "./access-panels.ts";
 import { h, name, tabs } from "./dom.ts";
+import { endsPanel, invitationsPanel } from "./ends-panel.ts";
 import { fleetFront } from "./fleet-front.ts";
+import { rolesPanel } from "./permission-charts.ts";
 import { type Person, peopleOf, peoplePanel, personPanel } from "./person-view.ts";
-import { changesPanel, endsPanel, invitationsPanel } from "./plan-panels.ts";
+import { changesPanel } from "./plan-panels.ts";
 import { rulesPanel } from "./rules-panel.ts";
 import { linkParams, linkTo, makeState, type PanelView, replaceLink } from "./view-state.ts";
 

@@ -1,5 +1,7 @@
 import type { PageMerchant, PageRule, PageRuleResult } from "../page-data.ts";
-import { badge, h, name, pluralize } from "./dom.ts";
+import { type Column, dataTable } from "./data-table.ts";
+import { badge, type Child, foldedList, h, name } from "./dom.ts";
+import type { PanelView } from "./view-state.ts";
 
 const WORDS = {
   failed: "failed",
@@ -9,84 +11,82 @@ const WORDS = {
   "not-judged": "judges plans",
 } as const satisfies Readonly<Record<PageRuleResult["status"], string>>;
 
-const ORDER = Object.keys(WORDS);
+const ORDER = Object.keys(WORDS) as readonly PageRuleResult["status"][];
 
 /** Makes the panel of the rules of a merchant, the failed ones first. */
-export function rulesPanel({ rules = [], plan }: PageMerchant): HTMLElement {
+export function rulesPanel({ rules = [], plan }: PageMerchant, view: PanelView): HTMLElement {
   if (rules.length === 0)
     return h("p", { class: "empty" }, "The files of this merchant have no guards, policies or checks.");
-  const sorted = [...rules].sort((a, b) => ORDER.indexOf(a.after.status) - ORDER.indexOf(b.after.status));
-  const heads = plan === null ? ["Result"] : ["Before the plan", "After the plan"];
-  return h(
-    "div",
-    {},
-    summary(rules),
-    h(
-      "div",
-      { class: "scroll rules", tabindex: 0, role: "region", "aria-label": "Rules and their results" },
-      h(
-        "table",
-        {},
-        h(
-          "thead",
-          {},
-          h(
-            "tr",
-            {},
-            ...[...heads, "Rule", "What fails it", "Where"].map((head) => h("th", { scope: "col" }, head)),
-          ),
-        ),
-        h("tbody", {}, ...sorted.map((rule) => ruleRow(rule, plan !== null))),
-      ),
-    ),
-  );
-}
-
-/** Says how many of the rules have which result. */
-function summary(rules: readonly PageRule[]): HTMLElement {
-  const counts = ORDER.map((status) => rules.filter(({ after }) => after.status === status).length);
-  const parts = counts.flatMap((count, index) => {
-    const status = ORDER[index] as PageRuleResult["status"];
-    return count === 0 ? [] : [badge(status, `${count.toLocaleString("en-US")} ${WORDS[status]}`), " "];
+  const result = (id: string, title: string, of: (rule: PageRule) => PageRuleResult): Column<PageRule> => ({
+    id,
+    title,
+    number: (rule) => ORDER.indexOf(of(rule).status),
+    text: (rule) => WORDS[of(rule).status],
+    show: (rule) => [badge(of(rule).status, WORDS[of(rule).status])],
   });
-  return h("p", { class: "rule-sums" }, `${pluralize(rules.length, "rule")}: `, ...parts);
+  const table = dataTable<PageRule>({
+    id: "rules",
+    label: "Rules and their results",
+    what: "rule",
+    rows: rules,
+    sorted: "result",
+    whole: true,
+    columns: [
+      ...(plan === null ? [] : [result("before", "Before the plan", ({ before, after }) => before ?? after)]),
+      result("result", plan === null ? "Result" : "After the plan", ({ after }) => after),
+      { id: "section", title: "Section", text: ({ section }) => section, only: "file" },
+      {
+        id: "name",
+        title: "Rule",
+        isHead: true,
+        text: ({ text }) => text,
+        show: ({ section, text }) => [h("span", { class: "hint" }, section), h("bdi", {}, text)],
+      },
+      {
+        id: "reasons",
+        title: "What fails it",
+        text: (rule) => [...reasonsOf(rule).reasons, ...moreOf(rule)].join(" "),
+        show: (rule) => reasons(rule, view.paper),
+      },
+      {
+        id: "place",
+        title: "Where",
+        text: ({ place }) => place || "default",
+        show: ({ place, enforcedBy }) => [
+          place === "" ? "default" : placeText(place),
+          enforcedBy === undefined ? null : h("span", { class: "hint" }, "enforced by ", name(enforcedBy)),
+        ],
+      },
+      { id: "enforced", title: "Enforced by", text: ({ enforcedBy = "" }) => enforcedBy, only: "file" },
+    ],
+    view,
+    className: "rules",
+  });
+  const sums = ORDER.flatMap((status) => {
+    const count = rules.filter(({ after }) => after.status === status).length;
+    return count === 0 ? [] : [badge(status, `${count.toLocaleString("en-US")} ${WORDS[status]}`)];
+  });
+  return h("div", {}, h("p", { class: "sums" }, ...sums), table.element);
 }
 
-function ruleRow(rule: PageRule, planned: boolean): HTMLTableRowElement {
-  const { section, text, place, enforcedBy, before, after } = rule;
-  const result = ({ status }: PageRuleResult): HTMLElement => h("td", {}, badge(status, WORDS[status]));
-  return h(
-    "tr",
-    {},
-    planned ? result(before ?? after) : null,
-    result(after),
-    h("th", { scope: "row" }, h("span", { class: "hint" }, section), name(text)),
-    h("td", {}, reasons(rule)),
-    h(
-      "td",
-      {},
-      place === "" ? "default" : placeText(place),
-      enforcedBy === undefined ? null : h("span", { class: "hint" }, "enforced by ", name(enforcedBy)),
-    ),
-  );
+/** Returns the result whose reasons are shown: that after the plan, else that before it. */
+function reasonsOf({ before, after }: PageRule): PageRuleResult {
+  return after.reasons.length === 0 && before !== undefined ? before : after;
 }
 
-/** Lists what fails a rule: after the plan, else before it. */
-function reasons({ before, after }: PageRule): HTMLElement | string {
-  const isMended = after.reasons.length === 0 && (before?.reasons.length ?? 0) > 0;
-  const { reasons: texts, more = 0 } = isMended && before !== undefined ? before : after;
-  if (texts.length === 0) return "";
-  return h(
-    "div",
-    {},
-    isMended ? h("span", { class: "hint" }, "Until the plan is applied:") : null,
-    h(
-      "ul",
-      { class: "roles" },
-      ...texts.map((text) => h("li", {}, name(text))),
-      more === 0 ? null : h("li", {}, `and ${more.toLocaleString("en-US")} more`),
-    ),
-  );
+function moreOf(rule: PageRule): readonly string[] {
+  const { more = 0 } = reasonsOf(rule);
+  return more === 0 ? [] : [`and ${more.toLocaleString("en-US")} more`];
+}
+
+/** Lists what fails a rule. */
+function reasons(rule: PageRule, paper: boolean): readonly Child[] {
+  const shown = reasonsOf(rule);
+  if (shown.reasons.length === 0) return [];
+  return [
+    shown === rule.after ? null : h("span", { class: "hint" }, "Until the plan is applied:"),
+    ...foldedList([...shown.reasons, ...moreOf(rule)], (text) => h("li", {}, h("bdi", {}, text)), paper),
+  ];
 }
 
 /** Makes a path with its line, which may break after a slash. */

@@ -14,7 +14,7 @@ export function styleFor(sink: TextWriter, io: Io, color: boolean): Style {
   const { isTTY, columns } = sink;
   // A pseudo-terminal whose size nobody has set has no columns.
   const width = isTTY ? Math.min(columns || PLAIN.columns, MAX_COLUMNS) : PLAIN.columns;
-  return { ...(color && wantsColor(io.env, isTTY) ? ANSI : PLAIN), columns: width };
+  return { ...(color && wantsColor(io.env, isTTY) ? ansiFor(io.env) : PLAIN), columns: width };
 }
 
 /** Wraps text in two escape sequences; `again` replaces an `end` inside the text, which would end this one too. */
@@ -22,15 +22,44 @@ function paint(begin: string, end: string, again = begin): Paint {
   return (text) => `${begin}${text.replaceAll(end, again)}${end}`;
 }
 
-const ANSI: Omit<Style, "columns"> = {
-  bold: paint("\x1b[1m", "\x1b[22m", "\x1b[22m\x1b[1m"),
-  dim: paint("\x1b[2m", "\x1b[22m", "\x1b[22m\x1b[2m"),
-  red: paint("\x1b[31m", "\x1b[39m"),
-  green: paint("\x1b[32m", "\x1b[39m"),
-  yellow: paint("\x1b[33m", "\x1b[39m"),
-  cyan: paint("\x1b[36m", "\x1b[39m"),
-  inverse: paint("\x1b[7m", "\x1b[27m"),
-};
+/** Returns the styles with these foreground colours, as the parameters of SGR; `null` for plain text. */
+function ansiStyle(
+  foreground: Readonly<Record<Exclude<keyof AnsiStyle, "bold" | "inverse">, string | null>>,
+): AnsiStyle {
+  const plain: Paint = (text) => text;
+  const of = (code: string | null): Paint => (code === null ? plain : paint(`\x1b[${code}m`, "\x1b[39m"));
+  const { dim, red, green, yellow, cyan } = foreground;
+  return {
+    bold: paint("\x1b[1m", "\x1b[22m", "\x1b[22m\x1b[1m"),
+    dim: of(dim),
+    red: of(red),
+    green: of(green),
+    yellow: of(yellow),
+    cyan: of(cyan),
+    inverse: paint("\x1b[7m", "\x1b[27m"),
+  };
+}
+
+type AnsiStyle = Omit<Style, "columns">;
+
+/** Colours of the 256-colour cube, which no theme changes: each has a contrast of 4:1 and more to white and to black. */
+const ANSI = ansiStyle({
+  dim: "38;5;243",
+  red: "38;5;161",
+  green: "38;5;28",
+  yellow: "38;5;130",
+  cyan: "38;5;30",
+});
+
+/** Of the colours that a theme chooses, red and magenta are the ones that show on white and on black. */
+const BASIC = ansiStyle({ dim: null, red: "31", green: null, yellow: "35", cyan: null });
+
+/** Matches the terminals that have 16 colours only. */
+const BASIC_TERMINAL = /^(?:linux|ansi|cons25|cygwin|vt\d+.*)$/;
+
+function ansiFor({ TERM = "", COLORTERM }: Io["env"]): AnsiStyle {
+  return BASIC_TERMINAL.test(TERM) && !COLORTERM ? BASIC : ANSI;
+}
 
 function wantsColor(env: Io["env"], isTTY: boolean): boolean {
   if (env["NO_COLOR"]) return false;

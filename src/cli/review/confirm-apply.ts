@@ -6,6 +6,10 @@ import type { Environment } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Style } from "../../render/style.ts";
+import { fleetRiskTitle } from "../../render/view/equal-text.ts";
+import { fleetView } from "../../render/view/fleet-view.ts";
+import { planView } from "../../render/view/plan-view.ts";
+import { type RiskKind, riskTitle } from "../../render/view/risk-view.ts";
 import type { Io, TerminalStreams } from "../io/io.ts";
 import { styleFor, terminalOf } from "../io/output.ts";
 import type { Session } from "../session/session.ts";
@@ -124,15 +128,19 @@ export function confirmationsFor(
       lines: [
         `${changesAt([one])}.`,
         ...whatGoes(one.plan),
+        ...risksAt([one])
+          .filter(({ kind }) => kind !== "removals")
+          .map(({ line }) => line),
         `${oneLine(one.plan.merchant)} is not a test account.`,
       ],
       answer: one.plan.merchant,
     }),
   );
   if (run !== null && others.length > 0) return [wholeRun(asked, strict, run)];
-  if (first === undefined) return [{ lines: [`Apply ${changesAt(rest)}?`], answer: "yes" }];
+  const restRisks = risksAt(rest).map(({ line }) => line);
+  if (first === undefined) return [{ lines: [`Apply ${changesAt(rest)}?`, ...restRisks], answer: "yes" }];
   if (rest.length === 0) return [first, ...others];
-  return [{ ...first, lines: [...first.lines, `Also: ${changesAt(rest)}.`] }, ...others];
+  return [{ ...first, lines: [...first.lines, `Also: ${changesAt(rest)}.`, ...restRisks] }, ...others];
 }
 
 function wholeRun(
@@ -147,6 +155,9 @@ function wholeRun(
       ...strict.slice(0, NAMES_SHOWN).flatMap(({ plan }) => {
         return whatGoes(plan).map((line) => `${oneLine(plan.merchant)}: ${line}`);
       }),
+      ...risksAt(asked)
+        .filter(({ kind }) => kind !== "removals")
+        .map(({ line }) => line),
       `${namesOf(merchants)} are not test accounts.`,
     ],
     answer: run,
@@ -176,6 +187,22 @@ function whatGoes({ changes, impact }: Plan): readonly string[] {
     `Removed: ${namesOf(removed.map(({ resource, name }) => `${resource} ${name}`))}.`,
     ...(losers.length === 0 ? [] : [`${verb} permissions: ${namesOf(losers.map(({ name }) => name))}.`]),
   ];
+}
+
+/**
+ * Repeats the risks of plans, a line each: "Risk: 248 members gain sensitive permissions, at 60 merchants: payouts_edit."
+ */
+function risksAt(
+  asked: readonly ConfirmationInput[],
+): readonly { readonly kind: RiskKind; readonly line: string }[] {
+  const { risks } = fleetView(asked.map(({ plan }) => planView(plan)));
+  return risks.map((risk) => {
+    const { kind, items, merchants } = risk;
+    const title = merchants === 1 && asked.length === 1 ? riskTitle(kind, items) : fleetRiskTitle(risk);
+    const isGained = kind === "sensitive" || kind === "reach";
+    const what = items.flatMap((item) => (isGained ? item.what.split(", ") : item.name));
+    return { kind, line: `Risk: ${title}: ${namesOf([...new Set(what)])}.` };
+  });
 }
 
 const NAMES_SHOWN = 5;

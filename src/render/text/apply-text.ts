@@ -148,7 +148,7 @@ export function renderDoneChanges(ends: readonly MerchantEnd[], style: Style): s
     ...shown.map(({ row, at }) => `${DONE[row.kind]} ${doneText(row)}${at}`),
     ...(passwords > 0 ? [`set ${counted(passwords, "password")}`] : []),
   ].flatMap((text) => hangingLines(oneLine(text), style.columns, `${style.green("✓")} `, "    "));
-  return [...lines, ...(hidden > 0 ? [`  ${style.dim(moreText(hidden))}`] : [])]
+  return [...lines, ...(hidden > 0 ? [`  ${style.dim(moreText(hidden, style))}`] : [])]
     .map((line) => `${line}\n`)
     .join("");
 }

@@ -78,7 +78,7 @@ function renderDrift(
           ...renderImpact(view.impact, style, verbosity, origin),
           ...renderRisks(view.risks, style, verbosity),
           ...renderGroups(view, style),
-          ...(hidden > 0 ? [`    ${style.dim(moreText(hidden))}`] : []),
+          ...(hidden > 0 ? [`    ${style.dim(moreText(hidden, style))}`] : []),
         ]),
     ...renderFindings(verbosity === "quiet" ? { ...view, warnings: [] } : view, style),
   ];

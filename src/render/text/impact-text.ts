@@ -35,7 +35,7 @@ export function renderImpact(
     ...renderTotals({ permissions, roles }, atMost(isLong ? LONG_SUMS_SHOWN : SUMS_SHOWN), style),
     ...titled("By member", [
       ...shown.flatMap((group) => renderGroup(group, style, atMost(NAMES_SHOWN), origin)),
-      ...(hidden > 0 ? [`${INDENT}${style.dim(moreText(hidden))}`] : []),
+      ...(hidden > 0 ? [`${INDENT}${style.dim(moreText(hidden, style))}`] : []),
     ]),
   ];
 }
@@ -77,7 +77,9 @@ function titled(title: string, lines: readonly string[]): readonly string[] {
 
 function capped(rows: readonly (readonly string[])[], shown: number, style: Style): readonly string[] {
   const lines = rows.slice(0, shown).flat();
-  return rows.length <= shown ? lines : [...lines, `${INDENT}${style.dim(moreText(rows.length - shown))}`];
+  return rows.length <= shown
+    ? lines
+    : [...lines, `${INDENT}${style.dim(moreText(rows.length - shown, style))}`];
 }
 
 /** Lays out names with their texts in two columns; a very long name shifts only its own line. */
@@ -132,7 +134,7 @@ function renderGroup(
         ? (["gains", "loses"] as const)
         : (["gain", "lose"] as const);
   return [
-    ...wrapList(names, style.columns - INDENT.length).map((line) => `${INDENT}${line}`),
+    ...wrapList(names, style.columns - INDENT.length - 1).map((line) => `${INDENT}${line}`),
     ...labelled(gains, [...gained.map(oneLine), ...unknown(unknownGained)], style, style.green),
     ...labelled(loses, [...lost.map(oneLine), ...unknown(unknownLost)], style, style.red),
   ];
@@ -145,7 +147,7 @@ function labelled(
   paint: (text: string) => string,
 ): readonly string[] {
   const indent = `${INDENT}  `;
-  return wrapList(items, style.columns - indent.length - LABEL_WIDTH).map(
+  return wrapList(items, style.columns - indent.length - LABEL_WIDTH - 1).map(
     (line, index) => `${indent}${style.dim((index === 0 ? label : "").padEnd(LABEL_WIDTH))}${paint(line)}`,
   );
 }

@@ -17,17 +17,17 @@ import {
 import { type RiskView, riskTitle } from "../view/risk-view.ts";
 import { type RuleLine, rulesTitle, ruleTexts } from "../view/rules-view.ts";
 import { renderImpact } from "./impact-text.ts";
-import { hangingLines, moreText, wrapList, wrapText } from "./wrap.ts";
+import { hangingLines, moreText, NARROW, wrapList, wrapText } from "./wrap.ts";
 
 const SYMBOLS = { create: "+", update: "~", replace: "±", delete: "-" } as const;
 const LABEL_WIDTH = 13;
 const DETAIL_INDENT = " ".repeat(13);
 
-/** Minimum width for the details of a change beside their label, in cells. */
-const NARROW = 60;
 const NARROW_INDENT = " ".repeat(6);
 
 const RISKS_SHOWN = 12;
+/** The same in a long plan. */
+const LONG_RISKS_SHOWN = 4;
 
 /** Returns whether a plan has nothing to do and nothing to refuse; it may have warnings. */
 export function isEmptyPlan({ groups, deferred, refusals, errors }: PlanView): boolean {
@@ -88,9 +88,9 @@ function renderBody(
   const { hidden = 0 } = view;
   return [
     ...renderImpact(view.impact, style, verbosity, view.origin, view.hidden !== undefined),
-    ...renderRisks(view.risks, style, verbosity),
+    ...renderRisks(view.risks, style, verbosity, view.hidden !== undefined),
     ...renderGroups(view, style),
-    ...(hidden > 0 ? [`    ${style.dim(moreText(hidden))}`] : []),
+    ...(hidden > 0 ? [`    ${style.dim(moreText(hidden, style))}`] : []),
     ...renderDeferred(view.deferred, style),
   ];
 }
@@ -129,13 +129,15 @@ export function renderRisks(
   risks: readonly RiskView[],
   style: Style,
   verbosity: Verbosity,
+  isLong = false,
 ): readonly string[] {
   if (risks.length === 0) return [];
+  const most = isLong ? LONG_RISKS_SHOWN : RISKS_SHOWN;
   return [
     "",
     `  ${style.bold("Risks")}`,
     ...risks.flatMap(({ kind, items, origin }) => {
-      const shown = verbosity === "verbose" ? items : items.slice(0, RISKS_SHOWN);
+      const shown = verbosity === "verbose" ? items : items.slice(0, most);
       const more = items.length - shown.length;
       const texts = shown.map(({ name, what, resource }) =>
         oneLine(kind !== "removals" ? `${name}: ${what}` : resource === "role" ? `role ${name}` : name),
@@ -143,12 +145,12 @@ export function renderRisks(
       // A removal stands among the changes with its reason; what is gained may come from afar, so each has its line.
       const rows =
         kind === "removals"
-          ? wrapList(texts, style.columns - 6)
+          ? wrapList(texts, style.columns - 7)
           : texts.flatMap((one) => hangingFrom(one, style));
       return [
         ...hangingLines(riskTitle(kind, items, origin), style.columns, `    ${style.red("!")} `, "      "),
         ...rows.map((row) => `      ${row}`),
-        ...(more > 0 ? [`      ${style.dim(moreText(more))}`] : []),
+        ...(more > 0 ? [`      ${style.dim(moreText(more, style))}`] : []),
       ];
     }),
   ];

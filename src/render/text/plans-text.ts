@@ -34,16 +34,15 @@ import {
   renderPasswordVariables,
   renderRefusal,
 } from "./plan-text.ts";
-import { hangingLines, moreText, padTo, wrapText } from "./wrap.ts";
+import { hangingLines, moreText, NARROW, padTo, wrapText } from "./wrap.ts";
 
-/** The number of rows of changes that are shown of a long plan of one merchant, or of a few. */
 const IN_SHARED_FILE =
   "To override in git, for this run alone, add under guards in a file that all of them include:";
 
+/** The number of rows of changes that are shown of a long plan of one merchant, or of a few. */
 const ROWS_SHOWN = 30;
 /** The same on a narrow terminal, where each row takes more lines. */
 const NARROW_ROWS_SHOWN = 15;
-const NARROW = 60;
 /** The same of a merchant among many. */
 const OWN_ROWS_SHOWN = 10;
 /** The number of lines about single merchants in a long plan of many. */
@@ -66,19 +65,39 @@ export function renderPlans(
   verbosity: Verbosity = "normal",
   run: RunOf = {},
 ): string {
-  if (verbosity === "verbose") return renderEach(views, views, style, verbosity);
   const fleet = fleetView(views, run);
-  if (views.length >= MIN_FLEET) return renderFleet(fleet, PLANS, style, verbosity);
+  const isFleet = views.length >= MIN_FLEET;
+  if (verbosity === "verbose") {
+    const table = isFleet ? renderTable(fleet, PLANS.heads, style, Number.POSITIVE_INFINITY) : [];
+    return renderEach(views, views, style, verbosity, table);
+  }
+  if (isFleet) return shortest((share) => renderFleet(fleet, PLANS, style, verbosity, share));
   const isLong = fleet.own.reduce((sum, { view }) => sum + rowsIn(view.groups), 0) > LONG;
-  const cut = fleet.own.map(({ view }) =>
-    isLong
-      ? {
-          ...view,
-          ...cutRows(view.groups, (style.columns < NARROW ? NARROW_ROWS_SHOWN : ROWS_SHOWN) / views.length),
-        }
-      : view,
-  );
-  return renderEach(cut, fleet.views, style, verbosity);
+  if (!isLong)
+    return renderEach(
+      fleet.own.map(({ view }) => view),
+      fleet.views,
+      style,
+      verbosity,
+    );
+  const rows = (style.columns < NARROW ? NARROW_ROWS_SHOWN : ROWS_SHOWN) / views.length;
+  return shortest((share) => {
+    const cut = fleet.own.map(({ view }) => ({ ...view, ...cutRows(view.groups, Math.ceil(rows * share)) }));
+    return renderEach(cut, fleet.views, style, verbosity);
+  });
+}
+
+/** Number of lines that a long plan stays below, so that it can be read. */
+const MAX_LINES_SHOWN = 195;
+
+/** Returns the longest of the texts that is short enough, by the share of the rows that each shows. */
+function shortest(renderShare: (share: number) => string): string {
+  let text = "";
+  for (const share of [1, 0.6, 0.3, 0.1]) {
+    text = renderShare(share);
+    if (text.split("\n").length <= MAX_LINES_SHOWN) break;
+  }
+  return text;
 }
 
 /** Formats each plan, and the totals of several. */
@@ -87,9 +106,11 @@ function renderEach(
   all: readonly PlanView[],
   style: Style,
   verbosity: Verbosity,
+  table: readonly string[] = [],
 ): string {
   const shown = verbosity === "quiet" ? views.filter((view) => !isEmptyPlan(view)) : views;
   const parts = shown.map((view) => renderMerchantPlan(view, style, verbosity));
+  if (table.length > 0) parts.push(`${table.slice(1).join("\n")}\n`);
   if (all.length > 1) parts.push(`${renderTotal(all, style).join("\n")}\n`);
   return parts.join("\n");
 }
@@ -142,19 +163,23 @@ const PLANS: FleetFormat<PlanView> = {
   heads: ["+", "~", "-", "people", "risks"],
 };
 
-/** Formats the plans of many merchants: what they share, what each has for itself, a table, and the total. */
+/**
+ * Formats the plans of many merchants: what they share, what each has for itself, a table, and the total. `share` is the
+ * part of the rows that are shown of a long list, at most 1.
+ */
 export function renderFleet<View extends PlanView>(
   fleet: FleetView<View>,
   format: FleetFormat<View>,
   style: Style,
   verbosity: Verbosity,
+  share = 1,
 ): string {
   const isQuiet = verbosity === "quiet";
   const { refusals, overridden, overrides, errors, warnings } = fleet;
   const lines = [
     ...renderWhere(fleet.views, style),
-    ...(isQuiet ? [] : renderShared(fleet, style)),
-    ...renderOwn(fleet, format, style, verbosity),
+    ...(isQuiet ? [] : renderShared(fleet, style, share)),
+    ...renderOwn(fleet, format, style, verbosity, share),
     ...renderFindings(
       {
         errors: messages(fleet, errors),
@@ -194,8 +219,8 @@ function renderWhere(views: readonly PlanView[], style: Style): readonly string[
   );
 }
 
-function renderShared(fleet: FleetView, style: Style): readonly string[] {
-  const { groups, hidden } = cutRows(equalGroups(fleet), SHARED_ROWS_SHOWN);
+function renderShared(fleet: FleetView, style: Style, share: number): readonly string[] {
+  const { groups, hidden } = cutRows(equalGroups(fleet), Math.ceil(SHARED_ROWS_SHOWN * share));
   return [
     ...renderGroups({ groups }, style),
     ...more(hidden, style),
@@ -207,7 +232,7 @@ function renderShared(fleet: FleetView, style: Style): readonly string[] {
 }
 
 function more(count: number, style: Style): readonly string[] {
-  return count > 0 ? [`    ${style.dim(moreText(count))}`] : [];
+  return count > 0 ? [`    ${style.dim(moreText(count, style))}`] : [];
 }
 
 function renderFleetRisks(fleet: FleetView, style: Style): readonly string[] {
@@ -223,7 +248,7 @@ function renderFleetRisks(fleet: FleetView, style: Style): readonly string[] {
         ...shown.flatMap((one) =>
           hangingLines(oneLine(riskText(fleet, risk, one)), style.columns, "      ", "        "),
         ),
-        ...(hidden > 0 ? [`      ${style.dim(moreText(hidden))}`] : []),
+        ...(hidden > 0 ? [`      ${style.dim(moreText(hidden, style))}`] : []),
       ];
     }),
   ];
@@ -260,6 +285,7 @@ function renderOwn<View extends PlanView>(
   { block: formatBlock }: FleetFormat<View>,
   style: Style,
   verbosity: Verbosity,
+  share: number,
 ): readonly string[] {
   const shown =
     verbosity === "quiet" ? own.filter(({ view }) => view.refusals.length + view.errors.length > 0) : own;
@@ -269,10 +295,10 @@ function renderOwn<View extends PlanView>(
   const blocks = isLong ? shown.toSorted((a, b) => urgency(a) - urgency(b)) : shown;
   let count = 0;
   for (const { view, above } of blocks) {
-    const cut = isLong ? { ...view, ...cutRows(view.groups, OWN_ROWS_SHOWN) } : view;
+    const cut = isLong ? { ...view, ...cutRows(view.groups, Math.ceil(OWN_ROWS_SHOWN * share)) } : view;
     const note = above > 0 ? ` ${grouped(above)} of these ${above === 1 ? "is" : "are"} above.` : "";
     const block = formatBlock(cut, style, verbosity, note).trimEnd().split("\n");
-    if (isLong && count > 0 && lines.length + block.length >= OWN_LINES_SHOWN) break;
+    if (isLong && count > 0 && lines.length + block.length >= OWN_LINES_SHOWN * share) break;
     lines.push("", ...block);
     count += 1;
   }
@@ -299,9 +325,14 @@ function messages<Item extends RefusalView | FindingView>(
 }
 
 /** Formats the table of merchants with changes. */
-function renderTable({ rows, views }: FleetView, heads: readonly string[], style: Style): readonly string[] {
+function renderTable(
+  { rows, views }: FleetView,
+  heads: readonly string[],
+  style: Style,
+  most = MERCHANTS_SHOWN,
+): readonly string[] {
   if (rows.length === 0) return [];
-  const shown = rows.slice(0, MERCHANTS_SHOWN);
+  const shown = rows.slice(0, most);
   const hidden = rows.slice(shown.length).reduce((sum, { merchants }) => sum + merchants.length, 0);
   const changed = rows.reduce((sum, { merchants }) => sum + merchants.length, 0);
   const idle = views.length - changed;
@@ -312,14 +343,18 @@ function renderTable({ rows, views }: FleetView, heads: readonly string[], style
   const widths = heads.map((head, index) =>
     Math.max(head.length, ...cells.map((row) => (row[index] ?? "").length)),
   );
-  const fixed = widths.reduce((sum, width) => sum + width + 2, 0);
   const notes = shown.map(({ outcome }) => outcome);
-  const note = Math.max(0, ...notes.map((text) => (text === "" ? 0 : text.length + 2)));
-  const room = Math.max(style.columns - fixed - note - 2, 8);
-  const width = Math.min(Math.max("Merchant".length, ...names.map(cellWidth)), room);
+  const longest = Math.max("Merchant".length, ...names.map(cellWidth));
+  const roomWith = (space: number): number => {
+    const note = Math.max(0, ...notes.map((text) => (text === "" ? 0 : text.length + space)));
+    return style.columns - widths.reduce((sum, width) => sum + width + space, 0) - note - 2;
+  };
+  // Where little is missing, narrower gaps keep each merchant on one line.
+  const gap = roomWith(2) >= longest ? "  " : " ";
+  const width = Math.min(longest, Math.max(roomWith(gap.length), "Merchant".length));
   const line = (name: string, numbers: readonly string[], text: string): readonly string[] => {
-    const right = numbers.map((one, index) => `  ${one.padStart(widths[index] ?? 0)}`).join("");
-    const end = text === "" ? "" : `  ${style.red(text)}`;
+    const right = numbers.map((one, index) => `${gap}${one.padStart(widths[index] ?? 0)}`).join("");
+    const end = text === "" ? "" : `${gap}${style.red(text)}`;
     return cellWidth(name) <= width
       ? [`  ${padTo(name, width)}${right}${end}`]
       : [`  ${name}`, `  ${" ".repeat(width)}${right}${end}`];

@@ -7,8 +7,8 @@ export function padTo(text: string, width: number): string {
 }
 
 /**
- * Breaks a list into lines of at most `width` cells between its items; an item that is longer than a line is broken at
- * its spaces, and a longer word has a line of its own.
+ * Breaks a list between its items into lines of at most `width` cells, and a comma; an item that is longer than a line is
+ * broken at its spaces, and a longer word has a line of its own.
  */
 export function wrapList(items: readonly string[], width: number, separator = ", "): readonly string[] {
   const lines: string[] = [];
@@ -63,7 +63,10 @@ export function wrapIfNarrow(
   return columns < PLAIN.columns ? hangingLines(text, columns, head, indent) : [`${head}${text}`];
 }
 
-/** Returns the last line of a truncated list: "… and 9,980 more (--verbose shows all)". */
-export function moreText(count: number): string {
-  return `… and ${grouped(count)} more (--verbose shows all)`;
+/** On a terminal this narrow, in cells, texts are short and details have lines of their own. */
+export const NARROW = 60;
+
+/** Returns the last line of a truncated list: "… and 9,980 more (--verbose shows all)"; shorter on a narrow terminal. */
+export function moreText(count: number, { columns }: Pick<Style, "columns"> = PLAIN): string {
+  return `… and ${grouped(count)} more (--verbose${columns < NARROW ? ": all" : " shows all"})`;
 }

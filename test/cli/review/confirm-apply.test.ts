@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { askPlainly, confirmationsFor } from "../../../src/cli/review/confirm-apply.ts";
 import type { Environment } from "../../../src/model/desired.ts";
 import type { Plan } from "../../../src/model/plan.ts";
-import { desired, live, liveMember, liveRole, member, planOf } from "../../support/build.ts";
+import { desired, live, liveMember, liveRole, member, planOf, role } from "../../support/build.ts";
 
 const QUESTION = { lines: ["2 changes at MC1."], answer: "MC1" };
 
@@ -66,6 +66,7 @@ test("merchants that need no code are summed up beside those that do", () => {
         "Removed: member old0@example.com.",
         "MC1 is not a test account.",
         "Also: 3 changes at 2 merchants, 1 of them a removal.",
+        "Risk: 1 member is removed, at 1 merchant: old0@example.com.",
       ],
       answer: "MC1",
     },
@@ -86,7 +87,46 @@ test("without removals, or on test accounts, one yes is enough for all", () => {
   ]);
   expect(
     confirmationsFor([asked(planned("MC1", 2, 0), "live"), asked(planned("MC2", 0, 2), "test")]),
-  ).toEqual([{ lines: ["Apply 4 changes at 2 merchants, 2 of them removals?"], answer: "yes" }]);
+  ).toEqual([
+    {
+      lines: [
+        "Apply 4 changes at 2 merchants, 2 of them removals?",
+        "Risk: 2 members are removed, at 1 merchant: old0@example.com, old1@example.com.",
+      ],
+      answer: "yes",
+    },
+  ]);
+});
+
+test("the risks of the plans are repeated at the question, in a line each however many they are", () => {
+  const risky = (merchant: string): Plan => {
+    const crew = Array.from({ length: 20 }, (_, at) => `p${at}@example.com`);
+    return planOf(
+      desired({
+        merchant,
+        roles: [role("Till", { permissions: ["payouts_edit"] })],
+        members: [
+          ...crew.map((email) => member(email, { roles: ["Till"] })),
+          member("boss@example.com", { roles: ["role_admin"] }),
+        ],
+      }),
+      live(
+        [liveRole("role_1", "Till"), liveRole("role_admin", "Admin", { predefined: true })],
+        crew.map((email, at) => liveMember(`mem_${at}`, email, { roles: ["role_1"] })),
+      ),
+    );
+  };
+  expect(confirmationsFor([asked(risky("MC1"), "live")])[0].lines).toEqual([
+    "Apply 2 changes at MC1?",
+    "Risk: 1 member becomes an administrator: boss@example.com.",
+    "Risk: 20 members gain sensitive permissions: payouts_edit.",
+  ]);
+  const codes = Array.from({ length: 60 }, (_, at) => `MC${at + 1}`);
+  expect(confirmationsFor(codes.map((code) => asked(risky(code), "live")))[0].lines).toEqual([
+    "Apply 120 changes at 60 merchants?",
+    "Risk: 60 members become administrators, at 60 merchants: boss@example.com.",
+    "Risk: 1,200 members gain sensitive permissions, at 60 merchants: payouts_edit.",
+  ]);
 });
 
 test("who loses permissions is named before the code is typed, and many are counted", () => {

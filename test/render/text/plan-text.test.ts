@@ -175,7 +175,7 @@ describe("how much is shown", () => {
   test("a list of many is cut short and says so, and equal changes are one", () => {
     const text = renderPlans([view], PLAIN);
     expect(text).toContain("and 18 members more");
-    expect(text).toContain("… and 48 more (--verbose shows all)");
+    expect(text).toContain("… and 56 more (--verbose shows all)");
     expect(text).toContain("    - delete 60 roles (not in the file)\n");
     expect(text.match(/^ {4}\+ 30 members: \+ (Cashier|Till) \(invitation\)\n/gm)).toHaveLength(2);
   });

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import module from "node:module";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 
 /** Enables the compile cache of Node.js 22 and later in the user's cache folder; failures are ignored. */
 export function enableCompileCache(): void {
@@ -9,6 +9,8 @@ export function enableCompileCache(): void {
   if (enable === undefined) return;
   try {
     const folder = cacheFolder(process.env, process.platform);
+    // Without a home it would be below the working directory.
+    if (!isAbsolute(folder)) return;
     // Created one by one, so that nothing is created if the user has no folder at all.
     for (const each of [dirname(dirname(folder)), dirname(folder), folder]) {
       if (!existsSync(each)) mkdirSync(each, { mode: 0o700 });

@@ -227,11 +227,12 @@ function resume(role: DesiredRole, aside: LiveRole, live: LiveRole): PlannedRole
   };
 }
 
-/** Reports roles to create whose names differ from unlisted ones only by case. */
+/** Reports roles to create whose names differ from unlisted ones only by case, or by how accents are encoded. */
 function caseVariants(changes: readonly RoleChange[], unlisted: readonly LiveRole[]): readonly FindingData[] {
-  const names = new Map(unlisted.map(({ name }) => [name.toLowerCase(), name]));
+  const keyOf = (name: string): string => name.normalize("NFC").toLowerCase();
+  const names = new Map(unlisted.map(({ name }) => [keyOf(name), name]));
   return changes.flatMap(({ kind, name }): readonly FindingData[] => {
-    const live = kind === "create" ? names.get(name.toLowerCase()) : undefined;
+    const live = kind === "create" ? names.get(keyOf(name)) : undefined;
     return live === undefined ? [] : [{ code: "role-name-case", name, live }];
   });
 }

@@ -271,7 +271,7 @@ export function toFinding(found: FindingData): Finding {
     case "role-name-case":
       return error(
         "role",
-        `"${name}" would be created, and differs from the live role "${found.live}" only in upper and lower case.`,
+        `"${name}" would be created, and differs from the live role "${found.live}" only in ${name.normalize("NFC") === found.live.normalize("NFC") ? "how accents are encoded (Unicode NFC and NFD)" : "upper and lower case"}.`,
         `If the live role is meant, write "${found.live}", or add "previously: ${found.live}" to rename it. If it is another role, list "${found.live}" as well, or choose another name.`,
       );
     case "rule-role-unknown": {

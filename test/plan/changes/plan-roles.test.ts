@@ -390,6 +390,16 @@ test("a role whose name differs from a live one by case alone is an error that a
   expect([brief(both), briefFindings(both)]).toEqual([["create role cashier"], []]);
 });
 
+test("a role whose name differs from a live one by the encoding of an accent alone is an error that says so", () => {
+  const [composed, decomposed] = ["Caf\u00e9", "Cafe\u0301"];
+  const is = live([liveRole("role_1", decomposed)]);
+  const { findings } = planOf(desired({ roles: [role(composed)] }), is);
+  expect(findings.map(({ code }) => code)).toContain("role-name-case");
+  expect(findings[0]?.message).toContain("only in how accents are encoded (Unicode NFC and NFD).");
+  const renamed = planOf(desired({ roles: [role(composed, { previously: [decomposed] })] }), is);
+  expect([brief(renamed), briefFindings(renamed)]).toEqual([[`update role ${composed}`], []]);
+});
+
 describe("a role that a rule names and nobody has", () => {
   const rules = {
     policies: { ...desired().policies, requireUntil: ["Seasonl"], requireMfa: ["role_7Kq2Zz91"] },

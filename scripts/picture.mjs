@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import xterm from "@xterm/headless";
 import { commentSvg, SHOPS, writeChain } from "./comment-picture.mjs";
+import { writeFleet } from "./fleet.mjs";
 
 /**
  * Draws the README's pictures: runs sessions of the built program on a terminal, against sandboxes, and renders the
@@ -24,9 +25,41 @@ const COLORS = { 1: "#ff7b72", 2: "#7ee787", 3: "#e3b341", 6: "#76e3ea" };
 
 const [LEFT, RIGHT] = ["\u001b[D", "\u001b[C"];
 const empty = mkdtempSync(join(tmpdir(), "rolecall-picture-"));
+const fleet = mkdtempSync(join(tmpdir(), "rolecall-fleet-"));
+writeFleet(fleet);
+writeFileSync(
+  join(fleet, "faults.yaml"),
+  "rules:\n  - { kind: status, status: 403, operation: members.create, nth: 60, detail: The key may not invite here. }\n",
+);
 
-/** Each picture: its sandbox, the commands to run in a folder, and the keys to press, each after a text appears. */
+/**
+ * Each picture: its sandbox, the commands to run in a folder, and the keys to press, each after a text appears. One that
+ * moves is taken as soon as the last text appears, and is another one each time.
+ */
 const PICTURES = [
+  {
+    file: "board.svg",
+    label:
+      "apply of sixty merchants: a bar over all changes, what is under way, what was done last, a failure and a wait",
+    rows: 19,
+    columns: 92,
+    sandbox: [
+      "--seed",
+      "seed.yaml",
+      "--faults",
+      "faults.yaml",
+      "--rate-limit",
+      "16",
+      "--latency",
+      "450",
+      "--jitter",
+      "300",
+    ],
+    cwd: fleet,
+    commands: ["apply --yes 2>&1"],
+    steps: [[/✓ (?:2[4-9]|3\d|4\d) done {3}▶ +[4-9] under way[\s\S]*✗ MC/, null]],
+    moves: true,
+  },
   {
     file: "interactive.svg",
     label: "apply --interactive: a plan is looked through, and a change is left out",
@@ -61,13 +94,14 @@ try {
   for (const picture of PICTURES) await draw(picture);
   await drawComment();
 } finally {
-  rmSync(empty, { recursive: true });
+  for (const folder of [empty, fleet]) rmSync(folder, { recursive: true });
 }
 
 async function draw(picture) {
   const path = join(root, "docs", picture.file);
+  if (picture.moves && process.argv.includes("--check")) return;
   const sandbox = spawn(process.execPath, [program, "sandbox", "--port", "0", ...picture.sandbox], {
-    cwd: root,
+    cwd: picture.moves ? picture.cwd : root,
     stdio: ["ignore", "pipe", "ignore"],
   });
   try {
@@ -131,14 +165,14 @@ async function listening(child) {
  * has not changed for a while: a screen may arrive in parts.
  */
 async function session(picture, url, expected) {
-  const { rows, cwd, commands, prompt, steps } = picture;
-  const terminal = new xterm.Terminal({ cols: COLUMNS, rows, allowProposedApi: true });
+  const { rows, columns = COLUMNS, cwd, commands, prompt, steps, moves } = picture;
+  const terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true });
   const runs = commands.map((args, index) => {
     // The last one takes the place of the shell, and so is the one to end.
     const run = `${index === commands.length - 1 ? "exec " : ""}'${process.execPath}' '${program}' ${args}`;
     return prompt ? `echo '$ rolecall ${args}' && ${run}` : run;
   });
-  const command = [`stty cols ${COLUMNS} rows ${rows}`, ...runs].join(" && ");
+  const command = [`stty cols ${columns} rows ${rows}`, ...runs].join(" && ");
   const child = spawn("script", ["--quiet", "--flush", "--command", command, "/dev/null"], {
     cwd,
     env: {
@@ -159,7 +193,7 @@ async function session(picture, url, expected) {
       await seen(terminal, wanted, changed);
       if (keys !== null) child.stdin.write(keys);
     }
-    let changes = true;
+    let changes = !moves;
     while (changes && svg(cellsOf(terminal), picture) !== expected) {
       changes = await once(changed, "drawn", { signal: AbortSignal.timeout(QUIET_MS) }).then(
         () => true,
@@ -188,10 +222,10 @@ function textOf(terminal) {
     .join("\n");
 }
 
-function cellsOf({ rows, buffer: { active } }) {
+function cellsOf({ rows, cols, buffer: { active } }) {
   return Array.from({ length: rows }, (_, y) => {
     const line = active.getLine(active.baseY + y);
-    return Array.from({ length: COLUMNS }, (_, x) => {
+    return Array.from({ length: cols }, (_, x) => {
       const cell = line?.getCell(x);
       return {
         text: cell?.getWidth() === 0 ? "" : cell?.getChars() || " ",
@@ -203,11 +237,11 @@ function cellsOf({ rows, buffer: { active } }) {
   });
 }
 
-function svg(cells, { label }) {
+function svg(cells, { label, columns = COLUMNS }) {
   const rows = cells.map(withDefaultPort);
 
   const [cell, line, margin] = [8.4, 19, 16];
-  const width = Math.ceil(COLUMNS * cell + 2 * margin);
+  const width = Math.ceil(columns * cell + 2 * margin);
   const height = rows.length * line + 2 * margin;
   const texts = rows.flatMap((row, y) =>
     runs(row).map(({ text, x, color, bold, dim }) => {

@@ -5,7 +5,7 @@ import { rowOf } from "../../view/change-view.ts";
 import { equalText } from "../../view/equal-text.ts";
 import { addCounts, countsText, overrideCommand, type PlaceOf } from "../../view/plan-view.ts";
 import { shown } from "../terminal-text.ts";
-import { type IssueGroup, issuesOf, type PlanIssue } from "./browse-issues.ts";
+import { type IssueGroup, issuesAbout, issuesIn, type PlanIssue } from "./browse-issues.ts";
 import type { BrowsedChange, BrowseNode, FileLine } from "./browse-model.ts";
 import { affectedBy, type BrowseRow } from "./browse-rows.ts";
 import {
@@ -138,11 +138,7 @@ function aboutChange(
   context: DetailContext,
   layout: Layout,
 ): readonly DetailLine[] {
-  const groups = issuesOf({ plans: [judged] }).flatMap(({ issues }) => issues);
-  const own = groups.filter(
-    ({ subject }) => subject?.name === change.name && subject.resource === change.resource,
-  );
-  return own.flatMap((issue) => [[], ...issueLines(issue, context, layout)]);
+  return issuesAbout(judged, change).flatMap((issue) => [[], ...issueLines(issue, context, layout)]);
 }
 
 function judgedPlan({ merchant }: Plan, { plans }: Selection): Plan {
@@ -295,7 +291,7 @@ function merchantDetail(whole: Plan, context: DetailContext, layout: Layout): re
   const left = whole.changes.filter(({ fingerprint }) =>
     context.selection.out.has(`${merchant}\n${fingerprint}`),
   ).length;
-  const issues = issuesOf({ plans: [plan] });
+  const issues = issuesIn(plan);
   return [
     ...paragraph([merchant, environment].filter((part) => part !== null).join(" · "), layout, style.bold),
     ...paragraph(countsText(addCounts([summary.roles, summary.members])), layout),

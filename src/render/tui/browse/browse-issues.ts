@@ -32,6 +32,39 @@ export interface IssueGroup {
   readonly issues: readonly PlanIssue[];
 }
 
+const ofPlans = new WeakMap<Plan, readonly IssueGroup[]>();
+
+/** Returns the issues of one plan, which are found once. */
+export function issuesIn(plan: Plan): readonly IssueGroup[] {
+  const groups = ofPlans.get(plan) ?? issuesOf({ plans: [plan] });
+  ofPlans.set(plan, groups);
+  return groups;
+}
+
+const ofSubjects = new WeakMap<Plan, ReadonlyMap<string, readonly PlanIssue[]>>();
+
+/** Returns the issues of a plan about one role or member. */
+export function issuesAbout(
+  plan: Plan,
+  { resource, name }: Pick<Change, "resource" | "name">,
+): readonly PlanIssue[] {
+  const known = ofSubjects.get(plan) ?? bySubject(issuesIn(plan));
+  ofSubjects.set(plan, known);
+  return known.get(`${resource} ${name}`) ?? [];
+}
+
+function bySubject(groups: readonly IssueGroup[]): ReadonlyMap<string, readonly PlanIssue[]> {
+  const found = new Map<string, PlanIssue[]>();
+  for (const issue of groups.flatMap(({ issues }) => issues)) {
+    if (issue.subject === null) continue;
+    const key = `${issue.subject.resource} ${issue.subject.name}`;
+    const others = found.get(key);
+    if (others) others.push(issue);
+    else found.set(key, [issue]);
+  }
+  return found;
+}
+
 /** Returns the refusals, problems, risks and warnings of a selection, equal ones of several merchants as one. */
 export function issuesOf({ plans }: Pick<Selection, "plans">): readonly IssueGroup[] {
   const refusals = joined(plans, "refusal", ({ refusals: all }) => all.map(refusalIssue));

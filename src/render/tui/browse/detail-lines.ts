@@ -87,7 +87,8 @@ const MANY_ALIKE = 4;
 export function impactLines(people: readonly MemberImpact[], layout: Layout): readonly DetailLine[] {
   const alike = new Map<string, MemberImpact[]>();
   for (const one of people) {
-    const key = JSON.stringify({ ...one, name: "" });
+    const { gained, lost, unknownGained, unknownLost } = one;
+    const key = [gained, lost, unknownGained, unknownLost].map((names) => names.join("\n")).join("\n\n");
     const known = alike.get(key);
     if (known) known.push(one);
     else alike.set(key, [one]);

@@ -87,6 +87,7 @@ export function sessionOpener(services: Services, options: PlanningOptions, io: 
   const entryTime = entryTimes(io);
   const firstRuns = runsListedOnce(io.cwd);
   const { makePlan = buildPlan, roleIds = () => [], prefetch } = options;
+  // What is found once for the plan is known for its parts.
   const partsOf = (input: PlanInput): PlanResult["planWithout"] =>
     makePlan === buildPlan ? planParts(input) : (leaveOut) => makePlan({ ...input, leaveOut });
   const open = (state: DesiredState): Session => {
@@ -120,11 +121,12 @@ export function sessionOpener(services: Services, options: PlanningOptions, io: 
           matches,
           leaveOut,
         };
+        const planWithout = partsOf(input);
         return {
           live,
-          plan: makePlan(input),
+          plan: planWithout(leaveOut),
           planAt: (now) => makePlan({ ...input, now }),
-          planWithout: partsOf(input),
+          planWithout,
         };
       },
     };

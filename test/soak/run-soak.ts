@@ -246,7 +246,7 @@ async function editBehind(control: Control, round: number): Promise<void> {
   const [role] = items.slice(round % 2);
   await control("PATCH", `${base}/roles/${role?.id}`, { description: `changed in round ${round}` });
   await control("POST", `${base}/members`, {
-    email: `behind-${round}@example.com`,
+    email: `behind-${round % 20}@example.com`,
     roles: ["role_employee"],
   });
 }

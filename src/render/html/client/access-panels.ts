@@ -35,7 +35,8 @@ export function membersPanel(merchant: PageMerchant, view: PanelView): HTMLEleme
     rows: merchant.members,
     columns: memberColumns(merchant, view, show),
     view,
-    className: "matrix",
+    // On paper it has one column of all roles.
+    className: view.paper ? "" : "matrix",
   });
   let texts: readonly string[] | null = null;
   const textAt = (index: number): string => {

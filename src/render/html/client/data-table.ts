@@ -102,7 +102,7 @@ function paperTable<Row>({
     name(view.title),
     ` · ${label}`,
   );
-  const heads = shown.map(({ title }) => h("th", { scope: "col" }, title));
+  const heads = shown.map(({ title, head }) => h("th", { scope: "col" }, head ?? title));
   const body = h("tbody");
   const element = h(
     "div",

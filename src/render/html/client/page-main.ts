@@ -165,21 +165,26 @@ function makePaper(): void {
         ),
       ]
     : [];
-  paper = h("div", { id: "paper" }, ...front, ...sections);
+  const origin = document.querySelector(".origin")?.cloneNode(true) ?? null;
+  paper = h("div", { id: "paper" }, origin, ...front, ...sections);
   app?.after(paper);
 }
 
 /** Prints a merchant's code in the margin of each of its pages; Firefox, which cannot, has it in the heads of tables. */
 function runningHead(section: HTMLElement, page: string, code: string): void {
   const sheet = document.styleSheets[0];
-  section.style.setProperty("page", page);
+  if (!sheet) return;
   const text = code.replaceAll(/["\\]/g, "\\$&");
   const rule = `@page ${page} { @top-left { content: "${text}"; font: 600 9px sans-serif; } }`;
-  if (sheet && !heads.has(page)) sheet.insertRule(rule, sheet.cssRules.length);
-  heads.add(page);
+  if (!heads.has(page)) heads.set(page, sheet.insertRule(rule, sheet.cssRules.length));
+  // Firefox would only add an empty page at the end.
+  if (sheet.cssRules[heads.get(page) ?? 0]?.cssText.includes("@top-left")) {
+    section.style.setProperty("page", page);
+  }
 }
 
-const heads = new Set<string>();
+/** The rule of each named page. */
+const heads = new Map<string, number>();
 
 /** Makes the lines on which somebody signs that this access was looked at. */
 function signOff(what: string): HTMLElement {

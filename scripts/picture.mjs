@@ -20,10 +20,9 @@ const PATIENCE_MS = 60_000;
 const QUIET_MS = 3_000;
 
 const [BACKGROUND, PLAIN] = ["#16181d", "#e6e6e6"];
-/** The terminal colours that rolecall uses: red, green, yellow, cyan. */
-const COLORS = { 1: "#ff7b72", 2: "#7ee787", 3: "#e3b341", 6: "#76e3ea" };
+/** The terminal colours that rolecall uses, of the 256-colour cube: grey, red, green, yellow, cyan; a little lighter. */
+const COLORS = { 243: "#8b949e", 161: "#ff5c93", 28: "#3fb950", 130: "#d9822b", 30: "#2bb3b3" };
 
-const [LEFT, RIGHT] = ["\u001b[D", "\u001b[C"];
 const empty = mkdtempSync(join(tmpdir(), "rolecall-picture-"));
 const fleet = mkdtempSync(join(tmpdir(), "rolecall-fleet-"));
 writeFleet(fleet);
@@ -62,20 +61,18 @@ const PICTURES = [
   },
   {
     file: "interactive.svg",
-    label: "apply --interactive: a plan is looked through, and a change is left out",
-    rows: 25,
+    label:
+      "apply --interactive: the changes of two merchants, one of them left out with what needs it, and what a change does to somebody's access",
+    rows: 24,
+    columns: 112,
     sandbox: ["--seed", "examples/retail/live.yaml"],
     cwd: root,
     commands: ["apply --interactive examples/retail/access"],
     steps: [
-      [/\? keys/, RIGHT],
-      [/▾ Members/, "j"],
-      [/❯ .*\(4\)/, LEFT],
-      [/▸ .*\(4\)/, "jjjjj"],
+      [/\? keys/, "jjj"],
       [/❯ .*Refund Approver/, " "],
-      [/left out too/, "jjjjj"],
-      [/❯ .*hana\.sato/, RIGHT],
-      [/❯ .*▾ ~ update/, null],
+      [/\[·\] ~ tomasz/, "jjjj"],
+      [/❯ .*hana\.sato[\s\S]*Access: 4 permissions before, 6 after/, null],
     ],
   },
   {
@@ -232,6 +229,7 @@ function cellsOf({ rows, cols, buffer: { active } }) {
         color: cell?.isFgPalette() ? (COLORS[cell.getFgColor()] ?? PLAIN) : PLAIN,
         bold: Boolean(cell?.isBold()),
         dim: Boolean(cell?.isDim()),
+        inverse: Boolean(cell?.isInverse()),
       };
     });
   });
@@ -243,17 +241,25 @@ function svg(cells, { label, columns = COLUMNS }) {
   const [cell, line, margin] = [8.4, 19, 16];
   const width = Math.ceil(columns * cell + 2 * margin);
   const height = rows.length * line + 2 * margin;
+  const highlights = rows.flatMap((row, y) => {
+    const cells = row.flatMap(({ inverse }, x) => (inverse ? [x] : []));
+    if (cells.length === 0) return [];
+    const left = (margin + cells[0] * cell).toFixed(1);
+    const wide = (cells.length * cell).toFixed(1);
+    return [`<rect x="${left}" y="${margin + y * line}" width="${wide}" height="${line}" fill="${PLAIN}"/>`];
+  });
   const texts = rows.flatMap((row, y) =>
-    runs(row).map(({ text, x, color, bold, dim }) => {
+    runs(row).map(({ text, x, color, bold, dim, inverse }) => {
       const look = `${bold ? ' font-weight="bold"' : ""}${dim ? ' opacity="0.6"' : ""}`;
       const left = (margin + x * cell).toFixed(1);
-      return `<text x="${left}" y="${margin + y * line + 14}" fill="${color}"${look} xml:space="preserve">${escaped(text)}</text>`;
+      return `<text x="${left}" y="${margin + y * line + 14}" fill="${inverse ? BACKGROUND : color}"${look} xml:space="preserve">${escaped(text)}</text>`;
     }),
   );
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${label}">`,
     `<rect width="${width}" height="${height}" rx="10" fill="${BACKGROUND}"/>`,
     `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14">`,
+    ...highlights,
     ...texts,
     "</g>",
     "</svg>",
@@ -276,13 +282,15 @@ function withDefaultPort(row) {
 function runs(row) {
   const found = [];
   let last = null;
-  for (const [x, { text, color, bold, dim }] of row.entries()) {
+  const isSame = (a, b) =>
+    a.color === b.color && a.bold === b.bold && a.dim === b.dim && a.inverse === b.inverse;
+  for (const [x, { text, ...look }] of row.entries()) {
     if (text.trim() === "") {
       last = null;
-    } else if (last && last.color === color && last.bold === bold && last.dim === dim) {
+    } else if (last && isSame(last, look)) {
       last.text += text;
     } else {
-      last = { text, x, color, bold, dim };
+      last = { text, x, ...look };
       found.push(last);
     }
   }

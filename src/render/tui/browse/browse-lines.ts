@@ -110,7 +110,7 @@ function sumsLine({ state, selection }: BrowseView, columns: number, style: Styl
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours of the style.
-const COLOURS = /\u001b\[\d+m/g;
+const COLOURS = /\u001b\[[\d;]+m/g;
 
 function visibleWidth(painted: string): number {
   return widthOf(painted.replaceAll(COLOURS, ""));

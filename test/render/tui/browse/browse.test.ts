@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import stringWidth from "string-width";
 import { describe, expect, test } from "vitest";
 import type { DesiredState } from "../../../../src/model/desired.ts";
@@ -5,7 +6,7 @@ import type { LiveState } from "../../../../src/model/live.ts";
 import type { Plan, Refusal, Selection } from "../../../../src/model/plan.ts";
 import { planParts } from "../../../../src/plan/build-plan.ts";
 import { dependenciesBetween, leftOutWith, selectionJudge } from "../../../../src/plan/select.ts";
-import { PLAIN } from "../../../../src/render/style.ts";
+import { PLAIN, type Style } from "../../../../src/render/style.ts";
 import type { Pressed } from "../../../../src/render/tui/browse/browse-keys.ts";
 import type { BrowseState } from "../../../../src/render/tui/browse/browse-model.ts";
 import { browseScreen } from "../../../../src/render/tui/browse/browser.tsx";
@@ -81,7 +82,13 @@ function sit(
     selects = true,
     size = SIZE,
     objection = (_: Selection): string | null => null,
-  }: Partial<{ selects: boolean; size: typeof SIZE; objection: (one: Selection) => string | null }> = {},
+    style = PLAIN,
+  }: Partial<{
+    selects: boolean;
+    size: typeof SIZE;
+    objection: (one: Selection) => string | null;
+    style: Style;
+  }> = {},
 ) {
   const dependencies = dependenciesBetween(seats.map(({ plan }) => plan));
   const judge = selectionJudge(seats);
@@ -100,7 +107,7 @@ function sit(
     fileLineOf: ({ plan }) => ({ file: `${plan.merchant.toLowerCase()}.yaml`, line: 7 }),
     placeOf: (_, found) => ("rule" in found ? "shared/rules.yaml:3:5" : null),
     selects,
-    style: PLAIN,
+    style,
   });
   let state: BrowseState = screen.start(size);
   let window = size;
@@ -666,6 +673,24 @@ describe.each([120, 80, 60, 40])("a screen of %i columns", (columns) => {
     const text = screens.map((lines) => `${lines.join("\n").trimEnd()}\n`).join(`${"=".repeat(columns)}\n`);
     await expect(text).toMatchFileSnapshot(`golden/browse-${columns}.txt`);
   });
+});
+
+test("the panes line up whatever the colours are", () => {
+  const painted = (code: string) => (text: string) => `\u001b[${code}m${text}\u001b[0m`;
+  const style = {
+    ...PLAIN,
+    dim: painted("38;5;243"),
+    green: painted("38;5;28"),
+    red: painted("31"),
+    inverse: painted("7"),
+  };
+  const plain = sit([shop()]);
+  const dressed = sit([shop()], { style });
+  for (const keys of ["", "j ", "jjj", "<tab>", "<esc>?"]) {
+    expect(dressed.keys(keys).map((text) => stripVTControlCharacters(text).trimEnd())).toEqual(
+      plain.keys(keys),
+    );
+  }
 });
 
 test("10,000 changes: the cursor goes everywhere, and the screen shows a window of them", () => {

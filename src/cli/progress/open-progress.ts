@@ -91,23 +91,26 @@ function boardStage(style: Style, io: Io): Stage {
     if (signal.aborted) return;
     const [{ openBoard }, lines] = await Promise.all([import("../../render/tui/board.ts"), load()]);
     if (signal.aborted) return;
-    const open = openBoard(lines, io.terminal, style);
-    board = open;
+    let open: Board | null = null;
+    // Before the board is drawn: a signal may come as soon as somebody sees it.
     const ending = [
       io.onExit(() => close()),
-      io.onSuspend({ suspend: open.hide, resume: open.show }),
-      repeat(open.draw, FRAME_MS, io),
+      io.onSuspend({ suspend: () => open?.hide(), resume: () => open?.show() }),
+      repeat(() => open?.draw(), FRAME_MS, io),
     ];
     close = () => {
       for (const end of ending) end();
-      board = null;
       close = () => undefined;
-      open.close();
+      board = null;
+      open?.close();
     };
+    open = openBoard(lines, io.terminal, style);
+    board = open;
   };
   return {
     raise(load) {
       over.abort();
+      close();
       over = new AbortController();
       raising = show(load, over.signal);
     },

@@ -64,11 +64,7 @@ export function openService(options: OpenServiceOptions = {}): RemoteService {
   if (!(retryFor >= 0)) throw new RangeError(`retryFor must be a number of ms from 0, not ${retryFor}`);
   const io = libraryIo(options);
   const services = openServices({ concurrency, retryFor, emit, ...(signal && { signal }) }, io);
-  const openSession = sessionOpener(
-    services,
-    { baseUrlName: BASE_URL, ...(baseUrl !== undefined && { baseUrl }) },
-    io,
-  );
+  const planning = { baseUrlName: BASE_URL, ...(baseUrl !== undefined && { baseUrl }) };
   const service: RemoteService = {
     close: services.close,
     io,
@@ -76,7 +72,8 @@ export function openService(options: OpenServiceOptions = {}): RemoteService {
     signal,
     emit,
     session(merchant) {
-      const session = openSession(merchant);
+      // An opener lists the journals once; while a program runs, others are written.
+      const session = sessionOpener(services, planning, io)(merchant);
       if ("error" in session) throw session.error;
       return session;
     },

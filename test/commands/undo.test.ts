@@ -1,6 +1,8 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { loadMerchantFiles } from "../../src/api/merchant-files.ts";
+import { openService, planMerchant } from "../../src/api/remote-service.ts";
 import { openShop, type Shop } from "../support/shop.ts";
 
 const SEED = `merchants:
@@ -246,6 +248,14 @@ test("an interrupted run is reported by the next plan and apply, with its unknow
 test("a field that a killed update may have emptied is reported until it has a value again", async () => {
   const file = FILE.replace("roles: [Cashier], metadata: { desk: 2 }", "roles: [Cashier]");
   await shop.write("mc1.yaml", file);
+  const cwd = shop.folder;
+  const service = openService({ env: shop.sandbox.env, cwd });
+  const byLibrary = async (): Promise<readonly string[]> => {
+    const [merchant] = (await loadMerchantFiles(["mc1.yaml"], { cwd })).merchants;
+    if (merchant === undefined) throw new Error("the file is invalid");
+    return (await planMerchant(service, merchant)).plan.findings.map(({ code }) => code);
+  };
+  expect(await byLibrary()).not.toContain("member-fields-emptied");
   await applied();
   const [first = ""] = await journals();
   const path = join(shop.folder, ".rolecall", "runs", first);
@@ -272,6 +282,9 @@ test("a field that a killed update may have emptied is reported until it has a v
     hint: expect.stringContaining(`"rolecall undo ${run} -m MC1"`),
   };
   expect(await told()).toMatchObject([finding]);
+  // A program that has planned before sees it as well.
+  expect(await byLibrary()).toContain("member-fields-emptied");
+  await service.close();
   await shop.write("mc1.yaml", file.replace("refunds_create", "refunds_create, payouts_view"));
   await applied();
   expect(await told()).toMatchObject([finding]);

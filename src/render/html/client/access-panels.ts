@@ -152,7 +152,7 @@ function memberColumns(
         return [h("div", { class: "who" }, opener, ...badges)];
       },
     },
-    { id: "status", title: "Status", text: statusOf, only: "paper-and-file" },
+    { id: "status", title: "Status", text: statusOf, style: "wide", only: "paper-and-file" },
     {
       id: "mfa",
       title: "MFA",
@@ -186,6 +186,7 @@ function memberColumns(
           sign === "" ? "" : mark(kind, sign, kind),
           name(role),
         ]),
+      style: "list",
       only: "paper-and-file",
     },
     ...merchant.roles.map(

@@ -102,7 +102,9 @@ function paperTable<Row>({
     name(view.title),
     ` · ${label}`,
   );
-  const heads = shown.map(({ title, head }) => h("th", { scope: "col" }, head ?? title));
+  const heads = shown.map(({ title, head, style = "" }) =>
+    h("th", { scope: "col", ...(style !== "" && { class: style }) }, head ?? title),
+  );
   const body = h("tbody");
   const element = h(
     "div",

@@ -53,6 +53,7 @@ export function rolesPanel(merchant: PageMerchant, view: PanelView): HTMLElement
           return cell === null ? [] : `${cell.sign}${role.name} (${cell.people.length})`;
         })
         .join(", "),
+    style: "list",
     only: "paper",
   };
   const roleColumns = roles.map(
@@ -313,7 +314,7 @@ export function impactBars(merchant: PageMerchant, { now, paper }: PanelView): H
         { scope: "row" },
         h(
           "div",
-          { class: "who" },
+          { class: permission?.sensitive ? "who is-sensitive" : "who" },
           name(permission?.name ?? ""),
           permission?.sensitive ? badge("sensitive", "sensitive") : null,
         ),

@@ -1,5 +1,5 @@
 import type { PageMerchant, PageRule, PageRuleResult } from "../page-data.ts";
-import { type Column, dataTable } from "./data-table.ts";
+import { dataTable } from "./data-table.ts";
 import { badge, type Child, foldedList, h, name } from "./dom.ts";
 import type { PanelView } from "./view-state.ts";
 
@@ -17,13 +17,6 @@ const ORDER = Object.keys(WORDS) as readonly PageRuleResult["status"][];
 export function rulesPanel({ rules = [], plan }: PageMerchant, view: PanelView): HTMLElement {
   if (rules.length === 0)
     return h("p", { class: "empty" }, "The files of this merchant have no guards, policies or checks.");
-  const result = (id: string, title: string, of: (rule: PageRule) => PageRuleResult): Column<PageRule> => ({
-    id,
-    title,
-    number: (rule) => ORDER.indexOf(of(rule).status),
-    text: (rule) => WORDS[of(rule).status],
-    show: (rule) => [badge(of(rule).status, WORDS[of(rule).status])],
-  });
   const table = dataTable<PageRule>({
     id: "rules",
     label: "Rules and their results",
@@ -32,8 +25,23 @@ export function rulesPanel({ rules = [], plan }: PageMerchant, view: PanelView):
     sorted: "result",
     whole: true,
     columns: [
-      ...(plan === null ? [] : [result("before", "Before the plan", ({ before, after }) => before ?? after)]),
-      result("result", plan === null ? "Result" : "After the plan", ({ after }) => after),
+      ...(plan === null
+        ? []
+        : [
+            {
+              id: "before",
+              title: "Before the plan",
+              text: ({ before, after }: PageRule) => WORDS[(before ?? after).status],
+              only: "file",
+            } as const,
+          ]),
+      {
+        id: "result",
+        title: plan === null ? "Result" : "After the plan",
+        number: ({ after }) => ORDER.indexOf(after.status),
+        text: ({ after }) => WORDS[after.status],
+        show: resultOf,
+      },
       { id: "section", title: "Section", text: ({ section }) => section, only: "file" },
       {
         id: "name",
@@ -67,6 +75,14 @@ export function rulesPanel({ rules = [], plan }: PageMerchant, view: PanelView):
     return count === 0 ? [] : [badge(status, `${count.toLocaleString("en-US")} ${WORDS[status]}`)];
   });
   return h("div", {}, h("p", { class: "sums" }, ...sums), table.element);
+}
+
+/** Makes the result of a rule; with a plan that changes it, both. */
+function resultOf({ before, after }: PageRule): readonly Child[] {
+  const result = badge(after.status, WORDS[after.status]);
+  if (before === undefined || before.status === after.status || before.status === "not-judged")
+    return [result];
+  return [badge(before.status, WORDS[before.status]), h("span", { class: "soft" }, " then "), result];
 }
 
 /** Returns the result whose reasons are shown: that after the plan, else that before it. */

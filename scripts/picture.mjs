@@ -9,8 +9,8 @@ import { writeFleet } from "./fleet.mjs";
 
 /**
  * Draws the README's pictures: runs sessions of the built program on a terminal, against sandboxes, and renders the
- * screen's cells as SVG. With --check it only reports whether a picture is out of date. Run it with "npm run picture";
- * it needs script(1) of util-linux.
+ * screen's cells as SVG. With names of files it draws only those; with --check it only reports whether a picture is out
+ * of date. Run it with "npm run picture"; it needs script(1) of util-linux.
  */
 const root = resolve(import.meta.dirname, "..");
 const program = join(root, "dist", "bin.js");
@@ -23,12 +23,25 @@ const [BACKGROUND, PLAIN] = ["#16181d", "#e6e6e6"];
 /** The terminal colours that rolecall uses, of the 256-colour cube: grey, red, green, yellow, cyan; a little lighter. */
 const COLORS = { 243: "#8b949e", 161: "#ff5c93", 28: "#3fb950", 130: "#d9822b", 30: "#2bb3b3" };
 
+/** What differs from run to run, and what a picture shows instead. */
+const STEADY = [
+  [/127\.0\.0\.1:\d+/, "127.0.0.1:4010"],
+  [/\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z/, "2026-06-15T12-00-00-000Z"],
+  [/(?<=requests\/)\d+/, "1204"],
+];
+
 const empty = mkdtempSync(join(tmpdir(), "rolecall-picture-"));
 const fleet = mkdtempSync(join(tmpdir(), "rolecall-fleet-"));
 writeFleet(fleet);
 writeFileSync(
   join(fleet, "faults.yaml"),
   "rules:\n  - { kind: status, status: 403, operation: members.create, nth: 60, detail: The key may not invite here. }\n",
+);
+const stopped = mkdtempSync(join(tmpdir(), "rolecall-stopped-"));
+writeFleet(stopped);
+writeFileSync(
+  join(stopped, "faults.yaml"),
+  "rules:\n  - { kind: status, status: 409, operation: members.delete, nth: 40, detail: The member is being changed. }\n",
 );
 
 /**
@@ -60,6 +73,16 @@ const PICTURES = [
     moves: true,
   },
   {
+    file: "ending.svg",
+    label: "the ending of an apply of sixty merchants, one of which was stopped by a conflict",
+    rows: 31,
+    sandbox: ["--seed", "seed.yaml", "--faults", "faults.yaml"],
+    cwd: stopped,
+    commands: ["apply --yes"],
+    steps: [[/^journals: /m, null]],
+    moves: true,
+  },
+  {
     file: "interactive.svg",
     label:
       "apply --interactive: the changes of two merchants, one of them left out with what needs it, and what a change does to somebody's access",
@@ -88,10 +111,12 @@ const PICTURES = [
 ];
 
 try {
-  for (const picture of PICTURES) await draw(picture);
-  await drawComment();
+  const named = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
+  const isWanted = (file) => named.length === 0 || named.includes(file);
+  for (const picture of PICTURES) if (isWanted(picture.file)) await draw(picture);
+  if (isWanted("chain-comment.svg")) await drawComment();
 } finally {
-  for (const folder of [empty, fleet]) rmSync(folder, { recursive: true });
+  for (const folder of [empty, fleet, stopped]) rmSync(folder, { recursive: true });
 }
 
 async function draw(picture) {
@@ -236,7 +261,7 @@ function cellsOf({ rows, cols, buffer: { active } }) {
 }
 
 function svg(cells, { label, columns = COLUMNS }) {
-  const rows = cells.map(withDefaultPort);
+  const rows = cells.map(steady);
 
   const [cell, line, margin] = [8.4, 19, 16];
   const width = Math.ceil(columns * cell + 2 * margin);
@@ -267,15 +292,17 @@ function svg(cells, { label, columns = COLUMNS }) {
   ].join("\n");
 }
 
-/** Shows the sandbox's default port instead of a free one, so that a picture is the same each time. */
-function withDefaultPort(row) {
-  const found = /127\.0\.0\.1:\d+/.exec(row.map(({ text }) => text || " ").join(""));
-  if (found === null) return row;
-  const shown = "127.0.0.1:4010".padEnd(found[0].length);
-  return row.map((cell, x) => {
-    const at = x - found.index;
-    return at >= 0 && at < found[0].length ? { ...cell, text: shown[at] } : cell;
-  });
+/** Shows the same port, time and number of requests each time. */
+function steady(row) {
+  return STEADY.reduce((cells, [pattern, text]) => {
+    const found = pattern.exec(cells.map((cell) => cell.text || " ").join(""));
+    if (found === null) return cells;
+    const shown = text.padEnd(found[0].length);
+    return cells.map((cell, x) => {
+      const at = x - found.index;
+      return at >= 0 && at < found[0].length ? { ...cell, text: shown[at] } : cell;
+    });
+  }, row);
 }
 
 /** Groups cells of equal style; each group is positioned, so that a font cannot shift it. */

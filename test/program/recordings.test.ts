@@ -1,4 +1,4 @@
-import { mkdir, rm } from "node:fs/promises";
+import { chmod, mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { onTerminal, type TerminalSession } from "../support/pty.ts";
@@ -225,6 +225,33 @@ test("a terminal that is made smaller and larger while somebody browses is fille
   session.type("j");
   const large = await session.see(filled(/^❯ .*role Old Desk/m, 29));
   expect(large.match(/q quit/g)).toHaveLength(1);
+});
+
+test("e opens the file at the line in the editor, and the browser comes back as it was", async () => {
+  const editor = join(shop.folder, "vi");
+  await shop.write(
+    "vi",
+    `#!/bin/sh\necho "Which?"\nread key\necho "$key $@" > '${shop.folder}/opened.txt'\n`,
+  );
+  await chmod(editor, 0o755);
+  const session = await record(["apply", "--interactive"], { env: { EDITOR: editor } });
+  await session.see("q quit");
+  session.type("jjj");
+  await session.see(/❯ .*Shift Lead/);
+  session.type(" ");
+  await session.see("3 selected");
+  session.type("e");
+  await session.see("Which?");
+  session.type("yes\r");
+  const screen = await session.see(/edited since[\s\S]*before the edit/);
+  expect(screen).toMatch(/3 selected[\s\S]*❯ .*\[ \] \+ role Shift Lead/);
+  expect(await readFile(join(shop.folder, "opened.txt"), "utf8")).toBe(
+    `yes +6 ${join(shop.folder, "access", "shop.yaml")}\n`,
+  );
+  session.type("q");
+  expect(await session.end()).toBe(1);
+  // What the editor wrote stays: it has the screen from before.
+  expect(session.scrollback()).toBe("Which?\nyes\nNothing was changed.\n");
 });
 
 test("Ctrl-C leaves the browser, and the terminal is as it was", async () => {

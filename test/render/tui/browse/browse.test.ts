@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
+import fc from "fast-check";
 import stringWidth from "string-width";
 import { describe, expect, test } from "vitest";
 import type { DesiredState } from "../../../../src/model/desired.ts";
@@ -10,6 +11,8 @@ import { PLAIN, type Style } from "../../../../src/render/style.ts";
 import type { Pressed } from "../../../../src/render/tui/browse/browse-keys.ts";
 import type { BrowseState } from "../../../../src/render/tui/browse/browse-model.ts";
 import { browseScreen } from "../../../../src/render/tui/browse/browser.tsx";
+import { risksOf } from "../../../../src/render/view/risk-view.ts";
+import { desiredStates, liveStates } from "../../../support/arbitrary.ts";
 import {
   desired,
   live,
@@ -19,8 +22,10 @@ import {
   member,
   NO_POLICIES,
   NOW,
+  planOf,
   role,
 } from "../../../support/build.ts";
+import { runs } from "../../../support/property-runs.ts";
 import { richPlan } from "../../../support/rich-plan.ts";
 
 const SIZE = { columns: 80, rows: 30 };
@@ -673,6 +678,36 @@ describe.each([120, 80, 60, 40])("a screen of %i columns", (columns) => {
     const text = screens.map((lines) => `${lines.join("\n").trimEnd()}\n`).join(`${"=".repeat(columns)}\n`);
     await expect(text).toMatchFileSnapshot(`golden/browse-${columns}.txt`);
   });
+});
+
+test("for every selection the numbers are those of the plan that an apply makes of it", () => {
+  const keys = fc.array(fc.constantFrom("j", "k", " ", "G", "o"), { minLength: 1, maxLength: 12 });
+  let selections = 0;
+  fc.assert(
+    fc.property(desiredStates, liveStates, keys, (want, is, pressed) => {
+      const whole = seat(want, is);
+      fc.pre(whole.plan.changes.length > 0);
+      const one = sit([whole], { size: { columns: 120, rows: 40 } });
+      one.keys(`j${pressed.join("")}`);
+      const plan = planOf(want, is, NOW, one.selection().leaveOut[0]);
+      const of = (...kinds: readonly string[]): number =>
+        plan.changes.filter(({ kind }) => kinds.includes(kind)).length;
+      const gain = plan.impact.members.filter(
+        (each) => each.gained.length + each.unknownGained.length > 0,
+      ).length;
+      const risks = risksOf(plan).reduce((sum, { items }) => sum + items.length, 0);
+      const sums = one.seen()[1] ?? "";
+      expect(sums).toContain(`+${of("create")} ~${of("update", "replace")} -${of("delete")}`);
+      expect(/ (\d+) risks?/.exec(sums)?.[1] ?? "0").toBe(String(risks));
+      expect(/ (\d+) gain/.exec(sums)?.[1] ?? "0").toBe(String(gain));
+      expect(one.seen()[0]).toContain(`${plan.changes.length} selected`);
+      const errors = plan.findings.filter(({ severity }) => severity === "error").length;
+      expect(/✗ (\d+)/.exec(sums)?.[1] ?? "0").toBe(String(plan.refusals.length + errors));
+      if (one.state().chosen.size > 0) selections += 1;
+    }),
+    { numRuns: runs(60) },
+  );
+  expect(selections).toBeGreaterThan(10);
 });
 
 test("the panes line up whatever the colours are", () => {

@@ -173,13 +173,12 @@ function rowLine(
 }
 
 function waitLine({ reason, ms, merchants }: Wait, width: number, style: Style): string {
-  const who = merchants.length > 1 ? ` · ${grouped(merchants.length)} merchants` : "";
   const begin = `waiting ${spanText(ms)}`;
-  const room = width - widthOf(begin) - widthOf(who) - 2;
-  return line(
-    [[begin, style.yellow], [`: ${padded(shown(reason), Math.min(room, widthOf(shown(reason))))}${who}`]],
-    width,
-  );
+  const why = `: ${shown(reason)}`;
+  const who = merchants.length > 1 ? ` · ${grouped(merchants.length)} merchants` : "";
+  // The reason says more than how many wait for it.
+  const isRoomy = widthOf(begin) + widthOf(why) + widthOf(who) <= width;
+  return line([[begin, style.yellow], [isRoomy ? `${why}${who}` : why]], width);
 }
 
 /** Returns a bar of so many cells; in part it can be read without colours too. */

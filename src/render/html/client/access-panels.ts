@@ -40,7 +40,7 @@ export function membersPanel(merchant: PageMerchant, view: PanelView): HTMLEleme
   });
   let texts: readonly string[] | null = null;
   const textAt = (index: number): string => {
-    texts ??= merchant.members.map((member) => textOf(member, merchant));
+    texts ??= searchTexts(merchant);
     return texts[index] ?? "";
   };
   const groups = memberGroups(merchant, view).filter(({ is }) => is !== null);
@@ -98,6 +98,8 @@ export function membersPanel(merchant: PageMerchant, view: PanelView): HTMLEleme
     planned ? select(control("show", "Show"), shows) : null,
     planned ? checkbox(control("changed", "Only changed members")) : null,
   );
+  // Before the first key, which then need not wait for them.
+  controls.addEventListener("focusin", () => textAt(0));
   update();
   return h("div", {}, controls, planned ? legend() : null, table.element);
 }
@@ -238,19 +240,18 @@ function legend(): HTMLElement {
   );
 }
 
-function textOf(member: PageMember, merchant: PageMerchant): string {
-  const roles = new Set([...(member.before?.roles ?? []), ...(member.after?.roles ?? [])]);
-  const permissions = [...roles].flatMap((index) => {
-    const role = merchant.roles[index];
-    const grants = role === undefined ? null : grantsOf(role, "after");
-    return grants === null || grants === "unknown"
-      ? []
-      : grants.map((one) => merchant.permissions[one]?.name ?? "");
+/** Returns what members are searched by, in lower case: their names, notes, roles and permissions. */
+function searchTexts({ members, roles, permissions }: PageMerchant): readonly string[] {
+  const roleTexts = roles.map((role) => {
+    const grants = grantsOf(role, "after");
+    const granted = grants === null || grants === "unknown" ? [] : grants;
+    return [role.name, ...granted.map((one) => permissions[one]?.name ?? "")].join("\n").toLowerCase();
   });
-  const names = [...roles].map((index) => merchant.roles[index]?.name ?? "");
-  return [member.name, member.nickname ?? "", ...member.notes, ...names, ...permissions]
-    .join("\n")
-    .toLowerCase();
+  return members.map(({ name: text, nickname = "", notes, before, after }) => {
+    const held = new Set([...(before?.roles ?? []), ...(after?.roles ?? [])]);
+    const own = [text, nickname, ...notes].join("\n").toLowerCase();
+    return [own, ...[...held].map((index) => roleTexts[index] ?? "")].join("\n");
+  });
 }
 
 /** Makes a vertical column heading, so that many columns fit. */

@@ -14,8 +14,9 @@ export function reportCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("report")
     .summary("write a page that shows who may do what")
     .description(
-      "Writes one self-contained HTML page: who holds which role, what roles grant, what each member may do and " +
-        "why, end dates, and open invitations. Changes nothing.",
+      "Writes one self-contained HTML page: who holds which role, what roles grant and to how many people, what each " +
+        "member may do and why, which guards, policies and checks hold, what ends, and open invitations. Changes " +
+        "nothing.",
     )
     .argument("[path...]", "files or folders (default: access/)")
     .option("--declared", "show the access in the files, without the network, instead of the live access")
@@ -35,7 +36,8 @@ Examples:
                                         access before and after
 
 The page loads nothing from the network, and can be printed. The service knows
-no end dates: they come from the files.
+no end dates: they come from the files. With --declared the page says what files
+do not tell: MFA, and who has accepted an invitation.
 
 Exits 0, or 1 if a file has an error or a merchant could not be read.
 `,

@@ -67,7 +67,7 @@ describe.each(nodesUnderTest())("$name", ({ path: node }) => {
     expect(repository.github.comments).toHaveLength(1);
     expect(lastComment()).toContain("## ✅ rolecall apply: applied");
     expect(lastComment()).toContain(`<code>${sha.slice(0, 7)}</code>`);
-    expect(lastComment()).toContain("MC1: verified, no changes remain.");
+    expect(lastComment()).toContain("Apply complete at MC1: 2 changes done. Verified: no changes remain.");
     expect(repository.github.checks.at(-1)).toMatchObject({
       head_sha: sha,
       name: "rolecall apply",

@@ -212,7 +212,8 @@ describe("lint --fix", () => {
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr: [
-        "Not fixed, since more could change: access/b.yaml (1).",
+        "Not fixed, since more could change:",
+        "  access/b.yaml:8 gone@example.com: without it, the plan of MCB is another one.",
         'Run "rolecall apply" first where what has ended may still be live: once its',
         "  entry is gone, apply --only due does not end it.",
         "",
@@ -272,13 +273,44 @@ describe("lint --fix", () => {
     expect(await lint("access/a.yaml", "--fix", "--check")).toEqual({
       code: 0,
       stdout: "",
-      stderr: "Not fixed, since more could change: group.yaml (1).\n",
+      stderr:
+        "Not fixed, since more could change:\n  group.yaml:4 left@a.example: without it, the plan of MCB is another one.\n",
     });
     // Of a merchant with errors, nothing can be proved.
     await put({ "access/b.yaml": "version: 1\nmerchant: MCB\ninclude: [../group.yaml]\nroles: 1\n" });
     expect((await lint("access/a.yaml", "--fix", "--check")).code).toBe(0);
     await put({ "access/b.yaml": shop("MCB", "b") });
     expect((await lint("access/a.yaml", "--fix", "--check")).code).toBe(2);
+  });
+
+  test("proves a shared file for merchants outside the named and the default folder", async () => {
+    await put({
+      "shared/s.yaml":
+        "version: 1\nmembers:\n  - { email: z@x.example, roles: [{ role: role_employee, until: 2026-01-01 }] }\n",
+      "shared/more.yaml": "version: 1\ninclude: [s.yaml]\n",
+      "access/a.yaml":
+        "version: 1\nmerchant: MCA\ninclude: [../shared/s.yaml]\nmembers:\n  - { email: q@x.example, roles: [role_owner] }\n",
+    });
+    for (const args of [[], ["access/a.yaml"], ["access"]]) {
+      await put({
+        "other/.deep/b.yml":
+          "version: 1\nmerchant: MCB\ninclude: [../../shared/more.yaml]\nsync: { members: additive }\n",
+      });
+      const why = "  shared/s.yaml:3 z@x.example: without it, the plan of MCB is another one.\n";
+      expect(await lint(...args, "--fix", "--check")).toMatchObject({
+        code: 0,
+        stderr: `Not fixed, since more could change:\n${why}`,
+      });
+      await put({ "other/.deep/b.yml": "merchant: MCB\ninclude: [../../shared/more.yaml]\nroles: 1\n" });
+      expect(await lint(...args, "--fix", "--check")).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining(
+          "shared/s.yaml:3 z@x.example: a file that may share it has errors.\n",
+        ),
+      });
+      await rm(join(cwd, "other"), { recursive: true });
+      expect((await lint(...args, "--fix", "--check")).code).toBe(2);
+    }
   });
 
   test("has nothing to do in the retail example, and needs --fix for its options", async () => {

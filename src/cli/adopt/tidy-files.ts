@@ -1,8 +1,10 @@
 import { editYaml, type YamlEdit } from "../../config/edit/edit-yaml.ts";
 import { tidyEdits } from "../../config/edit/tidy-edits.ts";
+import { fieldsOf, textOf, valueAt } from "../../config/values.ts";
+import { parseFast } from "../../config/yaml/fast-yaml.ts";
+import { parse } from "../../config/yaml/to-value.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
-import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import { isSameAccess } from "../../plan/lint/same-access.ts";
 import type { FilePatch } from "../../render/text/patch-text.ts";
@@ -10,6 +12,7 @@ import { hangingLines } from "../../render/text/wrap.ts";
 import { isFileError, type Loaded, type LoadedWithSharers } from "../files/load-states.ts";
 import type { ExitCode, Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
+import { placeFinder } from "../query/find-places.ts";
 import { printDiagnostics } from "../session/plan-merchants.ts";
 import { globMatcher } from "../session/session.ts";
 import { loadPatched } from "./pull-files.ts";
@@ -39,19 +42,15 @@ export async function tidyFiles(loaded: LoadedWithSharers, options: TidyOptions,
   });
   const mains = new Set(loaded.all.map(({ origin }) => origin.file));
   const provable = loaded.sharersUnknown ? drafts.filter(({ file }) => mains.has(file)) : drafts;
-  const proved = await provedEdits(provable, loaded, io);
+  const { proved, reasons } = await provedEdits(provable, loaded, io);
   if (drafts.length === 0) io.stdout.write("There is nothing to fix.\n");
-  const fixed = new Map(proved.map(({ file, edits }) => [file, edits.length]));
-  const left = drafts.flatMap(({ file, edits }) => {
-    const count = edits.length - (fixed.get(file) ?? 0);
-    return count === 0 ? [] : [`${oneLine(file)} (${count})`];
-  });
+  const left = unfixed(drafts, proved, reasons);
   if (left.length > 0) {
-    const style = styleFor(io.stderr, io, options.color);
+    const { columns } = styleFor(io.stderr, io, options.color);
     const more = left.length - MAX_NAMED;
-    const names = `${left.slice(0, MAX_NAMED).join(", ")}${more > 0 ? `, and ${counted(more, "more file")}` : ""}`;
-    const text = `Not fixed, since more could change: ${names}.`;
-    io.stderr.write(`${hangingLines(text, style.columns, "", "  ").join("\n")}\n`);
+    const lines = [...left.slice(0, MAX_NAMED), ...(more > 0 ? [`and ${counted(more, "more place")}.`] : [])];
+    io.stderr.write("Not fixed, since more could change:\n");
+    io.stderr.write(`${lines.flatMap((line) => hangingLines(line, columns, "  ", "    ")).join("\n")}\n`);
   }
   const ended = new Set(loaded.diagnostics.flatMap(({ code, file }) => (code === "until-past" ? file : [])));
   if (!options.quiet && proved.some(({ file, edits }) => edits.length > 0 && ended.has(file))) {
@@ -77,30 +76,84 @@ function countEdits(drafts: readonly Draft[]): number {
   return drafts.reduce((sum, { edits }) => sum + edits.length, 0);
 }
 
+/** Returns what is left as it is: each place with its entry, and why. */
+function unfixed(
+  drafts: readonly Draft[],
+  proved: readonly Draft[],
+  reasons: ReadonlyMap<YamlEdit, string>,
+): readonly string[] {
+  const fixed = new Set(proved.flatMap(({ edits }) => edits));
+  const { entry } = placeFinder(drafts);
+  return drafts.flatMap(({ file, text, edits }) => {
+    const { value } = parseFast(text) ?? parse(text);
+    return edits
+      .filter((edit) => !fixed.has(edit))
+      .map((edit) => {
+        const line = entry({ file, path: edit.path })?.line;
+        const name = nameAt(value, edit.path);
+        const place = `${file}${line === undefined ? "" : `:${line}`}${name === "" ? "" : ` ${name}`}`;
+        return oneLine(`${place}: ${reasons.get(edit) ?? "a file that may share it has errors"}.`);
+      });
+  });
+}
+
+/** Returns the names of the entry at a path, and of its grant, such as `ada@example.com Lead`. */
+function nameAt(value: unknown, path: YamlEdit["path"]): string {
+  const names = path.map((_, index) => {
+    const at = valueAt(value, path.slice(0, index + 1));
+    const { email, name, role } = fieldsOf(at);
+    return textOf(email) ?? textOf(name) ?? textOf(role) ?? textOf(at) ?? "";
+  });
+  return names.filter((name) => name !== "").join(" ");
+}
+
+/** Edits that are proved, and the reasons of those that are not. */
+interface Proof {
+  readonly proved: readonly Draft[];
+  readonly reasons: ReadonlyMap<YamlEdit, string>;
+}
+
 /** Returns the drafts with the edits that change nobody's access: all, or those that are proved one by one. */
-async function provedEdits(drafts: readonly Draft[], loaded: Loaded, io: Io): Promise<readonly Draft[]> {
-  const possible = drafts.map((draft) => ({
-    ...draft,
+async function provedEdits(drafts: readonly Draft[], loaded: Loaded, io: Io): Promise<Proof> {
+  const reasons = new Map<YamlEdit, string>();
+  const possible = drafts.map((draft) => {
+    if ("text" in editYaml(draft.text, draft.edits)) return draft;
     // Each attempt reads the file again.
-    edits:
-      "text" in editYaml(draft.text, draft.edits)
-        ? draft.edits
-        : draft.edits.filter((edit) => "text" in editYaml(draft.text, [edit])),
-  }));
-  if (countEdits(possible) === 0) return [];
+    const edits = draft.edits.filter((edit) => {
+      const edited = editYaml(draft.text, [edit]);
+      if ("refused" in edited) reasons.set(edit, edited.refused);
+      return "text" in edited;
+    });
+    return { ...draft, edits };
+  });
+  if (countEdits(possible) === 0) return { proved: [], reasons };
   const unproved = await filesInDoubt(possible, loaded, io);
-  if (unproved.size === 0) return possible;
+  if (unproved.size === 0) return { proved: possible, reasons };
   const clear = possible.filter(({ file }) => !unproved.has(file));
   const doubtful = possible.filter(({ file }) => unproved.has(file));
   const kept = new Map<string, YamlEdit[]>();
   for (const some of trialsOf(doubtful, loaded)) {
     const wrong = await filesInDoubt(some, loaded, io);
     for (const { file, edits } of some) {
-      if (!wrong.has(file)) kept.set(file, [...(kept.get(file) ?? []), ...edits]);
+      const merchants = wrong.get(file);
+      if (merchants === undefined) kept.set(file, [...(kept.get(file) ?? []), ...edits]);
+      else for (const edit of edits) reasons.set(edit, otherPlans(merchants));
     }
   }
   const proved = [...clear, ...doubtful.map((draft) => ({ ...draft, edits: kept.get(draft.file) ?? [] }))];
-  return (await filesInDoubt(proved, loaded, io)).size === 0 ? proved : [];
+  const together = await filesInDoubt(proved, loaded, io);
+  if (together.size === 0) return { proved, reasons };
+  for (const edit of proved.flatMap(({ edits }) => edits)) {
+    reasons.set(edit, otherPlans([...together.values()].flat()));
+  }
+  return { proved: [], reasons };
+}
+
+function otherPlans(merchants: readonly string[]): string {
+  const all = [...new Set(merchants)];
+  const more = all.length - MAX_NAMED;
+  const rest = more > 0 ? ` and ${counted(more, "more merchant")}` : "";
+  return `without it, the plan of ${all.slice(0, MAX_NAMED).join(", ")}${rest} is another one`;
 }
 
 /** Returns single edits to try together: those of different merchants' own files; each of a shared file by itself. */
@@ -118,27 +171,28 @@ function trialsOf(drafts: readonly Draft[], { all }: Pick<Loaded, "all">): reado
   ];
 }
 
-/** Returns the edited files of merchants whose access the edits would change, or whose files they would break. */
+/** Returns the edited files that would change the access of merchants, or break their files, with these merchants. */
 async function filesInDoubt(
   drafts: readonly Draft[],
   { states, all }: Pick<Loaded, "states" | "all">,
   io: Io,
-): Promise<ReadonlySet<string>> {
+): Promise<ReadonlyMap<string, readonly string[]>> {
   const patches = patchesOf(drafts);
-  if (patches.length === 0) return new Set();
+  if (patches.length === 0) return new Map();
   const edited = new Set(patches.map(({ file }) => file));
   const after = await loadPatched(patches, { states, all }, io);
   const byMerchant = new Map(after.states.map((state) => [state.merchant, state]));
   const matches = globMatcher();
   const now = io.now();
-  return new Set(
-    all.flatMap((before: DesiredState) => {
-      const files = [before.origin.file, ...(before.included ?? [])].filter((file) => edited.has(file));
-      const state = byMerchant.get(before.merchant);
-      const isSame = state !== undefined && isSameAccess(before, state, now, matches);
-      return files.length === 0 || isSame ? [] : files;
-    }),
-  );
+  const doubted = new Map<string, string[]>();
+  for (const before of all) {
+    const files = [before.origin.file, ...(before.included ?? [])].filter((file) => edited.has(file));
+    if (files.length === 0) continue;
+    const state = byMerchant.get(before.merchant);
+    if (state !== undefined && isSameAccess(before, state, now, matches)) continue;
+    for (const file of files) doubted.set(file, [...(doubted.get(file) ?? []), before.merchant]);
+  }
+  return doubted;
 }
 
 function patchesOf(drafts: readonly Draft[]): readonly FilePatch[] {

@@ -14,7 +14,7 @@ import { judgeDeclared } from "../../plan/judge/judge-rules.ts";
 import { checkOutputs } from "../io/output.ts";
 import { defaultPath, namesProject, shownPath, sourceReader, withoutLinks } from "./find-files.ts";
 import { projectAccess } from "./project-access.ts";
-import { type FileSelection, filesNaming, type SharedPath, selectFiles } from "./scan-files.ts";
+import { type FileSelection, filesNaming, filesSharing, type SharedPath, selectFiles } from "./scan-files.ts";
 
 /** The parsed files with their diagnostics. */
 export interface Loaded {
@@ -111,7 +111,7 @@ export interface LoadedWithSharers extends Loaded {
 
 /**
  * Reads files as `loadStates` does. What is shared concerns more than the selected merchants: `all` also has those of
- * the project, and in the same folders, that share a file with them.
+ * the project, wherever their files are, that share a file with them.
  */
 export async function loadWithSharers(
   paths: readonly string[],
@@ -119,10 +119,14 @@ export async function loadWithSharers(
 ): Promise<LoadedWithSharers> {
   const loaded = await loadStates(paths, options);
   const shared = new Set(loaded.states.flatMap(filesBehind));
-  if (paths.length === 0 || shared.size === 0) return { ...loaded, sharersUnknown: false };
+  if (shared.size === 0) return { ...loaded, sharersUnknown: false };
   const { cwd, now } = options;
+  const read = new Set(loaded.sources.map(({ file }) => file));
+  const sharing = await filesSharing([...shared], cwd);
+  const unread = sharing.filter((file) => !read.has(shownPath(withoutLinks(file), cwd)));
+  if (paths.length === 0 && unread.length === 0) return { ...loaded, sharersUnknown: false };
   const folders = new Set(loaded.states.map(({ origin }) => dirname(origin.file)));
-  const around = await loadStates([...folders, ...shared], { merchants: [], cwd, now });
+  const around = await loadStates([...folders, ...shared, ...unread], { merchants: [], cwd, now });
   const known = new Set(loaded.all.map(({ merchant }) => merchant));
   const others = around.all.filter(
     (state) => !known.has(state.merchant) && filesBehind(state).some((file) => shared.has(file)),

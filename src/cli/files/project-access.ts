@@ -176,6 +176,26 @@ function* filesBelow(root: string, folder: string): Generator<ListedFile> {
   }
 }
 
+/** Returns all YAML files of the projects that files belong to, hidden ones too: anybody may name one by its path. */
+export function yamlAround(files: readonly string[], cwd: string): readonly string[] {
+  const folders = new Set(files.map((file) => dirname(resolve(cwd, file))));
+  const roots = new Set([...folders].flatMap((folder) => rootsAround(folder, cwd)));
+  const found = new Set<string>();
+  const visited = new Set<string>();
+  const visit = (folder: string): void => {
+    if (visited.has(folder)) return;
+    visited.add(folder);
+    for (const entry of entriesOf(folder)) {
+      const path = join(folder, entry.name);
+      // What a link leads to is found where it is, if it is of the project.
+      if (entry.isDirectory() && entry.name !== ".git" && entry.name !== "node_modules") visit(path);
+      else if (entry.isFile() && /\.ya?ml$/i.test(entry.name)) found.add(path);
+    }
+  };
+  for (const root of roots) visit(root);
+  return [...found].sort();
+}
+
 function entriesOf(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });

@@ -8,7 +8,7 @@ import { parseFast } from "../../config/yaml/fast-yaml.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { RolecallError } from "../../model/errors.ts";
 import { defaultPath, findYamlFiles, namesProject, shownPath, withoutLinks } from "./find-files.ts";
-import { projectAccess } from "./project-access.ts";
+import { projectAccess, yamlAround } from "./project-access.ts";
 
 /** YAML can spell every character with it. */
 const ESCAPE = "\\";
@@ -217,6 +217,21 @@ async function filesIncluding(shared: string, files: readonly string[]): Promise
     files.map(async (file) => (closures.get(file) ?? (await parsedClosure(file))).has(shared)),
   );
   return files.filter((file, index) => file !== shared && reaching[index]);
+}
+
+/** Returns the files anywhere in the project that include one of some files, and do not only stand for others that do. */
+export async function filesSharing(files: readonly string[], cwd: string): Promise<readonly string[]> {
+  const around = yamlAround(files, cwd);
+  const shared = new Set(files.map((file) => withoutLinks(resolve(cwd, file))));
+  const closures = includeClosures(around);
+  const sharing = await Promise.all(
+    around.map(async (file) => {
+      const closure = closures.get(file) ?? (await parsedClosure(file));
+      const includes = [...closure].some((one) => one !== file && shared.has(one));
+      return includes && !(await isShared(file)) ? [file] : [];
+    }),
+  );
+  return sharing.flat();
 }
 
 /** Returns a file with all files that it includes, by the full parser. */

@@ -40,11 +40,13 @@ Examples:
 
 Predefined roles, and members whose roles the files leave alone, are unknown
 without --live: what depends on them is not reported. A shared file is judged
-by all merchants that include it.
+by all merchants that include it, wherever their files are in the git repository
+(without one, below the working directory).
 
---fix writes what is proved by plans: for each merchant, the files after it
-leave alone what those before it made, and change a live state in which nothing
-has ended yet as those do. Comments, order and quotes stay. Run "rolecall apply"
+--fix writes what is proved by plans: for each merchant of a changed file, the
+files after it leave alone what those before it made, and change a live state in
+which nothing has ended yet as those do. Where a file that may share it has
+errors, a shared file is left alone. Comments, order and quotes stay. Run "rolecall apply"
 first: once an entry is gone, apply --only due does not end what is still live.
 
 Exits 0, 1 if a file has an error, a merchant could not be read or nothing was

@@ -20,6 +20,8 @@ export interface JudgedRule {
   readonly rule: ListedRule;
   /** What breaks it, in sentences; empty if it holds. */
   readonly violations: readonly string[];
+  /** The held roles of unknown permissions, by name, because of which more may break it. */
+  readonly unknownRoles: readonly string[];
 }
 
 /** The reason why no one or two changes break a rule. */

@@ -14,8 +14,8 @@ import { ExitCode, type Io } from "../io/io.ts";
 import { outputTo, styleFor } from "../io/output.ts";
 import { loadDeclared, planMerchants } from "../session/plan-merchants.ts";
 import { globMatcher, plannedOnly } from "../session/session.ts";
+import { listedRuleFinder } from "../show/rule-locations.ts";
 import { showPlans } from "../show/show-plans.ts";
-import { placeFinder } from "./find-places.ts";
 import type { SnapshotOptions } from "./read-snapshots.ts";
 
 /** The options of `check`. */
@@ -44,7 +44,6 @@ export async function checkRules(paths: readonly string[], options: CheckOptions
     io,
   );
   const matches = globMatcher();
-  const places = placeFinder(sources);
   const view: CheckedView = {
     source: options.live ? "live" : "declared",
     merchants: all.map(({ state, judged, complete }) => ({
@@ -53,7 +52,10 @@ export async function checkRules(paths: readonly string[], options: CheckOptions
       judged: judgeEach(judged, state),
       coverage: options.coverage ? accessCoverage(judged, state, { complete, matches }) : null,
     })),
-    placeOf: ({ origin }) => (origin === null ? null : places.entry(origin)),
+    placeOf: listedRuleFinder(
+      all.map(({ state }) => state),
+      sources,
+    ),
   };
   const { sink, end } = outputTo(options.output, io);
   sink.write(

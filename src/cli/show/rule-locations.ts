@@ -8,6 +8,7 @@ import type { ListedRule } from "../../model/coverage.ts";
 import type { DesiredState, EnforcedRules, GuardSettings, Origin } from "../../model/desired.ts";
 import type { Change, Finding, Refusal } from "../../model/plan.ts";
 import { checkText } from "../../plan/judge/checks.ts";
+import type { FilePlace } from "../../render/questions/answer-formats.ts";
 import type { PlaceOf } from "../../render/view/plan-view.ts";
 import { placeFinder } from "../query/find-places.ts";
 
@@ -67,10 +68,19 @@ export function ruleLocations(
 export type ListedPlaceOf = (merchant: string, rule: ListedRule) => string | null;
 
 /** Returns a function that locates the rules that a report lists. */
-export function listedRulePlaces(
+export function listedRulePlaces(...files: Parameters<typeof listedRuleFinder>): ListedPlaceOf {
+  const find = listedRuleFinder(...files);
+  return (merchant, rule) => {
+    const place = find(merchant, rule);
+    return place && `${place.file}:${place.line}`;
+  };
+}
+
+/** Returns a function that finds the place of a policy, guard or check of a merchant; `null` for a default. */
+export function listedRuleFinder(
   states: readonly DesiredState[],
   sources: readonly { readonly file: string; readonly text: string }[],
-): ListedPlaceOf {
+): (merchant: string, rule: ListedRule) => FilePlace | null {
   const byMerchant = new Map(states.map((state) => [state.merchant, state]));
   const texts = new Map(sources.map(({ file, text }) => [file, text]));
   const values = new Map<string, unknown>();
@@ -82,12 +92,8 @@ export function listedRulePlaces(
     }
     return values.get(file);
   };
-  const line = (origin: Origin): string | null => {
-    const place = places.entry(origin);
-    return place && `${place.file}:${place.line}`;
-  };
   return (merchant, { origin, keys, entry, enforcedBy }) => {
-    if (origin !== null) return line(origin);
+    if (origin !== null) return places.entry(origin);
     const state = byMerchant.get(merchant);
     if (state === undefined) return null;
     const files =
@@ -97,7 +103,7 @@ export function listedRulePlaces(
     for (const wanted of [entry, null]) {
       for (const file of files ?? []) {
         const path = pathOfListed(contentOf(file), keys, wanted);
-        const found = path && line({ file, path });
+        const found = path && places.entry({ file, path });
         if (found) return found;
       }
     }

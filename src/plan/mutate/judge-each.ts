@@ -1,6 +1,7 @@
+import { sortedSet } from "../../lib/text.ts";
 import type { JudgedRule } from "../../model/coverage.ts";
 import type { DesiredState } from "../../model/desired.ts";
-import type { Judged, Violation } from "../judge/checks.ts";
+import { type Judged, unknownToEach, type Violation } from "../judge/checks.ts";
 import { violationsIn } from "../judge/judge-rules.ts";
 import { type Tense, toRefusal } from "../judge/refusals.ts";
 import { type CoverageRule, type RuleSet, ruleSets } from "./coverage-rules.ts";
@@ -9,9 +10,12 @@ import { type CoverageRule, type RuleSet, ruleSets } from "./coverage-rules.ts";
 export function judgeEach(judged: Judged, desired: DesiredState): readonly JudgedRule[] {
   return ruleSets(desired).flatMap((set) => {
     const violationsOf = judgeSet(judged, set, "live");
+    const unknown = unknownToEach(set.rules.checks, judged);
     return set.each.flatMap((rule): readonly JudgedRule[] => {
       const violations = violationsOf(rule);
-      return violations === null ? [] : [{ rule: rule.listed, violations }];
+      if (violations === null) return [];
+      const roles = rule.kind === "check" ? (unknown.get(rule.check) ?? []) : [];
+      return [{ rule: rule.listed, violations, unknownRoles: sortedSet(roles.map(({ name }) => name)) }];
     });
   });
 }

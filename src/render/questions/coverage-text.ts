@@ -3,7 +3,7 @@ import { counted, grouped, sortedSet } from "../../lib/text.ts";
 import type { JudgedRule, UnbrokenRule, UnnoticedGroup } from "../../model/coverage.ts";
 import type { Style } from "../style.ts";
 import { hangingLines, moreText } from "../text/wrap.ts";
-import { textOfPlace } from "./answer-formats.ts";
+import { type FilePlace, textOfPlace } from "./answer-formats.ts";
 import {
   bySensitivity,
   type CheckedMerchant,
@@ -30,7 +30,7 @@ export function renderChecked(view: CheckedView, style: Style, verbose: boolean)
 
 /** Returns the merchants with broken rules, and how many rules hold at the others; with `verbose` every rule. */
 function rulesLines(
-  { merchants, placeOf }: CheckedView,
+  { merchants, placeOf, source }: CheckedView,
   style: Style,
   { verbose, isCovered }: { readonly verbose: boolean; readonly isCovered: boolean },
 ): readonly string[] {
@@ -40,9 +40,14 @@ function rulesLines(
     ...hangingLines(`${oneLine(one.merchant)}: ${holdText([one])}`, style.columns, "", "  ").map(
       isBroken(one) ? style.red : style.bold,
     ),
-    ...one.judged.flatMap(({ rule, violations }) => [
-      ...(verbose || violations.length > 0
-        ? ruleLines(rule, placeOf, violations.length > 0 ? "broken  " : "ok  ", style)
+    ...one.judged.flatMap(({ rule, violations, unknownRoles }) => [
+      ...(verbose || violations.length > 0 || unknownRoles.length > 0
+        ? ruleLines(
+            rule,
+            placeOf(one.merchant, rule),
+            violations.length > 0 ? "broken  " : unknownRoles.length > 0 ? "unknown  " : "ok  ",
+            style,
+          )
         : []),
       ...(verbose ? violations : violations.slice(0, MOST_VIOLATIONS)).flatMap((text) =>
         hangingLines(oneLine(text), style.columns, "    ", "      "),
@@ -54,10 +59,28 @@ function rulesLines(
   ]);
   // Where all is well, the answer to the question comes first.
   if (isCovered && !verbose && !merchants.some(isBroken)) return [];
-  if (others.length === 0) return lines;
   const which =
     shown.length === 0 ? counted(others.length, "merchant") : counted(others.length, "other merchant");
-  return [...lines, ...hangingLines(`${which}: ${holdText(others)}`, style.columns, "", "  ")];
+  const rest =
+    others.length === 0 ? [] : hangingLines(`${which}: ${holdText(others)}`, style.columns, "", "  ");
+  return [...lines, ...rest, ...unknownLines(merchants, source, style)];
+}
+
+/** Names the roles whose unknown permissions decide whether checks hold. */
+function unknownLines(
+  merchants: readonly CheckedMerchant[],
+  source: CheckedView["source"],
+  { columns }: Style,
+): readonly string[] {
+  const roles = sortedSet(merchants.flatMap(({ judged }) => judged.flatMap((one) => one.unknownRoles)));
+  if (roles.length === 0) return [];
+  const more = roles.length - MOST_NAMES;
+  const names = `${roles.slice(0, MOST_NAMES).map(oneLine).join(", ")}${more > 0 ? ` and ${counted(more, "more role")}` : ""}`;
+  const text =
+    source === "declared"
+      ? `What ${names} may grant is not in the files; --live knows it.`
+      : `What ${names} may grant, the service does not say.`;
+  return hangingLines(text, columns, "", "  ");
 }
 
 /** The most violations of one rule that are shown. */
@@ -67,19 +90,23 @@ const MOST_VIOLATIONS = 5;
 function holdText(merchants: readonly CheckedMerchant[]): string {
   const judged = merchants.flatMap((one) => one.judged);
   const broken = judged.filter(({ violations }) => violations.length > 0).length;
+  const unknown = judged.filter((one) => one.violations.length === 0 && one.unknownRoles.length > 0).length;
   if (judged.length === 0) return "no policies and no checks";
   const all = counted(judged.length, "policy or check", "policies and checks");
-  if (broken > 0) return `${grouped(broken)} of ${all} ${broken === 1 ? "is" : "are"} broken`;
-  return `${all} ${judged.length === 1 ? "holds" : "hold"}`;
+  const unclear = unknown === 0 ? "" : `of ${grouped(unknown)} it is not known`;
+  const also = unclear && `, ${unclear}`;
+  if (broken > 0) return `${grouped(broken)} of ${all} ${broken === 1 ? "is" : "are"} broken${also}`;
+  if (unknown === 0) return `${all} ${judged.length === 1 ? "holds" : "hold"}`;
+  const known = judged.length - unknown;
+  return `${grouped(known)} of ${all} ${known === 1 ? "holds" : "hold"}${also}`;
 }
 
 function ruleLines(
   rule: JudgedRule["rule"],
-  placeOf: CheckedView["placeOf"],
+  place: FilePlace | null,
   head: string,
   { columns }: Style,
 ): readonly string[] {
-  const place = placeOf(rule);
   const where = place === null ? rule.enforcedBy : textOfPlace(place);
   const text = `${oneLine(rule.text)}${where === null ? "" : ` (${oneLine(where)})`}`;
   return hangingLines(text, columns, `  ${head}`, "    ");
@@ -284,6 +311,12 @@ function unbrokenLines({ merchants, placeOf }: CheckedView, style: Style): reado
       style.bold,
     ),
     ...[...joined.values()].flatMap(({ one, at }) => {
+      const places = new Map(
+        at
+          .map((merchant) => placeOf(merchant, one.rule))
+          .map((place) => [place && textOfPlace(place), place]),
+      );
+      const [place = null] = places.size === 1 ? places.values() : [];
       const where =
         merchants.length === 1
           ? ""
@@ -291,7 +324,7 @@ function unbrokenLines({ merchants, placeOf }: CheckedView, style: Style): reado
             ? ` At ${oneLine(at[0] ?? "")}.`
             : ` At ${counted(at.length, "merchant")}.`;
       return [
-        ...ruleLines(one.rule, placeOf, "", style),
+        ...ruleLines(one.rule, place, "", style),
         ...hangingLines(`${oneLine(unbrokenText(one))}${where}`, style.columns, "    ", "      "),
       ];
     }),

@@ -24,8 +24,8 @@ export interface CheckedMerchant {
 export interface CheckedView {
   readonly source: "declared" | "live";
   readonly merchants: readonly CheckedMerchant[];
-  /** Returns the line of a rule; `null` if it is not known. */
-  readonly placeOf: (rule: JudgedRule["rule"]) => FilePlace | null;
+  /** Returns the place of a merchant's rule; `null` for a default. */
+  readonly placeOf: (merchant: string, rule: JudgedRule["rule"]) => FilePlace | null;
 }
 
 /** How much a change matters: of a role of unknown permissions, that is not known. */
@@ -94,9 +94,9 @@ export function checkedJson(
   { source, merchants, placeOf }: CheckedView,
   failures: readonly FailureJson[],
 ): string {
-  const ruleJson = (rule: JudgedRule["rule"]) => {
+  const ruleJson = (merchant: string, rule: JudgedRule["rule"]) => {
     const { section, text, enforcedBy } = rule;
-    return { section, text, enforcedBy, at: placeOf(rule) };
+    return { section, text, enforcedBy, at: placeOf(merchant, rule) };
   };
   return `${safeJson(
     {
@@ -105,10 +105,11 @@ export function checkedJson(
       merchants: merchants.map(({ merchant, file, judged, coverage }) => ({
         merchant,
         file,
-        rules: judged.map(({ rule, violations }) => ({
-          ...ruleJson(rule),
-          holds: violations.length === 0,
+        rules: judged.map(({ rule, violations, unknownRoles }) => ({
+          ...ruleJson(merchant, rule),
+          holds: violations.length > 0 ? false : unknownRoles.length > 0 ? null : true,
           violations,
+          unknownRoles,
         })),
         coverage: coverage && {
           changes: coverage.changes,
@@ -127,7 +128,7 @@ export function checkedJson(
             };
           }),
           unbrokenRules: coverage.unbroken.map((one) => ({
-            ...ruleJson(one.rule),
+            ...ruleJson(merchant, one.rule),
             reason: one.reason,
             message: unbrokenText(one),
           })),

@@ -60,6 +60,42 @@ describe("check", () => {
     });
   });
 
+  test("says of which checks it is not known whether they hold, and because of which roles", async () => {
+    const rules = [
+      "  - { email: cy@x.example, roles: [role_admin] }",
+      "policies: { max_holders: { role_admin: 1 } }",
+      "checks:",
+      "  - { can: payouts_edit, only: [ada@x.example] }",
+      "  - { can: payouts_edit, at_most: 1 }",
+      "  - { can: payouts_edit, only: [ada@x.example, role:role_admin] }",
+      "  - { member: bob@x.example, cannot: [payouts_edit] }",
+    ];
+    await shop("MC1", rules);
+    expect(await check()).toEqual({
+      code: 0,
+      stdout: [
+        "MC1: 3 of 5 policies and checks hold, of 2 it is not known",
+        "  unknown  can payouts_edit: only ada@x.example (access/mc1.yaml:12)",
+        "  unknown  can payouts_edit: at most 1 (access/mc1.yaml:13)",
+        "What role_admin may grant is not in the files; --live knows it.",
+        "",
+      ].join("\n"),
+      stderr: "",
+    });
+    const [merchant] = JSON.parse((await check("--format", "json")).stdout).merchants;
+    expect(merchant.rules).toMatchObject([
+      { text: "can payouts_edit: only ada@x.example", holds: null, unknownRoles: ["role_admin"] },
+      { holds: null, violations: [] },
+      { holds: true, unknownRoles: [] },
+      { text: "bob@x.example cannot payouts_edit", holds: true },
+      { text: "max_holders role_admin: 1", holds: true, at: { file: "access/mc1.yaml", line: 10 } },
+    ]);
+    await shop("MC2", RULES);
+    expect((await check()).stdout).toBe(
+      "2 merchants: 4 of 6 policies and checks hold, of 2 it is not known\nWhat role_admin may grant is not in the files; --live knows it.\n",
+    );
+  });
+
   test("exits 1 if a file is invalid, whatever is broken elsewhere", async () => {
     await shop("MC1", ["checks:", "  - { can: payouts_edit, only: [zoe@x.example] }"]);
     await shop("MC2", ["checks: 1"]);

@@ -1,7 +1,7 @@
 import { buildConnector } from "undici";
 import { RolecallError } from "../model/errors.ts";
 import type { LiveEvent } from "../model/events.ts";
-import type { MemberStatus, Membership } from "../model/live.ts";
+import type { LiveMember, MemberStatus, Membership } from "../model/live.ts";
 import type { LiveLookup, LiveReader, LiveWriter } from "../model/ports.ts";
 import type { Call } from "./http/call.ts";
 import { type Client, createClient } from "./http/client.ts";
@@ -22,7 +22,7 @@ import {
 import { listAll, PAGE_SIZE } from "./pager.ts";
 import { checkBaseUrl, MEMBERSHIPS_PATH, query } from "./paths.ts";
 import { type ProbedMerchant, probeOperations } from "./probe-operations.ts";
-import { createLookup, createReader, type FindCurrentMember } from "./reader.ts";
+import { createLookup, createReader, type FindCurrentMember, listMembers } from "./reader.ts";
 import { readMembershipPage } from "./wire.ts";
 import { createWriter } from "./writer.ts";
 
@@ -59,6 +59,8 @@ export interface Service {
   writer(merchant: string): LiveWriter;
   /** Lists all memberships of the key's user that a filter selects; `quick` gives up within seconds. Throws RolecallError. */
   memberships(filter?: MembershipFilter, quick?: boolean): Promise<readonly Membership[]>;
+  /** Lists the members of a merchant whose address begins with a text; absent: all. Throws RolecallError. */
+  members(merchant: string, email?: string): Promise<readonly LiveMember[]>;
   /** Finds out which operations the key may use at a merchant, without changing anything. */
   probe(merchant: string, operations: ReadonlySet<Operation>): Promise<ProbedMerchant>;
   close(): Promise<void>;
@@ -92,6 +94,8 @@ export function connect(options: ConnectOptions): Service {
     lookup: (merchant) => createLookup(clientOf(merchant), merchant),
     writer: (merchant) => createWriter(clientOf(merchant), merchant),
     memberships: (filter, quick) => listMemberships(client, filter, quick),
+    members: (merchant, email) =>
+      listMembers(clientOf(merchant), merchant, email === undefined ? {} : { email }),
     probe: (merchant, operations) => probeOperations(client, merchant, operations),
     close: async () => {
       closing.abort();

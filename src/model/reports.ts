@@ -173,6 +173,8 @@ export interface OperationVerdict<Operation extends string = string> {
 /** What nobody of a merchant but some people has. */
 export interface SoleAccess {
   readonly merchant: string;
+  /** What it is known from: the files may leave out members, and what predefined roles grant. */
+  readonly source: "declared" | "live";
   /** Sorted; permissions of roles whose permissions are unknown do not count. */
   readonly permissions: readonly string[];
   /** Names of roles that only they hold; sorted. */
@@ -184,10 +186,30 @@ export interface OffboardedPerson {
   readonly email: string;
   /** The files that list the address as a member. */
   readonly files: readonly string[];
-  /** The merchants where the address is live; `null` if nothing was read. */
+  /** Files of the project that name the address and were not searched. */
+  readonly elsewhere: readonly string[];
+  /** The merchants where the address is live; `null` if nothing was asked. */
   readonly live: readonly string[] | null;
-  /** Those of them where the next plan does not remove it, though no file lists it any more. */
-  readonly stays: readonly string[];
+  /** The merchants that could not be read. */
+  readonly unknown: readonly string[];
+  /** The merchants where the next plan does not remove it, though no file lists it any more. */
+  readonly stays: readonly OffboardStay[];
   /** The merchants whose other files still list it. */
   readonly listed: readonly string[];
+}
+
+/** A merchant where the next plan leaves somebody who is taken out of its files. */
+export interface OffboardStay {
+  readonly merchant: string;
+  /** Why; `unplanned` if the reason is not known. */
+  readonly because: "unlisted" | "ignored" | "service-account" | "leaves-later" | "no-file" | "unplanned";
+  /** `null` if it is not known whether the address is live there. */
+  readonly live: true | null;
+}
+
+/** A merchant without a file that could not be read; `null` for all that a key reaches. */
+export interface UnreadMerchant {
+  readonly merchant: string | null;
+  /** `null` if it is said elsewhere. */
+  readonly reason: string | null;
 }

@@ -3,7 +3,7 @@ import type { Diagnostic, Severity, Span } from "../model/diagnostic.ts";
 import type { Failure } from "../model/errors.ts";
 import type { FailureJson, StreamEvent } from "../model/events.ts";
 import type { Plan } from "../model/plan.ts";
-import type { HealthReport, OffboardedPerson, SoleAccess } from "../model/reports.ts";
+import type { HealthReport, OffboardedPerson, SoleAccess, UnreadMerchant } from "../model/reports.ts";
 import type { MembershipsView } from "./text/memberships-text.ts";
 import type { ShownRun } from "./text/runs-text.ts";
 import type { RiskyDrift } from "./view/drift-view.ts";
@@ -230,6 +230,12 @@ export interface OffboardReport {
   readonly files: PullReport["files"];
   /** The plans with changes for these people, as the files would be. */
   readonly plans: readonly Plan[];
+  /** The merchants of the keys' users that no file declares; `null` if nothing was asked. */
+  readonly withoutFile: {
+    readonly read: readonly string[];
+    /** Those that could not be read, and why; `null` for all of them. */
+    readonly unread: readonly UnreadMerchant[];
+  } | null;
   readonly failures: readonly FailureJson[];
 }
 

@@ -1,16 +1,19 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { offboardFrom } from "../../config/edit/offboard-edits.ts";
 import { EMAIL } from "../../config/schema/text-schemas.ts";
 import { oneLine } from "../../lib/escape.ts";
+import { mapConcurrent } from "../../lib/map-concurrent.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
-import type { Plan } from "../../model/plan.ts";
-import type { OffboardedPerson } from "../../model/reports.ts";
 import { buildPlan } from "../../plan/build-plan.ts";
 import { declaredReport } from "../../plan/report/build-access-report.ts";
-import { soleAccess } from "../../plan/report/sole-access.ts";
-import { addressesOf } from "../../plan/scope.ts";
+import {
+  hasAddress,
+  type OffboardedMerchant,
+  offboardedPerson,
+  soleAccess,
+} from "../../plan/report/offboarded-person.ts";
 import { offboardJson } from "../../render/machine-formats.ts";
 import { renderUnread } from "../../render/text/failure-text.ts";
 import { renderOffboarding } from "../../render/text/offboard-text.ts";
@@ -18,20 +21,24 @@ import { type FilePatch, patchText } from "../../render/text/patch-text.ts";
 import { renderPlans } from "../../render/text/plans-text.ts";
 import { planView } from "../../render/view/plan-view.ts";
 import type { ServiceOptions } from "../args/options.ts";
+import { shownPath } from "../files/find-files.ts";
 import { isFileError, isRefusal, loadWithSharers } from "../files/load-states.ts";
+import { projectYamlFiles } from "../files/project-access.ts";
 import { ExitCode, type Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import { openProgress } from "../progress/open-progress.ts";
 import { failuresOf, printDiagnostics } from "../session/plan-merchants.ts";
-import { openServices } from "../session/services.ts";
+import { openServices, type Services } from "../session/services.ts";
 import {
   createSessions,
   globMatcher,
+  MAX_PLANNING,
   type Planned,
   type PlannedMerchant,
   plannedOnly,
   planSessions,
 } from "../session/session.ts";
+import { keysOf, readMemberships } from "../show/show-memberships.ts";
 import { reportOf } from "../show/show-plans.ts";
 import { loadPatched, loadPullTargets, type PullTargets } from "./pull-files.ts";
 import { confirmPatches } from "./pull-merchants.ts";
@@ -59,8 +66,9 @@ export async function offboardPeople(
     });
   }
   const found = findIn(targets, addresses);
-  const planned = options.declared ? [] : await readMerchants(targets.states, options, io);
-  const merchants = plannedOnly(planned);
+  const elsewhere = findElsewhere(targets, addresses, io);
+  const read = options.declared ? NOTHING_READ : await readService(targets, addresses, paths, options, io);
+  const merchants = plannedOnly(read.planned);
   const after = await loadPatched(found.patches, targets, io);
   const errors = after.diagnostics.filter(isFileError);
   if (errors.length > 0) {
@@ -73,29 +81,51 @@ export async function offboardPeople(
   const broken = after.diagnostics.filter((one) => isRefusal(one) && !known.has(one.message));
   printDiagnostics(broken, { ...options, format: "text" }, io);
   if (broken.length > 0) io.stderr.write("Without them, the files would break the rules above.\n\n");
-  const plans = planPatched(merchants, after.states, io);
-  const people = [...addresses].map((email) =>
-    personOf(email, found.files, options.declared ? null : merchants, { plans, states: after.states }),
-  );
-  const reports = options.declared
-    ? targets.states.map((state) => declaredReport(state, io.now()))
-    : merchants.map((one) => reportOf(one, false));
-  const sole = reports
-    .map((report) => {
+  const at = planPatched(targets.states, merchants, after.states, io);
+  const matches = globMatcher();
+  const people = [...addresses].map((email) => {
+    const files = { files: found.files.get(email) ?? [], elsewhere: elsewhere.get(email) ?? [] };
+    const without = {
+      declared: options.declared === true,
+      live: read.withoutFile.live.get(email) ?? [],
+      unread: read.withoutFile.unread.flatMap(({ merchant }) => merchant ?? []),
+    };
+    return offboardedPerson(email, files, at, without, { matches, now: io.now() });
+  });
+  const planned = new Map(merchants.map((one) => [one.live.merchant, one]));
+  const sole = targets.states
+    .map((state) => {
+      const one = planned.get(state.merchant);
+      const report = one === undefined ? declaredReport(state, io.now()) : reportOf(one, false);
       const leaving = people.filter(({ listed }) => !listed.includes(report.merchant));
       return soleAccess(report, new Set(leaving.map(({ email }) => email)));
     })
     .filter(({ permissions, roles }) => permissions.length + roles.length > 0);
-  const concerned = plans.filter((plan) =>
-    plan.changes.some(({ name }) => addresses.has(name.toLowerCase())),
+  const concerned = at.flatMap(({ read: result }) =>
+    result?.plan.changes.some(({ name }) => addresses.has(name.toLowerCase())) ? result.plan : [],
   );
+  const failures = failuresOf({ diagnostics: [] }, read.planned);
   if (options.format === "json") {
     const files = found.patches.map((patch) => ({ file: patch.file, patch: patchText([patch]) }));
-    const failures = failuresOf({ diagnostics: [] }, planned);
-    io.stdout.write(offboardJson({ people, sole, files, plans: concerned, failures }));
+    const { unread } = read.withoutFile;
+    const withoutFile = options.declared
+      ? null
+      : {
+          read: read.withoutFile.read,
+          unread: unread.map(({ merchant, error }) => ({ merchant, reason: error.message })),
+        };
+    io.stdout.write(offboardJson({ people, sole, files, plans: concerned, withoutFile, failures }));
   } else {
     const style = styleFor(io.stdout, io, options.color);
-    if (!options.quiet) io.stdout.write(renderOffboarding(people, sole, style));
+    const asked = {
+      merchants: merchants.length + read.withoutFile.read.length,
+      notAsked: read.withoutFile.unread.map(({ merchant, error: { code, message } }) => ({
+        merchant,
+        // Said for the merchants of the files.
+        reason: failures.some((failure) => failure.code === code) ? null : message,
+      })),
+    };
+    io.stdout.write(renderOffboarding({ people, sole, asked }, style, options.quiet === true));
     if (concerned.length > 0) {
       io.stdout.write(
         `${renderPlans(
@@ -106,9 +136,14 @@ export async function offboardPeople(
       );
     }
   }
-  const code = await confirmPatches(found.patches, options, io);
-  return merchants.length < planned.length && code === ExitCode.ok ? ExitCode.failed : code;
+  if (failures.length === 0) return confirmPatches(found.patches, options, io);
+  await confirmPatches(found.patches, { ...options, check: true }, io);
+  if (!options.check && found.patches.length > 0) io.stderr.write(NOT_WRITTEN);
+  return ExitCode.failed;
 }
+
+const NOT_WRITTEN =
+  "Nothing was written: not everything could be read. With --declared, the files alone decide.\n";
 
 /** Tells addresses, in lower case, from paths; throws RolecallError for what is neither. */
 function readWords(
@@ -185,72 +220,174 @@ function findIn({ sources }: Pick<PullTargets, "sources">, addresses: ReadonlySe
   return { patches, files };
 }
 
-async function readMerchants(
-  states: readonly DesiredState[],
+/** Returns the files of the project that name addresses where the others do, and that no merchant here consists of. */
+function findElsewhere(
+  { all, sources }: Pick<PullTargets, "all" | "sources">,
+  addresses: ReadonlySet<string>,
+  { cwd }: Io,
+): ReadonlyMap<string, readonly string[]> {
+  const known = new Set([
+    ...sources.map(({ file }) => file),
+    ...all.flatMap(({ origin, included = [] }) => [origin.file, ...included]),
+  ]);
+  const found = new Map<string, string[]>();
+  for (const path of projectYamlFiles(cwd)) {
+    const file = shownPath(path, cwd);
+    if (known.has(file)) continue;
+    const text = readText(path);
+    const lower = text.toLowerCase();
+    for (const email of addresses) {
+      if (!lower.includes(email) || !offboardFrom(text, new Set([email]))?.members.has(email)) continue;
+      found.set(email, [...(found.get(email) ?? []), file]);
+    }
+  }
+  return found;
+}
+
+/** Returns the text of a file; empty if it cannot be read. */
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** What the service says. */
+interface ReadService {
+  readonly planned: readonly Planned[];
+  readonly withoutFile: WithoutFile;
+}
+
+/** The merchants of the keys' users that no file declares. */
+interface WithoutFile {
+  readonly read: readonly string[];
+  /** Those of them where an address is live. */
+  readonly live: ReadonlyMap<string, readonly string[]>;
+  /** What could not be read; `null` for all of them. */
+  readonly unread: readonly { readonly merchant: string | null; readonly error: RolecallError }[];
+}
+
+const NO_OTHERS: WithoutFile = { read: [], live: new Map(), unread: [] };
+const NOTHING_READ: ReadService = { planned: [], withoutFile: NO_OTHERS };
+
+/** Reads the merchants of the files and, unless paths select some, finds people at those that the keys reach besides. */
+async function readService(
+  { states, all }: Pick<PullTargets, "states" | "all">,
+  addresses: ReadonlySet<string>,
+  paths: readonly string[],
   options: OffboardCommandOptions,
   io: Io,
-): Promise<readonly Planned[]> {
+): Promise<ReadService> {
   const progress = openProgress(options, io);
   const services = openServices({ ...options, emit: progress.live }, io);
   try {
     progress.reading(states.map(({ merchant }) => merchant));
-    const planned = await planSessions(createSessions(services, states, options, io), progress.read);
+    const [planned, withoutFile] = await Promise.all([
+      planSessions(createSessions(services, states, options, io), progress.read),
+      paths.length > 0 ? NO_OTHERS : findWithoutFile(all, addresses, services, options, io),
+    ]);
     await progress.rest();
     const failed = planned.flatMap((one) => (one.status === "failed" ? one : []));
     const style = styleFor(io.stderr, io, options.color);
     if (failed.length > 0) io.stderr.write(`\n${renderUnread("read", failed, style)}`);
-    return planned;
+    return { planned, withoutFile };
   } finally {
     await progress.rest();
     await services.close();
   }
 }
 
-/** Plans the merchants as the patched files declare them. */
-function planPatched(
-  merchants: readonly PlannedMerchant[],
+/** More addresses than this are looked for in the whole list of members. */
+const MAX_FILTERED = 4;
+
+async function findWithoutFile(
   states: readonly DesiredState[],
+  addresses: ReadonlySet<string>,
+  services: Services,
+  options: OffboardCommandOptions,
   io: Io,
-): readonly Plan[] {
-  const matches = globMatcher();
-  const declared = new Map(states.map((state) => [state.merchant, state]));
-  return merchants.flatMap(({ live, plan, session }) => {
-    const state = declared.get(live.merchant);
-    if (state === undefined) return [];
-    const { environment } = session;
-    const desired = { ...state, ...(environment !== null && { environment }) };
-    return buildPlan({ desired, live, service: plan.service, now: io.now(), matches });
-  });
+): Promise<WithoutFile> {
+  const declared = new Set(states.map(({ merchant }) => merchant));
+  const keys = keysIfAny(states, options, io);
+  const found = await Promise.all(
+    keys.map(async ({ connection }) => {
+      const listed = await orFailure(readMemberships(connection, { type: "merchant" }, services));
+      if (listed instanceof RolecallError) return [{ merchant: null, result: listed }];
+      const codes = listed.flatMap(({ resource: { id, type }, status }) =>
+        type === "merchant" && status === "accepted" && !declared.has(id) ? [id] : [],
+      );
+      const service = services.of(connection);
+      return mapConcurrent([...new Set(codes)].sort(), MAX_PLANNING, async (merchant) => {
+        const filters = addresses.size > MAX_FILTERED ? [undefined] : [...addresses];
+        const members = Promise.all(filters.map((email) => service.members(merchant, email)));
+        return { merchant, result: await orFailure(members.then((lists) => lists.flat())) };
+      });
+    }),
+  );
+  const live = new Map<string, string[]>();
+  const read = new Set<string>();
+  const unread: { readonly merchant: string | null; readonly error: RolecallError }[] = [];
+  for (const { merchant, result } of found.flat()) {
+    if (result instanceof RolecallError) unread.push({ merchant, error: result });
+    else if (merchant !== null && !read.has(merchant)) {
+      read.add(merchant);
+      for (const email of addresses) {
+        if (!result.some((member) => hasAddress(member, email))) continue;
+        live.set(email, [...(live.get(email) ?? []), merchant]);
+      }
+    }
+  }
+  return {
+    read: [...read],
+    live,
+    // Another key may reach it.
+    unread: unread.filter(({ merchant }) => merchant === null || !read.has(merchant)),
+  };
 }
 
-function personOf(
-  email: string,
-  files: FoundPeople["files"],
-  merchants: readonly PlannedMerchant[] | null,
-  after: { readonly plans: readonly Plan[]; readonly states: readonly DesiredState[] },
-): OffboardedPerson {
-  const live = (merchants ?? [])
-    .filter(({ live: { members } }) =>
-      members.some((member) => addressesOf(member).some((address) => address.toLowerCase() === email)),
-    )
-    .map(({ live: { merchant } }) => merchant);
-  const removed = new Set(
-    after.plans.flatMap(({ merchant, changes, deferred }) =>
-      [...changes, ...deferred.map(({ change }) => change)].some(
-        ({ kind, name }) => kind === "delete" && name.toLowerCase() === email,
-      )
-        ? [merchant]
-        : [],
-    ),
-  );
-  const listed = after.states
-    .filter(({ members = [] }) => members.some((member) => member.email.toLowerCase() === email))
-    .map(({ merchant }) => merchant);
-  return {
-    email,
-    files: files.get(email) ?? [],
-    live: merchants === null ? null : live,
-    stays: live.filter((merchant) => !removed.has(merchant) && !listed.includes(merchant)),
-    listed,
-  };
+/** Returns the keys that the files and the environment name; none if there is no key, which the merchants report. */
+function keysIfAny(
+  states: readonly DesiredState[],
+  options: OffboardCommandOptions,
+  io: Io,
+): ReturnType<typeof keysOf> {
+  try {
+    return keysOf(states, options, io.env);
+  } catch (error) {
+    if (error instanceof RolecallError) return [];
+    throw error;
+  }
+}
+
+async function orFailure<T>(work: Promise<T>): Promise<T | RolecallError> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof RolecallError) return error;
+    throw error;
+  }
+}
+
+/** Plans the merchants that were read as the patched files declare them. */
+function planPatched(
+  states: readonly DesiredState[],
+  planned: readonly PlannedMerchant[],
+  patched: readonly DesiredState[],
+  io: Io,
+): readonly OffboardedMerchant[] {
+  const matches = globMatcher();
+  const declared = new Map(patched.map((state) => [state.merchant, state]));
+  const read = new Map(planned.map((one) => [one.live.merchant, one]));
+  return states.flatMap((before): readonly OffboardedMerchant[] => {
+    const after = declared.get(before.merchant);
+    const one = read.get(before.merchant);
+    if (after === undefined) return [];
+    if (one === undefined) return [{ before, after, read: null }];
+    const { live, plan, session } = one;
+    const { environment } = session;
+    const desired = { ...after, ...(environment !== null && { environment }) };
+    const next = buildPlan({ desired, live, service: plan.service, now: io.now(), matches });
+    return [{ before, after, read: { live, plan: next } }];
+  });
 }

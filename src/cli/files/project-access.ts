@@ -164,6 +164,20 @@ function inProject(path: string): string {
   return path.split(sep).join("/");
 }
 
+/** The most files of a project that are listed: a working directory without a repository may be a whole disk. */
+const MAX_LISTED = 20_000;
+
+/** Returns the YAML files of the project around a working directory, without links; what is hidden or of a package is left out. */
+export function projectYamlFiles(cwd: string): readonly string[] {
+  const root = projectRoot(cwd, cwd);
+  const files: string[] = [];
+  for (const { path, target } of filesBelow(root, root)) {
+    if (target === undefined) files.push(join(root, path));
+    if (files.length >= MAX_LISTED) break;
+  }
+  return files;
+}
+
 /** Returns the YAML files and the links below a folder; what is hidden or of a package is left out. */
 function* filesBelow(root: string, folder: string): Generator<ListedFile> {
   for (const entry of entriesOf(folder)) {

@@ -86,13 +86,13 @@ function isFiltering(filter: MembershipFilter): boolean {
 }
 
 /** A service and key, with the merchants of the files that use it. */
-interface KeyOfFiles {
+export interface KeyOfFiles {
   readonly connection: Connection;
   readonly merchants: ReadonlySet<string>;
 }
 
 /** Returns the keys that the files use and the one of the environment, each once; `--key-env` selects a single one. */
-function keysOf(
+export function keysOf(
   states: readonly DesiredState[],
   options: Pick<WhoamiCommandOptions, "baseUrl" | "keyEnv">,
   env: Io["env"],

@@ -1,50 +1,139 @@
 import { oneLine } from "../../lib/escape.ts";
-import { counted } from "../../lib/text.ts";
-import type { OffboardedPerson, SoleAccess } from "../../model/reports.ts";
+import { counted, shellWord } from "../../lib/text.ts";
+import type { OffboardedPerson, OffboardStay, SoleAccess, UnreadMerchant } from "../../model/reports.ts";
 import type { Style } from "../style.ts";
 import { hangingLines } from "./wrap.ts";
 
 const NAMED = 5;
 
-/** Renders where people are, and what only they have; ends with a blank line. */
+/** Who is taken out, what only they have, and what was asked. */
+export interface Offboarding {
+  readonly people: readonly OffboardedPerson[];
+  readonly sole: readonly SoleAccess[];
+  readonly asked: {
+    /** Number of merchants that were read. */
+    readonly merchants: number;
+    /** What could not be read without a file. */
+    readonly notAsked: readonly UnreadMerchant[];
+  };
+}
+
+/** Renders where people are, and what only they have; ends with a blank line. `quiet` leaves only the warnings. */
 export function renderOffboarding(
-  people: readonly OffboardedPerson[],
-  sole: readonly SoleAccess[],
+  { people, sole, asked }: Offboarding,
   style: Style,
+  quiet: boolean,
 ): string {
-  const blocks = [people.flatMap((person) => personLines(person, style)), soleLines(sole, people, style)];
+  const blocks = [
+    [
+      ...people.flatMap((person) => {
+        const warnings = warningsOf(person).flatMap((text) => warning(text, style));
+        return quiet && warnings.length === 0 ? [] : [...personLines(person, asked, style), ...warnings];
+      }),
+      ...unreadTexts(asked).flatMap((text) => warning(text, style)),
+    ],
+    ...(quiet
+      ? []
+      : [soleLines("Nobody else", "live", sole, style), soleLines(BY_FILES, "declared", sole, style)]),
+  ];
   return blocks
     .filter((lines) => lines.length > 0)
     .map((lines) => `${lines.join("\n")}\n\n`)
     .join("");
 }
 
+const BY_FILES = "Nobody else, by the files";
+
+function warning(text: string, style: Style): readonly string[] {
+  return hangingLines(text, style.columns, `  ${style.yellow("!")} `, "    ");
+}
+
 function personLines(
-  { email, files, live, stays, listed }: OffboardedPerson,
+  { email, files, elsewhere, live, unknown }: OffboardedPerson,
+  { merchants }: Offboarding["asked"],
   style: Style,
 ): readonly string[] {
-  const inFiles = files.length === 0 ? "in no file" : `in ${several(files)}`;
-  const atMerchants =
-    live === null ? "" : live.length === 0 ? "; live at no merchant" : `; live at ${several(live)}`;
-  const lines = [
-    ...hangingLines(`${inFiles}${atMerchants}`, style.columns, `${style.bold(oneLine(email))}  `, "    "),
+  const inFiles =
+    files.length > 0
+      ? `in ${several(files)}`
+      : elsewhere.length > 0
+        ? "in no file that was searched"
+        : "in no file";
+  // A key does not reach every merchant.
+  const none = `live at none of ${counted(merchants, "merchant")}`;
+  const parts = [
+    inFiles,
+    ...(live === null || (live.length === 0 && merchants === 0)
+      ? []
+      : [live.length === 0 ? none : `live at ${several(live)}`]),
+    ...(unknown.length > 0 ? [`live: not known at ${several(unknown)}`] : []),
   ];
-  if (listed.length > 0) {
-    const others = `Other files still list it, at ${several(listed)}.`;
-    lines.push(...hangingLines(others, style.columns, `  ${style.yellow("!")} `, "    "));
+  return hangingLines(parts.join("; "), style.columns, `${style.bold(oneLine(email))}  `, "    ");
+}
+
+function warningsOf({ email, elsewhere, listed, stays }: OffboardedPerson): readonly string[] {
+  const groups = new Map<string, OffboardStay[]>();
+  for (const one of stays) {
+    const key = `${one.because} ${one.live}`;
+    groups.set(key, [...(groups.get(key) ?? []), one]);
   }
-  if (stays.length === 0) return lines;
-  const left = `The next plan does not remove it at ${several(stays)}: the files there leave unlisted members alone. List it under "leavers" in a file that they include.`;
-  return [...lines, ...hangingLines(left, style.columns, `  ${style.yellow("!")} `, "    ")];
+  const [first] = elsewhere;
+  return [
+    ...(first === undefined
+      ? []
+      : [
+          `Also listed in ${several(elsewhere)}, which was not searched. To take it out there: rolecall offboard ${shellWord(oneLine(email))} ${shellWord(oneLine(first))}`,
+        ]),
+    ...(listed.length > 0 ? [`Other files still list it, at ${several(listed)}.`] : []),
+    ...[...groups.values()].map(stayText),
+  ];
+}
+
+function stayText(stays: readonly OffboardStay[]): string {
+  const [first] = stays;
+  if (first === undefined) return "";
+  const codes = several(stays.map(({ merchant }) => merchant));
+  const next =
+    first.live === null
+      ? `If it is live at ${codes}, the next plan does not remove it there`
+      : `The next plan does not remove it at ${codes}`;
+  return `${next}: ${STAYS[first.because]}`;
+}
+
+const LEAVERS = 'List it under "leavers" in a file that they include.';
+
+const STAYS: Readonly<Record<OffboardStay["because"], string>> = {
+  unlisted: `the files there leave unlisted members alone. ${LEAVERS}`,
+  ignored: `the files there have it under "ignore". ${LEAVERS}`,
+  "service-account": `it is a service account, which is not removed for being unlisted. ${LEAVERS}`,
+  "leaves-later": 'it is under "leavers" there, with a day to come.',
+  "no-file": "no file declares it. Remove it at the service.",
+  unplanned: "remove it at the service.",
+};
+
+/** Says what could not be read, each reason once. */
+function unreadTexts({ notAsked }: Offboarding["asked"]): readonly string[] {
+  const groups = new Map<string | null, string[]>();
+  for (const { merchant, reason } of notAsked) {
+    const known = groups.get(reason) ?? [];
+    groups.set(reason, [...known, merchant ?? "merchants without a file"]);
+  }
+  return [...groups].map(([reason, names]) =>
+    reason === null
+      ? `Not known at ${several(names)} either.`
+      : `Not known at ${several(names)}: ${oneLine(reason)}`,
+  );
 }
 
 function soleLines(
+  title: string,
+  source: SoleAccess["source"],
   sole: readonly SoleAccess[],
-  people: readonly OffboardedPerson[],
   style: Style,
 ): readonly string[] {
   const groups = new Map<string, string[]>();
   for (const one of sole) {
+    if (one.source !== source) continue;
     const parts = [
       ...(one.permissions.length > 0 ? [`can ${one.permissions.map(oneLine).join(", ")}`] : []),
       ...(one.roles.length > 0 ? [`have ${one.roles.map(oneLine).join(", ")}`] : []),
@@ -55,8 +144,7 @@ function soleLines(
   }
   if (groups.size === 0) return [];
   return [
-    // The files may leave out members, and what predefined roles grant.
-    style.bold(people.some(({ live }) => live === null) ? "Nobody else, by the files" : "Nobody else"),
+    style.bold(title),
     ...[...groups].flatMap(([text, merchants]) =>
       hangingLines(`${several(merchants)}: ${text}`, style.columns, "  ", "    "),
     ),

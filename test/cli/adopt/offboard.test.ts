@@ -76,8 +76,86 @@ describe("offboard", () => {
       (await run("karim.benali@example.com", "--check", "--format", "json")).stdout,
     );
     expect(people).toEqual([
-      { email: "karim.benali@example.com", files: [], live: ["MC9Q3T8X"], stays: ["MC9Q3T8X"], listed: [] },
+      {
+        email: "karim.benali@example.com",
+        files: [],
+        elsewhere: [],
+        live: ["MC9Q3T8X"],
+        unknown: [],
+        stays: [{ merchant: "MC9Q3T8X", because: "unlisted", live: true }],
+        listed: [],
+      },
     ]);
+  });
+
+  test("says the true reason why somebody stays, also with --quiet", async () => {
+    await serve((seed) => seed.replace("- { email: karim.benali@example.com,", "$&  service_account: true,"));
+    const asked = ["karim.benali@example.com", "--check", "--quiet"];
+    expect((await run(...asked)).stdout.replaceAll(/\s+/g, " ")).toContain(
+      "The next plan does not remove it at MC9Q3T8X: it is a service account, which is not removed for being unlisted.",
+    );
+    const file = "access/station-road.yaml";
+    await writeFile(
+      join(folder, file),
+      (await text(file)).replace(/^sync:$/m, "ignore: { members: [karim.*] }\nsync:"),
+    );
+    expect((await run(...asked)).stdout.replaceAll(/\s+/g, " ")).toContain(
+      'The next plan does not remove it at MC9Q3T8X: the files there have it under "ignore".',
+    );
+  });
+
+  test("with the service down, says what is not known, shows what the files know, fails, and writes nothing", async () => {
+    const file = "access/station-road.yaml";
+    const before = (await text(file)).replace(/^sync:$/m, "sync:\n  members: additive");
+    await writeFile(join(folder, file), before);
+    await sandbox.stop();
+    const down = ["ada@example.com", "--retry-for", "0"];
+    const { code, stdout, stderr } = await run(...down, "--check");
+    const said = stdout.replaceAll(/\s+/g, " ");
+    expect(code).toBe(1);
+    expect(said).toContain("; live: not known at MC4F7K2P, MC9Q3T8X ");
+    expect(said).toContain(
+      "If it is live at MC9Q3T8X, the next plan does not remove it there: the files there leave unlisted members alone.",
+    );
+    expect(stdout).toContain("Nobody else, by the files\n  MC4F7K2P, MC9Q3T8X: have role_owner\n");
+    expect(stderr.match(/nothing is listening/g)).toHaveLength(1);
+    const json = JSON.parse((await run(...down, "--check", "--format", "json")).stdout);
+    expect(json.people[0]).toMatchObject({ live: [], unknown: ["MC4F7K2P", "MC9Q3T8X"] });
+    expect(json.sole.map(({ source }: { readonly source: string }) => source)).toEqual([
+      "declared",
+      "declared",
+    ]);
+    const written = await run(...down, "--yes");
+    expect(written).toMatchObject({ code: 1, stderr: expect.stringContaining("Nothing was written") });
+    expect(await text(file)).toBe(before);
+  });
+
+  test("finds people at the merchants without a file that the key reaches", async () => {
+    await serve((seed) => seed.replace("\norganizations:", `\n${UNFILED}organizations:`));
+    const { stdout } = await run("zed@x.example", "--check");
+    expect(stdout).toContain("zed@x.example  in no file; live at MS2\n");
+    expect(stdout).toContain("does not remove it at MS2: no file declares it.");
+  });
+
+  test("says that merchants without a file are not known to a key that cannot list memberships", async () => {
+    await serve((seed) => seed.replace(", user.profile_readonly]", "]"));
+    const { stdout } = await rolecall(["offboard", "zed@x.example", "--check"], {
+      cwd: folder,
+      env: { ...sandbox.env, ROLECALL_API_KEY: "sk_test_readonly" },
+    });
+    expect(stdout.replaceAll(/\s+/g, " ")).toContain(
+      "zed@x.example in no file; live at none of 2 merchants ! Not known at merchants without a file: The key in ROLECALL_API_KEY cannot list memberships",
+    );
+  });
+
+  test("names the other files of the project that list somebody", async () => {
+    await mkdir(join(folder, "other"));
+    await writeFile(join(folder, "other/c.yaml"), SHOP.replace("ada@", "Only@"));
+    const { code, stdout } = await run("only@example.com", "--check", "--declared");
+    expect(code).toBe(0);
+    expect(stdout.replaceAll(/\s+/g, " ")).toBe(
+      "only@example.com in no file that was searched ! Also listed in other/c.yaml, which was not searched. To take it out there: rolecall offboard only@example.com other/c.yaml ",
+    );
   });
 
   test("writes nothing if a file has errors, or would have them", async () => {
@@ -203,6 +281,24 @@ include: [shared.yaml]
 roles: [{ name: Payer, permissions: [sales_view] }]
 members: [{ email: ada@example.com, roles: [Payer] }]
 `;
+
+const UNFILED = `  - code: MS2
+    name: Without a file
+    sandbox: true
+    parent: { type: organization, id: org_1 }
+    roles: []
+    members:
+      - { email: ada@example.com, roles: [role_owner] }
+      - { email: Zed@x.example, roles: [role_manager] }
+`;
+
+/** Replaces the sandbox by one with another seed. */
+async function serve(change: (seed: string) => string): Promise<void> {
+  await sandbox.stop();
+  const file = join(folder, "live.yaml");
+  await writeFile(file, change(await text("live.yaml")));
+  sandbox = await startSandbox(["--seed", file]);
+}
 
 function run(...args: readonly string[]): Promise<Ended> {
   return rolecall(["offboard", ...args], { cwd: folder, env: sandbox.env });

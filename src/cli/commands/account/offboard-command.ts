@@ -8,7 +8,7 @@ export function offboardCommand(io: Io, done: (code: ExitCode) => void): Command
   const command = new Command("offboard")
     .summary("take people out of every file, after confirmation")
     .description(
-      "Takes people out of every file of the project, or of those below the paths: as members, and from the guards and checks that name them. " +
+      "Takes people out of every file below access/, or below the paths, and of what these include: as members, and from the guards and checks that name them. " +
         "Comments, order and quotes stay. Shows what only they can do, the patch and the plan, and asks. Changes " +
         "nothing at the service: the next apply does.",
     )
@@ -35,12 +35,14 @@ Examples:
   rolecall offboard karim@example.com shops/north
                                         out of these files, and what they include
 
-Who is in no file is listed with the merchants where the address is live. Where
-the files leave unlisted members alone, the address stays live: list it under
-"leavers" instead, which removes it from every merchant.
+Without paths, everybody is also looked for at the merchants without a file that
+the keys reach. Other files of the project that list somebody are named. Where a
+plan leaves the address, as the files leave unlisted members alone, list it under
+"leavers", which removes it from every merchant.
 
 Exits 0, 1 if it failed or nothing was confirmed, or 2 with --check if a file
-would change.
+would change. If a merchant cannot be read, it says what is not known, writes
+nothing and exits 1; with --declared the files alone decide.
 `,
     )
     .action(async (words: readonly string[], options: OffboardCommandOptions) => {

@@ -38,7 +38,7 @@ import {
   plannedOnly,
   planSessions,
 } from "../session/session.ts";
-import { keysOf, readMemberships } from "../show/show-memberships.ts";
+import { keysOfFiles, readMemberships } from "../show/show-memberships.ts";
 import { reportOf } from "../show/show-plans.ts";
 import { loadPatched, loadPullTargets, type PullTargets } from "./pull-files.ts";
 import { confirmPatches } from "./pull-merchants.ts";
@@ -351,9 +351,9 @@ function keysIfAny(
   states: readonly DesiredState[],
   options: OffboardCommandOptions,
   io: Io,
-): ReturnType<typeof keysOf> {
+): ReturnType<typeof keysOfFiles> {
   try {
-    return keysOf(states, options, io.env);
+    return keysOfFiles(states, options, io.env);
   } catch (error) {
     if (error instanceof RolecallError) return [];
     throw error;

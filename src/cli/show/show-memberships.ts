@@ -33,7 +33,7 @@ export async function showMemberships(
   const errors = loaded?.diagnostics.filter(isFileError) ?? [];
   printDiagnostics(errors, options, io);
   const filter = filterOf(options);
-  const keys = keysOf(loaded?.states ?? [], options, io.env);
+  const keys = keysOfFiles(loaded?.states ?? [], options, io.env);
   const services = openServices({ ...options, emit: serviceLog(io, options.verbose === true) }, io);
   try {
     const read = await announceIfSlow("Reading the key's memberships …", io, () =>
@@ -92,7 +92,7 @@ export interface KeyOfFiles {
 }
 
 /** Returns the keys that the files use and the one of the environment, each once; `--key-env` selects a single one. */
-export function keysOf(
+export function keysOfFiles(
   states: readonly DesiredState[],
   options: Pick<WhoamiCommandOptions, "baseUrl" | "keyEnv">,
   env: Io["env"],

@@ -14,7 +14,7 @@ import {
   renderDoneChanges,
   renderPasswords,
 } from "../../render/text/apply-text.ts";
-import { renderEnding } from "../../render/text/ending-text.ts";
+import { renderEnding } from "../../render/text/ending/ending-text.ts";
 import { renderPlans } from "../../render/text/plans-text.ts";
 import { namesOf } from "../../render/text/run-notes-text.ts";
 import { type AppliedRun, remainingChanges, type Verification } from "../../render/view/ending-view.ts";

@@ -1,8 +1,8 @@
-import { oneLine } from "../../lib/escape.ts";
-import { counted, grouped, naturally } from "../../lib/text.ts";
-import type { MerchantOutcome, Outcome } from "../../model/apply.ts";
-import type { Change, Deferred, Plan } from "../../model/plan.ts";
-import type { Paint, Style } from "../style.ts";
+import { oneLine } from "../../../lib/escape.ts";
+import { counted, grouped, naturally } from "../../../lib/text.ts";
+import type { MerchantOutcome, Outcome } from "../../../model/apply.ts";
+import type { Change, Deferred, Plan } from "../../../model/plan.ts";
+import type { Paint, Style } from "../../style.ts";
 import {
   type AppliedRun,
   type Ending,
@@ -16,10 +16,10 @@ import {
   remainingChanges,
   summaryOf,
   type Verification,
-} from "../view/ending-view.ts";
-import { namesText } from "../view/equal-text.ts";
-import { nextStepFor, renderFailure } from "./failure-text.ts";
-import { hangingLines, wrapIfNarrow, wrapText } from "./wrap.ts";
+} from "../../view/ending-view.ts";
+import { namesText } from "../../view/equal-text.ts";
+import { nextStepFor, renderFailure } from "../failure-text.ts";
+import { hangingLines, wrapIfNarrow, wrapText } from "../wrap.ts";
 
 const CAUSES_SHOWN = 8;
 const NAMES_SHOWN = 8;

@@ -1,11 +1,25 @@
 import { describe, expect, test } from "vitest";
-import type { ApplyResult, MerchantOutcome, Outcome, StopCause } from "../../../src/model/apply.ts";
-import type { Change, Plan } from "../../../src/model/plan.ts";
-import { PLAIN } from "../../../src/render/style.ts";
-import { renderEnding, renderJournals } from "../../../src/render/text/ending-text.ts";
-import type { AppliedRun, Ending, MerchantEnd, Verification } from "../../../src/render/view/ending-view.ts";
-import { desired, invited, live, liveMember, liveRole, member, planOf, role } from "../../support/build.ts";
-import { richPlan } from "../../support/rich-plan.ts";
+import type { ApplyResult, MerchantOutcome, Outcome, StopCause } from "../../../../src/model/apply.ts";
+import type { Change, Plan } from "../../../../src/model/plan.ts";
+import { PLAIN } from "../../../../src/render/style.ts";
+import { renderEnding, renderJournals } from "../../../../src/render/text/ending/ending-text.ts";
+import type {
+  AppliedRun,
+  Ending,
+  MerchantEnd,
+  Verification,
+} from "../../../../src/render/view/ending-view.ts";
+import {
+  desired,
+  invited,
+  live,
+  liveMember,
+  liveRole,
+  member,
+  planOf,
+  role,
+} from "../../../support/build.ts";
+import { richPlan } from "../../../support/rich-plan.ts";
 
 const CONFLICT = {
   code: "conflict",

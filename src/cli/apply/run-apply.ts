@@ -5,7 +5,7 @@ import { counted } from "../../lib/text.ts";
 import type { ApplyResult, JournalEntry, MerchantOutcome, OnError, StopCause } from "../../model/apply.ts";
 import { type Failure, RolecallError } from "../../model/errors.ts";
 import type { Change, Plan } from "../../model/plan.ts";
-import { renderJournals } from "../../render/text/ending/ending-text.ts";
+import { renderJournals } from "../../render/text/ending/next-step-text.ts";
 import {
   type MerchantEnd,
   remainingChanges,

@@ -1,6 +1,5 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted, grouped } from "../../lib/text.ts";
-import type { Outcome } from "../../model/apply.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { ErrorCode, Failure, ProblemDetails } from "../../model/errors.ts";
 import type { Style } from "../style.ts";
@@ -102,58 +101,6 @@ function kindOf({ code, message, hint, request }: Failure): string {
   const { instance: _, extensions: __, ...problem } = request?.problem ?? { type: null };
   const words = request ? message.replaceAll(request.path, "") : message;
   return JSON.stringify([code, words, hint, problem, request?.attempts]);
-}
-
-/** The placeholder of the failure's own hint, which names the key, the permission or the address. */
-const HINT = Symbol("hint");
-
-/** The sentence to print after an apply stopped with each code; `null` for codes that cannot stop an apply. */
-const NEXT_STEPS: Readonly<Record<ErrorCode, string | typeof HINT | null>> = {
-  "bad-request":
-    "Correct the file as the detail says; if the file is right, report this as a bug in rolecall.",
-  unauthorized: HINT,
-  "request-failed":
-    "Fix what the detail describes; if it is unclear, ask the service's operators about this instance.",
-  forbidden: HINT,
-  "not-found":
-    "It may have been removed in the meantime; otherwise check the merchant code, the base URL and the key.",
-  conflict:
-    "This conflicts with the current live state: find out what has changed there, and correct the file or the account.",
-  unprocessable: "The service rejected the request as invalid: correct the file as the detail says.",
-  "dependency-failed": "A dependency of the service has failed: wait until it is back.",
-  "rate-limited": HINT,
-  "invitation-limited": HINT,
-  "service-failed": "The service has an internal error: wait until it is back.",
-  "unexpected-status": HINT,
-  network: "Check the network and the base URL, and that the service is up.",
-  timeout: "Check the network and the base URL, and that the service is up.",
-  "bad-response": HINT,
-  "listing-unstable": "Somebody is changing this account right now: wait until they are done.",
-  stale: "Check that the file still says what you want.",
-  "journal-unwritable": HINT,
-  "not-restored": HINT,
-  usage: HINT,
-  "file-unreadable": null,
-  "file-unwritable": null,
-  "file-invalid": null,
-  "no-files": null,
-  "base-url-missing": null,
-  "base-url-insecure": null,
-  "key-missing": null,
-  "key-malformed": null,
-  "key-environment": null,
-  "password-missing": null,
-  "confirmation-needed": null,
-  "override-stray": null,
-  "port-taken": null,
-  "run-unknown": null,
-};
-
-/** Returns what to do about a change that was not done; `null` if there is nothing to say. */
-export function nextStepFor(status: Outcome["status"], { code, hint }: Failure): string | null {
-  if (status === "unknown") return "The change may have taken effect: the next plan shows whether it has.";
-  const step = NEXT_STEPS[code];
-  return step === HINT || step === null ? (hint ?? null) : step;
 }
 
 /** Formats diagnostics: location, message, code frame and hint of each, equal ones once, then the totals. */

@@ -70,3 +70,15 @@ export const NARROW = 60;
 export function moreText(count: number, { columns }: Pick<Style, "columns"> = PLAIN): string {
   return `… and ${grouped(count)} more (--verbose${columns < NARROW ? ": all" : " shows all"})`;
 }
+
+/** Maximum number of rows in a list of an ending. */
+export const ROWS_SHOWN = 10;
+
+/** Indents lines; of many only the first. */
+export function cutLines(lines: readonly string[], style: Style): readonly string[] {
+  const more = lines.length - ROWS_SHOWN;
+  return [
+    ...lines.slice(0, ROWS_SHOWN).flatMap((line) => wrapIfNarrow(line, style, "    ", "      ")),
+    ...(more > 0 ? [`    … and ${grouped(more)} more ("rolecall plan" shows all)`] : []),
+  ];
+}

@@ -151,3 +151,8 @@ export function isPassword(change: Change | PasswordChange): change is PasswordC
 export function summaryOf({ kind, resource, name }: Change): string {
   return `${kind} ${resource} ${name}`;
 }
+
+/** Returns whether everything is as the files say. */
+export function isComplete(outcomes: readonly MerchantOutcome[]): boolean {
+  return outcomes.every(({ status }) => status === "applied" || status === "unchanged");
+}

@@ -2,12 +2,8 @@ import { expect, test } from "vitest";
 import type { Diagnostic } from "../../../src/model/diagnostic.ts";
 import type { ErrorCode, Failure } from "../../../src/model/errors.ts";
 import { PLAIN } from "../../../src/render/style.ts";
-import {
-  nextStepFor,
-  renderDiagnostics,
-  renderFailure,
-  renderUnread,
-} from "../../../src/render/text/failure-text.ts";
+import { nextStepFor } from "../../../src/render/text/ending/next-step-text.ts";
+import { renderDiagnostics, renderFailure, renderUnread } from "../../../src/render/text/failure-text.ts";
 
 const FAILURE = {
   code: "conflict",

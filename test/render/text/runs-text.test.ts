@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { runStatus } from "../../../src/cli/journal/read-journals.ts";
 import type { PastRun, PastWrite, RunEnded, RunStatus } from "../../../src/model/apply.ts";
 import { PLAIN } from "../../../src/render/style.ts";
-import { renderJournals } from "../../../src/render/text/ending/ending-text.ts";
+import { renderJournals } from "../../../src/render/text/ending/next-step-text.ts";
 import { renderUndoNotes, renderUnfinished } from "../../../src/render/text/run-notes-text.ts";
 import { type KnownRun, renderRun, renderRuns, type ShownRun } from "../../../src/render/text/runs-text.ts";
 import { runStarted } from "../../support/past-run.ts";

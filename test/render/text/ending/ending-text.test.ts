@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { ApplyResult, MerchantOutcome, Outcome, StopCause } from "../../../../src/model/apply.ts";
 import type { Change, Plan } from "../../../../src/model/plan.ts";
 import { PLAIN } from "../../../../src/render/style.ts";
-import { renderEnding, renderJournals } from "../../../../src/render/text/ending/ending-text.ts";
+import { renderEnding } from "../../../../src/render/text/ending/ending-text.ts";
+import { renderJournals } from "../../../../src/render/text/ending/next-step-text.ts";
 import type {
   AppliedRun,
   Ending,
@@ -106,7 +107,7 @@ function nextOf(result: ApplyResult, cause: StopCause | null = null): string {
 
 test("an apply that stopped says what failed, what is unknown and what did not start", async () => {
   const text = textOf([{ result: stoppedAfter("done", "failed", "unknown") }]);
-  await expect(text).toMatchFileSnapshot("../golden/stopped-apply.txt");
+  await expect(text).toMatchFileSnapshot("../../golden/stopped-apply.txt");
 });
 
 test("after a failure it says whether anything was changed, and what to do", () => {
@@ -465,7 +466,7 @@ describe.each([120, 80, 60, 40])("on a terminal of %i columns", (columns) => {
 
   test("the ending of sixty merchants says everything once", async () => {
     const text = renderEnding(sixty(), style);
-    await expect(text).toMatchFileSnapshot(`../golden/ending-60-${columns}.txt`);
+    await expect(text).toMatchFileSnapshot(`../../golden/ending-60-${columns}.txt`);
     expect(text.split("\n").length).toBeLessThan(columns < 60 ? 60 : 40);
   });
 

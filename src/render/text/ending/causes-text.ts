@@ -1,0 +1,175 @@
+import { oneLine } from "../../../lib/escape.ts";
+import { counted } from "../../../lib/text.ts";
+import type { Outcome } from "../../../model/apply.ts";
+import type { Change } from "../../../model/plan.ts";
+import type { Paint, Style } from "../../style.ts";
+import {
+  type EndingCause,
+  endingCauses,
+  groupByKey,
+  type Hit,
+  isInvitationLimited,
+  isPassword,
+  type MerchantEnd,
+  summaryOf,
+} from "../../view/ending-view.ts";
+import { namesText } from "../../view/equal-text.ts";
+import { renderFailure } from "../failure-text.ts";
+import { cutLines, hangingLines, ROWS_SHOWN } from "../wrap.ts";
+import { nextStepFor } from "./next-step-text.ts";
+
+const CAUSES_SHOWN = 8;
+const NAMES_SHOWN = 8;
+
+const TITLES = {
+  done: "done",
+  failed: "failed",
+  stale: "stale (changed since it was planned; left as it is)",
+  unknown: "unknown (may have taken effect)",
+  unfinished: "unfinished (the next run continues it)",
+  "not-started": "not started",
+} as const satisfies Record<Outcome["status"], string>;
+
+/** Returns a paragraph for each cause: the changes that it hit, and the failure in full. */
+export function causeBlocks(ends: readonly MerchantEnd[], style: Style): readonly (readonly string[])[] {
+  const causes = endingCauses(ends);
+  const several = ends.length > 1;
+  const shown = causes.slice(0, CAUSES_SHOWN).map((cause) => causeLines(cause, several, style));
+  const more = causes.length - shown.length;
+  return more > 0
+    ? [...shown, [`… and ${counted(more, "more cause")} ("rolecall runs latest" shows all)`]]
+    : shown;
+}
+
+function causeLines(
+  { status, failure, hits, times }: EndingCause,
+  several: boolean,
+  style: Style,
+): readonly string[] {
+  const { hint: _, ...rest } = failure;
+  const [first] = hits;
+  const limited = first !== undefined && isInvitationLimited(first.outcome);
+  const hint = nextStepFor(status, failure);
+  const message = limited ? "The service refused invitations for the time being (429)." : failure.message;
+  const paint = limited || status === "unknown" ? style.yellow : style.red;
+  return [
+    ...(limited
+      ? [
+          ...titleLines("refused for the time being", hits, several, paint, style, false),
+          ...cutLines(
+            hits.map(({ outcome }) => oneLine("failure" in outcome ? (outcome.failure?.message ?? "") : "")),
+            style,
+          ),
+        ]
+      : hits.length === 0
+        ? []
+        : titleLines(TITLES[status], hits, several, paint, style)),
+    ...hits.flatMap((hit) => removalLines(hit)).slice(0, ROWS_SHOWN),
+    ...renderFailure({ ...rest, message, ...(hint !== null && { hint }) }, style, times)
+      .trimEnd()
+      .split("\n"),
+  ];
+}
+
+/** Returns the title of changes with one outcome: one change by name, several counted and named below. */
+function titleLines(
+  title: string,
+  hits: readonly Hit[],
+  several: boolean,
+  paint: Paint,
+  style: Style,
+  isNamed = true,
+): readonly string[] {
+  const [first] = hits;
+  if (first === undefined) return [];
+  const head = `${paint(title)}: `;
+  const merchants = [...new Set(hits.map(({ merchant }) => oneLine(merchant)))];
+  if (hits.length === 1 && isNamed) {
+    const at = several ? ` at ${merchants.join("")}` : "";
+    return hangingLines(`${changeName(first.outcome.change)}${at}`, style.columns, head, "  ");
+  }
+  const at = !several
+    ? ""
+    : merchants.length === 1
+      ? ` at ${merchants.join("")}`
+      : ` at ${counted(merchants.length, "merchant")} (${namesText(merchants)})`;
+  return [
+    ...hangingLines(`${counted(hits.length, "change")}${at}`, style.columns, head, "  "),
+    ...(isNamed ? nameLines(hits, style) : []),
+  ];
+}
+
+/** Names the first changes, those of one kind together: "update members a, b and 229 more". */
+function nameLines(hits: readonly Hit[], style: Style): readonly string[] {
+  const kinds = groupByKey(
+    hits.map(({ outcome: { change } }) => change),
+    (change) => `${isPassword(change)} ${change.kind} ${change.resource}`,
+  );
+  return kinds.flatMap((group) => {
+    const [first] = group;
+    if (group.length === 1) return hangingLines(changeName(first), style.columns, "    ", "  ");
+    const verb = isPassword(first) ? "set the passwords of" : first.kind;
+    const names = group.map(({ name }) => oneLine(name));
+    return hangingLines(
+      namesText(names, NAMES_SHOWN),
+      style.columns,
+      `    ${verb} ${first.resource}s `,
+      "      ",
+    );
+  });
+}
+
+function changeName(change: Change): string {
+  if (isPassword(change)) return `set the password of ${change.resource} ${oneLine(change.name)}`;
+  return oneLine(summaryOf(change));
+}
+
+/** Describes the roles and metadata of a removed invitation without a known successor. */
+function removalLines({ outcome }: Hit): readonly string[] {
+  const { change, status } = outcome;
+  if (!("removed" in outcome) || change.resource !== "member" || change.before === null) return [];
+  const { roles, metadata } = change.before;
+  const held = [
+    roles.length === 0 ? "no roles" : roles.map(({ name }) => oneLine(name)).join(", "),
+    ...(Object.keys(metadata).length === 0 ? [] : [`metadata ${oneLine(JSON.stringify(metadata))}`]),
+  ].join("; ");
+  const fate =
+    outcome.removed === "unknown"
+      ? "It is unknown whether the expired invitation was deleted; no new one was sent."
+      : `The expired invitation was deleted, and ${status === "unknown" ? "it is unknown whether a new one was sent" : "no new one was sent"}.`;
+  return [
+    `    ${oneLine(change.name)}: ${fate} It held: ${held}.`,
+    "    The journal has this; the next plan that finds the journal sends a new invitation.",
+  ];
+}
+
+/** Names the changes that are left without a failure of their own, and those that the journal misses. */
+export function restBlocks(ends: readonly MerchantEnd[], style: Style): readonly (readonly string[])[] {
+  const several = ends.length > 1;
+  const all = ends.flatMap(({ plan: { merchant }, result }) =>
+    result.outcomes.map((outcome) => ({ merchant, outcome })),
+  );
+  const lost = ends.flatMap(({ plan: { merchant }, result: { outcomes, unrecorded } }) =>
+    outcomes.flatMap(({ status, change }) =>
+      unrecorded.includes(change)
+        ? [`${changeName(change)}${several ? ` at ${oneLine(merchant)}` : ""}: ${status.replace("-", " ")}`]
+        : [],
+    ),
+  );
+  const of = (status: Outcome["status"]) =>
+    all.filter(({ outcome }) => outcome.status === status && !("failure" in outcome && outcome.failure));
+  const unfinished = of("unfinished");
+  const waits = ends.some(({ result }) => result.status === "incomplete")
+    ? " (their holders have not been invited yet)"
+    : "";
+  return [
+    [
+      ...titleLines(TITLES.unfinished, unfinished, several, style.yellow, style),
+      ...unfinished.flatMap(removalLines).slice(0, ROWS_SHOWN),
+    ],
+    titleLines(`${TITLES["not-started"]}${waits}`, of("not-started"), several, style.bold, style),
+    lost.length === 0
+      ? []
+      : [`${style.yellow("not recorded")} (the outcome is not in the journal):`, ...cutLines(lost, style)],
+  ];
+}

@@ -1,0 +1,157 @@
+import { oneLine } from "../../../lib/escape.ts";
+import { counted } from "../../../lib/text.ts";
+import type { MerchantOutcome, Outcome } from "../../../model/apply.ts";
+import type { ErrorCode, Failure } from "../../../model/errors.ts";
+import type { Style } from "../../style.ts";
+import {
+  type AppliedRun,
+  type Ending,
+  isComplete,
+  isInvitationLimited,
+  isPassword,
+} from "../../view/ending-view.ts";
+import { hangingLines, wrapText } from "../wrap.ts";
+
+/** Says what to do next, how to undo the run, and where its journals are. */
+export function nextBlock(
+  { applied, outcomes, leftOut }: Ending,
+  skipped: readonly MerchantOutcome[],
+  style: Style,
+): readonly string[] {
+  const complete = isComplete(outcomes);
+  const next = [
+    ...(applied === null ? [] : causeText(applied)),
+    ...(complete ? [] : [howToGoOn(applied, skipped)]),
+    ...(!complete && leftOut > 0
+      ? [
+          `${counted(leftOut, "change")} left out; the next plan shows ${leftOut === 1 ? "it" : "them"} again.`,
+        ]
+      : []),
+  ];
+  const lines = next.length === 0 ? [] : wrapText(next.join(" "), style.columns);
+  return applied === null ? lines : [...lines, ...recordLines(applied, complete ? "  " : "", style)];
+}
+
+function recordLines({ run, journals, ends }: AppliedRun, indent: string, style: Style): readonly string[] {
+  if (journals.length === 0) return [];
+  const revertible = ends.some(
+    ({ result: { outcomes, writes } }) =>
+      writes > 0 && outcomes.some(({ status, change }) => status !== "not-started" && !isPassword(change)),
+  );
+  return [
+    ...(revertible
+      ? hangingLines(`rolecall undo ${oneLine(run)}`, style.columns, `${indent}To undo it: `, `${indent}  `)
+      : []),
+    `${indent}${renderJournals(run, journals)}`,
+  ];
+}
+
+/** Returns the paths of a run's journals in one line. */
+export function renderJournals(run: string, files: readonly string[]): string {
+  const [first = "", ...more] = files;
+  if (more.length === 0) return `journal: ${oneLine(first)}`;
+  const folder = first.slice(0, Math.max(first.lastIndexOf("/"), first.lastIndexOf("\\")) + 1);
+  return `journals: ${oneLine(`${folder}${run}-*.jsonl`)} (${counted(files.length, "merchant")})`;
+}
+
+/** Returns the cause of a stop at merchants without failures of their own. */
+function causeText({ cause, ends }: Pick<AppliedRun, "cause" | "ends">): readonly string[] {
+  if (cause === null) return [];
+  switch (cause.by) {
+    case "merchant":
+      if (ends.length === 1) return [];
+      return [`The failure at ${oneLine(cause.merchant)} stopped the run at every merchant.`];
+    case "signal":
+      return [`The run was stopped by ${cause.signal}.`];
+    case "output":
+      return [`The run was stopped because ${cause.stream} could not be written to.`];
+    default:
+      return cause satisfies never;
+  }
+}
+
+function howToGoOn(applied: AppliedRun | null, skipped: readonly MerchantOutcome[]): string {
+  const ends = applied?.ends ?? [];
+  const outcomes = ends.flatMap(({ result }) => result.outcomes);
+  const writes = ends.reduce((sum, { result }) => sum + result.writes, 0);
+  const plan = 'run "rolecall plan"';
+  const unknown = outcomes.filter(({ status }) => status === "unknown").length;
+  const what =
+    writes > unknown
+      ? "Completed changes remain."
+      : unknown > 0
+        ? "It is unknown whether anything was changed."
+        : "Nothing was changed.";
+  const isRefused = skipped.some(({ status }) => status === "refused");
+  if (ends.length === 0)
+    return isRefused
+      ? "To continue, correct the files, or override or approve what is refused, and apply again."
+      : "To continue, fix the problems above, and apply again.";
+  if (unknown > 0) return `${what} To continue, ${plan} to see what remains, and apply again.`;
+  const hasFailures = ends.some(
+    ({ result, verification }) =>
+      result.journalFailure !== null ||
+      verification !== null ||
+      result.outcomes.some((outcome) => "failure" in outcome && outcome.failure),
+  );
+  if (!hasFailures && skipped.length === 0) return `${what} To continue, run the command again.`;
+  if (skipped.length === 0 && outcomes.every(({ status }) => status === "done"))
+    return `${what} Run "rolecall plan" to see whether changes remain.`;
+  // A refused invitation only needs time.
+  const isToFix =
+    skipped.length > 0 ||
+    outcomes.some((outcome) => outcome.status === "failed" && !isInvitationLimited(outcome));
+  return `${what} To continue, ${isToFix ? "fix the problem, then " : ""}${plan} to see what ${writes > 0 ? "remains" : "would change"}, and apply again.`;
+}
+
+/** The placeholder of the failure's own hint, which names the key, the permission or the address. */
+const HINT = Symbol("hint");
+
+/** The sentence to print after an apply stopped with each code; `null` for codes that cannot stop an apply. */
+const NEXT_STEPS: Readonly<Record<ErrorCode, string | typeof HINT | null>> = {
+  "bad-request":
+    "Correct the file as the detail says; if the file is right, report this as a bug in rolecall.",
+  unauthorized: HINT,
+  "request-failed":
+    "Fix what the detail describes; if it is unclear, ask the service's operators about this instance.",
+  forbidden: HINT,
+  "not-found":
+    "It may have been removed in the meantime; otherwise check the merchant code, the base URL and the key.",
+  conflict:
+    "This conflicts with the current live state: find out what has changed there, and correct the file or the account.",
+  unprocessable: "The service rejected the request as invalid: correct the file as the detail says.",
+  "dependency-failed": "A dependency of the service has failed: wait until it is back.",
+  "rate-limited": HINT,
+  "invitation-limited": HINT,
+  "service-failed": "The service has an internal error: wait until it is back.",
+  "unexpected-status": HINT,
+  network: "Check the network and the base URL, and that the service is up.",
+  timeout: "Check the network and the base URL, and that the service is up.",
+  "bad-response": HINT,
+  "listing-unstable": "Somebody is changing this account right now: wait until they are done.",
+  stale: "Check that the file still says what you want.",
+  "journal-unwritable": HINT,
+  "not-restored": HINT,
+  usage: HINT,
+  "file-unreadable": null,
+  "file-unwritable": null,
+  "file-invalid": null,
+  "no-files": null,
+  "base-url-missing": null,
+  "base-url-insecure": null,
+  "key-missing": null,
+  "key-malformed": null,
+  "key-environment": null,
+  "password-missing": null,
+  "confirmation-needed": null,
+  "override-stray": null,
+  "port-taken": null,
+  "run-unknown": null,
+};
+
+/** Returns what to do about a change that was not done; `null` if there is nothing to say. */
+export function nextStepFor(status: Outcome["status"], { code, hint }: Failure): string | null {
+  if (status === "unknown") return "The change may have taken effect: the next plan shows whether it has.";
+  const step = NEXT_STEPS[code];
+  return step === HINT || step === null ? (hint ?? null) : step;
+}

@@ -1,9 +1,11 @@
 import type { DesiredState } from "../../model/desired.ts";
 import type { FailureJson } from "../../model/events.ts";
-import { accessBefore, roleFinder } from "../../plan/judge/access.ts";
+import { namedRoleIds } from "../../plan/build-plan.ts";
+import { type Access, accessBefore, roleFinder } from "../../plan/judge/access.ts";
 import type { Judged } from "../../plan/judge/checks.ts";
 import { openDeclared } from "../../plan/judge/judge-rules.ts";
 import { accessCoverage } from "../../plan/mutate/access-coverage.ts";
+import { ADMINISTRATORS } from "../../plan/mutate/coverage-world.ts";
 import { judgeEach } from "../../plan/mutate/judge-each.ts";
 import { scopeOf } from "../../plan/scope.ts";
 import { diagnosticFailure } from "../../render/machine-formats.ts";
@@ -30,6 +32,10 @@ interface JudgedMerchants {
   readonly all: readonly {
     readonly state: DesiredState;
     readonly judged: Judged;
+    /** The access that changes are made to. */
+    readonly changed: Judged;
+    /** The keys of roles that a plan reads only once they are granted. */
+    readonly unread: ReadonlySet<string>;
     readonly complete: boolean;
   }[];
   readonly sources: readonly { readonly file: string; readonly text: string }[];
@@ -46,11 +52,11 @@ export async function checkRules(paths: readonly string[], options: CheckOptions
   const matches = globMatcher();
   const view: CheckedView = {
     source: options.live ? "live" : "declared",
-    merchants: all.map(({ state, judged, complete }) => ({
+    merchants: all.map(({ state, judged, changed, unread, complete }) => ({
       merchant: state.merchant,
       file: state.origin.file,
       judged: judgeEach(judged, state),
-      coverage: options.coverage ? accessCoverage(judged, state, { complete, matches }) : null,
+      coverage: options.coverage ? accessCoverage(changed, state, { complete, unread, matches }) : null,
     })),
     placeOf: listedRuleFinder(
       all.map(({ state }) => state),
@@ -82,12 +88,20 @@ async function judgeDeclaredMerchants(
     io,
   );
   return {
-    all: states.map((state) => ({ state, judged: openDeclared(state, now), complete: false })),
+    all: states.map((state) => {
+      const judged = openDeclared(state, now);
+      return { state, judged, changed: judged, unread: new Set(), complete: false };
+    }),
     sources: loaded.sources,
     failures: loaded.diagnostics.filter(isFileError).map(diagnosticFailure),
   };
 }
 
+function judgedOf(access: Access): Judged {
+  return { access, settled: access, find: roleFinder(access) };
+}
+
+/** Judges what is live as a plan does; for changes, it also reads the roles of administrators that nobody holds. */
 async function judgeLiveMerchants(
   paths: readonly string[],
   options: CheckOptions,
@@ -95,7 +109,7 @@ async function judgeLiveMerchants(
 ): Promise<JudgedMerchants> {
   const { planned, project, failures, close } = await planMerchants(
     paths,
-    { ...options, fileErrorsOnly: true },
+    { ...options, fileErrorsOnly: true, ...(options.coverage && { roleIds: () => ADMINISTRATORS }) },
     io,
   );
   try {
@@ -104,7 +118,11 @@ async function judgeLiveMerchants(
     const all = plannedOnly(planned).map(({ live, session: { state } }) => {
       const scope = scopeOf(live, state.ignore, matches);
       const access = accessBefore(scope, { roles: [], members: [] }, { mergeReplacedRoles: false });
-      return { state, judged: { access, settled: access, find: roleFinder(access) }, complete: true };
+      const read = new Set([...namedRoleIds(state), ...live.members.flatMap(({ roles }) => roles)]);
+      const unread = new Set(ADMINISTRATORS.filter((id) => !read.has(id)));
+      const roles = new Map([...access.roles].filter(([key]) => !unread.has(key)));
+      const judged = judgedOf({ ...access, roles });
+      return { state, judged, changed: judgedOf(access), unread, complete: true };
     });
     return { all, sources: project.sources, failures };
   } finally {

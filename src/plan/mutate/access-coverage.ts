@@ -2,19 +2,11 @@ import { byCodeUnit } from "../../lib/text.ts";
 import type { RuleCoverage, SuggestedRule, UnnoticedGroup } from "../../model/coverage.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Judged } from "../judge/checks.ts";
-import type { GlobMatch } from "../scope.ts";
 import { coverageRules } from "./coverage-rules.ts";
-import { type CoverageWorld, coverageWorld, type WorldRole } from "./coverage-world.ts";
+import { type CoverageOptions, type CoverageWorld, coverageWorld, type WorldRole } from "./coverage-world.ts";
 import { noticedChanges } from "./notice-changes.ts";
 import { changeEffects, isEditUnnoticed, isGrantUnnoticed } from "./single-changes.ts";
 import { unbrokenRules } from "./unbroken-rules.ts";
-
-/** What access is judged, and how. */
-export interface CoverageOptions {
-  /** True if there are no roles and members beside those of the access. */
-  readonly complete: boolean;
-  readonly matches: GlobMatch;
-}
 
 /**
  * Returns which single changes of an access no rule of a merchant notices: every role given to or taken from every member
@@ -24,10 +16,11 @@ export interface CoverageOptions {
 export function accessCoverage(
   judged: Judged,
   desired: DesiredState,
-  { complete, matches }: CoverageOptions,
+  options: CoverageOptions,
 ): RuleCoverage {
   const rules = coverageRules(desired);
-  const world = coverageWorld(judged, desired, rules, complete);
+  const world = coverageWorld(judged, desired, rules, options);
+  const { matches } = options;
   const marks = noticedChanges(rules, world, matches);
   const effects = changeEffects(world);
   const groups = [

@@ -106,7 +106,7 @@ function powersOf(permission: number, escalation: Escalation | null, world: Cove
   };
   const roles = world.roles.map(({ grants, custom }) => powerOf((one) => grants.has(one), custom, leading));
   const total = noPowers();
-  for (const power of roles) count(total, power, 1);
+  for (const [at, power] of roles.entries()) if (!world.roles[at]?.unread) count(total, power, 1);
   return {
     escalation,
     roles,
@@ -196,7 +196,8 @@ function markGrants(tested: Tested, world: CoverageWorld, marks: Marks): void {
       const times = person.held.has(role) ? -1 : 1;
       if (exempt + (allowed.has(role) ? times : 0) > 0) return;
       count(tally, power, times);
-      if (hasOrReaches(tally, total, escalation)) markGrant(marks, at, role);
+      const all = world.roles[role]?.unread ? withPower(total, power) : total;
+      if (hasOrReaches(tally, all, escalation)) markGrant(marks, at, role);
       count(tally, power, -times);
     });
   });
@@ -253,6 +254,12 @@ function markEdits(tested: Tested, world: CoverageWorld, marks: Marks): void {
       else if (!isTaken && exceeds(concerned, has, Math.max(spare, 0))) markEdit(marks, index, permission);
     }
   });
+}
+
+function withPower(tally: Tally, power: Power): Tally {
+  const changed = { ...tally };
+  count(changed, power, 1);
+  return changed;
 }
 
 function exchanged(tally: Tally, was: Power, is: Power): Tally {

@@ -2,7 +2,17 @@ import type { DesiredState } from "../../model/desired.ts";
 import type { PersonAccess } from "../judge/access.ts";
 import type { Judged } from "../judge/checks.ts";
 import { DEFAULT_ESCALATION } from "../query/reach.ts";
+import type { GlobMatch } from "../scope.ts";
 import type { CoverageRule } from "./coverage-rules.ts";
+
+/** What access is judged, and how. */
+export interface CoverageOptions {
+  /** True if there are no roles and members beside those of the access. */
+  readonly complete: boolean;
+  /** The keys of roles that a plan reads only once they are granted; absent: none. */
+  readonly unread?: ReadonlySet<string>;
+  readonly matches: GlobMatch;
+}
 
 /** A role by its index; holders and permissions are indexes, too. */
 export interface WorldRole {
@@ -14,6 +24,8 @@ export interface WorldRole {
   /** True if a plan can change its permissions. */
   readonly editable: boolean;
   readonly custom: boolean;
+  /** True if a plan reads it only once it is granted. */
+  readonly unread: boolean;
   readonly grants: ReadonlySet<number>;
   readonly holders: readonly number[];
 }
@@ -55,14 +67,14 @@ export const STRANGER: PersonAccess = {
 };
 
 /** The roles of administrators, which every merchant has. */
-const ADMINISTRATORS = ["role_owner", "role_admin"];
+export const ADMINISTRATORS: readonly string[] = ["role_owner", "role_admin"];
 
 /** Indexes an access with the permissions that the rules name. */
 export function coverageWorld(
   { access, find }: Judged,
   { members = [] }: Pick<DesiredState, "members">,
   rules: readonly CoverageRule[],
-  complete: boolean,
+  { complete, unread = new Set() }: Pick<CoverageOptions, "complete" | "unread">,
 ): CoverageWorld {
   const { people: all, roles, removed } = access;
   const people = [...all, STRANGER];
@@ -100,6 +112,7 @@ export function coverageWorld(
         known,
         editable: known && role.custom,
         custom: role?.custom ?? false,
+        unread: unread.has(key),
         grants: new Set((role?.permissions ?? []).flatMap((one) => permissionIndex.get(one) ?? [])),
         holders: holders.get(at) ?? [],
       };

@@ -4,7 +4,7 @@ import { isInShard } from "../cli/args/shard.ts";
 import { findYamlFiles } from "../cli/files/find-files.ts";
 import { isFileError, type Loaded, loadStates, withoutEntries } from "../cli/files/load-states.ts";
 import type { Io } from "../cli/io/io.ts";
-import { logProgress, type ProgressDisplay } from "../cli/progress/log-progress.ts";
+import { logProgress, type ShownProgress } from "../cli/progress/log-progress.ts";
 import { keyVariables } from "../cli/session/connection.ts";
 import type { Planned } from "../cli/session/session.ts";
 import type { ProjectAccess } from "../config/load-project.ts";
@@ -99,7 +99,7 @@ async function keepInside(paths: readonly string[], cwd: string): Promise<void> 
 export interface PlannedFiles {
   readonly planned: readonly Planned[];
   /** Logs the progress. */
-  readonly progress: ProgressDisplay;
+  readonly progress: ShownProgress;
   close(): Promise<void>;
 }
 

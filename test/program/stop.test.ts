@@ -44,9 +44,9 @@ afterEach(async () => {
 
 const faults = (...rules: readonly object[]) => shop.control("PUT", "/faults", { rules });
 
-/** Starts an apply, sends a signal once it has told something, and waits for its end. */
+/** Starts a command, sends a signal once it has told something, or something else is so, and waits for its end. */
 async function interrupted(
-  told: string,
+  told: string | (() => Promise<void>),
   signal: NodeJS.Signals,
   args = APPLY,
   { folder, sandbox } = shop,
@@ -63,18 +63,40 @@ async function interrupted(
   for (const name of ["stdout", "stderr"] as const)
     child[name].setEncoding("utf8").on("data", (chunk: string) => chunks[name].push(chunk));
   const text = (): string => [...chunks.stdout, ...chunks.stderr].join("");
-  const ended = once(child, "close") as Promise<[number | null]>;
-  await eventually(() => expect(text()).toContain(told));
+  const ended = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
+  await eventually(typeof told === "string" ? () => expect(text()).toContain(told) : told);
   child.kill(signal);
-  const [code] = await ended;
-  return { code, text: text() };
+  const [code, endedBy] = await ended;
+  return { code, endedBy, text: text() };
 }
 
 test("SIGTERM during a long wait while it reads ends at once: nothing was changed", async () => {
   await faults({ kind: "status", status: 429, operation: "members.list", retry_after: "100" });
   const { code, text } = await interrupted("waiting 100.0 s", "SIGTERM");
-  expect(text).toContain("SIGTERM: nothing was changed.\n");
+  expect(text).toMatch(/\nInterrupted: 0 of 1 merchant was read\. Nothing was changed\.\n$/);
   expect(code).toBe(1);
+});
+
+test("a signal while it only reads ends it with one last sentence, also with --quiet", async () => {
+  await faults({ kind: "status", status: 429, operation: "members.list", retry_after: "100" });
+  const asked = async () =>
+    expect(JSON.stringify(await shop.control("GET", "/requests"))).toContain("/members");
+  const wait = "waiting 100.0 s: rate limit\n";
+  const counted = "Interrupted: 0 of 1 merchant was read. Nothing was changed.\n";
+  for (const [command, signal, told] of [
+    ["plan", "SIGINT", "waiting"],
+    ["drift", "SIGTERM", "waiting"],
+    ["plan --quiet", "SIGTERM", asked],
+  ] as const) {
+    await shop.control("DELETE", "/requests");
+    const args = [...command.split(" "), "mc1.yaml"];
+    const { text, code, endedBy } = await interrupted(told, signal, args);
+    expect([code, endedBy]).toEqual([null, signal]);
+    // The first request may be sent before the files are read.
+    if (told === asked)
+      expect(text).toMatch(/^Interrupted(: 0 of 1 merchant was read)?\. Nothing was changed\.\n$/);
+    else expect(text.replace(/^waiting.*\n/, wait)).toBe(wait + counted);
+  }
 });
 
 test("Ctrl-C during a long wait while it writes ends at once, and tells what was done", async () => {

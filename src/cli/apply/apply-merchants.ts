@@ -56,7 +56,8 @@ export async function applyMerchants(
   if (options.interactive) checkInteractive(options, io);
   const consent = await readConsent(options, io).catch(endedEarly(options, io));
   const progress = openProgress(options, io);
-  const cancellation = createCancellation((text) => progress.io.stderr.write(`${text}\n`), io);
+  const say = (text: string) => void progress.io.stderr.write(`${text}\n`);
+  const cancellation = createCancellation(say, io, progress.interrupted);
   try {
     const planOptions = { ...options, signal: cancellation.cancelled, display: progress };
     const merchants = await planMerchants(paths, planOptions, io).catch(endedEarly(options, io));

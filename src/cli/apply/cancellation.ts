@@ -1,5 +1,5 @@
 import type { StopCause } from "../../model/apply.ts";
-import { ExitCode, type Io, type OutputLoss } from "../io/io.ts";
+import { ExitCode, INTERRUPTED, type Io, type OutputLoss } from "../io/io.ts";
 
 /** Stops an apply early: for a signal, a merchant that stopped, or output that cannot be written. */
 export interface Cancellation {
@@ -20,9 +20,14 @@ export interface Cancellation {
 
 /**
  * Listens to SIGINT, SIGTERM and SIGHUP. Before any change, the first of them ends the process at once. A closed
- * terminal may send SIGHUP twice, through its shell; the second one is ignored.
+ * terminal may send SIGHUP twice, through its shell; the second one is ignored. Before any change, `interrupted` says how
+ * far it came.
  */
-export function createCancellation(say: (text: string) => void, io: Io): Cancellation {
+export function createCancellation(
+  say: (text: string) => void,
+  io: Io,
+  interrupted: () => string = () => INTERRUPTED,
+): Cancellation {
   const [stopping, cancelling] = [new AbortController(), new AbortController()];
   let cause: StopCause | null = null;
   let exitCode: (() => ExitCode) | null = null;
@@ -47,7 +52,7 @@ export function createCancellation(say: (text: string) => void, io: Io): Cancell
     if (signal === "SIGHUP" && signals > 0) return;
     signals += 1;
     if (exitCode === null) {
-      say(`${signal}: nothing was changed.`);
+      say(interrupted());
       io.exit(ExitCode.failed);
     } else if (signals > 1) {
       io.exit(exitCode());

@@ -26,6 +26,9 @@ export interface OutputLoss {
 /** Signals that ask a process to end: Ctrl-C, another process, or a closed terminal. */
 export type StopSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
+/** What a command says that is interrupted before any change. */
+export const INTERRUPTED = "Interrupted. Nothing was changed.";
+
 /** The process's own streams. */
 export interface TerminalStreams {
   readonly stdin: NodeJS.ReadStream;
@@ -64,10 +67,10 @@ export interface Io {
   /** Calls back on SIGINT, SIGTERM and SIGHUP until the returned function is called. */
   onStopSignal(listener: (signal: StopSignal) => void): () => void;
   /**
-   * Calls back when the process exits, or a signal is about to end it that nothing else handles, until the returned
-   * function is called.
+   * Calls back when the process exits (`null`), or a signal is about to end it that nothing else handles, until the
+   * returned function is called.
    */
-  onExit(listener: () => void): () => void;
+  onExit(listener: (signal: NodeJS.Signals | null) => void): () => void;
   /** Calls back before Ctrl-Z stops the process and after it continues, until the returned function is called. */
   onSuspend(listener: { readonly suspend: () => void; readonly resume: () => void }): () => void;
   /** Ends the process at once. */

@@ -64,17 +64,18 @@ function processEvents(): Pick<Io, "onStopSignal" | "onExit" | "onSuspend"> {
     },
     onExit(listener) {
       const off = (): void => {
-        process.off("exit", listener);
+        process.off("exit", onEnd);
         for (const signal of ENDING_SIGNALS) process.off(signal, onSignal);
       };
       // A signal without a listener ends a process without the event.
       const onSignal = (signal: NodeJS.Signals): void => {
         if (stopListeners.size > 0 && signal !== "SIGQUIT") return;
         off();
-        listener();
+        listener(signal);
         process.kill(process.pid, signal);
       };
-      process.once("exit", listener);
+      const onEnd = (): void => listener(null);
+      process.once("exit", onEnd);
       for (const signal of ENDING_SIGNALS) process.on(signal, onSignal);
       return off;
     },

@@ -16,6 +16,7 @@ import { defaultPath } from "../files/find-files.ts";
 import { isFileError, type Loaded, loadStates } from "../files/load-states.ts";
 import { ExitCode, type Io, type TextWriter } from "../io/io.ts";
 import { checkOutputs, standardStream, styleFor } from "../io/output.ts";
+import type { ProgressDisplay } from "../progress/log-progress.ts";
 import { openProgress } from "../progress/open-progress.ts";
 import { readConsent } from "../review/approval.ts";
 import { resolveConnection } from "../session/connection.ts";
@@ -47,11 +48,12 @@ export async function revertRun(
   }
   const early = changesNothing(options) ? rethrow : endedEarly(options, io);
   const consent = await readConsent(options, io).catch(early);
-  const cancellation = createCancellation((text) => io.stderr.write(`${text}\n`), io);
+  const progress = openProgress(options, io);
+  const say = (text: string) => void progress.io.stderr.write(`${text}\n`);
+  const cancellation = createCancellation(say, io, progress.interrupted);
   try {
-    const prepared = await planUndo(run, paths, { ...options, signal: cancellation.cancelled }, io).catch(
-      early,
-    );
+    const planOptions = { ...options, signal: cancellation.cancelled, display: progress };
+    const prepared = await planUndo(run, paths, planOptions, io).catch(early);
     try {
       printUndoNotes(prepared, options, io);
       if (changesNothing(options)) return await onlyShow(prepared, options, io);
@@ -128,7 +130,11 @@ async function planUndo(
   text: string,
   paths: readonly string[],
   options: Omit<ServiceOptions, "shard"> &
-    OutputOptions & { readonly signal?: AbortSignal; readonly out?: string },
+    OutputOptions & {
+      readonly signal?: AbortSignal;
+      readonly out?: string;
+      readonly display: ProgressDisplay;
+    },
   io: Io,
 ): Promise<PlannedUndo> {
   const run = await findRun(text, { merchants: options.merchant }, io);
@@ -139,7 +145,7 @@ async function planUndo(
     sameService(undone.get(state.merchant), resolveConnection(state, options.baseUrl, io.env).baseUrl);
   }
   const notes = new Map<string, readonly UndoNote[]>();
-  const progress = openProgress(options, io);
+  const { display: progress } = options;
   const sessions = openSessions(
     states,
     {

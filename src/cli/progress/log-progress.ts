@@ -46,6 +46,8 @@ export interface ProgressDisplay {
   verified(merchant: string): void;
   /** Shows that nothing new starts any more. */
   stopping(): void;
+  /** Says how much was read, for those who interrupt it. */
+  interrupted(): string;
   /** Ends the display: a board disappears. */
   rest(): Promise<void>;
 }
@@ -66,6 +68,9 @@ export async function announceIfSlow<T>(
     cancel();
   }
 }
+
+/** A display that does not say how much was read. */
+export type ShownProgress = Omit<ProgressDisplay, "interrupted">;
 
 const MIN_LOGGED_WAIT_MS = 500;
 
@@ -145,7 +150,7 @@ const INTERVALS: readonly (readonly [takenMs: number, everyMs: number])[] = [
  * Displays progress as lines on stderr: each wait, with `verbose` each request, and a summary every ten seconds, less
  * often in a long run. With `opens`, a first line says what takes longer than a moment.
  */
-export function logProgress({ verbose, opens = false }: LogOptions, io: Io): ProgressDisplay {
+export function logProgress({ verbose, opens = false }: LogOptions, io: Io): ShownProgress {
   const log = serviceLog(io, verbose === true);
   let over = new AbortController();
 
@@ -204,7 +209,7 @@ interface ProgressView {
 export function progressDisplay(
   io: Io,
   { draws, log, showReading, showApplying, end }: ProgressView,
-): ProgressDisplay {
+): ShownProgress {
   let reading: ReadingProgress | null = null;
   let applying: ApplyProgress | null = null;
   return {

@@ -1,23 +1,64 @@
 import { oneLine } from "../../lib/escape.ts";
+import { counted, grouped } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Style } from "../../render/style.ts";
 import type { Board, BoardLines } from "../../render/tui/board.ts";
-import type { Io, TextWriter } from "../io/io.ts";
+import { INTERRUPTED, type Io, type TextWriter } from "../io/io.ts";
 import { PROGRESS_MODES, type ProgressMode, styleFor, terminalOf } from "../io/output.ts";
 import {
   logProgress,
   type ProgressDisplay,
   type ProgressOptions,
   progressDisplay,
+  type ShownProgress,
   serviceLog,
 } from "./log-progress.ts";
 
 /** Opens a display of progress on stderr: a board on a terminal, lines elsewhere or if asked for, nothing with `quiet`. */
 export function openProgress(options: ProgressOptions, io: Io): ProgressDisplay {
   const mode = options.progress ?? modeOf(io.env["ROLECALL_PROGRESS"]);
-  if (options.quiet || mode === "none") return silence(io);
+  if (options.quiet || mode === "none") return interruptible(silence(io), io);
   const isDrawn = mode === "auto" && terminalOf(io).draws;
-  return isDrawn ? tuiProgress(options, io) : logProgress({ ...options, opens: mode === "plain" }, io);
+  return interruptible(
+    isDrawn ? tuiProgress(options, io) : logProgress({ ...options, opens: mode === "plain" }, io),
+    io,
+  );
+}
+
+/** Adds the count of what is read, which is the last line on stderr if a signal ends the process meanwhile. */
+function interruptible(display: ShownProgress, { onExit, outputLost }: Io): ProgressDisplay {
+  let count = 0;
+  let read = 0;
+  const interrupted = (): string => {
+    if (count === 0) return INTERRUPTED;
+    const were = count === 1 ? "was" : "were";
+    return `Interrupted: ${grouped(read)} of ${counted(count, "merchant")} ${were} read. Nothing was changed.`;
+  };
+  // Listens before a board does, which writes when it closes what it is given.
+  const off = onExit((signal) => {
+    if (signal !== null && !outputLost.aborted) display.io.stderr.write(`${interrupted()}\n`);
+  });
+  return {
+    ...display,
+    interrupted,
+    reading(merchants, expected) {
+      count = expected ?? merchants.length;
+      display.reading(merchants, expected);
+    },
+    expect(merchants) {
+      count = merchants;
+      display.expect(merchants);
+    },
+    read(merchant, problem) {
+      if (problem === null) read += 1;
+      display.read(merchant, problem);
+    },
+    async rest() {
+      off();
+      count = 0;
+      await display.rest();
+    },
+  };
 }
 
 /** Returns the way of ROLECALL_PROGRESS. Throws RolecallError if there is no such way. */
@@ -29,7 +70,7 @@ function modeOf(text = ""): ProgressMode {
   });
 }
 
-function silence(io: Io): ProgressDisplay {
+function silence(io: Io): ShownProgress {
   const noop = (): void => undefined;
   return {
     io,
@@ -53,7 +94,7 @@ const BOARD_DELAY_MS = 700;
 const FRAME_MS = 100;
 
 /** Displays progress as a board on stderr; other text is written when the board is gone. */
-function tuiProgress({ verbose, color }: ProgressOptions, io: Io): ProgressDisplay {
+function tuiProgress({ verbose, color }: ProgressOptions, io: Io): ShownProgress {
   const style = styleFor(io.stderr, io, color);
   const stage = boardStage(style, io);
   const out = { ...io, stdout: stage.sink("stdout"), stderr: stage.sink("stderr") };

@@ -34,7 +34,7 @@ function start() {
 test("Ctrl-C while it reads or asks leaves at once with 1, and says that nothing was changed", () => {
   const { send, said, left } = start();
   send();
-  expect(said).toEqual(["SIGINT: nothing was changed."]);
+  expect(said).toEqual(["Interrupted. Nothing was changed."]);
   expect(left).toEqual([1]);
 });
 

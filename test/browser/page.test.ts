@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import axe from "axe-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { declaredReport } from "../../src/plan/report/build-access-report.ts";
 import { renderPage } from "../../src/render/html/html-page.ts";
 import { planView } from "../../src/render/view/plan-view.ts";
@@ -43,6 +43,11 @@ function pageTests(path: string): void {
 
   beforeAll(async () => {
     open = await openPage(path, planPage, { viewport: { width: 1280, height: 900 } });
+  });
+
+  beforeEach(async () => {
+    await open.page.emulateMedia({ media: "screen" });
+    await open.page.setViewportSize({ width: 1280, height: 900 });
   });
 
   afterAll(async () => {
@@ -121,19 +126,14 @@ function pageTests(path: string): void {
     expect(await permissions.innerText()).toMatch(/payouts_edit\s+sensitive\s+MC2\s+Owner/);
     expect(await violations(open, null)).toEqual([]);
     await memberships.getByRole("link", { name: "MC10" }).click();
-    await page.getByRole("button", { name: "ada@example.com" }).click();
+    await page.getByRole("button", { name: "ada@example.com", exact: true }).click();
     await page.getByRole("link", { name: "At all merchants" }).click();
     expect(await memberships.isVisible()).toBe(true);
     expect(await page.getByRole("dialog").count()).toBe(0);
   });
 
   test("shows once what many merchants share, names them on demand, and axe finds nothing in it", async () => {
-    const plan = richPlan();
-    const merchants = Array.from({ length: 12 }, (_, index) => {
-      const view = planView({ ...plan, merchant: `MC${index + 1}` });
-      return { report: { ...reportOf(rich.want, rich.is, plan), merchant: view.merchant }, view };
-    });
-    await open.open(renderPage({ about: "plan", merchants, unplanned: [], fileErrors: 0, now: NOW }));
+    await open.open(fleetPlanPage());
     const { page } = open;
     const shared = page.locator(".block.equal");
     expect(await shared.innerText()).toContain("leaver@example.com (not in the file) in all 12 merchants");
@@ -142,6 +142,56 @@ function pageTests(path: string): void {
       "MC1, MC2, MC3, MC4, MC5, MC6, MC7, MC8, MC9, MC10, MC11, MC12",
     );
     expect(await violations(open, null)).toEqual([]);
+  });
+
+  test("sums a fleet's plan up: who gains and loses what as bars, the changes and sums of each merchant", async () => {
+    await open.open(fleetPlanPage());
+    const { page } = open;
+    const bars = page.locator(".fleet-bars tr", { hasText: "catalog_view" });
+    expect((await bars.innerText()).replaceAll(/\s+/g, " ")).toMatch(/^catalog_view −\d+ \+\d+ 12$/);
+    const widths = (await page.evaluate(
+      `[...document.querySelectorAll(".fleet-bars rect")].map((one) => one.getBoundingClientRect().width)`,
+    )) as readonly number[];
+    expect(Math.min(...widths)).toBeGreaterThan(1);
+    const table = page.getByRole("region", { name: "Merchants" });
+    const plan = table.getByTitle("3 to create, 5 to update, 1 to replace, 3 to delete").first();
+    expect(await plan.innerText()).toBe("+3 ~5 ±1 −3 …1");
+    const fleet = `document.querySelector(".fleet")`;
+    expect(await page.evaluate(`${fleet}.scrollWidth - ${fleet}.clientWidth`)).toBe(0);
+    const ends = (await page.evaluate(
+      `[...${fleet}.querySelectorAll("tbody tr[data-index] td.heat a, tfoot td.heat")].map((cell) => {
+        const range = document.createRange();
+        range.selectNodeContents(cell);
+        return range.getBoundingClientRect().right;
+      })`,
+    )) as readonly number[];
+    // The sums stand below their numbers.
+    expect(new Set(ends.map(Math.round)).size).toBe(6);
+    const link = table.getByRole("link", { name: /^MC1, Members: / });
+    const count = await link.innerText();
+    await link.click();
+    expect(await page.getByRole("tabpanel", { name: "Members" }).getByRole("status").innerText()).toBe(
+      `${count} members`,
+    );
+    // One of nine alone in a second row looks as if it was forgotten.
+    const tops = `[...document.querySelectorAll(".tiles div")].map((one) => one.getBoundingClientRect().top)`;
+    expect(new Set((await page.evaluate(tops)) as readonly number[]).size).toBe(1);
+  });
+
+  test("opens whoever a risk or the result of a rule names", async () => {
+    await open.open(planPage);
+    const { page } = open;
+    await page.locator(".block.risk").getByRole("button", { name: "same@example.com" }).first().click();
+    expect(await page.getByRole("dialog", { name: "same@example.com" }).isVisible()).toBe(true);
+    await page.keyboard.press("Escape");
+    const is = live(
+      [liveRole("role_admin", "Admin", { permissions: [] })],
+      [liveMember("mem_1", "ada@example.com", { roles: ["role_admin"] })],
+    );
+    await open.open(pageOf(desired({ policies: { ...NO_POLICIES, emailDomains: ["shop.example"] } }), is));
+    await page.getByRole("tab", { name: "Rules" }).click();
+    await page.locator(".rules li").getByRole("button", { name: "ada@example.com" }).click();
+    expect(await page.getByRole("dialog", { name: "ada@example.com" }).isVisible()).toBe(true);
   });
 
   test("tells where each permission of a member comes from", async () => {
@@ -371,7 +421,7 @@ function pageTests(path: string): void {
       /^\S+ sensitive (−\d+ )?\+\d+$/,
     );
     const row = bars.locator("tr", { hasText: "inventory_count" });
-    expect(await row.locator(".part.gained").evaluate("(one) => one.style.width")).not.toBe("0%");
+    expect((await row.locator(".part.gained").boundingBox())?.width).toBeGreaterThan(20);
     const gain = row.getByRole("button", { name: /^\+/ });
     expect(await gain.getAttribute("title")).toBe("new@example.com, soon@example.com");
     await gain.click();
@@ -464,6 +514,10 @@ function pageTests(path: string): void {
     for (const title of ["Plan", "Members", "Roles", "Rules", "End dates", "Invitations"]) {
       expect(await page.locator("#paper h3", { hasText: title }).first().isVisible()).toBe(true);
     }
+    const results = await page.locator("#paper .rules tbody td:first-child").allInnerTexts();
+    expect(results.findLastIndex((text) => text.endsWith("failed"))).toBeLessThan(
+      results.findIndex((text) => text === "passed"),
+    );
     expect(await page.getByRole("tablist").isVisible()).toBe(false);
     await page.emulateMedia({ media: "screen" });
     await expect.poll(() => page.locator("#paper").count()).toBe(0);
@@ -583,6 +637,17 @@ function fleetPage(): string {
   ] as const;
   const merchants = states.map(([want, is]) => ({ report: reportOf(want, is), view: null }));
   return renderPage({ about: "live", merchants, unplanned: [], fileErrors: 0, now: NOW });
+}
+
+/** A page of the same plan for each of twelve merchants. */
+function fleetPlanPage(): string {
+  const { want, is } = richStates();
+  const plan = richPlan();
+  const merchants = Array.from({ length: 12 }, (_, index) => {
+    const view = planView({ ...plan, merchant: `MC${index + 1}` });
+    return { report: { ...reportOf(want, is, plan), merchant: view.merchant }, view, rules: [] };
+  });
+  return renderPage({ about: "plan", merchants, unplanned: [], fileErrors: 0, now: NOW });
 }
 
 function largeStates() {

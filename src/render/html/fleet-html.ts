@@ -90,22 +90,42 @@ function equalItem(row: RowView): string {
     folded(counted(equal.merchants.length, "merchant"), equal.merchants),
     ...(names.length === 0 ? [] : [folded(counted(names.length, row.resource), names)]),
   ];
-  return `<li>${mark} ${says}${details.join("")}${lists.join("")}</li>`;
+  return `<li>${mark} ${says}${details.join("")}<div>${lists.join("")}</div></li>`;
 }
 
 function folded(title: string, names: readonly string[]): string {
   return `<details><summary>${escapeHtml(title)}</summary><p>${escapeHtml(names.join(", "))}</p></details>`;
 }
 
+/** Returns a diverging bar for each permission: to the left who loses it, to the right who gains it. */
 function impactTable({ impact }: FleetView): string {
+  const largest = Math.max(...impact.permissions.flatMap(({ gained, lost }) => [gained, lost]));
+  const count = (kind: "gained" | "lost", sign: string, number: number): string =>
+    `<td class="number diff ${kind}">${number === 0 ? "" : `${sign}${grouped(number)}`}</td>`;
   const rows = impact.permissions.map(({ permission, gained, lost, merchants }) => {
-    const cells = [gained, lost, merchants].map((one) => `<td>${grouped(one)}</td>`).join("");
-    return `<tr><th scope="row"><bdi>${escapeHtml(permission)}</bdi></th>${cells}</tr>`;
+    const cells = [
+      `<th scope="row"><bdi>${escapeHtml(permission)}</bdi></th>`,
+      count("lost", "−", lost),
+      `<td aria-hidden="true">${bars(lost, gained, largest)}</td>`,
+      count("gained", "+", gained),
+      `<td class="number">${grouped(merchants)}</td>`,
+    ];
+    return `<tr>${cells.join("")}</tr>`;
   });
-  const heads = ["Permission", "Members who gain it", "Members who lose it", "Merchants"];
-  return `<section class="block"><h2>Who gains and loses what</h2>
-<div class="scroll" tabindex="0" role="region" aria-label="Permissions gained and lost"><table>
-<thead><tr>${heads.map((head) => `<th scope="col">${head}</th>`).join("")}</tr></thead>
+  return `<section class="block impact"><h2>Who gains and loses what</h2>
+<table class="bars fleet-bars">
+<thead><tr><th scope="col">Permission</th><th scope="col" class="number">Lose it</th><td></td><th scope="col" class="number">Gain it</th><th scope="col" class="number">Merchants</th></tr></thead>
 <tbody>${rows.join("\n")}</tbody>
-</table></div></section>`;
+</table></section>`;
+}
+
+/** Draws in SVG: the page's policy allows no style attributes. */
+function bars(lost: number, gained: number, largest: number): string {
+  const width = (number: number): string => ((number / largest) * 50).toFixed(2);
+  const bar = (kind: string, from: number, number: number): string =>
+    number === 0
+      ? ""
+      : `<rect class="${kind}" x="${from.toFixed(2)}" y="2" width="${width(number)}" height="8"/>`;
+  const left = 50 - Number(width(lost));
+  return `<svg viewBox="0 0 100 12" preserveAspectRatio="none">${bar("lost", left, lost)}${bar("gained", 50, gained)}<path d="M50 0V12"/></svg>`;
 }

@@ -94,6 +94,7 @@ function paperTable<Row>({
   view,
   className = "",
   what,
+  sorted = "",
 }: TableOptions<Row>): DataTable<Row> {
   const shown = columns.filter((column) => isOn(column, "paper"));
   const code = h(
@@ -106,6 +107,7 @@ function paperTable<Row>({
     h("th", { scope: "col", ...(style !== "" && { class: style }) }, head ?? title),
   );
   const body = h("tbody");
+  const order = orderBy(rows, columns, sorted);
   const element = h(
     "div",
     { class: "table" },
@@ -118,12 +120,29 @@ function paperTable<Row>({
     ),
   );
   const filter = (matches: (row: Row, index: number) => boolean): void => {
-    const found = rows.filter(matches);
+    const found = order.flatMap((index) => {
+      const row = rows[index] as Row;
+      return matches(row, index) ? [row] : [];
+    });
     body.replaceChildren(...found.map((row) => rowOf(shown, row)));
     if (found.length === 0) element.replaceChildren(h("p", { class: "empty" }, `No ${what}.`));
   };
   filter(() => true);
   return { element, filter };
+}
+
+function columnOf<Row>(columns: readonly Column<Row>[], value: string): Column<Row> | undefined {
+  return columns.find(({ id }) => id === value.replace(/^-/, ""));
+}
+
+/** Returns the rows' indexes in the order that a link names, else as they come: by the first column. */
+function orderBy<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  value: string,
+): readonly number[] {
+  const chosen = columnOf(columns, value);
+  return chosen === undefined ? [...rows.keys()] : sortedIndexes(rows, chosen, value.startsWith("-"));
 }
 
 /** Returns the rows' indexes in the order of a column; what is unknown comes last either way. */
@@ -244,9 +263,8 @@ function screenTable<Row>(options: TableOptions<Row>): DataTable<Row> {
   const sort = (): void => {
     const value = view.state.get(`${id}-sort`) || sorted;
     const descending = value.startsWith("-");
-    const chosen = shown.find((column) => column.id === value.replace(/^-/, ""));
-    // Rows come in the order of the first column.
-    order = chosen === undefined ? [...rows.keys()] : sortedIndexes(rows, chosen, descending);
+    const chosen = columnOf(shown, value);
+    order = orderBy(rows, shown, value);
     for (const [index, cell] of [...headRow.cells].entries()) {
       if (shown[index] !== (chosen ?? shown[0])) cell.removeAttribute("aria-sort");
       else cell.setAttribute("aria-sort", descending ? "descending" : "ascending");

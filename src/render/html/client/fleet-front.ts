@@ -1,4 +1,4 @@
-import type { PageData, PageMerchant } from "../page-data.ts";
+import type { PageData, PageMerchant, PagePlan } from "../page-data.ts";
 import { type MemberGroup, memberGroups, NOT_IN_FILES } from "./access-model.ts";
 import { type Column, dataTable } from "./data-table.ts";
 import { h, name, search } from "./dom.ts";
@@ -38,7 +38,9 @@ export function fleetFront(data: PageData, view: PanelView): HTMLElement {
         if (count === null) return [h("span", { class: "unknown", title: NOT_IN_FILES }, NOT_IN_FILES)];
         const only = id === "all" ? "" : id;
         const step = id === "all" ? 0 : Math.ceil((count / most) * steps);
-        const href = linkTo({ merchant: merchant.code, tab: "members", only });
+        // Also those whom the plan removes are in the table at first.
+        const show = data.about === "plan" && only === "" ? "after" : "";
+        const href = linkTo({ merchant: merchant.code, tab: "members", only, show });
         const words = `${merchant.code}, ${title}: ${count.toLocaleString("en-US")}`;
         return [h("a", { href, class: `heat-${step}`, "aria-label": words }, count.toLocaleString("en-US"))];
       },
@@ -52,6 +54,7 @@ export function fleetFront(data: PageData, view: PanelView): HTMLElement {
             id: "plan",
             title: "Plan",
             text: ({ merchant }) => merchant.plan?.summary ?? "",
+            show: ({ merchant: { code, plan } }) => [plan && planCell(code, plan)],
             number: ({ merchant }) => merchant.plan?.changes.length ?? null,
           },
           countColumn("refusals", "Refusals", ({ plan }) => plan?.refusals.length ?? null),
@@ -100,6 +103,7 @@ export function fleetFront(data: PageData, view: PanelView): HTMLElement {
     h(
       "p",
       { class: "legend" },
+      data.about === "plan" ? "Members are counted as the plan leaves them. " : null,
       "Each column is darker where its number is higher: ",
       h(
         "span",
@@ -113,6 +117,18 @@ export function fleetFront(data: PageData, view: PanelView): HTMLElement {
 function groupsOf(merchant: PageMerchant | undefined, data: PageData): readonly MemberGroup[] {
   if (merchant === undefined) return [];
   return memberGroups(merchant, data).filter(({ id }) => COLUMNS.includes(id));
+}
+
+const SIGNS = { create: "+", update: "~", replace: "±", delete: "−", deferred: "…" } as const;
+
+/** Makes a link to a plan with the numbers of its changes, which has room for few words: "+3 ~5 −2". */
+function planCell(code: string, { changes, summary }: PagePlan): HTMLElement {
+  const counts = Object.entries(SIGNS).flatMap(([kind, sign]) => {
+    const count = changes.filter((change) => change.kind === kind).length;
+    return count === 0 ? [] : [`${sign}${count.toLocaleString("en-US")}`];
+  });
+  const href = linkTo({ merchant: code, tab: "plan" });
+  return h("a", { href, title: summary }, counts.length === 0 ? "no changes" : counts.join(" "));
 }
 
 function countColumn(

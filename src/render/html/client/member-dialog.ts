@@ -1,7 +1,7 @@
 import type { PageMember, PageMerchant } from "../page-data.ts";
 import { effective, holdingOf, isActiveHolding } from "./access-model.ts";
-import { badge, day, h, mark, name, pluralize } from "./dom.ts";
-import { linkTo } from "./view-state.ts";
+import { badge, type Child, day, h, mark, name, pluralize } from "./dom.ts";
+import { linkTo, type PanelView } from "./view-state.ts";
 
 let opened: HTMLDialogElement | null = null;
 
@@ -110,6 +110,28 @@ export function openMember(member: PageMember, merchant: PageMerchant, now: numb
         ),
     unknown.length === 0 ? null : h("p", {}, "Unknown: the permissions of ", ...separated(unknown), "."),
   );
+}
+
+const membersByName = new WeakMap<PageMerchant, ReadonlyMap<string, PageMember>>();
+
+/** Returns a text in which each name of a member is a button that opens its details. */
+export function withMembers(
+  text: string,
+  merchant: PageMerchant,
+  { now, paper }: PanelView,
+): readonly Child[] {
+  if (paper) return [h("bdi", {}, text)];
+  const known =
+    membersByName.get(merchant) ?? new Map(merchant.members.map((one) => [one.name.toLowerCase(), one]));
+  membersByName.set(merchant, known);
+  const parts = text.split(/([^\s"(),:;]+@[^\s"(),:;]*[^\s"(),:;.])/).map((part): Child => {
+    const member = known.get(part.toLowerCase());
+    if (member === undefined) return part;
+    const button = h("button", { type: "button", class: "open" }, h("bdi", {}, part));
+    button.addEventListener("click", () => openMember(member, merchant, now));
+    return button;
+  });
+  return [h("bdi", {}, ...parts.filter((part) => part !== ""))];
 }
 
 const PEOPLE_SHOWN = 500;

@@ -1,7 +1,7 @@
 import type { PageChange, PageMerchant, PageNote, PagePlan } from "../page-data.ts";
 import { dataTable } from "./data-table.ts";
 import { badge, foldedList, h, mark, name, pluralize, search, select } from "./dom.ts";
-import { openDialog, personLink } from "./member-dialog.ts";
+import { openDialog, personLink, withMembers } from "./member-dialog.ts";
 import { impactBars } from "./permission-charts.ts";
 import type { PanelView } from "./view-state.ts";
 
@@ -83,7 +83,7 @@ export function changesPanel(merchant: PageMerchant, alone: boolean, view: Panel
     {},
     alone ? null : h("p", { class: "verdict" }, `Plan: ${plan.summary}.`),
     impactBars(merchant, view),
-    ...notesOf(plan, view.paper),
+    ...notesOf(plan, merchant, view),
     h(
       "div",
       { class: "filters" },
@@ -97,10 +97,15 @@ export function changesPanel(merchant: PageMerchant, alone: boolean, view: Panel
   );
 }
 
-function notesOf(plan: PagePlan, paper: boolean): readonly HTMLElement[] {
+function notesOf(plan: PagePlan, merchant: PageMerchant, view: PanelView): readonly HTMLElement[] {
   const { errors, refusals, overrides, overridden, risks, warnings } = plan;
   const note = ({ message, hint }: PageNote): HTMLElement =>
-    h("li", {}, h("span", {}, message), hint === "" ? null : h("span", { class: "hint" }, hint));
+    h(
+      "li",
+      {},
+      ...withMembers(message, merchant, view),
+      hint === "" ? null : h("span", { class: "hint" }, hint),
+    );
   const block = <T>(
     kind: string,
     title: string,
@@ -115,7 +120,7 @@ function notesOf(plan: PagePlan, paper: boolean): readonly HTMLElement[] {
             "section",
             { class: `block ${kind}` },
             h("h3", {}, title),
-            ...foldedList(items, make, paper),
+            ...foldedList(items, make, view.paper),
             last,
           ),
         ];
@@ -134,7 +139,9 @@ function notesOf(plan: PagePlan, paper: boolean): readonly HTMLElement[] {
       overridden,
       note,
     ),
-    ...risks.flatMap(({ title, items }) => block("risk", title, items, (item) => h("li", {}, name(item)))),
+    ...risks.flatMap(({ title, items }) =>
+      block("risk", title, items, (item) => h("li", {}, ...withMembers(item, merchant, view))),
+    ),
     ...block("warning", pluralize(warnings.length, "warning"), warnings, note),
   ];
 }

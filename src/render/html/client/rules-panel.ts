@@ -1,6 +1,7 @@
 import type { PageMerchant, PageRule, PageRuleResult } from "../page-data.ts";
 import { dataTable } from "./data-table.ts";
 import { badge, type Child, foldedList, h, name } from "./dom.ts";
+import { withMembers } from "./member-dialog.ts";
 import type { PanelView } from "./view-state.ts";
 
 const WORDS = {
@@ -14,7 +15,8 @@ const WORDS = {
 const ORDER = Object.keys(WORDS) as readonly PageRuleResult["status"][];
 
 /** Makes the panel of the rules of a merchant, the failed ones first. */
-export function rulesPanel({ rules = [], plan }: PageMerchant, view: PanelView): HTMLElement {
+export function rulesPanel(merchant: PageMerchant, view: PanelView): HTMLElement {
+  const { rules = [], plan } = merchant;
   if (rules.length === 0)
     return h("p", { class: "empty" }, "The files of this merchant have no guards, policies or checks.");
   const table = dataTable<PageRule>({
@@ -54,7 +56,7 @@ export function rulesPanel({ rules = [], plan }: PageMerchant, view: PanelView):
         id: "reasons",
         title: "What fails it",
         text: (rule) => [...reasonsOf(rule).reasons, ...moreOf(rule)].join(" "),
-        show: (rule) => reasons(rule, view.paper),
+        show: (rule) => reasons(rule, merchant, view),
       },
       {
         id: "place",
@@ -96,12 +98,16 @@ function moreOf(rule: PageRule): readonly string[] {
 }
 
 /** Lists what fails a rule. */
-function reasons(rule: PageRule, paper: boolean): readonly Child[] {
+function reasons(rule: PageRule, merchant: PageMerchant, view: PanelView): readonly Child[] {
   const shown = reasonsOf(rule);
   if (shown.reasons.length === 0) return [];
   return [
     shown === rule.after ? null : h("span", { class: "hint" }, "Until the plan is applied:"),
-    ...foldedList([...shown.reasons, ...moreOf(rule)], (text) => h("li", {}, h("bdi", {}, text)), paper),
+    ...foldedList(
+      [...shown.reasons, ...moreOf(rule)],
+      (text) => h("li", {}, ...withMembers(text, merchant, view)),
+      view.paper,
+    ),
   ];
 }
 

@@ -160,6 +160,16 @@ export interface Escalation {
   readonly create: readonly string[];
 }
 
+/**
+ * The permissions with which a member can change access, as the operations of the service need them. The service does
+ * not say whether members may raise themselves; it is assumed that they may.
+ */
+export const DEFAULT_ESCALATION: Escalation = {
+  assign: ["members_create", "members_update"],
+  edit: ["roles_update"],
+  create: ["roles_create"],
+};
+
 /** A test of the access that results from a plan. Members are written as addresses, roles as `role:Name`. */
 export type Check = (
   | { readonly kind: "only"; readonly can: string; readonly only: readonly string[] }

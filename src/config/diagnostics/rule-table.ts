@@ -86,7 +86,7 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "leaver-listed": warning("Nobody is listed who has left (`leavers`)."),
   "literal-key": error("A file contains no API key."),
   "looser-setting": error(
-    "A merchant's file sets `max_removals`, `min_holders`, `max_holders` or `require_until` no looser than what it includes.",
+    "A merchant's file sets `max_removals`, `min_holders`, `max_holders`, `require_until` or `escalation` no looser than what it includes.",
   ),
   "merge-conflict": error("A file has no conflict that git left in it."),
   "merge-key": error("Metadata has no merge key (`<<`). Elsewhere `<<` is an `unknown-key`."),

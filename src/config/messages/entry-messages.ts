@@ -53,8 +53,8 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
         : "Settings must agree across files. Set it in one file only.",
   }),
   "looser-setting": ({ path, value, limit, stricter }, first) => ({
-    message: `${quote(path.at(-1))} under ${quote(path.at(-2))} is looser here (${String(value)}) than at ${first} (${String(limit)}).`,
-    hint: `A merchant's file can only be stricter than what it includes: write ${String(limit)} or ${stricter}, or remove the line here.`,
+    message: `${quote(path.at(-1))} under ${quote(path.at(-2))} is looser here (${settingText(value)}) than at ${first} (${settingText(limit)}).`,
+    hint: `A merchant's file can only be stricter than what it includes: write ${settingText(limit)} or ${stricter}, or remove the line here.`,
   }),
   "duplicate-merchant": ({ merchant }, first) => ({
     message: `The merchant ${quote(merchant)} already has a file: ${first}.`,
@@ -315,3 +315,7 @@ export const PROJECT_MESSAGES: MessageTable<ProjectProblem["code"]> = {
     hint: "Remove it here: the rules hold without it.",
   }),
 };
+
+function settingText(value: unknown): string {
+  return Array.isArray(value) ? `[${value.map(String).join(", ")}]` : String(value);
+}

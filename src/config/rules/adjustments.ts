@@ -1,8 +1,9 @@
 import { openSuggester } from "../../lib/suggest.ts";
+import { DEFAULT_ESCALATION } from "../../model/desired.ts";
 import type { FileLocation, LocatedProblem, Path, Problem } from "../diagnostics/problem.ts";
 import { locationOf, type RawAdjustment, type RawFile, type RawRole, renamedRoles } from "../raw-file.ts";
 import { MAX_PERMISSIONS } from "../schema/text-schemas.ts";
-import { countOf, kindOf, parsePeriod, repeats, textOf, valueAt } from "../values.ts";
+import { countOf, fieldsOf, kindOf, listOf, parsePeriod, repeats, textOf, valueAt } from "../values.ts";
 import { pairsAt, type RuleContext } from "./rule-context.ts";
 
 /** Requires that an adjustment has no other key but the role's name, and changes something. */
@@ -170,7 +171,55 @@ export function strictLimits(merchant: RuleContext): readonly LocatedProblem[] {
           },
         ];
   });
-  return [...looser, ...mixedRemovals(all)];
+  return [...looser, ...mixedRemovals(all), ...looserEscalation(merchant)];
+}
+
+/**
+ * Requires that a merchant's own file only adds to what included files count as leading to more access: to their lists or,
+ * beside an included check of what somebody can reach, to the default.
+ */
+function looserEscalation({ main, rawFiles }: RuleContext): readonly LocatedProblem[] {
+  const own = rawFiles.find(({ file }) => file === main);
+  const others = rawFiles.filter(({ file }) => file !== main);
+  return ESCALATION_KEYS.flatMap((key): readonly LocatedProblem[] => {
+    const path = ["policies", "escalation", key];
+    const value = own && valueAt(own.fields, path);
+    if (!Array.isArray(value)) return [];
+    const lists = others.flatMap(({ file, fields }) => {
+      const list = valueAt(fields, path);
+      return Array.isArray(list)
+        ? [{ list: list as readonly unknown[], location: locationOf(file, path) }]
+        : [];
+    });
+    const [first] = lists.length > 0 ? lists : others.flatMap((raw) => defaultBeside(raw, key));
+    if (first === undefined) return [];
+    const limit = [...new Set(lists.length > 0 ? lists.flatMap(({ list }) => list) : first.list)];
+    if (limit.every((permission) => value.includes(permission))) return [];
+    return [
+      {
+        code: "looser-setting",
+        path,
+        value,
+        limit,
+        stricter: "more",
+        location: locationOf(main, path),
+        first: first.location,
+      },
+    ];
+  });
+}
+
+const ESCALATION_KEYS = ["assign", "edit", "create"] as const;
+
+/** Returns the default of a list of permissions, at the first check of what somebody can reach. */
+function defaultBeside(
+  { file, fields }: RawFile,
+  key: (typeof ESCALATION_KEYS)[number],
+): readonly { readonly list: readonly unknown[]; readonly location: FileLocation }[] {
+  const index = listOf(fields["checks"]).findIndex((check) => fieldsOf(check)["reach"] === true);
+  return index < 0
+    ? []
+    : [{ list: DEFAULT_ESCALATION[key], location: locationOf(file, ["checks", index, "reach"]) }];
 }
 
 const HOLDER_LIMITS = [

@@ -315,6 +315,14 @@ function namedPermissions({ file, fields }: RawFile): readonly Reference[] {
       ? [{ text: permission, location: locationOf(file, ["policies", "forbid_permissions", index]) }]
       : [],
   );
+  const escalation = fieldsOf(fieldsOf(fields["policies"])["escalation"]);
+  const leading = Object.keys(escalation).flatMap((key) =>
+    listOf(escalation[key]).flatMap((permission, index) =>
+      typeof permission === "string"
+        ? [{ text: permission, location: locationOf(file, ["policies", "escalation", key, index]) }]
+        : [],
+    ),
+  );
   const checked = listOf(fields["checks"]).flatMap((check, index) => {
     const { can, cannot } = fieldsOf(check);
     const listed = listOf(cannot).flatMap((permission, at) =>
@@ -326,7 +334,7 @@ function namedPermissions({ file, fields }: RawFile): readonly Reference[] {
       ? [{ text: can, location: locationOf(file, ["checks", index, "can"]) }, ...listed]
       : listed;
   });
-  return [...forbidden, ...checked];
+  return [...forbidden, ...leading, ...checked];
 }
 
 function inside(location: FileLocation, index: number): FileLocation {

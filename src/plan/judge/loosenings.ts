@@ -1,6 +1,7 @@
 import { isLiteralGlob } from "../../lib/glob.ts";
 import {
   type Check,
+  DEFAULT_ESCALATION,
   DEFAULT_REMOVAL_LIMIT,
   type DesiredState,
   type From,
@@ -12,7 +13,6 @@ import {
   type Until,
 } from "../../model/desired.ts";
 import { PREDEFINED_ROLES } from "../../model/live.ts";
-import { DEFAULT_ESCALATION } from "../query/reach.ts";
 import type { GlobMatch } from "../scope.ts";
 import { currentNameIn, withRulesOf } from "./base-rules.ts";
 import { ALWAYS_ALLOWED } from "./guards.ts";

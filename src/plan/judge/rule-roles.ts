@@ -1,6 +1,6 @@
 import { isLiteralGlob } from "../../lib/glob.ts";
 import { isSlip, openSuggester } from "../../lib/suggest.ts";
-import type { DesiredState } from "../../model/desired.ts";
+import { DEFAULT_ESCALATION, type DesiredState } from "../../model/desired.ts";
 import { PREDEFINED_ROLES } from "../../model/live.ts";
 import type { RolePlan } from "../changes/plan-roles.ts";
 import { addressesOf, type Scope } from "../scope.ts";
@@ -125,11 +125,14 @@ export function misspeltInRules(
   const named = [
     ...policies.forbidPermissions,
     ...checks.flatMap((check) => (check.kind === "cannot" ? check.cannot : check.can)),
+    ...Object.values(policies.escalation ?? {}).flat(),
   ];
   if (named.length === 0) return [];
-  const known = new Set(
-    [...roles, ...live, ...ignoredLiveRoles].flatMap(({ permissions = [] }) => permissions),
-  );
+  const known = new Set([
+    ...[...roles, ...live, ...ignoredLiveRoles].flatMap(({ permissions = [] }) => permissions),
+    // Those of the service, whether a role has them or not.
+    ...(policies.escalation ? Object.values(DEFAULT_ESCALATION).flat() : []),
+  ]);
   const unknown = [...new Set(named)].filter((permission) => !known.has(permission));
   if ([...known].join("").length * unknown.join("").length > MAX_COMPARED) return [];
   return unknown.flatMap((name): readonly FindingData[] => {

@@ -1,5 +1,4 @@
-import type { Check, Escalation } from "../../model/desired.ts";
-import { DEFAULT_ESCALATION } from "../query/reach.ts";
+import { type Check, DEFAULT_ESCALATION, type Escalation } from "../../model/desired.ts";
 import type { CoverageWorld, WorldPerson, WorldRole } from "./coverage-world.ts";
 import { type Marks, markEdit, markGrant, markMendingEdit, markMendingGrant } from "./single-changes.ts";
 

@@ -1,7 +1,6 @@
-import type { DesiredState } from "../../model/desired.ts";
+import { DEFAULT_ESCALATION, type DesiredState } from "../../model/desired.ts";
 import type { PersonAccess } from "../judge/access.ts";
 import type { Judged } from "../judge/checks.ts";
-import { DEFAULT_ESCALATION } from "../query/reach.ts";
 import type { GlobMatch } from "../scope.ts";
 import type { CoverageRule } from "./coverage-rules.ts";
 

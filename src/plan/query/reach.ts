@@ -1,16 +1,6 @@
-import type { Escalation } from "../../model/desired.ts";
+import { DEFAULT_ESCALATION, type Escalation } from "../../model/desired.ts";
 import type { ReachStep } from "../../model/plan.ts";
 import type { Access, PersonAccess, RoleAccess } from "../judge/access.ts";
-
-/**
- * The permissions with which a member can change access, as the operations of the service need them. The service does
- * not say whether members may raise themselves; it is assumed that they may.
- */
-export const DEFAULT_ESCALATION: Escalation = {
-  assign: ["members_create", "members_update"],
-  edit: ["roles_update"],
-  create: ["roles_create"],
-};
 
 /** What a member can give itself, beside what it holds. */
 export interface Reach {

@@ -70,6 +70,14 @@ test.each<readonly [base: string, head: string, texts: readonly string[]]>([
       "custom roles may grant payouts_edit",
     ],
   ],
+  [
+    "",
+    "policies: { escalation: { assign: [members_create, hire], edit: [] } }",
+    [
+      "checks no longer count that members_update lets somebody assign roles",
+      "checks no longer count that roles_update lets somebody change roles",
+    ],
+  ],
   // Checks.
   [
     "checks: [{ can: refunds_create, only: [ada@example.com, 'role:Payer'] }]",

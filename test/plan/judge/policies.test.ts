@@ -133,7 +133,11 @@ describe("policies", () => {
   });
 
   test("a permission that no role has is reported as a likely misspelling", () => {
-    const policies = { ...NO_POLICIES, forbidPermissions: ["refunds_creat", "payouts_edit"] };
+    const policies = {
+      ...NO_POLICIES,
+      forbidPermissions: ["refunds_creat", "payouts_edit"],
+      escalation: { assign: ["members_updat", "members_create"], edit: ["stock_edit"] },
+    };
     const origin = { file: "shop.yaml", path: [] };
     const checks: readonly Check[] = [
       { kind: "at-most", can: "payout_view", atMost: 1, origin },
@@ -148,6 +152,7 @@ describe("policies", () => {
     const { findings } = planOf(desired({ policies, checks, ignore, roles }), is);
     const told = findings.filter(({ code }) => code === "rule-permission-unknown");
     expect(told.map(({ severity, message, hint }) => `${severity}: ${message} ${hint}`)).toEqual([
+      'warning: A policy or check names the permission "members_updat", which no role has. Did you mean "members_update"?',
       'warning: A policy or check names the permission "payout_view", which no role has. Did you mean "payouts_view"?',
       'warning: A policy or check names the permission "refunds_creat", which no role has. Did you mean "refunds_create"?',
       'warning: A policy or check names the permission "stock_edt", which no role has. Did you mean "stock_edit"?',

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { DEFAULT_ESCALATION } from "../../../src/model/desired.ts";
 import type { Access, PersonAccess, RoleAccess } from "../../../src/plan/judge/access.ts";
-import { DEFAULT_ESCALATION, reaching } from "../../../src/plan/query/reach.ts";
+import { reaching } from "../../../src/plan/query/reach.ts";
 import { runs } from "../../support/property-runs.ts";
 
 const PERMISSIONS = ["refunds_create", "payouts_edit", "members_update", "roles_update", "roles_create"];

@@ -298,7 +298,22 @@ function joinMembers(first: DesiredMember, second: DesiredMember): DesiredMember
       : { roles: uniqueGrants([first, second].flatMap(locatedGrants), first.origin) };
   // An entry without roles takes its location from the merchant's own file, which comes last.
   const origin = first.roles === undefined ? { origin: second.origin } : {};
-  return { ...second, ...first, ...roles, ...origin };
+  const setAt = {
+    ...fieldSetAt("until", first, second),
+    ...fieldSetAt("suspended", first, second),
+  };
+  const located = Object.keys(setAt).length === 0 ? {} : { setAt };
+  return { ...second, ...first, ...roles, ...origin, ...located };
+}
+
+/** Returns the location of a field in the first of two entries that sets it, if there is one. */
+function fieldSetAt(
+  field: "until" | "suspended",
+  first: DesiredMember,
+  second: DesiredMember,
+): NonNullable<DesiredMember["setAt"]> {
+  const setting = [first, second].find((entry) => entry[field] !== undefined);
+  return setting === undefined ? {} : { [field]: setting.setAt?.[field] ?? setting.origin };
 }
 
 function normaliseMember(member: FileMember, origin: Origin): DesiredMember {

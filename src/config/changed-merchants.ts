@@ -185,6 +185,7 @@ function memberMeaning({
   metadata,
   managed,
   origin: _origin,
+  setAt: _setAt,
   ...rest
 }: DesiredMember): unknown {
   rest satisfies Record<string, never>;

@@ -61,8 +61,6 @@ export interface Grant {
 export interface Suspension {
   readonly from?: From;
   readonly until?: Until;
-  /** The locations where it is written; absent: at its index in the `roles` of the member's entry. */
-  readonly origins?: readonly Origin[];
 }
 
 /** A managed user, which the service creates with this nickname and a password from the environment. */
@@ -86,6 +84,8 @@ export interface DesiredMember {
   readonly metadata?: Metadata;
   readonly managed?: ManagedUser;
   readonly origin: Origin;
+  /** The locations of fields that another entry sets than the one at `origin`. Absent: none. */
+  readonly setAt?: { readonly until?: Origin; readonly suspended?: Origin };
 }
 
 /** A length of time: its text, such as `30d`, and in ms. */

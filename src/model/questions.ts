@@ -1,4 +1,4 @@
-import type { Environment, From, Origin } from "./desired.ts";
+import type { Environment, From, Origin, Until } from "./desired.ts";
 import type { MemberStatus } from "./live.ts";
 
 /** The access at one merchant at one time, with the locations of everything in the files, to answer questions from. */
@@ -57,6 +57,15 @@ export interface AccessEnd {
   readonly text: string;
   /** The first moment without access, in ms since the epoch. */
   readonly ends: number;
+  /** The locations that set it. */
+  readonly origins: readonly Origin[];
+}
+
+/** An absence in the files: meanwhile the membership stays, without roles. */
+export interface AccessSuspension {
+  /** `null` if it has no end. */
+  readonly until: Until | null;
+  readonly origin: Origin;
 }
 
 /**
@@ -74,6 +83,8 @@ export interface HeldRole {
   /** The end in the files: of the grant or of the membership, whichever is first; `null` if there is none. */
   readonly end: AccessEnd | null;
   readonly status: HoldingStatus;
+  /** What suspends it, of a status `suspended`; else `null`. */
+  readonly suspension: AccessSuspension | null;
   /** True if it gives access, now or once the invitation is accepted; an ended, expired or disabled one does not. */
   readonly effective: boolean;
   /** The locations of the grant; empty if no file has it. */
@@ -123,6 +134,7 @@ export interface ExpiringAccess {
   readonly text: string;
   /** The first moment without access, in ms since the epoch. */
   readonly ends: number;
+  /** The locations that set it; of an invitation, that of the member's entry. */
   readonly origins: readonly Origin[];
 }
 

@@ -169,8 +169,10 @@ describe("who, of one merchant's file", () => {
       effective: true,
       from: null,
       end: { by: "grant", text: "2026-06-30", ends: Date.parse("2026-07-01T00:00:00Z") },
+      suspended: null,
       since: null,
       grantedAt: [{ file: "access/a.yaml", line: 13, column: 13 }],
+      statusAt: [],
     });
   });
 
@@ -279,6 +281,53 @@ test("what is live is answered from at the service, with the lines of the files"
   } finally {
     await sandbox.stop();
   }
+});
+
+test("who is live past the day of leaving is said to have left by the files", async () => {
+  const sandbox = await startSandbox(["--seed", join(RETAIL, "live.yaml")]);
+  await put({
+    "access/a.yaml": `version: 1
+merchant: MC9Q3T8X
+leavers: [{ email: karim.benali@example.com, from: 2026-11-01 }]
+members: [{ email: books@ledger.example, roles: [role_accountant], until: 2026-11-20 }]
+`,
+  });
+  const is = (email: string) =>
+    rolecall(["who", "is", email, "--live"], {
+      cwd,
+      env: sandbox.env,
+      now: () => Date.parse("2026-11-22T12:00:00Z"),
+    });
+  try {
+    expect((await is("karim.benali@example.com")).stdout).toContain("accepted, though left 2026-11-01");
+    expect((await is("books@ledger.example")).stdout).toContain("accepted, though ended 2026-11-20");
+    expect((await is("nobody@example.com")).stdout).toContain(
+      "nobody@example.com is not a live member of MC9Q3T8X.",
+    );
+  } finally {
+    await sandbox.stop();
+  }
+});
+
+test("who is suspended is shown with the end of that, and JSON with its line", async () => {
+  await put({
+    "access/a.yaml": `version: 1
+merchant: MCA
+include: [../shared/away.yaml]
+roles: [{ name: A, permissions: [a_b] }]
+members: [{ email: dora@example.com, roles: [A] }]
+`,
+    "shared/away.yaml":
+      "version: 1\nmembers:\n  - { email: dora@example.com, suspended: { until: 2026-12-10 } }\n",
+  });
+  expect((await who("is", "dora@example.com")).stdout).toContain("suspended until 2026-12-10");
+  const { answers } = JSON.parse((await who("is", "dora@example.com", "--format", "json")).stdout);
+  expect(answers[0]).toMatchObject({
+    suspended: { until: { text: "2026-12-10" } },
+    statusAt: [{ file: "shared/away.yaml", line: 3 }],
+  });
+  const { stdout } = await rolecall(["why", "dora@example.com", "can", "a_b"], { cwd, now });
+  expect(stdout).toContain("    suspended at  shared/away.yaml:3\n");
 });
 
 test("CSV has a row for each grant, and no cell that a spreadsheet takes for a formula", async () => {

@@ -85,6 +85,8 @@ test("that somebody cannot is said plainly, with what has ended", async () => {
   expect(stdout).toMatchInlineSnapshot(`
     "di@example.com cannot refunds_create at MCA any more:
       Refunder: ended 2026-05-31
+        granted at    access/a.yaml:17
+        ended at      access/a.yaml:17
     "
   `);
   expect(code).toBe(0);
@@ -150,8 +152,10 @@ test("JSON has the lines of each way, and all that have to go", async () => {
           from: null,
           end: null,
           otherHolders: 1,
+          suspended: null,
           grantedAt,
           permittedAt: [{ file: "access/a.yaml", line: 5, column: 37 }],
+          statusAt: [],
         },
       ],
       without: [
@@ -161,8 +165,10 @@ test("JSON has the lines of each way, and all that have to go", async () => {
           from: null,
           end: { by: "grant", text: "2026-05-31", ends: Date.parse("2026-06-01T00:00:00Z") },
           otherHolders: 1,
+          suspended: null,
           grantedAt: [{ file: "access/a.yaml", line: 13, column: 23 }],
           permittedAt: [{ file: "shared/all.yaml", line: 6, column: 9 }],
+          statusAt: [{ file: "access/a.yaml", line: 13, column: 50 }],
         },
       ],
       unclear: [],
@@ -176,6 +182,24 @@ test("an unknown address gets a suggestion, and another word than can is an erro
     "bop@example.com is not a member in the files of 1 merchant. Did you mean\n  bob@example.com?\n",
   );
   expect(await rolecall(["why", "bob@example.com", "has", "x"], { cwd })).toMatchObject({ code: 1 });
+});
+
+test("the merchants whose files do not list all members are named, unless the member is there", async () => {
+  const additive = "version: 1\nmerchant: MCB\nsync: { members: additive }\nmembers: []\n";
+  await writeFile(join(cwd, "access/b.yaml"), additive);
+  const { stdout } = await why("bob@example.com", "refunds_create");
+  expect(stdout).toContain("\n\nThe files of MCB do not list all members; --live shows the others.\n");
+  const { incomplete } = JSON.parse(
+    (await why("bob@example.com", "refunds_create", "--format", "json")).stdout,
+  );
+  expect(incomplete).toEqual(["MCB"]);
+  await writeFile(
+    join(cwd, "access/b.yaml"),
+    additive.replace("[]", "[{ email: bob@example.com, roles: [role_admin, role_manager] }]"),
+  );
+  const known = (await why("bob@example.com", "refunds_create")).stdout;
+  expect(known).not.toContain("do not list all members");
+  expect(known.replaceAll(/\s+/g, " ")).toContain("the files do not say what role_admin, role_manager grant");
 });
 
 test("who cannot yet or for the moment is not said to be somebody who no longer can", async () => {
@@ -193,12 +217,17 @@ members:
   expect((await why("*", "a_b")).stdout).toMatchInlineSnapshot(`
     "away@example.com cannot a_b at MCA now:
       A: suspended
+        granted at    access/a.yaml:6
+        suspended at  access/a.yaml:6
 
     gone@example.com cannot a_b at MCA any more:
       A: ended 2026-05-31
+        granted at    access/a.yaml:7
+        ended at      access/a.yaml:7
 
     soon@example.com cannot a_b at MCA yet:
       A: from 2026-07-01
+        granted at    access/a.yaml:5
     "
   `);
 });

@@ -1,7 +1,14 @@
 import { suggest } from "../../lib/suggest.ts";
+import type { Origin } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { FailureJson } from "../../model/events.ts";
-import type { AccessAnswer, AccessAnswers, AccessSnapshot, AccessWay } from "../../model/questions.ts";
+import type {
+  AccessAnswer,
+  AccessAnswers,
+  AccessSnapshot,
+  AccessWay,
+  HeldRole,
+} from "../../model/questions.ts";
 import { explainAccess, whoCan, whoHas, whoIs } from "../../plan/query/ask-access.ts";
 import {
   type AccessQuestion,
@@ -39,7 +46,7 @@ export async function answerQuestion(
   const { source, at = null, snapshots, sources, failures } = await readSnapshots(paths, options, io);
   const found = ASK[kind](snapshots, name, globMatcher());
   const since = kind === "is" ? await sinceOf(found.answers, snapshots, at?.commit, io.cwd) : [];
-  const view = viewOf({ kind, name, source, at }, found, since, { snapshots, sources });
+  const view = viewOf({ kind, name, source, at }, found, since, { snapshots, sources, now: timeOf(at, io) });
   const formats = {
     json: () => answersJson(view, failures),
     csv: () => answersCsv(view),
@@ -62,15 +69,20 @@ function viewOf(
   question: AccessQuestion,
   { answers, unknown, matched }: AccessAnswers,
   since: readonly (GrantSince | null)[],
-  { snapshots, sources }: Pick<ReadSnapshots, "snapshots" | "sources">,
+  { snapshots, sources, now }: Pick<ReadSnapshots, "snapshots" | "sources"> & { readonly now: number },
 ): AnswersView {
   const places = placeFinder(sources);
   // Members that the files do not list matter only where the one who is asked for is not listed.
   const answered = new Set(question.kind === "is" ? answers.map(({ merchant }) => merchant) : []);
   return {
     question,
+    now,
     answers: answers.map((answer, index) => ({
       ...answer,
+      statusAt:
+        answer.held === null
+          ? []
+          : statusOrigins(answer.held).flatMap((origin) => places.entry(origin) ?? []),
       grantedAt: (answer.held?.origins ?? [answer.member.origin].filter((origin) => origin !== null)).flatMap(
         (origin) => places.entry(origin) ?? [],
       ),
@@ -85,6 +97,11 @@ function viewOf(
       complete || answered.has(merchant) ? [] : merchant,
     ),
   };
+}
+
+/** Returns the time that ends are compared with, in ms since the epoch. */
+function timeOf(at: AccessQuestion["at"], io: Io): number {
+  return at === null ? io.now() : Date.parse(at.time);
 }
 
 /** Returns since when the members of the answers have their roles, of those that the files grant. */
@@ -135,10 +152,15 @@ export async function explainQuestion(
       ...way,
       grantedAt: way.held.origins.flatMap((origin) => places.entry(origin) ?? []),
       permittedAt: places.permission(way.role, permission),
+      statusAt: statusOrigins(way.held).flatMap((origin) => places.entry(origin) ?? []),
     });
   const near = (word: string, names: readonly string[]): string | null => suggest(word, new Set(names));
   const view: ExplanationsView = {
     question: { kind: "why" as const, ...asked, source, at },
+    now: timeOf(at, io),
+    incomplete: snapshots.flatMap(({ merchant, complete }) =>
+      complete || explanations.some((one) => one.merchant === merchant) ? [] : merchant,
+    ),
     explanations: explanations.map((one) => ({
       ...one,
       ways: one.ways.map(located(one.permission)),
@@ -167,6 +189,12 @@ export async function explainQuestion(
     text: (style: Style) => renderExplanations(view, style, options.verbose === true),
   };
   return print(formats, failures, options, io);
+}
+
+/** Returns the locations of what ends or suspends a grant. */
+function statusOrigins({ status, end, suspension }: HeldRole): readonly Origin[] {
+  if (suspension !== null) return [suspension.origin];
+  return status === "ended" ? (end?.origins ?? []) : [];
 }
 
 /** Prints an answer in the selected format; a merchant without one fails the command. */

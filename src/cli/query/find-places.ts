@@ -36,7 +36,9 @@ export function placeFinder(
   };
   const entry = ({ file, path }: Origin): FilePlace | null => {
     const indexed = open(file);
-    const range = indexed?.locate({ at: "value", path });
+    // A field that only one of several grants of a role has is near the others' entries.
+    const range =
+      indexed?.locate({ at: "value", path }) ?? indexed?.locate({ at: "value", path: path.slice(0, -1) });
     if (!indexed || !range) return null;
     const { line, column } = indexed.positions.span(range.start, range.end);
     return { file, line, column };

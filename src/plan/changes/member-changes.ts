@@ -16,7 +16,7 @@ export function createMember(
   report: ReportFinding,
 ): MemberChange | null {
   const { email, roles, metadata, managed: _____, id: _, origin: ___, ...rest } = member;
-  const { from: ____, until: __, suspended: ______, ...others } = rest;
+  const { from: ____, until: __, suspended: ______, setAt: _______, ...others } = rest;
   others satisfies Record<string, never>;
   if (roles === undefined && lost === undefined) {
     report({ code: "member-needs-roles", name: email });
@@ -178,7 +178,7 @@ function imagesOf(
   report: ReportFinding,
 ): { readonly before: MemberImage; readonly after: MemberImage } | null {
   const { email, roles, metadata, managed, id: _, origin: ___, ...rest } = member;
-  const { from: ____, until: __, suspended: _____, ...others } = rest;
+  const { from: ____, until: __, suspended: _____, setAt: ______, ...others } = rest;
   others satisfies Record<string, never>;
   const wanted = roles?.map(({ role }) => role);
   const refs = wanted ? resolver.resolve(email, wanted, report) : heldRoles(live).map(resolver.successorOf);

@@ -11,6 +11,7 @@ import type { LiveState } from "../../model/live.ts";
 import type {
   AccessEnd,
   AccessSnapshot,
+  AccessSuspension,
   HeldRole,
   HoldingStatus,
   SnapshotMember,
@@ -54,7 +55,8 @@ export function declaredSnapshot(desired: DesiredState, now: number): AccessSnap
             declaredGrants(member, leaving(email)).map(({ role, from, end, origins }) => {
               const status = statusAt(member, { from, end }, now);
               const effective = status === "active" || status === "ends";
-              return { role: keys.get(role) ?? role, from, end, status, effective, origins };
+              const suspension = status === "suspended" ? suspensionOf(member) : null;
+              return { role: keys.get(role) ?? role, from, end, status, suspension, effective, origins };
             }),
           ),
         };
@@ -121,6 +123,7 @@ export function liveSnapshot(
             from: grants.get(role)?.from ?? null,
             end: grants.get(role)?.end ?? leaves,
             status: status === "invited" ? "unknown" : status,
+            suspension: null,
             effective: isActive(person),
             origins: grants.get(role)?.origins ?? [],
           })),
@@ -222,16 +225,32 @@ interface DeclaredGrant {
 function declaredGrants(member: DesiredMember, leaves: AccessEnd | null): readonly DeclaredGrant[] {
   const { roles = [], origin } = member;
   const whole = membershipEnd(member, leaves);
-  return roles.map((grant, index) => ({
-    role: grant.role,
-    from: later(grant.from ?? null, member.from ?? null),
-    end: earlier(grant.until === undefined ? null : { by: "grant", ...grant.until }, whole),
-    origins: grant.origins ?? [{ file: origin.file, path: [...origin.path, "roles", index] }],
-  }));
+  return roles.map((grant, index) => {
+    const origins = grant.origins ?? [{ file: origin.file, path: [...origin.path, "roles", index] }];
+    const own: AccessEnd | null =
+      grant.until === undefined
+        ? null
+        : { by: "grant", ...grant.until, origins: origins.map((one) => fieldOf(one, "until")) };
+    return {
+      role: grant.role,
+      from: later(grant.from ?? null, member.from ?? null),
+      end: earlier(own, whole),
+      origins,
+    };
+  });
 }
 
-function membershipEnd({ until }: DesiredMember, leaves: AccessEnd | null): AccessEnd | null {
-  return earlier(until === undefined ? null : { by: "membership", ...until }, leaves);
+function membershipEnd({ until, origin, setAt }: DesiredMember, leaves: AccessEnd | null): AccessEnd | null {
+  if (until === undefined) return leaves;
+  return earlier({ by: "membership", ...until, origins: [fieldOf(setAt?.until ?? origin, "until")] }, leaves);
+}
+
+function suspensionOf({ suspended, origin, setAt }: DesiredMember): AccessSuspension {
+  return { until: suspended?.until ?? null, origin: fieldOf(setAt?.suspended ?? origin, "suspended") };
+}
+
+function fieldOf({ file, path }: Origin, key: string): Origin {
+  return { file, path: [...path, key] };
 }
 
 function later(one: From | null, other: From | null): From | null {
@@ -247,9 +266,9 @@ function earlier(one: AccessEnd | null, other: AccessEnd | null): AccessEnd | nu
 /** Returns a lookup of when somebody leaves. */
 function leaverEnds({ leavers = [] }: DesiredState): (email: string | null) => AccessEnd | null {
   const ends = new Map(
-    leavers.map(({ email, from: { text, starts } }): [string, AccessEnd] => [
+    leavers.map(({ email, from: { text, starts }, origin }): [string, AccessEnd] => [
       email.toLowerCase(),
-      { by: "leaver", text, ends: starts },
+      { by: "leaver", text, ends: starts, origins: [fieldOf(origin, "from")] },
     ]),
   );
   return (email) => ends.get(email?.toLowerCase() ?? "") ?? null;

@@ -34,15 +34,13 @@ function endsIn(
     const { name, email, id, end, held, origin, invitedUntil } = member;
     const one = { merchant, environment, member: { name, email, id } };
     const own = origin === null ? [] : [origin];
-    const grants = held.flatMap(({ role, end: ending, origins }) =>
+    const grants = held.flatMap(({ role, end: ending }) =>
       // The membership's end is one end, whatever is held.
-      ending === null || ending.by !== "grant"
-        ? []
-        : { ...endOf(ending), role: names.get(role) ?? role, origins },
+      ending === null || ending.by !== "grant" ? [] : { ...endOf(ending), role: names.get(role) ?? role },
     );
     return [
       ...grants,
-      ...(end === null ? [] : [{ ...endOf(end), role: null, origins: own }]),
+      ...(end === null ? [] : [{ ...endOf(end), role: null }]),
       ...(invitedUntil === null
         ? []
         : [
@@ -58,6 +56,6 @@ function endsIn(
   });
 }
 
-function endOf({ by, text, ends }: AccessEnd): Pick<ExpiringAccess, "what" | "text" | "ends"> {
-  return { what: by, text, ends };
+function endOf({ by, ...end }: AccessEnd): Pick<ExpiringAccess, "what" | "text" | "ends" | "origins"> {
+  return { what: by, ...end };
 }

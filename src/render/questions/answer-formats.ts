@@ -4,6 +4,7 @@ import type {
   AccessAnswer,
   AccessEnd,
   AccessExplanation,
+  AccessSuspension,
   AccessWay,
   ExpiringAccess,
   UnknownAnswer,
@@ -42,6 +43,8 @@ export interface AskedCommit {
 export interface LocatedAnswer extends AccessAnswer {
   /** The lines that grant the role; empty if no file does. */
   readonly grantedAt: readonly FilePlace[];
+  /** The lines that end or suspend it; empty if nothing does. */
+  readonly statusAt: readonly FilePlace[];
   /** The line of the role's entry; `null` if no file declares it. */
   readonly declaredAt: FilePlace | null;
   /** `null` if unknown; asked for one member only. */
@@ -60,6 +63,8 @@ export interface GrantSince {
 /** The located answers to a question. */
 export interface AnswersView {
   readonly question: AccessQuestion;
+  /** The time that ends are compared with, in ms since the epoch. */
+  readonly now: number;
   readonly answers: readonly LocatedAnswer[];
   readonly unknown: readonly UnknownAnswer[];
   /** The names that the question matches, sorted. */
@@ -92,6 +97,7 @@ function answerJson({
   held,
   permissions,
   grantedAt,
+  statusAt,
   declaredAt,
   since,
 }: LocatedAnswer): object {
@@ -104,10 +110,20 @@ function answerJson({
     status: held?.status ?? null,
     effective: held?.effective ?? false,
     from: held?.from ?? null,
-    end: held?.end ?? null,
+    end: endJson(held?.end ?? null),
+    suspended: suspensionJson(held?.suspension ?? null),
     since,
     grantedAt,
+    statusAt,
   };
+}
+
+function endJson(end: AccessEnd | null): object | null {
+  return end && { by: end.by, text: end.text, ends: end.ends };
+}
+
+function suspensionJson(suspension: AccessSuspension | null): object | null {
+  return suspension && { until: suspension.until };
 }
 
 /** An end of access with its lines in the files; none if no file has it. */
@@ -135,6 +151,8 @@ export interface LocatedWay extends AccessWay {
   readonly grantedAt: readonly FilePlace[];
   /** The lines that give the role the permission; empty if no file does. */
   readonly permittedAt: readonly FilePlace[];
+  /** The lines that end or suspend it; empty if nothing does. */
+  readonly statusAt: readonly FilePlace[];
 }
 
 /** An explanation with the lines of the files. */
@@ -150,7 +168,11 @@ export interface ExplanationsView {
     readonly member: string;
     readonly permission: string;
   };
+  /** The time that ends are compared with, in ms since the epoch. */
+  readonly now: number;
   readonly explanations: readonly LocatedExplanation[];
+  /** The merchants whose files do not list all members, and not those who are asked for. */
+  readonly incomplete: readonly string[];
   /** The permissions that the question matches. */
   readonly permissions: readonly string[];
   /** A member that may be meant; `null` if the question matches one, or none is near. */
@@ -162,7 +184,7 @@ export interface ExplanationsView {
 
 /** Returns explanations as JSON, one for each merchant and permission. */
 export function explanationsJson(
-  { question, explanations, merchants }: ExplanationsView,
+  { question, explanations, merchants, incomplete }: ExplanationsView,
   failures: readonly FailureJson[],
 ): string {
   const all = explanations.map(({ merchant, environment, member, permission, ways, without, unclear }) => ({
@@ -178,18 +200,29 @@ export function explanationsJson(
     // Everything that has to go: the grants of all roles, in every file that has them.
     toEnd: ways.flatMap(({ grantedAt }) => grantedAt),
   }));
-  return `${safeJson({ format: 1, question, merchants, explanations: all, failures }, null, 2)}\n`;
+  return `${safeJson({ format: 1, question, merchants, explanations: all, incomplete, failures }, null, 2)}\n`;
 }
 
 function wayJson(way: LocatedWay, member: string): object {
   const {
     role: { name, id, predefined },
-    held: { status, from, end },
+    held: { status, from, end, suspension },
     grantedAt,
     permittedAt,
+    statusAt,
   } = way;
   const others = otherHolders([way], member);
-  return { role: { name, id, predefined }, status, from, end, otherHolders: others, grantedAt, permittedAt };
+  return {
+    role: { name, id, predefined },
+    status,
+    from,
+    end: endJson(end),
+    suspended: suspensionJson(suspension),
+    otherHolders: others,
+    grantedAt,
+    permittedAt,
+    statusAt,
+  };
 }
 
 /** Returns how many people beside a member have access through the roles of ways; at several merchants each counts once. */

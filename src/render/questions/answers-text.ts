@@ -118,7 +118,7 @@ function sectionLines(
   style: Style,
   verbose: boolean,
 ): readonly string[] {
-  const { question, merchants } = view;
+  const { question, merchants, now } = view;
   const people = new Set(answers.filter(isEffective).map(({ member }) => member.name.toLowerCase())).size;
   const at = new Set(answers.map(({ merchant }) => merchant));
   const where = at.size === 1 ? `at ${[...at].join("")}` : `at ${counted(at.size, "merchant")}`;
@@ -129,7 +129,9 @@ function sectionLines(
         ? "no role"
         : counted(held, "role")
       : counted(people, "person", "people");
-  const all = (verbose ? answers.map((answer) => [answer]) : grouped(answers)).map(rowOf);
+  const all = (verbose ? answers.map((answer) => [answer]) : grouped(answers)).map((group) =>
+    rowOf(group, now),
+  );
   const rows = verbose ? all : all.slice(0, MAX_ROWS);
   const isNeeded: Readonly<Record<Column, boolean>> = {
     member: question.kind !== "is",
@@ -159,6 +161,7 @@ function grouped(answers: readonly LocatedAnswer[]): readonly (readonly LocatedA
       held?.status,
       held?.from?.text,
       held?.end?.text,
+      held?.suspension?.until?.text,
       member.rolesKnown,
     ]);
     const known = groups.get(key) ?? [];
@@ -188,7 +191,7 @@ const HEADS: Readonly<Record<Column, string>> = {
   place: "Where",
 };
 
-function rowOf(group: readonly LocatedAnswer[]): Row {
+function rowOf(group: readonly LocatedAnswer[], now: number): Row {
   const [first] = group;
   const { member, role } = first ?? { member: null, role: null };
   const codes = sortedSet(group.map(({ merchant }) => merchant));
@@ -197,22 +200,29 @@ function rowOf(group: readonly LocatedAnswer[]): Row {
     role: role === null ? "-" : shorten(oneLine(roleTitle(role))),
     merchant: codes.length === 1 ? oneLine(codes[0] ?? "") : counted(codes.length, "merchant"),
     since: sinceText(group),
-    status: first === undefined ? "" : statusText(first),
+    status: first === undefined ? "" : statusText(first, now),
     place: placeText(group.flatMap(({ grantedAt }) => grantedAt)),
     effective: first !== undefined && isEffective(first),
   };
 }
 
-function statusText({ member, held }: LocatedAnswer): string {
+function statusText({ member, held }: LocatedAnswer, now: number): string {
   if (held === null) return member.rolesKnown ? "no role" : "roles not in the files";
-  return holdingText(held);
+  return holdingText(held, now);
 }
 
-/** Returns the status of a held role with its end, as in "until 2027-01-31". */
-export function holdingText({ status, from, end }: HeldRole): string {
+/** Returns the status of a held role at a time, in ms since the epoch, with its end, as in "until 2027-01-31". */
+export function holdingText({ status, from, end, suspension }: HeldRole, now: number): string {
   if (status === "not-begun" && from !== null) return `from ${oneLine(from.text)}`;
-  if (status === "ended" && end !== null)
-    return `${end.by === "leaver" ? "left" : "ended"} ${oneLine(end.text)}`;
+  if (end !== null && end.ends <= now) {
+    const past = `${end.by === "leaver" ? "left" : "ended"} ${oneLine(end.text)}`;
+    // What is live outlasts what the files say.
+    return status === "ended" ? past : `${status}, though ${past}`;
+  }
+  if (suspension?.until) {
+    const back = `suspended until ${oneLine(suspension.until.text)}`;
+    return end === null ? back : `${back}, ${end.by === "leaver" ? "leaves" : "ends"} ${oneLine(end.text)}`;
+  }
   const until = end === null ? "" : `${end.by === "leaver" ? "leaves" : "until"} ${oneLine(end.text)}`;
   if (status === "not-begun") return "not begun";
   if (status === "ends") return until;
@@ -322,13 +332,14 @@ function nobody({ question: { kind, name, source }, matched, near, merchants }: 
   if (merchants.length === 0) return "No merchant was asked.";
   const asked = shorten(oneLine(name));
   const where = source === "live" ? "live" : "in the files";
+  const member = source === "live" ? "a live member" : "a member in the files";
   const at = merchants.length === 1 ? `of ${merchants[0]}` : `of ${counted(merchants.length, "merchant")}`;
   const hint = near === null ? "" : ` Did you mean ${oneLine(near)}?`;
   if (matched.length === 0) {
     if (kind === "can") return `No role ${at} is known to grant ${asked} ${where}.${hint}`;
     return kind === "has"
       ? `There is no role ${asked} ${where} ${at}.${hint}`
-      : `${asked} is not a member ${where} ${at}.${hint}`;
+      : `${asked} is not ${member} ${at}.${hint}`;
   }
   return kind === "can"
     ? `Nobody can ${matched.join(", ")} ${where} ${at}.`
@@ -368,9 +379,7 @@ function notes(
     hasRoles.length > 0
       ? `The files leave the roles of ${someOf(hasRoles, "member")} as they are${live("; --live shows them")}.`
       : "",
-    incomplete.length > 0
-      ? `The files of ${someOf(incomplete, "merchant")} do not list all members${live("; --live shows the others")}.`
-      : "",
+    incomplete.length > 0 ? incompleteText(incomplete, at === null) : "",
     begins === undefined
       ? ""
       : `The history here begins on ${begins.slice(0, 10)}; in a shallow clone, git fetch --unshallow gets the rest.`,
@@ -379,6 +388,12 @@ function notes(
     .filter((text) => text !== "")
     .flatMap((text) => hangingLines(text, style.columns, "", "  "))
     .map((line) => style.yellow(line));
+}
+
+/** Says that others may be members, by merchants whose files do not list all of them; `now` if --live would tell. */
+export function incompleteText(merchants: readonly string[], now: boolean): string {
+  const live = now ? "; --live shows the others" : "";
+  return `The files of ${someOf(merchants, "merchant")} do not list all members${live}.`;
 }
 
 /** Returns a few names, or how many there are. */

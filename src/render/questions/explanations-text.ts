@@ -10,7 +10,7 @@ import {
   otherHolders,
   textOfPlace,
 } from "./answer-formats.ts";
-import { atLines, holdingText, roleTitle } from "./answers-text.ts";
+import { atLines, holdingText, incompleteText, roleTitle } from "./answers-text.ts";
 
 /** Formats why somebody can do something, and what has to change to end it; `verbose` shows every merchant. */
 export function renderExplanations(view: ExplanationsView, style: Style, verbose: boolean): string {
@@ -18,7 +18,12 @@ export function renderExplanations(view: ExplanationsView, style: Style, verbose
     atLines(view.question, style),
     ...(view.explanations.length === 0
       ? [hangingLines(notFound(view), style.columns, "", "  ")]
-      : grouped(view.explanations, verbose).map((group) => explanationLines(group, view, style, verbose))),
+      : grouped(view, verbose).map((group) => explanationLines(group, view, style, verbose))),
+    view.incomplete.length === 0
+      ? []
+      : hangingLines(incompleteText(view.incomplete, view.question.at === null), style.columns, "", "  ").map(
+          (line) => style.yellow(line),
+        ),
   ].filter(({ length }) => length > 0);
   return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }
@@ -26,20 +31,20 @@ export function renderExplanations(view: ExplanationsView, style: Style, verbose
 function notFound({ question, nearMember, merchants }: ExplanationsView): string {
   if (merchants.length === 0) return "No merchant was asked.";
   const hint = nearMember === null ? "" : ` Did you mean ${oneLine(nearMember)}?`;
-  const where = question.source === "live" ? "live" : "in the files";
-  return `${shorten(oneLine(question.member))} is not a member ${where} of ${counted(merchants.length, "merchant")}.${hint}`;
+  const what = question.source === "live" ? "a live member" : "a member in the files";
+  return `${shorten(oneLine(question.member))} is not ${what} of ${counted(merchants.length, "merchant")}.${hint}`;
 }
 
 /** Joins the explanations of merchants at which they differ only in lines. */
 function grouped(
-  explanations: readonly LocatedExplanation[],
+  { explanations, now }: Pick<ExplanationsView, "explanations" | "now">,
   verbose: boolean,
 ): readonly (readonly LocatedExplanation[])[] {
   const groups = new Map<string, LocatedExplanation[]>();
   for (const one of explanations) {
     const { merchant, member, permission, ways, without, unclear } = one;
     const texts = [ways, without].map((some) =>
-      some.map((way) => [roleTitle(way.role), holdingText(way.held)]),
+      some.map((way) => [roleTitle(way.role), holdingText(way.held, now)]),
     );
     const key = JSON.stringify([
       member.name.toLowerCase(),
@@ -75,10 +80,13 @@ function explanationLines(
       unknown === null
         ? `${who} cannot ${what} ${at}${reasonOf(first, view)}`
         : `It is not known whether ${who} can ${what} ${at}: ${unknown}${hintOf(view)}`;
-    const ended = without.map((way) => `${roleTitle(way.role)}: ${holdingText(way.held)}`);
+    const none = group.flatMap((one) => one.without);
     return [
       ...hangingLines(text, style.columns, "", "  ").map(unknown === null ? style.bold : style.yellow),
-      ...ended.flatMap((line) => hangingLines(oneLine(line), style.columns, "  ", "    ")),
+      ...without.flatMap(({ role, held }) => {
+        const same = none.filter((way) => isSameRole(way.role, role));
+        return withoutLines(role, holdingText(held, view.now), same, style, verbose);
+      }),
     ];
   }
   const roles =
@@ -86,14 +94,14 @@ function explanationLines(
   return [
     ...hangingLines(`${who} can ${what} ${at} ${roles}:`, style.columns, "", "  ").map(style.bold),
     ...ways.flatMap(({ role, held }) => {
-      const same = all.filter((way) => way.role.name === role.name && way.role.id === role.id);
-      return wayLines(role, held, same, style, verbose);
+      const same = all.filter((way) => isSameRole(way.role, role));
+      return wayLines(role, holdingText(held, view.now), same, style, verbose);
     }),
     "",
     ...endLines(ways, all, { who, what, member: member.name }, style, verbose),
     ...(unclear.length > 0
       ? hangingLines(
-          `It is not known whether ${unclear.map(oneLine).join(", ")} grants it too.`,
+          `It is not known whether ${unclear.map(oneLine).join(", ")} ${unclear.length === 1 ? "grants" : "grant"} it too.`,
           style.columns,
           "",
           "  ",
@@ -124,17 +132,39 @@ function unknownReason(
   if (!member.rolesKnown) return `the files do not say what roles they hold${live}.`;
   if (unclear.length === 0) return null;
   const says = source === "live" ? "the service does" : "the files do";
-  return `${says} not say what ${unclear.map(oneLine).join(", ")} grants${live}.`;
+  const roles = sortedSet(unclear).map(oneLine);
+  return `${says} not say what ${roles.join(", ")} ${roles.length === 1 ? "grants" : "grant"}${live}.`;
 }
 
-function wayLines(
+function isSameRole(one: LocatedWay["role"], other: LocatedWay["role"]): boolean {
+  return one.name === other.name && one.id === other.id;
+}
+
+/** Returns the lines of a role that gives no access: its status, and where that comes from. */
+function withoutLines(
   role: LocatedWay["role"],
-  held: LocatedWay["held"],
+  status: string,
   same: readonly LocatedWay[],
   style: Style,
   verbose: boolean,
 ): readonly string[] {
-  const status = holdingText(held);
+  const granted = placesOf(same.flatMap(({ grantedAt }) => grantedAt));
+  const because = placesOf(same.flatMap(({ statusAt }) => statusAt));
+  const label = same.some(({ held }) => held.suspension !== null) ? "suspended at" : "ended at";
+  return [
+    ...hangingLines(`${shorten(oneLine(roleTitle(role)))}: ${status}`, style.columns, "  ", "    "),
+    ...(granted.length > 0 ? labelled("granted at", granted, style, verbose) : []),
+    ...(because.length > 0 ? labelled(label, because, style, verbose) : []),
+  ];
+}
+
+function wayLines(
+  role: LocatedWay["role"],
+  status: string,
+  same: readonly LocatedWay[],
+  style: Style,
+  verbose: boolean,
+): readonly string[] {
   const shown = status === "active" ? "" : `, ${status}`;
   const granted = placesOf(same.flatMap(({ grantedAt }) => grantedAt));
   const permitted = placesOf(same.flatMap(({ permittedAt }) => permittedAt));

@@ -36,10 +36,10 @@ describe("expiring", () => {
         "  temp@x.example  Cashier ends  MC1  access/mc1.yaml:12",
         "",
         "2027-01-20 (in 19 days)",
-        "  karim@x.example  leaves  MC1  access/mc1.yaml:10",
+        "  karim@x.example  leaves  MC1  access/mc1.yaml:8",
         "",
         "2027-01-31 (in 30 days)",
-        "  temp@x.example  membership ends  MC1  access/mc1.yaml:11",
+        "  temp@x.example  membership ends  MC1  access/mc1.yaml:13",
         "",
       ].join("\n"),
     );
@@ -47,6 +47,37 @@ describe("expiring", () => {
       "No grant or membership in the files ends within 12 hours.\n",
     );
     expect((await expiring("--within", "60d")).stdout).toContain("2027-02-15 (in 45 days)\n");
+  });
+
+  test("names the line that sets an end, also in an included file", async () => {
+    await writeFile(
+      join(folder, "access/away.yaml"),
+      [
+        "version: 1",
+        "leavers:",
+        "  - { email: lee@x.example, from: 2027-01-20 }",
+        "members:",
+        "  - { email: gus@x.example, until: 2027-01-21 }",
+        "",
+      ].join("\n"),
+    );
+    await shop("MC1", [
+      "include: [away.yaml]",
+      "members:",
+      "  - { email: lee@x.example, roles: [Cashier] }",
+      "  - { email: gus@x.example, roles: [Cashier] }",
+    ]);
+    const { ends } = JSON.parse((await expiring("--format", "json")).stdout);
+    expect(
+      ends.map(({ member, what, places }: { member: { name: string }; what: string; places: object[] }) => [
+        member.name,
+        what,
+        places,
+      ]),
+    ).toMatchObject([
+      ["lee@x.example", "leaver", [{ file: "access/away.yaml", line: 3 }]],
+      ["gus@x.example", "membership", [{ file: "access/away.yaml", line: 5 }]],
+    ]);
   });
 
   test("shows an end that many merchants share once, and with --verbose each", async () => {

@@ -113,7 +113,7 @@ async function judgeLiveMerchants(
     io,
   );
   try {
-    showPlans(planned, () => undefined, options, io);
+    showPlans(planned, () => undefined, options, io, "read");
     const matches = globMatcher();
     const all = plannedOnly(planned).map(({ live, session: { state } }) => {
       const scope = scopeOf(live, state.ignore, matches);

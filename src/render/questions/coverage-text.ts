@@ -241,7 +241,7 @@ function groupLines({ members }: JoinedGroup, merchants: number, style: Style): 
     }),
     ...(shown.length < suggestions.size
       ? hangingLines(
-          `and ${suggestions.size - shown.length} others: --merchant or --format json shows them`,
+          `and ${counted(suggestions.size - shown.length, "other")}: --merchant or --format json shows them`,
           style.columns,
           "    ",
           "      ",

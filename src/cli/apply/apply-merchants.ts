@@ -1,4 +1,4 @@
-import { by, counted } from "../../lib/text.ts";
+import { by, counted, sortNaturally } from "../../lib/text.ts";
 import type { MerchantOutcome, OnError } from "../../model/apply.ts";
 import { failureJson } from "../../render/machine-formats.ts";
 import { remainingChanges } from "../../render/view/ending-view.ts";
@@ -180,7 +180,8 @@ async function reviewAndApply(
     const { concurrency, recheck } = options;
     const { sleep } = io;
     const means = { password, concurrency, recheck, onError, cancellation, openJournal, sleep };
-    const applied = await runApply(due, means, watched);
+    const inOrder = sortNaturally(due, ({ plan }) => plan.merchant);
+    const applied = await runApply(inOrder, means, watched);
     const outcomes = [...applied, ...left, ...unchanged].sort(by(({ merchant }) => merchant));
     const code = applyExitCode(outcomes);
     await io.sleep(0);

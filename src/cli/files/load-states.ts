@@ -6,7 +6,7 @@ import type { LoadHooks } from "../../config/load-sources.ts";
 import { PROJECT_FILE } from "../../config/schema/project-schema.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { suggest } from "../../lib/suggest.ts";
-import { by, counted } from "../../lib/text.ts";
+import { by, counted, sortNaturally } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { RolecallError } from "../../model/errors.ts";
@@ -302,7 +302,12 @@ async function load(
     projects,
     ...(hooks && { hooks }),
   };
-  const loadAll = (some: readonly string[]) => loadMerchants(some, sourceReader(cwd), judging);
+  const loadAll = (some: readonly string[]) =>
+    loadMerchants(
+      sortNaturally(some, (file) => file),
+      sourceReader(cwd),
+      judging,
+    );
   // A result must not replace a file that another merchant includes, either.
   const isPart = merchants.length > 0 && !everyFile && !outputs.some((path) => /\.ya?ml$/i.test(path ?? ""));
   const some = isPart ? filesNaming(files, merchants) : files;

@@ -1,5 +1,5 @@
 import { oneLine } from "../../lib/escape.ts";
-import { counted } from "../../lib/text.ts";
+import { counted, sortNaturally } from "../../lib/text.ts";
 import { EVENTS } from "../../model/event-registry.ts";
 import type { ApplyEvent, LiveEvent } from "../../model/events.ts";
 import { type ApplyProgress, applyProgress, applySums, applyText } from "../../render/view/apply-progress.ts";
@@ -221,13 +221,17 @@ export function progressDisplay(
       applying?.live(event, io.monotonic());
     },
     reading(merchants, expected) {
-      reading = readingProgress(merchants, io.monotonic(), expected ?? null);
+      const codes = sortNaturally(merchants, (code) => code);
+      reading = readingProgress(codes, io.monotonic(), expected ?? null);
       showReading(reading);
     },
     expect: (count) => reading?.expect(count),
     read: (merchant, problem) => reading?.ended(merchant, problem, io.monotonic()),
     applying(plans) {
-      const counts = plans.map(({ merchant, changes }) => ({ merchant, changes: changes.length }));
+      const counts = sortNaturally(plans, ({ merchant }) => merchant).map(({ merchant, changes }) => ({
+        merchant,
+        changes: changes.length,
+      }));
       applying = applyProgress(counts, io.monotonic());
       showApplying(applying);
     },

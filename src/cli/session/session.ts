@@ -1,5 +1,6 @@
 import { compileGlob } from "../../lib/glob.ts";
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
+import { sortNaturally } from "../../lib/text.ts";
 import type { DesiredState, Environment } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
@@ -208,13 +209,14 @@ type Ended = (merchant: string, problem: string | null) => void;
 /** Merchants in progress at once: enough to use every connection, and few enough to bound memory. */
 export const MAX_PLANNING = 24;
 
-/** Plans all merchants side by side, sorted by code; a failure of one does not hide another's plan. */
+/** Plans all merchants side by side, in natural order, and sorts the plans by code; a failure of one does not hide another's plan. */
 export async function planSessions(
   { all, failed }: Pick<Sessions, "all" | "failed">,
   ended: Ended,
 ): Promise<readonly Planned[]> {
   for (const { merchant, error } of failed) ended(merchant, error.message);
-  const planned = await mapConcurrent(all, MAX_PLANNING, (session) => planSession(session, ended));
+  const sessions = sortNaturally(all, ({ state }) => state.merchant);
+  const planned = await mapConcurrent(sessions, MAX_PLANNING, (session) => planSession(session, ended));
   return byCode([...planned, ...failed]);
 }
 

@@ -73,6 +73,22 @@ test("only the files of selected merchants are parsed, unless a result could rep
   expect(await parsed({ everyFile: true })).toEqual({ heads: 7, all: 7 });
 });
 
+test("files are read in natural order, and the merchants are sorted by code as ever", async () => {
+  const project = await mkdtemp(join(tmpdir(), "rolecall-order-"));
+  await mkdir(join(project, "access"));
+  for (const code of ["MC156", "MC15", "MC2"])
+    await writeFile(join(project, "access", `${code}.yaml`), `version: 1\nmerchant: ${code}\n`);
+  const heads: string[] = [];
+  const hooks = {
+    onHeader: async ({ merchant }: { readonly merchant: string }) => void heads.push(merchant),
+    pause: async () => undefined,
+  };
+  const { states } = await loadStates([], { merchants: [], cwd: project, now: 0, hooks });
+  expect(heads).toEqual(["MC2", "MC15", "MC156"]);
+  expect(states.map(({ merchant }) => merchant)).toEqual(["MC15", "MC156", "MC2"]);
+  await rm(project, { recursive: true });
+});
+
 test("states without their entries still have everything else", async () => {
   const project = await mkdtemp(join(tmpdir(), "rolecall-without-"));
   await mkdir(join(project, "access"));

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Io } from "../../../src/cli/io/io.ts";
 import { announceIfSlow, serviceLog } from "../../../src/cli/progress/log-progress.ts";
 import { openProgress } from "../../../src/cli/progress/open-progress.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -130,6 +131,40 @@ test("--quiet reports neither progress nor waits", async () => {
   progress.live(waitEvent(60_000, "the service asks for fewer requests (429)"));
   await progress.rest();
   expect(written.stderr).toBe("");
+});
+
+test("a signal that ends the process is followed by how much was read, until all is", async () => {
+  let end: Parameters<Io["onExit"]>[0] = () => undefined;
+  const losing = new AbortController();
+  for (const quiet of [{}, { quiet: true }] as const) {
+    const { io, written } = testIo({
+      outputLost: losing.signal,
+      onExit: (listener) => {
+        end = listener;
+        return () => {
+          end = () => undefined;
+        };
+      },
+    });
+    const said = (signal: NodeJS.Signals | null): string => {
+      written.stderr = "";
+      end(signal);
+      return written.stderr;
+    };
+    const progress = openProgress({ color: true, ...quiet }, io);
+    expect(said("SIGTERM")).toBe("Interrupted. Nothing was changed.\n");
+    progress.reading(["MC1", "MC2", "MC3"]);
+    progress.read("MC1", null);
+    progress.read("MC2", "no key");
+    expect(said("SIGINT")).toBe("Interrupted: 1 of 3 merchants were read. Nothing was changed.\n");
+    expect(said(null)).toBe("");
+    if (quiet.quiet) {
+      losing.abort({ stream: "stdout", code: "EPIPE" });
+      expect(said("SIGINT")).toBe("");
+    }
+    await progress.rest();
+    expect(said("SIGINT")).toBe("");
+  }
 });
 
 function logging(verbose = false) {

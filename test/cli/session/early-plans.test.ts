@@ -1,6 +1,11 @@
 import { expect, test } from "vitest";
 import { startEarlyPlans } from "../../../src/cli/session/early-plans.ts";
-import { type OpenSession, plannedOnly } from "../../../src/cli/session/session.ts";
+import {
+  type OpenSession,
+  plannedOnly,
+  planSessions,
+  type Session,
+} from "../../../src/cli/session/session.ts";
 import type { DesiredState } from "../../../src/model/desired.ts";
 import { RolecallError } from "../../../src/model/errors.ts";
 import { desired, live, liveMember, member, NOW, planOf, role } from "../../support/build.ts";
@@ -104,4 +109,13 @@ test("hundreds of merchants are planned, a bounded number at once", async () => 
     states.map(({ merchant }) => merchant),
   );
   expect(running.most).toBe(24);
+});
+
+test("merchants are planned in natural order, and the plans sorted by code", async () => {
+  const { open } = opener();
+  const ended: string[] = [];
+  const all = ["MC10", "MC156", "MC2"].map((code) => open(shop(code)) as Session);
+  const planned = await planSessions({ all, failed: [] }, (merchant) => ended.push(merchant));
+  expect(ended).toEqual(["MC2", "MC10", "MC156"]);
+  expect(plannedOnly(planned).map(({ plan }) => plan.merchant)).toEqual(["MC10", "MC156", "MC2"]);
 });

@@ -32,7 +32,7 @@ export function planCommand(io: Io, done: (code: ExitCode) => void): Command {
 Examples:
   rolecall plan                         every merchant below access/
   rolecall plan access/shop.yaml        one file
-  rolecall plan --interactive           changes and access in two panes; ? for keys
+  rolecall plan --interactive           changes in two panes; ? lists the keys
   rolecall plan -m MC4F7K2P --format json
   rolecall plan --changed-since origin/main
                                         only merchants that this branch changes

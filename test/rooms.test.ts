@@ -5,7 +5,7 @@ import { cyclesOf, exportsOf, sourceFiles } from "./support/source-files.ts";
 const FILES = sourceFiles();
 
 /** Grows only with what rolecall can do: 300 for the core, the rest for shared rules, questions, and screens. */
-const MOST_FILES = 388;
+const MOST_FILES = 390;
 
 /** Returns the paths by a name, of the names that several have. */
 function several(

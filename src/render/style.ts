@@ -1,3 +1,5 @@
+import type { Change } from "../model/plan.ts";
+
 /** Paints text; the plain style gives it back as it is. */
 export type Paint = (text: string) => string;
 
@@ -31,3 +33,16 @@ export const PLAIN: Style = {
   inverse: plain,
   columns: 80,
 };
+
+/** The sign of each kind of change. */
+export const SIGNS: Readonly<Record<Change["kind"], string>> = {
+  create: "+",
+  update: "~",
+  replace: "±",
+  delete: "-",
+};
+
+/** Returns the colour of a kind of change. */
+export function kindPaint(kind: Change["kind"], style: Style): Paint {
+  return { create: style.green, update: style.yellow, replace: style.yellow, delete: style.red }[kind];
+}

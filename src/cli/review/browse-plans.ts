@@ -6,7 +6,7 @@ import { RolecallError } from "../../model/errors.ts";
 import type { Selection } from "../../model/plan.ts";
 import { applyOverrides, type Override } from "../../plan/judge/overrides.ts";
 import { dependenciesBetween, leftOutWith, selectionJudge } from "../../plan/select.ts";
-import type { BrowseState } from "../../render/tui/browse/browse-model.ts";
+import type { BrowseState } from "../../render/tui/browse/browse-state.ts";
 import type { PlaceOf } from "../../render/view/plan-view.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { editFile } from "../io/edit-file.ts";

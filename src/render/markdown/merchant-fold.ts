@@ -210,9 +210,9 @@ export function isWhole(row: RowView): boolean {
 export function equalLines(row: RowView, shown: number = NAMES_IN_LINE): readonly string[] {
   const { kind, verb, equal } = row;
   if (equal === undefined) return [headOf(row)];
-  const { subject, where, effect, names, whole } = equalText(row, equal);
+  const { title, effect, names, whole } = equalText(row, equal);
   const label = verb !== undefined ? `${verb}: ` : whole ? "" : `${kind} `;
-  const text = `${label}${subject}${where === "" ? "" : ` in ${where}`}${effect === "" ? "" : `; ${effect}`}`;
+  const text = `${label}${title}${effect === "" ? "" : `; ${effect}`}`;
   const sign = SIGNS[kind];
   return [
     ...hanging(oneLine(text), `${sign} `, `${sign}   `),

@@ -155,6 +155,5 @@ export function renderDoneChanges(ends: readonly MerchantEnd[], style: Style): s
 
 function doneText(row: RowView): string {
   if (row.equal === undefined) return `${row.resource} ${row.name}`;
-  const { subject, where } = equalText(row, row.equal);
-  return where === "" ? subject : `${subject} in ${where}`;
+  return equalText(row, row.equal).title;
 }

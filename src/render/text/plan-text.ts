@@ -1,6 +1,6 @@
 import { oneLine } from "../../lib/escape.ts";
 import { cellWidth, counted } from "../../lib/text.ts";
-import type { Paint, Style, Verbosity } from "../style.ts";
+import { kindPaint, type Paint, SIGNS, type Style, type Verbosity } from "../style.ts";
 import { type DetailView, type EqualRows, type RowView, wordDiffText } from "../view/change-view.ts";
 import { type DateView, dateLines, equalText, namesText } from "../view/equal-text.ts";
 import {
@@ -19,7 +19,6 @@ import { type RuleLine, rulesTitle, ruleTexts } from "../view/rules-view.ts";
 import { renderImpact } from "./impact-text.ts";
 import { hangingLines, moreText, NARROW, wrapList, wrapText } from "./wrap.ts";
 
-const SYMBOLS = { create: "+", update: "~", replace: "±", delete: "-" } as const;
 const LABEL_WIDTH = 13;
 const DETAIL_INDENT = " ".repeat(13);
 
@@ -256,8 +255,8 @@ export function renderHeading({ merchant, environment, service }: PlanView, styl
 function renderRow(row: RowView, style: Style): readonly string[] {
   if (row.equal !== undefined) return renderEqualRow(row, row.equal, style);
   const { kind, verb = kind, name, remark, details } = row;
-  const paint = paintOf(kind, style);
-  const label = paint(`${SYMBOLS[kind]} ${verb}`);
+  const paint = kindPaint(kind, style);
+  const label = paint(`${SIGNS[kind]} ${verb}`);
   const line = `    ${label} ${oneLine(name)}`;
   const note = remark === "" ? "" : `(${oneLine(remark)})`;
   const head =
@@ -275,17 +274,16 @@ const EQUAL_NAMES_SHOWN = 6;
 /** Formats equal changes: what is changed, where, for how many people, and who they are if there are several. */
 function renderEqualRow(row: RowView, equal: EqualRows, style: Style): readonly string[] {
   const { kind, verb } = row;
-  const { subject, where, effect, names, whole } = equalText(row, equal);
-  const label = paintOf(
+  const { title, effect, names, whole } = equalText(row, equal);
+  const label = kindPaint(
     kind,
     style,
-  )([SYMBOLS[kind], ...(whole && verb === undefined ? [] : [verb ?? kind])].join(" "));
-  const text = [subject, ...(where === "" ? [] : [`in ${where}`])].join(" ");
+  )([SIGNS[kind], ...(whole && verb === undefined ? [] : [verb ?? kind])].join(" "));
   const indent = style.columns < NARROW ? NARROW_INDENT : DETAIL_INDENT;
   const named = oneLine(namesText(names, EQUAL_NAMES_SHOWN));
   return [
     ...hangingLines(
-      oneLine(effect === "" ? text : `${text}; ${effect}`),
+      oneLine(effect === "" ? title : `${title}; ${effect}`),
       style.columns,
       `    ${label} `,
       NARROW_INDENT,
@@ -293,10 +291,6 @@ function renderEqualRow(row: RowView, equal: EqualRows, style: Style): readonly 
     ...(whole ? [] : row.details.flatMap((one) => renderDetail(one, style))),
     ...(names.length === 0 ? [] : hangingLines(named, style.columns, indent, indent)),
   ];
-}
-
-function paintOf(kind: RowView["kind"], style: Style): Paint {
-  return { create: style.green, update: style.yellow, replace: style.yellow, delete: style.red }[kind];
 }
 
 function renderDetail(detail: DetailView, style: Style): readonly string[] {

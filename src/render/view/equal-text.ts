@@ -49,6 +49,8 @@ export interface EqualText {
   readonly subject: string;
   /** Empty at a single merchant. */
   readonly where: string;
+  /** Both: "941 members: + Auditor in all 300 merchants". */
+  readonly title: string;
   /** "2,700 members gain it"; may be empty. */
   readonly effect: string;
   /** The names, if there are several; each stands for a change of its own. */
@@ -75,9 +77,12 @@ export function equalText(row: RowView, equal: EqualRows): EqualText {
           ...(kind === "create" ? only.plain.map((one) => `+ ${one}`) : []),
         ].join(", ");
   const whole = said !== "" && said.length <= SHORT;
+  const subject = `${whole ? `${who}: ${said}` : who}${remark === "" ? "" : ` (${remark})`}`;
+  const where = others.length + merchants.length === 1 ? "" : merchantsText(merchants, others);
   return {
-    subject: `${whole ? `${who}: ${said}` : who}${remark === "" ? "" : ` (${remark})`}`,
-    where: others.length + merchants.length === 1 ? "" : merchantsText(merchants, others),
+    subject,
+    where,
+    title: where === "" ? subject : `${subject} in ${where}`,
     effect: effectText(row, equal),
     names: names.length === 1 ? [] : names,
     whole,

@@ -1,8 +1,9 @@
 import { counted } from "../../../lib/text.ts";
 import type { LeftOut } from "../../../model/plan.ts";
 import { typeInto } from "../terminal-text.ts";
-import { type BrowseModel, type BrowseState, foldable } from "./browse-model.ts";
+import type { BrowseModel } from "./browse-model.ts";
 import { type BrowseRow, type Found, isIssueFound } from "./browse-rows.ts";
+import { type BrowseState, cursorAt, type FileLine, foldable } from "./browse-state.ts";
 
 /** One piece of input, with its special keys. */
 export interface Pressed {
@@ -43,7 +44,7 @@ export interface BrowseScene {
   /** Allows changes to be left out, and the rest applied. */
   readonly selects: boolean;
   /** Returns where a row is declared, or why it cannot be opened. */
-  readonly fileLineOf: (row: BrowseRow) => { readonly file: string; readonly line: number } | string;
+  readonly fileLineOf: (row: BrowseRow) => FileLine | string;
 }
 
 /** Returns the state after a key press. */
@@ -114,27 +115,6 @@ function movement({ key, input }: Pressed, height: number): number | null {
   if (key.home || input === "g") return Number.NEGATIVE_INFINITY;
   if (key.end || input === "G") return Number.POSITIVE_INFINITY;
   return null;
-}
-
-/** Returns the index of the cursor's row; of one that is gone, of what it was below. */
-export function cursorAt({ cursors, list }: BrowseState, rows: readonly BrowseRow[]): number {
-  for (let key = cursors[list]; key !== null && key !== ""; key = parentOf(key)) {
-    const at = rows.findIndex((row) => row.key === key);
-    if (at >= 0) return at;
-  }
-  return 0;
-}
-
-function parentOf(key: string): string {
-  return key.slice(0, Math.max(key.lastIndexOf("\n"), 0));
-}
-
-/** Returns the state scrolled so that the cursor is visible. */
-export function inSight(state: BrowseState, rows: readonly BrowseRow[], height: number): BrowseState {
-  const at = cursorAt(state, rows);
-  const last = Math.max(rows.length - height, 0);
-  const top = Math.min(Math.max(Math.min(state.top, at), at - height + 1), last);
-  return top === state.top ? state : { ...state, top };
 }
 
 function at(state: BrowseState, cursor: string | null): BrowseState {

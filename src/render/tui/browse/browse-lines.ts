@@ -3,8 +3,8 @@ import type { Style } from "../../style.ts";
 import { wrapText } from "../../text/wrap.ts";
 import { line, padded, type Size, shown, widthOf } from "../terminal-text.ts";
 import { selectionSums } from "./browse-issues.ts";
-import { cursorAt } from "./browse-keys.ts";
-import type { BrowseModel, BrowseState } from "./browse-model.ts";
+import type { BrowseModel } from "./browse-model.ts";
+import { type BrowseState, cursorAt } from "./browse-state.ts";
 import type { DetailLine } from "./detail-lines.ts";
 import { type ListView, rowLines } from "./row-lines.ts";
 

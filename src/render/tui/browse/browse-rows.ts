@@ -1,13 +1,8 @@
 import type { MemberImpact, Plan, Selection } from "../../../model/plan.ts";
 import { rowOf } from "../../view/change-view.ts";
 import { type IssueGroup, issuesOf, type PlanIssue } from "./browse-issues.ts";
-import {
-  type BrowsedChange,
-  type BrowseModel,
-  type BrowseNode,
-  type BrowseState,
-  subjectKey,
-} from "./browse-model.ts";
+import { type BrowsedChange, type BrowseModel, type BrowseNode, subjectKey } from "./browse-model.ts";
+import type { BrowseState } from "./browse-state.ts";
 
 /** A line of the list. */
 export type BrowseRow = {
@@ -45,11 +40,6 @@ export function changeRows(
   };
   for (const node of tree) add(node, false);
   return rows;
-}
-
-/** Returns whether only what the search finds is shown. */
-export function isNarrowed({ only, search, searchFrom }: BrowseState): boolean {
-  return only && search !== "" && searchFrom === null;
 }
 
 /** Returns the rows of the refusals, problems, risks and notes. */

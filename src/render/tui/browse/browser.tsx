@@ -4,12 +4,13 @@ import type { JudgeSelection, LeftOut, Plan, Selection } from "../../../model/pl
 import type { Style } from "../../style.ts";
 import { Frame, useSize } from "../frame.tsx";
 import type { Size } from "../terminal-text.ts";
-import { type DetailContext, detailOf } from "./browse-detail.ts";
-import { type BrowseScene, cursorAt, inSight, matchesOf, type Pressed, press } from "./browse-keys.ts";
+import { detailOf } from "./browse-detail.ts";
+import { type BrowseScene, matchesOf, type Pressed, press } from "./browse-keys.ts";
 import { browseLines, helpLines, panesOf, rowsShown } from "./browse-lines.ts";
-import { type BrowseState, browseModel, initialBrowseState } from "./browse-model.ts";
+import { browseModel } from "./browse-model.ts";
 import { type BrowseRow, changeRows, type FileOf, issueRows, searchTree } from "./browse-rows.ts";
-import type { DetailLine } from "./detail-lines.ts";
+import { type BrowseState, cursorAt, initialBrowseState, inSight } from "./browse-state.ts";
+import type { DetailContext, DetailLine } from "./detail-lines.ts";
 
 /** The plans to browse, and the possible actions. */
 export interface BrowseOptions extends Omit<DetailContext, "selection"> {

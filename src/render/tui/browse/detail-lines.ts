@@ -1,12 +1,15 @@
 import { oneLine } from "../../../lib/escape.ts";
 import { counted, grouped } from "../../../lib/text.ts";
-import type { Impact, MemberImpact } from "../../../model/plan.ts";
+import type { Impact, MemberImpact, Selection } from "../../../model/plan.ts";
 import type { Paint, Style } from "../../style.ts";
 import { wrapText } from "../../text/wrap.ts";
 import type { DetailView } from "../../view/change-view.ts";
 import { namesText } from "../../view/equal-text.ts";
+import type { PlaceOf } from "../../view/plan-view.ts";
 import { isSensitive } from "../../view/risk-view.ts";
 import { type Piece, PLAIN_TEXT, shown, widthOf } from "../terminal-text.ts";
+import type { BrowsedChange } from "./browse-model.ts";
+import type { FileLine } from "./browse-state.ts";
 
 /** A line of the detail, not yet cut to its width. */
 export type DetailLine = readonly Piece[];
@@ -15,6 +18,17 @@ export type DetailLine = readonly Piece[];
 export interface Layout {
   readonly style: Style;
   readonly width: number;
+}
+
+/** What the detail of a row depends on, besides the row. */
+export interface DetailContext {
+  readonly selection: Selection;
+  /** Returns the permissions of a live role; `null` if they are unknown. */
+  readonly permissionsOf: (merchant: string, roleId: string) => readonly string[] | null;
+  /** Returns where a change is declared; `null` if that is unknown. */
+  readonly fileLineOf: (change: BrowsedChange) => FileLine | null;
+  readonly placeOf: PlaceOf;
+  readonly selects: boolean;
 }
 
 /** Names in a list before the others are only counted. */

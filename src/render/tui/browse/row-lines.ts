@@ -1,12 +1,13 @@
 import { counted, grouped } from "../../../lib/text.ts";
 import type { Selection } from "../../../model/plan.ts";
-import type { Style } from "../../style.ts";
+import { kindPaint, SIGNS, type Style } from "../../style.ts";
+import { equalText } from "../../view/equal-text.ts";
 import { cutTo, line, type Piece, padded, shown, widthOf } from "../terminal-text.ts";
-import { groupTitle, ISSUE_MARKS, issuePaint, kindPaint, SIGNS } from "./browse-detail.ts";
 import { planNumbers } from "./browse-issues.ts";
-import { cursorAt } from "./browse-keys.ts";
-import type { BrowsedChange, BrowseNode, BrowseState } from "./browse-model.ts";
-import { type BrowseRow, isNarrowed } from "./browse-rows.ts";
+import type { BrowsedChange, BrowseNode } from "./browse-model.ts";
+import type { BrowseRow } from "./browse-rows.ts";
+import { type BrowseState, cursorAt, isNarrowed } from "./browse-state.ts";
+import { ISSUE_MARKS, issuePaint } from "./issue-detail.ts";
 
 /** What the list shows. */
 export interface ListView {
@@ -120,7 +121,7 @@ function nodePieces(row: BrowseRow, node: BrowseNode, view: ListView, style: Sty
           [view.selects ? box(left, all) : ""],
           [fold],
           [`${SIGNS[node.row.kind]} `, isOut ? style.dim : kindPaint(node.row.kind, style)],
-          [shown(groupTitle(node)), isOut ? style.dim : undefined],
+          [shown(equalText(node.row, node.equal).title), isOut ? style.dim : undefined],
         ],
         right: [[kept, style.green], ...marks],
       };

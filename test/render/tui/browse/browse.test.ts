@@ -9,7 +9,7 @@ import { planParts } from "../../../../src/plan/build-plan.ts";
 import { dependenciesBetween, leftOutWith, selectionJudge } from "../../../../src/plan/select.ts";
 import { PLAIN, type Style } from "../../../../src/render/style.ts";
 import type { Pressed } from "../../../../src/render/tui/browse/browse-keys.ts";
-import type { BrowseState } from "../../../../src/render/tui/browse/browse-model.ts";
+import type { BrowseState } from "../../../../src/render/tui/browse/browse-state.ts";
 import { browseScreen } from "../../../../src/render/tui/browse/browser.tsx";
 import { risksOf } from "../../../../src/render/view/risk-view.ts";
 import { desiredStates, liveStates } from "../../../support/arbitrary.ts";

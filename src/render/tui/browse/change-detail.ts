@@ -1,0 +1,214 @@
+import { counted, grouped } from "../../../lib/text.ts";
+import type { Change, Deferred, MemberChange, Plan, RoleChange, Selection } from "../../../model/plan.ts";
+import { kindPaint, SIGNS } from "../../style.ts";
+import { rowOf } from "../../view/change-view.ts";
+import { equalText } from "../../view/equal-text.ts";
+import { shown } from "../terminal-text.ts";
+import { issuesAbout } from "./browse-issues.ts";
+import type { BrowsedChange, BrowseNode } from "./browse-model.ts";
+import { affectedBy } from "./browse-rows.ts";
+import {
+  brief,
+  comparison,
+  DETAIL_NAMES,
+  type DetailContext,
+  type DetailLine,
+  fieldLines,
+  impactLines,
+  type Layout,
+  more,
+  paragraph,
+  permissionSums,
+} from "./detail-lines.ts";
+import { issueLines } from "./issue-detail.ts";
+
+/** Returns the detail of one change: its issues, its fields, and who gains and loses what. */
+export function changeDetail(
+  one: BrowsedChange,
+  context: DetailContext,
+  layout: Layout,
+): readonly DetailLine[] {
+  const { plan, change } = one;
+  const { selection } = context;
+  const why = selection.out.get(one.id);
+  const isOut = why !== undefined;
+  const judged = isOut ? plan : judgedPlan(plan, selection);
+  const waits = judged.deferred.find((each) => each.change.fingerprint === change.fingerprint);
+  const { style } = layout;
+  return [
+    ...changeHeading(change, layout),
+    ...origin(one, context, layout),
+    ...(why === null ? [[["Left out.", style.yellow]] as DetailLine] : []),
+    ...(why ? paragraph(`Left out too: ${why}.`, layout, style.yellow) : []),
+    ...(waits ? waitsLines(waits.waitsFor, "", layout) : []),
+    ...(isOut ? [] : aboutChange(one, judged, context, layout)),
+    [],
+    ...(change.resource === "member"
+      ? memberAccess(change, judged, context, layout)
+      : roleAccess(one, change, judged, layout)),
+  ];
+}
+
+/** Returns the detail of a change that waits until somebody accepts an invitation. */
+export function waitingDetail({ change, role, waitsFor }: Deferred, layout: Layout): readonly DetailLine[] {
+  return [
+    ...changeHeading(change, layout),
+    ...waitsLines(waitsFor, ` Else the role ${role} would have too few holders.`, layout),
+    [],
+    ...fieldLines(rowOf(change).details, layout),
+  ];
+}
+
+function waitsLines(waitsFor: readonly string[], why: string, layout: Layout): readonly DetailLine[] {
+  const text = `Waits until one of these has accepted: ${waitsFor.join(", ")}.${why}`;
+  return paragraph(text, layout, layout.style.yellow);
+}
+
+/** Returns the refusals, problems and risks of one change. */
+function aboutChange(
+  { change }: BrowsedChange,
+  judged: Plan,
+  context: DetailContext,
+  layout: Layout,
+): readonly DetailLine[] {
+  return issuesAbout(judged, change).flatMap((issue) => [[], ...issueLines(issue, context, layout)]);
+}
+
+/** Returns the plan of a merchant as it is judged with the selection. */
+export function judgedPlan({ merchant }: Plan, { plans }: Selection): Plan {
+  const found = plans.find((plan) => plan.merchant === merchant);
+  if (found === undefined) throw new TypeError(`no plan of ${merchant}`);
+  return found;
+}
+
+function changeHeading(change: Change, layout: Layout): readonly DetailLine[] {
+  const { style } = layout;
+  const { kind, resource, name } = change;
+  const { remark } = rowOf(change);
+  const paint = kindPaint(kind, style);
+  return [
+    ...paragraph(`${SIGNS[kind]} ${kind} ${resource} ${name}`, layout, (text) => style.bold(paint(text))),
+    ...(remark === "" ? [] : paragraph(remark, layout, style.dim)),
+  ];
+}
+
+function origin(one: BrowsedChange, { fileLineOf }: DetailContext, layout: Layout): readonly DetailLine[] {
+  const { merchant, environment } = one.plan;
+  const place = fileLineOf(one);
+  const where = [merchant, environment, place && `${place.file}:${place.line}`];
+  return paragraph(where.filter((part) => part).join(" · "), layout, layout.style.dim);
+}
+
+function memberAccess(
+  change: MemberChange,
+  judged: Plan,
+  { permissionsOf }: DetailContext,
+  layout: Layout,
+): readonly DetailLine[] {
+  const { before, after, name } = change;
+  const impact = judged.impact.members.find((one) => one.name === name);
+  const held = (before?.status === "expired" ? [] : (before?.roles ?? [])).map(({ id }) =>
+    id === null ? null : permissionsOf(judged.merchant, id),
+  );
+  const had = new Set(held.flatMap((permissions) => permissions ?? []));
+  const { gained = [], lost = [], unknownGained = [], unknownLost = [] } = impact ?? {};
+  const kept = [...had].filter((permission) => !lost.includes(permission)).sort();
+  const wasRoles = before?.roles.map((role) => role.name) ?? [];
+  const isRoles = after?.roles.map((role) => role.name) ?? [];
+  const unknown = (roles: readonly string[]): readonly string[] =>
+    roles.map((role) => `what ${role} grants (not reported)`);
+  return [
+    ...comparison(
+      `Roles: ${wasRoles.length} before, ${isRoles.length} after`,
+      {
+        lost: wasRoles.filter((role) => !isRoles.includes(role)),
+        gained: isRoles.filter((role) => !wasRoles.includes(role)),
+        kept: isRoles.filter((role) => wasRoles.includes(role)),
+      },
+      layout,
+    ),
+    [],
+    ...comparison(
+      `Access: ${counted(kept.length + lost.length, "permission")} before, ${kept.length + gained.length} after`,
+      {
+        lost: [...lost, ...unknown(unknownLost)],
+        gained: [...gained, ...unknown(unknownGained)],
+        kept: after === null ? [] : kept,
+      },
+      layout,
+    ),
+    ...otherFields(change, layout),
+  ];
+}
+
+function roleAccess(
+  { gained, lost, plan }: BrowsedChange,
+  change: RoleChange,
+  judged: Plan,
+  layout: Layout,
+): readonly DetailLine[] {
+  const { before, after } = change;
+  const isRoles = after?.permissions ?? [];
+  const people = affectedBy(judged.impact.members, gained, lost);
+  return [
+    ...comparison(
+      `Grants: ${counted(before?.permissions.length ?? 0, "permission")} before, ${isRoles.length} after`,
+      { lost, gained, kept: isRoles.filter((permission) => !gained.includes(permission)) },
+      layout,
+    ),
+    ...otherFields(change, layout),
+    ...(people.length === 0
+      ? []
+      : [
+          [],
+          [
+            [judged === plan ? "With all changes" : "With all that is selected", layout.style.bold],
+          ] as DetailLine,
+          ...permissionSums(judged.impact, new Set([...gained, ...lost]), layout),
+          [],
+          ...impactLines(people, layout),
+        ]),
+  ];
+}
+
+/** Returns the lines of a change's other fields: description, nickname, metadata, a new name. */
+function otherFields(change: Change, layout: Layout): readonly DetailLine[] {
+  const details = rowOf(change).details.filter(({ label }) => label !== "permissions" && label !== "roles");
+  return details.length === 0 ? [] : [[], ...fieldLines(details, layout)];
+}
+
+/** Returns the detail of equal changes, with their names. */
+export function groupDetail(
+  node: BrowseNode & { readonly type: "group" },
+  context: DetailContext,
+  layout: Layout,
+): readonly DetailLine[] {
+  const { row, equal, changes } = node;
+  const { style } = layout;
+  const { title, effect, whole } = equalText(row, equal);
+  const { out } = context.selection;
+  const left = changes.filter(({ id }) => out.has(id)).length;
+  const paint = kindPaint(row.kind, style);
+  const [first] = changes;
+  return [
+    ...paragraph(`${SIGNS[row.kind]} ${row.kind} ${title}`, layout, (text) => style.bold(paint(text))),
+    ...paragraph(`${counted(changes.length, "equal change")}${effect === "" ? "" : `; ${effect}`}`, layout),
+    ...(left > 0 ? paragraph(`${grouped(left)} left out.`, layout, style.yellow) : []),
+    ...(whole ? [] : [[], ...fieldLines(row.details, layout)]),
+    ...(first && !out.has(first.id)
+      ? aboutChange(first, judgedPlan(first.plan, context.selection), context, layout)
+      : []),
+    [],
+    ...changes.slice(0, DETAIL_NAMES).map(({ id, plan, change, gained, lost }): DetailLine => {
+      const isOut = out.has(id);
+      const where = new Set(equal.merchants).size > 1 ? `${shown(plan.merchant)} ` : "";
+      return [
+        [isOut ? "  [ ] " : "  [x] "],
+        [`${where}${shown(change.name)}`, isOut ? style.dim : undefined],
+        [gained.length === 0 || isOut ? "" : ` +${brief(gained)}`, style.green],
+        [lost.length === 0 || isOut ? "" : ` -${brief(lost)}`, style.red],
+      ];
+    }),
+    ...more(changes.length, style),
+  ];
+}

@@ -5,7 +5,7 @@ import { type Access, accessBefore, roleFinder } from "../../plan/judge/access.t
 import type { Judged } from "../../plan/judge/checks.ts";
 import { openDeclared } from "../../plan/judge/judge-rules.ts";
 import { accessCoverage } from "../../plan/mutate/access-coverage.ts";
-import { ADMINISTRATORS } from "../../plan/mutate/coverage-world.ts";
+import { ADMINISTRATORS, openLasting } from "../../plan/mutate/coverage-world.ts";
 import { judgeEach } from "../../plan/mutate/judge-each.ts";
 import { scopeOf } from "../../plan/scope.ts";
 import { diagnosticFailure } from "../../render/machine-formats.ts";
@@ -90,7 +90,7 @@ async function judgeDeclaredMerchants(
   return {
     all: states.map((state) => {
       const judged = openDeclared(state, now);
-      return { state, judged, changed: judged, unread: new Set(), complete: false };
+      return { state, judged, changed: openLasting(state, now), unread: new Set(), complete: false };
     }),
     sources: loaded.sources,
     failures: loaded.diagnostics.filter(isFileError).map(diagnosticFailure),

@@ -84,17 +84,22 @@ function givenGroup(permission: number, world: CoverageWorld, judge: Judge): Unn
   const { roles } = world;
   const judged = roles.flatMap(({ editable, grants, name }, role) => {
     const verdict = editable && !grants.has(permission) ? judge(role) : null;
-    return verdict === null ? [] : [{ name, isUnnoticed: verdict }];
+    return verdict === null ? [] : [{ role, name, isUnnoticed: verdict }];
   });
+  const unnoticed = judged.filter(({ isUnnoticed }) => isUnnoticed);
   return {
     change: "permission-given",
     role: null,
     permission: world.permissions[permission] ?? "",
     grants: null,
-    subjects: judged.filter(({ isUnnoticed }) => isUnnoticed).map(({ name }) => name),
+    subjects: unnoticed.map(({ name }) => name),
     toAnybody: false,
     of: judged.length,
-    suggestion: onlyToday(permission, world),
+    suggestion: onlyToday(
+      permission,
+      unnoticed.map(({ role }) => role),
+      world,
+    ),
   };
 }
 
@@ -128,11 +133,24 @@ const MOST_ADDRESSES = 3;
 
 /**
  * Returns a check that allows a permission to its holders of today: a few by their addresses, more by their roles, and
- * holders of roles of unknown permissions by these.
+ * holders of roles of unknown permissions by these, unless the check would then not notice that one of some roles gets it.
  */
-function onlyToday(permission: number, { roles, people, permissions }: CoverageWorld): SuggestedRule {
+function onlyToday(
+  permission: number,
+  subjects: readonly number[],
+  { roles, people, permissions }: CoverageWorld,
+): SuggestedRule {
   const granting = roles.filter(({ grants, holders }) => grants.has(permission) && holders.length > 0);
-  const unclear = roles.filter(({ known, holders }) => !known && holders.length > 0);
+  const uncertain = roles.filter(({ known, holders }) => !known && holders.length > 0);
+  const has = new Set(granting.flatMap((one) => one.holders));
+  const exempt = new Set(uncertain.flatMap((one) => one.holders));
+  const missed = new Set(
+    subjects.flatMap((at) => {
+      const gaining = (roles[at]?.holders ?? []).filter((person) => !has.has(person));
+      return gaining.every((person) => exempt.has(person)) ? gaining : [];
+    }),
+  );
+  const unclear = uncertain.filter((one) => !one.holders.some((person) => missed.has(person)));
   const holders = firstHolders(granting, MOST_ADDRESSES + 1);
   const addresses = holders.map((at) => people[at]?.access.email ?? null);
   const entry = (role: WorldRole): string => `role:${nameInRules(role)}`;

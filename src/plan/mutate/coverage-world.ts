@@ -1,6 +1,7 @@
 import { DEFAULT_ESCALATION, type DesiredState } from "../../model/desired.ts";
 import type { PersonAccess } from "../judge/access.ts";
 import type { Judged } from "../judge/checks.ts";
+import { openDeclared } from "../judge/judge-rules.ts";
 import type { GlobMatch } from "../scope.ts";
 import type { CoverageRule } from "./coverage-rules.ts";
 
@@ -51,6 +52,18 @@ export interface CoverageWorld {
   readonly find: (nameOrId: string) => number | undefined;
   /** False if there may be roles and members that the access does not list. */
   readonly complete: boolean;
+}
+
+/**
+ * Returns the access that changes of files are made to: what is suspended, or has not begun, counts as well, since a change
+ * lasts until then.
+ */
+export function openLasting(state: DesiredState, now: number): Judged {
+  const members = state.members?.map(({ suspended: _, from: _begin, roles, ...member }) => ({
+    ...member,
+    ...(roles && { roles: roles.map(({ from: _from, ...grant }) => grant) }),
+  }));
+  return openDeclared({ ...state, ...(members && { members }) }, now);
 }
 
 /** Somebody who is no member yet, at an address that the files allow. */

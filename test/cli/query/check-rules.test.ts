@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -247,6 +247,51 @@ describe("check --coverage", () => {
     } finally {
       await sandbox.stop();
     }
+  });
+
+  test("counts who is suspended, and what has not begun, as if that time was over", async () => {
+    await shop("MC1", [
+      "  - { email: cy@x.example, roles: [Payer, { role: Cashier, from: 2999-01-01 }], suspended: true }",
+      "checks: [{ member: cy@x.example, cannot: [sales_view] }]",
+    ]);
+    const [merchant] = JSON.parse((await check("--coverage", "--format", "json")).stdout).merchants;
+    const given = (role: string) =>
+      merchant.coverage.groups.find(
+        (one: { readonly change: string; readonly role: { readonly name: string } }) =>
+          one.change === "role-given" && one.role.name === role,
+      );
+    expect(merchant.rules[0].holds).toBe(true);
+    expect(given("Payer")).toMatchObject({
+      subjects: ["bob@x.example"],
+      suggestion: { yaml: "max_holders: { Payer: 2 }" },
+    });
+    expect(given("Cashier").subjects).toEqual(["ada@x.example"]);
+  });
+
+  test("suggests a check that notices what it is for, whatever else its holders have", async () => {
+    const suggested = async (): Promise<string | undefined> => {
+      const { stdout } = await check("--coverage", "--format", "json");
+      const [{ coverage }] = JSON.parse(stdout).merchants;
+      return coverage.groups.find((one: { readonly permission: string }) => one.permission === "sales_view")
+        ?.suggestion.yaml;
+    };
+    await shop("MC1", [
+      "  - { email: cy@x.example, roles: [Local, Refunder] }",
+      "sync: { roles: additive }",
+      "checks: []",
+    ]);
+    const text = await readFile(join(folder, "access", "mc1.yaml"), "utf8");
+    const refunder = "  - { name: Refunder, permissions: [refunds_create] }\nmembers:";
+    const put = (checks: string) =>
+      writeFile(
+        join(folder, "access", "mc1.yaml"),
+        text.replace("members:", refunder).replace("checks: []", `checks:\n  ${checks}`),
+      );
+    await put("[]");
+    const yaml = await suggested();
+    expect(yaml).toBe("- { can: sales_view, only: [bob@x.example] }");
+    await put(yaml ?? "");
+    expect(await suggested()).toBeUndefined();
   });
 
   test("joins what several merchants have in common", async () => {

@@ -32,7 +32,8 @@ Examples:
 With --coverage, each role is given to and taken from each member and somebody
 new, and each permission given to and taken from each custom role, one change at
 a time. What no rule refuses is listed, administrators first; what only takes
-away what breaks a rule is not. Then come the rules that no one or two of these
+away what breaks a rule is not. Members who are suspended in the files, and what
+has not begun there, count as if that time was over. Then come the rules that no one or two of these
 changes break.
 
 Exits 0 if all policies and checks hold, whatever goes unnoticed, 1 if a file is

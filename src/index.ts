@@ -140,6 +140,7 @@ export type {
   AccessAnswers,
   AccessEnd,
   AccessSnapshot,
+  AccessSuspension,
   ExpiringAccess,
   HeldRole,
   HoldingStatus,

@@ -122,3 +122,18 @@ export function isSameSet(one: readonly string[], other: readonly string[]): boo
   const all = new Set(one);
   return all.size === new Set(other).size && other.every((item) => all.has(item));
 }
+
+/** Groups items that are equal by a text, in the order of the first of each. */
+export function groupByKey<Item>(
+  items: readonly Item[],
+  keyOf: (item: Item) => string,
+): readonly (readonly [Item, ...Item[]])[] {
+  const groups = new Map<string, [Item, ...Item[]]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const known = groups.get(key);
+    if (known) known.push(item);
+    else groups.set(key, [item]);
+  }
+  return [...groups.values()];
+}

@@ -1,3 +1,4 @@
+import { groupByKey } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
 import { runsJson } from "../../render/machine-formats.ts";
@@ -36,12 +37,7 @@ async function* pastRuns(io: World): AsyncGenerator<Run> {
 
 /** Groups journals by the time in their names. */
 function together(stored: readonly StoredRun[]): readonly (readonly StoredRun[])[] {
-  const groups = new Map<string, StoredRun[]>();
-  for (const one of stored) {
-    const beginning = beginningOf(one.name);
-    groups.set(beginning, [...(groups.get(beginning) ?? []), one]);
-  }
-  return [...groups.values()];
+  return groupByKey(stored, ({ name }) => beginningOf(name));
 }
 
 /** Reads the journals of one time: one run, except for journals of former versions and runs that started together. */

@@ -6,7 +6,7 @@ import type { Change, Plan } from "../../model/plan.ts";
 import type { Style } from "../style.ts";
 import { adoptedText, type RowView } from "../view/change-view.ts";
 import { isInvitationLimited, isPassword, type MerchantEnd } from "../view/ending-view.ts";
-import { equalGroups, equalText } from "../view/equal-text.ts";
+import { equalGroups, equalText, namesText } from "../view/equal-text.ts";
 import { fleetView } from "../view/fleet-view.ts";
 import { planView } from "../view/plan-view.ts";
 import { hangingLines, moreText, wrapIfNarrow } from "./wrap.ts";
@@ -96,10 +96,9 @@ export function renderPasswords(due: readonly MerchantPasswords[], style: Style)
   const all = due.filter(({ passwords }) => passwords.length > 0);
   const names = all.flatMap(({ passwords }) => passwords.map(({ name }) => oneLine(name)));
   if (names.length > MAX_PASSWORD_LINES) {
-    const named = `${names.slice(0, MAX_NAMED).join(", ")} and ${grouped(names.length - MAX_NAMED)} more`;
     const [first, ...others] = all;
     const where = others.length > 0 ? counted(all.length, "merchant") : oneLine(first?.plan.merchant ?? "");
-    const text = `The passwords of ${grouped(names.length)} managed users at ${where} will be set: ${named}.`;
+    const text = `The passwords of ${grouped(names.length)} managed users at ${where} will be set: ${namesText(names, MAX_NAMED)}.`;
     return `${hangingLines(text, style.columns, "", "  ").join("\n")}\n\n`;
   }
   return all

@@ -1,5 +1,5 @@
 import { oneLine } from "../../lib/escape.ts";
-import { counted, grouped } from "../../lib/text.ts";
+import { counted, groupByKey, grouped } from "../../lib/text.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { ErrorCode, Failure, ProblemDetails } from "../../model/errors.ts";
 import type { Style } from "../style.ts";
@@ -26,14 +26,11 @@ export function renderUnread(
 export function groupUnread(
   failed: readonly { readonly merchant: string; readonly failure: Failure }[],
 ): readonly { readonly first: Failure; readonly merchants: readonly string[] }[] {
-  const kinds = new Map<string, { readonly first: Failure; readonly merchants: string[] }>();
-  for (const { merchant, failure } of failed) {
-    const kind = kindOf(failure).replaceAll(merchant, "");
-    const known = kinds.get(kind) ?? { first: failure, merchants: [] };
-    known.merchants.push(merchant);
-    kinds.set(kind, known);
-  }
-  return [...kinds.values()];
+  const kinds = groupByKey(failed, ({ merchant, failure }) => kindOf(failure).replaceAll(merchant, ""));
+  return kinds.map((group) => ({
+    first: group[0].failure,
+    merchants: group.map(({ merchant }) => merchant),
+  }));
 }
 
 const MERCHANTS_SHOWN = 10;

@@ -1,5 +1,5 @@
 import { oneLine } from "../../lib/escape.ts";
-import { counted } from "../../lib/text.ts";
+import { counted, groupByKey } from "../../lib/text.ts";
 import type {
   CheckStatus,
   HealthCheck,
@@ -69,15 +69,11 @@ function checksOf(checks: readonly HealthCheck[], width: number, style: Style): 
 /** Formats the permissions of each command; commands of a key that need the same ones share their lines. */
 function neededLines(needed: readonly NeededPermissions[], style: Style): readonly string[] {
   const keys = new Set(needed.map(({ keySource }) => keySource));
-  const alike = new Map<string, NeededPermissions[]>();
-  for (const one of needed) {
-    const id = JSON.stringify([one.keySource, one.permissions]);
-    alike.set(id, [...(alike.get(id) ?? []), one]);
-  }
+  const alike = groupByKey(needed, ({ keySource, permissions }) => JSON.stringify([keySource, permissions]));
   return [
     style.bold("Least permissions to grant"),
-    ...[...alike.values()].flatMap((own) => {
-      const [{ keySource, permissions, missing } = NOTHING_NEEDED] = own;
+    ...alike.flatMap((own) => {
+      const [{ keySource, permissions, missing }] = own;
       const commands = own.map(({ command }) => command).join(", ");
       const head = keys.size > 1 ? `${commands}, with ${oneLine(keySource)}` : commands;
       const lines = wrapList(permissions, style.columns - 4).map((line) =>
@@ -87,8 +83,6 @@ function neededLines(needed: readonly NeededPermissions[], style: Style): readon
     }),
   ];
 }
-
-const NOTHING_NEEDED: Omit<NeededPermissions, "command"> = { keySource: "", permissions: [], missing: [] };
 
 function nextLines(groups: readonly HealthGroup[], next: readonly string[], style: Style): readonly string[] {
   const steps = next.flatMap((step) =>

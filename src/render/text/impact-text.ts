@@ -1,5 +1,5 @@
 import { oneLine } from "../../lib/escape.ts";
-import { cellWidth, counted, grouped } from "../../lib/text.ts";
+import { cellWidth, counted, groupByKey, grouped } from "../../lib/text.ts";
 import type { Impact, MemberImpact } from "../../model/plan.ts";
 import type { Style, Verbosity } from "../style.ts";
 import { type ChangeOrigin, originSuffix } from "../view/risk-view.ts";
@@ -99,16 +99,12 @@ function table(
 }
 
 /** Groups people of equal changes, in the order of the first of each. */
-export function sameImpact(members: readonly MemberImpact[]): readonly (readonly MemberImpact[])[] {
-  const groups = new Map<string, MemberImpact[]>();
-  for (const member of members) {
-    const { gained, lost, unknownGained, unknownLost } = member;
-    const key = [gained, lost, unknownGained, unknownLost].map((list) => list.join("\n")).join("\n\n");
-    const group = groups.get(key);
-    if (group) group.push(member);
-    else groups.set(key, [member]);
-  }
-  return [...groups.values()];
+export function sameImpact(
+  members: readonly MemberImpact[],
+): readonly (readonly [MemberImpact, ...MemberImpact[]])[] {
+  return groupByKey(members, ({ gained, lost, unknownGained, unknownLost }) =>
+    [gained, lost, unknownGained, unknownLost].map((list) => list.join("\n")).join("\n\n"),
+  );
 }
 
 function renderGroup(

@@ -1,3 +1,4 @@
+import { groupByKey } from "../../lib/text.ts";
 import type { ApplyResult, MerchantOutcome, Outcome, PasswordChange, StopCause } from "../../model/apply.ts";
 import type { Failure } from "../../model/errors.ts";
 import type { Change, Finding, Plan } from "../../model/plan.ts";
@@ -126,20 +127,6 @@ function failureKind({ status, failure, merchant, outcome }: FailedOutcome): str
     own.reduce<string>((all, part) => (part ? all.replaceAll(part, "…") : all), text);
   const detail = problem.type === null ? null : { ...problem, detail: shared(problem.detail ?? "") };
   return JSON.stringify([status, code, shared(message), hint && shared(hint), detail, request?.attempts]);
-}
-
-/** Groups items that are equal by a text, in the order of the first of each. */
-export function groupByKey<Item>(
-  items: readonly Item[],
-  keyOf: (item: Item) => string,
-): readonly (readonly [Item, ...Item[]])[] {
-  const groups = new Map<string, [Item, ...Item[]]>();
-  for (const item of items) {
-    const known = groups.get(keyOf(item));
-    if (known) known.push(item);
-    else groups.set(keyOf(item), [item]);
-  }
-  return [...groups.values()];
 }
 
 /** Returns whether a change only sets a password. */

@@ -1,4 +1,4 @@
-import { counted, grouped, shellWord } from "../../lib/text.ts";
+import { counted, groupByKey, grouped, shellWord } from "../../lib/text.ts";
 import type { Change, Counts, Finding, Impact, Plan, Refusal } from "../../model/plan.ts";
 import { type RowView, rowOf } from "./change-view.ts";
 import { type ChangeOrigin, type RiskView, risksOf } from "./risk-view.ts";
@@ -218,14 +218,7 @@ const NAMES_SHOWN = 10;
  */
 export function joinSame<Found extends Finding>(findings: readonly Found[]): readonly Found[] {
   if (findings.length < MANY) return findings;
-  const groups = new Map<string, Found[]>();
-  for (const finding of findings) {
-    const key = whatItSays(finding);
-    const group = groups.get(key);
-    if (group) group.push(finding);
-    else groups.set(key, [finding]);
-  }
-  return [...groups.values()].flatMap((group) => (group.length < MANY ? group : joined(group)));
+  return groupByKey(findings, whatItSays).flatMap((group) => (group.length < MANY ? group : joined(group)));
 }
 
 /** Returns a key of a finding without its subject's name. */

@@ -1,12 +1,11 @@
 import { oneLine } from "../../../lib/escape.ts";
-import { counted } from "../../../lib/text.ts";
+import { counted, groupByKey } from "../../../lib/text.ts";
 import type { Outcome } from "../../../model/apply.ts";
 import type { Change } from "../../../model/plan.ts";
 import type { Paint, Style } from "../../style.ts";
 import {
   type EndingCause,
   endingCauses,
-  groupByKey,
   type Hit,
   isInvitationLimited,
   isPassword,

@@ -1,11 +1,10 @@
 import { oneLine } from "../../../lib/escape.ts";
-import { counted, grouped, naturally } from "../../../lib/text.ts";
+import { counted, groupByKey, grouped, naturally } from "../../../lib/text.ts";
 import type { MerchantOutcome, Outcome } from "../../../model/apply.ts";
 import type { Deferred, Plan } from "../../../model/plan.ts";
 import type { Style } from "../../style.ts";
 import {
   type Ending,
-  groupByKey,
   isComplete,
   type MerchantEnd,
   remainingChanges,

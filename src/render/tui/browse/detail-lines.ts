@@ -2,6 +2,7 @@ import { oneLine } from "../../../lib/escape.ts";
 import { counted, grouped } from "../../../lib/text.ts";
 import type { Impact, MemberImpact, Selection } from "../../../model/plan.ts";
 import type { Paint, Style } from "../../style.ts";
+import { sameImpact } from "../../text/impact-text.ts";
 import { wrapText } from "../../text/wrap.ts";
 import type { DetailView } from "../../view/change-view.ts";
 import { namesText } from "../../view/equal-text.ts";
@@ -99,19 +100,10 @@ const MANY_ALIKE = 4;
 
 /** Returns people with what they gain and lose, those with the same together. */
 export function impactLines(people: readonly MemberImpact[], layout: Layout): readonly DetailLine[] {
-  const alike = new Map<string, MemberImpact[]>();
-  for (const one of people) {
-    const { gained, lost, unknownGained, unknownLost } = one;
-    const key = [gained, lost, unknownGained, unknownLost].map((names) => names.join("\n")).join("\n\n");
-    const known = alike.get(key);
-    if (known) known.push(one);
-    else alike.set(key, [one]);
-  }
-  const groups = [...alike.values()].sort((a, b) => b.length - a.length);
+  const groups = sameImpact(people).toSorted((a, b) => b.length - a.length);
   const shownGroups = groups.slice(0, DETAIL_NAMES);
   const lines = shownGroups.flatMap((group) => {
     const [first] = group;
-    if (first === undefined) return [];
     if (group.length < MANY_ALIKE) return group.map((one) => impactLine(one.name, one, layout));
     const names = namesText(
       group.map(({ name }) => name),

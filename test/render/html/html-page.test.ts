@@ -95,7 +95,7 @@ test("a page of many merchants begins with what they share, whatever it is calle
   };
   const plain = pageFor("Cashier");
   expect(plain).toContain(
-    "<strong>role Cashier: + payouts_edit</strong> in all 12 merchants; no member gains it<details><summary>12 merchants</summary>",
+    "<strong>role Cashier: + payouts_edit</strong> in all 12 merchants; no member gains it<div><details><summary>12 merchants</summary>",
   );
   const tags = (html: string): readonly string[] => html.match(/<\/?[a-z][a-z0-9]*/gi) ?? [];
   for (const text of HOSTILE_TEXTS) {

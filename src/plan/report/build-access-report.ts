@@ -150,11 +150,16 @@ function declaredEnds(member: DesiredMember): readonly ReportedEnd[] {
   return member.until ? [{ role: null, ...member.until }, ...ends] : ends;
 }
 
-/** Reports the declared roles and their holders; `now` in ms since the epoch. */
+/**
+ * Reports the declared roles and their holders; `now` in ms since the epoch. Those whose access has ended, and who are
+ * in the files still, are members neither before nor after.
+ */
 export function declaredReport(desired: DesiredState, now: number): AccessReport {
   const { merchant, environment, roles, members } = declaredSnapshot(desired, now);
+  const isPresent = ({ end, held }: (typeof members)[number]): boolean =>
+    (end === null || end.ends > now) && (held.length === 0 || held.some(isKept));
   const present = members
-    .filter(({ end, held }) => (end === null || end.ends > now) && (held.length === 0 || held.some(isKept)))
+    .filter(isPresent)
     .map((member) => ({ ...member, held: member.held.filter(isEffective) }));
   const entryOf = declaredMembers(desired);
   const leavingFrom = leaverFinder(desired);
@@ -178,19 +183,26 @@ export function declaredReport(desired: DesiredState, now: number): AccessReport
           after: granted,
         };
       }),
-    members: present.map(({ name, id, email, held }): ReportedMember => {
+    members: members.flatMap((member): readonly ReportedMember[] => {
+      const { name, id, email, held } = member;
       const entry = entryOf(id ?? "", email);
-      const holds: ReportedHolding = { status: "declared", roles: held.map(({ role }) => role) };
-      return {
-        name,
-        nickname: entry?.managed?.nickname ?? null,
-        type: typeOf(entry?.managed),
-        mfa: null,
-        invitedUntil: null,
-        before: holds,
-        after: holds,
-        ends: endsOf(entry, leavingFrom(name)).filter(({ ends }) => ends > now),
-      };
+      const here = isPresent(member);
+      const ends = here ? endsOf(entry, leavingFrom(name)) : entry === undefined ? [] : declaredEnds(entry);
+      if (!here && (leavingFrom(name) !== undefined || !ends.some((one) => one.ends <= now))) return [];
+      const roles = held.filter(isEffective).map(({ role }) => role);
+      const holds: ReportedHolding | null = here ? { status: "declared", roles } : null;
+      return [
+        {
+          name,
+          nickname: entry?.managed?.nickname ?? null,
+          type: typeOf(entry?.managed),
+          mfa: null,
+          invitedUntil: null,
+          before: holds,
+          after: holds,
+          ends,
+        },
+      ];
     }),
   };
 }

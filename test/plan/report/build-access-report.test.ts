@@ -132,4 +132,11 @@ test("a report of the files holds whose access has not ended, and every role tha
     ["role_owner", "role_owner", true, null],
   ]);
   expect(report.members[0]?.after).toEqual({ status: "declared", roles: ["Cashier", "role_owner"] });
+  // What has ended is in the files still, and is said to have.
+  expect(report.members.map(({ name, after, ends }) => [name, after !== null, ends])).toEqual([
+    ["ada@example.com", true, [{ role: "Gone", ...past }]],
+    ["bob@example.com", false, [{ role: "Cashier", ...past }]],
+    ["cy@example.com", false, [{ role: null, ...past }]],
+    ["di@example.com", true, []],
+  ]);
 });

@@ -68,17 +68,9 @@ export function openMember(member: PageMember, merchant: PageMerchant, now: numb
   const ends = member.ends ?? [];
   openDialog(
     member.name,
-    personLink(member.name),
-    h(
-      "p",
-      { class: "who" },
-      badge(status, status),
-      member.nickname === undefined ? null : badge("note", member.nickname),
-      ...member.notes.map((note) => badge("note", note)),
-      before === null ? badge("gained", "new") : null,
-      after === null ? badge("lost", "removed by the plan") : null,
-    ),
-    isActiveHolding(after ?? before)
+    status === "" ? null : personLink(member.name),
+    h("p", { class: "who" }, ...badgesOf(member)),
+    status === "" || isActiveHolding(after ?? before)
       ? null
       : h("p", { class: "notice plain" }, "What it holds grants nothing in this status."),
     h("h3", {}, "Roles"),
@@ -110,6 +102,19 @@ export function openMember(member: PageMember, merchant: PageMerchant, now: numb
         ),
     unknown.length === 0 ? null : h("p", {}, "Unknown: the permissions of ", ...separated(unknown), "."),
   );
+}
+
+/** Makes the badges of a member; the files still have one without a status, whose access has ended. */
+function badgesOf(member: PageMember): readonly HTMLElement[] {
+  const [before, after] = [holdingOf(member, "before"), holdingOf(member, "after")];
+  const { status } = after ?? before ?? { status: "" };
+  return [
+    status === "" ? badge("lost", "ended") : badge(status, status),
+    ...(member.nickname === undefined ? [] : [badge("note", member.nickname)]),
+    ...member.notes.map((note) => badge("note", note)),
+    ...(before === null && after !== null ? [badge("gained", "new")] : []),
+    ...(before !== null && after === null ? [badge("lost", "removed by the plan")] : []),
+  ];
 }
 
 const membersByName = new WeakMap<PageMerchant, ReadonlyMap<string, PageMember>>();

@@ -1,6 +1,6 @@
 import { sortNaturally } from "../../../lib/text.ts";
 import type { PageData, PageMember, PageMerchant } from "../page-data.ts";
-import { effective, type MfaState, memberGroups, mfaOf } from "./access-model.ts";
+import { effective, holdingOf, type MfaState, memberGroups, mfaOf } from "./access-model.ts";
 import { dataTable } from "./data-table.ts";
 import { badge, h, name, pluralize, search } from "./dom.ts";
 import { inDays, openMember } from "./member-dialog.ts";
@@ -17,6 +17,8 @@ export function peopleOf({ merchants }: PageData): ReadonlyMap<string, Person> {
   const people = new Map<string, { name: string; at: { merchant: PageMerchant; member: PageMember }[] }>();
   for (const merchant of merchants) {
     for (const member of merchant.members) {
+      // The access in the files has ended.
+      if (holdingOf(member, "before") === null && member.after === null) continue;
       const key = member.name.toLowerCase();
       const known = people.get(key);
       if (known) known.at.push({ merchant, member });

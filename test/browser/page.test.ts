@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import axe from "axe-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { declaredReport } from "../../src/plan/report/build-access-report.ts";
+import { liveRuleResults } from "../../src/plan/report/rule-results.ts";
 import { renderPage } from "../../src/render/html/html-page.ts";
 import { planView } from "../../src/render/view/plan-view.ts";
 import { findBrowser, type OpenPage, openPage } from "../support/browser.ts";
@@ -11,6 +12,7 @@ import {
   live,
   liveMember,
   liveRole,
+  matches,
   member,
   NO_POLICIES,
   NOW,
@@ -506,6 +508,25 @@ function pageTests(path: string): void {
     );
   });
 
+  test("shows what has ended and is in the files still, and counts nobody for it", async () => {
+    const past = until("2026-01-31");
+    const members = [
+      member("ada@example.com", { roles: ["role_owner", { role: "Cashier", until: past }] }),
+      member("bob@example.com", { roles: [{ role: "Cashier", until: past }] }),
+    ];
+    const merchants = [{ report: declaredReport(desired({ members }), NOW), view: null }];
+    await open.open(renderPage({ about: "declared", merchants, unplanned: [], fileErrors: 0, now: NOW }));
+    const { page } = open;
+    expect(await page.getByRole("tabpanel", { name: "Members" }).getByRole("status").innerText()).toBe(
+      "1 member",
+    );
+    await page.getByRole("tab", { name: "End dates" }).click();
+    const panel = page.getByRole("tabpanel", { name: "End dates" });
+    expect(await panel.locator(".sums").innerText()).toBe("2 ended");
+    await panel.getByRole("button", { name: "bob@example.com" }).click();
+    expect(await page.getByRole("dialog").innerText()).toMatch(/ended[\s\S]*Cashier: 2026-01-31/);
+  });
+
   test("puts every part and every row on paper", async () => {
     const page = open.page;
     await open.open(planPage);
@@ -515,9 +536,7 @@ function pageTests(path: string): void {
       expect(await page.locator("#paper h3", { hasText: title }).first().isVisible()).toBe(true);
     }
     const results = await page.locator("#paper .rules tbody td:first-child").allInnerTexts();
-    expect(results.findLastIndex((text) => text.endsWith("failed"))).toBeLessThan(
-      results.findIndex((text) => text === "passed"),
-    );
+    expect(results.findLastIndex((text) => text.endsWith("failed"))).toBeLessThan(results.indexOf("passed"));
     expect(await page.getByRole("tablist").isVisible()).toBe(false);
     await page.emulateMedia({ media: "screen" });
     await expect.poll(() => page.locator("#paper").count()).toBe(0);
@@ -557,6 +576,29 @@ function pageTests(path: string): void {
         for (const tab of ["Members", "End dates", "Invitations"]) {
           await own.page.getByRole("tab", { name: tab }).click();
           expect([tab, await violations(own, rules)]).toEqual([tab, []]);
+        }
+        const fleet = fleetPlanPage();
+        await own.page.setViewportSize({ width: 390, height: 844 });
+        await own.open(fleet);
+        const views = ["people=yes", "", "person=ada@example.com", "merchant=MC2&tab=plan"];
+        const tabs = ["members", "roles", "rules", "ends", "invitations"].map(
+          (tab) => `merchant=MC2&tab=${tab}`,
+        );
+        for (const view of [...views, ...tabs]) {
+          await own.page.evaluate(`location.hash = "${view}"`);
+          await own.page.waitForFunction("document.querySelector('.view') === document.activeElement");
+          expect([view, await violations(own, rules)]).toEqual([view, []]);
+          expect([view, await own.page.evaluate("document.documentElement.scrollWidth")]).toEqual([
+            view,
+            390,
+          ]);
+        }
+        for (const page of [planPage, fleet]) {
+          await own.page.emulateMedia({ media: "screen" });
+          await own.open(page);
+          await own.page.emulateMedia({ media: "print" });
+          await own.page.locator("#paper").waitFor();
+          expect(await violations(own, rules)).toEqual([]);
         }
       } finally {
         await own.close();
@@ -643,9 +685,13 @@ function fleetPage(): string {
 function fleetPlanPage(): string {
   const { want, is } = richStates();
   const plan = richPlan();
+  const rules = liveRuleResults({ live: is, desired: want, plan, now: NOW, matches }).map((one) => ({
+    ...one,
+    place: "access/shop.yaml:7",
+  }));
   const merchants = Array.from({ length: 12 }, (_, index) => {
     const view = planView({ ...plan, merchant: `MC${index + 1}` });
-    return { report: { ...reportOf(want, is, plan), merchant: view.merchant }, view, rules: [] };
+    return { report: { ...reportOf(want, is, plan), merchant: view.merchant }, view, rules };
   });
   return renderPage({ about: "plan", merchants, unplanned: [], fileErrors: 0, now: NOW });
 }

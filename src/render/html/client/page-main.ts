@@ -146,7 +146,7 @@ function makePaper(): void {
     const section = h(
       "section",
       {},
-      isFleet ? h("h2", {}, name(code)) : null,
+      h("h2", {}, name(code)),
       tiles(merchant),
       ...panelsOf(merchant).flatMap(({ title, make }) => [h("h3", {}, title), make(merchant, onPaper(code))]),
       signOff(code),

@@ -1,6 +1,6 @@
 import type { AnnotationProperties } from "@actions/core";
 import type { TextWriter } from "../cli/io/io.ts";
-import { LOGGING_COMMAND, oneLine } from "../lib/escape.ts";
+import { oneLine, withoutCommand } from "../lib/escape.ts";
 
 /** Severity of an annotation. */
 export type AnnotationLevel = "error" | "warning" | "notice";
@@ -36,14 +36,9 @@ export function safeSink(log: Pick<RunnerLog, "info">): TextWriter {
     write: (text) => {
       const lines = text.split(/\r\n|[\r\n\u2028\u2029]/);
       if (lines.at(-1) === "") lines.pop();
-      for (const line of lines) log.info(safeLine(line));
+      for (const line of lines) log.info(withoutCommand(line));
     },
   };
-}
-
-/** Escapes both forms of workflow commands in a line. */
-function safeLine(line: string): string {
-  return line.replace(/^([\s\p{Cf}]*)::/u, "$1:\\:").replaceAll(LOGGING_COMMAND, "#\\#");
 }
 
 /** Logs the first annotations of each level and counts the rest. */

@@ -8,21 +8,31 @@ const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu;
 const JOINER = /[\u200c\u200d]/;
 
 /** Matches the beginning of a logging command: `##[` on GitHub, `##vso[` on Azure, `##teamcity[`. */
-export const LOGGING_COMMAND = /##(?=\w*\[)/g;
+const LOGGING_COMMAND = /##(?=\w*\[)/g;
 
 /** Matches printable ASCII, which needs no escapes; nearly all texts are. */
 const PLAIN_TEXT = /^[\x20-\x7e]*$/;
 
 /** Returns a text from a file or the service as one line that is safe for a terminal and for a CI log. */
 export function oneLine(text: string): string {
-  if (PLAIN_TEXT.test(text) && !text.includes("::") && !text.includes("##")) return text;
-  return (
-    text
-      .replace(UNSAFE, (character) => (JOINER.test(character) ? character : readable(character)))
-      // Not only at the beginning: a line may be broken at any space.
-      .replaceAll(/(?<=^|\s)::/g, ":\\:")
-      .replaceAll(LOGGING_COMMAND, "#\\#")
-  );
+  // Not only at the beginning: a line may be broken at any space.
+  return unbrokenLine(text).replaceAll(/(?<=^|\s)::/g, ":\\:");
+}
+
+/** Returns a text as one line that is safe behind something else on a line that nothing breaks. */
+function unbrokenLine(text: string): string {
+  if (PLAIN_TEXT.test(text) && !text.includes("##")) return text;
+  return text
+    .replace(UNSAFE, (character) => (JOINER.test(character) ? character : readable(character)))
+    .replaceAll(LOGGING_COMMAND, "#\\#");
+}
+
+/**
+ * Returns a whole line, without line breaks in it, so that GitHub takes it for no workflow command: those begin a line,
+ * behind white space. The line stays as it is if it is none.
+ */
+export function withoutCommand(line: string): string {
+  return line.replace(/^([\s\p{Cf}]*):(?=:)/u, "$1:\\").replaceAll(LOGGING_COMMAND, "#\\#");
 }
 
 /** Returns a text of a source file with every unsafe character as an escape of that file's language: `\x1b`, `\u202e`. */
@@ -60,7 +70,8 @@ export function toCsv(head: readonly string[], rows: readonly (readonly string[]
 }
 
 function csvCell(text: string): string {
-  const line = oneLine(text);
+  const line = unbrokenLine(text);
   const safe = FORMULA.test(line) ? `'${line}` : line;
-  return /[",;\s]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  // In quotes, "::" does not begin a line, which a CI log would take for a command.
+  return /[",;\s]|^::/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { oneLine } from "../../src/lib/escape.ts";
+import { oneLine, toCsv, withoutCommand } from "../../src/lib/escape.ts";
 import { anyCharacter } from "../support/any-character.ts";
 
 test("ordinary text of any script stays as it is", () => {
@@ -26,6 +26,33 @@ test("a text cannot begin a workflow command", () => {
   expect(oneLine("a ##vso[task.setvariable variable=x]b")).toBe("a #\\#vso[task.setvariable variable=x]b");
   expect(oneLine("##teamcity[testFailed]")).toBe("#\\#teamcity[testFailed]");
   expect(oneLine("## a [link]")).toBe("## a [link]");
+});
+
+test("a cell of a sheet has its text, and its line is no workflow command", () => {
+  expect(toCsv(["a"], [["::error::gone", "crate::module", "x ::y"]])).toBe(
+    'a\n"::error::gone",crate::module,"x ::y"\n',
+  );
+  expect(toCsv(["##[error]gone"], [])).toBe("#\\#[error]gone\n");
+});
+
+test("only a line that begins a workflow command changes", () => {
+  expect(withoutCommand("+ note: a ::b, ::c")).toBe("+ note: a ::b, ::c");
+  for (const line of ["::error::gone", " \t\u00a0::stop-commands::x", " ::::"]) {
+    const shown = withoutCommand(line);
+    expect(shown.trimStart()).toMatch(/^:\\:/);
+    expect(shown.replace("\\", "")).toBe(line);
+  }
+  expect(withoutCommand("+ # ##[group]")).toBe("+ # #\\#[group]");
+});
+
+test("whatever the text, no line of a sheet begins a workflow command or a formula", () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: anyCharacter }), { minLength: 1 }), (row) => {
+      const lines = toCsv(["head"], [row]).split("\n");
+      expect(lines).toHaveLength(3);
+      for (const line of lines) expect(line).not.toMatch(/^[\s\p{Cf}]*(?:::|[=+@-])|##\w*\[/u);
+    }),
+  );
 });
 
 test("whatever the text, one line without control characters comes out", () => {

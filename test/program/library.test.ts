@@ -79,6 +79,14 @@ describe("of the library's examples", () => {
     expect(changed.filter((line) => !/^ *roles: \[.*Cashier, .*Parcel Desk\]$/.test(line))).toEqual([]);
     expect(await rolecall(["validate"], { cwd: folder })).toMatchObject({ code: 0 });
   });
+
+  test("the bulk edit edits an entry once, also in a file that several merchants include", async () => {
+    const file = join(folder, "shared/group.yaml");
+    const before = await readFile(file, "utf8");
+    await writeFile(file, `${before}\nmembers:\n  - { email: ann@example.com, roles: [Cashier] }\n`);
+    await run("bulk-edit.mjs", ["Cashier", "Shift Lead", "access"]);
+    expect(await readFile(file, "utf8")).toContain("roles: [Cashier, Shift Lead] }");
+  });
 });
 
 /** What a project without the types of Node has to say of what the examples use. */

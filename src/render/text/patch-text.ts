@@ -1,5 +1,5 @@
 import { structuredPatch } from "diff";
-import { escapeText, LOGGING_COMMAND } from "../../lib/escape.ts";
+import { escapeText, withoutCommand } from "../../lib/escape.ts";
 import type { Style } from "../style.ts";
 
 /** A file's text before and after; `before` is `null` for a new file. */
@@ -22,12 +22,7 @@ export function patchText(patches: readonly FilePatch[]): string {
  */
 export function renderPatch(patches: readonly FilePatch[], style: Style): string {
   const paint = (line: string): string => {
-    const text = line
-      .split("\t")
-      .map(escapeText)
-      .join("\t")
-      .replaceAll("::", ":\\:")
-      .replaceAll(LOGGING_COMMAND, "#\\#");
+    const text = withoutCommand(line.split("\t").map(escapeText).join("\t"));
     if (/^(?:---|\+\+\+) /.test(line)) return style.bold(text);
     if (line.startsWith("@@")) return style.cyan(text);
     if (line.startsWith("+")) return style.green(text);

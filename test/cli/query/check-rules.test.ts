@@ -33,6 +33,13 @@ describe("check", () => {
     expect((await check("--verbose")).stdout.split("\n")).toHaveLength(7);
   });
 
+  test("says of a merchant that could not be read just that", async () => {
+    await shop("MC0DEMO1", RULES);
+    const { code, stderr } = await rolecall(["check", "--live"], { cwd: folder, env: {} });
+    expect(code).toBe(1);
+    expect(stderr).toContain("MC0DEMO1 could not be read.");
+  });
+
   test("refuses live access that breaks a rule", async () => {
     await shop("MC0DEMO1", ["checks:", "  - { can: members_update, at_most: 0 }"]);
     const sandbox = await startSandbox();

@@ -33,6 +33,13 @@ test.each([
   expect(readFileSync(path, "utf8")).toBe("a: 1\r\nb: 3\r\n");
 });
 
+test("a patch has the text of the files, but for a line that a CI log would take for a command", () => {
+  const after = "a:\n- crate::module ::x\n::error::gone\n";
+  expect(renderPatch([{ file: "a", before: "a:\n::error::gone\n", after }], PLAIN)).toBe(
+    "--- a/a\n+++ b/a\n@@ -1,2 +1,3 @@\n a:\n+- crate::module ::x\n :\\:error::gone\n",
+  );
+});
+
 test("a reader sees tabs as they are, and line breaks only if there are different ones", () => {
   const crlf = renderPatch([{ file: "a", before: "x:\t1\r\n", after: "x:\t2 \u001b[31m\r\n" }], PLAIN);
   expect(crlf).toBe("--- a/a\n+++ b/a\n@@ -1,1 +1,1 @@\n-x:\t1\n+x:\t2 \\x1b[31m\n");

@@ -14,7 +14,7 @@ const MAX_ANNOTATIONS = 10;
 const MAX_CHARACTERS = 4000;
 
 /** Formats diagnostics as workflow commands, which GitHub shows beside the lines of a pull request. */
-export function renderDiagnosticsGithub(diagnostics: readonly Diagnostic[]): string {
+export function renderDiagnosticsGithub(diagnostics: readonly Diagnostic[], by = "validate"): string {
   // Errors that make a file unreadable come before refusals.
   const errors = bySeverity(diagnostics, "error").toSorted((a, b) => rank(a) - rank(b));
   const warnings = bySeverity(diagnostics, "warning");
@@ -22,7 +22,7 @@ export function renderDiagnosticsGithub(diagnostics: readonly Diagnostic[]): str
   const lines = shown.map(annotation);
   const more = [moreOf(errors, "error"), moreOf(warnings, "warning")].filter((part) => part !== "");
   if (more.length > 0) {
-    lines.push(command("notice", {}, `${more.join(" and ")}: rolecall validate shows all of them.`));
+    lines.push(command("notice", {}, `${more.join(" and ")}: rolecall ${by} shows all of them.`));
   }
   return lines.map((line) => `${line}\n`).join("");
 }

@@ -67,7 +67,7 @@ export async function renderProblems(
     case "json":
       return diagnosticsJson(diagnostics);
     case "github":
-      return renderDiagnosticsGithub(diagnostics);
+      return renderDiagnosticsGithub(diagnostics, command);
     case "gitlab":
       return diagnosticsGitlab(diagnostics);
     case "junit": {

@@ -1,8 +1,8 @@
 import { oneLine } from "../../lib/escape.ts";
-import { counted, groupByKey, grouped } from "../../lib/text.ts";
+import { cellWidth, counted, groupByKey, grouped } from "../../lib/text.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { ErrorCode, Failure, ProblemDetails } from "../../model/errors.ts";
-import type { Style } from "../style.ts";
+import { PLAIN, type Style } from "../style.ts";
 import { hangingLines, wrapIfNarrow, wrapText } from "./wrap.ts";
 
 /** Says which merchants could not be read or the like, and why: together those that failed for the same reason. */
@@ -138,11 +138,36 @@ function renderDiagnostic([diagnostic, ...others]: EqualDiagnostics, style: Styl
   const paint = severity === "error" ? style.red : style.yellow;
   const head = `${style.bold(placeOf(diagnostic))}: ${paint(severity)}: `;
   const lines = [...wrapIfNarrow(`${oneLine(message)} ${style.dim(`[${code}]`)}`, style, head, "  ")];
-  if (frame !== undefined) lines.push(...frame.split("\n").map((line) => `  ${style.dim(oneLine(line))}`));
+  if (frame !== undefined) lines.push(...frameLines(frame, style).map((line) => `  ${style.dim(line)}`));
   if (others.length > 0) lines.push(...wrapIfNarrow(alsoIn(others), style, "  ", "    "));
   if (hint !== undefined) lines.push(...wrapIfNarrow(oneLine(hint), style, `  ${style.cyan("→")} `, "    "));
   return `${lines.join("\n")}\n`;
 }
+
+/** Returns the lines of a frame; on a narrow terminal cut around the carets, which stay below what they mark. */
+function frameLines(frame: string, { columns }: Style): readonly string[] {
+  const lines = frame.split("\n").map(oneLine);
+  const width = columns - FRAME_INDENT;
+  if (columns >= PLAIN.columns || lines.every((line) => cellWidth(line) <= width)) return lines;
+  const [head = "", before = "", marks = ""] = lines.flatMap((line) => [
+    ...(/^( +\| )( *)(\^+)$/.exec(line)?.slice(1) ?? []),
+  ]);
+  const room = width - head.length - 2;
+  const isVisible = before.length + marks.length <= room;
+  const from = isVisible ? 0 : Math.max(0, before.length - Math.floor(room / 3));
+  return lines.map((line) => {
+    // A wide character fills two cells, of which the second is empty.
+    const cells = [...line.slice(head.length)].flatMap((one) => (cellWidth(one) > 1 ? [one, ""] : [one]));
+    const isMark = cells.every((cell) => cell === "^" || cell === " ");
+    const cut = isMark ? " " : CUT;
+    const shown = cells.slice(from, from + room).join("");
+    const rest = cells.length > from + room && !isMark ? CUT : "";
+    return `${line.slice(0, head.length)}${from > 0 ? cut : ""}${shown}${rest}`.trimEnd();
+  });
+}
+
+const FRAME_INDENT = 2;
+const CUT = "…";
 
 /** "Also at access/a.yaml:3:1, access/b.yaml:3:1 and 295 more." */
 function alsoIn(others: readonly Diagnostic[]): string {

@@ -49,6 +49,9 @@ describe("annotations on GitHub", () => {
     expect(lines.at(-1)).toBe(
       "::notice::3 more errors and 1 more warning: rolecall validate shows all of them.",
     );
+    expect(renderDiagnosticsGithub(many(12, "warning", "Minor"), "lint")).toContain(
+      "::notice::2 more warnings: rolecall lint shows all of them.",
+    );
   });
 });
 

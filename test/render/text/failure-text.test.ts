@@ -213,3 +213,16 @@ test("two equal warnings are both shown whole", () => {
   expect(shown.match(/roles: \[Cashier\]/g)).toHaveLength(2);
   expect(shown).not.toContain("Also at");
 });
+
+test("a frame is cut around its carets on a narrow terminal", () => {
+  const source = "    roles: [Shift Lead, 店 Parcel Desk, { role: Cashier, until: 2027-01-01 }]";
+  const start = source.indexOf("Parcel") + 1;
+  const frame = `  35 |   - email: yuki\n> 36 | ${source}\n     | ${" ".repeat(start)}^^^^^^^^^^^`;
+  const one: Diagnostic = { severity: "warning", code: "x", file: "a.yaml", message: "Look.", frame };
+  expect(
+    renderDiagnostics([one], { ...PLAIN, columns: 40 })
+      .split("\n")
+      .slice(1, 4),
+  ).toEqual(["    35 | …", "  > 36 | …Lead, 店 Parcel Desk, { role:…", "       |           ^^^^^^^^^^^"]);
+  expect(renderDiagnostics([one], { ...PLAIN, columns: 100 })).toContain(source);
+});

@@ -154,6 +154,8 @@ function ofAll(run: Run, merchants: readonly string[]): Run {
 export type RunsCommandOptions = OutputOptions & {
   readonly merchant: readonly string[];
   readonly limit: number;
+  /** Shows each write of a run. */
+  readonly verbose?: true;
 };
 
 /** Prints past runs, the newest first. */
@@ -186,7 +188,7 @@ export async function showPastRun(text: string, options: RunsCommandOptions, io:
     });
   }
   if (options.format === "json") io.stdout.write(runsJson([found]));
-  else io.stdout.write(renderRun(found, styleFor(io.stdout, io, options.color)));
+  else io.stdout.write(renderRun(found, styleFor(io.stdout, io, options.color), options));
   return ExitCode.ok;
 }
 

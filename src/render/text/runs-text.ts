@@ -1,9 +1,10 @@
 import { oneLine } from "../../lib/escape.ts";
-import { cellWidth, counted, grouped } from "../../lib/text.ts";
+import { cellWidth, counted, grouped, sortNaturally } from "../../lib/text.ts";
 import type { PastRun, PastWrite, RunStatus } from "../../model/apply.ts";
 import type { Paint, Style } from "../style.ts";
 import { adoptedText } from "../view/change-view.ts";
-import { padTo } from "./wrap.ts";
+import { namesText } from "../view/equal-text.ts";
+import { hangingLines, padTo } from "./wrap.ts";
 
 /** A readable journal, with the status of its merchant's part of the run. */
 export interface KnownRun {
@@ -12,6 +13,8 @@ export interface KnownRun {
   readonly status: RunStatus;
   /** Members whose fields the service may have emptied, and that are not restored for certain; absent: none. */
   readonly unrestored?: readonly { readonly name: string; readonly fields: readonly string[] }[];
+  /** Number of writes that are told elsewhere; absent: none. */
+  readonly doneWrites?: number;
 }
 
 /** A journal in a list, readable or not. */
@@ -137,8 +140,16 @@ function countsOf(journals: readonly PastRun[]): string {
   return `${grouped(done)} of ${counted(all, "change")}`;
 }
 
-/** Formats one past run: its origin, and for each merchant the writes, the cause of a stop and the remaining changes. */
-export function renderRun(shown: ShownRun, style: Style): string {
+interface Verbose {
+  /** Shows each write. */
+  readonly verbose?: true;
+}
+
+/**
+ * Formats one past run: its origin, and for each merchant the writes, the cause of a stop and the remaining changes. Of
+ * many writes, equal ones that are done are one line, and merchants where nothing is left are only counted.
+ */
+export function renderRun(shown: ShownRun, style: Style, { verbose }: Verbose = {}): string {
   const known = knownOf(shown);
   if (known === null)
     return unreadableOf(shown)
@@ -169,8 +180,117 @@ export function renderRun(shown: ShownRun, style: Style): string {
   return [
     `${style.bold(oneLine(shown.name))}  ${statusText(shown.status, style)}\n`,
     ...facts.map(([label, text]) => `  ${style.dim(label.padEnd(9))}${text}\n`),
-    ...(one ? [partText(first, style)] : shown.journals.map((journal) => merchantText(journal, style))),
+    ...(verbose || all.reduce((sum, { past }) => sum + past.writes.length, 0) <= MAX_WRITES
+      ? partTexts(shown.journals, style)
+      : [...doneTexts(all, style), ...partTexts(remarkable(shown.journals), style, one)]),
   ].join("");
+}
+
+function partTexts(
+  journals: readonly ListedRun[],
+  style: Style,
+  isWhole = journals.length === 1,
+): readonly string[] {
+  return journals.map((journal) =>
+    isWhole && "past" in journal ? partText(journal, style) : merchantText(journal, style),
+  );
+}
+
+/** Maximum number of writes with lines of their own. */
+const MAX_WRITES = 60;
+
+const SETTLED = "Done and verified, no changes remained";
+
+/** Maximum number of lines of equal writes. */
+const DONE_SHOWN = 20;
+
+/** Returns whether there is no more to say of a write than that it is done. */
+function isPlainlyDone({ intent, outcome }: PastWrite): boolean {
+  return outcome?.status === "done" && !outcome.adopted && !outcome.already && intent.part === "whole";
+}
+
+function doneTexts(all: readonly KnownRun[], style: Style): readonly string[] {
+  const groups = new Map<string, { readonly name: string; readonly merchant: string }[]>();
+  for (const { past } of all) {
+    for (const { intent } of past.writes.filter(isPlainlyDone)) {
+      const verb = intent.password ? "set the password of" : intent.kind;
+      const effect = effectText(intent);
+      const key = JSON.stringify([verb, intent.resource, effect]);
+      const { merchant } = past.run;
+      const group = groups.get(key) ?? [];
+      group.push({ name: intent.name, merchant });
+      groups.set(key, group);
+    }
+  }
+  const largest = [...groups].toSorted(([, a], [, b]) => b.length - a.length);
+  const lines = largest.slice(0, DONE_SHOWN).flatMap(([key, writes]) => {
+    const [verb, resource, effect] = JSON.parse(key) as readonly [string, string, string];
+    const names = [...new Set(writes.map(({ name }) => name))];
+    const merchants = sortNaturally([...new Set(writes.map(({ merchant }) => merchant))], (code) => code);
+    const what = names.length === 1 ? `${resource} ${names[0]}` : counted(writes.length, resource);
+    const where = all.length === 1 ? "" : ` at ${placeText(merchants, all.length)}`;
+    const text = oneLine(`${verb} ${what}${effect === "" ? "" : `: ${effect}`}${where}`);
+    return hangingLines(text, style.columns, `    ${style.green("✓")} `, "        ");
+  });
+  const hidden = largest.slice(DONE_SHOWN).reduce((sum, [, writes]) => sum + writes.length, 0);
+  const settled = sortNaturally(
+    all.flatMap((one) => (isSettled(one) ? one.past.run.merchant : [])),
+    (code) => code,
+  );
+  return [
+    ...(lines.length === 0 ? [] : ["\n  Writes that are done; --verbose shows each:\n"]),
+    ...lines.map((line) => `${line}\n`),
+    ...(hidden === 0 ? [] : [`    ${style.dim(`… and ${counted(hidden, "more write")}`)}\n`]),
+    ...(settled.length === 0 || all.length === 1
+      ? []
+      : [
+          "",
+          ...hangingLines(
+            `${SETTLED}: ${oneLine(placeText(settled, all.length))}.`,
+            style.columns,
+            "  ",
+            "    ",
+          ),
+        ].map((line) => `${line}\n`)),
+  ];
+}
+
+function placeText(merchants: readonly string[], of: number): string {
+  if (merchants.length === 1) return merchants[0] ?? "";
+  const count = counted(merchants.length, "merchant");
+  return merchants.length === of ? `all ${count}` : `${count} (${namesText(merchants)})`;
+}
+
+/** Returns what a write gives and takes, as in "+ Cashier, - Clerk"; empty if it is nothing of that kind. */
+function effectText({ before, after }: PastWrite["intent"]): string {
+  if (after === null) return "";
+  const [was, is] = [grantsOf(before), grantsOf(after)];
+  return [
+    ...was.filter((one) => !is.includes(one)).map((one) => `- ${one}`),
+    ...is.filter((one) => !was.includes(one)).map((one) => `+ ${one}`),
+  ].join(", ");
+}
+
+function grantsOf(image: PastWrite["intent"]["before"]): readonly string[] {
+  if (image === null) return [];
+  return "permissions" in image ? image.permissions : image.roles.map(({ name }) => name);
+}
+
+/** Returns whether everything of a merchant's part is done, and nothing remained. */
+function isSettled({ past, status, unrestored = [] }: KnownRun): boolean {
+  const { writes, verified, torn } = past;
+  const isVerified = verified !== null && verified.left.length + verified.deferred.length === 0;
+  return status === "done" && isVerified && !torn && unrestored.length === 0 && writes.every(isPlainlyDone);
+}
+
+/** Returns the journals of which there is more to say, without the writes that are plainly done. */
+function remarkable(journals: readonly ListedRun[]): readonly ListedRun[] {
+  const some = journals.filter((one) => journals.length === 1 || !("past" in one && isSettled(one)));
+  return some.map((one) => {
+    if (!("past" in one)) return one;
+    const writes = one.past.writes.filter((write) => !isPlainlyDone(write));
+    return { ...one, past: { ...one.past, writes }, doneWrites: one.past.writes.length - writes.length };
+  });
 }
 
 function environmentText({ environment }: PastRun["run"]): string {
@@ -192,7 +312,7 @@ function merchantText(journal: ListedRun, style: Style): string {
 }
 
 /** Formats the result of one merchant's part. */
-function partText({ past, status, unrestored = [] }: KnownRun, style: Style): string {
+function partText({ past, status, unrestored = [], doneWrites = 0 }: KnownRun, style: Style): string {
   const { writes, end, verified, torn } = past;
   const unsure = writes.filter(({ outcome }) => outcome === null || outcome.status === "unknown");
   const rest = writes.filter((write) => !unsure.includes(write));
@@ -201,7 +321,7 @@ function partText({ past, status, unrestored = [] }: KnownRun, style: Style): st
     ...(unsure.length === 0 ? [] : [unsureText(unsure, status, style)]),
     ...(unrestored.length === 0 ? [] : [unrestoredText(unrestored, past.run)]),
     ...(rest.length === 0 ? [] : ["\n  Writes:\n", ...rest.map((write) => writeLine(write, style))]),
-    ...(writes.length === 0 ? ["\n  Nothing was sent.\n"] : []),
+    ...(writes.length + doneWrites === 0 ? ["\n  Nothing was sent.\n"] : []),
     ...(end?.status === "stopped" ? [`\n  Stopped: ${oneLine(end.cause ?? "no cause was recorded")}\n`] : []),
     ...(end ? [outcomesText(end.outcomes)] : []),
     ...(verified ? verifiedText(verified.left, verified.deferred) : []),

@@ -191,6 +191,47 @@ test("a run of several merchants is shown with what all have in common once, the
   `);
 });
 
+test("of a run of many writes, equal ones are a line, and only merchants with more to say are shown", () => {
+  const auditor = (number: number, name: string): PastWrite => {
+    const { intent, outcome } = write(number, name, "done");
+    const image = { email: name, metadata: {}, managed: null, status: null, roles: [] };
+    const after = { ...image, roles: [{ id: "role_1", name: "Auditor" }] };
+    return { intent: { ...intent, kind: "update", id: `mem_${number}`, before: image, after }, outcome };
+  };
+  const journals = Array.from({ length: 30 }, (_, index): KnownRun => {
+    const writes = [1, 2, 3].map((number) => auditor(number, `p${number}@example.com`));
+    const run = { at: AT, ...runStarted({ changes: 3 }), merchant: `MC${index + 1}` };
+    const more = index === 9 ? [write(4, "ben@example.com", "failed")] : [];
+    const end = index === 9 ? { end: ended("stopped"), verified: null } : {};
+    return {
+      name: `RUN-MC${index + 1}`,
+      past: past({ run, writes: [...writes, ...more], ...end }),
+      status: index === 9 ? "stopped" : "done",
+    };
+  });
+  const shown: ShownRun = { name: "RUN", status: "stopped", journals };
+  const text = renderRun(shown, PLAIN);
+  expect(text.slice(text.indexOf("\n\n") + 1)).toBe(`
+  Writes that are done; --verbose shows each:
+    ✓ update 90 members: + Auditor at all 30 merchants
+
+  Done and verified, no changes remained: 29 merchants (MC1, MC2, MC3, MC4, MC5
+    and 24 more).
+
+  MC10  stopped
+    plan     0123456789ab, 3 changes
+
+    Writes:
+      ✗ create member ben@example.com  failed · The service said no.
+
+    Stopped: the service said no
+
+    Changes: 1 done, 1 failed.
+`);
+  const verbose = renderRun(shown, PLAIN, { verbose: true });
+  expect(verbose.match(/✓ update member p\d@example.com/g)).toHaveLength(90);
+});
+
 test("one run is shown with what is unknown first, why it stopped, and what was left", () => {
   const run = past({
     writes: [

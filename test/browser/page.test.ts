@@ -508,6 +508,27 @@ function pageTests(path: string): void {
     );
   });
 
+  test("says that there could be more where the permissions of a role are not known", async () => {
+    const want = desired({
+      members: [
+        member("ada@example.com", { roles: ["role_owner"] }),
+        member("bob@example.com", { roles: ["role_accountant"] }),
+      ],
+    });
+    const merchants = ["MC1", "MC2"].map((code) => ({
+      report: { ...declaredReport(want, NOW), merchant: code },
+      view: null,
+    }));
+    await open.open(renderPage({ about: "declared", merchants, unplanned: [], fileErrors: 0, now: NOW }));
+    const { page } = open;
+    const link = page.getByRole("link", { name: "MC1, Hold sensitive permissions: at least 1" });
+    expect(await page.locator("tfoot").innerText()).toMatch(/All 2\s+4\s+2\s+at least 2\s/);
+    await link.click();
+    expect((await page.locator(".tiles").innerText()).replaceAll(/\s+/g, " ")).toContain(
+      "Administrators 1 Hold sensitive permissions at least 1 Without",
+    );
+  });
+
   test("shows what has ended and is in the files still, and counts nobody for it", async () => {
     const past = until("2026-01-31");
     const members = [

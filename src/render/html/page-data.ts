@@ -4,6 +4,7 @@ import type { ListedRule } from "../../model/coverage.ts";
 import type {
   AccessReport,
   ReportedHolding,
+  ReportedMember,
   ReportedRole,
   ReportedRule,
   RuleResult,
@@ -86,7 +87,7 @@ export interface PageMember {
   /** Set for an account that nobody logs in as. */
   readonly service?: true;
   /** A remark, such as "service account". */
-  readonly notes: readonly string[];
+  readonly notes?: readonly string[];
   readonly before?: PageHolding | null;
   readonly after: PageHolding | null;
   /** The expiry of its invitation, in ms since the epoch. */
@@ -173,13 +174,7 @@ export function pageMerchant({ report, view, rules }: PageMerchantInput): PageMe
       ({ before, after, nickname, invitedUntil, ends, ...member }) => ({
         name: oneLine(member.name),
         ...(nickname !== null && { nickname: oneLine(nickname) }),
-        notes: [
-          ...typeNotes(member.type),
-          // Noted only for holders of everything: for all members it would be noise.
-          ...(member.mfa === false && !isService(member.type) && holdsAll(after ?? before)
-            ? ["no MFA on login"]
-            : []),
-        ],
+        ...notesOf(member, holdsAll(after ?? before)),
         ...(member.mfa !== null && { mfa: member.mfa }),
         ...(isService(member.type) && { service: true }),
         ...(before !== after && { before: holding(before) }),
@@ -216,6 +211,17 @@ const MAX_REASONS = 50;
 function pageResult({ status, reasons }: RuleResult): PageRuleResult {
   const more = reasons.length - MAX_REASONS;
   return { status, reasons: reasons.slice(0, MAX_REASONS).map(oneLine), ...(more > 0 && { more }) };
+}
+
+/** Returns the notes on a member; without any, nothing: for 20,000 members the word alone would be large. */
+function notesOf(
+  { type, mfa }: Pick<ReportedMember, "type" | "mfa">,
+  holdsAll: boolean,
+): Pick<PageMember, "notes"> {
+  // Noted only for holders of everything: for all members it would be noise.
+  const isWithoutMfa = mfa === false && !isService(type) && holdsAll;
+  const notes = [...typeNotes(type), ...(isWithoutMfa ? ["no MFA on login"] : [])];
+  return notes.length === 0 ? {} : { notes };
 }
 
 function isService(type: string): boolean {

@@ -74,6 +74,23 @@ export interface MemberGroup {
   readonly title: string;
   /** Returns whether a member is one of them; `null` if the files do not say. */
   readonly is: ((member: PageMember) => boolean) | null;
+  /** Returns whether somebody who is none of them as far as is known could be one. */
+  readonly mayBe?: (member: PageMember) => boolean;
+}
+
+/** Returns how many members are in a group, as text: "at least 3" where the permissions of roles are not known. */
+export function countText(count: number, isAtLeast: boolean): string {
+  return `${isAtLeast ? "at least " : ""}${count.toLocaleString("en-US")}`;
+}
+
+/** Returns the number of members of a group, and whether there could be more. */
+export function countGroup(
+  { is, mayBe }: MemberGroup,
+  members: readonly PageMember[],
+): { readonly count: number | null; readonly isAtLeast: boolean } {
+  if (is === null) return { count: null, isAtLeast: false };
+  const isAtLeast = mayBe !== undefined && members.some((member) => !is(member) && mayBe(member));
+  return { count: members.filter(is).length, isAtLeast };
 }
 
 const MONTH = 30 * 86_400_000;
@@ -106,7 +123,12 @@ export function memberGroups(
   return [
     { id: "all", title: "Members", is: ({ after }) => after !== null },
     { id: "administrators", title: "Administrators", is: holders(administrators) },
-    { id: "sensitive", title: "Hold sensitive permissions", is: holders(sensitive) },
+    {
+      id: "sensitive",
+      title: "Hold sensitive permissions",
+      is: holders(sensitive),
+      mayBe: holders(rolesThat(({ after }) => after === "unknown")),
+    },
     {
       id: "mfa",
       title: "Without MFA",
@@ -135,6 +157,8 @@ export function memberGroups(
 export interface Measure {
   readonly title: string;
   readonly count: number | null;
+  /** It could be larger: the permissions of some roles are not known. */
+  readonly isAtLeast?: boolean;
 }
 
 /** Returns the numbers of a merchant that a report opens with. */
@@ -143,9 +167,9 @@ export function measuresOf(
   data: Pick<PageData, "now" | "about">,
 ): readonly Measure[] {
   const { members, roles, rules } = merchant;
-  const [first, ...others] = memberGroups(merchant, data).map(({ title, is }) => ({
-    title,
-    count: is && members.filter(is).length,
+  const [first, ...others] = memberGroups(merchant, data).map((group) => ({
+    title: group.title,
+    ...countGroup(group, members),
   }));
   return [
     ...(first === undefined ? [] : [first]),

@@ -149,7 +149,7 @@ function memberColumns(
           before === null ? badge("gained", "new") : null,
           after === null ? badge("lost", "removed") : null,
           status === "accepted" || status === "declared" ? null : badge(status, status),
-          ...member.notes.map((note) => badge("note", note)),
+          ...(member.notes ?? []).map((note) => badge("note", note)),
         ];
         return [h("div", { class: "who" }, opener, ...badges)];
       },
@@ -247,7 +247,7 @@ function searchTexts({ members, roles, permissions }: PageMerchant): readonly st
     const granted = grants === null || grants === "unknown" ? [] : grants;
     return [role.name, ...granted.map((one) => permissions[one]?.name ?? "")].join("\n").toLowerCase();
   });
-  return members.map(({ name: text, nickname = "", notes, before, after }) => {
+  return members.map(({ name: text, nickname = "", notes = [], before, after }) => {
     const held = new Set([...(before?.roles ?? []), ...(after?.roles ?? [])]);
     const own = [text, nickname, ...notes].join("\n").toLowerCase();
     return [own, ...[...held].map((index) => roleTexts[index] ?? "")].join("\n");

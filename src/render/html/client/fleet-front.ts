@@ -1,5 +1,5 @@
 import type { PageData, PageMerchant, PagePlan } from "../page-data.ts";
-import { type MemberGroup, memberGroups, NOT_IN_FILES } from "./access-model.ts";
+import { countGroup, countText, type MemberGroup, memberGroups, NOT_IN_FILES } from "./access-model.ts";
 import { type Column, dataTable } from "./data-table.ts";
 import { h, name, search } from "./dom.ts";
 import { linkTo, type PanelView } from "./view-state.ts";
@@ -12,14 +12,20 @@ interface Row {
   readonly merchant: PageMerchant;
   /** In the order of the columns; `null` if it is not known. */
   readonly counts: readonly (number | null)[];
+  /** In the order of the columns: whether there could be more. */
+  readonly atLeast: readonly boolean[];
 }
 
 /** Makes the table of all merchants: how many of their members are worth a look, darker the more of them there are. */
 export function fleetFront(data: PageData, view: PanelView): HTMLElement {
   const groups = groupsOf(data.merchants[0], data);
   const rows = data.merchants.map((merchant): Row => {
-    const counts = groupsOf(merchant, data).map(({ is }) => is && merchant.members.filter(is).length);
-    return { merchant, counts };
+    const all = groupsOf(merchant, data).map((group) => countGroup(group, merchant.members));
+    return {
+      merchant,
+      counts: all.map(({ count }) => count),
+      atLeast: all.map(({ isAtLeast }) => isAtLeast),
+    };
   });
   const known = groups.map((_, index) => rows.map(({ counts }) => counts[index] ?? 0));
   const columns = groups.map(({ id, title }, index): Column<Row> => {
@@ -32,8 +38,8 @@ export function fleetFront(data: PageData, view: PanelView): HTMLElement {
       title,
       style: "heat",
       number: ({ counts }) => counts[index] ?? null,
-      text: ({ counts }) => String(counts[index] ?? NOT_IN_FILES),
-      show: ({ merchant, counts }) => {
+      text: ({ counts, atLeast }) => `${atLeast[index] ? "at least " : ""}${counts[index] ?? NOT_IN_FILES}`,
+      show: ({ merchant, counts, atLeast }) => {
         const count = counts[index] ?? null;
         if (count === null) return [h("span", { class: "unknown", title: NOT_IN_FILES }, NOT_IN_FILES)];
         const only = id === "all" ? "" : id;
@@ -41,8 +47,9 @@ export function fleetFront(data: PageData, view: PanelView): HTMLElement {
         // Also those whom the plan removes are in the table at first.
         const show = data.about === "plan" && only === "" ? "after" : "";
         const href = linkTo({ merchant: merchant.code, tab: "members", only, show });
-        const words = `${merchant.code}, ${title}: ${count.toLocaleString("en-US")}`;
-        return [h("a", { href, class: `heat-${step}`, "aria-label": words }, count.toLocaleString("en-US"))];
+        const text = countText(count, atLeast[index] ?? false);
+        const words = `${merchant.code}, ${title}: ${text}`;
+        return [h("a", { href, class: `heat-${step}`, "aria-label": words }, text)];
       },
     };
   });
@@ -63,7 +70,10 @@ export function fleetFront(data: PageData, view: PanelView): HTMLElement {
   const sums = known.map((counts, index) =>
     groups[index]?.is === null
       ? NOT_IN_FILES
-      : counts.reduce((sum, count) => sum + count, 0).toLocaleString("en-US"),
+      : countText(
+          counts.reduce((sum, count) => sum + count, 0),
+          rows.some(({ atLeast }) => atLeast[index]),
+        ),
   );
   const table = dataTable<Row>({
     id: "merchants",

@@ -78,14 +78,19 @@ function tiles(merchant: PageMerchant): HTMLElement {
   return h(
     "dl",
     { class: "tiles" },
-    ...measuresOf(merchant, data).map(({ title, count }) =>
+    ...measuresOf(merchant, data).map(({ title, count, isAtLeast = false }) =>
       h(
         "div",
         {},
         h("dt", {}, title),
         count === null
           ? h("dd", { class: "unknown" }, NOT_IN_FILES)
-          : h("dd", {}, count.toLocaleString("en-US")),
+          : h(
+              "dd",
+              {},
+              isAtLeast ? h("span", { class: "at-least" }, "at least ") : null,
+              count.toLocaleString("en-US"),
+            ),
       ),
     ),
   );

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { rmSync } from "node:fs";
+import { appendFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { Extractor, ExtractorConfig } from "@microsoft/api-extractor";
@@ -21,6 +21,8 @@ export function declarations(root, dist) {
     },
   });
   if (problems.length > 0 || !succeeded) throw new Error(problems.join("\n") || "the types cannot be read");
+  // Which a project without the types of Node and the DOM lacks.
+  appendFileSync(join(dist, "index.d.ts"), "\ndeclare global {\n  interface AbortSignal {}\n}\n");
   rmSync(folder, { recursive: true });
 }
 

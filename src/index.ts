@@ -20,6 +20,8 @@ export {
 } from "./api/apply-to-service.ts";
 export {
   type DiagnosticFormat,
+  type ExpiringPeriod,
+  expiringAccess,
   type PlanDocumentFormat,
   type RenderPlanOptions,
   type RenderReportOptions,
@@ -160,7 +162,6 @@ export { buildPlan, type PlanInput } from "./plan/build-plan.ts";
 export { type LintRuleRow, lintTable } from "./plan/lint/lint-access.ts";
 export { declaredSnapshot, liveSnapshot } from "./plan/query/access-snapshot.ts";
 export { whoCan, whoHas, whoIs } from "./plan/query/ask-access.ts";
-export { type ExpiringPeriod, expiringAccess } from "./plan/query/expiring-access.ts";
 export { declaredReport, type LiveReportInput, liveReport } from "./plan/report/build-access-report.ts";
 export type { GlobMatch } from "./plan/scope.ts";
 

@@ -3,8 +3,10 @@ import { libraryIo } from "../cli/io/node-io.ts";
 import { diagnosticTable } from "../config/diagnostics/rule-table.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Plan } from "../model/plan.ts";
+import type { AccessSnapshot, ExpiringAccess } from "../model/questions.ts";
 import type { AccessReport } from "../model/reports.ts";
 import { runFingerprint } from "../plan/fingerprint.ts";
+import { endsOfAccess } from "../plan/query/expiring-access.ts";
 import { renderPage } from "../render/html/html-page.ts";
 import { plansJunit } from "../render/junit-report.ts";
 import {
@@ -84,4 +86,22 @@ export function renderReport(reports: readonly AccessReport[], options: RenderRe
   const { about = "live", now = libraryIo({}).now() } = options;
   const merchants = reports.map((report) => ({ report, view: null }));
   return renderPage({ about, fileErrors: 0, unplanned: [], merchants, now });
+}
+
+/** A period of time, in ms since the epoch. */
+export interface ExpiringPeriod {
+  /** What ends at that moment or earlier is past. Absent: now. */
+  readonly now?: number;
+  /** What ends at that moment or earlier is in the period. Absent: 30 days after `now`. */
+  readonly last?: number;
+}
+
+const PERIOD_MS = 30 * 24 * 3_600_000;
+
+/** Returns the ends of access in a period, as `rolecall expiring` does: the earliest first. */
+export function expiringAccess(
+  snapshots: readonly AccessSnapshot[],
+  { now = libraryIo({}).now(), last = now + PERIOD_MS }: ExpiringPeriod = {},
+): readonly ExpiringAccess[] {
+  return endsOfAccess(snapshots, { now, last, timeOf: Date.parse });
 }

@@ -3,14 +3,19 @@ import type { MemberStatus } from "./live.ts";
 
 /** The access at one merchant at one time, with the locations of everything in the files, to answer questions from. */
 export interface AccessSnapshot {
+  /** The code of the merchant. */
   readonly merchant: string;
+  /** `null` if unknown. */
   readonly environment: Environment | null;
   /** The merchant's own file. */
   readonly file: string;
+  /** Where the access is known from. */
   readonly source: "declared" | "live";
   /** False if there may be live roles or members that the files do not list; true for a live snapshot. */
   readonly complete: boolean;
+  /** Sorted by name. */
   readonly roles: readonly SnapshotRole[];
+  /** Sorted by name. */
   readonly members: readonly SnapshotMember[];
 }
 
@@ -18,12 +23,15 @@ export interface AccessSnapshot {
 export interface SnapshotRole {
   /** Unique among the roles of a snapshot. */
   readonly key: string;
+  /** The name; of a predefined role that only files name, its id. */
   readonly name: string;
   /** `null` if the files do not name it. */
   readonly id: string | null;
+  /** The former names that the files give. */
   readonly previousNames: readonly string[];
   /** `null` if unknown: the files do not list them, or the service does not report them. */
   readonly permissions: readonly string[] | null;
+  /** True if the service provides it. */
   readonly predefined: boolean;
   /** The location of its entry; `null` if no file declares it. */
   readonly origin: Origin | null;
@@ -35,8 +43,11 @@ export interface SnapshotRole {
 export interface SnapshotMember {
   /** The address, else the id. */
   readonly name: string;
+  /** `null` for a live member without a user and an invitation. */
   readonly email: string | null;
+  /** `null` if the files do not name it. */
   readonly id: string | null;
+  /** The live status of the membership; `declared` in the files. */
   readonly status: MemberStatus | "declared";
   /** False if the files leave the member's roles as they are. */
   readonly rolesKnown: boolean;
@@ -46,6 +57,7 @@ export interface SnapshotMember {
   readonly invitedUntil: string | null;
   /** The location of its entry; `null` if no file declares it. */
   readonly origin: Origin | null;
+  /** The roles that it holds, each once. */
   readonly held: readonly HeldRole[];
 }
 
@@ -82,6 +94,7 @@ export interface HeldRole {
   readonly from: From | null;
   /** The end in the files: of the grant or of the membership, whichever is first; `null` if there is none. */
   readonly end: AccessEnd | null;
+  /** Whether the grant is in force, and why not. */
   readonly status: HoldingStatus;
   /** What suspends it, of a status `suspended`; else `null`. */
   readonly suspension: AccessSuspension | null;
@@ -93,11 +106,15 @@ export interface HeldRole {
 
 /** A member that a question is about, with a role that it holds. */
 export interface AccessAnswer {
+  /** The code of the merchant. */
   readonly merchant: string;
+  /** The environment of the merchant; `null` if unknown. */
   readonly environment: Environment | null;
+  /** The member that holds the role. */
   readonly member: Omit<SnapshotMember, "held">;
   /** `null` for a member without any role. */
   readonly role: SnapshotRole | null;
+  /** How the member holds the role; `null` for a member without any role. */
   readonly held: HeldRole | null;
   /** The permissions of the role that the question is about, sorted; `null` if unknown. */
   readonly permissions: readonly string[] | null;
@@ -105,6 +122,7 @@ export interface AccessAnswer {
 
 /** Members of whom it is unknown whether they belong to the answer. */
 export interface UnknownAnswer {
+  /** The code of the merchant. */
   readonly merchant: string;
   /** `role-permissions`: the permissions of `role` are unknown. `member-roles`: the files leave their roles as they are. */
   readonly reason: "role-permissions" | "member-roles";
@@ -116,7 +134,9 @@ export interface UnknownAnswer {
 
 /** The answers to a question. */
 export interface AccessAnswers {
+  /** Sorted by member and merchant; also grants that give no access. */
   readonly answers: readonly AccessAnswer[];
+  /** Members who may belong to the answer. */
   readonly unknown: readonly UnknownAnswer[];
   /** The names that the question matches: permissions, roles or members; distinct and sorted. */
   readonly matched: readonly string[];
@@ -124,9 +144,13 @@ export interface AccessAnswers {
 
 /** An end of access that is near: of a grant or membership in the files, or of a live invitation. */
 export interface ExpiringAccess {
+  /** The code of the merchant. */
   readonly merchant: string;
+  /** The environment of the merchant; `null` if unknown. */
   readonly environment: Environment | null;
+  /** The member whose access ends. */
   readonly member: Pick<SnapshotMember, "name" | "email" | "id">;
+  /** What ends: a grant, the membership, all access of somebody who leaves, or an invitation. */
   readonly what: AccessEnd["by"] | "invitation";
   /** The name of the role that ends; `null` for everything. */
   readonly role: string | null;

@@ -135,6 +135,23 @@ test.each(["with", "without"])(
   60_000,
 );
 
+test("the types need neither those of Node nor those of the DOM", async () => {
+  const project = await mkdtemp(join(tmpdir(), "rolecall-types-"));
+  try {
+    await cp(join(ROOT, "dist/index.d.ts"), join(project, "index.d.ts"));
+    const options = { strict: true, noEmit: true, types: [], lib: ["es2023"], module: "nodenext" };
+    const config = JSON.stringify({ compilerOptions: options, include: ["*.ts"] });
+    await writeFile(join(project, "tsconfig.json"), config);
+    const compiled = await new Promise<string>((done) => {
+      const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+      execFile(process.execPath, [tsc, "-p", project], (_, stdout, stderr) => done(stdout + stderr));
+    });
+    expect(compiled).toBe("");
+  } finally {
+    await rm(project, { recursive: true });
+  }
+}, 60_000);
+
 function changedLines(before: string, after: string): readonly string[] {
   const known = new Set(before.split("\n"));
   return after.split("\n").filter((line) => !known.has(line));

@@ -1,5 +1,5 @@
 import { counted } from "../../lib/text.ts";
-import { expiringAccess } from "../../plan/query/expiring-access.ts";
+import { endsOfAccess } from "../../plan/query/expiring-access.ts";
 import { expiringJson, type LocatedEnd } from "../../render/questions/answer-formats.ts";
 import { renderExpiring } from "../../render/questions/expiring-text.ts";
 import { ExitCode, type Io } from "../io/io.ts";
@@ -27,7 +27,7 @@ export async function listExpiring(
   const now = io.now();
   const last = endOfPeriod(now, options.within);
   const places = placeFinder(sources);
-  const ends = expiringAccess(snapshots, { now, last, timeOf: Date.parse }).map(
+  const ends = endsOfAccess(snapshots, { now, last, timeOf: Date.parse }).map(
     ({ origins, ...end }): LocatedEnd => {
       // Access until a day ends with that day.
       const at = end.what === "leaver" ? end.ends : end.ends - 1;

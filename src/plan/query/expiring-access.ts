@@ -1,8 +1,8 @@
 import { byCodeUnit } from "../../lib/text.ts";
 import type { AccessEnd, AccessSnapshot, ExpiringAccess } from "../../model/questions.ts";
 
-/** A period of time, in ms since the epoch. */
-export interface ExpiringPeriod {
+/** A period of time, in ms since the epoch: from after `now` until and with `last`. */
+interface Period {
   readonly now: number;
   readonly last: number;
   /** Parses ISO 8601; NaN if it is invalid. */
@@ -10,9 +10,9 @@ export interface ExpiringPeriod {
 }
 
 /** Returns the ends of access in a period: the earliest first. */
-export function expiringAccess(
+export function endsOfAccess(
   snapshots: readonly AccessSnapshot[],
-  { now, last, timeOf }: ExpiringPeriod,
+  { now, last, timeOf }: Period,
 ): readonly ExpiringAccess[] {
   return snapshots
     .flatMap((snapshot) => endsIn(snapshot, timeOf))
@@ -27,7 +27,7 @@ export function expiringAccess(
 
 function endsIn(
   { merchant, environment, roles, members }: AccessSnapshot,
-  timeOf: ExpiringPeriod["timeOf"],
+  timeOf: Period["timeOf"],
 ): readonly ExpiringAccess[] {
   const names = new Map(roles.map(({ key, name }) => [key, name]));
   return members.flatMap((member): readonly ExpiringAccess[] => {

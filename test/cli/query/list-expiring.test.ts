@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { declaredSnapshot, type ExpiringPeriod, expiringAccess, loadMerchants } from "../../../src/index.ts";
 import { type Ended, rolecall, startSandbox } from "../../support/rolecall.ts";
 
 const NOW = Date.parse("2027-01-01T09:00:00Z");
@@ -138,6 +139,20 @@ describe("expiring", () => {
     } finally {
       await sandbox.stop();
     }
+  });
+
+  test("the library finds the ends of the next 30 days", async () => {
+    await shop("MC1", [
+      "members:",
+      "  - { email: ada@x.example, roles: [Cashier], until: 2027-01-10 }",
+      "  - { email: bob@x.example, roles: [Cashier], until: 2027-02-15 }",
+    ]);
+    const { merchants } = await loadMerchants([join(folder, "access")]);
+    const snapshots = merchants.map((state) => declaredSnapshot(state, NOW));
+    const names = (period: ExpiringPeriod): readonly string[] =>
+      expiringAccess(snapshots, period).map(({ member }) => member.name);
+    expect(names({ now: NOW })).toEqual(["ada@x.example"]);
+    expect(names({ now: NOW, last: Date.parse("2027-02-16") })).toEqual(["ada@x.example", "bob@x.example"]);
   });
 
   test("takes days or hours", async () => {

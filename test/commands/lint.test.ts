@@ -83,7 +83,7 @@ describe("lint", () => {
     const { stdout } = await lint();
     expect(stdout.match(/warning: .*/g)).toEqual([
       "warning: A limit of 100% lets a plan remove everything. [idle-guard]",
-      'warning: 4 files declare "Lead" and 1 more role equally. [shareable-roles]',
+      'warning: 4 files declare "Lead" and 1 more role equally: access/A.yaml, access/B.yaml, access/C.yaml and 1 more file. [shareable-roles]',
       'warning: This member also holds "Lead", which grants all that "Desk" does. [redundant-grant]',
     ]);
     expect(stdout).toContain("  Also at access/B.yaml:11:19, access/C.yaml:11:19, access/D.yaml:11:19.\n");

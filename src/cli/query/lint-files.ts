@@ -9,6 +9,7 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import { RolecallError } from "../../model/errors.ts";
 import { lintAccess, lintTable } from "../../plan/lint/lint-access.ts";
 import { codesOf, type LintMerchant, merchantsOf } from "../../plan/lint/lint-context.ts";
+import { ADMINISTRATORS } from "../../plan/mutate/coverage-world.ts";
 import { declaredSnapshot, liveSnapshot } from "../../plan/query/access-snapshot.ts";
 import { isSensitive } from "../../render/view/risk-view.ts";
 import { tidyFiles } from "../adopt/tidy-files.ts";
@@ -86,7 +87,11 @@ async function readLive(
   io: Io,
 ): Promise<{ readonly planned: readonly PlannedMerchant[]; readonly failed: boolean }> {
   // The problems of the files are among the findings.
-  const { planned, close } = await planMerchants(paths, { ...options, quiet: true }, io);
+  const { planned, close } = await planMerchants(
+    paths,
+    { ...options, quiet: true, roleIds: () => ADMINISTRATORS },
+    io,
+  );
   try {
     showPlans(planned, () => undefined, options, io);
     const read = plannedOnly(planned);

@@ -227,6 +227,8 @@ type PlanMerchantsOptions = ServiceOptions &
   OutputOptions & {
     readonly asOf?: number;
     readonly reinvite?: readonly string[];
+    /** Returns role ids that are read besides those that a merchant's files name. */
+    readonly roleIds?: (merchant: string) => readonly string[];
     /** Part of the changes to plan; absent: all. */
     readonly only?: "due";
     /** Also reads the files of merchants that are not selected. */

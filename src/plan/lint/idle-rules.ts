@@ -150,6 +150,10 @@ function idleCheck(
       };
     }
     case "only": {
+      // What predefined roles grant is not in the files, and nobody has to hold them.
+      if (isAllLive(merchants) && isUngranted(check.can, merchants)) {
+        return { message: ungranted(check.can), hint: "Check the spelling.", origin: at("can") };
+      }
       const index = check.only.findIndex((entry) => isHeldByAll(entry, merchants));
       if (index < 0) return null;
       return {
@@ -162,7 +166,7 @@ function idleCheck(
       const index = check.cannot.findIndex((permission) => isUngranted(permission, merchants));
       if (index < 0) return null;
       return {
-        message: `No role grants ${check.cannot[index]}, so that nobody has it.`,
+        message: ungranted(check.cannot[index] ?? ""),
         hint: "Check the spelling.",
         origin: at("cannot", index),
       };
@@ -170,6 +174,10 @@ function idleCheck(
     default:
       return check satisfies never;
   }
+}
+
+function ungranted(permission: string): string {
+  return `No role grants ${permission}, so that nobody has it.`;
 }
 
 const ROLE_PREFIX = "role:";

@@ -166,23 +166,36 @@ export function shareableRoles({ merchants }: LintContext): readonly LintFinding
   }
   const groups = new Map<
     string,
-    { readonly names: string[]; readonly first: DesiredRole; codes: string[] }
+    {
+      readonly names: string[];
+      readonly first: DesiredRole;
+      codes: string[];
+      readonly files: readonly string[];
+    }
   >();
   for (const all of [...variants.values()].flat()) {
     const [one] = all;
     if (one === undefined || all.length < 2) continue;
     const codes = all.map(({ state }) => state.merchant);
     const key = codes.join(" ");
-    const group = groups.get(key) ?? { names: [], first: one.role, codes };
+    const files = all.map(({ state }) => state.origin.file);
+    const group = groups.get(key) ?? { names: [], first: one.role, codes, files };
     group.names.push(one.role.name);
     groups.set(key, group);
   }
-  return [...groups.values()].map(({ names, first, codes }) => ({
-    message: `${counted(codes.length, "file")} declare ${names.length === 1 ? quoted(first.name) : `${quoted(first.name)} and ${counted(names.length - 1, "more role")}`} equally.`,
+  return [...groups.values()].map(({ names, first, codes, files }) => ({
+    message: `${counted(codes.length, "file")} declare ${names.length === 1 ? quoted(first.name) : `${quoted(first.name)} and ${counted(names.length - 1, "more role")}`} equally: ${firstFiles(files)}.`,
     hint: `Declare ${names.length === 1 ? "it" : "these"} once, in a file that all of them include: a change is then one line.`,
     origin: first.origin,
     merchants: codes,
   }));
+}
+
+const MOST_FILES = 3;
+
+function firstFiles(files: readonly string[]): string {
+  const more = files.length - MOST_FILES;
+  return `${files.slice(0, MOST_FILES).join(", ")}${more > 0 ? ` and ${counted(more, "more file")}` : ""}`;
 }
 
 function isSameRole(a: DesiredRole, b: DesiredRole): boolean {

@@ -88,7 +88,7 @@ describe("roles", () => {
         ),
       });
     expect(found({ states: [own("MC1", "1.yaml", ["x"]), own("MC2", "2.yaml", ["x"])] })).toEqual([
-      'shareable-roles 1.yaml:roles.0 2 files declare "A" and 1 more role equally.',
+      'shareable-roles 1.yaml:roles.0 2 files declare "A" and 1 more role equally: 1.yaml, 2.yaml.',
     ]);
     expect(found({ states: [own("MC1", "1.yaml", ["x"]), own("MC2", "2.yaml", ["y"])] })).toEqual([]);
   });
@@ -308,6 +308,16 @@ describe("rules", () => {
       'idle-check shop.yaml:checks.0.only.1 Everybody holds "A", so that anybody may use x.',
     ]);
     expect(checked(only("ada@x.example", "role:B"))).toEqual([]);
+    const none: Check = { kind: "only", can: "z", only: [], ...at("checks", 0) };
+    // Unless it is live, nobody knows what predefined roles grant.
+    expect(checked(none)).toEqual([]);
+    const is = live([
+      liveRole("r1", "A", { permissions: ["x"] }),
+      liveRole("r2", "B", { permissions: ["y"] }),
+    ]);
+    expect(found({ states: [{ ...state, checks: [none] }], live: is })).toContain(
+      "idle-check shop.yaml:checks.0.can No role grants z, so that nobody has it.",
+    );
     const cannot = (...names: readonly string[]): Check => ({
       kind: "cannot",
       member: "ada@x.example",

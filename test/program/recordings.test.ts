@@ -264,6 +264,34 @@ test("Ctrl-C leaves the browser, and the terminal is as it was", async () => {
   expect(session.scrollback()).toBe("Nothing was changed.\n");
 });
 
+test("SIGTERM leaves the browser, and its last words stay on the screen from before", async () => {
+  const session = await record(["apply", "--interactive"]);
+  await session.see("q quit");
+  await session.signal("TERM");
+  expect(await session.end()).toBe(1);
+  expect(session.scrollback()).toBe("Interrupted. Nothing was changed.\n");
+});
+
+test("the question keeps the history of a window that is lower than it, and of one that is made smaller", async () => {
+  const session = await record(["apply"], { columns: 80, rows: 12 });
+  await session.see("cancels:");
+  const before = session.scrollback();
+  await session.resize(80, 4);
+  await session.resize(60, 4);
+  session.type("y");
+  await session.see("cancels: y");
+  const after = session.scrollback();
+  expect(after.replaceAll(/\s/g, "")).toBe(`${before.replaceAll(/\s/g, "")}y`);
+});
+
+test("Ctrl-C at the question ends its line, and says once that nothing was changed", async () => {
+  const session = await record(["apply"]);
+  await session.see("cancels:");
+  session.type("\u0003");
+  expect(await session.end()).toBe(1);
+  expect(session.scrollback()).toMatch(/cancels: \^C\nInterrupted. Nothing was changed.\n$/);
+});
+
 test("NO_COLOR takes the colours away and nothing else", async () => {
   const colours = /\p{Cc}\[(?:\d+;)*(?:3[0-7]|9[0-7])m/u;
   const session = await record(["plan", "--interactive"], { env: { NO_COLOR: "1" } });

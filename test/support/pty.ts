@@ -24,6 +24,8 @@ export interface TerminalSession {
   /** Every byte that was written so far. */
   written(): string;
   resize(columns: number, rows: number): Promise<void>;
+  /** Sends a signal to the program itself. */
+  signal(name: string): Promise<void>;
   /** Waits for the end of the program; its exit code. */
   end(): Promise<number | null>;
   /** Ends it, if it still runs, and lets go of everything. */
@@ -48,7 +50,7 @@ export async function onTerminal(
   const words = [process.execPath, BIN, ...args]
     .map((word) => `'${word.replaceAll("'", "'\\''")}'`)
     .join(" ");
-  const command = `stty cols ${columns} rows ${rows} && tty > '${name}' && exec ${words}`;
+  const command = `stty cols ${columns} rows ${rows} && tty > '${name}' && echo $$ >> '${name}' && exec ${words}`;
   const child = spawn("script", ["--quiet", "--return", "--flush", "--command", command, "/dev/null"], {
     cwd,
     env: { PATH: process.env["PATH"], TERM: "xterm-256color", SHELL: "/bin/sh", ...env },
@@ -81,6 +83,10 @@ function watch(
     );
     return `${all.join("\n").trimEnd()}\n`;
   };
+  const program = async (): Promise<{ readonly tty: string; readonly pid: number }> => {
+    const [tty = "", pid] = (await readFile(name, "utf8")).split("\n");
+    return { tty, pid: Number(pid) };
+  };
   const screen = (): string => lines(terminal.buffer.active.baseY);
   return {
     screen,
@@ -105,8 +111,11 @@ function watch(
       }),
     async resize(to, height) {
       terminal.resize(to, height);
-      const tty = (await readFile(name, "utf8")).trim();
+      const { tty } = await program();
       await promisify(execFile)("stty", ["-F", tty, "cols", String(to), "rows", String(height)]);
+    },
+    async signal(which) {
+      process.kill((await program()).pid, `SIG${which}`);
     },
     async end() {
       const [code] = await closed;

@@ -64,7 +64,10 @@ export interface Io {
   setTimer(ms: number, run: () => void): () => void;
   /** Returns a number of at least 0 and below 1. */
   random(): number;
-  /** Calls back on SIGINT, SIGTERM and SIGHUP until the returned function is called. */
+  /**
+   * Calls back on SIGINT, SIGTERM and SIGHUP until the returned function is called; the last listener, which may have the
+   * screen, comes first.
+   */
   onStopSignal(listener: (signal: StopSignal) => void): () => void;
   /**
    * Calls back when the process exits (`null`), or a signal is about to end it that nothing else handles, until the

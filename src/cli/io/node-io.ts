@@ -56,7 +56,7 @@ function processEvents(): Pick<Io, "onStopSignal" | "onExit" | "onSuspend"> {
   return {
     onStopSignal(listener) {
       stopListeners.add(listener);
-      for (const signal of STOP_SIGNALS) process.on(signal, listener);
+      for (const signal of STOP_SIGNALS) process.prependListener(signal, listener as NodeJS.SignalsListener);
       return () => {
         stopListeners.delete(listener);
         for (const signal of STOP_SIGNALS) process.off(signal, listener);

@@ -100,13 +100,22 @@ export async function browsePlans(
     style: styleFor(io.stderr, io, color),
   });
   const ended = new AbortController();
-  const ignoreSignals = io.onStopSignal(() => ended.abort());
-  const leave = (): void => io.stderr.write(FIRST_SCREEN);
+  let isOpen = false;
+  const leave = (): void => {
+    // Left twice, a terminal moves its cursor back over what was said meanwhile.
+    if (isOpen) io.stderr.write(FIRST_SCREEN);
+    isOpen = false;
+  };
   const enter = (): void => {
     // Set before the first frame, so that early keys are not echoed into it.
     io.terminal.stdin.setRawMode(true);
     io.stderr.write(OTHER_SCREEN);
+    isOpen = true;
   };
+  const ignoreSignals = io.onStopSignal(() => {
+    ended.abort();
+    leave();
+  });
   // Restores the terminal, however the process ends.
   const offExit = io.onExit(leave);
   enter();

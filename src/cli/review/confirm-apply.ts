@@ -6,11 +6,12 @@ import type { Environment } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Style } from "../../render/style.ts";
+import { hangingLines } from "../../render/text/wrap.ts";
 import { fleetRiskTitle } from "../../render/view/equal-text.ts";
 import { fleetView } from "../../render/view/fleet-view.ts";
 import { planView } from "../../render/view/plan-view.ts";
 import { type RiskKind, riskTitle } from "../../render/view/risk-view.ts";
-import type { Io, TerminalStreams } from "../io/io.ts";
+import type { Io } from "../io/io.ts";
 import { styleFor, terminalOf } from "../io/output.ts";
 import type { Session } from "../session/session.ts";
 
@@ -50,53 +51,55 @@ export async function confirmAll(
   { color, review }: { readonly color: boolean; readonly review: string },
   io: Io,
 ): Promise<boolean> {
-  const { asks, draws } = terminalOf(io);
-  if (!asks) {
+  if (!terminalOf(io).asks) {
     throw new RolecallError(
       "confirmation-needed",
       "Confirmation is required, but there is no terminal to ask on.",
       { hint: `${review}, run the command again with --yes.` },
     );
   }
-  const ask = draws
-    ? await drawnQuestion(styleFor(io.stderr, io, color), io.terminal)
-    : plainQuestion(io.terminal);
-  for (const question of questions) if (!(await ask(question))) return false;
+  const style = styleFor(io.stderr, io, color);
+  for (const question of questions) if (!(await ask(question, style, io))) return false;
   return true;
 }
 
-type Ask = (question: Confirmation) => Promise<boolean>;
-
-/** Loads Ink, which only a terminal needs. */
-async function drawnQuestion(style: Style, { stdin, stderr }: TerminalStreams): Promise<Ask> {
-  const { confirm } = await import("../../render/tui/text-prompt.tsx");
-  return (question) => {
-    // Set before the first frame, so that early keys are not echoed into it.
-    stdin.setRawMode(true);
-    return confirm(question, style, stderr);
-  };
-}
-
-function plainQuestion({ stdin, stderr }: TerminalStreams): Ask {
-  return (question) => askPlainly(question, stdin, stderr);
-}
-
-/** Asks on a terminal that cannot be redrawn; true if the exact answer was typed. */
-export async function askPlainly(
-  { lines, answer }: Confirmation,
-  input: NodeJS.ReadStream,
-  output: NodeJS.WritableStream,
-): Promise<boolean> {
-  const reader = createInterface({ input, output });
-  output.write(`\n${lines.join("\n")}\n`);
+/**
+ * Asks on the terminal; true if the exact answer was typed. What is printed is never drawn again, and the terminal itself
+ * edits the line: whatever the size of its window, it keeps its history, and Ctrl-Z works.
+ */
+export async function ask({ lines, answer }: Confirmation, style: Style, io: Io): Promise<boolean> {
+  const { stderr } = io;
+  const { stdin } = io.terminal;
+  const wrapped = (text: string): string => hangingLines(text, style.columns, "", "").join("\n");
+  const [first = "", ...rest] = lines.map(wrapped);
+  const prompt = wrapped(`Type ${answer} to continue; anything else cancels:`).replace(
+    /(?<=^Type )\S+/,
+    style.yellow,
+  );
+  stderr.write(`\n${[style.bold(first), ...rest, prompt].join("\n")} `);
+  // The browser may have let go of it, and the program must not end before the answer.
+  stdin.ref?.();
+  const reader = createInterface({ input: stdin, terminal: false });
+  const offSignals = io.onStopSignal(() => reader.close());
+  const offSuspend = io.onSuspend({ suspend: () => undefined, resume: () => stderr.write(`${prompt} `) });
   const typed = await new Promise<string | null>((resolve) => {
-    reader.on("SIGINT", () => resolve(null));
-    reader.on("close", () => resolve(null));
-    reader.question(`Type ${answer} to continue; anything else cancels: `, resolve);
+    const onClose = (): void => {
+      // Whatever another listener says to a signal comes below the question's line.
+      stderr.write("\n");
+      resolve(null);
+    };
+    reader.once("close", onClose);
+    reader.once("line", (text) => {
+      reader.off("close", onClose);
+      resolve(text);
+    });
   });
+  offSignals();
+  offSuspend();
   reader.close();
-  if (typed !== null && typed.trim() !== answer) output.write(`Not confirmed.\n`);
-  return typed?.trim() === answer;
+  if (typed?.trim() === answer) return true;
+  stderr.write(typed === null ? "Cancelled.\n" : "Not confirmed.\n");
+  return false;
 }
 
 /** A plan to confirm, with its environment. */

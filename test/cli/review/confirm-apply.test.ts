@@ -1,25 +1,70 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { askPlainly, confirmationsFor } from "../../../src/cli/review/confirm-apply.ts";
+import type { Io } from "../../../src/cli/io/io.ts";
+import { ask, confirmationsFor } from "../../../src/cli/review/confirm-apply.ts";
 import type { Environment } from "../../../src/model/desired.ts";
 import type { Plan } from "../../../src/model/plan.ts";
+import { PLAIN, type Style } from "../../../src/render/style.ts";
 import { desired, live, liveMember, liveRole, member, planOf, role } from "../../support/build.ts";
+import { testIo } from "../../support/io.ts";
 
-const QUESTION = { lines: ["2 changes at MC1."], answer: "MC1" };
+const QUESTION = { lines: ["2 changes at MC1.", "It is not a test account."], answer: "MC1" };
+
+/** Asks on a terminal of 30 columns that has these lines to read. */
+async function answered(typed: string, style: Style = PLAIN) {
+  const stdin = new PassThrough();
+  stdin.end(typed);
+  const { io, written } = testIo({ terminal: { stdin } as never });
+  return { yes: await ask(QUESTION, { ...style, columns: 30 }, io), text: written.stderr };
+}
 
 test.each([
-  ["MC1\n", true],
-  ["  MC1 \n", true],
-  ["mc1\n", false],
-  ["\n", false],
-  ["", false],
-])("on a dumb terminal %j is answered with %s, in plain lines", async (typed, yes) => {
-  const [input, output] = [new PassThrough(), new PassThrough()];
-  input.end(typed);
-  expect(await askPlainly(QUESTION, input as never, output)).toBe(yes);
-  const text = String(output.read());
-  expect(text).toContain("\n2 changes at MC1.\nType MC1 to continue; anything else cancels: ");
-  expect(text).not.toContain("\u001b");
+  ["MC1\n", true, ""],
+  ["  MC1 \n", true, ""],
+  ["mc1\n", false, "Not confirmed.\n"],
+  ["\n", false, "Not confirmed.\n"],
+  ["", false, "\nCancelled.\n"],
+])("%j is answered with %s, below lines that are printed once", async (typed, yes, reply) => {
+  expect(await answered(typed)).toEqual({
+    yes,
+    text: `\n2 changes at MC1.\nIt is not a test account.\nType MC1 to continue; anything\nelse cancels: ${reply}`,
+  });
+});
+
+test("the question has the colours that its style has", async () => {
+  const style = {
+    ...PLAIN,
+    bold: (text: string) => `<b>${text}</b>`,
+    yellow: (text: string) => `<y>${text}</y>`,
+  };
+  expect((await answered("MC1\n", style)).text).toBe(
+    "\n<b>2 changes at MC1.</b>\nIt is not a test account.\nType <y>MC1</y> to continue; anything\nelse cancels: ",
+  );
+});
+
+test("a signal, and Ctrl-Z and fg, at the question end its line, and ask it again", async () => {
+  const stdin = new PassThrough();
+  let stop: Parameters<Io["onStopSignal"]>[0] = () => undefined;
+  let suspended: Parameters<Io["onSuspend"]>[0] | null = null;
+  const { io, written } = testIo({
+    terminal: { stdin } as never,
+    onStopSignal: (listener) => {
+      stop = listener;
+      return () => undefined;
+    },
+    onSuspend: (listener) => {
+      suspended = listener;
+      return () => undefined;
+    },
+  });
+  const asked = ask({ lines: ["Apply 1 change?"], answer: "yes" }, PLAIN, io);
+  const { resume } = suspended as unknown as Parameters<Io["onSuspend"]>[0];
+  resume();
+  const prompt = "Type yes to continue; anything else cancels: ";
+  expect(written.stderr).toBe(`\nApply 1 change?\n${prompt}${prompt}`);
+  stop("SIGTERM");
+  expect(written.stderr.endsWith(`${prompt}\n`)).toBe(true);
+  expect(await asked).toBe(false);
 });
 
 /** A plan that invites some members and removes others. */

@@ -111,7 +111,7 @@ test("the three commands of the README make what its file says, on a sandbox as 
   await fresh.stop();
 });
 
-/** Runs a command in its scene, and returns what it prints with a fixed port, fingerprint and request. */
+/** Runs a command in its scene, and returns what it prints, with fixed ports, fingerprints, requests and runs. */
 async function outputOf(page: string, command: string): Promise<string> {
   const { key, files, chain } = SCENES[`${page}: ${command}`] ?? {};
   const { url, env: owner } = chain ? chainSandbox : sandbox;
@@ -121,13 +121,14 @@ async function outputOf(page: string, command: string): Promise<string> {
     ? cp(chainFolder, folder, { recursive: true })
     : cp(join(ROOT, "examples"), join(folder, "examples"), { recursive: true }));
   await files?.(folder);
-  const env = { ...owner, ...(key !== undefined && { ROLECALL_API_KEY: key }) };
-  const { stdout } = await rolecall(command.split(" "), { cwd: folder, env });
+  const env = { ...owner, ROLECALL_PROGRESS: "none", ...(key !== undefined && { ROLECALL_API_KEY: key }) };
+  const { stdout, stderr } = await rolecall(command.split(" "), { cwd: folder, env });
   await rm(folder, { recursive: true });
-  return stdout
+  return `${stdout}${command.startsWith("apply ") ? stderr : ""}`
     .replaceAll(url, "http://127.0.0.1:4010")
     .replaceAll(/@[0-9a-f]{12}(?=[,\]]?$)/gm, "@35e43f876462")
-    .replaceAll(/(?<=_sandbox\/requests\/)\d+/g, "11");
+    .replaceAll(/(?<=_sandbox\/requests\/)\d+/g, "11")
+    .replaceAll(/\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z/g, "2026-11-21T13-05-00-000Z");
 }
 
 /**

@@ -17,6 +17,7 @@ import {
 import { renderEnding } from "../../render/text/ending/ending-text.ts";
 import { renderPlans } from "../../render/text/plans-text.ts";
 import { namesOf } from "../../render/text/run-notes-text.ts";
+import { hasCutList } from "../../render/text/wrap.ts";
 import { type AppliedRun, remainingChanges, type Verification } from "../../render/view/ending-view.ts";
 import { MIN_SHARED } from "../../render/view/equal-changes.ts";
 import { namesText } from "../../render/view/equal-text.ts";
@@ -72,11 +73,11 @@ export function applyReporter(
     return renderPlans(views, style, verbosityOf(options), { run, command });
   };
   const say = (text: string): void => io.stderr.write(`${text}\n`);
-  const printEnding = ({ outcomes, leftOut }: RunEnd, applied: AppliedRun | null, isOk: boolean): void => {
+  const printEnding: PrintEnding = ({ outcomes, leftOut }, applied, isOk, isCutAbove = false) => {
     if (outcomes.every(({ status }) => status === "unchanged")) return;
     const sink = isOk ? io.stdout : io.stderr;
     const style = styleFor(sink, io, options.color);
-    sink.write(renderEnding({ command, applied, outcomes, leftOut }, style));
+    sink.write(renderEnding({ command, applied, outcomes, leftOut, isCutAbove }, style));
   };
   return options.format === "json"
     ? jsonReporter(io, printEnding, say)
@@ -84,7 +85,7 @@ export function applyReporter(
 }
 
 /** Prints the ending of a run: on stdout, or on stderr if not everything is done, for those who redirect one of them. */
-type PrintEnding = (end: RunEnd, applied: AppliedRun | null, isOk: boolean) => void;
+type PrintEnding = (end: RunEnd, applied: AppliedRun | null, isOk: boolean, isCutAbove?: boolean) => void;
 
 function jsonReporter(io: Io, printEnding: PrintEnding, say: (text: string) => void): ApplyReporter {
   const line = (event: StreamEvent): void =>
@@ -245,8 +246,9 @@ function textReporter(
     failed: () => undefined,
     skipped: (skipped, rest) => saySkipped(skipped, rest, say),
     ended: (end, exitCode) => {
-      if (run !== null && isLong() && !options.quiet) io.stdout.write(renderDoneChanges(run.ends, style));
-      printEnding(end, run, exitCode === ExitCode.ok);
+      const done = run !== null && isLong() && !options.quiet ? renderDoneChanges(run.ends, style) : "";
+      if (done !== "") io.stdout.write(done);
+      printEnding(end, run, exitCode === ExitCode.ok, hasCutList(done));
     },
     say,
   };

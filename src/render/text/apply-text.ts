@@ -9,7 +9,7 @@ import { isInvitationLimited, isPassword, type MerchantEnd } from "../view/endin
 import { equalGroups, equalText, namesText } from "../view/equal-text.ts";
 import { fleetView } from "../view/fleet-view.ts";
 import { planView } from "../view/plan-view.ts";
-import { hangingLines, moreText, wrapIfNarrow } from "./wrap.ts";
+import { cutText, hangingLines, wrapIfNarrow } from "./wrap.ts";
 
 const DONE = { create: "created", update: "updated", replace: "replaced", delete: "deleted" } as const;
 const WAS_SO = {
@@ -147,7 +147,7 @@ export function renderDoneChanges(ends: readonly MerchantEnd[], style: Style): s
     ...shown.map(({ row, at }) => `${DONE[row.kind]} ${doneText(row)}${at}`),
     ...(passwords > 0 ? [`set ${counted(passwords, "password")}`] : []),
   ].flatMap((text) => hangingLines(oneLine(text), style.columns, `${style.green("✓")} `, "    "));
-  return [...lines, ...(hidden > 0 ? [`  ${style.dim(moreText(hidden, style))}`] : [])]
+  return [...lines, ...(hidden > 0 ? [`  ${style.dim(cutText(hidden))}`] : [])]
     .map((line) => `${line}\n`)
     .join("");
 }

@@ -8,7 +8,7 @@ import { deferredText } from "../view/plan-view.ts";
 import { renderImpact } from "./impact-text.ts";
 import { renderFindings, renderGroups, renderHeading, renderRefusal, renderRisks } from "./plan-text.ts";
 import { type FleetFormat, renderFleet } from "./plans-text.ts";
-import { hangingLines, moreText, wrapText } from "./wrap.ts";
+import { cutText, hangingLines, withCutNote, wrapText } from "./wrap.ts";
 
 /** Formats drifts: the rules that live access breaks, the differences, and the side that changed. */
 export function renderDrifts(
@@ -16,6 +16,11 @@ export function renderDrifts(
   style: Style,
   verbosity: Verbosity = "normal",
 ): string {
+  const text = renderDriftsIn(views, style, verbosity);
+  return verbosity === "verbose" ? text : withCutNote(text, views.length > 1, style);
+}
+
+function renderDriftsIn(views: readonly DriftView[], style: Style, verbosity: Verbosity): string {
   if (verbosity !== "verbose" && views.length >= MIN_FLEET) {
     return renderFleet(fleetView(views), DRIFTS, style, verbosity);
   }
@@ -78,7 +83,7 @@ function renderDrift(
           ...renderImpact(view.impact, style, verbosity, origin),
           ...renderRisks(view.risks, style, verbosity),
           ...renderGroups(view, style),
-          ...(hidden > 0 ? [`    ${style.dim(moreText(hidden, style))}`] : []),
+          ...(hidden > 0 ? [`    ${style.dim(cutText(hidden))}`] : []),
         ]),
     ...renderFindings(verbosity === "quiet" ? { ...view, warnings: [] } : view, style),
   ];

@@ -2,8 +2,8 @@ import { oneLine } from "../../lib/escape.ts";
 import { cellWidth, counted, groupByKey, grouped } from "../../lib/text.ts";
 import type { Impact, MemberImpact } from "../../model/plan.ts";
 import type { Style, Verbosity } from "../style.ts";
-import { type ChangeOrigin, originSuffix } from "../view/risk-view.ts";
-import { hangingLines, moreText, padTo, wrapList } from "./wrap.ts";
+import { type ChangeOrigin, isSensitive, originSuffix } from "../view/risk-view.ts";
+import { cutText, hangingLines, padTo, wrapList } from "./wrap.ts";
 
 const SUMS_SHOWN = 40;
 const GROUPS_SHOWN = 12;
@@ -35,7 +35,7 @@ export function renderImpact(
     ...renderTotals({ permissions, roles }, atMost(isLong ? LONG_SUMS_SHOWN : SUMS_SHOWN), style),
     ...titled("By member", [
       ...shown.flatMap((group) => renderGroup(group, style, atMost(NAMES_SHOWN), origin)),
-      ...(hidden > 0 ? [`${INDENT}${style.dim(moreText(hidden, style))}`] : []),
+      ...(hidden > 0 ? [`${INDENT}${style.dim(cutText(hidden))}`] : []),
     ]),
   ];
 }
@@ -48,13 +48,16 @@ interface Totals {
 
 /** Formats the number of members who gain or lose each permission, and of holders of each role. */
 export function renderTotals({ permissions, roles }: Totals, shown: number, style: Style): readonly string[] {
-  const sums = permissions.map(({ permission, gained, lost, where = "" }) => {
-    const parts = [
-      gained > 0 ? style.green(`+${counted(gained, "member")}`) : "",
-      lost > 0 ? style.red(`-${counted(lost, "member")}`) : "",
-    ].filter((part) => part !== "");
-    return [permission, `${parts.join(", ")}${where}`] as const;
-  });
+  const isCut = permissions.length > shown;
+  const sums = (isCut ? mattersFirst(permissions) : permissions).map(
+    ({ permission, gained, lost, where = "" }) => {
+      const parts = [
+        gained > 0 ? style.green(`+${counted(gained, "member")}`) : "",
+        lost > 0 ? style.red(`-${counted(lost, "member")}`) : "",
+      ].filter((part) => part !== "");
+      return [permission, `${parts.join(", ")}${where}`] as const;
+    },
+  );
   const holders = roles.map(
     ({ name, before, after, where = "" }) =>
       [name, `${grouped(before)} → ${grouped(after)} holders${where}`] as const,
@@ -63,6 +66,15 @@ export function renderTotals({ permissions, roles }: Totals, shown: number, styl
     ...titled("By permission", capped(table(sums, style), shown, style)),
     ...titled("By role", capped(table(holders, style), shown, style)),
   ];
+}
+
+/** Sorts sensitive permissions first, then those of the most members, so that a cut list keeps what matters. */
+function mattersFirst(permissions: Totals["permissions"]): Totals["permissions"] {
+  return permissions.toSorted(
+    (a, b) =>
+      Number(isSensitive(b.permission)) - Number(isSensitive(a.permission)) ||
+      b.gained + b.lost - a.gained - a.lost,
+  );
 }
 
 /** "2 members gain or lose permissions", or "1 member gained or lost permissions outside git". */
@@ -77,9 +89,7 @@ function titled(title: string, lines: readonly string[]): readonly string[] {
 
 function capped(rows: readonly (readonly string[])[], shown: number, style: Style): readonly string[] {
   const lines = rows.slice(0, shown).flat();
-  return rows.length <= shown
-    ? lines
-    : [...lines, `${INDENT}${style.dim(moreText(rows.length - shown, style))}`];
+  return rows.length <= shown ? lines : [...lines, `${INDENT}${style.dim(cutText(rows.length - shown))}`];
 }
 
 /** Lays out names with their texts in two columns; a very long name shifts only its own line. */

@@ -17,7 +17,7 @@ import {
 import { type RiskView, riskTitle } from "../view/risk-view.ts";
 import { type RuleLine, rulesTitle, ruleTexts } from "../view/rules-view.ts";
 import { renderImpact } from "./impact-text.ts";
-import { hangingLines, moreText, NARROW, wrapList, wrapText } from "./wrap.ts";
+import { cutText, hangingLines, NARROW, wrapList, wrapText } from "./wrap.ts";
 
 const LABEL_WIDTH = 13;
 const DETAIL_INDENT = " ".repeat(13);
@@ -89,7 +89,7 @@ function renderBody(
     ...renderImpact(view.impact, style, verbosity, view.origin, view.hidden !== undefined),
     ...renderRisks(view.risks, style, verbosity, view.hidden !== undefined),
     ...renderGroups(view, style),
-    ...(hidden > 0 ? [`    ${style.dim(moreText(hidden, style))}`] : []),
+    ...(hidden > 0 ? [`    ${style.dim(cutText(hidden))}`] : []),
     ...renderDeferred(view.deferred, style),
   ];
 }
@@ -149,7 +149,7 @@ export function renderRisks(
       return [
         ...hangingLines(riskTitle(kind, items, origin), style.columns, `    ${style.red("!")} `, "      "),
         ...rows.map((row) => `      ${row}`),
-        ...(more > 0 ? [`      ${style.dim(moreText(more, style))}`] : []),
+        ...(more > 0 ? [`      ${style.dim(cutText(more))}`] : []),
       ];
     }),
   ];

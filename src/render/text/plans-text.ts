@@ -34,7 +34,7 @@ import {
   renderPasswordVariables,
   renderRefusal,
 } from "./plan-text.ts";
-import { hangingLines, moreText, NARROW, padTo, wrapText } from "./wrap.ts";
+import { cutText, hangingLines, NARROW, padTo, withCutNote, wrapText } from "./wrap.ts";
 
 const IN_SHARED_FILE =
   "To override in git, for this run alone, add under guards in a file that all of them include:";
@@ -65,6 +65,11 @@ export function renderPlans(
   verbosity: Verbosity = "normal",
   run: RunOf = {},
 ): string {
+  const text = renderPlansIn(views, style, verbosity, run);
+  return verbosity === "verbose" ? text : withCutNote(text, views.length > 1, style);
+}
+
+function renderPlansIn(views: readonly PlanView[], style: Style, verbosity: Verbosity, run: RunOf): string {
   const fleet = fleetView(views, run);
   const isFleet = views.length >= MIN_FLEET;
   if (verbosity === "verbose") {
@@ -232,7 +237,7 @@ function renderShared(fleet: FleetView, style: Style, share: number): readonly s
 }
 
 function more(count: number, style: Style): readonly string[] {
-  return count > 0 ? [`    ${style.dim(moreText(count, style))}`] : [];
+  return count > 0 ? [`    ${style.dim(cutText(count))}`] : [];
 }
 
 function renderFleetRisks(fleet: FleetView, style: Style): readonly string[] {
@@ -248,7 +253,7 @@ function renderFleetRisks(fleet: FleetView, style: Style): readonly string[] {
         ...shown.flatMap((one) =>
           hangingLines(oneLine(riskText(fleet, risk, one)), style.columns, "      ", "        "),
         ),
-        ...(hidden > 0 ? [`      ${style.dim(moreText(hidden, style))}`] : []),
+        ...(hidden > 0 ? [`      ${style.dim(cutText(hidden))}`] : []),
       ];
     }),
   ];
@@ -305,7 +310,7 @@ function renderOwn<View extends PlanView>(
   const left = blocks.slice(count);
   if (left.length === 0) return lines;
   const changes = left.reduce((sum, { view }) => sum + rowsIn(view.groups), 0);
-  const what = `… and ${counted(left.length, "more merchant")} with ${counted(changes, "change")} of their own (-m CODE shows one, --verbose all)`;
+  const what = `… and ${counted(left.length, "more merchant")} with ${counted(changes, "change")} of their own`;
   return [...lines, "", ...wrapText(what, style.columns).map(style.dim)];
 }
 
@@ -365,10 +370,9 @@ function renderTable(
     ...head.map(style.dim),
     ...shown.flatMap((_, index) => line(names[index] ?? "", cells[index] ?? [], notes[index] ?? "")),
     ...(hidden > 0
-      ? wrapText(
-          `… and ${counted(hidden, "more merchant")} (-m CODE shows one, --verbose all)`,
-          style.columns - 2,
-        ).map((text) => `  ${style.dim(text)}`)
+      ? wrapText(`… and ${counted(hidden, "more merchant")}`, style.columns - 2).map(
+          (text) => `  ${style.dim(text)}`,
+        )
       : []),
     ...(idle > 0 ? [`  ${style.dim(`${counted(idle, "merchant")} without changes`)}`] : []),
   ];

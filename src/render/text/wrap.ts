@@ -66,9 +66,29 @@ export function wrapIfNarrow(
 /** On a terminal this narrow, in cells, texts are short and details have lines of their own. */
 export const NARROW = 60;
 
+/** Returns the last line of a list that is cut, in a text that says at its end how to see all. */
+export function cutText(count: number): string {
+  return `… and ${grouped(count)} more`;
+}
+
 /** Returns the last line of a truncated list: "… and 9,980 more (--verbose shows all)"; shorter on a narrow terminal. */
 export function moreText(count: number, { columns }: Pick<Style, "columns"> = PLAIN): string {
-  return `… and ${grouped(count)} more (--verbose${columns < NARROW ? ": all" : " shows all"})`;
+  return `${cutText(count)} (--verbose${columns < NARROW ? ": all" : " shows all"})`;
+}
+
+/** Matches the end of a list that is cut, also across a line break. */
+const CUT = /\band\s+[\d,]+\s+(?:\p{L}+\s+)?more\b/u;
+
+/** Returns whether a list in the text is cut: "and 55 more", "and 18 members more", "… and 4 more merchants". */
+export function hasCutList(text: string): boolean {
+  return CUT.test(text.replaceAll(/\p{Cc}\[[\d;]*m/gu, ""));
+}
+
+/** Adds to a text with cut lists how to see all of them, once. */
+export function withCutNote(text: string, ofMany: boolean, style: Style): string {
+  if (!hasCutList(text)) return text;
+  const note = `Lists are cut: ${ofMany ? "-m CODE shows one merchant, --verbose all" : "--verbose shows all"}.`;
+  return `${text}${wrapText(note, style.columns).map(style.dim).join("\n")}\n`;
 }
 
 /** Maximum number of rows in a list of an ending. */
@@ -79,6 +99,6 @@ export function cutLines(lines: readonly string[], style: Style): readonly strin
   const more = lines.length - ROWS_SHOWN;
   return [
     ...lines.slice(0, ROWS_SHOWN).flatMap((line) => wrapIfNarrow(line, style, "    ", "      ")),
-    ...(more > 0 ? [`    … and ${grouped(more)} more ("rolecall plan" shows all)`] : []),
+    ...(more > 0 ? [`    ${cutText(more)}`] : []),
   ];
 }

@@ -61,6 +61,8 @@ export interface Ending {
   readonly outcomes: readonly MerchantOutcome[];
   /** Number of changes that the user left out. */
   readonly leftOut: number;
+  /** True if a list of what was done, printed before, is cut. */
+  readonly isCutAbove?: boolean;
 }
 
 /** A change that was not done, with its merchant. */

@@ -74,5 +74,5 @@ test("a large apply of different changes is cut, with a count", () => {
     .split("\n");
   expect(lines).toHaveLength(21);
   expect(lines[0]).toBe("✓ created role Role 0");
-  expect(lines.at(-1)).toBe("  … and 80 more (--verbose shows all)");
+  expect(lines.at(-1)).toBe("  … and 80 more");
 });

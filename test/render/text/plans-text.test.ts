@@ -75,10 +75,42 @@ describe.each([120, 80, 60, 40])("at %i columns", (columns) => {
   });
 });
 
+test("says once at its end how to see all of what is cut, and nothing if nothing is", () => {
+  const text = textAt(HUGE["sixty merchants"] ?? [], 80);
+  expect(text.match(/and [\d,]+ (\w+ )?more/g)?.length).toBeGreaterThan(2);
+  expect(text.match(/--verbose/g)).toHaveLength(1);
+  expect(text.trimEnd().split("\n").at(-1)).toBe("Lists are cut: -m CODE shows one merchant, --verbose all.");
+  expect(textAt([different("MC1SHOP", 2)], 80)).not.toContain("--verbose");
+});
+
+test("a list of permissions that is cut begins with the sensitive ones, then those of most people", () => {
+  const granted = (people: number, permissions: readonly string[]): Plan => {
+    const emails = Array.from({ length: people }, (_, at) => `p${at}@example.com`);
+    return planOf(
+      desired({
+        roles: permissions.map((one, at) => role(`R${at}`, { permissions: [one] })),
+        members: emails.map((email, at) =>
+          member(email, { roles: permissions.flatMap((_, index) => (at <= index ? [`R${index}`] : [])) }),
+        ),
+      }),
+      live(),
+    );
+  };
+  const namesIn = (plan: Plan): readonly string[] =>
+    (/By permission\n((?: {6}.*\n)*)/.exec(textAt([plan], 80))?.[1] ?? "")
+      .trimEnd()
+      .split("\n")
+      .map((line) => line.trim().split(" ")[0] ?? "");
+  const few = ["zebra_a", "payouts_edit", "apple"];
+  expect(namesIn(granted(3, few))).toEqual(["apple", "payouts_edit", "zebra_a"]);
+  const many = [...Array.from({ length: 43 }, (_, at) => `a${String(at).padStart(2, "0")}`), "payouts_edit"];
+  expect(namesIn(granted(50, many)).slice(0, 3)).toEqual(["payouts_edit", "a42", "a41"]);
+});
+
 test("with --verbose the table has every merchant", () => {
   const plans = CODES.slice(0, 14).map((code, at) => different(code, at + 1));
   const rows = (text: string): number => (text.match(/^ {2}MC\d+SHOP +\S+ +\d+/gm) ?? []).length;
   expect(rows(textAt(plans, 80))).toBe(10);
-  expect(textAt(plans, 80)).toContain("… and 4 more merchants (-m CODE shows one, --verbose all)");
+  expect(textAt(plans, 80)).toContain("… and 4 more merchants\n");
   expect(rows(textAt(plans, 80, "verbose"))).toBe(14);
 });

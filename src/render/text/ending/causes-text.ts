@@ -35,9 +35,7 @@ export function causeBlocks(ends: readonly MerchantEnd[], style: Style): readonl
   const several = ends.length > 1;
   const shown = causes.slice(0, CAUSES_SHOWN).map((cause) => causeLines(cause, several, style));
   const more = causes.length - shown.length;
-  return more > 0
-    ? [...shown, [`… and ${counted(more, "more cause")} ("rolecall runs latest" shows all)`]]
-    : shown;
+  return more > 0 ? [...shown, [`… and ${counted(more, "more cause")}`]] : shown;
 }
 
 function causeLines(

@@ -13,7 +13,7 @@ import {
 } from "../../view/ending-view.ts";
 import { namesText } from "../../view/equal-text.ts";
 import { renderFailure } from "../failure-text.ts";
-import { cutLines, hangingLines, ROWS_SHOWN, wrapText } from "../wrap.ts";
+import { cutLines, hangingLines, hasCutList, ROWS_SHOWN, wrapText } from "../wrap.ts";
 import { causeBlocks, restBlocks } from "./causes-text.ts";
 import { nextBlock } from "./next-step-text.ts";
 
@@ -27,14 +27,15 @@ export function renderEnding(ending: Ending, style: Style): string {
   const skipped = ending.outcomes
     .filter(({ merchant, status }) => !begun.has(merchant) && (status === "failed" || status === "refused"))
     .toSorted((a, b) => naturally(a.merchant, b.merchant));
-  const blocks = [
+  const told = [
     headBlock(ending, style),
     ...causeBlocks(ends, style),
     ...restBlocks(ends, style),
     ...verificationBlocks(ends, style),
     ...skippedBlocks(skipped, begun.size > 0, style),
-    nextBlock(ending, skipped, style),
-  ].filter((lines) => lines.length > 0);
+  ];
+  const isCut = ending.isCutAbove === true || hasCutList(told.flat().join("\n"));
+  const blocks = [...told, nextBlock(ending, skipped, isCut, style)].filter((lines) => lines.length > 0);
   const isShort = isComplete(ending.outcomes);
   const [before, between] = isShort ? ["", "\n"] : ["\n", "\n\n"];
   return `${before}${blocks.map((lines) => lines.join("\n")).join(between)}\n`;
@@ -245,6 +246,6 @@ function skippedBlocks(
     return hangingLines(`${where}: ${text}`, style.columns, style.red(status), "  ");
   });
   const more = groups.length - shown.length;
-  if (more > 0) shown.push([`… and ${counted(more, "more reason")} (--format json has all)`]);
+  if (more > 0) shown.push([`… and ${counted(more, "more reason")}`]);
   return shown.length === 0 ? [] : [shown.flat()];
 }

@@ -16,6 +16,7 @@ import { hangingLines, wrapText } from "../wrap.ts";
 export function nextBlock(
   { applied, outcomes, leftOut }: Ending,
   skipped: readonly MerchantOutcome[],
+  isCut: boolean,
   style: Style,
 ): readonly string[] {
   const complete = isComplete(outcomes);
@@ -29,16 +30,25 @@ export function nextBlock(
       : []),
   ];
   const lines = next.length === 0 ? [] : wrapText(next.join(" "), style.columns);
-  return applied === null ? lines : [...lines, ...recordLines(applied, complete ? "  " : "", style)];
+  if (applied !== null && applied.journals.length > 0)
+    return [...lines, ...recordLines(applied, isCut, complete ? "  " : "", style)];
+  return isCut ? [...lines, "Lists are cut: --format json has all."] : lines;
 }
 
-function recordLines({ run, journals, ends }: AppliedRun, indent: string, style: Style): readonly string[] {
-  if (journals.length === 0) return [];
+function recordLines(
+  { run, journals, ends }: AppliedRun,
+  isCut: boolean,
+  indent: string,
+  style: Style,
+): readonly string[] {
   const revertible = ends.some(
     ({ result: { outcomes, writes } }) =>
       writes > 0 && outcomes.some(({ status, change }) => status !== "not-started" && !isPassword(change)),
   );
   return [
+    ...(isCut
+      ? hangingLines(`rolecall runs ${oneLine(run)}`, style.columns, `${indent}To see all: `, `${indent}  `)
+      : []),
     ...(revertible
       ? hangingLines(`rolecall undo ${oneLine(run)}`, style.columns, `${indent}To undo it: `, `${indent}  `)
       : []),

@@ -212,6 +212,16 @@ test("one cause is told once, with the number of changes and merchants that it h
   expect(text.split("\n").length).toBeLessThan(45);
 });
 
+test("what is cut is said to be in the record of the run, once", () => {
+  const many = Array.from({ length: 60 }, () => ({ result: stoppedAfter("done", "failed") }));
+  const text = textOf(many);
+  expect(text.match(/and [\d,]+ more/g)?.length).toBeGreaterThan(1);
+  expect(text.match(/^To see all: rolecall runs RUN$/gm)).toHaveLength(1);
+  expect(text).not.toContain("shows all");
+  expect(textOf(many.slice(0, 1))).not.toContain("To see all");
+  expect(textOf(many.slice(0, 1), { isCutAbove: true })).toContain("\nTo see all: rolecall runs RUN\n");
+});
+
 test("where all is done and only the record is not whole, it says so", () => {
   const { outcomes } = stoppedAfter();
   const done = outcomes.map(({ change }) => ({ status: "done", change, id: null, adopted: false }) as const);

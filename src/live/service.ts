@@ -105,17 +105,18 @@ export function connect(options: ConnectOptions): Service {
 }
 
 /**
- * Returns a function that gives each merchant its client: merchants take turns in the order in which they are first named,
- * so that the first ones are complete while the last ones have not begun.
+ * Returns a function that gives each merchant its client: merchants take turns in the order of their first requests, so
+ * that the first ones are complete while the last ones have not begun.
  */
 function clientsInTurn(client: Client): (merchant: string) => Client {
-  const clients = new Map<string, Client>();
-  return (merchant) => {
-    const turn = clients.size + 1;
-    const own = clients.get(merchant) ?? { send: (call) => client.send({ ...call, turn }) };
-    clients.set(merchant, own);
-    return own;
-  };
+  const turns = new Map<string, number>();
+  return (merchant) => ({
+    send: (call) => {
+      const turn = turns.get(merchant) ?? turns.size + 1;
+      turns.set(merchant, turn);
+      return client.send({ ...call, turn });
+    },
+  });
 }
 
 function openTransport(

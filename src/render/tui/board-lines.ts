@@ -16,12 +16,17 @@ export interface BoardContent {
   /** The most important ones first; those that do not fit are left out. */
   readonly facts: readonly string[];
   readonly tallies: readonly Tally[];
-  /** Rows of what is under way, and of what ended last, the latest one last. */
-  readonly running: readonly Row[];
+  /** Rows of what has a request on the wire, of what has begun and waits, and of what comes next. */
+  readonly onWire: readonly Row[];
+  readonly waiting: readonly Row[];
+  readonly next: readonly Row[];
+  /** Rows of what ended last, the latest one last. */
   readonly ended: readonly Row[];
   /** Rows of failures, the latest one last. */
   readonly failed: readonly Row[];
   readonly waits: readonly Wait[];
+  /** Number of merchants that have not ended. */
+  readonly unfinished: number;
   /** The widest name and count of any row, also of those to come: columns stay where they are. */
   readonly nameWidth: number;
   readonly countWidth: number;
@@ -33,6 +38,8 @@ export interface Tally {
   readonly count: number;
   readonly word: string;
   readonly paint: Paint;
+  /** Left out where the words would not fit with it. */
+  readonly isOptional?: true;
 }
 
 /** A row of a board. */
@@ -55,9 +62,6 @@ const WIDEST_NAME = 24;
 const TIME_WIDTH = 11;
 const ROW_BAR = 10;
 
-/** Maximum number of rows for merchants or changes, in a window of any height. */
-const MOST_ROWS = 24;
-
 /** Lays a board out: what is not the same on every screen keeps its column and its line while it changes. */
 export function boardLines(content: BoardContent, { columns, rows }: Size, style: Style): readonly string[] {
   // One cell is left free: a terminal may count the cells of a letter in another way.
@@ -69,12 +73,12 @@ export function boardLines(content: BoardContent, { columns, rows }: Size, style
     ...(content.tallies.length === 0 ? [] : [tallyLine(content.tallies, width, style)]),
   ];
   const [gap, trouble] = isRoomy ? [1, 3] : [0, 1];
-  const below = rows >= 20 ? 5 : 0;
-  const room = Math.min(Math.max(rows - 1 - head.length - 2 * gap - trouble - below, 0), MOST_ROWS);
-  const body = bodyRows(content, room).map((row) => rowLine(row, content, width, style));
-  const waits = content.waits.slice(0, isRoomy ? 2 : 1).map((wait) => waitLine(wait, width, style));
+  const waits = content.waits.slice(0, isRoomy ? 2 : 1).map((wait) => waitLine(wait, content, width, style));
   const failed = content.failed.slice(Math.max(content.failed.length - trouble + waits.length, 0));
   const foot = [...failed.map((row) => rowLine(row, content, width, style)), ...waits];
+  const gaps = foot.length === 0 ? gap : 2 * gap;
+  const room = Math.max(rows - 1 - head.length - gaps - foot.length, 0);
+  const body = bodyRows(content, room).map((row) => rowLine(row, content, width, style));
   const blank = Array.from({ length: gap }, () => "");
   return [
     ...head,
@@ -83,18 +87,21 @@ export function boardLines(content: BoardContent, { columns, rows }: Size, style
   ];
 }
 
-/** Returns the last rows that ended, then those under way; there is room for a few of both. */
-function bodyRows({ running, ended }: BoardContent, room: number): readonly Row[] {
-  const kept = Math.min(ended.length, Math.max(room - running.length, Math.min(3, Math.floor(room / 4))));
-  const visible = running.slice(0, room - kept);
-  const more = running.length - visible.length;
-  const last = kept === 0 ? [] : ended.slice(-kept);
-  if (more === 0 || visible.length < 2) return [...last, ...visible];
-  return [...last, ...visible.slice(0, -1), moreRow(more + 1)];
+/** Returns the rows that there is room for: on the wire, waiting, ended with the latest one first, and next. */
+function bodyRows({ onWire, waiting, ended, next }: BoardContent, room: number): readonly Row[] {
+  const busy = [...onWire, ...waiting];
+  if (busy.length <= room || room < 2) return [...busy, ...ended.toReversed(), ...next].slice(0, room);
+  const visible = busy.slice(0, room - 1);
+  const hidden = Math.max(onWire.length - visible.length, 0);
+  return [...visible, moreRow(hidden, busy.length - visible.length - hidden)];
 }
 
-function moreRow(count: number): Row {
-  const text = `and ${grouped(count)} more under way`;
+function moreRow(onWire: number, waiting: number): Row {
+  const parts = [
+    onWire > 0 ? `${grouped(onWire)} more under way` : "",
+    waiting > 0 ? `${grouped(waiting)} more waiting` : "",
+  ];
+  const text = `and ${parts.filter((part) => part !== "").join(", ")}`;
   return { mark: " ", paint: (plain) => plain, name: text, share: null, count: "", text: "", time: "" };
 }
 
@@ -102,8 +109,10 @@ function moreRow(count: number): Row {
 const BOTH_TIMES = "~00:00 left · 00:00".length;
 
 /** The title at the left, and the times at the right end, which never move. */
-function titleLine({ titles, elapsedMs, leftMs }: BoardContent, width: number, style: Style): string {
-  const [passed, left] = [clock(elapsedMs), leftMs === null ? "" : `~${clock(leftMs)} left`];
+function titleLine({ titles, elapsedMs, leftMs, waits }: BoardContent, width: number, style: Style): string {
+  const pause = waits.find(({ isShared }) => isShared);
+  const passed = clock(elapsedMs);
+  const left = pause ? `waits ${spanText(pause.ms)}` : leftMs === null ? "" : `~${clock(leftMs)} left`;
   const roomy = titles.find((text) => widthOf(text) + BOTH_TIMES + 2 <= width);
   const right = roomy !== undefined && left !== "" ? `${left} · ${passed}` : left || passed;
   const short = titles.find((text) => widthOf(text) + widthOf("~00:00 left") + 2 <= width);
@@ -127,11 +136,14 @@ function barLine({ share, counts, facts }: BoardContent, width: number, style: S
   return line(pieces, width);
 }
 
-function tallyLine(tallies: readonly Tally[], width: number, style: Style): string {
-  const digits = Math.max(...tallies.map(({ count }) => grouped(count).length));
+function tallyLine(all: readonly Tally[], width: number, style: Style): string {
+  const digits = Math.max(...all.map(({ count }) => grouped(count).length));
   const number = (count: number): string => grouped(count).padStart(digits);
-  const long = tallies.map(({ mark, count, word }) => `${mark} ${number(count)} ${word}`);
-  const isLong = long.join("   ").length <= width;
+  const fits = (some: readonly Tally[]): boolean =>
+    some.map(({ mark, count, word }) => `${mark} ${number(count)} ${word}`).join("   ").length <= width;
+  const most = all.filter(({ isOptional }) => !isOptional);
+  const tallies = fits(all) || !fits(most) ? all : most;
+  const isLong = fits(tallies);
   const pieces = tallies.flatMap(({ mark, count, word, paint }, index): readonly Piece[] => [
     [index === 0 ? "" : "   "],
     // A zero is not worth a colour.
@@ -172,13 +184,27 @@ function rowLine(
   );
 }
 
-function waitLine({ reason, ms, merchants }: Wait, width: number, style: Style): string {
+function waitLine(
+  { reason, ms, merchants, addresses, isShared }: Wait,
+  { unfinished }: BoardContent,
+  width: number,
+  style: Style,
+): string {
   const begin = `waiting ${spanText(ms)}`;
-  const why = `: ${shown(reason)}`;
-  const who = merchants.length > 1 ? ` · ${grouped(merchants.length)} merchants` : "";
-  // The reason says more than how many wait for it.
-  const isRoomy = widthOf(begin) + widthOf(why) + widthOf(who) <= width;
-  return line([[begin, style.yellow], [isRoomy ? `${why}${who}` : why]], width);
+  const why = shown(reason);
+  const count = isShared ? Math.max(unfinished, merchants.length) : merchants.length;
+  const [first = ""] = addresses;
+  const more = addresses.length > 1 ? ` and ${grouped(addresses.length - 1)} more` : "";
+  const address = first === "" ? [] : [` · ${shown(first)}${more}`];
+  const who = count > 1 ? [` · ${grouped(count)} merchants`] : [];
+  // The reason says more than who waits for it, but not more than the address that is refused.
+  const ends = [
+    ...address.map((text) => why + text),
+    ...address.map((text) => why.replace("the service asks for ", "") + text),
+    ...who.map((text) => why + text),
+  ];
+  const end = ends.find((text) => widthOf(begin) + 2 + widthOf(text) <= width) ?? why;
+  return line([[begin, style.yellow], [`: ${end}`]], width);
 }
 
 /** Returns a bar of so many cells; in part it can be read without colours too. */

@@ -1,7 +1,13 @@
 import { counted, grouped } from "../../lib/text.ts";
 import type { Change } from "../../model/plan.ts";
 import type { Style } from "../style.ts";
-import { type ApplyingMerchant, type ApplyView, applySums, toVerify } from "../view/apply-progress.ts";
+import {
+  type ApplyingMerchant,
+  type ApplyView,
+  applySums,
+  type ChangeInFlight,
+  toVerify,
+} from "../view/apply-progress.ts";
 import {
   membersRead,
   merchantsIn,
@@ -10,8 +16,16 @@ import {
   type RequestMetrics,
   rateNumber,
   readShare,
+  type Wait,
 } from "../view/reading-progress.ts";
-import { boardLines, briefTime, type Row, requestFacts, type Tally } from "./board-lines.ts";
+import {
+  type BoardContent,
+  boardLines,
+  briefTime,
+  type Row,
+  requestFacts,
+  type Tally,
+} from "./board-lines.ts";
 import { type Size, shown, widthOf } from "./terminal-text.ts";
 
 /** Returns the board of reading: how much is read, the merchants on the wire, the last ones read, and waits. */
@@ -21,8 +35,8 @@ export function readingLines(view: ReadingView, size: Size, style: Style): reado
   const [one] = merchants;
   const isOne = count === 1;
   const row = (merchant: ReadingMerchant): Row => readingRow(merchant, view, style);
-  const running = merchants.filter(({ state }) => state === "reading");
-  const underWay = running.filter(({ merchant }) => metrics.onWire.has(merchant)).length;
+  const begun = merchants.filter(({ state }) => state === "reading");
+  const busy = placed(begun, metrics, row);
   const members = membersRead(view);
   const known =
     isOne && one ? `${grouped(members)}${one.total === null ? "" : `/${grouped(one.total)}`}` : "";
@@ -38,11 +52,12 @@ export function readingLines(view: ReadingView, size: Size, style: Style): reado
         isOne ? "" : counted(members, "member"),
         ...requestFacts(metrics, `${rateNumber(metrics.perSecond)} requests/s`),
       ],
-      tallies: isOne ? [] : tallies({ done: read, word: "read", underWay, count, failed }, style),
-      running: isOne ? [] : running.map(row),
+      tallies: isOne ? [] : tallies({ ...beginnings(busy), done: read, word: "read", count, failed }, style),
+      ...(isOne ? NO_ROWS : busy),
       ended: isOne ? [] : lastEnded(merchants.filter(({ state }) => state === "read")).map(row),
       failed: lastEnded(merchants.filter(({ state }) => state === "failed")).map(row),
       waits: metrics.waits,
+      unfinished: count - read - failed,
       nameWidth: nameWidth(merchants),
       countWidth: Math.max(
         ...merchants.map(({ total, members: some }) => fraction(total ?? some, total ?? some).length),
@@ -79,11 +94,10 @@ function readingRow(
       const text = total === null ? "asking" : members < total ? "members" : "members, now roles";
       return {
         ...common,
-        ...wireMark(merchant, metrics, style),
         share,
         count,
         text,
-        ...waitTime(merchant, metrics),
+        ...lookAt(merchant, metrics, common.time, style),
       };
     }
     default:
@@ -97,7 +111,7 @@ export function applyLines(view: ApplyView, size: Size, style: Style): readonly 
 }
 
 function changingLines(view: ApplyView, size: Size, style: Style): readonly string[] {
-  const { merchants, metrics, stopping, perSecond, inFlight, lastDone, now } = view;
+  const { merchants, metrics, stopping, perSecond, inFlight, lastDone } = view;
   const { changes, done, failed, unknown } = applySums(view);
   const ended = done + failed + unknown;
   const isOne = merchants.length === 1;
@@ -106,32 +120,25 @@ function changingLines(view: ApplyView, size: Size, style: Style): readonly stri
   const all = counted(changes, "change");
   const where = isOne ? shown(merchants[0]?.merchant ?? "") : counted(merchants.length, "merchant");
   const flying = counted(inFlight.length, "change");
-  const started = of("applying").filter(({ endedAt }) => endedAt === null);
-  const onWire = started.filter(({ merchant }) => metrics.onWire.has(merchant));
+  const begun = of("applying").filter(({ endedAt }) => endedAt === null);
+  const row = (one: ApplyingMerchant): Row => applyingRow(one, view, style);
+  const busy = isOne ? placedChanges(view, style) : placed(begun, metrics, row);
   const common = {
-    underWay: isOne ? inFlight.length : onWire.length,
+    ...beginnings(busy),
     count: isOne ? changes : merchants.length,
     stopping,
   };
-  const row = (one: ApplyingMerchant): Row => applyingRow(one, view, style);
-  const rows = isOne
-    ? {
-        running: inFlight.map((one): Row => {
-          const look = waitTime(one.merchant, metrics);
-          return { ...changeRow(one.change, "▶", style.cyan), time: briefTime(now - one.since), ...look };
-        }),
-        ended: lastDone.map(
-          (one): Row => ({
-            ...changeRow(one.change, "✓", style.green),
-            time: briefTime(one.tookMs),
-          }),
-        ),
-      }
-    : { running: started.map(row), ended: lastEnded(of("done", "incomplete")).map(row) };
+  const latest = isOne
+    ? lastDone.map((one) => ({
+        ...changeRow(one.change, "✓", style.green),
+        time: briefTime(one.tookMs),
+      }))
+    : lastEnded(of("done", "incomplete")).map(row);
   return boardLines(
     {
       ...view,
-      ...rows,
+      ...busy,
+      ended: latest,
       titles: stopping
         ? [`Stopping: nothing new starts, ${flying} in flight`, `Stopping, ${flying} in flight`]
         : [`Applying ${all} · ${where}`, `Applying ${all}`],
@@ -153,6 +160,7 @@ function changingLines(view: ApplyView, size: Size, style: Style): readonly stri
           ),
       failed: isOne ? [] : lastEnded(of("failed")).map(row),
       waits: metrics.waits,
+      unfinished: merchants.filter(({ endedAt }) => endedAt === null).length,
       nameWidth: isOne ? 0 : nameWidth(merchants),
       countWidth: isOne ? 0 : Math.max(...merchants.map((one) => fraction(one.changes, one.changes).length)),
     },
@@ -185,10 +193,8 @@ function applyingRow(one: ApplyingMerchant, view: ApplyView, style: Style): Row 
       const current = inFlight.find((change) => change.merchant === merchant);
       return {
         ...common,
-        ...wireMark(merchant, metrics, style),
         text: current ? nameOf(current.change) : metrics.onWire.has(merchant) ? "rechecks" : "next",
-        time: current ? briefTime(now - current.since) : "",
-        ...waitTime(merchant, metrics),
+        ...lookAt(merchant, metrics, current ? briefTime(now - current.since) : "", style),
       };
     }
     default:
@@ -201,14 +207,15 @@ function verifyingLines(view: ApplyView, size: Size, style: Style): readonly str
   const read = toVerify(merchants);
   const verified = read.filter(({ verifiedAt }) => verifiedAt !== null);
   const { done, failed, unknown } = applySums(view);
-  const running = read.filter(({ verifiedAt, readAgain }) => verifiedAt === null && readAgain !== null);
+  const begun = read.filter(({ verifiedAt, readAgain }) => verifiedAt === null && readAgain !== null);
   const row = ({ merchant, readAgain, verifiedAt }: ApplyingMerchant): Row => {
     const { members = 0, total = null } = readAgain ?? {};
-    const look = verifiedAt === null ? wireMark(merchant, metrics, style) : { mark: "✓", paint: style.green };
+    const end = { mark: "✓", paint: style.green, time: "" };
+    const look = verifiedAt === null ? lookAt(merchant, metrics, "", style) : end;
     const share = verifiedAt !== null ? 1 : total === null ? 0 : members / Math.max(total, 1);
     const count = total === null ? grouped(members) : fraction(members, total);
     const text = verifiedAt === null ? "members" : "verified";
-    return { ...look, name: merchant, share, count, text, time: "", ...waitTime(merchant, metrics) };
+    return { ...look, name: merchant, share, count, text };
   };
   const problems = [
     failed > 0 ? `${grouped(failed)} failed` : "",
@@ -226,10 +233,11 @@ function verifyingLines(view: ApplyView, size: Size, style: Style): readonly str
         ...requestFacts(metrics, `${rateNumber(metrics.perSecond)} requests/s`),
       ],
       tallies: [],
-      running: running.map(row),
+      ...placed(begun, metrics, row),
       ended: [...verified].sort((a, b) => (a.verifiedAt ?? 0) - (b.verifiedAt ?? 0)).map(row),
       failed: [],
       waits: metrics.waits,
+      unfinished: read.length - verified.length,
       nameWidth: nameWidth(merchants),
       countWidth: 9,
     },
@@ -243,6 +251,7 @@ interface TallyCounts {
   readonly done: number;
   readonly word: string;
   readonly underWay: number;
+  readonly started: number;
   readonly count: number;
   readonly failed: number;
   readonly unknown?: number;
@@ -253,8 +262,9 @@ interface TallyCounts {
 }
 
 function tallies(counts: TallyCounts, style: Style): readonly Tally[] {
-  const { done, word, underWay, count, failed, unknown = 0, stopped = 0, incomplete = 0, stopping } = counts;
-  const queued = Math.max(count - done - underWay - failed - unknown - stopped - incomplete, 0);
+  const { done, word, underWay, started, count, failed, stopping } = counts;
+  const { unknown = 0, stopped = 0, incomplete = 0 } = counts;
+  const queued = Math.max(count - done - underWay - started - failed - unknown - stopped - incomplete, 0);
   const rare: readonly Tally[] = [
     { mark: "?", count: unknown, word: "of unknown outcome", paint: style.red },
     { mark: "!", count: incomplete, word: "refused for now", paint: style.yellow },
@@ -263,21 +273,82 @@ function tallies(counts: TallyCounts, style: Style): readonly Tally[] {
   return [
     { mark: "✓", count: done, word, paint: style.green },
     { mark: "▶", count: underWay, word: "under way", paint: style.cyan },
+    { mark: "◦", count: started, word: "started", paint: style.yellow, isOptional: true },
     { mark: "·", count: queued, word: stopping ? "left" : "queued", paint: style.dim },
     { mark: "✗", count: failed, word: "failed", paint: style.red },
     ...rare.filter((tally) => tally.count > 0),
   ];
 }
 
-/** Returns the mark of a merchant that has begun: on the wire, or waiting for its turn. */
-function wireMark(merchant: string, { onWire }: RequestMetrics, style: Style): Pick<Row, "mark" | "paint"> {
-  return onWire.has(merchant) ? { mark: "▶", paint: style.cyan } : { mark: "·", paint: style.dim };
+/** The rows of what has begun, by what holds it up. */
+type Busy = Pick<BoardContent, "onWire" | "waiting" | "next">;
+
+const NO_ROWS: Busy = { onWire: [], waiting: [], next: [] };
+
+/** Divides merchants that have begun into those on the wire, those that wait, and those whose turn comes next. */
+function placed<Merchant extends { readonly merchant: string }>(
+  begun: readonly Merchant[],
+  metrics: RequestMetrics,
+  row: (one: Merchant) => Row,
+): Busy {
+  const isOnWire = ({ merchant }: Merchant): boolean => metrics.onWire.has(merchant);
+  const held = begun.filter((one) => !isOnWire(one));
+  const waits = ({ merchant }: Merchant): boolean => waitOf(merchant, metrics) !== undefined;
+  return {
+    onWire: begun.filter(isOnWire).map(row),
+    waiting: held.filter(waits).map(row),
+    next: held.filter((one) => !waits(one)).map(row),
+  };
 }
 
-/** Returns how long a merchant waits, in place of how long it has taken; empty if it does not wait. */
-function waitTime(merchant: string, { waits, onWire }: RequestMetrics): Partial<Row> {
-  const wait = onWire.has(merchant) ? undefined : waits.find(({ merchants }) => merchants.includes(merchant));
-  return wait === undefined ? {} : { time: `waits ${briefTime(wait.ms)}` };
+/** Divides the changes of one merchant in the same way: as many as it has requests are on the wire, the oldest ones. */
+function placedChanges({ inFlight, metrics, now }: ApplyView, style: Style): Busy {
+  const refused = ({ change }: ChangeInFlight): Wait | undefined =>
+    metrics.waits.find(({ addresses }) => addresses.includes(change.name));
+  const sendable = inFlight.filter((one) => refused(one) === undefined);
+  const onWire = new Set(sendable.slice(0, metrics.onWire.get(inFlight[0]?.merchant ?? "") ?? 0));
+  const held = inFlight.filter((one) => !onWire.has(one));
+  const rowOf = (one: ChangeInFlight): Row => {
+    const wait = refused(one) ?? metrics.waits.find((some) => isFor(one.merchant, some));
+    if (onWire.has(one))
+      return { ...changeRow(one.change, "▶", style.cyan), time: briefTime(now - one.since) };
+    if (wait === undefined) return changeRow(one.change, "◦", style.dim);
+    return { ...changeRow(one.change, "◦", style.yellow), time: `waits ${briefTime(wait.ms)}` };
+  };
+  const isWaiting = ({ time }: Row): boolean => time !== "";
+  const rows = held.map(rowOf);
+  return {
+    onWire: [...onWire].map(rowOf),
+    waiting: rows.filter(isWaiting),
+    next: rows.filter((row) => !isWaiting(row)),
+  };
+}
+
+function beginnings({ onWire, waiting, next }: Busy): Pick<TallyCounts, "underWay" | "started"> {
+  return { underWay: onWire.length, started: waiting.length + next.length };
+}
+
+/** Returns how a merchant that has begun looks: on the wire, waiting for so long, or waiting for its turn. */
+function lookAt(
+  merchant: string,
+  metrics: RequestMetrics,
+  time: string,
+  style: Style,
+): Pick<Row, "mark" | "paint" | "time"> {
+  if (metrics.onWire.has(merchant)) return { mark: "▶", paint: style.cyan, time };
+  const wait = waitOf(merchant, metrics);
+  return wait === undefined
+    ? { mark: "◦", paint: style.dim, time: "" }
+    : { mark: "◦", paint: style.yellow, time: `waits ${briefTime(wait.ms)}` };
+}
+
+function waitOf(merchant: string, { waits }: RequestMetrics): Wait | undefined {
+  return waits.find(({ isShared, merchants }) => isShared || merchants.includes(merchant));
+}
+
+/** Returns whether a wait holds back any request of a merchant. */
+function isFor(merchant: string, { isShared, merchants, addresses }: Wait): boolean {
+  return isShared || (addresses.length === 0 && merchants.includes(merchant));
 }
 
 /** Returns a problem without the request that it is about, which is longer than a row. */

@@ -62,7 +62,7 @@ export interface ApplyView {
   readonly perSecond: number;
   readonly now: number;
   readonly elapsedMs: number;
-  /** Estimated time left, in ms; `null` if it is too early to tell. */
+  /** Estimated time left, in ms; `null` if it is too early to tell, or nothing gets on. */
   readonly leftMs: number | null;
   /** Nothing new starts any more. */
   readonly stopping: boolean;
@@ -176,7 +176,9 @@ export function applyProgress(
       const verifying = all.every(({ endedAt }) => endedAt !== null) && read.length > 0 && !stopping;
       if (verifying) writtenAt ??= now;
       const verified = read.filter(({ verifiedAt }) => verifiedAt !== null).length / Math.max(read.length, 1);
-      const leftMs = ended < ENOUGH_TO_TELL ? null : timeLeft(share, now - began);
+      const applyMs = ended < ENOUGH_TO_TELL ? null : timeLeft(share, now - began);
+      const leftMs = verifying ? timeLeft(verified, now - (writtenAt ?? now)) : applyMs;
+      const requests = metrics.view(now);
       return {
         merchants: all,
         inFlight: [...inFlight.values()],
@@ -184,10 +186,10 @@ export function applyProgress(
         perSecond: ends.perSecond(now),
         now,
         elapsedMs: now - began,
-        leftMs: stopping ? null : verifying ? timeLeft(verified, now - (writtenAt ?? now)) : leftMs,
+        leftMs: stopping || requests.isStill ? null : leftMs,
         stopping,
         verifying,
-        metrics: metrics.view(now),
+        metrics: requests,
       };
     },
   };

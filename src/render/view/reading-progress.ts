@@ -25,7 +25,7 @@ export interface ReadingView {
   readonly metrics: RequestMetrics;
   readonly now: number;
   readonly elapsedMs: number;
-  /** Estimated time left, in ms; `null` if it is too early to tell. */
+  /** Estimated time left, in ms; `null` if it is too early to tell, or nothing gets on. */
   readonly leftMs: number | null;
 }
 
@@ -81,13 +81,14 @@ export function readingProgress(
       // What fails at once says nothing about the time that the others take.
       const sound = all.filter(({ state }) => state !== "failed");
       const share = readShare(sound, known - all.length + sound.length);
+      const requests = metrics.view(now);
       return {
         merchants: all,
         count: known,
-        metrics: metrics.view(now),
+        metrics: requests,
         now,
         elapsedMs: now - began,
-        leftMs: timeLeft(share, now - began),
+        leftMs: requests.isStill ? null : timeLeft(share, now - began),
       };
     },
   };
@@ -184,6 +185,10 @@ export interface Wait {
   readonly ms: number;
   /** The merchants whose requests wait. */
   readonly merchants: readonly string[];
+  /** The invited addresses that are refused; empty if the wait is about requests of any kind. */
+  readonly addresses: readonly string[];
+  /** Nothing is sent until it is over: all merchants wait. */
+  readonly isShared: boolean;
 }
 
 /** The requests to the service so far. */
@@ -199,8 +204,10 @@ export interface RequestMetrics {
   readonly waited: number;
   /** The measured rate limit of the service, per second; `null` if there is none. */
   readonly pace: number | null;
-  /** Merchants with requests that have no response yet. */
-  readonly onWire: ReadonlySet<string>;
+  /** The number of requests without a response yet, by merchant. */
+  readonly onWire: ReadonlyMap<string, number>;
+  /** Nothing has got on for some seconds, or all merchants wait: an estimate of the time left would be wrong. */
+  readonly isStill: boolean;
 }
 
 /** Collects the events of the client; times in ms. */
@@ -214,11 +221,19 @@ export interface RequestMetricsCollector {
 /** The span that a rate is averaged over. */
 const WINDOW_MS = 5_000;
 
+/** Time without a request on the wire after which a wait holds back all merchants, in ms. */
+const SHARED_AFTER_MS = 1_000;
+
+/** Time without a response that helps after which nothing gets on, in ms. */
+const STILL_AFTER_MS = 4_000;
+
 /** Starts collecting request metrics. */
 export function collectRequestMetrics(): RequestMetricsCollector {
   const responses = rateMeter(WINDOW_MS);
-  /** When each merchant's wait ends, by reason. */
-  const waits = new Map<string, Map<string, number>>();
+  /** The waits by reason, and within it by merchant and address. */
+  const waits = new Map<string, Map<string, KnownWait>>();
+  /** When a request was last sent or ended, and when a response last was of use. */
+  const times = { moved: Number.NEGATIVE_INFINITY, helped: null as number | null };
   /** Requests without a response, by merchant. */
   const onWire = new Map<string, number>();
   const [sums, rate] = [{ requests: 0, retries: 0, waited: 0 }, { pace: null as number | null }];
@@ -233,20 +248,27 @@ export function collectRequestMetrics(): RequestMetricsCollector {
       switch (event.type) {
         case "request":
           if (event.attempt > 1) sums.retries += 1;
+          times.moved = now;
+          times.helped ??= now;
           count(event, 1);
           break;
         case "response":
         case "no-response":
           sums.requests += 1;
+          times.moved = now;
+          if (event.type === "response" && event.status !== 429 && event.status < 500) times.helped = now;
           responses.count(now);
           count(event, -1);
           break;
         case "wait": {
           sums.waited += 1;
           const kind = kindOfWait(event.reason);
-          const known = waits.get(kind) ?? new Map<string, number>();
+          const known = waits.get(kind) ?? new Map<string, KnownWait>();
           const merchant = merchantOf(event) ?? "";
-          waits.set(kind, known.set(merchant, Math.max(known.get(merchant) ?? 0, event.until)));
+          const address = ADDRESS.exec(event.reason)?.[1] ?? "";
+          const key = JSON.stringify([merchant, address]);
+          const until = Math.max(known.get(key)?.until ?? 0, event.until);
+          waits.set(kind, known.set(key, { merchant, address, until }));
           break;
         }
         case "pace":
@@ -261,27 +283,53 @@ export function collectRequestMetrics(): RequestMetricsCollector {
       }
     },
     ended: (merchant) => void onWire.delete(merchant),
-    view: (now) => ({
-      ...sums,
-      ...rate,
-      perSecond: responses.perSecond(now),
-      waits: [...waits].flatMap(([reason, all]) => waitAt(reason, all, now)).sort((a, b) => b.ms - a.ms),
-      onWire: new Set([...onWire.keys()].filter((merchant) => merchant !== "")),
-    }),
+    view(now) {
+      const isQuiet = onWire.size === 0 && now - times.moved >= SHARED_AFTER_MS;
+      const all = [...waits].flatMap(([reason, some]) => waitAt(reason, some, isQuiet, now));
+      return {
+        ...sums,
+        ...rate,
+        perSecond: responses.perSecond(now),
+        waits: all.sort((a, b) => b.ms - a.ms),
+        onWire: new Map([...onWire].filter(([merchant]) => merchant !== "")),
+        isStill:
+          (times.helped !== null && now - times.helped >= STILL_AFTER_MS) ||
+          all.some(({ isShared }) => isShared),
+      };
+    },
   };
 }
 
+const ADDRESS = / of (\S+@\S+)/;
+
 /** Returns the reason of a wait without the address that an invitation was refused for: many of them wait for one reason. */
 export function kindOfWait(reason: string): string {
-  return reason.replace(/ of \S+@\S+/, "");
+  return reason.replace(ADDRESS, "");
+}
+
+/** The wait of a merchant's request, or of the invitation of an address. */
+interface KnownWait {
+  readonly merchant: string;
+  readonly address: string;
+  readonly until: number;
 }
 
 /** Returns the wait for one reason, if it is not over for all. */
-function waitAt(reason: string, untils: ReadonlyMap<string, number>, now: number): readonly Wait[] {
-  const left = [...untils].filter(([, until]) => until > now);
+function waitAt(
+  reason: string,
+  known: ReadonlyMap<string, KnownWait>,
+  isQuiet: boolean,
+  now: number,
+): readonly Wait[] {
+  const left = [...known.values()].filter(({ until }) => until > now);
   if (left.length === 0) return [];
-  const merchants = left.map(([merchant]) => merchant).filter((merchant) => merchant !== "");
-  return [{ reason, ms: Math.max(...left.map(([, until]) => until)) - now, merchants }];
+  const some = (key: "merchant" | "address"): readonly string[] => [
+    ...new Set(left.map((one) => one[key]).filter((text) => text !== "")),
+  ];
+  const [merchants, addresses] = [some("merchant"), some("address")];
+  const ms = Math.max(...left.map(({ until }) => until)) - now;
+  // Others go on while an address is refused.
+  return [{ reason, ms, merchants, addresses, isShared: isQuiet && addresses.length === 0 }];
 }
 
 /** A meter of the recent rate of events. */

@@ -226,6 +226,22 @@ test("merchants are ticked off from the start, in about the order in which they 
   expect(Math.max(...done)).toBeLessThan(done.length + 2 * CONCURRENCY);
 });
 
+test("rows on the wire and those left out are as many as the head says, in windows of any height", () => {
+  for (const rows of [8, 12, 24, 50]) {
+    const size = { columns: 100, rows };
+    const screens = [
+      ...run.reading.map((view) => readingLines(view, size, PLAIN)),
+      ...run.applying.filter(({ verifying }) => !verifying).map((view) => applyLines(view, size, PLAIN)),
+    ];
+    for (const lines of screens) {
+      const [, head] = /▶ +(\d+) under way/.exec(lines[2] ?? "") ?? [];
+      const [, more = 0] = /and (\d+) more under way/.exec(lines.join("\n")) ?? [];
+      expect(Number(head)).toBe(lines.filter((text) => text.startsWith("▶")).length + Number(more));
+      expect(Number(head)).toBeLessThanOrEqual(CONCURRENCY);
+    }
+  }
+});
+
 test("no more merchants are on the wire than requests are allowed, and numbers add up", () => {
   for (const { metrics, merchants } of [...run.reading, ...run.applying]) {
     expect(metrics.onWire.size).toBeLessThanOrEqual(CONCURRENCY);

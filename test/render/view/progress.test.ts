@@ -27,8 +27,44 @@ test("a wait counts down and is forgotten when it is over", () => {
   const progress = readingProgress(["MC1"], 0);
   progress.live(waitEvent(12_000, "429", 1000), 1000);
   progress.live(waitEvent(3_000, "429", 2000), 2000);
-  expect(progress.view(3000).metrics.waits).toEqual([{ reason: "429", ms: 10_000, merchants: ["MC1"] }]);
+  const wait = { reason: "429", ms: 10_000, merchants: ["MC1"], addresses: [], isShared: true };
+  expect(progress.view(3000).metrics.waits).toEqual([wait]);
   expect(progress.view(13_000).metrics.waits).toEqual([]);
+});
+
+const REQUEST = { type: "request", method: "GET", path: "/v0.1/merchants/MC1/members", attempt: 1 } as const;
+const RESPONSE = { type: "response", method: "GET", path: REQUEST.path, status: 200, ms: 9 } as const;
+
+test("there is no estimate while nothing gets on, and refusals are no progress", () => {
+  const progress = readingProgress(["MC1", "MC2"], 0);
+  progress.live(REQUEST, 0);
+  progress.live({ type: "read", merchant: "MC1", members: 50, total: 100 }, 2500);
+  progress.live(RESPONSE, 2500);
+  progress.live(REQUEST, 2500);
+  expect(progress.view(5000).leftMs).not.toBeNull();
+  progress.live({ ...RESPONSE, status: 429 }, 6000);
+  progress.live(REQUEST, 6000);
+  expect(progress.view(7000).leftMs).toBeNull();
+  progress.live(RESPONSE, 7000);
+  expect(progress.view(7100).leftMs).not.toBeNull();
+});
+
+test("a wait holds back all merchants while no request is on the wire, but not that of an address", () => {
+  const progress = readingProgress(["MC1", "MC2"], 0);
+  progress.live(REQUEST, 0);
+  progress.live(waitEvent(30_000, "fewer requests (429)", 100), 100);
+  const refused = "fewer invitations of kim@example.com (429)";
+  progress.live(waitEvent(20_000, refused, 100), 100);
+  const shared = (now: number) => progress.view(now).metrics.waits.map(({ isShared }) => isShared);
+  expect(shared(2000)).toEqual([false, false]);
+  progress.live({ ...RESPONSE, status: 429 }, 2000);
+  expect(shared(2500)).toEqual([false, false]);
+  expect(shared(3000)).toEqual([true, false]);
+  expect(progress.view(3000).leftMs).toBeNull();
+  expect(progress.view(3000).metrics.waits[1]).toMatchObject({
+    reason: "fewer invitations (429)",
+    addresses: ["kim@example.com"],
+  });
 });
 
 test("an apply counts what is done and what failed, knows what is under way, and how long it still takes", () => {

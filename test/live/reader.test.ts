@@ -531,3 +531,15 @@ describe("a response that violates the contract", () => {
     expect(roles[0]).toMatchObject({ predefined: false, metadata: {} });
   });
 });
+
+test("merchants take turns in the order of their first requests, whatever was named before", async () => {
+  const { reader, writer, seen } = connectTo((one) => {
+    const isMembers = one.path.endsWith("/members");
+    return json(isMembers ? { items: wireMembers(1), total_count: 1 } : { items: [] });
+  });
+  for (const merchant of ["MC1", "MC10", "MC2"]) writer(merchant);
+  const codes = ["MC1", "MC2", "MC3", "MC10"];
+  await Promise.all(codes.map((merchant) => reader.read(merchant, [])));
+  const begun = seen.map(({ path }) => path.split("/")[3]);
+  expect([...new Set(begun)]).toEqual(codes);
+});

@@ -224,7 +224,7 @@ const WINDOW_MS = 5_000;
 /** Time without a request on the wire after which a wait holds back all merchants, in ms. */
 const SHARED_AFTER_MS = 1_000;
 
-/** Time without a response that helps after which nothing gets on, in ms. */
+/** Time without a response that helps after which an estimate is not shown, in ms. */
 const STILL_AFTER_MS = 4_000;
 
 /** Starts collecting request metrics. */
@@ -232,7 +232,7 @@ export function collectRequestMetrics(): RequestMetricsCollector {
   const responses = rateMeter(WINDOW_MS);
   /** The waits by reason, and within it by merchant and address. */
   const waits = new Map<string, Map<string, KnownWait>>();
-  /** When a request was last sent or ended, and when a response last was of use. */
+  /** When a request was last sent or ended, and when anything last got on. */
   const times = { moved: Number.NEGATIVE_INFINITY, helped: null as number | null };
   /** Requests without a response, by merchant. */
   const onWire = new Map<string, number>();
@@ -275,6 +275,8 @@ export function collectRequestMetrics(): RequestMetricsCollector {
           rate.pace = event.perSecond;
           break;
         case "read":
+          times.helped = now;
+          break;
         case "proxy":
         case "caller-unknown":
           break;

@@ -391,9 +391,11 @@ const [YES, NO] = ["j\r", "\r"];
 
 test("init asks for all that it is not told, and does what is answered", async () => {
   const person = answering([
-    ["Base URL of the service:", `${"\u007f".repeat(8)}${sandbox.url}\r`],
-    ["Environment variable with the API key:", `${"\u007f".repeat(16)}sk_test_0123456789abcdef\r`],
-    ["That is a key: name the variable that holds it.", `${"\u007f".repeat(24)}SHOP_KEY\r`],
+    ["Base URL of the service (https://…):", `${sandbox.url}\n`],
+    ["Environment variable with the API key [ROLECALL_API_KEY]:", "\n"],
+    ["ROLECALL_API_KEY is not set: leave with Ctrl-C", ""],
+    ["Environment variable with the API key", "sk_test_0123456789abcdef\n"],
+    ["That is a key: name the variable that holds it.", "SHOP_KEY\n"],
     ["Which merchants?", "a\r"],
     ["How strict are the files?", "j\r"],
     ["Share 2 roles of 2 merchants (1 with adjustments) in shared/roles.yaml?", YES],

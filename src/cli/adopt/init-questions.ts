@@ -9,11 +9,11 @@ import { RolecallError } from "../../model/errors.ts";
 import type { Membership } from "../../model/live.ts";
 import { hangingLines } from "../../render/text/wrap.ts";
 import type { Choice, ListQuestion } from "../../render/tui/list-prompt.tsx";
-import type { TextQuestion } from "../../render/tui/text-prompt.tsx";
 import type { ServiceOptions } from "../args/options.ts";
 import type { Io } from "../io/io.ts";
-import { styleFor, terminalOf } from "../io/output.ts";
+import { openScreen, styleFor, terminalOf } from "../io/output.ts";
 import { announceIfSlow } from "../progress/log-progress.ts";
+import { readLine } from "../review/confirm-apply.ts";
 import { type Connection, isKey, resolveOwnConnection } from "../session/connection.ts";
 import type { Services } from "../session/services.ts";
 import { readMemberships } from "../show/show-memberships.ts";
@@ -29,6 +29,15 @@ export type InitCommandOptions = Omit<ServiceOptions, "shard"> & {
   readonly yes?: true;
   readonly color: boolean;
 };
+
+/** A question with a line of text as its answer. */
+interface TextQuestion {
+  readonly title: string;
+  /** The answer that Enter alone gives; `null` if there is none. */
+  readonly proposed: string | null;
+  /** Returns why a text is no answer; `null` if it is one. */
+  readonly problem: (text: string) => string | null;
+}
 
 /** Asks on the terminal; every question throws RolecallError if it is left. */
 export interface Interview {
@@ -47,19 +56,24 @@ export function openInterview(
   const { asks, draws } = terminalOf(io);
   if (yes || !asks || !draws) return null;
   const style = styleFor(io.stderr, io, color);
-  const { terminal } = io;
-  // Set before the first frame, so that early keys are not echoed into it.
-  const hideKeys = (): void => void terminal.stdin.setRawMode(true);
+  const { stderr, terminal } = io;
   const several = async (question: ListQuestion): Promise<readonly number[]> => {
-    hideKeys();
-    const { askList } = await import("../../render/tui/list-prompt.tsx");
-    return answered(await askList(question, style, terminal));
+    const { answerLines, askList } = await import("../../render/tui/list-prompt.tsx");
+    const close = openScreen(io);
+    const answer = await askList(question, style, terminal).finally(close);
+    stderr.write(`${answerLines(question, answer, style).join("\n")}\n`);
+    return answered(answer);
   };
   return {
-    async text(question) {
-      hideKeys();
-      const { askText } = await import("../../render/tui/text-prompt.tsx");
-      return answered(await askText(question, style, terminal));
+    async text({ title, proposed, problem }) {
+      const prompt = `${title}${proposed === null ? "" : ` [${proposed}]`}: `;
+      for (;;) {
+        const typed = answered(await readLine(prompt, io)).trim();
+        const text = typed === "" && proposed !== null ? proposed : typed;
+        const objection = problem(text);
+        if (objection === null) return text;
+        stderr.write(`${style.yellow(hangingLines(objection, style.columns, "", "").join("\n"))}\n`);
+      }
     },
     several,
     one: async (title, choices) => (await several({ title, choices, single: true }))[0] ?? 0,
@@ -74,8 +88,8 @@ function answered<T>(answer: T | null): T {
 /** Asks for the base URL. */
 function askBaseUrl(interview: Interview): Promise<string> {
   return interview.text({
-    title: "Base URL of the service:",
-    initial: "https://",
+    title: "Base URL of the service (https://…)",
+    proposed: null,
     problem: (text) => failureOf(() => checkBaseUrl(text)),
   });
 }
@@ -83,14 +97,14 @@ function askBaseUrl(interview: Interview): Promise<string> {
 /** Asks for the name of the variable that holds the key. */
 function askKeyVariable(interview: Interview, env: Io["env"]): Promise<string> {
   return interview.text({
-    title: "Environment variable with the API key:",
-    initial: "ROLECALL_API_KEY",
+    title: "Environment variable with the API key",
+    proposed: "ROLECALL_API_KEY",
     problem: (name) => {
       if (isKey(name)) return "That is a key: name the variable that holds it.";
       if (!VARIABLE.test(name)) return "That is not the name of an environment variable.";
       return env[name]
         ? null
-        : `${name} is not set: leave with Escape, set it, and start again, or name another.`;
+        : `${name} is not set: leave with Ctrl-C, set it, and start again, or name another.`;
     },
   });
 }
@@ -179,8 +193,8 @@ async function offered(
   if (open.length === 0) {
     if (found.length > 0) return found.map(({ resource }) => resource.id);
     const text = await interview.text({
-      title: "Merchant codes, with spaces between them:",
-      initial: "",
+      title: "Merchant codes, with spaces between them",
+      proposed: null,
       problem: (codes) =>
         codes.split(/[\s,]+/).every((code) => MERCHANT.test(code)) ? null : "Type codes such as MC4F7K2P.",
     });

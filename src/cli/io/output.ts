@@ -136,6 +136,28 @@ export function terminalOf({
   };
 }
 
+/** The escape sequences that enter the alternate screen without line wrapping, and leave it again. */
+const [OTHER_SCREEN, FIRST_SCREEN] = ["\u001b[?1049h\u001b[?7l\u001b[H", "\u001b[?7h\u001b[?1049l"];
+
+/**
+ * Opens a screen of its own for what is drawn and reads keys; the returned function brings the first one back as it was, as
+ * does the end of the process.
+ */
+export function openScreen({ terminal, stderr, onExit }: Io): () => void {
+  let isOpen = true;
+  const close = (): void => {
+    // Left twice, a terminal moves its cursor back over what was said meanwhile.
+    if (isOpen) stderr.write(FIRST_SCREEN);
+    isOpen = false;
+    offExit();
+  };
+  const offExit = onExit(close);
+  // Set before the first frame, so that early keys are not echoed into it.
+  terminal.stdin.setRawMode(true);
+  stderr.write(OTHER_SCREEN);
+  return close;
+}
+
 /** Returns the standard stream that a path names, such as `-` or `/dev/stdout`; `null` for any other path. */
 export function standardStream(path: string): "stdout" | "stderr" | null {
   if (path === "-") return "stdout";

@@ -11,7 +11,7 @@ import type { PlaceOf } from "../../render/view/plan-view.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { editFile } from "../io/edit-file.ts";
 import type { Io } from "../io/io.ts";
-import { styleFor, terminalOf } from "../io/output.ts";
+import { openScreen, styleFor, terminalOf } from "../io/output.ts";
 import type { PlannedMerchants } from "../session/plan-merchants.ts";
 import {
   type Planned,
@@ -23,12 +23,6 @@ import {
 } from "../session/session.ts";
 import { type ChangeLocations, changeLocations } from "../show/rule-locations.ts";
 import { objectionsTo } from "./approval.ts";
-
-/**
- * The escape sequences that enter the alternate screen without line wrapping, and leave it again: the scrollback stays
- * as it was.
- */
-const [OTHER_SCREEN, FIRST_SCREEN] = ["\u001b[?1049h\u001b[?7l\u001b[H", "\u001b[?7h\u001b[?1049l"];
 
 /** Throws RolecallError without a terminal that can be drawn on. */
 export function checkInteractive({ format }: Pick<OutputOptions<string>, "format">, io: Io): void {
@@ -100,25 +94,11 @@ export async function browsePlans(
     style: styleFor(io.stderr, io, color),
   });
   const ended = new AbortController();
-  let isOpen = false;
-  const leave = (): void => {
-    // Left twice, a terminal moves its cursor back over what was said meanwhile.
-    if (isOpen) io.stderr.write(FIRST_SCREEN);
-    isOpen = false;
-  };
-  const enter = (): void => {
-    // Set before the first frame, so that early keys are not echoed into it.
-    io.terminal.stdin.setRawMode(true);
-    io.stderr.write(OTHER_SCREEN);
-    isOpen = true;
-  };
+  let close = openScreen(io);
   const ignoreSignals = io.onStopSignal(() => {
     ended.abort();
-    leave();
+    close();
   });
-  // Restores the terminal, however the process ends.
-  const offExit = io.onExit(leave);
-  enter();
   try {
     let state: BrowseState | null = null;
     for (;;) {
@@ -126,16 +106,15 @@ export async function browsePlans(
       const { end, chosen } = state;
       if (end === null || typeof end === "string")
         return { apply: end === "apply", selection: judge(chosen) };
-      leave();
+      close();
       const problem = await editFile(end.edit, io);
       if (ended.signal.aborted) return { apply: false, selection: judge(chosen) };
-      enter();
+      close = openScreen(io);
       locations = newLocations();
       state = { ...state, end: null, edited: state.edited || problem === null, note: problem ?? AFTER_EDIT };
     }
   } finally {
-    offExit();
-    leave();
+    close();
     ignoreSignals();
   }
 }

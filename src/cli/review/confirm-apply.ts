@@ -63,25 +63,34 @@ export async function confirmAll(
   return true;
 }
 
-/**
- * Asks on the terminal; true if the exact answer was typed. What is printed is never drawn again, and the terminal itself
- * edits the line: whatever the size of its window, it keeps its history, and Ctrl-Z works.
- */
+/** Asks on the terminal; true if the exact answer was typed. */
 export async function ask({ lines, answer }: Confirmation, style: Style, io: Io): Promise<boolean> {
-  const { stderr } = io;
-  const { stdin } = io.terminal;
   const wrapped = (text: string): string => hangingLines(text, style.columns, "", "").join("\n");
   const [first = "", ...rest] = lines.map(wrapped);
   const prompt = wrapped(`Type ${answer} to continue; anything else cancels:`).replace(
     /(?<=^Type )\S+/,
     style.yellow,
   );
-  stderr.write(`\n${[style.bold(first), ...rest, prompt].join("\n")} `);
-  // The browser may have let go of it, and the program must not end before the answer.
+  io.stderr.write(`\n${[style.bold(first), ...rest].join("\n")}\n`);
+  const typed = await readLine(`${prompt} `, io);
+  if (typed?.trim() === answer) return true;
+  io.stderr.write(typed === null ? "Cancelled.\n" : "Not confirmed.\n");
+  return false;
+}
+
+/**
+ * Reads a line from the terminal; `null` if a signal or the end of input comes instead. What is printed is never drawn
+ * again, and the terminal itself edits the line: whatever the size of its window, it keeps its history, and Ctrl-Z works.
+ */
+export async function readLine(prompt: string, io: Io): Promise<string | null> {
+  const { stderr } = io;
+  const { stdin } = io.terminal;
+  stderr.write(prompt);
+  // Ink may have let go of it, and the program must not end before the answer.
   stdin.ref?.();
   const reader = createInterface({ input: stdin, terminal: false });
   const offSignals = io.onStopSignal(() => reader.close());
-  const offSuspend = io.onSuspend({ suspend: () => undefined, resume: () => stderr.write(`${prompt} `) });
+  const offSuspend = io.onSuspend({ suspend: () => undefined, resume: () => stderr.write(prompt) });
   const typed = await new Promise<string | null>((resolve) => {
     const onClose = (): void => {
       // Whatever another listener says to a signal comes below the question's line.
@@ -97,9 +106,7 @@ export async function ask({ lines, answer }: Confirmation, style: Style, io: Io)
   offSignals();
   offSuspend();
   reader.close();
-  if (typed?.trim() === answer) return true;
-  stderr.write(typed === null ? "Cancelled.\n" : "Not confirmed.\n");
-  return false;
+  return typed;
 }
 
 /** A plan to confirm, with its environment. */

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Style } from "../style.ts";
 import { wrapText } from "../text/wrap.ts";
 import type { Terminal } from "./browse/browser.tsx";
-import { Frame, useSize } from "./frame.tsx";
+import { Frame, keepingHistory, useSize } from "./frame.tsx";
 import {
   cutTo,
   line,
@@ -140,7 +140,7 @@ function allToggled(ticked: ReadonlySet<number>, found: readonly number[]): Read
 /** Lines besides the title and the items: filter, keys, and two of the terminal that stay free. */
 const OTHER_LINES = 4;
 
-/** Returns the lines of a list, with the cursor's item in sight. */
+/** Returns the lines of a list, fewer than the window has, with the cursor's item in sight. */
 export function listLines(
   question: ListQuestion,
   state: ListState,
@@ -155,11 +155,11 @@ export function listLines(
     0,
     Math.max(size.rows - OTHER_LINES - 1, 1),
   );
-  const height = Math.max(size.rows - OTHER_LINES - titles.length, 1);
+  const isBelow = single === true && columns < NARROW;
+  const height = Math.max(Math.floor((size.rows - OTHER_LINES - titles.length) / (isBelow ? 2 : 1)), 1);
   const first = Math.min(Math.max(state.cursor - height + 1, 0), Math.max(found.length - height, 0));
   const visible = found.slice(first, first + height);
   const widest = Math.max(0, ...choices.map(({ label }) => widthOf(shown(label))));
-  const isBelow = single === true && columns < NARROW;
   const labelColumns = Math.min(widest, Math.max(Math.floor(columns / 2), 12));
   const items = visible.flatMap((index, row) => {
     const { label, note = "" } = choices[index] as Choice;
@@ -185,7 +185,7 @@ export function listLines(
       ? [line([["/", style.cyan], [shown(state.filter)], [state.filtering ? "_" : "", style.cyan]], columns)]
       : []),
     line([[state.hint === "" ? keys : state.hint, state.hint === "" ? style.dim : style.yellow]], columns),
-  ];
+  ].slice(0, Math.max(size.rows - 1, 1));
 }
 
 /** Minimum width for notes beside the choices of a list, in cells; below it they have lines of their own. */
@@ -195,7 +195,7 @@ const LIST_KEYS = "space tick · a all · / filter · enter · q leave";
 const NARROW_LIST_KEYS = "space tick, a all, / filter, enter, q";
 const SINGLE_KEYS = "↑↓ move · enter choose · q leave";
 
-/** Asks for items of a list; resolves to their indexes, or null if the list was left. */
+/** Asks for items of a list on the whole screen; resolves to their indexes, or null if the list was left. */
 export async function askList(
   question: ListQuestion,
   style: Style,
@@ -210,7 +210,7 @@ export async function askList(
         answer = chosen;
       }}
     />,
-    { stdin, stdout: stderr, exitOnCtrlC: false, patchConsole: false },
+    { stdin, stdout: keepingHistory(stderr), exitOnCtrlC: false, patchConsole: false },
   );
   await app.waitUntilExit();
   return answer;
@@ -223,7 +223,7 @@ interface ListProps {
   readonly onAnswer: (chosen: readonly number[] | null) => void;
 }
 
-/** Shows a list until it is answered or left; afterwards a line with the answer stays. */
+/** Shows a list until it is answered or left. */
 export function List({ question, style, onAnswer }: ListProps): ReactNode {
   const { exit } = useApp();
   const size = useSize();
@@ -240,23 +240,19 @@ export function List({ question, style, onAnswer }: ListProps): ReactNode {
     setDrawn(state.current);
     if (state.current.answer !== undefined) onAnswer(state.current.answer);
   });
-  // After the drawing, so that the answer stays on the screen.
   useEffect(() => {
     if (drawn.answer !== undefined) exit();
   }, [drawn, exit]);
-  const lines =
-    drawn.answer === undefined
-      ? listLines(question, drawn, size, style)
-      : answerLines(question, drawn.answer, size, style);
-  return <Frame lines={lines} />;
+  return <Frame lines={listLines(question, drawn, size, style)} />;
 }
 
-function answerLines(
+/** Returns the lines that stay of a list after its answer. */
+export function answerLines(
   { title, choices, single }: ListQuestion,
   answer: readonly number[] | null,
-  { columns }: Size,
   style: Style,
 ): readonly string[] {
+  const { columns } = style;
   const labels = (answer ?? []).map((index) => shown(choices[index]?.label ?? ""));
   const text =
     answer === null

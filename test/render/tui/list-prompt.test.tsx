@@ -1,7 +1,12 @@
+import { EventEmitter } from "node:events";
+import { PassThrough } from "node:stream";
+import xterm from "@xterm/headless";
 import { render } from "ink-testing-library";
 import { describe, expect, test } from "vitest";
 import { PLAIN } from "../../../src/render/style.ts";
 import {
+  answerLines,
+  askList,
   initialListState,
   List,
   type ListKey,
@@ -119,6 +124,8 @@ describe("a list to tick", () => {
     [80, 24],
     [40, 10],
     [12, 6],
+    [40, 4],
+    [40, 3],
   ])("keeps below the height of the window and within its width (%i × %i)", (columns, rows) => {
     const choices = Array.from({ length: 60 }, (_, index) => ({
       label: `MC${index}`,
@@ -158,7 +165,18 @@ test("a narrow list to choose one of has its notes on lines of their own", () =>
   ]);
 });
 
-test("the list on a screen hands its answer on once, and shows it", async () => {
+test("a narrow list to choose one of keeps below the height of the window", () => {
+  const choices = Array.from({ length: 20 }, (_, index) => ({ label: `MC${index}`, note: "Shop" }));
+  const question: ListQuestion = { title: "Start", choices, single: true };
+  const state = pressed(question, ...Array.from({ length: 15 }, () => DOWN));
+  for (const rows of [3, 6, 10]) {
+    const lines = listLines(question, state, { columns: 40, rows }, PLAIN);
+    expect(lines.length).toBeLessThan(rows);
+    expect(lines).toContain("> MC15");
+  }
+});
+
+test("the list on a screen hands its answer on once", async () => {
   const answers: (readonly number[] | null)[] = [];
   const { stdin, lastFrame } = render(
     <List question={MERCHANTS} style={PLAIN} onAnswer={(chosen) => answers.push(chosen)} />,
@@ -169,5 +187,39 @@ test("the list on a screen hands its answer on once, and shows it", async () => 
   });
   stdin.write("\r");
   await eventually(() => expect(answers).toEqual([[0, 1, 2]]));
-  await eventually(() => expect(lastFrame()).toContain("Which merchants? MC1, MC2, MC3"));
+  expect(answerLines(MERCHANTS, [0, 1, 2], PLAIN)).toEqual(["Which merchants? MC1, MC2, MC3"]);
+  expect(answerLines(MERCHANTS, null, PLAIN)).toEqual(["Which merchants? left"]);
+});
+
+test("a window that is made lower than the list keeps its history", async () => {
+  const terminal = new xterm.Terminal({ cols: 40, rows: 12, scrollback: 100, allowProposedApi: true });
+  const bytes: string[] = [];
+  const stderr = Object.assign(new EventEmitter(), {
+    isTTY: true,
+    columns: 40,
+    rows: 12,
+    write(text: string) {
+      bytes.push(text);
+      terminal.write(text.replaceAll("\n", "\r\n"));
+      return true;
+    },
+  });
+  stderr.write(Array.from({ length: 30 }, (_, index) => `line ${index}\n`).join(""));
+  const stdin = Object.assign(new PassThrough(), {
+    isTTY: true,
+    setRawMode: () => stdin,
+    ref: () => stdin,
+    unref: () => stdin,
+  });
+  const streams = { stdin, stderr } as never;
+  const choices = Array.from({ length: 40 }, (_, index) => ({ label: `MC${index}` }));
+  const asked = askList({ title: "Which?", choices }, PLAIN, streams);
+  await eventually(() => expect(bytes.join("")).toContain("MC5"));
+  terminal.resize(40, 5);
+  Object.assign(stderr, { rows: 5 }).emit("resize");
+  await eventually(() => expect(bytes.join("")).toContain("\u001b[2J"));
+  stdin.write("q");
+  expect(await asked).toBeNull();
+  await new Promise<void>((done) => terminal.write("", done));
+  expect(terminal.buffer.active.getLine(0)?.translateToString(true)).toBe("line 0");
 });

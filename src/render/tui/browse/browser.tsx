@@ -2,7 +2,7 @@ import { render, useApp, useInput } from "ink";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { JudgeSelection, LeftOut, Plan, Selection } from "../../../model/plan.ts";
 import type { Style } from "../../style.ts";
-import { Frame, useSize } from "../frame.tsx";
+import { Frame, keepingHistory, useSize } from "../frame.tsx";
 import type { Size } from "../terminal-text.ts";
 import { detailOf } from "./browse-detail.ts";
 import { type BrowseScene, matchesOf, type Pressed, press } from "./browse-keys.ts";
@@ -160,7 +160,7 @@ export async function browse(
     />,
     {
       stdin,
-      stdout: stderr,
+      stdout: keepingHistory(stderr),
       exitOnCtrlC: false,
       patchConsole: false,
       maxFps: FRAMES_PER_SECOND,

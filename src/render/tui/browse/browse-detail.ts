@@ -3,10 +3,10 @@ import type { Impact, Plan } from "../../../model/plan.ts";
 import { SIGNS, type Style } from "../../style.ts";
 import { equalText } from "../../view/equal-text.ts";
 import { addCounts, countsText } from "../../view/plan-view.ts";
-import { issuesIn } from "./browse-issues.ts";
+import { issuesIn, judgedPlan } from "./browse-issues.ts";
 import type { BrowseNode } from "./browse-model.ts";
 import type { BrowseRow } from "./browse-rows.ts";
-import { changeDetail, groupDetail, judgedPlan, waitingDetail } from "./change-detail.ts";
+import { changeDetail, groupDetail, waitingDetail } from "./change-detail.ts";
 import {
   type DetailContext,
   type DetailLine,

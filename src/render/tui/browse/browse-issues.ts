@@ -1,6 +1,7 @@
 import { grouped } from "../../../lib/text.ts";
-import type { Change, Finding, Plan, Refusal, Selection } from "../../../model/plan.ts";
-import { type RiskItem, type RiskKind, risksOf, riskTitle } from "../../view/risk-view.ts";
+import type { Change, Finding, MemberImpact, Plan, Refusal, Selection } from "../../../model/plan.ts";
+import { isSensitive, type RiskItem, type RiskKind, risksOf, riskTitle } from "../../view/risk-view.ts";
+import type { BrowsedChange } from "./browse-model.ts";
 
 /** A refusal, a finding or a risk, at one merchant or equal at several. */
 export interface PlanIssue {
@@ -168,8 +169,10 @@ interface PlanNumbers {
   readonly refusals: number;
   /** The subjects of refusals, as `member ada@example.com`. */
   readonly refused: ReadonlySet<string>;
-  /** The subjects of risks; a removal shows by its sign. */
+  /** The subjects of risks, and the roles by which others come to them. */
   readonly risky: ReadonlySet<string>;
+  /** By the member's name. */
+  readonly impacts: ReadonlyMap<string, MemberImpact>;
 }
 
 const known = new WeakMap<Plan, PlanNumbers>();
@@ -195,17 +198,77 @@ function countPlan(plan: Plan): PlanNumbers {
     lose: impact.members.filter(({ lost, unknownLost }) => lost.length + unknownLost.length > 0).length,
     risks: risks.reduce((sum, { items }) => sum + items.length, 0),
     refusals: refusals.length + errors.length,
-    refused: new Set([...refusals, ...errors].map(({ resource, name }) => `${resource} ${name}`)),
-    risky: new Set(
-      risks.flatMap(({ kind, items }) =>
-        kind === "removals" ? [] : items.map(({ resource, name }) => `${resource} ${name}`),
-      ),
-    ),
+    refused: new Set([
+      ...[...refusals, ...errors].map(({ resource, name }) => `${resource} ${name}`),
+      ...refusals.flatMap((refusal) => countedRemovals(plan, refusal).map(subjectOf)),
+    ]),
+    risky: new Set([...risks.flatMap(({ items }) => items.map(subjectOf)), ...riskyRoles(plan)]),
+    impacts: new Map(impact.members.map((one) => [one.name, one])),
   };
 }
 
+function subjectOf({ resource, name }: Pick<Change, "resource" | "name">): string {
+  return `${resource} ${name}`;
+}
+
+/** Returns the changed roles that give sensitive permissions to members without a change of their own. */
+function riskyRoles({ changes, impact }: Plan): readonly string[] {
+  const own = new Set(changes.flatMap(({ resource, name }) => (resource === "member" ? [name] : [])));
+  const gained = new Set(
+    impact.members.flatMap((one) => (own.has(one.name) ? [] : one.gained.filter(isSensitive))),
+  );
+  return changes.flatMap((change) => {
+    if (change.resource !== "role") return [];
+    const before = change.before?.permissions ?? [];
+    const isRisky = change.after?.permissions.some((one) => gained.has(one) && !before.includes(one));
+    return isRisky ? [subjectOf(change)] : [];
+  });
+}
+
+/** Returns the changes that a refusal of too many removals counts; none for any other refusal. */
+export function countedRemovals(
+  { changes }: Plan,
+  { code, resource }: Pick<Refusal, "code" | "resource">,
+): readonly Change[] {
+  if (code !== "max-removals") return [];
+  return changes.filter((change) => change.resource === resource && takesAway(change));
+}
+
+function takesAway({ kind, fields }: Change): boolean {
+  if (kind === "delete") return true;
+  return fields.some((diff) => {
+    if (diff.field === "permissions") return diff.removed.length > 0;
+    if (diff.field !== "roles") return false;
+    // A role that is replaced comes back under its name.
+    return diff.removed.some(({ name }) => !diff.added.some((added) => added.name === name));
+  });
+}
+
+const judgedPlans = new WeakMap<Selection["plans"], ReadonlyMap<string, Plan>>();
+
+/** Returns the plan of a merchant as it is judged with the selection. */
+export function judgedPlan({ merchant }: Plan, { plans }: Pick<Selection, "plans">): Plan {
+  const byMerchant = judgedPlans.get(plans) ?? new Map(plans.map((plan) => [plan.merchant, plan]));
+  judgedPlans.set(plans, byMerchant);
+  const found = byMerchant.get(merchant);
+  if (found === undefined) throw new TypeError(`no plan of ${merchant}`);
+  return found;
+}
+
+/** Returns what a member gains and loses with what is selected, or what a role newly grants and no longer does. */
+export function effectOf(
+  { id, plan, change, gained, lost }: BrowsedChange,
+  selection: Selection,
+): Pick<BrowsedChange, "gained" | "lost"> {
+  if (selection.out.has(id)) return NO_EFFECT;
+  if (change.resource === "role") return { gained, lost };
+  return planNumbers(judgedPlan(plan, selection)).impacts.get(change.name) ?? NO_EFFECT;
+}
+
+const NO_EFFECT = { gained: [], lost: [] };
+
 /** The sums of a selection. */
-export interface SelectionSums extends Omit<PlanNumbers, "refused" | "risky"> {
+export interface SelectionSums extends Omit<PlanNumbers, "refused" | "risky" | "impacts"> {
   /** Number of changes that would be made now. */
   readonly due: number;
   /** Number of changes that wait for somebody to accept. */
@@ -217,7 +280,7 @@ export interface SelectionSums extends Omit<PlanNumbers, "refused" | "risky"> {
 /** Adds up the plans of a selection. */
 export function selectionSums({ plans }: Pick<Selection, "plans">): SelectionSums {
   const all = plans.map(planNumbers);
-  const sum = (key: Exclude<keyof PlanNumbers, "refused" | "risky">): number =>
+  const sum = (key: Exclude<keyof PlanNumbers, "refused" | "risky" | "impacts">): number =>
     all.reduce((total, one) => total + one[key], 0);
   return {
     create: sum("create"),

@@ -1,6 +1,6 @@
-import type { MemberImpact, Plan, Selection } from "../../../model/plan.ts";
+import type { Change, MemberImpact, Plan, Selection } from "../../../model/plan.ts";
 import { rowOf } from "../../view/change-view.ts";
-import { type IssueGroup, issuesOf, type PlanIssue } from "./browse-issues.ts";
+import { countedRemovals, type IssueGroup, issuesOf, type PlanIssue } from "./browse-issues.ts";
 import { type BrowsedChange, type BrowseModel, type BrowseNode, subjectKey } from "./browse-model.ts";
 import type { BrowseState } from "./browse-state.ts";
 
@@ -52,7 +52,7 @@ export function issueRows(model: BrowseModel, selection: Selection): readonly Br
         parent: group.title,
         depth: 1,
         open: null,
-        changes: changesAbout(model, issue),
+        changes: changesAbout(model, issue, selection),
         type: "issue",
         issue,
       }),
@@ -60,11 +60,22 @@ export function issueRows(model: BrowseModel, selection: Selection): readonly Br
   ]);
 }
 
-/** Returns the changes of the role or member that an issue is about. */
-function changesAbout({ bySubject }: BrowseModel, { subject, places }: PlanIssue): readonly BrowsedChange[] {
-  if (subject === null) return [];
-  const { resource, name } = subject;
-  return places.flatMap(({ plan }) => bySubject.get(subjectKey(plan.merchant, resource, name)) ?? []);
+/** Returns the changes of the role or member that an issue is about, or the removals that a refusal counts. */
+function changesAbout(
+  { bySubject }: BrowseModel,
+  { subject, places }: PlanIssue,
+  { out }: Selection,
+): readonly BrowsedChange[] {
+  const changesOf = ({ merchant }: Plan, one: Pick<Change, "resource" | "name">): readonly BrowsedChange[] =>
+    bySubject.get(subjectKey(merchant, one.resource, one.name)) ?? [];
+  if (subject !== null) return places.flatMap(({ plan }) => changesOf(plan, subject));
+  return places.flatMap(({ plan, found }) =>
+    found === null || !("rule" in found)
+      ? []
+      : countedRemovals(plan, found)
+          .flatMap((change) => changesOf(plan, change))
+          .filter(({ id }) => !out.has(id)),
+  );
 }
 
 /** What a search finds in the tree. */

@@ -1,10 +1,10 @@
 import { counted, grouped } from "../../../lib/text.ts";
-import type { Change, Deferred, MemberChange, Plan, RoleChange, Selection } from "../../../model/plan.ts";
+import type { Change, Deferred, MemberChange, Plan, RoleChange } from "../../../model/plan.ts";
 import { kindPaint, SIGNS } from "../../style.ts";
 import { rowOf } from "../../view/change-view.ts";
 import { equalText } from "../../view/equal-text.ts";
 import { shown } from "../terminal-text.ts";
-import { issuesAbout } from "./browse-issues.ts";
+import { effectOf, issuesAbout, judgedPlan } from "./browse-issues.ts";
 import type { BrowsedChange, BrowseNode } from "./browse-model.ts";
 import { affectedBy } from "./browse-rows.ts";
 import {
@@ -72,13 +72,6 @@ function aboutChange(
   layout: Layout,
 ): readonly DetailLine[] {
   return issuesAbout(judged, change).flatMap((issue) => [[], ...issueLines(issue, context, layout)]);
-}
-
-/** Returns the plan of a merchant as it is judged with the selection. */
-export function judgedPlan({ merchant }: Plan, { plans }: Selection): Plan {
-  const found = plans.find((plan) => plan.merchant === merchant);
-  if (found === undefined) throw new TypeError(`no plan of ${merchant}`);
-  return found;
 }
 
 function changeHeading(change: Change, layout: Layout): readonly DetailLine[] {
@@ -199,14 +192,16 @@ export function groupDetail(
       ? aboutChange(first, judgedPlan(first.plan, context.selection), context, layout)
       : []),
     [],
-    ...changes.slice(0, DETAIL_NAMES).map(({ id, plan, change, gained, lost }): DetailLine => {
+    ...changes.slice(0, DETAIL_NAMES).map((one): DetailLine => {
+      const { id, plan, change } = one;
       const isOut = out.has(id);
+      const { gained, lost } = effectOf(one, context.selection);
       const where = new Set(equal.merchants).size > 1 ? `${shown(plan.merchant)} ` : "";
       return [
         [isOut ? "  [ ] " : "  [x] "],
         [`${where}${shown(change.name)}`, isOut ? style.dim : undefined],
-        [gained.length === 0 || isOut ? "" : ` +${brief(gained)}`, style.green],
-        [lost.length === 0 || isOut ? "" : ` -${brief(lost)}`, style.red],
+        [gained.length === 0 ? "" : ` +${brief(gained)}`, style.green],
+        [lost.length === 0 ? "" : ` -${brief(lost)}`, style.red],
       ];
     }),
     ...more(changes.length, style),

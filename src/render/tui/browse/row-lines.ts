@@ -3,7 +3,7 @@ import type { Selection } from "../../../model/plan.ts";
 import { kindPaint, SIGNS, type Style } from "../../style.ts";
 import { equalText } from "../../view/equal-text.ts";
 import { cutTo, line, type Piece, padded, shown, widthOf } from "../terminal-text.ts";
-import { planNumbers } from "./browse-issues.ts";
+import { effectOf, judgedPlan, planNumbers } from "./browse-issues.ts";
 import type { BrowsedChange, BrowseNode } from "./browse-model.ts";
 import type { BrowseRow } from "./browse-rows.ts";
 import { type BrowseState, cursorAt, isNarrowed } from "./browse-state.ts";
@@ -100,7 +100,7 @@ function nodePieces(row: BrowseRow, node: BrowseNode, view: ListView, style: Sty
   const marks = marksOf(row.changes, view.selection, style);
   switch (node.type) {
     case "merchant":
-      return merchantPieces(node, fold, marks, view.selection, style);
+      return merchantPieces(node, fold, view.selection, style);
     case "shared":
       return {
         left: [[fold], [node.title, style.bold], [` (${grouped(all)})`]],
@@ -134,15 +134,13 @@ function nodePieces(row: BrowseRow, node: BrowseNode, view: ListView, style: Sty
 }
 
 function merchantPieces(
-  { plan: { merchant, environment } }: BrowseNode & { readonly type: "merchant" },
+  { plan }: BrowseNode & { readonly type: "merchant" },
   fold: string,
-  marks: readonly Piece[],
-  { plans }: Selection,
+  selection: Selection,
   style: Style,
 ): RowPieces {
-  const plan = plans.find((one) => one.merchant === merchant);
-  if (plan === undefined) return { left: [], right: [] };
-  const { create, update, delete: remove, refusals } = planNumbers(plan);
+  const { create, update, delete: remove, refusals, risks } = planNumbers(judgedPlan(plan, selection));
+  const { merchant, environment } = plan;
   const sums: readonly Piece[] = [
     [create > 0 ? `+${grouped(create)}` : "", style.green],
     [update > 0 ? ` ~${grouped(update)}` : "", style.yellow],
@@ -154,7 +152,7 @@ function merchantPieces(
       [shown(merchant), style.bold],
       [environment === null ? "" : ` · ${environment}`, style.dim],
     ],
-    right: [...sums, ...(refusals > 0 ? refusedMarks(marks, style) : marks)],
+    right: [...sums, ...markPieces(risks > 0, refusals > 0, style)],
   };
 }
 
@@ -166,11 +164,12 @@ function changePieces(
   node: BrowseNode & { readonly type: "change" },
   indent: string,
   marks: readonly Piece[],
-  { selection: { out }, selects }: ListView,
+  { selection, selects }: ListView,
   style: Style,
 ): RowPieces {
-  const { id, plan, change, gained, lost } = node.change;
-  const why = out.get(id);
+  const { id, plan, change } = node.change;
+  const { gained, lost } = effectOf(node.change, selection);
+  const why = selection.out.get(id);
   const isOut = why !== undefined;
   const { kind, resource, name } = change;
   const paint = isOut ? style.dim : undefined;
@@ -192,28 +191,24 @@ function changePieces(
   };
 }
 
-/** The marks of what is refused or risky among the changes that are kept, always two cells wide. */
-function marksOf(
-  changes: readonly BrowsedChange[],
-  { plans, out }: Selection,
-  style: Style,
-): readonly Piece[] {
-  const judged = new Map(plans.map((plan) => [plan.merchant, planNumbers(plan)]));
+/** The marks of what is refused or risky among the changes that are kept. */
+function marksOf(changes: readonly BrowsedChange[], selection: Selection, style: Style): readonly Piece[] {
   let [isRefused, isRisky] = [false, false];
   for (const { id, plan, change } of changes) {
-    const subjects = judged.get(plan.merchant);
-    if (subjects === undefined || out.has(id)) continue;
+    if (selection.out.has(id)) continue;
+    const { refused, risky } = planNumbers(judgedPlan(plan, selection));
     const subject = `${change.resource} ${change.name}`;
-    isRefused ||= subjects.refused.has(subject);
-    isRisky ||= subjects.risky.has(subject);
+    isRefused ||= refused.has(subject);
+    isRisky ||= risky.has(subject);
     if (isRefused && isRisky) break;
   }
+  return markPieces(isRisky, isRefused, style);
+}
+
+/** Returns the marks, which take the same space whether they are there or not. */
+function markPieces(isRisky: boolean, isRefused: boolean, style: Style): readonly Piece[] {
   return [
     [isRisky ? " !" : "  ", style.yellow],
     [isRefused ? "✗" : " ", style.red],
   ];
-}
-
-function refusedMarks([risk = [""]]: readonly Piece[], style: Style): readonly Piece[] {
-  return [risk, ["✗", style.red]];
 }

@@ -176,10 +176,10 @@ describe("the list", () => {
     expect(sit([shop()]).list()).toEqual([
       "❯ ▾ MC1                  +2 ~1 -2 !",
       "    [x] + role New             +2",
-      "    [x] - role Old             -2",
+      "    [x] - role Old             -2 !",
       "    [x] ~ ada@example.com   +1 -1 !",
       "    [x] + bo@example.com       +2 !",
-      "    [x] - cy@example.com",
+      "    [x] - cy@example.com          !",
     ]);
   });
 
@@ -300,6 +300,11 @@ function refused(rest: Partial<DesiredState["guards"]> = {}): Seat {
   return seat(desired({ members: [member("new@example.com")], guards }), is);
 }
 
+function withMerchant({ planWithout, ...one }: Seat, merchant: string): Seat {
+  const named = (leaveOut: ReadonlySet<string>): Plan => ({ ...planWithout(leaveOut), merchant });
+  return { ...one, plan: named(new Set()), planWithout: named };
+}
+
 describe("leaving a change out", () => {
   test("leaves out what needs it, says why, and updates every number at once", () => {
     const one = sit([shop()]);
@@ -313,15 +318,71 @@ describe("leaving a change out", () => {
       "+0 ~0 -1 · ! 1 risk · nobody gains or loses",
     ]);
     expect(one.list()).toEqual([
-      "  ▾ MC1                        -1",
+      "  ▾ MC1                        -1 !",
       "❯   [ ] + role New",
       "    [·] - role Old",
       "    [·] ~ ada@example.com",
       "    [·] + bo@example.com",
-      "    [x] - cy@example.com",
+      "    [x] - cy@example.com          !",
     ]);
     one.keys("jjj");
     expect(one.detail()).toContain("Left out too: it needs the role New.");
+  });
+
+  test("changes what the other changes give and take, in their rows and in the detail of equal ones", () => {
+    const is = live(
+      [liveRole("role_1", "Till", { permissions: ["catalog_view"] }), liveRole("role_2", "Desk")],
+      [liveMember("mem_1", "ada@example.com", { roles: ["role_2"] })],
+    );
+    const want = desired({
+      roles: [role("Till", { permissions: ["catalog_view", "refunds_create"] }), role("Desk")],
+      members: ["ada", "bo"].map((name) => member(`${name}@example.com`, { roles: ["Till"] })),
+    });
+    const one = sit([seat(want, is)]);
+    expect(one.list().slice(1)).toEqual([
+      "    [x] ~ role Till            +1",
+      "    [x] ~ ada@example.com      +2",
+      "    [x] + bo@example.com       +2",
+    ]);
+    one.keys("j ");
+    expect(one.list().slice(1)).toEqual([
+      "❯   [ ] ~ role Till",
+      "    [x] ~ ada@example.com      +1",
+      "    [x] + bo@example.com       +1",
+    ]);
+
+    const many = Array.from({ length: 20 }, (_, index) =>
+      member(`m${index}@example.com`, { roles: ["Till"] }),
+    );
+    const crowd = sit([seat({ ...want, members: many }, is)], { size: { columns: 120, rows: 30 } });
+    crowd.keys("jjj");
+    expect(crowd.cursor()).toContain("20 members");
+    expect(crowd.detail()).toContain("  [x] m2@example.com +2");
+    crowd.keys("kk jj");
+    expect(crowd.cursor()).toContain("20 members");
+    expect(crowd.detail()).toContain("  [x] m2@example.com +catalog_view");
+  });
+
+  test("keeps the mark of a heading while a risk of it is left", () => {
+    const one = sit([refused({ maxRemovals: { count: 9 } })]);
+    const marked = () => one.list().map((text) => text.includes("!"));
+    expect(marked()).toEqual([true, true, true, false]);
+    one.keys("j ");
+    expect(marked()).toEqual([true, false, true, false]);
+    one.keys("j ");
+    expect(marked()).toEqual([false, false, false, false]);
+  });
+
+  test("that are too many removals is shown at each of them, and the refusal leads to one", () => {
+    const three = sit([refused(), { ...refused() }].map((one, at) => withMerchant(one, `MC${at}`)));
+    expect(three.list().filter((text) => text.includes("✗"))).toHaveLength(6);
+    three.keys("rj");
+    expect(three.cursor()).toMatch(/guard max-removal.*2 merchants$/);
+    three.keys("l");
+    expect(three.cursor()).toContain("- ada@example.com");
+    three.keys("r ");
+    expect(three.seen()[0]).toContain("2 selected");
+    expect(three.seen()[1]).not.toContain("✗");
   });
 
   test("takes a change in again together with what it needs", () => {
@@ -528,17 +589,17 @@ describe("equal changes", () => {
     expect(one.list()).toEqual([
       expect.stringMatching(/^❯ ▾ Equal at several merchants \(60\) +!$/),
       "    [x] ▸ + role New: + catalog_view, + payouts_edit in all…",
-      "    [x] ▸ - role Old (not in the file) in all 12 merchants",
-      "    [x] ▸ - cy@example.com (not in the file) in all 12 merc…",
+      "    [x] ▸ - role Old (not in the file) in all 12 merchants    !",
+      "    [x] ▸ - cy@example.com (not in the file) in all 12 merc…  !",
       "    [x] ▸ ~ ada@example.com: - Old, + New in all 12 merchan…  !",
       "    [x] ▸ + bo@example.com: + New (invitation) in all 12 me…  !",
       "  12 merchants with nothing besides",
     ]);
     one.keys("jjj<right>");
     expect(one.list().slice(4, 7)).toEqual([
-      "      [x] - MC1 cy@example.com",
-      "      [x] - MC2 cy@example.com",
-      "      [x] - MC3 cy@example.com",
+      expect.stringMatching(/^ {6}\[x\] - MC1 cy@example\.com +!$/),
+      expect.stringMatching(/^ {6}\[x\] - MC2 cy@example\.com +!$/),
+      expect.stringMatching(/^ {6}\[x\] - MC3 cy@example\.com +!$/),
     ]);
   });
 
@@ -551,8 +612,8 @@ describe("equal changes", () => {
     expect(one.state().chosen.size).toBe(0);
     one.keys("<right>jj ");
     expect(one.list().slice(3, 6)).toEqual([
-      expect.stringMatching(/^ {4}\[-\] ▾ - cy@example.com .* 11\/12$/),
-      "      [x] - MC1 cy@example.com",
+      expect.stringMatching(/^ {4}\[-\] ▾ - cy@example.com .* 11\/12 +!$/),
+      expect.stringMatching(/^ {6}\[x\] - MC1 cy@example\.com +!$/),
       "❯     [ ] - MC2 cy@example.com",
     ]);
   });
@@ -586,7 +647,7 @@ describe("equal changes", () => {
     const is = live([liveRole("role_1", "Old", { permissions: ["refunds_create", "catalog_view"] })]);
     const other = seat(desired({ merchant: "MC13", roles: [role("Own", { permissions: [] })] }), is);
     const rows = sit([...chain, other], { size: { columns: 160, rows: 40 } }).list();
-    expect(rows).toContain("    [x] ▸ - role Old (not in the file) in all 13 merchants");
+    expect(rows).toContain("    [x] ▸ - role Old (not in the file) in all 13 merchants    !");
     expect(rows.join("\n")).toMatch(/▾ MC13 .*\+1 -1/);
     expect(rows).toContain("    [x] + role Own");
     expect(rows).toContain("  12 merchants with nothing besides");

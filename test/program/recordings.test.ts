@@ -233,7 +233,7 @@ test("e opens the file at the line in the editor, and the browser comes back as 
   const editor = join(shop.folder, "vi");
   await shop.write(
     "vi",
-    `#!/bin/sh\necho "Which?"\nread key\necho "$key $@" > '${shop.folder}/opened.txt'\n`,
+    `#!/bin/sh\necho "Which?"\nread key\n[ $key = no ] || echo "# $key" >> "$2"\necho "$key $@" > '${shop.folder}/opened.txt'\n`,
   );
   await chmod(editor, 0o755);
   const session = await record(["apply", "--interactive"], { env: { EDITOR: editor } });
@@ -244,6 +244,11 @@ test("e opens the file at the line in the editor, and the browser comes back as 
   await session.see("3 selected");
   session.type("e");
   await session.see("Which?");
+  session.type("no\r");
+  await session.see("q quit");
+  expect(await session.see("3 selected")).not.toMatch(/edited since|before the edit/);
+  session.type("e");
+  await session.see(/Which\?[\s\S]*Which\?/);
   session.type("yes\r");
   const screen = await session.see(/edited since[\s\S]*before the edit/);
   expect(screen).toMatch(/3 selected[\s\S]*❯ .*\[ \] \+ role Shift Lead/);
@@ -253,7 +258,7 @@ test("e opens the file at the line in the editor, and the browser comes back as 
   session.type("q");
   expect(await session.end()).toBe(1);
   // What the editor wrote stays: it has the screen from before.
-  expect(session.scrollback()).toBe("Which?\nyes\nNothing was changed.\n");
+  expect(session.scrollback()).toBe("Which?\nno\nWhich?\nyes\nNothing was changed.\n");
 });
 
 test("Ctrl-C leaves the browser, and the terminal is as it was", async () => {

@@ -60,6 +60,7 @@ async function run(...args: string[]) {
     },
     onExit: () => () => undefined,
     onSuspend: () => () => undefined,
+    suspend: async () => undefined,
     exit: () => {
       throw new Error("nothing here ends the process");
     },

@@ -35,6 +35,7 @@ export function testIo(rest: Partial<Io> = {}): TestIo {
     onStopSignal: () => () => undefined,
     onExit: () => () => undefined,
     onSuspend: () => () => undefined,
+    suspend: async () => undefined,
     exit: () => {
       throw new Error("nothing here ends the process");
     },

@@ -76,6 +76,8 @@ export interface Io {
   onExit(listener: (signal: NodeJS.Signals | null) => void): () => void;
   /** Calls back before Ctrl-Z stops the process and after it continues, until the returned function is called. */
   onSuspend(listener: { readonly suspend: () => void; readonly resume: () => void }): () => void;
+  /** Stops the process and those started with it, as Ctrl-Z does; resolves when it continues. */
+  suspend(): Promise<void>;
   /** Ends the process at once. */
   exit(code: number): never;
 }

@@ -10,6 +10,9 @@ const STOP_SIGNALS: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 /** The signals of a terminal that end a process. */
 const ENDING_SIGNALS: readonly NodeJS.Signals[] = [...STOP_SIGNALS, "SIGQUIT"];
 
+/** Time within which a signal stops the process, in ms. */
+const STOP_MS = 50;
+
 const CLOCK: Pick<Io, "now" | "monotonic" | "sleep" | "turn" | "setTimer" | "random"> = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -51,7 +54,7 @@ export function nodeIo(): Io {
 }
 
 /** Creates the listeners to the process's end and its signals. */
-function processEvents(): Pick<Io, "onStopSignal" | "onExit" | "onSuspend"> {
+function processEvents(): Pick<Io, "onStopSignal" | "onExit" | "onSuspend" | "suspend"> {
   const stopListeners = new Set<(signal: StopSignal) => void>();
   return {
     onStopSignal(listener) {
@@ -91,6 +94,14 @@ function processEvents(): Pick<Io, "onStopSignal" | "onExit" | "onSuspend"> {
         process.off("SIGCONT", resume);
       };
     },
+    async suspend() {
+      if (process.platform === "win32") return;
+      process.kill(0, "SIGTSTP");
+      // A listener for the signal is called in a later turn.
+      await delay(STOP_MS);
+      // The window may have another size by now.
+      process.kill(process.pid, "SIGWINCH");
+    },
   };
 }
 
@@ -115,6 +126,7 @@ export function libraryIo({ cwd, env }: { readonly cwd?: string; readonly env?: 
     onStopSignal: () => () => undefined,
     onExit: () => () => undefined,
     onSuspend: () => () => undefined,
+    suspend: async () => undefined,
     exit: (code) => {
       throw new Error(`a library call tried to exit with code ${code}`);
     },

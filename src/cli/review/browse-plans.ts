@@ -6,7 +6,7 @@ import { RolecallError } from "../../model/errors.ts";
 import type { Selection } from "../../model/plan.ts";
 import { applyOverrides, type Override } from "../../plan/judge/overrides.ts";
 import { dependenciesBetween, leftOutWith, selectionJudge } from "../../plan/select.ts";
-import type { BrowseState } from "../../render/tui/browse/browse-state.ts";
+import type { BrowseState, FileLine } from "../../render/tui/browse/browse-state.ts";
 import type { PlaceOf } from "../../render/view/plan-view.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { editFile } from "../io/edit-file.ts";
@@ -104,19 +104,37 @@ export async function browsePlans(
     for (;;) {
       state = await browse(screen, state, io.terminal, ended.signal);
       const { end, chosen } = state;
-      if (end === null || typeof end === "string")
+      if (end === null || end === "apply" || end === "leave")
         return { apply: end === "apply", selection: judge(chosen) };
       close();
-      const problem = await editFile(end.edit, io);
+      const after = end === "suspend" ? await suspended(io) : await edited(end.edit, io);
       if (ended.signal.aborted) return { apply: false, selection: judge(chosen) };
       close = openScreen(io);
-      locations = newLocations();
-      state = { ...state, end: null, edited: state.edited || problem === null, note: problem ?? AFTER_EDIT };
+      if (after.edited) locations = newLocations();
+      state = { ...state, ...after, end: null, edited: state.edited || after.edited };
     }
   } finally {
     close();
     ignoreSignals();
   }
+}
+
+/** What changed while something else had the terminal. */
+type AfterPause = Pick<BrowseState, "edited" | "note">;
+
+/** Opens a file in the editor; returns whether that changed it, and what to say of it. */
+async function edited({ file, line }: FileLine, io: Io): Promise<AfterPause> {
+  const path = resolve(io.cwd, file);
+  const before = textIn(path);
+  const problem = await editFile({ file, line }, io);
+  const isEdited = textIn(path) !== before;
+  return { edited: isEdited, note: problem ?? (isEdited ? AFTER_EDIT : "") };
+}
+
+/** Stops the process, as Ctrl-Z does elsewhere, until it is continued. */
+async function suspended(io: Io): Promise<AfterPause> {
+  await io.suspend();
+  return { edited: false, note: "" };
 }
 
 const AFTER_EDIT = "The plan is of before the edit: leave, and plan again.";

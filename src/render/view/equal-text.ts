@@ -47,6 +47,8 @@ export function messageAt<Item extends RefusalView | FindingView>(
 export interface EqualText {
   /** What is changed, with the change if it is short enough to stand there. */
   readonly subject: string;
+  /** The change, if it is in the subject; else empty. */
+  readonly does: string;
   /** Empty at a single merchant. */
   readonly where: string;
   /** Both: "941 members: + Auditor in all 300 merchants". */
@@ -81,6 +83,7 @@ export function equalText(row: RowView, equal: EqualRows): EqualText {
   const where = others.length + merchants.length === 1 ? "" : merchantsText(merchants, others);
   return {
     subject,
+    does: whole ? said : "",
     where,
     title: where === "" ? subject : `${subject} in ${where}`,
     effect: effectText(row, equal),

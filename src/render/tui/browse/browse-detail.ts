@@ -60,7 +60,10 @@ function nodeDetail(node: BrowseNode, context: DetailContext, layout: Layout): r
         ),
       ];
     case "idle":
-      return paragraph("Their changes are among the equal ones at the top.", layout);
+      return paragraph(
+        "All their changes are among the equal ones at the top. Unfold to see them one by one.",
+        layout,
+      );
     default:
       return node satisfies never;
   }

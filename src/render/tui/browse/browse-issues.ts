@@ -1,4 +1,4 @@
-import { grouped } from "../../../lib/text.ts";
+import { grouped, naturally, sortNaturally } from "../../../lib/text.ts";
 import type { Change, Finding, MemberImpact, Plan, Refusal, Selection } from "../../../model/plan.ts";
 import { isSensitive, type RiskItem, type RiskKind, risksOf, riskTitle } from "../../view/risk-view.ts";
 import type { BrowsedChange } from "./browse-model.ts";
@@ -145,8 +145,8 @@ function joined(
   issuesIn: (plan: Plan) => readonly FoundIssue[],
 ): readonly PlanIssue[] {
   const issues = new Map<string, Omit<PlanIssue, "places"> & { readonly places: IssuePlace[] }>();
-  for (const plan of plans) {
-    for (const { found, ...issue } of issuesIn(plan)) {
+  for (const plan of plans.toSorted((a, b) => naturally(a.merchant, b.merchant))) {
+    for (const { found, ...issue } of inReadingOrder(issuesIn(plan))) {
       const key = `${kind} ${issue.what} ${issue.message}`;
       const known = issues.get(key);
       if (known) known.places.push({ plan, found });
@@ -154,6 +154,21 @@ function joined(
     }
   }
   return [...issues.values()];
+}
+
+/** Sorts issues by rule, as they come, then roles before members, by name. */
+function inReadingOrder(issues: readonly FoundIssue[]): readonly FoundIssue[] {
+  const rules = [...new Set(issues.map(ruleOf))];
+  return rules.flatMap((rule) =>
+    sortNaturally(
+      issues.filter((issue) => ruleOf(issue) === rule),
+      ({ subject }) => (subject === null ? "" : `${subject.resource === "role" ? "a" : "b"} ${subject.name}`),
+    ),
+  );
+}
+
+function ruleOf({ found }: FoundIssue): string {
+  return found !== null && "rule" in found ? `${found.rule} ${found.code}` : "";
 }
 
 /** What a plan does, and what is refused or risky in it. */

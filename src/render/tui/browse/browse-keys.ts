@@ -47,10 +47,17 @@ export interface BrowseScene {
   readonly fileLineOf: (row: BrowseRow) => FileLine | string;
 }
 
+/** What keys do with Ctrl that a terminal turns into signals elsewhere. */
+const INTERRUPTS: ReadonlyMap<string, "leave" | "suspend"> = new Map([
+  ["c", "leave"],
+  ["z", "suspend"],
+]);
+
 /** Returns the state after a key press. */
 export function press(before: BrowseState, pressed: Pressed, scene: BrowseScene): BrowseState {
   const state = before.note === "" ? before : { ...before, note: "" };
-  if (pressed.key.ctrl && pressed.input === "c") return { ...state, end: "leave" };
+  const end = pressed.key.ctrl ? INTERRUPTS.get(pressed.input) : undefined;
+  if (end !== undefined) return { ...state, end };
   if (state.searchFrom !== null) return typed(state, state.searchFrom, pressed, scene);
   const moved = movement(pressed, scene.height);
   const scrolls = state.help || state.focus === "detail";
@@ -187,7 +194,8 @@ function reveal(state: BrowseState, key: string, { model }: BrowseScene): Browse
 /** Goes back one step: from the detail, the search, the other list; at last it leaves. */
 function back(state: BrowseState): BrowseState {
   if (state.focus === "detail") return { ...state, focus: "list" };
-  if (state.search !== "") return { ...state, search: "", only: false };
+  if (state.only && state.search !== "") return { ...state, only: false };
+  if (state.search !== "") return { ...state, search: "" };
   if (state.list === "issues") return { ...state, list: "changes", scroll: 0 };
   if (state.chosen.size === 0) return { ...state, end: "leave" };
   return { ...state, note: "q leaves, and forgets what is left out." };

@@ -81,6 +81,7 @@ function headline(
       [isNarrow ? `${grouped(due)} of ${grouped(model.changes)} selected` : "", style.green],
       [selects && !isNarrow ? ` · ${grouped(due)} selected` : "", style.green],
       [selects && waiting > 0 && selection.out.size > 0 ? `, ${grouped(waiting)} waiting` : "", style.yellow],
+      [state.edited ? " · edited since" : "", style.yellow],
       [state.search === "" || state.searchFrom ? "" : ` · ${found} "${shown(state.search)}"`, style.yellow],
     ],
     columns - position.length - 1,
@@ -89,7 +90,7 @@ function headline(
 }
 
 /** What the selection does: sums, people, risks and refusals. */
-function sumsLine({ state, selection }: BrowseView, columns: number, style: Style): string {
+function sumsLine({ selection }: BrowseView, columns: number, style: Style): string {
   const sums = selectionSums(selection);
   const { gain, lose, risks, refusals, refusedMerchants } = sums;
   const people = [gain > 0 ? `${grouped(gain)} gain` : "", lose > 0 ? `${grouped(lose)} lose` : ""];
@@ -97,7 +98,6 @@ function sumsLine({ state, selection }: BrowseView, columns: number, style: Styl
   const where = refusedMerchants > 1 ? ` at ${counted(refusedMerchants, "merchant")}` : "";
   return line(
     [
-      [state.edited ? "edited since · " : "", style.yellow],
       [`+${grouped(sums.create)}`, style.green],
       [` ~${grouped(sums.update)}`, style.yellow],
       [` -${grouped(sums.delete)}`, style.red],
@@ -182,11 +182,12 @@ export function helpLines(selects: boolean, columns: number, style: Style): read
     ["e", "open the file at the line, in $VISUAL or $EDITOR"],
     ...(selects
       ? ([
-          ["space", "leave out, or take in again; on a heading, all below it"],
+          ["space", "leave out, or take in again; on a heading, all of it"],
           ["a", "apply what is selected; it asks first"],
         ] as const)
       : []),
     ["Escape", "one step back; at last it leaves"],
+    ["Ctrl-Z", "suspend; fg comes back"],
     ["q  Ctrl-C", selects ? "leave; nothing is changed" : "leave; the plan is printed"],
   ];
   const marks = [

@@ -1,8 +1,9 @@
+import { counted, sortNaturally } from "../../../lib/text.ts";
 import { type Change, changeId, type Deferred, type MemberImpact, type Plan } from "../../../model/plan.ts";
 import type { EqualRows, RowView } from "../../view/change-view.ts";
 import { inOrder, shareRows } from "../../view/equal-changes.ts";
 import { MIN_FLEET } from "../../view/fleet-view.ts";
-import { planView } from "../../view/plan-view.ts";
+import { type PlanView, planView } from "../../view/plan-view.ts";
 
 /** A change of one merchant. */
 export interface BrowsedChange {
@@ -22,7 +23,7 @@ export type BrowseNode = {
   readonly key: string;
   readonly parent: string | null;
   readonly depth: number;
-  /** The changes at and below it. */
+  /** The changes at and below it; of a merchant, all. */
   readonly changes: readonly BrowsedChange[];
   readonly children: readonly BrowseNode[];
 } & (
@@ -60,6 +61,7 @@ export function browseModel(all: readonly Plan[]): BrowseModel {
   const byMerchant = new Map(all.map((plan) => [plan.merchant, plan]));
   const plans = views.flatMap(({ merchant }) => byMerchant.get(merchant) ?? []);
   const byRow = new Map<RowView, BrowsedChange>();
+  const changesOf: BrowsedChange[][] = plans.map(() => []);
   for (const [at, { groups }] of views.entries()) {
     const plan = plans[at];
     if (plan === undefined) continue;
@@ -70,25 +72,28 @@ export function browseModel(all: readonly Plan[]): BrowseModel {
     const rows = groups.flatMap((group) => group.rows);
     for (const [index, row] of rows.entries()) {
       const change = ordered[index];
-      if (change) byRow.set(row, browsed(change, plan, impacts));
+      if (change === undefined) continue;
+      const one = browsed(change, plan, impacts);
+      byRow.set(row, one);
+      changesOf[at]?.push(one);
     }
   }
   const shares = views.length >= MIN_FLEET;
-  const { shared, own } = shareRows(views, shares, MOST_EQUAL);
+  const { shared, own } = shareRows(views.map(inNaturalOrder), shares, MOST_EQUAL);
   const nodesOf = (rows: readonly RowView[], parent: string, depth: number): readonly BrowseNode[] =>
     rows.flatMap((row) => rowNode(row, parent, depth, byRow));
   const sharedRows = shared.flatMap(({ rows }) => rows);
   const sharedNodes = nodesOf(sharedRows, SHARED, 1);
   const merchants = plans.map((plan, at) => {
     const rows = (own[at] ?? []).flatMap((group) => group.rows);
-    return merchantNode(plan, nodesOf(rows, plan.merchant, 1));
+    return merchantNode(plan, nodesOf(rows, plan.merchant, 1), changesOf[at] ?? []);
   });
   const busy = merchants.filter(({ children }) => children.length > 0 || !shares);
   const tree = [
     ...(sharedNodes.length > 0 ? [sharedNode(sharedNodes)] : []),
     ...busy,
     ...(busy.length < merchants.length && sharedNodes.length > 0
-      ? [idleNode(merchants.length - busy.length)]
+      ? [idleNode(merchants.filter(({ children }) => children.length === 0))]
       : []),
   ];
   const changes = plans.reduce((sum, plan) => sum + plan.changes.length, 0);
@@ -100,8 +105,19 @@ export function browseModel(all: readonly Plan[]): BrowseModel {
   return { plans, tree, nodes: indexed(tree), bySubject, changes };
 }
 
+function inNaturalOrder(view: PlanView): PlanView {
+  const groups = view.groups.map(({ title, rows }) => ({
+    title,
+    rows: sortNaturally(rows, ({ name }) => name),
+  }));
+  return { ...view, groups };
+}
+
 /** The key of the row above the changes that are equal at several merchants. */
 export const SHARED = "\nshared";
+
+/** The key of the row above the merchants without other changes. */
+const IDLE = "\nothers";
 
 function sharedNode(children: readonly BrowseNode[]): BrowseNode {
   const changes = children.flatMap((node) => node.changes);
@@ -110,13 +126,33 @@ function sharedNode(children: readonly BrowseNode[]): BrowseNode {
   return { key: SHARED, parent: null, depth: 0, changes, children, type: "shared", title, merchants };
 }
 
-function idleNode(merchants: number): BrowseNode {
-  const title = `${merchants} merchants with nothing besides`;
-  const key = "\nothers";
-  return { key, parent: null, depth: 0, changes: [], children: [], type: "idle", title, merchants };
+function idleNode(merchants: readonly BrowseNode[]): BrowseNode {
+  const title = `${counted(merchants.length, "merchant")} with nothing besides`;
+  const children = merchants.map((node) => ({
+    ...node,
+    key: `${IDLE}\n${node.key}`,
+    parent: IDLE,
+    depth: 1,
+  }));
+  const changes = children.flatMap((node) => node.changes);
+  return {
+    key: IDLE,
+    parent: null,
+    depth: 0,
+    changes,
+    children,
+    type: "idle",
+    title,
+    merchants: merchants.length,
+  };
 }
 
-function merchantNode(plan: Plan, rows: readonly BrowseNode[]): BrowseNode {
+/** Returns the node of a merchant, with all its changes: those that are equal at others are not below it. */
+function merchantNode(
+  plan: Plan,
+  rows: readonly BrowseNode[],
+  changes: readonly BrowsedChange[],
+): BrowseNode {
   const key = plan.merchant;
   const waiting = plan.deferred.map(
     (deferred): BrowseNode => ({
@@ -130,7 +166,6 @@ function merchantNode(plan: Plan, rows: readonly BrowseNode[]): BrowseNode {
       plan,
     }),
   );
-  const changes = rows.flatMap((node) => node.changes);
   const children = [...rows, ...waiting];
   return { key, parent: null, depth: 0, changes, children, type: "merchant", plan };
 }

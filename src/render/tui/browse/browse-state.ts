@@ -35,7 +35,7 @@ export interface BrowseState {
   /** A sentence for the bottom line, until the next key. */
   readonly note: string;
   /** What ends the screen for now, or for good; `null` before. */
-  readonly end: "apply" | "leave" | { readonly edit: FileLine } | null;
+  readonly end: "apply" | "leave" | "suspend" | { readonly edit: FileLine } | null;
 }
 
 /** Returns the state at the start, unfolded as far as fits into a number of rows. */
@@ -60,9 +60,11 @@ export function initialBrowseState({ tree, plans }: BrowseModel, height: number)
 
 /** Returns what to unfold: everything if it fits; else no groups, and the top rows one after the other while they fit. */
 function unfoldedInto(tree: readonly BrowseNode[], single: boolean, height: number): ReadonlySet<string> {
-  const withChildren = tree.filter(({ children }) => children.length > 0);
-  const groups = tree.flatMap(({ children }) => children).filter(({ children }) => children.length > 0);
-  const tops = tree.length + tree.reduce((sum, { children }) => sum + children.length, 0);
+  const withChildren = tree.filter(({ children, type }) => children.length > 0 && type !== "idle");
+  const groups = withChildren
+    .flatMap(({ children }) => children)
+    .filter(({ children }) => children.length > 0);
+  const tops = tree.length + withChildren.reduce((sum, { children }) => sum + children.length, 0);
   const all = tops + groups.reduce((sum, { children }) => sum + children.length, 0);
   if (all <= height) return new Set([...withChildren, ...groups].map(({ key }) => key));
   const open = new Set<string>();

@@ -1,5 +1,5 @@
 import { oneLine } from "../../../lib/escape.ts";
-import { counted, grouped } from "../../../lib/text.ts";
+import { counted, grouped, sortNaturally } from "../../../lib/text.ts";
 import type { Impact, MemberImpact, Selection } from "../../../model/plan.ts";
 import type { Paint, Style } from "../../style.ts";
 import { sameImpact } from "../../text/impact-text.ts";
@@ -100,7 +100,9 @@ const MANY_ALIKE = 4;
 
 /** Returns people with what they gain and lose, those with the same together. */
 export function impactLines(people: readonly MemberImpact[], layout: Layout): readonly DetailLine[] {
-  const groups = sameImpact(people).toSorted((a, b) => b.length - a.length);
+  const groups = sameImpact(sortNaturally(people, ({ name }) => name)).toSorted(
+    (a, b) => b.length - a.length,
+  );
   const shownGroups = groups.slice(0, DETAIL_NAMES);
   const lines = shownGroups.flatMap((group) => {
     const [first] = group;

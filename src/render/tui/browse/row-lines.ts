@@ -27,7 +27,7 @@ export function rowLines(view: ListView, height: number, width: number, style: S
   const found = new Set(view.matches);
   return rows.slice(state.top, state.top + height).map((row, index) => {
     const isHere = state.top + index === at;
-    const { left, right } = rowPieces(row, view, style);
+    const { left, right } = rowPieces(row, view, width, style);
     const isFound = state.search !== "" && !isNarrowed(state) && found.has(row.key);
     return rowLine({ left, right, isHere, isFound }, width, style);
   });
@@ -50,7 +50,7 @@ function rowLine(
   style: Style,
 ): string {
   const end = right.reduce((sum, [text]) => sum + widthOf(text), 0);
-  const space = Math.max(width - 2 - end - (end > 0 ? 1 : 0), 1);
+  const space = labelWidth(right, width);
   const text = cutTo(left.map((piece) => piece[0]).join(""), space);
   const mark = isHere ? "❯ " : isFound ? "› " : "  ";
   if (isHere) {
@@ -64,7 +64,13 @@ function rowLine(
   );
 }
 
-function rowPieces(row: BrowseRow, view: ListView, style: Style): RowPieces {
+/** Returns the space that the end of a row leaves to what stands before it. */
+function labelWidth(right: readonly Piece[], width: number): number {
+  const end = right.reduce((sum, [text]) => sum + widthOf(text), 0);
+  return Math.max(width - 2 - end - (end > 0 ? 1 : 0), 1);
+}
+
+function rowPieces(row: BrowseRow, view: ListView, width: number, style: Style): RowPieces {
   switch (row.type) {
     case "heading":
       return {
@@ -84,13 +90,19 @@ function rowPieces(row: BrowseRow, view: ListView, style: Style): RowPieces {
       };
     }
     case "node":
-      return nodePieces(row, row.node, view, style);
+      return nodePieces(row, row.node, view, width, style);
     default:
       return row satisfies never;
   }
 }
 
-function nodePieces(row: BrowseRow, node: BrowseNode, view: ListView, style: Style): RowPieces {
+function nodePieces(
+  row: BrowseRow,
+  node: BrowseNode,
+  view: ListView,
+  width: number,
+  style: Style,
+): RowPieces {
   const { out } = view.selection;
   const fold = row.open === null ? "" : row.open ? "▾ " : "▸ ";
   const indent = "  ".repeat(node.depth);
@@ -100,32 +112,26 @@ function nodePieces(row: BrowseRow, node: BrowseNode, view: ListView, style: Sty
   const marks = marksOf(row.changes, view.selection, style);
   switch (node.type) {
     case "merchant":
-      return merchantPieces(node, fold, view.selection, style);
+      return merchantPieces(
+        node,
+        node.depth === 0 ? fold : `${indent}${view.selects ? box(left, all) : ""}`,
+        view.selection,
+        style,
+      );
     case "shared":
       return {
         left: [[fold], [node.title, style.bold], [` (${grouped(all)})`]],
         right: [[kept, style.green], ...marks],
       };
     case "idle":
-      return { left: [[node.title, style.dim]], right: [] };
+      return { left: [[fold], [node.title, style.dim]], right: [[kept, style.green], ...marks] };
     case "waiting": {
       const { kind, name, resource } = node.deferred.change;
       const what = `${SIGNS[kind]} ${resource === "role" ? "role " : ""}${shown(name)}`;
       return { left: [[`${indent}… ${what}`, style.dim]], right: [["waits", style.yellow]] };
     }
-    case "group": {
-      const isOut = left === all;
-      return {
-        left: [
-          [indent],
-          [view.selects ? box(left, all) : ""],
-          [fold],
-          [`${SIGNS[node.row.kind]} `, isOut ? style.dim : kindPaint(node.row.kind, style)],
-          [shown(equalText(node.row, node.equal).title), isOut ? style.dim : undefined],
-        ],
-        right: [[kept, style.green], ...marks],
-      };
-    }
+    case "group":
+      return groupPieces({ node, row, indent, fold, kept, marks }, view, width, style);
     case "change":
       return changePieces(node, indent, marks, view, style);
     default:
@@ -135,7 +141,7 @@ function nodePieces(row: BrowseRow, node: BrowseNode, view: ListView, style: Sty
 
 function merchantPieces(
   { plan }: BrowseNode & { readonly type: "merchant" },
-  fold: string,
+  start: string,
   selection: Selection,
   style: Style,
 ): RowPieces {
@@ -148,12 +154,87 @@ function merchantPieces(
   ];
   return {
     left: [
-      [fold],
+      [start],
       [shown(merchant), style.bold],
       [environment === null ? "" : ` · ${environment}`, style.dim],
     ],
     right: [...sums, ...markPieces(risks > 0, refusals > 0, style)],
   };
+}
+
+/** The parts of a row that depend on the selection or on where it is. */
+interface GroupRow {
+  readonly node: BrowseNode & { readonly type: "group" };
+  readonly row: BrowseRow;
+  readonly indent: string;
+  readonly fold: string;
+  /** "59/60 " if a part is left out. */
+  readonly kept: string;
+  readonly marks: readonly Piece[];
+}
+
+function groupPieces(
+  { node, row: { changes }, indent, fold, kept, marks }: GroupRow,
+  { selection, selects }: ListView,
+  width: number,
+  style: Style,
+): RowPieces {
+  const left = changes.filter(({ id }) => selection.out.has(id)).length;
+  const isOut = left === changes.length;
+  const start = `${indent}${selects ? box(left, changes.length) : ""}${fold}`;
+  const end = [...groupEffect(changes, selection, style), ...marks];
+  const space = labelWidth([[kept], ...end], width) - widthOf(start) - 2;
+  const { label, counts } = groupLabel(node, kept, space);
+  return {
+    left: [
+      [start],
+      [`${SIGNS[node.row.kind]} `, isOut ? style.dim : kindPaint(node.row.kind, style)],
+      [label, isOut ? style.dim : undefined],
+    ],
+    right: [[counts ? "" : kept, style.green], ...end],
+  };
+}
+
+/** The least of a name that is left of it, in cells. */
+const LEAST_NAME = 4;
+
+/** Returns what equal changes do, with so much of the names as there is space for, and whether it counts those kept. */
+function groupLabel(
+  { row, equal }: BrowseNode & { readonly type: "group" },
+  kept: string,
+  space: number,
+): { readonly label: string; readonly counts: boolean } {
+  const { title, subject, does } = equalText(row, equal);
+  if (widthOf(shown(subject)) <= space || does === "" || row.resource === "role") {
+    return { label: shown(title), counts: false };
+  }
+  const effect = shown(does);
+  const { names, changes } = equal;
+  if (names.length > 1) return { label: `${kept.trim() || grouped(changes)}: ${effect}`, counts: true };
+  const name = cutTo(shown(names[0] ?? ""), Math.max(space - 2 - widthOf(effect), LEAST_NAME));
+  return { label: `${name}: ${effect}`, counts: false };
+}
+
+/** Returns how many permissions each of equal changes gives and takes: the same number, or the most. */
+function groupEffect(
+  changes: readonly BrowsedChange[],
+  selection: Selection,
+  style: Style,
+): readonly Piece[] {
+  let [gained, lost] = [0, 0];
+  for (const change of changes) {
+    const effect = effectOf(change, selection);
+    gained = Math.max(gained, effect.gained.length);
+    lost = Math.max(lost, effect.lost.length);
+  }
+  return effectPieces(gained, lost, style);
+}
+
+function effectPieces(gained: number, lost: number, style: Style): readonly Piece[] {
+  return [
+    [gained > 0 ? `+${grouped(gained)}` : "", style.green],
+    [lost > 0 ? `${gained > 0 ? " " : ""}-${grouped(lost)}` : "", style.red],
+  ];
 }
 
 function box(left: number, all: number): string {
@@ -181,13 +262,7 @@ function changePieces(
       [node.named ? `${shown(plan.merchant)} ` : "", paint],
       [`${resource === "role" ? "role " : ""}${shown(name)}`, paint],
     ],
-    right: isOut
-      ? []
-      : [
-          [gained.length > 0 ? `+${gained.length}` : "", style.green],
-          [lost.length > 0 ? `${gained.length > 0 ? " " : ""}-${lost.length}` : "", style.red],
-          ...marks,
-        ],
+    right: isOut ? [] : [...effectPieces(gained.length, lost.length, style), ...marks],
   };
 }
 

@@ -60,6 +60,7 @@ const NAMED: Readonly<Record<string, Partial<Pressed["key"]>>> = {
   esc: { escape: true },
   rub: { backspace: true },
   tab: { tab: true },
+  suspend: { ctrl: true },
 };
 
 interface Seat {
@@ -125,7 +126,7 @@ function sit(
         const pressed =
           name === undefined
             ? { input: String(letter), key: NO_KEY }
-            : { input: "", key: { ...NO_KEY, ...NAMED[name] } };
+            : { input: name === "suspend" ? "z" : "", key: { ...NO_KEY, ...NAMED[name] } };
         state = screen.press(state, pressed, window);
       }
       return seen();
@@ -220,6 +221,32 @@ describe("the list", () => {
     expect(one.list()).toHaveLength(1);
     one.keys("<right>");
     expect(one.list()).toHaveLength(6);
+  });
+});
+
+describe("names with numbers", () => {
+  const names = ["p10", "p9", "p100", "p1"].map((name) => `${name}@example.com`);
+  const natural = ["p1", "p9", "p10", "p100"].map((name) => `${name}@example.com`);
+  const namesIn = (lines: readonly string[]) =>
+    lines.flatMap((text) => text.match(/p\d+@example\.com/) ?? []);
+
+  test("are in natural order below a merchant, in its detail and in the list of risks", () => {
+    const is = live(
+      [],
+      names.map((name, at) => liveMember(`mem_${at}`, name, { roles: ["role_view"] })),
+    );
+    const one = sit([seat(desired({ members: [] }), is)]);
+    expect(namesIn(one.list())).toEqual(natural);
+    expect(
+      namesIn(
+        one
+          .keys("r")
+          .slice(2)
+          .map((text) => text.split("│")[0] ?? ""),
+      ),
+    ).toEqual(natural);
+    one.keys("jj");
+    expect(namesIn(one.detail())).toEqual(natural);
   });
 });
 
@@ -548,6 +575,23 @@ describe("keys", () => {
     expect(one.state().end).toBeNull();
   });
 
+  test("Escape first shows everything again, then ends the search, and only then leaves", () => {
+    const one = sit([shop()]);
+    one.keys("/cy@<enter>&<esc>");
+    expect(one.list()).toHaveLength(6);
+    expect(one.seen()[0]).toContain('"cy@"');
+    expect(one.keys("<esc>")[0]).not.toContain('"cy@"');
+    expect(one.state().end).toBeNull();
+    expect(one.keys("<esc>")).toBeDefined();
+    expect(one.state().end).toBe("leave");
+  });
+
+  test("Ctrl-Z suspends from everywhere", () => {
+    expect(pressed("<suspend>").end).toBe("suspend");
+    expect(pressed("/cy<suspend>").end).toBe("suspend");
+    expect(pressed("?<suspend>").end).toBe("suspend");
+  });
+
   test("a refused selection stays as it is, and says why", () => {
     const objection = ({ plans }: Selection) =>
       plans.some(({ refusals }) => refusals.length > 0) ? "Refused, for 1 reason." : null;
@@ -588,12 +632,12 @@ describe("equal changes", () => {
     const one = sit(chain, { size: { columns: 160, rows: 40 } });
     expect(one.list()).toEqual([
       expect.stringMatching(/^❯ ▾ Equal at several merchants \(60\) +!$/),
-      "    [x] ▸ + role New: + catalog_view, + payouts_edit in all…",
-      "    [x] ▸ - role Old (not in the file) in all 12 merchants    !",
+      "    [x] ▸ + role New: + catalog_view, + payouts_edit in a… +2",
+      "    [x] ▸ - role Old (not in the file) in all 12 merchants -2 !",
       "    [x] ▸ - cy@example.com (not in the file) in all 12 merc…  !",
-      "    [x] ▸ ~ ada@example.com: - Old, + New in all 12 merchan…  !",
-      "    [x] ▸ + bo@example.com: + New (invitation) in all 12 me…  !",
-      "  12 merchants with nothing besides",
+      "    [x] ▸ ~ ada@example.com: - Old, + New in all 12 me… +1 -1 !",
+      "    [x] ▸ + bo@example.com: + New (invitation) in all 12 … +2 !",
+      "  ▸ 12 merchants with nothing besides                         !",
     ]);
     one.keys("jjj<right>");
     expect(one.list().slice(4, 7)).toEqual([
@@ -629,7 +673,7 @@ describe("equal changes", () => {
     expect(one.list()).toEqual([
       "❯ ▾ MC1                                        +942",
       "    [x] + role Auditor                           +1",
-      "    [x] ▸ + 941 members: + Auditor (invitation)",
+      "    [x] ▸ + 941 members: + Auditor (invitation)  +1",
     ]);
     one.keys("jj");
     expect(one.detail().slice(0, 4)).toEqual([
@@ -643,14 +687,47 @@ describe("equal changes", () => {
     expect(one.seen()[1]).toBe("+941 ~0 -0 · 940 gain");
   });
 
+  test("are left out at one merchant from its own row, with all that it has", () => {
+    const one = sit(chain, { size: { columns: 80, rows: 40 } });
+    one.keys("G<right>jj");
+    expect(one.cursor()).toMatch(/^\[x\] MC2 +\+2 ~1 -2 !$/);
+    expect(one.detail()[0]).toBe("MC2");
+    expect(one.keys(" ")[0]).toContain("55 selected");
+    expect(one.cursor()).toMatch(/^\[ \] MC2$/);
+    expect(one.list()[0]).toContain("55/60");
+    expect(one.keys(" <left> ")[0]).toContain("0 selected");
+  });
+
+  test("keep their roles where the list is narrow, and lose of the names", () => {
+    const want = (at: number): DesiredState =>
+      desired({
+        merchant: `MC${at}`,
+        roles: [role("Cashier", { permissions: ["catalog_view", "refunds_create"] })],
+        members: [
+          member("somebody.with.a.long.name@example.com", { roles: ["Cashier"] }),
+          ...Array.from({ length: 15 }, (_, index) =>
+            member(`p${at}.${index}@example.com`, { roles: ["Cashier"] }),
+          ),
+        ],
+      });
+    const one = sit([1, 2, 3, 4, 5].map((at) => seat(want(at), { ...live(), merchant: `MC${at}` })));
+    expect(one.list().join("\n")).toMatch(/\+ 75: \+ Cashier +\+2$/m);
+    expect(one.list().join("\n")).toMatch(/\+ someb.*…: \+ Cashier +\+2$/m);
+    expect(one.keys("/p2.3@<enter> ").join("\n")).toMatch(/\[-\] ▾ \+ 74\/75: \+ Cashier +\+2 /m);
+  });
+
   test("leave the others to their merchants", () => {
     const is = live([liveRole("role_1", "Old", { permissions: ["refunds_create", "catalog_view"] })]);
     const other = seat(desired({ merchant: "MC13", roles: [role("Own", { permissions: [] })] }), is);
     const rows = sit([...chain, other], { size: { columns: 160, rows: 40 } }).list();
-    expect(rows).toContain("    [x] ▸ - role Old (not in the file) in all 13 merchants    !");
+    expect(rows).toContain("    [x] ▸ - role Old (not in the file) in all 13 merchants -2 !");
     expect(rows.join("\n")).toMatch(/▾ MC13 .*\+1 -1/);
     expect(rows).toContain("    [x] + role Own");
-    expect(rows).toContain("  12 merchants with nothing besides");
+    const own = sit([...chain, other], { size: { columns: 160, rows: 40 } });
+    own.keys("/MC13<enter>N");
+    expect(own.cursor()).toMatch(/^▾ MC13 .*\+1 -1/);
+    expect(own.keys(" ")[0]).toContain("60 selected");
+    expect(rows.join("\n")).toContain("▸ 12 merchants with nothing besides");
   });
 
   test("and equal refusals stand once in the list of risks, with the merchants", () => {
@@ -797,7 +874,7 @@ test("10,000 changes: the cursor goes everywhere, and the screen shows a window 
     ),
   });
   const one = sit([seat(want, live())], { size: { columns: 80, rows: 24 } });
-  expect(one.list().join("\n")).toContain("[x] ▸ + 10,000 members: +");
+  expect(one.list().join("\n")).toContain("[x] ▸ + 10,000: + Till     +1");
   expect(one.keys("oG")).toHaveLength(23);
   expect(one.cursor()).toContain("m19999@example.com");
   one.keys("<pgup><pgup><up>");

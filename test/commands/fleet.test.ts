@@ -86,7 +86,7 @@ ${owned("MC1")}${owned("MC2", PEOPLE.map((email) => `, { email: ${email}, roles:
     expect(ending).toBe(
       [
         "",
-        "✗ Apply incomplete at MC1: 1 change done.",
+        "✗ Apply incomplete at 5 merchants: 1 change done.",
         "  Merchants: 1 applied, 1 with nothing to do, 1 refused, 2 failed.",
         "",
         "refused at MC2: 5 of 6 members would be removed or lose something; the limit is",

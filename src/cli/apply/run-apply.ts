@@ -173,7 +173,7 @@ function outcomeOf(
 function openText(verification: Verification): string | null {
   if (verification.status === "unverified") {
     const { why } = verification;
-    return `The changes are done, but not verified: ${oneLine(typeof why === "string" ? why : why.message)}`;
+    return `Applied, not verified: ${oneLine(typeof why === "string" ? why : why.message)}`;
   }
   const { left, errors } = remainingChanges(verification.plan);
   if (left.length + errors.length === 0) return verification.unrecorded;

@@ -62,9 +62,9 @@ export function rulesBlock({ rules = [] }: ReviewInput, maxSize: number): string
 }
 
 function problems({ views, unplanned }: ReviewInput, fleet: FleetView): readonly RiskBlock[] {
-  const unread = groupUnread(unplanned).map(({ merchants, first }) => [
+  const unread = groupUnread(unplanned).map(({ merchants, first, attempts }) => [
     ...hanging(oneLine(`${namesText(merchants)} could not be read`), "- ", "-   "),
-    ...renderFailure(first, { ...PLAIN, columns: 96 }, merchants.length)
+    ...renderFailure(first, { ...PLAIN, columns: 96 }, merchants.length, attempts)
       .trimEnd()
       .split("\n")
       .map((line) => `    ${line}`),

@@ -3,6 +3,7 @@ import { cellWidth, counted, groupByKey, grouped } from "../../lib/text.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { ErrorCode, Failure, ProblemDetails } from "../../model/errors.ts";
 import { PLAIN, type Style } from "../style.ts";
+import { attemptsOf } from "../view/ending-view.ts";
 import { hangingLines, wrapIfNarrow, wrapText } from "./wrap.ts";
 
 /** Says which merchants could not be read or the like, and why: together those that failed for the same reason. */
@@ -12,31 +13,45 @@ export function renderUnread(
   style: Style,
 ): string {
   const all = failed.map(({ merchant, error }) => ({ merchant, failure: error.failure }));
-  const parts = groupUnread(all).map(({ first, merchants }) => {
+  const parts = groupUnread(all).map(({ first, merchants, attempts }) => {
     const shown = merchants.slice(0, MERCHANTS_SHOWN).map(oneLine).join(", ");
     const more = merchants.length - MERCHANTS_SHOWN;
     const names = more > 0 ? `${shown} and ${grouped(more)} more` : shown;
     const head = wrapText(`${names} could not be ${done}.`, style.columns).map(style.bold);
-    return `${head.join("\n")}\n${renderFailure(first, style, merchants.length)}`;
+    return `${head.join("\n")}\n${renderFailure(first, style, merchants.length, attempts)}`;
   });
   return parts.join("\n");
 }
 
-/** Groups merchants whose failures are equal but for their codes. */
+/** The merchants that could not be read for the same reason. */
+interface UnreadGroup {
+  readonly first: Failure;
+  readonly merchants: readonly string[];
+  /** How often the requests were sent, the same number once. */
+  readonly attempts: readonly number[];
+}
+
+/** Groups merchants whose failures are equal but for their codes and the number of attempts. */
 export function groupUnread(
   failed: readonly { readonly merchant: string; readonly failure: Failure }[],
-): readonly { readonly first: Failure; readonly merchants: readonly string[] }[] {
+): readonly UnreadGroup[] {
   const kinds = groupByKey(failed, ({ merchant, failure }) => kindOf(failure).replaceAll(merchant, ""));
   return kinds.map((group) => ({
     first: group[0].failure,
     merchants: group.map(({ merchant }) => merchant),
+    attempts: attemptsOf(group.map(({ failure }) => failure)),
   }));
 }
 
 const MERCHANTS_SHOWN = 10;
 
 /** Formats a failure: the message, the service's whole Problem, and the next step. */
-export function renderFailure(failure: Failure, style: Style, times = 1): string {
+export function renderFailure(
+  failure: Failure,
+  style: Style,
+  times = 1,
+  attempts: readonly number[] = attemptsOf([failure]),
+): string {
   const { message, hint, request } = failure;
   const problem = request?.problem;
   const head = times > 1 ? `error, ${counted(times, "time")}` : "error";
@@ -58,8 +73,10 @@ export function renderFailure(failure: Failure, style: Style, times = 1): string
       if (value !== undefined) lines.push(`  ${style.dim(`${name} `.padEnd(9))}${oneLine(value)}`);
     }
   }
-  if (request && request.attempts > 1) {
-    lines.push(`  ${style.dim("sent".padEnd(9))}${counted(request.attempts, "time")}`);
+  const [least = 0, most = least] = [attempts[0], attempts.at(-1)];
+  if (most > 1) {
+    const sent = least === most ? counted(most, "time") : `${grouped(least)} to ${grouped(most)} times`;
+    lines.push(`  ${style.dim("sent".padEnd(9))}${sent}`);
   }
   const next = [...(hint === undefined ? [] : [hint]), ...(isConnectionProblem(failure) ? [DOCTOR] : [])];
   if (next.length > 0) {
@@ -97,7 +114,7 @@ function withoutDetail(message: string, problem: ProblemDetails | undefined): st
 function kindOf({ code, message, hint, request }: Failure): string {
   const { instance: _, extensions: __, ...problem } = request?.problem ?? { type: null };
   const words = request ? message.replaceAll(request.path, "") : message;
-  return JSON.stringify([code, words, hint, problem, request?.attempts]);
+  return JSON.stringify([code, words, hint, problem]);
 }
 
 /** Formats diagnostics: location, message, code frame and hint of each, equal ones once, then the totals. */

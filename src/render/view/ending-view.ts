@@ -79,6 +79,8 @@ export interface EndingCause {
   readonly hits: readonly Hit[];
   /** Number of failures. */
   readonly times: number;
+  /** How often the requests were sent, the same number once. */
+  readonly attempts: readonly number[];
 }
 
 interface FailedOutcome {
@@ -105,8 +107,15 @@ export function endingCauses(ends: readonly MerchantEnd[]): readonly EndingCause
   return groupByKey(failed, failureKind).map((group) => {
     const [{ status, failure }] = group;
     const hits = group.flatMap(({ merchant, outcome }) => (outcome === null ? [] : [{ merchant, outcome }]));
-    return { status, failure, hits, times: group.length };
+    const attempts = attemptsOf(group.map((one) => one.failure));
+    return { status, failure, hits, times: group.length, attempts };
   });
+}
+
+/** Returns how often the requests of failures were sent, the least first and the same number once. */
+export function attemptsOf(failures: readonly Failure[]): readonly number[] {
+  const all = failures.flatMap(({ request }) => request?.attempts ?? []);
+  return [...new Set(all)].sort((a, b) => a - b);
 }
 
 function failureOf(outcome: Outcome): Failure | null {
@@ -128,7 +137,7 @@ function failureKind({ status, failure, merchant, outcome }: FailedOutcome): str
   const shared = (text: string): string =>
     own.reduce<string>((all, part) => (part ? all.replaceAll(part, "…") : all), text);
   const detail = problem.type === null ? null : { ...problem, detail: shared(problem.detail ?? "") };
-  return JSON.stringify([status, code, shared(message), hint && shared(hint), detail, request?.attempts]);
+  return JSON.stringify([status, code, shared(message), hint && shared(hint), detail]);
 }
 
 /** Returns whether a change only sets a password. */

@@ -284,7 +284,7 @@ test("exits with 4 if the changes are made but cannot be verified", async () => 
   const due = { ...one.due, session: { ...one.due.session, plan } };
   const { code, stderr, entries } = await run([due], testIo());
   expect(stderr).toContain("✗ Apply incomplete at MC1: 3 changes done.");
-  expect(stderr).toContain("? MC1: the changes are done, but not verified: it could not be read again.");
+  expect(stderr).toContain("? MC1: applied, not verified: it could not be read again.");
   expect(entries.at(-1)).toMatchObject({ type: "end", status: "done" });
   expect(code).toBe(4);
 });
@@ -299,7 +299,7 @@ test("Ctrl-C while it reads again does not wait for that, and says that it is no
   const due = { ...one.due, session: { ...one.due.session, plan } };
   const { code, stderr } = await run([due], world);
   expect(stderr.replaceAll(/\n */g, " ")).toContain(
-    "the changes are done, but not verified: the run was stopped by SIGINT.",
+    "applied, not verified: the run was stopped by SIGINT.",
   );
   expect(code).toBe(4);
 });

@@ -226,3 +226,24 @@ test("a frame is cut around its carets on a narrow terminal", () => {
   ).toEqual(["    35 | …", "  > 36 | …Lead, 店 Parcel Desk, { role:…", "       |           ^^^^^^^^^^^"]);
   expect(renderDiagnostics([one], { ...PLAIN, columns: 100 })).toContain(source);
 });
+
+test("merchants that a request was sent for at different times are together, with the range", () => {
+  const failed = [4, 6, 5].map((attempts, at) => {
+    const request = {
+      method: "GET",
+      path: `/v0.1/merchants/MC${at}/members`,
+      status: 503,
+      attempts,
+    } as const;
+    const failure = {
+      code: "service-failed",
+      message: `GET ${request.path} returned 503.`,
+      request,
+    } as const;
+    return { merchant: `MC${at}`, error: { failure } };
+  });
+  const text = renderUnread("read", failed, PLAIN);
+  expect(text).toContain("MC0, MC1, MC2 could not be read.\n");
+  expect(text.match(/^error.*$/gm)).toHaveLength(1);
+  expect(text).toContain("\n  sent     4 to 6 times\n");
+});

@@ -39,7 +39,7 @@ export function causeBlocks(ends: readonly MerchantEnd[], style: Style): readonl
 }
 
 function causeLines(
-  { status, failure, hits, times }: EndingCause,
+  { status, failure, hits, times, attempts }: EndingCause,
   several: boolean,
   style: Style,
 ): readonly string[] {
@@ -62,7 +62,7 @@ function causeLines(
         ? []
         : titleLines(TITLES[status], hits, several, paint, style)),
     ...hits.flatMap((hit) => removalLines(hit)).slice(0, ROWS_SHOWN),
-    ...renderFailure({ ...rest, message, ...(hint !== null && { hint }) }, style, times)
+    ...renderFailure({ ...rest, message, ...(hint !== null && { hint }) }, style, times, attempts)
       .trimEnd()
       .split("\n"),
   ];
@@ -92,25 +92,28 @@ function titleLines(
       : ` at ${counted(merchants.length, "merchant")} (${namesText(merchants)})`;
   return [
     ...hangingLines(`${counted(hits.length, "change")}${at}`, style.columns, head, "  "),
-    ...(isNamed ? nameLines(hits, style) : []),
+    ...(isNamed ? nameLines(hits, merchants.length > 1, style) : []),
   ];
 }
 
-/** Names the first changes, those of one kind together: "update members a, b and 229 more". */
-function nameLines(hits: readonly Hit[], style: Style): readonly string[] {
+/** Names the first changes, those of one kind together: "update members a, b and 229 more", "update role A at 54 merchants". */
+function nameLines(hits: readonly Hit[], several: boolean, style: Style): readonly string[] {
   const kinds = groupByKey(
-    hits.map(({ outcome: { change } }) => change),
-    (change) => `${isPassword(change)} ${change.kind} ${change.resource}`,
+    hits.map(({ merchant, outcome: { change } }) => ({ merchant, change })),
+    ({ change }) => `${isPassword(change)} ${change.kind} ${change.resource}`,
   );
   return kinds.flatMap((group) => {
-    const [first] = group;
+    const [{ change: first }] = group;
     if (group.length === 1) return hangingLines(changeName(first), style.columns, "    ", "  ");
     const verb = isPassword(first) ? "set the passwords of" : first.kind;
-    const names = group.map(({ name }) => oneLine(name));
+    const names = groupByKey(group, ({ change }) => change.name).map((same) => {
+      const name = oneLine(same[0].change.name);
+      return several && same.length > 1 ? `${name} at ${counted(same.length, "merchant")}` : name;
+    });
     return hangingLines(
       namesText(names, NAMES_SHOWN),
       style.columns,
-      `    ${verb} ${first.resource}s `,
+      `    ${verb} ${first.resource}${names.length > 1 ? "s" : ""} `,
       "      ",
     );
   });

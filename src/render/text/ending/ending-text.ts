@@ -49,15 +49,17 @@ function headBlock({ command, applied, outcomes, leftOut }: Ending, style: Style
     return headline(`${verb} ${how} at ${where}:`, "nothing was changed.", style.red("✗"), style);
   }
   const { ends, cause } = applied;
-  const where = placeText(ends.map(({ plan }) => plan.merchant));
   const all = ends.flatMap(({ result }) => result.outcomes);
   if (isComplete(outcomes)) {
+    const where = placeText(ends.map(({ plan }) => plan.merchant));
     const text = `${sumsText(all)}.${verifiedText(ends, leftOut)}`;
     return [
       ...headline(`${verb} complete at ${where}:`, text, style.green("✓"), style),
       ...openLines(ends, style),
     ];
   }
+  // All that the sum of the merchants below counts.
+  const where = placeText(outcomes.map(({ merchant }) => merchant));
   const stopped = ends.filter(({ result }) => result.status === "stopped").length;
   const how = stopped === ends.length || (stopped > 0 && cause !== null) ? "stopped" : "incomplete";
   return [
@@ -86,18 +88,28 @@ const MERCHANT_STATUS = {
   failed: "failed",
 } as const satisfies Record<MerchantOutcome["status"], string>;
 
+/** The state of a merchant where all changes are done, and nothing has looked at what they made. */
+const NOT_VERIFIED = "applied, not verified";
+
 /** "Merchants: 58 applied, 1 partly applied, 1 refused." */
 function merchantsSum(outcomes: readonly MerchantOutcome[], ends: readonly MerchantEnd[]): string {
   const idle = ends.filter(({ result }) => result.outcomes.every(({ status }) => status === "not-started"));
   const notStarted = new Set(idle.map(({ plan }) => plan.merchant));
-  const words = outcomes.map(({ merchant, status }) =>
-    status === "failed" && notStarted.has(merchant) ? "not started" : MERCHANT_STATUS[status],
+  const unverified = new Set(
+    ends
+      .filter(({ result, verification }) => result.status === "done" && verification?.status !== "verified")
+      .map(({ plan }) => plan.merchant),
   );
-  const counts = [...Object.values(MERCHANT_STATUS), "not started"].flatMap((word) => {
+  const words = outcomes.map(({ merchant, status }) => {
+    if (unverified.has(merchant)) return NOT_VERIFIED;
+    return status === "failed" && notStarted.has(merchant) ? "not started" : MERCHANT_STATUS[status];
+  });
+  const { applied, ...others } = MERCHANT_STATUS;
+  const counts = [applied, NOT_VERIFIED, ...Object.values(others), "not started"].flatMap((word) => {
     const count = words.filter((one) => one === word).length;
     return count === 0 ? [] : [`${grouped(count)} ${word}`];
   });
-  return `Merchants: ${counts.join(", ")}.`;
+  return `Merchants: ${counts.join(words.includes(NOT_VERIFIED) ? "; " : ", ")}.`;
 }
 
 /** "2 changes done, 1 failed, 3 not started". */
@@ -191,7 +203,7 @@ function verificationBlocks(ends: readonly MerchantEnd[], style: Style): readonl
       const text = typeof why === "string" ? uncapital(oneLine(why)) : "it could not be read again.";
       return [
         ...hangingLines(
-          `the changes are done, but not verified: ${text}`,
+          `${NOT_VERIFIED}: ${text}`,
           style.columns,
           `${style.yellow("?")} ${codes(group)}: `,
           "  ",

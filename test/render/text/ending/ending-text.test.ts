@@ -198,6 +198,7 @@ test("one cause is told once, with the number of changes and merchants that it h
       request: {
         ...CONFLICT.request,
         path,
+        attempts: 4 + (at % 3),
         problem: { ...CONFLICT.request.problem, instance: `urn:request:${at}` },
       },
     };
@@ -209,7 +210,29 @@ test("one cause is told once, with the number of changes and merchants that it h
   expect(text.match(/^error.*$/gm)).toEqual([
     "error, 60 times: PUT /v0.1/merchants/MC1/members/mem_0 returned 409 Conflict.",
   ]);
+  expect(text).toContain("\n  sent     4 to 6 times\n");
+  expect(text).toContain("\n    delete role Legacy at 60 merchants\n");
   expect(text.split("\n").length).toBeLessThan(45);
+});
+
+test("the merchants add up, and one whose changes nothing has looked at is applied, not verified", () => {
+  const { outcomes } = stoppedAfter();
+  const done = outcomes.map(({ change }) => ({ status: "done", change, id: null, adopted: false }) as const);
+  const result = { ...stoppedAfter(), status: "done", outcomes: done, writes: done.length } as const;
+  const cause = { by: "signal", signal: "SIGINT" } as const;
+  const interrupted = { status: "unverified", why: "The run was stopped by SIGINT." } as const;
+  const ends = [
+    { result },
+    { result, verification: interrupted },
+    { result: stoppedAfter("done", "failed") },
+  ] as const;
+  const ending = endingOf(ends, { cause });
+  const refused = { merchant: "MC4", status: "refused", reasons: ["x"] } as const;
+  const text = renderEnding({ ...ending, outcomes: [...ending.outcomes, refused] }, PLAIN);
+  expect(text).toMatch(/^\n✗ Apply stopped at 4 merchants: 25 changes done/);
+  expect(text).toContain("\n  Merchants: 2 applied, not verified; 1 partly applied; 1 refused.\n");
+  expect(text).toContain("? MC2: applied, not verified: the run was stopped by SIGINT.\n");
+  expect(text).not.toContain("done, but");
 });
 
 test("what is cut is said to be in the record of the run, once", () => {
@@ -397,7 +420,7 @@ describe("the verification", () => {
     });
     expect(text).toContain(
       [
-        "? MC1: the changes are done, but not verified: it could not be read again.",
+        "? MC1: applied, not verified: it could not be read again.",
         "error: GET /x got no answer.",
         "  → Check the network.",
         "",

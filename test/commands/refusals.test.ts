@@ -68,7 +68,8 @@ describe("a file that has lost most of its members", () => {
   test("apply refuses with 3, says why, and sends nothing that changes anything", async () => {
     const apply = await shop.run(["apply", "shop.yaml", "--yes"]);
     expect(apply.code).toBe(3);
-    expect(apply.stderr).toContain("refused: 5 of 6 members would be removed or lose something");
+    expect(apply.stderr).toContain("refused: guard max-removals: 5 of 6 members would be removed or lose");
+    expect(apply.stderr).toMatch(/^ {2}→ To override: apply --allow max-removals=5@[0-9a-f]{12}$/m);
     expect(apply.stderr).toMatch(/^✗ Apply refused at MC\w+: nothing was changed\.$/m);
     expect(await shop.writes()).toEqual([]);
   });

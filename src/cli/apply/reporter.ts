@@ -18,10 +18,17 @@ import { renderEnding } from "../../render/text/ending/ending-text.ts";
 import { renderPlans } from "../../render/text/plans-text.ts";
 import { namesOf } from "../../render/text/run-notes-text.ts";
 import { hasCutList } from "../../render/text/wrap.ts";
-import { type AppliedRun, remainingChanges, type Verification } from "../../render/view/ending-view.ts";
+import {
+  type AppliedRun,
+  type EndingRefusals,
+  endingRefusals,
+  remainingChanges,
+  type Verification,
+} from "../../render/view/ending-view.ts";
 import { MIN_SHARED } from "../../render/view/equal-changes.ts";
 import { namesText } from "../../render/view/equal-text.ts";
-import { type PlaceOf, type PlanCommand, planView } from "../../render/view/plan-view.ts";
+import { fleetView } from "../../render/view/fleet-view.ts";
+import { type PlaceOf, type PlanCommand, type PlanView, planView } from "../../render/view/plan-view.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { ExitCode, exitCodeFor, type Io } from "../io/io.ts";
 import { styleFor, verbosityOf } from "../io/output.ts";
@@ -65,19 +72,25 @@ export function applyReporter(
   overrides: readonly Override[] = [],
   command: PlanCommand = "apply",
 ): ApplyReporter {
+  const viewsOf = (plans: readonly Plan[], run: string): readonly PlanView[] =>
+    plans.map((plan) => planView(plan, placeOf, applyOverrides(plan, overrides, run).overridden, command));
   const show = (plans: readonly Plan[], style: Style): string => {
     const run = runFingerprint(plans);
-    const views = plans.map((plan) =>
-      planView(plan, placeOf, applyOverrides(plan, overrides, run).overridden, command),
-    );
-    return renderPlans(views, style, verbosityOf(options), { run, command });
+    return renderPlans(viewsOf(plans, run), style, verbosityOf(options), { run, command });
+  };
+  const refusalsIn = (plans: readonly Plan[], outcomes: readonly MerchantOutcome[]): EndingRefusals => {
+    const refused = outcomes.flatMap(({ merchant, status }) => (status === "refused" ? merchant : []));
+    const run = runFingerprint(plans);
+    return endingRefusals(fleetView(viewsOf(plans, run), { run, command }), new Set(refused));
   };
   const say = (text: string): void => io.stderr.write(`${text}\n`);
-  const printEnding: PrintEnding = ({ outcomes, leftOut }, applied, isOk, isCutAbove = false) => {
+  const printEnding: PrintEnding = ({ outcomes, leftOut }, applied, { plans, isOk, isCutAbove = false }) => {
     if (outcomes.every(({ status }) => status === "unchanged")) return;
     const sink = isOk ? io.stdout : io.stderr;
     const style = styleFor(sink, io, options.color);
-    sink.write(renderEnding({ command, applied, outcomes, leftOut, isCutAbove }, style));
+    const isRefused = outcomes.some(({ status }) => status === "refused");
+    const refusals = isRefused && { refusals: refusalsIn(plans, outcomes) };
+    sink.write(renderEnding({ command, applied, outcomes, leftOut, isCutAbove, ...refusals }, style));
   };
   return options.format === "json"
     ? jsonReporter(io, printEnding, say)
@@ -85,14 +98,20 @@ export function applyReporter(
 }
 
 /** Prints the ending of a run: on stdout, or on stderr if not everything is done, for those who redirect one of them. */
-type PrintEnding = (end: RunEnd, applied: AppliedRun | null, isOk: boolean, isCutAbove?: boolean) => void;
+type PrintEnding = (
+  end: RunEnd,
+  applied: AppliedRun | null,
+  shown: { readonly plans: readonly Plan[]; readonly isOk: boolean; readonly isCutAbove?: boolean },
+) => void;
 
 function jsonReporter(io: Io, printEnding: PrintEnding, say: (text: string) => void): ApplyReporter {
   const line = (event: StreamEvent): void =>
     io.stdout.write(eventJson(event, new Date(io.now()).toISOString()));
   let run: AppliedRun | null = null;
+  let planned: readonly Plan[] = [];
   return {
     plans: (plans) => {
+      planned = plans;
       for (const plan of plans) line({ type: "planned", merchant: plan.merchant, plan });
     },
     failed: (failures) => {
@@ -107,7 +126,7 @@ function jsonReporter(io: Io, printEnding: PrintEnding, say: (text: string) => v
       saySkipped(skipped, rest, say);
     },
     ended: (end, exitCode) => {
-      if (exitCode !== ExitCode.ok) printEnding(end, run, false);
+      if (exitCode !== ExitCode.ok) printEnding(end, run, { plans: planned, isOk: false });
       line({ ...summaryOf(run?.ends ?? [], exitCode), results: end.outcomes });
     },
     event: line,
@@ -220,9 +239,11 @@ function textReporter(
   let changes = 0;
   let failures = 0;
   let run: AppliedRun | null = null;
+  let planned: readonly Plan[] = [];
   const isLong = (): boolean => options.verbose !== true && changes > MAX_LINES;
   return {
     plans: (plans) => {
+      planned = plans;
       changes = plans.reduce((sum, plan) => sum + plan.changes.length, 0);
       if (plans.length > 0) io.stdout.write(`${show(plans, style)}\n`);
     },
@@ -248,7 +269,7 @@ function textReporter(
     ended: (end, exitCode) => {
       const done = run !== null && isLong() && !options.quiet ? renderDoneChanges(run.ends, style) : "";
       if (done !== "") io.stdout.write(done);
-      printEnding(end, run, exitCode === ExitCode.ok, hasCutList(done));
+      printEnding(end, run, { plans: planned, isOk: exitCode === ExitCode.ok, isCutAbove: hasCutList(done) });
     },
     say,
   };

@@ -1,7 +1,9 @@
+import { oneLine } from "../../lib/escape.ts";
 import { groupByKey } from "../../lib/text.ts";
 import type { ApplyResult, MerchantOutcome, Outcome, PasswordChange, StopCause } from "../../model/apply.ts";
 import type { Failure } from "../../model/errors.ts";
 import type { Change, Finding, Plan } from "../../model/plan.ts";
+import type { FleetView } from "./fleet-view.ts";
 import type { PlanCommand } from "./plan-view.ts";
 
 /** The differences that remain after an apply, and the problems that hide others. */
@@ -61,8 +63,37 @@ export interface Ending {
   readonly outcomes: readonly MerchantOutcome[];
   /** Number of changes that the user left out. */
   readonly leftOut: number;
+  /** The refusals of the plans, to name their rules and what overrides them; absent: none. */
+  readonly refusals?: EndingRefusals;
   /** True if a list of what was done, printed before, is cut. */
   readonly isCutAbove?: boolean;
+}
+
+/** What the plans say of their refusals. */
+export interface EndingRefusals {
+  /** The rule by the message of a refusal, such as "guard max-removals". */
+  readonly rules: ReadonlyMap<string, string>;
+  /** The commands that override them. */
+  readonly overrides: readonly string[];
+}
+
+/** Returns what the ending says of the refusals in the plans of these merchants. */
+export function endingRefusals(fleet: FleetView, merchants: ReadonlySet<string>): EndingRefusals {
+  const refused = fleet.views.filter(({ merchant }) => merchants.has(merchant));
+  const own = fleet.own.filter(({ view }) => merchants.has(view.merchant));
+  return {
+    rules: new Map(
+      refused.flatMap(({ refusals }) =>
+        refusals.map(({ rule, code, message }) => [oneLine(message), `${rule} ${code}`] as const),
+      ),
+    ),
+    overrides: [
+      ...new Set([
+        ...fleet.overrides.commands,
+        ...own.flatMap(({ view }) => view.refusals.flatMap(({ override }) => override ?? [])),
+      ]),
+    ],
+  };
 }
 
 /** A change that was not done, with its merchant. */

@@ -298,9 +298,7 @@ test("Ctrl-C while it reads again does not wait for that, and says that it is no
   };
   const due = { ...one.due, session: { ...one.due.session, plan } };
   const { code, stderr } = await run([due], world);
-  expect(stderr.replaceAll(/\n */g, " ")).toContain(
-    "applied, not verified: the run was stopped by SIGINT.",
-  );
+  expect(stderr.replaceAll(/\n */g, " ")).toContain("applied, not verified: the run was stopped by SIGINT.");
   expect(code).toBe(4);
 });
 

@@ -5,6 +5,7 @@ import type { Deferred, Plan } from "../../../model/plan.ts";
 import type { Style } from "../../style.ts";
 import {
   type Ending,
+  type EndingRefusals,
   isComplete,
   type MerchantEnd,
   remainingChanges,
@@ -13,7 +14,8 @@ import {
 } from "../../view/ending-view.ts";
 import { namesText } from "../../view/equal-text.ts";
 import { renderFailure } from "../failure-text.ts";
-import { cutLines, hangingLines, hasCutList, ROWS_SHOWN, wrapText } from "../wrap.ts";
+import { renderOverride } from "../plan-text.ts";
+import { cutLines, cutText, hangingLines, hasCutList, ROWS_SHOWN, wrapText } from "../wrap.ts";
 import { causeBlocks, restBlocks } from "./causes-text.ts";
 import { nextBlock } from "./next-step-text.ts";
 
@@ -32,7 +34,7 @@ export function renderEnding(ending: Ending, style: Style): string {
     ...causeBlocks(ends, style),
     ...restBlocks(ends, style),
     ...verificationBlocks(ends, style),
-    ...skippedBlocks(skipped, begun.size > 0, style),
+    ...skippedBlocks(skipped, begun.size > 0, style, ending.refusals),
   ];
   const isCut = ending.isCutAbove === true || hasCutList(told.flat().join("\n"));
   const blocks = [...told, nextBlock(ending, skipped, isCut, style)].filter((lines) => lines.length > 0);
@@ -234,11 +236,15 @@ function remainLines(plan: Plan): readonly string[] {
   ];
 }
 
-/** Says why merchants were not begun, equal reasons once. */
+/** An override stands deeper in a plan than in an ending. */
+const OVERRIDE_INDENT = 4;
+
+/** Says why merchants were not begun, equal reasons once, and what overrides the refusals. */
 function skippedBlocks(
   skipped: readonly MerchantOutcome[],
   several: boolean,
   style: Style,
+  { rules, overrides }: EndingRefusals = { rules: new Map(), overrides: [] },
 ): readonly (readonly string[])[] {
   const reasons = skipped.flatMap(({ merchant, status, reasons: all }) =>
     all.map((reason) => ({ merchant, status, reason })),
@@ -250,7 +256,9 @@ function skippedBlocks(
   );
   const shown = groups.slice(0, ROWS_SHOWN).map((group) => {
     const [{ status, reason, merchant }] = group;
-    const text = group.length > 1 ? reason.replaceAll(merchant, "…") : reason;
+    const said = group.length > 1 ? reason.replaceAll(merchant, "…") : reason;
+    const rule = rules.get(reason);
+    const text = rule === undefined ? said : `${rule}: ${said}`;
     const codes = namesText(group.map((one) => oneLine(one.merchant)));
     const where = named
       ? ` at ${group.length > 1 ? `${counted(group.length, "merchant")} (${codes})` : codes}`
@@ -259,5 +267,11 @@ function skippedBlocks(
   });
   const more = groups.length - shown.length;
   if (more > 0) shown.push([`… and ${counted(more, "more reason")}`]);
+  const commands = overrides
+    .slice(0, ROWS_SHOWN)
+    .flatMap((one) => renderOverride(one, style).map((line) => line.slice(OVERRIDE_INDENT)));
+  if (overrides.length > ROWS_SHOWN) commands.push(`  ${cutText(overrides.length - ROWS_SHOWN)}`);
+  const last = groups.findLastIndex(([{ reason }]) => rules.has(reason));
+  if (last >= 0) shown.splice(Math.min(last, shown.length - 1) + 1, 0, commands);
   return shown.length === 0 ? [] : [shown.flat()];
 }

@@ -146,9 +146,12 @@ const INTERVALS: readonly (readonly [takenMs: number, everyMs: number])[] = [
   [0, 10_000],
 ];
 
+/** Time until the first progress line of reading, applying or verifying, in ms. */
+const FIRST_LINE_MS = 5_000;
+
 /**
- * Displays progress as lines on stderr: each wait, with `verbose` each request, and a summary every ten seconds, less
- * often in a long run. With `opens`, a first line says what takes longer than a moment.
+ * Displays progress as lines on stderr: each wait, with `verbose` each request, and a summary after some seconds, then
+ * every ten, less often in a long run. With `opens`, a first line says what takes longer than a moment.
  */
 export function logProgress({ verbose, opens = false }: LogOptions, io: Io): ShownProgress {
   const log = serviceLog(io, verbose === true);
@@ -157,10 +160,8 @@ export function logProgress({ verbose, opens = false }: LogOptions, io: Io): Sho
   const print = async (line: (opening: boolean) => string): Promise<void> => {
     const { signal } = over;
     const began = io.monotonic();
-    if (opens) {
-      await io.sleep(SLOW_MS, signal);
-      io.stderr.write(`${line(true)}\n`);
-    }
+    await io.sleep(opens ? SLOW_MS : FIRST_LINE_MS, signal);
+    io.stderr.write(`${line(opens)}\n`);
     while (!signal.aborted) {
       const taken = io.monotonic() - began;
       await io.sleep(INTERVALS.find(([takenMs]) => taken >= takenMs)?.[1] ?? 0, signal);
@@ -188,6 +189,8 @@ export function logProgress({ verbose, opens = false }: LogOptions, io: Io): Sho
         if (!opening) return applyText(view);
         return `Applying ${counted(changes, "change")} at ${counted(view.merchants.length, "merchant")}.`;
       }),
+    // Otherwise it would end before the next line of a long apply.
+    showVerifying: (progress) => begin(() => applyText(progress.view(io.monotonic()))),
     end: async () => over.abort(),
   });
 }
@@ -202,13 +205,15 @@ interface ProgressView {
   readonly log: (event: LiveEvent) => void;
   readonly showReading: (progress: ReadingProgress) => void;
   readonly showApplying: (progress: ApplyProgress) => void;
+  /** Absent: the display of applying shows that too. */
+  readonly showVerifying?: (progress: ApplyProgress) => void;
   readonly end: () => Promise<void>;
 }
 
 /** Creates a display that passes events to the progress it shows. */
 export function progressDisplay(
   io: Io,
-  { draws, log, showReading, showApplying, end }: ProgressView,
+  { draws, log, showReading, showApplying, showVerifying, end }: ProgressView,
 ): ShownProgress {
   let reading: ReadingProgress | null = null;
   let applying: ApplyProgress | null = null;
@@ -235,7 +240,11 @@ export function progressDisplay(
       applying = applyProgress(counts, io.monotonic());
       showApplying(applying);
     },
-    applied: (event) => applying?.apply(event, io.monotonic()),
+    applied(event) {
+      applying?.apply(event, io.monotonic());
+      if (event.type !== "apply-ended" || !applying || !showVerifying) return;
+      if (applying.view(io.monotonic()).verifying) showVerifying(applying);
+    },
     verified: (merchant) => applying?.verified(merchant, io.monotonic()),
     stopping: () => applying?.stop(),
     async rest() {

@@ -102,7 +102,8 @@ test("a long run is reported less often", async () => {
   progress.reading(["MC1"]);
   await eventually(() => expect(slept).toHaveLength(40));
   await progress.rest();
-  expect([slept.indexOf(30_000), slept.indexOf(60_000)]).toEqual([6, 24]);
+  expect([slept.indexOf(30_000), slept.indexOf(60_000)]).toEqual([7, 25]);
+  expect(slept.slice(0, 2)).toEqual([5_000, 10_000]);
 });
 
 test("a short reading is not reported, and nothing waits for the next line", async () => {
@@ -114,6 +115,19 @@ test("a short reading is not reported, and nothing waits for the next line", asy
   for (const wake of sleepers) wake();
   await Promise.resolve();
   expect(written.stderr).toBe("");
+});
+
+test("the verification after an apply has lines of its own, however long the apply took", async () => {
+  const { io, written, tenSeconds, sleepers } = world();
+  const progress = await openProgress({ color: true }, io);
+  progress.applying([{ merchant: "MC1", changes: [1] }]);
+  const result = { status: "done", outcomes: [], writes: 0, journalFailure: null, unrecorded: [] } as const;
+  const before = sleepers.length;
+  progress.applied({ type: "apply-ended", merchant: "MC1", result });
+  expect(sleepers).toHaveLength(before + 1);
+  await tenSeconds(1);
+  await progress.rest();
+  expect(written.stderr).toBe("verified 0 of 1 merchant\n");
 });
 
 test("a long apply is reported every ten seconds", async () => {

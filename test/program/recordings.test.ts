@@ -84,8 +84,8 @@ function steady(screen: string): string {
     .replaceAll(/(?<=\.rolecall\/runs\/)\S+?(?=-MC)/g, "2026-11-21T13-05-00-000Z")
     .replaceAll(/(?<=rolecall undo )\S+/g, "2026-11-21T13-05-00-000Z")
     .replaceAll(/(?<=waiting )\d+ s/g, "60 s")
+    .replaceAll(/^([◦▶✓].*?) {2,}(?:waits )?\d+(?:\.\d)? s$/gm, "$1  0.3 s")
     .replaceAll(/ {2,}(?:(?:~[\d:]+ left|waits \d+ s)(?: · )?)?(?:\d\d:\d\d)?$/gm, "  00:03")
-    .replaceAll(/ {2,}(?:waits )?\d+(?:\.\d)? s$/gm, "  0.3 s")
     .replaceAll(/[\d.,]+(?= requests\/s|\/s)/g, "5")
     .replaceAll(/ · limit \d+\/s/g, "")
     .replaceAll(/\d+ waits?$/gm, "1 wait");

@@ -1211,7 +1211,7 @@ var require_timers = /* @__PURE__ */ __commonJSMin(((exports, module) => {
 }));
 
 // node_modules/undici/lib/core/constants.js
-var require_constants$3 = /* @__PURE__ */ __commonJSMin(((exports, module) => {
+var require_constants$2 = /* @__PURE__ */ __commonJSMin(((exports, module) => {
 	/**
 	* @see https://developer.mozilla.org/docs/Web/HTTP/Headers
 	*/
@@ -1343,7 +1343,7 @@ var require_constants$3 = /* @__PURE__ */ __commonJSMin(((exports, module) => {
 
 // node_modules/undici/lib/core/tree.js
 var require_tree = /* @__PURE__ */ __commonJSMin(((exports, module) => {
-	const { wellknownHeaderNames, headerNameLowerCasedRecord } = require_constants$3();
+	const { wellknownHeaderNames, headerNameLowerCasedRecord } = require_constants$2();
 	var TstNode = class TstNode {
 		/** @type {any} */
 		value = null;
@@ -1472,7 +1472,7 @@ var require_util$1 = /* @__PURE__ */ __commonJSMin(((exports, module) => {
 	const { EventEmitter: EE } = __require("node:events");
 	const timers = require_timers();
 	const { InvalidArgumentError, ConnectTimeoutError } = require_errors$1();
-	const { headerNameLowerCasedRecord } = require_constants$3();
+	const { headerNameLowerCasedRecord } = require_constants$2();
 	const { tree } = require_tree();
 	const [nodeMajor, nodeMinor] = process.versions.node.split(".", 2).map((v) => Number(v));
 	var BodyAsyncIterable = class {
@@ -3187,7 +3187,7 @@ var require_request$1 = /* @__PURE__ */ __commonJSMin(((exports, module) => {
 	const assert = __require("node:assert");
 	const { isValidHTTPToken, isValidHeaderValue, isStream, destroy, isBuffer, isFormDataLike, isIterable, hasSafeIterator, isBlobLike, serializePathWithQuery, assertRequestHandler, getServerName, normalizedMethodRecords, getProtocolFromUrlString } = require_util$1();
 	const { channels } = require_diagnostics();
-	const { headerNameLowerCasedRecord } = require_constants$3();
+	const { headerNameLowerCasedRecord } = require_constants$2();
 	const invalidPathRegex = /[^\u0021-\u00ff]/;
 	function isValidContentLengthHeaderValue(val) {
 		if (typeof val !== "string" || val.length === 0) return false;
@@ -3571,7 +3571,7 @@ var require_connect = /* @__PURE__ */ __commonJSMin(((exports, module) => {
 }));
 
 // node_modules/undici/lib/llhttp/utils.js
-var require_utils$1 = /* @__PURE__ */ __commonJSMin(((exports) => {
+var require_utils = /* @__PURE__ */ __commonJSMin(((exports) => {
 	Object.defineProperty(exports, "__esModule", { value: true });
 	exports.enumToMap = enumToMap;
 	function enumToMap(obj, filter = [], exceptions = []) {
@@ -3584,10 +3584,10 @@ var require_utils$1 = /* @__PURE__ */ __commonJSMin(((exports) => {
 }));
 
 // node_modules/undici/lib/llhttp/constants.js
-var require_constants$2 = /* @__PURE__ */ __commonJSMin(((exports) => {
+var require_constants$1 = /* @__PURE__ */ __commonJSMin(((exports) => {
 	Object.defineProperty(exports, "__esModule", { value: true });
 	exports.SPECIAL_HEADERS = exports.MINOR = exports.MAJOR = exports.HTAB_SP_VCHAR_OBS_TEXT = exports.QUOTED_STRING = exports.CONNECTION_TOKEN_CHARS = exports.HEADER_CHARS = exports.TOKEN = exports.HEX = exports.URL_CHAR = exports.USERINFO_CHARS = exports.MARK = exports.ALPHANUM = exports.NUM = exports.HEX_MAP = exports.NUM_MAP = exports.ALPHA = exports.STATUSES_HTTP = exports.H_METHOD_MAP = exports.METHOD_MAP = exports.METHODS_RTSP = exports.METHODS_ICE = exports.METHODS_HTTP = exports.HEADER_STATE = exports.FINISH = exports.STATUSES = exports.METHODS = exports.LENIENT_FLAGS = exports.FLAGS = exports.TYPE = exports.ERROR = void 0;
-	const utils_1 = require_utils$1();
+	const utils_1 = require_utils();
 	exports.ERROR = {
 		OK: 0,
 		INTERNAL: 1,
@@ -4190,7 +4190,7 @@ var require_llhttp_simd_wasm = /* @__PURE__ */ __commonJSMin(((exports, module) 
 }));
 
 // node_modules/undici/lib/web/fetch/constants.js
-var require_constants$1 = /* @__PURE__ */ __commonJSMin(((exports, module) => {
+var require_constants = /* @__PURE__ */ __commonJSMin(((exports, module) => {
 	const corsSafeListedMethods = [
 		"GET",
 		"HEAD",
@@ -5464,7 +5464,7 @@ var require_webidl = /* @__PURE__ */ __commonJSMin(((exports, module) => {
 var require_util = /* @__PURE__ */ __commonJSMin(((exports, module) => {
 	const { Transform } = __require("node:stream");
 	const zlib = __require("node:zlib");
-	const { redirectStatusSet, referrerPolicyTokens, badPortsSet } = require_constants$1();
+	const { redirectStatusSet, referrerPolicyTokens, badPortsSet } = require_constants();
 	const { getGlobalOrigin } = require_global$1();
 	const { collectAnHTTPQuotedString, parseMIMEType } = require_data_url();
 	const { performance } = __require("node:perf_hooks");
@@ -6944,7 +6944,7 @@ var require_client_h1 = /* @__PURE__ */ __commonJSMin(((exports, module) => {
 	const timers = require_timers();
 	const { RequestContentLengthMismatchError, ResponseContentLengthMismatchError, RequestAbortedError, InvalidArgumentError, HeadersTimeoutError, HeadersOverflowError, SocketError, InformationalError, BodyTimeoutError, HTTPParserError, ResponseExceededMaxSizeError } = require_errors$1();
 	const { kUrl, kReset, kClient, kParser, kBlocking, kRunning, kPending, kSize, kWriting, kQueue, kNoRef, kKeepAliveDefaultTimeout, kHostHeader, kPendingIdx, kRunningIdx, kError, kPipelining, kSocket, kKeepAliveTimeoutValue, kMaxHeadersSize, kKeepAliveMaxTimeout, kKeepAliveTimeoutThreshold, kHeadersTimeout, kBodyTimeout, kStrictContentLength, kMaxRequests, kCounter, kMaxResponseSize, kOnError, kResume, kHTTPContext, kClosed } = require_symbols();
-	const constants = require_constants$2();
+	const constants = require_constants$1();
 	const EMPTY_BUF = Buffer.alloc(0);
 	const FastBuffer = Buffer[Symbol.species];
 	const removeAllListeners = util.removeAllListeners;
@@ -10409,7 +10409,7 @@ var require_response = /* @__PURE__ */ __commonJSMin(((exports, module) => {
 	const nodeUtil = __require("node:util");
 	const { kEnumerableProperty } = util;
 	const { isValidReasonPhrase, isCancelled, isAborted, isErrorLike, environmentSettingsObject: relevantRealm } = require_util();
-	const { redirectStatusSet, nullBodyStatus } = require_constants$1();
+	const { redirectStatusSet, nullBodyStatus } = require_constants();
 	const { webidl } = require_webidl();
 	const { URLSerializer } = require_data_url();
 	const { kConstruct } = require_symbols();
@@ -10754,7 +10754,7 @@ var require_request = /* @__PURE__ */ __commonJSMin(((exports, module) => {
 	const util = require_util$1();
 	const nodeUtil = __require("node:util");
 	const { isValidHTTPToken, sameOrigin, environmentSettingsObject } = require_util();
-	const { forbiddenMethodsSet, corsSafeListedMethodsSet, referrerPolicy, requestRedirect, requestMode, requestCredentials, requestCache, requestDuplex } = require_constants$1();
+	const { forbiddenMethodsSet, corsSafeListedMethodsSet, referrerPolicy, requestRedirect, requestMode, requestCredentials, requestCache, requestDuplex } = require_constants();
 	const { kEnumerableProperty, normalizedMethodRecordsBase, normalizedMethodRecords } = util;
 	const { webidl } = require_webidl();
 	const { URLSerializer } = require_data_url();
@@ -11559,7 +11559,7 @@ var require_fetch = /* @__PURE__ */ __commonJSMin(((exports, module) => {
 	const { makePolicyContainer, clonePolicyContainer, requestBadPort, TAOCheck, appendRequestOriginHeader, responseLocationURL, requestCurrentURL, setRequestReferrerPolicyOnRedirect, tryUpgradeRequestToAPotentiallyTrustworthyURL, createOpaqueTimingInfo, appendFetchMetadata, corsCheck, crossOriginResourcePolicyCheck, determineRequestsReferrer, coarsenedSharedCurrentTime, sameOrigin, isCancelled, isAborted, isErrorLike, fullyReadBody, readableStreamClose, urlIsLocal, urlIsHttpHttpsScheme, urlHasHttpsScheme, clampAndCoarsenConnectionTimingInfo, simpleRangeHeaderValue, buildContentRange, createInflate, extractMimeType, hasAuthenticationEntry, includesCredentials, isTraversableNavigable } = require_util();
 	const assert = __require("node:assert");
 	const { safelyExtractBody, extractBody } = require_body();
-	const { redirectStatusSet, nullBodyStatus, safeMethodsSet, requestBodyHeader, subresourceSet } = require_constants$1();
+	const { redirectStatusSet, nullBodyStatus, safeMethodsSet, requestBodyHeader, subresourceSet } = require_constants();
 	const EE = __require("node:events");
 	const { Readable, pipeline, finished, isErrored, isReadable } = __require("node:stream");
 	const { addAbortListener, bufferToLowerCasedHeaderName } = require_util$1();
@@ -12479,17 +12479,56 @@ function nodeIo() {
 		pid: process.pid,
 		nodeVersion: process.version,
 		...CLOCK,
+		...processEvents(),
+		exit: (code) => process.exit(code)
+	};
+}
+/** Creates the listeners to the process's end and its signals. */
+function processEvents() {
+	const stopListeners = /* @__PURE__ */ new Set();
+	return {
 		onStopSignal(listener) {
-			for (const signal of STOP_SIGNALS) process.on(signal, listener);
+			stopListeners.add(listener);
+			for (const signal of STOP_SIGNALS) process.prependListener(signal, listener);
 			return () => {
+				stopListeners.delete(listener);
 				for (const signal of STOP_SIGNALS) process.off(signal, listener);
 			};
 		},
 		onExit(listener) {
-			process.once("exit", listener);
-			return () => process.off("exit", listener);
+			const off = () => {
+				process.off("exit", onEnd);
+				for (const signal of ENDING_SIGNALS) process.off(signal, onSignal);
+			};
+			const onSignal = (signal) => {
+				if (stopListeners.size > 0 && signal !== "SIGQUIT") return;
+				off();
+				listener(signal);
+				process.kill(process.pid, signal);
+			};
+			const onEnd = () => listener(null);
+			process.once("exit", onEnd);
+			for (const signal of ENDING_SIGNALS) process.on(signal, onSignal);
+			return off;
 		},
-		exit: (code) => process.exit(code)
+		onSuspend({ suspend, resume }) {
+			const onStop = () => {
+				suspend();
+				process.once("SIGCONT", resume);
+				process.kill(process.pid, "SIGSTOP");
+			};
+			process.on("SIGTSTP", onStop);
+			return () => {
+				process.off("SIGTSTP", onStop);
+				process.off("SIGCONT", resume);
+			};
+		},
+		async suspend() {
+			if (process.platform === "win32") return;
+			process.kill(0, "SIGTSTP");
+			await setTimeout$1(STOP_MS);
+			process.kill(process.pid, "SIGWINCH");
+		}
 	};
 }
 function workingFolder() {
@@ -12543,13 +12582,15 @@ function parseStat(text) {
 		startedMs: ticks * 10
 	} : null;
 }
-var STOP_SIGNALS, CLOCK, LEEWAY_MS, LONGEST_RUN_MS, THIS_MACHINE;
+var STOP_SIGNALS, ENDING_SIGNALS, STOP_MS, CLOCK, LEEWAY_MS, LONGEST_RUN_MS, THIS_MACHINE;
 var init_node_io = __esmMin((() => {
 	STOP_SIGNALS = [
 		"SIGINT",
 		"SIGTERM",
 		"SIGHUP"
 	];
+	ENDING_SIGNALS = [...STOP_SIGNALS, "SIGQUIT"];
+	STOP_MS = 50;
 	CLOCK = {
 		now: () => Date.now(),
 		monotonic: () => performance.now(),
@@ -12592,8 +12633,19 @@ var init_node_io = __esmMin((() => {
 // src/lib/escape.ts
 /** Returns a text from a file or the service as one line that is safe for a terminal and for a CI log. */
 function oneLine(text) {
-	if (PLAIN_TEXT.test(text) && !text.includes("::") && !text.includes("##")) return text;
-	return text.replace(UNSAFE$2, (character) => JOINER.test(character) ? character : readable(character)).replaceAll(/(?<=^|\s)::/g, ":\\:").replaceAll(LOGGING_COMMAND, "#\\#");
+	return unbrokenLine(text).replaceAll(/(?<=^|\s)::/g, ":\\:");
+}
+/** Returns a text as one line that is safe behind something else on a line that nothing breaks. */
+function unbrokenLine(text) {
+	if (PLAIN_TEXT.test(text) && !text.includes("##")) return text;
+	return text.replace(UNSAFE$2, (character) => JOINER.test(character) ? character : readable(character)).replaceAll(LOGGING_COMMAND, "#\\#");
+}
+/**
+* Returns a whole line, without line breaks in it, so that GitHub takes it for no workflow command: those begin a line,
+* behind white space. The line stays as it is if it is none.
+*/
+function withoutCommand(line) {
+	return line.replace(/^([\s\p{Cf}]*):(?=:)/u, "$1:\\").replaceAll(LOGGING_COMMAND, "#\\#");
 }
 /** Returns a text of a source file with every unsafe character as an escape of that file's language: `\x1b`, `\u202e`. */
 function escapeText(text) {
@@ -12704,13 +12756,9 @@ function safeSink(log) {
 		write: (text) => {
 			const lines = text.split(/\r\n|[\r\n\u2028\u2029]/);
 			if (lines.at(-1) === "") lines.pop();
-			for (const line of lines) log.info(safeLine(line));
+			for (const line of lines) log.info(withoutCommand(line));
 		}
 	};
-}
-/** Escapes both forms of workflow commands in a line. */
-function safeLine(line) {
-	return line.replace(/^([\s\p{Cf}]*)::/u, "$1:\\:").replaceAll(LOGGING_COMMAND, "#\\#");
 }
 /** Logs the first annotations of each level and counts the rest. */
 function annotate(annotations, log) {
@@ -22252,7 +22300,7 @@ function globMistake(glob) {
 function isYamlName(path) {
 	return /[^/]\.ya?ml$/i.test(path);
 }
-var optional, matching$1, text$1, emailAddress, oneEmailAddress, environmentVariable, texts$2, count$3, metadata$2, NOT_BLANK, ONE_LINE, VARIABLE, MERCHANT$1, ROLE_ID, MEMBER_ID, SHARE, OVERRIDE, PERIOD, ROLE_ENTRY, DOMAIN, PART$1, QUOTED, ADDRESS$1, EMAIL, ONE_EMAIL, MAX_LENGTH$1, MAX_TOKENS, MAX_ALIASED, MAX_GLOB, MAX_CHECKS, MAX_METADATA, MAX_NESTING, MAX_SYNTAX_ERRORS;
+var optional, matching$1, text$1, emailAddress, oneEmailAddress, environmentVariable, texts$2, count$3, metadata$2, NOT_BLANK, ONE_LINE, VARIABLE, MERCHANT$1, ROLE_ID, MEMBER_ID, SHARE, OVERRIDE, PERIOD, ROLE_ENTRY, DOMAIN, PART$1, QUOTED, ADDRESS$2, EMAIL, ONE_EMAIL, MAX_LENGTH$2, MAX_TOKENS, MAX_ALIASED, MAX_GLOB, MAX_CHECKS, MAX_METADATA, MAX_NESTING, MAX_SYNTAX_ERRORS;
 var init_text_schemas = __esmMin((() => {
 	init_mini();
 	optional = (schema, meta) => described(optional$1(schema), meta);
@@ -22285,10 +22333,10 @@ var init_text_schemas = __esmMin((() => {
 	DOMAIN = /^(?=.{3,255}$)(?:\*\.)?(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,}$/u;
 	PART$1 = String.raw`[^\s@<>()[\]\\,;:"\p{Cc}\p{Cf}\p{Cs}`;
 	QUOTED = String.raw`"(?:[^"\\\p{Cc}\p{Cf}\p{Cs}]|\\[^\p{Cc}\p{Cf}\p{Cs}])+"`;
-	ADDRESS$1 = String.raw`(?:${PART$1}]+|${QUOTED})@(?:${PART$1}.]+\.)+${PART$1}.]{2,}$`;
-	EMAIL = new RegExp(`^${ADDRESS$1}`, "u");
-	ONE_EMAIL = new RegExp(String.raw`^(?![^"]*\*)${ADDRESS$1}`, "u");
-	MAX_LENGTH$1 = 33554432;
+	ADDRESS$2 = String.raw`(?:${PART$1}]+|${QUOTED})@(?:${PART$1}.]+\.)+${PART$1}.]{2,}$`;
+	EMAIL = new RegExp(`^${ADDRESS$2}`, "u");
+	ONE_EMAIL = new RegExp(String.raw`^(?![^"]*\*)${ADDRESS$2}`, "u");
+	MAX_LENGTH$2 = 33554432;
 	MAX_TOKENS = 8e6;
 	MAX_ALIASED = 1e5;
 	MAX_GLOB = 500;
@@ -25601,28 +25649,6 @@ function cellWidth(text) {
 function shellWord(text) {
 	return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
-/** Returns whether a glob matches only its own text, ignoring case. */
-function isLiteralGlob(glob) {
-	return !/[*?[{(!\\]/.test(glob);
-}
-/**
-* Returns whether a glob certainly matches a text, ignoring case; false for a glob with more than words and `*`.
-*/
-function matchesSimpleGlob(glob, text) {
-	if (!/^[\p{L}\p{N} _.@*'&,-]+$/u.test(glob) || glob.includes("**") || text.startsWith(".")) return false;
-	const [first = "", ...others] = glob.toLowerCase().split("*");
-	const last = others.pop();
-	const lower = text.toLowerCase();
-	if (last === void 0) return lower === first;
-	if (!lower.startsWith(first)) return false;
-	let at = first.length;
-	for (const part of others) {
-		const found = lower.indexOf(part, at);
-		if (found < 0) return false;
-		at = found + part.length;
-	}
-	return lower.endsWith(last) && lower.length - last.length >= at;
-}
 /** Returns a text as it is if unambiguous, else in quotes, with escaped line breaks and quotes; shortened. */
 function quoteIfNeeded(text) {
 	return /^[\p{L}\p{N}_.:@+-]+$/u.test(text) ? shorten(text) : quoted$1(text);
@@ -25664,6 +25690,20 @@ function naturally(a, b) {
 	}
 	return one.length - other.length || byCodeUnit(a, b);
 }
+/**
+* Returns a text whose order by code unit is natural, whatever the case: numbers inside by their value, so that MC2
+* comes before MC10.
+*/
+function naturalKey(text) {
+	return text.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(20, "0"));
+}
+/** Returns items in the natural order of their texts, which are taken once each. */
+function sortNaturally(items, textOf) {
+	return items.map((item) => ({
+		item,
+		key: naturalKey(textOf(item))
+	})).sort(by(({ key }) => key)).map(({ item }) => item);
+}
 /** Returns a comparison function by a text of each item. */
 function by(textOf) {
 	return (a, b) => byCodeUnit(textOf(a), textOf(b));
@@ -25676,6 +25716,17 @@ function sortedSet(values) {
 function isSameSet(one, other) {
 	const all = new Set(one);
 	return all.size === new Set(other).size && other.every((item) => all.has(item));
+}
+/** Groups items that are equal by a text, in the order of the first of each. */
+function groupByKey$1(items, keyOf) {
+	const groups = /* @__PURE__ */ new Map();
+	for (const item of items) {
+		const key = keyOf(item);
+		const known = groups.get(key);
+		if (known) known.push(item);
+		else groups.set(key, [item]);
+	}
+	return [...groups.values()];
 }
 var WIDE, JOINED, STYLING, EMOJI, LONGEST_SHOWN;
 var init_text = __esmMin((() => {
@@ -26224,7 +26275,7 @@ function entryPlaces(states, sources) {
 }
 /** Masks the e-mail addresses in a text: `a***@example.com`. */
 function maskText(text) {
-	return text.replaceAll(ADDRESS, (address, domain) => `${[...address][0] ?? ""}***@${domain}`);
+	return text.replaceAll(ADDRESS$1, (address, domain) => `${[...address][0] ?? ""}***@${domain}`);
 }
 /** Masks the e-mail addresses in all strings of a value; object keys are kept. */
 function maskAddresses(value) {
@@ -26245,7 +26296,7 @@ function maskedAnnotations(annotations) {
 function publishable({ masked }, plans) {
 	return masked ? plans.map(maskAddresses) : plans;
 }
-var ERRORS_SHOWN, ADDRESS;
+var ERRORS_SHOWN, ADDRESS$1;
 var init_annotations = __esmMin((() => {
 	init_locate();
 	init_escape();
@@ -26253,1931 +26304,186 @@ var init_annotations = __esmMin((() => {
 	init_fingerprint();
 	init_overrides();
 	ERRORS_SHOWN = 20;
-	ADDRESS = /[^\s@"'`<>(),;:=\\[\]{}|]+@([^\s@"'`<>(),;:=\\[\]{}|]+\.[^\s@"'`<>(),;:=\\[\]{}|]+)/g;
+	ADDRESS$1 = /[^\s@"'`<>(),;:=\\[\]{}|]+@([^\s@"'`<>(),;:=\\[\]{}|]+\.[^\s@"'`<>(),;:=\\[\]{}|]+)/g;
 }));
 
-// node_modules/picomatch/lib/constants.js
-var require_constants = /* @__PURE__ */ __commonJSMin(((exports, module) => {
-	const WIN_SLASH = "\\\\/";
-	const WIN_NO_SLASH = `[^${WIN_SLASH}]`;
-	const DEFAULT_MAX_EXTGLOB_RECURSION = 0;
-	/**
-	* Posix glob regex
-	*/
-	const DOT_LITERAL = "\\.";
-	const PLUS_LITERAL = "\\+";
-	const QMARK_LITERAL = "\\?";
-	const SLASH_LITERAL = "\\/";
-	const ONE_CHAR = "(?=.)";
-	const QMARK = "[^/]";
-	const END_ANCHOR = `(?:${SLASH_LITERAL}|$)`;
-	const START_ANCHOR = `(?:^|${SLASH_LITERAL})`;
-	const DOTS_SLASH = `${DOT_LITERAL}{1,2}${END_ANCHOR}`;
-	const POSIX_CHARS = {
-		DOT_LITERAL,
-		PLUS_LITERAL,
-		QMARK_LITERAL,
-		SLASH_LITERAL,
-		ONE_CHAR,
-		QMARK,
-		END_ANCHOR,
-		DOTS_SLASH,
-		NO_DOT: `(?!${DOT_LITERAL})`,
-		NO_DOTS: `(?!${START_ANCHOR}${DOTS_SLASH})`,
-		NO_DOT_SLASH: `(?!${DOT_LITERAL}{0,1}${END_ANCHOR})`,
-		NO_DOTS_SLASH: `(?!${DOTS_SLASH})`,
-		QMARK_NO_DOT: `[^.${SLASH_LITERAL}]`,
-		STAR: `${QMARK}*?`,
-		START_ANCHOR,
-		SEP: "/"
-	};
-	/**
-	* Windows glob regex
-	*/
-	const WINDOWS_CHARS = {
-		...POSIX_CHARS,
-		SLASH_LITERAL: `[${WIN_SLASH}]`,
-		QMARK: WIN_NO_SLASH,
-		STAR: `${WIN_NO_SLASH}*?`,
-		DOTS_SLASH: `${DOT_LITERAL}{1,2}(?:[${WIN_SLASH}]|$)`,
-		NO_DOT: `(?!${DOT_LITERAL})`,
-		NO_DOTS: `(?!(?:^|[${WIN_SLASH}])${DOT_LITERAL}{1,2}(?:[${WIN_SLASH}]|$))`,
-		NO_DOT_SLASH: `(?!${DOT_LITERAL}{0,1}(?:[${WIN_SLASH}]|$))`,
-		NO_DOTS_SLASH: `(?!${DOT_LITERAL}{1,2}(?:[${WIN_SLASH}]|$))`,
-		QMARK_NO_DOT: `[^.${WIN_SLASH}]`,
-		START_ANCHOR: `(?:^|[${WIN_SLASH}])`,
-		END_ANCHOR: `(?:[${WIN_SLASH}]|$)`,
-		SEP: "\\"
-	};
-	/**
-	* POSIX Bracket Regex
-	*/
-	const POSIX_REGEX_SOURCE = {
-		__proto__: null,
-		alnum: "a-zA-Z0-9",
-		alpha: "a-zA-Z",
-		ascii: "\\x00-\\x7F",
-		blank: " \\t",
-		cntrl: "\\x00-\\x1F\\x7F",
-		digit: "0-9",
-		graph: "\\x21-\\x7E",
-		lower: "a-z",
-		print: "\\x20-\\x7E ",
-		punct: "\\-!\"#$%&'()\\*+,./:;<=>?@[\\]^_`{|}~",
-		space: " \\t\\r\\n\\v\\f",
-		upper: "A-Z",
-		word: "A-Za-z0-9_",
-		xdigit: "A-Fa-f0-9"
-	};
-	module.exports = {
-		DEFAULT_MAX_EXTGLOB_RECURSION,
-		MAX_LENGTH: 65536,
-		POSIX_REGEX_SOURCE,
-		REGEX_BACKSLASH: /\\(?![*+?^${}(|)[\]])/g,
-		REGEX_NON_SPECIAL_CHARS: /^[^@![\].,$*+?^{}()|\\/]+/,
-		REGEX_SPECIAL_CHARS: /[-*+?.^${}(|)[\]]/,
-		REGEX_SPECIAL_CHARS_BACKREF: /(\\?)((\W)(\3*))/g,
-		REGEX_SPECIAL_CHARS_GLOBAL: /([-*+?.^${}(|)[\]])/g,
-		REGEX_REMOVE_BACKSLASH: /(?:\[.*?[^\\]\]|\\(?=.))/g,
-		REPLACEMENTS: {
-			__proto__: null,
-			"***": "*",
-			"**/**": "**",
-			"**/**/**": "**"
-		},
-		CHAR_0: 48,
-		CHAR_9: 57,
-		CHAR_UPPERCASE_A: 65,
-		CHAR_LOWERCASE_A: 97,
-		CHAR_UPPERCASE_Z: 90,
-		CHAR_LOWERCASE_Z: 122,
-		CHAR_LEFT_PARENTHESES: 40,
-		CHAR_RIGHT_PARENTHESES: 41,
-		CHAR_ASTERISK: 42,
-		CHAR_AMPERSAND: 38,
-		CHAR_AT: 64,
-		CHAR_BACKWARD_SLASH: 92,
-		CHAR_CARRIAGE_RETURN: 13,
-		CHAR_CIRCUMFLEX_ACCENT: 94,
-		CHAR_COLON: 58,
-		CHAR_COMMA: 44,
-		CHAR_DOT: 46,
-		CHAR_DOUBLE_QUOTE: 34,
-		CHAR_EQUAL: 61,
-		CHAR_EXCLAMATION_MARK: 33,
-		CHAR_FORM_FEED: 12,
-		CHAR_FORWARD_SLASH: 47,
-		CHAR_GRAVE_ACCENT: 96,
-		CHAR_HASH: 35,
-		CHAR_HYPHEN_MINUS: 45,
-		CHAR_LEFT_ANGLE_BRACKET: 60,
-		CHAR_LEFT_CURLY_BRACE: 123,
-		CHAR_LEFT_SQUARE_BRACKET: 91,
-		CHAR_LINE_FEED: 10,
-		CHAR_NO_BREAK_SPACE: 160,
-		CHAR_PERCENT: 37,
-		CHAR_PLUS: 43,
-		CHAR_QUESTION_MARK: 63,
-		CHAR_RIGHT_ANGLE_BRACKET: 62,
-		CHAR_RIGHT_CURLY_BRACE: 125,
-		CHAR_RIGHT_SQUARE_BRACKET: 93,
-		CHAR_SEMICOLON: 59,
-		CHAR_SINGLE_QUOTE: 39,
-		CHAR_SPACE: 32,
-		CHAR_TAB: 9,
-		CHAR_UNDERSCORE: 95,
-		CHAR_VERTICAL_LINE: 124,
-		CHAR_ZERO_WIDTH_NOBREAK_SPACE: 65279,
-		/**
-		* Create EXTGLOB_CHARS
-		*/
-		extglobChars(chars) {
-			return {
-				"!": {
-					type: "negate",
-					open: "(?:(?!(?:",
-					close: `))${chars.STAR})`
-				},
-				"?": {
-					type: "qmark",
-					open: "(?:",
-					close: ")?"
-				},
-				"+": {
-					type: "plus",
-					open: "(?:",
-					close: ")+"
-				},
-				"*": {
-					type: "star",
-					open: "(?:",
-					close: ")*"
-				},
-				"@": {
-					type: "at",
-					open: "(?:",
-					close: ")"
-				}
-			};
-		},
-		/**
-		* Create GLOB_CHARS
-		*/
-		globChars(win32) {
-			return win32 === true ? WINDOWS_CHARS : POSIX_CHARS;
-		}
-	};
-}));
-
-// node_modules/picomatch/lib/utils.js
-var require_utils = /* @__PURE__ */ __commonJSMin(((exports) => {
-	const { REGEX_BACKSLASH, REGEX_REMOVE_BACKSLASH, REGEX_SPECIAL_CHARS, REGEX_SPECIAL_CHARS_GLOBAL } = require_constants();
-	exports.isObject = (val) => val !== null && typeof val === "object" && !Array.isArray(val);
-	exports.hasRegexChars = (str) => REGEX_SPECIAL_CHARS.test(str);
-	exports.isRegexChar = (str) => str.length === 1 && exports.hasRegexChars(str);
-	exports.escapeRegex = (str) => str.replace(REGEX_SPECIAL_CHARS_GLOBAL, "\\$1");
-	exports.toPosixSlashes = (str) => str.replace(REGEX_BACKSLASH, "/");
-	exports.isWindows = () => {
-		if (typeof navigator !== "undefined" && navigator.platform) {
-			const platform = navigator.platform.toLowerCase();
-			return platform === "win32" || platform === "windows";
-		}
-		if (typeof process !== "undefined" && process.platform) return process.platform === "win32";
-		return false;
-	};
-	exports.removeBackslashes = (str) => {
-		return str.replace(REGEX_REMOVE_BACKSLASH, (match) => {
-			return match === "\\" ? "" : match;
-		});
-	};
-	exports.escapeLast = (input, char, lastIdx) => {
-		const idx = input.lastIndexOf(char, lastIdx);
-		if (idx === -1) return input;
-		if (input[idx - 1] === "\\") return exports.escapeLast(input, char, idx - 1);
-		return `${input.slice(0, idx)}\\${input.slice(idx)}`;
-	};
-	exports.removePrefix = (input, state = {}) => {
-		let output = input;
-		if (output.startsWith("./")) {
-			output = output.slice(2);
-			state.prefix = "./";
-		}
-		return output;
-	};
-	exports.wrapOutput = (input, state = {}, options = {}) => {
-		let output = `${options.contains ? "" : "^"}(?:${input})${options.contains ? "" : "$"}`;
-		if (state.negated === true) output = `(?:^(?!${output}).*$)`;
-		return output;
-	};
-	exports.basename = (path, { windows } = {}) => {
-		const segs = path.split(windows ? /[\\/]/ : "/");
-		const last = segs[segs.length - 1];
-		if (last === "") return segs[segs.length - 2];
-		return last;
-	};
-}));
-
-// node_modules/picomatch/lib/scan.js
-var require_scan = /* @__PURE__ */ __commonJSMin(((exports, module) => {
-	const utils = require_utils();
-	const { CHAR_ASTERISK, CHAR_AT, CHAR_BACKWARD_SLASH, CHAR_COMMA, CHAR_DOT, CHAR_EXCLAMATION_MARK, CHAR_FORWARD_SLASH, CHAR_LEFT_CURLY_BRACE, CHAR_LEFT_PARENTHESES, CHAR_LEFT_SQUARE_BRACKET, CHAR_PLUS, CHAR_QUESTION_MARK, CHAR_RIGHT_CURLY_BRACE, CHAR_RIGHT_PARENTHESES, CHAR_RIGHT_SQUARE_BRACKET } = require_constants();
-	const isPathSeparator = (code) => {
-		return code === CHAR_FORWARD_SLASH || code === CHAR_BACKWARD_SLASH;
-	};
-	const depth = (token) => {
-		if (token.isPrefix !== true) token.depth = token.isGlobstar ? Infinity : 1;
-	};
-	/**
-	* Quickly scans a glob pattern and returns an object with a handful of
-	* useful properties, like `isGlob`, `path` (the leading non-glob, if it exists),
-	* `glob` (the actual pattern), `negated` (true if the path starts with `!` but not
-	* with `!(`) and `negatedExtglob` (true if the path starts with `!(`).
-	*
-	* ```js
-	* const pm = require('picomatch');
-	* console.log(pm.scan('foo/bar/*.js'));
-	* { isGlob: true, input: 'foo/bar/*.js', base: 'foo/bar', glob: '*.js' }
-	* ```
-	* @param {String} `str`
-	* @param {Object} `options`
-	* @return {Object} Returns an object with tokens and regex source string.
-	* @api public
-	*/
-	const scan = (input, options) => {
-		const opts = options || {};
-		const length = input.length - 1;
-		const scanToEnd = opts.parts === true || opts.tokens === true || opts.scanToEnd === true;
-		const slashes = [];
-		const tokens = [];
-		const parts = [];
-		let str = input;
-		let index = -1;
-		let start = 0;
-		let lastIndex = 0;
-		let isBrace = false;
-		let isBracket = false;
-		let isGlob = false;
-		let isExtglob = false;
-		let isGlobstar = false;
-		let braceEscaped = false;
-		let backslashes = false;
-		let negated = false;
-		let negatedExtglob = false;
-		let finished = false;
-		let braces = 0;
-		let prev;
-		let code;
-		let token = {
-			value: "",
-			depth: 0,
-			isGlob: false
-		};
-		const eos = () => index >= length;
-		const peek = () => str.charCodeAt(index + 1);
-		const advance = () => {
-			prev = code;
-			return str.charCodeAt(++index);
-		};
-		while (index < length) {
-			code = advance();
-			let next;
-			if (code === CHAR_BACKWARD_SLASH) {
-				backslashes = token.backslashes = true;
-				code = advance();
-				if (code === CHAR_LEFT_CURLY_BRACE) braceEscaped = true;
-				continue;
-			}
-			if (braceEscaped === true || code === CHAR_LEFT_CURLY_BRACE) {
-				braces++;
-				while (eos() !== true && (code = advance())) {
-					if (code === CHAR_BACKWARD_SLASH) {
-						backslashes = token.backslashes = true;
-						advance();
-						continue;
-					}
-					if (code === CHAR_LEFT_CURLY_BRACE) {
-						braces++;
-						continue;
-					}
-					if (braceEscaped !== true && code === CHAR_DOT && (code = advance()) === CHAR_DOT) {
-						isBrace = token.isBrace = true;
-						isGlob = token.isGlob = true;
-						finished = true;
-						if (scanToEnd === true) continue;
-						break;
-					}
-					if (braceEscaped !== true && code === CHAR_COMMA) {
-						isBrace = token.isBrace = true;
-						isGlob = token.isGlob = true;
-						finished = true;
-						if (scanToEnd === true) continue;
-						break;
-					}
-					if (code === CHAR_RIGHT_CURLY_BRACE) {
-						braces--;
-						if (braces === 0) {
-							braceEscaped = false;
-							isBrace = token.isBrace = true;
-							finished = true;
-							break;
-						}
-					}
-				}
-				if (scanToEnd === true) continue;
-				break;
-			}
-			if (code === CHAR_FORWARD_SLASH) {
-				slashes.push(index);
-				tokens.push(token);
-				token = {
-					value: "",
-					depth: 0,
-					isGlob: false
-				};
-				if (finished === true) continue;
-				if (prev === CHAR_DOT && index === start + 1) {
-					start += 2;
-					continue;
-				}
-				lastIndex = index + 1;
-				continue;
-			}
-			if (opts.noext !== true) {
-				if ((code === CHAR_PLUS || code === CHAR_AT || code === CHAR_ASTERISK || code === CHAR_QUESTION_MARK || code === CHAR_EXCLAMATION_MARK) === true && peek() === CHAR_LEFT_PARENTHESES) {
-					isGlob = token.isGlob = true;
-					isExtglob = token.isExtglob = true;
-					finished = true;
-					if (code === CHAR_EXCLAMATION_MARK && index === start) negatedExtglob = true;
-					if (scanToEnd === true) {
-						let parens = 0;
-						while (eos() !== true && (code = advance())) {
-							if (code === CHAR_BACKWARD_SLASH) {
-								backslashes = token.backslashes = true;
-								advance();
-								continue;
-							}
-							if (code === CHAR_LEFT_PARENTHESES) {
-								parens++;
-								continue;
-							}
-							if (code === CHAR_RIGHT_PARENTHESES && --parens === 0) {
-								finished = true;
-								break;
-							}
-						}
-						continue;
-					}
-					break;
-				}
-			}
-			if (code === CHAR_ASTERISK) {
-				if (prev === CHAR_ASTERISK) isGlobstar = token.isGlobstar = true;
-				isGlob = token.isGlob = true;
-				finished = true;
-				if (scanToEnd === true) continue;
-				break;
-			}
-			if (code === CHAR_QUESTION_MARK) {
-				isGlob = token.isGlob = true;
-				finished = true;
-				if (scanToEnd === true) continue;
-				break;
-			}
-			if (code === CHAR_LEFT_SQUARE_BRACKET) {
-				while (eos() !== true && (next = advance())) {
-					if (next === CHAR_BACKWARD_SLASH) {
-						backslashes = token.backslashes = true;
-						advance();
-						continue;
-					}
-					if (next === CHAR_RIGHT_SQUARE_BRACKET) {
-						isBracket = token.isBracket = true;
-						isGlob = token.isGlob = true;
-						finished = true;
-						break;
-					}
-				}
-				if (scanToEnd === true) continue;
-				break;
-			}
-			if (opts.nonegate !== true && code === CHAR_EXCLAMATION_MARK && index === start) {
-				negated = token.negated = true;
-				start++;
-				continue;
-			}
-			if (opts.noparen !== true && code === CHAR_LEFT_PARENTHESES) {
-				isGlob = token.isGlob = true;
-				if (scanToEnd === true) {
-					let parens = 1;
-					while (eos() !== true && (code = advance())) {
-						if (code === CHAR_BACKWARD_SLASH) {
-							backslashes = token.backslashes = true;
-							advance();
-							continue;
-						}
-						if (code === CHAR_LEFT_PARENTHESES) {
-							parens++;
-							continue;
-						}
-						if (code === CHAR_RIGHT_PARENTHESES && --parens === 0) {
-							finished = true;
-							break;
-						}
-					}
-					continue;
-				}
-				break;
-			}
-			if (isGlob === true) {
-				finished = true;
-				if (scanToEnd === true) continue;
-				break;
-			}
-		}
-		if (opts.noext === true) {
-			isExtglob = false;
-			isGlob = false;
-		}
-		let base = str;
-		let prefix = "";
-		let glob = "";
-		if (start > 0) {
-			prefix = str.slice(0, start);
-			str = str.slice(start);
-			lastIndex -= start;
-		}
-		if (base && isGlob === true && lastIndex > 0) {
-			base = str.slice(0, lastIndex);
-			glob = str.slice(lastIndex);
-		} else if (isGlob === true) {
-			base = "";
-			glob = str;
-		} else base = str;
-		if (base && base !== "" && base !== "/" && base !== str) {
-			if (isPathSeparator(base.charCodeAt(base.length - 1))) base = base.slice(0, -1);
-		}
-		if (opts.unescape === true) {
-			if (glob) glob = utils.removeBackslashes(glob);
-			if (base && backslashes === true) base = utils.removeBackslashes(base);
-		}
-		const state = {
-			prefix,
-			input,
-			start,
-			base,
-			glob,
-			isBrace,
-			isBracket,
-			isGlob,
-			isExtglob,
-			isGlobstar,
-			negated,
-			negatedExtglob
-		};
-		if (opts.tokens === true) {
-			state.maxDepth = 0;
-			if (!isPathSeparator(code)) tokens.push(token);
-			state.tokens = tokens;
-		}
-		if (opts.parts === true || opts.tokens === true) {
-			let prevIndex;
-			for (let idx = 0; idx < slashes.length; idx++) {
-				const n = prevIndex !== void 0 ? prevIndex + 1 : start;
-				const i = slashes[idx];
-				const value = input.slice(n, i);
-				if (opts.tokens) {
-					if (idx === 0 && start !== 0) {
-						tokens[idx].isPrefix = true;
-						tokens[idx].value = prefix;
-					} else tokens[idx].value = value;
-					depth(tokens[idx]);
-					state.maxDepth += tokens[idx].depth;
-				}
-				if (i >= start) {
-					parts.push(value);
-					prevIndex = i;
-				}
-			}
-			const n = prevIndex !== void 0 ? prevIndex + 1 : start;
-			const value = input.slice(n);
-			parts.push(value);
-			if (opts.tokens && prevIndex && prevIndex + 1 < input.length) {
-				tokens[tokens.length - 1].value = value;
-				depth(tokens[tokens.length - 1]);
-				state.maxDepth += tokens[tokens.length - 1].depth;
-			}
-			state.slashes = slashes;
-			state.parts = parts;
-		}
-		return state;
-	};
-	module.exports = scan;
-}));
-
-// node_modules/picomatch/lib/parse.js
-var require_parse = /* @__PURE__ */ __commonJSMin(((exports, module) => {
-	const constants = require_constants();
-	const utils = require_utils();
-	/**
-	* Constants
-	*/
-	const { MAX_LENGTH, POSIX_REGEX_SOURCE, REGEX_NON_SPECIAL_CHARS, REGEX_SPECIAL_CHARS_BACKREF, REPLACEMENTS } = constants;
-	/**
-	* Helpers
-	*/
-	const expandRange = (args, options) => {
-		if (typeof options.expandRange === "function") return options.expandRange(...args, options);
-		args.sort();
-		const value = `[${args.join("-")}]`;
-		try {
-			new RegExp(value);
-		} catch (ex) {
-			return args.map((v) => utils.escapeRegex(v)).join("..");
-		}
-		return value;
-	};
-	/**
-	* Create the message for a syntax error
-	*/
-	const syntaxError = (type, char) => {
-		return `Missing ${type}: "${char}" - use "\\\\${char}" to match literal characters`;
-	};
-	const splitTopLevel = (input) => {
-		const parts = [];
-		let bracket = 0;
-		let paren = 0;
-		let quote = 0;
-		let value = "";
-		let escaped = false;
-		for (const ch of input) {
-			if (escaped === true) {
-				value += ch;
-				escaped = false;
-				continue;
-			}
-			if (ch === "\\") {
-				value += ch;
-				escaped = true;
-				continue;
-			}
-			if (ch === "\"") {
-				quote = quote === 1 ? 0 : 1;
-				value += ch;
-				continue;
-			}
-			if (quote === 0) {
-				if (ch === "[") bracket++;
-				else if (ch === "]" && bracket > 0) bracket--;
-				else if (bracket === 0) {
-					if (ch === "(") paren++;
-					else if (ch === ")" && paren > 0) paren--;
-					else if (ch === "|" && paren === 0) {
-						parts.push(value);
-						value = "";
-						continue;
-					}
-				}
-			}
-			value += ch;
-		}
-		parts.push(value);
-		return parts;
-	};
-	const isPlainBranch = (branch) => {
-		let escaped = false;
-		for (const ch of branch) {
-			if (escaped === true) {
-				escaped = false;
-				continue;
-			}
-			if (ch === "\\") {
-				escaped = true;
-				continue;
-			}
-			if (/[?*+@!()[\]{}]/.test(ch)) return false;
-		}
-		return true;
-	};
-	const normalizeSimpleBranch = (branch) => {
-		let value = branch.trim();
-		let changed = true;
-		while (changed === true) {
-			changed = false;
-			if (/^@\([^\\()[\]{}|]+\)$/.test(value)) {
-				value = value.slice(2, -1);
-				changed = true;
-			}
-		}
-		if (!isPlainBranch(value)) return;
-		return value.replace(/\\(.)/g, "$1");
-	};
-	const hasRepeatedCharPrefixOverlap = (branches) => {
-		const values = branches.map(normalizeSimpleBranch).filter(Boolean);
-		for (let i = 0; i < values.length; i++) for (let j = i + 1; j < values.length; j++) {
-			const a = values[i];
-			const b = values[j];
-			const char = a[0];
-			if (!char || a !== char.repeat(a.length) || b !== char.repeat(b.length)) continue;
-			if (a === b || a.startsWith(b) || b.startsWith(a)) return true;
-		}
-		return false;
-	};
-	const parseRepeatedExtglob = (pattern, requireEnd = true) => {
-		if (pattern[0] !== "+" && pattern[0] !== "*" || pattern[1] !== "(") return;
-		let bracket = 0;
-		let paren = 0;
-		let quote = 0;
-		let escaped = false;
-		for (let i = 1; i < pattern.length; i++) {
-			const ch = pattern[i];
-			if (escaped === true) {
-				escaped = false;
-				continue;
-			}
-			if (ch === "\\") {
-				escaped = true;
-				continue;
-			}
-			if (ch === "\"") {
-				quote = quote === 1 ? 0 : 1;
-				continue;
-			}
-			if (quote === 1) continue;
-			if (ch === "[") {
-				bracket++;
-				continue;
-			}
-			if (ch === "]" && bracket > 0) {
-				bracket--;
-				continue;
-			}
-			if (bracket > 0) continue;
-			if (ch === "(") {
-				paren++;
-				continue;
-			}
-			if (ch === ")") {
-				paren--;
-				if (paren === 0) {
-					if (requireEnd === true && i !== pattern.length - 1) return;
-					return {
-						type: pattern[0],
-						body: pattern.slice(2, i),
-						end: i
-					};
-				}
-			}
-		}
-	};
-	const buildCharClassStar = (chars) => {
-		return `${chars.length === 1 ? utils.escapeRegex(chars[0]) : `[${chars.map((ch) => utils.escapeRegex(ch)).join("")}]`}*`;
-	};
-	const getStarExtglobSequenceChars = (pattern) => {
-		let index = 0;
-		const chars = [];
-		while (index < pattern.length) {
-			const match = parseRepeatedExtglob(pattern.slice(index), false);
-			if (!match || match.type !== "*") return;
-			const branches = splitTopLevel(match.body).map((branch) => branch.trim());
-			if (branches.length !== 1) return;
-			const branch = normalizeSimpleBranch(branches[0]);
-			if (!branch || branch.length !== 1) return;
-			chars.push(branch);
-			index += match.end + 1;
-		}
-		if (chars.length < 1) return;
-		return chars;
-	};
-	const repeatedExtglobRecursion = (pattern) => {
-		let depth = 0;
-		let value = pattern.trim();
-		let match = parseRepeatedExtglob(value);
-		while (match) {
-			depth++;
-			value = match.body.trim();
-			match = parseRepeatedExtglob(value);
-		}
-		return depth;
-	};
-	const analyzeRepeatedExtglob = (body, options) => {
-		if (options.maxExtglobRecursion === false) return { risky: false };
-		const max = typeof options.maxExtglobRecursion === "number" ? options.maxExtglobRecursion : constants.DEFAULT_MAX_EXTGLOB_RECURSION;
-		const branches = splitTopLevel(body).map((branch) => branch.trim());
-		if (branches.length > 1) {
-			if (branches.some((branch) => branch === "") || branches.some((branch) => /^[*?]+$/.test(branch)) || hasRepeatedCharPrefixOverlap(branches)) return { risky: true };
-		}
-		const safeChars = [];
-		let sawStarSequence = false;
-		let combinable = true;
-		for (const branch of branches) {
-			const chars = getStarExtglobSequenceChars(branch);
-			if (chars) {
-				sawStarSequence = true;
-				safeChars.push(...chars);
-				continue;
-			}
-			const literal = normalizeSimpleBranch(branch);
-			if (literal && literal.length === 1) {
-				safeChars.push(literal);
-				continue;
-			}
-			combinable = false;
-			if (repeatedExtglobRecursion(branch) > max) return { risky: true };
-		}
-		if (sawStarSequence) return combinable ? {
-			risky: true,
-			safeOutput: buildCharClassStar([...new Set(safeChars)])
-		} : { risky: true };
-		return { risky: false };
-	};
-	/**
-	* Parse the given input string.
-	* @param {String} input
-	* @param {Object} options
-	* @return {Object}
-	*/
-	const parse = (input, options) => {
-		if (typeof input !== "string") throw new TypeError("Expected a string");
-		input = REPLACEMENTS[input] || input;
-		const opts = { ...options };
-		const max = typeof opts.maxLength === "number" ? Math.min(MAX_LENGTH, opts.maxLength) : MAX_LENGTH;
-		let len = input.length;
-		if (len > max) throw new SyntaxError(`Input length: ${len}, exceeds maximum allowed length: ${max}`);
-		const bos = {
-			type: "bos",
-			value: "",
-			output: opts.prepend || ""
-		};
-		const tokens = [bos];
-		const capture = opts.capture ? "" : "?:";
-		const PLATFORM_CHARS = constants.globChars(opts.windows);
-		const EXTGLOB_CHARS = constants.extglobChars(PLATFORM_CHARS);
-		const { DOT_LITERAL, PLUS_LITERAL, SLASH_LITERAL, ONE_CHAR, DOTS_SLASH, NO_DOT, NO_DOT_SLASH, NO_DOTS_SLASH, QMARK, QMARK_NO_DOT, STAR, START_ANCHOR } = PLATFORM_CHARS;
-		const globstar = (opts) => {
-			return `(${capture}(?:(?!${START_ANCHOR}${opts.dot ? DOTS_SLASH : DOT_LITERAL}).)*?)`;
-		};
-		const nodot = opts.dot ? "" : NO_DOT;
-		const qmarkNoDot = opts.dot ? QMARK : QMARK_NO_DOT;
-		let star = opts.bash === true ? globstar(opts) : STAR;
-		if (opts.capture) star = `(${star})`;
-		if (typeof opts.noext === "boolean") opts.noextglob = opts.noext;
-		const state = {
-			input,
-			index: -1,
-			start: 0,
-			dot: opts.dot === true,
-			consumed: "",
-			output: "",
-			prefix: "",
-			backtrack: false,
-			negated: false,
-			brackets: 0,
-			braces: 0,
-			parens: 0,
-			quotes: 0,
-			globstar: false,
-			tokens
-		};
-		input = utils.removePrefix(input, state);
-		len = input.length;
-		const extglobs = [];
-		const braces = [];
-		const stack = [];
-		let prev = bos;
-		let value;
-		/**
-		* Tokenizing helpers
-		*/
-		const eos = () => state.index === len - 1;
-		const peek = state.peek = (n = 1) => input[state.index + n];
-		const advance = state.advance = () => input[++state.index] || "";
-		const remaining = () => input.slice(state.index + 1);
-		const consume = (value = "", num = 0) => {
-			state.consumed += value;
-			state.index += num;
-		};
-		const append = (token) => {
-			state.output += token.output != null ? token.output : token.value;
-			consume(token.value);
-		};
-		const negate = () => {
-			let count = 1;
-			while (peek() === "!" && (peek(2) !== "(" || peek(3) === "?")) {
-				advance();
-				state.start++;
-				count++;
-			}
-			if (count % 2 === 0) return false;
-			state.negated = true;
-			state.start++;
-			return true;
-		};
-		const increment = (type) => {
-			state[type]++;
-			stack.push(type);
-		};
-		const decrement = (type) => {
-			state[type]--;
-			stack.pop();
-		};
-		/**
-		* Push tokens onto the tokens array. This helper speeds up
-		* tokenizing by 1) helping us avoid backtracking as much as possible,
-		* and 2) helping us avoid creating extra tokens when consecutive
-		* characters are plain text. This improves performance and simplifies
-		* lookbehinds.
-		*/
-		const push = (tok) => {
-			if (prev.type === "globstar") {
-				const isBrace = state.braces > 0 && (tok.type === "comma" || tok.type === "brace");
-				const isExtglob = tok.extglob === true || extglobs.length && (tok.type === "pipe" || tok.type === "paren");
-				if (tok.type !== "slash" && tok.type !== "paren" && !isBrace && !isExtglob) {
-					state.output = state.output.slice(0, -prev.output.length);
-					prev.type = "star";
-					prev.value = "*";
-					prev.output = star;
-					state.output += prev.output;
-				}
-			}
-			if (extglobs.length && tok.type !== "paren") extglobs[extglobs.length - 1].inner += tok.value;
-			if (tok.value || tok.output) append(tok);
-			if (prev && prev.type === "text" && tok.type === "text") {
-				prev.output = (prev.output || prev.value) + tok.value;
-				prev.value += tok.value;
-				return;
-			}
-			tok.prev = prev;
-			tokens.push(tok);
-			prev = tok;
-		};
-		const extglobOpen = (type, value) => {
-			const token = {
-				...EXTGLOB_CHARS[value],
-				conditions: 1,
-				inner: ""
-			};
-			token.prev = prev;
-			token.parens = state.parens;
-			token.output = state.output;
-			token.startIndex = state.index;
-			token.tokensIndex = tokens.length;
-			const output = (opts.capture ? "(" : "") + token.open;
-			increment("parens");
-			push({
-				type,
-				value,
-				output: state.output ? "" : ONE_CHAR
-			});
-			push({
-				type: "paren",
-				extglob: true,
-				value: advance(),
-				output
-			});
-			extglobs.push(token);
-		};
-		const extglobClose = (token) => {
-			const literal = input.slice(token.startIndex, state.index + 1);
-			const body = input.slice(token.startIndex + 2, state.index);
-			const analysis = analyzeRepeatedExtglob(body, opts);
-			if ((token.type === "plus" || token.type === "star") && analysis.risky) {
-				const safeOutput = analysis.safeOutput ? (token.output ? "" : ONE_CHAR) + (opts.capture ? `(${analysis.safeOutput})` : analysis.safeOutput) : void 0;
-				const open = tokens[token.tokensIndex];
-				open.type = "text";
-				open.value = literal;
-				open.output = safeOutput || utils.escapeRegex(literal);
-				for (let i = token.tokensIndex + 1; i < tokens.length; i++) {
-					tokens[i].value = "";
-					tokens[i].output = "";
-					delete tokens[i].suffix;
-				}
-				state.output = token.output + open.output;
-				state.backtrack = true;
-				push({
-					type: "paren",
-					extglob: true,
-					value,
-					output: ""
-				});
-				decrement("parens");
-				return;
-			}
-			let output = token.close + (opts.capture ? ")" : "");
-			let rest;
-			if (token.type === "negate") {
-				let extglobStar = star;
-				if (token.inner && token.inner.length > 1 && token.inner.includes("/")) extglobStar = globstar(opts);
-				if (extglobStar !== star || eos() || /^\)+$/.test(remaining())) output = token.close = `)$))${extglobStar}`;
-				if (token.inner.includes("*") && (rest = remaining()) && /^\.[^\\/.]+$/.test(rest)) output = token.close = `)${parse(rest, {
-					...options,
-					fastpaths: false
-				}).output})${extglobStar})`;
-				if (token.prev.type === "bos") state.negatedExtglob = true;
-			}
-			push({
-				type: "paren",
-				extglob: true,
-				value,
-				output
-			});
-			decrement("parens");
-		};
-		/**
-		* Fast paths
-		*/
-		if (opts.fastpaths !== false && !/(^[*!]|[/()[\]{}"])/.test(input)) {
-			let backslashes = false;
-			let output = input.replace(REGEX_SPECIAL_CHARS_BACKREF, (m, esc, chars, first, rest, index) => {
-				if (first === "\\") {
-					backslashes = true;
-					return m;
-				}
-				if (first === "?") {
-					if (esc) return esc + first + (rest ? QMARK.repeat(rest.length) : "");
-					if (index === 0) return qmarkNoDot + (rest ? QMARK.repeat(rest.length) : "");
-					return QMARK.repeat(chars.length);
-				}
-				if (first === ".") return DOT_LITERAL.repeat(chars.length);
-				if (first === "*") {
-					if (esc) return esc + first + (rest ? star : "");
-					return star;
-				}
-				return esc ? m : `\\${m}`;
-			});
-			if (backslashes === true) {
-				if (opts.unescape === true) output = output.replace(/\\/g, "");
-				else output = output.replace(/\\+/g, (m) => {
-					return m.length % 2 === 0 ? "\\\\" : m ? "\\" : "";
-				});
-			}
-			if (output === input && opts.contains === true) {
-				state.output = input;
-				return state;
-			}
-			state.output = utils.wrapOutput(output, state, options);
-			return state;
-		}
-		/**
-		* Tokenize input until we reach end-of-string
-		*/
-		while (!eos()) {
-			value = advance();
-			if (value === "\0") continue;
-			/**
-			* Escaped characters
-			*/
-			if (value === "\\") {
-				const next = peek();
-				if (next === "/" && opts.bash !== true) continue;
-				if (next === "." || next === ";") continue;
-				if (!next) {
-					value += "\\";
-					push({
-						type: "text",
-						value
-					});
-					continue;
-				}
-				const match = /^\\+/.exec(remaining());
-				let slashes = 0;
-				if (match && match[0].length > 2) {
-					slashes = match[0].length;
-					state.index += slashes;
-					if (slashes % 2 !== 0) value += "\\";
-				}
-				if (opts.unescape === true) value = advance();
-				else value += advance();
-				if (state.brackets === 0) {
-					push({
-						type: "text",
-						value
-					});
-					continue;
-				}
-			}
-			/**
-			* If we're inside a regex character class, continue
-			* until we reach the closing bracket.
-			*/
-			if (state.brackets > 0 && (value !== "]" || prev.value === "[" || prev.value === "[^")) {
-				if (opts.posix !== false && value === ":") {
-					const inner = prev.value.slice(1);
-					if (inner.includes("[")) {
-						prev.posix = true;
-						if (inner.includes(":")) {
-							const idx = prev.value.lastIndexOf("[");
-							const pre = prev.value.slice(0, idx);
-							const rest = prev.value.slice(idx + 2);
-							const posix = POSIX_REGEX_SOURCE[rest];
-							if (posix) {
-								prev.value = pre + posix;
-								state.backtrack = true;
-								advance();
-								if (!bos.output && tokens.indexOf(prev) === 1) bos.output = ONE_CHAR;
-								continue;
-							}
-						}
-					}
-				}
-				if (value === "[" && peek() !== ":" || value === "-" && peek() === "]") value = `\\${value}`;
-				if (value === "]" && (prev.value === "[" || prev.value === "[^")) value = `\\${value}`;
-				if (opts.posix === true && value === "!" && prev.value === "[") value = "^";
-				prev.value += value;
-				append({ value });
-				continue;
-			}
-			/**
-			* If we're inside a quoted string, continue
-			* until we reach the closing double quote.
-			*/
-			if (state.quotes === 1 && value !== "\"") {
-				value = utils.escapeRegex(value);
-				prev.value += value;
-				append({ value });
-				continue;
-			}
-			/**
-			* Double quotes
-			*/
-			if (value === "\"") {
-				state.quotes = state.quotes === 1 ? 0 : 1;
-				if (opts.keepQuotes === true) push({
-					type: "text",
-					value
-				});
-				continue;
-			}
-			/**
-			* Parentheses
-			*/
-			if (value === "(") {
-				increment("parens");
-				push({
-					type: "paren",
-					value
-				});
-				continue;
-			}
-			if (value === ")") {
-				if (state.parens === 0 && opts.strictBrackets === true) throw new SyntaxError(syntaxError("opening", "("));
-				const extglob = extglobs[extglobs.length - 1];
-				if (extglob && state.parens === extglob.parens + 1) {
-					extglobClose(extglobs.pop());
-					continue;
-				}
-				push({
-					type: "paren",
-					value,
-					output: state.parens ? ")" : "\\)"
-				});
-				decrement("parens");
-				continue;
-			}
-			/**
-			* Square brackets
-			*/
-			if (value === "[") {
-				if (opts.nobracket === true || !remaining().includes("]")) {
-					if (opts.nobracket !== true && opts.strictBrackets === true) throw new SyntaxError(syntaxError("closing", "]"));
-					value = `\\${value}`;
-				} else increment("brackets");
-				push({
-					type: "bracket",
-					value
-				});
-				continue;
-			}
-			if (value === "]") {
-				if (opts.nobracket === true || prev && prev.type === "bracket" && prev.value.length === 1) {
-					push({
-						type: "text",
-						value,
-						output: `\\${value}`
-					});
-					continue;
-				}
-				if (state.brackets === 0) {
-					if (opts.strictBrackets === true) throw new SyntaxError(syntaxError("opening", "["));
-					push({
-						type: "text",
-						value,
-						output: `\\${value}`
-					});
-					continue;
-				}
-				decrement("brackets");
-				const prevValue = prev.value.slice(1);
-				if (prev.posix !== true && prevValue[0] === "^" && !prevValue.includes("/")) value = `/${value}`;
-				prev.value += value;
-				append({ value });
-				if (opts.literalBrackets === false || utils.hasRegexChars(prevValue)) continue;
-				const escaped = utils.escapeRegex(prev.value);
-				state.output = state.output.slice(0, -prev.value.length);
-				if (opts.literalBrackets === true) {
-					state.output += escaped;
-					prev.value = escaped;
-					continue;
-				}
-				prev.value = `(${capture}${escaped}|${prev.value})`;
-				state.output += prev.value;
-				continue;
-			}
-			/**
-			* Braces
-			*/
-			if (value === "{" && opts.nobrace !== true) {
-				increment("braces");
-				const open = {
-					type: "brace",
-					value,
-					output: "(",
-					outputIndex: state.output.length,
-					tokensIndex: state.tokens.length
-				};
-				braces.push(open);
-				push(open);
-				continue;
-			}
-			if (value === "}") {
-				const brace = braces[braces.length - 1];
-				if (opts.nobrace === true || !brace) {
-					push({
-						type: "text",
-						value,
-						output: value
-					});
-					continue;
-				}
-				let output = ")";
-				if (brace.dots === true) {
-					const arr = tokens.slice();
-					const range = [];
-					for (let i = arr.length - 1; i >= 0; i--) {
-						tokens.pop();
-						if (arr[i].type === "brace") break;
-						if (arr[i].type !== "dots") range.unshift(arr[i].value);
-					}
-					output = expandRange(range, opts);
-					state.backtrack = true;
-				}
-				if (brace.comma !== true && brace.dots !== true) {
-					const out = state.output.slice(0, brace.outputIndex);
-					const toks = state.tokens.slice(brace.tokensIndex);
-					brace.value = brace.output = "\\{";
-					value = output = "\\}";
-					state.output = out;
-					for (const t of toks) state.output += t.output || t.value;
-				}
-				push({
-					type: "brace",
-					value,
-					output
-				});
-				decrement("braces");
-				braces.pop();
-				continue;
-			}
-			/**
-			* Pipes
-			*/
-			if (value === "|") {
-				if (extglobs.length > 0) extglobs[extglobs.length - 1].conditions++;
-				push({
-					type: "text",
-					value
-				});
-				continue;
-			}
-			/**
-			* Commas
-			*/
-			if (value === ",") {
-				let output = value;
-				const brace = braces[braces.length - 1];
-				if (brace && stack[stack.length - 1] === "braces") {
-					brace.comma = true;
-					output = "|";
-				}
-				push({
-					type: "comma",
-					value,
-					output
-				});
-				continue;
-			}
-			/**
-			* Slashes
-			*/
-			if (value === "/") {
-				if (prev.type === "dot" && state.index === state.start + 1) {
-					state.start = state.index + 1;
-					state.consumed = "";
-					state.output = "";
-					tokens.pop();
-					prev = bos;
-					continue;
-				}
-				push({
-					type: "slash",
-					value,
-					output: SLASH_LITERAL
-				});
-				continue;
-			}
-			/**
-			* Dots
-			*/
-			if (value === ".") {
-				if (state.braces > 0 && prev.type === "dot") {
-					if (prev.value === ".") prev.output = DOT_LITERAL;
-					const brace = braces[braces.length - 1];
-					prev.type = "dots";
-					prev.output += value;
-					prev.value += value;
-					brace.dots = true;
-					continue;
-				}
-				if (state.braces + state.parens === 0 && prev.type !== "bos" && prev.type !== "slash") {
-					push({
-						type: "text",
-						value,
-						output: DOT_LITERAL
-					});
-					continue;
-				}
-				push({
-					type: "dot",
-					value,
-					output: DOT_LITERAL
-				});
-				continue;
-			}
-			/**
-			* Question marks
-			*/
-			if (value === "?") {
-				if (!(prev && prev.value === "(") && opts.noextglob !== true && peek() === "(" && peek(2) !== "?") {
-					extglobOpen("qmark", value);
-					continue;
-				}
-				if (prev && prev.type === "paren") {
-					const next = peek();
-					let output = value;
-					if (prev.value === "(" && !/[!=<:]/.test(next) || next === "<" && !/<([!=]|\w+>)/.test(remaining())) output = `\\${value}`;
-					push({
-						type: "text",
-						value,
-						output
-					});
-					continue;
-				}
-				if (opts.dot !== true && (prev.type === "slash" || prev.type === "bos")) {
-					push({
-						type: "qmark",
-						value,
-						output: QMARK_NO_DOT
-					});
-					continue;
-				}
-				push({
-					type: "qmark",
-					value,
-					output: QMARK
-				});
-				continue;
-			}
-			/**
-			* Exclamation
-			*/
-			if (value === "!") {
-				if (opts.noextglob !== true && peek() === "(") {
-					if (peek(2) !== "?" || !/[!=<:]/.test(peek(3))) {
-						extglobOpen("negate", value);
-						continue;
-					}
-				}
-				if (opts.nonegate !== true && state.index === 0) {
-					negate();
-					continue;
-				}
-			}
-			/**
-			* Plus
-			*/
-			if (value === "+") {
-				if (opts.noextglob !== true && peek() === "(" && peek(2) !== "?") {
-					extglobOpen("plus", value);
-					continue;
-				}
-				if (prev && prev.value === "(" || opts.regex === false) {
-					push({
-						type: "plus",
-						value,
-						output: PLUS_LITERAL
-					});
-					continue;
-				}
-				if (prev && (prev.type === "bracket" || prev.type === "paren" || prev.type === "brace") || state.parens > 0) {
-					push({
-						type: "plus",
-						value
-					});
-					continue;
-				}
-				push({
-					type: "plus",
-					value: PLUS_LITERAL
-				});
-				continue;
-			}
-			/**
-			* Plain text
-			*/
-			if (value === "@") {
-				if (opts.noextglob !== true && peek() === "(" && peek(2) !== "?") {
-					push({
-						type: "at",
-						extglob: true,
-						value,
-						output: ""
-					});
-					continue;
-				}
-				push({
-					type: "text",
-					value
-				});
-				continue;
-			}
-			/**
-			* Plain text
-			*/
-			if (value !== "*") {
-				if (value === "$" || value === "^") value = `\\${value}`;
-				const match = REGEX_NON_SPECIAL_CHARS.exec(remaining());
-				if (match) {
-					value += match[0];
-					state.index += match[0].length;
-				}
-				push({
-					type: "text",
-					value
-				});
-				continue;
-			}
-			/**
-			* Stars
-			*/
-			if (prev && (prev.type === "globstar" || prev.star === true)) {
-				prev.type = "star";
-				prev.star = true;
-				prev.value += value;
-				prev.output = star;
-				state.backtrack = true;
-				state.globstar = true;
-				consume(value);
-				continue;
-			}
-			let rest = remaining();
-			if (opts.noextglob !== true && /^\([^?]/.test(rest)) {
-				extglobOpen("star", value);
-				continue;
-			}
-			if (prev.type === "star") {
-				if (opts.noglobstar === true) {
-					consume(value);
-					continue;
-				}
-				const prior = prev.prev;
-				const before = prior.prev;
-				const isStart = prior.type === "slash" || prior.type === "bos";
-				const afterStar = before && (before.type === "star" || before.type === "globstar");
-				if (opts.bash === true && (!isStart || rest[0] && rest[0] !== "/")) {
-					push({
-						type: "star",
-						value,
-						output: ""
-					});
-					continue;
-				}
-				const isBrace = state.braces > 0 && (prior.type === "comma" || prior.type === "brace");
-				const isExtglob = extglobs.length && (prior.type === "pipe" || prior.type === "paren");
-				if (!isStart && prior.type !== "paren" && !isBrace && !isExtglob) {
-					push({
-						type: "star",
-						value,
-						output: ""
-					});
-					continue;
-				}
-				while (rest.slice(0, 3) === "/**") {
-					const after = input[state.index + 4];
-					if (after && after !== "/") break;
-					rest = rest.slice(3);
-					consume("/**", 3);
-				}
-				const isEnd = eos() || state.parens > 0 && rest === ")".repeat(state.parens) && !extglobs.some((extglob) => extglob.type === "negate");
-				if (prior.type === "bos" && eos()) {
-					prev.type = "globstar";
-					prev.value += value;
-					prev.output = globstar(opts);
-					state.output = prev.output;
-					state.globstar = true;
-					consume(value);
-					continue;
-				}
-				if (prior.type === "slash" && prior.prev.type !== "bos" && !afterStar && isEnd) {
-					state.output = state.output.slice(0, -(prior.output + prev.output).length);
-					prior.output = `(?:${prior.output}`;
-					prev.type = "globstar";
-					prev.output = globstar(opts) + (opts.strictSlashes ? ")" : "|$)");
-					prev.value += value;
-					state.globstar = true;
-					state.output += prior.output + prev.output;
-					consume(value);
-					continue;
-				}
-				if (prior.type === "slash" && prior.prev.type !== "bos" && rest[0] === "/") {
-					const end = rest[1] !== void 0 ? "|$" : "";
-					state.output = state.output.slice(0, -(prior.output + prev.output).length);
-					prior.output = `(?:${prior.output}`;
-					prev.type = "globstar";
-					prev.output = `${globstar(opts)}${SLASH_LITERAL}|${SLASH_LITERAL}${end})`;
-					prev.value += value;
-					state.output += prior.output + prev.output;
-					state.globstar = true;
-					consume(value + advance());
-					push({
-						type: "slash",
-						value: "/",
-						output: ""
-					});
-					continue;
-				}
-				if (prior.type === "bos" && rest[0] === "/") {
-					prev.type = "globstar";
-					prev.value += value;
-					prev.output = `(?:^|${SLASH_LITERAL}|${globstar(opts)}${SLASH_LITERAL})`;
-					state.output = prev.output;
-					state.globstar = true;
-					consume(value + advance());
-					push({
-						type: "slash",
-						value: "/",
-						output: ""
-					});
-					continue;
-				}
-				state.output = state.output.slice(0, -prev.output.length);
-				prev.type = "globstar";
-				prev.output = globstar(opts);
-				prev.value += value;
-				state.output += prev.output;
-				state.globstar = true;
-				consume(value);
-				continue;
-			}
-			const token = {
-				type: "star",
-				value,
-				output: star
-			};
-			if (opts.bash === true) {
-				token.output = ".*?";
-				if (prev.type === "bos" || prev.type === "slash") token.output = nodot + token.output;
-				push(token);
-				continue;
-			}
-			if (prev && (prev.type === "bracket" || prev.type === "paren") && opts.regex === true) {
-				token.output = value;
-				push(token);
-				continue;
-			}
-			if (state.index === state.start || prev.type === "slash" || prev.type === "dot") {
-				if (prev.type === "dot") {
-					state.output += NO_DOT_SLASH;
-					prev.output += NO_DOT_SLASH;
-				} else if (opts.dot === true) {
-					state.output += NO_DOTS_SLASH;
-					prev.output += NO_DOTS_SLASH;
-				} else {
-					state.output += nodot;
-					prev.output += nodot;
-				}
-				if (peek() !== "*") {
-					state.output += ONE_CHAR;
-					prev.output += ONE_CHAR;
-				}
-			}
-			push(token);
-		}
-		while (state.brackets > 0) {
-			if (opts.strictBrackets === true) throw new SyntaxError(syntaxError("closing", "]"));
-			state.output = utils.escapeLast(state.output, "[");
-			decrement("brackets");
-		}
-		while (state.parens > 0) {
-			if (opts.strictBrackets === true) throw new SyntaxError(syntaxError("closing", ")"));
-			state.output = utils.escapeLast(state.output, "(");
-			decrement("parens");
-		}
-		while (state.braces > 0) {
-			if (opts.strictBrackets === true) throw new SyntaxError(syntaxError("closing", "}"));
-			state.output = utils.escapeLast(state.output, "{");
-			decrement("braces");
-		}
-		if (opts.strictSlashes !== true && (prev.type === "star" || prev.type === "bracket")) push({
-			type: "maybe_slash",
-			value: "",
-			output: `${SLASH_LITERAL}?`
-		});
-		if (state.backtrack === true) {
-			state.output = "";
-			for (const token of state.tokens) {
-				state.output += token.output != null ? token.output : token.value;
-				if (token.suffix) state.output += token.suffix;
-			}
-		}
-		return state;
-	};
-	/**
-	* Fast paths for creating regular expressions for common glob patterns.
-	* This can significantly speed up processing and has very little downside
-	* impact when none of the fast paths match.
-	*/
-	parse.fastpaths = (input, options) => {
-		const opts = { ...options };
-		const max = typeof opts.maxLength === "number" ? Math.min(MAX_LENGTH, opts.maxLength) : MAX_LENGTH;
-		const len = input.length;
-		if (len > max) throw new SyntaxError(`Input length: ${len}, exceeds maximum allowed length: ${max}`);
-		input = REPLACEMENTS[input] || input;
-		const { DOT_LITERAL, SLASH_LITERAL, ONE_CHAR, DOTS_SLASH, NO_DOT, NO_DOTS, NO_DOTS_SLASH, STAR, START_ANCHOR } = constants.globChars(opts.windows);
-		const nodot = opts.dot ? NO_DOTS : NO_DOT;
-		const slashDot = opts.dot ? NO_DOTS_SLASH : NO_DOT;
-		const capture = opts.capture ? "" : "?:";
-		const state = {
-			negated: false,
-			prefix: ""
-		};
-		let star = opts.bash === true ? ".*?" : STAR;
-		if (opts.capture) star = `(${star})`;
-		const globstar = (opts) => {
-			if (opts.noglobstar === true) return star;
-			return `(${capture}(?:(?!${START_ANCHOR}${opts.dot ? DOTS_SLASH : DOT_LITERAL}).)*?)`;
-		};
-		const create = (str) => {
-			switch (str) {
-				case "*": return `${nodot}${ONE_CHAR}${star}`;
-				case ".*": return `${DOT_LITERAL}${ONE_CHAR}${star}`;
-				case "*.*": return `${nodot}${star}${DOT_LITERAL}${ONE_CHAR}${star}`;
-				case "*/*": return `${nodot}${star}${SLASH_LITERAL}${ONE_CHAR}${slashDot}${star}`;
-				case "**": return nodot + globstar(opts);
-				case "**/*": return `(?:${nodot}${globstar(opts)}${SLASH_LITERAL})?${slashDot}${ONE_CHAR}${star}`;
-				case "**/*.*": return `(?:${nodot}${globstar(opts)}${SLASH_LITERAL})?${slashDot}${star}${DOT_LITERAL}${ONE_CHAR}${star}`;
-				case "**/.*": return `(?:${nodot}${globstar(opts)}${SLASH_LITERAL})?${DOT_LITERAL}${ONE_CHAR}${star}`;
-				default: {
-					const match = /^(.*?)\.(\w+)$/.exec(str);
-					if (!match) return;
-					const source = create(match[1]);
-					if (!source) return;
-					return source + DOT_LITERAL + match[2];
-				}
-			}
-		};
-		let source = create(utils.removePrefix(input, state));
-		if (source && opts.strictSlashes !== true) source += `${SLASH_LITERAL}?`;
-		return source;
-	};
-	module.exports = parse;
-}));
-
-// node_modules/picomatch/lib/picomatch.js
-var require_picomatch$1 = /* @__PURE__ */ __commonJSMin(((exports, module) => {
-	const scan = require_scan();
-	const parse = require_parse();
-	const utils = require_utils();
-	const constants = require_constants();
-	const isObject = (val) => val && typeof val === "object" && !Array.isArray(val);
-	/**
-	* Creates a matcher function from one or more glob patterns. The
-	* returned function takes a string to match as its first argument,
-	* and returns true if the string is a match. The returned matcher
-	* function also takes a boolean as the second argument that, when true,
-	* returns an object with additional information.
-	*
-	* ```js
-	* const picomatch = require('picomatch');
-	* // picomatch(glob[, options]);
-	*
-	* const isMatch = picomatch('*.!(*a)');
-	* console.log(isMatch('a.a')); //=> false
-	* console.log(isMatch('a.b')); //=> true
-	*
-	* // For environments without `node.js`, `picomatch/posix` provides you a dependency-free matcher, without automatic OS detection.
-	* const picomatch = require('picomatch/posix');
-	* // the same API, defaulting to posix paths
-	* const isMatch = picomatch('a/*');
-	* console.log(isMatch('a\\b')); //=> false
-	* console.log(isMatch('a/b')); //=> true
-	*
-	* // you can still configure the matcher function to accept windows paths
-	* const isMatch = picomatch('a/*', { options: windows });
-	* console.log(isMatch('a\\b')); //=> true
-	* console.log(isMatch('a/b')); //=> true
-	* ```
-	* @name picomatch
-	* @param {String|Array} `globs` One or more glob patterns.
-	* @param {Object=} `options`
-	* @return {Function=} Returns a matcher function.
-	* @api public
-	*/
-	const picomatch = (glob, options, returnState = false) => {
-		if (Array.isArray(glob)) {
-			const fns = glob.map((input) => picomatch(input, options, returnState));
-			const arrayMatcher = (str) => {
-				for (const isMatch of fns) {
-					const state = isMatch(str);
-					if (state) return state;
-				}
-				return false;
-			};
-			return arrayMatcher;
-		}
-		const isState = isObject(glob) && glob.tokens && glob.input;
-		if (glob === "" || typeof glob !== "string" && !isState) throw new TypeError("Expected pattern to be a non-empty string");
-		const opts = options || {};
-		const posix = opts.windows;
-		const regex = isState ? picomatch.compileRe(glob, options) : picomatch.makeRe(glob, options, false, true);
-		const state = regex.state;
-		delete regex.state;
-		let isIgnored = () => false;
-		if (opts.ignore) {
-			const ignoreOpts = {
-				...options,
-				ignore: null,
-				onMatch: null,
-				onResult: null
-			};
-			isIgnored = picomatch(opts.ignore, ignoreOpts, returnState);
-		}
-		const matcher = (input, returnObject = false) => {
-			const { isMatch, match, output } = picomatch.test(input, regex, options, {
-				glob,
-				posix
-			});
-			const result = {
-				glob,
-				state,
-				regex,
-				posix,
-				input,
-				output,
-				match,
-				isMatch
-			};
-			if (typeof opts.onResult === "function") opts.onResult(result);
-			if (isMatch === false) {
-				result.isMatch = false;
-				return returnObject ? result : false;
-			}
-			if (isIgnored(input)) {
-				if (typeof opts.onIgnore === "function") opts.onIgnore(result);
-				result.isMatch = false;
-				return returnObject ? result : false;
-			}
-			if (typeof opts.onMatch === "function") opts.onMatch(result);
-			return returnObject ? result : true;
-		};
-		if (returnState) matcher.state = state;
-		return matcher;
-	};
-	/**
-	* Test `input` with the given `regex`. This is used by the main
-	* `picomatch()` function to test the input string.
-	*
-	* ```js
-	* const picomatch = require('picomatch');
-	* // picomatch.test(input, regex[, options]);
-	*
-	* console.log(picomatch.test('foo/bar', /^(?:([^/]*?)\/([^/]*?))$/));
-	* // { isMatch: true, match: [ 'foo/', 'foo', 'bar' ], output: 'foo/bar' }
-	* ```
-	* @param {String} `input` String to test.
-	* @param {RegExp} `regex`
-	* @return {Object} Returns an object with matching info.
-	* @api public
-	*/
-	picomatch.test = (input, regex, options, { glob, posix } = {}) => {
-		if (typeof input !== "string") throw new TypeError("Expected input to be a string");
-		if (input === "") return {
-			isMatch: false,
-			output: ""
-		};
-		const opts = options || {};
-		const format = opts.format || (posix ? utils.toPosixSlashes : null);
-		let match = input === glob;
-		let output = match && format ? format(input) : input;
-		if (match === false) {
-			output = format ? format(input) : input;
-			match = output === glob;
-		}
-		if (match === false || opts.capture === true) {
-			if (opts.matchBase === true || opts.basename === true) match = picomatch.matchBase(input, regex, options, posix);
-			else match = regex.exec(output);
-		}
-		return {
-			isMatch: Boolean(match),
-			match,
-			output
-		};
-	};
-	/**
-	* Match the basename of a filepath.
-	*
-	* ```js
-	* const picomatch = require('picomatch');
-	* // picomatch.matchBase(input, glob[, options]);
-	* console.log(picomatch.matchBase('foo/bar.js', '*.js'); // true
-	* ```
-	* @param {String} `input` String to test.
-	* @param {RegExp|String} `glob` Glob pattern or regex created by [.makeRe](#makeRe).
-	* @return {Boolean}
-	* @api public
-	*/
-	picomatch.matchBase = (input, glob, options, posix = options && options.windows) => {
-		return (glob instanceof RegExp ? glob : picomatch.makeRe(glob, options)).test(utils.basename(input, { windows: posix }));
-	};
-	/**
-	* Returns true if **any** of the given glob `patterns` match the specified `string`.
-	*
-	* ```js
-	* const picomatch = require('picomatch');
-	* // picomatch.isMatch(string, patterns[, options]);
-	*
-	* console.log(picomatch.isMatch('a.a', ['b.*', '*.a'])); //=> true
-	* console.log(picomatch.isMatch('a.a', 'b.*')); //=> false
-	* ```
-	* @param {String|Array} str The string to test.
-	* @param {String|Array} patterns One or more glob patterns to use for matching.
-	* @param {Object} [options] See available [options](#options).
-	* @return {Boolean} Returns true if any patterns match `str`
-	* @api public
-	*/
-	picomatch.isMatch = (str, patterns, options) => picomatch(patterns, options)(str);
-	/**
-	* Parse a glob pattern to create the source string for a regular
-	* expression.
-	*
-	* ```js
-	* const picomatch = require('picomatch');
-	* const result = picomatch.parse(pattern[, options]);
-	* ```
-	* @param {String} `pattern`
-	* @param {Object} `options`
-	* @return {Object} Returns an object with useful properties and output to be used as a regex source string.
-	* @api public
-	*/
-	picomatch.parse = (pattern, options) => {
-		if (Array.isArray(pattern)) return pattern.map((p) => picomatch.parse(p, options));
-		return parse(pattern, {
-			...options,
-			fastpaths: false
-		});
-	};
-	/**
-	* Scan a glob pattern to separate the pattern into segments.
-	*
-	* ```js
-	* const picomatch = require('picomatch');
-	* // picomatch.scan(input[, options]);
-	*
-	* const result = picomatch.scan('!./foo/*.js');
-	* console.log(result);
-	* { prefix: '!./',
-	*   input: '!./foo/*.js',
-	*   start: 3,
-	*   base: 'foo',
-	*   glob: '*.js',
-	*   isBrace: false,
-	*   isBracket: false,
-	*   isGlob: true,
-	*   isExtglob: false,
-	*   isGlobstar: false,
-	*   negated: true }
-	* ```
-	* @param {String} `input` Glob pattern to scan.
-	* @param {Object} `options`
-	* @return {Object} Returns an object with
-	* @api public
-	*/
-	picomatch.scan = (input, options) => scan(input, options);
-	/**
-	* Compile a regular expression from the `state` object returned by the
-	* [parse()](#parse) method.
-	*
-	* ```js
-	* const picomatch = require('picomatch');
-	* const state = picomatch.parse('*.js');
-	* // picomatch.compileRe(state[, options]);
-	*
-	* console.log(picomatch.compileRe(state));
-	* //=> /^(?:(?!\.)(?=.)[^/]*?\.js)$/
-	* ```
-	* @param {Object} `state`
-	* @param {Object} `options`
-	* @param {Boolean} `returnOutput` Intended for implementors, this argument allows you to return the raw output from the parser.
-	* @param {Boolean} `returnState` Adds the state to a `state` property on the returned regex. Useful for implementors and debugging.
-	* @return {RegExp}
-	* @api public
-	*/
-	picomatch.compileRe = (state, options, returnOutput = false, returnState = false) => {
-		if (returnOutput === true) return state.output;
-		const opts = options || {};
-		const prepend = opts.contains ? "" : "^";
-		const append = opts.contains ? "" : "$";
-		let source = `${prepend}(?:${state.output})${append}`;
-		if (state && state.negated === true) source = `^(?!${source}).*$`;
-		const regex = picomatch.toRegex(source, options);
-		if (returnState === true) regex.state = state;
-		return regex;
-	};
-	/**
-	* Create a regular expression from a parsed glob pattern.
-	*
-	* ```js
-	* const picomatch = require('picomatch');
-	* // picomatch.makeRe(state[, options]);
-	*
-	* const result = picomatch.makeRe('*.js');
-	* console.log(result);
-	* //=> /^(?:(?!\.)(?=.)[^/]*?\.js)$/
-	* ```
-	* @param {String} `state` The object returned from the `.parse` method.
-	* @param {Object} `options`
-	* @param {Boolean} `returnOutput` Implementors may use this argument to return the compiled output, instead of a regular expression. This is not exposed on the options to prevent end-users from mutating the result.
-	* @param {Boolean} `returnState` Implementors may use this argument to return the state from the parsed glob with the returned regular expression.
-	* @return {RegExp} Returns a regex created from the given pattern.
-	* @api public
-	*/
-	picomatch.makeRe = (input, options = {}, returnOutput = false, returnState = false) => {
-		if (!input || typeof input !== "string") throw new TypeError("Expected a non-empty string");
-		let parsed = {
-			negated: false,
-			fastpaths: true
-		};
-		if (options.fastpaths !== false && (input[0] === "." || input[0] === "*")) parsed.output = parse.fastpaths(input, options);
-		if (!parsed.output) parsed = parse(input, options);
-		return picomatch.compileRe(parsed, options, returnOutput, returnState);
-	};
-	/**
-	* Create a regular expression from the given regex source string.
-	*
-	* ```js
-	* const picomatch = require('picomatch');
-	* // picomatch.toRegex(source[, options]);
-	*
-	* const { output } = picomatch.parse('*.js');
-	* console.log(picomatch.toRegex(output));
-	* //=> /^(?:(?!\.)(?=.)[^/]*?\.js)$/
-	* ```
-	* @param {String} `source` Regular expression source string.
-	* @param {Object} `options`
-	* @return {RegExp}
-	* @api public
-	*/
-	picomatch.toRegex = (source, options) => {
-		try {
-			const opts = options || {};
-			return new RegExp(source, opts.flags || (opts.nocase ? "i" : ""));
-		} catch (err) {
-			if (options && options.debug === true) throw err;
-			return /$^/;
-		}
-	};
-	/**
-	* Picomatch constants.
-	* @return {Object}
-	*/
-	picomatch.constants = constants;
-	/**
-	* Expose "picomatch"
-	*/
-	module.exports = picomatch;
-}));
-
-// node_modules/picomatch/index.js
-var require_picomatch = /* @__PURE__ */ __commonJSMin(((exports, module) => {
-	const pico = require_picomatch$1();
-	const utils = require_utils();
-	function picomatch(glob, options, returnState = false) {
-		if (options && (options.windows === null || options.windows === void 0)) options = {
-			...options,
-			windows: utils.isWindows()
-		};
-		return pico(glob, options, returnState);
+// src/lib/glob.ts
+/** Returns whether a glob matches only its own text, ignoring case. */
+function isLiteralGlob(glob) {
+	return !/[*?[{\\]/.test(glob);
+}
+/**
+* Returns whether a glob certainly matches a text, ignoring case; false for a glob with more than words and `*`.
+*/
+function matchesSimpleGlob(glob, text) {
+	if (!/^[\p{L}\p{N} _.@*'&,-]+$/u.test(glob) || glob.includes("**") || text.startsWith(".")) return false;
+	return compileGlob(glob.toLowerCase())(text.toLowerCase());
+}
+/**
+* Compiles a glob over names: `*` is any text, `?` any character, `[a-z]` one of some, `[!a-z]` none of them, `{a,b}`
+* either, and a backslash takes the next character as it is. It takes time in proportion to the lengths of both, which
+* a regular expression does not.
+*/
+function compileGlob(glob) {
+	const [, head, tail] = /^([^*?[{\\]*)\*([^*?[{\\]*)$/.exec(glob) ?? [];
+	if (head !== void 0 && tail !== void 0) {
+		const least = head.length + tail.length;
+		return (text) => text.length >= least && text.startsWith(head) && text.endsWith(tail);
 	}
-	Object.assign(picomatch, pico);
-	module.exports = picomatch;
+	if (isLiteralGlob(glob) || glob.length > MAX_LENGTH$1) return (text) => text === glob;
+	const program = programOf([...glob], false);
+	return (text) => text === glob || run$2(program, text);
+}
+/**
+* Compiles a glob over paths, ignoring case: `*`, `?` and `[…]` stay within a folder, `**` does not, and between slashes
+* it also stands for no folder.
+*/
+function compilePathGlob(glob) {
+	const parts = glob.toLowerCase().split("/");
+	const lower = parts.filter((part, at) => part !== "**" || parts[at + 1] !== "**").join("/");
+	const program = lower.length > MAX_LENGTH$1 ? [] : programOf([...lower], true);
+	return (path) => {
+		const text = path.toLowerCase();
+		return text === lower || run$2(program, text);
+	};
+}
+/** Compiles a glob, as characters, to instructions; their end is a match. */
+function programOf(glob, isPath) {
+	const program = [];
+	const closing = closingBraces(glob);
+	const inFolder = (matches) => (character) => matches(character) && !(isPath && character === "/");
+	const literal = (own) => void program.push({ matches: (character) => character === own });
+	const anyText = (matches) => {
+		const start = program.length;
+		program.push({ also: start + 3 }, { matches }, { goto: start });
+	};
+	/** Compiles the characters from one place to another. */
+	function part(from, to) {
+		for (let at = from; at < to; at += 1) {
+			const character = glob[at];
+			if (character === "*") at = stars(at);
+			else if (character === "?") program.push({ matches: inFolder(() => true) });
+			else if (character === "[") at = characterClass(at);
+			else if (character === "{" && closing.has(at)) at = alternatives(at);
+			else if (character === "\\" && at + 1 < to) literal(glob[++at]);
+			else literal(character);
+		}
+	}
+	function stars(from) {
+		let end = from;
+		while (glob[end + 1] === "*") end += 1;
+		const crosses = isPath && end > from;
+		if (!(crosses && glob[end + 1] === "/" && /[/{,]/.test(glob[from - 1] ?? "/"))) {
+			anyText(crosses ? () => true : inFolder(() => true));
+			return end;
+		}
+		program.push({ also: program.length + 5 });
+		anyText(() => true);
+		literal("/");
+		return end + 1;
+	}
+	function characterClass(from) {
+		const isNegated = glob[from + 1] === "!" || glob[from + 1] === "^";
+		const { ranges, end } = rangesFrom(glob, from + (isNegated ? 2 : 1));
+		if (end >= glob.length) {
+			literal("[");
+			return from;
+		}
+		const isIn = (character) => ranges.some(([low, high]) => low <= character && character <= high);
+		program.push({ matches: inFolder((character) => isIn(character) !== isNegated) });
+		return end;
+	}
+	function alternatives(from) {
+		const { commas, end } = closing.get(from) ?? {
+			commas: [],
+			end: from
+		};
+		const exits = [];
+		const starts = [from, ...commas];
+		for (const [index, start] of starts.entries()) {
+			const next = commas[index];
+			const fork = program.length;
+			if (next !== void 0) program.push({ also: 0 });
+			part(start + 1, next ?? end);
+			if (next === void 0) break;
+			exits.push(program.length);
+			program.push({ goto: 0 });
+			program[fork] = { also: program.length };
+		}
+		for (const exit of exits) program[exit] = { goto: program.length };
+		return end;
+	}
+	part(0, glob.length);
+	return program;
+}
+/** Reads the characters and ranges of a class, up to its closing bracket; a bracket at the start is one of them. */
+function rangesFrom(glob, start) {
+	const ranges = [];
+	let at = start;
+	while (at < glob.length && (glob[at] !== "]" || at === start)) {
+		if (glob[at] === "\\") at += 1;
+		const low = glob[at] ?? "";
+		const high = glob[at + 1] === "-" ? glob[at + 2] : void 0;
+		const isRange = high !== void 0 && high !== "]";
+		ranges.push([low, isRange ? high : low]);
+		at += isRange ? 3 : 1;
+	}
+	return {
+		ranges,
+		end: at
+	};
+}
+/** Finds the braces that are closed and hold a comma, by where they open. */
+function closingBraces(glob) {
+	const closed = /* @__PURE__ */ new Map();
+	const open = [];
+	for (let at = 0; at < glob.length; at += 1) {
+		const character = glob[at];
+		if (character === "\\") at += 1;
+		else if (character === "{") open.push({
+			start: at,
+			commas: []
+		});
+		else if (character === ",") open.at(-1)?.commas.push(at);
+		else if (character === "}") {
+			const braces = open.pop();
+			if (braces && braces.commas.length > 0) closed.set(braces.start, {
+				commas: braces.commas,
+				end: at
+			});
+		}
+	}
+	return closed;
+}
+/** Runs all ways through a program side by side, so that none is gone twice. */
+function run$2(program, text) {
+	let current = /* @__PURE__ */ new Set();
+	const reach = (places, from) => {
+		const open = [from];
+		for (let at = open.pop(); at !== void 0; at = open.pop()) {
+			if (places.has(at)) continue;
+			places.add(at);
+			const instruction = program[at];
+			if (instruction === void 0 || "matches" in instruction) continue;
+			if ("goto" in instruction) open.push(instruction.goto);
+			else open.push(instruction.also, at + 1);
+		}
+	};
+	reach(current, 0);
+	for (const character of text) {
+		const next = /* @__PURE__ */ new Set();
+		for (const at of current) {
+			const instruction = program[at];
+			if (instruction && "matches" in instruction && instruction.matches(character)) reach(next, at + 1);
+		}
+		if (next.size === 0) return false;
+		current = next;
+	}
+	return current.has(program.length);
+}
+var MAX_LENGTH$1;
+var init_glob = __esmMin((() => {
+	MAX_LENGTH$1 = 1e3;
 }));
 
 // src/lib/map-concurrent.ts
@@ -28580,7 +26886,7 @@ var init_scope = __esmMin((() => {
 /** Returns the change that invites or creates a member; `null` if its roles are not known. */
 function createMember(member, lost, resolver, report) {
 	const { email, roles, metadata, managed: _____, id: _, origin: ___, ...rest } = member;
-	const { from: ____, until: __, suspended: ______, ...others } = rest;
+	const { from: ____, until: __, suspended: ______, setAt: _______, ...others } = rest;
 	if (roles === void 0 && lost === void 0) {
 		report({
 			code: "member-needs-roles",
@@ -28726,7 +27032,7 @@ function managedOf({ managed }) {
 }
 function imagesOf$1(member, live, resolver, report) {
 	const { email, roles, metadata, managed, id: _, origin: ___, ...rest } = member;
-	const { from: ____, until: __, suspended: _____, ...others } = rest;
+	const { from: ____, until: __, suspended: _____, setAt: ______, ...others } = rest;
 	const wanted = roles?.map(({ role }) => role);
 	const refs = wanted ? resolver.resolve(email, wanted, report) : heldRoles$2(live).map(resolver.successorOf);
 	if (refs === null) return null;
@@ -29453,11 +27759,12 @@ function resume(role, aside, live) {
 		}] }
 	};
 }
-/** Reports roles to create whose names differ from unlisted ones only by case. */
+/** Reports roles to create whose names differ from unlisted ones only by case, or by how accents are encoded. */
 function caseVariants(changes, unlisted) {
-	const names = new Map(unlisted.map(({ name }) => [name.toLowerCase(), name]));
+	const keyOf = (name) => name.normalize("NFC").toLowerCase();
+	const names = new Map(unlisted.map(({ name }) => [keyOf(name), name]));
 	return changes.flatMap(({ kind, name }) => {
-		const live = kind === "create" ? names.get(name.toLowerCase()) : void 0;
+		const live = kind === "create" ? names.get(keyOf(name)) : void 0;
 		return live === void 0 ? [] : [{
 			code: "role-name-case",
 			name,
@@ -29993,7 +28300,7 @@ function toFinding(found) {
 		case "role-previously-unknown": return warning("role", `No live role is called "${found.previously}", so none is renamed to "${name}".`, `Did you mean "previously: ${found.near}"?`);
 		case "role-previously-left": return warning("role", `A live role is already called "${name}", so "${found.previously}" is not renamed.`, `Remove "previously: ${found.previously}"; if both should be one role, pin the right one with its id.`);
 		case "role-name-taken": return error("role", `The name "${name}" belongs to the live role ${found.id}, which this plan leaves alone.`, "Choose another name, or list that role as well.");
-		case "role-name-case": return error("role", `"${name}" would be created, and differs from the live role "${found.live}" only in upper and lower case.`, `If the live role is meant, write "${found.live}", or add "previously: ${found.live}" to rename it. If it is another role, list "${found.live}" as well, or choose another name.`);
+		case "role-name-case": return error("role", `"${name}" would be created, and differs from the live role "${found.live}" only in ${name.normalize("NFC") === found.live.normalize("NFC") ? "how accents are encoded (Unicode NFC and NFD)" : "upper and lower case"}.`, `If the live role is meant, write "${found.live}", or add "previously: ${found.live}" to rename it. If it is another role, list "${found.live}" as well, or choose another name.`);
 		case "rule-role-unknown": {
 			const { message, hint } = unknownRoleTexts(found);
 			return found.shared ? warning("role", message, hint) : error("role", message, hint);
@@ -30075,9 +28382,14 @@ var init_findings = __esmMin((() => {
 }));
 
 // src/model/desired.ts
-var DEFAULT_REMOVAL_LIMIT;
+var DEFAULT_REMOVAL_LIMIT, DEFAULT_ESCALATION;
 var init_desired = __esmMin((() => {
 	DEFAULT_REMOVAL_LIMIT = { percent: 25 };
+	DEFAULT_ESCALATION = {
+		assign: ["members_create", "members_update"],
+		edit: ["roles_update"],
+		create: ["roles_create"]
+	};
 }));
 
 // src/plan/judge/guards.ts
@@ -30297,13 +28609,9 @@ function joined$2(one, other) {
 	const isSame = (a, b) => a.does === b.does && a.role === b.role;
 	return [...one, ...other.filter((step) => !one.some((known) => isSame(known, step)))];
 }
-var DEFAULT_ESCALATION, ANYTHING;
+var ANYTHING;
 var init_reach = __esmMin((() => {
-	DEFAULT_ESCALATION = {
-		assign: ["members_create", "members_update"],
-		edit: ["roles_update"],
-		create: ["roles_create"]
-	};
+	init_desired();
 	ANYTHING = Symbol("anything");
 }));
 
@@ -30314,7 +28622,10 @@ var init_reach = __esmMin((() => {
 */
 function impactOf$1(before, after, escalation) {
 	const touched = touchedBy(before, after);
-	const members = memberImpacts(before, after, touched).sort(by((impact) => `${impact.name} ${JSON.stringify(impact)}`));
+	const members = memberImpacts(before, after, touched).map((impact) => ({
+		impact,
+		text: `${impact.name} ${JSON.stringify(impact)}`
+	})).sort(by(({ text }) => text)).map(({ impact }) => impact);
 	const reach = newReach(before, after, touched, escalation);
 	return {
 		members,
@@ -30596,7 +28907,7 @@ function blockHeldRoles(changes, waiting, everybody) {
 		else if (who.length > 0) refusals.push(toRefusal({
 			code: "role-still-held",
 			name: change.name,
-			holders: namesOf$1(who)
+			holders: namesOf$2(who)
 		}));
 	}
 	const later = new Set(deferred.map(({ change }) => change.id));
@@ -30621,7 +28932,7 @@ function holdersAfter(leaving, changes, everybody) {
 	}
 	return holders;
 }
-function namesOf$1(members) {
+function namesOf$2(members) {
 	return members.map((member) => addressOf$1(member) ?? member.id).sort(byCodeUnit);
 }
 var OWNER, OWNERS, DEFAULT_MIN_HOLDERS, NOTHING$2;
@@ -30741,17 +29052,22 @@ function checkViolations({ checks, policies }, judged) {
 		}));
 	});
 }
-/** Returns the distinct roles of unknown permissions, because of which a check may be wrong. */
+/** Returns the distinct roles of unknown permissions, because of which checks may be wrong. */
 function unknownToChecks(checks, judged) {
-	if (checks.length === 0) return [];
+	return [...unknownToEach(checks, judged).values()].flat();
+}
+/** Returns the distinct roles of unknown permissions, because of which each check may be wrong. */
+function unknownToEach(checks, judged) {
+	if (checks.length === 0) return /* @__PURE__ */ new Map();
 	const context = contextOf$1(judged, {});
 	const { granted, index } = context;
-	return checks.flatMap((check) => permissionsOf(check).flatMap((permission) => {
+	const unknownTo = (check) => permissionsOf(check).flatMap((permission) => {
 		return [...new Set(subjectsOf(check, index.people, context).flatMap((person) => granted(person).permissions.has(permission) ? [] : granted(person).unknown))].sort().map((name) => ({
 			name,
 			permission
 		}));
-	}));
+	});
+	return new Map(checks.map((check) => [check, unknownTo(check)]));
 }
 function contextOf$1(judged, { escalation }) {
 	const { access, settled } = judged;
@@ -31212,19 +29528,19 @@ function judgePlan(rules, after, { before, declared }) {
 		return old !== void 0 && !isOwn && isNoWorse(violation, old) ? old : null;
 	};
 	return {
-		refusals: violations.flatMap((one) => existing(one) === null ? [refusalOf$2(one, "plan")] : []),
+		refusals: violations.flatMap((one) => existing(one) === null ? [refusalOf$1(one, "plan")] : []),
 		findings: violations.flatMap((one) => {
 			const old = existing(one);
-			return old === null ? [] : [toExistingViolation(refusalOf$2(one, isSame$1(one, old) ? "live" : "plan"))];
+			return old === null ? [] : [toExistingViolation(refusalOf$1(one, isSame$1(one, old) ? "live" : "plan"))];
 		}),
 		findingData
 	};
 }
 /** Returns the violations of live access, as refusals in the present tense. */
 function judgeLive(rules, judged) {
-	return violationsIn(rules, judged).map((violation) => refusalOf$2(violation, "live"));
+	return violationsIn(rules, judged).map((violation) => refusalOf$1(violation, "live"));
 }
-function refusalOf$2({ data, check }, tense) {
+function refusalOf$1({ data, check }, tense) {
 	return {
 		...toRefusal(data, tense),
 		check: check && checkText(check)
@@ -31531,13 +29847,17 @@ function unknownMembersInRules({ checks, guards, sharedRuleNames = [], sync, mem
 }
 /** Reports permissions of rules that no role has, and that are one typing error away from one that a role has. */
 function misspeltInRules({ roles = [], policies, checks }, { roles: live, ignoredLiveRoles }) {
-	const named = [...policies.forbidPermissions, ...checks.flatMap((check) => check.kind === "cannot" ? check.cannot : check.can)];
+	const named = [
+		...policies.forbidPermissions,
+		...checks.flatMap((check) => check.kind === "cannot" ? check.cannot : check.can),
+		...Object.values(policies.escalation ?? {}).flat()
+	];
 	if (named.length === 0) return [];
-	const known = new Set([
+	const known = /* @__PURE__ */ new Set([...[
 		...roles,
 		...live,
 		...ignoredLiveRoles
-	].flatMap(({ permissions = [] }) => permissions));
+	].flatMap(({ permissions = [] }) => permissions), ...policies.escalation ? Object.values(DEFAULT_ESCALATION).flat() : []]);
 	const unknown = [...new Set(named)].filter((permission) => !known.has(permission));
 	if ([...known].join("").length * unknown.join("").length > MAX_COMPARED$1) return [];
 	return unknown.flatMap((name) => {
@@ -31551,8 +29871,9 @@ function misspeltInRules({ roles = [], policies, checks }, { roles: live, ignore
 }
 var MAX_COMPARED$1;
 var init_rule_roles = __esmMin((() => {
+	init_glob();
 	init_suggest();
-	init_text();
+	init_desired();
 	init_live();
 	init_scope();
 	MAX_COMPARED$1 = 1e8;
@@ -31805,6 +30126,20 @@ var init_select = __esmMin((() => {
 // src/plan/build-plan.ts
 /** Computes the changes that turn the live state into the desired one; pure and deterministic. */
 function buildPlan(input) {
+	return judgeChanges(input, proposeChanges(input));
+}
+/** Returns a function that plans the same states without some changes, which are found only once. */
+function planParts(input) {
+	let proposed = null;
+	return (leaveOut) => {
+		proposed ??= proposeChanges(input);
+		return judgeChanges({
+			...input,
+			leaveOut
+		}, proposed);
+	};
+}
+function proposeChanges(input) {
 	const { desired, live, now, matches, lost = /* @__PURE__ */ new Map(), renewal = {}, unrestored = [] } = input;
 	const { sync } = desired;
 	const left = leftAt(desired.leavers, now);
@@ -31839,7 +30174,7 @@ function buildPlan(input) {
 		merchant: desired.merchant
 	}));
 	const findingData = [...members.findingData, ...emptied];
-	return judgeChanges(input, {
+	return {
 		scope,
 		roles,
 		members: {
@@ -31847,7 +30182,7 @@ function buildPlan(input) {
 			findingData
 		},
 		byFile: true
-	});
+	};
 }
 /** Makes a plan of changes: their impact, the deferred ones, refusals and findings. */
 function judgeChanges(input, { scope, roles, members, byFile }) {
@@ -32144,6 +30479,7 @@ function sortFindings(findings) {
 	return [...findings].sort((a, b) => byCodeUnit(rank(a), rank(b)) || byCodeUnit(a.resource, b.resource) || byCodeUnit(a.name, b.name) || byCodeUnit(a.message, b.message));
 }
 var init_build_plan = __esmMin((() => {
+	init_glob();
 	init_text();
 	init_live();
 	init_active_member();
@@ -32413,6 +30749,11 @@ var init_event_registry = __esmMin((() => {
 					because: "The environment variable that says so, or why no proxy is used."
 				}
 			},
+			pace: {
+				level: "debug",
+				doc: "The client has measured the rate limit of the service, and sends no faster for a while.",
+				fields: { perSecond: "The limit, in requests per second; `null` if there is none any more." }
+			},
 			"caller-unknown": {
 				level: "debug",
 				doc: "The member that the API key belongs to could not be found; reported once for each service and key.",
@@ -32505,7 +30846,9 @@ var init_event_registry = __esmMin((() => {
 				doc: "A merchant has no plan, or a file is invalid, or an error ended the apply.",
 				fields: {
 					merchant: "Code of the merchant; `null` if no single one is concerned.",
-					file: "The file, with line and column; `null` if no file is concerned.",
+					file: "The file; `null` if no file is concerned.",
+					line: "The line in it, counted from 1; `null` if no place is concerned.",
+					column: "The column in it, counted from 1; `null` if no place is concerned.",
 					code: "Stable code of the failure or diagnostic.",
 					message: "What is wrong.",
 					hint: "What to do about it; `null` if unknown."
@@ -33203,10 +31546,19 @@ var version = "0.1.0";
 var engines = { "node": ">=20.19.0" };
 
 // src/cli/io/io.ts
-var VERSION$4, OLDEST_NODE, ExitCode;
+/** Returns the exit code of an apply that ended so at its merchants. */
+function applyExitCode(outcomes) {
+	const some = (status) => outcomes.some((one) => one.status === status);
+	if (some("partial")) return ExitCode.partial;
+	if (!some("failed") && !some("refused")) return ExitCode.ok;
+	if (some("applied")) return ExitCode.partial;
+	return some("failed") ? ExitCode.failed : ExitCode.refused;
+}
+var VERSION$4, OLDEST_NODE, INTERRUPTED, ExitCode;
 var init_io = __esmMin((() => {
 	VERSION$4 = version;
 	OLDEST_NODE = engines.node.replace(">=", "");
+	INTERRUPTED = "Interrupted. Nothing was changed.";
 	ExitCode = {
 		/** Done; for `plan` also when there are changes. */
 		ok: 0,
@@ -33527,7 +31879,7 @@ async function mentions(stored, text, io) {
 	return "text" in read && read.text.includes(text);
 }
 /** Returns whether the run of a journal has ended with everything done; only the end of the file is read. */
-async function isDone$1(stored, io) {
+async function isDone$2(stored, io) {
 	try {
 		const file = await open(join(io.cwd, stored.file), "r");
 		try {
@@ -33584,7 +31936,7 @@ async function findUnrestored(state, live, service, runsOf, io) {
 	const own = await runsOf(state.merchant);
 	const found = /* @__PURE__ */ new Map();
 	for (const [index, one] of own.entries()) {
-		if (await isDone$1(one, io)) continue;
+		if (await isDone$2(one, io)) continue;
 		const left = await unsettled(stillEmpty(await unrestoredBy(one, state.merchant, service, io), live, state), own.slice(0, index), io);
 		for (const member of left) if (!found.has(member.id)) found.set(member.id, member);
 	}
@@ -33691,11 +32043,11 @@ var init_secrets = __esmMin((() => {
 // src/cli/session/connection.ts
 /**
 * Resolves the base URL and key of a merchant from the option, the file and the environment. Messages never contain the
-* key.
+* key; they call the option by its name.
 */
-function resolveConnection(state, option, env) {
-	const [baseUrl, baseUrlSource] = baseUrlOf(state, option, env);
-	if (!baseUrl) throw new RolecallError("base-url-missing", `No base URL is configured for ${state.merchant}.`, { hint: "Set ROLECALL_BASE_URL, pass --base-url, or write api.base_url into the file." });
+function resolveConnection(state, option, env, optionName = "--base-url") {
+	const [baseUrl, baseUrlSource] = baseUrlOf(state, [option, optionName], env);
+	if (!baseUrl) throw new RolecallError("base-url-missing", `No base URL is configured for ${state.merchant}.`, { hint: `Set ROLECALL_BASE_URL, pass ${optionName}, or write api.base_url into the file.` });
 	const { key, keySource } = keyIn(keyVariables(state), env, ` for ${state.merchant}`);
 	return {
 		baseUrl: normalizeServiceUrl(baseUrl),
@@ -33706,7 +32058,7 @@ function resolveConnection(state, option, env) {
 	};
 }
 function baseUrlOf({ baseUrl, origin }, option, env) {
-	if (option !== void 0) return [option, "--base-url"];
+	if (option[0] !== void 0) return option;
 	if (baseUrl !== void 0) return [baseUrl, `api.base_url in ${origin.file}`];
 	return [env["ROLECALL_BASE_URL"], "ROLECALL_BASE_URL"];
 }
@@ -33925,7 +32277,7 @@ function segment$1(text) {
 /** Parses a base URL: HTTPS, or HTTP to a loopback address; without user, query and fragment. Throws RolecallError. */
 function checkBaseUrl(text) {
 	const url = URL.canParse(text) ? new URL(text) : null;
-	if (url === null || !["http:", "https:"].includes(url.protocol)) throw new RolecallError("usage", "The base URL is not a web address.", { hint: "It looks like https://api.example.com; --base-url, api.base_url and ROLECALL_BASE_URL set it." });
+	if (url === null || !["http:", "https:"].includes(url.protocol)) throw new RolecallError("usage", "The base URL is not a web address.", { hint: "It looks like https://api.example.com." });
 	if (url.username || url.password || url.search || url.hash) throw new RolecallError("usage", "The base URL must not contain a user name, a query or a fragment.", { hint: "Credentials come from the environment, never from the address." });
 	if (url.protocol === "http:" && !isLoopback(url.hostname)) throw new RolecallError("base-url-insecure", `${url.origin} would send the API key unencrypted.`, { hint: "Use https://; plain http:// is for this machine only (127.0.0.1, localhost)." });
 	return url;
@@ -34747,12 +33099,12 @@ function responseOf(pool, request) {
 			cut = (reason) => {
 				isCut = true;
 				reject(reason);
-				connection?.abort(CUT$1);
+				connection?.abort(CUT$3);
 			};
 			pool.dispatch(request, {
 				onRequestStart: (controller) => {
 					connection = controller;
-					if (isCut) controller.abort(CUT$1);
+					if (isCut) controller.abort(CUT$3);
 				},
 				onResponseStart(_, code, fields) {
 					status = code;
@@ -34842,7 +33194,7 @@ function refusedTunnel(status, host, path) {
 	const why = status === 407 ? "requires other credentials" : `refuses a tunnel to ${path}`;
 	return new LostResponse("untrusted", `the proxy ${host} ${why} (${status})`, false);
 }
-var LostResponse, LIMITS, CUT$1, MISUSE, UNTRUSTED, NOT_TLS, NETWORK;
+var LostResponse, LIMITS, CUT$3, MISUSE, UNTRUSTED, NOT_TLS, NETWORK;
 var init_transport = __esmMin((() => {
 	init_undici_action();
 	LostResponse = class extends Error {
@@ -34862,7 +33214,7 @@ var init_transport = __esmMin((() => {
 		wholeTimeoutMs: 12e4,
 		maxBodyBytes: 16777216
 	};
-	CUT$1 = /* @__PURE__ */ new Error("nobody waits for the response any more");
+	CUT$3 = /* @__PURE__ */ new Error("nobody waits for the response any more");
 	MISUSE = /^(?:UND_ERR_(?:INVALID_ARG|INVALID_RETURN_VALUE|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)|ERR_INVALID_.*)$/;
 	UNTRUSTED = /^(?:CERT_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA)/;
 	NOT_TLS = {
@@ -35091,7 +33443,7 @@ function createClient(options) {
 	const acquire = (call, state) => {
 		const urgent = state.attempts > 0 || call.recheck !== void 0;
 		const signal = isWrite(call) ? cancelled : call.signal;
-		return untilCancelled(call, limiter.acquire(urgent, signal), cancelled, state.last);
+		return untilCancelled(call, limiter.acquire(urgent, signal, call.turn), cancelled, state.last);
 	};
 	/** Throws if the call has used up its time. */
 	const checkTime = (call, state, error) => {
@@ -35310,9 +33662,10 @@ var init_client = __esmMin((() => {
 /**
 * Creates a pacer. There is no pace until the service refuses everything, or more than a few requests, for at least a
 * second. The rate of the successes then becomes the pace, which grows again step by step within seconds. A share of
-* refusals that a lower pace does not reduce has other causes than the rate, and is tolerated from then on.
+* refusals that a lower pace does not reduce has other causes than the rate, and is tolerated from then on. `onPace` takes
+* each measured limit, and `null` when it is dropped.
 */
-function createPacer(now) {
+function createPacer(now, onPace = () => void 0) {
 	/** Requests per second; `null` without a limit. */
 	let pace = null;
 	/** The measured rate at the last cut, and its time. */
@@ -35358,6 +33711,7 @@ function createPacer(now) {
 		hold = Math.abs(to - learnt) <= NEAR * learnt ? Math.min(2 * hold, LONGEST_HOLD_MS) : FIRST_HOLD_MS;
 		learnt = to;
 		pace = MARGIN * to;
+		onPace(to);
 		next = now();
 		steps = 0;
 		steppedAt = now();
@@ -35383,6 +33737,7 @@ function createPacer(now) {
 		if (fruitless > MOST_FRUITLESS) {
 			usual = share;
 			pace = uncut;
+			onPace(uncut);
 			return false;
 		}
 		cut(measured);
@@ -35405,7 +33760,9 @@ function createPacer(now) {
 		pace *= 1 + (STEPS[Math.min(steps, STEPS.length - 1)] ?? 0);
 		steps += 1;
 		steppedAt = now();
-		if (measured !== null && pace > UNUSED * measured) pace = null;
+		if (measured === null || pace <= UNUSED * measured) return;
+		pace = null;
+		onPace(null);
 	};
 	return {
 		due() {
@@ -35485,10 +33842,10 @@ var init_pacer = __esmMin((() => {
 * succeeds. If the next ones are refused too, all are paused, half as many may be in flight afterwards, and the pacer
 * adopts the rate of the successes.
 */
-function createLimiter({ concurrency, now, sleep, closing }) {
+function createLimiter({ concurrency, now, sleep, closing, onPace }) {
 	const others = [];
 	const urgent = [];
-	const pacer = createPacer(now);
+	const pacer = createPacer(now, onPace);
 	let width = Math.min(concurrency, Math.max(GENTLE_START, concurrency / 2));
 	let running = 0;
 	let releasedAt = now();
@@ -35586,24 +33943,33 @@ function createLimiter({ concurrency, now, sleep, closing }) {
 			for (const waiter of [...urgent.splice(0), ...others.splice(0)]) waiter.reject(reason);
 		});
 	};
-	closing?.addEventListener("abort", () => {
+	const rejectAborted = () => {
 		for (const queue of [urgent, others]) for (const waiter of queue.splice(0)) if (waiter.signal?.aborted) waiter.reject(waiter.signal.reason);
 		else queue.push(waiter);
-	});
+	};
+	closing?.addEventListener("abort", rejectAborted, { once: true });
 	return {
-		acquire: (isUrgent, signal) => new Promise((resolve, reject) => {
+		acquire: (isUrgent, signal, turn = 0) => new Promise((resolve, reject) => {
 			if (running + urgent.length + others.length === 0 && now() - releasedAt > IDLE_MS && now() > pausedUntil) pacer.idle();
-			(isUrgent ? urgent : others).push({
+			const waiter = {
+				turn,
 				signal,
 				resolve,
 				reject
-			});
+			};
+			if (isUrgent) urgent.push(waiter);
+			else insertByTurn(others, waiter);
 			start();
 		}),
 		pausedAfter: (time) => pausedUntil > time,
 		width: () => Math.floor(width),
 		refusedSince: () => refusedSince
 	};
+}
+/** Inserts a waiter behind all of its turn and of earlier ones. */
+function insertByTurn(queue, waiter) {
+	const behind = queue.findLastIndex(({ turn }) => turn <= waiter.turn);
+	queue.splice(behind + 1, 0, waiter);
 }
 function isLong({ retryMs, asked }) {
 	return asked && retryMs > LONGEST_ALONE_MS;
@@ -35990,11 +34356,11 @@ var init_probe_operations = __esmMin((() => {
 }));
 
 // src/live/reader.ts
-/** Creates a reader of live states. */
-function createReader(client, findCurrentMember, emit) {
+/** Creates a reader of live states, with the client of each merchant. */
+function createReader(clientOf, findCurrentMember, emit) {
 	const sharePredefined = createRoleSharer();
 	return { async read(merchant, roleIds, expected = 0) {
-		const [state, caller] = await Promise.all([withSharedAbort(client, (calls) => {
+		const [state, caller] = await Promise.all([withSharedAbort(clientOf(merchant), (calls) => {
 			const retrieve = (id) => sharePredefined(id, () => retrieveRole(calls, merchant, id));
 			return readAll(calls, {
 				merchant,
@@ -36397,11 +34763,16 @@ function connect$1(options) {
 	const emit = (event) => {
 		if (!closing.signal.aborted) options.emit(event);
 	};
+	const onPace = (perSecond) => emit({
+		type: "pace",
+		perSecond
+	});
 	const limiter = createLimiter({
 		concurrency,
 		now: monotonic,
 		sleep,
-		closing: cancelled
+		closing: cancelled,
+		onPace
 	});
 	const client = createClient({
 		...options,
@@ -36413,17 +34784,34 @@ function connect$1(options) {
 		retry: retryFor(options.retryForMs ?? DEFAULT_RETRY.totalMs),
 		cancelled
 	});
+	const clientOf = clientsInTurn(client);
 	return {
-		reader: createReader(client, createCurrentMemberFinder(client, emit), emit),
-		lookup: (merchant) => createLookup(client, merchant),
-		writer: (merchant) => createWriter(client, merchant),
+		reader: createReader(clientOf, createCurrentMemberFinder(client, emit), emit),
+		lookup: (merchant) => createLookup(clientOf(merchant), merchant),
+		writer: (merchant) => createWriter(clientOf(merchant), merchant),
 		memberships: (filter, quick) => listMemberships(client, filter, quick),
+		members: (merchant, email) => listMembers(clientOf(merchant), merchant, email === void 0 ? {} : { email }),
 		probe: (merchant, operations) => probeOperations(client, merchant, operations),
 		close: async () => {
 			closing.abort();
 			await transport.close();
 		}
 	};
+}
+/**
+* Returns a function that gives each merchant its client: merchants take turns in the order of their first requests, so
+* that the first ones are complete while the last ones have not begun.
+*/
+function clientsInTurn(client) {
+	const turns = /* @__PURE__ */ new Map();
+	return (merchant) => ({ send: (call) => {
+		const turn = turns.get(merchant) ?? turns.size + 1;
+		turns.set(merchant, turn);
+		return client.send({
+			...call,
+			turn
+		});
+	} });
 }
 function openTransport(baseUrl, { proxy, concurrency, later }) {
 	const tunnel = proxy ? createTunnel(baseUrl, proxy, LIMITS.connectTimeoutMs) : null;
@@ -36603,8 +34991,12 @@ function sessionOpener(services, options, io) {
 	const entryTime = entryTimes(io);
 	const firstRuns = runsListedOnce(io.cwd);
 	const { makePlan = buildPlan, roleIds = () => [], prefetch } = options;
+	const partsOf = (input) => makePlan === buildPlan ? planParts(input) : (leaveOut) => makePlan({
+		...input,
+		leaveOut
+	});
 	const open = (state) => {
-		const connection = resolveConnection(state, options.baseUrl, io.env);
+		const connection = resolveConnection(state, options.baseUrl, io.env, options.baseUrlName);
 		const { reader, writer, lookup } = services.of(connection);
 		let runsOf = firstRuns;
 		return {
@@ -36635,13 +35027,15 @@ function sessionOpener(services, options, io) {
 					matches,
 					leaveOut
 				};
+				const planWithout = partsOf(input);
 				return {
 					live,
-					plan: makePlan(input),
+					plan: planWithout(leaveOut),
 					planAt: (now) => makePlan({
 						...input,
 						now
-					})
+					}),
+					planWithout
 				};
 			}
 		};
@@ -36673,11 +35067,7 @@ async function withRolesOf(lost, live, lookup) {
 function globMatcher() {
 	const known = /* @__PURE__ */ new Map();
 	return (glob, text) => {
-		const matcher = known.get(glob) ?? (0, import_picomatch$1.default)(glob, {
-			bash: true,
-			dot: true,
-			nonegate: true
-		});
+		const matcher = known.get(glob) ?? compileGlob(glob);
 		known.set(glob, matcher);
 		return matcher(text);
 	};
@@ -36701,10 +35091,11 @@ function environmentOf({ environment }) {
 function plannedOnly(planned) {
 	return planned.flatMap((one) => one.status === "planned" ? [one] : []);
 }
-/** Plans all merchants side by side, sorted by code; a failure of one does not hide another's plan. */
+/** Plans all merchants side by side, in natural order, and sorts the plans by code; a failure of one does not hide another's plan. */
 async function planSessions({ all, failed }, ended) {
 	for (const { merchant, error } of failed) ended(merchant, error.message);
-	return byCode([...await mapConcurrent(all, 24, (session) => planSession(session, ended)), ...failed]);
+	const sessions = sortNaturally(all, ({ state }) => state.merchant);
+	return byCode([...await mapConcurrent(sessions, 24, (session) => planSession(session, ended)), ...failed]);
 }
 /** Plans a merchant; a failure is returned, a bug is thrown. */
 async function planSession(session, ended) {
@@ -36742,15 +35133,16 @@ function withRunOverrides(planned) {
 }
 /** Sorts merchants by their codes. */
 function byCode(planned) {
-	return [...planned].sort((a, b) => merchantOf(a) < merchantOf(b) ? -1 : 1);
+	return [...planned].sort((a, b) => merchantOf$1(a) < merchantOf$1(b) ? -1 : 1);
 }
-function merchantOf(planned) {
+function merchantOf$1(planned) {
 	return planned.status === "planned" ? planned.plan.merchant : planned.merchant;
 }
-var import_picomatch$1, MAX_PLANNING;
+var MAX_PLANNING;
 var init_session = __esmMin((() => {
-	import_picomatch$1 = /* @__PURE__ */ __toESM(require_picomatch(), 1);
+	init_glob();
 	init_map_concurrent();
+	init_text();
 	init_errors();
 	init_build_plan();
 	init_overrides();
@@ -36768,7 +35160,7 @@ var to_value_exports = /* @__PURE__ */ __exportAll({ parse: () => parse$2 });
 function parse$2(text, maxTokens = MAX_TOKENS) {
 	if (text.length > 33554432) return unreadable$2([{
 		code: "file-too-large",
-		limit: MAX_LENGTH$1,
+		limit: MAX_LENGTH$2,
 		location: textPlace(0, 0)
 	}]);
 	try {
@@ -36977,6 +35369,13 @@ var init_to_value = __esmMin((() => {
 	OLD_BOOLEAN = /^(?:yes|no|on|off)$/i;
 }));
 
+// src/cli/query/find-places.ts
+var init_find_places = __esmMin((() => {
+	init_fast_yaml();
+	init_locate();
+	init_to_value();
+}));
+
 // src/cli/show/rule-locations.ts
 /**
 * Returns a function that locates rules in the files, as in `access/shop.yaml:41:3`. A plan holds no locations, so that
@@ -37067,6 +35466,7 @@ var init_rule_locations = __esmMin((() => {
 	init_locate();
 	init_to_value();
 	init_checks();
+	init_find_places();
 	NAMING_CODES = /* @__PURE__ */ new Set([
 		"override-left-over",
 		"rule-member-unknown",
@@ -37129,7 +35529,7 @@ function judge(fresh, approved, live, key = NO_KEY) {
 		changes
 	};
 	const due = new Set(fresh.changes.map(({ fingerprint }) => keyedHash(fingerprint, key)));
-	const dropped = approved.roles.filter((role) => !due.has(role.fingerprint) && !isDone(role, live));
+	const dropped = approved.roles.filter((role) => !due.has(role.fingerprint) && !isDone$1(role, live));
 	if (dropped.length === 0) return { status: "approved" };
 	return {
 		status: "dropped",
@@ -37149,7 +35549,7 @@ function givesApprovedRoles(fresh, ids) {
 	});
 }
 /** Returns whether a live role has the permissions of an approved change; `true` without a live state. */
-function isDone({ id, name, permissions }, live) {
+function isDone$1({ id, name, permissions }, live) {
 	if (live === void 0) return true;
 	const role = live.roles.find((one) => id === null ? one.name === name : one.id === id);
 	return sortedSet(role?.permissions ?? []).join("\n") === permissions.join("\n");
@@ -37806,7 +36206,16 @@ var init_detect_drift = __esmMin((() => {
 }));
 
 // src/render/style.ts
-var plain$1, PLAIN;
+/** Returns the colour of a kind of change. */
+function kindPaint(kind, style) {
+	return {
+		create: style.green,
+		update: style.yellow,
+		replace: style.yellow,
+		delete: style.red
+	}[kind];
+}
+var plain$1, PLAIN, SIGNS$1;
 var init_style = __esmMin((() => {
 	plain$1 = (text) => text;
 	PLAIN = {
@@ -37816,7 +36225,14 @@ var init_style = __esmMin((() => {
 		green: plain$1,
 		yellow: plain$1,
 		cyan: plain$1,
+		inverse: plain$1,
 		columns: 80
+	};
+	SIGNS$1 = {
+		create: "+",
+		update: "~",
+		replace: "±",
+		delete: "-"
 	};
 }));
 
@@ -38887,14 +37303,7 @@ function oneOf(names) {
 */
 function joinSame(findings) {
 	if (findings.length < MANY) return findings;
-	const groups = /* @__PURE__ */ new Map();
-	for (const finding of findings) {
-		const key = whatItSays(finding);
-		const group = groups.get(key);
-		if (group) group.push(finding);
-		else groups.set(key, [finding]);
-	}
-	return [...groups.values()].flatMap((group) => group.length < MANY ? group : joined$1(group));
+	return groupByKey$1(findings, whatItSays).flatMap((group) => group.length < MANY ? group : joined$1(group));
 }
 /** Returns a key of a finding without its subject's name. */
 function whatItSays({ code, severity, resource, name, message, hint }) {
@@ -38910,8 +37319,8 @@ function whatItSays({ code, severity, resource, name, message, hint }) {
 function joined$1([first, ...others]) {
 	if (first === void 0) return [];
 	const names = others.map(({ name }) => name);
-	const more = names.length - NAMES_SHOWN$3;
-	const listed = names.slice(0, NAMES_SHOWN$3).join(", ") + (more > 0 ? ` and ${grouped(more)} more` : "");
+	const more = names.length - NAMES_SHOWN$4;
+	const listed = names.slice(0, NAMES_SHOWN$4).join(", ") + (more > 0 ? ` and ${grouped(more)} more` : "");
 	const same = `This also applies to ${counted(names.length, `other ${first.resource}`)}: ${listed}.`;
 	return [{
 		...first,
@@ -38919,17 +37328,17 @@ function joined$1([first, ...others]) {
 	}];
 }
 /** Returns " 2 removals deferred.", to follow a sum; empty if there are none. */
-function deferredText(count) {
+function deferredText$1(count) {
 	return count > 0 ? ` ${counted(count, "removal")} deferred.` : "";
 }
-var FINGERPRINT_SHOWN, MANY, NAMES_SHOWN$3;
+var FINGERPRINT_SHOWN, MANY, NAMES_SHOWN$4;
 var init_plan_view = __esmMin((() => {
 	init_text();
 	init_change_view();
 	init_risk_view();
 	FINGERPRINT_SHOWN = 12;
 	MANY = 3;
-	NAMES_SHOWN$3 = 10;
+	NAMES_SHOWN$4 = 10;
 }));
 
 // src/render/view/drift-view.ts
@@ -38944,7 +37353,7 @@ function driftView(drift, placeOf) {
 		}];
 	});
 	const groups = CAUSES$1.map((cause) => ({
-		title: TITLES$1[cause],
+		title: TITLES$2[cause],
 		rows: listed.filter(({ drifted }) => drifted.cause === cause).map(({ change, drifted }) => rowOfDrift(change, drifted))
 	}));
 	return {
@@ -39116,13 +37525,13 @@ function invertedField(diff) {
 		default: return diff;
 	}
 }
-var TITLES$1, CAUSES$1, DRIFT_TITLES;
+var TITLES$2, CAUSES$1, DRIFT_TITLES;
 var init_drift_view = __esmMin((() => {
 	init_text();
 	init_change_view();
 	init_plan_view();
 	init_risk_view();
-	TITLES$1 = {
+	TITLES$2 = {
 		"outside-git": "Changed outside git: live is newer than the file",
 		"not-applied": "Merged, but not applied: the file is newer than live",
 		due: "Due: a date in the file has come; the next apply makes the change",
@@ -39134,7 +37543,7 @@ var init_drift_view = __esmMin((() => {
 		"due",
 		"unknown"
 	];
-	DRIFT_TITLES = CAUSES$1.map((cause) => TITLES$1[cause]);
+	DRIFT_TITLES = CAUSES$1.map((cause) => TITLES$2[cause]);
 }));
 
 // src/render/view/equal-changes.ts
@@ -39172,9 +37581,9 @@ function inOrder(views) {
 }
 /**
 * Splits the rows of views, which are in order, into those that are equal at several merchants and the rest. Every change
-* is in exactly one row. In a long plan, equal changes of different names are one row as well.
+* is in exactly one row. Where more than `long` rows are left, equal changes of different names are one row as well.
 */
-function shareRows(views, shares) {
+function shareRows(views, shares, long = LONG$1) {
 	const all = occurrencesOf(views, ({ groups }) => groups.flatMap(({ title, rows }) => rows.map((row) => ({
 		name: row.name,
 		key: contentOf(title, row),
@@ -39187,10 +37596,10 @@ function shareRows(views, shares) {
 	const byName = groupEqual(all, ({ key, name }) => `${key}\n${name}`);
 	const sharedByName = byName.filter(isShared);
 	const left = byName.filter((group) => !isShared(group)).flatMap((group) => group.all);
-	const shared = [...sharedByName.length > LONG$1 ? joinNames(sharedByName) : sharedByName, ...left.length > LONG$1 ? manyNames(groupEqual(left, ({ key }) => key)).filter(isShared) : []];
+	const shared = [...sharedByName.length > long ? joinNames(sharedByName) : sharedByName, ...left.length > long ? manyNames(groupEqual(left, ({ key }) => key)).filter(isShared) : []];
 	const taken = new Set(shared.flatMap((group) => group.all));
 	const rest = left.filter((one) => !taken.has(one)).sort((a, b) => a.at - b.at);
-	const own = left.length > LONG$1 ? groupEqual(rest, ({ key, at }) => `${at}\n${key}`) : [];
+	const own = left.length > long ? groupEqual(rest, ({ key, at }) => `${at}\n${key}`) : [];
 	const joined = new Set(manyNames(own));
 	const single = own.filter((group) => !joined.has(group)).flatMap((group) => group.all);
 	const rows = own.length === 0 ? rest.map(alone) : [...joined, ...single.map(alone)];
@@ -39255,7 +37664,7 @@ function byKey(a, b) {
 	return byCodeUnit(textOf(a), textOf(b));
 }
 function titled$2(groups, views) {
-	return [...new Set(groups.map(({ item }) => item.title))].toSorted((a, b) => TITLES.indexOf(a) - TITLES.indexOf(b)).map((title) => ({
+	return [...new Set(groups.map(({ item }) => item.title))].toSorted((a, b) => TITLES$1.indexOf(a) - TITLES$1.indexOf(b)).map((title) => ({
 		title,
 		rows: groups.filter(({ item }) => item.title === title).map((group) => group.all.length === 1 ? group.item.row : joinedRow(group, views))
 	}));
@@ -39317,7 +37726,7 @@ function cutRows(groups, most) {
 		hidden: all.reduce((sum, row) => sum + (kept.has(row) ? 0 : row.equal?.changes ?? 1), 0)
 	};
 }
-var MIN_SHARED, LONG$1, MANY_NAMES, DANGEROUS, HARMLESS, ADMINISTRATOR, TITLES;
+var MIN_SHARED, LONG$1, MANY_NAMES, DANGEROUS, HARMLESS, ADMINISTRATOR, TITLES$1;
 var init_equal_changes = __esmMin((() => {
 	init_text();
 	init_drift_view();
@@ -39328,7 +37737,7 @@ var init_equal_changes = __esmMin((() => {
 	DANGEROUS = 0;
 	HARMLESS = 1;
 	ADMINISTRATOR = /\brole_(?:owner|admin)\b/;
-	TITLES = [
+	TITLES$1 = [
 		"Roles",
 		"Members",
 		...DRIFT_TITLES
@@ -39376,9 +37785,13 @@ function equalText(row, equal) {
 		...kind === "create" ? only.plain.map((one) => `+ ${one}`) : []
 	].join(", ");
 	const whole = said !== "" && said.length <= SHORT;
+	const subject = `${whole ? `${who}: ${said}` : who}${remark === "" ? "" : ` (${remark})`}`;
+	const where = others.length + merchants.length === 1 ? "" : merchantsText$1(merchants, others);
 	return {
-		subject: `${whole ? `${who}: ${said}` : who}${remark === "" ? "" : ` (${remark})`}`,
-		where: others.length + merchants.length === 1 ? "" : merchantsText$1(merchants, others),
+		subject,
+		does: whole ? said : "",
+		where,
+		title: where === "" ? subject : `${subject} in ${where}`,
 		effect: effectText(row, equal),
 		names: names.length === 1 ? [] : names,
 		whole
@@ -39470,13 +37883,13 @@ function dateLine({ date, merchants }, nameOf) {
 		default: return what;
 	}
 }
-var NAMES_SHOWN$2, SHORT;
+var NAMES_SHOWN$3, SHORT;
 var init_equal_text = __esmMin((() => {
 	init_escape();
 	init_text();
 	init_equal_changes();
 	init_risk_view();
-	NAMES_SHOWN$2 = 5;
+	NAMES_SHOWN$3 = 5;
 	SHORT = 48;
 }));
 
@@ -39832,8 +38245,8 @@ function padTo(text, width) {
 	return `${text}${" ".repeat(Math.max(0, width - cellWidth(text)))}`;
 }
 /**
-* Breaks a list into lines of at most `width` cells between its items; an item that is longer than a line is broken at
-* its spaces, and a longer word has a line of its own.
+* Breaks a list between its items into lines of at most `width` cells, and a comma; an item that is longer than a line is
+* broken at its spaces, and a longer word has a line of its own.
 */
 function wrapList(items, width, separator = ", ") {
 	const lines = [];
@@ -39875,13 +38288,30 @@ function hangingLines(text, columns, head, indent) {
 function wrapIfNarrow(text, { columns }, head, indent) {
 	return columns < PLAIN.columns ? hangingLines(text, columns, head, indent) : [`${head}${text}`];
 }
-/** Returns the last line of a truncated list: "… and 9,980 more (--verbose shows all)". */
-function moreText(count) {
-	return `… and ${grouped(count)} more (--verbose shows all)`;
+/** Returns the last line of a list that is cut, in a text that says at its end how to see all. */
+function cutText(count) {
+	return `… and ${grouped(count)} more`;
 }
+/** Returns whether a list in the text is cut: "and 55 more", "and 18 members more", "… and 4 more merchants". */
+function hasCutList(text) {
+	return CUT$2.test(text.replaceAll(/\p{Cc}\[[\d;]*m/gu, ""));
+}
+/** Adds to a text with cut lists how to see all of them, once. */
+function withCutNote(text, ofMany, style) {
+	if (!hasCutList(text)) return text;
+	return `${text}${wrapText(`Lists are cut: ${ofMany ? "-m CODE shows one merchant, --verbose all" : "--verbose shows all"}.`, style.columns).map(style.dim).join("\n")}\n`;
+}
+/** Indents lines; of many only the first. */
+function cutLines(lines, style) {
+	const more = lines.length - 10;
+	return [...lines.slice(0, 10).flatMap((line) => wrapIfNarrow(line, style, "    ", "      ")), ...more > 0 ? [`    ${cutText(more)}`] : []];
+}
+var CUT$2, ROWS_SHOWN$1;
 var init_wrap = __esmMin((() => {
 	init_text();
 	init_style();
+	CUT$2 = /\band\s+[\d,]+\s+(?:\p{L}+\s+)?more\b/u;
+	ROWS_SHOWN$1 = 10;
 }));
 
 // src/render/text/impact-text.ts
@@ -39899,16 +38329,20 @@ function renderImpact({ members, permissions, roles }, style, verbosity = "norma
 			permissions,
 			roles
 		}, atMost(isLong ? LONG_SUMS_SHOWN : SUMS_SHOWN$1), style),
-		...titled$1("By member", [...shown.flatMap((group) => renderGroup(group, style, atMost(NAMES_SHOWN$1), origin)), ...hidden > 0 ? [`${INDENT}${style.dim(moreText(hidden))}`] : []])
+		...titled$1("By member", [...shown.flatMap((group) => renderGroup(group, style, atMost(NAMES_SHOWN$2), origin)), ...hidden > 0 ? [`${INDENT}${style.dim(cutText(hidden))}`] : []])
 	];
 }
 /** Formats the number of members who gain or lose each permission, and of holders of each role. */
 function renderTotals({ permissions, roles }, shown, style) {
-	const sums = permissions.map(({ permission, gained, lost, where = "" }) => {
+	const sums = (permissions.length > shown ? mattersFirst(permissions) : permissions).map(({ permission, gained, lost, where = "" }) => {
 		return [permission, `${[gained > 0 ? style.green(`+${counted(gained, "member")}`) : "", lost > 0 ? style.red(`-${counted(lost, "member")}`) : ""].filter((part) => part !== "").join(", ")}${where}`];
 	});
 	const holders = roles.map(({ name, before, after, where = "" }) => [name, `${grouped(before)} → ${grouped(after)} holders${where}`]);
 	return [...titled$1("By permission", capped(table(sums, style), shown, style)), ...titled$1("By role", capped(table(holders, style), shown, style))];
+}
+/** Sorts sensitive permissions first, then those of the most members, so that a cut list keeps what matters. */
+function mattersFirst(permissions) {
+	return permissions.toSorted((a, b) => Number(isSensitive(b.permission)) - Number(isSensitive(a.permission)) || b.gained + b.lost - a.gained - a.lost);
 }
 /** "2 members gain or lose permissions", or "1 member gained or lost permissions outside git". */
 function accessText(members, origin) {
@@ -39920,7 +38354,7 @@ function titled$1(title, lines) {
 }
 function capped(rows, shown, style) {
 	const lines = rows.slice(0, shown).flat();
-	return rows.length <= shown ? lines : [...lines, `${INDENT}${style.dim(moreText(rows.length - shown))}`];
+	return rows.length <= shown ? lines : [...lines, `${INDENT}${style.dim(cutText(rows.length - shown))}`];
 }
 /** Lays out names with their texts in two columns; a very long name shifts only its own line. */
 function table(rows, { columns }) {
@@ -39930,20 +38364,12 @@ function table(rows, { columns }) {
 }
 /** Groups people of equal changes, in the order of the first of each. */
 function sameImpact(members) {
-	const groups = /* @__PURE__ */ new Map();
-	for (const member of members) {
-		const { gained, lost, unknownGained, unknownLost } = member;
-		const key = [
-			gained,
-			lost,
-			unknownGained,
-			unknownLost
-		].map((list) => list.join("\n")).join("\n\n");
-		const group = groups.get(key);
-		if (group) group.push(member);
-		else groups.set(key, [member]);
-	}
-	return [...groups.values()];
+	return groupByKey$1(members, ({ gained, lost, unknownGained, unknownLost }) => [
+		gained,
+		lost,
+		unknownGained,
+		unknownLost
+	].map((list) => list.join("\n")).join("\n\n"));
 }
 function renderGroup(group, style, shown, origin) {
 	const [first] = group;
@@ -39954,16 +38380,16 @@ function renderGroup(group, style, shown, origin) {
 	const unknown = (roles) => roles.map((role) => `permissions of ${oneLine(role)} (not reported by the service)`);
 	const [gains, loses] = origin !== "plan" ? ["gained", "lost"] : group.length === 1 ? ["gains", "loses"] : ["gain", "lose"];
 	return [
-		...wrapList(names, style.columns - INDENT.length).map((line) => `${INDENT}${line}`),
+		...wrapList(names, style.columns - INDENT.length - 1).map((line) => `${INDENT}${line}`),
 		...labelled$1(gains, [...gained.map(oneLine), ...unknown(unknownGained)], style, style.green),
 		...labelled$1(loses, [...lost.map(oneLine), ...unknown(unknownLost)], style, style.red)
 	];
 }
 function labelled$1(label, items, style, paint) {
 	const indent = `${INDENT}  `;
-	return wrapList(items, style.columns - indent.length - LABEL_WIDTH$1).map((line, index) => `${indent}${style.dim((index === 0 ? label : "").padEnd(LABEL_WIDTH$1))}${paint(line)}`);
+	return wrapList(items, style.columns - indent.length - LABEL_WIDTH$1 - 1).map((line, index) => `${indent}${style.dim((index === 0 ? label : "").padEnd(LABEL_WIDTH$1))}${paint(line)}`);
 }
-var SUMS_SHOWN$1, GROUPS_SHOWN, NAMES_SHOWN$1, LONG_SUMS_SHOWN, LONG_GROUPS_SHOWN, WIDEST_NAME, LABEL_WIDTH$1, INDENT;
+var SUMS_SHOWN$1, GROUPS_SHOWN, NAMES_SHOWN$2, LONG_SUMS_SHOWN, LONG_GROUPS_SHOWN, WIDEST_NAME, LABEL_WIDTH$1, INDENT;
 var init_impact_text = __esmMin((() => {
 	init_escape();
 	init_text();
@@ -39971,7 +38397,7 @@ var init_impact_text = __esmMin((() => {
 	init_wrap();
 	SUMS_SHOWN$1 = 40;
 	GROUPS_SHOWN = 12;
-	NAMES_SHOWN$1 = 12;
+	NAMES_SHOWN$2 = 12;
 	LONG_SUMS_SHOWN = 12;
 	LONG_GROUPS_SHOWN = 5;
 	WIDEST_NAME = 40;
@@ -40004,8 +38430,8 @@ function ruleLineText({ text, merchants }) {
 	return others.length === 0 ? `${only}: ${text}` : `${merchantsText(merchants)}: ${text}`;
 }
 function merchantsText(merchants) {
-	const more = merchants.length - NAMES_SHOWN;
-	const names = merchants.slice(0, NAMES_SHOWN).join(", ") + (more > 0 ? ` and ${grouped(more)} more` : "");
+	const more = merchants.length - NAMES_SHOWN$1;
+	const names = merchants.slice(0, NAMES_SHOWN$1).join(", ") + (more > 0 ? ` and ${grouped(more)} more` : "");
 	return `${counted(merchants.length, "merchant")} (${names})`;
 }
 /** "Rules: 3 looser than on the base branch, 1 overridden for this plan". */
@@ -40042,10 +38468,10 @@ function ruleTexts(lines, maxSize = Number.POSITIVE_INFINITY) {
 	const named = byTopic(merchantsText);
 	return fits(named) ? named : byTopic((merchants) => counted(merchants.length, "merchant"));
 }
-var NAMES_SHOWN;
+var NAMES_SHOWN$1;
 var init_rules_view = __esmMin((() => {
 	init_text();
-	NAMES_SHOWN = 5;
+	NAMES_SHOWN$1 = 5;
 }));
 
 // src/render/text/plan-text.ts
@@ -40070,7 +38496,7 @@ function renderMerchantPlan(view, style, verbosity, note = "") {
 	];
 	if (verbosity !== "quiet" || lines.length > 1) lines.push("");
 	lines.push(...hangingLines(`${countsText(view.counts)}.${note}`, style.columns, `  ${style.bold("Plan:")} `, "    "));
-	if (view.deferred.length > 0) lines.push(` ${deferredText(view.deferred.length)}`);
+	if (view.deferred.length > 0) lines.push(` ${deferredText$1(view.deferred.length)}`);
 	if (view.passwords.length > 0 && verbosity !== "quiet") lines.push(...renderPasswordVariables(view.passwords, style));
 	if (view.errors.length > 0) lines.push(...redLines(errorsText(view.errors), style));
 	if (view.refusals.length > 0) lines.push(...redLines(refusalsText(view.refusals), style));
@@ -40083,9 +38509,9 @@ function renderBody(view, style, verbosity) {
 	const { hidden = 0 } = view;
 	return [
 		...renderImpact(view.impact, style, verbosity, view.origin, view.hidden !== void 0),
-		...renderRisks(view.risks, style, verbosity),
+		...renderRisks(view.risks, style, verbosity, view.hidden !== void 0),
 		...renderGroups(view, style),
-		...hidden > 0 ? [`    ${style.dim(moreText(hidden))}`] : [],
+		...hidden > 0 ? [`    ${style.dim(cutText(hidden))}`] : [],
 		...renderDeferred(view.deferred, style)
 	];
 }
@@ -40108,20 +38534,21 @@ function renderGroups({ groups }, style) {
 	]);
 }
 /** Formats risks, in a few lines each. */
-function renderRisks(risks, style, verbosity) {
+function renderRisks(risks, style, verbosity, isLong = false) {
 	if (risks.length === 0) return [];
+	const most = isLong ? LONG_RISKS_SHOWN : RISKS_SHOWN$1;
 	return [
 		"",
 		`  ${style.bold("Risks")}`,
 		...risks.flatMap(({ kind, items, origin }) => {
-			const shown = verbosity === "verbose" ? items : items.slice(0, RISKS_SHOWN$1);
+			const shown = verbosity === "verbose" ? items : items.slice(0, most);
 			const more = items.length - shown.length;
 			const texts = shown.map(({ name, what, resource }) => oneLine(kind !== "removals" ? `${name}: ${what}` : resource === "role" ? `role ${name}` : name));
-			const rows = kind === "removals" ? wrapList(texts, style.columns - 6) : texts.flatMap((one) => hangingFrom(one, style));
+			const rows = kind === "removals" ? wrapList(texts, style.columns - 7) : texts.flatMap((one) => hangingFrom(one, style));
 			return [
 				...hangingLines(riskTitle(kind, items, origin), style.columns, `    ${style.red("!")} `, "      "),
 				...rows.map((row) => `      ${row}`),
-				...more > 0 ? [`      ${style.dim(moreText(more))}`] : []
+				...more > 0 ? [`      ${style.dim(cutText(more))}`] : []
 			];
 		})
 	];
@@ -40149,7 +38576,7 @@ function renderDeferredRow(row, style) {
 		...row,
 		details: []
 	} : row, style);
-	const indent = style.columns < NARROW$1 ? NARROW_INDENT : DETAIL_INDENT;
+	const indent = style.columns < 60 ? NARROW_INDENT : DETAIL_INDENT;
 	return [...head, ...hangingLines(oneLine(row.until), style.columns, indent, indent).map(style.dim)];
 }
 /** Formats a rule's refusal of a plan, or its violation by live access. */
@@ -40195,7 +38622,7 @@ function renderHeading({ merchant, environment, service }, style) {
 function renderRow(row, style) {
 	if (row.equal !== void 0) return renderEqualRow(row, row.equal, style);
 	const { kind, verb = kind, name, remark, details } = row;
-	const label = paintOf(kind, style)(`${SYMBOLS[kind]} ${verb}`);
+	const label = kindPaint(kind, style)(`${SIGNS$1[kind]} ${verb}`);
 	const line = `    ${label} ${oneLine(name)}`;
 	const note = remark === "" ? "" : `(${oneLine(remark)})`;
 	return [...cellWidth(`${line} ${note}`) <= style.columns ? [note === "" ? line : `${line} ${style.dim(note)}`] : [...hangingLines(oneLine(name), style.columns, `    ${label} `, NARROW_INDENT), ...hangingLines(note, style.columns, NARROW_INDENT, NARROW_INDENT).map(style.dim)], ...details.flatMap((one) => renderDetail(one, style))];
@@ -40203,28 +38630,19 @@ function renderRow(row, style) {
 /** Formats equal changes: what is changed, where, for how many people, and who they are if there are several. */
 function renderEqualRow(row, equal, style) {
 	const { kind, verb } = row;
-	const { subject, where, effect, names, whole } = equalText(row, equal);
-	const label = paintOf(kind, style)([SYMBOLS[kind], ...whole && verb === void 0 ? [] : [verb ?? kind]].join(" "));
-	const text = [subject, ...where === "" ? [] : [`in ${where}`]].join(" ");
-	const indent = style.columns < NARROW$1 ? NARROW_INDENT : DETAIL_INDENT;
+	const { title, effect, names, whole } = equalText(row, equal);
+	const label = kindPaint(kind, style)([SIGNS$1[kind], ...whole && verb === void 0 ? [] : [verb ?? kind]].join(" "));
+	const indent = style.columns < 60 ? NARROW_INDENT : DETAIL_INDENT;
 	const named = oneLine(namesText(names, EQUAL_NAMES_SHOWN));
 	return [
-		...hangingLines(oneLine(effect === "" ? text : `${text}; ${effect}`), style.columns, `    ${label} `, NARROW_INDENT),
+		...hangingLines(oneLine(effect === "" ? title : `${title}; ${effect}`), style.columns, `    ${label} `, NARROW_INDENT),
 		...whole ? [] : row.details.flatMap((one) => renderDetail(one, style)),
 		...names.length === 0 ? [] : hangingLines(named, style.columns, indent, indent)
 	];
 }
-function paintOf(kind, style) {
-	return {
-		create: style.green,
-		update: style.yellow,
-		replace: style.yellow,
-		delete: style.red
-	}[kind];
-}
 function renderDetail(detail, style) {
 	const { label, removed, added, plain, words } = detail;
-	const isNarrow = style.columns < NARROW$1;
+	const isNarrow = style.columns < 60;
 	const margin = isNarrow ? NARROW_INDENT.length + 2 : DETAIL_INDENT.length + LABEL_WIDTH;
 	const width = Math.max(style.columns - margin - 2, 1);
 	const listed = label === "permissions" || label === "roles";
@@ -40258,10 +38676,11 @@ function renderFinding({ severity, message, hint, place }, style) {
 		...hint === null ? [] : renderHint(hint, "    ", style)
 	];
 }
-var SYMBOLS, LABEL_WIDTH, DETAIL_INDENT, NARROW$1, NARROW_INDENT, RISKS_SHOWN$1, IN_FILE, EQUAL_NAMES_SHOWN;
+var LABEL_WIDTH, DETAIL_INDENT, NARROW_INDENT, RISKS_SHOWN$1, LONG_RISKS_SHOWN, IN_FILE, EQUAL_NAMES_SHOWN;
 var init_plan_text = __esmMin((() => {
 	init_escape();
 	init_text();
+	init_style();
 	init_change_view();
 	init_equal_text();
 	init_plan_view();
@@ -40269,17 +38688,11 @@ var init_plan_text = __esmMin((() => {
 	init_rules_view();
 	init_impact_text();
 	init_wrap();
-	SYMBOLS = {
-		create: "+",
-		update: "~",
-		replace: "±",
-		delete: "-"
-	};
 	LABEL_WIDTH = 13;
 	DETAIL_INDENT = " ".repeat(13);
-	NARROW$1 = 60;
 	NARROW_INDENT = " ".repeat(6);
 	RISKS_SHOWN$1 = 12;
+	LONG_RISKS_SHOWN = 4;
 	IN_FILE = "To override in git, for this plan alone, add under guards in the file:";
 	EQUAL_NAMES_SHOWN = 6;
 }));
@@ -40290,18 +38703,41 @@ var init_plan_text = __esmMin((() => {
 * quiet, plans without changes only count in the total; if verbose, every merchant is shown in full.
 */
 function renderPlans(views, style, verbosity = "normal", run = {}) {
-	if (verbosity === "verbose") return renderEach(views, views, style, verbosity);
+	const text = renderPlansIn(views, style, verbosity, run);
+	return verbosity === "verbose" ? text : withCutNote(text, views.length > 1, style);
+}
+function renderPlansIn(views, style, verbosity, run) {
 	const fleet = fleetView(views, run);
-	if (views.length >= 4) return renderFleet(fleet, PLANS, style, verbosity);
-	const isLong = fleet.own.reduce((sum, { view }) => sum + rowsIn(view.groups), 0) > LONG;
-	return renderEach(fleet.own.map(({ view }) => isLong ? {
-		...view,
-		...cutRows(view.groups, (style.columns < NARROW ? NARROW_ROWS_SHOWN : ROWS_SHOWN) / views.length)
-	} : view), fleet.views, style, verbosity);
+	const isFleet = views.length >= 4;
+	if (verbosity === "verbose") return renderEach(views, views, style, verbosity, isFleet ? renderTable(fleet, PLANS.heads, style, Number.POSITIVE_INFINITY) : []);
+	if (isFleet) return shortest((share) => renderFleet(fleet, PLANS, style, verbosity, share));
+	if (!(fleet.own.reduce((sum, { view }) => sum + rowsIn(view.groups), 0) > LONG)) return renderEach(fleet.own.map(({ view }) => view), fleet.views, style, verbosity);
+	const rows = (style.columns < 60 ? NARROW_ROWS_SHOWN : ROWS_SHOWN) / views.length;
+	return shortest((share) => {
+		return renderEach(fleet.own.map(({ view }) => ({
+			...view,
+			...cutRows(view.groups, Math.ceil(rows * share))
+		})), fleet.views, style, verbosity);
+	});
+}
+/** Returns the longest of the texts that is short enough, by the share of the rows that each shows. */
+function shortest(renderShare) {
+	let text = "";
+	for (const share of [
+		1,
+		.6,
+		.3,
+		.1
+	]) {
+		text = renderShare(share);
+		if (text.split("\n").length <= MAX_LINES_SHOWN) break;
+	}
+	return text;
 }
 /** Formats each plan, and the totals of several. */
-function renderEach(views, all, style, verbosity) {
+function renderEach(views, all, style, verbosity, table = []) {
 	const parts = (verbosity === "quiet" ? views.filter((view) => !isEmptyPlan(view)) : views).map((view) => renderMerchantPlan(view, style, verbosity));
+	if (table.length > 0) parts.push(`${table.slice(1).join("\n")}\n`);
 	if (all.length > 1) parts.push(`${renderTotal(all, style).join("\n")}\n`);
 	return parts.join("\n");
 }
@@ -40314,19 +38750,22 @@ function renderTotal(views, style) {
 	const errors = broken.flatMap((view) => view.errors);
 	const whom = isFleet && refused.length === views.length ? `all ${refused.length} merchants` : namesText(refused, 12);
 	return [
-		...hangingLines(`${countsText(total)}.${isFleet ? deferredText(deferred) : ""}`, style.columns, `${style.bold(`${counted(views.length, "merchant")}:`)} `, "  "),
+		...hangingLines(`${countsText(total)}.${isFleet ? deferredText$1(deferred) : ""}`, style.columns, `${style.bold(`${counted(views.length, "merchant")}:`)} `, "  "),
 		...isFleet && errors.length > 0 ? wrapText(errorsText(errors), style.columns).map(style.red) : [],
 		...refused.length > 0 ? wrapText(`An apply would be refused for ${whom}.`, style.columns).map(style.red) : []
 	];
 }
-/** Formats the plans of many merchants: what they share, what each has for itself, a table, and the total. */
-function renderFleet(fleet, format, style, verbosity) {
+/**
+* Formats the plans of many merchants: what they share, what each has for itself, a table, and the total. `share` is the
+* part of the rows that are shown of a long list, at most 1.
+*/
+function renderFleet(fleet, format, style, verbosity, share = 1) {
 	const isQuiet = verbosity === "quiet";
 	const { refusals, overridden, overrides, errors, warnings } = fleet;
 	return [
 		...renderWhere(fleet.views, style),
-		...isQuiet ? [] : renderShared(fleet, style),
-		...renderOwn(fleet, format, style, verbosity),
+		...isQuiet ? [] : renderShared(fleet, style, share),
+		...renderOwn(fleet, format, style, verbosity, share),
 		...renderFindings({
 			errors: messages(fleet, errors),
 			warnings: isQuiet ? [] : messages(fleet, warnings)
@@ -40356,8 +38795,8 @@ function renderWhere(views, style) {
 	const head = counted(views.length, "merchant");
 	return hangingLines(`· ${where.join(" · ")}`, style.columns, `${style.bold(head)} `, "  ").map((line, index) => index === 0 ? line : style.dim(line));
 }
-function renderShared(fleet, style) {
-	const { groups, hidden } = cutRows(equalGroups(fleet), SHARED_ROWS_SHOWN);
+function renderShared(fleet, style, share) {
+	const { groups, hidden } = cutRows(equalGroups(fleet), Math.ceil(SHARED_ROWS_SHOWN * share));
 	return [
 		...renderGroups({ groups }, style),
 		...more(hidden, style),
@@ -40368,7 +38807,7 @@ function renderShared(fleet, style) {
 	];
 }
 function more(count, style) {
-	return count > 0 ? [`    ${style.dim(moreText(count))}`] : [];
+	return count > 0 ? [`    ${style.dim(cutText(count))}`] : [];
 }
 function renderFleetRisks(fleet, style) {
 	if (fleet.risks.length === 0) return [];
@@ -40381,7 +38820,7 @@ function renderFleetRisks(fleet, style) {
 			return [
 				...hangingLines(fleetRiskTitle(risk), style.columns, `    ${style.red("!")} `, "      "),
 				...shown.flatMap((one) => hangingLines(oneLine(riskText(fleet, risk, one)), style.columns, "      ", "        ")),
-				...hidden > 0 ? [`      ${style.dim(moreText(hidden))}`] : []
+				...hidden > 0 ? [`      ${style.dim(cutText(hidden))}`] : []
 			];
 		})
 	];
@@ -40406,7 +38845,7 @@ function renderFleetImpact({ views, impact, people }, style) {
 	];
 }
 /** Formats what single merchants have for themselves; a long list is cut, with a count. */
-function renderOwn({ own }, { block: formatBlock }, style, verbosity) {
+function renderOwn({ own }, { block: formatBlock }, style, verbosity, share) {
 	const shown = verbosity === "quiet" ? own.filter(({ view }) => view.refusals.length + view.errors.length > 0) : own;
 	const isLong = shown.reduce((sum, { view }) => sum + rowsIn(view.groups), 0) > LONG || shown.length > LONG / 4;
 	const lines = [];
@@ -40415,16 +38854,16 @@ function renderOwn({ own }, { block: formatBlock }, style, verbosity) {
 	for (const { view, above } of blocks) {
 		const block = formatBlock(isLong ? {
 			...view,
-			...cutRows(view.groups, OWN_ROWS_SHOWN)
+			...cutRows(view.groups, Math.ceil(OWN_ROWS_SHOWN * share))
 		} : view, style, verbosity, above > 0 ? ` ${grouped(above)} of these ${above === 1 ? "is" : "are"} above.` : "").trimEnd().split("\n");
-		if (isLong && count > 0 && lines.length + block.length >= OWN_LINES_SHOWN) break;
+		if (isLong && count > 0 && lines.length + block.length >= OWN_LINES_SHOWN * share) break;
 		lines.push("", ...block);
 		count += 1;
 	}
 	const left = blocks.slice(count);
 	if (left.length === 0) return lines;
 	const changes = left.reduce((sum, { view }) => sum + rowsIn(view.groups), 0);
-	const what = `… and ${counted(left.length, "more merchant")} with ${counted(changes, "change")} of their own (-m CODE shows one, --verbose all)`;
+	const what = `… and ${counted(left.length, "more merchant")} with ${counted(changes, "change")} of their own`;
 	return [
 		...lines,
 		"",
@@ -40440,30 +38879,33 @@ function messages(fleet, groups) {
 	return groups.slice(0, MESSAGES_SHOWN).map((group) => messageAt(fleet, group));
 }
 /** Formats the table of merchants with changes. */
-function renderTable({ rows, views }, heads, style) {
+function renderTable({ rows, views }, heads, style, most = MERCHANTS_SHOWN) {
 	if (rows.length === 0) return [];
-	const shown = rows.slice(0, MERCHANTS_SHOWN);
+	const shown = rows.slice(0, most);
 	const hidden = rows.slice(shown.length).reduce((sum, { merchants }) => sum + merchants.length, 0);
 	const changed = rows.reduce((sum, { merchants }) => sum + merchants.length, 0);
 	const idle = views.length - changed;
 	const names = shown.map(({ merchants }) => oneLine(merchants.length === 1 ? merchants.join("") : namesText(merchants, 1)));
 	const cells = shown.map(numbersOf);
 	const widths = heads.map((head, index) => Math.max(head.length, ...cells.map((row) => (row[index] ?? "").length)));
-	const fixed = widths.reduce((sum, width) => sum + width + 2, 0);
 	const notes = shown.map(({ outcome }) => outcome);
-	const note = Math.max(0, ...notes.map((text) => text === "" ? 0 : text.length + 2));
-	const room = Math.max(style.columns - fixed - note - 2, 8);
-	const width = Math.min(Math.max(8, ...names.map(cellWidth)), room);
+	const longest = Math.max(8, ...names.map(cellWidth));
+	const roomWith = (space) => {
+		const note = Math.max(0, ...notes.map((text) => text === "" ? 0 : text.length + space));
+		return style.columns - widths.reduce((sum, width) => sum + width + space, 0) - note - 2;
+	};
+	const gap = roomWith(2) >= longest ? "  " : " ";
+	const width = Math.min(longest, Math.max(roomWith(gap.length), 8));
 	const line = (name, numbers, text) => {
-		const right = numbers.map((one, index) => `  ${one.padStart(widths[index] ?? 0)}`).join("");
-		const end = text === "" ? "" : `  ${style.red(text)}`;
+		const right = numbers.map((one, index) => `${gap}${one.padStart(widths[index] ?? 0)}`).join("");
+		const end = text === "" ? "" : `${gap}${style.red(text)}`;
 		return cellWidth(name) <= width ? [`  ${padTo(name, width)}${right}${end}`] : [`  ${name}`, `  ${" ".repeat(width)}${right}${end}`];
 	};
 	return [
 		"",
 		...line("Merchant", heads, "").map(style.dim),
 		...shown.flatMap((_, index) => line(names[index] ?? "", cells[index] ?? [], notes[index] ?? "")),
-		...hidden > 0 ? wrapText(`… and ${counted(hidden, "more merchant")} (-m CODE shows one, --verbose all)`, style.columns - 2).map((text) => `  ${style.dim(text)}`) : [],
+		...hidden > 0 ? wrapText(`… and ${counted(hidden, "more merchant")}`, style.columns - 2).map((text) => `  ${style.dim(text)}`) : [],
 		...idle > 0 ? [`  ${style.dim(`${counted(idle, "merchant")} without changes`)}`] : []
 	];
 }
@@ -40477,7 +38919,7 @@ function numbersOf({ create, update, delete: remove, people, risks }) {
 		risks
 	].map((one) => one === 0 ? "·" : grouped(one));
 }
-var IN_SHARED_FILE, ROWS_SHOWN, NARROW_ROWS_SHOWN, NARROW, OWN_ROWS_SHOWN, OWN_LINES_SHOWN, SHARED_ROWS_SHOWN, SUMS_SHOWN, RISKS_SHOWN, MESSAGES_SHOWN, MERCHANTS_SHOWN, LONG, PLANS;
+var IN_SHARED_FILE, ROWS_SHOWN, NARROW_ROWS_SHOWN, OWN_ROWS_SHOWN, OWN_LINES_SHOWN, SHARED_ROWS_SHOWN, SUMS_SHOWN, RISKS_SHOWN, MESSAGES_SHOWN, MERCHANTS_SHOWN, LONG, MAX_LINES_SHOWN, PLANS;
 var init_plans_text = __esmMin((() => {
 	init_escape();
 	init_text();
@@ -40491,7 +38933,6 @@ var init_plans_text = __esmMin((() => {
 	IN_SHARED_FILE = "To override in git, for this run alone, add under guards in a file that all of them include:";
 	ROWS_SHOWN = 30;
 	NARROW_ROWS_SHOWN = 15;
-	NARROW = 60;
 	OWN_ROWS_SHOWN = 10;
 	OWN_LINES_SHOWN = 80;
 	SHARED_ROWS_SHOWN = 20;
@@ -40500,6 +38941,7 @@ var init_plans_text = __esmMin((() => {
 	MESSAGES_SHOWN = 8;
 	MERCHANTS_SHOWN = 10;
 	LONG = 60;
+	MAX_LINES_SHOWN = 195;
 	PLANS = {
 		block: renderMerchantPlan,
 		total: renderTotal,
@@ -40517,6 +38959,10 @@ var init_plans_text = __esmMin((() => {
 // src/render/text/drift-text.ts
 /** Formats drifts: the rules that live access breaks, the differences, and the side that changed. */
 function renderDrifts(views, style, verbosity = "normal") {
+	const text = renderDriftsIn(views, style, verbosity);
+	return verbosity === "verbose" ? text : withCutNote(text, views.length > 1, style);
+}
+function renderDriftsIn(views, style, verbosity) {
 	if (verbosity !== "verbose" && views.length >= 4) return renderFleet(fleetView(views), DRIFTS, style, verbosity);
 	const parts = views.map((view) => renderDrift(view, style, verbosity));
 	const drifted = views.filter(({ sums }) => differencesIn(sums) > 0).length;
@@ -40552,7 +38998,7 @@ function renderDrift(view, style, verbosity, note = "") {
 			...renderImpact(view.impact, style, verbosity, origin),
 			...renderRisks(view.risks, style, verbosity),
 			...renderGroups(view, style),
-			...hidden > 0 ? [`    ${style.dim(moreText(hidden))}`] : []
+			...hidden > 0 ? [`    ${style.dim(cutText(hidden))}`] : []
 		],
 		...renderFindings(verbosity === "quiet" ? {
 			...view,
@@ -40561,7 +39007,7 @@ function renderDrift(view, style, verbosity, note = "") {
 	];
 	if (verbosity !== "quiet" || lines.length > 1) lines.push("");
 	lines.push(...hangingLines(`${knownDriftText(view.sums, view.errors.length > 0, "none")}.${note}`, style.columns, `  ${style.bold("Drift:")} `, "    "));
-	if (view.deferred.length > 0) lines.push(` ${deferredText(view.deferred.length)}`);
+	if (view.deferred.length > 0) lines.push(` ${deferredText$1(view.deferred.length)}`);
 	return `${lines.join("\n")}\n`;
 }
 var DRIFTS;
@@ -40657,6 +39103,8 @@ function failureJson(merchant, { code, message, hint }) {
 	return {
 		merchant,
 		file: null,
+		line: null,
+		column: null,
 		code,
 		message,
 		hint: hint ?? null
@@ -40721,34 +39169,203 @@ function fenced(info, lines) {
 function inlineCode(text) {
 	return `<code>${oneLine(text).replaceAll(/[^\p{L}\p{M}\p{N} ]/gu, (character) => `&#${character.codePointAt(0)};`)}</code>`;
 }
-/** Returns a block that is folded at first; `summary` is HTML. */
-function folded(summary, blocks) {
+/** Returns a block that can be folded, and is at first unless `isOpen`; `summary` is HTML. */
+function folded(summary, blocks, isOpen = false) {
 	return [
-		`<details><summary>${summary}</summary>`,
+		`${isOpen ? "<details open>" : "<details>"}<summary>${summary}</summary>`,
 		...blocks,
 		"</details>"
 	].join("\n\n");
 }
+var MIN_REVIEW_SIZE, DEFAULT_REVIEW_SIZE;
 var init_markdown_blocks = __esmMin((() => {
 	init_escape();
+	MIN_REVIEW_SIZE = 1500;
+	DEFAULT_REVIEW_SIZE = 6e4;
+}));
+
+// src/render/markdown/merchant-fold.ts
+/** Returns the part of a merchant. */
+function foldOf(view, summary, isOpen) {
+	const rows = view.groups.flatMap((group) => group.rows);
+	const people = sameImpact(view.impact.members);
+	return {
+		summary,
+		isOpen,
+		view,
+		longest: [
+			rows,
+			people,
+			view.deferred,
+			view.warnings,
+			...people,
+			...rows.map(namesOf$1)
+		].reduce((most, { length }) => Math.max(most, length), 0)
+	};
+}
+function namesOf$1({ equal }) {
+	return equal?.names ?? [];
+}
+/** Returns the text of a merchant's part: what people gain and lose, the changes, the warnings. */
+function foldText({ summary, isOpen, view }, detail) {
+	const blocks = [
+		fencedLines("diff", peopleLines(view, detail)),
+		fencedLines("diff", changeLines(view, detail)),
+		fencedLines("text", warningLines(view, detail))
+	];
+	return folded(summary, blocks.flat(), isOpen);
+}
+function fencedLines(info, lines) {
+	return lines.length === 0 ? [] : [fenced(info, lines)];
+}
+/** Returns gained and lost permissions as the lines of a diff, with people of equal changes together. */
+function peopleLines({ impact: { members }, origin }, { names, rows }) {
+	if (members.length === 0) return [];
+	const unknown = (roles) => roles.map((role) => `permissions of ${oneLine(role)} (not reported by the service)`);
+	const { shown, hidden } = cutList(sameImpact(members), rows);
+	return [
+		`# Access: ${accessText(members.length, origin)}`,
+		...shown.flatMap((group) => {
+			const [first] = group;
+			if (first === void 0) return [];
+			const { gained, lost, unknownGained, unknownLost } = first;
+			return [
+				...signed("  ", wrapList(cutNames(group.map(({ name }) => oneLine(name)), names), COLUMNS$2)),
+				...signed("+   ", wrapList([...gained.map(oneLine), ...unknown(unknownGained)], COLUMNS$2)),
+				...signed("-   ", wrapList([...lost.map(oneLine), ...unknown(unknownLost)], COLUMNS$2))
+			];
+		}),
+		...moreLines(hidden.reduce((sum, { length }) => sum + length, 0), "member")
+	];
+}
+/** Returns the changes of a merchant as the lines of a diff, with deferred ones. */
+function changeLines({ groups, deferred }, { names, rows, fields }) {
+	const cut = cutRows(groups, rows);
+	const lines = cut.groups.flatMap((group) => [`# ${group.title}`, ...group.rows.flatMap((row) => [...equalLines(row, names), ...fields && !isWhole$1(row) ? detailLines(row) : []])]);
+	const waiting = cutList(deferred, rows);
+	return [
+		...lines,
+		...moreLines(cut.hidden, "change"),
+		...deferred.length > 0 ? ["# Deferred"] : [],
+		...waiting.shown.flatMap((row) => [`  ${row.kind} ${oneLine(row.name)} (${oneLine(row.until)})`, ...fields && row.kind !== "delete" ? detailLines(row) : []]),
+		...moreLines(waiting.hidden.length, "removal")
+	];
+}
+/** Returns the warnings, and the variables that an apply reads passwords from. */
+function warningLines({ warnings, passwords }, { names, rows }) {
+	const { shown, hidden } = cutList(warnings, rows);
+	return [
+		...shown.map(({ severity, message, hint, place }) => `${severity}: ${message}${place === null ? "" : ` (written at ${place})`}${hint === null ? "" : ` → ${hint}`}`),
+		...moreLines(hidden.length, "warning"),
+		...passwords.length > 0 ? [`An apply reads first passwords from ${namesText(passwords, names)}.`] : []
+	].flatMap((text) => hanging(oneLine(text)));
+}
+/** Splits a list; nothing is hidden that could be shown in the place of its count. */
+function cutList(items, most) {
+	const shown = items.length > most + 1 ? most : items.length;
+	return {
+		shown: items.slice(0, shown),
+		hidden: items.slice(shown)
+	};
+}
+function cutNames(names, most) {
+	const { shown, hidden } = cutList(names, most);
+	return hidden.length === 0 ? shown : [...shown, `and ${grouped(hidden.length)} more`];
+}
+function moreLines(count, what) {
+	return count === 0 ? [] : [`  … and ${counted(count, `more ${what}`)}`];
+}
+/** Returns the number of changes that rows stand for. */
+function countChanges(rows) {
+	return rows.reduce((sum, { equal }) => sum + (equal?.changes ?? 1), 0);
+}
+/** Returns a text as lines with a hanging indent. */
+function hanging(text, first = "", rest = "    ") {
+	return wrapText(text, COLUMNS$2).map((line, index) => `${index === 0 ? first : rest}${line}`);
+}
+function headOf$1({ kind, verb = kind, resource, name, remark }) {
+	const note = remark === "" ? "" : ` (${oneLine(remark)})`;
+	return `${SIGNS[kind]} ${verb === kind ? `${kind} ${resource}` : `${verb}: ${resource}`} ${oneLine(name)}${note}`;
+}
+/** Returns the fields of a change as the lines of a diff. */
+function detailLines({ kind, details }) {
+	const sign = kind === "create" ? "+" : kind === "delete" ? "-" : " ";
+	return details.flatMap((detail) => [
+		...labelled("-", detail, detail.words === void 0 ? detail.removed : []),
+		...labelled("+", detail, detail.words === void 0 ? detail.added : []),
+		...labelled("!", detail, detail.words === void 0 ? [] : [wordDiffText(detail.words)]),
+		...labelled(sign, detail, detail.plain)
+	]);
+}
+function labelled(sign, { label }, items) {
+	const safe = items.map(oneLine);
+	const rows = label === "permissions" || label === "roles" ? wrapList(safe, COLUMNS$2) : safe.flatMap((item) => wrapText(item, COLUMNS$2));
+	return signed(`${sign}     ${label}: `, rows, `${sign}       `);
+}
+function signed(first, lines, rest = first) {
+	return lines.map((line, index) => `${index === 0 ? first : rest}${line}`);
+}
+/** Returns whether the line of a row has its details. */
+function isWhole$1(row) {
+	return row.equal !== void 0 && equalText(row, row.equal).whole;
+}
+/** Returns a change, or equal ones with their names, as the lines of a diff. */
+function equalLines(row, shown = 12) {
+	const { kind, verb, equal } = row;
+	if (equal === void 0) return [headOf$1(row)];
+	const { title, effect, names, whole } = equalText(row, equal);
+	const text = `${verb !== void 0 ? `${verb}: ` : whole ? "" : `${kind} `}${title}${effect === "" ? "" : `; ${effect}`}`;
+	const sign = SIGNS[kind];
+	return [...hanging(oneLine(text), `${sign} `, `${sign}   `), ...names.length === 0 ? [] : hanging(oneLine(namesText(names, shown)), "      ", "      ")];
+}
+var NAMES_IN_LINE, WHOLE, COLUMNS$2, SIGNS;
+var init_merchant_fold = __esmMin((() => {
+	init_escape();
+	init_text();
+	init_impact_text();
+	init_wrap();
+	init_change_view();
+	init_equal_changes();
+	init_equal_text();
+	init_markdown_blocks();
+	NAMES_IN_LINE = 12;
+	WHOLE = {
+		names: Number.POSITIVE_INFINITY,
+		rows: Number.POSITIVE_INFINITY,
+		fields: true
+	};
+	COLUMNS$2 = 100;
+	SIGNS = {
+		create: "+",
+		update: "!",
+		replace: "!",
+		delete: "-"
+	};
 }));
 
 // src/render/markdown/fit-review.ts
-/** Returns a block with its first items, and the number of the others. */
-function blockText$1({ title, items }, shown = Number.POSITIVE_INFINITY) {
-	const more = items.length > shown + 1 ? items.length - shown : 0;
-	const lines = more === 0 ? items.flat() : [...items.slice(0, shown).flat(), `  … and ${grouped(more)} more`];
+/** Returns a block, or its first items with fewer names and the number of the others. */
+function blockText$1({ title, items, shortItems = items }, shown) {
+	const most = shown ?? items.length;
+	const more = items.length > most + 1 ? items.length - most : 0;
+	const all = shown === void 0 ? items : shortItems;
+	const lines = more === 0 ? all.flat() : [...all.slice(0, most).flat(), `  … and ${grouped(more)} more`];
 	return `### ${title}\n\n${fenced("diff", lines)}`;
 }
 function tableHead(command) {
-	return `${COLUMNS$2[command]}\n|---|---|--:|--:|--:|--:|--:|--:|`;
+	return `${COLUMNS$1[command]}\n|---|---|--:|--:|--:|--:|--:|--:|`;
+}
+/** Returns the length that lists are cut to. */
+function mostOf({ names, rows }) {
+	return Math.min(names, rows);
 }
 /** Joins the parts, leaving out the least important until they fit, and names what is missing. */
 function fitReview(parts, maxSize) {
 	const rows = [...parts.rows];
 	const folds = parts.folds.map((fold) => ({
 		fold,
-		text: fold.whole
+		text: foldText(fold, WHOLE),
+		detail: WHOLE
 	}));
 	const risks = parts.risks.map((risk) => ({
 		...risk,
@@ -40761,10 +39378,11 @@ function fitReview(parts, maxSize) {
 		names: 0,
 		lists: 0,
 		unchanged: 0,
-		details: 0,
-		people: 0,
+		fields: 0,
+		ends: 0,
 		folds: 0,
 		rows: 0,
+		impact: 0,
 		risks: 0
 	};
 	let size = [
@@ -40791,14 +39409,22 @@ function fitReview(parts, maxSize) {
 		size -= (row?.text.length ?? 0) + 1;
 		return row?.merchants ?? 0;
 	};
-	/** Shortens the largest first, so that as few merchants as possible lose detail. */
-	const shorten = (to, what) => {
-		const saving = new Map(folds.map((one) => [one, one.text.length - to(one.fold).length]));
-		for (const one of [...folds].sort((a, b) => (saving.get(b) ?? 0) - (saving.get(a) ?? 0))) {
+	const countFold = ({ fold, text, detail }, by) => {
+		if (text === "") cut.folds += by;
+		else {
+			if (!detail.fields) cut.fields += by;
+			if (fold.longest > mostOf(detail) + 1) cut.ends += by;
+		}
+	};
+	/** Shortens the largest first, so that as few merchants as possible lose something; `null` leaves them out. */
+	const shortenFolds = (detail) => {
+		for (const one of folds.toSorted((a, b) => b.text.length - a.text.length)) {
 			if (fits()) return;
-			if (one.text === to(one.fold)) continue;
-			exchange(one, to(one.fold));
-			cut[what] += 1;
+			if (detail?.fields && one.fold.longest <= mostOf(detail)) continue;
+			countFold(one, -1);
+			exchange(one, detail === null ? "" : foldText(one.fold, detail));
+			one.detail = detail ?? one.detail;
+			countFold(one, 1);
 		}
 	};
 	const shortenLists = () => {
@@ -40812,15 +39438,16 @@ function fitReview(parts, maxSize) {
 	};
 	shortenLists();
 	if (!fits()) while (rows.at(-1)?.rank === UNCHANGED) cut.unchanged += dropRow();
-	shorten(({ withoutDetails }) => withoutDetails, "details");
-	shorten(({ withoutPeople }) => withoutPeople, "people");
-	shorten(() => "", "folds");
+	for (const detail of [...FOLD_CUTS, null]) shortenFolds(detail);
 	while (!fits() && rows.length > 0) {
 		dropRow();
 		cut.rows += 1;
 	}
 	if (rows.length === 0 && parts.rows.length > 0) size -= tableHead(parts.command).length + GAP;
-	if (!fits()) exchange(impact, "");
+	if (!fits() && impact.text !== "") {
+		exchange(impact, "");
+		cut.impact = 1;
+	}
 	for (const risk of [...risks].reverse()) {
 		if (fits()) break;
 		exchange(risk, `### ${risk.title}`);
@@ -40841,28 +39468,63 @@ function noticeText(cut, command) {
 		cut.names > 0 ? "names behind equal changes" : "",
 		cut.lists > 0 ? `the ends of ${counted(cut.lists, "list")}, whose totals are above` : "",
 		cut.unchanged > 0 ? `${merchants(cut.unchanged)} without changes` : "",
-		cut.details > 0 ? `the field diffs of ${merchants(cut.details)}` : "",
-		cut.people > 0 ? `the people of ${merchants(cut.people)}` : "",
+		cut.ends > 0 ? `the ends of lists of ${merchants(cut.ends)}` : "",
+		cut.fields > 0 ? `the field diffs of ${merchants(cut.fields)}` : "",
 		cut.folds > 0 ? `all changes of ${merchants(cut.folds)}` : "",
 		cut.rows > 0 ? `${counted(cut.rows, "row")} of the table of merchants` : "",
+		cut.impact > 0 ? "the table of permissions" : "",
 		cut.risks > 0 ? `the names in ${counted(cut.risks, "list")} of risks, whose totals are above` : ""
 	].filter((part) => part !== "");
 	if (left.length === 0) return "";
 	return `> **Left out to keep this short:** ${left.join("; ")}. \`rolecall ${command} --verbose\` shows everything, and \`--merchant CODE\` one merchant.`;
 }
-var MIN_REVIEW_SIZE, DEFAULT_REVIEW_SIZE, LIST_CUTS, COLUMNS$2, UNCHANGED, GAP;
+var LIST_CUTS, FOLD_CUTS, COLUMNS$1, UNCHANGED, GAP;
 var init_fit_review = __esmMin((() => {
 	init_text();
 	init_markdown_blocks();
-	MIN_REVIEW_SIZE = 1500;
-	DEFAULT_REVIEW_SIZE = 6e4;
+	init_merchant_fold();
 	LIST_CUTS = [
 		200,
 		60,
 		20,
 		8
 	];
-	COLUMNS$2 = {
+	FOLD_CUTS = [
+		...[
+			1e3,
+			500,
+			...LIST_CUTS
+		].map((names) => ({
+			...WHOLE,
+			names
+		})),
+		...[
+			1400,
+			1e3,
+			700,
+			500,
+			350,
+			250,
+			175,
+			125,
+			90,
+			60
+		].map((rows) => ({
+			names: 8,
+			rows,
+			fields: true
+		})),
+		...[
+			60,
+			20,
+			8
+		].map((rows) => ({
+			names: 8,
+			rows,
+			fields: false
+		}))
+	];
+	COLUMNS$1 = {
 		plan: "| Merchant | Outcome | Create | Update | Replace | Delete | Unchanged | Risks |",
 		drift: "| Merchant | Outcome | Added | Changed | Not live | Others | Unchanged | Risks |"
 	};
@@ -40871,17 +39533,65 @@ var init_fit_review = __esmMin((() => {
 }));
 
 // src/render/markdown/fleet-sections.ts
-/** Returns the permissions that people of many merchants gain or lose, as a table; empty for a few merchants. */
-function impactTable({ views, impact: { permissions } }) {
-	if (views.length < 4 || permissions.length === 0) return "";
-	const rows = permissions.slice(0, PERMISSIONS_SHOWN).map(({ permission, gained, lost, merchants }) => `| ${inlineCode(permission)} | ${grouped(gained)} | ${grouped(lost)} | ${grouped(merchants)} |`);
-	const more = permissions.length - rows.length;
+/**
+* Returns the permissions that people gain or lose as a table, with as many names as fit into a size; empty if there are
+* none.
+*/
+function impactTable(fleet, size) {
+	const rows = impactRows(fleet);
+	if (rows.length === 0) return "";
+	if (fleet.views.length >= 4) return tableText(fleet, rows, 0);
+	const tables = NAMES_IN_CELL.map((names) => tableText(fleet, rows, names));
+	return tables.find(({ length }) => length <= size) ?? tables.at(-1) ?? "";
+}
+function tableText({ views, impact }, rows, names) {
+	const isFleet = views.length >= 4;
+	const origin = views[0]?.origin ?? "plan";
+	const sides = origin === "plan" ? "Gain | Lose" : "Gained | Lost";
+	const more = rows.length - PERMISSIONS_SHOWN;
 	return [
-		"| Permission | Members who gain it | Members who lose it | Merchants |",
-		"|---|--:|--:|--:|",
-		...rows,
-		...more > 0 ? [`| and ${counted(more, "more permission")} | | | |`] : []
+		`### Access: ${accessText(impact.members, origin)}`,
+		"",
+		`| Permission | ${sides} |${isFleet ? " Merchants |" : ""}`,
+		isFleet ? "|---|--:|--:|--:|" : "|---|---|---|",
+		...rows.slice(0, PERMISSIONS_SHOWN).map(({ permission, gained, lost, merchants }) => {
+			return `| ${[...[
+				inlineCode(permission),
+				namesCell(gained, names),
+				namesCell(lost, names)
+			], ...isFleet ? [grouped(merchants.size)] : []].join(" | ")} |`;
+		}),
+		...more > 0 ? [`| and ${counted(more, "more permission")} |${" |".repeat(isFleet ? 3 : 2)}`] : []
 	].join("\n");
+}
+/** Returns the rows of the table, sensitive permissions first. */
+function impactRows({ views }) {
+	const rows = /* @__PURE__ */ new Map();
+	const add = (side, permission, name, merchant) => {
+		const row = rows.get(permission) ?? {
+			permission,
+			gained: [],
+			lost: [],
+			merchants: /* @__PURE__ */ new Set()
+		};
+		row[side].push(name);
+		row.merchants.add(merchant);
+		rows.set(permission, row);
+	};
+	for (const { merchant, impact } of views) for (const { name, gained, lost, unknownGained, unknownLost } of impact.members) {
+		for (const one of gained) add("gained", one, name, merchant);
+		for (const one of lost) add("lost", one, name, merchant);
+		for (const role of unknownGained) add("gained", `permissions of ${role}`, name, merchant);
+		for (const role of unknownLost) add("lost", `permissions of ${role}`, name, merchant);
+	}
+	return [...rows.values()].toSorted((a, b) => Number(isSensitive(b.permission)) - Number(isSensitive(a.permission)) || naturally(a.permission, b.permission));
+}
+/** "ada@example.com, bob@example.com", or with their number if not all are named. */
+function namesCell(names, shown) {
+	if (names.length === 0 || shown === 0) return names.length === 0 ? "" : grouped(names.length);
+	const more = names.length - shown;
+	const listed = (more > 1 ? names.slice(0, shown) : names).map(inlineCode).join(", ");
+	return more > 1 ? `**${grouped(names.length)}**: ${listed} and ${grouped(more)} more` : listed;
 }
 /**
 * Returns all merchants of equal changes, and with `people` all who gain or lose equally, folded; empty if there is nothing
@@ -40911,51 +39621,152 @@ function namesFold(fleet, withPeople) {
 	return all.length === 0 ? "" : folded(withPeople ? "Merchants and people of the equal changes" : "Merchants of the equal changes", [fenced("text", all)]);
 }
 function lines(text, indent) {
-	return wrapText(oneLine(text), COLUMNS$1).map((line, index) => `${indent}${index === 0 ? "" : "  "}${line}`);
+	return wrapText(oneLine(text), COLUMNS).map((line, index) => `${indent}${index === 0 ? "" : "  "}${line}`);
 }
-var PERMISSIONS_SHOWN, COLUMNS$1;
+var PERMISSIONS_SHOWN, NAMES_IN_CELL, COLUMNS;
 var init_fleet_sections = __esmMin((() => {
 	init_escape();
 	init_text();
+	init_impact_text();
 	init_wrap();
 	init_equal_text();
 	init_fleet_view();
+	init_risk_view();
 	init_markdown_blocks();
 	PERMISSIONS_SHOWN = 40;
-	COLUMNS$1 = 100;
+	NAMES_IN_CELL = [
+		5,
+		2,
+		0
+	];
+	COLUMNS = 100;
+}));
+
+// src/render/view/ending-view.ts
+/** Returns the changes that a plan made after an apply still holds, without deferred ones. */
+function remainingChanges(plan) {
+	return {
+		left: plan.changes,
+		errors: plan.findings.filter(({ severity }) => severity === "error"),
+		notCreated: plan.findings.filter(({ code }) => code === "member-needs-roles").map(({ name }) => name)
+	};
+}
+/** Returns what the ending says of the refusals in the plans of these merchants. */
+function endingRefusals(fleet, merchants) {
+	const refused = fleet.views.filter(({ merchant }) => merchants.has(merchant));
+	const own = fleet.own.filter(({ view }) => merchants.has(view.merchant));
+	return {
+		rules: new Map(refused.flatMap(({ refusals }) => refusals.map(({ rule, code, message }) => [oneLine(message), `${rule} ${code}`]))),
+		overrides: [.../* @__PURE__ */ new Set([...fleet.overrides.commands, ...own.flatMap(({ view }) => view.refusals.flatMap(({ override }) => override ?? []))])]
+	};
+}
+/** Groups failures by their cause: what differs only in merchant, name, path and instance is one. */
+function endingCauses(ends) {
+	const failed = [];
+	for (const { plan, result } of ends) {
+		const { merchant } = plan;
+		const own = result.outcomes.flatMap((outcome) => {
+			const failure = failureOf$1(outcome);
+			return failure === null ? [] : [{
+				status: outcome.status,
+				failure,
+				merchant,
+				outcome
+			}];
+		});
+		failed.push(...own);
+		const { journalFailure } = result;
+		if (journalFailure && !own.some(({ failure }) => failure === journalFailure)) failed.push({
+			status: "failed",
+			failure: journalFailure,
+			merchant,
+			outcome: null
+		});
+	}
+	return groupByKey$1(failed, failureKind).map((group) => {
+		const [{ status, failure }] = group;
+		const hits = group.flatMap(({ merchant, outcome }) => outcome === null ? [] : [{
+			merchant,
+			outcome
+		}]);
+		const attempts = attemptsOf(group.map((one) => one.failure));
+		return {
+			status,
+			failure,
+			hits,
+			times: group.length,
+			attempts
+		};
+	});
+}
+/** Returns how often the requests of failures were sent, the least first and the same number once. */
+function attemptsOf(failures) {
+	const all = failures.flatMap(({ request }) => request?.attempts ?? []);
+	return [...new Set(all)].sort((a, b) => a - b);
+}
+function failureOf$1(outcome) {
+	return "failure" in outcome ? outcome.failure ?? null : null;
+}
+/** Returns whether an outcome is the refusal of an invitation for its address alone, which only needs time. */
+function isInvitationLimited(outcome) {
+	return failureOf$1(outcome)?.code === "invitation-limited";
+}
+/** Identifies what failures have in common. */
+function failureKind({ status, failure, merchant, outcome }) {
+	const { code, message, hint, request } = failure;
+	const { instance: _, extensions: __, ...problem } = request?.problem ?? { type: null };
+	if (code === "invitation-limited") return JSON.stringify([
+		status,
+		code,
+		problem.type
+	]);
+	const own = [
+		request?.path,
+		outcome?.change.name,
+		outcome?.change.id,
+		merchant
+	];
+	const shared = (text) => own.reduce((all, part) => part ? all.replaceAll(part, "…") : all, text);
+	const detail = problem.type === null ? null : {
+		...problem,
+		detail: shared(problem.detail ?? "")
+	};
+	return JSON.stringify([
+		status,
+		code,
+		shared(message),
+		hint && shared(hint),
+		detail
+	]);
+}
+/** Returns whether a change only sets a password. */
+function isPassword(change) {
+	return "passwordEnv" in change;
+}
+/** Returns the kind, resource and name of a change. */
+function summaryOf$1({ kind, resource, name }) {
+	return `${kind} ${resource} ${name}`;
+}
+/** Returns whether everything is as the files say. */
+function isComplete(outcomes) {
+	return outcomes.every(({ status }) => status === "applied" || status === "unchanged");
+}
+var init_ending_view = __esmMin((() => {
+	init_escape();
+	init_text();
 }));
 
 // src/render/text/failure-text.ts
-/** Formats failures, each kind once with its count; path, instance and extensions do not distinguish kinds. */
-function renderFailures(failures, style) {
-	const kinds = /* @__PURE__ */ new Map();
-	for (const failure of failures) {
-		const kind = kindOf(failure);
-		const known = kinds.get(kind);
-		if (known) known.times += 1;
-		else kinds.set(kind, {
-			first: failure,
-			times: 1
-		});
-	}
-	return [...kinds.values()].map(({ first, times }) => renderFailure(first, style, times)).join("");
-}
-/** Groups merchants whose failures are equal but for their codes. */
+/** Groups merchants whose failures are equal but for their codes and the number of attempts. */
 function groupUnread(failed) {
-	const kinds = /* @__PURE__ */ new Map();
-	for (const { merchant, failure } of failed) {
-		const kind = kindOf(failure).replaceAll(merchant, "");
-		const known = kinds.get(kind) ?? {
-			first: failure,
-			merchants: []
-		};
-		known.merchants.push(merchant);
-		kinds.set(kind, known);
-	}
-	return [...kinds.values()];
+	return groupByKey$1(failed, ({ merchant, failure }) => kindOf(failure).replaceAll(merchant, "")).map((group) => ({
+		first: group[0].failure,
+		merchants: group.map(({ merchant }) => merchant),
+		attempts: attemptsOf(group.map(({ failure }) => failure))
+	}));
 }
 /** Formats a failure: the message, the service's whole Problem, and the next step. */
-function renderFailure(failure, style, times = 1) {
+function renderFailure(failure, style, times = 1, attempts = attemptsOf([failure])) {
 	const { message, hint, request } = failure;
 	const problem = request?.problem;
 	const head = times > 1 ? `error, ${counted(times, "time")}` : "error";
@@ -40972,7 +39783,11 @@ function renderFailure(failure, style, times = 1) {
 		];
 		for (const [name, value] of fields) if (value !== void 0) lines.push(`  ${style.dim(`${name} `.padEnd(9))}${oneLine(value)}`);
 	}
-	if (request && request.attempts > 1) lines.push(`  ${style.dim("sent".padEnd(9))}${counted(request.attempts, "time")}`);
+	const [least = 0, most = least] = [attempts[0], attempts.at(-1)];
+	if (most > 1) {
+		const sent = least === most ? counted(most, "time") : `${grouped(least)} to ${grouped(most)} times`;
+		lines.push(`  ${style.dim("sent".padEnd(9))}${sent}`);
+	}
 	const next = [...hint === void 0 ? [] : [hint], ...isConnectionProblem(failure) ? [DOCTOR] : []];
 	if (next.length > 0) lines.push(...hangingLines(oneLine(next.join(" ")), style.columns, `  ${style.cyan("→")} `, "    "));
 	return `${lines.join("\n")}\n`;
@@ -40997,15 +39812,8 @@ function kindOf({ code, message, hint, request }) {
 		code,
 		words,
 		hint,
-		problem,
-		request?.attempts
+		problem
 	]);
-}
-/** Returns what to do about a change that was not done; `null` if there is nothing to say. */
-function nextStepFor(status, { code, hint }) {
-	if (status === "unknown") return "The change may have taken effect: the next plan shows whether it has.";
-	const step = NEXT_STEPS[code];
-	return step === HINT || step === null ? hint ?? null : step;
 }
 /** Formats diagnostics: location, message, code frame and hint of each, equal ones once, then the totals. */
 function renderDiagnostics(diagnostics, style) {
@@ -41040,10 +39848,27 @@ function renderDiagnostic([diagnostic, ...others], style) {
 	const paint = severity === "error" ? style.red : style.yellow;
 	const head = `${style.bold(placeOf(diagnostic))}: ${paint(severity)}: `;
 	const lines = [...wrapIfNarrow(`${oneLine(message)} ${style.dim(`[${code}]`)}`, style, head, "  ")];
-	if (frame !== void 0) lines.push(...frame.split("\n").map((line) => `  ${style.dim(oneLine(line))}`));
+	if (frame !== void 0) lines.push(...frameLines(frame, style).map((line) => `  ${style.dim(line)}`));
 	if (others.length > 0) lines.push(...wrapIfNarrow(alsoIn(others), style, "  ", "    "));
 	if (hint !== void 0) lines.push(...wrapIfNarrow(oneLine(hint), style, `  ${style.cyan("→")} `, "    "));
 	return `${lines.join("\n")}\n`;
+}
+/** Returns the lines of a frame; on a narrow terminal cut around the carets, which stay below what they mark. */
+function frameLines(frame, { columns }) {
+	const lines = frame.split("\n").map(oneLine);
+	const width = columns - FRAME_INDENT;
+	if (columns >= PLAIN.columns || lines.every((line) => cellWidth(line) <= width)) return lines;
+	const [head = "", before = "", marks = ""] = lines.flatMap((line) => [.../^( +\| )( *)(\^+)$/.exec(line)?.slice(1) ?? []]);
+	const room = width - head.length - 2;
+	const from = before.length + marks.length <= room ? 0 : Math.max(0, before.length - Math.floor(room / 3));
+	return lines.map((line) => {
+		const cells = [...line.slice(head.length)].flatMap((one) => cellWidth(one) > 1 ? [one, ""] : [one]);
+		const isMark = cells.every((cell) => cell === "^" || cell === " ");
+		const cut = isMark ? " " : CUT$1;
+		const shown = cells.slice(from, from + room).join("");
+		const rest = cells.length > from + room && !isMark ? CUT$1 : "";
+		return `${line.slice(0, head.length)}${from > 0 ? cut : ""}${shown}${rest}`.trimEnd();
+	});
 }
 /** "Also at access/a.yaml:3:1, access/b.yaml:3:1 and 295 more." */
 function alsoIn(others) {
@@ -41060,10 +39885,12 @@ function tally(diagnostics) {
 	const warnings = diagnostics.length - errors;
 	return [errors > 0 ? counted(errors, "error") : "", warnings > 0 ? counted(warnings, "warning") : ""].filter((part) => part !== "").join(", ");
 }
-var DOCTOR, SETUP_PROBLEMS, READ_PROBLEMS, HINT, NEXT_STEPS, JOINED_FROM, PLACES_SHOWN;
+var DOCTOR, SETUP_PROBLEMS, READ_PROBLEMS, JOINED_FROM, FRAME_INDENT, CUT$1, PLACES_SHOWN;
 var init_failure_text = __esmMin((() => {
 	init_escape();
 	init_text();
+	init_style();
+	init_ending_view();
 	init_wrap();
 	DOCTOR = "Run \"rolecall doctor\" to find out what is wrong.";
 	SETUP_PROBLEMS = /* @__PURE__ */ new Set([
@@ -41078,44 +39905,9 @@ var init_failure_text = __esmMin((() => {
 		"network",
 		"timeout"
 	]);
-	HINT = Symbol("hint");
-	NEXT_STEPS = {
-		"bad-request": "Correct the file as the detail says; if the file is right, report this as a bug in rolecall.",
-		unauthorized: HINT,
-		"request-failed": "Fix what the detail describes; if it is unclear, ask the service's operators about this instance.",
-		forbidden: HINT,
-		"not-found": "It may have been removed in the meantime; otherwise check the merchant code, the base URL and the key.",
-		conflict: "This conflicts with the current live state: find out what has changed there, and correct the file or the account.",
-		unprocessable: "The service rejected the request as invalid: correct the file as the detail says.",
-		"dependency-failed": "A dependency of the service has failed: wait until it is back.",
-		"rate-limited": HINT,
-		"invitation-limited": HINT,
-		"service-failed": "The service has an internal error: wait until it is back.",
-		"unexpected-status": HINT,
-		network: "Check the network and the base URL, and that the service is up.",
-		timeout: "Check the network and the base URL, and that the service is up.",
-		"bad-response": HINT,
-		"listing-unstable": "Somebody is changing this account right now: wait until they are done.",
-		stale: "Check that the file still says what you want.",
-		"journal-unwritable": HINT,
-		"not-restored": HINT,
-		usage: HINT,
-		"file-unreadable": null,
-		"file-unwritable": null,
-		"file-invalid": null,
-		"no-files": null,
-		"base-url-missing": null,
-		"base-url-insecure": null,
-		"key-missing": null,
-		"key-malformed": null,
-		"key-environment": null,
-		"password-missing": null,
-		"confirmation-needed": null,
-		"override-stray": null,
-		"port-taken": null,
-		"run-unknown": null
-	};
 	JOINED_FROM = 3;
+	FRAME_INDENT = 2;
+	CUT$1 = "…";
 	PLACES_SHOWN = 3;
 }));
 
@@ -41150,27 +39942,16 @@ function deferredBlock(rows) {
 		items
 	};
 }
-function isWhole$1(row) {
-	return row.equal !== void 0 && equalText(row, row.equal).whole;
-}
-function equalLines(row, shown = LONG_NAMES) {
-	const { kind, verb, equal } = row;
-	if (equal === void 0) return [headOf$1(row)];
-	const { subject, where, effect, names, whole } = equalText(row, equal);
-	const text = `${verb !== void 0 ? `${verb}: ` : whole ? "" : `${kind} `}${subject}${where === "" ? "" : ` in ${where}`}${effect === "" ? "" : `; ${effect}`}`;
-	const sign = SIGNS[kind];
-	return [...hanging(oneLine(text), `${sign} `, `${sign}   `), ...names.length === 0 ? [] : hanging(oneLine(namesText(names, shown)), "      ", "      ")];
-}
 /** Returns the section about rules, of about a size at most. */
 function rulesBlock({ rules = [] }, maxSize) {
 	const lines = ruleTexts(rules, maxSize).map((text) => hanging(oneLine(text), "! ", "!   "));
 	return block(`⚠️ ${rulesTitle(rules)}`, lines).map((one) => blockText$1(one)).join("");
 }
 function problems({ views, unplanned }, fleet) {
-	const unread = groupUnread(unplanned).map(({ merchants, first }) => [...hanging(oneLine(`${namesText(merchants)} could not be read`), "- ", "-   "), ...renderFailure(first, {
+	const unread = groupUnread(unplanned).map(({ merchants, first, attempts }) => [...hanging(oneLine(`${namesText(merchants)} could not be read`), "- ", "-   "), ...renderFailure(first, {
 		...PLAIN,
 		columns: 96
-	}, merchants.length).trimEnd().split("\n").map((line) => `    ${line}`)]);
+	}, merchants.length, attempts).trimEnd().split("\n").map((line) => `    ${line}`)]);
 	const found = (text, { hint, place }) => [
 		...hanging(oneLine(text), "- ", "-   "),
 		...place === null ? [] : [`    written at ${oneLine(place)}`],
@@ -41217,10 +39998,26 @@ function riskBlock(fleet, risk) {
 	const sign = risk.kind === "removals" ? "-" : "+";
 	const isFleet = fleet.views.length >= 4;
 	const title = isFleet ? fleetRiskTitle(risk) : riskTitle(risk.kind, risk.items, risk.origin);
-	const items = risk.equal.flatMap((group) => isFleet && group.places.length >= 3 ? [riskText(fleet, risk, group)] : group.all.map(({ at, item: { name, what, resource } }) => {
-		return `${fleet.views[at]?.merchant ?? ""}: ${resource} ${name}${what === "" ? "" : `: ${what}`}`;
-	}));
-	return block(`⚠️ ${title}`, items.map((text) => hanging(oneLine(text), `${sign} `, `${sign}   `)));
+	const isShared = ({ places }) => isFleet && places.length >= 3;
+	const shared = risk.equal.filter(isShared).map((group) => riskText(fleet, risk, group));
+	const own = risk.equal.filter((group) => !isShared(group)).flatMap(({ all }) => all);
+	const texts = (shown) => [...shared, ...ownRiskTexts(fleet, risk.kind, own, shown)].map((text) => hanging(oneLine(text), `${sign} `, `${sign}   `));
+	const items = texts(Number.POSITIVE_INFINITY);
+	return items.length === 0 ? [] : [{
+		title: `⚠️ ${title}`,
+		items,
+		shortItems: texts(12)
+	}];
+}
+/** Returns a line for the removals of each merchant, and for equal other risks there. */
+function ownRiskTexts({ views }, kind, risks, shown) {
+	const nameText = (all) => groupEqual(all, ({ item }) => item.resource).map(({ names, item: { resource } }) => `${names.length === 1 ? resource : `${resource}s`} ${namesText(names, shown)}`).join(", ");
+	const label = ({ what }) => what === "" ? "" : kind === "removals" ? ` (${what})` : `: ${what}`;
+	return groupEqual(risks, ({ at }) => String(at)).flatMap(({ all: here, places: [at = 0] }) => {
+		const merchant = views[at]?.merchant ?? "";
+		const texts = groupEqual(here, ({ item }) => item.what).map(({ all, item }) => `${nameText(all)}${label(item)}`);
+		return (kind === "removals" ? [texts.join("; ")] : texts).map((text) => `${merchant}: ${text}`);
+	});
 }
 function block(title, items) {
 	return items.length === 0 ? [] : [{
@@ -41228,89 +40025,18 @@ function block(title, items) {
 		items
 	}];
 }
-/** Returns gained and lost permissions as the lines of a diff, with people of equal changes together. */
-function peopleLines({ members }, origin) {
-	if (members.length === 0) return [];
-	const unknown = (roles) => roles.map((role) => `permissions of ${oneLine(role)} (not reported by the service)`);
-	return [`# Access: ${accessText(members.length, origin)}`, ...sameImpact(members).flatMap((group) => {
-		const [first] = group;
-		if (first === void 0) return [];
-		const names = group.map(({ name }) => oneLine(name));
-		return [
-			...signed("  ", wrapList(names, COLUMNS)),
-			...signed("+   ", wrapList([...first.gained.map(oneLine), ...unknown(first.unknownGained)], COLUMNS)),
-			...signed("-   ", wrapList([...first.lost.map(oneLine), ...unknown(first.unknownLost)], COLUMNS))
-		];
-	})];
-}
-/** Returns the changes of a merchant as the lines of a diff, with deferred ones. */
-function changeLines({ groups, deferred }, { details, members }) {
-	const lines = groups.flatMap(({ title, rows }) => {
-		const listed = members ? rows : rows.filter(({ resource }) => resource === "role");
-		const hidden = countChanges(rows) - countChanges(listed);
-		return [
-			`# ${title}`,
-			...listed.flatMap((row) => [...equalLines(row, details ? Number.POSITIVE_INFINITY : LONG_NAMES), ...details && !isWhole$1(row) ? detailLines(row) : []]),
-			...hidden > 0 ? [`  ${counted(hidden, "change")} of members`] : []
-		];
-	});
-	const waiting = deferred.flatMap((row) => [`  ${row.kind} ${oneLine(row.name)} (${oneLine(row.until)})`, ...details && row.kind !== "delete" ? detailLines(row) : []]);
-	if (deferred.length === 0) return lines;
-	return [
-		...lines,
-		"# Deferred",
-		...members ? waiting : [`  ${counted(deferred.length, "removal")}`]
-	];
-}
-function countChanges(rows) {
-	return rows.reduce((sum, { equal }) => sum + (equal?.changes ?? 1), 0);
-}
-/** Returns the warnings, and the variables that an apply reads passwords from. */
-function warningLines({ warnings, passwords }) {
-	const texts = warnings.map(({ severity, message, hint, place }) => `${severity}: ${message}${place === null ? "" : ` (written at ${place})`}${hint === null ? "" : ` → ${hint}`}`);
-	if (passwords.length > 0) texts.push(`An apply reads first passwords from ${passwords.join(", ")}.`);
-	return texts.flatMap((text) => hanging(oneLine(text)));
-}
-/** Returns a text as lines with a hanging indent. */
-function hanging(text, first = "", rest = "    ") {
-	return wrapText(text, COLUMNS).map((line, index) => `${index === 0 ? first : rest}${line}`);
-}
-function headOf$1({ kind, verb = kind, resource, name, remark }) {
-	const note = remark === "" ? "" : ` (${oneLine(remark)})`;
-	return `${SIGNS[kind]} ${verb === kind ? `${kind} ${resource}` : `${verb}: ${resource}`} ${oneLine(name)}${note}`;
-}
-function detailLines({ kind, details }) {
-	const sign = kind === "create" ? "+" : kind === "delete" ? "-" : " ";
-	return details.flatMap((detail) => [
-		...labelled("-", detail, detail.words === void 0 ? detail.removed : []),
-		...labelled("+", detail, detail.words === void 0 ? detail.added : []),
-		...labelled("!", detail, detail.words === void 0 ? [] : [wordDiffText(detail.words)]),
-		...labelled(sign, detail, detail.plain)
-	]);
-}
-function labelled(sign, { label }, items) {
-	const safe = items.map(oneLine);
-	const rows = label === "permissions" || label === "roles" ? wrapList(safe, COLUMNS) : safe.flatMap((item) => wrapText(item, COLUMNS));
-	return signed(`${sign}     ${label}: `, rows, `${sign}       `);
-}
-function signed(first, lines, rest = first) {
-	return lines.map((line, index) => `${index === 0 ? first : rest}${line}`);
-}
 /** Lists what time alone will bring, the earliest first and equal ones together; empty if there is nothing. */
 function datesText(dates) {
 	const { lines, more } = dateLines(dates, DATES_SHOWN, inlineCode);
 	if (lines.length === 0) return "";
 	return `**Later**, by their dates, without another review:\n\n${[...lines, ...more > 0 ? [`and ${counted(more, "more date")}`] : []].map((line) => `- ${line}`).join("\n")}`;
 }
-var LONG_NAMES, COLUMNS, SIGNS, DATES_SHOWN;
+var DATES_SHOWN;
 var init_review_sections = __esmMin((() => {
 	init_escape();
 	init_text();
 	init_style();
 	init_failure_text();
-	init_impact_text();
-	init_wrap();
-	init_change_view();
 	init_equal_changes();
 	init_equal_text();
 	init_fleet_view();
@@ -41318,14 +40044,7 @@ var init_review_sections = __esmMin((() => {
 	init_rules_view();
 	init_fit_review();
 	init_markdown_blocks();
-	LONG_NAMES = 12;
-	COLUMNS = 100;
-	SIGNS = {
-		create: "+",
-		update: "!",
-		replace: "!",
-		delete: "-"
-	};
+	init_merchant_fold();
 	DATES_SHOWN = 10;
 }));
 
@@ -41341,10 +40060,10 @@ function renderReview(input, maxSize = DEFAULT_REVIEW_SIZE) {
 		verdict: verdictOf$2(input, fleet),
 		rules: rulesBlock(input, size * RULES_SHARE),
 		risks: groupRisks(input, fleet),
-		impact: impactTable(fleet),
+		impact: impactTable(fleet, size * IMPACT_SHARE),
 		rows: joinRows(rowsOf(input)),
 		names: [namesFold(fleet, true), namesFold(fleet, false)].filter((text) => text !== ""),
-		folds: fleet.own.filter(({ view }) => hasFold(view)).map(foldOf),
+		folds: foldsOf(fleet),
 		command: input.command
 	};
 	return fitReview(parts, size);
@@ -41370,8 +40089,8 @@ function verdictOf$2(input, fleet) {
 	})();
 	const deferred = views.reduce((sum, view) => sum + view.deferred.length, 0);
 	const files = fileErrors > 0 ? ` The files have ${counted(fileErrors, "error")}: \`rolecall validate\` lists them.` : "";
-	const totals = sums === null ? countsText(counts) : sumsText(sums, counts, errors > 0);
-	const total = views.length + unplanned.length === 0 ? "" : `${merchants}: ${totals}.${deferredText(deferred)}`;
+	const totals = sums === null ? countsText(counts) : sumsText$1(sums, counts, errors > 0);
+	const total = views.length + unplanned.length === 0 ? "" : `${merchants}: ${totals}.${deferredText$1(deferred)}`;
 	return [
 		`## ${said[0]} rolecall ${command}: ${said[1]}`,
 		`${total}${files}`.trim(),
@@ -41397,7 +40116,7 @@ function unmanagedBlocks({ unmanaged = [] }) {
 	return [`### ⚠️ ${counted(unmanaged.length, "merchant")} no longer managed; the live state stays as it is`, [...lines, ...rest].join("\n")];
 }
 /** "1 added outside git; 5 unchanged, 412 not managed". */
-function sumsText(sums, counts, hasProblems) {
+function sumsText$1(sums, counts, hasProblems) {
 	return `${knownDriftText(sums, hasProblems, "no drift")}; ${untouchedText(counts)}`;
 }
 /** Joins the rows of merchants with equal numbers in a long table. */
@@ -41471,30 +40190,16 @@ function outcomeOf$2(view) {
 function hasFold(view) {
 	return view.groups.length > 0 || view.deferred.length > 0 || view.warnings.length > 0;
 }
-function foldOf({ view, above }) {
-	const sums = "sums" in view ? sumsText(view.sums, view.counts, view.errors.length > 0) : countsText(view.counts);
-	const note = above === 0 ? "" : `; ${grouped(above)} of these ${above === 1 ? "is" : "are"} above`;
-	const summary = `${inlineCode(view.merchant)} ${sums}${note}`;
-	const people = peopleLines(view.impact, view.origin);
-	const warnings = warningLines(view);
-	const build = (details, members) => {
-		const changes = changeLines(view, {
-			details,
-			members
-		});
-		return folded(summary, [
-			...members && people.length > 0 ? [fenced("diff", people)] : [],
-			...changes.length > 0 ? [fenced("diff", changes)] : [],
-			...warnings.length > 0 ? [fenced("text", warnings)] : []
-		]);
-	};
-	return {
-		whole: build(true, true),
-		withoutDetails: build(false, true),
-		withoutPeople: build(false, false)
-	};
+function foldsOf({ own, views }) {
+	const changes = changesOf$1(addCounts(views.map(({ counts }) => counts)));
+	return own.filter(({ view }) => hasFold(view)).map(({ view, above }) => foldOf(view, foldSummary(view, above), changes <= FEW_CHANGES));
 }
-var RULES_SHARE, UNMANAGED_SHOWN, ROWS_APART;
+function foldSummary(view, above) {
+	const sums = "sums" in view ? sumsText$1(view.sums, view.counts, view.errors.length > 0) : countsText(view.counts);
+	const note = above === 0 ? "" : `; ${grouped(above)} of these ${above === 1 ? "is" : "are"} above`;
+	return `${inlineCode(view.merchant)} ${sums}${note}`;
+}
+var RULES_SHARE, IMPACT_SHARE, UNMANAGED_SHOWN, ROWS_APART, FEW_CHANGES;
 var init_render_review = __esmMin((() => {
 	init_text();
 	init_drift_view();
@@ -41504,10 +40209,13 @@ var init_render_review = __esmMin((() => {
 	init_fit_review();
 	init_fleet_sections();
 	init_markdown_blocks();
+	init_merchant_fold();
 	init_review_sections();
 	RULES_SHARE = 1 / 3;
+	IMPACT_SHARE = 1 / 6;
 	UNMANAGED_SHOWN = 10;
 	ROWS_APART = 20;
+	FEW_CHANGES = 12;
 }));
 
 // src/cli/io/output.ts
@@ -41518,13 +40226,31 @@ function styleFor(sink, io, color) {
 	const { isTTY, columns } = sink;
 	const width = isTTY ? Math.min(columns || PLAIN.columns, MAX_COLUMNS$1) : PLAIN.columns;
 	return {
-		...color && wantsColor(io.env, isTTY) ? ANSI : PLAIN,
+		...color && wantsColor(io.env, isTTY) ? ansiFor(io.env) : PLAIN,
 		columns: width
 	};
 }
 /** Wraps text in two escape sequences; `again` replaces an `end` inside the text, which would end this one too. */
 function paint(begin, end, again = begin) {
 	return (text) => `${begin}${text.replaceAll(end, again)}${end}`;
+}
+/** Returns the styles with these foreground colours, as the parameters of SGR; `null` for plain text. */
+function ansiStyle(foreground) {
+	const plain = (text) => text;
+	const of = (code) => code === null ? plain : paint(`\x1b[${code}m`, "\x1B[39m");
+	const { dim, red, green, yellow, cyan } = foreground;
+	return {
+		bold: paint("\x1B[1m", "\x1B[22m", "\x1B[22m\x1B[1m"),
+		dim: of(dim),
+		red: of(red),
+		green: of(green),
+		yellow: of(yellow),
+		cyan: of(cyan),
+		inverse: paint("\x1B[7m", "\x1B[27m")
+	};
+}
+function ansiFor({ TERM = "", COLORTERM }) {
+	return BASIC_TERMINAL.test(TERM) && !COLORTERM ? BASIC : ANSI;
 }
 function wantsColor(env, isTTY) {
 	if (env["NO_COLOR"]) return false;
@@ -41587,19 +40313,26 @@ function statIfThere(path) {
 		return null;
 	}
 }
-var MAX_COLUMNS$1, ANSI;
+var MAX_COLUMNS$1, ANSI, BASIC, BASIC_TERMINAL;
 var init_output = __esmMin((() => {
 	init_errors();
 	init_style();
 	MAX_COLUMNS$1 = 120;
-	ANSI = {
-		bold: paint("\x1B[1m", "\x1B[22m", "\x1B[22m\x1B[1m"),
-		dim: paint("\x1B[2m", "\x1B[22m", "\x1B[22m\x1B[2m"),
-		red: paint("\x1B[31m", "\x1B[39m"),
-		green: paint("\x1B[32m", "\x1B[39m"),
-		yellow: paint("\x1B[33m", "\x1B[39m"),
-		cyan: paint("\x1B[36m", "\x1B[39m")
-	};
+	ANSI = ansiStyle({
+		dim: "38;5;243",
+		red: "38;5;161",
+		green: "38;5;28",
+		yellow: "38;5;130",
+		cyan: "38;5;30"
+	});
+	BASIC = ansiStyle({
+		dim: null,
+		red: "31",
+		green: null,
+		yellow: "35",
+		cyan: null
+	});
+	BASIC_TERMINAL = /^(?:linux|ansi|cons25|cygwin|vt\d+.*)$/;
 }));
 
 // src/cli/show/show-plans.ts
@@ -41928,7 +40661,9 @@ var init_plan_file = __esmMin((() => {
 		plans: described(array(planSchema), { description: "One for each merchant." }),
 		failures: described(optional$1(array(strictObject({
 			merchant: nullable(text),
-			file: described(nullable(text), { description: "Of a problem in a file: where." }),
+			file: described(nullable(text), { description: "Of a problem in a file." }),
+			line: optional$1(nullable(count)),
+			column: optional$1(nullable(count)),
 			code: text,
 			message: text,
 			hint: nullable(text)
@@ -43238,7 +41973,7 @@ function roleMeaning({ name, id, previously, description, permissions, metadata,
 		metadata
 	};
 }
-function memberMeaning({ email, id, roles, from, until, suspended, metadata, managed, origin: _origin, ...rest }) {
+function memberMeaning({ email, id, roles, from, until, suspended, metadata, managed, origin: _origin, setAt: _setAt, ...rest }) {
 	return {
 		email,
 		id,
@@ -43445,7 +42180,7 @@ function holders(records, currentName, stricter) {
 	return Object.fromEntries(numbers);
 }
 var init_desired_settings = __esmMin((() => {
-	init_text();
+	init_glob();
 	init_values();
 }));
 
@@ -43547,7 +42282,7 @@ var init_rule_table = __esmMin((() => {
 		"include-not-read": error("A file with includes is loaded together with them."),
 		"leaver-listed": warning("Nobody is listed who has left (`leavers`)."),
 		"literal-key": error("A file contains no API key."),
-		"looser-setting": error("A merchant's file sets `max_removals`, `min_holders`, `max_holders` or `require_until` no looser than what it includes."),
+		"looser-setting": error("A merchant's file sets `max_removals`, `min_holders`, `max_holders`, `require_until` or `escalation` no looser than what it includes."),
 		"merge-conflict": error("A file has no conflict that git left in it."),
 		"merge-key": error("Metadata has no merge key (`<<`). Elsewhere `<<` is an `unknown-key`."),
 		"missing-key": error("Required keys are present."),
@@ -44101,18 +42836,71 @@ function strictLimits(merchant) {
 		const known = included.get(limit.key);
 		if (limit.location.file !== main && (known === void 0 || limit.strictness > known.strictness)) included.set(limit.key, limit);
 	}
-	return [...all.flatMap(({ path, key, value, strictness, location }) => {
-		const limit = location.file === main ? included.get(key) : void 0;
-		return limit === void 0 || strictness >= limit.strictness ? [] : [{
+	return [
+		...all.flatMap(({ path, key, value, strictness, location }) => {
+			const limit = location.file === main ? included.get(key) : void 0;
+			return limit === void 0 || strictness >= limit.strictness ? [] : [{
+				code: "looser-setting",
+				path,
+				value,
+				limit: limit.value,
+				stricter: path.includes("min_holders") ? "more" : "less",
+				location,
+				first: limit.location
+			}];
+		}),
+		...mixedRemovals(all),
+		...looserEscalation(merchant)
+	];
+}
+/**
+* Requires that a merchant's own file only adds to what included files count as leading to more access: to their lists or,
+* beside an included check of what somebody can reach, to the default.
+*/
+function looserEscalation({ main, rawFiles }) {
+	const own = rawFiles.find(({ file }) => file === main);
+	const others = rawFiles.filter(({ file }) => file !== main);
+	return ESCALATION_KEYS.flatMap((key) => {
+		const path = [
+			"policies",
+			"escalation",
+			key
+		];
+		const value = own && valueAt(own.fields, path);
+		if (!Array.isArray(value)) return [];
+		const lists = others.flatMap(({ file, fields }) => {
+			const list = valueAt(fields, path);
+			return Array.isArray(list) ? [{
+				list,
+				location: locationOf(file, path)
+			}] : [];
+		});
+		const [first] = lists.length > 0 ? lists : others.flatMap((raw) => defaultBeside(raw, key));
+		if (first === void 0) return [];
+		const limit = [...new Set(lists.length > 0 ? lists.flatMap(({ list }) => list) : first.list)];
+		if (limit.every((permission) => value.includes(permission))) return [];
+		return [{
 			code: "looser-setting",
 			path,
 			value,
-			limit: limit.value,
-			stricter: path.includes("min_holders") ? "more" : "less",
-			location,
-			first: limit.location
+			limit,
+			stricter: "more",
+			location: locationOf(main, path),
+			first: first.location
 		}];
-	}), ...mixedRemovals(all)];
+	});
+}
+/** Returns the default of a list of permissions, at the first check of what somebody can reach. */
+function defaultBeside({ file, fields }, key) {
+	const index = listOf(fields["checks"]).findIndex((check) => fieldsOf(check)["reach"] === true);
+	return index < 0 ? [] : [{
+		list: DEFAULT_ESCALATION[key],
+		location: locationOf(file, [
+			"checks",
+			index,
+			"reach"
+		])
+	}];
 }
 function removalLimits({ file, fields }) {
 	const value = valueAt(fields, MAX_REMOVALS);
@@ -44136,13 +42924,19 @@ function mixedRemovals(limits) {
 		first: first.location
 	}]);
 }
-var HOLDER_LIMITS, MAX_REMOVALS;
+var ESCALATION_KEYS, HOLDER_LIMITS, MAX_REMOVALS;
 var init_adjustments = __esmMin((() => {
 	init_suggest();
+	init_desired();
 	init_raw_file();
 	init_text_schemas();
 	init_values();
 	init_rule_context();
+	ESCALATION_KEYS = [
+		"assign",
+		"edit",
+		"create"
+	];
 	HOLDER_LIMITS = [{
 		section: "guards",
 		key: "min_holders",
@@ -45306,6 +44100,16 @@ function namedPermissions({ file, fields }) {
 			index
 		])
 	}] : []);
+	const escalation = fieldsOf(fieldsOf(fields["policies"])["escalation"]);
+	const leading = Object.keys(escalation).flatMap((key) => listOf(escalation[key]).flatMap((permission, index) => typeof permission === "string" ? [{
+		text: permission,
+		location: locationOf(file, [
+			"policies",
+			"escalation",
+			key,
+			index
+		])
+	}] : []));
 	const checked = listOf(fields["checks"]).flatMap((check, index) => {
 		const { can, cannot } = fieldsOf(check);
 		const listed = listOf(cannot).flatMap((permission, at) => typeof permission === "string" ? [{
@@ -45326,7 +44130,11 @@ function namedPermissions({ file, fields }) {
 			])
 		}, ...listed] : listed;
 	});
-	return [...forbidden, ...checked];
+	return [
+		...forbidden,
+		...leading,
+		...checked
+	];
 }
 function inside(location, index) {
 	return location.at === "value" ? {
@@ -45344,8 +44152,8 @@ function openIgnored(merchant, key) {
 }
 var MAX_UNHELD, MIN_COMMON_USES, MAX_COMPARED, MAX_NAME;
 var init_references = __esmMin((() => {
+	init_glob();
 	init_suggest();
-	init_text();
 	init_live();
 	init_raw_file();
 	init_values();
@@ -45635,7 +44443,7 @@ function openIgnores(merchant, key) {
 }
 var MAX_PATTERNS;
 var init_identity = __esmMin((() => {
-	init_text();
+	init_glob();
 	init_raw_file();
 	init_values();
 	init_rule_context();
@@ -46048,12 +44856,23 @@ function normaliseMembers(all) {
 function joinMembers(first, second) {
 	const roles = first.roles === void 0 && second.roles === void 0 ? {} : { roles: uniqueGrants([first, second].flatMap(locatedGrants), first.origin) };
 	const origin = first.roles === void 0 ? { origin: second.origin } : {};
+	const setAt = {
+		...fieldSetAt("until", first, second),
+		...fieldSetAt("suspended", first, second)
+	};
+	const located = Object.keys(setAt).length === 0 ? {} : { setAt };
 	return {
 		...second,
 		...first,
 		...roles,
-		...origin
+		...origin,
+		...located
 	};
+}
+/** Returns the location of a field in the first of two entries that sets it, if there is one. */
+function fieldSetAt(field, first, second) {
+	const setting = [first, second].find((entry) => entry[field] !== void 0);
+	return setting === void 0 ? {} : { [field]: setting.setAt?.[field] ?? setting.origin };
 }
 function normaliseMember(member, origin) {
 	const { email, id, roles, from, until, suspended, metadata, managed, ...rest } = member;
@@ -46926,7 +45745,7 @@ async function loadSources(files, read, now, hooks, onMerchant) {
 	const fail = ({ reason }, name, location) => void failures.push({
 		code: `file-${reason}`,
 		name,
-		limit: MAX_LENGTH$1,
+		limit: MAX_LENGTH$2,
 		location
 	});
 	const readIncluded = readOnce(read);
@@ -47403,7 +46222,7 @@ function owner(path) {
 	return path.length === 2 ? ENTRIES[String(path[0])] ?? "an entry" : `an entry of ${quote(path.at(-2))}`;
 }
 /** Capitalizes the first letter. */
-function capital$1(text) {
+function capital(text) {
 	return text.charAt(0).toUpperCase() + text.slice(1);
 }
 /** Names the value at a path, as the subject of a sentence. */
@@ -47462,6 +46281,9 @@ function shortened$1(chain) {
 function unknownRoleHint(near) {
 	return near === null ? "Add it to \"roles\". A predefined role is named by its id, such as role_employee." : didYouMean(near);
 }
+function settingText(value) {
+	return Array.isArray(value) ? `[${value.map(String).join(", ")}]` : String(value);
+}
 var ENTRY_MESSAGES, PAST, MAX_NAMED$6, MAX_CHAIN, PREVIOUSLY, judged, POLICY_MESSAGES, PROJECT_MESSAGES;
 var init_entry_messages = __esmMin((() => {
 	init_text();
@@ -47500,8 +46322,8 @@ var init_entry_messages = __esmMin((() => {
 			hint: path.at(-1) === "max_removals" ? "Of two counts, or of two shares, the stricter one counts; a count and a share cannot be compared. Write both in one way." : "Settings must agree across files. Set it in one file only."
 		}),
 		"looser-setting": ({ path, value, limit, stricter }, first) => ({
-			message: `${quote(path.at(-1))} under ${quote(path.at(-2))} is looser here (${String(value)}) than at ${first} (${String(limit)}).`,
-			hint: `A merchant's file can only be stricter than what it includes: write ${String(limit)} or ${stricter}, or remove the line here.`
+			message: `${quote(path.at(-1))} under ${quote(path.at(-2))} is looser here (${settingText(value)}) than at ${first} (${settingText(limit)}).`,
+			hint: `A merchant's file can only be stricter than what it includes: write ${settingText(limit)} or ${stricter}, or remove the line here.`
 		}),
 		"duplicate-merchant": ({ merchant }, first) => ({
 			message: `The merchant ${quote(merchant)} already has a file: ${first}.`,
@@ -48001,11 +46823,11 @@ var init_shape_messages = __esmMin((() => {
 	init_shape_hints();
 	SHAPE_MESSAGES = {
 		"unknown-key": ({ key, path, known, near, used }) => ({
-			message: `${capital$1(owner(path))} has no key ${quote(key)}.`,
+			message: `${capital(owner(path))} has no key ${quote(key)}.`,
 			hint: near === null ? nothingNear(key, known) : `${didYouMean(near)}${used ? " It is already here." : ""}`
 		}),
 		"missing-key": ({ key, path }) => ({
-			message: `${capital$1(owner(path))} needs ${quote(key)}.`,
+			message: `${capital(owner(path))} needs ${quote(key)}.`,
 			hint: key === "merchant" ? `Add "merchant: ${EXAMPLES["merchant"]}" with your own code. If the file is meant to be included, list it under "include" in a merchant's file.` : `Add "${key}: ${EXAMPLES[key] ?? "…"}".`
 		}),
 		"null-value": ({ path, wanted }) => ({
@@ -48113,7 +46935,7 @@ var init_shape_messages = __esmMin((() => {
 			hint: "Split it into two roles, and grant both to its members."
 		})),
 		"check-form": ({ keys }) => ({
-			message: keys.length === 0 ? "The check is empty." : `${capital$1(listed(keys.map(quote), "and"))} ${keys.length === 1 ? "is not a check" : "do not form one check"}.`,
+			message: keys.length === 0 ? "The check is empty." : `${capital(listed(keys.map(quote), "and"))} ${keys.length === 1 ? "is not a check" : "do not form one check"}.`,
 			hint: "A check is one of: { can: …, only: […] }, { can: …, at_most: … }, { member: …, cannot: […] }. Write one entry for each."
 		}),
 		"unsafe-key": ({ key, path }) => ({
@@ -48640,7 +47462,7 @@ async function workingProjects(placesOf, cwd) {
 			listings.set(path, listed);
 			return listed;
 		},
-		matches: await pathMatcher()
+		matches: pathMatcher()
 	};
 }
 /**
@@ -48680,7 +47502,7 @@ async function commitProject(names, below, read) {
 		readIn: async (_root, path) => read(path, null),
 		read,
 		listIn: async (_root, folder) => (await below(folder)).map((path) => ({ path })),
-		matches: await pathMatcher()
+		matches: pathMatcher()
 	};
 }
 /** Returns the names in a folder that are a project's file, or differ from it in case or ending. */
@@ -48774,21 +47596,17 @@ function linkTarget(root, link) {
 	return real === link ? null : pathBelow(root, real);
 }
 /** Creates a function that matches globs with paths, regardless of case and of how accents are composed. */
-async function pathMatcher() {
-	const { default: picomatch } = await Promise.resolve().then(() => /* @__PURE__ */ __toESM(require_picomatch(), 1));
+function pathMatcher() {
 	const known = /* @__PURE__ */ new Map();
 	return (glob, path) => {
-		const matches = known.get(glob) ?? picomatch(glob.normalize("NFC"), {
-			dot: true,
-			nocase: true,
-			nonegate: true
-		});
+		const matches = known.get(glob) ?? compilePathGlob(glob.normalize("NFC"));
 		known.set(glob, matches);
 		return matches(path.normalize("NFC"));
 	};
 }
 var init_project_access = __esmMin((() => {
 	init_project_schema();
+	init_glob();
 	init_find_files();
 }));
 
@@ -49390,7 +48208,7 @@ async function load(files, paths, { merchants, cwd, now, hooks, everyFile = fals
 		projects,
 		...hooks && { hooks }
 	};
-	const loadAll = (some) => loadMerchants(some, sourceReader(cwd), judging);
+	const loadAll = (some) => loadMerchants(sortNaturally(some, (file) => file), sourceReader(cwd), judging);
 	const some = merchants.length > 0 && !everyFile && !outputs.some((path) => /\.ya?ml$/i.test(path ?? "")) ? filesNaming(files, merchants) : files;
 	if (some.length === files.length) return loadAll(files);
 	const part = await loadAll(some);
@@ -49449,7 +48267,7 @@ var init_load_states = __esmMin((() => {
 
 // src/render/view/reading-progress.ts
 /** Starts following the reading of these merchants; with `expected`, of those that turn up, about so many. */
-function readingProgress(codes, expected = null) {
+function readingProgress(codes, began, expected = null) {
 	const metrics = collectRequestMetrics();
 	let count = expected ?? codes.length;
 	const merchants = new Map(codes.map((merchant) => [merchant, waiting(merchant)]));
@@ -49460,31 +48278,53 @@ function readingProgress(codes, expected = null) {
 			...rest
 		});
 	};
+	const start = (merchant, now) => {
+		const known = merchants.get(merchant);
+		if (known ? known.state === "waiting" : expected !== null) change(merchant, {
+			state: "reading",
+			startedAt: now
+		});
+	};
 	return {
 		expect(merchantCount) {
 			count = merchantCount;
 		},
 		live(event, now) {
 			metrics.event(event, now);
-			if (event.type === "read") change(event.merchant, {
-				state: "reading",
+			const merchant = merchantOf(event);
+			if (merchant === null) return;
+			if (event.type === "request" || event.type === "read") start(merchant, now);
+			if (event.type === "read") change(merchant, {
 				members: event.members,
 				total: event.total
 			});
-			else if (event.type === "request") {
-				const merchant = merchantIn(event.path);
-				if (merchant !== null && merchants.get(merchant)?.state === "waiting") change(merchant, { state: "reading" });
-			}
 		},
-		ended: (merchant, problem) => change(merchant, problem === null ? { state: "read" } : {
-			state: "failed",
-			problem
-		}),
-		view: (now) => ({
-			merchants: [...merchants.values()],
-			count: Math.max(count, merchants.size),
-			metrics: metrics.view(now)
-		})
+		ended(merchant, problem, now) {
+			metrics.ended(merchant);
+			change(merchant, problem === null ? {
+				state: "read",
+				endedAt: now
+			} : {
+				state: "failed",
+				problem,
+				endedAt: now
+			});
+		},
+		view(now) {
+			const all = [...merchants.values()];
+			const known = Math.max(count, all.length);
+			const sound = all.filter(({ state }) => state !== "failed");
+			const share = readShare(sound, known - all.length + sound.length);
+			const requests = metrics.view(now);
+			return {
+				merchants: all,
+				count: known,
+				metrics: requests,
+				now,
+				elapsedMs: now - began,
+				leftMs: requests.isStill ? null : timeLeft(share, now - began)
+			};
+		}
 	};
 }
 function waiting(merchant) {
@@ -49493,67 +48333,159 @@ function waiting(merchant) {
 		state: "waiting",
 		members: 0,
 		total: null,
-		problem: ""
+		problem: "",
+		startedAt: null,
+		endedAt: null
 	};
 }
-/** Returns the merchant in a request's path; `null` if there is none. */
-function merchantIn(path) {
-	const code = /\/merchants\/([^/?]+)/.exec(path)?.[1];
+/** Returns how much is read, from 0 to 1: merchants, and members of those that are being read. */
+function readShare(merchants, count) {
+	const parts = merchants.map(({ state, members, total }) => state === "read" || state === "failed" ? 1 : total === null ? 0 : .95 * members / Math.max(total, 1));
+	return count === 0 ? 1 : parts.reduce((sum, part) => sum + part, 0) / count;
+}
+/** Estimates the time left, in ms, from what share of the work took how long; `null` if it is too early to tell. */
+function timeLeft(share, elapsedMs) {
+	if (elapsedMs < ENOUGH_MS || share < ENOUGH_SHARE || share >= 1) return null;
+	return elapsedMs * (1 - share) / share;
+}
+/** Returns the merchant that an event is about; `null` if it is about none. */
+function merchantOf(event) {
+	if ("merchant" in event) return event.merchant;
+	const code = "path" in event ? /\/merchants\/([^/?]+)/.exec(event.path)?.[1] : void 0;
 	return code === void 0 ? null : decodeURIComponent(code);
 }
 /** Returns the number of merchants in a state. */
 function merchantsIn({ merchants }, state) {
 	return merchants.filter((one) => one.state === state).length;
 }
-/** "read 2 of 5 merchants, 1 failed; 1,250 members in 61 requests, 42 a second": progress in one line. */
+/** Returns the number of members read so far. */
+function membersRead({ merchants }) {
+	return merchants.reduce((sum, one) => sum + one.members, 0);
+}
+/**
+* "read 2 of 5 merchants, 1 failed; 1,250 members in 61 requests, 42 a second; about 4 s left": progress in one line.
+*/
 function readingText(view) {
-	const { merchants, count, metrics } = view;
+	const { count, metrics, leftMs } = view;
 	const failed = merchantsIn(view, "failed");
-	const members = merchants.reduce((sum, one) => sum + one.members, 0);
 	return [
 		`read ${grouped(merchantsIn(view, "read"))} of ${counted(count, "merchant")}`,
 		failed > 0 ? `, ${grouped(failed)} failed` : "",
-		`; ${counted(members, "member")} in ${counted(metrics.requests, "request")}`,
-		rateText(metrics.perSecond)
+		`; ${counted(membersRead(view), "member")} in ${counted(metrics.requests, "request")}`,
+		rateText(metrics.perSecond),
+		leftText(leftMs)
 	].join("");
 }
 /** Returns the rate as ", 42 a second"; empty if it is below one. */
 function rateText(perSecond) {
 	return perSecond < 1 ? "" : `, ${grouped(Math.round(perSecond))} a second`;
 }
+/** Returns the time left as "; about 4 s left"; empty if it is unknown. */
+function leftText(leftMs) {
+	return leftMs === null ? "" : `; about ${spanText(leftMs)} left`;
+}
+/** Returns a rate with one decimal below ten: "5.9", "42". */
+function rateNumber(perSecond) {
+	return perSecond < 9.95 ? perSecond.toFixed(1).replace(/\.0$/, "") : grouped(Math.round(perSecond));
+}
+/** "4 s", "3 min": rounded up. */
+function spanText(ms) {
+	const seconds = Math.ceil(ms / 1e3);
+	return seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / MINUTE)} min`;
+}
 /** Starts collecting request metrics. */
 function collectRequestMetrics() {
 	const responses = rateMeter(WINDOW_MS$1);
+	/** The waits by reason, and within it by merchant and address. */
 	const waits = /* @__PURE__ */ new Map();
-	let requests = 0;
-	let retries = 0;
+	/** When a request was last sent or ended, and when anything last got on. */
+	const times = {
+		moved: Number.NEGATIVE_INFINITY,
+		helped: null
+	};
+	/** Requests without a response, by merchant. */
+	const onWire = /* @__PURE__ */ new Map();
+	const [sums, rate] = [{
+		requests: 0,
+		retries: 0,
+		waited: 0
+	}, { pace: null }];
+	const count = (event, by) => {
+		const merchant = merchantOf(event) ?? "";
+		const left = (onWire.get(merchant) ?? 0) + by;
+		if (left > 0) onWire.set(merchant, left);
+		else onWire.delete(merchant);
+	};
 	return {
 		event(event, now) {
 			switch (event.type) {
 				case "request":
-					if (event.attempt > 1) retries += 1;
+					if (event.attempt > 1) sums.retries += 1;
+					times.moved = now;
+					times.helped ??= now;
+					count(event, 1);
 					break;
 				case "response":
 				case "no-response":
-					requests += 1;
+					sums.requests += 1;
+					times.moved = now;
+					if (event.type === "response" && event.status !== 429 && event.status < 500) times.helped = now;
 					responses.count(now);
+					count(event, -1);
 					break;
-				case "wait": waits.set(event.reason, Math.max(waits.get(event.reason) ?? 0, event.until));
+				case "wait": {
+					sums.waited += 1;
+					const kind = kindOfWait(event.reason);
+					const known = waits.get(kind) ?? /* @__PURE__ */ new Map();
+					const merchant = merchantOf(event) ?? "";
+					const address = ADDRESS.exec(event.reason)?.[1] ?? "";
+					const key = JSON.stringify([merchant, address]);
+					const until = Math.max(known.get(key)?.until ?? 0, event.until);
+					waits.set(kind, known.set(key, {
+						merchant,
+						address,
+						until
+					}));
+					break;
+				}
+				case "pace":
+					rate.pace = event.perSecond;
+					break;
+				case "read": times.helped = now;
 			}
 		},
+		ended: (merchant) => void onWire.delete(merchant),
 		view(now) {
-			for (const [reason, until] of waits) if (until <= now) waits.delete(reason);
+			const isQuiet = onWire.size === 0 && now - times.moved >= SHARED_AFTER_MS;
+			const all = [...waits].flatMap(([reason, some]) => waitAt(reason, some, isQuiet, now));
 			return {
-				requests,
-				retries,
+				...sums,
+				...rate,
 				perSecond: responses.perSecond(now),
-				waits: [...waits].map(([reason, until]) => ({
-					reason,
-					ms: until - now
-				})).sort((one, other) => other.ms - one.ms)
+				waits: all.sort((a, b) => b.ms - a.ms),
+				onWire: new Map([...onWire].filter(([merchant]) => merchant !== "")),
+				isStill: times.helped !== null && now - times.helped >= STILL_AFTER_MS || all.some(({ isShared }) => isShared)
 			};
 		}
 	};
+}
+/** Returns the reason of a wait without the address that an invitation was refused for: many of them wait for one reason. */
+function kindOfWait(reason) {
+	return reason.replace(ADDRESS, "");
+}
+/** Returns the wait for one reason, if it is not over for all. */
+function waitAt(reason, known, isQuiet, now) {
+	const left = [...known.values()].filter(({ until }) => until > now);
+	if (left.length === 0) return [];
+	const some = (key) => [...new Set(left.map((one) => one[key]).filter((text) => text !== ""))];
+	const [merchants, addresses] = [some("merchant"), some("address")];
+	return [{
+		reason,
+		ms: Math.max(...left.map(({ until }) => until)) - now,
+		merchants,
+		addresses,
+		isShared: isQuiet && addresses.length === 0
+	}];
 }
 /** Creates a meter over a sliding window, or since the first event if that is shorter. */
 function rateMeter(windowMs) {
@@ -49572,18 +48504,26 @@ function rateMeter(windowMs) {
 		}
 	};
 }
-var WINDOW_MS$1;
+var ENOUGH_MS, ENOUGH_SHARE, MINUTE, WINDOW_MS$1, SHARED_AFTER_MS, STILL_AFTER_MS, ADDRESS;
 var init_reading_progress = __esmMin((() => {
 	init_text();
+	[ENOUGH_MS, ENOUGH_SHARE] = [2e3, .02];
+	MINUTE = 60;
 	WINDOW_MS$1 = 5e3;
+	SHARED_AFTER_MS = 1e3;
+	STILL_AFTER_MS = 4e3;
+	ADDRESS = / of (\S+@\S+)/;
 }));
 
 // src/render/view/apply-progress.ts
 /** Starts following an apply of this many changes for each merchant. */
-function applyProgress(plans) {
+function applyProgress(plans, began) {
 	const metrics = collectRequestMetrics();
 	const ends = rateMeter(WINDOW_MS);
 	const inFlight = /* @__PURE__ */ new Map();
+	let lastDone = [];
+	let stopping = false;
+	let writtenAt = null;
 	const merchants = new Map(plans.map(({ merchant, changes }) => [merchant, {
 		...BEFORE,
 		merchant,
@@ -49596,121 +48536,156 @@ function applyProgress(plans) {
 			...rest(known)
 		});
 	};
+	const start = (merchant, now) => update(merchant, ({ state }) => state === "waiting" ? {
+		state: "applying",
+		startedAt: now
+	} : {});
+	const end = (outcome, merchant, now) => {
+		const { change, status } = outcome;
+		if (status === "done") {
+			const since = inFlight.get(change)?.since ?? now;
+			lastDone = [...lastDone, {
+				merchant,
+				change,
+				tookMs: now - since
+			}].slice(-16);
+		}
+		inFlight.delete(change);
+		ends.count(now);
+		update(merchant, (known) => ({
+			done: known.done + (status === "done" ? 1 : 0),
+			failed: known.failed + (FAILED.has(status) ? 1 : 0),
+			unknown: known.unknown + (status === "unknown" ? 1 : 0),
+			..."failure" in outcome && outcome.failure && { problem: outcome.failure.message }
+		}));
+	};
 	return {
 		live(event, now) {
 			metrics.event(event, now);
+			const merchant = merchantOf(event);
+			if (merchant === null) return;
+			if (event.type === "request") start(merchant, now);
 			if (event.type !== "read") return;
 			const { members, total } = event;
-			update(event.merchant, ({ state }) => state === "done" ? { readAgain: {
+			update(merchant, ({ endedAt }) => endedAt === null ? {} : { readAgain: {
 				members,
 				total
-			} } : {});
+			} });
 		},
 		apply(event, now) {
 			const { merchant } = event;
 			switch (event.type) {
 				case "apply-started":
-					update(merchant, () => ({
-						state: "applying",
-						changes: event.changes
-					}));
+					update(merchant, () => ({ changes: event.changes }));
 					break;
 				case "phase-started":
-					for (const [change, where] of inFlight) if (where === merchant) inFlight.delete(change);
-					update(merchant, () => ({
-						phase: event.phase,
-						phaseEnded: 0,
-						phaseChanges: event.changes
-					}));
-					break;
-				case "change-started":
-					inFlight.set(event.change, merchant);
-					break;
 				case "fields-emptied": break;
-				case "change-ended": {
-					const { status } = event.outcome;
-					const [done, failed] = [status === "done" ? 1 : 0, FAILED.has(status) ? 1 : 0];
-					inFlight.delete(event.outcome.change);
-					ends.count(now);
-					update(merchant, (known) => ({
-						done: known.done + done,
-						failed: known.failed + failed,
-						phaseEnded: known.phaseEnded + (event.phase === known.phase ? 1 : 0)
-					}));
+				case "change-started":
+					start(merchant, now);
+					inFlight.set(event.change, {
+						merchant,
+						change: event.change,
+						since: now
+					});
 					break;
-				}
+				case "change-ended":
+					end(event.outcome, merchant, now);
+					break;
 				case "apply-stopped":
-					update(merchant, () => ({ state: "stopped" }));
+					update(merchant, () => ({ state: event.failure === null ? "stopped" : "failed" }));
 					break;
-				case "apply-ended": update(merchant, () => ({
-					state: event.result.status,
-					phase: null
-				}));
+				case "apply-ended":
+					for (const [change, one] of inFlight) if (one.merchant === merchant) inFlight.delete(change);
+					metrics.ended(merchant);
+					update(merchant, ({ state }) => ({
+						state: event.result.status === "stopped" ? state : event.result.status,
+						endedAt: now
+					}));
 			}
 		},
+		stop() {
+			stopping = true;
+		},
+		verified: (merchant, now) => update(merchant, () => ({ verifiedAt: now })),
 		view(now) {
 			const all = [...merchants.values()];
-			const ended = all.reduce((sum, { done, failed }) => sum + done + failed, 0);
-			const left = all.reduce((sum, { changes }) => sum + changes, 0) - ended;
-			const perSecond = ends.perSecond(now);
+			const ended = all.reduce((sum, { done, failed, unknown }) => sum + done + failed + unknown, 0);
+			const share = ended / Math.max(sumOf(all, "changes"), 1);
+			const read = toVerify(all);
+			const verifying = all.every(({ endedAt }) => endedAt !== null) && read.length > 0 && !stopping;
+			if (verifying) writtenAt ??= now;
+			const verified = read.filter(({ verifiedAt }) => verifiedAt !== null).length / Math.max(read.length, 1);
+			const applyMs = ended < ENOUGH_TO_TELL ? null : timeLeft(share, now - began);
+			const leftMs = verifying ? timeLeft(verified, now - (writtenAt ?? now)) : applyMs;
+			const requests = metrics.view(now);
 			return {
 				merchants: all,
-				inFlight: [...inFlight].map(([change, merchant]) => ({
-					merchant,
-					change
-				})),
-				perSecond,
-				leftMs: ended < ENOUGH_TO_TELL || left === 0 || perSecond === 0 ? null : left / perSecond * 1e3,
-				metrics: metrics.view(now)
+				inFlight: [...inFlight.values()],
+				lastDone,
+				perSecond: ends.perSecond(now),
+				now,
+				elapsedMs: now - began,
+				leftMs: stopping || requests.isStill ? null : leftMs,
+				stopping,
+				verifying,
+				metrics: requests
 			};
 		}
 	};
 }
+/** Returns the merchants that are read again: those where nothing failed. */
+function toVerify(merchants) {
+	return merchants.filter(({ state }) => state === "done" || state === "incomplete");
+}
+function sumOf(merchants, key) {
+	return merchants.reduce((total, one) => total + one[key], 0);
+}
 /** Returns the totals over all merchants. */
 function applySums({ merchants }) {
-	const sum = (key) => merchants.reduce((total, one) => total + one[key], 0);
 	return {
-		changes: sum("changes"),
-		done: sum("done"),
-		failed: sum("failed")
+		changes: sumOf(merchants, "changes"),
+		done: sumOf(merchants, "done"),
+		failed: sumOf(merchants, "failed"),
+		unknown: sumOf(merchants, "unknown")
 	};
 }
 /** "6 of 14 changes done, 1 failed, 3 a second; about 4 s left": progress in one line. */
 function applyText(view) {
-	const { changes, done, failed } = applySums(view);
+	const { merchants, verifying } = view;
+	if (verifying) {
+		const read = toVerify(merchants);
+		const verified = read.filter(({ verifiedAt }) => verifiedAt !== null).length;
+		return `verified ${grouped(verified)} of ${counted(read.length, "merchant")}${leftText(view.leftMs)}`;
+	}
+	const { changes, done, failed, unknown } = applySums(view);
+	const ended = merchants.filter(({ state }) => state === "done").length;
 	return [
 		`${grouped(done)} of ${counted(changes, "change")} done`,
+		merchants.length > 1 ? `, ${grouped(ended)} of ${counted(merchants.length, "merchant")} complete` : "",
 		failed > 0 ? `, ${grouped(failed)} failed` : "",
+		unknown > 0 ? `, ${grouped(unknown)} of unknown outcome` : "",
 		rateText(view.perSecond),
-		view.leftMs === null ? "" : `; about ${spanText(view.leftMs)} left`
+		view.stopping ? "; stopping" : leftText(view.leftMs)
 	].join("");
 }
-/** "4 s", "3 min": rounded up. */
-function spanText(ms) {
-	const seconds = Math.ceil(ms / 1e3);
-	return seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / MINUTE)} min`;
-}
-var WINDOW_MS, ENOUGH_TO_TELL, FAILED, BEFORE, MINUTE;
+var WINDOW_MS, ENOUGH_TO_TELL, FAILED, BEFORE;
 var init_apply_progress = __esmMin((() => {
 	init_text();
 	init_reading_progress();
 	WINDOW_MS = 1e4;
 	ENOUGH_TO_TELL = 5;
-	FAILED = /* @__PURE__ */ new Set([
-		"failed",
-		"stale",
-		"unknown"
-	]);
+	FAILED = /* @__PURE__ */ new Set(["failed", "stale"]);
 	BEFORE = {
 		state: "waiting",
-		phase: null,
-		phaseEnded: 0,
-		phaseChanges: 0,
 		done: 0,
 		failed: 0,
-		readAgain: null
+		unknown: 0,
+		problem: "",
+		startedAt: null,
+		endedAt: null,
+		readAgain: null,
+		verifiedAt: null
 	};
-	MINUTE = 60;
 }));
 
 // src/cli/progress/log-progress.ts
@@ -49719,10 +48694,8 @@ function serviceLog(io, verbose) {
 	const log = (line) => io.stderr.write(`${oneLine(line)}\n`);
 	/** The end of the last logged wait, by reason. */
 	const logged = /* @__PURE__ */ new Map();
-	let last = {
-		line: "",
-		at: 0
-	};
+	/** The time of the last line about waits of one kind and length. */
+	const lines = /* @__PURE__ */ new Map();
 	const isLogged = ({ reason, ms }) => io.monotonic() + ms <= (logged.get(reason) ?? 0) + SAME_WAIT_MS;
 	return (event) => {
 		if (!verbose && EVENTS.service[event.type].level === "debug") return;
@@ -49731,11 +48704,9 @@ function serviceLog(io, verbose) {
 		if (event.type === "wait") {
 			if (!verbose && event.ms < MIN_LOGGED_WAIT_MS || isLogged(event)) return;
 			logged.set(event.reason, io.monotonic() + event.ms);
-			if (line === last.line && io.monotonic() < last.at + REPEATED_AFTER_MS) return;
-			last = {
-				line,
-				at: io.monotonic()
-			};
+			const kind = verbose ? line : kindOfWait(line);
+			if (io.monotonic() < (lines.get(kind) ?? Number.NEGATIVE_INFINITY) + REPEATED_AFTER_MS) return;
+			lines.set(kind, io.monotonic());
 		}
 		log(line);
 	};
@@ -49747,40 +48718,60 @@ function lineFor(event) {
 		case "no-response": return `${event.method} ${event.path} no response: ${event.reason} ${Math.round(event.ms)} ms`;
 		case "wait": return `waiting ${(event.ms / 1e3).toFixed(1)} s: ${event.reason}`;
 		case "proxy": return proxyText(event);
+		case "pace": return paceText(event);
 		case "read": return null;
 		case "caller-unknown": return `the member that the key belongs to is unknown: ${event.reason}`;
 		default: return event;
 	}
 }
+function paceText({ perSecond }) {
+	return perSecond === null ? "the service has no rate limit any more" : `the rate limit of the service is about ${rateNumber(perSecond)} requests a second`;
+}
 function proxyText({ service, proxy, because }) {
 	return proxy === null ? `${service} is reached directly, without a proxy (${because})` : `${service} is reached through the proxy ${proxy} (${because})`;
 }
-/** Displays progress as lines on stderr: each wait, with `verbose` each request, and a summary every ten seconds. */
-function logProgress({ verbose }, io) {
+/**
+* Displays progress as lines on stderr: each wait, with `verbose` each request, and a summary after some seconds, then
+* every ten, less often in a long run. With `opens`, a first line says what takes longer than a moment.
+*/
+function logProgress({ verbose, opens = false }, io) {
 	const log = serviceLog(io, verbose === true);
 	let over = new AbortController();
-	const every = async (line) => {
+	const print = async (line) => {
 		const { signal } = over;
+		const began = io.monotonic();
+		await io.sleep(opens ? SLOW_MS : FIRST_LINE_MS, signal);
+		io.stderr.write(`${line(opens)}\n`);
 		while (!signal.aborted) {
-			await io.sleep(INTERVAL_MS, signal);
-			if (!signal.aborted) io.stderr.write(`${line()}\n`);
+			const taken = io.monotonic() - began;
+			await io.sleep(INTERVALS.find(([takenMs]) => taken >= takenMs)?.[1] ?? 0, signal);
+			if (!signal.aborted) io.stderr.write(`${line(false)}\n`);
 		}
 	};
 	const begin = (line) => {
 		over.abort();
 		over = new AbortController();
-		every(line).catch(() => void 0);
+		print(line).catch(() => void 0);
 	};
 	return progressDisplay(io, {
 		draws: false,
 		log,
-		showReading: (progress) => begin(() => readingText(progress.view(io.monotonic()))),
-		showApplying: (progress) => begin(() => applyText(progress.view(io.monotonic()))),
+		showReading: (progress) => begin((opening) => {
+			const view = progress.view(io.monotonic());
+			return opening ? `Reading ${counted(view.count, "merchant")}.` : readingText(view);
+		}),
+		showApplying: (progress) => begin((opening) => {
+			const view = progress.view(io.monotonic());
+			const { changes } = applySums(view);
+			if (!opening) return applyText(view);
+			return `Applying ${counted(changes, "change")} at ${counted(view.merchants.length, "merchant")}.`;
+		}),
+		showVerifying: (progress) => begin(() => applyText(progress.view(io.monotonic()))),
 		end: async () => over.abort()
 	});
 }
 /** Creates a display that passes events to the progress it shows. */
-function progressDisplay(io, { draws, log, showReading, showApplying, end }) {
+function progressDisplay(io, { draws, log, showReading, showApplying, showVerifying, end }) {
 	let reading = null;
 	let applying = null;
 	return {
@@ -49792,19 +48783,27 @@ function progressDisplay(io, { draws, log, showReading, showApplying, end }) {
 			applying?.live(event, io.monotonic());
 		},
 		reading(merchants, expected) {
-			reading = readingProgress(merchants, expected ?? null);
+			const codes = sortNaturally(merchants, (code) => code);
+			reading = readingProgress(codes, io.monotonic(), expected ?? null);
 			showReading(reading);
 		},
 		expect: (count) => reading?.expect(count),
-		read: (merchant, problem) => reading?.ended(merchant, problem),
+		read: (merchant, problem) => reading?.ended(merchant, problem, io.monotonic()),
 		applying(plans) {
-			applying = applyProgress(plans.map(({ merchant, changes }) => ({
+			const counts = sortNaturally(plans, ({ merchant }) => merchant).map(({ merchant, changes }) => ({
 				merchant,
 				changes: changes.length
-			})));
+			}));
+			applying = applyProgress(counts, io.monotonic());
 			showApplying(applying);
 		},
-		applied: (event) => applying?.apply(event, io.monotonic()),
+		applied(event) {
+			applying?.apply(event, io.monotonic());
+			if (event.type !== "apply-ended" || !applying || !showVerifying) return;
+			if (applying.view(io.monotonic()).verifying) showVerifying(applying);
+		},
+		verified: (merchant) => applying?.verified(merchant, io.monotonic()),
+		stopping: () => applying?.stop(),
 		async rest() {
 			await end();
 			reading = null;
@@ -49812,16 +48811,23 @@ function progressDisplay(io, { draws, log, showReading, showApplying, end }) {
 		}
 	};
 }
-var MIN_LOGGED_WAIT_MS, SAME_WAIT_MS, REPEATED_AFTER_MS, INTERVAL_MS;
+var SLOW_MS, MIN_LOGGED_WAIT_MS, SAME_WAIT_MS, REPEATED_AFTER_MS, INTERVALS, FIRST_LINE_MS;
 var init_log_progress = __esmMin((() => {
 	init_escape();
+	init_text();
 	init_event_registry();
 	init_apply_progress();
 	init_reading_progress();
+	SLOW_MS = 1500;
 	MIN_LOGGED_WAIT_MS = 500;
 	SAME_WAIT_MS = 500;
 	REPEATED_AFTER_MS = 1e4;
-	INTERVAL_MS = 1e4;
+	INTERVALS = [
+		[6e5, 6e4],
+		[6e4, 3e4],
+		[0, 1e4]
+	];
+	FIRST_LINE_MS = 5e3;
 }));
 
 // src/action/load-and-plan.ts
@@ -50007,14 +49013,14 @@ function reasonOf({ code }) {
 		default: return "service";
 	}
 }
-var import_picomatch, RETRY_FOR_MS, matchGlob;
+var RETRY_FOR_MS, matchGlob;
 var init_load_and_plan = __esmMin((() => {
-	import_picomatch = /* @__PURE__ */ __toESM(require_picomatch(), 1);
 	init_shard();
 	init_find_files();
 	init_load_states();
 	init_log_progress();
 	init_connection();
+	init_glob();
 	init_errors();
 	init_build_plan();
 	init_due();
@@ -50022,11 +49028,7 @@ var init_load_and_plan = __esmMin((() => {
 	init_failure_text();
 	init_action_error();
 	RETRY_FOR_MS = 3e5;
-	matchGlob = (glob, text) => (0, import_picomatch.default)(glob, {
-		bash: true,
-		dot: true,
-		nonegate: true
-	})(text);
+	matchGlob = (glob, text) => compileGlob(glob)(text);
 }));
 
 // src/action/github/commit-files.ts
@@ -50709,10 +49711,9 @@ function otherService(base, head) {
 }
 var ESCALATIONS;
 var init_loosenings = __esmMin((() => {
-	init_text();
+	init_glob();
 	init_desired();
 	init_live();
-	init_reach();
 	init_base_rules();
 	init_guards();
 	init_holders();
@@ -51026,7 +50027,7 @@ function outcomeLine(merchant, outcome, style) {
 		case "done": return marked(style.green("✓"), `${doneWord(outcome)}${outcome.adopted ? ` (${adoptedText(isPassword(outcome.change))})` : ""}`);
 		case "stale": return marked(style.red("✗"), `stale: ${oneLine(outcome.failure.message)}`);
 		case "failed":
-			if (refusalOf$1(outcome)) return wrapIfNarrow(oneLine(`${merchant}  ${outcome.failure.message}`), style, `${style.yellow("!")} `, "  ").join("\n");
+			if (isInvitationLimited(outcome)) return wrapIfNarrow(oneLine(`${merchant}  ${outcome.failure.message}`), style, `${style.yellow("!")} `, "  ").join("\n");
 			return marked(style.red("✗"), `failed: ${oneLine(outcome.failure.message)}`);
 		case "unknown": return marked(style.yellow("?"), `unknown: ${oneLine(outcome.failure.message)}`);
 		case "unfinished": return outcome.failure ? marked(style.red("✗"), `unfinished: ${oneLine(outcome.failure.message)}`) : null;
@@ -51043,10 +50044,9 @@ function renderPasswords(due, style) {
 	const all = due.filter(({ passwords }) => passwords.length > 0);
 	const names = all.flatMap(({ passwords }) => passwords.map(({ name }) => oneLine(name)));
 	if (names.length > MAX_PASSWORD_LINES) {
-		const named = `${names.slice(0, MAX_NAMED$4).join(", ")} and ${grouped(names.length - MAX_NAMED$4)} more`;
 		const [first, ...others] = all;
 		const where = others.length > 0 ? counted(all.length, "merchant") : oneLine(first?.plan.merchant ?? "");
-		const text = `The passwords of ${grouped(names.length)} managed users at ${where} will be set: ${named}.`;
+		const text = `The passwords of ${grouped(names.length)} managed users at ${where} will be set: ${namesText(names, MAX_NAMED$4)}.`;
 		return `${hangingLines(text, style.columns, "", "  ").join("\n")}\n\n`;
 	}
 	return all.map(({ plan, passwords }) => {
@@ -51056,169 +50056,48 @@ function renderPasswords(due, style) {
 		}).join("\n")}\n\n`;
 	}).join("");
 }
-/**
-* Formats how an apply ended at one merchant: the totals, and after a stop its cause, the changes that were not made, and
-* the next step. If nothing failed there and it is one of several merchants, only the total says the cause and next step.
-*/
-function renderApplyResult(merchant, result, cause, style, oneOfSeveral = false) {
-	const { of, sums } = sumUp(result.outcomes);
-	if (result.status === "done") return `${style.bold(oneLine(merchant))}: ${sums}.\n`;
-	if (result.status === "incomplete") return incompleteText(merchant, sums, result, style);
-	const failures = failuresOf(result);
-	if (oneOfSeveral && failures.length === 0 && of("not-started").length === result.outcomes.length) return `${style.bold(oneLine(merchant))}: stopped. ${sums}.\n`;
-	return [
-		`\n${style.bold(oneLine(merchant))}: stopped. ${sums}.\n`,
-		...listing("failed", of("failed"), style.red),
-		...listing("stale (changed since it was planned; left as it is)", of("stale"), style.red),
-		...listing("unknown (may have taken effect)", of("unknown"), style.yellow),
-		...listing("unfinished (the next run continues them)", of("unfinished"), style.yellow),
-		...listing("not started", of("not-started"), style.dim),
-		...withoutRecord(result, style),
-		...failures.length === 0 ? oneOfSeveral ? [] : ["\n", ending(`${causeText(cause)}${howToGoOn(result, false)}`, style)] : [
-			"\n",
-			renderFailures(failures, style),
-			"\n",
-			ending(howToGoOn(result, true), style)
-		]
-	].join("");
-}
-/** Formats the result of an apply in which only invitations were refused. */
-function incompleteText(merchant, sums, { outcomes }, style) {
-	const unfinished = outcomes.filter(({ status }) => status === "unfinished");
-	const rest = outcomes.filter(({ status }) => status === "not-started");
-	const refusals = outcomes.flatMap((outcome) => refusalOf$1(outcome) ?? []);
-	const kinds = new Map(refusals.toReversed().map((one) => [one.request?.problem?.type, one]));
-	const message = "The service refused invitations for the time being (429).";
-	return [
-		`\n${style.bold(oneLine(merchant))}: incomplete. ${sums}.\n`,
-		`  refused for the time being${rest.length === 0 ? " (everything else is done)" : ""}:\n`,
-		...refusals.map((failure) => `    ${style.yellow(oneLine(failure.message))}\n`),
-		...listing("unfinished (the next run continues them)", unfinished, style.yellow),
-		...listing("not started (their holders have not been invited yet)", rest, style.dim),
-		"\n",
-		renderFailures([...kinds.values()].map((failure) => ({
-			...failure,
-			message
-		})), style)
-	].join("");
-}
-/** Returns the refusal of an invitation for its address alone; `null` for any other outcome. */
-function refusalOf$1(outcome) {
-	const failure = "failure" in outcome ? outcome.failure : void 0;
-	return failure?.code === "invitation-limited" ? failure : null;
-}
-/** Formats the total of several merchants: the counts, and after a stop its cause and the next step. */
-function renderApplyTotal(results, cause, style) {
-	const outcomes = results.flatMap((result) => result.outcomes);
-	const { sums } = sumUp(outcomes);
-	const merchants = style.bold(counted(results.length, "merchant"));
-	if (!results.some(({ status }) => status === "stopped")) return results.every(({ status }) => status === "done") ? `${merchants}: ${sums}.\n` : `\n${merchants}: incomplete. ${sums}.\n`;
-	if (cause === null) return `\n${merchants}: ${sums}.\n`;
-	const writes = results.reduce((all, result) => all + result.writes, 0);
-	const failed = results.some((result) => failuresOf(result).length > 0);
-	return [`\n${merchants}: stopped. ${sums}.\n`, ending(`${causeText(cause)}${howToGoOn({
-		outcomes,
-		writes
-	}, failed)}`, style)].join("");
-}
-function ending(text, { columns }) {
-	return wrapText(text, columns).map((line) => `${line}\n`).join("");
-}
-function sumUp(outcomes) {
-	const of = (status) => outcomes.filter((outcome) => outcome.status === status);
-	const half = outcomes.some((outcome) => outcome.status === "unfinished" || "removed" in outcome);
-	return {
-		of,
-		sums: [
-			...of("done").length === 0 && half ? [] : [`${counted(of("done").length, "change")} done`],
-			...sumOf(of("failed").length, "failed"),
-			...sumOf(of("stale").length, "stale"),
-			...sumOf(of("unknown").length, "unknown"),
-			...sumOf(of("unfinished").length, "unfinished"),
-			...sumOf(of("not-started").length, "not started")
-		].join(", ")
-	};
-}
-/** Returns each failure with its next step in place of its hint. */
-function failuresOf({ outcomes, journalFailure }) {
-	const failed = outcomes.flatMap((outcome) => "failure" in outcome && outcome.failure ? [{
-		status: outcome.status,
-		failure: outcome.failure
-	}] : []);
-	const reported = journalFailure && failed.some(({ failure }) => failure === journalFailure);
-	const unrecorded = journalFailure && !reported ? [{
-		status: "failed",
-		failure: journalFailure
-	}] : [];
-	return [...failed, ...unrecorded].map(({ status, failure }) => {
-		const { hint: _, ...rest } = failure;
-		const hint = nextStepFor(status, failure);
-		return {
-			...rest,
-			...hint !== null && { hint }
-		};
-	});
-}
-/** Returns the cause of a stop at a merchant without failures. */
-function causeText(cause) {
-	if (cause === null) return "";
-	switch (cause.by) {
-		case "merchant": return `The run was stopped by the failure at ${oneLine(cause.merchant)}: the first failure stops it at every merchant. `;
-		case "signal": return `The run was stopped by ${cause.signal}. `;
-		case "output": return `The run was stopped because ${cause.stream} could not be written to. `;
-		default: return cause;
-	}
-}
-function howToGoOn({ outcomes, writes }, hasFailures) {
-	const unknown = outcomes.filter(({ status }) => status === "unknown").length;
-	const plan = "run \"rolecall plan\"";
-	if (unknown > 0) return `${writes > unknown ? "Completed changes remain." : "It is unknown whether anything was changed."} To continue, ${plan} to see what remains, and apply again.`;
-	const what = writes > 0 ? "Completed changes remain." : "Nothing was changed.";
-	if (!hasFailures) return `${what} To continue, run the command again.`;
-	if (outcomes.every(({ status }) => status === "done")) return `${what} ${capital(plan)} to verify that no changes remain.`;
-	return `${what} To continue, ${outcomes.some((outcome) => outcome.status === "failed" && refusalOf$1(outcome) === null) ? "fix the problem, then " : ""}${plan} to see what ${writes > 0 ? "remains" : "would change"}, and apply again.`;
-}
-function capital(text) {
-	return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
-}
-function sumOf(count, word) {
-	return count === 0 ? [] : [`${grouped(count)} ${word}`];
-}
-function listing(title, outcomes, paint) {
-	if (outcomes.length === 0) return [];
-	const rows = outcomes.map((outcome) => {
-		const { change } = outcome;
-		if (isPassword(change)) return `    ${paint("set")} the password of ${nameOf$1(change)}\n`;
-		return `    ${paint(change.kind)} ${nameOf$1(change)}\n${removalText(outcome)}`;
-	});
-	return [`  ${title}:\n`, ...rows];
-}
-/** Describes the roles and metadata of a removed invitation without a known successor. */
-function removalText(outcome) {
-	const { change, status } = outcome;
-	if (!("removed" in outcome) || change.resource !== "member" || change.before === null) return "";
-	const { roles, metadata } = change.before;
-	const held = [roles.length === 0 ? "no roles" : roles.map(({ name }) => oneLine(name)).join(", "), ...Object.keys(metadata).length === 0 ? [] : [`metadata ${oneLine(JSON.stringify(metadata))}`]].join("; ");
-	return [`      ${outcome.removed === "unknown" ? "It is unknown whether the expired invitation was deleted; no new one was sent." : `The expired invitation was deleted, and ${status === "unknown" ? "it is unknown whether a new one was sent" : "no new one was sent"}.`} It held: ${held}.\n`, "      The journal has this; the next plan that finds the journal sends a new invitation.\n"].join("");
-}
-/** Lists the changes that were sent but are missing from the journal. */
-function withoutRecord({ outcomes, unrecorded }, style) {
-	const lost = new Set(unrecorded);
-	const rows = outcomes.flatMap(({ status, change }) => lost.has(change) ? [`    ${style.yellow(change.kind)} ${nameOf$1(change)}: ${status.replace("-", " ")}\n`] : []);
-	return rows.length === 0 ? [] : ["  not recorded (the outcome is not in the journal):\n", ...rows];
-}
-function isPassword(change) {
-	return "passwordEnv" in change;
-}
 function nameOf$1(change) {
 	return `${change.resource} ${oneLine(change.name)}`;
 }
-var DONE$1, WAS_SO, MAX_PASSWORD_LINES, MAX_NAMED$4;
+/**
+* Formats what a large apply has done: equal changes are one line, as in its plan. Changes that are not done are not in it.
+*/
+function renderDoneChanges(ends, style) {
+	const isDone = ({ status }) => status === "done";
+	const changes = ends.map(({ plan, result }) => {
+		const done = result.outcomes.filter(isDone).map(({ change }) => change);
+		return {
+			...plan,
+			changes: done.filter((change) => !isPassword(change))
+		};
+	});
+	const { groups, own } = fleetView(changes.map((plan) => planView(plan)));
+	const several = ends.length > 1;
+	const rows = [...equalGroups({ groups }).flatMap((group) => group.rows.map((row) => ({
+		row,
+		at: ""
+	}))), ...own.flatMap(({ view }) => view.groups.flatMap((group) => group.rows.map((row) => ({
+		row,
+		at: several ? ` at ${oneLine(view.merchant)}` : ""
+	}))))];
+	const shown = rows.slice(0, DONE_SHOWN);
+	const hidden = rows.slice(DONE_SHOWN).reduce((sum, { row }) => sum + (row.equal?.changes ?? 1), 0);
+	const passwords = ends.flatMap(({ result }) => result.outcomes).filter((outcome) => isDone(outcome) && isPassword(outcome.change)).length;
+	return [...[...shown.map(({ row, at }) => `${DONE$1[row.kind]} ${doneText(row)}${at}`), ...passwords > 0 ? [`set ${counted(passwords, "password")}`] : []].flatMap((text) => hangingLines(oneLine(text), style.columns, `${style.green("✓")} `, "    ")), ...hidden > 0 ? [`  ${style.dim(cutText(hidden))}`] : []].map((line) => `${line}\n`).join("");
+}
+function doneText(row) {
+	if (row.equal === void 0) return `${row.resource} ${row.name}`;
+	return equalText(row, row.equal).title;
+}
+var DONE$1, WAS_SO, MAX_PASSWORD_LINES, MAX_NAMED$4, DONE_SHOWN;
 var init_apply_text = __esmMin((() => {
 	init_escape();
 	init_text();
 	init_change_view();
-	init_failure_text();
+	init_ending_view();
+	init_equal_text();
+	init_fleet_view();
+	init_plan_view();
 	init_wrap();
 	DONE$1 = {
 		create: "created",
@@ -51234,130 +50113,29 @@ var init_apply_text = __esmMin((() => {
 	};
 	MAX_PASSWORD_LINES = 10;
 	MAX_NAMED$4 = 3;
+	DONE_SHOWN = 20;
 }));
 
-// src/render/text/runs-text.ts
-var init_runs_text = __esmMin((() => {
-	init_change_view();
-}));
-
-// src/render/text/verified-text.ts
-/** Returns the changes that a plan made after an apply still holds, without deferred ones. */
-function remainingChanges(plan) {
-	return {
-		left: plan.changes,
-		errors: plan.findings.filter(({ severity }) => severity === "error"),
-		notCreated: plan.findings.filter(({ code }) => code === "member-needs-roles").map(({ name }) => name)
-	};
+// src/render/text/ending/next-step-text.ts
+/** Says what to do next, how to undo the run, and where its journals are. */
+function nextBlock({ applied, outcomes, leftOut }, skipped, isCut, style) {
+	const complete = isComplete(outcomes);
+	const next = [
+		...applied === null ? [] : causeText(applied),
+		...complete ? [] : [howToGoOn(applied, skipped)],
+		...!complete && leftOut > 0 ? [`${counted(leftOut, "change")} left out; the next plan shows ${leftOut === 1 ? "it" : "them"} again.`] : []
+	];
+	const lines = next.length === 0 ? [] : wrapText(next.join(" "), style.columns);
+	if (applied !== null && applied.journals.length > 0) return [...lines, ...recordLines(applied, isCut, complete ? "  " : "", style)];
+	return isCut ? [...lines, "Lists are cut: --format json has all."] : lines;
 }
-/** Formats the result of the verification: success with its exceptions, or the remaining changes by name. */
-function renderVerified(plan, leftOut, style, refused = 0) {
-	const { left, errors, notCreated } = remainingChanges(plan);
-	const merchant = oneLine(plan.merchant);
-	const deferred = plan.deferred.map(deferredLine);
-	const missing = notCreated.map((name) => `    member ${oneLine(name)}: not created, since the file declares no roles for it\n`);
-	if (left.length + errors.length === 0) {
-		const exceptions = [
-			...plan.deferred.length === 0 ? [] : [`${grouped(plan.deferred.length)} deferred`],
-			...leftOut === 0 ? [] : [`${grouped(leftOut)} left out`],
-			...refused === 0 ? [] : [`${grouped(refused)} refused`],
-			...missing.length === 0 ? [] : [`${grouped(missing.length)} that cannot be created`]
-		];
-		return [
-			paragraph(`${merchant}: verified, no changes remain${exceptions.length === 0 ? "" : ` except ${exceptions.join(" and ")}`}.`, style.green("✓"), style),
-			...deferred,
-			...missing
-		].join("");
-	}
+function recordLines({ run, journals, ends }, isCut, indent, style) {
+	const revertible = ends.some(({ result: { outcomes, writes } }) => writes > 0 && outcomes.some(({ status, change }) => status !== "not-started" && !isPassword(change)));
 	return [
-		`\n${paragraph(`${merchant}: verification found ${[...left.length > 0 ? [counted(left.length, "remaining change")] : [], ...errors.length > 0 ? [counted(errors.length, "problem")] : []].join(" and ")}; somebody else may have changed something in the meantime:`, style.red("✗"), style)}`,
-		...left.map((change) => `    ${changeText(change)}\n`),
-		...errors.map(({ message }) => `    error: ${oneLine(message)}\n`),
-		...missing,
-		...deferred.length > 0 ? ["  Deferred:\n", ...deferred] : [],
-		"Run \"rolecall plan\" to see more, and apply again.\n"
-	].join("");
-}
-/** Formats a sentence after its mark, wrapped on narrow terminals. */
-function paragraph(text, mark, style) {
-	return `${wrapIfNarrow(text, style, `${mark} `, "  ").join("\n")}\n`;
-}
-/** Formats the report of a complete apply that could not be verified. */
-function renderUnverified(merchant, why, style) {
-	const [reason, details] = typeof why === "string" ? [uncapital(oneLine(why)), ""] : ["it could not be read again.", renderFailure(why, style)];
-	return [
-		`\n${paragraph(`${oneLine(merchant)}: the changes are done, but not verified: ${reason}`, style.yellow("?"), style)}`,
-		details,
-		"Run \"rolecall plan\" to see whether changes remain.\n"
-	].join("");
-}
-function uncapital(text) {
-	return `${text.slice(0, 1).toLowerCase()}${text.slice(1)}`;
-}
-/** Returns the kind, resource and name of a change. */
-function summaryOf$1({ kind, resource, name }) {
-	return `${kind} ${resource} ${name}`;
-}
-function changeText(change) {
-	const fields = change.fields.map(({ field }) => field);
-	return `${oneLine(summaryOf$1(change))}${fields.length > 0 ? `: ${fields.join(", ")}` : ""}`;
-}
-function deferredLine({ change, role, waitsFor }) {
-	const who = waitsFor.map(oneLine).join(" or ");
-	return `    ${oneLine(summaryOf$1(change))}: waits until ${who} has accepted, so that "${oneLine(role)}" keeps enough holders\n`;
-}
-/** Returns the first names of a list, and how many more there are. */
-function namesOf(names) {
-	const more = names.length - MOST_NAMED;
-	const shown = names.slice(0, MOST_NAMED).map(oneLine).join(", ");
-	return more > 0 ? `${shown}, and ${grouped(more)} more` : shown;
-}
-/**
-* Formats how an apply ended at several merchants: the counts, and each merchant that is not as its file says, with the
-* first reason. Empty if there is nothing that the result of each merchant has not said.
-*/
-function renderOutcomes(outcomes, style) {
-	const open = outcomes.filter(({ status }) => status !== "applied" && status !== "unchanged");
-	if (open.length === 0 || outcomes.length === 1) return "";
-	const counts = Object.entries(STATUS_WORDS$1).flatMap(([status, word]) => {
-		const count = outcomes.filter((one) => one.status === status).length;
-		return count === 0 ? [] : [`${grouped(count)} ${word}`];
-	});
-	const rows = equalOutcomes(open).map(({ merchants, status, said }) => {
-		const names = merchants.length === 1 ? merchants.join("") : `${namesText(merchants)}:`;
-		return paragraph(`${oneLine(names)}  ${said}`, status === "partial" ? style.yellow("!") : style.red("✗"), style);
-	});
-	return `\n${`${style.bold(counted(outcomes.length, "merchant"))}: ${counts.join(", ")}.`}\n${rows.join("")}`;
-}
-/** Combines outcomes that say the same of several merchants, but for their codes. */
-function equalOutcomes(outcomes) {
-	const groups = /* @__PURE__ */ new Map();
-	for (const outcome of outcomes) {
-		const { merchant, status, reasons } = outcome;
-		const key = JSON.stringify([status, reasons.map((reason) => reason.split(merchant))]);
-		const group = groups.get(key);
-		if (group) group.push(outcome);
-		else groups.set(key, [outcome]);
-	}
-	return [...groups.values()].flatMap((group) => {
-		const alone = group.map((one) => ({
-			merchants: [one.merchant],
-			status: one.status,
-			said: saidOf(one)
-		}));
-		const [first] = alone;
-		if (first === void 0 || group.length < 3) return alone;
-		const merchants = group.map(({ merchant }) => merchant);
-		return [{
-			...first,
-			merchants,
-			said: first.said.replaceAll(merchants[0] ?? "", "…")
-		}];
-	});
-}
-function saidOf({ status, reasons: [first, ...more] }) {
-	const others = more.length === 0 ? "" : ` (and ${counted(more.length, "more reason")})`;
-	return `${STATUS_WORDS$1[status]}${first === void 0 ? "" : `: ${first}${others}`}`;
+		...isCut ? hangingLines(`rolecall runs ${oneLine(run)}`, style.columns, `${indent}To see all: `, `${indent}  `) : [],
+		...revertible ? hangingLines(`rolecall undo ${oneLine(run)}`, style.columns, `${indent}To undo it: `, `${indent}  `) : [],
+		`${indent}${renderJournals(run, journals)}`
+	];
 }
 /** Returns the paths of a run's journals in one line. */
 function renderJournals(run, files) {
@@ -51366,45 +50144,452 @@ function renderJournals(run, files) {
 	const folder = first.slice(0, Math.max(first.lastIndexOf("/"), first.lastIndexOf("\\")) + 1);
 	return `journals: ${oneLine(`${folder}${run}-*.jsonl`)} (${counted(files.length, "merchant")})`;
 }
-var MOST_NAMED, STATUS_WORDS$1;
-var init_verified_text = __esmMin((() => {
+/** Returns the cause of a stop at merchants without failures of their own. */
+function causeText({ cause, ends }) {
+	if (cause === null) return [];
+	switch (cause.by) {
+		case "merchant":
+			if (ends.length === 1) return [];
+			return [`The failure at ${oneLine(cause.merchant)} stopped the run at every merchant.`];
+		case "signal": return [`The run was stopped by ${cause.signal}.`];
+		case "output": return [`The run was stopped because ${cause.stream} could not be written to.`];
+		default: return cause;
+	}
+}
+function howToGoOn(applied, skipped) {
+	const ends = applied?.ends ?? [];
+	const outcomes = ends.flatMap(({ result }) => result.outcomes);
+	const writes = ends.reduce((sum, { result }) => sum + result.writes, 0);
+	const plan = "run \"rolecall plan\"";
+	const unknown = outcomes.filter(({ status }) => status === "unknown").length;
+	const what = writes > unknown ? "Completed changes remain." : unknown > 0 ? "It is unknown whether anything was changed." : "Nothing was changed.";
+	const isRefused = skipped.some(({ status }) => status === "refused");
+	if (ends.length === 0) return isRefused ? "To continue, correct the files, or override or approve what is refused, and apply again." : "To continue, fix the problems above, and apply again.";
+	if (unknown > 0) return `${what} To continue, ${plan} to see what remains, and apply again.`;
+	if (!ends.some(({ result, verification }) => result.journalFailure !== null || verification !== null || result.outcomes.some((outcome) => "failure" in outcome && outcome.failure)) && skipped.length === 0) return `${what} To continue, run the command again.`;
+	if (skipped.length === 0 && outcomes.every(({ status }) => status === "done")) return `${what} Run "rolecall plan" to see whether changes remain.`;
+	return `${what} To continue, ${skipped.length > 0 || outcomes.some((outcome) => outcome.status === "failed" && !isInvitationLimited(outcome)) ? "fix the problem, then " : ""}${plan} to see what ${writes > 0 ? "remains" : "would change"}, and apply again.`;
+}
+/** Returns what to do about a change that was not done; `null` if there is nothing to say. */
+function nextStepFor(status, { code, hint }) {
+	if (status === "unknown") return "The change may have taken effect: the next plan shows whether it has.";
+	const step = NEXT_STEPS[code];
+	return step === HINT || step === null ? hint ?? null : step;
+}
+var HINT, NEXT_STEPS;
+var init_next_step_text = __esmMin((() => {
 	init_escape();
 	init_text();
-	init_equal_changes();
+	init_ending_view();
+	init_wrap();
+	HINT = Symbol("hint");
+	NEXT_STEPS = {
+		"bad-request": "Correct the file as the detail says; if the file is right, report this as a bug in rolecall.",
+		unauthorized: HINT,
+		"request-failed": "Fix what the detail describes; if it is unclear, ask the service's operators about this instance.",
+		forbidden: HINT,
+		"not-found": "It may have been removed in the meantime; otherwise check the merchant code, the base URL and the key.",
+		conflict: "This conflicts with the current live state: find out what has changed there, and correct the file or the account.",
+		unprocessable: "The service rejected the request as invalid: correct the file as the detail says.",
+		"dependency-failed": "A dependency of the service has failed: wait until it is back.",
+		"rate-limited": HINT,
+		"invitation-limited": HINT,
+		"service-failed": "The service has an internal error: wait until it is back.",
+		"unexpected-status": HINT,
+		network: "Check the network and the base URL, and that the service is up.",
+		timeout: "Check the network and the base URL, and that the service is up.",
+		"bad-response": HINT,
+		"listing-unstable": "Somebody is changing this account right now: wait until they are done.",
+		stale: "Check that the file still says what you want.",
+		"journal-unwritable": HINT,
+		"not-restored": HINT,
+		usage: HINT,
+		"file-unreadable": null,
+		"file-unwritable": null,
+		"file-invalid": null,
+		"no-files": null,
+		"base-url-missing": null,
+		"base-url-insecure": null,
+		"key-missing": null,
+		"key-malformed": null,
+		"key-environment": null,
+		"password-missing": null,
+		"confirmation-needed": null,
+		"override-stray": null,
+		"port-taken": null,
+		"run-unknown": null
+	};
+}));
+
+// src/render/text/ending/causes-text.ts
+/** Returns a paragraph for each cause: the changes that it hit, and the failure in full. */
+function causeBlocks(ends, style) {
+	const causes = endingCauses(ends);
+	const several = ends.length > 1;
+	const shown = causes.slice(0, CAUSES_SHOWN).map((cause) => causeLines(cause, several, style));
+	const more = causes.length - shown.length;
+	return more > 0 ? [...shown, [`… and ${counted(more, "more cause")}`]] : shown;
+}
+function causeLines({ status, failure, hits, times, attempts }, several, style) {
+	const { hint: _, ...rest } = failure;
+	const [first] = hits;
+	const limited = first !== void 0 && isInvitationLimited(first.outcome);
+	const hint = nextStepFor(status, failure);
+	const message = limited ? "The service refused invitations for the time being (429)." : failure.message;
+	const paint = limited || status === "unknown" ? style.yellow : style.red;
+	return [
+		...limited ? [...titleLines("refused for the time being", hits, several, paint, style, false), ...cutLines(hits.map(({ outcome }) => oneLine("failure" in outcome ? outcome.failure?.message ?? "" : "")), style)] : hits.length === 0 ? [] : titleLines(TITLES[status], hits, several, paint, style),
+		...hits.flatMap((hit) => removalLines(hit)).slice(0, 10),
+		...renderFailure({
+			...rest,
+			message,
+			...hint !== null && { hint }
+		}, style, times, attempts).trimEnd().split("\n")
+	];
+}
+/** Returns the title of changes with one outcome: one change by name, several counted and named below. */
+function titleLines(title, hits, several, paint, style, isNamed = true) {
+	const [first] = hits;
+	if (first === void 0) return [];
+	const head = `${paint(title)}: `;
+	const merchants = [...new Set(hits.map(({ merchant }) => oneLine(merchant)))];
+	if (hits.length === 1 && isNamed) {
+		const at = several ? ` at ${merchants.join("")}` : "";
+		return hangingLines(`${changeName(first.outcome.change)}${at}`, style.columns, head, "  ");
+	}
+	const at = !several ? "" : merchants.length === 1 ? ` at ${merchants.join("")}` : ` at ${counted(merchants.length, "merchant")} (${namesText(merchants)})`;
+	return [...hangingLines(`${counted(hits.length, "change")}${at}`, style.columns, head, "  "), ...isNamed ? nameLines(hits, merchants.length > 1, style) : []];
+}
+/** Names the first changes, those of one kind together: "update members a, b and 229 more", "update role A at 54 merchants". */
+function nameLines(hits, several, style) {
+	return groupByKey$1(hits.map(({ merchant, outcome: { change } }) => ({
+		merchant,
+		change
+	})), ({ change }) => `${isPassword(change)} ${change.kind} ${change.resource}`).flatMap((group) => {
+		const [{ change: first }] = group;
+		if (group.length === 1) return hangingLines(changeName(first), style.columns, "    ", "  ");
+		const verb = isPassword(first) ? "set the passwords of" : first.kind;
+		const names = groupByKey$1(group, ({ change }) => change.name).map((same) => {
+			const name = oneLine(same[0].change.name);
+			return several && same.length > 1 ? `${name} at ${counted(same.length, "merchant")}` : name;
+		});
+		return hangingLines(namesText(names, NAMES_SHOWN), style.columns, `    ${verb} ${first.resource}${names.length > 1 ? "s" : ""} `, "      ");
+	});
+}
+function changeName(change) {
+	if (isPassword(change)) return `set the password of ${change.resource} ${oneLine(change.name)}`;
+	return oneLine(summaryOf$1(change));
+}
+/** Describes the roles and metadata of a removed invitation without a known successor. */
+function removalLines({ outcome }) {
+	const { change, status } = outcome;
+	if (!("removed" in outcome) || change.resource !== "member" || change.before === null) return [];
+	const { roles, metadata } = change.before;
+	const held = [roles.length === 0 ? "no roles" : roles.map(({ name }) => oneLine(name)).join(", "), ...Object.keys(metadata).length === 0 ? [] : [`metadata ${oneLine(JSON.stringify(metadata))}`]].join("; ");
+	const fate = outcome.removed === "unknown" ? "It is unknown whether the expired invitation was deleted; no new one was sent." : `The expired invitation was deleted, and ${status === "unknown" ? "it is unknown whether a new one was sent" : "no new one was sent"}.`;
+	return [`    ${oneLine(change.name)}: ${fate} It held: ${held}.`, "    The journal has this; the next plan that finds the journal sends a new invitation."];
+}
+/** Names the changes that are left without a failure of their own, and those that the journal misses. */
+function restBlocks(ends, style) {
+	const several = ends.length > 1;
+	const all = ends.flatMap(({ plan: { merchant }, result }) => result.outcomes.map((outcome) => ({
+		merchant,
+		outcome
+	})));
+	const lost = ends.flatMap(({ plan: { merchant }, result: { outcomes, unrecorded } }) => outcomes.flatMap(({ status, change }) => unrecorded.includes(change) ? [`${changeName(change)}${several ? ` at ${oneLine(merchant)}` : ""}: ${status.replace("-", " ")}`] : []));
+	const of = (status) => all.filter(({ outcome }) => outcome.status === status && !("failure" in outcome && outcome.failure));
+	const unfinished = of("unfinished");
+	const waits = ends.some(({ result }) => result.status === "incomplete") ? " (their holders have not been invited yet)" : "";
+	return [
+		[...titleLines(TITLES.unfinished, unfinished, several, style.yellow, style), ...unfinished.flatMap(removalLines).slice(0, 10)],
+		titleLines(`${TITLES["not-started"]}${waits}`, of("not-started"), several, style.bold, style),
+		lost.length === 0 ? [] : [`${style.yellow("not recorded")} (the outcome is not in the journal):`, ...cutLines(lost, style)]
+	];
+}
+var CAUSES_SHOWN, NAMES_SHOWN, TITLES;
+var init_causes_text = __esmMin((() => {
+	init_escape();
+	init_text();
+	init_ending_view();
 	init_equal_text();
 	init_failure_text();
-	init_runs_text();
 	init_wrap();
-	MOST_NAMED = 5;
-	STATUS_WORDS$1 = {
+	init_next_step_text();
+	CAUSES_SHOWN = 8;
+	NAMES_SHOWN = 8;
+	TITLES = {
+		done: "done",
+		failed: "failed",
+		stale: "stale (changed since it was planned; left as it is)",
+		unknown: "unknown (may have taken effect)",
+		unfinished: "unfinished (the next run continues it)",
+		"not-started": "not started"
+	};
+}));
+
+// src/render/text/ending/ending-text.ts
+/**
+* Formats how an apply ended, as the last lines of a run: what was done, what was not and why, what to do next, and how
+* to undo it. A cause that several changes or merchants share is told once.
+*/
+function renderEnding(ending, style) {
+	const ends = (ending.applied?.ends ?? []).toSorted((a, b) => naturally(a.plan.merchant, b.plan.merchant));
+	const begun = new Set(ends.map(({ plan }) => plan.merchant));
+	const skipped = ending.outcomes.filter(({ merchant, status }) => !begun.has(merchant) && (status === "failed" || status === "refused")).toSorted((a, b) => naturally(a.merchant, b.merchant));
+	const told = [
+		headBlock(ending, style),
+		...causeBlocks(ends, style),
+		...restBlocks(ends, style),
+		...verificationBlocks(ends, style),
+		...skippedBlocks(skipped, begun.size > 0, style, ending.refusals)
+	];
+	const isCut = ending.isCutAbove === true || hasCutList(told.flat().join("\n"));
+	const blocks = [...told, nextBlock(ending, skipped, isCut, style)].filter((lines) => lines.length > 0);
+	const [before, between] = isComplete(ending.outcomes) ? ["", "\n"] : ["\n", "\n\n"];
+	return `${before}${blocks.map((lines) => lines.join("\n")).join(between)}\n`;
+}
+function headBlock({ command, applied, outcomes, leftOut }, style) {
+	const verb = command === "apply" ? "Apply" : "Undo";
+	if (applied === null) return headline(`${verb} ${outcomes.some(({ status }) => status === "refused") ? "refused" : "failed"} at ${placeText(outcomes.flatMap((one) => one.status === "unchanged" ? [] : one.merchant))}:`, "nothing was changed.", style.red("✗"), style);
+	const { ends, cause } = applied;
+	const all = ends.flatMap(({ result }) => result.outcomes);
+	if (isComplete(outcomes)) {
+		const where = placeText(ends.map(({ plan }) => plan.merchant));
+		const text = `${sumsText(all)}.${verifiedText(ends, leftOut)}`;
+		return [...headline(`${verb} complete at ${where}:`, text, style.green("✓"), style), ...openLines(ends, style)];
+	}
+	const where = placeText(outcomes.map(({ merchant }) => merchant));
+	const stopped = ends.filter(({ result }) => result.status === "stopped").length;
+	return [...headline(`${verb} ${stopped === ends.length || stopped > 0 && cause !== null ? "stopped" : "incomplete"} at ${where}:`, `${sumsText(all)}.`, style.red("✗"), style), ...outcomes.length === 1 ? [] : hangingLines(merchantsSum(outcomes, ends), style.columns, "  ", "  ")];
+}
+function headline(head, text, mark, style) {
+	const [first = "", ...rest] = wrapText(`${head} ${text}`, style.columns - 2);
+	return [`${mark} ${first.startsWith(head) ? `${style.bold(head)}${first.slice(head.length)}` : style.bold(first)}`, ...rest.map((line) => `  ${line}`)];
+}
+function placeText(merchants) {
+	return merchants.length === 1 ? oneLine(merchants.join("")) : counted(merchants.length, "merchant");
+}
+/** "Merchants: 58 applied, 1 partly applied, 1 refused." */
+function merchantsSum(outcomes, ends) {
+	const idle = ends.filter(({ result }) => result.outcomes.every(({ status }) => status === "not-started"));
+	const notStarted = new Set(idle.map(({ plan }) => plan.merchant));
+	const unverified = new Set(ends.filter(({ result, verification }) => result.status === "done" && verification?.status !== "verified").map(({ plan }) => plan.merchant));
+	const words = outcomes.map(({ merchant, status }) => {
+		if (unverified.has(merchant)) return NOT_VERIFIED;
+		return status === "failed" && notStarted.has(merchant) ? "not started" : MERCHANT_STATUS[status];
+	});
+	const { applied, ...others } = MERCHANT_STATUS;
+	return `Merchants: ${[
+		applied,
+		NOT_VERIFIED,
+		...Object.values(others),
+		"not started"
+	].flatMap((word) => {
+		const count = words.filter((one) => one === word).length;
+		return count === 0 ? [] : [`${grouped(count)} ${word}`];
+	}).join(words.includes(NOT_VERIFIED) ? "; " : ", ")}.`;
+}
+/** "2 changes done, 1 failed, 3 not started". */
+function sumsText(outcomes) {
+	const count = (status) => outcomes.filter((outcome) => outcome.status === status).length;
+	const half = outcomes.some((outcome) => outcome.status === "unfinished" || "removed" in outcome);
+	const rest = [
+		"failed",
+		"stale",
+		"unknown",
+		"unfinished",
+		"not-started"
+	].flatMap((status) => count(status) === 0 ? [] : [`${grouped(count(status))} ${status.replace("-", " ")}`]);
+	return [...count("done") === 0 && half ? [] : [`${counted(count("done"), "change")} done`], ...rest].join(", ");
+}
+function isVerified(end) {
+	return end.verification?.status === "verified";
+}
+/** Returns the sentence about what remains after a complete apply; empty if nothing was verified. */
+function verifiedText(ends, leftOut) {
+	const verified = ends.filter(isVerified).map(({ verification }) => verification);
+	if (verified.length === 0) return "";
+	const sum = (countOf) => verified.reduce((all, one) => all + countOf(one), 0);
+	const open = [
+		[sum(({ plan }) => plan.deferred.length), "deferred"],
+		[sum(({ plan }) => remainingChanges(plan).notCreated.length), "that cannot be created"],
+		[leftOut, "left out (the next plan shows them again)"]
+	].flatMap(([count, what]) => count === 0 ? [] : [`${grouped(count)} ${what}`]);
+	return ` Verified: no changes remain${open.length === 0 ? "" : ` except ${open.join(" and ")}`}.`;
+}
+/** Names what a complete apply leaves open: deferred changes, and members who cannot be created. */
+function openLines(ends, style) {
+	const several = ends.length > 1;
+	const lines = ends.filter(isVerified).flatMap(({ plan: { merchant }, verification: { plan } }) => {
+		const at = several ? `${oneLine(merchant)}  ` : "";
+		return [...plan.deferred.map((one) => `${at}${deferredText(one)}`), ...remainingChanges(plan).notCreated.map((name) => `${at}member ${oneLine(name)}: not created, since the file declares no roles for it`)];
+	});
+	return cutLines(lines, style);
+}
+function deferredText({ change, role, waitsFor }) {
+	const who = waitsFor.map(oneLine).join(" or ");
+	return `${oneLine(summaryOf$1(change))}: waits until ${who} has accepted, so that "${oneLine(role)}" keeps enough holders`;
+}
+/** Says at which merchants the verification found something, or could not be made. */
+function verificationBlocks(ends, style) {
+	const verified = ends.filter(isVerified).map(({ plan: { merchant }, verification }) => ({
+		...verification,
+		merchant
+	}));
+	const remain = verified.map(({ merchant, plan }) => ({
+		merchant,
+		lines: remainLines(plan)
+	})).filter(({ lines }) => lines.length > 0);
+	const unread = ends.flatMap(({ plan: { merchant }, verification }) => verification?.status === "unverified" ? [{
+		merchant,
+		why: verification.why
+	}] : []);
+	const unrecorded = verified.flatMap(({ merchant, unrecorded: text }) => text === null ? [] : [{
+		merchant,
+		text
+	}]);
+	const codes = (group) => oneLine(namesText(group.map(({ merchant }) => merchant)));
+	return [
+		...groupByKey$1(remain, ({ lines }) => lines.join("\n")).map((group) => {
+			const [{ lines }] = group;
+			const errors = lines.filter((line) => line.startsWith(ERROR)).length;
+			const text = `verification found ${[...lines.length > errors ? [counted(lines.length - errors, "remaining change")] : [], ...errors > 0 ? [counted(errors, "problem")] : []].join(" and ")}; somebody else may have changed something in the meantime:`;
+			return [...hangingLines(text, style.columns, `${style.red("✗")} ${codes(group)}: `, "  "), ...cutLines(lines, style)];
+		}),
+		...groupByKey$1(unread, ({ merchant, why }) => typeof why === "string" ? why : why.message.replaceAll(merchant, "")).map((group) => {
+			const [{ why }] = group;
+			const text = typeof why === "string" ? uncapital(oneLine(why)) : "it could not be read again.";
+			return [...hangingLines(`${NOT_VERIFIED}: ${text}`, style.columns, `${style.yellow("?")} ${codes(group)}: `, "  "), ...typeof why === "string" ? [] : renderFailure(why, style, group.length).trimEnd().split("\n")];
+		}),
+		...groupByKey$1(unrecorded, ({ text }) => text).map((group) => hangingLines(oneLine(group[0].text), style.columns, `${style.yellow("!")} ${codes(group)}: `, "  "))
+	];
+}
+function uncapital(text) {
+	return `${text.slice(0, 1).toLowerCase()}${text.slice(1)}`;
+}
+function remainLines(plan) {
+	const { left, errors } = remainingChanges(plan);
+	return [...left.map((change) => {
+		const fields = change.fields.map(({ field }) => field);
+		return `${oneLine(summaryOf$1(change))}${fields.length > 0 ? `: ${fields.join(", ")}` : ""}`;
+	}), ...errors.map(({ message }) => `${ERROR}${oneLine(message)}`)];
+}
+/** Says why merchants were not begun, equal reasons once, and what overrides the refusals. */
+function skippedBlocks(skipped, several, style, { rules, overrides } = {
+	rules: /* @__PURE__ */ new Map(),
+	overrides: []
+}) {
+	const reasons = skipped.flatMap(({ merchant, status, reasons: all }) => all.map((reason) => ({
+		merchant,
+		status,
+		reason
+	})));
+	const named = several || skipped.length > 1;
+	const groups = groupByKey$1(reasons, ({ merchant, status, reason }) => `${status} ${reason.replaceAll(merchant, "…")}`);
+	const shown = groups.slice(0, 10).map((group) => {
+		const [{ status, reason, merchant }] = group;
+		const said = group.length > 1 ? reason.replaceAll(merchant, "…") : reason;
+		const rule = rules.get(reason);
+		const text = rule === void 0 ? said : `${rule}: ${said}`;
+		const codes = namesText(group.map((one) => oneLine(one.merchant)));
+		const where = named ? ` at ${group.length > 1 ? `${counted(group.length, "merchant")} (${codes})` : codes}` : "";
+		return hangingLines(`${where}: ${text}`, style.columns, style.red(status), "  ");
+	});
+	const more = groups.length - shown.length;
+	if (more > 0) shown.push([`… and ${counted(more, "more reason")}`]);
+	const commands = overrides.slice(0, 10).flatMap((one) => renderOverride(one, style).map((line) => line.slice(OVERRIDE_INDENT)));
+	if (overrides.length > 10) commands.push(`  ${cutText(overrides.length - 10)}`);
+	const last = groups.findLastIndex(([{ reason }]) => rules.has(reason));
+	if (last >= 0) shown.splice(Math.min(last, shown.length - 1) + 1, 0, commands);
+	return shown.length === 0 ? [] : [shown.flat()];
+}
+var MERCHANT_STATUS, NOT_VERIFIED, ERROR, OVERRIDE_INDENT;
+var init_ending_text = __esmMin((() => {
+	init_escape();
+	init_text();
+	init_ending_view();
+	init_equal_text();
+	init_failure_text();
+	init_plan_text();
+	init_wrap();
+	init_causes_text();
+	init_next_step_text();
+	MERCHANT_STATUS = {
 		applied: "applied",
 		unchanged: "with nothing to do",
 		partial: "partly applied",
 		refused: "refused",
 		failed: "failed"
 	};
+	NOT_VERIFIED = "applied, not verified";
+	ERROR = "error: ";
+	OVERRIDE_INDENT = 4;
+}));
+
+// src/render/text/runs-text.ts
+var init_runs_text = __esmMin((() => {
+	init_change_view();
+	init_equal_text();
+}));
+
+// src/render/text/run-notes-text.ts
+/** Returns the first names of a list, and how many more there are. */
+function namesOf(names) {
+	const more = names.length - MOST_NAMED;
+	const shown = names.slice(0, MOST_NAMED).map(oneLine).join(", ");
+	return more > 0 ? `${shown}, and ${grouped(more)} more` : shown;
+}
+var MOST_NAMED;
+var init_run_notes_text = __esmMin((() => {
+	init_escape();
+	init_text();
+	init_runs_text();
+	MOST_NAMED = 5;
 }));
 
 // src/cli/apply/reporter.ts
 /** Creates a reporter of text, or of one JSON event per line; data goes to stdout, the rest to stderr. */
 function applyReporter(options, placeOf, io, overrides = [], command = "apply") {
+	const viewsOf = (plans, run) => plans.map((plan) => planView(plan, placeOf, applyOverrides(plan, overrides, run).overridden, command));
 	const show = (plans, style) => {
 		const run = runFingerprint(plans);
-		const views = plans.map((plan) => planView(plan, placeOf, applyOverrides(plan, overrides, run).overridden, command));
-		return renderPlans(views, style, verbosityOf(options), {
+		return renderPlans(viewsOf(plans, run), style, verbosityOf(options), {
 			run,
 			command
 		});
 	};
+	const refusalsIn = (plans, outcomes) => {
+		const refused = outcomes.flatMap(({ merchant, status }) => status === "refused" ? merchant : []);
+		const run = runFingerprint(plans);
+		return endingRefusals(fleetView(viewsOf(plans, run), {
+			run,
+			command
+		}), new Set(refused));
+	};
 	const say = (text) => io.stderr.write(`${text}\n`);
-	return options.format === "json" ? jsonReporter(io, say) : textReporter(options, show, io, say);
+	const printEnding = ({ outcomes, leftOut }, applied, { plans, isOk, isCutAbove = false }) => {
+		if (outcomes.every(({ status }) => status === "unchanged")) return;
+		const sink = isOk ? io.stdout : io.stderr;
+		const style = styleFor(sink, io, options.color);
+		const refusals = outcomes.some(({ status }) => status === "refused") && { refusals: refusalsIn(plans, outcomes) };
+		sink.write(renderEnding({
+			command,
+			applied,
+			outcomes,
+			leftOut,
+			isCutAbove,
+			...refusals
+		}, style));
+	};
+	return options.format === "json" ? jsonReporter(io, printEnding, say) : textReporter(options, show, printEnding, io, say);
 }
-function jsonReporter(io, say) {
+function jsonReporter(io, printEnding, say) {
 	const line = (event) => io.stdout.write(eventJson(event, new Date(io.now()).toISOString()));
-	let ended = [];
-	let known = [];
+	let run = null;
+	let planned = [];
 	return {
 		plans: (plans) => {
+			planned = plans;
 			for (const plan of plans) line({
 				type: "planned",
 				merchant: plan.merchant,
@@ -51418,7 +50603,6 @@ function jsonReporter(io, say) {
 			});
 		},
 		skipped: (skipped, rest) => {
-			known = skipped;
 			const refused = skipped.filter(({ status }) => status === "refused");
 			if (refused.length > 0) {
 				const merchants = refused.map(({ merchant }) => merchant);
@@ -51430,13 +50614,16 @@ function jsonReporter(io, say) {
 			}
 			saySkipped(skipped, rest, say);
 		},
-		outcomes: (outcomes) => {
-			known = outcomes;
+		ended: (end, exitCode) => {
+			if (exitCode !== ExitCode.ok) printEnding(end, run, {
+				plans: planned,
+				isOk: false
+			});
+			line({
+				...summaryOf(run?.ends ?? [], exitCode),
+				results: end.outcomes
+			});
 		},
-		ended: (exitCode) => line({
-			...summaryOf(ended, exitCode),
-			results: known
-		}),
 		event: line,
 		passwords: (due) => {
 			for (const { plan, passwords } of due) for (const { name, passwordEnv } of passwords) line({
@@ -51446,49 +50633,52 @@ function jsonReporter(io, say) {
 				passwordEnv
 			});
 		},
-		results: (ends) => {
-			ended = ends;
-		},
-		verified: (plan, leftOut, refused) => {
+		verified: (merchant, verification) => {
+			if (verification.status === "unverified") {
+				const { why } = verification;
+				const said = typeof why === "string" ? { message: why } : {
+					message: why.message,
+					failure: why
+				};
+				line({
+					type: "unverified",
+					merchant,
+					...said
+				});
+				return;
+			}
+			const { plan, leftOut, refused } = verification;
 			const { left, errors, notCreated } = remainingChanges(plan);
+			const { deferred } = plan;
 			line({
 				type: "verified",
-				merchant: plan.merchant,
+				merchant,
 				remaining: left,
 				errors,
 				notCreated,
-				deferred: plan.deferred,
+				deferred,
 				leftOut,
 				refused
 			});
 		},
-		unverified: (merchant, why) => line({
-			type: "unverified",
-			merchant,
-			...typeof why === "string" ? { message: why } : {
-				message: why.message,
-				failure: why
-			}
-		}),
-		journals: (run, files) => line({
-			type: "journals",
-			run,
-			files
-		}),
+		applied: (all) => {
+			run = all;
+			if (all.journals.length > 0) line({
+				type: "journals",
+				run: all.run,
+				files: all.journals
+			});
+		},
 		say
 	};
 }
-/** Prints why merchants are refused, and what is changed nevertheless; failures have been printed before. */
+/** Prints why merchants are refused if others go on; failures have been printed before. */
 function saySkipped(skipped, rest, say) {
+	if (rest === 0) return;
 	const refused = skipped.filter(({ status }) => status === "refused");
 	for (const reason of reasonTexts(refused)) say(reason);
-	const isRefused = refused.length === skipped.length;
-	if (rest === 0) {
-		say(isRefused ? "Refused: nothing was changed." : "Nothing was changed: fix the problems above first.");
-		return;
-	}
 	const names = namesOf(skipped.map(({ merchant }) => merchant));
-	say(`${isRefused ? "Refused: nothing" : "Nothing"} is changed at ${names}; the apply goes on at ${counted(rest, "other merchant")}.`);
+	say(`${refused.length === skipped.length ? "Refused: nothing" : "Nothing"} is changed at ${names}; the apply goes on at ${counted(rest, "other merchant")}.`);
 }
 /** Returns the reasons with their merchants; equal ones of several merchants are one. */
 function reasonTexts(refused) {
@@ -51523,47 +50713,52 @@ function summaryOf(ends, exitCode) {
 		}
 	};
 }
-function textReporter(options, show, io, say) {
+function textReporter(options, show, printEnding, io, say) {
 	const style = styleFor(io.stdout, io, options.color);
-	let isStopped = false;
-	let isBrief = false;
-	let clean = 0;
+	let changes = 0;
+	let failures = 0;
+	let run = null;
+	let planned = [];
+	const isLong = () => options.verbose !== true && changes > MAX_LINES;
 	return {
 		plans: (plans) => {
+			planned = plans;
+			changes = plans.reduce((sum, plan) => sum + plan.changes.length, 0);
 			if (plans.length > 0) io.stdout.write(`${show(plans, style)}\n`);
 		},
 		event: (event) => {
 			if (options.quiet) return;
+			if (isLong()) {
+				if (isDone(event)) return;
+				if (event.type === "change-ended") failures += 1;
+				if (failures > MAX_FAILURES) return;
+			}
 			const line = renderApplyEvent(event, style);
 			if (line !== null) io.stdout.write(`${line}\n`);
 		},
-		results: (ends, cause) => {
-			const several = ends.length > 1;
-			isStopped = cause !== null;
-			isBrief = several && (options.quiet === true || ends.length > MAX_ENDS && options.verbose !== true);
-			for (const { merchant, result } of ends) if (!isBrief || result.status !== "done") io.stdout.write(renderApplyResult(merchant, result, cause, style, several));
-			if (several) io.stdout.write(renderApplyTotal(ends.map(({ result }) => result), cause, style));
-		},
 		passwords: (due) => io.stdout.write(renderPasswords(due, style)),
-		verified: (plan, leftOut, refused) => {
-			const { left, errors, notCreated } = remainingChanges(plan);
-			const open = left.length + errors.length + notCreated.length + plan.deferred.length + leftOut + refused;
-			if (isBrief && open === 0) clean += 1;
-			else io.stdout.write(renderVerified(plan, leftOut, style, refused));
+		verified: () => void 0,
+		applied: (all) => {
+			run = all;
 		},
-		unverified: (merchant, why) => io.stdout.write(renderUnverified(merchant, why, style)),
-		journals: (run, files) => say(renderJournals(run, files)),
 		failed: () => void 0,
 		skipped: (skipped, rest) => saySkipped(skipped, rest, say),
-		outcomes: (outcomes) => {
-			if (clean > 0) io.stdout.write(`${style.green("✓")} ${counted(clean, "merchant")}: verified, no changes remain.\n`);
-			if (!isStopped) io.stdout.write(renderOutcomes(outcomes, style));
+		ended: (end, exitCode) => {
+			const done = run !== null && isLong() && !options.quiet ? renderDoneChanges(run.ends, style) : "";
+			if (done !== "") io.stdout.write(done);
+			printEnding(end, run, {
+				plans: planned,
+				isOk: exitCode === ExitCode.ok,
+				isCutAbove: hasCutList(done)
+			});
 		},
-		ended: () => void 0,
 		say
 	};
 }
-var STATUSES, MAX_ENDS;
+function isDone(event) {
+	return event.type === "change-ended" && event.outcome.status === "done" && !event.outcome.adopted;
+}
+var STATUSES, MAX_LINES, MAX_FAILURES;
 var init_reporter = __esmMin((() => {
 	init_escape();
 	init_text();
@@ -51571,10 +50766,14 @@ var init_reporter = __esmMin((() => {
 	init_overrides();
 	init_machine_formats();
 	init_apply_text();
+	init_ending_text();
 	init_plans_text();
-	init_verified_text();
+	init_run_notes_text();
+	init_wrap();
+	init_ending_view();
 	init_equal_changes();
 	init_equal_text();
+	init_fleet_view();
 	init_plan_view();
 	init_io();
 	init_output();
@@ -51586,7 +50785,8 @@ var init_reporter = __esmMin((() => {
 		[ExitCode.partial]: "partial",
 		[ExitCode.bug]: "failed"
 	};
-	MAX_ENDS = 20;
+	MAX_LINES = 60;
+	MAX_FAILURES = 10;
 }));
 
 // src/action/review/apply-page.ts
@@ -51721,41 +50921,40 @@ function captureApplyLog(reporter, progress) {
 		isTTY: false,
 		columns: void 0
 	};
-	const copy = applyReporter({
-		format: "text",
-		color: false
-	}, () => null, {
+	const io = {
 		stdout: sink,
 		stderr: sink,
 		env: {}
-	});
+	};
+	let begun = /* @__PURE__ */ new Set();
+	const copy = applyReporter({
+		format: "text",
+		color: false
+	}, () => null, io);
 	return {
 		lines: () => lines,
 		reporter: {
-			plans: reporter.plans,
-			passwords: reporter.passwords,
-			journals: reporter.journals,
-			failed: reporter.failed,
-			skipped: reporter.skipped,
-			outcomes: reporter.outcomes,
-			ended: reporter.ended,
-			say: reporter.say,
+			...reporter,
 			event: (event) => {
 				reporter.event(event);
 				progress.applied(event);
 				copy.event(event);
 			},
-			results: (...results) => {
-				reporter.results(...results);
-				copy.results(...results);
+			applied: (run) => {
+				reporter.applied(run);
+				begun = new Set(run.ends.map(({ plan }) => plan.merchant));
+				copy.applied({
+					...run,
+					journals: []
+				});
 			},
-			verified: (...found) => {
-				reporter.verified(...found);
-				copy.verified(...found);
-			},
-			unverified: (...why) => {
-				reporter.unverified(...why);
-				copy.unverified(...why);
+			ended: (end, exitCode) => {
+				reporter.ended(end, exitCode);
+				const outcomes = end.outcomes.filter(({ merchant }) => begun.has(merchant));
+				if (outcomes.length > 0) copy.ended({
+					...end,
+					outcomes
+				}, exitCode);
 			}
 		}
 	};
@@ -52659,9 +51858,10 @@ var init_run_plan = __esmMin((() => {
 // src/cli/apply/cancellation.ts
 /**
 * Listens to SIGINT, SIGTERM and SIGHUP. Before any change, the first of them ends the process at once. A closed
-* terminal may send SIGHUP twice, through its shell; the second one is ignored.
+* terminal may send SIGHUP twice, through its shell; the second one is ignored. Before any change, `interrupted` says how
+* far it came.
 */
-function createCancellation(say, io) {
+function createCancellation(say, io, interrupted = () => INTERRUPTED) {
 	const [stopping, cancelling] = [new AbortController(), new AbortController()];
 	let cause = null;
 	let exitCode = null;
@@ -52689,7 +51889,7 @@ function createCancellation(say, io) {
 		if (signal === "SIGHUP" && signals > 0) return;
 		signals += 1;
 		if (exitCode === null) {
-			say(`${signal}: nothing was changed.`);
+			say(interrupted());
 			io.exit(ExitCode.failed);
 		} else if (signals > 1) io.exit(exitCode());
 		else {
@@ -52863,7 +52063,7 @@ function withoutPasswords(due, io) {
 var SHORTEST_PASSWORD, MAX_NAMED;
 var init_passwords = __esmMin((() => {
 	init_escape();
-	init_text();
+	init_glob();
 	init_errors();
 	init_fingerprint();
 	init_connection();
@@ -54186,24 +53386,31 @@ var init_apply_plan = __esmMin((() => {
 async function runApply(due, options, reporter) {
 	const { cancellation } = options;
 	const running = await openJournals(due, options.openJournal);
-	const tellJournals = () => {
-		const [first] = running;
-		if (first === void 0) return;
-		reporter.journals(first.journal.run, running.map(({ journal }) => journal.file));
-	};
+	const journals = running.map(({ journal }) => journal.file);
+	const [first] = running;
+	const run = first?.journal.run ?? "";
 	let intents = 0;
 	cancellation.onForcedExit(() => {
 		reporter.say(intents === 0 ? "Exited before anything was changed." : "Exited at once: requests in flight may have taken effect. Run \"rolecall plan\" to see.");
-		tellJournals();
+		reporter.say(renderJournals(run, journals));
 		return intents === 0 ? ExitCode.failed : ExitCode.partial;
 	});
 	try {
-		return await applyAll(running, options, reporter, (entry) => {
+		const { cause, merchants } = await applyAll(running, options, reporter, (entry) => {
 			if (entry.type === "intent") intents += 1;
 		});
+		reporter.applied({
+			run,
+			journals,
+			cause,
+			ends: merchants.map(({ end }) => end)
+		});
+		return merchants.map(({ outcome }) => outcome);
+	} catch (error) {
+		reporter.say(renderJournals(run, journals));
+		throw error;
 	} finally {
 		await Promise.all(running.map(({ journal }) => journal.close()));
-		tellJournals();
 	}
 }
 async function applyAll(running, { password, concurrency, recheck, onError = "stop", cancellation, sleep }, reporter, note) {
@@ -54255,10 +53462,6 @@ async function applyAll(running, { password, concurrency, recheck, onError = "st
 		};
 	}));
 	const cause = cancellation.cause();
-	reporter.results(ended.map(({ merchant, result }) => ({
-		merchant,
-		result
-	})), cause);
 	const isStopped = ended.some(({ result }) => result.status === "stopped");
 	const stopped = aborted(cancellation.cancelled);
 	const pause = async () => sleep(LAG_MS, cancellation.cancelled).catch(() => void 0);
@@ -54267,12 +53470,26 @@ async function applyAll(running, { password, concurrency, recheck, onError = "st
 		stopped,
 		pause
 	};
-	return Promise.all(ended.map(async ({ one, merchant, result }) => {
-		return outcomeOf(merchant, result, result.status !== "stopped" && !(isStopped && cause !== null) ? await verify(one, result, waits, reporter) : null, cause);
-	}));
+	return {
+		cause,
+		merchants: await Promise.all(ended.map(async ({ one, merchant, result }) => {
+			const verification = result.status !== "stopped" && !(isStopped && cause !== null) ? await verify(one, result, waits) : null;
+			if (verification !== null) reporter.verified(merchant, verification);
+			const outcome = outcomeOf(merchant, result, verification, cause);
+			return {
+				end: {
+					plan: one.plan,
+					result,
+					verification
+				},
+				outcome
+			};
+		}))
+	};
 }
-/** Returns how an apply ended at a merchant; `open` says why it is not complete by the verification. */
-function outcomeOf(merchant, result, open, cause) {
+/** Returns how an apply ended at a merchant, by its result and its verification. */
+function outcomeOf(merchant, result, verification, cause) {
+	const open = verification === null ? null : openText(verification);
 	if (result.status === "done" && open === null) return {
 		merchant,
 		status: "applied",
@@ -54288,9 +53505,19 @@ function outcomeOf(merchant, result, open, cause) {
 		reasons: [.../* @__PURE__ */ new Set([...why, ...open === null ? [] : [open]])]
 	};
 }
+/** Says why a merchant is not as its file says, by its verification; `null` if it is. */
+function openText(verification) {
+	if (verification.status === "unverified") {
+		const { why } = verification;
+		return `Applied, not verified: ${oneLine(typeof why === "string" ? why : why.message)}`;
+	}
+	const { left, errors } = remainingChanges(verification.plan);
+	if (left.length + errors.length === 0) return verification.unrecorded;
+	return `The verification found ${counted(left.length, "remaining change")} and ${counted(errors.length, "problem")}.`;
+}
 /** Returns the targets of the changes that are done, or of those that were refused for their address. */
 function targetsOf(result, isDone) {
-	const outcomes = (result?.outcomes ?? []).filter(({ status }) => status === "done" === isDone);
+	const outcomes = result.outcomes.filter(({ status }) => status === "done" === isDone);
 	return new Set(outcomes.map(({ change }) => targetOf$1(change)));
 }
 /** Identifies a change by its resource: its kind may differ by now. */
@@ -54306,8 +53533,8 @@ async function allEnded(all) {
 		return one.value;
 	});
 }
-/** Plans again; returns `null` if only deferred and refused changes remain, else what is wrong. */
-async function verify({ session, plan: { merchant }, leftOut = 0, journal }, result, { cause, stopped, pause }, reporter) {
+/** Plans again, and returns what remains without changes that were refused for now. */
+async function verify({ session, leftOut = 0, journal }, result, { cause, stopped, pause }) {
 	const refused = targetsOf(result, false);
 	const done = targetsOf(result, true);
 	const planAgain = async () => {
@@ -54317,28 +53544,29 @@ async function verify({ session, plan: { merchant }, leftOut = 0, journal }, res
 		return session.plan();
 	};
 	const looked = await toResult(Promise.race([stopped, planAgain()]));
-	if (looked === null || "failure" in looked) {
-		const why = looked?.failure ?? stoppedBy(cause());
-		reporter.unverified(merchant, why);
-		return `The changes are done, but not verified: ${oneLine(typeof why === "string" ? why : why.message)}`;
-	}
+	if (looked === null || "failure" in looked) return {
+		status: "unverified",
+		why: looked?.failure ?? stoppedBy(cause())
+	};
 	const { plan } = looked;
-	const { left, errors } = remainingChanges(plan);
-	const unexpected = left.filter((change) => !refused.has(targetOf$1(change)));
-	reporter.verified({
-		...plan,
-		changes: unexpected
-	}, leftOut, left.length - unexpected.length);
+	const { left } = remainingChanges(plan);
+	const changes = left.filter((change) => !refused.has(targetOf$1(change)));
 	const deferred = plan.deferred.map(({ change }) => summaryOf$1(change));
 	const recorded = await toResult(journal.write({
 		type: "verified",
 		left: left.map(summaryOf$1),
 		deferred
 	}));
-	const unrecorded = recorded?.failure ? oneLine(recorded.failure.message) : null;
-	if (unrecorded !== null) reporter.say(unrecorded);
-	if (unexpected.length + errors.length === 0) return unrecorded;
-	return `The verification found ${counted(unexpected.length, "remaining change")} and ${counted(errors.length, "problem")}.`;
+	return {
+		status: "verified",
+		plan: {
+			...plan,
+			changes
+		},
+		leftOut,
+		refused: left.length - changes.length,
+		unrecorded: recorded?.failure ? oneLine(recorded.failure.message) : null
+	};
 }
 function stoppedBy(cause) {
 	if (cause?.by === "signal") return `The run was stopped by ${cause.signal}.`;
@@ -54403,7 +53631,8 @@ var init_run_apply = __esmMin((() => {
 	init_escape();
 	init_text();
 	init_errors();
-	init_verified_text();
+	init_next_step_text();
+	init_ending_view();
 	init_io();
 	LAG_MS = 2e3;
 }));
@@ -54469,10 +53698,7 @@ async function rotate(context, branch) {
 		if (left.length > 0) reporter.skipped(left, due.length);
 		reporter.passwords(due);
 		const password = passwordsFor([], due.flatMap(({ passwords }) => passwords), env);
-		const captured = captureApplyLog({
-			...reporter,
-			verified: () => void 0
-		}, progress);
+		const captured = captureApplyLog(reporter, progress);
 		const applied = due.length === 0 ? [] : await runApply(due, {
 			password,
 			concurrency: inputs.concurrency,
@@ -54483,10 +53709,22 @@ async function rotate(context, branch) {
 			sleep: io.sleep
 		}, {
 			...captured.reporter,
-			verified: () => void 0
+			applied: (run) => {
+				const ends = run.ends.map((one) => ({
+					...one,
+					verification: null
+				}));
+				captured.reporter.applied({
+					...run,
+					ends
+				});
+			}
 		});
 		const outcomes = [...applied, ...left].sort(by(({ merchant }) => merchant));
-		reporter.outcomes(outcomes);
+		captured.reporter.ended({
+			outcomes,
+			leftOut: 0
+		}, applyExitCode(outcomes));
 		const count = due.reduce((sum, { passwords }) => sum + passwords.length, 0);
 		const end = endOf(applyEnd({
 			applied,
@@ -54536,6 +53774,7 @@ var init_rotate_passwords = __esmMin((() => {
 	init_passwords();
 	init_reporter();
 	init_run_apply();
+	init_io();
 	init_write_journal();
 	init_approval();
 	init_session();
@@ -54708,7 +53947,10 @@ async function apply(context, branch, pulls, cancellation) {
 			...left,
 			...unchanged
 		].sort(by(({ merchant }) => merchant));
-		reporter.outcomes(outcomes);
+		captured.reporter.ended({
+			outcomes,
+			leftOut: 0
+		}, applyExitCode(outcomes));
 		const deferred = plans.flatMap((plan) => plan.deferred.length > 0 ? plan.merchant : []);
 		await markApplied(context, outcomes, {
 			merchants: loaded.valid ? inputs.merchants : states.map(({ merchant }) => merchant),
@@ -54771,6 +54013,7 @@ var init_run_apply_merged = __esmMin((() => {
 	init_passwords();
 	init_reporter();
 	init_run_apply();
+	init_io();
 	init_write_journal();
 	init_approval();
 	init_session();

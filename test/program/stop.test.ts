@@ -142,7 +142,9 @@ keys:
     expect(text).toContain(
       `✗ Apply stopped at 60 merchants: ${sent} changes done, ${300 - sent} not started.\n`,
     );
-    expect(text).toMatch(/^ {2}Merchants: (?:\d+ applied, )?(?:\d+ partly applied, )?\d+ not started\.$/m);
+    expect(text).toMatch(
+      /^ {2}Merchants: (?:\d+ applied, not verified; )?(?:\d+ partly applied[;,] )?\d+ not started\.$/m,
+    );
     expect(text.match(/The run was stopped by SIGINT/g)).toHaveLength(1);
     expect(code).toBe(4);
   } finally {

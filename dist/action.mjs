@@ -39187,29 +39187,34 @@ var init_markdown_blocks = __esmMin((() => {
 // src/render/markdown/merchant-fold.ts
 /** Returns the part of a merchant. */
 function foldOf(view, summary, isOpen) {
-	const rows = view.groups.flatMap((group) => group.rows);
+	const changes = view.groups.flatMap(({ rows }) => rows);
 	const people = sameImpact(view.impact.members);
+	const longest = (lists) => lists.reduce((most, { length }) => Math.max(most, length), 0);
 	return {
 		summary,
 		isOpen,
 		view,
-		longest: [
-			rows,
+		people,
+		names: longest([
+			...people,
+			...changes.map(namesOf$1),
+			view.passwords
+		]),
+		rows: longest([
+			changes,
 			people,
 			view.deferred,
-			view.warnings,
-			...people,
-			...rows.map(namesOf$1)
-		].reduce((most, { length }) => Math.max(most, length), 0)
+			view.warnings
+		])
 	};
 }
 function namesOf$1({ equal }) {
 	return equal?.names ?? [];
 }
 /** Returns the text of a merchant's part: what people gain and lose, the changes, the warnings. */
-function foldText({ summary, isOpen, view }, detail) {
+function foldText({ summary, isOpen, view, people }, detail) {
 	const blocks = [
-		fencedLines("diff", peopleLines(view, detail)),
+		fencedLines("diff", peopleLines(view, people, detail)),
 		fencedLines("diff", changeLines(view, detail)),
 		fencedLines("text", warningLines(view, detail))
 	];
@@ -39219,10 +39224,10 @@ function fencedLines(info, lines) {
 	return lines.length === 0 ? [] : [fenced(info, lines)];
 }
 /** Returns gained and lost permissions as the lines of a diff, with people of equal changes together. */
-function peopleLines({ impact: { members }, origin }, { names, rows }) {
+function peopleLines({ impact: { members }, origin }, people, { names, rows }) {
 	if (members.length === 0) return [];
 	const unknown = (roles) => roles.map((role) => `permissions of ${oneLine(role)} (not reported by the service)`);
-	const { shown, hidden } = cutList(sameImpact(members), rows);
+	const { shown, hidden } = cutList(people, rows);
 	return [
 		`# Access: ${accessText(members.length, origin)}`,
 		...shown.flatMap((group) => {
@@ -39355,9 +39360,9 @@ function blockText$1({ title, items, shortItems = items }, shown) {
 function tableHead(command) {
 	return `${COLUMNS$1[command]}\n|---|---|--:|--:|--:|--:|--:|--:|`;
 }
-/** Returns the length that lists are cut to. */
-function mostOf({ names, rows }) {
-	return Math.min(names, rows);
+/** Returns whether a merchant's part has lists that are longer than what they are cut to. */
+function isLonger({ names, rows }, cut, by = 0) {
+	return names > cut.names + by || rows > cut.rows + by;
 }
 /** Joins the parts, leaving out the least important until they fit, and names what is missing. */
 function fitReview(parts, maxSize) {
@@ -39413,14 +39418,14 @@ function fitReview(parts, maxSize) {
 		if (text === "") cut.folds += by;
 		else {
 			if (!detail.fields) cut.fields += by;
-			if (fold.longest > mostOf(detail) + 1) cut.ends += by;
+			if (isLonger(fold, detail, 1)) cut.ends += by;
 		}
 	};
 	/** Shortens the largest first, so that as few merchants as possible lose something; `null` leaves them out. */
 	const shortenFolds = (detail) => {
 		for (const one of folds.toSorted((a, b) => b.text.length - a.text.length)) {
 			if (fits()) return;
-			if (detail?.fields && one.fold.longest <= mostOf(detail)) continue;
+			if (detail?.fields && !isLonger(one.fold, detail)) continue;
 			countFold(one, -1);
 			exchange(one, detail === null ? "" : foldText(one.fold, detail));
 			one.detail = detail ?? one.detail;

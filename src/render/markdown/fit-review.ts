@@ -72,9 +72,9 @@ interface ShownFold {
   detail: FoldDetail;
 }
 
-/** Returns the length that lists are cut to. */
-function mostOf({ names, rows }: FoldDetail): number {
-  return Math.min(names, rows);
+/** Returns whether a merchant's part has lists that are longer than what they are cut to. */
+function isLonger({ names, rows }: Fold, cut: FoldDetail, by = 0): boolean {
+  return names > cut.names + by || rows > cut.rows + by;
 }
 
 const UNCHANGED = 5;
@@ -144,14 +144,14 @@ export function fitReview(parts: Parts, maxSize: number): string {
     if (text === "") cut.folds += by;
     else {
       if (!detail.fields) cut.fields += by;
-      if (fold.longest > mostOf(detail) + 1) cut.ends += by;
+      if (isLonger(fold, detail, 1)) cut.ends += by;
     }
   };
   /** Shortens the largest first, so that as few merchants as possible lose something; `null` leaves them out. */
   const shortenFolds = (detail: FoldDetail | null): void => {
     for (const one of folds.toSorted((a, b) => b.text.length - a.text.length)) {
       if (fits()) return;
-      if (detail?.fields && one.fold.longest <= mostOf(detail)) continue;
+      if (detail?.fields && !isLonger(one.fold, detail)) continue;
       countFold(one, -1);
       exchange(one, detail === null ? "" : foldText(one.fold, detail));
       one.detail = detail ?? one.detail;

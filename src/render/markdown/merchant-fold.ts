@@ -1,5 +1,6 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted, grouped } from "../../lib/text.ts";
+import type { MemberImpact } from "../../model/plan.ts";
 import { accessText, sameImpact } from "../text/impact-text.ts";
 import { wrapList, wrapText } from "../text/wrap.ts";
 import { type DetailView, type RowView, wordDiffText } from "../view/change-view.ts";
@@ -14,8 +15,12 @@ export interface Fold {
   readonly summary: string;
   readonly isOpen: boolean;
   readonly view: PlanView;
-  /** The length of its longest list: nothing is cut to more than that. */
-  readonly longest: number;
+  /** People whose access changes equally. */
+  readonly people: readonly (readonly MemberImpact[])[];
+  /** The length of its longest list of names. */
+  readonly names: number;
+  /** The length of its longest list of changes, groups of people, or warnings. */
+  readonly rows: number;
 }
 
 /** The number of names in a line above the parts of single merchants, which have all of them. */
@@ -40,10 +45,13 @@ export const WHOLE: FoldDetail = {
 
 /** Returns the part of a merchant. */
 export function foldOf(view: PlanView, summary: string, isOpen: boolean): Fold {
-  const rows = view.groups.flatMap((group) => group.rows);
+  const changes = view.groups.flatMap(({ rows }) => rows);
   const people = sameImpact(view.impact.members);
-  const lists = [rows, people, view.deferred, view.warnings, ...people, ...rows.map(namesOf)];
-  return { summary, isOpen, view, longest: lists.reduce((most, { length }) => Math.max(most, length), 0) };
+  const longest = (lists: readonly (readonly unknown[])[]): number =>
+    lists.reduce((most, { length }) => Math.max(most, length), 0);
+  const names = longest([...people, ...changes.map(namesOf), view.passwords]);
+  const rows = longest([changes, people, view.deferred, view.warnings]);
+  return { summary, isOpen, view, people, names, rows };
 }
 
 function namesOf({ equal }: RowView): readonly string[] {
@@ -51,9 +59,9 @@ function namesOf({ equal }: RowView): readonly string[] {
 }
 
 /** Returns the text of a merchant's part: what people gain and lose, the changes, the warnings. */
-export function foldText({ summary, isOpen, view }: Fold, detail: FoldDetail): string {
+export function foldText({ summary, isOpen, view, people }: Fold, detail: FoldDetail): string {
   const blocks = [
-    fencedLines("diff", peopleLines(view, detail)),
+    fencedLines("diff", peopleLines(view, people, detail)),
     fencedLines("diff", changeLines(view, detail)),
     fencedLines("text", warningLines(view, detail)),
   ];
@@ -67,12 +75,13 @@ function fencedLines(info: string, lines: readonly string[]): readonly string[] 
 /** Returns gained and lost permissions as the lines of a diff, with people of equal changes together. */
 function peopleLines(
   { impact: { members }, origin }: PlanView,
+  people: Fold["people"],
   { names, rows }: FoldDetail,
 ): readonly string[] {
   if (members.length === 0) return [];
   const unknown = (roles: readonly string[]): readonly string[] =>
     roles.map((role) => `permissions of ${oneLine(role)} (not reported by the service)`);
-  const { shown, hidden } = cutList(sameImpact(members), rows);
+  const { shown, hidden } = cutList(people, rows);
   return [
     `# Access: ${accessText(members.length, origin)}`,
     ...shown.flatMap((group) => {

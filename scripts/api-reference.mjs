@@ -5,7 +5,7 @@
 export function apiReference(head, examples, { members: [{ members: items }] }) {
   const [functions, types] = [items.filter(isFunction), items.filter((item) => !isFunction(item))];
   return [
-    "<!-- Made by scripts/docs.mjs from docs/api.head.md, examples/library and the declarations of src/index.ts: change those. -->",
+    "<!-- Made by scripts/docs.mjs from docs/src/api.md, examples/library and the declarations of src/index.ts: change those. -->",
     head.trim().replaceAll(/<!-- (\S+\.mjs) -->/g, (_, name) => fence("js", examples[name].trim())),
     "## Functions",
     ...functions.map(functionSection),

@@ -7,7 +7,7 @@ const INSTEAD_OF_NOTES = { sandbox: "Seeds, control routes and faults: [The sand
  */
 export function commandReference(head, helps) {
   return [
-    "<!-- Made by scripts/docs.mjs from docs/commands.head.md and the program's own help: change those. -->",
+    "<!-- Made by scripts/docs.mjs from docs/src/commands.md and the program's own help: change those. -->",
     head.trim(),
     ...helps.flatMap(({ name, help }) => section(name, help)),
   ]

@@ -22,18 +22,18 @@ const { merchantJsonSchema, projectJsonSchema, diagnosticTable, lintTable, EVENT
 
 const pages = {
   "file.md": reference(
-    read("file.head.md"),
+    read("src/file.md"),
     { merchant: merchantJsonSchema(), project: projectJsonSchema() },
     diagnosticTable(),
     lintTable(),
   ),
-  "events.md": eventReference(read("events.head.md"), EVENTS),
-  "api.md": apiReference(read("api.head.md"), examples(), json("dist/api.json")),
+  "events.md": eventReference(read("src/events.md"), EVENTS),
+  "api.md": apiReference(read("src/api.md"), examples(), json("dist/api.json")),
   "commands.md": commandReference(
-    read("commands.head.md"),
+    read("src/commands.md"),
     await Promise.all(commandNames(await help()).map(async (name) => ({ name, help: await help(name) }))),
   ),
-  "dependencies.md": dependencyPage(read("dependencies.head.md"), {
+  "dependencies.md": dependencyPage(read("src/dependencies.md"), {
     manifest: json("package.json"),
     lock: json("package-lock.json"),
     data: json("scripts/dependencies.json"),

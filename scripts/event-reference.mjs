@@ -17,7 +17,7 @@ const INTRODUCTIONS = {
 /** Returns the reference of events as Markdown: a hand-written head, then each event of the registry. Pure. */
 export function eventReference(head, events) {
   return [
-    "<!-- Made by scripts/docs.mjs from docs/events.head.md and src/model/event-registry.ts: change those. -->",
+    "<!-- Made by scripts/docs.mjs from docs/src/events.md and src/model/event-registry.ts: change those. -->",
     head.trim(),
     ...Object.keys(TITLES).flatMap((source) => [
       `## ${TITLES[source]}`,

@@ -4,7 +4,7 @@
  */
 export function reference(head, { merchant, project }, diagnostics, findings) {
   return [
-    "<!-- Made by scripts/docs.mjs from docs/file.head.md and the program's own schema: change those. -->",
+    "<!-- Made by scripts/docs.mjs from docs/src/file.md and the program's own schema: change those. -->",
     head.trim(),
     "## Every key",
     ...mappings([{ path: "", node: merchant }]).flatMap(section("The whole file")),

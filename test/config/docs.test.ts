@@ -19,7 +19,7 @@ const files = new Map(
 test("docs/file.md has every key and every diagnostic; run it with -u to update the page", async () => {
   const generator = await import(new URL("../../scripts/reference.mjs", import.meta.url).href);
   const page = generator.reference(
-    read("docs/file.head.md"),
+    read("docs/src/file.md"),
     { merchant: merchantJsonSchema(), project: projectJsonSchema() },
     diagnosticTable(),
     lintTable(),

@@ -36,7 +36,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
         text.replace("checkouts_create, refunds_create,", "checkouts_create, members_edit, refunds_create,"),
       ),
   },
-  "docs/file.head.md: validate": {
+  "docs/src/file.md: validate": {
     files: async (folder) => {
       const path = join(folder, "access/shop.yaml");
       await mkdir(dirname(path));
@@ -167,7 +167,7 @@ test("docs/commands.md says what the commands' help says; run it with -u to upda
     (await rolecall([...command, "--help"])).stdout;
   const helps: { readonly name: string; readonly help: string }[] = [];
   for (const name of commandNames(await help())) helps.push({ name, help: await help(name) });
-  const page = commandReference(PAGES.get("docs/commands.head.md"), helps);
+  const page = commandReference(PAGES.get("docs/src/commands.md"), helps);
   await expect(page).toMatchFileSnapshot(join(ROOT, "docs/commands.md"));
 });
 

@@ -6,5 +6,5 @@ const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta
 
 test("the reference of events has every event of the registry as it is", async () => {
   const generator = await import(new URL("../../scripts/event-reference.mjs", import.meta.url).href);
-  expect(read("docs/events.md")).toBe(generator.eventReference(read("docs/events.head.md"), EVENTS));
+  expect(read("docs/events.md")).toBe(generator.eventReference(read("docs/src/events.md"), EVENTS));
 });

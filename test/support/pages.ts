@@ -3,16 +3,18 @@ import { join, resolve } from "node:path";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
-/** Every page for users, by its path below the root; `*.head.md` are parts of generated pages. */
+/** Every page for users, by its path below the root; `docs/src` has the hand-written heads of generated ones. */
 export const PAGES: ReadonlyMap<string, string> = new Map(
   [
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     "SECURITY.md",
-    ...readdirSync(join(ROOT, "docs"))
-      .filter((name) => name.endsWith(".md"))
-      .map((name) => `docs/${name}`),
+    ...["docs", "docs/src"].flatMap((folder) =>
+      readdirSync(join(ROOT, folder))
+        .filter((name) => name.endsWith(".md"))
+        .map((name) => `${folder}/${name}`),
+    ),
     ...["franchise", "github", "kubernetes", "retail"].map((name) => `examples/${name}/README.md`),
   ].map((path) => [path, readFileSync(join(ROOT, path), "utf8")]),
 );

@@ -1,11 +1,8 @@
-import { basename, dirname } from "node:path";
+import { basename } from "node:path";
 import { expect, test } from "vitest";
 import { cyclesOf, exportsOf, sourceFiles } from "./support/source-files.ts";
 
 const FILES = sourceFiles();
-
-/** Grows only with what rolecall can do: 300 for the core, the rest for shared rules, questions, and screens. */
-const MOST_FILES = 390;
 
 /** Returns the paths by a name, of the names that several have. */
 function several(
@@ -17,22 +14,6 @@ function several(
     [...paths].filter(([, all]) => all.length > 1).map(([name, all]) => [name, all.join(" ")]),
   );
 }
-
-test(`there are at most ${MOST_FILES} sources, at most 15 of them in a folder`, () => {
-  expect(FILES.length).toBeLessThanOrEqual(MOST_FILES);
-  const counts: Record<string, number> = {};
-  for (const { path } of FILES) counts[dirname(path)] = (counts[dirname(path)] ?? 0) + 1;
-  const crowded = Object.entries(counts).filter(([, count]) => count > 15);
-  expect(Object.fromEntries(crowded)).toEqual({});
-});
-
-test("no source is under 20 lines, unless it holds only types or starts a program", () => {
-  const small = FILES.filter(({ lines, code }) => lines < 20 && !isOnlyTypes(code) && !isEntry(code));
-  expect(Object.fromEntries(small.map(({ path, lines }) => [path, lines]))).toEqual({});
-});
-
-const isOnlyTypes = (code: string): boolean =>
-  !/^(?:export )?(?:async )?(?:function|const|class)\b/m.test(code);
 
 /** Nothing imports it. */
 const isEntry = (code: string): boolean => !/^export /m.test(code);

@@ -15,7 +15,6 @@ export interface SourceFile {
   readonly path: string;
   /** Without comments. */
   readonly code: string;
-  readonly lines: number;
   readonly imports: readonly SourceImport[];
 }
 
@@ -30,7 +29,7 @@ export function sourceFiles(): readonly SourceFile[] {
     .map((path) => {
       const text = readFileSync(join(ROOT, path), "utf8");
       const code = text.replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, "");
-      return { path, code, lines: text.split("\n").length - 1, imports: importsOf(path, code) };
+      return { path, code, imports: importsOf(path, code) };
     });
 }
 

@@ -44,7 +44,7 @@ async function handle(
   operation: ContractOperation,
   key: ApiKey,
   c: SandboxContext,
-  behaviour: Pick<OperationCall, "expired" | "invitations" | "replacing"> = {},
+  behaviour: Pick<OperationCall, "expired" | "invitations" | "replacing" | "unassignable"> = {},
 ): Promise<ResponseData> {
   const { store } = world;
   const { trace } = c.var;
@@ -140,7 +140,9 @@ async function handleWithKey(world: World, fetch: Fetch, operation: ContractOper
   const expired = hits.flatMap(({ rule }) => (rule.kind === "expired-invitation" ? rule.answer : []))[0];
   const invitations = hits.flatMap((hit) => hit.invitations ?? []);
   const replacing = hits.some(({ rule }) => rule.kind === "replacing-put");
-  const response = early ?? (await handle(world, operation, key, c, { expired, invitations, replacing }));
+  const unassignable = hits.some(({ rule }) => rule.kind === "unassignable-roles");
+  const behaviour = { expired, invitations, replacing, unassignable };
+  const response = early ?? (await handle(world, operation, key, c, behaviour));
   return toResponse(await injectAfter(hits, response, ports));
 }
 

@@ -96,6 +96,7 @@ export async function injectBefore(
       case "large-numbers":
       case "predefined-role":
       case "replacing-put":
+      case "unassignable-roles":
       case "reset-after":
       case "truncate":
       case "partial-json":
@@ -171,6 +172,7 @@ export async function injectAfter(
       case "expired-invitation":
       case "invitation-limit":
       case "replacing-put":
+      case "unassignable-roles":
       case "concurrent-edit":
       case "shift":
         break;

@@ -116,6 +116,12 @@ const ruleSchema = z.discriminatedUnion("kind", [
     ...aim,
     operation: z.literal("members.update").optional(),
   }),
+  /** Refuses to assign the roles that the service reserves: `role_owner` and `role_admin`. */
+  z.strictObject({
+    kind: z.literal("unassignable-roles"),
+    ...aim,
+    operation: z.enum(["members.create", "members.update"]).optional(),
+  }),
   /** Limits the invitations of an address across merchants; further ones get a 429. */
   z.strictObject({
     kind: z.literal("invitation-limit"),
@@ -214,6 +220,8 @@ function matches(rule: FaultRule, operation: string, query: URLSearchParams): bo
   if (rule.kind === "expired-invitation" || rule.kind === "invitation-limit")
     return operation === "members.create";
   if (rule.kind === "predefined-role") return operation === "roles.retrieve";
+  if (rule.kind === "unassignable-roles")
+    return operation === "members.create" || operation === "members.update";
   if (rule.kind === "replacing-put") return operation === "members.update";
   if (rule.kind === "shift") return isLaterPage(operation, query);
   if (rule.kind === "concurrent-edit" && rule.edit !== undefined) return editFits(rule.edit, operation);

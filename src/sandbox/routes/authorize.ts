@@ -13,10 +13,18 @@ export const CONTRACT_OPERATIONS: readonly ContractOperation[] = [
   ...MEMBERSHIP_OPERATIONS,
 ];
 
-/** Every permission of an API key. */
-export const KEY_PERMISSIONS: readonly string[] = CONTRACT_OPERATIONS.flatMap(
-  (operation) => operation.permissions,
-);
+/** Returns the OAuth scope that permits an operation, like `members.read`; undefined if it has no scope of its own. */
+function scopeOf({ method, name, scope }: ContractOperation): string | undefined {
+  return scope === "merchant" ? `${name.split(".")[0]}.${method === "GET" ? "read" : "write"}` : undefined;
+}
+
+const SCOPES: ReadonlySet<string> = new Set(CONTRACT_OPERATIONS.flatMap((one) => scopeOf(one) ?? []));
+
+/** Every permission and scope of an API key. */
+export const KEY_PERMISSIONS: readonly string[] = [
+  ...CONTRACT_OPERATIONS.flatMap((operation) => operation.permissions),
+  ...SCOPES,
+];
 
 /** Returns the API key of a request; throws a 401. */
 export function authenticate(store: Store, authorization: string | undefined): ApiKey {
@@ -49,9 +57,15 @@ function ownMerchant(store: Store, key: ApiKey, code: string): Account {
   return merchant;
 }
 
-function requirePermission(key: ApiKey, { permissions }: ContractOperation): void {
-  if (key.permissions === undefined || permissions.some((one) => key.permissions?.includes(one))) return;
-  throw new ProblemError(403, `The API key lacks the permission ${permissions.join(" or ")}.`);
+function requirePermission({ permissions }: ApiKey, operation: ContractOperation): void {
+  const scope = scopeOf(operation);
+  const sufficient = [...operation.permissions, ...(scope === undefined ? [] : [scope])];
+  if (permissions === undefined || sufficient.some((one) => permissions.includes(one))) return;
+  const lacking =
+    scope !== undefined && permissions.some((one) => SCOPES.has(one))
+      ? `scope ${scope}`
+      : `permission ${operation.permissions.join(" or ")}`;
+  throw new ProblemError(403, `The API key lacks the ${lacking}.`);
 }
 
 /** Returns the handler of an operation for a key; throws a 403 or 404 if the key may not use it. */

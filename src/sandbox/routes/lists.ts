@@ -183,6 +183,7 @@ function isNone(text: string): boolean {
 function membershipFilters(query: URLSearchParams, now: number): MembershipFilter[] {
   const status = oneOf(query, "status", STATUSES);
   const sandbox = boolean(query, "resource.attributes.sandbox");
+  const id = single(query, "resource.id");
   const name = single(query, "resource.name");
   const roles = anyOf(query, "roles");
   return [
@@ -190,6 +191,7 @@ function membershipFilters(query: URLSearchParams, now: number): MembershipFilte
     parentFilter(query),
     ({ member }) => status === undefined || statusOf(member, now) === status,
     ({ account }) => sandbox === undefined || account.sandbox === sandbox,
+    ({ account }) => id === undefined || account.id === id,
     ({ account }) => name === undefined || account.name === name,
     ({ member }) => roles === undefined || member.roles.some((role) => roles.has(role)),
   ];

@@ -51,6 +51,20 @@ function knownRoles(merchant: Account, ids: readonly string[]): readonly string[
   return [...new Set(ids)];
 }
 
+/** The predefined roles that the service may refuse to assign. */
+const UNASSIGNABLE = ["role_owner", "role_admin"];
+
+/** Throws a 403 if a member would newly hold a role that cannot be assigned. */
+function refuseUnassignable(
+  { unassignable }: OperationCall,
+  roles: readonly string[],
+  held: readonly string[] = [],
+): void {
+  const refused = UNASSIGNABLE.find((id) => roles.includes(id) && !held.includes(id));
+  if (!unassignable || refused === undefined) return;
+  throw new ProblemError(403, `The role ${refused} cannot be assigned through the API.`);
+}
+
 function refuseAttributes(body: { readonly attributes?: unknown }): void {
   if (body.attributes !== undefined) {
     throw new ProblemError(403, "Only the service's own applications may change attributes.");
@@ -92,6 +106,7 @@ function create(call: OperationCall, merchant: Account): ResponseData {
   const body = checkBody(createMemberBody, call.body);
   refuseAttributes(body);
   const roles = knownRoles(merchant, body.roles);
+  refuseUnassignable(call, roles);
   const managed = body.is_managed_user === true;
   if (managed && body.password === undefined) {
     throw new ProblemError(422, "A managed user needs a password.");
@@ -134,15 +149,20 @@ function update(call: OperationCall, merchant: Account): ResponseData {
     throw new ProblemError(422, `The user of ${before.id} is not managed by the merchant.`);
   }
   const absent: Pick<Member, "roles" | "metadata" | "user"> = call.replacing ? { roles: [] } : before;
+  const roles = body.roles === undefined ? absent.roles : knownRoles(merchant, body.roles);
+  refuseUnassignable(call, roles, before.roles);
   const nickname = body.user?.nickname ?? absent.user?.nickname;
+  const isEnabled = body.user?.password !== undefined && before.status === "disabled";
   const member: Member = {
     ...before,
-    roles: body.roles === undefined ? absent.roles : knownRoles(merchant, body.roles),
+    roles,
     metadata: body.metadata ?? absent.metadata,
+    status: isEnabled ? "accepted" : before.status,
     user: before.user && {
       ...before.user,
       nickname,
       passwords: withPassword(before.id, before.user.passwords, body.user?.password),
+      disabledAt: body.user?.password === undefined ? before.user.disabledAt : undefined,
     },
     updatedAt: touch(before, call.now),
   };

@@ -20,6 +20,8 @@ export interface OperationCall {
   readonly invitations?: readonly InvitationLimiter[];
   /** Makes an update replace the whole resource, emptying fields that are absent from its body. */
   readonly replacing?: boolean;
+  /** Refuses to assign `role_owner` and `role_admin`. */
+  readonly unassignable?: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -114,7 +116,8 @@ export const metadataSchema = z.custom<Readonly<Record<string, unknown>>>(hasMet
 
 const name = z.string().refine((text) => text.trim() !== "", "must not be empty");
 const roleIds = z.array(z.string().min(1, "must not be empty"));
-const password = z.string().min(8, "must have at least 8 characters");
+// A schema's minLength counts Unicode characters, not UTF-16 code units.
+const password = z.string().refine((text) => [...text].length >= 8, "must have at least 8 characters");
 const attributes = z.record(z.string(), z.unknown());
 
 /** Body of a role's creation. */

@@ -42,6 +42,26 @@ describe("a fault", () => {
     expect((await harness.call("GET", `${ROLES}/${made.body.id}`)).body.id).toBe(made.body.id);
   });
 
+  test("refuses to assign an owner or an admin, and leaves those there are", async () => {
+    const harness = await withFaults([{ kind: "unassignable-roles" }]);
+    const { body } = await harness.call("GET", MEMBERS);
+    const [ada] = body.items;
+    const held = await harness.call("PUT", `${MEMBERS}/${ada.id}`, {
+      body: { roles: [...ada.roles, "role_manager"] },
+    });
+    expect(held.status).toBe(200);
+    const bob = await harness.call("POST", MEMBERS, { body: BOB });
+    for (const role of ["role_owner", "role_admin"]) {
+      const granted = await harness.call("PUT", `${MEMBERS}/${bob.body.id}`, { body: { roles: [role] } });
+      expect([granted.status, granted.body.detail]).toEqual([
+        403,
+        `The role ${role} cannot be assigned through the API.`,
+      ]);
+      const body = { email: "eve@x.example", roles: [role] };
+      expect((await harness.call("POST", MEMBERS, { body })).status).toBe(403);
+    }
+  });
+
   test("omits its fields from lists and from single resources", async () => {
     const fields = ["user.virtual_user", "user.nobody.knows", "created_at"];
     const harness = await withFaults([{ kind: "without-fields", fields }]);

@@ -52,6 +52,21 @@ describe("a key", () => {
     },
   );
 
+  test.each(Object.keys(PERMISSIONS))("may %s with the scope of its kind", async (route) => {
+    const [method = "", path = ""] = route.split(" ");
+    const ask = { key: "sk_live_some", ...(BODIES[route] !== undefined && { body: BODIES[route] }) };
+    const [own, other] = path.startsWith("/roles") ? ["roles", "members"] : ["members", "roles"];
+    const [needed, lesser] = method === "GET" ? ["read", "write"] : ["write", "read"];
+    const callWith = (scopes: readonly string[]) =>
+      start({ seed: seedWith(scopes) }).call(method, `/v0.1/merchants/MC1${path}`, ask);
+    expect((await callWith([`${own}.${needed}`])).status).toBeLessThan(300);
+    const refused = await callWith([`${own}.${lesser}`, `${other}.${needed}`]);
+    expect([refused.status, refused.body.detail]).toEqual([
+      403,
+      `The API key lacks the scope ${own}.${needed}.`,
+    ]);
+  });
+
   test.each(["user.profile", "user.profile_readonly"])("may list memberships with %s", async (scope) => {
     const { call } = start({ seed: seedWith([scope]) });
     expect((await call("GET", "/v0.1/memberships", { key: "sk_live_some" })).status).toBe(200);

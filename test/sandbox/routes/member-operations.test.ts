@@ -178,6 +178,28 @@ describe("updating a member", () => {
     expect((await call("PUT", path, { body: { user: { email: "x@x.example" } } })).status).toBe(400);
   });
 
+  test("enables a disabled managed user with a new password", async () => {
+    const { call } = start();
+    const { body } = await call("POST", MEMBERS, {
+      body: { ...BOB, is_managed_user: true, password: "12345678" },
+    });
+    const path = `${MEMBERS}/${body.id}`;
+    const disabled = await call("POST", `/_sandbox/merchants/MC0DEMO1/members/${body.id}/disable`);
+    expect(disabled.body).toMatchObject({ status: "disabled", user: { disabled_at: expect.any(String) } });
+    const renamed = await call("PUT", path, { body: { user: { nickname: "Till 7" } } });
+    expect(renamed.body).toMatchObject({ status: "disabled", user: { disabled_at: expect.any(String) } });
+    const enabled = await call("PUT", path, { body: { user: { password: "abcdefgh" } } });
+    expect(enabled.body.status).toBe("accepted");
+    expect(enabled.body.user).not.toHaveProperty("disabled_at");
+  });
+
+  test("counts the characters of a password, not its UTF-16 code units", async () => {
+    const { call } = start();
+    const managed = (password: string) => ({ ...BOB, is_managed_user: true, password });
+    expect((await call("POST", MEMBERS, { body: managed("🔑".repeat(7)) })).status).toBe(400);
+    expect((await call("POST", MEMBERS, { body: managed("🔑".repeat(8)) })).status).toBe(201);
+  });
+
   test("refuses a password that was used before, and only for the same user: 403", async () => {
     const { call } = start();
     const managed = (email: string) => ({ email, roles: [], is_managed_user: true, password: "password-1" });

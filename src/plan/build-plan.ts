@@ -38,7 +38,6 @@ import { misspeltInRules, rolesInRules, unknownInRules, unknownMembersInRules } 
 import { roleResolver } from "./resolve.ts";
 import { type GlobMatch, type Scope, scopeOf } from "./scope.ts";
 import { roundingChanges, withoutLeftOut } from "./select.ts";
-import type { LostInvitation, UnrestoredMember } from "./undo/lost-state.ts";
 
 /** The input of a plan. */
 export interface PlanInput {
@@ -48,12 +47,8 @@ export interface PlanInput {
   readonly service: string;
   /** The time that end dates are compared with, in ms since the epoch. */
   readonly now: number;
-  /** @internal Expired invitations that earlier runs removed and did not renew, by address in lower case. */
-  readonly lost?: ReadonlyMap<string, LostInvitation>;
   /** @internal */
   readonly renewal?: Renewal;
-  /** @internal Members with unmanaged fields that earlier runs may have left empty, and that are empty. */
-  readonly unrestored?: readonly UnrestoredMember[];
   /** Matches the globs of `ignore`, guards and policies, as `globMatcher()` does. */
   readonly matches: GlobMatch;
   /** Fingerprints of changes to leave out, along with those that depend on them. */
@@ -77,7 +72,7 @@ export function planParts(input: PlanInput): (leaveOut: ReadonlySet<string>) => 
 }
 
 function proposeChanges(input: PlanInput): ProposedChanges {
-  const { desired, live, now, matches, lost = new Map(), renewal = {}, unrestored = [] } = input;
+  const { desired, live, now, matches, renewal = {} } = input;
   const { sync } = desired;
   const left = leftAt(desired.leavers, now);
   const scope = scopeOf(live, desired.ignore, matches, left);
@@ -92,16 +87,10 @@ function proposeChanges(input: PlanInput): ProposedChanges {
     ignored: ignored.members,
     left,
     now,
-    lost,
     file: desired.origin.file,
     renewal,
   });
-  const emptied = unrestored.map(
-    ({ name, fields, run }) =>
-      ({ code: "member-fields-emptied", name, fields, run, merchant: desired.merchant }) as const,
-  );
-  const findingData = [...members.findingData, ...emptied];
-  return { scope, roles, members: { ...members, findingData }, byFile: true };
+  return { scope, roles, members, byFile: true };
 }
 
 /** Changes that guards, policies and checks have not judged yet. */

@@ -17,8 +17,6 @@ export interface RoleResolver {
   refOf(id: string): RoleRef;
   /** Returns the reference of a held role, or of its successor if it is replaced. */
   successorOf(id: string): RoleRef;
-  /** Returns the reference of a role that was held once, or of its successor; empty if the role is gone or removed. */
-  stillHeld(id: string): readonly RoleRef[];
   /** Returns the live id for a role's name or id; `null` if it has none yet or cannot be resolved. */
   idOf(role: string): string | null;
   readonly replacesAny: boolean;
@@ -97,7 +95,6 @@ export function roleResolver(
   return {
     refOf,
     successorOf,
-    stillHeld: (id) => (names.has(id) && !removed.has(id) ? [successorOf(id)] : []),
     idOf(role) {
       const resolved = resolveOne(role);
       return typeof resolved === "function" ? null : resolved.id;

@@ -61,6 +61,8 @@ async function halfDone(): Promise<void> {
   expect(apply.stderr).toContain("Apply incomplete at MC1: 1 unfinished.");
   expect(apply.stderr).toContain("The expired invitation was deleted, and no new one was sent.");
   expect(apply.stderr).toContain('It held: Manager; metadata {"desk":1}.');
+  const told = flat(apply.stderr);
+  expect(told).toMatch(/"rolecall undo \S+Z" invites them with all of this; "rolecall apply" with what the/);
   expect(apply.code).toBe(4);
 }
 
@@ -69,14 +71,21 @@ const RENEWED = { status: "pending", roles: ["role_manager"], metadata: { desk: 
 describe("an expired invitation that could not be renewed once it was removed", () => {
   beforeEach(halfDone);
 
-  test("is sent by the next apply with what it held, also on the approval of before", async () => {
-    const plan = await shop.run(["plan", "mc1.yaml"]);
-    expect(flat(plan.stdout)).toContain("The expired invitation of ben@example.com is gone: run 2");
-    expect(plan.code).toBe(0);
-    const apply = await shop.run(["apply", "mc1.yaml", "--yes", "--approved", "plan.json"]);
+  test("is listed by its run with what it held", async () => {
+    const { stdout } = await shop.run(["runs", "latest"]);
+    expect(flat(stdout)).toContain('ben@example.com at MC1: Manager; metadata {"desk":1} → To invite them');
+    const all = await shop.run(["runs", "latest", "--format", "json"]);
+    expect(all.stdout).toContain('"desk": 1');
+  });
+
+  test("is sent by the next apply with what the file lists", async () => {
+    await shop.write(
+      "mc1.yaml",
+      FILE.replace("ben@example.com }", "ben@example.com, roles: [role_cashier] }"),
+    );
+    const apply = await shop.run(["apply", "mc1.yaml", "--yes"]);
     expect(apply.code).toBe(0);
-    expect(await members()).toMatchObject([{}, RENEWED]);
-    expect((await shop.run(["plan", "mc1.yaml", "--detailed-exitcode"])).code).toBe(0);
+    expect(await members()).toMatchObject([{}, { status: "pending", roles: ["role_cashier"] }]);
   });
 
   test("is sent by undo with what it held", async () => {
@@ -86,13 +95,31 @@ describe("an expired invitation that could not be renewed once it was removed", 
     expect(await members()).toMatchObject([{}, RENEWED]);
   });
 
-  test("without its journal is a finding about that member, and everything else is done", async () => {
-    await rm(join(shop.folder, ".rolecall"), { recursive: true });
+  test("is a finding where the file lists no roles, and everything else is done", async () => {
     await shop.write("mc1.yaml", MORE);
     const apply = await shop.run(["apply", "mc1.yaml", "--yes"]);
     expect(flat(apply.stdout)).toContain("the file declares no roles for");
     expect(apply.code).toBe(0);
     expect(await members()).toMatchObject([{}, { invite: { email: "new@example.com" } }]);
+  });
+
+  test("changes no plan, whoever wrote its journal, and is not read once git tracks it", async () => {
+    const planned = () => shop.run(["plan", "mc1.yaml", "--format", "json"]);
+    const before = await planned();
+    expect(before.stdout).not.toContain("role_manager");
+    execFileSync("git", ["init", "--quiet"], { cwd: shop.folder });
+    execFileSync("git", ["add", "--force", ".rolecall/runs"], { cwd: shop.folder });
+    const after = await planned();
+    expect(after.stdout).toBe(before.stdout);
+    expect(flat(after.stderr)).toMatch(
+      /a journal is not read: .rolecall\/runs\/\S+-MC1.jsonl: git tracks it/,
+    );
+    expect((await shop.run(["runs"])).stdout).toMatch(/unreadable {2}.rolecall\/runs\/\S+: git tracks it/);
+    const undo = await shop.run(["undo", "latest", "mc1.yaml", "--yes"]);
+    expect(undo.stderr).toContain("git tracks it");
+    expect(undo.code).toBe(1);
+    await rm(join(shop.folder, ".rolecall"), { recursive: true });
+    expect((await planned()).stdout).toBe(before.stdout);
   });
 });
 

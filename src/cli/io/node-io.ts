@@ -165,6 +165,9 @@ export function textWriter(stream: NodeJS.WriteStream, onLost: OnLost): TextWrit
   };
 }
 
+/** The id of the user of this process; `null` where the platform has none. */
+export const OWN_UID: number | null = process.getuid?.() ?? null;
+
 /** The processes of this machine. */
 export interface Processes {
   readonly host: string;

@@ -1,8 +1,9 @@
 import { groupByKey } from "../../lib/text.ts";
+import type { PastRun } from "../../model/apply.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
 import { runsJson } from "../../render/machine-formats.ts";
-import { renderUnfinished } from "../../render/text/run-notes-text.ts";
+import { renderDistrusted, renderUnfinished } from "../../render/text/run-notes-text.ts";
 import { type KnownRun, renderRun, renderRuns, type ShownRun } from "../../render/text/runs-text.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { ExitCode, type Io } from "../io/io.ts";
@@ -208,10 +209,12 @@ export async function warnUnfinishedRuns(
   const runs = planned.length === 0 ? [] : await listRuns(io.cwd).catch(() => []);
   if (runs.length === 0) return;
   const reported = new Map<string, KnownRun[]>();
+  const strange = new Set<string>();
   for (const { plan } of planned) {
     const { merchant, service, changes } = plan;
-    const last = await lastRun(runs, merchant, service, io);
-    if (last === null || !("past" in last)) continue;
+    const { last, distrusted } = await lastRun(runs, merchant, service, io);
+    for (const text of distrusted) strange.add(text);
+    if (last === null) continue;
     const { status, past } = last;
     const isOpen = status === "running" || status === "interrupted" || status === "unknown-outcome";
     const age = io.now() - Date.parse(past.run.at);
@@ -222,7 +225,14 @@ export async function warnUnfinishedRuns(
     }
   }
   const style = styleFor(io.stderr, io, options.color);
+  io.stderr.write(renderDistrusted([...strange], style));
   for (const parts of reported.values()) io.stderr.write(renderUnfinished(parts, style));
+}
+
+/** The last run at a merchant, and the newer journals that are not read, each with the reason. */
+interface LastRun {
+  readonly last: Extract<FoundRun, { readonly past: PastRun }> | null;
+  readonly distrusted: readonly string[];
 }
 
 async function lastRun(
@@ -230,14 +240,19 @@ async function lastRun(
   merchant: string,
   service: string,
   io: Io,
-): Promise<FoundRun | null> {
+): Promise<LastRun> {
+  const distrusted: string[] = [];
   for (const stored of runs) {
     // The name holds the merchant, so other merchants' journals need not be read.
     if (!isOf({ ...stored, unreadable: "" }, [merchant])) continue;
     const found = await readRun(stored, io);
     // A journal with an incomplete first line changed nothing, so the previous one counts.
-    if (!("past" in found)) continue;
-    if (found.past.run.merchant === merchant && found.past.run.service === service) return found;
+    if (!("past" in found)) {
+      if (found.distrusted) distrusted.push(found.unreadable);
+      continue;
+    }
+    const { run } = found.past;
+    if (run.merchant === merchant && run.service === service) return { last: found, distrusted };
   }
-  return null;
+  return { last: null, distrusted };
 }

@@ -1,20 +1,18 @@
-import { open, readdir } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { execFile } from "node:child_process";
+import { lstat, open, readdir } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { promisify } from "node:util";
 import { parseJournal } from "../../config/saved/journal-file.ts";
-import { normalizeServiceUrl } from "../../lib/text.ts";
 import type { PastRun, PastWrite, ReadJournal, RunStatus } from "../../model/apply.ts";
-import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
-import type { LiveState } from "../../model/live.ts";
-import {
-  stillEmpty,
-  type UnrestoredMember,
-  unrestoredMembers,
-  withoutSettled,
-} from "../../plan/undo/lost-state.ts";
+import { type UnrestoredMember, unrestoredMembers } from "../../plan/undo/lost-state.ts";
+import { netEffects } from "../../plan/undo/net-effects.ts";
+import type { LostInvitation } from "../../render/text/runs-text.ts";
 import type { Io } from "../io/io.ts";
-import { isAlive } from "../io/node-io.ts";
+import { isAlive, OWN_UID } from "../io/node-io.ts";
 import { runsFolder } from "./write-journal.ts";
+
+const run = promisify(execFile);
 
 /** A journal file. */
 export interface StoredRun {
@@ -22,6 +20,8 @@ export interface StoredRun {
   readonly name: string;
   /** Displayed path. */
   readonly file: string;
+  /** Set if git tracks it: it may come from anybody who can change the repository, and is not read. */
+  readonly tracked?: true;
 }
 
 /** A journal file with its parsed content. */
@@ -32,11 +32,14 @@ export type FoundRun = StoredRun &
         readonly status: RunStatus;
         /** Members whose fields the run may have left empty. */
         readonly unrestored: readonly UnrestoredMember[];
+        readonly lost: readonly LostInvitation[];
       }
     | {
         readonly unreadable: string;
         /** Set if it ends before its first line does, so that the run has sent nothing. */
         readonly unstarted?: true;
+        /** Set if it is not read because of where it comes from. */
+        readonly distrusted?: true;
       }
   );
 
@@ -54,54 +57,59 @@ export function beginningOf(name: string): string {
 
 /** Lists the journals, the newest first; empty without a folder. */
 export async function listRuns(cwd: string): Promise<readonly StoredRun[]> {
+  const { folder, names } = await journalNames(cwd);
+  const tracked = names.length === 0 ? NONE : await trackedIn(folder);
+  return names
+    .map((file) => ({
+      name: file.slice(0, -EXTENSION.length),
+      file: relative(cwd, join(folder, file)),
+      ...(tracked.has(file) && { tracked: true as const }),
+    }))
+    .sort((a, b) => (isLater(a.name, b.name) ? -1 : 1));
+}
+
+async function journalNames(
+  cwd: string,
+): Promise<{ readonly folder: string; readonly names: readonly string[] }> {
   const folder = await runsFolder(cwd);
-  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+  try {
+    // A link may come with a checkout, and lead to files that somebody else wrote.
+    for (const path of [dirname(folder), folder]) {
+      if (!(await lstat(path)).isDirectory())
+        throw Object.assign(new Error(`${path} is not a folder`), { code: "ENOTDIR" });
+    }
+    const entries = await readdir(folder, { withFileTypes: true });
+    // Reading a FIFO or a device might never end.
+    const files = entries.filter((entry) => entry.isFile() && entry.name.endsWith(EXTENSION));
+    return { folder, names: files.map(({ name }) => name) };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { folder, names: [] };
     throw new RolecallError("file-unreadable", `${relative(cwd, folder)} cannot be read.`, {
-      hint: "It holds the journals of past runs.",
+      hint: "It holds the journals of past runs, and neither it nor .rolecall may be a link.",
       cause: error,
     });
-  });
-  return (
-    entries
-      // Reading a FIFO or a device might never end.
-      .filter((entry) => entry.isFile() && entry.name.endsWith(EXTENSION))
-      .map(({ name: file }) => ({
-        name: file.slice(0, -EXTENSION.length),
-        file: relative(cwd, join(folder, file)),
-      }))
-      .sort((a, b) => (isLater(a.name, b.name) ? -1 : 1))
-  );
-}
-
-/** Returns the journals of a merchant by their names, the newest first. */
-export type RunsOf = (merchant: string) => Promise<readonly StoredRun[]>;
-
-/** Returns a lookup of merchants' journals that lists them once; there are none if they cannot be listed. */
-export function runsListedOnce(cwd: string): RunsOf {
-  let known: Promise<ReadonlyMap<string, readonly StoredRun[]>> | undefined;
-  return async (merchant) => {
-    known ??= listRuns(cwd).then(byMerchant, () => new Map());
-    return (await known).get(merchant) ?? [];
-  };
-}
-
-function byMerchant(stored: readonly StoredRun[]): ReadonlyMap<string, readonly StoredRun[]> {
-  const runs = new Map<string, StoredRun[]>();
-  for (const one of stored) {
-    for (const merchant of merchantsIn(one)) {
-      const own = runs.get(merchant) ?? [];
-      own.push(one);
-      runs.set(merchant, own);
-    }
   }
-  return runs;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Returns the names of the files in a folder that git tracks; empty outside a repository and without git. */
+async function trackedIn(folder: string): Promise<ReadonlySet<string>> {
+  try {
+    const { stdout } = await run("git", ["ls-files", "-z", "--", "."], {
+      cwd: folder,
+      maxBuffer: MAX_BYTES,
+    });
+    return new Set(stdout.split("\0"));
+  } catch {
+    return NONE;
+  }
 }
 
 /** Returns the paths of all journals; empty if they cannot be listed. */
 export async function journalFiles(cwd: string): Promise<readonly string[]> {
-  const stored = await listRuns(cwd).catch(() => []);
-  return stored.map(({ file }) => file);
+  const { folder, names } = await journalNames(cwd).catch(() => ({ folder: cwd, names: [] }));
+  return names.map((name) => relative(cwd, join(folder, name)));
 }
 
 const collator = new Intl.Collator("en", { numeric: true });
@@ -111,53 +119,49 @@ function isLater(one: string, other: string): boolean {
   return collator.compare(one, other) > 0;
 }
 
-/** Reads and parses a journal. */
-export async function readRun(stored: StoredRun, io: Pick<Io, "cwd" | "now">): Promise<FoundRun> {
+/** Reads and parses a journal; one that git tracks or that belongs to another user is not read. */
+export async function readRun(
+  stored: StoredRun,
+  io: Pick<Io, "cwd" | "now">,
+  uid = OWN_UID,
+): Promise<FoundRun> {
+  const distrusted = (why: string): FoundRun => ({
+    ...stored,
+    unreadable: `${stored.file}: ${why}`,
+    distrusted: true,
+  });
+  if (stored.tracked) return distrusted("git tracks it, so it is not the record of an apply on this machine");
   const read = await readText(join(io.cwd, stored.file));
+  if ("text" in read && uid !== null && read.uid !== uid) return distrusted("it belongs to another user");
   const journal: ReadJournal = "text" in read ? parseJournal(read.text) : { ok: false, line: null, ...read };
   if (journal.ok) {
     const status = runStatus(journal.run, isAlive(journal.run, io.now()));
-    const unrestored = status === "running" ? [] : unrestoredMembers(journal.run);
-    return { ...stored, past: journal.run, status, unrestored };
+    const isRunning = status === "running";
+    const unrestored = isRunning ? [] : unrestoredMembers(journal.run);
+    const lost = isRunning ? [] : lostInvitations(journal.run);
+    return { ...stored, past: journal.run, status, unrestored, lost };
   }
   const place = journal.line === null ? stored.file : `${stored.file}:${journal.line}`;
   const unstarted = "text" in read && journal.line === null;
   return { ...stored, unreadable: `${place}: ${journal.reason}`, ...(unstarted && { unstarted }) };
 }
 
-/** Returns whether a journal contains a text, without parsing it. */
-export async function mentions(stored: StoredRun, text: string, io: Pick<Io, "cwd">): Promise<boolean> {
-  const read = await readText(join(io.cwd, stored.file));
-  return "text" in read && read.text.includes(text);
+function lostInvitations(past: PastRun): readonly LostInvitation[] {
+  return netEffects(past).members.flatMap(({ name, before, lost }) =>
+    lost && before ? [{ name, roles: before.roles.map((role) => role.name), metadata: before.metadata }] : [],
+  );
 }
 
-const TAIL_BYTES = 16 * 1024;
-
-/** Returns whether the run of a journal has ended with everything done; only the end of the file is read. */
-async function isDone(stored: StoredRun, io: Pick<Io, "cwd">): Promise<boolean> {
-  try {
-    const file = await open(join(io.cwd, stored.file), "r");
-    try {
-      const { size } = await file.stat();
-      const length = Math.min(size, TAIL_BYTES);
-      const { buffer } = await file.read(Buffer.alloc(length), 0, length, size - length);
-      return buffer.toString("utf8").includes('"type":"end","status":"done"');
-    } finally {
-      await file.close();
-    }
-  } catch {
-    return false;
-  }
-}
-
-async function readText(path: string): Promise<{ readonly text: string } | { readonly reason: string }> {
+async function readText(
+  path: string,
+): Promise<{ readonly text: string; readonly uid: number } | { readonly reason: string }> {
   try {
     const file = await open(path, "r");
     try {
       const info = await file.stat();
       if (!info.isFile()) return { reason: "it is not a regular file" };
       if (info.size > MAX_BYTES) return { reason: `it has more than ${MAX_BYTES / 1024 / 1024} MiB` };
-      return { text: await file.readFile("utf8") };
+      return { text: await file.readFile("utf8"), uid: info.uid };
     } finally {
       await file.close();
     }
@@ -207,58 +211,4 @@ export function jointStatus(statuses: readonly RunStatus[]): RunStatus | null {
 /** Returns the writes with an unknown outcome. */
 function unknownWrites({ writes }: Pick<PastRun, "writes">): readonly PastWrite[] {
   return writes.filter(({ outcome }) => outcome === null || outcome.status === "unknown");
-}
-
-type World = Pick<Io, "cwd" | "now">;
-
-/**
- * Finds members with unmanaged fields that past runs may have left empty and that are empty. Without readable journals
- * there are none.
- */
-export async function findUnrestored(
-  state: DesiredState,
-  live: Pick<LiveState, "members">,
-  service: string,
-  runsOf: RunsOf,
-  io: World,
-): Promise<readonly UnrestoredMember[]> {
-  const own = await runsOf(state.merchant);
-  const found = new Map<string, UnrestoredMember>();
-  for (const [index, one] of own.entries()) {
-    // A run that is done has restored everything.
-    if (await isDone(one, io)) continue;
-    const candidates = stillEmpty(await unrestoredBy(one, state.merchant, service, io), live, state);
-    const left = await unsettled(candidates, own.slice(0, index), io);
-    for (const member of left) if (!found.has(member.id)) found.set(member.id, member);
-  }
-  return [...found.values()];
-}
-
-async function unsettled(
-  candidates: readonly UnrestoredMember[],
-  later: readonly StoredRun[],
-  io: World,
-): Promise<readonly UnrestoredMember[]> {
-  let left = candidates;
-  for (const one of later) {
-    if (left.length === 0) break;
-    const named = await Promise.all(left.map(({ id }) => mentions(one, JSON.stringify(id), io)));
-    const read = named.includes(true) ? await readRun(one, io) : null;
-    if (read !== null && "past" in read) left = withoutSettled(left, read.past);
-  }
-  return left;
-}
-
-/** Returns what the run of a journal may have left empty; nothing if it is of another merchant or service. */
-async function unrestoredBy(
-  stored: StoredRun,
-  merchant: string,
-  service: string,
-  io: World,
-): Promise<readonly UnrestoredMember[]> {
-  const read = await readRun(stored, io);
-  if (!("past" in read)) return [];
-  const { run } = read.past;
-  const isSame = normalizeServiceUrl(run.service) === normalizeServiceUrl(service);
-  return run.merchant === merchant && isSame ? read.unrestored : [];
 }

@@ -1,58 +1,8 @@
 import { oneLine } from "../../lib/escape.ts";
-import { normalizeServiceUrl } from "../../lib/text.ts";
 import type { DesiredState, Origin } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { Committed, Renewal } from "../../plan/changes/plan-members.ts";
-import { invitationsAfter, type LostInvitation } from "../../plan/undo/lost-state.ts";
-import type { Io } from "../io/io.ts";
-import { mentions, type RunsOf, readRun } from "../journal/read-journals.ts";
-
-/**
- * Finds the invitations that past runs removed and did not renew, by address in lower case. Journals are read only for
- * declared members who are not live and have roles or metadata that the file does not manage.
- */
-export async function findLostInvitations(
-  state: DesiredState,
-  live: Pick<LiveState, "members">,
-  service: string,
-  runsOf: RunsOf,
-  io: Pick<Io, "cwd" | "now">,
-): Promise<ReadonlyMap<string, LostInvitation>> {
-  const lost = new Map<string, LostInvitation>();
-  const sought = soughtAddresses(state, live);
-  const here = normalizeServiceUrl(service);
-  const isSame = (other: string): boolean => normalizeServiceUrl(other) === here;
-  if (sought.size === 0) return lost;
-  // Without journals the plan comes from the file alone.
-  for (const stored of await runsOf(state.merchant)) {
-    if (sought.size === 0) break;
-    if (!(await mentions(stored, '"resource":"member"', io))) continue;
-    const found = await readRun(stored, io);
-    if (!("past" in found)) continue;
-    const { run } = found.past;
-    if (run.merchant !== state.merchant || !isSame(run.service)) continue;
-    for (const [address, invitation] of invitationsAfter(found.past)) {
-      if (sought.delete(address) && invitation !== null) lost.set(address, invitation);
-    }
-  }
-  return lost;
-}
-
-function soughtAddresses(
-  { members = [], ignore }: DesiredState,
-  live: Pick<LiveState, "members">,
-): Set<string> {
-  const declared = members.filter(
-    ({ roles, metadata, id }) =>
-      roles === undefined || metadata === undefined || id !== undefined || ignore.roles.length > 0,
-  );
-  const sought = new Set(declared.map(({ email }) => email.toLowerCase()));
-  for (const { user, invite } of live.members) {
-    for (const email of [user?.email, invite?.email]) sought.delete(email?.toLowerCase() ?? "");
-  }
-  return sought;
-}
 
 /** Throws RolecallError for an address of `--reinvite` that no file lists. */
 export function checkReinvited(emails: readonly string[], states: readonly DesiredState[]): void {

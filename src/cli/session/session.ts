@@ -10,12 +10,10 @@ import { buildPlan, namedRoleIds, type PlanInput, planParts } from "../../plan/b
 import type { UpcomingDate } from "../../plan/due.ts";
 import { applyRunOverrides } from "../../plan/judge/overrides.ts";
 import type { GlobMatch } from "../../plan/scope.ts";
-import type { LostInvitation } from "../../plan/undo/lost-state.ts";
 import { entryTimes } from "../files/git-history.ts";
 import type { Io } from "../io/io.ts";
-import { findUnrestored, type RunsOf, runsListedOnce } from "../journal/read-journals.ts";
 import { type Connection, resolveConnection } from "./connection.ts";
-import { findLostInvitations, renewalOf } from "./invitations.ts";
+import { renewalOf } from "./invitations.ts";
 import { openServices, type Prefetch, type ReachOptions, type Services } from "./services.ts";
 
 /** Options for planning. */
@@ -86,7 +84,6 @@ export type OpenSession = (state: DesiredState) => Session | UnplannedMerchant;
 export function sessionOpener(services: Services, options: PlanningOptions, io: Io): OpenSession {
   const matches = globMatcher();
   const entryTime = entryTimes(io);
-  const firstRuns = runsListedOnce(io.cwd);
   const { makePlan = buildPlan, roleIds = () => [], prefetch } = options;
   // What is found once for the plan is known for its parts.
   const partsOf = (input: PlanInput): PlanResult["planWithout"] =>
@@ -94,8 +91,6 @@ export function sessionOpener(services: Services, options: PlanningOptions, io: 
   const open = (state: DesiredState): Session => {
     const connection = resolveConnection(state, options.baseUrl, io.env, options.baseUrlName);
     const { reader, writer, lookup } = services.of(connection);
-    // A later plan may follow an apply, whose journals are new.
-    let runsOf: RunsOf = firstRuns;
     return {
       state,
       environment: connection.environment,
@@ -103,22 +98,15 @@ export function sessionOpener(services: Services, options: PlanningOptions, io: 
       lookup: lookup(state.merchant),
       plan: async (leaveOut = new Set()) => {
         const named = [...new Set([...namedRoleIds(state), ...roleIds(state.merchant)])];
-        const read = await (prefetch?.claim(state, connection, named) ??
+        const live = await (prefetch?.claim(state, connection, named) ??
           reader.read(state.merchant, named, state.members?.length));
-        const runs = runsOf;
-        runsOf = runsListedOnce(io.cwd);
-        const lost = await findLostInvitations(state, read, connection.baseUrl, runs, io);
-        const renewal = await renewalOf(state, read, options.reinvite ?? [], entryTime);
-        const unrestored = await findUnrestored(state, read, connection.baseUrl, runs, io);
-        const live = await withRolesOf(lost, read, lookup(state.merchant));
+        const renewal = await renewalOf(state, live, options.reinvite ?? [], entryTime);
         const input = {
           desired: { ...state, ...environmentOf(connection) },
           live,
           service: connection.baseUrl,
           now: options.asOf ?? io.now(),
-          lost,
           renewal,
-          unrestored,
           matches,
           leaveOut,
         };
@@ -148,20 +136,6 @@ export function createSessions(
     failed: opened.flatMap((one) => ("error" in one ? [one] : [])),
     close: services.close,
   };
-}
-
-/** Adds the roles of lost invitations that the service does not list. */
-async function withRolesOf(
-  lost: ReadonlyMap<string, LostInvitation>,
-  live: LiveState,
-  lookup: LiveLookup,
-): Promise<LiveState> {
-  const known = new Set(live.roles.map(({ id }) => id));
-  const held = [...lost.values()].flatMap(({ roles }) => roles.flatMap(({ id }) => id ?? []));
-  const missing = [...new Set(held)].filter((id) => !known.has(id)).sort();
-  if (missing.length === 0) return live;
-  const found = await Promise.all(missing.map((id) => lookup.getRole(id)));
-  return { ...live, roles: [...live.roles, ...found.flatMap((role) => role ?? [])] };
 }
 
 /** Returns a matcher of globs over names and addresses, where slashes and leading dots are ordinary letters. */

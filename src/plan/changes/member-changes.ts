@@ -6,31 +6,27 @@ import type { FieldDiff, MemberChange, MemberImage, Reason, RoleRef } from "../.
 import { withFingerprint } from "../fingerprint.ts";
 import type { ReportFinding, RoleResolver } from "../resolve.ts";
 import { addressOf, isManaged } from "../scope.ts";
-import type { LostInvitation } from "../undo/lost-state.ts";
 
 /** Returns the change that invites or creates a member; `null` if its roles are not known. */
 export function createMember(
   member: DesiredMember,
-  lost: LostInvitation | undefined,
   resolver: RoleResolver,
   report: ReportFinding,
 ): MemberChange | null {
   const { email, roles, metadata, managed: _____, id: _, origin: ___, ...rest } = member;
   const { from: ____, until: __, suspended: ______, setAt: _______, ...others } = rest;
   others satisfies Record<string, never>;
-  if (roles === undefined && lost === undefined) {
+  if (roles === undefined) {
     report({ code: "member-needs-roles", name: email });
     return null;
   }
-  if (lost !== undefined) report({ code: "member-invitation-lost", name: email, run: lost.run });
-  const wanted = roles?.map(({ role }) => role);
-  const held = lost === undefined ? [] : lostRoles(email, lost, wanted !== undefined, resolver, report);
-  const refs = wanted ? resolver.resolve(email, wanted, report) : [];
+  const wanted = roles.map(({ role }) => role);
+  const refs = resolver.resolve(email, wanted, report);
   if (refs === null) return null;
   const after: MemberImage = {
     email,
-    roles: sortRefs([...refs, ...held]),
-    metadata: metadata ?? lost?.metadata ?? {},
+    roles: sortRefs(refs),
+    metadata: metadata ?? {},
     managed: managedOf(member),
     status: null,
   };
@@ -44,26 +40,6 @@ export function createMember(
     fields: [],
     reason: "declared",
   });
-}
-
-/** Returns the existing roles of a lost invitation; with `managed` only the ignored ones. */
-function lostRoles(
-  name: string,
-  { roles }: LostInvitation,
-  managed: boolean,
-  resolver: RoleResolver,
-  report: ReportFinding,
-): readonly RoleRef[] {
-  const refs = roles.flatMap((role): readonly RoleRef[] => {
-    const { id } = role;
-    if (id !== null && resolver.isIgnored(id)) return [resolver.refOf(id)];
-    if (managed) return [];
-    // Only a role that the run was to create is found by name, or another role could be named like it.
-    const found = id === null ? resolver.resolve(name, [role.name], () => undefined) : resolver.stillHeld(id);
-    if (!found || found.length === 0) report({ code: "member-role-gone", name, role: role.name });
-    return found ?? [];
-  });
-  return [...new Map(refs.map((ref) => [ref.id ?? `new ${ref.name}`, ref])).values()];
 }
 
 /** Returns the change of a live member; `null` if nothing differs or a role cannot be resolved. */

@@ -5,7 +5,6 @@ import type { FindingData } from "../judge/findings.ts";
 import { addressKeysOf, isExpired, type Match, matchMembers } from "../match.ts";
 import type { ReportFinding, RoleResolver } from "../resolve.ts";
 import { addressOf, isManaged, isServiceAccount, type Scope } from "../scope.ts";
-import type { LostInvitation } from "../undo/lost-state.ts";
 import { type ActiveMember, activeAt, divideLeavers, isMention } from "./active-member.ts";
 import { createMember, deleteMember, moveMember, reinviteMember, updateMember } from "./member-changes.ts";
 
@@ -38,8 +37,6 @@ export interface MemberContext {
   readonly roles: RoleResolver;
   /** In ms since the epoch. */
   readonly now: number;
-  /** Lost invitations by address in lower case. */
-  readonly lost: ReadonlyMap<string, LostInvitation>;
   /** The merchant's own file; included files may be shared by merchants with other members. */
   readonly file: string;
   readonly renewal: Renewal;
@@ -162,21 +159,17 @@ function planMember(
     report({ code: "member-ignored", name });
     return [];
   }
-  const lost = context.lost.get(name.toLowerCase());
-  const taken = takenAddress(at, match, lost, context);
+  const taken = takenAddress(at, match, context);
   if (taken !== null) {
     report(taken);
     return [];
   }
   switch (match.found) {
     case "none":
-      if (isAway(at) || (lost === undefined && isMention(at.member, context.file))) return [];
-      return present(createMember(at.member, lost, context.roles, report));
+      if (isAway(at) || isMention(at.member, context.file)) return [];
+      return present(createMember(at.member, context.roles, report));
     case "pin-missing":
       if (match.heir?.status === "pending") return planPinned(at, match.heir, context, report);
-      if (!isAway(at) && isRecreated(match, lost)) {
-        return present(createMember(at.member, lost, context.roles, report));
-      }
       // An entry without a membership needs no pin, unless another member with its address could be taken for it.
       if (at.absent === null || match.sameKey > 0) report({ code: "member-pin-missing", name, id: match.id });
       return [];
@@ -205,17 +198,15 @@ function isAway({ absent, suspended }: ActiveMember): boolean {
 function takenAddress(
   at: ActiveMember,
   match: Match<LiveMember>,
-  lost: LostInvitation | undefined,
   context: MemberContext & TakenAddresses,
 ): FindingData | null {
   if (isAway(at)) return null;
   const name = at.member.email;
   const key = name.toLowerCase();
-  const isNeeded = needsInvitation(name, match, context);
+  if (!needsInvitation(name, match, context)) return null;
   const pinned = context.pins.get(key);
-  if (pinned !== undefined && isNeeded) return { code: "member-pinned-elsewhere", name, ...pinned };
-  const isSent = isNeeded || isRecreated(match, lost);
-  return isSent && context.ignoredAddresses.has(key) ? { code: "member-ignored", name } : null;
+  if (pinned !== undefined) return { code: "member-pinned-elsewhere", name, ...pinned };
+  return context.ignoredAddresses.has(key) ? { code: "member-ignored", name } : null;
 }
 
 /** Plans the changes of a matched member, who may have renewed the expired invitation that the entry is pinned to. */
@@ -233,11 +224,6 @@ function planPinned(
 function needsInvitation(name: string, match: Match<LiveMember>, context: MemberContext): boolean {
   if (match.found !== "one") return match.found === "none";
   return isExpired(match.live) && obstacleToRenewal(name, context) === null;
-}
-
-/** Returns whether the invitation that an entry is pinned to was lost by an earlier run, and is sent again. */
-function isRecreated(match: Match<LiveMember>, lost: LostInvitation | undefined): boolean {
-  return match.found === "pin-missing" && lost?.id === match.id && match.sameKey === 0;
 }
 
 function planFound(

@@ -115,15 +115,6 @@ export type FindingData =
       readonly period: string;
     }
   | { readonly code: "member-pin-renewed"; readonly name: string; readonly id: string; readonly now: string }
-  | { readonly code: "member-invitation-lost"; readonly name: string; readonly run: string }
-  | {
-      readonly code: "member-fields-emptied";
-      readonly name: string;
-      readonly fields: readonly string[];
-      readonly run: string;
-      readonly merchant: string;
-    }
-  | { readonly code: "member-role-gone"; readonly name: string; readonly role: string }
   | {
       readonly code: "member-mfa-unknown";
       readonly name: string;
@@ -444,27 +435,6 @@ export function toFinding(found: FindingData): Finding {
         "member",
         `The entry of ${name} is pinned to ${found.id}, an expired invitation; it now refers to ${found.now}.`,
         `Write "id: ${found.now}", or remove the id.`,
-      );
-    case "member-invitation-lost":
-      return warning(
-        "member",
-        `The expired invitation of ${name} is gone: run ${found.run} removed it, and could not send a new one.`,
-        "This plan sends it. Roles and metadata that the file does not manage come from the journal of that run.",
-      );
-    case "member-fields-emptied": {
-      const isOne = found.fields.length === 1 && !found.fields.includes("roles");
-      const [what, it] = isOne ? ["is", "it"] : ["are", "them"];
-      return warning(
-        "member",
-        `The ${found.fields.join(" and ")} of ${name} ${what} empty: the service may have emptied ${it} when the apply ${found.run} sent an update without ${it}.`,
-        `To restore ${it}, run "rolecall undo ${found.run} -m ${found.merchant}", then apply again.`,
-      );
-    }
-    case "member-role-gone":
-      return warning(
-        "member",
-        `The expired invitation of ${name} held "${found.role}", which no longer exists.`,
-        "The new one is sent without it.",
       );
     case "member-mfa-unknown":
       return warning(

@@ -1,9 +1,6 @@
 import { isSameJson } from "../../lib/json-text.ts";
 import type { PastRun, PastWrite } from "../../model/apply.ts";
-import type { DesiredState } from "../../model/desired.ts";
-import type { Metadata } from "../../model/json.ts";
-import type { LiveState } from "../../model/live.ts";
-import type { MemberImage, RoleRef } from "../../model/plan.ts";
+import type { MemberImage } from "../../model/plan.ts";
 
 /** A field that may be missing from an update of a member. */
 export type OmittableField = "roles" | "metadata" | "nickname";
@@ -53,59 +50,6 @@ export function unrestoredMembers(past: Pick<PastRun, "run" | "writes">): readon
   );
 }
 
-/** Keeps the fields that are empty in the live state and that the file does not manage, so that no plan shows them. */
-export function stillEmpty(
-  unrestored: readonly UnrestoredMember[],
-  { members }: Pick<LiveState, "members">,
-  { members: declared = [] }: Pick<DesiredState, "members">,
-): readonly UnrestoredMember[] {
-  return narrow(unrestored, ({ id, name }) => {
-    const live = members.find((member) => member.id === id);
-    if (live === undefined) return [];
-    const entry = declared.find((one) => one.id === id || one.email.toLowerCase() === name.toLowerCase());
-    return [
-      ...(live.roles.length === 0 && entry?.roles === undefined ? (["roles"] as const) : []),
-      ...(Object.keys(live.metadata).length === 0 && entry?.metadata === undefined
-        ? (["metadata"] as const)
-        : []),
-      ...((live.user?.nickname ?? "") === "" && (entry?.managed?.nickname ?? null) === null
-        ? (["nickname"] as const)
-        : []),
-    ];
-  });
-}
-
-/** Leaves out the fields that a later run has set, or has found filled. */
-export function withoutSettled(
-  unrestored: readonly UnrestoredMember[],
-  { writes }: Pick<PastRun, "writes">,
-): readonly UnrestoredMember[] {
-  return narrow(unrestored, ({ id, fields }) => {
-    const its = writes.filter(({ intent, outcome }) => intent.id === id && outcome?.status === "done");
-    const settled = its.flatMap(({ intent: { before, after, part } }) => {
-      const [was, is] = imagesOf({ before, after });
-      if (was === null) return [];
-      const empty = emptyFields(was);
-      return FIELDS.filter((field) => {
-        const isSet = is !== null && !isSameJson(fieldValue(was, field), fieldValue(is, field));
-        return isSet || (part !== "restore" && !empty.includes(field));
-      });
-    });
-    return fields.filter((field) => !settled.includes(field));
-  });
-}
-
-function narrow(
-  unrestored: readonly UnrestoredMember[],
-  keptOf: (member: UnrestoredMember) => readonly OmittableField[],
-): readonly UnrestoredMember[] {
-  return unrestored.flatMap((member) => {
-    const kept = keptOf(member);
-    const fields = member.fields.filter((field) => kept.includes(field));
-    return fields.length === 0 ? [] : [{ ...member, fields }];
-  });
-}
-
 /** Returns a member's image without the content of some fields. */
 export function withoutFields(image: MemberImage, fields: readonly OmittableField[]): MemberImage {
   return {
@@ -152,55 +96,4 @@ function imagesOf(
 
 function fieldValue(image: MemberImage, field: OmittableField): unknown {
   return field === "nickname" ? (image.managed?.nickname ?? null) : image[field];
-}
-
-/** An expired invitation that a run removed but could not renew, with what the new one was to hold. */
-export interface LostInvitation {
-  /** The name of the run. */
-  readonly run: string;
-  /** The removed invitation's id. */
-  readonly id: string | null;
-  readonly roles: readonly RoleRef[];
-  readonly metadata: Metadata;
-}
-
-/**
- * Returns the lost invitations after a run, by address in lower case; `null` for an address that the run invited or
- * removed as planned, no entry for one that it did not change.
- */
-export function invitationsAfter({
-  run: { run },
-  writes,
-}: Pick<PastRun, "run" | "writes">): ReadonlyMap<string, LostInvitation | null> {
-  const after = new Map<string, LostInvitation | null>();
-  /** The invitations to create, by fingerprint; `null` once created. */
-  const wanted = new Map<string, MemberImage | null>();
-  for (const { intent, outcome } of writes.filter((write) => write.intent.resource === "member")) {
-    const { kind, part, name, fingerprint } = intent;
-    const done = outcome?.status === "done";
-    const key = name.toLowerCase();
-    if (done && settles(intent)) after.set(key, null);
-    if (kind !== "replace") continue;
-    if (part === "create") {
-      wanted.set(fingerprint, done ? null : memberImage(intent.after));
-    } else if (mayBeDone(outcome)) {
-      const held = wanted.has(fingerprint) ? wanted.get(fingerprint) : memberImage(intent.before);
-      if (held) after.set(key, { run, id: intent.id, roles: held.roles, metadata: held.metadata });
-    }
-  }
-  return after;
-}
-
-/** Returns whether a write invites an address or removes it for good; the removal of a leftover does neither. */
-function settles({ kind, part, reason }: PastWrite["intent"]): boolean {
-  if (kind === "delete") return reason !== "invitation-expired";
-  return kind === "create" || (kind === "replace" && part === "create");
-}
-
-function mayBeDone(outcome: PastWrite["outcome"]): boolean {
-  return outcome === null || outcome.status === "done" || outcome.status === "unknown";
-}
-
-function memberImage(image: PastWrite["intent"]["before"]): MemberImage | null {
-  return image !== null && "email" in image ? image : null;
 }

@@ -27,8 +27,19 @@ export function renderUnfinished(runs: readonly KnownRun[], style: Style): strin
   const ended = status === "interrupted" ? "was interrupted" : "stopped";
   const unknown =
     unsure.length === 0 ? " The outcome of every write is known." : ` Outcome unknown: ${namesOf(unsure)}.`;
-  const next = "This plan is made from the live state, so it shows what remains.";
+  const emptied = runs.flatMap(({ unrestored = [] }) => unrestored.map(({ name }) => name));
+  const next =
+    emptied.length === 0
+      ? "This plan is made from the live state, so it shows what remains."
+      : `This plan is made from the live state, so it shows what remains, but not which fields of ${namesOf(emptied)} the service may have emptied: "rolecall runs ${oneLine(run.run)}" lists them.`;
   return note([`the last apply of ${merchants}, ${oneLine(run.run)}, ${ended}.${unknown}`, next], style);
+}
+
+/** Names journals that are not read, each with the reason. */
+export function renderDistrusted(journals: readonly string[], style: Style): string {
+  if (journals.length === 0) return "";
+  const text = `a journal is not read: ${namesOf(journals)}. Only applies on this machine write journals; if it came with the repository, remove it.`;
+  return note([text], style);
 }
 
 /** Formats paragraphs as a note, with the lines after the first indented. */

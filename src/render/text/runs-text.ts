@@ -1,10 +1,19 @@
 import { oneLine } from "../../lib/escape.ts";
 import { cellWidth, counted, grouped, sortNaturally } from "../../lib/text.ts";
 import type { PastRun, PastWrite, RunStatus } from "../../model/apply.ts";
+import type { Metadata } from "../../model/json.ts";
 import type { Paint, Style } from "../style.ts";
 import { adoptedText } from "../view/change-view.ts";
 import { namesText } from "../view/equal-text.ts";
 import { hangingLines, padTo } from "./wrap.ts";
+
+/** What an expired invitation held. */
+export interface LostInvitation {
+  readonly name: string;
+  /** Names of roles. */
+  readonly roles: readonly string[];
+  readonly metadata: Metadata;
+}
 
 /** A readable journal, with the status of its merchant's part of the run. */
 export interface KnownRun {
@@ -13,6 +22,8 @@ export interface KnownRun {
   readonly status: RunStatus;
   /** Members whose fields the service may have emptied, and that are not restored for certain; absent: none. */
   readonly unrestored?: readonly { readonly name: string; readonly fields: readonly string[] }[];
+  /** Expired invitations that were removed and not sent again; absent: none. */
+  readonly lost?: readonly LostInvitation[];
   /** Number of writes that are told elsewhere; absent: none. */
   readonly doneWrites?: number;
 }
@@ -277,10 +288,16 @@ function grantsOf(image: PastWrite["intent"]["before"]): readonly string[] {
 }
 
 /** Returns whether everything of a merchant's part is done, and nothing remained. */
-function isSettled({ past, status, unrestored = [] }: KnownRun): boolean {
+function isSettled({ past, status, unrestored = [], lost = [] }: KnownRun): boolean {
   const { writes, verified, torn } = past;
   const isVerified = verified !== null && verified.left.length + verified.deferred.length === 0;
-  return status === "done" && isVerified && !torn && unrestored.length === 0 && writes.every(isPlainlyDone);
+  return (
+    status === "done" &&
+    isVerified &&
+    !torn &&
+    unrestored.length + lost.length === 0 &&
+    writes.every(isPlainlyDone)
+  );
 }
 
 /** Returns the journals of which there is more to say, without the writes that are plainly done. */
@@ -312,7 +329,10 @@ function merchantText(journal: ListedRun, style: Style): string {
 }
 
 /** Formats the result of one merchant's part. */
-function partText({ past, status, unrestored = [], doneWrites = 0 }: KnownRun, style: Style): string {
+function partText(
+  { past, status, unrestored = [], lost = [], doneWrites = 0 }: KnownRun,
+  style: Style,
+): string {
   const { writes, end, verified, torn } = past;
   const unsure = writes.filter(({ outcome }) => outcome === null || outcome.status === "unknown");
   const rest = writes.filter((write) => !unsure.includes(write));
@@ -320,6 +340,7 @@ function partText({ past, status, unrestored = [], doneWrites = 0 }: KnownRun, s
     ...(torn ? ["  The last line of the journal is incomplete and was skipped.\n"] : []),
     ...(unsure.length === 0 ? [] : [unsureText(unsure, status, style)]),
     ...(unrestored.length === 0 ? [] : [unrestoredText(unrestored, past.run)]),
+    ...lostTexts(lost, past.run),
     ...(rest.length === 0 ? [] : ["\n  Writes:\n", ...rest.map((write) => writeLine(write, style))]),
     ...(writes.length + doneWrites === 0 ? ["\n  Nothing was sent.\n"] : []),
     ...(end?.status === "stopped" ? [`\n  Stopped: ${oneLine(end.cause ?? "no cause was recorded")}\n`] : []),
@@ -351,6 +372,25 @@ function unrestoredText(
     ...lines,
     `  → To restore what is still empty, run "rolecall undo ${oneLine(run)} -m ${oneLine(merchant)}", then apply again.\n`,
   ].join("");
+}
+
+/** Lists what removed invitations held that the run did not send again. */
+function lostTexts(
+  lost: NonNullable<KnownRun["lost"]>,
+  { run, merchant }: PastRun["run"],
+): readonly string[] {
+  if (lost.length === 0) return [];
+  return [
+    "\n  Expired invitations that were removed and not sent again, with what they held:\n",
+    ...lost.map(({ name, roles, metadata }) => {
+      const held = [
+        roles.length === 0 ? "no roles" : roles.join(", "),
+        ...(Object.keys(metadata).length === 0 ? [] : [`metadata ${JSON.stringify(metadata)}`]),
+      ].join("; ");
+      return `    ${oneLine(`${name} at ${merchant}: ${held}`)}\n`;
+    }),
+    `  → To invite them with all of this, run "rolecall undo ${oneLine(run)} -m ${oneLine(merchant)}"; an apply sends what the files list.\n`,
+  ];
 }
 
 const MARKS: Readonly<Record<NonNullable<PastWrite["outcome"]>["status"], string>> = {

@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { listRuns, runsListedOnce } from "../../../src/cli/journal/read-journals.ts";
+import { journalFiles, listRuns, readRun } from "../../../src/cli/journal/read-journals.ts";
 
 test("runs are regular files: a FIFO or a folder of that name is skipped", async () => {
   const cwd = await mkdtemp(join(tmpdir(), "rolecall-runs-"));
@@ -18,30 +18,57 @@ test("runs are regular files: a FIFO or a folder of that name is skipped", async
   }
 });
 
-test("the journals of a merchant are found by their names, the newest first, in a folder that is listed once", async () => {
+/** Calls back with the folder of a project in git, and the path of a journal in it. */
+async function withJournal(use: (cwd: string, path: string) => Promise<void>): Promise<void> {
   const cwd = await mkdtemp(join(tmpdir(), "rolecall-runs-"));
-  const [first, later] = ["2026-11-21T10-00-00-000Z", "2026-11-22T10-00-00-000Z"];
   try {
-    const runs = join(cwd, ".rolecall", "runs");
-    await mkdir(runs, { recursive: true });
-    const names = [
-      `${first}-MC1`,
-      `${later}-MC1`,
-      `${later}-MC1-2`,
-      `${later}-MC1-A`,
-      `${later}-MC10`,
-      "odd",
-    ];
-    for (const name of names) await writeFile(join(runs, `${name}.jsonl`), "");
-    const runsOf = runsListedOnce(cwd);
-    const namesOf = async (merchant: string) => (await runsOf(merchant)).map(({ name }) => name);
-    expect(await namesOf("MC1")).toEqual([`${later}-MC1-2`, `${later}-MC1`, `${first}-MC1`]);
-    await rm(runs, { recursive: true });
-    expect(await namesOf("MC1-2")).toEqual([`${later}-MC1-2`]);
-    expect(await namesOf("MC1-A")).toEqual([`${later}-MC1-A`]);
-    expect(await namesOf("MC2")).toEqual([]);
-    expect(await runsListedOnce(cwd)("MC1")).toEqual([]);
+    const path = join(cwd, ".rolecall", "runs", "2026-11-21T10-00-00-000Z-MC1.jsonl");
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, "");
+    execFileSync("git", ["init", "--quiet"], { cwd });
+    await use(cwd, path);
   } finally {
     await rm(cwd, { recursive: true });
   }
+}
+
+test("a journal that git tracks is not read", async () => {
+  await withJournal(async (cwd, path) => {
+    const io = { cwd, now: () => 0 };
+    const [untracked] = await listRuns(cwd);
+    if (!untracked) throw new Error("no journal");
+    expect(await readRun(untracked, io)).not.toHaveProperty("distrusted");
+    execFileSync("git", ["add", "--force", path], { cwd });
+    const [tracked] = await listRuns(cwd);
+    if (!tracked) throw new Error("no journal");
+    expect(await readRun(tracked, io)).toMatchObject({
+      distrusted: true,
+      unreadable: expect.stringContaining("2026-11-21T10-00-00-000Z-MC1.jsonl: git tracks it"),
+    });
+  });
+});
+
+test("a journal of another user is not read", async () => {
+  await withJournal(async (cwd) => {
+    const [journal] = await listRuns(cwd);
+    if (!journal) throw new Error("no journal");
+    const found = await readRun(journal, { cwd, now: () => 0 }, 1 + (process.getuid?.() ?? 0));
+    expect(found).toMatchObject({
+      distrusted: true,
+      unreadable: expect.stringContaining("it belongs to another user"),
+    });
+  });
+});
+
+test("journals behind a link are not listed", async () => {
+  await withJournal(async (cwd, path) => {
+    await rename(join(cwd, ".rolecall"), join(cwd, "elsewhere"));
+    await symlink("elsewhere", join(cwd, ".rolecall"));
+    await expect(listRuns(cwd)).rejects.toThrow(".rolecall/runs cannot be read");
+    expect(await journalFiles(cwd)).toEqual([]);
+    await rm(join(cwd, ".rolecall"));
+    await mkdir(join(cwd, ".rolecall"));
+    await symlink(join(cwd, "elsewhere", "runs"), dirname(path));
+    await expect(listRuns(cwd)).rejects.toThrow(".rolecall/runs cannot be read");
+  });
 });

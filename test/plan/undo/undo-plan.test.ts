@@ -3,8 +3,7 @@ import type { PastRun } from "../../../src/model/apply.ts";
 import type { DesiredState } from "../../../src/model/desired.ts";
 import { RolecallError } from "../../../src/model/errors.ts";
 import type { LiveMember, LiveState } from "../../../src/model/live.ts";
-import { toFinding } from "../../../src/plan/judge/findings.ts";
-import { stillEmpty, unrestoredMembers } from "../../../src/plan/undo/lost-state.ts";
+import { unrestoredMembers } from "../../../src/plan/undo/lost-state.ts";
 import { type Undo, undoPlan } from "../../../src/plan/undo/undo-plan.ts";
 import {
   brief,
@@ -173,10 +172,7 @@ describe("undo", () => {
       });
       const writes = run.writes.map((write) => ({ ...write, outcome: null }));
       const cut = { ...run, writes, end: null };
-      return {
-        ...undo(cut, service),
-        unrestored: stillEmpty(unrestoredMembers(cut), service.state(), desired({})),
-      };
+      return { ...undo(cut, service), unrestored: unrestoredMembers(cut) };
     }
 
     test("restores a field that it did not send and that is empty now", async () => {
@@ -189,8 +185,7 @@ describe("undo", () => {
     });
 
     test("leaves a field alone that is not empty, whoever changed it", async () => {
-      const { plan, notes, unrestored } = await killed({ metadata: { team: "office" } });
-      expect(unrestored).toEqual([]);
+      const { plan, notes } = await killed({ metadata: { team: "office" } });
       expect(plan.changes).toMatchObject([{ after: { metadata: { team: "office" } } }]);
       expect(notes).toEqual([]);
     });
@@ -441,22 +436,4 @@ describe("undo", () => {
     const guards = { protect: { roles: [], members: ["ben@*"] } };
     expect(briefRefusals(undo(run, service, { guards }).plan)).toEqual(["guard protect ben@example.com"]);
   });
-});
-
-test.each([
-  [["roles"], "The roles of ada@example.com are empty: the service may have emptied them"],
-  [["metadata"], "The metadata of ada@example.com is empty: the service may have emptied it"],
-  [
-    ["roles", "nickname"],
-    "The roles and nickname of ada@example.com are empty: the service may have emptied them",
-  ],
-] as const)("a warning of emptied fields names them (%s)", (fields, text) => {
-  const data = {
-    code: "member-fields-emptied",
-    name: "ada@example.com",
-    merchant: "MC1",
-    run: "R",
-    fields,
-  } as const;
-  expect(toFinding(data).message).toContain(text);
 });

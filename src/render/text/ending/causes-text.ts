@@ -4,17 +4,17 @@ import type { Outcome } from "../../../model/apply.ts";
 import type { Change } from "../../../model/plan.ts";
 import type { Paint, Style } from "../../style.ts";
 import {
+  type AppliedRun,
   type EndingCause,
   endingCauses,
   type Hit,
   isInvitationLimited,
   isPassword,
-  type MerchantEnd,
   summaryOf,
 } from "../../view/ending-view.ts";
 import { namesText } from "../../view/equal-text.ts";
 import { renderFailure } from "../failure-text.ts";
-import { cutLines, hangingLines, ROWS_SHOWN } from "../wrap.ts";
+import { cutLines, hangingLines } from "../wrap.ts";
 import { nextStepFor } from "./next-step-text.ts";
 
 const CAUSES_SHOWN = 8;
@@ -30,16 +30,20 @@ const TITLES = {
 } as const satisfies Record<Outcome["status"], string>;
 
 /** Returns a paragraph for each cause: the changes that it hit, and the failure in full. */
-export function causeBlocks(ends: readonly MerchantEnd[], style: Style): readonly (readonly string[])[] {
+export function causeBlocks(
+  { run, ends }: Pick<AppliedRun, "run" | "ends">,
+  style: Style,
+): readonly (readonly string[])[] {
   const causes = endingCauses(ends);
   const several = ends.length > 1;
-  const shown = causes.slice(0, CAUSES_SHOWN).map((cause) => causeLines(cause, several, style));
+  const shown = causes.slice(0, CAUSES_SHOWN).map((cause) => causeLines(cause, run, several, style));
   const more = causes.length - shown.length;
   return more > 0 ? [...shown, [`… and ${counted(more, "more cause")}`]] : shown;
 }
 
 function causeLines(
   { status, failure, hits, times, attempts }: EndingCause,
+  run: string,
   several: boolean,
   style: Style,
 ): readonly string[] {
@@ -61,7 +65,7 @@ function causeLines(
       : hits.length === 0
         ? []
         : titleLines(TITLES[status], hits, several, paint, style)),
-    ...hits.flatMap((hit) => removalLines(hit)).slice(0, ROWS_SHOWN),
+    ...lostLines(hits, run, style),
     ...renderFailure({ ...rest, message, ...(hint !== null && { hint }) }, style, times, attempts)
       .trimEnd()
       .split("\n"),
@@ -124,10 +128,25 @@ function changeName(change: Change): string {
   return oneLine(summaryOf(change));
 }
 
+/** Lists the access of removed invitations without a known successor, and how to send it again. */
+function lostLines(hits: readonly Hit[], run: string, style: Style): readonly string[] {
+  const lost = hits.flatMap(({ outcome }) => lostText(outcome) ?? []);
+  if (lost.length === 0) return [];
+  return [
+    ...cutLines(lost, style),
+    ...hangingLines(
+      `"rolecall undo ${oneLine(run)}" invites them with all of this; "rolecall apply" with what the files list.`,
+      style.columns,
+      "    → ",
+      "      ",
+    ),
+  ];
+}
+
 /** Describes the roles and metadata of a removed invitation without a known successor. */
-function removalLines({ outcome }: Hit): readonly string[] {
+function lostText(outcome: Outcome): string | null {
   const { change, status } = outcome;
-  if (!("removed" in outcome) || change.resource !== "member" || change.before === null) return [];
+  if (!("removed" in outcome) || change.resource !== "member" || change.before === null) return null;
   const { roles, metadata } = change.before;
   const held = [
     roles.length === 0 ? "no roles" : roles.map(({ name }) => oneLine(name)).join(", "),
@@ -137,14 +156,14 @@ function removalLines({ outcome }: Hit): readonly string[] {
     outcome.removed === "unknown"
       ? "It is unknown whether the expired invitation was deleted; no new one was sent."
       : `The expired invitation was deleted, and ${status === "unknown" ? "it is unknown whether a new one was sent" : "no new one was sent"}.`;
-  return [
-    `    ${oneLine(change.name)}: ${fate} It held: ${held}.`,
-    "    The journal has this; the next plan that finds the journal sends a new invitation.",
-  ];
+  return `${oneLine(change.name)}: ${fate} It held: ${held}.`;
 }
 
 /** Names the changes that are left without a failure of their own, and those that the journal misses. */
-export function restBlocks(ends: readonly MerchantEnd[], style: Style): readonly (readonly string[])[] {
+export function restBlocks(
+  { run, ends }: Pick<AppliedRun, "run" | "ends">,
+  style: Style,
+): readonly (readonly string[])[] {
   const several = ends.length > 1;
   const all = ends.flatMap(({ plan: { merchant }, result }) =>
     result.outcomes.map((outcome) => ({ merchant, outcome })),
@@ -165,7 +184,7 @@ export function restBlocks(ends: readonly MerchantEnd[], style: Style): readonly
   return [
     [
       ...titleLines(TITLES.unfinished, unfinished, several, style.yellow, style),
-      ...unfinished.flatMap(removalLines).slice(0, ROWS_SHOWN),
+      ...lostLines(unfinished, run, style),
     ],
     titleLines(`${TITLES["not-started"]}${waits}`, of("not-started"), several, style.bold, style),
     lost.length === 0

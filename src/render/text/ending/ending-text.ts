@@ -4,6 +4,7 @@ import type { MerchantOutcome, Outcome } from "../../../model/apply.ts";
 import type { Deferred, Plan } from "../../../model/plan.ts";
 import type { Style } from "../../style.ts";
 import {
+  type AppliedRun,
   type Ending,
   type EndingRefusals,
   isComplete,
@@ -31,8 +32,7 @@ export function renderEnding(ending: Ending, style: Style): string {
     .toSorted((a, b) => naturally(a.merchant, b.merchant));
   const told = [
     headBlock(ending, style),
-    ...causeBlocks(ends, style),
-    ...restBlocks(ends, style),
+    ...(ending.applied === null ? [] : endedBlocks({ ...ending.applied, ends }, style)),
     ...verificationBlocks(ends, style),
     ...skippedBlocks(skipped, begun.size > 0, style, ending.refusals),
   ];
@@ -41,6 +41,10 @@ export function renderEnding(ending: Ending, style: Style): string {
   const isShort = isComplete(ending.outcomes);
   const [before, between] = isShort ? ["", "\n"] : ["\n", "\n\n"];
   return `${before}${blocks.map((lines) => lines.join("\n")).join(between)}\n`;
+}
+
+function endedBlocks(applied: AppliedRun, style: Style): readonly (readonly string[])[] {
+  return [...causeBlocks(applied, style), ...restBlocks(applied, style)];
 }
 
 function headBlock({ command, applied, outcomes, leftOut }: Ending, style: Style): readonly string[] {

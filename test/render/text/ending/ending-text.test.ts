@@ -302,7 +302,7 @@ test("what an expired invitation held is told where it is gone and no new one wa
   expect(text).toContain("Apply stopped at MC1: 1 unfinished.");
   expect(text).toContain("The expired invitation was deleted, and no new one was sent. It held: ");
   for (const { name } of change.before.roles) expect(text).toContain(name);
-  expect(text).toContain("The journal has this");
+  expect(text).toContain("invites them with all of this");
   expect(nextOf(result)).toContain("Completed changes remain.");
   const unsure = { status: "unknown", change, failure: LOST, removed: "unknown" } as const;
   expect(textOf([{ result: { ...result, outcomes: [unsure] } }])).toContain(

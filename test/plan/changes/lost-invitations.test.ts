@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { PastRun } from "../../../src/model/apply.ts";
-import type { DesiredMember, DesiredState } from "../../../src/model/desired.ts";
+import type { DesiredState } from "../../../src/model/desired.ts";
 import { RolecallError } from "../../../src/model/errors.ts";
 import type { LiveState } from "../../../src/model/live.ts";
 import { approve } from "../../../src/plan/approve.ts";
-import { buildPlan } from "../../../src/plan/build-plan.ts";
-import { invitationsAfter, type LostInvitation } from "../../../src/plan/undo/lost-state.ts";
+import { netEffects } from "../../../src/plan/undo/net-effects.ts";
 import { undoPlan } from "../../../src/plan/undo/undo-plan.ts";
 import {
   brief,
@@ -52,91 +51,35 @@ async function ran(
   return { run: await runOf(planOf(desired(want), is), { ...service, writer }), service };
 }
 
-function lostOf(run: PastRun): ReadonlyMap<string, LostInvitation> {
-  return new Map([...invitationsAfter(run)].flatMap(([key, lost]) => (lost ? [[key, lost]] : [])));
-}
-
-function planAfter(run: PastRun, is: LiveState, members: readonly DesiredMember[] = [BARE]) {
-  const input = { desired: desired({ members }), live: is, service: SERVICE, now: NOW, matches };
-  return buildPlan({ ...input, lost: lostOf(run) });
-}
-
 describe("an expired invitation that a run removed and could not renew", () => {
-  test("is in the journal with all its fields", async () => {
-    const { run } = await ran(2);
-    expect([...invitationsAfter(run)]).toEqual([
-      [
-        "ada@example.com",
-        {
-          run: run.run.run,
-          id: "mem_1",
-          roles: [{ id: "role_1", name: "Cashier" }],
-          metadata: { badge: 7 },
-        },
-      ],
+  test("is sent by the next plan with what the file lists, under the approval of its renewal", async () => {
+    const want = desired({
+      members: [member("ada@example.com", { roles: ["Cashier"], metadata: { badge: 8 } })],
+    });
+    const { run, service } = await ran(2, { want });
+    expect(netEffects(run).members).toMatchObject([{ name: "ada@example.com", lost: true }]);
+    const plan = planOf(want, service.state());
+    expect(plan.changes).toMatchObject([
+      { kind: "create", after: { roles: [{ id: "role_1", name: "Cashier" }], metadata: { badge: 8 } } },
     ]);
+    expect(approve(plan, planOf(want, IS))).toEqual({ status: "approved" });
   });
 
   test.each(["beside", "replace", "renew", "conflict"] as const)(
     "is not lost once it is renewed (%s)",
     async (mode) => {
-      expect([...lostOf((await ran(0, { mode })).run)]).toEqual([]);
-      expect([...invitationsAfter((await ran(1, { mode })).run)]).toEqual([]);
+      const { members } = netEffects((await ran(0, { mode })).run);
+      expect(members.filter(({ lost }) => lost)).toEqual([]);
     },
   );
 
   test("is lost where another expired invitation was cleared away before it", async () => {
     const is = live([CASHIER], [...IS.members, invited("mem_0", "ada@example.com", { status: "expired" })]);
-    expect([...lostOf((await ran(2, { is })).run).keys()]).toEqual(["ada@example.com"]);
+    const { members } = netEffects((await ran(2, { is })).run);
+    expect(members.filter(({ lost }) => lost)).toMatchObject([{ name: "ada@example.com" }]);
   });
 
-  test("is sent by the next plan with what it held, and the plan says why", async () => {
-    const { run, service } = await ran(2);
-    const plan = planAfter(run, service.state());
-    expect(plan.changes).toMatchObject([
-      {
-        kind: "create",
-        after: { roles: [{ id: "role_1", name: "Cashier" }], metadata: { badge: 7 } },
-      },
-    ]);
-    expect(briefFindings(plan)).toEqual(["warning member-invitation-lost ada@example.com"]);
-  });
-
-  test("is what the approval of its renewal covers", async () => {
-    const approved = planOf(desired(WANT), IS);
-    const { run, service } = await ran(2);
-    expect(approve(planAfter(run, service.state()), approved)).toEqual({ status: "approved" });
-  });
-
-  test("gives way to what the file manages by now", async () => {
-    const { run, service } = await ran(2);
-    const entry = member("ada@example.com", { roles: [], metadata: { badge: 8 } });
-    expect(planAfter(run, service.state(), [entry]).changes).toMatchObject([
-      { after: { roles: [], metadata: { badge: 8 } } },
-    ]);
-  });
-
-  test("is sent without a role that is gone, and the plan says which", async () => {
-    const { run } = await ran(2);
-    const plan = planAfter(run, live([liveRole("role_9", "Cashier")]));
-    expect(plan.changes).toMatchObject([{ after: { roles: [], metadata: { badge: 7 } } }]);
-    expect(briefFindings(plan)).toEqual([
-      "warning member-role-gone ada@example.com",
-      "warning member-invitation-lost ada@example.com",
-    ]);
-  });
-
-  test("is sent for an entry that is pinned to it", async () => {
-    const { run, service } = await ran(2);
-    const pinned = { ...BARE, id: "mem_1" };
-    expect(brief(planAfter(run, service.state(), [pinned]))).toEqual(["create member ada@example.com"]);
-    const other = { ...BARE, id: "mem_2" };
-    expect(briefFindings(planAfter(run, service.state(), [other]))).toEqual([
-      "error member-pin-missing ada@example.com",
-    ]);
-  });
-
-  test("without that journal is a finding about this member, and the rest of the plan goes on", async () => {
+  test("is a finding where the file lists no roles, and the rest of the plan goes on", async () => {
     const { service } = await ran(2);
     const plan = planOf(desired({ members: [BARE, member("bob@example.com")] }), service.state());
     expect(brief(plan)).toEqual(["create member bob@example.com"]);

@@ -101,6 +101,12 @@ test("ci.yml runs everything on the oldest Node.js that the package supports, an
   expect(commands(ci.jobs["test"])).toEqual([".ci/run"]);
 });
 
+test("ci.yml checks the subjects of a pull request's commits, with the history that this takes", () => {
+  const commits = ci.jobs["commits"];
+  expect(commands(commits)).toEqual(['node scripts/commit-subjects.mjs "origin/$GITHUB_BASE_REF"']);
+  expect(commits?.steps[0]?.with?.["fetch-depth"]).toBe(0);
+});
+
 describe("release.yml", () => {
   test("tests before it packs, and packs before anything is published", () => {
     const [, run, , pack] = commands(release.jobs["build"]);

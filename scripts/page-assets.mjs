@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { rolldown } from "rolldown";
 
-const folder = resolve(import.meta.dirname, "../src/render/html");
+const folder = resolve(import.meta.dirname, "../src/show/html");
 
 /** Creates a plugin for build and tests that replaces assets.ts by the bundled client and style of the page. */
 export function pageAssets() {

@@ -3,15 +3,15 @@
  * file, service or clock are pure: the same inputs give the same bytes.
  */
 
-import { buildDesiredState } from "./config/build-desired-state.ts";
-import type { LocatedProblem } from "./config/diagnostics/problem.ts";
-import { toDiagnostics } from "./config/diagnostics/to-diagnostics.ts";
-import { analyzeSource } from "./config/load-sources.ts";
-import { parseFast } from "./config/yaml/fast-yaml.ts";
-import { parse } from "./config/yaml/to-value.ts";
+import { toDiagnostics } from "./kernel/messages/to-diagnostics.ts";
+import type { LocatedProblem } from "./kernel/problems/problem.ts";
+import { buildDesiredState } from "./kernel/read/build-desired-state.ts";
+import { analyzeSource } from "./kernel/read/load-sources.ts";
+import { parseFast } from "./kernel/yaml/fast-yaml.ts";
+import { parse } from "./kernel/yaml/to-value.ts";
 import type { DesiredState } from "./model/desired.ts";
 import type { Diagnostic } from "./model/diagnostic.ts";
-import { judgeDeclared } from "./plan/judge/judge-rules.ts";
+import { judgeDeclared } from "./rules/judge-rules.ts";
 
 export {
   type AppliedPlan,
@@ -42,12 +42,19 @@ export {
   type RemoteService,
   readLive,
 } from "./api/remote-service.ts";
-export { globMatcher } from "./cli/session/session.ts";
-export type { Path } from "./config/diagnostics/problem.ts";
-export { type DiagnosticRule, diagnosticTable, type Rule } from "./config/diagnostics/rule-table.ts";
-export { type EditedYaml, editYaml, type YamlEdit, type YamlEditOptions } from "./config/edit/edit-yaml.ts";
-export { merchantJsonSchema, projectJsonSchema } from "./config/json-schemas.ts";
-export { type PlanFile, parsePlanFile } from "./config/saved/plan-file.ts";
+export { globMatcher } from "./app/session/session.ts";
+export { declaredSnapshot, liveSnapshot } from "./ask/access/access-snapshot.ts";
+export { whoCan, whoHas, whoIs } from "./ask/access/ask-access.ts";
+export { type LintRuleRow, lintTable } from "./ask/lint/lint-access.ts";
+export { declaredReport, type LiveReportInput, liveReport } from "./ask/report/build-access-report.ts";
+export { type EditedYaml, editYaml, type YamlEdit, type YamlEditOptions } from "./edit/yaml/edit-yaml.ts";
+export type { GlobMatch } from "./kernel/diff/scope.ts";
+export { type Approval, approve, type ChangeName } from "./kernel/plan/approve.ts";
+export { buildPlan, type PlanInput } from "./kernel/plan/build-plan.ts";
+export type { Path } from "./kernel/problems/problem.ts";
+export { type DiagnosticRule, diagnosticTable, type Rule } from "./kernel/problems/rule-table.ts";
+export { merchantJsonSchema, projectJsonSchema } from "./kernel/saved/json-schemas.ts";
+export { type PlanFile, parsePlanFile } from "./kernel/saved/plan-file.ts";
 export type {
   ApplyResult,
   JournalEntry,
@@ -157,13 +164,6 @@ export type {
   ReportedMember,
   ReportedRole,
 } from "./model/reports.ts";
-export { type Approval, approve, type ChangeName } from "./plan/approve.ts";
-export { buildPlan, type PlanInput } from "./plan/build-plan.ts";
-export { type LintRuleRow, lintTable } from "./plan/lint/lint-access.ts";
-export { declaredSnapshot, liveSnapshot } from "./plan/query/access-snapshot.ts";
-export { whoCan, whoHas, whoIs } from "./plan/query/ask-access.ts";
-export { declaredReport, type LiveReportInput, liveReport } from "./plan/report/build-access-report.ts";
-export type { GlobMatch } from "./plan/scope.ts";
 
 /**
  * The desired state and diagnostics of a merchant's file; `state` is `null` if there is an error other than a refusal.

@@ -41,11 +41,11 @@ test("no command imports a command", () => {
   expect(wrong).toEqual([]);
 });
 
-test("only cli/io and what starts a program touch the process", () => {
+test("only app/io, cli/io and what starts a program touch the process", () => {
   const touching = FILES.filter(
     ({ path, code }) =>
       /(?<![\w$"'`-]|(?<!globalThis)\.)process\s*(?:\.|\?\.|\[)/.test(code) &&
-      !path.startsWith("cli/io/") &&
+      !/^(?:app|cli)\/io\//.test(path) &&
       !isEntry(code),
   );
   expect(touching.map(({ path }) => path)).toEqual([]);

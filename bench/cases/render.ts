@@ -1,9 +1,9 @@
 import { performance } from "node:perf_hooks";
-import { renderPage } from "../../src/render/html/html-page.ts";
-import { renderReview } from "../../src/render/markdown/render-review.ts";
-import { PLAIN } from "../../src/render/style.ts";
-import { renderPlans } from "../../src/render/text/plans-text.ts";
-import { planView } from "../../src/render/view/plan-view.ts";
+import { renderPage } from "../../src/show/html/html-page.ts";
+import { renderReview } from "../../src/show/markdown/render-review.ts";
+import { PLAIN } from "../../src/show/style.ts";
+import { renderPlans } from "../../src/show/text/plans-text.ts";
+import { planView } from "../../src/show/view/plan-view.ts";
 import { desired, live, liveMember, liveRole, member, NOW, planOf, role } from "../../test/support/build.ts";
 import { reportOf } from "../../test/support/report.ts";
 

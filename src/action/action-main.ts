@@ -1,5 +1,5 @@
 import { error, info, notice, setFailed, setOutput, setSecret, warning } from "@actions/core";
-import { nodeIo } from "../cli/io/node-io.ts";
+import { nodeIo } from "../app/io/node-io.ts";
 import { runAction } from "./run-action.ts";
 
 /** The entry point of the bundle; tests run the action within their own process. */

@@ -1,6 +1,6 @@
 import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Io } from "../cli/io/io.ts";
+import type { Io } from "../app/io/io.ts";
 import { oneLine } from "../lib/escape.ts";
 import {
   type ActionContext,
@@ -8,12 +8,12 @@ import {
   failed,
   type OfflineContext,
   runScope,
-} from "./action-context.ts";
-import { ActionError } from "./action-error.ts";
-import { type RunnerLog, safeSink } from "./action-log.ts";
-import { type EventContext, eventContext } from "./github/event-context.ts";
-import { type Github, GithubError } from "./github/github-api.ts";
-import { type Inputs, passwordsIn, type RunnerEnv, readInputs, secretsIn } from "./inputs.ts";
+} from "./context/action-context.ts";
+import { ActionError } from "./context/action-error.ts";
+import { type RunnerLog, safeSink } from "./context/action-log.ts";
+import { type EventContext, eventContext } from "./context/event-context.ts";
+import { type Github, GithubError } from "./context/github-api.ts";
+import { type Inputs, passwordsIn, type RunnerEnv, readInputs, secretsIn } from "./context/inputs.ts";
 import { maskText } from "./review/annotations.ts";
 
 /** The toolkit's functions that the action uses. */

@@ -1,9 +1,9 @@
-import { createCancellation } from "../cli/apply/cancellation.ts";
-import { passwordsFor } from "../cli/apply/passwords.ts";
-import type { ApplyReporter } from "../cli/apply/reporter.ts";
-import { runApply } from "../cli/apply/run-apply.ts";
-import { fileJournals } from "../cli/journal/write-journal.ts";
-import { parseOverrides, skippedMerchants } from "../cli/review/approval.ts";
+import { parseOverrides, skippedMerchants } from "../app/apply/approval.ts";
+import { createCancellation } from "../app/apply/cancellation.ts";
+import { passwordsFor } from "../app/apply/passwords.ts";
+import type { ApplyReporter } from "../app/apply/reporter.ts";
+import { runApply } from "../app/apply/run-apply.ts";
+import { fileJournals } from "../app/journal/write-journal.ts";
 import type { MerchantOutcome, Outcome } from "../model/apply.ts";
 import type { DesiredState } from "../model/desired.ts";
 import { RolecallError } from "../model/errors.ts";

@@ -1,25 +1,25 @@
-import { VERSION } from "../cli/io/io.ts";
-import { libraryIo } from "../cli/io/node-io.ts";
-import { diagnosticTable } from "../config/diagnostics/rule-table.ts";
+import { VERSION } from "../app/io/io.ts";
+import { libraryIo } from "../app/io/node-io.ts";
+import { endsOfAccess } from "../ask/access/expiring-access.ts";
+import { runFingerprint } from "../kernel/diff/fingerprint.ts";
+import { diagnosticTable } from "../kernel/problems/rule-table.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Plan } from "../model/plan.ts";
 import type { AccessSnapshot, ExpiringAccess } from "../model/questions.ts";
 import type { AccessReport } from "../model/reports.ts";
-import { runFingerprint } from "../plan/fingerprint.ts";
-import { endsOfAccess } from "../plan/query/expiring-access.ts";
-import { renderPage } from "../render/html/html-page.ts";
-import { plansJunit } from "../render/junit-report.ts";
+import { renderPage } from "../show/html/html-page.ts";
+import { plansJunit } from "../show/machine/junit-report.ts";
 import {
   diagnosticsJson,
   diagnosticsSarif,
   plansJson,
   renderDiagnosticsGithub,
-} from "../render/machine-formats.ts";
-import { renderReview } from "../render/markdown/render-review.ts";
-import { PLAIN } from "../render/style.ts";
-import { renderDiagnostics } from "../render/text/failure-text.ts";
-import { renderPlans } from "../render/text/plans-text.ts";
-import { planView } from "../render/view/plan-view.ts";
+} from "../show/machine/machine-formats.ts";
+import { renderReview } from "../show/markdown/render-review.ts";
+import { PLAIN } from "../show/style.ts";
+import { renderDiagnostics } from "../show/text/failure-text.ts";
+import { renderPlans } from "../show/text/plans-text.ts";
+import { planView } from "../show/view/plan-view.ts";
 
 /** The formats of plans: text of 80 columns, Markdown for a comment, a JSON document, or a JUnit report. */
 export type PlanDocumentFormat = "text" | "markdown" | "json" | "junit";

@@ -1,5 +1,5 @@
-import { loadStates } from "../cli/files/load-states.ts";
-import { libraryIo } from "../cli/io/node-io.ts";
+import { libraryIo } from "../app/io/node-io.ts";
+import { loadStates } from "../app/project/load-states.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 

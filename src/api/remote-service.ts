@@ -1,13 +1,13 @@
-import type { Io } from "../cli/io/io.ts";
-import { libraryIo } from "../cli/io/node-io.ts";
-import { resolveConnection } from "../cli/session/connection.ts";
-import { openServices } from "../cli/session/services.ts";
-import { type Session, sessionOpener } from "../cli/session/session.ts";
+import type { Io } from "../app/io/io.ts";
+import { libraryIo } from "../app/io/node-io.ts";
+import { resolveConnection } from "../app/session/connection.ts";
+import { openServices } from "../app/session/services.ts";
+import { type Session, sessionOpener } from "../app/session/session.ts";
+import { namedRoleIds } from "../kernel/plan/build-plan.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { ApplyEvent, LiveEvent } from "../model/events.ts";
 import type { LiveState } from "../model/live.ts";
 import type { Plan } from "../model/plan.ts";
-import { namedRoleIds } from "../plan/build-plan.ts";
 
 /** Options for a connection to the service. */
 export interface OpenServiceOptions {

@@ -1,4 +1,6 @@
 import { Command, CommanderError } from "commander";
+import { ExitCode, exitCodeFor, type Io, VERSION } from "../app/io/io.ts";
+import { styleFor } from "../app/io/output.ts";
 import { RolecallError } from "../model/errors.ts";
 import { suggestOption } from "./args/options.ts";
 import { applyCommand } from "./commands/account/apply-command.ts";
@@ -23,8 +25,6 @@ import { validateCommand } from "./commands/files/validate-command.ts";
 import { whoCommand } from "./commands/files/who-command.ts";
 import { whyCommand } from "./commands/files/why-command.ts";
 import { sandboxCommand } from "./commands/sandbox-command.ts";
-import { ExitCode, exitCodeFor, type Io, VERSION } from "./io/io.ts";
-import { styleFor } from "./io/output.ts";
 
 /** Declares a command; `done` takes its exit code. */
 type CommandFactory = (io: Io, done: (code: ExitCode) => void) => Command;
@@ -63,7 +63,7 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
     const style = styleFor(io.stderr, io, !argv.includes("--no-color"));
     if (error instanceof RolecallError) {
       // Loaded only for a failure, to keep every other start fast.
-      const { renderFailure } = await import("../render/text/failure-text.ts");
+      const { renderFailure } = await import("../show/text/failure-text.ts");
       io.stderr.write(renderFailure(error.failure, style));
       return exitCodeFor(error);
     }

@@ -1,8 +1,8 @@
 import { Hono } from "hono";
+import { controlRoutes, guardControl, overview } from "./control.ts";
 import { createFaults, type FaultSettings } from "./faults/faults.ts";
-import { createRateLimiter } from "./rate-limit.ts";
-import { ConnectionLost, ProblemError, problemResponse, toResponse } from "./response.ts";
-import { controlRoutes, guardControl, overview } from "./routes/control.ts";
+import { createRateLimiter } from "./http/rate-limit.ts";
+import { ConnectionLost, ProblemError, problemResponse, toResponse } from "./http/response.ts";
 import { buildSeed, DEFAULT_SEED, generateMembers } from "./seed/build-seed.ts";
 import { parseSeed } from "./seed/parse-seed.ts";
 import { adminOperations, keyOperations } from "./serve.ts";

@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-server";
 import type { Sandbox } from "./create-sandbox.ts";
-import { ConnectionLost, problemResponse, toResponse } from "./response.ts";
+import { ConnectionLost, problemResponse, toResponse } from "./http/response.ts";
 
 /** Address to listen on. */
 export interface ListenOptions {

@@ -1,8 +1,8 @@
 import { Hono } from "hono";
 import type { AdminRequest } from "./faults/concurrent-edits.ts";
 import { type FaultPorts, injectAfter, injectBefore } from "./faults/fault-injection.ts";
-import { retryAfterHeaders } from "./rate-limit.ts";
-import { ProblemError, problemResponse, type ResponseData, toResponse } from "./response.ts";
+import { retryAfterHeaders } from "./http/rate-limit.ts";
+import { ProblemError, problemResponse, type ResponseData, toResponse } from "./http/response.ts";
 import { admit, authenticate, CONTRACT_OPERATIONS, keyLabel } from "./routes/authorize.ts";
 import { type ContractOperation, type OperationCall, readJson } from "./routes/operation.ts";
 import type { ApiKey } from "./state/snapshot.ts";

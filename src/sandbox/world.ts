@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { Faults } from "./faults/faults.ts";
-import type { RateLimit, RateLimiter } from "./rate-limit.ts";
+import type { RateLimit, RateLimiter } from "./http/rate-limit.ts";
 import type { Store } from "./state/store.ts";
 
 /** Settings that control routes can change. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { Tree, TreeEntry } from "../../src/action/context/github-api.ts";
 import { commitFiles } from "../../src/action/github/commit-files.ts";
-import type { Tree, TreeEntry } from "../../src/action/github/github-api.ts";
 
 /** Every path of a commit; a link is written as `-> target`, a submodule as `@`. */
 const PATHS: Readonly<Record<string, string>> = {

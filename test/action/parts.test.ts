@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { annotate, type RunnerLog, safeSink } from "../../src/action/action-log.ts";
+import { annotate, type RunnerLog, safeSink } from "../../src/action/context/action-log.ts";
+import type { CheckRun, Github, NewCheck } from "../../src/action/context/github-api.ts";
+import { passwordsIn, readInputs, secretsIn } from "../../src/action/context/inputs.ts";
 import { readRecords, storeRecords } from "../../src/action/github/approval-store.ts";
 import {
   firstSeenLine,
@@ -11,17 +13,15 @@ import {
   parseFirstSeen,
   sameDifferences,
 } from "../../src/action/github/drift-issue.ts";
-import type { CheckRun, Github, NewCheck } from "../../src/action/github/github-api.ts";
 import { withRetries } from "../../src/action/github/retry-request.ts";
-import { passwordsIn, readInputs, secretsIn } from "../../src/action/inputs.ts";
-import { loadFiles, matchGlob } from "../../src/action/load-and-plan.ts";
 import { maskAddresses, maskText } from "../../src/action/review/annotations.ts";
 import { configDiff } from "../../src/action/review/compare-files.ts";
+import { loadFiles, matchGlob } from "../../src/action/review/load-and-plan.ts";
 import { renderReviewSummary } from "../../src/action/review/publish-plan.ts";
+import { approvalRecord, approve, approveByRecord } from "../../src/kernel/plan/approve.ts";
 import type { DesiredState } from "../../src/model/desired.ts";
 import type { Plan } from "../../src/model/plan.ts";
-import { approvalRecord, approve, approveByRecord } from "../../src/plan/approve.ts";
-import { planView } from "../../src/render/view/plan-view.ts";
+import { planView } from "../../src/show/view/plan-view.ts";
 import { desiredStates, liveStates } from "../support/arbitrary.ts";
 import { desired, live, member, planOf, role } from "../support/build.ts";
 import { createClock } from "../support/clock.ts";

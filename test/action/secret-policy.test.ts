@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { ActionContext } from "../../src/action/action-context.ts";
-import { eventContext } from "../../src/action/github/event-context.ts";
-import type { Github } from "../../src/action/github/github-api.ts";
+import type { ActionContext } from "../../src/action/context/action-context.ts";
+import { eventContext } from "../../src/action/context/event-context.ts";
+import type { Github } from "../../src/action/context/github-api.ts";
 import { guardCredentials, untrustedCredentials } from "../../src/action/review/secret-policy.ts";
 import type { DesiredState } from "../../src/model/desired.ts";
 import { desired } from "../support/build.ts";

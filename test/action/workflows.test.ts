@@ -4,8 +4,8 @@ import { NoOperationTraceWriter, parseWorkflow } from "@actions/workflow-parser"
 import { parseAction } from "@actions/workflow-parser/actions/action-parser";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { OUTPUTS } from "../../src/action/action-context.ts";
-import { INPUT_DEFAULTS, readInputs } from "../../src/action/inputs.ts";
+import { OUTPUTS } from "../../src/action/context/action-context.ts";
+import { INPUT_DEFAULTS, readInputs } from "../../src/action/context/inputs.ts";
 import { blocksOf } from "../support/pages.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");

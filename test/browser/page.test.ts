@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import axe from "axe-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { declaredReport } from "../../src/plan/report/build-access-report.ts";
-import { liveRuleResults } from "../../src/plan/report/rule-results.ts";
-import { renderPage } from "../../src/render/html/html-page.ts";
-import { planView } from "../../src/render/view/plan-view.ts";
+import { declaredReport } from "../../src/ask/report/build-access-report.ts";
+import { liveRuleResults } from "../../src/ask/report/rule-results.ts";
+import { renderPage } from "../../src/show/html/html-page.ts";
+import { planView } from "../../src/show/view/plan-view.ts";
 import { findBrowser, type OpenPage, openPage } from "../support/browser.ts";
 import {
   desired,

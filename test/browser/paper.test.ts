@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { renderPage } from "../../src/render/html/html-page.ts";
+import { renderPage } from "../../src/show/html/html-page.ts";
 import { findBrowser, openPage } from "../support/browser.ts";
 import { desired, live, liveMember, liveRole, NOW } from "../support/build.ts";
 import { type FirefoxPage, findFirefox, openFirefox } from "../support/firefox.ts";

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
-import { nodeIo } from "../../src/cli/io/node-io.ts";
+import { nodeIo } from "../../src/app/io/node-io.ts";
 import { main } from "../../src/cli/main.ts";
 import type { Plan } from "../../src/model/plan.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough, Writable } from "node:stream";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { ExitCode, type Io } from "../../src/cli/io/io.ts";
+import { ExitCode, type Io } from "../../src/app/io/io.ts";
 import { main } from "../../src/cli/main.ts";
 import { previewNewFiles } from "../../src/cli/show/preview-plans.ts";
 import { type RunningSandbox, realIo, rolecall, startSandbox } from "../support/rolecall.ts";

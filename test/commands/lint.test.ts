@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { lintTable } from "../../src/plan/lint/lint-access.ts";
+import { lintTable } from "../../src/ask/lint/lint-access.ts";
 import { rolecall, startSandbox } from "../support/rolecall.ts";
 
 const now = () => Date.parse("2026-06-15T12:00:00Z");

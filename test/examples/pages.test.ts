@@ -5,7 +5,7 @@ import { dirname, join, posix, resolve } from "node:path";
 import { micromark } from "micromark";
 import { gfm, gfmHtml } from "micromark-extension-gfm";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ExitCode } from "../../src/cli/io/io.ts";
+import { ExitCode } from "../../src/app/io/io.ts";
 import { type Block, blocksOf, PAGES } from "../support/pages.ts";
 import { rolecall, startSandbox } from "../support/rolecall.ts";
 
@@ -150,9 +150,9 @@ test("every npm script that is shown exists", () => {
 
 test("the page about plans names every reason to refuse one", () => {
   const page = PAGES.get("docs/plan-and-apply.md") ?? "";
-  const sources = readdirSync(join(ROOT, "src/plan"), { recursive: true, encoding: "utf8" })
+  const sources = readdirSync(join(ROOT, "src/kernel/findings"), { recursive: true, encoding: "utf8" })
     .filter((name) => /(?:^|[/\\])refusals\.ts$/.test(name))
-    .map((name) => readFileSync(join(ROOT, "src/plan", name), "utf8"));
+    .map((name) => readFileSync(join(ROOT, "src/kernel/findings", name), "utf8"));
   const codes = sources.flatMap((text) =>
     [...text.matchAll(/readonly code: "([a-z-]+)"/g)].map(([, code]) => code),
   );

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Plan } from "../../src/model/plan.ts";
-import { plansJson } from "../../src/render/machine-formats.ts";
+import { plansJson } from "../../src/show/machine/machine-formats.ts";
 import { desired, live, liveMember, liveRole, member, planOf, role } from "../support/build.ts";
 import { richPlan } from "../support/rich-plan.ts";
 import { rolecall, startSandbox } from "../support/rolecall.ts";

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Io } from "../../src/app/io/io.ts";
 import { sandboxCommand } from "../../src/cli/commands/sandbox-command.ts";
-import type { Io } from "../../src/cli/io/io.ts";
 import { ROLES } from "./support.ts";
 
 let folder = "";

@@ -1,5 +1,5 @@
-import type { ApplyPorts } from "../../src/apply/apply-plan.ts";
-import { unknownPutSemantics } from "../../src/apply/update-member.ts";
+import type { ApplyPorts } from "../../src/kernel/apply/apply-plan.ts";
+import { unknownPutSemantics } from "../../src/kernel/apply/update-member.ts";
 import { memoryJournal } from "./memory-journal.ts";
 import type { ModelService } from "./model-service.ts";
 

@@ -1,3 +1,4 @@
+import { buildPlan } from "../../src/kernel/plan/build-plan.ts";
 import type {
   DesiredMember,
   DesiredRole,
@@ -11,7 +12,6 @@ import type {
 } from "../../src/model/desired.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../src/model/live.ts";
 import type { Change, Plan } from "../../src/model/plan.ts";
-import { buildPlan } from "../../src/plan/build-plan.ts";
 
 const ORIGIN = { file: "shop.yaml", path: [] };
 const UPDATED = "2026-01-01T00:00:00.000Z";

@@ -1,4 +1,4 @@
-import { LostResponse, type OpenTransport } from "../../src/live/http/transport.ts";
+import { LostResponse, type OpenTransport } from "../../src/service/http/transport.ts";
 
 /** A transport that hands each request to a handler in this process; where the handler rejects, the connection broke. */
 export function inProcess(fetch: (request: Request) => Promise<Response>): OpenTransport {

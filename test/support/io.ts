@@ -1,4 +1,4 @@
-import type { Io } from "../../src/cli/io/io.ts";
+import type { Io } from "../../src/app/io/io.ts";
 
 /** A world without terminal, time and chance, and what was written to it. */
 export interface TestIo {

@@ -1,9 +1,9 @@
-import { applyPlan } from "../../src/apply/apply-plan.ts";
-import { parseJournal } from "../../src/config/saved/journal-file.ts";
+import { applyPlan } from "../../src/kernel/apply/apply-plan.ts";
 import type { JournalEntry, PastRun, RunStarted } from "../../src/model/apply.ts";
 import { RolecallError } from "../../src/model/errors.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import type { LiveWriter, WriteOptions } from "../../src/model/ports.ts";
+import { parseJournal } from "../../src/runs/journal-file.ts";
 import { applyPorts } from "./apply-ports.ts";
 import { memoryJournal } from "./memory-journal.ts";
 import type { ModelService } from "./model-service.ts";

@@ -1,11 +1,11 @@
+import { liveReport } from "../../src/ask/report/build-access-report.ts";
+import { liveRuleResults } from "../../src/ask/report/rule-results.ts";
 import type { DesiredState } from "../../src/model/desired.ts";
 import type { LiveState } from "../../src/model/live.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import type { AccessReport } from "../../src/model/reports.ts";
-import { liveReport } from "../../src/plan/report/build-access-report.ts";
-import { liveRuleResults } from "../../src/plan/report/rule-results.ts";
-import { type PageInput, renderPage } from "../../src/render/html/html-page.ts";
-import { planView } from "../../src/render/view/plan-view.ts";
+import { type PageInput, renderPage } from "../../src/show/html/html-page.ts";
+import { planView } from "../../src/show/view/plan-view.ts";
 import { matches, NOW } from "./build.ts";
 
 /** The report of a live state, with a plan or without. */

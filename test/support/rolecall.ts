@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
-import type { StopSignal } from "../../src/cli/io/io.ts";
+import type { StopSignal } from "../../src/app/io/io.ts";
 import { main } from "../../src/cli/main.ts";
 import { type TestIo, testIo } from "./io.ts";
 

@@ -1,4 +1,5 @@
-import { createCancellation } from "../../cli/apply/cancellation.ts";
+import { failedOutcome } from "../../app/apply/approval.ts";
+import { createCancellation } from "../../app/apply/cancellation.ts";
 import {
   addressMatcher,
   managedMembers,
@@ -6,22 +7,20 @@ import {
   requireMatches,
   rotationsFor,
   withoutPasswords,
-} from "../../cli/apply/passwords.ts";
-import { applyReporter } from "../../cli/apply/reporter.ts";
-import { runApply } from "../../cli/apply/run-apply.ts";
-import { applyExitCode } from "../../cli/io/io.ts";
-import { fileJournals } from "../../cli/journal/write-journal.ts";
-import { failedOutcome } from "../../cli/review/approval.ts";
-import { plannedOnly } from "../../cli/session/session.ts";
-import { unplannedOf } from "../../cli/show/show-plans.ts";
+} from "../../app/apply/passwords.ts";
+import { applyReporter } from "../../app/apply/reporter.ts";
+import { runApply } from "../../app/apply/run-apply.ts";
+import { applyExitCode } from "../../app/io/io.ts";
+import { fileJournals } from "../../app/journal/write-journal.ts";
+import { plannedOnly } from "../../app/session/session.ts";
+import { unplannedOf } from "../../app/show/show-plans.ts";
 import { by, counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
-import { PLAIN } from "../../render/style.ts";
-import { renderFailure } from "../../render/text/failure-text.ts";
-import { type ActionContext, type ActionResult, failed, passed } from "../action-context.ts";
-import { ActionError } from "../action-error.ts";
-import { annotate } from "../action-log.ts";
-import { keysNamedBy, loadFiles, planFiles, withActionErrors } from "../load-and-plan.ts";
+import { PLAIN } from "../../show/style.ts";
+import { renderFailure } from "../../show/text/failure-text.ts";
+import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
+import { ActionError } from "../context/action-error.ts";
+import { annotate } from "../context/action-log.ts";
 import { diagnosticAnnotations, maskedAnnotations } from "../review/annotations.ts";
 import {
   APPLY_ENDS,
@@ -32,6 +31,7 @@ import {
   reportApply,
 } from "../review/apply-page.ts";
 import { leftTo, newerCommit } from "../review/covered-merchants.ts";
+import { keysNamedBy, loadFiles, planFiles, withActionErrors } from "../review/load-and-plan.ts";
 import { guardApplyBranch, guardCredentials, passwordEnvironment } from "../review/secret-policy.ts";
 
 /** Events by which somebody, or a schedule, asks for new passwords; a push would set them again each time. */

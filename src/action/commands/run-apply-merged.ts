@@ -1,27 +1,26 @@
-import { type Cancellation, createCancellation } from "../../cli/apply/cancellation.ts";
-import { passwordsFor, withoutPasswords } from "../../cli/apply/passwords.ts";
-import { applyReporter } from "../../cli/apply/reporter.ts";
-import { runApply } from "../../cli/apply/run-apply.ts";
-import { applyExitCode } from "../../cli/io/io.ts";
-import { fileJournals } from "../../cli/journal/write-journal.ts";
-import { failedOutcome, parseOverrides, skippedMerchants } from "../../cli/review/approval.ts";
-import { type PlannedMerchant, type PlanResult, plannedOnly } from "../../cli/session/session.ts";
-import { ruleLocations } from "../../cli/show/rule-locations.ts";
-import { unplannedOf } from "../../cli/show/show-plans.ts";
+import { failedOutcome, parseOverrides, skippedMerchants } from "../../app/apply/approval.ts";
+import { type Cancellation, createCancellation } from "../../app/apply/cancellation.ts";
+import { passwordsFor, withoutPasswords } from "../../app/apply/passwords.ts";
+import { applyReporter } from "../../app/apply/reporter.ts";
+import { runApply } from "../../app/apply/run-apply.ts";
+import { applyExitCode } from "../../app/io/io.ts";
+import { fileJournals } from "../../app/journal/write-journal.ts";
+import { type PlannedMerchant, type PlanResult, plannedOnly } from "../../app/session/session.ts";
+import { ruleLocations } from "../../app/show/rule-locations.ts";
+import { unplannedOf } from "../../app/show/show-plans.ts";
 import { by } from "../../lib/text.ts";
 import type { MerchantOutcome } from "../../model/apply.ts";
-import { plansJson } from "../../render/machine-formats.ts";
-import { PLAIN } from "../../render/style.ts";
-import { renderFailure } from "../../render/text/failure-text.ts";
-import { type ActionContext, type ActionResult, failed, passed } from "../action-context.ts";
-import { ActionError } from "../action-error.ts";
-import { annotate } from "../action-log.ts";
+import { plansJson } from "../../show/machine/machine-formats.ts";
+import { PLAIN } from "../../show/style.ts";
+import { renderFailure } from "../../show/text/failure-text.ts";
+import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
+import { ActionError } from "../context/action-error.ts";
+import { annotate } from "../context/action-log.ts";
+import type { Pull } from "../context/github-api.ts";
 import { markApplied, readBaselines } from "../github/apply-mark.ts";
-import type { Pull } from "../github/github-api.ts";
 import { dueObjections, openApprovals, unapprovedChanges } from "../github/merged-approval.ts";
 import { mergedPulls, pullsMergedAs, readingApprovals } from "../github/merged-pulls.ts";
 import { recordTrust } from "../github/pull-approval.ts";
-import { keysNamedBy, loadFiles, planFiles, soundStates, withActionErrors } from "../load-and-plan.ts";
 import {
   diagnosticAnnotations,
   fileErrorLines,
@@ -46,6 +45,7 @@ import {
   tipAfter,
   withTimes,
 } from "../review/covered-merchants.ts";
+import { keysNamedBy, loadFiles, planFiles, soundStates, withActionErrors } from "../review/load-and-plan.ts";
 import { planOutputs } from "../review/publish-plan.ts";
 import {
   guardApplyBranch,

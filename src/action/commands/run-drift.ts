@@ -1,23 +1,23 @@
-import { adoptPlanned, type LoadedProject, ofDrift } from "../../cli/adopt/adopt-planned.ts";
-import { deepen, isShallow, SHALLOW_WARNING } from "../../cli/files/git-history.ts";
-import { type PlannedMerchant, plannedOnly } from "../../cli/session/session.ts";
-import { ruleLocations } from "../../cli/show/rule-locations.ts";
-import { driftsOf, unplannedOf } from "../../cli/show/show-plans.ts";
+import { adoptPlanned, type LoadedProject, ofDrift } from "../../app/adopt/adopt-planned.ts";
+import { deepen, isShallow, SHALLOW_WARNING } from "../../app/project/git-history.ts";
+import { type PlannedMerchant, plannedOnly } from "../../app/session/session.ts";
+import { ruleLocations } from "../../app/show/rule-locations.ts";
+import { driftsOf, unplannedOf } from "../../app/show/show-plans.ts";
 import { counted } from "../../lib/text.ts";
 import type { Drift } from "../../model/reports.ts";
-import { driftsJson } from "../../render/machine-formats.ts";
-import { fenced, folded, inlineCode } from "../../render/markdown/markdown-blocks.ts";
-import { PLAIN } from "../../render/style.ts";
-import { renderDrifts } from "../../render/text/drift-text.ts";
-import { renderFailure } from "../../render/text/failure-text.ts";
-import { type FilePatch, patchText } from "../../render/text/patch-text.ts";
-import { driftView, withRisks } from "../../render/view/drift-view.ts";
-import { type ActionContext, type ActionResult, failed, passed } from "../action-context.ts";
-import { annotate } from "../action-log.ts";
+import { driftsJson } from "../../show/machine/machine-formats.ts";
+import { fenced, folded, inlineCode } from "../../show/markdown/markdown-blocks.ts";
+import { PLAIN } from "../../show/style.ts";
+import { renderDrifts } from "../../show/text/drift-text.ts";
+import { renderFailure } from "../../show/text/failure-text.ts";
+import { type FilePatch, patchText } from "../../show/text/patch-text.ts";
+import { driftView, withRisks } from "../../show/view/drift-view.ts";
+import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
+import { annotate } from "../context/action-log.ts";
 import { differenceKeys, type FirstSeen, updateDriftIssue } from "../github/drift-issue.ts";
-import { keysNamedBy, loadFiles, planFiles, withActionErrors } from "../load-and-plan.ts";
 import { diagnosticAnnotations, maskAddresses, maskedAnnotations, maskText } from "../review/annotations.ts";
 import { inRepository } from "../review/base-states.ts";
+import { keysNamedBy, loadFiles, planFiles, withActionErrors } from "../review/load-and-plan.ts";
 import {
   planOutputs,
   type ReviewPage,

@@ -1,13 +1,13 @@
-import { jobMatrix } from "../../cli/args/shard.ts";
-import { VERSION } from "../../cli/io/io.ts";
-import { diagnosticTable } from "../../config/diagnostics/rule-table.ts";
+import { VERSION } from "../../app/io/io.ts";
+import { jobMatrix } from "../../app/project/shard.ts";
+import { diagnosticTable } from "../../kernel/problems/rule-table.ts";
 import { counted } from "../../lib/text.ts";
-import { diagnosticsSarif } from "../../render/machine-formats.ts";
-import { fenced } from "../../render/markdown/markdown-blocks.ts";
-import { type ActionResult, failed, type OfflineContext, passed } from "../action-context.ts";
-import { annotate } from "../action-log.ts";
-import { loadFiles, withActionErrors } from "../load-and-plan.ts";
+import { diagnosticsSarif } from "../../show/machine/machine-formats.ts";
+import { fenced } from "../../show/markdown/markdown-blocks.ts";
+import { type ActionResult, failed, type OfflineContext, passed } from "../context/action-context.ts";
+import { annotate } from "../context/action-log.ts";
 import { diagnosticAnnotations, diagnosticLine, maskAddresses } from "../review/annotations.ts";
+import { loadFiles, withActionErrors } from "../review/load-and-plan.ts";
 
 const MAX_SHOWN = 500;
 

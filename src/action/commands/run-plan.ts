@@ -1,33 +1,30 @@
 import { resolve } from "node:path";
-import { type PlannedMerchant, plannedOnly } from "../../cli/session/session.ts";
-import { ruleLocations } from "../../cli/show/rule-locations.ts";
-import { unplannedOf } from "../../cli/show/show-plans.ts";
+import { type PlannedMerchant, plannedOnly } from "../../app/session/session.ts";
+import { ruleLocations } from "../../app/show/rule-locations.ts";
+import { unplannedOf } from "../../app/show/show-plans.ts";
+import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
-import { runFingerprint } from "../../plan/fingerprint.ts";
-import { fenced } from "../../render/markdown/markdown-blocks.ts";
-import type { ReviewInput, UnplannedView } from "../../render/markdown/review-sections.ts";
-import { PLAIN } from "../../render/style.ts";
-import { renderFailure } from "../../render/text/failure-text.ts";
-import { renderRules } from "../../render/text/plan-text.ts";
-import { renderPlans } from "../../render/text/plans-text.ts";
-import { planView } from "../../render/view/plan-view.ts";
-import { type ActionContext, type ActionResult, failed, markerOf, passed } from "../action-context.ts";
-import { ActionError } from "../action-error.ts";
-import { annotate } from "../action-log.ts";
-import type { EventContext, PullContext } from "../github/event-context.ts";
+import { fenced } from "../../show/markdown/markdown-blocks.ts";
+import type { ReviewInput, UnplannedView } from "../../show/markdown/review-sections.ts";
+import { PLAIN } from "../../show/style.ts";
+import { renderFailure } from "../../show/text/failure-text.ts";
+import { renderRules } from "../../show/text/plan-text.ts";
+import { renderPlans } from "../../show/text/plans-text.ts";
+import { planView } from "../../show/view/plan-view.ts";
+import {
+  type ActionContext,
+  type ActionResult,
+  failed,
+  markerOf,
+  passed,
+} from "../context/action-context.ts";
+import { ActionError } from "../context/action-error.ts";
+import { annotate } from "../context/action-log.ts";
+import type { EventContext, PullContext } from "../context/event-context.ts";
 import { objectionLines } from "../github/merged-approval.ts";
 import { keepApproval } from "../github/pull-approval.ts";
 import { findComment, NO_COMMENT, type PullComment } from "../github/pull-comment.ts";
-import {
-  keysNamedBy,
-  type LoadedFiles,
-  lacksKeys,
-  loadFiles,
-  planFiles,
-  underBaseRules,
-  withActionErrors,
-} from "../load-and-plan.ts";
 import {
   diagnosticAnnotations,
   maskAddresses,
@@ -39,6 +36,15 @@ import {
 import { type CommitStates, readableBase } from "../review/base-states.ts";
 import { compareFiles } from "../review/compare-files.ts";
 import { plannedMerchants } from "../review/covered-merchants.ts";
+import {
+  keysNamedBy,
+  type LoadedFiles,
+  lacksKeys,
+  loadFiles,
+  planFiles,
+  underBaseRules,
+  withActionErrors,
+} from "../review/load-and-plan.ts";
 import { afterPlan, changesTimes, scopeText, verdictOf } from "../review/plan-outcome.ts";
 import { gatherPlans, partText, readParts } from "../review/plan-parts.ts";
 import {

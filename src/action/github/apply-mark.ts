@@ -1,11 +1,17 @@
 import * as z from "zod/mini";
-import { isInShard } from "../../cli/args/shard.ts";
+import { isInShard } from "../../app/project/shard.ts";
 import { counted } from "../../lib/text.ts";
 import type { MerchantOutcome } from "../../model/apply.ts";
-import type { ActionContext, RunScope } from "../action-context.ts";
-import type { Inputs } from "../inputs.ts";
+import type { ActionContext, RunScope } from "../context/action-context.ts";
+import {
+  type CheckRun,
+  type Commit,
+  type Github,
+  GithubError,
+  type NewCheck,
+} from "../context/github-api.ts";
+import type { Inputs } from "../context/inputs.ts";
 import { type RecordTrust, sign, verify } from "./approval-store.ts";
-import { type CheckRun, type Commit, type Github, GithubError, type NewCheck } from "./github-api.ts";
 
 const PREFIX = "rolecall-apply/2";
 

@@ -1,14 +1,14 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import * as z from "zod/mini";
+import { type ApprovalRecord, approvalRecord } from "../../kernel/plan/approve.ts";
+import { hashOfTimes } from "../../kernel/plan/due.ts";
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
-import { type ApprovalRecord, approvalRecord } from "../../plan/approve.ts";
-import { hashOfTimes } from "../../plan/due.ts";
-import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
-import type { RunScope } from "../action-context.ts";
-import type { CheckRun, Github } from "./github-api.ts";
+import { inlineCode } from "../../show/markdown/markdown-blocks.ts";
+import type { RunScope } from "../context/action-context.ts";
+import type { CheckRun, Github } from "../context/github-api.ts";
 
 /** GitHub's limit for the text of a check run is 65,535 characters. */
 const PART_LENGTH = 60_000;

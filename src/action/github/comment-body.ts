@@ -1,5 +1,5 @@
 import { counted } from "../../lib/text.ts";
-import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
+import { inlineCode } from "../../show/markdown/markdown-blocks.ts";
 
 /** Follow the marker of a comment, where no text from files can stand. */
 const PLANNING = "<!-- rolecall:planning -->";

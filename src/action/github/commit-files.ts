@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { posix } from "node:path";
-import { decodeUtf8, isProjectYaml } from "../../cli/files/find-files.ts";
-import { type Github, GithubError, type TreeEntry } from "./github-api.ts";
+import { decodeUtf8, isProjectYaml } from "../../app/project/find-files.ts";
+import { type Github, GithubError, type TreeEntry } from "../context/github-api.ts";
 
 /** The files of a commit; links within the repository are followed, as they are in a checkout. */
 export interface CommitFiles {

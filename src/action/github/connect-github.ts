@@ -1,5 +1,5 @@
 import { GitHub, getOctokitOptions } from "@actions/github/lib/utils";
-import { ActionError } from "../action-error.ts";
+import { ActionError } from "../context/action-error.ts";
 import {
   type CheckRun,
   type Commit,
@@ -12,7 +12,7 @@ import {
   proposalOf,
   pullOf,
   type TreeEntry,
-} from "./github-api.ts";
+} from "../context/github-api.ts";
 import { limitOf, type RefusedRequest, type RetryEffects, withRetries } from "./retry-request.ts";
 
 /** Connection settings of GitHub's API. */

@@ -1,8 +1,8 @@
 import { counted, grouped } from "../../lib/text.ts";
 import type { Drift } from "../../model/reports.ts";
-import { type ActionContext, markerOf, type RunScope } from "../action-context.ts";
+import { type ActionContext, markerOf, type RunScope } from "../context/action-context.ts";
+import { type EditedFile, type Github, GithubError, type Issue } from "../context/github-api.ts";
 import { commitFiles, gitBlobName } from "./commit-files.ts";
-import { type EditedFile, type Github, GithubError, type Issue } from "./github-api.ts";
 
 /** The differences of all merchants. */
 export interface DriftFound {

@@ -1,12 +1,12 @@
-import { objectionSentences } from "../../cli/review/approval.ts";
-import type { PlanResult, Session } from "../../cli/session/session.ts";
+import { objectionSentences } from "../../app/apply/approval.ts";
+import type { PlanResult, Session } from "../../app/session/session.ts";
+import { type Approval, approveByRecord, isRecordedPlan } from "../../kernel/plan/approve.ts";
+import { approveOverTime, dueSince, hasDates, hashOfTimes, unpinnedRoles } from "../../kernel/plan/due.ts";
 import type { Plan } from "../../model/plan.ts";
-import { type Approval, approveByRecord, isRecordedPlan } from "../../plan/approve.ts";
-import { approveOverTime, dueSince, hasDates, hashOfTimes, unpinnedRoles } from "../../plan/due.ts";
-import type { Inputs } from "../inputs.ts";
+import type { Github, Pull } from "../context/github-api.ts";
+import type { Inputs } from "../context/inputs.ts";
 import { approvedSince, type Baseline, NO_BASELINE } from "./apply-mark.ts";
 import type { RecordTrust, TimedRecord } from "./approval-store.ts";
-import type { Github, Pull } from "./github-api.ts";
 import { type ApplyPlace, readingApprovals, unappliedPulls } from "./merged-pulls.ts";
 import { type PullApproval, pullApproval } from "./pull-approval.ts";
 

@@ -1,6 +1,6 @@
-import { ActionError } from "../action-error.ts";
-import type { EventContext, GroupContext } from "./event-context.ts";
-import { type Commit, type Github, GithubError, type Pull } from "./github-api.ts";
+import { ActionError } from "../context/action-error.ts";
+import type { EventContext, GroupContext } from "../context/event-context.ts";
+import { type Commit, type Github, GithubError, type Pull } from "../context/github-api.ts";
 
 /** A commit to be applied, and how to find what was merged before it. */
 export interface ApplyPlace {

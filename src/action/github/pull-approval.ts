@@ -1,10 +1,11 @@
+import { type ApprovalRecord, isRecordedPlan } from "../../kernel/plan/approve.ts";
 import { counted, normalizeServiceUrl } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
-import { type ApprovalRecord, isRecordedPlan } from "../../plan/approve.ts";
-import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
-import type { ActionContext } from "../action-context.ts";
-import type { Inputs } from "../inputs.ts";
+import { inlineCode } from "../../show/markdown/markdown-blocks.ts";
+import type { ActionContext } from "../context/action-context.ts";
+import { type Github, GithubError, type Pull, type Review } from "../context/github-api.ts";
+import type { Inputs } from "../context/inputs.ts";
 import {
   type Ignored,
   type RecordTrust,
@@ -13,7 +14,6 @@ import {
   storeRecords,
   type TimedRecord,
 } from "./approval-store.ts";
-import { type Github, GithubError, type Pull, type Review } from "./github-api.ts";
 
 /** The approval of a pull request. */
 export interface PullApproval {

@@ -1,8 +1,8 @@
-import { markerOf, type RunScope } from "../action-context.ts";
-import type { RunnerLog } from "../action-log.ts";
-import type { Inputs } from "../inputs.ts";
+import { markerOf, type RunScope } from "../context/action-context.ts";
+import type { RunnerLog } from "../context/action-log.ts";
+import { type CheckRun, type Comment, type Github, GithubError } from "../context/github-api.ts";
+import type { Inputs } from "../context/inputs.ts";
 import { appliedBody, commentKind, planningBody } from "./comment-body.ts";
-import { type CheckRun, type Comment, type Github, GithubError } from "./github-api.ts";
 
 /** The comment of a scope on a pull request. */
 export interface PullComment {

@@ -1,14 +1,14 @@
-import { locate } from "../../config/yaml/locate.ts";
+import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
+import { locate } from "../../kernel/yaml/locate.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Finding, Plan, Refusal } from "../../model/plan.ts";
-import { runFingerprint } from "../../plan/fingerprint.ts";
-import { applyOverrides, type Override } from "../../plan/judge/overrides.ts";
-import type { PlaceOf } from "../../render/view/plan-view.ts";
-import type { ActionContext } from "../action-context.ts";
-import type { Annotation } from "../action-log.ts";
+import { applyOverrides, type Override } from "../../rules/overrides.ts";
+import type { PlaceOf } from "../../show/view/plan-view.ts";
+import type { ActionContext } from "../context/action-context.ts";
+import type { Annotation } from "../context/action-log.ts";
 
 /** The files' texts with their displayed names. */
 export type Sources = readonly { readonly file: string; readonly text: string }[];

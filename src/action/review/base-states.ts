@@ -1,18 +1,18 @@
 import { readFile } from "node:fs/promises";
 import { join, posix, relative, resolve, sep } from "node:path";
-import { openBlobs } from "../../cli/files/git-objects.ts";
-import { baseProject, commitProject } from "../../cli/files/project-access.ts";
-import { loadMerchants } from "../../config/load-merchants.ts";
-import type { ProjectAccess } from "../../config/load-project.ts";
-import type { ReadSource } from "../../config/load-sources.ts";
-import { PROJECT_FILE } from "../../config/schema/project-schema.ts";
+import { openBlobs } from "../../app/project/git-objects.ts";
+import { baseProject, commitProject } from "../../app/project/project-access.ts";
+import { loadMerchants } from "../../kernel/read/load-merchants.ts";
+import type { ProjectAccess } from "../../kernel/read/load-project.ts";
+import type { ReadSource } from "../../kernel/read/load-sources.ts";
+import { PROJECT_FILE } from "../../kernel/schema/project-schema.ts";
 import type { DesiredState } from "../../model/desired.ts";
-import { judgeDeclared } from "../../plan/judge/judge-rules.ts";
-import type { ActionContext } from "../action-context.ts";
-import { ActionError } from "../action-error.ts";
+import { judgeDeclared } from "../../rules/judge-rules.ts";
+import type { ActionContext } from "../context/action-context.ts";
+import { ActionError } from "../context/action-error.ts";
+import type { EventContext } from "../context/event-context.ts";
+import { type Github, GithubError } from "../context/github-api.ts";
 import { type CommitFiles, commitFiles, gitBlobName } from "../github/commit-files.ts";
-import type { EventContext } from "../github/event-context.ts";
-import { type Github, GithubError } from "../github/github-api.ts";
 
 /** The merchants of a commit. */
 export interface CommitStates {

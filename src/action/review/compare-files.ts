@@ -1,17 +1,23 @@
+import type { GlobMatch } from "../../kernel/diff/scope.ts";
+import { buildPlan } from "../../kernel/plan/build-plan.ts";
 import { counted } from "../../lib/text.ts";
 import type { DesiredMember, DesiredRole, DesiredState } from "../../model/desired.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
 import type { Plan } from "../../model/plan.ts";
-import { buildPlan } from "../../plan/build-plan.ts";
-import type { GlobMatch } from "../../plan/scope.ts";
-import { planView } from "../../render/view/plan-view.ts";
-import { type ActionContext, type ActionResult, failed, markerOf, passed } from "../action-context.ts";
-import { ActionError } from "../action-error.ts";
-import { GithubError } from "../github/github-api.ts";
+import { planView } from "../../show/view/plan-view.ts";
+import {
+  type ActionContext,
+  type ActionResult,
+  failed,
+  markerOf,
+  passed,
+} from "../context/action-context.ts";
+import { ActionError } from "../context/action-error.ts";
+import { GithubError } from "../context/github-api.ts";
 import type { PullComment } from "../github/pull-comment.ts";
-import { type LoadedFiles, matchGlob, underBaseRules } from "../load-and-plan.ts";
 import { publishable } from "./annotations.ts";
 import { baseStates, unreadableBase } from "./base-states.ts";
+import { type LoadedFiles, matchGlob, underBaseRules } from "./load-and-plan.ts";
 import { aboutFiles, aboutRun, planOutputs, publish, type ReviewPage } from "./publish-plan.ts";
 import { ruleNotes } from "./rule-notes.ts";
 

@@ -1,12 +1,12 @@
-import { changedMerchants } from "../../config/changed-merchants.ts";
+import { hasDates, hashOfTimes } from "../../kernel/plan/due.ts";
+import { changedMerchants } from "../../kernel/read/changed-merchants.ts";
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
-import { hasDates, hashOfTimes } from "../../plan/due.ts";
-import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
-import type { ActionContext } from "../action-context.ts";
-import { ActionError } from "../action-error.ts";
+import { inlineCode } from "../../show/markdown/markdown-blocks.ts";
+import type { ActionContext } from "../context/action-context.ts";
+import { ActionError } from "../context/action-error.ts";
+import { GithubError } from "../context/github-api.ts";
 import { approvedSince, type Baseline, NO_BASELINE, readBaselines } from "../github/apply-mark.ts";
-import { GithubError } from "../github/github-api.ts";
 import type { Approvals } from "../github/merged-approval.ts";
 import { recordTrust } from "../github/pull-approval.ts";
 import { APPLY_ENDS, type ApplyEnd } from "./apply-page.ts";

@@ -1,14 +1,14 @@
+import { hasDates, hashOfTimes, upcomingDates } from "../../kernel/plan/due.ts";
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
-import { hasDates, hashOfTimes, upcomingDates } from "../../plan/due.ts";
-import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
-import { datesText, type UnplannedView } from "../../render/markdown/review-sections.ts";
-import { type ActionContext, type ActionResult, failed, passed } from "../action-context.ts";
+import { inlineCode } from "../../show/markdown/markdown-blocks.ts";
+import { datesText, type UnplannedView } from "../../show/markdown/review-sections.ts";
+import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
 import type { MergedApproval } from "../github/merged-approval.ts";
 import type { KeptApproval } from "../github/pull-approval.ts";
-import type { LoadedFiles } from "../load-and-plan.ts";
 import { maskText } from "./annotations.ts";
+import type { LoadedFiles } from "./load-and-plan.ts";
 import { approvalText } from "./reviewed-plan.ts";
 
 /**

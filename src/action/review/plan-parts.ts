@@ -1,15 +1,15 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { changedMerchants } from "../../config/changed-merchants.ts";
-import { parsePlanFile, planFileSchema } from "../../config/saved/plan-file.ts";
+import { isTampered } from "../../kernel/plan/approve.ts";
+import { changedMerchants } from "../../kernel/read/changed-merchants.ts";
+import { parsePlanFile, planFileSchema } from "../../kernel/saved/plan-file.ts";
 import { oneLine } from "../../lib/escape.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Failure } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
-import { isTampered } from "../../plan/approve.ts";
-import { failureJson, plansJson } from "../../render/machine-formats.ts";
-import type { UnplannedView } from "../../render/markdown/review-sections.ts";
-import { ActionError } from "../action-error.ts";
+import { failureJson, plansJson } from "../../show/machine/machine-formats.ts";
+import type { UnplannedView } from "../../show/markdown/review-sections.ts";
+import { ActionError } from "../context/action-error.ts";
 import { isSame, macOf } from "../github/approval-store.ts";
 
 /** Why a merchant has no plan. */

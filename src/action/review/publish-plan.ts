@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Plan } from "../../model/plan.ts";
-import { plansJson } from "../../render/machine-formats.ts";
-import { fenced, inlineCode } from "../../render/markdown/markdown-blocks.ts";
-import { renderReview } from "../../render/markdown/render-review.ts";
-import type { ReviewInput } from "../../render/markdown/review-sections.ts";
-import { addCounts, planView } from "../../render/view/plan-view.ts";
-import type { ActionContext, ActionResult, Outputs } from "../action-context.ts";
-import { GithubError } from "../github/github-api.ts";
+import { plansJson } from "../../show/machine/machine-formats.ts";
+import { fenced, inlineCode } from "../../show/markdown/markdown-blocks.ts";
+import { renderReview } from "../../show/markdown/render-review.ts";
+import type { ReviewInput } from "../../show/markdown/review-sections.ts";
+import { addCounts, planView } from "../../show/view/plan-view.ts";
+import type { ActionContext, ActionResult, Outputs } from "../context/action-context.ts";
+import { GithubError } from "../context/github-api.ts";
 import type { PullComment } from "../github/pull-comment.ts";
 import { fileErrorLines, maskText } from "./annotations.ts";
 

@@ -1,10 +1,10 @@
-import type { PlannedMerchant } from "../../cli/session/session.ts";
+import type { PlannedMerchant } from "../../app/session/session.ts";
 import { oneLine } from "../../lib/escape.ts";
-import { fenced } from "../../render/markdown/markdown-blocks.ts";
-import type { ActionContext } from "../action-context.ts";
+import { fenced } from "../../show/markdown/markdown-blocks.ts";
+import type { ActionContext } from "../context/action-context.ts";
+import type { EventContext } from "../context/event-context.ts";
+import type { Github } from "../context/github-api.ts";
 import { readBaselines } from "../github/apply-mark.ts";
-import type { EventContext } from "../github/event-context.ts";
-import type { Github } from "../github/github-api.ts";
 import {
   type MergedApproval,
   mergedApproval,

@@ -1,13 +1,13 @@
-import { isInShard } from "../../cli/args/shard.ts";
-import { ruleNotesOf } from "../../cli/review/compare-rules.ts";
-import { PROJECT_FILE } from "../../config/schema/project-schema.ts";
+import { isInShard } from "../../app/project/shard.ts";
+import { ruleNotesOf } from "../../app/show/compare-rules.ts";
+import { PROJECT_FILE } from "../../kernel/schema/project-schema.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
-import { groupRuleNotes, type RuleLine, type RuleNote } from "../../render/view/rules-view.ts";
-import type { ActionContext } from "../action-context.ts";
-import { type LoadedFiles, matchGlob } from "../load-and-plan.ts";
+import { groupRuleNotes, type RuleLine, type RuleNote } from "../../show/view/rules-view.ts";
+import type { ActionContext } from "../context/action-context.ts";
 import { maskAddresses } from "./annotations.ts";
 import { type CommitStates, inRepository } from "./base-states.ts";
+import { type LoadedFiles, matchGlob } from "./load-and-plan.ts";
 
 /** The files of a pull request, those of its base branch, and the plans. */
 export interface ComparedRules {

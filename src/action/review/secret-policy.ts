@@ -1,9 +1,9 @@
 import type { DesiredState } from "../../model/desired.ts";
-import type { ActionContext } from "../action-context.ts";
-import { ActionError } from "../action-error.ts";
-import type { EventContext } from "../github/event-context.ts";
-import type { Github } from "../github/github-api.ts";
-import type { Inputs } from "../inputs.ts";
+import type { ActionContext } from "../context/action-context.ts";
+import { ActionError } from "../context/action-error.ts";
+import type { EventContext } from "../context/event-context.ts";
+import type { Github } from "../context/github-api.ts";
+import type { Inputs } from "../context/inputs.ts";
 import { baseCommit, statesAt } from "./base-states.ts";
 import { compared } from "./compare-files.ts";
 

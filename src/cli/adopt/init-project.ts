@@ -1,19 +1,19 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { SharedRoles } from "../../config/adopt/share-roles.ts";
+import { ExitCode, type Io } from "../../app/io/io.ts";
+import { styleFor } from "../../app/io/output.ts";
+import { printDiagnostics } from "../../app/plan/plan-merchants.ts";
+import { defaultPath } from "../../app/project/find-files.ts";
+import { isFileError, loadStatesIfAny } from "../../app/project/load-states.ts";
+import type { Connection } from "../../app/session/connection.ts";
+import { openServices } from "../../app/session/services.ts";
+import type { SharedRoles } from "../../edit/adopt/share-roles.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
-import { renderUnread } from "../../render/text/failure-text.ts";
-import type { FilePatch } from "../../render/text/patch-text.ts";
-import { wrapText } from "../../render/text/wrap.ts";
-import { defaultPath } from "../files/find-files.ts";
-import { isFileError, loadStatesIfAny } from "../files/load-states.ts";
-import { ExitCode, type Io } from "../io/io.ts";
-import { styleFor } from "../io/output.ts";
+import { renderUnread } from "../../show/text/failure-text.ts";
+import type { FilePatch } from "../../show/text/patch-text.ts";
+import { wrapText } from "../../show/text/wrap.ts";
 import { openProgress } from "../progress/open-progress.ts";
-import type { Connection } from "../session/connection.ts";
-import { printDiagnostics } from "../session/plan-merchants.ts";
-import { openServices } from "../session/services.ts";
 import { previewNewFiles } from "../show/preview-plans.ts";
 import {
   agrees,

@@ -1,21 +1,21 @@
-import { type SharedRoles, shareRoles } from "../../config/adopt/share-roles.ts";
-import { MERCHANT, VARIABLE } from "../../config/schema/text-schemas.ts";
+import type { Io } from "../../app/io/io.ts";
+import { openScreen, styleFor, terminalOf } from "../../app/io/output.ts";
+import { announceIfSlow } from "../../app/progress/log-progress.ts";
+import { type Connection, isKey, resolveOwnConnection } from "../../app/session/connection.ts";
+import type { Services } from "../../app/session/services.ts";
+import { type SharedRoles, shareRoles } from "../../edit/adopt/share-roles.ts";
+import { MERCHANT, VARIABLE } from "../../kernel/schema/text-schemas.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { by, counted } from "../../lib/text.ts";
-import { checkBaseUrl } from "../../live/paths.ts";
 import type { Adoption } from "../../model/adoption.ts";
 import type { SyncMode } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Membership } from "../../model/live.ts";
-import { hangingLines } from "../../render/text/wrap.ts";
-import type { Choice, ListQuestion } from "../../render/tui/list-prompt.tsx";
+import { checkBaseUrl } from "../../service/paths.ts";
+import type { Choice, ListQuestion } from "../../show/screen/browse/list-prompt.tsx";
+import { hangingLines } from "../../show/text/wrap.ts";
 import type { ServiceOptions } from "../args/options.ts";
-import type { Io } from "../io/io.ts";
-import { openScreen, styleFor, terminalOf } from "../io/output.ts";
-import { announceIfSlow } from "../progress/log-progress.ts";
 import { readLine } from "../review/confirm-apply.ts";
-import { type Connection, isKey, resolveOwnConnection } from "../session/connection.ts";
-import type { Services } from "../session/services.ts";
 import { readMemberships } from "../show/show-memberships.ts";
 
 /** The options of `init`. */
@@ -58,7 +58,7 @@ export function openInterview(
   const style = styleFor(io.stderr, io, color);
   const { stderr, terminal } = io;
   const several = async (question: ListQuestion): Promise<readonly number[]> => {
-    const { answerLines, askList } = await import("../../render/tui/list-prompt.tsx");
+    const { answerLines, askList } = await import("../../show/screen/browse/list-prompt.tsx");
     const close = openScreen(io);
     const answer = await askList(question, style, terminal).finally(close);
     stderr.write(`${answerLines(question, answer, style).join("\n")}\n`);

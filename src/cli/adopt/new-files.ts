@@ -1,15 +1,19 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { adoptionEdits } from "../../config/adopt/adoption-edits.ts";
-import { mentionValues } from "../../config/adopt/entry-texts.ts";
-import { findUnwritable } from "../../config/adopt/find-unwritable.ts";
-import type { RoleAdjustment } from "../../config/adopt/share-roles.ts";
-import type { YamlEdit } from "../../config/edit/edit-yaml.ts";
-import { type NewEntry, printMerchantFile } from "../../config/edit/print-value.ts";
-import { jsonSchema } from "../../config/json-schemas.ts";
-import { toRawFile } from "../../config/raw-file.ts";
-import { PROJECT_FILE } from "../../config/schema/project-schema.ts";
+import { writeAtomically } from "../../app/io/atomic-write.ts";
+import type { Io } from "../../app/io/io.ts";
+import { defaultPath, projectRoot } from "../../app/project/find-files.ts";
+import { adoptLive } from "../../edit/adopt/adopt-live.ts";
+import { adoptionEdits } from "../../edit/adopt/adoption-edits.ts";
+import { mentionValues } from "../../edit/adopt/entry-texts.ts";
+import { findUnwritable } from "../../edit/adopt/find-unwritable.ts";
+import type { RoleAdjustment } from "../../edit/adopt/share-roles.ts";
+import type { YamlEdit } from "../../edit/yaml/edit-yaml.ts";
+import { type NewEntry, printMerchantFile } from "../../edit/yaml/print-value.ts";
+import { jsonSchema } from "../../kernel/saved/json-schemas.ts";
+import { PROJECT_FILE } from "../../kernel/schema/project-schema.ts";
+import { toRawFile } from "../../kernel/schema/raw-file.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import type { Adoption, RoleEntry } from "../../model/adoption.ts";
@@ -17,11 +21,7 @@ import type { DesiredState, Environment, SyncMode } from "../../model/desired.ts
 import { RolecallError } from "../../model/errors.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { LiveState } from "../../model/live.ts";
-import { adoptLive } from "../../plan/adopt/adopt-live.ts";
-import type { FilePatch } from "../../render/text/patch-text.ts";
-import { writeAtomically } from "../files/atomic-write.ts";
-import { defaultPath, projectRoot } from "../files/find-files.ts";
-import type { Io } from "../io/io.ts";
+import type { FilePatch } from "../../show/text/patch-text.ts";
 
 /** The settings of a new file. */
 export interface NewFileHeader {
@@ -226,7 +226,7 @@ async function ownersFile(root: string, owner: string, cwd: string): Promise<rea
 /** Returns the files of the rules that a project enforces, as patterns of code owners. */
 async function enforcedPaths(root: string): Promise<readonly string[]> {
   if (!existsSync(join(root, PROJECT_FILE))) return [];
-  const { projectRules } = await import("../files/changed-since.ts");
+  const { projectRules } = await import("../../app/project/changed-since.ts");
   const real = realpathSync.native(root);
   const paths = ((await projectRules(real)) ?? []).map((file) => relative(real, file).split(sep).join("/"));
   const plain = paths.filter((path) => !path.startsWith("../")).map((path) => path.replaceAll(" ", "\\ "));

@@ -1,34 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { offboardFrom } from "../../config/edit/offboard-edits.ts";
-import { EMAIL } from "../../config/schema/text-schemas.ts";
-import { oneLine } from "../../lib/escape.ts";
-import { mapConcurrent } from "../../lib/map-concurrent.ts";
-import type { DesiredState } from "../../model/desired.ts";
-import { RolecallError } from "../../model/errors.ts";
-import { buildPlan } from "../../plan/build-plan.ts";
-import { declaredReport } from "../../plan/report/build-access-report.ts";
-import {
-  hasAddress,
-  type OffboardedMerchant,
-  offboardedPerson,
-  soleAccess,
-} from "../../plan/report/offboarded-person.ts";
-import { offboardJson } from "../../render/machine-formats.ts";
-import { renderUnread } from "../../render/text/failure-text.ts";
-import { renderOffboarding } from "../../render/text/offboard-text.ts";
-import { type FilePatch, patchText } from "../../render/text/patch-text.ts";
-import { renderPlans } from "../../render/text/plans-text.ts";
-import { planView } from "../../render/view/plan-view.ts";
-import type { ServiceOptions } from "../args/options.ts";
-import { shownPath } from "../files/find-files.ts";
-import { isFileError, isRefusal, loadWithSharers } from "../files/load-states.ts";
-import { projectYamlFiles } from "../files/project-access.ts";
-import { ExitCode, type Io } from "../io/io.ts";
-import { styleFor } from "../io/output.ts";
-import { openProgress } from "../progress/open-progress.ts";
-import { failuresOf, printDiagnostics } from "../session/plan-merchants.ts";
-import { openServices, type Services } from "../session/services.ts";
+import { ExitCode, type Io } from "../../app/io/io.ts";
+import { styleFor } from "../../app/io/output.ts";
+import { failuresOf, printDiagnostics } from "../../app/plan/plan-merchants.ts";
+import { shownPath } from "../../app/project/find-files.ts";
+import { isFileError, isRefusal, loadWithSharers } from "../../app/project/load-states.ts";
+import { projectYamlFiles } from "../../app/project/project-access.ts";
+import { openServices, type Services } from "../../app/session/services.ts";
 import {
   createSessions,
   globMatcher,
@@ -37,9 +15,31 @@ import {
   type PlannedMerchant,
   plannedOnly,
   planSessions,
-} from "../session/session.ts";
+} from "../../app/session/session.ts";
+import { reportOf } from "../../app/show/show-plans.ts";
+import { declaredReport } from "../../ask/report/build-access-report.ts";
+import {
+  hasAddress,
+  type OffboardedMerchant,
+  offboardedPerson,
+  soleAccess,
+} from "../../ask/report/offboarded-person.ts";
+import { offboardFrom } from "../../edit/yaml/offboard-edits.ts";
+import { buildPlan } from "../../kernel/plan/build-plan.ts";
+import { EMAIL } from "../../kernel/schema/text-schemas.ts";
+import { oneLine } from "../../lib/escape.ts";
+import { mapConcurrent } from "../../lib/map-concurrent.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import { RolecallError } from "../../model/errors.ts";
+import { offboardJson } from "../../show/machine/machine-formats.ts";
+import { renderUnread } from "../../show/text/failure-text.ts";
+import { renderOffboarding } from "../../show/text/offboard-text.ts";
+import { type FilePatch, patchText } from "../../show/text/patch-text.ts";
+import { renderPlans } from "../../show/text/plans-text.ts";
+import { planView } from "../../show/view/plan-view.ts";
+import type { ServiceOptions } from "../args/options.ts";
+import { openProgress } from "../progress/open-progress.ts";
 import { keysOfFiles, readMemberships } from "../show/show-memberships.ts";
-import { reportOf } from "../show/show-plans.ts";
 import { loadPatched, loadPullTargets, type PullTargets } from "./pull-files.ts";
 import { confirmPatches } from "./pull-merchants.ts";
 

@@ -1,28 +1,5 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { oneLine } from "../../lib/escape.ts";
-import { counted } from "../../lib/text.ts";
-import { RolecallError } from "../../model/errors.ts";
-import type { LiveState } from "../../model/live.ts";
-import type { Drift } from "../../model/reports.ts";
-import { pullJson } from "../../render/machine-formats.ts";
-import { renderUnread } from "../../render/text/failure-text.ts";
-import { type FilePatch, patchText, renderPatch } from "../../render/text/patch-text.ts";
-import type { ServiceOptions } from "../args/options.ts";
-import { ExitCode, type Io } from "../io/io.ts";
-import { styleFor } from "../io/output.ts";
-import { openProgress } from "../progress/open-progress.ts";
-import { confirmAll } from "../review/confirm-apply.ts";
-import { failuresOf } from "../session/plan-merchants.ts";
-import { openServices } from "../session/services.ts";
-import {
-  createSessions,
-  type Planned,
-  type PlannedMerchant,
-  plannedOnly,
-  planSessions,
-} from "../session/session.ts";
-import { driftsOf } from "../show/show-plans.ts";
 import {
   type AdoptedFiles,
   adoptPlanned,
@@ -31,7 +8,30 @@ import {
   ofMembers,
   undecidedNote,
   type WantsEdit,
-} from "./adopt-planned.ts";
+} from "../../app/adopt/adopt-planned.ts";
+import { ExitCode, type Io } from "../../app/io/io.ts";
+import { styleFor } from "../../app/io/output.ts";
+import { failuresOf } from "../../app/plan/plan-merchants.ts";
+import { openServices } from "../../app/session/services.ts";
+import {
+  createSessions,
+  type Planned,
+  type PlannedMerchant,
+  plannedOnly,
+  planSessions,
+} from "../../app/session/session.ts";
+import { driftsOf } from "../../app/show/show-plans.ts";
+import { oneLine } from "../../lib/escape.ts";
+import { counted } from "../../lib/text.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { LiveState } from "../../model/live.ts";
+import type { Drift } from "../../model/reports.ts";
+import { pullJson } from "../../show/machine/machine-formats.ts";
+import { renderUnread } from "../../show/text/failure-text.ts";
+import { type FilePatch, patchText, renderPatch } from "../../show/text/patch-text.ts";
+import type { ServiceOptions } from "../args/options.ts";
+import { openProgress } from "../progress/open-progress.ts";
+import { confirmAll } from "../review/confirm-apply.ts";
 import { adoptNew, newFileText, SCHEMA_FILE, writePatches } from "./new-files.ts";
 import { checkPatched, isPart, loadPullTargets, type PulledPart, type PullTargets } from "./pull-files.ts";
 

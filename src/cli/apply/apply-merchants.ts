@@ -1,34 +1,40 @@
-import { by, counted, sortNaturally } from "../../lib/text.ts";
-import type { MerchantOutcome, OnError } from "../../model/apply.ts";
-import { failureJson } from "../../render/machine-formats.ts";
-import { remainingChanges } from "../../render/view/ending-view.ts";
-import type { OutputOptions, ServiceOptions } from "../args/options.ts";
-import { applyExitCode, ExitCode, hasNoReader, type Io, type OutputLoss } from "../io/io.ts";
-import { warnUnfinishedRuns } from "../journal/past-runs.ts";
-import { fileJournals } from "../journal/write-journal.ts";
-import { openProgress } from "../progress/open-progress.ts";
 import {
   type Consent,
   failedOutcome,
   objectionsTo,
   readConsent,
   skippedMerchants,
-} from "../review/approval.ts";
-import { type ChangeSelection, checkInteractive, selectChanges } from "../review/browse-plans.ts";
-import { confirmApply, type PendingApply } from "../review/confirm-apply.ts";
-import { type PlannedMerchants, planMerchants } from "../session/plan-merchants.ts";
+} from "../../app/apply/approval.ts";
+import { createCancellation } from "../../app/apply/cancellation.ts";
+import { passwordsFor, rotationsFor, withoutPasswords } from "../../app/apply/passwords.ts";
+import {
+  type ApplyReporter,
+  applyReporter,
+  failedWith,
+  type RunEnd,
+  withProgress,
+} from "../../app/apply/reporter.ts";
+import { type RunOptions, runApply } from "../../app/apply/run-apply.ts";
+import { applyExitCode, ExitCode, hasNoReader, type Io, type OutputLoss } from "../../app/io/io.ts";
+import { fileJournals } from "../../app/journal/write-journal.ts";
+import { type PlannedMerchants, planMerchants } from "../../app/plan/plan-merchants.ts";
 import {
   type Planned,
   type PlannedMerchant,
   type PlanResult,
   plannedOnly,
   type UnplannedMerchant,
-} from "../session/session.ts";
-import { printFailure, showPlans } from "../show/show-plans.ts";
-import { createCancellation } from "./cancellation.ts";
-import { passwordsFor, rotationsFor, withoutPasswords } from "./passwords.ts";
-import { type ApplyReporter, applyReporter, failedWith, type RunEnd, withProgress } from "./reporter.ts";
-import { type RunOptions, runApply } from "./run-apply.ts";
+} from "../../app/session/session.ts";
+import { printFailure, showPlans } from "../../app/show/show-plans.ts";
+import { by, counted, sortNaturally } from "../../lib/text.ts";
+import type { MerchantOutcome, OnError } from "../../model/apply.ts";
+import { failureJson } from "../../show/machine/machine-formats.ts";
+import { remainingChanges } from "../../show/view/ending-view.ts";
+import type { OutputOptions, ServiceOptions } from "../args/options.ts";
+import { openProgress } from "../progress/open-progress.ts";
+import { type ChangeSelection, checkInteractive, selectChanges } from "../review/browse-plans.ts";
+import { confirmApply, type PendingApply } from "../review/confirm-apply.ts";
+import { warnUnfinishedRuns } from "../runs/past-runs.ts";
 
 /** The options that applying plans depends on. */
 export type ApplyOptions = Pick<ServiceOptions, "concurrency"> &

@@ -3,9 +3,9 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Complete, type Command as Described, RootCommand, script } from "@bomb.sh/tab";
 import type { Command, Option } from "commander";
-import { defaultPath, projectRoot } from "../files/find-files.ts";
-import { ExitCode, type Io } from "../io/io.ts";
-import { beginningOf, EXTENSION } from "../journal/read-journals.ts";
+import { ExitCode, type Io } from "../../app/io/io.ts";
+import { beginningOf, EXTENSION } from "../../app/journal/read-journals.ts";
+import { defaultPath, projectRoot } from "../../app/project/find-files.ts";
 
 /** Prints a shell's completion script. */
 export function printCompletionScript(shell: "bash" | "zsh" | "fish", io: Io): ExitCode {

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { DEFAULT_REVIEW_SIZE, MIN_REVIEW_SIZE } from "../../render/markdown/markdown-blocks.ts";
-import { PROGRESS_MODES, type ProgressMode } from "../io/output.ts";
-import { readShard, type Shard } from "./shard.ts";
+import { PROGRESS_MODES, type ProgressMode } from "../../app/io/output.ts";
+import { readShard, type Shard } from "../../app/project/shard.ts";
+import { DEFAULT_REVIEW_SIZE, MIN_REVIEW_SIZE } from "../../show/markdown/markdown-blocks.ts";
 
 /** Options of every command that talks to the service. */
 export interface ServiceOptions {

@@ -1,5 +1,5 @@
 import { Argument, Command } from "commander";
-import type { ExitCode, Io } from "../io/io.ts";
+import type { ExitCode, Io } from "../../app/io/io.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 

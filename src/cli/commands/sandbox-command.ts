@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
+import { ExitCode, type Io } from "../../app/io/io.ts";
 import { warnWithoutEffect, wholeNumber } from "../args/options.ts";
-import { ExitCode, type Io } from "../io/io.ts";
-import type { SandboxCommandOptions } from "../session/run-sandbox.ts";
+import type { SandboxCommandOptions } from "../sandbox/run-sandbox.ts";
 
 const MAX_GENERATED = 1_000_000;
 const MAX_LATENCY_MS = 3_600_000;
@@ -61,7 +61,7 @@ export function sandboxCommand(io: Io, done: (code: ExitCode) => void): Command 
     .addHelpText("after", SANDBOX_HELP)
     .action(async (options: SandboxCommandOptions, command: Command) => {
       warnWithoutEffect(command, unusedOptions(options), io.stderr.write);
-      const { runSandbox } = await import("../session/run-sandbox.ts");
+      const { runSandbox } = await import("../sandbox/run-sandbox.ts");
       await runSandbox(options, io);
       done(ExitCode.ok);
     });

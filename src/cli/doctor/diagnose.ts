@@ -1,23 +1,23 @@
 import { lookup } from "node:dns/promises";
-import { mapConcurrent } from "../../lib/map-concurrent.ts";
-import { grouped } from "../../lib/text.ts";
-import { askWithoutKey, reachService } from "../../live/service.ts";
-import type { DesiredState } from "../../model/desired.ts";
-import { RolecallError } from "../../model/errors.ts";
-import type { HealthGroup, HealthReport } from "../../model/reports.ts";
-import { healthJson } from "../../render/machine-formats.ts";
-import { renderHealth } from "../../render/text/health-text.ts";
-import type { OutputOptions, ServiceOptions } from "../args/options.ts";
-import { ExitCode, type Io } from "../io/io.ts";
-import { styleFor } from "../io/output.ts";
-import { announceIfSlow, serviceLog } from "../progress/log-progress.ts";
+import { ExitCode, type Io } from "../../app/io/io.ts";
+import { styleFor } from "../../app/io/output.ts";
+import { announceIfSlow, serviceLog } from "../../app/progress/log-progress.ts";
 import {
   type Connection,
   requireVariable,
   resolveConnection,
   resolveOwnConnection,
-} from "../session/connection.ts";
-import { openServices, type Services } from "../session/services.ts";
+} from "../../app/session/connection.ts";
+import { openServices, type Services } from "../../app/session/services.ts";
+import { mapConcurrent } from "../../lib/map-concurrent.ts";
+import { grouped } from "../../lib/text.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { HealthGroup, HealthReport } from "../../model/reports.ts";
+import { askWithoutKey, reachService } from "../../service/service.ts";
+import { healthJson } from "../../show/machine/machine-formats.ts";
+import { renderHealth } from "../../show/text/health-text.ts";
+import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 import { type CheckedFiles, checkMachine, readProject } from "./machine-checks.ts";
 import {
   COMMANDS_FOR,

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { type Io, OLDEST_NODE, VERSION } from "../../app/io/io.ts";
+import { projectRoot } from "../../app/project/find-files.ts";
+import { isFileError, loadStatesIfAny } from "../../app/project/load-states.ts";
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { HealthCheck } from "../../model/reports.ts";
-import { projectRoot } from "../files/find-files.ts";
-import { isFileError, loadStatesIfAny } from "../files/load-states.ts";
-import { type Io, OLDEST_NODE, VERSION } from "../io/io.ts";
 
 /** The project's files, as far as they can be read. */
 export interface CheckedFiles {

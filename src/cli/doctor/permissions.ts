@@ -1,7 +1,7 @@
-import { OPERATIONS, type Operation } from "../../live/http/problem-details.ts";
-import type { ProbedMerchant } from "../../live/probe-operations.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { HealthCheck, NeededPermissions } from "../../model/reports.ts";
+import { OPERATIONS, type Operation } from "../../service/http/problem-details.ts";
+import type { ProbedMerchant } from "../../service/probe-operations.ts";
 
 /** A command that a key is for. */
 export type KeyUse = NeededPermissions["command"];

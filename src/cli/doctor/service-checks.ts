@@ -1,12 +1,12 @@
 import { isIP } from "node:net";
-import { isHtml } from "../../live/http/request-errors.ts";
-import { LostResponse, type ProxyServer, type TransportResponse } from "../../live/http/transport.ts";
-import { checkBaseUrl } from "../../live/paths.ts";
-import type { Reached, Service } from "../../live/service.ts";
+import type { Io } from "../../app/io/io.ts";
+import { type Connection, proxyFor } from "../../app/session/connection.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { HealthCheck } from "../../model/reports.ts";
-import type { Io } from "../io/io.ts";
-import { type Connection, proxyFor } from "../session/connection.ts";
+import { isHtml } from "../../service/http/request-errors.ts";
+import { LostResponse, type ProxyServer, type TransportResponse } from "../../service/http/transport.ts";
+import { checkBaseUrl } from "../../service/paths.ts";
+import type { Reached, Service } from "../../service/service.ts";
 
 /** The network of the checks, so that tests can pass their own. */
 export interface Network {

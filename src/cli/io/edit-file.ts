@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { basename, resolve } from "node:path";
-import type { Io } from "./io.ts";
+import type { Io } from "../../app/io/io.ts";
 
 /** The place to open a file at, by its path from the working directory. */
 interface EditedPlace {

@@ -1,5 +1,5 @@
-import { describeLoss, ExitCode, hasNoReader, type OutputLoss } from "./io.ts";
-import { nodeIo } from "./node-io.ts";
+import { describeLoss, ExitCode, hasNoReader, type OutputLoss } from "../../app/io/io.ts";
+import { nodeIo } from "../../app/io/node-io.ts";
 
 const argv = process.argv.slice(2);
 const io = nodeIo();

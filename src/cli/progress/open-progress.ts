@@ -1,10 +1,5 @@
-import { oneLine } from "../../lib/escape.ts";
-import { counted, grouped } from "../../lib/text.ts";
-import { RolecallError } from "../../model/errors.ts";
-import type { Style } from "../../render/style.ts";
-import type { Board, BoardLines } from "../../render/tui/board.ts";
-import { INTERRUPTED, type Io, type TextWriter } from "../io/io.ts";
-import { PROGRESS_MODES, type ProgressMode, styleFor, terminalOf } from "../io/output.ts";
+import { INTERRUPTED, type Io, type TextWriter } from "../../app/io/io.ts";
+import { PROGRESS_MODES, type ProgressMode, styleFor, terminalOf } from "../../app/io/output.ts";
 import {
   logProgress,
   type ProgressDisplay,
@@ -12,7 +7,12 @@ import {
   progressDisplay,
   type ShownProgress,
   serviceLog,
-} from "./log-progress.ts";
+} from "../../app/progress/log-progress.ts";
+import { oneLine } from "../../lib/escape.ts";
+import { counted, grouped } from "../../lib/text.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { Board, BoardLines } from "../../show/screen/board.ts";
+import type { Style } from "../../show/style.ts";
 
 /** Opens a display of progress on stderr: a board on a terminal, lines elsewhere or if asked for, nothing with `quiet`. */
 export function openProgress(options: ProgressOptions, io: Io): ProgressDisplay {
@@ -103,12 +103,12 @@ function tuiProgress({ verbose, color }: ProgressOptions, io: Io): ShownProgress
     log: verbose ? serviceLog(out, true) : () => undefined,
     showReading: (progress) =>
       stage.raise(async () => {
-        const { readingLines } = await import("../../render/tui/progress-lines.ts");
+        const { readingLines } = await import("../../show/screen/progress-lines.ts");
         return (size) => readingLines(progress.view(io.monotonic()), size, style);
       }),
     showApplying: (progress) =>
       stage.raise(async () => {
-        const { applyLines } = await import("../../render/tui/progress-lines.ts");
+        const { applyLines } = await import("../../show/screen/progress-lines.ts");
         return (size) => applyLines(progress.view(io.monotonic()), size, style);
       }),
     end: () => stage.lower(),
@@ -130,7 +130,7 @@ function boardStage(style: Style, io: Io): Stage {
   const show = async (load: () => Promise<BoardLines>, signal: AbortSignal): Promise<void> => {
     await io.sleep(BOARD_DELAY_MS, signal).catch(() => undefined);
     if (signal.aborted) return;
-    const [{ openBoard }, lines] = await Promise.all([import("../../render/tui/board.ts"), load()]);
+    const [{ openBoard }, lines] = await Promise.all([import("../../show/screen/board.ts"), load()]);
     if (signal.aborted) return;
     let open: Board | null = null;
     // Before the board is drawn: a signal may come as soon as somebody sees it.

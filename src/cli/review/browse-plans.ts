@@ -1,18 +1,9 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { oneLine } from "../../lib/escape.ts";
-import { counted } from "../../lib/text.ts";
-import { RolecallError } from "../../model/errors.ts";
-import type { Selection } from "../../model/plan.ts";
-import { applyOverrides, type Override } from "../../plan/judge/overrides.ts";
-import { dependenciesBetween, leftOutWith, selectionJudge } from "../../plan/select.ts";
-import type { BrowseState, FileLine } from "../../render/tui/browse/browse-state.ts";
-import type { PlaceOf } from "../../render/view/plan-view.ts";
-import type { OutputOptions } from "../args/options.ts";
-import { editFile } from "../io/edit-file.ts";
-import type { Io } from "../io/io.ts";
-import { openScreen, styleFor, terminalOf } from "../io/output.ts";
-import type { PlannedMerchants } from "../session/plan-merchants.ts";
+import { objectionsTo } from "../../app/apply/approval.ts";
+import type { Io } from "../../app/io/io.ts";
+import { openScreen, styleFor, terminalOf } from "../../app/io/output.ts";
+import type { PlannedMerchants } from "../../app/plan/plan-merchants.ts";
 import {
   type Planned,
   type PlannedMerchant,
@@ -20,9 +11,18 @@ import {
   planSessions,
   type Session,
   withRunOverrides,
-} from "../session/session.ts";
-import { type ChangeLocations, changeLocations } from "../show/rule-locations.ts";
-import { objectionsTo } from "./approval.ts";
+} from "../../app/session/session.ts";
+import { type ChangeLocations, changeLocations } from "../../app/show/rule-locations.ts";
+import { dependenciesBetween, leftOutWith, selectionJudge } from "../../kernel/plan/select.ts";
+import { oneLine } from "../../lib/escape.ts";
+import { counted } from "../../lib/text.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { Selection } from "../../model/plan.ts";
+import { applyOverrides, type Override } from "../../rules/overrides.ts";
+import type { BrowseState, FileLine } from "../../show/screen/browse/browse-state.ts";
+import type { PlaceOf } from "../../show/view/plan-view.ts";
+import type { OutputOptions } from "../args/options.ts";
+import { editFile } from "../io/edit-file.ts";
 
 /** Throws RolecallError without a terminal that can be drawn on. */
 export function checkInteractive({ format }: Pick<OutputOptions<string>, "format">, io: Io): void {
@@ -64,7 +64,7 @@ export async function browsePlans(
   { color }: Pick<OutputOptions, "color">,
   io: Io,
 ): Promise<Browsed> {
-  const { browse, browseScreen } = await import("../../render/tui/browse/browser.tsx");
+  const { browse, browseScreen } = await import("../../show/screen/browse/browser.tsx");
   const { planned, selects, placeOf } = browsed;
   const plans = planned.map(({ plan }) => plan);
   const judge = selectionJudge(

@@ -1,19 +1,19 @@
 import { createInterface } from "node:readline";
+import type { Io } from "../../app/io/io.ts";
+import { styleFor, terminalOf } from "../../app/io/output.ts";
+import type { Session } from "../../app/session/session.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted, grouped } from "../../lib/text.ts";
 import type { PasswordChange } from "../../model/apply.ts";
 import type { Environment } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
-import type { Style } from "../../render/style.ts";
-import { hangingLines } from "../../render/text/wrap.ts";
-import { fleetRiskTitle } from "../../render/view/equal-text.ts";
-import { fleetView } from "../../render/view/fleet-view.ts";
-import { planView } from "../../render/view/plan-view.ts";
-import { type RiskKind, riskTitle } from "../../render/view/risk-view.ts";
-import type { Io } from "../io/io.ts";
-import { styleFor, terminalOf } from "../io/output.ts";
-import type { Session } from "../session/session.ts";
+import type { Style } from "../../show/style.ts";
+import { hangingLines } from "../../show/text/wrap.ts";
+import { fleetRiskTitle } from "../../show/view/equal-text.ts";
+import { fleetView } from "../../show/view/fleet-view.ts";
+import { planView } from "../../show/view/plan-view.ts";
+import { type RiskKind, riskTitle } from "../../show/view/risk-view.ts";
 
 /** A plan that waits for confirmation, with the passwords that are set in addition. */
 export interface PendingApply {

@@ -1,16 +1,16 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { parseYaml } from "../../config/load-sources.ts";
+import { ExitCode, type Io } from "../../app/io/io.ts";
+import { styleFor } from "../../app/io/output.ts";
+import { defaultPath } from "../../app/project/find-files.ts";
+import { isFileError, type Loaded, loadStates, noneChanged } from "../../app/project/load-states.ts";
+import { emptyShard, isInShard, jobMatrix, type Shard } from "../../app/project/shard.ts";
+import { parseYaml } from "../../kernel/read/load-sources.ts";
 import { oneLine } from "../../lib/escape.ts";
 import type { DesiredState } from "../../model/desired.ts";
-import type { UnmanagedMerchant } from "../../render/markdown/review-sections.ts";
-import { renderDiagnostics } from "../../render/text/failure-text.ts";
+import type { UnmanagedMerchant } from "../../show/markdown/review-sections.ts";
+import { renderDiagnostics } from "../../show/text/failure-text.ts";
 import type { OutputOptions } from "../args/options.ts";
-import { emptyShard, isInShard, jobMatrix, type Shard } from "../args/shard.ts";
-import { defaultPath } from "../files/find-files.ts";
-import { isFileError, type Loaded, loadStates, noneChanged } from "../files/load-states.ts";
-import { ExitCode, type Io } from "../io/io.ts";
-import { styleFor } from "../io/output.ts";
 
 /** The options of `list`. */
 export type ListCommandOptions = OutputOptions & {

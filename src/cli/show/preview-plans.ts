@@ -1,19 +1,8 @@
-import type { Plan } from "../../model/plan.ts";
-import { soonDates } from "../../plan/due.ts";
-import { runFingerprint } from "../../plan/fingerprint.ts";
-import { isEmptyPlan, renderEmptyPlans } from "../../render/text/plan-text.ts";
-import { renderPlans } from "../../render/text/plans-text.ts";
-import type { DateView } from "../../render/view/equal-text.ts";
-import { planView } from "../../render/view/plan-view.ts";
-import type { RuleLine } from "../../render/view/rules-view.ts";
-import type { DocumentOptions, OutputOptions, ServiceOptions } from "../args/options.ts";
-import { ExitCode, type Io, type TextWriter, VERSION } from "../io/io.ts";
-import { outputTo, standardStream, styleFor, verbosityOf } from "../io/output.ts";
-import { warnUnfinishedRuns } from "../journal/past-runs.ts";
-import { runOrigin } from "../journal/write-journal.ts";
-import { type PlannedMerchants, planMerchants } from "../session/plan-merchants.ts";
-import { globMatcher, plannedOnly } from "../session/session.ts";
-import { findRemoved, warnUnmanaged } from "./list-merchants.ts";
+import { ExitCode, type Io, type TextWriter, VERSION } from "../../app/io/io.ts";
+import { outputTo, standardStream, styleFor, verbosityOf } from "../../app/io/output.ts";
+import { runOrigin } from "../../app/journal/write-journal.ts";
+import { type PlannedMerchants, planMerchants } from "../../app/plan/plan-merchants.ts";
+import { globMatcher, plannedOnly } from "../../app/session/session.ts";
 import {
   type PlanFormat,
   type Printing,
@@ -23,7 +12,18 @@ import {
   rulesOf,
   savePlans,
   showPlans,
-} from "./show-plans.ts";
+} from "../../app/show/show-plans.ts";
+import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
+import { soonDates } from "../../kernel/plan/due.ts";
+import type { Plan } from "../../model/plan.ts";
+import { isEmptyPlan, renderEmptyPlans } from "../../show/text/plan-text.ts";
+import { renderPlans } from "../../show/text/plans-text.ts";
+import type { DateView } from "../../show/view/equal-text.ts";
+import { planView } from "../../show/view/plan-view.ts";
+import type { RuleLine } from "../../show/view/rules-view.ts";
+import type { DocumentOptions, OutputOptions, ServiceOptions } from "../args/options.ts";
+import { warnUnfinishedRuns } from "../runs/past-runs.ts";
+import { findRemoved, warnUnmanaged } from "./list-merchants.ts";
 
 /** The options of `plan`. */
 export type PlanCommandOptions = ServiceOptions &
@@ -125,7 +125,7 @@ function streamBeside(out: string | undefined): string | undefined {
 async function looserRules({ planned, project }: PlannedMerchants): Promise<readonly RuleLine[]> {
   const { states, former } = project;
   if (former === undefined) return [];
-  const { compareRules } = await import("../review/compare-rules.ts");
+  const { compareRules } = await import("../../app/show/compare-rules.ts");
   const results = plannedOnly(planned);
   const shown = new Set(results.map(({ plan }) => plan.merchant));
   return compareRules(
@@ -162,8 +162,8 @@ async function pagePrinter(
   sink: TextWriter,
   io: Io,
 ): Promise<PrintPlans> {
-  const { renderPage } = await import("../../render/html/html-page.ts");
-  const { listedRulePlaces } = await import("./rule-locations.ts");
+  const { renderPage } = await import("../../show/html/html-page.ts");
+  const { listedRulePlaces } = await import("../../app/show/rule-locations.ts");
   const placeOfRule = listedRulePlaces(project.states, project.sources);
   const now = options.asOf ?? io.now();
   const origin = { ...(await runOrigin(io)), version: VERSION, time: io.now() };

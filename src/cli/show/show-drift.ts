@@ -1,19 +1,19 @@
+import { adoptPlanned, ofDrift, undecidedNote } from "../../app/adopt/adopt-planned.ts";
+import { ExitCode, type Io, type TextWriter } from "../../app/io/io.ts";
+import { outputTo, styleFor, verbosityOf } from "../../app/io/output.ts";
+import { type PlannedMerchants, planMerchants } from "../../app/plan/plan-merchants.ts";
+import { isShallow, SHALLOW_WARNING } from "../../app/project/git-history.ts";
+import { plannedOnly } from "../../app/session/session.ts";
+import { driftsOf, showPlans, unplannedOf } from "../../app/show/show-plans.ts";
 import { oneLine } from "../../lib/escape.ts";
 import type { Drift } from "../../model/reports.ts";
-import { driftsJunit } from "../../render/junit-report.ts";
-import { driftsJson } from "../../render/machine-formats.ts";
-import { renderReview } from "../../render/markdown/render-review.ts";
-import { renderDrifts } from "../../render/text/drift-text.ts";
-import { patchText, renderPatch } from "../../render/text/patch-text.ts";
-import { driftView, withRisks } from "../../render/view/drift-view.ts";
-import { adoptPlanned, ofDrift, undecidedNote } from "../adopt/adopt-planned.ts";
+import { driftsJunit } from "../../show/machine/junit-report.ts";
+import { driftsJson } from "../../show/machine/machine-formats.ts";
+import { renderReview } from "../../show/markdown/render-review.ts";
+import { renderDrifts } from "../../show/text/drift-text.ts";
+import { patchText, renderPatch } from "../../show/text/patch-text.ts";
+import { driftView, withRisks } from "../../show/view/drift-view.ts";
 import type { DocumentOptions, OutputOptions, ServiceOptions } from "../args/options.ts";
-import { isShallow, SHALLOW_WARNING } from "../files/git-history.ts";
-import { ExitCode, type Io, type TextWriter } from "../io/io.ts";
-import { outputTo, styleFor, verbosityOf } from "../io/output.ts";
-import { type PlannedMerchants, planMerchants } from "../session/plan-merchants.ts";
-import { plannedOnly } from "../session/session.ts";
-import { driftsOf, showPlans, unplannedOf } from "./show-plans.ts";
 
 /** The options of `drift`. */
 export type DriftCommandOptions = ServiceOptions &

@@ -1,19 +1,19 @@
-import type { MembershipFilter } from "../../live/service.ts";
+import { ExitCode, type Io } from "../../app/io/io.ts";
+import { styleFor, verbosityOf } from "../../app/io/output.ts";
+import { printDiagnostics } from "../../app/plan/plan-merchants.ts";
+import { announceIfSlow, serviceLog } from "../../app/progress/log-progress.ts";
+import { isFileError, loadStatesIfAny } from "../../app/project/load-states.ts";
+import { type Connection, resolveConnection, resolveOwnConnection } from "../../app/session/connection.ts";
+import { openServices, type Services } from "../../app/session/services.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { Membership } from "../../model/live.ts";
-import { diagnosticFailure, failureJson, membershipsJson } from "../../render/machine-formats.ts";
-import { renderFailure } from "../../render/text/failure-text.ts";
-import { type MembershipsView, renderMemberships } from "../../render/text/memberships-text.ts";
+import type { MembershipFilter } from "../../service/service.ts";
+import { diagnosticFailure, failureJson, membershipsJson } from "../../show/machine/machine-formats.ts";
+import { renderFailure } from "../../show/text/failure-text.ts";
+import { type MembershipsView, renderMemberships } from "../../show/text/memberships-text.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";
-import { isFileError, loadStatesIfAny } from "../files/load-states.ts";
-import { ExitCode, type Io } from "../io/io.ts";
-import { styleFor, verbosityOf } from "../io/output.ts";
-import { announceIfSlow, serviceLog } from "../progress/log-progress.ts";
-import { type Connection, resolveConnection, resolveOwnConnection } from "../session/connection.ts";
-import { printDiagnostics } from "../session/plan-merchants.ts";
-import { openServices, type Services } from "../session/services.ts";
 
 /** The options of `whoami`. */
 export type WhoamiCommandOptions = Pick<ServiceOptions, "baseUrl" | "concurrency" | "retryFor" | "verbose"> &

@@ -1,4 +1,7 @@
-import { type DiagnosticRule, diagnosticTable } from "../../config/diagnostics/rule-table.ts";
+import { ExitCode, type Io, VERSION } from "../../app/io/io.ts";
+import { styleFor } from "../../app/io/output.ts";
+import { isFileError, isRefusal, loadStates, reachNotes } from "../../app/project/load-states.ts";
+import { type DiagnosticRule, diagnosticTable } from "../../kernel/problems/rule-table.ts";
 import { counted } from "../../lib/text.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import {
@@ -6,11 +9,8 @@ import {
   diagnosticsJson,
   diagnosticsSarif,
   renderDiagnosticsGithub,
-} from "../../render/machine-formats.ts";
+} from "../../show/machine/machine-formats.ts";
 import type { OutputOptions } from "../args/options.ts";
-import { isFileError, isRefusal, loadStates, reachNotes } from "../files/load-states.ts";
-import { ExitCode, type Io, VERSION } from "../io/io.ts";
-import { styleFor } from "../io/output.ts";
 
 /** The options of `validate`. */
 export type ValidateCommandOptions = OutputOptions<
@@ -71,7 +71,7 @@ export async function renderProblems(
     case "gitlab":
       return diagnosticsGitlab(diagnostics);
     case "junit": {
-      const { diagnosticsJunit } = await import("../../render/junit-report.ts");
+      const { diagnosticsJunit } = await import("../../show/machine/junit-report.ts");
       return diagnosticsJunit(
         diagnostics,
         sources.map(({ file }) => file),
@@ -83,7 +83,7 @@ export async function renderProblems(
     case "text": {
       if (diagnostics.length === 0) return none;
       // Wrapping needs a library that takes as long to load as a small file to validate.
-      const { renderDiagnostics } = await import("../../render/text/failure-text.ts");
+      const { renderDiagnostics } = await import("../../show/text/failure-text.ts");
       return renderDiagnostics(diagnostics, styleFor(io.stdout, io, color));
     }
     default:

@@ -1,15 +1,15 @@
-import { declaredReport } from "../../plan/report/build-access-report.ts";
-import { declaredRuleResults } from "../../plan/report/rule-results.ts";
-import { type PageInput, renderPage } from "../../render/html/html-page.ts";
-import type { PageMerchantInput } from "../../render/html/page-data.ts";
+import { ExitCode, type Io, VERSION } from "../../app/io/io.ts";
+import { outputTo } from "../../app/io/output.ts";
+import { runOrigin } from "../../app/journal/write-journal.ts";
+import { loadDeclared, planMerchants } from "../../app/plan/plan-merchants.ts";
+import { plannedOnly } from "../../app/session/session.ts";
+import { listedRulePlaces } from "../../app/show/rule-locations.ts";
+import { placed, reportOf, rulesOf, showPlans, unplannedOf } from "../../app/show/show-plans.ts";
+import { declaredReport } from "../../ask/report/build-access-report.ts";
+import { declaredRuleResults } from "../../ask/report/rule-results.ts";
+import { type PageInput, renderPage } from "../../show/html/html-page.ts";
+import type { PageMerchantInput } from "../../show/html/page-data.ts";
 import type { ServiceOptions } from "../args/options.ts";
-import { ExitCode, type Io, VERSION } from "../io/io.ts";
-import { outputTo } from "../io/output.ts";
-import { runOrigin } from "../journal/write-journal.ts";
-import { loadDeclared, planMerchants } from "../session/plan-merchants.ts";
-import { plannedOnly } from "../session/session.ts";
-import { listedRulePlaces } from "./rule-locations.ts";
-import { placed, reportOf, rulesOf, showPlans, unplannedOf } from "./show-plans.ts";
 
 /** The options of `report`. */
 export type ReportCommandOptions = ServiceOptions & {

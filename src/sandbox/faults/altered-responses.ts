@@ -1,4 +1,4 @@
-import { problemResponse, type ResponseData } from "../response.ts";
+import { problemResponse, type ResponseData } from "../http/response.ts";
 import type { Account } from "../state/store.ts";
 import { type AdminRequest, type HitRequest, isOwner, pick } from "./concurrent-edits.ts";
 

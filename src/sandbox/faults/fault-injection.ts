@@ -1,4 +1,4 @@
-import { ConnectionLost, problemResponse, type ResponseData, responseText } from "../response.ts";
+import { ConnectionLost, problemResponse, type ResponseData, responseText } from "../http/response.ts";
 import type { Account } from "../state/store.ts";
 import {
   driftRequests,

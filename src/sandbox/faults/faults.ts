@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { createInvitationLimiter, type InvitationLimiter } from "../rate-limit.ts";
+import { createInvitationLimiter, type InvitationLimiter } from "../http/rate-limit.ts";
 import { CONTRACT_OPERATIONS } from "../routes/authorize.ts";
 import { EXPIRED_RESPONSES } from "../routes/operation.ts";
 import { type DocumentForm, parseDocumentAs } from "../seed/parse-document.ts";

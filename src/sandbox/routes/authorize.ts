@@ -1,4 +1,4 @@
-import { ProblemError, type ResponseData } from "../response.ts";
+import { ProblemError, type ResponseData } from "../http/response.ts";
 import type { ApiKey } from "../state/snapshot.ts";
 import type { Account, Store } from "../state/store.ts";
 import { MEMBERSHIP_OPERATIONS } from "./lists.ts";

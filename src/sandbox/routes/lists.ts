@@ -1,4 +1,4 @@
-import { ProblemError, type ResponseData } from "../response.ts";
+import { ProblemError, type ResponseData } from "../http/response.ts";
 import { type Member, STATUSES, type User } from "../state/snapshot.ts";
 import { type Account, memberAddress, membersByEmail, membersByPrefix, statusOf } from "../state/store.ts";
 import type { OperationCall, UserOperation } from "./operation.ts";

@@ -1,5 +1,5 @@
-import { retryAfterHeaders } from "../rate-limit.ts";
-import { ProblemError, type ResponseData } from "../response.ts";
+import { retryAfterHeaders } from "../http/rate-limit.ts";
+import { ProblemError, type ResponseData } from "../http/response.ts";
 import type { Member, User } from "../state/snapshot.ts";
 import {
   type Account,

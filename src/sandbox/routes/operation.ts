@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { InvitationLimiter } from "../rate-limit.ts";
-import { ProblemError, type ResponseData } from "../response.ts";
+import type { InvitationLimiter } from "../http/rate-limit.ts";
+import { ProblemError, type ResponseData } from "../http/response.ts";
 import { hasMetadataForm, METADATA_FORM } from "../state/snapshot.ts";
 import type { Account, Store } from "../state/store.ts";
 

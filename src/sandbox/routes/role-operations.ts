@@ -1,4 +1,4 @@
-import { ProblemError, type ResponseData } from "../response.ts";
+import { ProblemError, type ResponseData } from "../http/response.ts";
 import { PREDEFINED_ROLES_BY_ID, type Role } from "../state/snapshot.ts";
 import { type Account, findAccountRole, nextId, putRole, removeRole, touch } from "../state/store.ts";
 import {

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { globMatcher } from "../../../src/app/session/session.ts";
 import { adoptNew, newFileText } from "../../../src/cli/adopt/new-files.ts";
-import { globMatcher } from "../../../src/cli/session/session.ts";
-import { formatFile } from "../../../src/config/format/format-file.ts";
+import { formatFile } from "../../../src/edit/format/format-file.ts";
 import { parseMerchantFile } from "../../../src/index.ts";
+import { buildPlan } from "../../../src/kernel/plan/build-plan.ts";
 import type { LiveState } from "../../../src/model/live.ts";
-import { buildPlan } from "../../../src/plan/build-plan.ts";
 import { live, liveRole, NOW } from "../../support/build.ts";
 import { runs } from "../../support/property-runs.ts";
 import { wildStates } from "../../support/wild-states.ts";

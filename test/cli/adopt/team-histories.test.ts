@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { adoptPlanned } from "../../../src/cli/adopt/adopt-planned.ts";
+import { adoptPlanned } from "../../../src/app/adopt/adopt-planned.ts";
+import { globMatcher, type PlannedMerchant } from "../../../src/app/session/session.ts";
 import { adoptNew, newFileText } from "../../../src/cli/adopt/new-files.ts";
-import { globMatcher, type PlannedMerchant } from "../../../src/cli/session/session.ts";
 import { parseMerchantFile } from "../../../src/index.ts";
+import { buildPlan } from "../../../src/kernel/plan/build-plan.ts";
 import { canonicalJson } from "../../../src/lib/json-text.ts";
 import type { DesiredState } from "../../../src/model/desired.ts";
 import type { LiveState } from "../../../src/model/live.ts";
-import { buildPlan } from "../../../src/plan/build-plan.ts";
 import { NOW } from "../../support/build.ts";
 import { runs } from "../../support/property-runs.ts";
 import { type HistorySize, teamHistory } from "../../support/team-history.ts";

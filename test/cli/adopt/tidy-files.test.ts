@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { editYaml } from "../../../src/config/edit/edit-yaml.ts";
-import { tidyEdits } from "../../../src/config/edit/tidy-edits.ts";
-import { loadMerchants } from "../../../src/config/load-merchants.ts";
+import { isSameAccess } from "../../../src/ask/lint/same-access.ts";
+import { editYaml } from "../../../src/edit/yaml/edit-yaml.ts";
+import { tidyEdits } from "../../../src/edit/yaml/tidy-edits.ts";
+import { loadMerchants } from "../../../src/kernel/read/load-merchants.ts";
 import type { DesiredState } from "../../../src/model/desired.ts";
 import type { LiveState } from "../../../src/model/live.ts";
-import { judgeDeclared } from "../../../src/plan/judge/judge-rules.ts";
-import { isSameAccess } from "../../../src/plan/lint/same-access.ts";
+import { judgeDeclared } from "../../../src/rules/judge-rules.ts";
 import { live, liveMember, liveRole, matches, NOW, planOf } from "../../support/build.ts";
 import { runs } from "../../support/property-runs.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { checkService, type Network } from "../../../src/cli/doctor/service-checks.ts";
-import { LostResponse } from "../../../src/live/http/transport.ts";
+import { LostResponse } from "../../../src/service/http/transport.ts";
 
 const NOW = Date.parse("2026-06-01T12:00:00Z");
 

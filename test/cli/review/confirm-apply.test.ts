@@ -1,10 +1,10 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import type { Io } from "../../../src/cli/io/io.ts";
+import type { Io } from "../../../src/app/io/io.ts";
 import { ask, confirmationsFor } from "../../../src/cli/review/confirm-apply.ts";
 import type { Environment } from "../../../src/model/desired.ts";
 import type { Plan } from "../../../src/model/plan.ts";
-import { PLAIN, type Style } from "../../../src/render/style.ts";
+import { PLAIN, type Style } from "../../../src/show/style.ts";
 import { desired, live, liveMember, liveRole, member, planOf, role } from "../../support/build.ts";
 import { testIo } from "../../support/io.ts";
 

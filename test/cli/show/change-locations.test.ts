@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { changeLocations } from "../../../src/cli/show/rule-locations.ts";
+import { changeLocations } from "../../../src/app/show/rule-locations.ts";
 import type { Change } from "../../../src/model/plan.ts";
 import { desired, leaver, live, liveMember, liveRole, member, planOf, role } from "../../support/build.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ConnectionLost } from "../../../src/sandbox/response.ts";
+import { ConnectionLost } from "../../../src/sandbox/http/response.ts";
 import { CONTRACT_OPERATIONS } from "../../../src/sandbox/routes/authorize.ts";
 import { type Got, type Harness, MEMBERS, ROLES, start } from "../support.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ConnectionLost } from "../../../src/sandbox/response.ts";
+import { ConnectionLost } from "../../../src/sandbox/http/response.ts";
 import { type Harness, MEMBERS, ROLES, start } from "../support.ts";
 
 const BOB = { email: "bob@x.example", roles: [] };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createInvitationLimiter } from "../../../src/sandbox/rate-limit.ts";
+import { createInvitationLimiter } from "../../../src/sandbox/http/rate-limit.ts";
 
 test("limits the invitations of an address within a sliding window", () => {
   const limiter = createInvitationLimiter({ limit: 2, window: 60 });

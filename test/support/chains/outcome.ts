@@ -1,6 +1,6 @@
 import { diffLines } from "diff";
 import type { Plan, Refusal } from "../../../src/model/plan.ts";
-import { risksOf } from "../../../src/render/view/risk-view.ts";
+import { risksOf } from "../../../src/show/view/risk-view.ts";
 import type { Files } from "./chain.ts";
 import type { Outcome } from "./year.ts";
 

@@ -1,4 +1,4 @@
-import { diagnosticTable } from "../../../src/config/diagnostics/rule-table.ts";
+import { diagnosticTable } from "../../../src/kernel/problems/rule-table.ts";
 import { counted, grouped } from "../../../src/lib/text.ts";
 import type { Chain } from "./chain.ts";
 import { touchedFiles } from "./outcome.ts";

@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import type { ExitCode, Io } from "../../../app/io/io.ts";
 import type { ApplyCommandOptions } from "../../apply/apply-merchants.ts";
 import {
   withOnlyOption,
@@ -7,7 +8,6 @@ import {
   withReinviteOption,
   withServiceOptions,
 } from "../../args/options.ts";
-import type { ExitCode, Io } from "../../io/io.ts";
 
 /** Declares `apply`. */
 export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {

@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
+import type { ExitCode, Io } from "../../../app/io/io.ts";
 import { withMerchantOption, withOutputOptions } from "../../args/options.ts";
 import type { DoctorCommandOptions } from "../../doctor/diagnose.ts";
-import type { ExitCode, Io } from "../../io/io.ts";
 
 /** Requests at the same time, for each service and key. */
 const CONCURRENCY = 8;

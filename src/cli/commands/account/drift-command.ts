@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import type { ExitCode, Io } from "../../../app/io/io.ts";
 import {
   warnWithoutEffect,
   withDocumentOptions,
@@ -6,7 +7,6 @@ import {
   withQuietOption,
   withServiceOptions,
 } from "../../args/options.ts";
-import type { ExitCode, Io } from "../../io/io.ts";
 import type { DriftCommandOptions } from "../../show/show-drift.ts";
 
 const FORMATS: readonly DriftCommandOptions["format"][] = ["text", "json", "markdown", "junit"];

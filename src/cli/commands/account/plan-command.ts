@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import type { ExitCode, Io } from "../../../app/io/io.ts";
 import {
   parseAsOf,
   warnWithoutEffect,
@@ -9,7 +10,6 @@ import {
   withReinviteOption,
   withServiceOptions,
 } from "../../args/options.ts";
-import type { ExitCode, Io } from "../../io/io.ts";
 import type { PlanCommandOptions } from "../../show/preview-plans.ts";
 
 const FORMATS: readonly PlanCommandOptions["format"][] = ["text", "json", "markdown", "html", "junit"];

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import type { ExitCode, Io } from "../../../app/io/io.ts";
 import {
   parseAsOf,
   warnWithoutEffect,
@@ -6,7 +7,6 @@ import {
   withQuietOption,
   withServiceOptions,
 } from "../../args/options.ts";
-import type { ExitCode, Io } from "../../io/io.ts";
 import type { ReportCommandOptions } from "../../show/write-report.ts";
 
 /** Declares `report`. */

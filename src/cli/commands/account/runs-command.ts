@@ -1,7 +1,7 @@
 import { Command } from "commander";
+import type { ExitCode, Io } from "../../../app/io/io.ts";
 import { warnWithoutEffect, wholeNumber, withMerchantOption, withOutputOptions } from "../../args/options.ts";
-import type { ExitCode, Io } from "../../io/io.ts";
-import type { RunsCommandOptions } from "../../journal/past-runs.ts";
+import type { RunsCommandOptions } from "../../runs/past-runs.ts";
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100_000;
@@ -38,7 +38,7 @@ Exits 0, or 1 if the run cannot be found or read.
     .action(async (run: string | undefined, options: RunsCommandOptions, command: Command) => {
       if (run !== undefined) warnWithoutEffect(command, { limit: "where one run is named" }, io.stderr.write);
       else warnWithoutEffect(command, { verbose: "without a run" }, io.stderr.write);
-      const { listPastRuns, showPastRun } = await import("../../journal/past-runs.ts");
+      const { listPastRuns, showPastRun } = await import("../../runs/past-runs.ts");
       done(run === undefined ? await listPastRuns(options, io) : await showPastRun(run, options, io));
     });
   return withOutputOptions(withMerchantOption(command));

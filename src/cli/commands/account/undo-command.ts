@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import type { ExitCode, Io } from "../../../app/io/io.ts";
 import {
   warnWithoutEffect,
   withConnectionOptions,
@@ -6,8 +7,7 @@ import {
   withOutputOptions,
   withQuietOption,
 } from "../../args/options.ts";
-import type { ExitCode, Io } from "../../io/io.ts";
-import type { UndoCommandOptions } from "../../journal/revert-run.ts";
+import type { UndoCommandOptions } from "../../undo/revert-run.ts";
 
 /** Declares `undo`. */
 export function undoCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -56,7 +56,7 @@ refused, or 4 if it stopped part-way or changes remain.
         const unused = `with ${options.dryRun ? "--dry-run" : "--out"}, which changes nothing`;
         warnWithoutEffect(command, { approved: unused, allow: unused, recheck: unused }, io.stderr.write);
       }
-      const { revertRun } = await import("../../journal/revert-run.ts");
+      const { revertRun } = await import("../../undo/revert-run.ts");
       done(await revertRun(run, paths, options, io));
     });
   return withOutputOptions(withQuietOption(withConnectionOptions(withMerchantOption(command))));

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from "commander";
+import type { ExitCode, Io } from "../../../app/io/io.ts";
 import { MEMBER_STATUSES } from "../../../model/live.ts";
 import { withConnectionOptions, withOutputOptions } from "../../args/options.ts";
-import type { ExitCode, Io } from "../../io/io.ts";
 import type { WhoamiCommandOptions } from "../../show/show-memberships.ts";
 
 /** Declares `whoami`. */

@@ -1,12 +1,12 @@
 import { Command } from "commander";
+import type { ExitCode, Io } from "../../../app/io/io.ts";
 import {
   warnIfOffline,
   withOutputFileOption,
   withOutputOptions,
   withServiceOptions,
 } from "../../args/options.ts";
-import type { ExitCode, Io } from "../../io/io.ts";
-import type { CheckOptions } from "../../query/check-rules.ts";
+import type { CheckOptions } from "../../questions/check-rules.ts";
 
 /** Declares `check`. */
 export function checkCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -43,7 +43,7 @@ broken.
     )
     .action(async (paths: readonly string[], options: CheckOptions, command: Command) => {
       warnIfOffline(command, options.live === true, io.stderr.write);
-      const { checkRules } = await import("../../query/check-rules.ts");
+      const { checkRules } = await import("../../questions/check-rules.ts");
       done(await checkRules(paths, options, io));
     });
   return withOutputFileOption(withOutputOptions(withServiceOptions(command)));

@@ -1,12 +1,12 @@
 import { Command, Option } from "commander";
+import type { ExitCode, Io } from "../../../app/io/io.ts";
 import {
   parseDays,
   withOutputFileOption,
   withOutputOptions,
   withServiceOptions,
 } from "../../args/options.ts";
-import type { ExitCode, Io } from "../../io/io.ts";
-import type { ExpiringCommandOptions } from "../../query/list-expiring.ts";
+import type { ExpiringCommandOptions } from "../../questions/list-expiring.ts";
 
 const DEFAULT_WITHIN_MS = 30 * 24 * 60 * 60 * 1000;
 
@@ -38,7 +38,7 @@ not be read.
 `,
     )
     .action(async (paths: readonly string[], options: ExpiringCommandOptions) => {
-      const { listExpiring } = await import("../../query/list-expiring.ts");
+      const { listExpiring } = await import("../../questions/list-expiring.ts");
       done(await listExpiring(paths, options, io));
     });
   return withOutputFileOption(withOutputOptions(withServiceOptions(command)));

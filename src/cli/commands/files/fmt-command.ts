@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import type { FmtCommandOptions } from "../../files/format-files.ts";
-import type { ExitCode, Io } from "../../io/io.ts";
+import type { ExitCode, Io } from "../../../app/io/io.ts";
+import type { FmtCommandOptions } from "../../format/format-files.ts";
 
 /** Declares `fmt`. */
 export function fmtCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -37,7 +37,7 @@ A file of more than 700,000 characters is left alone with a warning.
 `,
     )
     .action(async (paths: readonly string[], options: FmtCommandOptions) => {
-      const { formatFiles } = await import("../../files/format-files.ts");
+      const { formatFiles } = await import("../../format/format-files.ts");
       done(await formatFiles(paths, options, io));
     });
 }

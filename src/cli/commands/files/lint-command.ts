@@ -1,12 +1,12 @@
 import { Command, Option } from "commander";
+import type { ExitCode, Io } from "../../../app/io/io.ts";
 import {
   DIAGNOSTIC_FORMATS,
   warnIfOffline,
   withOutputOptions,
   withServiceOptions,
 } from "../../args/options.ts";
-import type { ExitCode, Io } from "../../io/io.ts";
-import type { LintCommandOptions } from "../../query/lint-files.ts";
+import type { LintCommandOptions } from "../../questions/lint-files.ts";
 
 /** Declares `lint`. */
 export function lintCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -56,7 +56,7 @@ would change.
     )
     .action(async (paths: readonly string[], options: LintCommandOptions, command: Command) => {
       warnIfOffline(command, options.live === true, io.stderr.write);
-      const { lintFiles } = await import("../../query/lint-files.ts");
+      const { lintFiles } = await import("../../questions/lint-files.ts");
       done(await lintFiles(paths, options, io));
     });
   return withOutputOptions(withServiceOptions(command), DIAGNOSTIC_FORMATS);

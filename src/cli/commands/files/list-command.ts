@@ -1,4 +1,6 @@
 import { Command, Option } from "commander";
+import type { ExitCode, Io } from "../../../app/io/io.ts";
+import { MAX_JOBS } from "../../../app/project/shard.ts";
 import {
   parseShard,
   warnWithoutEffect,
@@ -7,8 +9,6 @@ import {
   withMerchantOption,
   withOutputOptions,
 } from "../../args/options.ts";
-import { MAX_JOBS } from "../../args/shard.ts";
-import type { ExitCode, Io } from "../../io/io.ts";
 import type { ListCommandOptions } from "../../show/list-merchants.ts";
 
 /** Declares `list`. */

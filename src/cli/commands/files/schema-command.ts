@@ -1,6 +1,6 @@
 import { Argument, Command } from "commander";
-import type { SchemaKind } from "../../../config/json-schemas.ts";
-import { ExitCode, type Io } from "../../io/io.ts";
+import { ExitCode, type Io } from "../../../app/io/io.ts";
+import type { SchemaKind } from "../../../kernel/saved/json-schemas.ts";
 
 /** Declares `schema`. */
 export function schemaCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -30,7 +30,7 @@ Examples:
 `,
     )
     .action(async (kind: SchemaKind) => {
-      const { jsonSchema } = await import("../../../config/json-schemas.ts");
+      const { jsonSchema } = await import("../../../kernel/saved/json-schemas.ts");
       io.stdout.write(`${JSON.stringify(jsonSchema(kind), null, 2)}\n`);
       done(ExitCode.ok);
     });

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import type { ExitCode, Io } from "../../../app/io/io.ts";
 import {
   DIAGNOSTIC_FORMATS,
   parseAsOf,
@@ -6,7 +7,6 @@ import {
   withOutputOptions,
   withQuietOption,
 } from "../../args/options.ts";
-import type { ExitCode, Io } from "../../io/io.ts";
 import type { ValidateCommandOptions } from "../../show/validate-files.ts";
 
 /** Declares `validate`. */

@@ -1,7 +1,7 @@
 import { Argument, Command } from "commander";
+import type { ExitCode, Io } from "../../../app/io/io.ts";
 import { warnIfOffline, withQuestionOptions } from "../../args/options.ts";
-import type { ExitCode, Io } from "../../io/io.ts";
-import type { QuestionOptions } from "../../query/answer-question.ts";
+import type { QuestionOptions } from "../../questions/answer-question.ts";
 
 /** Declares `who`. */
 export function whoCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -51,7 +51,7 @@ could not be read.
         command: Command,
       ) => {
         warnIfOffline(command, options.live === true, io.stderr.write);
-        const { answerQuestion } = await import("../../query/answer-question.ts");
+        const { answerQuestion } = await import("../../questions/answer-question.ts");
         done(await answerQuestion(question, name, paths, options, io));
       },
     );

@@ -1,7 +1,7 @@
 import { Argument, Command } from "commander";
+import type { ExitCode, Io } from "../../../app/io/io.ts";
 import { warnIfOffline, withQuestionOptions } from "../../args/options.ts";
-import type { ExitCode, Io } from "../../io/io.ts";
-import type { QuestionOptions } from "../../query/answer-question.ts";
+import type { QuestionOptions } from "../../questions/answer-question.ts";
 
 /** Declares `why`. */
 export function whyCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -43,7 +43,7 @@ a merchant could not be read.
         command: Command,
       ) => {
         warnIfOffline(command, options.live === true, io.stderr.write);
-        const { explainQuestion } = await import("../../query/answer-question.ts");
+        const { explainQuestion } = await import("../../questions/answer-question.ts");
         done(await explainQuestion({ member, permission }, paths, options, io));
       },
     );

@@ -14,8 +14,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Io } from "../../../../src/app/io/io.ts";
 import { fmtCommand } from "../../../../src/cli/commands/files/fmt-command.ts";
-import type { Io } from "../../../../src/cli/io/io.ts";
 
 const UNTIDY = "merchant: M # the shop\nversion:   1\n";
 const TIDY = "version: 1\nmerchant: M # the shop\n";

@@ -1,0 +1,134 @@
+import { createHash } from "node:crypto";
+import type { Io } from "../../app/io/io.ts";
+import type { FailureReason } from "./action-error.ts";
+import type { RunnerLog } from "./action-log.ts";
+import type { EventContext } from "./event-context.ts";
+import type { Github } from "./github-api.ts";
+import type { Inputs } from "./inputs.ts";
+
+/** Inputs, event and effects of one run of the action. */
+export interface ActionContext extends OfflineContext {
+  readonly github: Github;
+  /** True if e-mail addresses are masked in everything published. */
+  readonly masked: boolean;
+}
+
+/** The part of the context that needs no connection to GitHub. */
+export interface OfflineContext {
+  readonly inputs: Inputs;
+  readonly event: EventContext;
+  readonly scope: RunScope;
+  readonly io: Io;
+  readonly log: RunnerLog;
+  /** API keys and tokens given by the workflow. */
+  readonly secrets: readonly string[];
+  /** Appends Markdown to the job summary. */
+  appendSummary(markdown: string): Promise<void>;
+  /** Writes a file for later steps; returns its absolute path. */
+  saveFile(name: string, text: string): Promise<string>;
+  /** Registers a secret that the runner masks in every log. */
+  maskSecret(secret: string): void;
+}
+
+/** Values of the output `result`. */
+export type ResultWord =
+  | "no-changes"
+  | "changes"
+  | "refused"
+  | "failed"
+  | "compared"
+  | "applied"
+  | "superseded"
+  | "partial"
+  | "clean"
+  | "drift"
+  | "valid"
+  | "invalid"
+  | "listed";
+
+/** The optional outputs; `result` and `failure-reason` are always set. */
+export const OUTPUTS = [
+  "has-changes",
+  "creates",
+  "updates",
+  "replaces",
+  "deletes",
+  "deferred",
+  "fingerprint",
+  "plan-path",
+  "part-path",
+  "report-path",
+  "sarif-path",
+  "matrix",
+  "comment-url",
+  "issue-url",
+] as const;
+
+/** Outputs for later steps. */
+export type Outputs = Partial<Readonly<Record<(typeof OUTPUTS)[number], string>>>;
+
+/** The result of a run. */
+export interface ActionResult {
+  readonly result: ResultWord;
+  /** `null` if the step passes. */
+  readonly reason: FailureReason | null;
+  /** Explanation of the failure, in one sentence. */
+  readonly message: string | null;
+  readonly outputs: Outputs;
+}
+
+/** Creates the result of a passing run. */
+export function passed(result: ResultWord, outputs: Outputs = {}): ActionResult {
+  return { result, reason: null, message: null, outputs };
+}
+
+/** Creates the result of a failing run, whose outputs are set all the same. */
+export function failed(
+  result: ResultWord,
+  reason: FailureReason,
+  message: string,
+  outputs: Outputs = {},
+): ActionResult {
+  return { result, reason, message, outputs };
+}
+
+/** Files and merchants of a run; equal in the workflows for plan, apply and drift. */
+export interface RunScope {
+  /** Hexadecimal digest of the selection. */
+  readonly id: string;
+  /** The same digest without merchants and shard: equal in all jobs of a matrix. */
+  readonly family: string;
+  /** Readable description; empty for the default selection. */
+  readonly title: string;
+}
+
+/** Derives the scope from the inputs; `generalUrl` is the base URL where the input has none. */
+export function runScope(
+  { paths, merchants, shard, label, baseUrl }: Inputs,
+  generalUrl: string | undefined,
+): RunScope {
+  const part = shard === null ? "" : `${shard.index}/${shard.count}`;
+  const service = normalUrl(baseUrl ?? generalUrl?.trim() ?? "");
+  const idOf = (codes: readonly string[], own: string): string => {
+    const what = JSON.stringify([[...paths].sort(), [...codes].sort(), own, label, service]);
+    return createHash("sha256").update(what).digest("hex").slice(0, 12);
+  };
+  const named = [
+    ...(label === "" ? [] : [label]),
+    ...(paths.join() === "access" ? [] : paths),
+    ...(merchants.length > 3 ? [`${merchants.length} merchants`] : merchants),
+    ...(part === "" ? [] : [`part ${part}`]),
+  ];
+  return { id: idOf(merchants, part), family: idOf([], ""), title: named.join(", ") };
+}
+
+/** Returns one spelling for URLs that differ in case of the host, default port and slashes at the end. */
+function normalUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text).href : text;
+  return url.replace(/\/+$/, "");
+}
+
+/** Returns the HTML comment by which the action finds its own comment or issue. */
+export function markerOf(kind: "plan" | "drift", { id }: RunScope): string {
+  return `<!-- rolecall:${kind}:${id} -->`;
+}

@@ -1,0 +1,236 @@
+import { MAX_JOBS, readShard, type Shard } from "../../app/project/shard.ts";
+import { ActionError } from "./action-error.ts";
+
+/** The validated inputs. */
+export interface Inputs {
+  readonly command: "plan" | "publish" | "apply" | "drift" | "validate" | "list";
+  readonly paths: readonly string[];
+  readonly merchants: readonly string[];
+  readonly apiKey: string;
+  /** API keys by merchant. */
+  readonly apiKeys: ReadonlyMap<string, string>;
+  /** Passwords of managed users by the variable that files name. */
+  readonly passwords: ReadonlyMap<string, string>;
+  /** The managed users whose passwords `apply` sets, and nothing else; addresses and globs, empty for an ordinary apply. */
+  readonly rotatePassword: readonly string[];
+  readonly baseUrl: string | null;
+  readonly githubToken: string;
+  readonly comment: "changes" | "always" | "off";
+  readonly withoutKey: "config-diff" | "fail";
+  readonly rules: "both" | "head";
+  readonly scope: "changed" | "all";
+  readonly onPlanChange: "refuse-new" | "fail" | "apply";
+  /** The app whose check runs count as records, by its slug. */
+  readonly approvalApp: string;
+  /** The key of the records; empty for none. */
+  readonly approvalSecret: string;
+  /** Part of the changes that apply makes; empty for all. */
+  readonly only: "" | "due";
+  readonly allow: readonly string[];
+  readonly failOn: "error" | "changes" | "drift";
+  readonly onDrift: "issue" | "pull-request" | "none";
+  /** Name of the comment, the check runs and the issue; empty for none. */
+  readonly label: string;
+  readonly shard: Shard | null;
+  /** When a plan is published: by its own run, or by a later `publish`. */
+  readonly publish: "now" | "later";
+  /** Folder of the parts that `publish` reads. */
+  readonly plans: string;
+  /** Commit, tag or branch with which `list` compares; empty for none. */
+  readonly changedSince: string;
+  /** Maximum number of parts that `list` makes. */
+  readonly jobs: number;
+  readonly concurrency: number;
+  readonly maxCommentSize: number;
+  readonly maskAddresses: "auto" | "on" | "off";
+}
+
+/** The inputs with their defaults in action.yml, where that of the token is an expression. */
+export const INPUT_DEFAULTS = {
+  command: "",
+  paths: "access",
+  merchants: "",
+  "api-key": "",
+  "api-keys": "",
+  passwords: "",
+  "rotate-password": "",
+  "base-url": "",
+  "github-token": "",
+  comment: "changes",
+  "without-key": "config-diff",
+  rules: "both",
+  scope: "changed",
+  "on-plan-change": "refuse-new",
+  "approval-app": "github-actions",
+  "approval-secret": "",
+  only: "",
+  allow: "",
+  "fail-on": "error",
+  "on-drift": "issue",
+  label: "",
+  shard: "",
+  publish: "now",
+  plans: "plans",
+  "changed-since": "",
+  jobs: "256",
+  concurrency: "10",
+  "max-comment-size": "60000",
+  "mask-addresses": "auto",
+} as const;
+
+type InputName = keyof typeof INPUT_DEFAULTS;
+
+/** The environment variables of the action's process. */
+export type RunnerEnv = Readonly<Record<string, string | undefined>>;
+
+/** Returns all secrets in the environment, even if the inputs are invalid. */
+export function secretsIn(env: RunnerEnv): readonly string[] {
+  const lines = raw(env, "api-keys")
+    .split("\n")
+    .flatMap((line) => [line, line.slice(line.indexOf("=") + 1)]);
+  const own = Object.entries(env).flatMap(([name, value]) =>
+    name.startsWith("ROLECALL_API_KEY") ? [value ?? ""] : [],
+  );
+  const single = [raw(env, "api-key"), raw(env, "github-token"), raw(env, "approval-secret")];
+  const all = [...single, ...lines, ...own];
+  return [...new Set(all.flatMap((text) => text.split(/\r?\n/)).map((text) => text.trim()))].filter(
+    (text) => text !== "",
+  );
+}
+
+/** Returns what may be a password in the input, even if it is invalid. */
+export function passwordsIn(env: RunnerEnv): readonly string[] {
+  const texts = raw(env, "passwords")
+    .split(/\r?\n/)
+    .flatMap((line) => [line, line.slice(line.indexOf("=") + 1)])
+    .flatMap((text) => [text, text.trim()]);
+  // Shorter ones cannot be passwords; without such letters, logs could not be read.
+  return [...new Set(texts)].filter((text) => text.trim().length >= SHORTEST_MASK);
+}
+
+const SHORTEST_MASK = 4;
+
+/** Parses the inputs; throws an ActionError whose message contains no secret. */
+export function readInputs(env: RunnerEnv): Inputs {
+  const text = (name: InputName): string => raw(env, name) || INPUT_DEFAULTS[name];
+  const words = (name: InputName): readonly string[] =>
+    text(name)
+      .split(/[\s,]+/)
+      .filter(Boolean);
+  const lines = (name: InputName): readonly string[] =>
+    text(name)
+      .split(/\r?\n/)
+      .map((line) => line.trim())
+      .filter(Boolean);
+  const choice = <T extends string>(name: InputName, choices: readonly T[]): T => {
+    const found = choices.find((one) => one === text(name));
+    if (found !== undefined) return found;
+    throw new ActionError("usage", `The input ${name} takes ${choices.join(", ")}.`);
+  };
+  const number = (name: InputName, min: number, max: number): number => {
+    const value = Number(text(name));
+    if (/^\d+$/.test(text(name)) && value >= min && value <= max) return value;
+    throw new ActionError("usage", `The input ${name} takes a whole number from ${min} to ${max}.`);
+  };
+  const shard = text("shard") === "" ? null : readShard(text("shard"));
+  if (text("shard") !== "" && shard === null) {
+    throw new ActionError("usage", "The input shard takes i/n, such as 2/5, with i from 1 to n.");
+  }
+  return {
+    command: choice("command", ["plan", "publish", "apply", "drift", "validate", "list"]),
+    paths: lines("paths"),
+    merchants: words("merchants"),
+    apiKey: text("api-key"),
+    apiKeys: keysByMerchant(lines("api-keys")),
+    passwords: passwordsByName(text("passwords")),
+    rotatePassword: text("rotate-password").split(/\s+/).filter(Boolean),
+    baseUrl: text("base-url") || null,
+    githubToken: text("github-token"),
+    comment: choice("comment", ["changes", "always", "off"]),
+    withoutKey: choice("without-key", ["config-diff", "fail"]),
+    rules: choice("rules", ["both", "head"]),
+    scope: choice("scope", ["changed", "all"]),
+    onPlanChange: choice("on-plan-change", ["refuse-new", "fail", "apply"]),
+    approvalApp: text("approval-app"),
+    approvalSecret: approvalSecret(text("approval-secret")),
+    only: text("only") === "" ? "" : choice("only", ["due"]),
+    allow: lines("allow"),
+    failOn: choice("fail-on", ["error", "changes", "drift"]),
+    onDrift: choice("on-drift", ["issue", "pull-request", "none"]),
+    label: label(text("label")),
+    shard,
+    publish: choice("publish", ["now", "later"]),
+    plans: text("plans"),
+    changedSince: text("changed-since"),
+    jobs: number("jobs", 1, MAX_JOBS),
+    concurrency: number("concurrency", 1, 64),
+    maxCommentSize: number("max-comment-size", 2000, 65_536),
+    maskAddresses: choice("mask-addresses", ["auto", "on", "off"]),
+  };
+}
+
+function raw(env: RunnerEnv, name: InputName): string {
+  return env[`INPUT_${name.toUpperCase()}`]?.trim() ?? "";
+}
+
+/** Shorter ones could be found by trying. */
+const SHORTEST_SECRET = 32;
+
+function approvalSecret(secret: string): string {
+  if (secret === "" || secret.length >= SHORTEST_SECRET) return secret;
+  throw new ActionError(
+    "usage",
+    `The input approval-secret has fewer than ${SHORTEST_SECRET} characters.`,
+    'Make one with "openssl rand -hex 32".',
+  );
+}
+
+function label(text: string): string {
+  if (text.length <= MAX_LABEL && !/\p{C}/u.test(text)) return text;
+  throw new ActionError("usage", `The input label takes one line of at most ${MAX_LABEL} characters.`);
+}
+
+const MAX_LABEL = 60;
+
+/** Parses lines of `NAME=password`; an error names the line only, since it may be a password that lacks its name. */
+function passwordsByName(input: string): ReadonlyMap<string, string> {
+  const wrong = (line: number, what: string, hint: string | null = null): never => {
+    throw new ActionError("usage", `Line ${line} of the input passwords ${what}.`, hint);
+  };
+  const found = new Map<string, { readonly password: string; readonly line: number }>();
+  for (const [index, text] of input.split(/\r?\n/).entries()) {
+    if (text.trim() === "") continue;
+    const line = index + 1;
+    const [, name = "", password = ""] = /^\s*([A-Za-z_]\w*)=(.*)$/.exec(text) ?? [];
+    if (password === "") {
+      wrong(
+        line,
+        "is not NAME=password",
+        "A secret that is not set is the usual cause: its line then has no password.",
+      );
+    }
+    if (password !== password.trim()) wrong(line, "has spaces around its password");
+    if (/^(?:INPUT|GITHUB|ACTIONS|RUNNER|STATE)_/.test(name)) wrong(line, "names a variable of the runner");
+    const known = found.get(name);
+    if (known && known.password !== password) wrong(line, `has the name of line ${known.line}`);
+    found.set(name, known ?? { password, line });
+  }
+  return new Map([...found].map(([name, { password }]) => [name, password]));
+}
+
+function keysByMerchant(lines: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(
+    lines.map((line, index) => {
+      const at = line.indexOf("=");
+      const [merchant, key] = [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+      if (at < 1 || key === "" || !/^[\w-]{1,64}$/.test(merchant)) {
+        throw new ActionError(
+          "usage",
+          `Line ${index + 1} of the input api-keys is not merchant=key.`,
+          "A secret that is not set is the usual cause: its line then has no key.",
+        );
+      }
+      return [merchant, key] as const;
+    }),
+  );
+}

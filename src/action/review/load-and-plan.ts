@@ -1,0 +1,245 @@
+import { realpath } from "node:fs/promises";
+import { relative, sep } from "node:path";
+import type { Io } from "../../app/io/io.ts";
+import { logProgress, type ShownProgress } from "../../app/progress/log-progress.ts";
+import { findYamlFiles } from "../../app/project/find-files.ts";
+import { isFileError, type Loaded, loadStates, withoutEntries } from "../../app/project/load-states.ts";
+import { isInShard } from "../../app/project/shard.ts";
+import { keyVariables } from "../../app/session/connection.ts";
+import type { Planned } from "../../app/session/session.ts";
+import { buildPlan, type PlanInput } from "../../kernel/plan/build-plan.ts";
+import { planDue } from "../../kernel/plan/due.ts";
+import type { ProjectAccess } from "../../kernel/read/load-project.ts";
+import { compileGlob } from "../../lib/glob.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import { RolecallError } from "../../model/errors.ts";
+import { PLAIN } from "../../show/style.ts";
+import { renderDiagnostics } from "../../show/text/failure-text.ts";
+import { ActionError } from "../context/action-error.ts";
+import type { Inputs } from "../context/inputs.ts";
+
+/** The loaded files, limited to the selected merchants. */
+export interface LoadedFiles extends Loaded {
+  /** True if no file has an error. */
+  readonly valid: boolean;
+}
+
+/** Options for loading files. */
+interface LoadFilesOptions {
+  /** Selects the merchants that differ from this commit; empty: all. */
+  readonly changedSince?: string;
+  /** The project of the base branch, whose rules hold beside the checkout's. */
+  readonly project?: ProjectAccess;
+  /** Diagnostics that are logged already. */
+  readonly known?: readonly Diagnostic[];
+}
+
+/** Loads the files and logs their diagnostics. */
+export async function loadFiles(
+  inputs: Inputs,
+  io: Io,
+  { changedSince = "", project, known = [] }: LoadFilesOptions = {},
+): Promise<LoadedFiles> {
+  await keepInside(inputs.paths, io.cwd);
+  const { paths, merchants, shard } = inputs;
+  const loaded = await loadStates(paths, {
+    merchants,
+    cwd: io.cwd,
+    now: io.now(),
+    // The base is compared by the same paths.
+    merchantsOnly: true,
+    ...(changedSince !== "" && { changedSince }),
+    ...(project && { projects: [project] }),
+  });
+  const states = shard ? loaded.states.filter(({ merchant }) => isInShard(merchant, shard)) : loaded.states;
+  const logged = new Set(known.map((one) => JSON.stringify(one)));
+  const fresh = loaded.diagnostics.filter((one) => !logged.has(JSON.stringify(one)));
+  if (fresh.length > 0) io.stdout.write(renderDiagnostics(fresh, PLAIN));
+  return { ...loaded, states, valid: !loaded.diagnostics.some(isFileError) };
+}
+
+/** Loads the files again under the project of the base branch, if its rules count and it has any. */
+export async function underBaseRules(
+  loaded: LoadedFiles,
+  base: { readonly project: ProjectAccess | null } | null,
+  inputs: Inputs,
+  io: Io,
+): Promise<LoadedFiles> {
+  const project = inputs.rules === "head" ? null : (base?.project ?? null);
+  return project === null ? loaded : loadFiles(inputs, io, { project, known: loaded.diagnostics });
+}
+
+/**
+ * Returns the merchants that an error in a file leaves as they are declared: those that neither have such a file nor are named
+ * in one, which may declare them a second time.
+ */
+export function soundStates({ states, sources, diagnostics }: LoadedFiles): readonly DesiredState[] {
+  const broken = new Set(diagnostics.filter(isFileError).map(({ file }) => file));
+  const texts = sources.flatMap(({ file, text }) => (broken.has(file) ? text : []));
+  return states.filter(
+    ({ merchant, origin, included = [] }) =>
+      ![origin.file, ...included].some((file) => broken.has(file)) &&
+      !texts.some((text) => text.includes(merchant)),
+  );
+}
+
+/** Rejects links to files outside the checkout, because diagnostics quote lines of a file. */
+async function keepInside(paths: readonly string[], cwd: string): Promise<void> {
+  const root = await realpath(cwd);
+  for (const file of await findYamlFiles(paths, cwd)) {
+    const path = relative(root, await realpath(file)).split(sep);
+    if (path[0] === ".." || path.includes(".git") || path[0] === "") {
+      throw new ActionError("usage", `${relative(cwd, file)} leads to a file outside the checkout.`);
+    }
+  }
+}
+
+/** Planned merchants with their open connections. */
+export interface PlannedFiles {
+  readonly planned: readonly Planned[];
+  /** Logs the progress. */
+  readonly progress: ShownProgress;
+  close(): Promise<void>;
+}
+
+/** Total time to retry one request, in ms; the default of the command line. */
+const RETRY_FOR_MS = 5 * 60_000;
+
+/** The options for planning files. */
+interface PlanFilesOptions {
+  readonly signal?: AbortSignal;
+  /** States whose rules judge the plans as well. */
+  readonly base?: readonly DesiredState[];
+  /** Merchants of which only what is due is planned. */
+  readonly onlyDue?: ReadonlySet<string>;
+  /** Reads the merchants, and plans no change of them. */
+  readonly withoutChanges?: boolean;
+}
+
+/** Reads the live state and plans, with the workflow's API keys; the rules of `base` judge the plans as well. */
+export async function planFiles(
+  states: readonly DesiredState[],
+  inputs: Inputs,
+  io: Io,
+  { signal, base = [], onlyDue = new Set(), withoutChanges = false }: PlanFilesOptions = {},
+): Promise<PlannedFiles> {
+  const { concurrency, baseUrl } = inputs;
+  const rules = new Map(base.map((state) => [state.merchant, state]));
+  const progress = logProgress({ color: false }, io);
+  const options = {
+    concurrency,
+    retryFor: RETRY_FOR_MS,
+    emit: progress.live,
+    makePlan: (input: PlanInput) => {
+      if (withoutChanges) {
+        const desired = { ...withoutEntries(input.desired), leavers: [] };
+        return { ...buildPlan({ ...input, desired }), refusals: [], findings: [] };
+      }
+      if (onlyDue.has(input.desired.merchant)) return planDue(input);
+      const own = rules.get(input.desired.merchant);
+      return buildPlan(own === undefined ? input : { ...input, base: own });
+    },
+    ...(baseUrl !== null && { baseUrl }),
+    ...(signal && { signal }),
+  };
+  const { states: keyed, env } = withKeys(states, inputs, io.env);
+  // Commands that only read files do without the client of the service.
+  const { openSessions, planSessions, withRunOverrides } = await import("../../app/session/session.ts");
+  const sessions = openSessions(keyed, options, { ...io, env });
+  const close = async (): Promise<void> => {
+    await progress.rest();
+    await sessions.close();
+  };
+  try {
+    progress.reading(keyed.map(({ merchant }) => merchant));
+    const planned = withRunOverrides(await planSessions(sessions, progress.read)).map(withKeyHint);
+    await progress.rest();
+    return { planned, progress, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Names the inputs for keys to a merchant without one, where the command line names variables. */
+function withKeyHint(one: Planned): Planned {
+  if (one.status === "planned" || one.error.code !== "key-missing") return one;
+  const hint = `Add the line ${one.merchant}=KEY to the input api-keys, or set api-key for all merchants.`;
+  return { ...one, error: new RolecallError("key-missing", one.error.message, { hint }) };
+}
+
+/** Returns the API keys in variables that only the files name. */
+export function keysNamedBy(states: readonly DesiredState[], env: Io["env"]): readonly string[] {
+  const keys = states.map(({ keyEnv }) => (keyEnv === undefined ? "" : (env[keyEnv]?.trim() ?? "")));
+  return [...new Set(keys)].filter((key) => key !== "");
+}
+
+/** Checks whether no merchant has an API key; a malformed one counts as a key. */
+export function lacksKeys(states: readonly DesiredState[], inputs: Inputs, env: Io["env"]): boolean {
+  const keyed = withKeys(states, inputs, env);
+  return (
+    states.length > 0 &&
+    keyed.states.every((state) => keyVariables(state).every((name) => !keyed.env[name]?.trim()))
+  );
+}
+
+/** Turns the keys of the inputs into variables; the key of a merchant takes precedence over its file. */
+function withKeys(
+  states: readonly DesiredState[],
+  { apiKey, apiKeys }: Inputs,
+  env: Io["env"],
+): { readonly states: readonly DesiredState[]; readonly env: Io["env"] } {
+  const variables: Record<string, string> = {};
+  const keyed = states.map((state): DesiredState => {
+    const key = apiKeys.get(state.merchant);
+    if (key !== undefined) {
+      const keyEnv = `api-keys (${state.merchant})`;
+      variables[keyEnv] = key;
+      return { ...state, keyEnv };
+    }
+    if (state.keyEnv !== undefined && !env[state.keyEnv] && apiKey !== "") {
+      variables["api-key"] = apiKey;
+      return { ...state, keyEnv: "api-key" };
+    }
+    return state;
+  });
+  const general = apiKey === "" ? {} : { ROLECALL_API_KEY: apiKey };
+  return { states: keyed, env: { ...env, ...general, ...variables } };
+}
+
+/** Matches globs for the planner, without a session. */
+export const matchGlob = (glob: string, text: string): boolean => compileGlob(glob)(text);
+
+/** Converts a RolecallError of an operation to an ActionError. */
+export async function withActionErrors<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof RolecallError)) throw error;
+    throw new ActionError(reasonOf(error), error.message, error.hint ?? null);
+  }
+}
+
+/** Maps an error code to the output `failure-reason`. */
+function reasonOf({ code }: RolecallError): ActionError["reason"] {
+  switch (code) {
+    case "usage":
+    case "base-url-missing":
+    case "base-url-insecure":
+      return "usage";
+    case "no-files":
+    case "file-unreadable":
+    case "file-invalid":
+      return "invalid-files";
+    case "key-missing":
+    case "key-malformed":
+    case "key-environment":
+    case "password-missing":
+      return "key-missing";
+    case "override-stray":
+      return "refused";
+    default:
+      return "service";
+  }
+}

@@ -1,0 +1,262 @@
+import { adoptLive } from "../../edit/adopt/adopt-live.ts";
+import { adoptionEdits, type FileEdit } from "../../edit/adopt/adoption-edits.ts";
+import { findUnwritable } from "../../edit/adopt/find-unwritable.ts";
+import { editYaml } from "../../edit/yaml/edit-yaml.ts";
+import { type RawFile, toRawFile } from "../../kernel/schema/raw-file.ts";
+import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
+import { parse } from "../../kernel/yaml/to-value.ts";
+import { canonicalJson } from "../../lib/json-text.ts";
+import { counted, grouped } from "../../lib/text.ts";
+import type { Adoption, EntryEdit, Unwritable } from "../../model/adoption.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import type { LiveMember, LiveState } from "../../model/live.ts";
+import type { Drift, DriftCause } from "../../model/reports.ts";
+import type { FilePatch } from "../../show/text/patch-text.ts";
+import { globMatcher, type PlannedMerchant } from "../session/session.ts";
+
+/** The files of a project, and the merchants whose files include them. */
+export interface LoadedProject {
+  readonly all: readonly DesiredState[];
+  readonly sources: readonly { readonly file: string; readonly text: string }[];
+}
+
+/** The patches that adopt live states. */
+export interface AdoptedFiles {
+  readonly patches: readonly FilePatch[];
+  /** Differences that are not adopted, with the reason, one line each. */
+  readonly conflicts: readonly string[];
+  /** Values that files no longer declare, because they cannot hold them, one line each. */
+  readonly notes: readonly string[];
+}
+
+/** A planned merchant to adopt. */
+export interface AdoptedMerchant {
+  readonly planned: PlannedMerchant;
+  /** Returns whether an edit is wanted. */
+  readonly wants: WantsEdit;
+}
+
+/** Returns the patches of the files that adopt the live states of merchants. */
+export function adoptPlanned(
+  merchants: readonly AdoptedMerchant[],
+  project: LoadedProject,
+  now: number,
+): AdoptedFiles {
+  const matches = globMatcher();
+  const texts = new Map(project.sources.map(({ file, text }) => [file, text]));
+  const rawOf = rawFileReader(texts);
+  const including = includingMerchants(project.all);
+  const isShared = (file: string): boolean => (including.get(file)?.size ?? 0) > 1;
+  const notes: string[] = [];
+  const wanted = merchants.flatMap(({ planned: { session, live, plan }, wants }): readonly WantedEdit[] => {
+    const { state } = session;
+    const unwritable = findUnwritable(live);
+    const adoption = adoptLive({
+      desired: state,
+      live,
+      findings: plan.findings,
+      now,
+      matches,
+      unwritable,
+      wants,
+    });
+    notes.push(...unwritableNotes(adoption, unwritable, live));
+    if (adoption.edits.length === 0) return [];
+    const all = filesOf(state).map(rawOf);
+    const main = rawOf(state.origin.file);
+    return adoptionEdits(adoption, { main, all, isShared }).map((edit) => ({
+      ...edit,
+      merchant: state.merchant,
+      comments: adoption.heldRoles,
+    }));
+  });
+  const { edits, conflicts } = settleShared(wanted, including);
+  const refused: string[] = [];
+  const patches = [...edits].flatMap(([file, all]): readonly FilePatch[] => {
+    const before = texts.get(file) ?? "";
+    const comments = new Map(all.flatMap((one) => [...one.comments]));
+    const result = editYaml(
+      before,
+      all.map(({ edit }) => edit),
+      { comments },
+    );
+    if ("text" in result) return result.text === before ? [] : [{ file, before, after: result.text }];
+    refused.push(
+      `${file} cannot be edited (${result.refused} at ${result.path.join(".") || "its root"}): change it by hand.`,
+    );
+    return [];
+  });
+  return { patches, conflicts: [...conflicts, ...refused], notes };
+}
+
+/** Names the fields that lose their declared value, because a file cannot hold the live one. */
+function unwritableNotes(
+  { merchant, edits }: Adoption,
+  unwritable: Unwritable,
+  { roles, members }: LiveState,
+): readonly string[] {
+  return edits.flatMap((edit) => {
+    if (edit.kind !== "update-role" && edit.kind !== "update-member") return [];
+    const [about, parts] =
+      edit.kind === "update-role"
+        ? [`role ${edit.role.name}`, roles.find(({ name }) => name === (edit.fields.name ?? edit.role.name))]
+        : [edit.member.email, members.find((one) => hasAddress(one, edit.fields.email ?? edit.member.email))];
+    const known = (edit.kind === "update-role" ? unwritable.roles : unwritable.members).get(parts?.id ?? "");
+    const lost = Object.entries(edit.fields).flatMap(([key, value]) =>
+      value === null && known?.has(key) ? [key] : [],
+    );
+    return lost.map(
+      (key) =>
+        `${merchant}: ${about}: ${key} is no longer declared, since a file cannot hold the live value.`,
+    );
+  });
+}
+
+function hasAddress({ user, invite }: LiveMember, email: string): boolean {
+  return [user?.email, invite?.email].some((address) => address?.toLowerCase() === email.toLowerCase());
+}
+
+type WantedEdit = FileEdit & {
+  readonly merchant: string;
+  readonly comments: ReadonlyMap<string, string>;
+};
+
+/** Returns a function that reads the entries of a file, each file once. */
+function rawFileReader(texts: ReadonlyMap<string, string>): (file: string) => RawFile {
+  const known = new Map<string, RawFile>();
+  return (file) => {
+    const text = texts.get(file) ?? "";
+    const raw = known.get(file) ?? toRawFile(file, (parseFast(text) ?? parse(text)).value);
+    known.set(file, raw);
+    return raw;
+  };
+}
+
+/** Returns the files of a merchant: the included ones, then its own. */
+function filesOf({ origin, included = [] }: DesiredState): readonly string[] {
+  return [...included, origin.file];
+}
+
+function includingMerchants(states: readonly DesiredState[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const including = new Map<string, Set<string>>();
+  for (const state of states) {
+    for (const file of filesOf(state))
+      including.set(file, (including.get(file) ?? new Set()).add(state.merchant));
+  }
+  return including;
+}
+
+/** Returns the edits of each file; one of a shared file is done only if all merchants that include it want it. */
+function settleShared(
+  wanted: readonly WantedEdit[],
+  including: ReadonlyMap<string, ReadonlySet<string>>,
+): { readonly edits: ReadonlyMap<string, readonly WantedEdit[]>; readonly conflicts: readonly string[] } {
+  const keyOf = ({ file, edit }: FileEdit): string => canonicalJson([file, edit]);
+  const wanting = new Map<string, Set<string>>();
+  for (const one of wanted) {
+    const key = keyOf(one);
+    wanting.set(key, (wanting.get(key) ?? new Set()).add(one.merchant));
+  }
+  const edits = new Map<string, WantedEdit[]>();
+  const done = new Set<string>();
+  const conflicts = new Map<string, { readonly one: WantedEdit; readonly agreeing: ReadonlySet<string> }>();
+  const put = (one: WantedEdit): void => {
+    edits.set(one.file, [...(edits.get(one.file) ?? []), one]);
+  };
+  for (const one of wanted) {
+    const all = including.get(one.file) ?? new Set();
+    const key = keyOf(one);
+    const agreeing = wanting.get(key) ?? new Set();
+    if (all.size <= 1) put(one);
+    else if (agreeing.size === all.size) {
+      if (!done.has(key)) put(one);
+      done.add(key);
+    } else if (one.instead) for (const own of one.instead) put({ ...one, ...own });
+    else conflicts.set(key, { one, agreeing });
+  }
+  const texts = [...conflicts.values()].map(({ one: { file, about }, agreeing }) => {
+    const others = [...(including.get(file) ?? [])].filter((code) => !agreeing.has(code));
+    return `${someOf([...agreeing])}: ${about} stays as it is: ${file} is shared with ${someOf(others)}, for which it would change too. To adopt it, move it from there to the merchants' own files, and pull again.`;
+  });
+  return { edits, conflicts: [...new Set(texts)] };
+}
+
+/** Lists merchants; of more than four the first three. */
+function someOf(codes: readonly string[]): string {
+  if (codes.length <= 4) return codes.join(", ");
+  return `${codes.slice(0, 3).join(", ")} and ${counted(codes.length - 3, "merchant")} more`;
+}
+
+/** Returns whether an edit is wanted. */
+export type WantsEdit = (edit: EntryEdit) => boolean;
+
+/** Selects edits by section. */
+export function inSection(section: "roles" | "members"): WantsEdit {
+  return (edit) => (section === "roles") === edit.kind.endsWith("-role");
+}
+
+/** Selects the edits of members by their addresses, in lower case, and the roles that they hold and no file declares. */
+export function ofMembers(emails: ReadonlySet<string>, { members }: LiveState): WantsEdit {
+  const isOne = (email: string | null | undefined): boolean =>
+    email != null && emails.has(email.toLowerCase());
+  const held = new Set(
+    members
+      .filter(({ user, invite }) => isOne(user?.email) || isOne(invite?.email))
+      .flatMap(({ roles }) => roles),
+  );
+  return (edit) => {
+    switch (edit.kind) {
+      case "add-role":
+        return held.has(edit.id);
+      case "add-member":
+        return isOne(edit.entry.email);
+      case "update-member":
+      case "remove-member":
+        return isOne(edit.member.email);
+      case "ignore-member":
+        return isOne(edit.name);
+      case "stop-renewal":
+        return edit.emails.some(isOne);
+      default:
+        return false;
+    }
+  };
+}
+
+/** Selects the edits for what happened at the service, of these causes. */
+export function ofDrift({ plan, changes }: Drift, causes: readonly DriftCause[]): WantsEdit {
+  const outside = plan.changes.filter((_, index) => {
+    const { event = null, cause = "unknown" } = changes[index] ?? {};
+    return event !== null && causes.includes(cause);
+  });
+  const ids = new Set(outside.flatMap(({ kind, id }) => (kind === "delete" ? (id ?? []) : [])));
+  const names = new Set(
+    outside.flatMap(({ kind, resource, name }) =>
+      kind === "delete" ? [] : `${resource} ${name.toLowerCase()}`,
+    ),
+  );
+  return (edit) => {
+    switch (edit.kind) {
+      case "update-role":
+      case "remove-role":
+        return names.has(`role ${edit.role.name.toLowerCase()}`);
+      case "update-member":
+      case "remove-member":
+        return names.has(`member ${edit.member.email.toLowerCase()}`);
+      case "stop-renewal":
+        return false;
+      default:
+        return ids.has(edit.id);
+    }
+  };
+}
+
+/** Returns a note on the differences that are not adopted, because it is unknown which side changed. */
+export function undecidedNote({ plan, changes }: Drift): readonly string[] {
+  const undecided = changes.filter(({ cause, event }) => event !== null && cause === "unknown").length;
+  if (undecided === 0) return [];
+  const what = undecided === 1 ? "1 difference stays" : `${grouped(undecided)} differences stay`;
+  return [
+    `${plan.merchant}: ${what}, since it is unknown which side changed. "rolecall drift" shows them; "rolecall pull ${plan.merchant}" takes over all that is live.`,
+  ];
+}

@@ -1,0 +1,138 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
+import { type Approval, approve } from "../../kernel/plan/approve.ts";
+import { parsePlanFile } from "../../kernel/saved/plan-file.ts";
+import { oneLine } from "../../lib/escape.ts";
+import type { MerchantOutcome } from "../../model/apply.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { Plan, Refusal } from "../../model/plan.ts";
+import { applyOverrides, type Override, parseOverride } from "../../rules/overrides.ts";
+import type { Io } from "../io/io.ts";
+import { unreadableReason } from "../project/find-files.ts";
+import type { PlannedMerchant, PlanResult, UnplannedMerchant } from "../session/session.ts";
+
+/** The approved plans and overrides of an apply. */
+export interface Consent {
+  /** `null` without `--approved`. */
+  readonly approved: readonly Plan[] | null;
+  readonly overrides: readonly Override[];
+}
+
+/** Reads the approved plans and overrides; throws RolecallError for an invalid one. */
+export async function readConsent(
+  { approved, allow }: { readonly approved?: string; readonly allow: readonly string[] },
+  io: Io,
+): Promise<Consent> {
+  const overrides = parseOverrides(allow);
+  return { approved: approved === undefined ? null : await readApproved(approved, io), overrides };
+}
+
+/** Reads the approved plans; throws RolecallError for an invalid file. */
+async function readApproved(file: string, io: Io): Promise<readonly Plan[]> {
+  const text = await readFile(resolve(io.cwd, file), "utf8").catch((error: unknown) => {
+    throw new RolecallError("file-unreadable", `${file} cannot be read: ${unreadableReason(error)}.`, {
+      hint: 'Name a file that "rolecall plan --out" wrote.',
+      cause: error,
+    });
+  });
+  const read = parsePlanFile(text);
+  if (read.ok) return read.plans;
+  throw new RolecallError("file-invalid", `${file} cannot be used as an approved plan: ${read.reason}.`, {
+    hint: 'Create it again with "rolecall plan --out".',
+  });
+}
+
+/** Returns why a fresh plan is not covered by the approved ones, a sentence each; empty if it is. */
+export function objectionsTo({ plan, live }: PlanResult, approved: readonly Plan[]): readonly string[] {
+  if (plan.changes.length === 0) return [];
+  const known = approved.find(({ merchant }) => merchant === plan.merchant);
+  if (known === undefined) return ["this merchant is not in the approved plan."];
+  return objectionSentences(approve(plan, known, live));
+}
+
+/** Returns what an approval does not cover, a sentence each. */
+export function objectionSentences(approval: Approval): readonly string[] {
+  switch (approval.status) {
+    case "approved":
+      return [];
+    case "elsewhere":
+      return [
+        `the approved plan is for ${approval.field} ${approval.approved}, but this one is for ${approval.fresh}.`,
+      ];
+    case "tampered":
+      return ["the approved plan has been edited: its fingerprints do not match."];
+    case "new-changes":
+      return approval.changes.map(({ kind, resource, name }) => `not approved: ${kind} ${resource} ${name}.`);
+    case "dropped":
+      return approval.changes.map(
+        ({ kind, resource, name }) =>
+          `the approved plan was to ${kind} ${resource} ${name}, which the file no longer declares.`,
+      );
+    default:
+      return approval satisfies never;
+  }
+}
+
+/** The refusals of a merchant's plan that no `--allow` overrides. */
+export interface Standing {
+  readonly merchant: string;
+  readonly refusals: readonly Refusal[];
+}
+
+/** Parses the values of `--allow`; throws RolecallError for one that cannot be an override. */
+export function parseOverrides(texts: readonly string[]): readonly Override[] {
+  return texts.map((text) => {
+    const override = parseOverride(text);
+    if (override) return override;
+    throw new RolecallError("usage", `--allow ${text} is not an override.`, {
+      hint: "Copy it from the plan, where it looks like max-removals=12@0a1b2c3d4e5f.",
+    });
+  });
+}
+
+/** Returns the refusals that no override removes; throws RolecallError for an override that matches no plan. */
+function standingRefusals(plans: readonly Plan[], overrides: readonly Override[]): readonly Standing[] {
+  const run = runFingerprint(plans);
+  const judged = plans.map((plan) => ({ merchant: plan.merchant, ...applyOverrides(plan, overrides, run) }));
+  const used = new Set(judged.flatMap((one) => one.used));
+  const stray = overrides.find((override) => !used.has(override));
+  if (stray) {
+    throw new RolecallError("override-stray", `--allow ${stray.text} is for a different plan.`, {
+      hint: "The plan has changed since. Review the new one, and copy the override from it.",
+    });
+  }
+  return judged
+    .filter(({ refusals }) => refusals.length > 0)
+    .map(({ merchant, refusals }) => ({ merchant, refusals }));
+}
+
+/**
+ * Returns the planned merchants that must not be applied, and why: they have no plan, problems to fix first, refusals
+ * that no override removes, or `objections` to changes that were not approved. Throws RolecallError for an override that
+ * matches no plan.
+ */
+export function skippedMerchants(
+  planned: readonly (UnplannedMerchant | Pick<PlannedMerchant, "status" | "plan">)[],
+  overrides: readonly Override[],
+  objections: ReadonlyMap<string, readonly string[]>,
+): readonly MerchantOutcome[] {
+  const plans = planned.flatMap((one) => (one.status === "planned" ? [one.plan] : []));
+  const standing = new Map(
+    standingRefusals(plans, overrides).map(({ merchant, refusals }) => [merchant, refusals] as const),
+  );
+  return planned.flatMap((one): readonly MerchantOutcome[] => {
+    if (one.status === "failed") return [failedOutcome(one)];
+    const { merchant, findings } = one.plan;
+    const errors = findings.flatMap(({ severity, message }) => (severity === "error" ? [message] : []));
+    if (errors.length > 0) return [{ merchant, status: "failed", reasons: errors.map(oneLine) }];
+    const refused = (standing.get(merchant) ?? []).map(({ message }) => message);
+    const reasons = [...refused, ...(objections.get(merchant) ?? [])].map(oneLine);
+    return reasons.length === 0 ? [] : [{ merchant, status: "refused", reasons }];
+  });
+}
+
+/** Returns the outcome of a merchant that cannot be applied. */
+export function failedOutcome({ merchant, error }: UnplannedMerchant): MerchantOutcome {
+  return { merchant, status: "failed", reasons: [oneLine(error.message)] };
+}

@@ -1,0 +1,304 @@
+import type { OutputOptions } from "../../cli/args/options.ts";
+import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
+import { oneLine } from "../../lib/escape.ts";
+import { counted } from "../../lib/text.ts";
+import type { MerchantOutcome, Outcome } from "../../model/apply.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { ApplyEvent, FailureJson, ReportEvent, StreamEvent } from "../../model/events.ts";
+import type { Plan } from "../../model/plan.ts";
+import { applyOverrides, type Override } from "../../rules/overrides.ts";
+import { eventJson, failureJson } from "../../show/machine/machine-formats.ts";
+import type { Style } from "../../show/style.ts";
+import {
+  type MerchantPasswords,
+  renderApplyEvent,
+  renderDoneChanges,
+  renderPasswords,
+} from "../../show/text/apply-text.ts";
+import { renderEnding } from "../../show/text/ending/ending-text.ts";
+import { renderPlans } from "../../show/text/plans-text.ts";
+import { namesOf } from "../../show/text/run-notes-text.ts";
+import { hasCutList } from "../../show/text/wrap.ts";
+import {
+  type AppliedRun,
+  type EndingRefusals,
+  endingRefusals,
+  remainingChanges,
+  type Verification,
+} from "../../show/view/ending-view.ts";
+import { MIN_SHARED } from "../../show/view/equal-changes.ts";
+import { namesText } from "../../show/view/equal-text.ts";
+import { fleetView } from "../../show/view/fleet-view.ts";
+import { type PlaceOf, type PlanCommand, type PlanView, planView } from "../../show/view/plan-view.ts";
+import { ExitCode, exitCodeFor, type Io } from "../io/io.ts";
+import { styleFor, verbosityOf } from "../io/output.ts";
+import type { ProgressDisplay } from "../progress/log-progress.ts";
+
+/** Reports the progress and the result of an apply. */
+export interface ApplyReporter {
+  /** Reports the plans, before anything is changed. */
+  plans(plans: readonly Plan[]): void;
+  /** Reports why merchants have no plan. */
+  failed(failures: readonly FailureJson[]): void;
+  /** Reports the merchants that are not applied, and why; `rest` other ones are applied. */
+  skipped(skipped: readonly MerchantOutcome[], rest: number): void;
+  /** Reports the passwords that are set in addition to the plans. */
+  passwords(due: readonly MerchantPasswords[]): void;
+  event(event: ApplyEvent): void;
+  /** Reports the verification at a merchant, as soon as it is made. */
+  verified(merchant: string, verification: Verification): void;
+  /** Reports the results of all merchants where the apply was begun, and the journals. */
+  applied(run: AppliedRun): void;
+  /** Reports how the run ended at every merchant, also at those that were not applied, as the last thing. */
+  ended(end: RunEnd, exitCode: ExitCode): void;
+  /** Prints a sentence on stderr. */
+  say(text: string): void;
+}
+
+/** The outcome of a run at every merchant; without any, nothing was to be done. */
+export interface RunEnd {
+  readonly outcomes: readonly MerchantOutcome[];
+  /** Number of changes that the user left out. */
+  readonly leftOut: number;
+}
+
+type ReporterOptions = OutputOptions & { readonly verbose?: true };
+
+/** Creates a reporter of text, or of one JSON event per line; data goes to stdout, the rest to stderr. */
+export function applyReporter(
+  options: ReporterOptions,
+  placeOf: PlaceOf,
+  io: Io,
+  overrides: readonly Override[] = [],
+  command: PlanCommand = "apply",
+): ApplyReporter {
+  const viewsOf = (plans: readonly Plan[], run: string): readonly PlanView[] =>
+    plans.map((plan) => planView(plan, placeOf, applyOverrides(plan, overrides, run).overridden, command));
+  const show = (plans: readonly Plan[], style: Style): string => {
+    const run = runFingerprint(plans);
+    return renderPlans(viewsOf(plans, run), style, verbosityOf(options), { run, command });
+  };
+  const refusalsIn = (plans: readonly Plan[], outcomes: readonly MerchantOutcome[]): EndingRefusals => {
+    const refused = outcomes.flatMap(({ merchant, status }) => (status === "refused" ? merchant : []));
+    const run = runFingerprint(plans);
+    return endingRefusals(fleetView(viewsOf(plans, run), { run, command }), new Set(refused));
+  };
+  const say = (text: string): void => io.stderr.write(`${text}\n`);
+  const printEnding: PrintEnding = ({ outcomes, leftOut }, applied, { plans, isOk, isCutAbove = false }) => {
+    if (outcomes.every(({ status }) => status === "unchanged")) return;
+    const sink = isOk ? io.stdout : io.stderr;
+    const style = styleFor(sink, io, options.color);
+    const isRefused = outcomes.some(({ status }) => status === "refused");
+    const refusals = isRefused && { refusals: refusalsIn(plans, outcomes) };
+    sink.write(renderEnding({ command, applied, outcomes, leftOut, isCutAbove, ...refusals }, style));
+  };
+  return options.format === "json"
+    ? jsonReporter(io, printEnding, say)
+    : textReporter(options, show, printEnding, io, say);
+}
+
+/** Prints the ending of a run: on stdout, or on stderr if not everything is done, for those who redirect one of them. */
+type PrintEnding = (
+  end: RunEnd,
+  applied: AppliedRun | null,
+  shown: { readonly plans: readonly Plan[]; readonly isOk: boolean; readonly isCutAbove?: boolean },
+) => void;
+
+function jsonReporter(io: Io, printEnding: PrintEnding, say: (text: string) => void): ApplyReporter {
+  const line = (event: StreamEvent): void =>
+    io.stdout.write(eventJson(event, new Date(io.now()).toISOString()));
+  let run: AppliedRun | null = null;
+  let planned: readonly Plan[] = [];
+  return {
+    plans: (plans) => {
+      planned = plans;
+      for (const plan of plans) line({ type: "planned", merchant: plan.merchant, plan });
+    },
+    failed: (failures) => {
+      for (const failure of failures) line({ type: "failed", ...failure });
+    },
+    skipped: (skipped, rest) => {
+      const refused = skipped.filter(({ status }) => status === "refused");
+      if (refused.length > 0) {
+        const merchants = refused.map(({ merchant }) => merchant);
+        line({ type: "refused", merchants, reasons: refused.flatMap(reasonLines) });
+      }
+      saySkipped(skipped, rest, say);
+    },
+    ended: (end, exitCode) => {
+      if (exitCode !== ExitCode.ok) printEnding(end, run, { plans: planned, isOk: false });
+      line({ ...summaryOf(run?.ends ?? [], exitCode), results: end.outcomes });
+    },
+    event: line,
+    passwords: (due) => {
+      for (const { plan, passwords } of due)
+        for (const { name, passwordEnv } of passwords)
+          line({ type: "password-planned", merchant: plan.merchant, name, passwordEnv });
+    },
+    verified: (merchant, verification) => {
+      if (verification.status === "unverified") {
+        const { why } = verification;
+        const said = typeof why === "string" ? { message: why } : { message: why.message, failure: why };
+        line({ type: "unverified", merchant, ...said });
+        return;
+      }
+      const { plan, leftOut, refused } = verification;
+      const { left, errors, notCreated } = remainingChanges(plan);
+      const { deferred } = plan;
+      line({ type: "verified", merchant, remaining: left, errors, notCreated, deferred, leftOut, refused });
+    },
+    applied: (all) => {
+      run = all;
+      if (all.journals.length > 0) line({ type: "journals", run: all.run, files: all.journals });
+    },
+    say,
+  };
+}
+
+/** Prints why merchants are refused if others go on; failures have been printed before. */
+function saySkipped(skipped: readonly MerchantOutcome[], rest: number, say: (text: string) => void): void {
+  if (rest === 0) return;
+  const refused = skipped.filter(({ status }) => status === "refused");
+  for (const reason of reasonTexts(refused)) say(reason);
+  const names = namesOf(skipped.map(({ merchant }) => merchant));
+  const nothing = refused.length === skipped.length ? "Refused: nothing" : "Nothing";
+  say(`${nothing} is changed at ${names}; the apply goes on at ${counted(rest, "other merchant")}.`);
+}
+
+/** Returns the reasons with their merchants; equal ones of several merchants are one. */
+function reasonTexts(refused: readonly MerchantOutcome[]): readonly string[] {
+  const groups = new Map<string, string[]>();
+  for (const { merchant, reasons } of refused) {
+    for (const reason of reasons) groups.set(reason, [...(groups.get(reason) ?? []), merchant]);
+  }
+  const isEqual = (reason: string): boolean => (groups.get(reason) ?? []).length >= MIN_SHARED;
+  return [
+    ...[...groups].flatMap(([reason, merchants]) =>
+      isEqual(reason)
+        ? [`${counted(merchants.length, "merchant")} (${oneLine(namesText(merchants))}): ${reason}`]
+        : [],
+    ),
+    ...refused.flatMap((one) =>
+      reasonLines({ ...one, reasons: one.reasons.filter((reason) => !isEqual(reason)) }),
+    ),
+  ];
+}
+
+function reasonLines({ merchant, reasons }: MerchantOutcome): readonly string[] {
+  return reasons.map((reason) => `${oneLine(merchant)}: ${reason}`);
+}
+
+/** Reports an error that ended an apply as JSON events. */
+export function failedWith(reporter: ApplyReporter, error: unknown): void {
+  if (!(error instanceof RolecallError)) return;
+  reporter.failed([failureJson(null, error.failure)]);
+  reporter.ended({ outcomes: [], leftOut: 0 }, exitCodeFor(error));
+}
+
+const STATUSES: Readonly<Record<ExitCode, string>> = {
+  [ExitCode.ok]: "done",
+  [ExitCode.failed]: "failed",
+  [ExitCode.differences]: "done",
+  [ExitCode.refused]: "refused",
+  [ExitCode.partial]: "partial",
+  [ExitCode.bug]: "failed",
+};
+
+/** Returns the totals over all merchants' outcomes. */
+function summaryOf(
+  ends: AppliedRun["ends"],
+  exitCode: ExitCode,
+): Omit<ReportEvent & { readonly type: "summary" }, "results"> {
+  const outcomes = ends.flatMap(({ result }) => result.outcomes);
+  const sum = (status: Outcome["status"]): number => outcomes.filter((one) => one.status === status).length;
+  return {
+    type: "summary",
+    status: STATUSES[exitCode],
+    exitCode,
+    merchants: ends.length,
+    writes: ends.reduce((all, { result }) => all + result.writes, 0),
+    changes: {
+      done: sum("done"),
+      failed: sum("failed"),
+      stale: sum("stale"),
+      unknown: sum("unknown"),
+      unfinished: sum("unfinished"),
+      "not-started": sum("not-started"),
+    },
+  };
+}
+
+function textReporter(
+  options: ReporterOptions,
+  show: (plans: readonly Plan[], style: Style) => string,
+  printEnding: PrintEnding,
+  io: Io,
+  say: (text: string) => void,
+): ApplyReporter {
+  const style = styleFor(io.stdout, io, options.color);
+  let changes = 0;
+  let failures = 0;
+  let run: AppliedRun | null = null;
+  let planned: readonly Plan[] = [];
+  const isLong = (): boolean => options.verbose !== true && changes > MAX_LINES;
+  return {
+    plans: (plans) => {
+      planned = plans;
+      changes = plans.reduce((sum, plan) => sum + plan.changes.length, 0);
+      if (plans.length > 0) io.stdout.write(`${show(plans, style)}\n`);
+    },
+    event: (event) => {
+      if (options.quiet) return;
+      if (isLong()) {
+        if (isDone(event)) return;
+        if (event.type === "change-ended") failures += 1;
+        // The ending names every failure.
+        if (failures > MAX_FAILURES) return;
+      }
+      const line = renderApplyEvent(event, style);
+      if (line !== null) io.stdout.write(`${line}\n`);
+    },
+    passwords: (due) => io.stdout.write(renderPasswords(due, style)),
+    verified: () => undefined,
+    applied: (all) => {
+      run = all;
+    },
+    // The commands print it on stderr in every format.
+    failed: () => undefined,
+    skipped: (skipped, rest) => saySkipped(skipped, rest, say),
+    ended: (end, exitCode) => {
+      const done = run !== null && isLong() && !options.quiet ? renderDoneChanges(run.ends, style) : "";
+      if (done !== "") io.stdout.write(done);
+      printEnding(end, run, { plans: planned, isOk: exitCode === ExitCode.ok, isCutAbove: hasCutList(done) });
+    },
+    say,
+  };
+}
+
+/** Maximum number of changes with lines of their own; above it equal ones share a line when all have ended. */
+const MAX_LINES = 60;
+
+/** Maximum number of lines of failures while a large apply goes on. */
+const MAX_FAILURES = 10;
+
+/** Returns a reporter that also updates the progress display. */
+export function withProgress(
+  reporter: ApplyReporter,
+  progress: Pick<ProgressDisplay, "applied" | "verified">,
+): ApplyReporter {
+  return {
+    ...reporter,
+    event(event) {
+      progress.applied(event);
+      reporter.event(event);
+    },
+    verified(merchant, verification) {
+      progress.verified(merchant);
+      reporter.verified(merchant, verification);
+    },
+  };
+}
+
+function isDone(event: ApplyEvent): boolean {
+  return event.type === "change-ended" && event.outcome.status === "done" && !event.outcome.adopted;
+}

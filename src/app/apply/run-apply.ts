@@ -1,0 +1,300 @@
+import type { PendingApply } from "../../cli/review/confirm-apply.ts";
+import { applyPlan } from "../../kernel/apply/apply-plan.ts";
+import { type PutSemantics, unknownPutSemantics } from "../../kernel/apply/update-member.ts";
+import { oneLine } from "../../lib/escape.ts";
+import { counted } from "../../lib/text.ts";
+import type { ApplyResult, JournalEntry, MerchantOutcome, OnError, StopCause } from "../../model/apply.ts";
+import { type Failure, RolecallError } from "../../model/errors.ts";
+import type { Change, Plan } from "../../model/plan.ts";
+import { renderJournals } from "../../show/text/ending/next-step-text.ts";
+import {
+  type MerchantEnd,
+  remainingChanges,
+  summaryOf,
+  type Verification,
+} from "../../show/view/ending-view.ts";
+import { ExitCode } from "../io/io.ts";
+import type { OpenJournal } from "../journal/write-journal.ts";
+import type { PlanResult } from "../session/session.ts";
+import type { Cancellation } from "./cancellation.ts";
+import type { Passwords } from "./passwords.ts";
+import type { ApplyReporter } from "./reporter.ts";
+
+/** Dependencies of an apply besides the plans. */
+export interface RunOptions {
+  readonly password: Passwords;
+  readonly concurrency: number;
+  /** Rechecks each resource before it is written. */
+  readonly recheck: boolean;
+  /** Absent: `stop`. */
+  readonly onError?: OnError;
+  /** Throws RolecallError if the journal cannot be written. */
+  readonly openJournal: (plan: Plan) => Promise<OpenJournal>;
+  readonly cancellation: Cancellation;
+  /** Waits for some ms, or until the signal is aborted. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+type Running = PendingApply & { readonly journal: OpenJournal };
+
+/** Applies plans in parallel, verifies them when all have ended, and returns how it ended at each merchant. */
+export async function runApply(
+  due: readonly PendingApply[],
+  options: RunOptions,
+  reporter: ApplyReporter,
+): Promise<readonly MerchantOutcome[]> {
+  const { cancellation } = options;
+  // All journals are opened before the first change: if one cannot be written, nothing is changed anywhere.
+  const running = await openJournals(due, options.openJournal);
+  const journals = running.map(({ journal }) => journal.file);
+  const [first] = running;
+  const run = first?.journal.run ?? "";
+  let intents = 0;
+  cancellation.onForcedExit(() => {
+    reporter.say(
+      intents === 0
+        ? "Exited before anything was changed."
+        : 'Exited at once: requests in flight may have taken effect. Run "rolecall plan" to see.',
+    );
+    reporter.say(renderJournals(run, journals));
+    return intents === 0 ? ExitCode.failed : ExitCode.partial;
+  });
+  try {
+    const { cause, merchants } = await applyAll(running, options, reporter, (entry) => {
+      if (entry.type === "intent") intents += 1;
+    });
+    reporter.applied({ run, journals, cause, ends: merchants.map(({ end }) => end) });
+    return merchants.map(({ outcome }) => outcome);
+  } catch (error) {
+    reporter.say(renderJournals(run, journals));
+    throw error;
+  } finally {
+    await Promise.all(running.map(({ journal }) => journal.close()));
+  }
+}
+
+async function applyAll(
+  running: readonly Running[],
+  { password, concurrency, recheck, onError = "stop", cancellation, sleep }: RunOptions,
+  reporter: ApplyReporter,
+  note: (entry: JournalEntry) => void,
+): Promise<{ readonly cause: StopCause | null; readonly merchants: readonly AppliedMerchant[] }> {
+  const known = new Map<string, PutSemantics>();
+  const semanticsOf = (service: string): PutSemantics => {
+    const semantics = known.get(service) ?? unknownPutSemantics();
+    known.set(service, semantics);
+    return semantics;
+  };
+  const ended = await allEnded(
+    running.map(async (one) => {
+      const { session, plan, passwords, journal } = one;
+      const { merchant } = plan;
+      const ports = {
+        writer: session.writer,
+        lookup: session.lookup,
+        recheck,
+        putSemantics: semanticsOf(plan.service),
+        journal: {
+          write: async (entry: JournalEntry) => {
+            note(entry);
+            try {
+              await journal.write(entry);
+            } catch (error) {
+              // Queued writes must not be sent: they could not be recorded either.
+              cancellation.halt({ by: "merchant", merchant });
+              throw error;
+            }
+          },
+        },
+        password,
+        emit: reporter.event,
+        concurrency,
+        stop: cancellation.signal,
+        cause: cancellation.cause,
+      };
+      let result: ApplyResult | undefined;
+      try {
+        result = await applyPlan(plan, ports, passwords);
+      } finally {
+        // A bug stops the run at all merchants.
+        if (result === undefined || (result.status === "stopped" && onError === "stop"))
+          cancellation.stop({ by: "merchant", merchant });
+      }
+      return { one, merchant, result };
+    }),
+  );
+  const cause = cancellation.cause();
+  const isStopped = ended.some(({ result }) => result.status === "stopped");
+  const stopped = aborted(cancellation.cancelled);
+  const pause = async (): Promise<void> => sleep(LAG_MS, cancellation.cancelled).catch(() => undefined);
+  const waits = { cause: cancellation.cause, stopped, pause };
+  const merchants = await Promise.all(
+    ended.map(async ({ one, merchant, result }): Promise<AppliedMerchant> => {
+      // After a stop at all merchants nothing is read any more.
+      const isRead = result.status !== "stopped" && !(isStopped && cause !== null);
+      const verification = isRead ? await verify(one, result, waits) : null;
+      if (verification !== null) reporter.verified(merchant, verification);
+      const outcome = outcomeOf(merchant, result, verification, cause);
+      return { end: { plan: one.plan, result, verification }, outcome };
+    }),
+  );
+  return { cause, merchants };
+}
+
+/** How an apply ended at a merchant, in full and in short. */
+interface AppliedMerchant {
+  readonly end: MerchantEnd;
+  readonly outcome: MerchantOutcome;
+}
+
+/** Returns how an apply ended at a merchant, by its result and its verification. */
+function outcomeOf(
+  merchant: string,
+  result: ApplyResult,
+  verification: Verification | null,
+  cause: StopCause | null,
+): MerchantOutcome {
+  const open = verification === null ? null : openText(verification);
+  if (result.status === "done" && open === null) return { merchant, status: "applied", reasons: [] };
+  const failures = result.outcomes.flatMap((one) =>
+    "failure" in one && one.failure ? oneLine(`${summaryOf(one.change)}: ${one.failure.message}`) : [],
+  );
+  const { journalFailure } = result;
+  const own = [...failures, ...(journalFailure ? [oneLine(journalFailure.message)] : [])];
+  const why = own.length > 0 ? own : result.status === "stopped" ? [stoppedBy(cause)] : [];
+  return {
+    merchant,
+    status: result.status === "done" || result.writes > 0 ? "partial" : "failed",
+    reasons: [...new Set([...why, ...(open === null ? [] : [open])])],
+  };
+}
+
+/** Says why a merchant is not as its file says, by its verification; `null` if it is. */
+function openText(verification: Verification): string | null {
+  if (verification.status === "unverified") {
+    const { why } = verification;
+    return `Applied, not verified: ${oneLine(typeof why === "string" ? why : why.message)}`;
+  }
+  const { left, errors } = remainingChanges(verification.plan);
+  if (left.length + errors.length === 0) return verification.unrecorded;
+  return `The verification found ${counted(left.length, "remaining change")} and ${counted(errors.length, "problem")}.`;
+}
+
+/** Pause before a verification reads once more, in ms: the lists of a service may lag behind its writes. */
+const LAG_MS = 2_000;
+
+/** Returns the targets of the changes that are done, or of those that were refused for their address. */
+function targetsOf(result: ApplyResult, isDone: boolean): ReadonlySet<string> {
+  const outcomes = result.outcomes.filter(({ status }) => (status === "done") === isDone);
+  return new Set(outcomes.map(({ change }) => targetOf(change)));
+}
+
+/** Identifies a change by its resource: its kind may differ by now. */
+function targetOf({ resource, name }: Change): string {
+  return `${resource} ${name}`;
+}
+
+/**
+ * Waits for all; rethrows a bug in one only after the others have ended, so that their journals are complete.
+ */
+async function allEnded<T>(all: readonly Promise<T>[]): Promise<readonly T[]> {
+  const settled = await Promise.allSettled(all);
+  return settled.map((one) => {
+    if (one.status === "rejected") throw one.reason;
+    return one.value;
+  });
+}
+
+/** The signal that ends a verification, and the function that delays it. */
+interface Waits extends Pick<Cancellation, "cause"> {
+  readonly stopped: Promise<null>;
+  readonly pause: () => Promise<void>;
+}
+
+/** Plans again, and returns what remains without changes that were refused for now. */
+async function verify(
+  { session, leftOut = 0, journal }: Running,
+  result: ApplyResult,
+  { cause, stopped, pause }: Waits,
+): Promise<Verification> {
+  const refused = targetsOf(result, false);
+  const done = targetsOf(result, true);
+  const planAgain = async (): Promise<PlanResult> => {
+    const first = await session.plan();
+    if (!remainingChanges(first.plan).left.some((change) => done.has(targetOf(change)))) return first;
+    await pause();
+    return session.plan();
+  };
+  const looked = await toResult(Promise.race([stopped, planAgain()]));
+  if (looked === null || "failure" in looked)
+    return { status: "unverified", why: looked?.failure ?? stoppedBy(cause()) };
+  const { plan } = looked;
+  const { left } = remainingChanges(plan);
+  const changes = left.filter((change) => !refused.has(targetOf(change)));
+  const deferred = plan.deferred.map(({ change }) => summaryOf(change));
+  const recorded = await toResult(journal.write({ type: "verified", left: left.map(summaryOf), deferred }));
+  return {
+    status: "verified",
+    plan: { ...plan, changes },
+    leftOut,
+    refused: left.length - changes.length,
+    unrecorded: recorded?.failure ? oneLine(recorded.failure.message) : null,
+  };
+}
+
+function stoppedBy(cause: StopCause | null): string {
+  if (cause?.by === "signal") return `The run was stopped by ${cause.signal}.`;
+  if (cause?.by === "merchant") return `The run was stopped by the failure at ${oneLine(cause.merchant)}.`;
+  return cause?.by === "output" ? `${cause.stream} could not be written to.` : "The run was stopped.";
+}
+
+async function toResult<T>(asked: Promise<T>): Promise<T | { readonly failure: Failure }> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (!(error instanceof RolecallError)) throw error;
+    return { failure: error.failure };
+  }
+}
+
+/** Resolves when a signal is aborted. One listener serves all merchants: Node.js warns of a leak above ten. */
+function aborted(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(null);
+    signal.addEventListener("abort", () => resolve(null), { once: true });
+  });
+}
+
+/** A plan that is about to be applied, with the passwords that are set in addition. */
+interface Planned {
+  readonly plan: Plan;
+  readonly passwords?: readonly unknown[];
+}
+
+/** Opens one journal for each plan; if one fails, the others record that nothing was done, and the error is thrown. */
+async function openJournals<PendingApply extends Planned>(
+  due: readonly PendingApply[],
+  open: (plan: Plan) => Promise<OpenJournal>,
+): Promise<readonly (PendingApply & { readonly journal: OpenJournal })[]> {
+  const opened: (PendingApply & { readonly journal: OpenJournal })[] = [];
+  try {
+    for (const one of due) opened.push({ ...one, journal: await open(one.plan) });
+  } catch (error) {
+    if (!(error instanceof RolecallError)) throw error;
+    await Promise.all(opened.map((one) => abandon(one, error.message)));
+    const { code, message, hint = "Make the folder writable." } = error;
+    throw new RolecallError(code, message, { hint: `${hint} Nothing was changed.`, cause: error });
+  }
+  return opened;
+}
+
+async function abandon(
+  { journal, plan, passwords = [] }: Planned & { readonly journal: OpenJournal },
+  cause: string,
+): Promise<void> {
+  const left = plan.changes.length + passwords.length;
+  const outcomes = { done: 0, failed: 0, unknown: 0, stale: 0, unfinished: 0, "not-started": left };
+  // A second failure to write adds nothing to the first.
+  await journal.write({ type: "end", status: "stopped", cause, outcomes }).catch(() => undefined);
+  await journal.close();
+}

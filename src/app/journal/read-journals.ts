@@ -1,0 +1,214 @@
+import { execFile } from "node:child_process";
+import { lstat, open, readdir } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { promisify } from "node:util";
+import { type UnrestoredMember, unrestoredMembers } from "../../kernel/diff/lost-state.ts";
+import type { PastRun, PastWrite, ReadJournal, RunStatus } from "../../model/apply.ts";
+import { RolecallError } from "../../model/errors.ts";
+import { parseJournal } from "../../runs/journal-file.ts";
+import { netEffects } from "../../runs/net-effects.ts";
+import type { LostInvitation } from "../../show/text/runs-text.ts";
+import type { Io } from "../io/io.ts";
+import { isAlive, OWN_UID } from "../io/node-io.ts";
+import { runsFolder } from "./write-journal.ts";
+
+const run = promisify(execFile);
+
+/** A journal file. */
+export interface StoredRun {
+  /** The file's name without its extension. */
+  readonly name: string;
+  /** Displayed path. */
+  readonly file: string;
+  /** Set if git tracks it: it may come from anybody who can change the repository, and is not read. */
+  readonly tracked?: true;
+}
+
+/** A journal file with its parsed content. */
+export type FoundRun = StoredRun &
+  (
+    | {
+        readonly past: PastRun;
+        readonly status: RunStatus;
+        /** Members whose fields the run may have left empty. */
+        readonly unrestored: readonly UnrestoredMember[];
+        readonly lost: readonly LostInvitation[];
+      }
+    | {
+        readonly unreadable: string;
+        /** Set if it ends before its first line does, so that the run has sent nothing. */
+        readonly unstarted?: true;
+        /** Set if it is not read because of where it comes from. */
+        readonly distrusted?: true;
+      }
+  );
+
+/** The suffix of a journal's file name. */
+export const EXTENSION = ".jsonl";
+const MAX_BYTES = 256 * 1024 * 1024;
+
+/** Matches the time at the start of a journal's name, which the journals of one run share. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z/;
+
+/** Returns the prefix that a run's journals share. */
+export function beginningOf(name: string): string {
+  return TIME.exec(name)?.[0] ?? name;
+}
+
+/** Lists the journals, the newest first; empty without a folder. */
+export async function listRuns(cwd: string): Promise<readonly StoredRun[]> {
+  const { folder, names } = await journalNames(cwd);
+  const tracked = names.length === 0 ? NONE : await trackedIn(folder);
+  return names
+    .map((file) => ({
+      name: file.slice(0, -EXTENSION.length),
+      file: relative(cwd, join(folder, file)),
+      ...(tracked.has(file) && { tracked: true as const }),
+    }))
+    .sort((a, b) => (isLater(a.name, b.name) ? -1 : 1));
+}
+
+async function journalNames(
+  cwd: string,
+): Promise<{ readonly folder: string; readonly names: readonly string[] }> {
+  const folder = await runsFolder(cwd);
+  try {
+    // A link may come with a checkout, and lead to files that somebody else wrote.
+    for (const path of [dirname(folder), folder]) {
+      if (!(await lstat(path)).isDirectory())
+        throw Object.assign(new Error(`${path} is not a folder`), { code: "ENOTDIR" });
+    }
+    const entries = await readdir(folder, { withFileTypes: true });
+    // Reading a FIFO or a device might never end.
+    const files = entries.filter((entry) => entry.isFile() && entry.name.endsWith(EXTENSION));
+    return { folder, names: files.map(({ name }) => name) };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { folder, names: [] };
+    throw new RolecallError("file-unreadable", `${relative(cwd, folder)} cannot be read.`, {
+      hint: "It holds the journals of past runs, and neither it nor .rolecall may be a link.",
+      cause: error,
+    });
+  }
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Returns the names of the files in a folder that git tracks; empty outside a repository and without git. */
+async function trackedIn(folder: string): Promise<ReadonlySet<string>> {
+  try {
+    const { stdout } = await run("git", ["ls-files", "-z", "--", "."], {
+      cwd: folder,
+      maxBuffer: MAX_BYTES,
+    });
+    return new Set(stdout.split("\0"));
+  } catch {
+    return NONE;
+  }
+}
+
+/** Returns the paths of all journals; empty if they cannot be listed. */
+export async function journalFiles(cwd: string): Promise<readonly string[]> {
+  const { folder, names } = await journalNames(cwd).catch(() => ({ folder: cwd, names: [] }));
+  return names.map((name) => relative(cwd, join(folder, name)));
+}
+
+const collator = new Intl.Collator("en", { numeric: true });
+
+/** Compares by number: of two journals of one millisecond, "-10" is later than "-9". */
+function isLater(one: string, other: string): boolean {
+  return collator.compare(one, other) > 0;
+}
+
+/** Reads and parses a journal; one that git tracks or that belongs to another user is not read. */
+export async function readRun(
+  stored: StoredRun,
+  io: Pick<Io, "cwd" | "now">,
+  uid = OWN_UID,
+): Promise<FoundRun> {
+  const distrusted = (why: string): FoundRun => ({
+    ...stored,
+    unreadable: `${stored.file}: ${why}`,
+    distrusted: true,
+  });
+  if (stored.tracked) return distrusted("git tracks it, so it is not the record of an apply on this machine");
+  const read = await readText(join(io.cwd, stored.file));
+  if ("text" in read && uid !== null && read.uid !== uid) return distrusted("it belongs to another user");
+  const journal: ReadJournal = "text" in read ? parseJournal(read.text) : { ok: false, line: null, ...read };
+  if (journal.ok) {
+    const status = runStatus(journal.run, isAlive(journal.run, io.now()));
+    const isRunning = status === "running";
+    const unrestored = isRunning ? [] : unrestoredMembers(journal.run);
+    const lost = isRunning ? [] : lostInvitations(journal.run);
+    return { ...stored, past: journal.run, status, unrestored, lost };
+  }
+  const place = journal.line === null ? stored.file : `${stored.file}:${journal.line}`;
+  const unstarted = "text" in read && journal.line === null;
+  return { ...stored, unreadable: `${place}: ${journal.reason}`, ...(unstarted && { unstarted }) };
+}
+
+function lostInvitations(past: PastRun): readonly LostInvitation[] {
+  return netEffects(past).members.flatMap(({ name, before, lost }) =>
+    lost && before ? [{ name, roles: before.roles.map((role) => role.name), metadata: before.metadata }] : [],
+  );
+}
+
+async function readText(
+  path: string,
+): Promise<{ readonly text: string; readonly uid: number } | { readonly reason: string }> {
+  try {
+    const file = await open(path, "r");
+    try {
+      const info = await file.stat();
+      if (!info.isFile()) return { reason: "it is not a regular file" };
+      if (info.size > MAX_BYTES) return { reason: `it has more than ${MAX_BYTES / 1024 / 1024} MiB` };
+      return { text: await file.readFile("utf8"), uid: info.uid };
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    return { reason: `it cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown"})` };
+  }
+}
+
+/** Returns whether a journal belongs to one of these merchants; for an unreadable journal, by its name. */
+export function isOf(found: FoundRun, merchants: readonly string[]): boolean {
+  if ("past" in found) return merchants.includes(found.past.run.merchant);
+  return merchantsIn(found).some((one) => merchants.includes(one));
+}
+
+/** Returns the merchants that a journal may be of, by its name; a later run of one millisecond has a number after that. */
+function merchantsIn({ name }: StoredRun): readonly string[] {
+  const [, named] = /Z-(.+)$/.exec(name) ?? [];
+  const [, merchant] = /^(.+)-\d+$/.exec(named ?? "") ?? [];
+  return [named, merchant].flatMap((one) => one ?? []);
+}
+
+/** Returns a run's status; `alive` is true if the process that wrote the journal still runs. */
+export function runStatus(run: PastRun, alive: boolean): RunStatus {
+  const { end, verified } = run;
+  if (end === null) return alive ? "running" : "interrupted";
+  if (unknownWrites(run).length > 0) return "unknown-outcome";
+  if (end.status === "stopped") return "stopped";
+  if (end.status === "incomplete") return "incomplete";
+  return verified !== null && verified.left.length > 0 ? "incomplete" : "done";
+}
+
+/** Statuses, the most important first. */
+const BY_IMPORTANCE: readonly RunStatus[] = [
+  "running",
+  "interrupted",
+  "unknown-outcome",
+  "stopped",
+  "incomplete",
+  "done",
+];
+
+/** Returns the most important of the merchants' statuses; `null` if there is none. */
+export function jointStatus(statuses: readonly RunStatus[]): RunStatus | null {
+  return BY_IMPORTANCE.find((status) => statuses.includes(status)) ?? null;
+}
+
+/** Returns the writes with an unknown outcome. */
+function unknownWrites({ writes }: Pick<PastRun, "writes">): readonly PastWrite[] {
+  return writes.filter(({ outcome }) => outcome === null || outcome.status === "unknown");
+}

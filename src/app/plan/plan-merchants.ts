@@ -1,0 +1,254 @@
+import type { OutputOptions, ServiceOptions } from "../../cli/args/options.ts";
+import { openProgress } from "../../cli/progress/open-progress.ts";
+import { planDue } from "../../kernel/plan/due.ts";
+import type { LoadHooks } from "../../kernel/read/load-sources.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import type { FailureJson, LiveEvent } from "../../model/events.ts";
+import { diagnosticFailure, failureJson } from "../../show/machine/machine-formats.ts";
+import { renderDiagnostics } from "../../show/text/failure-text.ts";
+import type { PlaceOf } from "../../show/view/plan-view.ts";
+import type { Io } from "../io/io.ts";
+import { styleFor } from "../io/output.ts";
+import { journalFiles } from "../journal/read-journals.ts";
+import type { ProgressDisplay } from "../progress/log-progress.ts";
+import { isFileError, type Loaded, loadStates, noneChanged, reachNotes } from "../project/load-states.ts";
+import { emptyShard, isInShard } from "../project/shard.ts";
+import { startEarlyPlans } from "../session/early-plans.ts";
+import { checkReinvited, warningsOfReinvited } from "../session/invitations.ts";
+import { openServices, startPrefetch } from "../session/services.ts";
+import {
+  byCode,
+  type Planned,
+  plannedOnly,
+  planSessions,
+  sessionOpener,
+  withRunOverrides,
+} from "../session/session.ts";
+
+/** The merchants' plans, with a function that closes the connections. */
+export interface PlannedMerchants {
+  readonly planned: readonly Planned[];
+  /** No file has an error. */
+  readonly valid: boolean;
+  /** Number of errors in the files. */
+  readonly fileErrors: number;
+  /** Errors of the files, and reasons why merchants have no plan. */
+  readonly failures: readonly FailureJson[];
+  readonly placeOf: PlaceOf;
+  /** The files that were read, also of other merchants. */
+  readonly project: Pick<Loaded, "all" | "sources" | "states" | "unmanaged" | "former">;
+  /** The display, at rest. */
+  readonly progress: ProgressDisplay;
+  close(): Promise<void>;
+}
+
+/**
+ * Plans every selected merchant of the files, for `plan`, `apply`, `drift` and `report`; problems of the files are
+ * printed. Reading live states starts as soon as the head of a file names the service.
+ */
+export async function planMerchants(
+  paths: readonly string[],
+  options: PlanMerchantsOptions,
+  io: Io,
+): Promise<PlannedMerchants> {
+  const progress = options.display ?? openProgress(options, io);
+  const events = bufferEvents(progress.live);
+  const services = openServices({ ...options, emit: events.emit }, io);
+  const isWanted = (code: string): boolean => isSelected(code, options);
+  const releases = options.plansOnly === true && mayPlanEarly(options);
+  const prefetch = startPrefetch(
+    services,
+    {
+      isWanted,
+      most: releases ? MAX_AHEAD_OF_PLANS : MAX_AHEAD,
+      ...(options.baseUrl !== undefined && { baseUrl: options.baseUrl }),
+    },
+    io,
+  );
+  const making = options.only === "due" ? { makePlan: planDue } : {};
+  const open = sessionOpener(services, { ...options, ...making, prefetch }, io);
+  const early = releases ? startEarlyPlans(open, isWanted, options.asOf ?? io.now(), progress.read) : null;
+  try {
+    const onFiles = (count: number): void => {
+      progress.reading([], count);
+      events.release();
+    };
+    const { loaded, states, fileErrors } = await loadDeclared(
+      paths,
+      { ...options, ...(early && { onFiles }) },
+      progress.io,
+      {
+        onHeader: async (head) => prefetch.start(head),
+        pause: io.turn,
+        ...(early && { onState: early.plan }),
+      },
+    );
+    checkReinvited(options.reinvite ?? [], states);
+    const left = states.filter((state) => !early?.has(state));
+    if (early === null) progress.reading(states.map(({ merchant }) => merchant));
+    else progress.expect(states.length);
+    events.release();
+    const sessions = left.map(open);
+    prefetch.cancel(new Set(states.map(({ merchant }) => merchant)));
+    const planning = Promise.all([
+      planSessions(
+        {
+          all: sessions.flatMap((one) => ("error" in one ? [] : [one])),
+          failed: sessions.flatMap((one) => ("error" in one ? [one] : [])),
+        },
+        progress.read,
+      ),
+      early?.take(states) ?? [],
+    ]);
+    // Loaded while the service responds: it needs the full YAML parser.
+    const { ruleLocations } = await import("../show/rule-locations.ts");
+    const planned = withRunOverrides(byCode((await planning).flat()));
+    warnReinvited(planned, options, io);
+    return {
+      planned,
+      valid: fileErrors === 0,
+      fileErrors,
+      failures: failuresOf(loaded, planned),
+      placeOf: ruleLocations(loaded.states, loaded.sources),
+      project: loaded,
+      progress,
+      close: services.close,
+    };
+  } catch (error) {
+    await services.close();
+    throw error;
+  } finally {
+    await progress.rest();
+  }
+}
+
+function warnReinvited(
+  planned: readonly Planned[],
+  { reinvite = [], quiet }: Pick<PlanMerchantsOptions, "reinvite" | "quiet">,
+  io: Io,
+): void {
+  const results = plannedOnly(planned);
+  if (quiet || results.length < planned.length) return;
+  const warnings = warningsOfReinvited(
+    reinvite,
+    results.map(({ live }) => live),
+  );
+  for (const warning of warnings) io.stderr.write(`${warning}\n`);
+}
+
+/** Returns the reasons why merchants have no plan: errors in files, then failures of single merchants. */
+export function failuresOf(
+  { diagnostics }: Pick<Loaded, "diagnostics">,
+  planned: readonly Planned[],
+): readonly FailureJson[] {
+  return [
+    ...diagnostics.filter(isFileError).map(diagnosticFailure),
+    ...planned.flatMap((one) =>
+      one.status === "planned" ? [] : [failureJson(one.merchant, one.error.failure)],
+    ),
+  ];
+}
+
+/** Members that are read while files are, if live states are kept. */
+const MAX_AHEAD = 100_000;
+
+/** Members that are read ahead of their plans, if the plans are made while files are read. */
+const MAX_AHEAD_OF_PLANS = 2_500;
+
+/** Returns whether merchants can be planned before all files are read: nothing else depends on their roles and members. */
+function mayPlanEarly({ merchant, changedSince, reinvite = [], everyFile }: PlanMerchantsOptions): boolean {
+  return merchant.length === 0 && changedSince === undefined && reinvite.length === 0 && !everyFile;
+}
+
+/** Buffers events until `release()`: the progress display does not know the merchants before that. */
+function bufferEvents(emit: (event: LiveEvent) => void): {
+  readonly emit: (event: LiveEvent) => void;
+  readonly release: () => void;
+} {
+  let buffered: LiveEvent[] | null = [];
+  return {
+    emit: (event) => (buffered === null ? emit(event) : void buffered.push(event)),
+    release() {
+      const events = buffered ?? [];
+      buffered = null;
+      for (const event of events) emit(event);
+    },
+  };
+}
+
+/** The merchants of the files, before live states are read. */
+export interface DeclaredMerchants {
+  readonly loaded: Loaded;
+  /** The selected merchants. */
+  readonly states: readonly DesiredState[];
+  readonly fileErrors: number;
+  /** Time against which end dates are compared, in ms since the epoch. */
+  readonly now: number;
+}
+
+/** Loads the files and prints their problems. */
+export async function loadDeclared(
+  paths: readonly string[],
+  options: PlanMerchantsOptions,
+  io: Io,
+  hooks?: LoadHooks,
+): Promise<DeclaredMerchants> {
+  const now = options.asOf ?? io.now();
+  const loaded = await loadStates(paths, {
+    merchants: options.merchant,
+    cwd: io.cwd,
+    now,
+    everyFile: options.everyFile === true,
+    ...(options.changedSince !== undefined && { changedSince: options.changedSince }),
+    ...(options.onFiles && { onFiles: options.onFiles }),
+    outputs: [options.output, options.out],
+    inputs: await journalFiles(io.cwd),
+    ...(hooks && { hooks }),
+  });
+  const shown = options.fileErrorsOnly ? loaded.diagnostics.filter(isFileError) : loaded.diagnostics;
+  printDiagnostics(shown, options, io);
+  if (!options.quiet) io.stderr.write(reachNotes(loaded));
+  const states = loaded.states.filter(({ merchant }) => isSelected(merchant, options));
+  if (states.length === 0 && !options.quiet) {
+    if (options.shard && loaded.states.length > 0) io.stderr.write(emptyShard(options.shard));
+    else io.stderr.write(noneChanged(options, loaded));
+  }
+  return { loaded, states, fileErrors: loaded.diagnostics.filter(isFileError).length, now };
+}
+
+/** Returns whether `--merchant` and `--shard` select a merchant. */
+function isSelected(merchant: string, { merchant: picked, shard }: PlanMerchantsOptions): boolean {
+  if (picked.length > 0 && !picked.includes(merchant)) return false;
+  return shard === undefined || isInShard(merchant, shard);
+}
+
+type PlanMerchantsOptions = ServiceOptions &
+  OutputOptions & {
+    readonly asOf?: number;
+    readonly reinvite?: readonly string[];
+    /** Returns role ids that are read besides those that a merchant's files name. */
+    readonly roleIds?: (merchant: string) => readonly string[];
+    /** Part of the changes to plan; absent: all. */
+    readonly only?: "due";
+    /** Also reads the files of merchants that are not selected. */
+    readonly everyFile?: boolean;
+    /** Keeps nothing but the plans: live states, and the roles and members of the files, are released. */
+    readonly plansOnly?: boolean;
+    readonly onFiles?: (count: number) => void;
+    /** Prints no warnings and no violations of rules, which change no answer. */
+    readonly fileErrorsOnly?: boolean;
+    /** Destinations of results, from `--output` and `--out`. */
+    readonly output?: string;
+    readonly out?: string;
+    readonly signal?: AbortSignal;
+    /** The display that the caller writes to as well; absent: one of its own. */
+    readonly display?: ProgressDisplay;
+  };
+
+/** Prints the problems of files on stderr. */
+export function printDiagnostics(diagnostics: readonly Diagnostic[], options: OutputOptions, io: Io): void {
+  const shown = options.quiet ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics;
+  if (shown.length === 0) return;
+  io.stderr.write(`${renderDiagnostics(shown, styleFor(io.stderr, io, options.color))}\n`);
+}

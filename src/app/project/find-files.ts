@@ -1,0 +1,204 @@
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import type { ReadFailure, ReadResult, ReadSource } from "../../kernel/read/load-sources.ts";
+import { RolecallError } from "../../model/errors.ts";
+
+/** Default folder of the merchants' files. */
+export const DEFAULT_PATH = "access";
+
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** Finds the YAML files at the paths and below folders; absolute, sorted, each once. */
+export async function findYamlFiles(paths: readonly string[], cwd: string): Promise<readonly string[]> {
+  const wanted = paths.length > 0 ? paths : [defaultPath(cwd)];
+  if (paths.length === 0 && !existsSync(resolve(cwd, defaultPath(cwd)))) {
+    throw new RolecallError("no-files", `There is no folder ${DEFAULT_PATH}/.`, {
+      hint: '"rolecall init" writes it from what is live. If your files are elsewhere, name their path.',
+    });
+  }
+  const files = [...new Set(wanted.flatMap((path) => expand(path, cwd)))].sort();
+  if (files.length === 0) {
+    throw new RolecallError("no-files", `There is no YAML file in ${wanted.join(", ")}.`, {
+      hint:
+        paths.length === 0
+          ? '"rolecall init" writes one for each merchant. If your files are elsewhere, name their path.'
+          : "Write one file per merchant, ending in .yaml, or name the path where they are.",
+    });
+  }
+  return files;
+}
+
+/** Returns whether the paths name the whole project: the default folder, or a folder that contains it. */
+export function namesProject(paths: readonly string[], cwd: string): boolean {
+  const isFolder = (path: string): boolean =>
+    statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return (
+    paths.length === 0 ||
+    paths
+      .map((path) => resolve(cwd, path))
+      .some(
+        (path) => isFolder(path) && (basename(path) === DEFAULT_PATH || isFolder(join(path, DEFAULT_PATH))),
+      )
+  );
+}
+
+/**
+ * Returns the folder of merchants' files if no path is given: in the working directory, else in the project above it.
+ */
+export function defaultPath(cwd: string): string {
+  const root = projectRoot(cwd, cwd);
+  for (let at = realpathSync.native(cwd); ; at = dirname(at)) {
+    const path = join(at, DEFAULT_PATH);
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return relative(cwd, path) || ".";
+    if (at === root || dirname(at) === at) return DEFAULT_PATH;
+  }
+}
+
+/** A file with its displayed path. */
+export interface TextFile {
+  readonly file: string;
+  readonly text: string;
+}
+
+const FAILURES: Readonly<Record<ReadFailure, string>> = {
+  missing: "there is no such file",
+  "not-a-file": "it is not a regular file",
+  "not-utf8": "it is not valid UTF-8",
+  "outside-root": "it is outside the project",
+  "too-large": `it has more than ${MAX_BYTES / 1024 / 1024} MiB`,
+  unreadable: "permission denied",
+};
+
+/** Reads the YAML files at the paths, without includes; throws RolecallError for an unreadable one. */
+export async function readYamlFiles(paths: readonly string[], cwd: string): Promise<readonly TextFile[]> {
+  const read = sourceReader(cwd);
+  const files = await findYamlFiles(paths, cwd);
+  return Promise.all(
+    files.map(async (path) => {
+      const result = await read(path, null);
+      if (result.ok) return { file: result.file, text: result.text };
+      throw new RolecallError("file-unreadable", `${path} cannot be read: ${FAILURES[result.reason]}.`);
+    }),
+  );
+}
+
+/**
+ * Reads files for the configuration: those that the user names wherever they are, included ones only inside the
+ * project, also behind links; no devices, no huge files, and only UTF-8. The calls are synchronous: the thread pool
+ * takes longer than the file does.
+ */
+export function sourceReader(cwd: string): ReadSource {
+  return async (path, from) => {
+    const base = from === null ? cwd : dirname(resolve(cwd, from));
+    try {
+      const real = realpathSync.native(resolve(base, path));
+      if (from !== null && !isOfProject(projectRoot(base, cwd), real)) return failed("outside-root");
+      const info = statSync(real);
+      if (!info.isFile()) return failed("not-a-file");
+      if (info.size > MAX_BYTES) return failed("too-large");
+      const text = decodeUtf8(readFileSync(real));
+      return text === null ? failed("not-utf8") : { ok: true, file: shownPath(real, cwd), text };
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      return failed(code === "ENOENT" || code === "ENOTDIR" ? "missing" : "unreadable");
+    }
+  };
+}
+
+function failed(reason: ReadFailure): ReadResult {
+  return { ok: false, reason };
+}
+
+/** Decodes UTF-8; `null` for invalid bytes, which are an error rather than a replacement character. */
+export function decodeUtf8(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+function expand(path: string, cwd: string): readonly string[] {
+  const absolute = resolve(cwd, path);
+  try {
+    const info = statSync(absolute);
+    if (info.isFile()) return [absolute];
+    if (!info.isDirectory()) throw new TypeError("it is neither a file nor a folder");
+    const entries = readdirSync(absolute, { recursive: true, withFileTypes: true });
+    return entries
+      .map((entry) => ({ entry, file: join(entry.parentPath, entry.name) }))
+      .filter(({ file }) => isProjectYaml(relative(absolute, file)))
+      .flatMap(({ entry, file }) =>
+        entry.isSymbolicLink() ? linkedFile(file, cwd) : entry.isFile() ? file : [],
+      );
+  } catch (error) {
+    throw new RolecallError("file-unreadable", `${path} cannot be read: ${unreadableReason(error)}.`, {
+      hint: "Check the path; without one, rolecall reads the folder access/.",
+      cause: error,
+    });
+  }
+}
+
+/** Returns whether a path is one of a YAML file that is read with its folder: not a hidden one, and of no package. */
+export function isProjectYaml(path: string): boolean {
+  return /\.ya?ml$/i.test(path) && !/(^|[\\/])(\.|node_modules[\\/])/.test(path);
+}
+
+/** Returns the regular file of the project that a link below a folder leads to; links to folders are not followed. */
+function linkedFile(link: string, cwd: string): readonly string[] {
+  try {
+    const real = realpathSync.native(link);
+    return statSync(real).isFile() && isOfProject(projectRoot(dirname(link), cwd), real) ? [real] : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Returns the path relative to the working directory if both are in one project, else the absolute path. */
+export function shownPath(real: string, cwd: string): string {
+  const working = realpathSync.native(cwd);
+  return isInside(working, real) || isInside(projectRoot(cwd, cwd), real) ? relative(working, real) : real;
+}
+
+function isInside(folder: string, file: string): boolean {
+  const path = relative(folder, file);
+  return path !== "" && !path.startsWith("..") && resolve(folder, path) === file;
+}
+
+/**
+ * Returns whether a file belongs to the project. Files of `.git` do not: they may hold a token, and errors quote files.
+ */
+function isOfProject(root: string, file: string): boolean {
+  return isInside(root, file) && !relative(root, file).split(/[\\/]/).includes(".git");
+}
+
+/** Returns why a path cannot be read. */
+export function unreadableReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === "ENOENT") return "there is no such file or folder";
+  if (code === "EACCES") return "permission denied";
+  return error.message;
+}
+
+/**
+ * Returns the folder that a file's includes must not leave, without links: the repository of the file; without one the
+ * working directory if the file is below it, else the file's own folder.
+ */
+export function projectRoot(folder: string, cwd: string): string {
+  const [start, working] = [realpathSync.native(folder), realpathSync.native(cwd)];
+  for (let at = start; ; at = dirname(at)) {
+    if (existsSync(join(at, ".git"))) return at;
+    if (dirname(at) === at) break;
+  }
+  return relative(working, start).startsWith("..") ? start : working;
+}
+
+/** Returns a path without links; one that does not exist stays as it is. */
+export function withoutLinks(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
+}

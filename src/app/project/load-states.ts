@@ -1,0 +1,396 @@
+import { basename, dirname } from "node:path";
+import { changedMerchants } from "../../kernel/read/changed-merchants.ts";
+import { type LoadedMerchants, loadMerchants } from "../../kernel/read/load-merchants.ts";
+import type { ProjectAccess } from "../../kernel/read/load-project.ts";
+import type { LoadHooks } from "../../kernel/read/load-sources.ts";
+import { PROJECT_FILE } from "../../kernel/schema/project-schema.ts";
+import { oneLine } from "../../lib/escape.ts";
+import { suggest } from "../../lib/suggest.ts";
+import { by, counted, sortNaturally } from "../../lib/text.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import { RolecallError } from "../../model/errors.ts";
+import { judgeDeclared } from "../../rules/judge-rules.ts";
+import { checkOutputs } from "../io/output.ts";
+import { defaultPath, namesProject, shownPath, sourceReader, withoutLinks } from "./find-files.ts";
+import { projectAccess } from "./project-access.ts";
+import { type FileSelection, filesNaming, filesSharing, type SharedPath, selectFiles } from "./scan-files.ts";
+
+/** The parsed files with their diagnostics. */
+export interface Loaded {
+  /** Every file that was read, including included ones, each once. */
+  readonly sources: readonly { readonly file: string; readonly text: string }[];
+  /** The selected valid merchants, sorted by code. */
+  readonly states: readonly DesiredState[];
+  /** All valid merchants that were read. */
+  readonly all: readonly DesiredState[];
+  readonly diagnostics: readonly Diagnostic[];
+  /** The former states of merchants that no file declares any more; absent unless compared with a commit. */
+  readonly unmanaged?: readonly DesiredState[];
+  /** The former states of merchants that were compared with a commit; absent unless they were. */
+  readonly former?: readonly DesiredState[];
+  /** The included files that select merchants, with these; absent if there are none, or the selection is narrower. */
+  readonly reach?: readonly Reach[];
+}
+
+/** An included file, or a folder of such files, with the valid merchants that it reaches. */
+interface Reach {
+  readonly path: string;
+  readonly merchants: readonly string[];
+  /** True for a folder with files of merchants, which are not among those that it reaches. */
+  readonly beside: boolean;
+  /** The files of a folder that no valid file includes. */
+  readonly unused: readonly string[];
+}
+
+/** Options for loading files. */
+export interface LoadOptions {
+  /** Selects merchants by code, whose problems alone are reported; empty selects all. */
+  readonly merchants: readonly string[];
+  readonly cwd: string;
+  /** Time against which end dates are compared, in ms since the epoch. */
+  readonly now: number;
+  /** Paths of results, which must be neither any of the files nor one of `inputs`. */
+  readonly outputs?: readonly (string | undefined)[];
+  readonly inputs?: readonly string[];
+  /** Hooks that run while files are read; absent: none. */
+  readonly hooks?: LoadHooks;
+  /** Selects the merchants whose resolved state differs from that of this commit; absent: all. */
+  readonly changedSince?: string;
+  /** Called with the number of files before they are read. */
+  readonly onFiles?: (count: number) => void;
+  /** Leaves roles and members out of the states, which takes less memory. */
+  readonly withoutEntries?: boolean;
+  /** Also reads the files of merchants that are not selected. */
+  readonly everyFile?: boolean;
+  /** Selects the merchants that this file reaches: they include it, or it is enforced on them. */
+  readonly using?: string;
+  /** Takes a named file that declares no merchant for one that should; absent: it selects those that include it. */
+  readonly merchantsOnly?: boolean;
+  /** Projects whose rules hold beside those of the working tree. */
+  readonly projects?: readonly ProjectAccess[];
+}
+
+/**
+ * Reads and checks the files below the paths, with all that they include. A named file that others include, and each in
+ * a named folder, stands for the merchants that it reaches.
+ */
+export async function loadStates(paths: readonly string[], options: LoadOptions): Promise<Loaded> {
+  const { merchants, cwd, changedSince } = options;
+  const selection = await selectFiles(paths, options);
+  const { files, some, shared } = selection;
+  options.onFiles?.(some.length);
+  if (changedSince !== undefined) return loadChanged(changedSince, paths, selection, options);
+  const hooks = options.withoutEntries ? { hooks: RELEASING } : {};
+  const loaded =
+    shared.length === 0
+      ? await load(files, selection.paths, { ...options, ...hooks })
+      : await loadSome(some, selection, { ...withoutStateHook(options), ...hooks });
+  checkResults(files, loaded, options);
+  const all = statesOf(loaded);
+  const { diagnostics, sources } = loaded;
+  if (shared.length === 0) return { sources, states: pick(all, merchants, diagnostics), all, diagnostics };
+  const shownFile = (file: string): string => shownPath(withoutLinks(file), cwd);
+  const read = new Set(some.map(shownFile));
+  const states = all.filter(({ origin }) => read.has(origin.file));
+  const reach = shared.map((path) => reachOf(path, states, shownFile));
+  return {
+    sources,
+    states: pick(states, merchants, diagnostics, reach),
+    all,
+    diagnostics,
+    ...(merchants.length === 0 && { reach }),
+  };
+}
+
+/** Files with all merchants that share one of them. */
+export interface LoadedWithSharers extends Loaded {
+  /** True if a file that may share one of these has errors, so that what it declares is not known. */
+  readonly sharersUnknown: boolean;
+}
+
+/**
+ * Reads files as `loadStates` does. What is shared concerns more than the selected merchants: `all` also has those of
+ * the project, wherever their files are, that share a file with them.
+ */
+export async function loadWithSharers(
+  paths: readonly string[],
+  options: LoadOptions,
+): Promise<LoadedWithSharers> {
+  const loaded = await loadStates(paths, options);
+  const shared = new Set(loaded.states.flatMap(filesBehind));
+  if (shared.size === 0) return { ...loaded, sharersUnknown: false };
+  const { cwd, now } = options;
+  const read = new Set(loaded.sources.map(({ file }) => file));
+  const sharing = await filesSharing([...shared], cwd);
+  const unread = sharing.filter((file) => !read.has(shownPath(withoutLinks(file), cwd)));
+  if (paths.length === 0 && unread.length === 0) return { ...loaded, sharersUnknown: false };
+  const folders = new Set(loaded.states.map(({ origin }) => dirname(origin.file)));
+  const around = await loadStates([...folders, ...shared, ...unread], { merchants: [], cwd, now });
+  const known = new Set(loaded.all.map(({ merchant }) => merchant));
+  const others = around.all.filter(
+    (state) => !known.has(state.merchant) && filesBehind(state).some((file) => shared.has(file)),
+  );
+  return {
+    ...loaded,
+    all: [...loaded.all, ...others].sort(by(({ merchant }) => merchant)),
+    sharersUnknown: around.diagnostics.some(isFileError),
+  };
+}
+
+function reachOf(
+  { path, isFolder, files, own }: SharedPath,
+  states: readonly DesiredState[],
+  shownFile: (file: string) => string,
+): Reach {
+  const [shared, beside] = [files, own].map((all) => new Set(all.map(shownFile)));
+  const isProject = files.some((file) => basename(file) === PROJECT_FILE);
+  const reached = states.filter(
+    (state) =>
+      !beside?.has(state.origin.file) && (isProject || filesBehind(state).some((file) => shared?.has(file))),
+  );
+  const [first] = files;
+  return {
+    path: isFolder || first === undefined ? path : shownFile(first),
+    merchants: reached.map(({ merchant }) => merchant),
+    beside: own.length > 0,
+    unused: isFolder
+      ? files.map(shownFile).filter((file) => !states.some((state) => filesBehind(state).includes(file)))
+      : [],
+  };
+}
+
+/** Returns the files that a merchant includes, and those with the rules that are enforced on it. */
+function filesBehind({ included = [], enforced = [] }: DesiredState): readonly string[] {
+  return [...included, ...enforced.flatMap(({ files }) => files)];
+}
+
+/** Returns the options without the hook for states: what other files declare may replace them. */
+function withoutStateHook({ hooks, ...options }: LoadOptions): LoadOptions {
+  if (hooks === undefined) return options;
+  const { onState: _, ...rest } = hooks;
+  return { ...options, hooks: rest };
+}
+
+/** Returns a state without its roles and members, as one that manages none. */
+export function withoutEntries({ roles: _roles, members: _members, ...rest }: DesiredState): DesiredState {
+  return rest;
+}
+
+const RELEASING: LoadHooks = {
+  onHeader: async () => undefined,
+  pause: async () => undefined,
+  onState: async (state) => withoutEntries(state),
+};
+
+/** Reads the merchants whose resolved state differs from that of a commit. */
+async function loadChanged(
+  ref: string,
+  paths: readonly string[],
+  selection: FileSelection,
+  options: LoadOptions,
+): Promise<Loaded> {
+  const { merchants, cwd, now } = options;
+  const { files, some } = selection;
+  if (merchants.some((merchant) => filesNaming(files, [merchant]).length === 0)) {
+    const { diagnostics, ...all } = await load(files, selection.paths, options);
+    pick(statesOf({ ...all, diagnostics }), merchants, diagnostics);
+  }
+  const { changedFiles } = await import("./changed-since.ts");
+  const since = await changedFiles(ref, paths.length > 0 ? paths : [defaultPath(cwd)], some, cwd);
+  try {
+    const [loaded, former] = await Promise.all([
+      loadSome(since.files, selection, options),
+      loadMerchants(since.before, since.read, { now, judge: judgeDeclared, projects: [since.project] }),
+    ]);
+    checkResults(files, loaded, options);
+    const read = new Set(since.files.map((file) => shownPath(withoutLinks(file), cwd)));
+    const all = statesOf(loaded);
+    const head = all.filter(({ origin }) => read.has(origin.file));
+    const before = statesOf(former);
+    const changed = new Map(changedMerchants(head, before).map(({ merchant, change }) => [merchant, change]));
+    const isPicked = ({ merchant }: DesiredState): boolean =>
+      merchants.length === 0 || merchants.includes(merchant);
+    const { diagnostics, sources } = loaded;
+    return {
+      sources,
+      states: head.filter((state) => changed.has(state.merchant) && isPicked(state)),
+      all,
+      diagnostics,
+      former: before,
+      // A file with errors, or an unchanged one, may still declare a merchant that the changed files do not.
+      unmanaged: before.filter(
+        (state) =>
+          changed.get(state.merchant) === "removed" &&
+          isPicked(state) &&
+          filesNaming(files, [state.merchant]).length === 0,
+      ),
+    };
+  } finally {
+    since.close();
+  }
+}
+
+/** Reads some of the files; all of them if what the others declare matters, with the problems of those files alone. */
+async function loadSome(
+  some: readonly string[],
+  { files, paths }: FileSelection,
+  options: LoadOptions,
+): Promise<LoadedMerchants> {
+  if (some.length === 0 && !options.everyFile) return NOTHING;
+  const part = await load(some, paths, options);
+  if (some.length === files.length || !(options.everyFile || part.dependsOnOthers)) return part;
+  // The live states of the others are not needed.
+  const { hooks: _hooks, ...rest } = options;
+  const whole = await load(files, paths, rest);
+  const own = new Set(part.sources.map(({ file }) => file));
+  return { ...whole, diagnostics: whole.diagnostics.filter(({ file }) => own.has(file)) };
+}
+
+const NOTHING: LoadedMerchants = {
+  merchants: [],
+  diagnostics: [],
+  sources: [],
+  dependsOnOthers: false,
+  previousNames: [],
+};
+
+/** Returns the valid merchants, sorted by code. */
+function statesOf({ merchants }: LoadedMerchants): readonly DesiredState[] {
+  return merchants.flatMap(({ state }) => state ?? []).sort(by(({ merchant }) => merchant));
+}
+
+/** Checks that no result replaces a file that was read; throws RolecallError. */
+function checkResults(
+  files: readonly string[],
+  { sources }: LoadedMerchants,
+  { outputs = [], inputs = [], cwd }: LoadOptions,
+): void {
+  if (outputs.every((path) => path === undefined)) return;
+  checkOutputs(outputs, [...files, ...sources.map(({ file }) => file), ...inputs], cwd);
+}
+
+/** Reads the files as `loadStates` does; `null` if no path is given and the default folder has no file. */
+export async function loadStatesIfAny(
+  paths: readonly string[],
+  options: LoadOptions,
+): Promise<Loaded | null> {
+  try {
+    return await loadStates(paths, options);
+  } catch (error) {
+    if (error instanceof RolecallError && error.code === "no-files" && paths.length === 0) return null;
+    throw error;
+  }
+}
+
+/**
+ * Reads files; with selected merchants, only those that may declare one of them. All are read if no file declares one,
+ * and if what other merchants declare matters to them.
+ */
+async function load(
+  files: readonly string[],
+  paths: readonly string[],
+  { merchants, cwd, now, hooks, everyFile = false, outputs = [], projects: others = [] }: LoadOptions,
+): Promise<LoadedMerchants> {
+  const wholeProject = namesProject(paths, cwd);
+  const projects = [...(await projectAccess(files, cwd)), ...others];
+  const judging = {
+    now,
+    judge: judgeDeclared,
+    wholeProject,
+    selected: merchants,
+    projects,
+    ...(hooks && { hooks }),
+  };
+  const loadAll = (some: readonly string[]) =>
+    loadMerchants(
+      sortNaturally(some, (file) => file),
+      sourceReader(cwd),
+      judging,
+    );
+  // A result must not replace a file that another merchant includes, either.
+  const isPart = merchants.length > 0 && !everyFile && !outputs.some((path) => /\.ya?ml$/i.test(path ?? ""));
+  const some = isPart ? filesNaming(files, merchants) : files;
+  if (some.length === files.length) return loadAll(files);
+  const part = await loadAll(some);
+  const declared = new Set(statesOf(part).map(({ merchant }) => merchant));
+  const isEnough = !part.dependsOnOthers && merchants.every((merchant) => declared.has(merchant));
+  return isEnough ? part : loadAll(files);
+}
+
+function pick(
+  states: readonly DesiredState[],
+  merchants: readonly string[],
+  diagnostics: readonly Diagnostic[],
+  reach: readonly Reach[] = [],
+): readonly DesiredState[] {
+  if (merchants.length === 0) return states;
+  const known = new Set(states.map(({ merchant }) => merchant));
+  const missing = merchants.filter((merchant) => !known.has(merchant));
+  if (missing.length > 0 && !diagnostics.some(isFileError)) {
+    const which = reach.length === 0 ? "No file" : "No file that is named or reached";
+    throw new RolecallError("usage", `${which} declares merchant ${missing.join(", ")}.`, {
+      hint: hintFor(missing, [...known]),
+    });
+  }
+  return states.filter(({ merchant }) => merchants.includes(merchant));
+}
+
+const MAX_NAMED = 5;
+
+/** Suggests similar merchant codes, else names some existing ones. */
+function hintFor(missing: readonly string[], known: readonly string[]): string {
+  const near = missing.flatMap((merchant) => suggest(merchant, known) ?? []);
+  if (near.length > 0) return `Did you mean ${near.join(", ")}?`;
+  const more = known.length - MAX_NAMED;
+  const rest = more > 0 ? `, and ${more} more: "rolecall list" lists them` : "";
+  const declared = `The files declare ${known.slice(0, MAX_NAMED).join(", ") || "none"}${rest}.`;
+  return `${declared} To write a file from what is live: rolecall pull ${missing.join(" ")}`;
+}
+
+/** Returns whether a diagnostic makes its file unusable; a refusal does not. */
+export function isFileError({ severity, refusal }: Diagnostic): boolean {
+  return severity === "error" && !refusal;
+}
+
+/** Returns whether a diagnostic reports that a file breaks its own policies or checks. */
+export function isRefusal({ severity, refusal }: Diagnostic): boolean {
+  return severity === "error" && refusal === true;
+}
+
+/** Returns which merchants the named included files and folders of them reach, a line each; empty if none is named. */
+export function reachNotes({ reach = [] }: Pick<Loaded, "reach">): string {
+  return reach
+    .flatMap(({ path, merchants, beside, unused }) => {
+      const name = oneLine(path);
+      const none = `${name} reaches no merchant: no valid file includes it.`;
+      const count = counted(merchants.length, beside ? "more merchant" : "merchant");
+      return [
+        ...(merchants.length > 0
+          ? [`${name} reaches ${count}: ${firstOf(merchants)}.`]
+          : beside
+            ? []
+            : [none]),
+        ...(unused.length > 0 ? [`No valid file includes ${firstOf(unused.map(oneLine))}.`] : []),
+      ];
+    })
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+/** Returns the first of some names, and the number of the others. */
+function firstOf(names: readonly string[]): string {
+  const more = names.length - MAX_NAMED;
+  return `${names.slice(0, MAX_NAMED).join(", ")}${more > 0 ? `, and ${more} more` : ""}`;
+}
+
+/** Returns the note that `--changed-since` selects no merchant; empty if that has another cause. */
+export function noneChanged(
+  { changedSince, merchant }: { readonly changedSince?: string; readonly merchant: readonly string[] },
+  { states, diagnostics }: Pick<Loaded, "states" | "diagnostics">,
+): string {
+  if (changedSince === undefined || states.length > 0 || diagnostics.some(isFileError)) return "";
+  const since = `changed since ${oneLine(changedSince)}.\n`;
+  if (merchant.length === 1) return `${merchant[0]} has not ${since}`;
+  return `${merchant.length === 0 ? "No merchant" : `None of ${merchant.join(", ")}`} has ${since}`;
+}

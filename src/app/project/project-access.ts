@@ -1,0 +1,234 @@
+import { type Dirent, existsSync, readdirSync } from "node:fs";
+import { dirname, join, posix, relative, resolve, sep } from "node:path";
+import type { ListedFile, ProjectAccess, ProjectPlace } from "../../kernel/read/load-project.ts";
+import type { ReadSource } from "../../kernel/read/load-sources.ts";
+import { isProjectFile, PROJECT_FILE } from "../../kernel/schema/project-schema.ts";
+import { compilePathGlob } from "../../lib/glob.ts";
+import { isProjectYaml, projectRoot, sourceReader, withoutLinks } from "./find-files.ts";
+
+/** Returns the access to the projects that files of the working tree belong to; none if there is no project's file. */
+export async function projectAccess(
+  files: readonly string[],
+  cwd: string,
+): Promise<readonly ProjectAccess[]> {
+  const placesOf = placeFinder(cwd);
+  const roots = new Set(files.flatMap((file) => placesOf(file).map(({ root }) => root)));
+  if ([...roots].every((root) => projectNames(root).length === 0)) return [];
+  return [await workingProjects(placesOf, cwd)];
+}
+
+async function workingProjects(placesOf: ProjectAccess["placesOf"], cwd: string): Promise<ProjectAccess> {
+  const read = sourceReader(cwd);
+  const listings = new Map<string, readonly ListedFile[]>();
+  return {
+    placesOf,
+    namesIn: async (root) => projectNames(root),
+    // As an include of the root's folder, so that it is of the project.
+    readIn: (root, path) => read(path, join(root, PROJECT_FILE)),
+    read,
+    listIn: async (root, folder) => {
+      const path = join(root, folder);
+      const listed = listings.get(path) ?? [...filesBelow(root, path)];
+      listings.set(path, listed);
+      return listed;
+    },
+    matches: pathMatcher(),
+  };
+}
+
+/**
+ * Returns the access by which the project of a base branch binds the files of the working tree. Its files have the name
+ * of the commit in front, as git writes them.
+ */
+export async function baseProject(
+  base: Pick<ProjectAccess, "namesIn" | "read">,
+  commit: string,
+  workspace: string,
+): Promise<ProjectAccess> {
+  const working = await workingProjects(placeFinder(workspace), workspace);
+  const root = withoutLinks(workspace);
+  const prefix = `${commit.slice(0, 7)}:`;
+  const plain = (path: string): string => (path.startsWith(prefix) ? path.slice(prefix.length) : path);
+  const read: ReadSource = async (path, from) => {
+    const result = await base.read(path, from === null ? null : plain(from));
+    return result.ok ? { ...result, file: `${prefix}${result.file}` } : result;
+  };
+  return {
+    placesOf: (file) => working.placesOf(file).filter((place) => place.root === root),
+    namesIn: async () => base.namesIn(""),
+    readIn: (_root, path) => read(path, null),
+    read,
+    listIn: working.listIn,
+    matches: working.matches,
+    by: "base",
+  };
+}
+
+/** Returns the access to the project of a commit, by the names in its root and the YAML files below a folder. */
+export async function commitProject(
+  names: readonly string[],
+  below: (folder: string) => Promise<readonly string[]>,
+  read: ReadSource,
+): Promise<ProjectAccess> {
+  return {
+    placesOf: (file) => [{ root: "", path: posix.normalize(file) }],
+    namesIn: async () => names.filter(isProjectFile),
+    readIn: async (_root, path) => read(path, null),
+    read,
+    listIn: async (_root, folder) => (await below(folder)).map((path) => ({ path })),
+    matches: pathMatcher(),
+  };
+}
+
+/** Returns the names in a folder that are a project's file, or differ from it in case or ending. */
+function projectNames(root: string): readonly string[] {
+  try {
+    return readdirSync(root).filter(isProjectFile);
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * Returns a function that finds the roots that a file belongs to: of the repositories around it, with links followed and
+ * not, and of the working directory. So no repository within a project takes its files out of that.
+ */
+function placeFinder(cwd: string): ProjectAccess["placesOf"] {
+  const folders = new Map<string, string>();
+  const realOf = (folder: string): string => {
+    const real = folders.get(folder) ?? withoutLinks(folder);
+    folders.set(folder, real);
+    return real;
+  };
+  const known = new Map<string, readonly string[]>();
+  const rootsOf = (folder: string): readonly string[] => {
+    const found = known.get(folder) ?? rootsAround(folder, cwd);
+    known.set(folder, found);
+    return found;
+  };
+  const placesOf = (file: string): readonly ProjectPlace[] => {
+    const given = resolve(cwd, file);
+    const real = withoutLinks(given);
+    const places = new Map<string, ProjectPlace>();
+    for (const path of new Set([given, real])) {
+      for (const root of rootsOf(dirname(path))) {
+        for (const inside of [pathBelow(root, path, realOf), pathBelow(root, real, realOf)]) {
+          if (inside !== null) places.set(`${root}\n${inside}`, { root, path: inside });
+        }
+      }
+    }
+    return [...places.values()];
+  };
+  // Each file is asked for several times.
+  const answers = new Map<string, readonly ProjectPlace[]>();
+  return (file) => {
+    const answer = answers.get(file) ?? placesOf(file);
+    answers.set(file, answer);
+    return answer;
+  };
+}
+
+/** Returns the roots of all repositories around a folder, and that of the working directory; without links. */
+function rootsAround(folder: string, cwd: string): readonly string[] {
+  const roots = new Set<string>();
+  const real = withoutLinks(folder);
+  for (const start of [folder, real]) {
+    for (let at = start; ; at = dirname(at)) {
+      if (existsSync(join(at, ".git"))) roots.add(withoutLinks(at));
+      if (dirname(at) === at) break;
+    }
+  }
+  for (const base of [real, cwd]) {
+    try {
+      roots.add(projectRoot(base, cwd));
+    } catch {
+      // A folder that does not exist has no root.
+    }
+  }
+  return [...roots];
+}
+
+/** Returns a file's path below a root, by the names in its own path; `null` if it is not below it. */
+function pathBelow(
+  root: string,
+  file: string,
+  real: (folder: string) => string = withoutLinks,
+): string | null {
+  for (let at = dirname(file); ; at = dirname(at)) {
+    if (real(at) === root) return inProject(relative(at, file));
+    if (dirname(at) === at) return null;
+  }
+}
+
+function inProject(path: string): string {
+  return path.split(sep).join("/");
+}
+
+/** The most files of a project that are listed: a working directory without a repository may be a whole disk. */
+const MAX_LISTED = 20_000;
+
+/** Returns the YAML files of the project around a working directory, without links; what is hidden or of a package is left out. */
+export function projectYamlFiles(cwd: string): readonly string[] {
+  const root = projectRoot(cwd, cwd);
+  const files: string[] = [];
+  for (const { path, target } of filesBelow(root, root)) {
+    if (target === undefined) files.push(join(root, path));
+    if (files.length >= MAX_LISTED) break;
+  }
+  return files;
+}
+
+/** Returns the YAML files and the links below a folder; what is hidden or of a package is left out. */
+function* filesBelow(root: string, folder: string): Generator<ListedFile> {
+  for (const entry of entriesOf(folder)) {
+    const file = join(folder, entry.name);
+    const path = inProject(relative(root, file));
+    if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
+    if (entry.isSymbolicLink()) yield { path, target: linkTarget(root, file) };
+    else if (entry.isDirectory()) yield* filesBelow(root, file);
+    else if (entry.isFile() && isProjectYaml(path)) yield { path };
+  }
+}
+
+/** Returns all YAML files of the projects that files belong to, hidden ones too: anybody may name one by its path. */
+export function yamlAround(files: readonly string[], cwd: string): readonly string[] {
+  const folders = new Set(files.map((file) => dirname(resolve(cwd, file))));
+  const roots = new Set([...folders].flatMap((folder) => rootsAround(folder, cwd)));
+  const found = new Set<string>();
+  const visited = new Set<string>();
+  const visit = (folder: string): void => {
+    if (visited.has(folder)) return;
+    visited.add(folder);
+    for (const entry of entriesOf(folder)) {
+      const path = join(folder, entry.name);
+      // What a link leads to is found where it is, if it is of the project.
+      if (entry.isDirectory() && entry.name !== ".git" && entry.name !== "node_modules") visit(path);
+      else if (entry.isFile() && /\.ya?ml$/i.test(entry.name)) found.add(path);
+    }
+  };
+  for (const root of roots) visit(root);
+  return [...found].sort();
+}
+
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+function linkTarget(root: string, link: string): string | null {
+  const real = withoutLinks(link);
+  return real === link ? null : pathBelow(root, real);
+}
+
+/** Creates a function that matches globs with paths, regardless of case and of how accents are composed. */
+export function pathMatcher(): ProjectAccess["matches"] {
+  const known = new Map<string, (path: string) => boolean>();
+  return (glob, path) => {
+    const matches = known.get(glob) ?? compilePathGlob(glob.normalize("NFC"));
+    known.set(glob, matches);
+    return matches(path.normalize("NFC"));
+  };
+}

@@ -1,0 +1,175 @@
+import type { FileHeader } from "../../kernel/read/load-sources.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { LiveEvent } from "../../model/events.ts";
+import type { LiveState } from "../../model/live.ts";
+import { checkBaseUrl } from "../../service/paths.ts";
+import { type ConnectOptions, connect } from "../../service/service.ts";
+import type { Io } from "../io/io.ts";
+import { type Connection, proxyFor, resolveConnection } from "./connection.ts";
+
+/** Options for reaching services. */
+export interface ReachOptions {
+  readonly concurrency: number;
+  /** Total time for one request with its retries, in ms. */
+  readonly retryFor: number;
+  readonly emit: (event: LiveEvent) => void;
+  /** Once aborted, waits for the service end, and nothing is retried. */
+  readonly signal?: AbortSignal;
+}
+
+type Service = ReturnType<typeof connect>;
+
+/** The services of the merchants: one, with one limiter, for each base URL and key. */
+export interface Services {
+  /** Returns the service of a connection; throws RolecallError for an invalid base URL. */
+  of(connection: Connection): Service;
+  close(): Promise<void>;
+}
+
+/** Prepares connections to services; nothing is sent yet. */
+export function openServices(options: ReachOptions, io: Io): Services {
+  const { emit, concurrency, retryFor: retryForMs, signal } = options;
+  const services = new Map<string, Service>();
+  const logged = new Set<string>();
+  const proxyTo = (baseUrl: URL): Pick<ConnectOptions, "proxy"> => {
+    const { origin } = baseUrl;
+    const choice = proxyFor(baseUrl, io.env);
+    if (choice === null) return {};
+    const { proxy, because } = choice;
+    if (!logged.has(origin)) emit({ type: "proxy", service: origin, proxy: proxy?.origin ?? null, because });
+    logged.add(origin);
+    return proxy === null ? {} : { proxy };
+  };
+  return {
+    of(connection) {
+      const { baseUrl, key, keySource } = connection;
+      const id = JSON.stringify([baseUrl, key]);
+      const { now, monotonic, sleep, setTimer, random } = io;
+      const known = services.get(id);
+      if (known) return known;
+      const url = withSource(connection, () => checkBaseUrl(baseUrl));
+      const service = connect({
+        baseUrl,
+        key,
+        keySource,
+        concurrency,
+        retryForMs,
+        emit,
+        now,
+        monotonic,
+        sleep,
+        later: setTimer,
+        random,
+        ...proxyTo(url),
+        ...(signal && { signal }),
+      });
+      services.set(id, service);
+      return service;
+    },
+    close: async () => {
+      await Promise.all([...services.values()].map((service) => service.close()));
+    },
+  };
+}
+
+/** Adds the origin of the base URL to the message of an invalid one. */
+function withSource<T>({ baseUrlSource }: Connection, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof RolecallError)) throw error;
+    const { code, message, hint } = error;
+    throw new RolecallError(code, `${message} It comes from ${baseUrlSource}.`, {
+      ...(hint !== undefined && { hint }),
+      cause: error,
+    });
+  }
+}
+
+/** Reads of live states that start while the files are still being read. */
+export interface Prefetch {
+  /** Starts to read the live state of a file's merchant. */
+  start(head: FileHeader): void;
+  /** Returns, once, the live state of a merchant; `null` if none was started, or with another base URL or key. */
+  claim(state: DesiredState, connection: Connection, roleIds: readonly string[]): Promise<LiveState> | null;
+  /** Cancels the reads that were not claimed, except those of some merchants. */
+  cancel(except?: ReadonlySet<string>): void;
+}
+
+interface Started {
+  readonly members: number;
+  readonly connection: Connection;
+  readonly live: Promise<LiveState>;
+  /** Sets the roles that the file names. */
+  readonly name: (roleIds: readonly string[]) => void;
+  readonly end: (reason: Error) => void;
+}
+
+/** Options of a prefetch. */
+export interface PrefetchOptions {
+  readonly baseUrl?: string;
+  readonly isWanted: (merchant: string) => boolean;
+  /** Members that are read ahead and not claimed, besides those of one merchant; the others wait for their plan. */
+  readonly most: number;
+}
+
+/** Prepares to read the live states of wanted merchants ahead of their plans. */
+export function startPrefetch(
+  services: Services,
+  { baseUrl, isWanted, most }: PrefetchOptions,
+  io: Io,
+): Prefetch {
+  const started = new Map<string, Started>();
+  let ahead = 0;
+  const end = (merchant: string): void => {
+    ahead -= started.get(merchant)?.members ?? 0;
+    started.delete(merchant);
+  };
+  return {
+    start(head) {
+      const { merchant, members } = head;
+      if (started.has(merchant) || !isWanted(merchant)) return;
+      if (started.size > 0 && ahead + members > most) return;
+      // A missing connection is reported when the merchant is planned, if its file is valid.
+      const connection = nullOnFailure(() => resolveConnection(head, baseUrl, io.env));
+      const service = connection && nullOnFailure(() => services.of(connection));
+      if (connection === null || service === null) return;
+      let name: Started["name"] = () => undefined;
+      let drop: Started["end"] = () => undefined;
+      const roleIds = new Promise<readonly string[]>((resolve, reject) => {
+        name = resolve;
+        drop = reject;
+      });
+      const live = service.reader.read(merchant, roleIds, members);
+      // A claim reports a failure; without one, it does not matter.
+      for (const promise of [roleIds, live]) promise.catch(() => undefined);
+      started.set(merchant, { members, connection, live, name, end: drop });
+      ahead += members;
+    },
+    claim({ merchant }, connection, roleIds) {
+      const found = started.get(merchant);
+      if (found?.connection.baseUrl !== connection.baseUrl || found.connection.key !== connection.key)
+        return null;
+      end(merchant);
+      found.name(roleIds);
+      return found.live;
+    },
+    cancel(except = new Set()) {
+      for (const [merchant, one] of started) {
+        if (except.has(merchant)) continue;
+        one.end(new Error("the prefetch was cancelled"));
+        end(merchant);
+      }
+    },
+  };
+}
+
+function nullOnFailure<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof RolecallError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,230 @@
+import type { GlobMatch } from "../../kernel/diff/scope.ts";
+import { buildPlan, namedRoleIds, type PlanInput, planParts } from "../../kernel/plan/build-plan.ts";
+import type { UpcomingDate } from "../../kernel/plan/due.ts";
+import { compileGlob } from "../../lib/glob.ts";
+import { mapConcurrent } from "../../lib/map-concurrent.ts";
+import { sortNaturally } from "../../lib/text.ts";
+import type { DesiredState, Environment } from "../../model/desired.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { LiveState } from "../../model/live.ts";
+import type { Plan } from "../../model/plan.ts";
+import type { LiveLookup, LiveWriter } from "../../model/ports.ts";
+import { applyRunOverrides } from "../../rules/overrides.ts";
+import type { Io } from "../io/io.ts";
+import { entryTimes } from "../project/git-history.ts";
+import { type Connection, resolveConnection } from "./connection.ts";
+import { renewalOf } from "./invitations.ts";
+import { openServices, type Prefetch, type ReachOptions, type Services } from "./services.ts";
+
+/** Options for planning. */
+export interface PlanningOptions {
+  readonly baseUrl?: string;
+  /** The name of the option in messages; absent: `--base-url`. */
+  readonly baseUrlName?: string;
+  /** Time against which end dates are compared, in ms since the epoch; absent: now. */
+  readonly asOf?: number;
+  /** Addresses whose expired invitations are renewed regardless of the files. */
+  readonly reinvite?: readonly string[];
+  /** Makes the plan; absent: by comparison with the file. */
+  readonly makePlan?: (input: PlanInput) => Plan;
+  /** Returns role ids that a merchant's plan needs besides those that its file names. */
+  readonly roleIds?: (merchant: string) => readonly string[];
+  /** Live states that are already being read. */
+  readonly prefetch?: Pick<Prefetch, "claim">;
+}
+
+/** The connection of one merchant, which can be planned repeatedly. */
+export interface Session {
+  readonly state: DesiredState;
+  readonly environment: Environment | null;
+  readonly writer: LiveWriter;
+  readonly lookup: LiveLookup;
+  /** Reads the live state and plans, without the changes of these fingerprints; throws RolecallError. */
+  plan(leaveOut?: ReadonlySet<string>): Promise<PlanResult>;
+}
+
+/** A live state and its plan. */
+export interface PlanResult {
+  readonly live: LiveState;
+  readonly plan: Plan;
+  /** Plans the same states as of another time, in ms since the epoch. */
+  planAt(now: number): Plan;
+  /** Plans the same states without the changes of these fingerprints. */
+  planWithout(leaveOut: ReadonlySet<string>): Plan;
+}
+
+/** The connected merchants; those that share service and key share one limiter. */
+export interface Sessions {
+  readonly all: readonly Session[];
+  /** Merchants without a connection: no key, or no base URL. */
+  readonly failed: readonly UnplannedMerchant[];
+  close(): Promise<void>;
+}
+
+/** A merchant without a plan, and why. */
+export interface UnplannedMerchant {
+  readonly status: "failed";
+  readonly merchant: string;
+  readonly error: RolecallError;
+}
+
+/** Opens every merchant's session; nothing is sent yet. */
+export function openSessions(
+  states: readonly DesiredState[],
+  options: PlanningOptions & ReachOptions,
+  io: Io,
+): Sessions {
+  return createSessions(openServices(options, io), states, options, io);
+}
+
+/** Opens a merchant's session; nothing is sent yet. */
+export type OpenSession = (state: DesiredState) => Session | UnplannedMerchant;
+
+/** Creates a function that opens sessions at open services. */
+export function sessionOpener(services: Services, options: PlanningOptions, io: Io): OpenSession {
+  const matches = globMatcher();
+  const entryTime = entryTimes(io);
+  const { makePlan = buildPlan, roleIds = () => [], prefetch } = options;
+  // What is found once for the plan is known for its parts.
+  const partsOf = (input: PlanInput): PlanResult["planWithout"] =>
+    makePlan === buildPlan ? planParts(input) : (leaveOut) => makePlan({ ...input, leaveOut });
+  const open = (state: DesiredState): Session => {
+    const connection = resolveConnection(state, options.baseUrl, io.env, options.baseUrlName);
+    const { reader, writer, lookup } = services.of(connection);
+    return {
+      state,
+      environment: connection.environment,
+      writer: writer(state.merchant),
+      lookup: lookup(state.merchant),
+      plan: async (leaveOut = new Set()) => {
+        const named = [...new Set([...namedRoleIds(state), ...roleIds(state.merchant)])];
+        const live = await (prefetch?.claim(state, connection, named) ??
+          reader.read(state.merchant, named, state.members?.length));
+        const renewal = await renewalOf(state, live, options.reinvite ?? [], entryTime);
+        const input = {
+          desired: { ...state, ...environmentOf(connection) },
+          live,
+          service: connection.baseUrl,
+          now: options.asOf ?? io.now(),
+          renewal,
+          matches,
+          leaveOut,
+        };
+        const planWithout = partsOf(input);
+        return {
+          live,
+          plan: planWithout(leaveOut),
+          planAt: (now) => makePlan({ ...input, now }),
+          planWithout,
+        };
+      },
+    };
+  };
+  return (state) => openOrFail(state.merchant, () => open(state));
+}
+
+/** Creates every merchant's session at open services; closing the sessions closes the services. */
+export function createSessions(
+  services: Services,
+  states: readonly DesiredState[],
+  options: PlanningOptions,
+  io: Io,
+): Sessions {
+  const opened = states.map(sessionOpener(services, options, io));
+  return {
+    all: opened.flatMap((one) => ("error" in one ? [] : [one])),
+    failed: opened.flatMap((one) => ("error" in one ? [one] : [])),
+    close: services.close,
+  };
+}
+
+/** Returns a matcher of globs over names and addresses, where slashes and leading dots are ordinary letters. */
+export function globMatcher(): GlobMatch {
+  const known = new Map<string, (text: string) => boolean>();
+  return (glob, text) => {
+    const matcher = known.get(glob) ?? compileGlob(glob);
+    known.set(glob, matcher);
+    return matcher(text);
+  };
+}
+
+function openOrFail<T>(merchant: string, open: () => T): T | UnplannedMerchant {
+  try {
+    return open();
+  } catch (error) {
+    if (error instanceof RolecallError) return { status: "failed", merchant, error };
+    throw error;
+  }
+}
+
+function environmentOf({ environment }: Connection): Pick<DesiredState, "environment"> {
+  return environment === null ? {} : { environment };
+}
+
+/** A merchant with its plan. */
+export interface PlannedMerchant extends PlanResult {
+  readonly status: "planned";
+  readonly session: Session;
+  /** The changes that dates in the files bring soon, if the entries with these dates are not kept. */
+  readonly dates?: readonly UpcomingDate[];
+}
+
+/** The result of planning one merchant. */
+export type Planned = PlannedMerchant | UnplannedMerchant;
+
+/** Returns the merchants that have a plan. */
+export function plannedOnly(planned: readonly Planned[]): readonly PlannedMerchant[] {
+  return planned.flatMap((one) => (one.status === "planned" ? [one] : []));
+}
+
+/** Reports a merchant that has ended with its problem, or `null`. */
+type Ended = (merchant: string, problem: string | null) => void;
+
+/** Merchants in progress at once: enough to use every connection, and few enough to bound memory. */
+export const MAX_PLANNING = 24;
+
+/** Plans all merchants side by side, in natural order, and sorts the plans by code; a failure of one does not hide another's plan. */
+export async function planSessions(
+  { all, failed }: Pick<Sessions, "all" | "failed">,
+  ended: Ended,
+): Promise<readonly Planned[]> {
+  for (const { merchant, error } of failed) ended(merchant, error.message);
+  const sessions = sortNaturally(all, ({ state }) => state.merchant);
+  const planned = await mapConcurrent(sessions, MAX_PLANNING, (session) => planSession(session, ended));
+  return byCode([...planned, ...failed]);
+}
+
+/** Plans a merchant; a failure is returned, a bug is thrown. */
+export async function planSession(session: Session, ended: Ended): Promise<Planned> {
+  const { merchant } = session.state;
+  try {
+    const result = await session.plan();
+    ended(merchant, null);
+    return { status: "planned", session, ...result };
+  } catch (error) {
+    if (!(error instanceof RolecallError)) throw error;
+    ended(merchant, error.message);
+    return { status: "failed", merchant, error };
+  }
+}
+
+/** Applies the overrides in files that are bound to all plans of the run. */
+export function withRunOverrides(planned: readonly Planned[]): readonly Planned[] {
+  const ready = plannedOnly(planned);
+  const plans = applyRunOverrides(
+    ready.map(({ plan, session }) => ({ plan, texts: session.state.guards.overrides ?? [] })),
+  );
+  const byMerchant = new Map(plans.map((plan) => [plan.merchant, plan]));
+  return planned.map((one) =>
+    one.status === "planned" ? { ...one, plan: byMerchant.get(one.plan.merchant) ?? one.plan } : one,
+  );
+}
+
+/** Sorts merchants by their codes. */
+export function byCode(planned: readonly Planned[]): readonly Planned[] {
+  return [...planned].sort((a, b) => (merchantOf(a) < merchantOf(b) ? -1 : 1));
+}
+
+function merchantOf(planned: Planned): string {
+  return planned.status === "planned" ? planned.plan.merchant : planned.merchant;
+}

@@ -1,0 +1,269 @@
+import type { Path } from "../../kernel/problems/problem.ts";
+import { fieldsOf } from "../../kernel/schema/values.ts";
+import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
+import { createLocator, indexPositions, locate } from "../../kernel/yaml/locate.ts";
+import { parse } from "../../kernel/yaml/to-value.ts";
+import { canonicalJson } from "../../lib/json-text.ts";
+import type { ListedRule } from "../../model/coverage.ts";
+import type { DesiredState, EnforcedRules, GuardSettings, Origin } from "../../model/desired.ts";
+import type { Change, Finding, Refusal } from "../../model/plan.ts";
+import { checkText } from "../../rules/checks.ts";
+import type { FilePlace } from "../../show/questions/answer-formats.ts";
+import type { PlaceOf } from "../../show/view/plan-view.ts";
+import { placeFinder } from "./find-places.ts";
+
+/**
+ * Returns a function that locates rules in the files, as in `access/shop.yaml:41:3`. A plan holds no locations, so that
+ * moving a line changes no plan.
+ */
+export function ruleLocations(
+  states: readonly DesiredState[],
+  sources: readonly { readonly file: string; readonly text: string }[],
+): PlaceOf {
+  const byMerchant = new Map(states.map((state) => [state.merchant, state]));
+  const texts = new Map(sources.map(({ file, text }) => [file, text]));
+  const place = ({ file, path }: Origin): string | null => {
+    const span = locate(texts.get(file) ?? "", path);
+    return span ? `${file}:${span.line}:${span.column}` : null;
+  };
+  const firstPlace = (files: readonly string[], pathIn: (file: string) => Path | null): string | null => {
+    for (const file of files) {
+      const path = pathIn(file);
+      const found = path === null ? null : place({ file, path });
+      if (found !== null) return found;
+    }
+    return null;
+  };
+  const ofFinding = (
+    { code, name, message }: Finding,
+    { checks }: Pick<DesiredState, "checks">,
+    files: readonly string[],
+  ): string | null => {
+    if (NAMING_CODES.has(code)) return firstPlace(files, (file) => pathInRules(texts.get(file) ?? "", name));
+    // An existing violation.
+    const failed = checks.find((one) => message.includes(`(check: ${checkText(one)})`));
+    if (failed) return place(failed.origin);
+    return firstPlace(files, () => KEYS[code] ?? null);
+  };
+  return ({ merchant }, found) => {
+    const state = byMerchant.get(merchant);
+    if (state === undefined) return null;
+    const { checks, guards, files } = rulesBehind(found, state);
+    if ("severity" in found) return ofFinding(found, { checks }, files);
+    const { rule, code, check, override } = found;
+    if (rule === "check") {
+      const written = checks.find((one) => checkText(one) === check);
+      return written ? place(written.origin) : null;
+    }
+    const path = KEYS[code];
+    if (path === undefined || (code === "min-holders" && !namesRole(guards, override))) return null;
+    if (code === "max-removals") {
+      return firstPlace(files, (file) => (setsRemovals(guards, texts.get(file) ?? "") ? path : null));
+    }
+    return firstPlace(files, () => path);
+  };
+}
+
+/** Returns the line of a rule that a report lists, as `access/shop.yaml:41`; `null` for a default. */
+export type ListedPlaceOf = (merchant: string, rule: ListedRule) => string | null;
+
+/** Returns a function that locates the rules that a report lists. */
+export function listedRulePlaces(...files: Parameters<typeof listedRuleFinder>): ListedPlaceOf {
+  const find = listedRuleFinder(...files);
+  return (merchant, rule) => {
+    const place = find(merchant, rule);
+    return place && `${place.file}:${place.line}`;
+  };
+}
+
+/** Returns a function that finds the place of a policy, guard or check of a merchant; `null` for a default. */
+export function listedRuleFinder(
+  states: readonly DesiredState[],
+  sources: readonly { readonly file: string; readonly text: string }[],
+): (merchant: string, rule: ListedRule) => FilePlace | null {
+  const byMerchant = new Map(states.map((state) => [state.merchant, state]));
+  const texts = new Map(sources.map(({ file, text }) => [file, text]));
+  const values = new Map<string, unknown>();
+  const places = placeFinder(sources);
+  const contentOf = (file: string): unknown => {
+    if (!values.has(file)) {
+      const text = texts.get(file) ?? "";
+      values.set(file, (parseFast(text) ?? parse(text)).value);
+    }
+    return values.get(file);
+  };
+  return (merchant, { origin, keys, entry, enforcedBy }) => {
+    if (origin !== null) return places.entry(origin);
+    const state = byMerchant.get(merchant);
+    if (state === undefined) return null;
+    const files =
+      enforcedBy === null
+        ? [state.origin.file, ...(state.included ?? [])]
+        : state.enforced?.find(({ files: [file] }) => file === enforcedBy)?.files;
+    for (const wanted of [entry, null]) {
+      for (const file of files ?? []) {
+        const path = pathOfListed(contentOf(file), keys, wanted);
+        const found = path && places.entry({ file, path });
+        if (found) return found;
+      }
+    }
+    return null;
+  };
+}
+
+/** Returns the path of a rule in a file, or of the list that it is in; `null` if the file does not have it. */
+function pathOfListed(value: unknown, keys: readonly string[], entry: ListedRule["entry"]): Path | null {
+  const found = keys.reduce<unknown>((outer, key) => fieldsOf(outer)[key], value);
+  if (found === undefined) return null;
+  if (entry === null) return keys;
+  if (!Array.isArray(found))
+    return typeof entry === "string" && entry in fieldsOf(found) ? [...keys, entry] : null;
+  const wanted = canonicalJson(entry);
+  const index = found.findIndex((one) => canonicalJson(one) === wanted);
+  return index < 0 ? null : [...keys, index];
+}
+
+/** Returns the enforced rules that refuse or warn, or the merchant's own, with the files that they are in. */
+function rulesBehind(
+  found: Refusal | Finding,
+  state: DesiredState,
+): Pick<EnforcedRules, "checks" | "guards"> & { readonly files: readonly string[] } {
+  const { enforced = [], origin, included = [] } = state;
+  const by = enforced.find(({ files: [file] }) =>
+    "severity" in found ? found.message.endsWith(` Enforced by ${file}.`) : found.rules === file,
+  );
+  const isOwn = "severity" in found || found.rules === undefined;
+  return by ?? { ...state, files: isOwn ? [origin.file, ...included] : [] };
+}
+
+/** Returns whether a file's limit of removals is the one that counts, as the strictest. */
+function setsRemovals({ maxRemovals }: GuardSettings, text: string): boolean {
+  const value = fieldsOf(fieldsOf((parseFast(text) ?? parse(text)).value)["guards"])["max_removals"];
+  if (maxRemovals === undefined) return false;
+  return "count" in maxRemovals
+    ? value === maxRemovals.count
+    : Number.parseInt(String(value), 10) === maxRemovals.percent;
+}
+
+/** The findings about a name in a rule. */
+const NAMING_CODES: ReadonlySet<string> = new Set([
+  "override-left-over",
+  "rule-member-unknown",
+  "rule-permission-unknown",
+  "rule-role-unknown",
+]);
+
+const RULES = ["policies", "guards", "checks"] as const;
+
+/** Returns the path at which a rule of a file names a role or a permission; `null` if none does. */
+function pathInRules(text: string, name: string): Path | null {
+  const value = fieldsOf((parseFast(text) ?? parse(text)).value);
+  const find = (inner: unknown, path: Path): Path | null => {
+    if (typeof inner === "string") return inner === name || inner === `role:${name}` ? path : null;
+    if (typeof inner !== "object" || inner === null) return null;
+    for (const [key, each] of Object.entries(inner)) {
+      const to = [...path, Array.isArray(inner) ? Number(key) : key];
+      const found = key === name ? to : find(each, to);
+      if (found !== null) return found;
+    }
+    return null;
+  };
+  return RULES.map((key) => find(value[key], [key])).find((path) => path !== null) ?? null;
+}
+
+/**
+ * Returns whether a merchant's files set the fewest holders of a role, and not the default, by the override of a
+ * refusal.
+ */
+function namesRole({ minHolders }: GuardSettings, override: string | null): boolean {
+  return Object.keys(minHolders ?? {}).some((role) => override?.startsWith(`min-holders=${role}:`));
+}
+
+/** The path of the file's key that causes a refusal, by its code. */
+const KEYS: Readonly<Record<string, readonly string[]>> = {
+  "max-removals": ["guards", "max_removals"],
+  protect: ["guards", "protect"],
+  "min-holders": ["guards", "min_holders"],
+  "email-domains": ["policies", "email_domains"],
+  separate: ["policies", "separate"],
+  "max-holders": ["policies", "max_holders"],
+  "require-until": ["policies", "require_until"],
+  "until-limit": ["policies", "require_until"],
+  "require-mfa": ["policies", "require_mfa"],
+  "forbid-permissions": ["policies", "forbid_permissions"],
+};
+
+/** The locations of changes in the files. */
+export interface ChangeLocations {
+  /** Returns the file that declares a change, or that does not list it any more; `null` for an unknown merchant. */
+  fileOf(merchant: string, change: Change): string | null;
+  /** Returns the file with the line; the first one if the file has no entry. */
+  fileLineOf(merchant: string, change: Change): { readonly file: string; readonly line: number } | null;
+}
+
+/** Locates changes in the files, which are read when the first line is asked for. */
+export function changeLocations(
+  states: readonly DesiredState[],
+  readText: (file: string) => string | null,
+): ChangeLocations {
+  const origins = new Map<string, ReadonlyMap<string, Origin>>();
+  const byMerchant = new Map(states.map((state) => [state.merchant, state]));
+  const originOf = (merchant: string, change: Change): Origin | null => {
+    const state = byMerchant.get(merchant);
+    if (state === undefined) return null;
+    const known = origins.get(merchant) ?? originsIn(state);
+    origins.set(merchant, known);
+    const { resource, id, name } = change;
+    const renamed = change.resource === "role" ? change.after?.name : change.after?.email;
+    const found = [id, renamed, name].flatMap(
+      (text) => known.get(`${resource} ${text?.toLowerCase()}`) ?? [],
+    );
+    return found[0] ?? { ...state.origin, path: [`${resource}s`] };
+  };
+  const texts = new Map<string, LocatedText | null>();
+  return {
+    fileOf: (merchant, change) => originOf(merchant, change)?.file ?? null,
+    fileLineOf(merchant, change) {
+      const origin = originOf(merchant, change);
+      if (origin === null) return null;
+      const { file, path } = origin;
+      const text = texts.get(file) ?? locatedText(readText(file));
+      texts.set(file, text);
+      return text === null ? null : { file, line: text.lineOf(path) };
+    },
+  };
+}
+
+/** Returns where a merchant's roles, members and leavers are declared, by their ids and names. */
+function originsIn({ roles = [], members = [], leavers = [] }: DesiredState): ReadonlyMap<string, Origin> {
+  return new Map([
+    ...leavers.map(({ email, origin }) => [`member ${email.toLowerCase()}`, origin] as const),
+    ...members.flatMap(({ email, id, origin }) =>
+      [email, ...(id === undefined ? [] : [id])].map(
+        (text) => [`member ${text.toLowerCase()}`, origin] as const,
+      ),
+    ),
+    ...roles.flatMap(({ name, id, previously = [], origin, adjusted }) =>
+      [...previously, name, ...(id === undefined ? [] : [id])].map(
+        (text) => [`role ${text.toLowerCase()}`, adjusted ?? origin] as const,
+      ),
+    ),
+  ]);
+}
+
+/** A text whose paths are located one after the other. */
+interface LocatedText {
+  lineOf(path: Path): number;
+}
+
+function locatedText(text: string | null): LocatedText | null {
+  if (text === null) return null;
+  const locator = createLocator(text);
+  const positions = indexPositions(text);
+  return {
+    lineOf(path) {
+      const found = locator({ at: "value", path });
+      return found === null ? 1 : positions.span(found.start, found.end).line;
+    },
+  };
+}

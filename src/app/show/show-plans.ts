@@ -1,0 +1,193 @@
+import { resolve } from "node:path";
+import { liveReport } from "../../ask/report/build-access-report.ts";
+import { type DriftTimes, driftOf } from "../../ask/report/detect-drift.ts";
+import { liveRuleResults } from "../../ask/report/rule-results.ts";
+import type { DocumentOptions, OutputOptions } from "../../cli/args/options.ts";
+import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
+import type { RolecallError } from "../../model/errors.ts";
+import type { FailureJson } from "../../model/events.ts";
+import type { Plan } from "../../model/plan.ts";
+import type { AccessReport, Drift, ReportedRule } from "../../model/reports.ts";
+import type { PlacedRule } from "../../show/html/page-data.ts";
+import { plansJunit } from "../../show/machine/junit-report.ts";
+import { plansJson } from "../../show/machine/machine-formats.ts";
+import { renderReview } from "../../show/markdown/render-review.ts";
+import type { UnmanagedMerchant, UnplannedView } from "../../show/markdown/review-sections.ts";
+import { renderFailure, renderUnread } from "../../show/text/failure-text.ts";
+import { renderDates, renderRules } from "../../show/text/plan-text.ts";
+import { renderPlans } from "../../show/text/plans-text.ts";
+import type { DateView } from "../../show/view/equal-text.ts";
+import { type PlaceOf, type PlanCommand, planView } from "../../show/view/plan-view.ts";
+import type { RuleLine } from "../../show/view/rules-view.ts";
+import { writeAtomically } from "../io/atomic-write.ts";
+import type { Io, TextWriter } from "../io/io.ts";
+import { standardStream, styleFor, verbosityOf } from "../io/output.ts";
+import { driftTimes } from "../project/git-history.ts";
+import { globMatcher, type Planned, plannedOnly } from "../session/session.ts";
+import type { ListedPlaceOf } from "./rule-locations.ts";
+
+/** The plans that were shown; `complete` if every merchant has one. */
+export interface ShownPlans {
+  readonly plans: readonly Plan[];
+  readonly complete: boolean;
+}
+
+/** Prints the plans, and on stderr which merchants could not be `done`, and why. */
+export function showPlans(
+  planned: readonly Planned[],
+  print: PrintPlans,
+  options: { readonly color: boolean },
+  io: Io,
+  done: "planned" | "read" = "planned",
+): ShownPlans {
+  const plans = plannedOnly(planned).map(({ plan }) => plan);
+  print(plans, unplannedOf(planned));
+  const failed = planned.flatMap((one) => (one.status === "failed" ? [one] : []));
+  const style = styleFor(io.stderr, io, options.color);
+  if (failed.length > 0) io.stderr.write(`\n${renderUnread(done, failed, style)}`);
+  return { plans, complete: plans.length === planned.length };
+}
+
+/** Prints a merchant's failure on stderr. */
+export function printFailure(
+  merchant: string,
+  what: string,
+  { failure }: RolecallError,
+  options: { readonly color: boolean },
+  io: Io,
+): void {
+  const style = styleFor(io.stderr, io, options.color);
+  io.stderr.write(`\n${style.bold(merchant)} ${what}.\n${renderFailure(failure, style)}`);
+}
+
+/** Returns the merchants without a plan, for a review. */
+export function unplannedOf(planned: readonly Planned[]): readonly UnplannedView[] {
+  return planned.flatMap((one) =>
+    one.status === "planned" ? [] : [{ merchant: one.merchant, failure: one.error.failure }],
+  );
+}
+
+/** The formats of a plan that need only the plan. */
+export type PlanFormat = "text" | "json" | "markdown" | "junit";
+
+/** Options for printing plans. */
+export interface Printing {
+  readonly options: OutputOptions<PlanFormat> & DocumentOptions & { readonly verbose?: true };
+  readonly placeOf: PlaceOf;
+  /** Number of errors in the files. */
+  readonly fileErrors: number;
+  readonly failures: readonly FailureJson[];
+  readonly unmanaged?: readonly UnmanagedMerchant[];
+  /** The rules that are looser than at the commit that the files are compared with. */
+  readonly rules?: readonly RuleLine[];
+  /** What the dates in the files bring soon. */
+  readonly dates?: readonly DateView[];
+  readonly sink: TextWriter;
+  /** The command that applies the plans; `apply` if absent. */
+  readonly command?: PlanCommand;
+}
+
+/** Prints plans, and the merchants without one. */
+export type PrintPlans = (plans: readonly Plan[], unplanned: readonly UnplannedView[]) => void;
+
+/** Returns a printer of plans in the selected format. */
+export function plansPrinter(
+  { options, placeOf, fileErrors, failures, unmanaged = [], rules = [], dates = [], sink, command }: Printing,
+  io: Io,
+): PrintPlans {
+  return (plans, unplanned) => {
+    const views = plans.map((plan) => planView(plan, placeOf, [], command));
+    const run = runFingerprint(plans);
+    switch (options.format) {
+      case "json":
+        return sink.write(plansJson(plans, failures));
+      case "markdown":
+        return sink.write(
+          renderReview(
+            { command: "plan", views, unplanned, fileErrors, unmanaged, rules, run },
+            options.maxSize,
+          ),
+        );
+      case "junit":
+        return sink.write(plansJunit(views, failures));
+      case "text":
+        if (plans.length === 0) return;
+        sink.write(
+          renderPlans(views, styleFor(sink, io, options.color), verbosityOf(options), {
+            run,
+            ...(command && { command }),
+          }),
+        );
+        if (options.quiet) return;
+        sink.write(renderDates(dates, styleFor(sink, io, options.color)));
+        return sink.write(renderRules(rules, styleFor(sink, io, options.color)));
+      default:
+        return options.format satisfies never;
+    }
+  };
+}
+
+/** Returns the access report of a merchant; with `planned`, also the access after its plan. */
+export function reportOf(
+  { session, live, plan }: Extract<Planned, { readonly plan: unknown }>,
+  planned: boolean,
+): AccessReport {
+  const { state, environment } = session;
+  return liveReport({
+    live,
+    desired: state,
+    service: plan.service,
+    environment,
+    plan: planned ? plan : null,
+  });
+}
+
+/** Returns the results of a merchant's rules in the live access; with `planned`, also in the access after its plan. */
+export function rulesOf(
+  { session: { state }, live, plan }: Extract<Planned, { readonly plan: unknown }>,
+  placeOf: ListedPlaceOf,
+  { planned, now }: { readonly planned: boolean; readonly now: number },
+): readonly PlacedRule[] {
+  const input = { live, desired: state, plan: planned ? plan : null, now, matches: globMatcher() };
+  return placed(liveRuleResults(input), state.merchant, placeOf);
+}
+
+/** Adds the lines of rules. */
+export function placed(
+  rules: readonly ReportedRule[],
+  merchant: string,
+  placeOf: ListedPlaceOf,
+): readonly PlacedRule[] {
+  return rules.map((one) => ({ ...one, place: placeOf(merchant, one.rule) }));
+}
+
+/** Returns the drift of the planned merchants. */
+export async function driftsOf(planned: readonly Planned[], io: Io): Promise<readonly Drift[]> {
+  const drifts = await Promise.all(
+    planned.map(async (one): Promise<readonly Drift[]> => {
+      if (one.status === "failed") return [];
+      const { session, plan, live } = one;
+      const times =
+        plan.changes.length + plan.refusals.length === 0
+          ? NO_TIMES
+          : await driftTimes(session.state, live, io);
+      return [driftOf({ desired: session.state, live }, plan, times)];
+    }),
+  );
+  return drifts.flat();
+}
+
+const NO_TIMES: DriftTimes = { file: () => null, live: () => null };
+
+/** Saves plans as JSON, atomically. */
+export async function savePlans(
+  plans: readonly Plan[],
+  failures: readonly FailureJson[],
+  out: string,
+  io: Io,
+): Promise<void> {
+  const stream = standardStream(out);
+  if (stream !== null) return io[stream].write(plansJson(plans, failures));
+  await writeAtomically(resolve(io.cwd, out), plansJson(plans, failures), { shown: out });
+  io.stderr.write(`Saved as ${out}.\n`);
+}

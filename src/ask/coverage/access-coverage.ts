@@ -1,0 +1,176 @@
+import { byCodeUnit } from "../../lib/text.ts";
+import type { RuleCoverage, SuggestedRule, UnnoticedGroup } from "../../model/coverage.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import type { Judged } from "../../rules/checks.ts";
+import { coverageRules } from "./coverage-rules.ts";
+import { type CoverageOptions, type CoverageWorld, coverageWorld, type WorldRole } from "./coverage-world.ts";
+import { noticedChanges } from "./notice-changes.ts";
+import { changeEffects, isEditUnnoticed, isGrantUnnoticed } from "./single-changes.ts";
+import { unbrokenRules } from "./unbroken-rules.ts";
+
+/**
+ * Returns which single changes of an access no rule of a merchant notices: every role given to or taken from every member
+ * and one stranger, every permission given to or taken from every custom role. Changes after which everybody can do what
+ * he could before are left out, and those that only take away what breaks a rule. Nobody knows whose key a later run has, so that no `self-lockout` counts.
+ */
+export function accessCoverage(
+  judged: Judged,
+  desired: DesiredState,
+  options: CoverageOptions,
+): RuleCoverage {
+  const rules = coverageRules(desired);
+  const world = coverageWorld(judged, desired, rules, options);
+  const { matches } = options;
+  const marks = noticedChanges(rules, world, matches);
+  const effects = changeEffects(world);
+  const groups = [
+    ...world.roles.flatMap((_, role) =>
+      [true, false].map((isHeld) =>
+        grantGroup(role, isHeld, world, (person) =>
+          effects.grant(person, role) ? isGrantUnnoticed(marks, person, role) : null,
+        ),
+      ),
+    ),
+    ...world.permissions.map((_, permission) =>
+      givenGroup(permission, world, (role) =>
+        effects.edit(role, permission) ? isEditUnnoticed(marks, role, permission) : null,
+      ),
+    ),
+    ...world.roles.map((_, role) =>
+      takenGroup(role, world, (permission) =>
+        effects.edit(role, permission) ? isEditUnnoticed(marks, role, permission) : null,
+      ),
+    ),
+  ];
+  const unnoticed = groups.filter(({ subjects, toAnybody }) => subjects.length > 0 || toAnybody);
+  const sizeOf = ({ subjects, toAnybody }: UnnoticedGroup): number => subjects.length + (toAnybody ? 1 : 0);
+  return {
+    groups: unnoticed,
+    changes: groups.reduce((sum, group) => sum + group.of, 0),
+    unnoticed: unnoticed.reduce((sum, group) => sum + sizeOf(group), 0),
+    unbroken: unbrokenRules(rules, world, matches),
+    rules: rules.filter((rule) => rule.kind !== "min-holders" || rule.written).length,
+  };
+}
+
+/** Returns whether a change goes unnoticed; `null` if it changes nothing for anybody, or mends a rule. */
+type Judge = (index: number) => boolean | null;
+
+function grantGroup(at: number, isHeld: boolean, world: CoverageWorld, judge: Judge): UnnoticedGroup {
+  const { people, roles } = world;
+  const role = roles[at];
+  const judged = people.flatMap(({ held }, person) => {
+    const verdict = held.has(at) === isHeld ? judge(person) : null;
+    return verdict === null ? [] : [{ person, isUnnoticed: verdict }];
+  });
+  const stranger = people.length - 1;
+  const unnoticed = judged.filter(({ isUnnoticed }) => isUnnoticed).map(({ person }) => person);
+  const holders = role?.holders.length ?? 0;
+  return {
+    change: isHeld ? "role-taken" : "role-given",
+    role: { name: role?.name ?? "", id: role?.custom ? null : (role?.id ?? null) },
+    permission: null,
+    grants: role?.known ? [...role.grants].map((one) => world.permissions[one] ?? "") : null,
+    subjects: unnoticed.filter((one) => one !== stranger).map((one) => people[one]?.access.name ?? ""),
+    toAnybody: unnoticed.includes(stranger),
+    of: judged.length,
+    suggestion: isHeld
+      ? { kind: "min-holders", role: nameInRules(role), min: holders }
+      : { kind: "max-holders", role: nameInRules(role), max: holders },
+  };
+}
+
+function givenGroup(permission: number, world: CoverageWorld, judge: Judge): UnnoticedGroup {
+  const { roles } = world;
+  const judged = roles.flatMap(({ editable, grants, name }, role) => {
+    const verdict = editable && !grants.has(permission) ? judge(role) : null;
+    return verdict === null ? [] : [{ role, name, isUnnoticed: verdict }];
+  });
+  const unnoticed = judged.filter(({ isUnnoticed }) => isUnnoticed);
+  return {
+    change: "permission-given",
+    role: null,
+    permission: world.permissions[permission] ?? "",
+    grants: null,
+    subjects: unnoticed.map(({ name }) => name),
+    toAnybody: false,
+    of: judged.length,
+    suggestion: onlyToday(
+      permission,
+      unnoticed.map(({ role }) => role),
+      world,
+    ),
+  };
+}
+
+function takenGroup(at: number, { roles, permissions }: CoverageWorld, judge: Judge): UnnoticedGroup {
+  const role = roles[at];
+  const judged = [...(role?.editable ? role.grants : [])].flatMap((permission) => {
+    const verdict = judge(permission);
+    return verdict === null ? [] : [{ permission, isUnnoticed: verdict }];
+  });
+  return {
+    change: "permission-taken",
+    role: { name: role?.name ?? "", id: role?.custom ? null : (role?.id ?? null) },
+    permission: null,
+    grants: null,
+    subjects: judged.flatMap(({ permission, isUnnoticed }) =>
+      isUnnoticed ? (permissions[permission] ?? []) : [],
+    ),
+    toAnybody: false,
+    of: judged.length,
+    suggestion: { kind: "protect", role: role?.name ?? "" },
+  };
+}
+
+/** Returns the name of a role in rules: the id of a predefined one. */
+function nameInRules(role: WorldRole | undefined): string {
+  return (role?.custom ? null : role?.id) ?? role?.name ?? "";
+}
+
+/** The most addresses in a suggested check; beyond it names roles. */
+const MOST_ADDRESSES = 3;
+
+/**
+ * Returns a check that allows a permission to its holders of today: a few by their addresses, more by their roles, and
+ * holders of roles of unknown permissions by these, unless the check would then not notice that one of some roles gets it.
+ */
+function onlyToday(
+  permission: number,
+  subjects: readonly number[],
+  { roles, people, permissions }: CoverageWorld,
+): SuggestedRule {
+  const granting = roles.filter(({ grants, holders }) => grants.has(permission) && holders.length > 0);
+  const uncertain = roles.filter(({ known, holders }) => !known && holders.length > 0);
+  const has = new Set(granting.flatMap((one) => one.holders));
+  const exempt = new Set(uncertain.flatMap((one) => one.holders));
+  const missed = new Set(
+    subjects.flatMap((at) => {
+      const gaining = (roles[at]?.holders ?? []).filter((person) => !has.has(person));
+      return gaining.every((person) => exempt.has(person)) ? gaining : [];
+    }),
+  );
+  const unclear = uncertain.filter((one) => !one.holders.some((person) => missed.has(person)));
+  const holders = firstHolders(granting, MOST_ADDRESSES + 1);
+  const addresses = holders.map((at) => people[at]?.access.email ?? null);
+  const entry = (role: WorldRole): string => `role:${nameInRules(role)}`;
+  const named = addresses.filter((address) => address !== null).sort(byCodeUnit);
+  const isFew = holders.length <= MOST_ADDRESSES && named.length === holders.length;
+  return {
+    kind: "only",
+    can: permissions[permission] ?? "",
+    only: [...(isFew ? named : granting.map(entry)), ...unclear.map(entry)],
+  };
+}
+
+/** Returns the holders of roles, at most so many. */
+function firstHolders(roles: readonly WorldRole[], most: number): readonly number[] {
+  const found = new Set<number>();
+  for (const { holders } of roles) {
+    for (const at of holders) {
+      found.add(at);
+      if (found.size === most) return [...found];
+    }
+  }
+  return [...found];
+}

@@ -1,0 +1,60 @@
+import { sortedSet } from "../../lib/text.ts";
+import type { JudgedRule } from "../../model/coverage.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import { type Judged, unknownToEach, type Violation } from "../../rules/checks.ts";
+import { violationsIn } from "../../rules/judge-rules.ts";
+import { type Tense, toRefusal } from "../../kernel/findings/refusals.ts";
+import { type CoverageRule, type RuleSet, ruleSets } from "./coverage-rules.ts";
+
+/** Judges an access by each policy and check apart; guards judge changes, not access. */
+export function judgeEach(judged: Judged, desired: DesiredState): readonly JudgedRule[] {
+  return ruleSets(desired).flatMap((set) => {
+    const violationsOf = judgeSet(judged, set, "live");
+    const unknown = unknownToEach(set.rules.checks, judged);
+    return set.each.flatMap((rule): readonly JudgedRule[] => {
+      const violations = violationsOf(rule);
+      if (violations === null) return [];
+      const roles = rule.kind === "check" ? (unknown.get(rule.check) ?? []) : [];
+      return [{ rule: rule.listed, violations, unknownRoles: sortedSet(roles.map(({ name }) => name)) }];
+    });
+  });
+}
+
+/** Judges an access by a set of rules; the result tells what breaks one of them, `null` for a guard. */
+export function judgeSet(
+  judged: Judged,
+  { rules }: Pick<RuleSet, "rules">,
+  tense: Tense,
+): (rule: CoverageRule) => readonly string[] | null {
+  const byRule = new Map<unknown, Violation[]>();
+  for (const violation of violationsIn(rules, judged)) {
+    const key = violation.check ?? violation.rule;
+    const known = byRule.get(key);
+    if (known === undefined) byRule.set(key, [violation]);
+    else known.push(violation);
+  }
+  return (rule) => {
+    const key = keyOf(rule);
+    return key === null ? null : (byRule.get(key) ?? []).map(({ data }) => toRefusal(data, tense).message);
+  };
+}
+
+/** Returns what the violations of a rule name it by; `null` for a guard. */
+function keyOf(rule: CoverageRule): unknown {
+  switch (rule.kind) {
+    case "check":
+      return rule.check;
+    case "email-domains":
+      return rule.kind;
+    case "separate":
+      return `separate ${JSON.stringify(rule.roles)}`;
+    case "max-holders":
+    case "require-until":
+    case "require-mfa":
+      return `${rule.kind} ${rule.role}`;
+    case "forbid":
+      return "forbid-permissions";
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,136 @@
+import { addressesOf } from "../../kernel/diff/scope.ts";
+import { byCodeUnit, counted, quoted } from "../../lib/text.ts";
+import type { AccessSnapshot } from "../../model/questions.ts";
+import type { LintContext, LintFinding, LintMerchant } from "./lint-context.ts";
+import { knownPermissions } from "./role-rules.ts";
+
+/** Finds members who alone can use sensitive permissions. */
+export function soleHolders({ merchants, isSensitive }: LintContext): readonly LintFinding[] {
+  return merchants.flatMap((merchant) => {
+    const access = merchant.live?.access ?? merchant.declared;
+    const alone = new Map<string, string[]>();
+    for (const [permission, names] of holdersOf(merchant, access) ?? []) {
+      const [name = ""] = names;
+      if (names.size === 1 && isSensitive(permission)) {
+        alone.set(name, [...(alone.get(name) ?? []), permission]);
+      }
+    }
+    return [...alone].map(([name, own]) => ({
+      message: `Only ${name} can use ${firstOf(own.sort(byCodeUnit))}${merchant.live ? "" : ", by the files"}.`,
+      hint: "Let a second member have them, so that one absence does not stop everybody.",
+      origin: originOf(merchant, access, name),
+      merchants: [merchant.state.merchant],
+    }));
+  });
+}
+
+/** Returns the names of those who have each permission; `null` if others may have it. */
+function holdersOf(
+  merchant: LintMerchant,
+  { complete, roles, members }: AccessSnapshot,
+): ReadonlyMap<string, ReadonlySet<string>> | null {
+  const permissions =
+    merchant.live === null
+      ? knownPermissions(merchant)
+      : new Map(roles.map((role) => [role.key, new Set(role.permissions ?? [])]));
+  const holdings = members.flatMap(({ name, held }) =>
+    held.flatMap(({ role, effective }) => (effective ? [{ name, permissions: permissions.get(role) }] : [])),
+  );
+  const isKnown =
+    members.every(({ rolesKnown }) => rolesKnown) && holdings.every((one) => one.permissions !== undefined);
+  const isListed = merchant.live !== null || merchant.state.ignore.members.length === 0;
+  if (!complete || !isListed || !isKnown) return null;
+  const holders = new Map<string, Set<string>>();
+  for (const { name, permissions: granted = [] } of holdings) {
+    for (const permission of granted) {
+      holders.set(permission, (holders.get(permission) ?? new Set()).add(name));
+    }
+  }
+  return holders;
+}
+
+const MAX_NAMED = 3;
+
+function firstOf(names: readonly string[]): string {
+  const more = names.length - MAX_NAMED;
+  const first = names.slice(0, MAX_NAMED).join(", ");
+  return more > 0 ? `${first}, and ${counted(more, "more sensitive permission")}` : first;
+}
+
+/** Finds members with sensitive permissions and without MFA, of those who are live. */
+export function administratorsWithoutMfa({ merchants, isSensitive }: LintContext): readonly LintFinding[] {
+  return merchants.flatMap((merchant) => {
+    const { live } = merchant;
+    if (live === null) return [];
+    const roles = new Map(live.access.roles.map((role) => [role.key, role]));
+    const held = new Map(live.access.members.map(({ id, held: own }) => [id, own]));
+    return live.state.members.flatMap(({ id, user, status }): readonly LintFinding[] => {
+      if (status !== "accepted" || user?.mfaOnLogin !== false || user.type !== "user") return [];
+      const role = (held.get(id) ?? [])
+        .map((one) => roles.get(one.role))
+        .find((one) => one?.permissions?.some(isSensitive));
+      if (role === undefined) return [];
+      const name = user.email ?? id;
+      return [
+        {
+          message: `${subjectOf(merchant, name)} holds ${quoted(role.name)}, with control over access or money, and logs in without MFA.`,
+          hint: `Ask them to turn it on. With the role in "require_mfa", under "policies", every plan says who has not.`,
+          origin: originOf(merchant, live.access, name),
+          merchants: [merchant.state.merchant],
+        },
+      ];
+    });
+  });
+}
+
+const SOON_MS = 3 * 24 * 60 * 60 * 1000;
+
+/** Finds live invitations that have expired, or will within three days. */
+export function expiringInvitations({ merchants, now, timeOf }: LintContext): readonly LintFinding[] {
+  return merchants.flatMap((merchant) =>
+    (merchant.live?.state.members ?? []).flatMap((member): readonly LintFinding[] => {
+      const { status, invite } = member;
+      const ends = timeOf(invite?.expiresAt ?? "");
+      const hasExpired = status === "expired";
+      if (!hasExpired && !(status === "pending" && ends - now <= SOON_MS)) return [];
+      const name = addressesOf(member)[0] ?? member.id;
+      const whom = isDeclared(merchant, name) ? "this member" : name;
+      return [
+        {
+          message: hasExpired
+            ? `The invitation of ${whom} has expired.`
+            : `The invitation of ${whom} expires soon, at ${invite?.expiresAt}.`,
+          hint: hasExpired ? hintFor(name, merchant) : "Remind them of it: nobody can accept an expired one.",
+          origin: originOf(merchant, merchant.live?.access ?? merchant.declared, name),
+          merchants: [merchant.state.merchant],
+        },
+      ];
+    }),
+  );
+}
+
+function hintFor(name: string, merchant: LintMerchant): string {
+  return isDeclared(merchant, name)
+    ? 'The next plan shows whether "sync.reinvite" renews it; "rolecall apply --reinvite" does in any case. Or remove the entry.'
+    : "No file lists them: the next plan removes them if the file lists all members. To invite them again, list them.";
+}
+
+/** Names a member, unless the place does: findings of many members are then equal, and shown once. */
+function subjectOf(merchant: LintMerchant, name: string): string {
+  return isDeclared(merchant, name) ? "This member" : name;
+}
+
+function isDeclared({ state: { members = [] } }: LintMerchant, name: string): boolean {
+  return members.some(({ email }) => email.toLowerCase() === name.toLowerCase());
+}
+
+/** Returns the place of a member's entry, else of the merchant. */
+function originOf({ state }: LintMerchant, { members }: AccessSnapshot, name: string): LintFinding["origin"] {
+  const lower = name.toLowerCase();
+  return (
+    members.find((one) => one.name.toLowerCase() === lower)?.origin ?? {
+      file: state.origin.file,
+      path: ["merchant"],
+    }
+  );
+}

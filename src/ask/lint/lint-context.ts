@@ -1,0 +1,56 @@
+import type { GlobMatch } from "../../kernel/diff/scope.ts";
+import type { DesiredState, Origin } from "../../model/desired.ts";
+import type { LiveState } from "../../model/live.ts";
+import type { AccessSnapshot, LintSetting } from "../../model/questions.ts";
+
+/** A merchant as its files declare it and, if it was read, as it is live. */
+export interface LintMerchant {
+  readonly state: DesiredState;
+  readonly declared: AccessSnapshot;
+  /** `null` if only the files were read. */
+  readonly live: { readonly state: LiveState; readonly access: AccessSnapshot } | null;
+}
+
+/** Everything that rules of `lint` look at. */
+export interface LintContext {
+  readonly merchants: readonly LintMerchant[];
+  /** The settings of all files that hold for the merchants. */
+  readonly settings: readonly LintSetting[];
+  /** The time that decides which invitations expire soon, in ms since the epoch. */
+  readonly now: number;
+  /** Parses ISO 8601; NaN if it is invalid. */
+  readonly timeOf: (text: string) => number;
+  /** Also finds what is common and seldom a mistake. */
+  readonly thorough: boolean;
+  readonly matches: GlobMatch;
+  /** Returns whether a permission controls access, keys, the account itself, or payouts. */
+  readonly isSensitive: (permission: string) => boolean;
+}
+
+/** Something true and unwise, at a place in the files. */
+export interface LintFinding {
+  readonly message: string;
+  readonly hint: string;
+  readonly origin: Origin;
+  /** The merchants where it holds, by code. */
+  readonly merchants: readonly string[];
+}
+
+/** A rule of `lint`: returns what it finds. */
+export type LintRule = (context: LintContext) => readonly LintFinding[];
+
+/** Returns the merchants that a file holds for: it is their own, they include it, or its rules are enforced on them. */
+export function merchantsOf(
+  { merchants }: Pick<LintContext, "merchants">,
+  file: string,
+): readonly LintMerchant[] {
+  return merchants.filter(
+    ({ state: { origin, included = [], enforced = [] } }) =>
+      origin.file === file || included.includes(file) || enforced.some(({ files }) => files.includes(file)),
+  );
+}
+
+/** Returns the codes of merchants. */
+export function codesOf(merchants: readonly LintMerchant[]): readonly string[] {
+  return merchants.map(({ state: { merchant } }) => merchant);
+}

@@ -1,0 +1,126 @@
+import { activeAt, isPast, leftAt } from "../../kernel/diff/active-member.ts";
+import type { GlobMatch } from "../../kernel/diff/scope.ts";
+import { buildPlan } from "../../kernel/plan/build-plan.ts";
+import { canonicalJson, isSameJson } from "../../lib/json-text.ts";
+import { byCodeUnit } from "../../lib/text.ts";
+import type { DesiredMember, DesiredState } from "../../model/desired.ts";
+import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
+
+/**
+ * Returns whether two states of a merchant mean the same access, now and later: what one of them has made is left alone
+ * by the other, they change a live state in which nothing has ended yet in the same way, and only what has ended
+ * distinguishes them.
+ */
+export function isSameAccess(
+  before: DesiredState,
+  after: DesiredState,
+  now: number,
+  matches: GlobMatch,
+): boolean {
+  const changes = (desired: DesiredState, live: LiveState): readonly string[] =>
+    buildPlan({ desired, live, service: "", now, matches })
+      .changes.map(({ fingerprint }) => fingerprint)
+      .sort(byCodeUnit);
+  const settled = liveAs(before, ({ email }) => activeRoles(before, email, now));
+  const unapplied = liveAs(before, ({ roles = [] }) => roles.map(({ role }) => role));
+  return (
+    isSameJson(lasting(before, now), lasting(after, now)) &&
+    changes(after, settled).length === 0 &&
+    isSameJson(changes(before, withStranger(unapplied)), changes(after, withStranger(unapplied)))
+  );
+}
+
+/** Returns the names of the roles that a declared member has at a time; `null` if it is no member. */
+function activeRoles(
+  { members = [], leavers }: DesiredState,
+  email: string,
+  now: number,
+): readonly string[] | null {
+  const entry = members.find((member) => member.email === email);
+  if (entry === undefined || leftAt(leavers, now).has(email.toLowerCase())) return null;
+  const { member, absent } = activeAt(entry, now);
+  return absent === null ? (member.roles ?? []).map(({ role }) => role) : null;
+}
+
+/** Returns a live state with the declared roles, and the members with the roles that a function returns. */
+function liveAs(
+  { merchant, roles = [], members = [] }: DesiredState,
+  rolesOf: (member: DesiredMember) => readonly string[] | null,
+): LiveState {
+  const declared = roles.map(
+    ({ name, id, description, permissions = [], metadata = {} }, index): LiveRole => ({
+      id: id ?? `role_declared_${index}`,
+      name,
+      ...(description !== undefined && { description }),
+      permissions,
+      predefined: false,
+      metadata,
+      updatedAt: "",
+    }),
+  );
+  const ids = new Map(declared.flatMap(({ id, name }) => [[name, id] as const, [id, id] as const]));
+  const held = new Set(members.flatMap((member) => (member.roles ?? []).map(({ role }) => role)));
+  const others = [...held].filter((role) => !ids.has(role));
+  for (const role of others) ids.set(role, role.startsWith("role_") ? role : `role_other_${role}`);
+  return {
+    merchant,
+    roles: [...declared, ...others.map((role) => otherRole(ids.get(role) ?? role, role))],
+    members: members.flatMap((member, index): readonly LiveMember[] => {
+      const names = rolesOf(member);
+      if (names === null) return [];
+      const { email, id = `mem_declared_${index}`, managed, metadata = {} } = member;
+      const user = {
+        id: `user_${index}`,
+        email,
+        mfaOnLogin: true,
+        type: managed ? "managed_user" : "user",
+        ...(managed?.nickname !== undefined && { nickname: managed.nickname }),
+      };
+      const own = [...new Set(names.map((name) => ids.get(name) ?? name))];
+      return [{ id, roles: own, status: "accepted", user, metadata, updatedAt: "" }];
+    }),
+    callerId: null,
+  };
+}
+
+function otherRole(id: string, name: string): LiveRole {
+  const predefined = id === name;
+  return { id, name, permissions: [], predefined, metadata: {}, updatedAt: "" };
+}
+
+/** Adds a member and a role that no file lists. */
+function withStranger(live: LiveState): LiveState {
+  const user = { id: "user_stranger", email: "stranger@rolecall.invalid", mfaOnLogin: true, type: "user" };
+  return {
+    ...live,
+    roles: [...live.roles, { ...otherRole("role_stranger", "Stranger (no file)"), predefined: false }],
+    members: [
+      ...live.members,
+      { id: "mem_stranger", roles: [], status: "accepted", user, metadata: {}, updatedAt: "" },
+    ],
+  };
+}
+
+/** Returns what a state still means after a time, without locations, order and repetitions. */
+function lasting(state: DesiredState, now: number): unknown {
+  const members = state.members?.flatMap((member) => {
+    const { roles, suspended, until, ...rest } = member;
+    const kept = roles?.filter((grant) => !isPast(grant.until, now));
+    const hasEnded = isPast(until, now) || (roles !== undefined && roles.length > 0 && kept?.length === 0);
+    if (hasEnded) return [];
+    const away = suspended && !isPast(suspended.until, now) ? { suspended } : {};
+    return [{ ...rest, ...(until && { until }), ...(kept && { roles: kept }), ...away }];
+  });
+  return plain({ ...state, ...(members && { members }) });
+}
+
+const LOCATIONS: ReadonlySet<string> = new Set(["origin", "origins", "included"]);
+
+function plain(value: unknown): unknown {
+  if (Array.isArray(value))
+    return [...new Set(value.map((item) => canonicalJson(plain(item))))].sort(byCodeUnit);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, item]) => (LOCATIONS.has(key) ? [] : [[key, plain(item)]])),
+  );
+}

@@ -1,0 +1,255 @@
+import { hash, withFingerprint } from "../../kernel/diff/fingerprint.ts";
+import { roleImageOf } from "../../kernel/diff/role-changes.ts";
+import { scopeOf } from "../../kernel/diff/scope.ts";
+import { toExistingViolation } from "../../kernel/findings/refusals.ts";
+import { dueSince } from "../../kernel/plan/due.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import type { LiveState } from "../../model/live.ts";
+import type {
+  Change,
+  FieldDiff,
+  Finding,
+  Impact,
+  MemberChange,
+  Plan,
+  Refusal,
+  RoleChange,
+} from "../../model/plan.ts";
+import type { Drift, DriftCause, DriftEvent, DriftViolation } from "../../model/reports.ts";
+import { accessAfter, accessBefore, roleFinder, splitByResource } from "../../rules/access.ts";
+import { besidesEnforced, enforcedSets, refusalOfEnforced } from "../../rules/base-rules.ts";
+import type { Judged } from "../../rules/checks.ts";
+import { impactOf } from "../../rules/impact.ts";
+import { judgeLive } from "../../rules/judge-rules.ts";
+
+/** The times at which the file and the live state last changed, in ms since the epoch; `null` if unknown. */
+export interface DriftTimes {
+  readonly file: (change: Change) => number | null;
+  readonly live: (change: Change) => number | null;
+}
+
+/** The part of a plan's input that drift depends on. */
+export interface DriftInput {
+  readonly desired: DesiredState;
+  readonly live: LiveState;
+}
+
+/** Turns a plan into drift: the side of each change that moved last, the access gained by it, the broken rules. */
+export function driftOf(input: DriftInput, planned: Plan, times: DriftTimes): Drift {
+  const plan = differencesOf(planned, input.desired, input.live);
+  const changes = plan.changes.map((change) => {
+    const fileChangedAt = times.file(change);
+    const liveChangedAt = times.live(change);
+    const isDue = dueSince(change, input.desired) !== null;
+    const cause = isDue ? "due" : causeOf(change, fileChangedAt, liveChangedAt);
+    const { fingerprint } = change;
+    return { fingerprint, cause, event: eventOf(change, cause), fileChangedAt, liveChangedAt };
+  });
+  const reverted = plan.changes.filter((_, index) => isMade(changes[index]?.event ?? null));
+  const judged = judgedLive(input, plan, reverted);
+  return { plan: { ...plan, findings: findingsOf(plan, judged.violations) }, changes, ...judged };
+}
+
+/** Returns whether an event surely happened: nobody has lost anything by what was never applied. */
+function isMade(event: DriftEvent | null): boolean {
+  return event === "added" || event === "changed";
+}
+
+/** Removes findings that repeat a violation or concern only the revert. */
+function findingsOf({ findings }: Plan, violations: readonly Refusal[]): readonly Finding[] {
+  const keyOf = ({ code, resource, name }: Finding): string => JSON.stringify([code, resource, name]);
+  const reported = new Set(violations.map((violation) => keyOf(toExistingViolation(violation))));
+  return findings.filter(
+    (finding) => finding.code !== "role-likely-renamed" && !reported.has(keyOf(finding)),
+  );
+}
+
+/** Precision of a commit's time in ms: the live side has to be later by at least that. */
+const COMMIT_PRECISION = 1000;
+
+function causeOf({ kind, reason }: Change, file: number | null, live: number | null): DriftCause {
+  // Only time has passed.
+  if (reason === "access-ended" || reason === "left" || reason === "invitation-expired") return "not-applied";
+  if (file === null || live === null || kind === "create") return "unknown";
+  return live >= file + COMMIT_PRECISION ? "outside-git" : "not-applied";
+}
+
+function eventOf({ kind, resource, reason }: Change, cause: DriftCause): DriftEvent | null {
+  if (cause === "not-applied" || cause === "due" || (resource === "member" && reason === "immutable-field"))
+    return null;
+  switch (kind) {
+    case "create":
+      return "missing";
+    case "delete":
+      return "added";
+    case "update":
+    case "replace":
+      return "changed";
+    default:
+      return kind satisfies never;
+  }
+}
+
+function judgedLive(
+  { desired, live }: DriftInput,
+  plan: Plan,
+  reverted: readonly Change[],
+): Pick<Drift, "impact" | "violations"> {
+  // Rules and access include ignored roles and members.
+  const scope = scopeOf(live, { roles: [], members: [] }, () => false);
+  const all = splitByResource(plan.changes);
+  const some = splitByResource(reverted);
+  // Changes of members may grant roles that the plan creates.
+  const created = all.roles.filter(({ kind }) => kind === "create");
+  const base = { roles: [...new Set([...created, ...some.roles])], members: some.members };
+  const apart = accessBefore(scope, base, { mergeReplacedRoles: false });
+  const access = accessBefore(scope, all, { mergeReplacedRoles: true });
+  // As in a plan, deferred changes count as done for numbers of holders.
+  const waiting = splitByResource(plan.deferred.map(({ change }) => change));
+  const settled = accessAfter(access, waiting, { mergeReplacedRoles: true });
+  const [findLive, findPlanned] = [
+    roleFinder(access),
+    roleFinder(accessAfter(access, all, { mergeReplacedRoles: true })),
+  ];
+  const find = (role: string): string | undefined => findPlanned(role) ?? findLive(role);
+  return {
+    impact: inverted(impactOf(apart, accessAfter(apart, base, { mergeReplacedRoles: false }))),
+    violations: brokenRules(desired, { access, settled, find }).map(toDriftViolation),
+  };
+}
+
+/** Returns the violations of the file's own rules, and of enforced ones. */
+function brokenRules(desired: DesiredState, judged: Judged): readonly Refusal[] {
+  const enforced = enforcedSets(desired, undefined).map(({ origin, rules }) => ({
+    origin,
+    violations: judgeLive(rules, judged),
+  }));
+  return [
+    ...besidesEnforced(
+      judgeLive(desired, judged),
+      enforced.flatMap(({ violations }) => violations),
+    ),
+    ...enforced.flatMap(({ origin, violations }) =>
+      violations.map((violation) => refusalOfEnforced(origin, violation)),
+    ),
+  ];
+}
+
+/** Inverts the impact of a revert into that of the reverted changes. */
+function inverted({ members, permissions, roles }: Impact): Impact {
+  return {
+    members: members.map(({ name, gained, lost, unknownGained, unknownLost, ...rest }) => {
+      rest satisfies Record<string, never>;
+      return { name, gained: lost, lost: gained, unknownGained: unknownLost, unknownLost: unknownGained };
+    }),
+    permissions: permissions.map(({ permission, gained, lost }) => ({
+      permission,
+      gained: lost,
+      lost: gained,
+    })),
+    roles: roles.map(({ name, before, after }) => ({ name, before: after, after: before })),
+  };
+}
+
+function toDriftViolation(refusal: Refusal): DriftViolation {
+  const { rule, code, resource, name, check, message, rules } = refusal;
+  // Without the holders, or each new holder would make it a different violation.
+  const what = name === null && check === null ? message : null;
+  return {
+    ...refusal,
+    fingerprint: hash({ rule, code, resource, name, check, what, ...(rules && { rules }) }),
+  };
+}
+
+/** Codes of refusals of a role's new metadata, for which the plan has no change. */
+const METADATA_REFUSALS: ReadonlySet<string> = new Set([
+  "role-metadata-fixed",
+  "role-replace-named",
+  "role-replace-pinned",
+]);
+
+/**
+ * Returns a plan as a list of differences: with the metadata that the plan refuses to change and the members that it
+ * cannot create, and without the moves of members to the successors of replaced roles.
+ */
+function differencesOf(plan: Plan, desired: DesiredState, live: LiveState): Plan {
+  const refused = plan.refusals.flatMap(({ code, name }) =>
+    METADATA_REFUSALS.has(code) ? (name ?? []) : [],
+  );
+  const replaced = new Map(
+    plan.changes.flatMap(({ resource, kind, id, name }) =>
+      resource === "role" && kind === "replace" ? [[id, name] as const] : [],
+    ),
+  );
+  const uncreated = plan.findings.flatMap(({ code, name }) =>
+    code === "member-needs-roles" ? missingMember(name, desired) : [],
+  );
+  if (refused.length + replaced.size + uncreated.length === 0) return plan;
+  const metadata = new Map(
+    refused.flatMap((name) => {
+      const change = metadataChange(name, plan.changes, desired, live);
+      return change === null ? [] : [[name, change] as const];
+    }),
+  );
+  const others = plan.changes.filter(({ resource, name }) => resource !== "role" || !metadata.has(name));
+  return {
+    ...plan,
+    changes: [
+      ...metadata.values(),
+      ...others.map((change) => (change.resource === "member" ? withoutMoves(change, replaced) : change)),
+      ...uncreated,
+    ],
+  };
+}
+
+function metadataChange(
+  name: string,
+  changes: readonly Change[],
+  { roles = [] }: DesiredState,
+  { roles: live }: LiveState,
+): RoleChange | null {
+  const declared = roles.find((role) => role.name === name);
+  const planned = changes.find((change) => change.resource === "role" && change.name === name);
+  const keys = [planned?.id, declared?.id, name, ...(declared?.previously ?? [])];
+  const role = keys.flatMap(
+    (key) => live.find((one) => key && (one.id === key || one.name === key)) ?? [],
+  )[0];
+  if (declared?.metadata === undefined || role === undefined) return null;
+  if (planned !== undefined && (planned.resource !== "role" || planned.kind !== "update")) return null;
+  const before = roleImageOf(role);
+  const field: FieldDiff = { field: "metadata", before: before.metadata, after: declared.metadata };
+  return withFingerprint<RoleChange>({
+    resource: "role",
+    kind: "update",
+    id: role.id,
+    name,
+    before,
+    after: { ...(planned?.after ?? before), metadata: declared.metadata },
+    fields: [...(planned?.fields ?? []), field],
+    reason: "declared",
+  });
+}
+
+/** Returns the creation of a declared member whose roles the file does not say. */
+function missingMember(name: string, { members = [] }: DesiredState): readonly MemberChange[] {
+  const declared = members.find(({ email }) => email === name);
+  if (declared === undefined) return [];
+  const { email, metadata = {} } = declared;
+  const after = { email, roles: [], metadata, managed: null, status: null };
+  const change = { resource: "member", kind: "create", id: null, name, before: null, after } as const;
+  return [withFingerprint<MemberChange>({ ...change, fields: [], reason: "declared" })];
+}
+
+/** Removes the moves to the successors of replaced roles from a member's change. */
+function withoutMoves(change: MemberChange, replaced: ReadonlyMap<string | null, string>): MemberChange {
+  if (change.kind !== "update" || change.reason === "immutable-field") return change;
+  const fields = change.fields.flatMap((diff): readonly FieldDiff[] => {
+    if (diff.field !== "roles") return [diff];
+    const left = new Set(diff.removed.flatMap(({ id }) => replaced.get(id) ?? []));
+    const moved = new Set(diff.added.flatMap(({ name }) => (left.has(name) ? name : [])));
+    const added = diff.added.filter(({ name }) => !moved.has(name));
+    const removed = diff.removed.filter(({ id }) => !moved.has(replaced.get(id) ?? ""));
+    return added.length + removed.length === 0 ? [] : [{ ...diff, added, removed }];
+  });
+  return fields.length === 0 ? { ...change, reason: "immutable-field" } : { ...change, fields };
+}

@@ -1,0 +1,131 @@
+import { addressesOf, type GlobMatch, isServiceAccount, matchesAny } from "../../kernel/diff/scope.ts";
+import { sortedSet } from "../../lib/text.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import type { LiveMember, LiveState } from "../../model/live.ts";
+import type { Plan } from "../../model/plan.ts";
+import type { AccessReport, OffboardedPerson, OffboardStay, SoleAccess } from "../../model/reports.ts";
+
+/** A merchant whose files somebody is taken out of. */
+export interface OffboardedMerchant {
+  readonly before: DesiredState;
+  /** The files without them. */
+  readonly after: DesiredState;
+  /** What is live, and the plan of the files without them; `null` if it was not read. */
+  readonly read: { readonly live: LiveState; readonly plan: Plan } | null;
+}
+
+/** What the service says, beside the merchants of files. */
+export interface OffboardedElsewhere {
+  /** True if nothing was asked of the service. */
+  readonly declared: boolean;
+  /** The merchants without a file where the person is live. */
+  readonly live: readonly string[];
+  /** The merchants without a file that could not be read. */
+  readonly unread: readonly string[];
+}
+
+/** Returns where somebody is and, as far as it is known, stays; the address is in lower case. */
+export function offboardedPerson(
+  email: string,
+  files: Pick<OffboardedPerson, "files" | "elsewhere">,
+  merchants: readonly OffboardedMerchant[],
+  { declared, live, unread }: OffboardedElsewhere,
+  { matches, now }: { readonly matches: GlobMatch; readonly now: number },
+): OffboardedPerson {
+  const codesOf = (some: readonly OffboardedMerchant[]): readonly string[] =>
+    some.map(({ after: { merchant } }) => merchant);
+  const present = merchants.filter(({ read }) => read !== null && memberOf(email, read.live) !== undefined);
+  const unknown = merchants.filter(({ read }) => read === null);
+  return {
+    email,
+    ...files,
+    live: declared ? null : [...codesOf(present), ...live].sort(),
+    unknown: declared ? [] : [...codesOf(unknown), ...unread].sort(),
+    stays: [
+      ...merchants.flatMap((one) => stayOf(email, one, matches, now) ?? []),
+      ...live.map((merchant): OffboardStay => ({ merchant, because: "no-file", live: true })),
+    ],
+    listed: codesOf(merchants.filter(({ after }) => isListed(email, after))),
+  };
+}
+
+function memberOf(email: string, { members }: LiveState): LiveMember | undefined {
+  return members.find((member) => hasAddress(member, email));
+}
+
+/** Returns whether a member has an address, which is in lower case. */
+export function hasAddress(member: LiveMember, email: string): boolean {
+  return addressesOf(member).some((address) => address.toLowerCase() === email);
+}
+
+function isListed(email: string, { members = [] }: DesiredState): boolean {
+  return members.some((member) => member.email.toLowerCase() === email);
+}
+
+/** Returns why the next plan leaves somebody at a merchant; `null` if it does not, or if they are not there. */
+function stayOf(
+  email: string,
+  { before, after, read }: OffboardedMerchant,
+  matches: GlobMatch,
+  now: number,
+): OffboardStay | null {
+  const { merchant } = after;
+  if (isListed(email, after)) return null;
+  if (read === null) {
+    // Nothing says that anybody else is a member.
+    const because = isListed(email, before) ? reasonInFiles([email], after, matches, now) : null;
+    return because === null ? null : { merchant, because, live: null };
+  }
+  const member = memberOf(email, read.live);
+  if (member === undefined || isRemoved(email, read.plan)) return null;
+  const names = [email, ...addressesOf(member), member.id];
+  const because =
+    reasonInFiles(names, after, matches, now) ??
+    (isServiceAccount(member) === false ? "unplanned" : "service-account");
+  return { merchant, because, live: true };
+}
+
+function isRemoved(email: string, { changes, deferred }: Plan): boolean {
+  return [...changes, ...deferred.map(({ change }) => change)].some(
+    ({ kind, name }) => kind === "delete" && name.toLowerCase() === email,
+  );
+}
+
+/** Returns why files that do not list a member keep it all the same; `null` if they do not. */
+function reasonInFiles(
+  names: readonly string[],
+  { ignore, members, sync, leavers = [] }: DesiredState,
+  matches: GlobMatch,
+  now: number,
+): OffboardStay["because"] | null {
+  const leaver = leavers.find(({ email }) =>
+    names.some((name) => name.toLowerCase() === email.toLowerCase()),
+  );
+  if (leaver !== undefined) return leaver.from.starts > now ? "leaves-later" : null;
+  if (matchesAny(ignore.members, names, matches)) return "ignored";
+  return members === undefined || sync.members === "additive" ? "unlisted" : null;
+}
+
+/** Returns what only these people have, by their addresses in lower case; pending and disabled members count as others. */
+export function soleAccess(
+  { merchant, service, roles, members }: AccessReport,
+  addresses: ReadonlySet<string>,
+): SoleAccess {
+  const byKey = new Map(roles.map((role) => [role.key, role]));
+  const held = (isOne: boolean): ReadonlySet<string> =>
+    new Set(
+      members
+        .filter(({ name }) => addresses.has(name.toLowerCase()) === isOne)
+        .flatMap(({ before }) => before?.roles ?? []),
+    );
+  const permissionsOf = (keys: ReadonlySet<string>): ReadonlySet<string> =>
+    new Set([...keys].flatMap((key) => byKey.get(key)?.before?.permissions ?? []));
+  const [own, others] = [held(true), held(false)];
+  const otherPermissions = permissionsOf(others);
+  return {
+    merchant,
+    source: service === null ? "declared" : "live",
+    permissions: sortedSet([...permissionsOf(own)].filter((one) => !otherPermissions.has(one))),
+    roles: sortedSet([...own].filter((key) => !others.has(key)).map((key) => byKey.get(key)?.name ?? key)),
+  };
+}

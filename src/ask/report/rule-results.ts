@@ -1,0 +1,191 @@
+import { type GlobMatch, matchesAny, scopeOf } from "../../kernel/diff/scope.ts";
+import { list, type Tense, toRefusal } from "../../kernel/findings/refusals.ts";
+import { counted } from "../../lib/text.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import type { LiveState } from "../../model/live.ts";
+import type { Plan, Refusal } from "../../model/plan.ts";
+import type { ReportedRule, RuleResult } from "../../model/reports.ts";
+import { accessAfter, accessBefore, roleFinder, splitByResource } from "../../rules/access.ts";
+import { type Judged, unknownToEach } from "../../rules/checks.ts";
+import { acceptedPeople } from "../../rules/holders.ts";
+import { openDeclared } from "../../rules/judge-rules.ts";
+import { longGrants } from "../../rules/long-grants.ts";
+import { mfaUnknown } from "../../rules/policies.ts";
+import { type CoverageRule, type RuleSet, ruleSets } from "../coverage/coverage-rules.ts";
+import { judgeSet } from "../coverage/judge-each.ts";
+
+/** The input of the results of a merchant's rules in its live access, and in that after a plan. */
+export interface LiveRulesInput {
+  readonly live: LiveState;
+  readonly desired: DesiredState;
+  readonly plan: Plan | null;
+  /** In milliseconds since the epoch. */
+  readonly now: number;
+  readonly matches: GlobMatch;
+}
+
+/** Judges the live access, and the access after a plan, by each rule of a merchant. */
+export function liveRuleResults({
+  live,
+  desired,
+  plan,
+  now,
+  matches,
+}: LiveRulesInput): readonly ReportedRule[] {
+  const scope = scopeOf(live, { roles: [], members: [] }, () => false);
+  const changes = splitByResource(plan?.changes ?? []);
+  const before = accessBefore(scope, changes, { mergeReplacedRoles: true });
+  const judged = { access: before, settled: before, find: roleFinder(before) };
+  const isLive = { judged, tense: "live", now, isDeclared: false } as const;
+  const sets = ruleSets(desired);
+  if (plan === null) return sets.flatMap((set) => withoutPlan(set, resultsOf(set, isLive)));
+  const after = accessAfter(before, changes, { mergeReplacedRoles: true });
+  // As in a plan, deferred changes count as done for numbers of holders.
+  const waiting = splitByResource(plan.deferred.map(({ change }) => change));
+  const settled = accessAfter(after, waiting, { mergeReplacedRoles: true });
+  const planned = {
+    judged: { access: after, settled, find: roleFinder(after) },
+    tense: "plan",
+    now,
+    isDeclared: false,
+  } as const;
+  return sets.flatMap((set) => {
+    const [was, is] = [resultsOf(set, isLive), resultsOf(set, planned)];
+    return set.each.flatMap((rule): readonly ReportedRule[] => {
+      const [old, next] = [was(rule), refused(rule, plan, { set, matches }) ?? is(rule)];
+      if (old === null && next === null) return [];
+      const result = next ?? old ?? NOT_JUDGED;
+      const passed = result.status === "not-judged" ? PASSED : result;
+      return [{ rule: rule.listed, before: old ?? NOT_JUDGED, after: passed }];
+    });
+  });
+}
+
+/** Judges the access that the files declare by each rule of a merchant; `now` in ms since the epoch. */
+export function declaredRuleResults(desired: DesiredState, now: number): readonly ReportedRule[] {
+  const judged = openDeclared(desired, now);
+  return ruleSets(desired).flatMap((set) =>
+    withoutPlan(set, resultsOf(set, { judged, tense: "live", now, isDeclared: true })),
+  );
+}
+
+const PASSED: RuleResult = { status: "passed", reasons: [] };
+const NOT_JUDGED: RuleResult = { status: "not-judged", reasons: [] };
+
+/** Returns the result of a rule; `null` if the rule does not apply. */
+type ResultOf = (rule: CoverageRule) => RuleResult | null;
+
+function withoutPlan({ each }: RuleSet, resultOf: ResultOf): readonly ReportedRule[] {
+  return each.flatMap((rule) => {
+    const result = resultOf(rule);
+    return result === null ? [] : [{ rule: rule.listed, before: result, after: result }];
+  });
+}
+
+/** An access to judge. */
+interface JudgedAccess {
+  readonly judged: Judged;
+  readonly tense: Tense;
+  readonly now: number;
+  /** True for the access in the files, which do not say who has accepted or uses MFA. */
+  readonly isDeclared: boolean;
+}
+
+function resultsOf(set: RuleSet, { judged, tense, now, isDeclared }: JudgedAccess): ResultOf {
+  const { rules } = set;
+  const violationsOf = judgeSet(judged, set, tense);
+  const unknownTo = unknownToEach(rules.checks, judged);
+  const withoutMfa = mfaUnknown(rules, judged);
+  const long = longGrants(rules, judged.find, now);
+  const unknowns = (rule: CoverageRule): readonly string[] => {
+    if (rule.kind === "check") {
+      return (unknownTo.get(rule.check) ?? []).map(
+        ({ name, permission }) => `The permissions of "${name}" are not known: it could grant ${permission}.`,
+      );
+    }
+    if (rule.kind !== "require-mfa") return [];
+    const people = withoutMfa.filter(({ role }) => role === rule.role).map(({ name }) => name);
+    if (people.length === 0) return [];
+    return isDeclared
+      ? [`Not known from files: MFA of ${counted(people.length, "holder")} of "${rule.role}".`]
+      : people.map((name) => `MFA of ${name} is not known.`);
+  };
+  return (rule) => {
+    if (rule.kind === "min-holders") return isDeclared ? unknownHolders(rule) : fewHolders(rule, judged);
+    const broken = violationsOf(rule);
+    if (broken === null) return NOT_JUDGED;
+    const reasons = [
+      ...broken,
+      ...long.flatMap(({ data }) =>
+        rule.kind === "require-until" && data.role === rule.role ? [toRefusal(data, tense).message] : [],
+      ),
+    ];
+    if (reasons.length > 0) return { status: "failed", reasons };
+    const unknown = unknowns(rule);
+    return unknown.length === 0 ? PASSED : { status: "unknown", reasons: unknown };
+  };
+}
+
+type MinHoldersRule = Extract<CoverageRule, { readonly kind: "min-holders" }>;
+
+function unknownHolders({ written, role }: MinHoldersRule): RuleResult | null {
+  if (!written) return null;
+  return { status: "unknown", reasons: [`Not known from files: who has accepted "${role}".`] };
+}
+
+/** Counts the people who have accepted a role; nobody logs in as a service account. */
+function fewHolders({ role, min, written }: MinHoldersRule, { access, find }: Judged): RuleResult | null {
+  const key = find(role);
+  const people = key === undefined ? [] : acceptedPeople(access, key);
+  // The default applies only to a merchant that has an owner.
+  if (key === undefined || (people.length === 0 && !written)) {
+    return written ? { status: "unknown", reasons: [`No role is named ${role}.`] } : null;
+  }
+  if (people.length >= min) return PASSED;
+  const names = people.length === 0 ? "" : ` (${list(people.map(({ name }) => name))})`;
+  const name = access.roles.get(key)?.name ?? role;
+  const has = `"${name}" has ${counted(people.length, "accepted holder")}${names}`;
+  return { status: "failed", reasons: [`${has}; it needs ${min}.`] };
+}
+
+/** Returns the result of a guard that refuses a plan; `null` if it does not. */
+function refused(
+  rule: CoverageRule,
+  { refusals, overridden = [] }: Plan,
+  context: { readonly set: RuleSet; readonly matches: GlobMatch },
+): RuleResult | null {
+  const { enforcedBy } = rule.listed;
+  const isOf = (one: Refusal): boolean =>
+    (one.rules ?? null) === enforcedBy && one.rule === "guard" && refuses(rule, one, context);
+  const messages = (all: readonly Refusal[]): readonly string[] =>
+    all.filter(isOf).map(({ message }) => message);
+  const [failed, excused] = [messages(refusals), messages(overridden)];
+  if (failed.length > 0) return { status: "failed", reasons: failed };
+  return excused.length > 0 ? { status: "overridden", reasons: excused } : null;
+}
+
+function refuses(
+  rule: CoverageRule,
+  { code, resource, name, override }: Refusal,
+  { set, matches }: { readonly set: RuleSet; readonly matches: GlobMatch },
+): boolean {
+  switch (rule.kind) {
+    case "max-removals":
+      return code === "max-removals";
+    case "min-holders":
+      return (
+        (code === "min-holders" && override?.startsWith(`min-holders=${rule.role}:`) === true) ||
+        (code === "min-holders-wait" && name === rule.role)
+      );
+    case "protect-role":
+    case "protect-member": {
+      if (code !== "protect" || resource !== (rule.kind === "protect-role" ? "role" : "member")) return false;
+      const isNamed = (one: CoverageRule): boolean =>
+        one.kind === rule.kind && "glob" in one && matchesAny([one.glob], [name ?? ""], matches);
+      // One that names an id matches no name.
+      return isNamed(rule) || !set.each.some(isNamed);
+    }
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,120 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { writeAtomically } from "../../app/io/atomic-write.ts";
+import { ExitCode, type Io } from "../../app/io/io.ts";
+import { styleFor } from "../../app/io/output.ts";
+import { projectRoot, readYamlFiles, sourceReader, type TextFile } from "../../app/project/find-files.ts";
+import { projectAccess } from "../../app/project/project-access.ts";
+import { selectFiles } from "../../app/project/scan-files.ts";
+import { type FormattedFile, formatFile, writeCurrentNames } from "../../edit/format/format-file.ts";
+import { loadMerchants, type PreviousName } from "../../kernel/read/load-merchants.ts";
+import { PROJECT_FILE } from "../../kernel/schema/project-schema.ts";
+import { oneLine } from "../../lib/escape.ts";
+import { grouped } from "../../lib/text.ts";
+import { judgeDeclared } from "../../rules/judge-rules.ts";
+import { renderDiagnostics } from "../../show/text/failure-text.ts";
+
+/** The options of `fmt`. */
+export interface FmtCommandOptions {
+  readonly check?: true;
+  readonly sort?: true;
+  readonly fix?: true;
+  readonly color: boolean;
+}
+
+/** Formats the files, or with `check` only names those that would change. */
+export async function formatFiles(
+  paths: readonly string[],
+  options: FmtCommandOptions,
+  io: Io,
+): Promise<ExitCode> {
+  const project = join(projectRoot(io.cwd, io.cwd), PROJECT_FILE);
+  const named = await readYamlFiles(paths, io.cwd);
+  // A project's file is as much of the project as the folder of its merchants.
+  const more = paths.length === 0 && existsSync(project) ? await readYamlFiles([project], io.cwd) : [];
+  const files = [...more, ...named];
+  const fixed = options.fix ? await fixFiles(paths, files, io) : files;
+  const before = new Map(files.map(({ file, text }) => [file, text]));
+  const results = fixed.map(({ file, text }) => {
+    const kind = resolve(io.cwd, file) === project ? "project" : "merchant";
+    const result = formatFile(file, text, options.sort ? "sorted" : "kept", kind);
+    const isFixed = "text" in result && text !== before.get(file);
+    return { file, result: isFixed ? { ...result, changed: true } : result };
+  });
+  const changed = results.flatMap(({ file, result }) =>
+    "text" in result && result.changed ? [{ file, text: result.text }] : [],
+  );
+  for (const { file, text } of changed) {
+    if (!options.check) await writeAtomically(resolve(io.cwd, file), text, { shown: oneLine(file) });
+    io.stdout.write(`${options.check ? "would format" : "formatted"} ${oneLine(file)}\n`);
+  }
+  for (const { file, result } of results) {
+    if ("longest" in result) io.stderr.write(`${tooLarge(oneLine(file), result.longest)}\n`);
+  }
+  const diagnostics = results.flatMap(({ result }) => ("diagnostics" in result ? result.diagnostics : []));
+  io.stdout.write(renderDiagnostics(diagnostics, styleFor(io.stdout, io, options.color)));
+  const counts = countResults(results.map(({ result }) => result));
+  io.stdout.write(`${summary(counts, options.check === true)}\n`);
+  return counts.bad > 0 || (options.check && counts.changed > 0) ? ExitCode.failed : ExitCode.ok;
+}
+
+/**
+ * Returns the files with the current names of roles instead of previous ones. Without a path, also the included files
+ * that change by it.
+ */
+async function fixFiles(
+  paths: readonly string[],
+  files: readonly TextFile[],
+  io: Io,
+): Promise<readonly TextFile[]> {
+  const selection = await selectFiles(paths, { cwd: io.cwd, now: io.now() });
+  const { sources, previousNames } = await loadMerchants(selection.files, sourceReader(io.cwd), {
+    now: io.now(),
+    judge: judgeDeclared,
+    projects: await projectAccess(selection.files, io.cwd),
+  });
+  const places = new Map<string, PreviousName[]>();
+  for (const one of previousNames) {
+    const { file } = one.location;
+    places.set(file, [...(places.get(file) ?? []), one]);
+  }
+  const fix = ({ file, text }: TextFile): TextFile => ({
+    file,
+    text: writeCurrentNames(text, places.get(file) ?? []),
+  });
+  const named = new Set(files.map(({ file }) => file));
+  const others = sources.filter(({ file }) => paths.length === 0 && !named.has(file));
+  return [...files.map(fix), ...others.filter((one) => fix(one).text !== one.text).map(fix)];
+}
+
+interface Counts {
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly bad: number;
+  readonly tooLarge: number;
+}
+
+function tooLarge(file: string, longest: number): string {
+  return `${file} is left alone: it is longer than ${grouped(longest)} characters. To format it, split it with include.`;
+}
+
+function countResults(results: readonly FormattedFile[]): Counts {
+  const bad = results.filter((result) => "diagnostics" in result).length;
+  const changed = results.filter((result) => "text" in result && result.changed).length;
+  const large = results.filter((result) => "longest" in result).length;
+  return { changed, bad, tooLarge: large, unchanged: results.length - changed - bad - large };
+}
+
+/** "1 formatted, 4 unchanged, 1 with errors". */
+function summary({ changed, unchanged, bad, tooLarge: large }: Counts, check: boolean): string {
+  const parts = [
+    [changed, check ? "to format" : "formatted"],
+    [unchanged, check ? "already formatted" : "unchanged"],
+    [bad, "with errors"],
+    [large, "too large"],
+  ] as const;
+  return parts
+    .filter(([number]) => number > 0)
+    .map(([number, what]) => `${number} ${what}`)
+    .join(", ");
+}

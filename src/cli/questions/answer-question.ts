@@ -1,0 +1,211 @@
+import { ExitCode, type Io } from "../../app/io/io.ts";
+import { outputTo, styleFor } from "../../app/io/output.ts";
+import { globMatcher } from "../../app/session/session.ts";
+import { placeFinder } from "../../app/show/find-places.ts";
+import { explainAccess, whoCan, whoHas, whoIs } from "../../ask/access/ask-access.ts";
+import { suggest } from "../../lib/suggest.ts";
+import type { Origin } from "../../model/desired.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { FailureJson } from "../../model/events.ts";
+import type {
+  AccessAnswer,
+  AccessAnswers,
+  AccessSnapshot,
+  AccessWay,
+  HeldRole,
+} from "../../model/questions.ts";
+import {
+  type AccessQuestion,
+  type AnswersView,
+  answersCsv,
+  answersJson,
+  type ExplanationsView,
+  explanationsCsv,
+  explanationsJson,
+  type GrantSince,
+  type LocatedWay,
+} from "../../show/questions/answer-formats.ts";
+import { renderAnswers, renderNotes } from "../../show/questions/answers-text.ts";
+import { renderExplanations } from "../../show/questions/explanations-text.ts";
+import type { Style } from "../../show/style.ts";
+import { type TracedGrant, traceGrants } from "./grant-history.ts";
+import { type ReadSnapshots, readSnapshots, type SnapshotOptions } from "./read-snapshots.ts";
+
+/** The options of `who` and `why`. */
+export type QuestionOptions = SnapshotOptions & { readonly format: "text" | "json" | "csv" };
+
+/** Answers who can do what, who holds which role, or what somebody holds. */
+export async function answerQuestion(
+  kind: AccessQuestion["kind"],
+  name: string,
+  paths: readonly string[],
+  options: QuestionOptions,
+  io: Io,
+): Promise<ExitCode> {
+  requireName(name);
+  const { source, at = null, snapshots, sources, failures } = await readSnapshots(paths, options, io);
+  const found = ASK[kind](snapshots, name, globMatcher());
+  const since = kind === "is" ? await sinceOf(found.answers, snapshots, at?.commit, io.cwd) : [];
+  const view = viewOf({ kind, name, source, at }, found, since, { snapshots, sources, now: timeOf(at, io) });
+  const formats = {
+    json: () => answersJson(view, failures),
+    csv: () => answersCsv(view),
+    text: (style: Style) => renderAnswers(view, style, options.verbose === true),
+  };
+  // A sheet has no room for what is missing in it.
+  if (options.format === "csv") io.stderr.write(renderNotes(view, styleFor(io.stderr, io, options.color)));
+  return print(formats, failures, options, io);
+}
+
+/** Throws RolecallError for an empty name, as from a variable that is not set. */
+function requireName(name: string): void {
+  if (name.trim() !== "") return;
+  throw new RolecallError("usage", "A name to ask about is empty.", { hint: "'*' asks about all." });
+}
+
+const ASK = { can: whoCan, has: whoHas, is: whoIs } as const;
+
+function viewOf(
+  question: AccessQuestion,
+  { answers, unknown, matched }: AccessAnswers,
+  since: readonly (GrantSince | null)[],
+  { snapshots, sources, now }: Pick<ReadSnapshots, "snapshots" | "sources"> & { readonly now: number },
+): AnswersView {
+  const places = placeFinder(sources);
+  // Members that the files do not list matter only where the one who is asked for is not listed.
+  const answered = new Set(question.kind === "is" ? answers.map(({ merchant }) => merchant) : []);
+  return {
+    question,
+    now,
+    answers: answers.map((answer, index) => ({
+      ...answer,
+      statusAt:
+        answer.held === null
+          ? []
+          : statusOrigins(answer.held).flatMap((origin) => places.entry(origin) ?? []),
+      grantedAt: (answer.held?.origins ?? [answer.member.origin].filter((origin) => origin !== null)).flatMap(
+        (origin) => places.entry(origin) ?? [],
+      ),
+      declaredAt: answer.role?.origin ? places.entry(answer.role.origin) : null,
+      since: since[index] ?? null,
+    })),
+    unknown,
+    matched,
+    near: matched.length > 0 ? null : suggest(question.name, namesFor(question, snapshots)),
+    merchants: snapshots.map(({ merchant }) => merchant),
+    incomplete: snapshots.flatMap(({ merchant, complete }) =>
+      complete || answered.has(merchant) ? [] : merchant,
+    ),
+  };
+}
+
+/** Returns the time that ends are compared with, in ms since the epoch. */
+function timeOf(at: AccessQuestion["at"], io: Io): number {
+  return at === null ? io.now() : Date.parse(at.time);
+}
+
+/** Returns since when the members of the answers have their roles, of those that the files grant. */
+async function sinceOf(
+  answers: readonly AccessAnswer[],
+  snapshots: readonly AccessSnapshot[],
+  commit: string | undefined,
+  cwd: string,
+): Promise<readonly (GrantSince | null)[]> {
+  const files = new Map(snapshots.map(({ merchant, file }) => [merchant, file]));
+  const traced = answers.map(({ merchant, member: { email }, role, held }): TracedGrant | null => {
+    const file = files.get(merchant);
+    if (file === undefined || email === null || role === null || !held?.origins.length) return null;
+    return { file, merchant, email, role };
+  });
+  const grants = traced.filter((one) => one !== null);
+  const since = await traceGrants(grants, cwd, commit);
+  const found = new Map(grants.map((grant, index) => [grant, since[index] ?? null]));
+  return traced.map((one) => (one === null ? null : (found.get(one) ?? null)));
+}
+
+function namesFor({ kind }: AccessQuestion, snapshots: readonly AccessSnapshot[]): ReadonlySet<string> {
+  return new Set(
+    snapshots.flatMap(({ roles, members }) => {
+      if (kind === "is") return members.map(({ name }) => name);
+      return kind === "has"
+        ? roles.flatMap(({ name, id }) => (id === null ? name : [name, id]))
+        : roles.flatMap(({ permissions }) => permissions ?? []);
+    }),
+  );
+}
+
+/** Explains why somebody can use a permission, and what has to change to end that. */
+export async function explainQuestion(
+  asked: { readonly member: string; readonly permission: string },
+  paths: readonly string[],
+  options: QuestionOptions,
+  io: Io,
+): Promise<ExitCode> {
+  requireName(asked.member);
+  requireName(asked.permission);
+  const { source, at = null, snapshots, sources, failures } = await readSnapshots(paths, options, io);
+  const { explanations, members, permissions } = explainAccess(snapshots, asked, globMatcher());
+  const places = placeFinder(sources);
+  const located =
+    (permission: string) =>
+    (way: AccessWay): LocatedWay => ({
+      ...way,
+      grantedAt: way.held.origins.flatMap((origin) => places.entry(origin) ?? []),
+      permittedAt: places.permission(way.role, permission),
+      statusAt: statusOrigins(way.held).flatMap((origin) => places.entry(origin) ?? []),
+    });
+  const near = (word: string, names: readonly string[]): string | null => suggest(word, new Set(names));
+  const view: ExplanationsView = {
+    question: { kind: "why" as const, ...asked, source, at },
+    now: timeOf(at, io),
+    incomplete: snapshots.flatMap(({ merchant, complete }) =>
+      complete || explanations.some((one) => one.merchant === merchant) ? [] : merchant,
+    ),
+    explanations: explanations.map((one) => ({
+      ...one,
+      ways: one.ways.map(located(one.permission)),
+      without: one.without.map(located(one.permission)),
+    })),
+    permissions,
+    nearMember:
+      members.length > 0
+        ? null
+        : near(
+            asked.member,
+            snapshots.flatMap((one) => one.members.map(({ name }) => name)),
+          ),
+    nearPermission:
+      permissions.length > 0
+        ? null
+        : near(
+            asked.permission,
+            snapshots.flatMap(({ roles }) => roles.flatMap((role) => role.permissions ?? [])),
+          ),
+    merchants: snapshots.map(({ merchant }) => merchant),
+  };
+  const formats = {
+    json: () => explanationsJson(view, failures),
+    csv: () => explanationsCsv(view),
+    text: (style: Style) => renderExplanations(view, style, options.verbose === true),
+  };
+  return print(formats, failures, options, io);
+}
+
+/** Returns the locations of what ends or suspends a grant. */
+function statusOrigins({ status, end, suspension }: HeldRole): readonly Origin[] {
+  if (suspension !== null) return [suspension.origin];
+  return status === "ended" ? (end?.origins ?? []) : [];
+}
+
+/** Prints an answer in the selected format; a merchant without one fails the command. */
+async function print(
+  formats: Readonly<Record<QuestionOptions["format"], (style: Style) => string>>,
+  failures: readonly FailureJson[],
+  { format, output, color }: QuestionOptions,
+  io: Io,
+): Promise<ExitCode> {
+  const { sink, end } = outputTo(output, io);
+  sink.write(formats[format](styleFor(sink, io, color)));
+  await end();
+  return failures.length > 0 ? ExitCode.failed : ExitCode.ok;
+}

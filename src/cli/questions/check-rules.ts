@@ -1,0 +1,131 @@
+import { ExitCode, type Io } from "../../app/io/io.ts";
+import { outputTo, styleFor } from "../../app/io/output.ts";
+import { loadDeclared, planMerchants } from "../../app/plan/plan-merchants.ts";
+import { isFileError } from "../../app/project/load-states.ts";
+import { globMatcher, plannedOnly } from "../../app/session/session.ts";
+import { listedRuleFinder } from "../../app/show/rule-locations.ts";
+import { showPlans } from "../../app/show/show-plans.ts";
+import { accessCoverage } from "../../ask/coverage/access-coverage.ts";
+import { ADMINISTRATORS, openLasting } from "../../ask/coverage/coverage-world.ts";
+import { judgeEach } from "../../ask/coverage/judge-each.ts";
+import { scopeOf } from "../../kernel/diff/scope.ts";
+import { namedRoleIds } from "../../kernel/plan/build-plan.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import type { FailureJson } from "../../model/events.ts";
+import { type Access, accessBefore, roleFinder } from "../../rules/access.ts";
+import type { Judged } from "../../rules/checks.ts";
+import { openDeclared } from "../../rules/judge-rules.ts";
+import { diagnosticFailure } from "../../show/machine/machine-formats.ts";
+import { renderChecked } from "../../show/questions/coverage-text.ts";
+import { type CheckedView, checkedJson } from "../../show/questions/coverage-view.ts";
+import type { SnapshotOptions } from "./read-snapshots.ts";
+
+/** The options of `check`. */
+export type CheckOptions = Omit<SnapshotOptions, "at"> & {
+  readonly format: "text" | "json";
+  /** Also finds the changes that no rule would notice. */
+  readonly coverage?: true;
+};
+
+/** The access of merchants, to be judged by their rules. */
+interface JudgedMerchants {
+  readonly all: readonly {
+    readonly state: DesiredState;
+    readonly judged: Judged;
+    /** The access that changes are made to. */
+    readonly changed: Judged;
+    /** The keys of roles that a plan reads only once they are granted. */
+    readonly unread: ReadonlySet<string>;
+    readonly complete: boolean;
+  }[];
+  readonly sources: readonly { readonly file: string; readonly text: string }[];
+  readonly failures: readonly FailureJson[];
+}
+
+/** Says which policies and checks hold, and with `--coverage` which changes nothing would notice. */
+export async function checkRules(paths: readonly string[], options: CheckOptions, io: Io): Promise<ExitCode> {
+  const { all, sources, failures } = await (options.live ? judgeLiveMerchants : judgeDeclaredMerchants)(
+    paths,
+    options,
+    io,
+  );
+  const matches = globMatcher();
+  const view: CheckedView = {
+    source: options.live ? "live" : "declared",
+    merchants: all.map(({ state, judged, changed, unread, complete }) => ({
+      merchant: state.merchant,
+      file: state.origin.file,
+      judged: judgeEach(judged, state),
+      coverage: options.coverage ? accessCoverage(changed, state, { complete, unread, matches }) : null,
+    })),
+    placeOf: listedRuleFinder(
+      all.map(({ state }) => state),
+      sources,
+    ),
+  };
+  const { sink, end } = outputTo(options.output, io);
+  sink.write(
+    options.format === "json"
+      ? checkedJson(view, failures)
+      : renderChecked(view, styleFor(sink, io, options.color), options.verbose === true),
+  );
+  await end();
+  if (failures.length > 0) return ExitCode.failed;
+  const isBroken = view.merchants.some(({ judged }) =>
+    judged.some(({ violations }) => violations.length > 0),
+  );
+  return isBroken ? ExitCode.refused : ExitCode.ok;
+}
+
+async function judgeDeclaredMerchants(
+  paths: readonly string[],
+  options: CheckOptions,
+  io: Io,
+): Promise<JudgedMerchants> {
+  const { states, loaded, now } = await loadDeclared(
+    paths,
+    { ...options, quiet: true, fileErrorsOnly: true },
+    io,
+  );
+  return {
+    all: states.map((state) => {
+      const judged = openDeclared(state, now);
+      return { state, judged, changed: openLasting(state, now), unread: new Set(), complete: false };
+    }),
+    sources: loaded.sources,
+    failures: loaded.diagnostics.filter(isFileError).map(diagnosticFailure),
+  };
+}
+
+function judgedOf(access: Access): Judged {
+  return { access, settled: access, find: roleFinder(access) };
+}
+
+/** Judges what is live as a plan does; for changes, it also reads the roles of administrators that nobody holds. */
+async function judgeLiveMerchants(
+  paths: readonly string[],
+  options: CheckOptions,
+  io: Io,
+): Promise<JudgedMerchants> {
+  const { planned, project, failures, close } = await planMerchants(
+    paths,
+    { ...options, fileErrorsOnly: true, ...(options.coverage && { roleIds: () => ADMINISTRATORS }) },
+    io,
+  );
+  try {
+    showPlans(planned, () => undefined, options, io, "read");
+    const matches = globMatcher();
+    const all = plannedOnly(planned).map(({ live, session: { state } }) => {
+      const scope = scopeOf(live, state.ignore, matches);
+      const access = accessBefore(scope, { roles: [], members: [] }, { mergeReplacedRoles: false });
+      const read = new Set([...namedRoleIds(state), ...live.members.flatMap(({ roles }) => roles)]);
+      const unread = new Set(ADMINISTRATORS.filter((id) => !read.has(id)));
+      const roles = new Map([...access.roles].filter(([key]) => !unread.has(key)));
+      const judged = judgedOf({ ...access, roles });
+      return { state, judged, changed: judgedOf(access), unread, complete: true };
+    });
+    return { all, sources: project.sources, failures };
+  } finally {
+    await close();
+  }
+}

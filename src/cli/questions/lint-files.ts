@@ -1,0 +1,148 @@
+import { ExitCode, type Io } from "../../app/io/io.ts";
+import { planMerchants } from "../../app/plan/plan-merchants.ts";
+import {
+  isFileError,
+  type Loaded,
+  loadWithSharers,
+  noneChanged,
+  reachNotes,
+} from "../../app/project/load-states.ts";
+import { emptyShard, isInShard } from "../../app/project/shard.ts";
+import { globMatcher, type PlannedMerchant, plannedOnly } from "../../app/session/session.ts";
+import { showPlans } from "../../app/show/show-plans.ts";
+import { declaredSnapshot, liveSnapshot } from "../../ask/access/access-snapshot.ts";
+import { ADMINISTRATORS } from "../../ask/coverage/coverage-world.ts";
+import { lintAccess, lintTable } from "../../ask/lint/lint-access.ts";
+import { codesOf, type LintMerchant, merchantsOf } from "../../ask/lint/lint-context.ts";
+import { byPlace, findingDiagnostics } from "../../kernel/messages/to-diagnostics.ts";
+import { diagnosticTable } from "../../kernel/problems/rule-table.ts";
+import { lintSettings } from "../../kernel/validate/lint-settings.ts";
+import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
+import { parse } from "../../kernel/yaml/to-value.ts";
+import { counted } from "../../lib/text.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import { RolecallError } from "../../model/errors.ts";
+import { isSensitive } from "../../show/view/risk-view.ts";
+import { tidyFiles } from "../adopt/tidy-files.ts";
+import type { OutputOptions, ServiceOptions } from "../args/options.ts";
+import { renderProblems, type ValidateCommandOptions } from "../show/validate-files.ts";
+
+/** The options of `lint`. */
+export type LintCommandOptions = ServiceOptions &
+  OutputOptions<ValidateCommandOptions["format"]> & {
+    readonly live?: true;
+    readonly strict?: true;
+    /** Removes what has no effect. */
+    readonly fix?: true;
+    readonly check?: true;
+    readonly yes?: true;
+  };
+
+/** Prints what is valid and unwise in the files, with the warnings of `validate`. */
+export async function lintFiles(
+  paths: readonly string[],
+  options: LintCommandOptions,
+  io: Io,
+): Promise<ExitCode> {
+  checkUsage(options);
+  const now = io.now();
+  const { merchant, changedSince, shard } = options;
+  const project = await loadWithSharers(paths, {
+    merchants: merchant,
+    cwd: io.cwd,
+    now,
+    everyFile: true,
+    ...(changedSince !== undefined && { changedSince }),
+  });
+  const states = project.states.filter((state) => shard === undefined || isInShard(state.merchant, shard));
+  const loaded = { ...project, states };
+  if (!options.quiet) io.stderr.write(reachNotes(loaded) || noneChanged(options, loaded));
+  if (shard && states.length === 0 && project.states.length > 0) io.stderr.write(emptyShard(shard));
+  if (options.fix) return tidyFiles(loaded, options, io);
+  const live = options.live ? await readLive(paths, options, io) : { planned: [], failed: false };
+  const found = findingsOf(loaded, live.planned, { now, thorough: options.verbose === true });
+  const diagnostics = [...ofSelected(loaded), ...found].toSorted(byPlace);
+  const { sources } = loaded;
+  const none = `Nothing found in ${counted(sources.length, "file")}.\n`;
+  const rules = [...diagnosticTable(), ...lintTable()];
+  io.stdout.write(await renderProblems(diagnostics, { sources, rules, none, command: "lint" }, options, io));
+  if (diagnostics.some(isFileError) || live.failed) return ExitCode.failed;
+  return options.strict && diagnostics.length > 0 ? ExitCode.differences : ExitCode.ok;
+}
+
+/** Returns the problems of the selected merchants' files, and the errors of all. */
+function ofSelected({ diagnostics, states, all }: Loaded): readonly Diagnostic[] {
+  if (states.length === all.length) return diagnostics;
+  const files = new Set(states.flatMap(({ origin, included = [] }) => [origin.file, ...included]));
+  return diagnostics.filter(({ severity, file }) => severity === "error" || files.has(file));
+}
+
+function checkUsage({ fix, check, yes, format }: LintCommandOptions): void {
+  if (fix && format !== "text") {
+    throw new RolecallError("usage", `--fix shows a patch, and has no --format ${format}.`);
+  }
+  if (!fix && (check || yes)) {
+    throw new RolecallError("usage", `${check ? "--check" : "--yes"} needs --fix.`);
+  }
+}
+
+async function readLive(
+  paths: readonly string[],
+  options: LintCommandOptions,
+  io: Io,
+): Promise<{ readonly planned: readonly PlannedMerchant[]; readonly failed: boolean }> {
+  // The problems of the files are among the findings.
+  const { planned, close } = await planMerchants(
+    paths,
+    { ...options, quiet: true, roleIds: () => ADMINISTRATORS },
+    io,
+  );
+  try {
+    showPlans(planned, () => undefined, options, io);
+    const read = plannedOnly(planned);
+    return { planned: read, failed: read.length < planned.length };
+  } finally {
+    await close();
+  }
+}
+
+/** Returns the findings at places of the selected merchants; a shared file is judged by all that have it. */
+function findingsOf(
+  { all, states, sources }: Loaded,
+  planned: readonly PlannedMerchant[],
+  { now, thorough }: { readonly now: number; readonly thorough: boolean },
+): readonly Diagnostic[] {
+  const live = new Map(planned.map((one) => [one.live.merchant, one]));
+  const merchants = all.map((state): LintMerchant => {
+    const one = live.get(state.merchant);
+    return {
+      state,
+      declared: declaredSnapshot(state, now),
+      live: one ? { state: one.live, access: liveSnapshot(one.live, state, one.session.environment) } : null,
+    };
+  });
+  const texts = new Map(sources.map(({ file, text }) => [file, text]));
+  const context = {
+    merchants,
+    settings: sources.flatMap(({ file, text }) => lintSettings(file, (parseFast(text) ?? parse(text)).value)),
+    now,
+    timeOf: Date.parse,
+    thorough,
+    matches: globMatcher(),
+    isSensitive,
+  };
+  const selected = new Set(states.map(({ merchant }: DesiredState) => merchant));
+  const found = lintAccess(context).filter(({ origin }) =>
+    codesOf(merchantsOf(context, origin.file)).some((code) => selected.has(code)),
+  );
+  return findingDiagnostics(
+    texts,
+    found.map(({ code, message, hint, origin }) => ({
+      code,
+      message,
+      hint,
+      location: { at: "value", ...origin },
+    })),
+  );
+}

@@ -1,0 +1,117 @@
+import type { Io } from "../../app/io/io.ts";
+import { loadDeclared, planMerchants, printDiagnostics } from "../../app/plan/plan-merchants.ts";
+import { loadFilesAt } from "../../app/project/files-at.ts";
+import { isFileError } from "../../app/project/load-states.ts";
+import { emptyShard, isInShard } from "../../app/project/shard.ts";
+import { plannedOnly } from "../../app/session/session.ts";
+import { showPlans } from "../../app/show/show-plans.ts";
+import { declaredSnapshot, liveSnapshot } from "../../ask/access/access-snapshot.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { FailureJson } from "../../model/events.ts";
+import type { AccessSnapshot } from "../../model/questions.ts";
+import { diagnosticFailure } from "../../show/machine/machine-formats.ts";
+import type { AskedCommit } from "../../show/questions/answer-formats.ts";
+import type { OutputOptions, PastTime, ServiceOptions } from "../args/options.ts";
+
+/** Options that select the access to read. */
+export type SnapshotOptions = ServiceOptions &
+  OutputOptions & {
+    /** Reads what is live; absent: what the files declare. */
+    readonly live?: true;
+    /** Reads the files as they stood in git at a time; absent: as they are. */
+    readonly at?: PastTime;
+    readonly output?: string;
+  };
+
+/** The access of the selected merchants, and the files that it was read with. */
+export interface ReadSnapshots {
+  readonly source: AccessSnapshot["source"];
+  readonly snapshots: readonly AccessSnapshot[];
+  readonly sources: readonly { readonly file: string; readonly text: string }[];
+  /** The reasons why merchants are missing: errors of files, and live states that could not be read. */
+  readonly failures: readonly FailureJson[];
+  /** The commit whose files were read; absent: the working tree's. */
+  readonly at?: AskedCommit;
+}
+
+/** Reads the access of the selected merchants: declared, or live with its places in the files. */
+export async function readSnapshots(
+  paths: readonly string[],
+  options: SnapshotOptions,
+  io: Io,
+): Promise<ReadSnapshots> {
+  if (options.at) return readPast(options.at, paths, options, io);
+  return options.live ? readLive(paths, options, io) : readDeclared(paths, options, io);
+}
+
+async function readDeclared(
+  paths: readonly string[],
+  options: SnapshotOptions,
+  io: Io,
+): Promise<ReadSnapshots> {
+  const { states, loaded, now } = await loadDeclared(paths, { ...options, fileErrorsOnly: true }, io);
+  return {
+    source: "declared",
+    snapshots: states.map((state) => declaredSnapshot(state, now)),
+    sources: loaded.sources,
+    failures: loaded.diagnostics.filter(isFileError).map(diagnosticFailure),
+  };
+}
+
+async function readPast(
+  { text, moment }: PastTime,
+  paths: readonly string[],
+  options: SnapshotOptions,
+  io: Io,
+): Promise<ReadSnapshots> {
+  const isDay = !text.includes("T");
+  const now = Math.min(moment, io.now());
+  if (moment > now && !(isDay && moment - now < DAY_MS)) {
+    throw new RolecallError("usage", `--at ${text} is in the future: git knows only what was merged.`, {
+      hint: "rolecall plan --as-of shows what ends by a later day.",
+    });
+  }
+  const { commit, states, diagnostics, sources } = await loadFilesAt(now, paths, {
+    merchants: options.merchant,
+    cwd: io.cwd,
+  });
+  const errors = diagnostics.filter(isFileError);
+  printDiagnostics(errors, options, io);
+  const { shard } = options;
+  const selected = shard ? states.filter(({ merchant }) => isInShard(merchant, shard)) : states;
+  if (shard && selected.length === 0 && states.length > 0) io.stderr.write(emptyShard(shard));
+  return {
+    source: "declared",
+    snapshots: selected.map((state) => declaredSnapshot(state, now)),
+    sources,
+    failures: errors.map(diagnosticFailure),
+    at: {
+      time: new Date(now).toISOString(),
+      commit: commit.id,
+      committed: new Date(commit.time).toISOString(),
+    },
+  };
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+async function readLive(paths: readonly string[], options: SnapshotOptions, io: Io): Promise<ReadSnapshots> {
+  const { planned, project, failures, close } = await planMerchants(
+    paths,
+    { ...options, fileErrorsOnly: true },
+    io,
+  );
+  try {
+    showPlans(planned, () => undefined, options, io, "read");
+    return {
+      source: "live",
+      snapshots: plannedOnly(planned).map(({ live, session: { state, environment } }) =>
+        liveSnapshot(live, state, environment),
+      ),
+      sources: project.sources,
+      failures,
+    };
+  } finally {
+    await close();
+  }
+}

@@ -1,0 +1,258 @@
+import { ExitCode, type Io } from "../../app/io/io.ts";
+import { styleFor } from "../../app/io/output.ts";
+import {
+  beginningOf,
+  EXTENSION,
+  type FoundRun,
+  isOf,
+  jointStatus,
+  listRuns,
+  readRun,
+  type StoredRun,
+} from "../../app/journal/read-journals.ts";
+import { groupByKey } from "../../lib/text.ts";
+import type { PastRun } from "../../model/apply.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { Plan } from "../../model/plan.ts";
+import { runsJson } from "../../show/machine/machine-formats.ts";
+import { renderDistrusted, renderUnfinished } from "../../show/text/run-notes-text.ts";
+import { type KnownRun, renderRun, renderRuns, type ShownRun } from "../../show/text/runs-text.ts";
+import type { OutputOptions } from "../args/options.ts";
+
+/** One apply, with the journals of its merchants sorted by name. */
+export interface Run extends ShownRun {
+  readonly journals: readonly FoundRun[];
+}
+
+type World = Pick<Io, "cwd" | "now">;
+
+/** Number of runs that a message names. */
+const MAX_NAMED = 5;
+
+const HINT = '"rolecall runs" lists them.';
+
+/** Yields all runs, the newest first, and reads each when it is needed. */
+async function* pastRuns(io: World): AsyncGenerator<Run> {
+  for (const stored of together(await listRuns(io.cwd))) yield* await readTogether(stored, io);
+}
+
+/** Groups journals by the time in their names. */
+function together(stored: readonly StoredRun[]): readonly (readonly StoredRun[])[] {
+  return groupByKey(stored, ({ name }) => beginningOf(name));
+}
+
+/** Reads the journals of one time: one run, except for journals of former versions and runs that started together. */
+async function readTogether(stored: readonly StoredRun[], io: World): Promise<readonly Run[]> {
+  const runs = new Map<string, { readonly name: string; readonly journals: FoundRun[] }>();
+  const unreadable: FoundRun[] = [];
+  for (const one of stored.toReversed()) {
+    const found = await readRun(one, io);
+    if (!("past" in found)) {
+      unreadable.push(found);
+      continue;
+    }
+    const { run, host, pid } = found.past.run;
+    const key = JSON.stringify([run, host, pid]);
+    const known = runs.get(key) ?? { name: run, journals: [] };
+    known.journals.push(found);
+    runs.set(key, known);
+  }
+  const whole = [...runs.values()];
+  for (const one of unreadable) {
+    const its = whole.find(({ name }) => name === beginningOf(one.name));
+    if (its) its.journals.push(one);
+    else whole.push({ name: one.name, journals: [one] });
+  }
+  return whole.map(({ name, journals }) => runOf(name, journals));
+}
+
+function runOf(name: string, journals: readonly FoundRun[]): Run {
+  const statuses = journals.flatMap((one) => ("past" in one ? [one.status] : []));
+  return { name, journals, status: jointStatus(statuses) };
+}
+
+/** Returns the part of a run at these merchants; `null` if there is none. An empty list means all merchants. */
+function narrowed({ name, journals }: Run, merchants: readonly string[]): Run | null {
+  const meant = merchants.length === 0 ? journals : journals.filter((one) => isOf(one, merchants));
+  return meant.length === 0 ? null : runOf(name, meant);
+}
+
+/**
+ * Finds one run by its id, by a unique prefix of it, or as "latest", and narrows it to these merchants; the name of a
+ * journal stands for its merchant's part.
+ */
+export async function findRun(
+  text: string,
+  { merchants }: { readonly merchants: readonly string[] },
+  io: World,
+): Promise<Run> {
+  const stored = await listRuns(io.cwd);
+  if (stored.length === 0) {
+    throw new RolecallError("run-unknown", "There are no runs yet.", {
+      hint: "Every apply leaves a journal in .rolecall/runs, on the machine that it ran on.",
+    });
+  }
+  if (text === "latest") {
+    for await (const run of pastRuns(io)) {
+      const part = narrowed(run, merchants);
+      if (part?.journals.some((one) => !("unstarted" in one))) return ofAll(run, merchants);
+    }
+    const whose = merchants.length === 0 ? "that sent anything" : `of ${merchants.join(", ")}`;
+    throw new RolecallError("run-unknown", `There is no run ${whose}.`, { hint: HINT });
+  }
+  const name = text.endsWith(EXTENSION) ? text.slice(text.lastIndexOf("/") + 1, -EXTENSION.length) : text;
+  const fitting = fittingTo(name, await readFitting(name, stored, io));
+  const meant = fitting.length > 1 ? fitting.filter((run) => narrowed(run, merchants)) : fitting;
+  const [only, ...more] = meant.length === 0 ? fitting : meant;
+  if (only === undefined)
+    throw new RolecallError("run-unknown", `No run is called "${text}".`, { hint: HINT });
+  if (more.length > 0) {
+    const names = [...new Set(fitting.map((run) => run.name))];
+    throw new RolecallError("run-unknown", `The ids of several runs begin with "${text}".`, {
+      hint:
+        names.length === 1
+          ? "They started together: select a merchant with --merchant as well."
+          : `Give more of the id: ${names.slice(0, MAX_NAMED).join(", ")}${names.length > MAX_NAMED ? " …" : ""}`,
+    });
+  }
+  return ofAll(only, merchants);
+}
+
+/** Returns the runs with a journal of this prefix; at most as many as a message names. */
+async function readFitting(name: string, stored: readonly StoredRun[], io: World): Promise<readonly Run[]> {
+  const groups = together(stored).filter((group) => group.some((one) => one.name.startsWith(name)));
+  const runs: Run[] = [];
+  for (const group of groups.slice(0, MAX_NAMED + 1)) runs.push(...(await readTogether(group, io)));
+  return runs;
+}
+
+/** Returns the runs of a name: the run with this id, else the one with this journal, else all with this prefix. */
+function fittingTo(name: string, runs: readonly Run[]): readonly Run[] {
+  const called = runs.filter((run) => run.name === name);
+  if (called.length > 0) return called;
+  const part = (fits: (journal: FoundRun) => boolean): readonly Run[] =>
+    runs.flatMap((run) => {
+      const journals = run.journals.filter(fits);
+      return journals.length === 0 ? [] : [runOf(run.name, journals)];
+    });
+  const journal = part((one) => one.name === name);
+  if (journal.length > 0) return journal;
+  const begun = runs.filter((run) => run.name.startsWith(name));
+  return begun.length > 0 ? begun : part((one) => one.name.startsWith(name));
+}
+
+/** Narrows a run to merchants; throws RolecallError for one that is not part of it. */
+function ofAll(run: Run, merchants: readonly string[]): Run {
+  const missing = merchants.filter((merchant) => narrowed(run, [merchant]) === null);
+  const part = narrowed(run, merchants);
+  if (part !== null && missing.length === 0) return part;
+  const own = run.journals.map((one) => ("past" in one ? one.past.run.merchant : one.name));
+  const named = `${own.slice(0, MAX_NAMED).join(", ")}${own.length > MAX_NAMED ? ` and ${own.length - MAX_NAMED} more` : ""}`;
+  throw new RolecallError("usage", `The run ${run.name} was at ${named}, not at ${missing.join(", ")}.`);
+}
+
+/** The options of `runs`. */
+export type RunsCommandOptions = OutputOptions & {
+  readonly merchant: readonly string[];
+  readonly limit: number;
+  /** Shows each write of a run. */
+  readonly verbose?: true;
+};
+
+/** Prints past runs, the newest first. */
+export async function listPastRuns(
+  { merchant, limit, ...options }: RunsCommandOptions,
+  io: Io,
+): Promise<ExitCode> {
+  const found: Run[] = [];
+  for await (const run of pastRuns(io)) {
+    if (found.length === limit) break;
+    const part = narrowed(run, merchant);
+    if (part !== null) found.push(part);
+  }
+  if (options.format === "json") io.stdout.write(runsJson(found));
+  else if (found.length > 0) io.stdout.write(renderRuns(found, styleFor(io.stdout, io, options.color)));
+  else {
+    const whose = merchant.length === 0 ? "" : ` of ${merchant.join(", ")}`;
+    io.stderr.write(`There are no runs${whose} yet: every apply leaves a journal in .rolecall/runs.\n`);
+  }
+  return ExitCode.ok;
+}
+
+/** Prints one past run. */
+export async function showPastRun(text: string, options: RunsCommandOptions, io: Io): Promise<ExitCode> {
+  const found = await findRun(text, { merchants: options.merchant }, io);
+  const [first] = found.journals;
+  if (found.status === null && first && "unreadable" in first) {
+    throw new RolecallError("file-invalid", `This journal cannot be read: ${first.unreadable}.`, {
+      hint: "Plans do not need it: they are made from the live state.",
+    });
+  }
+  if (options.format === "json") io.stdout.write(runsJson([found]));
+  else io.stdout.write(renderRun(found, styleFor(io.stdout, io, options.color), options));
+  return ExitCode.ok;
+}
+
+/** Time for which an unfinished run is reported if no changes remain, in ms. */
+const SETTLED_AFTER_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Warns of unfinished or running applies that were the last at a merchant of this service. Without readable journals
+ * there is no warning.
+ */
+export async function warnUnfinishedRuns(
+  planned: readonly { readonly plan: Plan }[],
+  options: { readonly color: boolean; readonly quiet?: true },
+  io: Io,
+): Promise<void> {
+  if (options.quiet) return;
+  const runs = planned.length === 0 ? [] : await listRuns(io.cwd).catch(() => []);
+  if (runs.length === 0) return;
+  const reported = new Map<string, KnownRun[]>();
+  const strange = new Set<string>();
+  for (const { plan } of planned) {
+    const { merchant, service, changes } = plan;
+    const { last, distrusted } = await lastRun(runs, merchant, service, io);
+    for (const text of distrusted) strange.add(text);
+    if (last === null) continue;
+    const { status, past } = last;
+    const isOpen = status === "running" || status === "interrupted" || status === "unknown-outcome";
+    const age = io.now() - Date.parse(past.run.at);
+    if (isOpen && (status === "running" || changes.length > 0 || age < SETTLED_AFTER_MS)) {
+      const { run, host, pid } = past.run;
+      const together = JSON.stringify([run, host, pid, status]);
+      reported.set(together, [...(reported.get(together) ?? []), last]);
+    }
+  }
+  const style = styleFor(io.stderr, io, options.color);
+  io.stderr.write(renderDistrusted([...strange], style));
+  for (const parts of reported.values()) io.stderr.write(renderUnfinished(parts, style));
+}
+
+/** The last run at a merchant, and the newer journals that are not read, each with the reason. */
+interface LastRun {
+  readonly last: Extract<FoundRun, { readonly past: PastRun }> | null;
+  readonly distrusted: readonly string[];
+}
+
+async function lastRun(
+  runs: Awaited<ReturnType<typeof listRuns>>,
+  merchant: string,
+  service: string,
+  io: Io,
+): Promise<LastRun> {
+  const distrusted: string[] = [];
+  for (const stored of runs) {
+    // The name holds the merchant, so other merchants' journals need not be read.
+    if (!isOf({ ...stored, unreadable: "" }, [merchant])) continue;
+    const found = await readRun(stored, io);
+    // A journal with an incomplete first line changed nothing, so the previous one counts.
+    if (!("past" in found)) {
+      if (found.distrusted) distrusted.push(found.unreadable);
+      continue;
+    }
+    const { run } = found.past;
+    if (run.merchant === merchant && run.service === service) return { last: found, distrusted };
+  }
+  return { last: null, distrusted };
+}

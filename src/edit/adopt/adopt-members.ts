@@ -1,0 +1,358 @@
+import { activeAt, hasBegun, isMention, isPast, isSuspended } from "../../kernel/diff/active-member.ts";
+import { addressKeysOf, type Match, matchMembers } from "../../kernel/diff/match.ts";
+import type { RoleResolver } from "../../kernel/diff/resolve.ts";
+import { addressOf, isManaged, isServiceAccount } from "../../kernel/diff/scope.ts";
+import { isSameJson } from "../../lib/json-text.ts";
+import { byCodeUnit } from "../../lib/text.ts";
+import type {
+  EntryEdit,
+  GrantUpdate,
+  IgnoreCause,
+  MemberEntry,
+  MemberEntryUpdate,
+  Mention,
+} from "../../model/adoption.ts";
+import type { DesiredMember, Grant } from "../../model/desired.ts";
+import type { LiveMember } from "../../model/live.ts";
+
+/** The edits of a merchant's member entries. */
+export interface AdoptedMembers {
+  readonly edits: readonly EntryEdit[];
+  readonly mentions: readonly Mention[];
+}
+
+/** The input of adopting members. */
+export interface MemberAdoption {
+  /** The live members that the file does not ignore. */
+  readonly live: readonly LiveMember[];
+  /** The ones that the file ignores. */
+  readonly ignoredLive: readonly LiveMember[];
+  readonly now: number;
+  /** The merchant's own file. */
+  readonly file: string;
+  /** Declared addresses that the file also ignores. */
+  readonly ignored: ReadonlySet<string>;
+  readonly unwritable: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Resolves the roles that the file names now. */
+  readonly resolver: Pick<RoleResolver, "idOf">;
+  /** Returns the word for a role after the adoption; `null` if it is ignored. */
+  readonly wordOf: (id: string) => string | null;
+  /** True if the file renews expired invitations. */
+  readonly renews: boolean;
+  /** Addresses of the entries whose expired invitations the plan does not renew. */
+  readonly unrenewed: ReadonlySet<string>;
+  readonly wants: (edit: EntryEdit) => boolean;
+}
+
+/** Compares the declared members with the live ones, and returns the edits that make the entries declare those. */
+export function adoptMembers(declared: readonly DesiredMember[], input: MemberAdoption): AdoptedMembers {
+  const { live, unwritable, wants } = input;
+  const isShared = sharedAddresses([...live, ...input.ignoredLive]);
+  const { matched, gone, leftovers } = matchDeclared(declared, isShared, input);
+  const listed = new Set([...matched.values(), ...leftovers]);
+  const unlisted = live.filter((member) => !listed.has(member));
+  const { adds, ignores, mentions } = divideUnlisted(unlisted, matched, isShared, input);
+  const emails = newEmails(matched, input);
+  const updates = [...matched].flatMap(([member, at]): readonly EntryEdit[] => {
+    const fields = memberUpdate(member, at, { isShared: isShared(at), email: emails.get(member) }, input);
+    return Object.keys(fields).length === 0 ? [] : [{ kind: "update-member", member, fields }];
+  });
+  const edits = [
+    ...updates,
+    ...gone.map((member): EntryEdit => ({ kind: "remove-member", member })),
+    ...adds.map((member) => addMember(member, unwritable.get(member.id) ?? NONE, isShared(member), input)),
+    ...leftovers.map((member) => ignoreMember(member, "leftover")),
+    ...ignores,
+  ].filter(wants);
+  return { edits: [...edits, ...stopRenewal(edits, matched, input)], mentions };
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+interface Matched {
+  readonly matched: ReadonlyMap<DesiredMember, LiveMember>;
+  /** Declared members that are not live. */
+  readonly gone: readonly DesiredMember[];
+  /** Expired invitations beside a matched member. */
+  readonly leftovers: readonly LiveMember[];
+}
+
+/** Matches the declared members as a plan does, and those that a plan cannot distinguish by their address. */
+function matchDeclared(
+  declared: readonly DesiredMember[],
+  isShared: (member: LiveMember) => boolean,
+  { live, now, file, ignored, unwritable }: MemberAdoption,
+): Matched {
+  const wanted = declared.filter(({ email }) => !ignored.has(email));
+  const { results } = matchMembers(wanted, live, (member, match) => ({ member, match }));
+  const matched = new Map<DesiredMember, LiveMember>();
+  const leftovers: LiveMember[] = [];
+  for (const { member, match } of results) {
+    if (match.found === "one") {
+      matched.set(member, match.live);
+      leftovers.push(...match.leftovers);
+    }
+  }
+  const claimed = new Set([...matched.values(), ...leftovers]);
+  // A plan refuses an entry for what the file ignores.
+  const gone = declared.filter(({ email }) => ignored.has(email));
+  for (const { member, match } of results) {
+    if (match.found === "one") continue;
+    const found = bestOf(match, member, live, claimed);
+    if (found !== null) {
+      matched.set(member, found);
+      claimed.add(found);
+    } else if (!isMention(member, file) && !isAway(member, now)) gone.push(member);
+  }
+  const drop = (isWrong: (member: DesiredMember, found: LiveMember) => boolean): void => {
+    for (const [member, found] of matched) {
+      if (!isWrong(member, found)) continue;
+      matched.delete(member);
+      gone.push(member);
+    }
+  };
+  // Without a pin a plan could not distinguish it from the others with its address.
+  drop(({ id }, found) => id !== found.id && unwritable.get(found.id)?.has("id") === true && isShared(found));
+  // A plan takes an expired invitation for a leftover of the member who stands beside it.
+  const taken = new Set(matched.values());
+  const others = live.filter((member) => member.status !== "expired" && !taken.has(member));
+  const standing = new Set(others.flatMap(addressKeysOf));
+  drop(({ email }, { status }) => status === "expired" && standing.has(email.toLowerCase()));
+  return { matched, gone, leftovers };
+}
+
+/** Returns the live member that stands best for an entry that matches several, or is pinned to none. */
+function bestOf(
+  match: Match<LiveMember>,
+  { email }: DesiredMember,
+  live: readonly LiveMember[],
+  claimed: ReadonlySet<LiveMember>,
+): LiveMember | null {
+  if (match.found === "none") return null;
+  const key = email.toLowerCase();
+  const same = live.filter((member) => !claimed.has(member) && addressKeysOf(member).includes(key));
+  const people = same.filter((member) => isServiceAccount(member) === false);
+  return [...(people.length > 0 ? people : same)].sort(byStanding)[0] ?? null;
+}
+
+/** Sorts accepted members first, and expired invitations last, the latest first; then by id. */
+function byStanding(a: LiveMember, b: LiveMember): number {
+  const rank = ({ status }: LiveMember): number => (status === "accepted" ? 0 : status === "expired" ? 2 : 1);
+  const endOf = ({ status, invite }: LiveMember): string =>
+    status === "expired" ? (invite?.expiresAt ?? "") : "";
+  return rank(a) - rank(b) || byCodeUnit(endOf(b), endOf(a)) || byCodeUnit(a.id, b.id);
+}
+
+/** Returns whether an entry has ended, has not begun or is suspended, so that a plan creates nobody for it. */
+function isAway(member: DesiredMember, now: number): boolean {
+  const { absent, suspended } = activeAt(member, now);
+  return absent !== null || suspended;
+}
+
+interface Unlisted {
+  readonly adds: readonly LiveMember[];
+  readonly ignores: readonly EntryEdit[];
+  readonly mentions: readonly Mention[];
+}
+
+/** Divides the live members without an entry: to add, for `ignore`, and those that a plan leaves alone anyway. */
+function divideUnlisted(
+  unlisted: readonly LiveMember[],
+  listed: ReadonlyMap<DesiredMember, LiveMember>,
+  isShared: (member: LiveMember) => boolean,
+  { unwritable, wordOf }: MemberAdoption,
+): Unlisted {
+  // A pinned entry may have another address than its member.
+  const taken = new Set(
+    [...listed].flatMap(([{ email }, member]) => [email.toLowerCase(), ...addressKeysOf(member)]),
+  );
+  const isLeft = (member: LiveMember): boolean =>
+    addressOf(member) === null || (member.user !== undefined && isServiceAccount(member) !== false);
+  const left = unlisted.filter(isLeft);
+  const mentions = left.map((member): Mention => {
+    const roles = [...new Set(member.roles)].map((role) => wordOf(role) ?? role).sort(byCodeUnit);
+    return { id: member.id, email: addressOf(member), type: member.user?.type ?? null, roles };
+  });
+  // An entry for an expired invitation would stand for them.
+  const standing = new Set(left.flatMap(addressKeysOf));
+  const adds: LiveMember[] = [];
+  const ignores: EntryEdit[] = [];
+  for (const member of unlisted.filter((one) => !isLeft(one)).sort(byStanding)) {
+    const { id, status } = member;
+    const key = (addressOf(member) ?? id).toLowerCase();
+    const parts = unwritable.get(id) ?? NONE;
+    if (taken.has(key) || (status === "expired" && standing.has(key))) {
+      ignores.push(ignoreMember(member, status === "expired" ? "leftover" : "twin"));
+    } else if (parts.has("entry") || (parts.has("id") && isShared(member))) {
+      ignores.push(ignoreMember(member, "unwritable"));
+    } else {
+      adds.push(member);
+      taken.add(key);
+    }
+  }
+  adds.sort((a, b) => byCodeUnit(nameOf(a), nameOf(b)));
+  mentions.sort((a, b) => byCodeUnit(a.email ?? a.id, b.email ?? b.id));
+  return { adds, ignores, mentions };
+}
+
+function nameOf(member: LiveMember): string {
+  return addressOf(member)?.toLowerCase() ?? member.id;
+}
+
+/** Returns a test whether another live member has one of a member's addresses, so that its entry has to be pinned. */
+function sharedAddresses(live: readonly LiveMember[]): (member: LiveMember) => boolean {
+  const isShared = repeatedKeys(live.flatMap(addressKeysOf));
+  return (member) => addressKeysOf(member).some(isShared);
+}
+
+function ignoreMember(member: LiveMember, cause: IgnoreCause): EntryEdit {
+  return { kind: "ignore-member", id: member.id, name: addressOf(member), cause };
+}
+
+function addMember(
+  live: LiveMember,
+  parts: ReadonlySet<string>,
+  pin: boolean,
+  { wordOf }: MemberAdoption,
+): EntryEdit {
+  const { id, user, metadata, status } = live;
+  const nickname = parts.has("managed") ? undefined : user?.nickname;
+  const roles = [...new Set(live.roles.flatMap((role) => wordOf(role) ?? []))];
+  const entry: MemberEntry = {
+    email: addressOf(live) ?? id,
+    ...(isManaged(live) && { managed: nickname === undefined ? {} : { nickname } }),
+    ...(!parts.has("roles") && { roles: roles.sort(byCodeUnit) }),
+    ...(Object.keys(metadata).length > 0 && !parts.has("metadata") && { metadata }),
+    ...(pin && { id }),
+  };
+  return { kind: "add-member", id, entry, status, left: [...parts].filter((part) => part !== "id") };
+}
+
+/** Returns the addresses of pinned entries whose member has another one, unless two entries would have it. */
+function newEmails(
+  matched: ReadonlyMap<DesiredMember, LiveMember>,
+  { unwritable }: MemberAdoption,
+): ReadonlyMap<DesiredMember, string> {
+  const wanted = new Map(
+    [...matched].flatMap(([member, live]) => {
+      const address = addressOf(live);
+      const isOther = member.id !== undefined && !addressKeysOf(live).includes(member.email.toLowerCase());
+      // An expired invitation is renewed under the address of its entry.
+      const isFit = live.status !== "expired" && !unwritable.get(live.id)?.has("entry");
+      return address !== null && isOther && isFit ? [[member, address] as const] : [];
+    }),
+  );
+  for (;;) {
+    const isTaken = repeatedKeys([...matched.keys()].map((member) => wanted.get(member) ?? member.email));
+    const refused = [...wanted].filter(([, address]) => isTaken(address));
+    if (refused.length === 0) return wanted;
+    for (const [member] of refused) wanted.delete(member);
+  }
+}
+
+/** Returns a test whether a text is in a list more than once, in whatever case. */
+function repeatedKeys(texts: readonly string[]): (text: string) => boolean {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  for (const key of texts.map((text) => text.toLowerCase())) {
+    if (seen.has(key)) repeated.add(key);
+    seen.add(key);
+  }
+  return (text) => repeated.has(text.toLowerCase());
+}
+
+function memberUpdate(
+  member: DesiredMember,
+  live: LiveMember,
+  { isShared, email }: { readonly isShared: boolean; readonly email: string | undefined },
+  input: MemberAdoption,
+): MemberEntryUpdate {
+  const parts = input.unwritable.get(live.id) ?? NONE;
+  const { id, roles, metadata, managed } = member;
+  const dates = datesUpdate(member, live, input);
+  const grants = roles === undefined || dates.isAway ? null : grantUpdate(roles, live, input);
+  const nickname = live.user?.nickname;
+  const wantsNickname = managed?.nickname !== undefined && isManaged(live) && managed.nickname !== nickname;
+  return {
+    ...(email !== undefined && { email }),
+    ...(grants !== null && (parts.has("roles") ? { roles: null } : { grants })),
+    ...dates.update,
+    ...(metadata !== undefined &&
+      !isSameJson(metadata, live.metadata) && { metadata: parts.has("metadata") ? null : live.metadata }),
+    ...(wantsNickname && { nickname: parts.has("managed") ? null : (nickname ?? null) }),
+    ...(id === undefined
+      ? isShared && { id: live.id }
+      : id !== live.id && { id: parts.has("id") ? null : live.id }),
+  };
+}
+
+/** Returns the dates to remove, and whether the member is suspended as the entry says, without roles. */
+function datesUpdate(
+  member: DesiredMember,
+  live: LiveMember,
+  { now, wordOf }: MemberAdoption,
+): { readonly update: MemberEntryUpdate; readonly isAway: boolean } {
+  const { from, until } = member;
+  const suspended = isSuspended(member, now);
+  // A plan takes every role that is not ignored from who is suspended, and leaves an expired invitation alone.
+  const holds = live.status !== "expired" && live.roles.some((role) => wordOf(role) !== null);
+  return {
+    update: {
+      ...(!hasBegun(from, now) && { from: null }),
+      ...(isPast(until, now) && { until: null }),
+      ...(suspended && holds && { suspended: null }),
+    },
+    isAway: suspended && !holds,
+  };
+}
+
+/** Compares the grants of an entry with the held roles; `null` if a plan would change nothing. */
+function grantUpdate(
+  grants: readonly Grant[],
+  live: LiveMember,
+  { now, resolver, wordOf }: MemberAdoption,
+): GrantUpdate | null {
+  const held = new Set(live.roles);
+  const resolved = grants.map((grant) => ({
+    ...grant,
+    id: resolver.idOf(grant.role),
+    ended: isPast(grant.until, now),
+    begun: hasBegun(grant.from, now),
+  }));
+  const declared = new Set(resolved.map(({ id }) => id));
+  const isHeld = (id: string | null): id is string => id !== null && held.has(id) && wordOf(id) !== null;
+  const kept = resolved.filter(({ id }) => isHeld(id));
+  // With nothing but grants that have ended or not begun, a plan would remove the member.
+  const isEmpty = kept.length === 0 && [...held].every((id) => wordOf(id) === null || declared.has(id));
+  const remove = resolved
+    .filter(({ id, ended, begun }) => !isHeld(id) && ((!ended && begun) || isEmpty))
+    .map(({ role }) => role);
+  const add = [...held].flatMap((id) => (declared.has(id) ? [] : (wordOf(id) ?? [])));
+  const unend = kept.flatMap(({ role, ended }) => (ended ? role : []));
+  const begin = kept.flatMap(({ role, begun }) => (begun ? [] : role));
+  const rename = kept.flatMap(({ id, role }): readonly (readonly [string, string])[] => {
+    const word = id === null ? null : wordOf(id);
+    return word === null || word === role || id === role ? [] : [[role, word]];
+  });
+  if (add.length + remove.length + unend.length + begin.length + rename.length === 0) return null;
+  return { add: add.sort(byCodeUnit), remove, unend, begin, rename: new Map(rename) };
+}
+
+/** Stops the renewal of invitations if a plan would renew one that is listed. */
+function stopRenewal(
+  edits: readonly EntryEdit[],
+  matched: ReadonlyMap<DesiredMember, LiveMember>,
+  { renews, unrenewed, wants }: MemberAdoption,
+): readonly EntryEdit[] {
+  if (!renews) return [];
+  // The lines of an edited entry count as changed now.
+  const edited = new Set(edits.flatMap((edit) => (edit.kind === "update-member" ? edit.member : [])));
+  const kept = [...matched].flatMap(([member, { status }]) =>
+    status === "expired" && (!unrenewed.has(member.email) || edited.has(member)) ? member.email : [],
+  );
+  const added = edits.flatMap((edit) =>
+    edit.kind === "add-member" && edit.status === "expired" ? edit.entry.email : [],
+  );
+  const edit: EntryEdit = { kind: "stop-renewal", emails: [...kept, ...added].sort(byCodeUnit) };
+  return edit.emails.length > 0 && wants(edit) ? [edit] : [];
+}

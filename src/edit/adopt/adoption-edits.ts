@@ -1,0 +1,309 @@
+import type { Path } from "../../kernel/problems/problem.ts";
+import type { RawFile, RawMember } from "../../kernel/schema/raw-file.ts";
+import { fieldsOf, kindOf, listOf, omitUndefined, textOf, valueAt } from "../../kernel/schema/values.ts";
+import type { Adoption, EntryEdit, GrantUpdate, MemberEntryUpdate } from "../../model/adoption.ts";
+import type { Origin } from "../../model/desired.ts";
+import type { JsonValue } from "../../model/json.ts";
+import type { YamlEdit } from "../yaml/edit-yaml.ts";
+import { entryText, ignoredValues, literalGlob, passwordVariables } from "./entry-texts.ts";
+
+/** The files of one merchant. */
+export interface MerchantFiles {
+  readonly main: RawFile;
+  /** All files: the included ones, then the merchant's own. */
+  readonly all: readonly RawFile[];
+  /** Returns whether other merchants include a file. */
+  readonly isShared: (file: string) => boolean;
+}
+
+/** An edit of one file. */
+export interface FileEdit {
+  readonly file: string;
+  readonly edit: YamlEdit;
+  /** The entry that it is about, as in "role Cashier". */
+  readonly about: string;
+  /** Edits of the merchant's own file with the same effect for this merchant alone; absent: there are none. */
+  readonly instead?: readonly FileEdit[];
+}
+
+/** Returns the edits of a merchant's files that carry out an adoption. */
+export function adoptionEdits({ edits }: Adoption, files: MerchantFiles): readonly FileEdit[] {
+  const variables = newVariables(edits, files);
+  return edits.flatMap((edit) => editsFor(edit, files, variables));
+}
+
+type Variables = ReturnType<typeof passwordVariables>;
+
+/** Names the passwords of new managed users; none has the variable of another one. */
+function newVariables(edits: readonly EntryEdit[], { all }: MerchantFiles): Variables {
+  const taken = all.flatMap(({ members }) =>
+    members.flatMap(({ fields }) => textOf(fieldsOf(fields["managed"])["password_env"]) ?? []),
+  );
+  const added = edits.flatMap((edit) => (edit.kind === "add-member" ? edit.entry : []));
+  return passwordVariables(added, new Set(taken));
+}
+
+function editsFor(edit: EntryEdit, files: MerchantFiles, variables: Variables): readonly FileEdit[] {
+  switch (edit.kind) {
+    case "add-role":
+      return [append("roles", { ...edit.entry }, entryText(edit), `role ${edit.entry.name}`, files)];
+    case "remove-role":
+      return [edit.role.adjusted ?? [], edit.role.origin].flat().map((origin) => ({
+        file: origin.file,
+        about: `role ${edit.role.name}`,
+        edit: { kind: "remove", path: origin.path },
+      }));
+    case "update-role":
+      return roleEdits(edit, files);
+    case "add-member": {
+      const { managed, ...entry } = edit.entry;
+      const password_env = variables.get(edit.entry);
+      const value = {
+        ...entry,
+        ...(managed !== undefined && { managed: omitUndefined({ ...managed, password_env }) }),
+      };
+      return [append("members", value, entryText(edit), entry.email, files)];
+    }
+    case "remove-member":
+      return entriesOf(edit.member.email, files)
+        .filter(({ file, fields }) => file === files.main.file || "roles" in fields || "managed" in fields)
+        .map(({ file, index }) => ({
+          file,
+          about: edit.member.email,
+          edit: { kind: "remove", path: ["members", index] },
+        }));
+    case "update-member":
+      return memberEdits(edit, files);
+    case "ignore-role":
+    case "ignore-member": {
+      const { main } = files;
+      const section = edit.kind === "ignore-role" ? "roles" : "members";
+      const about = edit.name ?? edit.id;
+      const value = literalGlob(edit.id);
+      return [
+        { file: main.file, about, edit: { kind: "append", path: ["ignore", section], value } },
+        {
+          file: targetOf(section, files).file,
+          about,
+          edit: { kind: "remark", path: [section], ...ignoredValues(edit) },
+        },
+      ];
+    }
+    case "stop-renewal": {
+      const setting = files.all.find(({ fields }) => "reinvite" in fieldsOf(fields["sync"])) ?? files.main;
+      const path = ["sync", "reinvite"];
+      return [{ file: setting.file, about: "sync.reinvite", edit: { kind: "set", path, value: false } }];
+    }
+    default:
+      return edit satisfies never;
+  }
+}
+
+/** Returns the file for new entries of a section: the merchant's own, unless only an include of its own has the section. */
+function targetOf(section: "roles" | "members", { main, all, isShared }: MerchantFiles): RawFile {
+  if (Object.hasOwn(main.fields, section)) return main;
+  return all.findLast(({ file, fields }) => !isShared(file) && Object.hasOwn(fields, section)) ?? main;
+}
+
+function append(
+  section: "roles" | "members",
+  value: object,
+  comment: string | null,
+  about: string,
+  files: MerchantFiles,
+): FileEdit {
+  const above = comment === null ? {} : { comment };
+  const edit = { kind: "append", path: [section], value: value as JsonValue, ...above } as const;
+  return { file: targetOf(section, files).file, about, edit };
+}
+
+/** Returns an edit that sets a key to a value, or removes it if that is `null` and the key is there. */
+function setOrRemove(
+  raw: RawFile | undefined,
+  { file, path }: Origin,
+  key: string,
+  value: unknown,
+  about: string,
+): readonly FileEdit[] {
+  if (value === undefined) return [];
+  const at = [...path, key];
+  if (value !== null) return [{ file, about, edit: { kind: "set", path: at, value: value as JsonValue } }];
+  const isThere = valueAt(raw?.fields, at) !== undefined;
+  return isThere ? [{ file, about, edit: { kind: "remove", path: at } }] : [];
+}
+
+function roleEdits(
+  { role, fields }: Extract<EntryEdit, { readonly kind: "update-role" }>,
+  files: MerchantFiles,
+): readonly FileEdit[] {
+  const { origin, adjusted } = role;
+  const about = `role ${role.name}`;
+  const raw = files.all.find(({ file }) => file === origin.file);
+  const { permissions, ...rest } = fields;
+  const others = Object.entries(rest).flatMap(([key, value]) => setOrRemove(raw, origin, key, value, about));
+  const renamedAdjustment =
+    adjusted !== undefined && fields.name !== undefined
+      ? setOrRemove(files.main, adjusted, "name", fields.name, about)
+      : [];
+  if (permissions === undefined) return [...others, ...renamedAdjustment];
+  const written = listOf(valueAt(raw?.fields, [...origin.path, "permissions"]));
+  const own = adjustEdits(role, written, permissions, files);
+  if (adjusted !== undefined) return [...others, ...renamedAdjustment, ...own];
+  const value = permissions === null ? null : inOrderOf(written, permissions);
+  const direct = setOrRemove(raw, origin, "permissions", value, about);
+  return [...others, ...direct.map((edit) => ({ ...edit, ...(own.length > 0 && { instead: own }) }))];
+}
+
+/** Returns the edits with which a merchant's own file adjusts an included role to its live permissions. */
+function adjustEdits(
+  { name, origin, adjusted }: Extract<EntryEdit, { readonly kind: "update-role" }>["role"],
+  shared: readonly unknown[],
+  permissions: readonly string[] | null,
+  { main }: MerchantFiles,
+): readonly FileEdit[] {
+  if (permissions === null || origin.file === main.file) return [];
+  const add = permissions.filter((permission) => !shared.includes(permission));
+  const remove = shared.filter(
+    (permission): permission is string => !permissions.includes(String(permission)),
+  );
+  const about = `role ${name}`;
+  if (add.length + remove.length === 0) {
+    return adjusted === undefined
+      ? []
+      : [{ file: main.file, about, edit: { kind: "remove", path: adjusted.path } }];
+  }
+  const adjust = { ...(add.length > 0 && { add }), ...(remove.length > 0 && { remove }) };
+  const edit: YamlEdit =
+    adjusted === undefined
+      ? { kind: "append", path: ["roles"], value: { name, adjust } }
+      : { kind: "set", path: [...adjusted.path, "adjust"], value: adjust };
+  return [{ file: main.file, about, edit }];
+}
+
+/** Returns the wanted texts: those that are written in their order, then the new ones. */
+function inOrderOf(written: readonly unknown[], wanted: readonly string[]): readonly string[] {
+  const kept = written.filter((text): text is string => wanted.includes(text as string));
+  return [...kept, ...wanted.filter((text) => !written.includes(text))];
+}
+
+function entriesOf(email: string, { all }: MerchantFiles): readonly RawMember[] {
+  const key = email.toLowerCase();
+  return all.flatMap(({ members }) => members.filter(({ address }) => address === key));
+}
+
+function memberEdits(
+  { member, fields }: Extract<EntryEdit, { readonly kind: "update-member" }>,
+  files: MerchantFiles,
+): readonly FileEdit[] {
+  const { email } = member;
+  const entries = entriesOf(email, files);
+  const own = entries.filter(({ file }) => !files.isShared(file));
+  const edits: FileEdit[] = [];
+  const change: ChangeEntry = ({ file, index }, path, value) => {
+    const at = ["members", index, ...path];
+    const edit: YamlEdit =
+      value === null ? { kind: "remove", path: at } : { kind: "set", path: at, value: value as JsonValue };
+    edits.push({ file, about: email, edit });
+  };
+  changeFields(entries, fields, change);
+  const fresh = {
+    ...pinEntries(entries, own, fields.id, change),
+    ...(fields.grants !== undefined && grantEdits(fields.grants, entries, own, change)),
+  };
+  if (Object.keys(fresh).length === 0) return edits;
+  return [...edits, append("members", { email: fields.email ?? email, ...fresh }, null, email, files)];
+}
+
+/** Changes a key of an entry; `null` removes it. */
+type ChangeEntry = (entry: RawMember, path: Path, value: unknown) => void;
+
+/** Sets the keys that entries have, each in every entry that has it. */
+function changeFields(
+  entries: readonly RawMember[],
+  { email, from, until, suspended, metadata, nickname, roles }: MemberEntryUpdate,
+  change: ChangeEntry,
+): void {
+  const values: readonly (readonly [path: readonly [string, ...string[]], value: unknown])[] = [
+    [["email"], email],
+    [["from"], from],
+    [["until"], until],
+    [["suspended"], suspended],
+    [["metadata"], metadata],
+    [["managed", "nickname"], nickname],
+    [["roles"], roles],
+  ];
+  for (const [path, value] of values) {
+    if (value === undefined) continue;
+    for (const entry of entries) if (valueAt(entry.fields, path) !== undefined) change(entry, path, value);
+  }
+}
+
+/** Pins a member; returns the pin if no entry of the merchant's own can take it. */
+function pinEntries(
+  entries: readonly RawMember[],
+  own: readonly RawMember[],
+  id: string | null | undefined,
+  change: ChangeEntry,
+): { readonly id?: string } {
+  if (id === undefined) return {};
+  const pinned = entries.filter(({ fields }) => Object.hasOwn(fields, "id"));
+  const places = pinned.length > 0 || id === null ? pinned : own.slice(-1);
+  for (const entry of places) change(entry, ["id"], id);
+  return places.length === 0 && id !== null ? { id } : {};
+}
+
+/** Changes the lists of roles; returns the new roles that no entry of the merchant's own can take. */
+function grantEdits(
+  grants: GrantUpdate,
+  entries: readonly RawMember[],
+  own: readonly RawMember[],
+  change: ChangeEntry,
+): { readonly roles?: readonly string[] } {
+  const granting = entries.filter(({ fields }) => Object.hasOwn(fields, "roles"));
+  const taker = own.findLast((entry) => granting.includes(entry)) ?? own.at(-1);
+  for (const entry of granting) {
+    const written = listOf(entry.fields["roles"]);
+    const kept = keptGrants(written, grants);
+    const wanted = entry === taker ? [...kept, ...grants.add] : kept;
+    if (wanted.length === written.length && wanted.every((item, at) => item === written[at])) continue;
+    // An empty list in one file would contradict the roles in another.
+    if (wanted.length > 0 || granting.length === 1) change(entry, ["roles"], wanted);
+    else change(entry, Object.keys(entry.fields).length > 2 ? ["roles"] : [], null);
+  }
+  if (grants.add.length === 0 || (taker !== undefined && granting.includes(taker))) return {};
+  if (taker === undefined) return { roles: grants.add };
+  change(taker, ["roles"], grants.add);
+  return {};
+}
+
+function keptGrants(
+  written: readonly unknown[],
+  { remove, unend, begin, rename }: GrantUpdate,
+): readonly unknown[] {
+  const seen = new Set<string>();
+  return written.flatMap((item) => {
+    const word = textOf(item) ?? textOf(fieldsOf(item)["role"]);
+    if (word === null || remove.includes(word)) return [];
+    const name = rename.get(word) ?? word;
+    if (seen.has(name)) return [];
+    seen.add(name);
+    if (kindOf(item) === "text") return [name === item ? item : name];
+    const [isUnended, isBegun] = [unend.includes(word), begin.includes(word)];
+    if (name === word && !isUnended && !isBegun) return [item];
+    return [withDates({ ...fieldsOf(item), role: name }, isUnended, isBegun)];
+  });
+}
+
+/** Returns a grant without its end, or without its beginning; the name alone if it has no dates then. */
+function withDates(
+  { from, until, ...grant }: Readonly<Record<string, unknown>>,
+  isUnended: boolean,
+  isBegun: boolean,
+): unknown {
+  const kept = {
+    ...grant,
+    ...(from !== undefined && !isBegun && { from }),
+    ...(until !== undefined && !isUnended && { until }),
+  };
+  return (isUnended || isBegun) && Object.keys(kept).length === 1 ? grant["role"] : kept;
+}

@@ -1,0 +1,101 @@
+import { maskKeys } from "../../kernel/problems/secrets.ts";
+import type { EntryEdit, MemberEntry, Mention } from "../../model/adoption.ts";
+import type { JsonValue } from "../../model/json.ts";
+
+/** An entry that is commented out, and what the comment says about it. */
+interface RemarkValues {
+  readonly value: JsonValue;
+  readonly comment: string;
+}
+
+const CAUSES = {
+  unwritable: "a file cannot hold its name or address",
+  twin: "another entry has its name or address",
+  leftover: "its invitation has expired, and another entry has its address",
+  temporary: "an interrupted apply gave it this name",
+} as const;
+
+/** Returns the commented-out entry of a role or member that is ignored, and why. */
+export function ignoredValues({
+  kind,
+  id,
+  name,
+  cause,
+}: Extract<EntryEdit, { readonly cause: unknown }>): RemarkValues {
+  const key = kind === "ignore-role" ? "name" : "email";
+  return {
+    value: { ...(name !== null && { [key]: maskKeys(name) }), id: maskKeys(id) },
+    comment: `ignored: ${CAUSES[cause]}`,
+  };
+}
+
+/** Returns what the comment above a new entry says; `null` if there is nothing to say. */
+export function entryText(edit: Extract<EntryEdit, { readonly left: unknown }>): string | null {
+  const texts = [
+    ...(edit.kind === "add-member" && edit.status === "expired"
+      ? ["The invitation has expired. Without sync.reinvite: false, a plan renews it."]
+      : []),
+    ...(edit.left.length > 0
+      ? [`Not managed here, since a file cannot hold it: ${edit.left.map(partName).join(", ")}.`]
+      : []),
+  ];
+  return texts.length === 0 ? null : texts.join(" ");
+}
+
+function partName(part: string): string {
+  return part === "managed" ? "nickname" : part;
+}
+
+/** Returns a glob that matches one id only. */
+export function literalGlob(id: string): string {
+  return id.replaceAll(/[\\*?[\](){}!+@|]/g, "\\$&");
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  service_account: "a service account, which plans leave alone",
+  system_account: "a system account, which plans leave alone",
+};
+
+/** Returns the commented-out entry of a member that plans leave alone, and why. */
+export function mentionValues({ id, email, type, roles }: Mention): RemarkValues {
+  const comment =
+    email === null
+      ? "no address, so that no entry can name it"
+      : (TYPES[type ?? ""] ?? `a user of the type ${type ?? "unknown"}, which plans leave alone`);
+  const who = email === null ? { id: maskKeys(id) } : { email: maskKeys(email) };
+  return { value: { ...who, roles: roles.map(maskKeys) }, comment };
+}
+
+/**
+ * Returns the names of the variables that will hold the passwords of managed users, derived from their nicknames or
+ * addresses; each name once, and none that is taken.
+ */
+export function passwordVariables(
+  entries: readonly MemberEntry[],
+  taken: ReadonlySet<string>,
+): ReadonlyMap<MemberEntry, string> {
+  const used = new Set(taken);
+  const variables = new Map<MemberEntry, string>();
+  for (const entry of entries) {
+    if (entry.managed === undefined) continue;
+    const base =
+      variableOf(entry.managed.nickname ?? "") ?? variableOf(entry.email.split("@")[0] ?? "") ?? "USER";
+    let name = `${base}_PASSWORD`;
+    for (let nth = 2; used.has(name); nth += 1) name = `${base}_${nth}_PASSWORD`;
+    used.add(name);
+    variables.set(entry, name);
+  }
+  return variables;
+}
+
+/** Returns a text as the name of a variable: "Till 7" is `TILL_7`; `null` if no letter or digit of it can be in one. */
+function variableOf(text: string): string | null {
+  const name = text
+    .normalize("NFKD")
+    .toUpperCase()
+    .replaceAll(/\p{M}/gu, "")
+    .replaceAll(/[^A-Z0-9]+/g, "_")
+    .replaceAll(/^_+|_+$/g, "");
+  if (name === "") return null;
+  return /^\d/.test(name) ? `USER_${name}` : name;
+}

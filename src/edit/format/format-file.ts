@@ -1,0 +1,253 @@
+import { Composer, CST, type Document, Lexer, Parser } from "yaml";
+import { toDiagnostics } from "../../kernel/messages/to-diagnostics.ts";
+import { isError } from "../../kernel/problems/rule-table.ts";
+import type { PreviousName } from "../../kernel/read/load-merchants.ts";
+import { analyzeProject } from "../../kernel/read/load-project.ts";
+import { analyzeSource } from "../../kernel/read/load-sources.ts";
+import { fieldsOf, listOf } from "../../kernel/schema/values.ts";
+import { YAML_DIALECT } from "../../kernel/yaml/document.ts";
+import { createLocator } from "../../kernel/yaml/locate.ts";
+import { parse } from "../../kernel/yaml/to-value.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import { liftComments, printDocument, settleComments, WRITTEN_TAG } from "./print-document.ts";
+import { type EntryOrder, sortDocument } from "./sort-document.ts";
+
+/** A formatted file, or the reason why it was left unchanged. */
+export type FormattedFile =
+  | { readonly text: string; readonly changed: boolean }
+  /** The maximum length, in UTF-16 units, which the file exceeds. */
+  | { readonly longest: number }
+  | { readonly diagnostics: readonly Diagnostic[] };
+
+/** Maximum length, in UTF-16 units; parsing takes about 500 bytes of memory and 5 µs for each. */
+const LONGEST = 700_000;
+
+const BOM = "\uFEFF";
+
+// Each round may make another change possible; no known file needs more than two.
+const MAX_ROUNDS = 4;
+
+/** Puts a file in canonical order and style; keeps its meaning, comments, line ends and byte order mark. */
+export function formatFile(
+  file: string,
+  text: string,
+  entries: EntryOrder = "kept",
+  kind: "merchant" | "project" = "merchant",
+): FormattedFile {
+  if (text.length > LONGEST) return { longest: LONGEST };
+  const { problems } =
+    kind === "project"
+      ? analyzeProject(file, text, parse(text))
+      : analyzeSource(file, text, parse(text), Number.NEGATIVE_INFINITY);
+  if (problems.some(isError)) {
+    return { diagnostics: toDiagnostics(new Map([[file, text]]), problems) };
+  }
+  const mark = text.startsWith(BOM) ? BOM : "";
+  const body = text.slice(mark.length);
+  const lines = body.replaceAll("\r\n", "\n");
+  // If the result would change the meaning, leave the file untouched.
+  const formatted = settled(lines, entries) ?? inItsOrder(lines, entries) ?? lines;
+  const result = formatted === lines ? text : mark + withLineEnds(formatted, body);
+  return { text: result, changed: result !== text };
+}
+
+/** Writes the current names of roles at the places of previous ones, except where that is not possible. */
+export function writeCurrentNames(text: string, places: readonly PreviousName[]): string {
+  if (places.length === 0) return text;
+  return (
+    withNames(text, places) ?? places.reduce((current, place) => withNames(current, [place]) ?? current, text)
+  );
+}
+
+/** Returns the text with all current names; `null` if it would mean something else. */
+function withNames(text: string, places: readonly PreviousName[]): string | null {
+  const locate = createLocator(text);
+  const splices = places.flatMap((place) => {
+    const range = locate(place.location);
+    const written = range && currentToken(text.slice(range.start, range.end), place);
+    return written ? [{ ...range, written }] : [];
+  });
+  let after = text;
+  for (const { start, end, written } of splices.toSorted((a, b) => b.start - a.start)) {
+    after = after.slice(0, start) + written + after.slice(end);
+  }
+  const { value, readable, problems } = parse(after);
+  const expected = places.reduce(withCurrentName, parse(text).value);
+  return readable && !problems.some(isError) && JSON.stringify(value) === JSON.stringify(expected)
+    ? after
+    : null;
+}
+
+/** Returns a scalar with the current name, quoted as it is; `null` if it is not written plainly. */
+function currentToken(token: string, { role, name }: PreviousName): string | null {
+  const [, quote = "", inner = ""] = /^(["']?)(.*)\1$/s.exec(token) ?? [];
+  const renamed = currentText(inner, { role, name });
+  if (renamed === inner) return null;
+  if (quote === "'") return `'${renamed.replaceAll("'", "''")}'`;
+  return quote === "" && PLAIN_NAME.test(renamed) ? renamed : JSON.stringify(renamed);
+}
+
+/** Matches a name that needs no quotes. */
+const PLAIN_NAME =
+  /^(?!(?:true|false|null|yes|no|on|off|y|n)$)\p{L}[\p{L}\p{N}_.-]*(?: [\p{L}\p{N}_.-]+)*$/iu;
+
+/** Returns a name, or an entry such as `role:Name`, with the current name. */
+function currentText(text: string, { role, name }: Pick<PreviousName, "role" | "name">): string {
+  if (text === role) return name;
+  const [, prefix = "", rest] = /^(role:\s*)(.*)$/.exec(text) ?? [];
+  return rest?.trim() === role ? prefix + name : text;
+}
+
+/** Returns the plain value of a file with the current name at one place. */
+function withCurrentName(value: unknown, { location, ...names }: PreviousName): unknown {
+  if (!("path" in location)) return value;
+  const { path, at } = location;
+  const rename = (inner: unknown, depth: number): unknown => {
+    if (depth === path.length) return typeof inner === "string" ? currentText(inner, names) : inner;
+    const key = path[depth];
+    if (Array.isArray(inner))
+      return inner.map((item, index) => (index === key ? rename(item, depth + 1) : item));
+    const isKey = at === "key" && depth === path.length - 1;
+    return Object.fromEntries(
+      Object.entries(fieldsOf(inner)).map(([field, item]) => {
+        if (field !== key) return [field, item];
+        return isKey ? [currentText(field, names), item] : [field, rename(item, depth + 1)];
+      }),
+    );
+  };
+  return rename(value, 0);
+}
+
+/** Gives lines the line ends that they had before; new lines have the file's first one. */
+function withLineEnds(formatted: string, before: string): string {
+  const ends = before.match(/\r?\n/g) ?? [];
+  const [first = "\n"] = ends;
+  if (ends.every((end) => end === first)) return formatted.replaceAll("\n", first);
+  const known = new Map<string, string[]>();
+  // From the last one, so that `pop` takes the first.
+  for (const [, line = "", end = first] of [...before.matchAll(/(.*?)(\r?\n)/g)].reverse()) {
+    const same = known.get(line.trim());
+    if (same === undefined) known.set(line.trim(), [end]);
+    else same.push(end);
+  }
+  return formatted.replaceAll(
+    /(.*)\n/g,
+    (_, line: string) => line + (known.get(line.trim())?.pop() ?? first),
+  );
+}
+
+/** Formats the style of a file that cannot be sorted, then tries once more to sort it. */
+function inItsOrder(text: string, entries: EntryOrder): string | null {
+  const plain = settled(text, null);
+  return plain === null ? null : (settled(plain, entries) ?? plain);
+}
+
+/** Formats until nothing changes; null if the meaning would change. `order` null: style only. */
+function settled(text: string, order: EntryOrder | null): string | null {
+  const before = { text, value: parse(text).value };
+  let current: Reading = before;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const next = format(current, order);
+    if (next === current.text) {
+      return next;
+    }
+    const { readable, value } = parse(next ?? "");
+    if (next === null || !readable || !sameMeaning(before, { text: next, value })) {
+      return null;
+    }
+    current = { text: next, value };
+  }
+  return null;
+}
+
+function format({ text, value }: Reading, order: EntryOrder | null): string | null {
+  const document = open(text);
+  if (document === null) {
+    return null;
+  }
+  settleComments(document);
+  if (order !== null) {
+    sortDocument(document, value, order);
+  }
+  return printDocument(document, text);
+}
+
+/** Reads the text with its tokens; its size and depth have been checked before. */
+function open(text: string): Document | null {
+  const tokens = [...new Parser().parse(text)];
+  for (const token of tokens) {
+    if (token.type === "document") {
+      liftComments(token);
+    }
+  }
+  const composer = new Composer({
+    ...YAML_DIALECT,
+    keepSourceTokens: true,
+    customTags: (tags) => [...tags, WRITTEN_TAG],
+  });
+  const [document] = composer.compose(tokens, true, text.length);
+  return document === undefined || document.errors.length > 0 ? null : (document as Document);
+}
+
+/** A text and its plain value. */
+interface Reading {
+  readonly text: string;
+  readonly value: unknown;
+}
+
+/** Compares the meaning and the comments of two texts, ignoring order. */
+function sameMeaning(before: Reading, after: Reading): boolean {
+  return (
+    canonical(before.value) === canonical(after.value) &&
+    commentsOf(before.text).join("\n") === commentsOf(after.text).join("\n")
+  );
+}
+
+function canonical(value: unknown): string {
+  const file = fieldsOf(value);
+  const entries = (section: string, list: string) =>
+    Array.isArray(file[section])
+      ? { [section]: sortedBySelf(listOf(file[section]).map((entry) => withSorted(entry, list))) }
+      : {};
+  return stable({ ...file, ...entries("roles", "permissions"), ...entries("members", "roles") });
+}
+
+function withSorted(entry: unknown, key: string): unknown {
+  const fields = fieldsOf(entry);
+  if (Array.isArray(fields[key])) return { ...fields, [key]: sortedBySelf(listOf(fields[key])) };
+  const lists = Object.entries(fieldsOf(fields["adjust"])).filter(([, list]) => Array.isArray(list));
+  const sorted = lists.map(([name, list]) => [name, sortedBySelf(listOf(list))]);
+  return lists.length === 0
+    ? entry
+    : { ...fields, adjust: { ...fieldsOf(fields["adjust"]), ...Object.fromEntries(sorted) } };
+}
+
+function sortedBySelf(list: readonly unknown[]): readonly unknown[] {
+  return list
+    .map((item) => ({ item, text: stable(item) }))
+    .toSorted((a, b) => (a.text < b.text ? -1 : Number(a.text > b.text)))
+    .map(({ item }) => item);
+}
+
+/** Serializes to JSON with sorted keys. */
+function stable(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === "object" && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}
+
+/** Returns the comments of a text, sorted. */
+function commentsOf(text: string): readonly string[] {
+  const comments: string[] = [];
+  let previous = "";
+  for (const lexeme of new Lexer().lex(text)) {
+    // After that token it is text.
+    if (lexeme.startsWith("#") && previous !== CST.SCALAR) {
+      comments.push(lexeme.trimEnd());
+    }
+    previous = lexeme;
+  }
+  return comments.toSorted();
+}

@@ -1,0 +1,224 @@
+import type { Phase, Step } from "../../model/apply.ts";
+import { type Failure, RolecallError } from "../../model/errors.ts";
+import type { Change, RoleChange } from "../../model/plan.ts";
+import { checkPrecondition, type Precondition, type PreconditionContext } from "./precondition.ts";
+import {
+  checkFailed,
+  type Done,
+  failureOf,
+  type RunContext,
+  type StepResult,
+  sendAndRestore,
+  sendRecorded,
+} from "./send-recorded.ts";
+import { runOneUntilKnown } from "./update-member.ts";
+import {
+  isPasswordChange,
+  isReinvitation,
+  type Reinvitation,
+  reinvitationWrites,
+  type Write,
+  writeOf,
+} from "./write-change.ts";
+
+/** The phases in the order they run: additions come before removals, and a role goes only when nobody holds it. */
+export const PHASES: readonly Phase[] = [
+  "free-names",
+  "create-roles",
+  "update-roles",
+  "clear-invitations",
+  "write-members",
+  "set-passwords",
+  "delete-members",
+  "delete-roles",
+];
+
+/** Returns the steps of a plan's changes, in the order of the phases. */
+export function stepsOf(changes: readonly Change[]): readonly Step[] {
+  const roles = changes.filter((change) => change.resource === "role");
+  const named = renameSteps(roles);
+  const renamed = new Set(named.filter(({ part }) => part === "whole").map(({ change }) => change));
+  const rest = changes.flatMap((change) => (renamed.has(change as RoleChange) ? [] : partsOf(change)));
+  return [...named, ...PHASES.flatMap((phase) => rest.filter((step) => step.phase === phase))];
+}
+
+function partsOf(change: Change): readonly Step[] {
+  if (change.resource === "member") {
+    // After the member's own update, so that its recheck finds the planned state.
+    if (isPasswordChange(change)) return [{ phase: "set-passwords", change, part: "whole" }];
+    if (change.kind !== "delete") return [{ phase: "write-members", change, part: "whole" }];
+    // An expired invitation grants nothing, and may conflict with a new one.
+    const phase = change.reason === "invitation-expired" ? "clear-invitations" : "delete-members";
+    return [{ phase, change, part: "whole" }];
+  }
+  switch (change.kind) {
+    case "create":
+      return [{ phase: "create-roles", change, part: "whole" }];
+    case "update":
+      return [{ phase: "update-roles", change, part: "whole" }];
+    case "replace": {
+      const remove: Step = { phase: "delete-roles", change, part: "remove" };
+      return change.resumed === null ? [{ phase: "create-roles", change, part: "create" }, remove] : [remove];
+    }
+    case "delete":
+      return [{ phase: "delete-roles", change, part: "whole" }];
+    default:
+      return change satisfies never;
+  }
+}
+
+/**
+ * Returns the renames of a plan in an order without conflicts, since names of roles are unique. A role that is deleted
+ * or part of a cycle of renames gets a temporary name first.
+ */
+function renameSteps(changes: readonly RoleChange[]): readonly (Step & { readonly change: RoleChange })[] {
+  const steps: (Step & { readonly change: RoleChange })[] = [];
+  const add = (change: RoleChange, part: Step["part"]): void =>
+    void steps.push({ phase: "free-names", change, part });
+
+  const wanted = new Set(changes.flatMap((change) => (takesName(change) ? change.after.name : [])));
+  for (const change of changes) {
+    const replaced = change.kind === "replace" && change.resumed === null;
+    if (replaced || (change.kind === "delete" && wanted.has(change.before.name))) add(change, "set-aside");
+  }
+
+  const renames = new Map(
+    changes.flatMap((change) => (isRename(change) ? [[change.before.name, change]] : [])),
+  );
+  const state = new Map<RoleChange, "open" | "done">();
+  const rename = (change: RoleChange & { kind: "update" }): void => {
+    if (state.get(change) === "done") return;
+    if (state.get(change) === "open") {
+      add(change, "set-aside");
+      return;
+    }
+    state.set(change, "open");
+    const holder = renames.get(change.after.name);
+    if (holder) rename(holder);
+    add(change, "whole");
+    state.set(change, "done");
+  };
+  for (const change of renames.values()) rename(change);
+  return steps;
+}
+
+function isRename(change: RoleChange): change is RoleChange & { kind: "update" } {
+  return change.kind === "update" && change.before.name !== change.after.name;
+}
+
+function takesName(change: RoleChange): change is RoleChange & { kind: "create" | "update" } {
+  return change.kind === "create" || isRename(change);
+}
+
+/** Executes a step: checks, records, sends and records the outcome of each of its writes. */
+export async function executeStep(step: Step, run: RunContext): Promise<StepResult> {
+  return runOneUntilKnown(run.putSemantics, step.change, async () =>
+    // The run may have stopped while it waited for the update before it.
+    run.stopped() ? { status: "not-started" } : executeNow(step, run),
+  );
+}
+
+async function executeNow({ change, ...step }: Step, run: RunContext): Promise<StepResult> {
+  return isReinvitation(change)
+    ? reinvite({ ...step, change }, run)
+    : sendPlanned({ ...step, change }, writeOf(change, step.part, run), run);
+}
+
+/** Sends a write if the resource is still as planned. */
+async function sendPlanned(step: Step, write: Write, run: RunContext): Promise<StepResult> {
+  const check = await checkBefore(step, write, run);
+  switch (check.status) {
+    case "planned":
+      return run.stopped() ? { status: "not-started" } : sendAndRestore(step, write, run, check.found);
+    case "done":
+      return { status: "done", id: write.id, adopted: false, already: true };
+    case "stale":
+      return { status: "stale", failure: { code: "stale", message: check.message } };
+    case "failed":
+      return { status: "failed", failure: check.failure };
+    case "stopped":
+      return { status: "not-started" };
+    default:
+      return check satisfies never;
+  }
+}
+
+/**
+ * Sends a new invitation beside the expired one. If the service returns a conflict, it removes the expired one
+ * first; the journal keeps its content in case the new one is refused.
+ */
+async function reinvite(
+  step: Step & { readonly change: Reinvitation },
+  run: RunContext,
+): Promise<StepResult> {
+  const { invite, remove, again } = reinvitationWrites(step.change, run);
+  const invited = await sendPlanned(step, invite, run);
+  if (invited.status === "done") return removeExpired(step, invited, remove, run);
+  if (!isConflict(invited)) return invited;
+  if (!run.recordable()) return invited;
+  const removed = await sendPlanned(step, remove, run);
+  if (removed.status === "unknown") return { ...removed, removed: "unknown" };
+  if (removed.status !== "done") return removed;
+  if (!run.recordable()) return { status: "unfinished", removed: true };
+  const sent = await sendRecorded(step, again, run);
+  switch (sent.status) {
+    case "done":
+      return sent;
+    case "unknown":
+      return { ...sent, removed: true };
+    case "failed":
+    case "stale":
+      return { status: "unfinished", failure: sent.failure, removed: true };
+    case "not-started":
+      return { status: "unfinished", removed: true };
+    default:
+      return sent satisfies never;
+  }
+}
+
+/** Removes the expired invitation if the service keeps it beside the new one and has not renewed it. */
+async function removeExpired(step: Step, invited: Done, remove: Write, run: RunContext): Promise<StepResult> {
+  if (invited.id === remove.id) return invited;
+  if (!run.recordable()) return { status: "unfinished" };
+  const removed = await sendPlanned(step, remove, run);
+  switch (removed.status) {
+    case "done":
+    // It is gone, or not an expired invitation any more.
+    case "stale":
+      return invited;
+    case "not-started":
+    case "unfinished":
+      return { status: "unfinished" };
+    case "failed":
+    case "unknown":
+      return removed.failure.code === "not-found"
+        ? invited
+        : { status: "unfinished", failure: removed.failure };
+    default:
+      return removed satisfies never;
+  }
+}
+
+function isConflict(ended: StepResult): boolean {
+  return ended.status === "failed" && ended.failure.code === "conflict";
+}
+
+type CheckedBefore =
+  | Precondition
+  | { readonly status: "failed"; readonly failure: Failure }
+  /** The run was stopped during the check. */
+  | { readonly status: "stopped" };
+
+async function checkBefore(step: Step, write: Write, run: RunContext): Promise<CheckedBefore> {
+  const { recheck, stop } = run;
+  if (!recheck) return { status: "planned" };
+  // One for each check: Node warns of a leak at many listeners on one signal.
+  const context: PreconditionContext = { ...run, signal: AbortSignal.any([stop]) };
+  try {
+    return await checkPrecondition(step, write, context, false);
+  } catch (error) {
+    if (stop.aborted && error === stop.reason) return { status: "stopped" };
+    if (run.stopped() && error instanceof RolecallError) return { status: "stopped" };
+    return { status: "failed", failure: checkFailed(failureOf(error)) };
+  }
+}

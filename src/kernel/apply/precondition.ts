@@ -1,0 +1,248 @@
+import { isSameJson } from "../../lib/json-text.ts";
+import { quoted, quoteIfNeeded, shorten } from "../../lib/text.ts";
+import type { Step } from "../../model/apply.ts";
+import type { JsonValue, Metadata } from "../../model/json.ts";
+import type { LiveMember, LiveRole, MemberStatus } from "../../model/live.ts";
+import {
+  type Change,
+  type MemberImage,
+  type RoleImage,
+  type RoleRef,
+  TEMPORARY_SUFFIX,
+} from "../../model/plan.ts";
+import type { LiveLookup } from "../../model/ports.ts";
+import { emptiedImage, isMemberUpdate, omittedFields } from "./update-member.ts";
+import { isPasswordChange, roleIds, type Write } from "./write-change.ts";
+
+/** The result of the check before a write. */
+export type Precondition =
+  /** `found` is the live member; absent for roles. */
+  | { readonly status: "planned"; readonly found?: LiveMember }
+  /** The change is already applied, so there is nothing to send. */
+  | { readonly status: "done" }
+  | { readonly status: "stale"; readonly message: string };
+
+/** The dependencies of a check, and what the run itself has changed so far. */
+export interface PreconditionContext {
+  readonly lookup: LiveLookup;
+  /** Once aborted, the check rejects. */
+  readonly signal?: AbortSignal;
+  /** Name → id of the roles that this run has created so far. */
+  readonly createdRoles: ReadonlyMap<string, string>;
+  /** Id → name of the roles that this run has renamed so far. */
+  readonly renamedRoles: ReadonlyMap<string, string>;
+}
+
+const PLANNED = { status: "planned" } as const satisfies Precondition;
+const DONE: Precondition = { status: "done" };
+
+/**
+ * Checks that the resource of a write is still as planned; `maybeApplied`: an earlier attempt may have been applied.
+ * Throws RolecallError.
+ */
+export async function checkPrecondition(
+  { change }: Step,
+  write: Write,
+  context: PreconditionContext,
+  maybeApplied: boolean,
+): Promise<Precondition> {
+  const { id, before } = write;
+  if (id === null || before === null) return PLANNED;
+  // A new invitation does not change the expired one.
+  const after = write.part === "create" ? null : write.after;
+  const { differences, member } = isRole(before)
+    ? { differences: await checkRole({ id, before, after: isRole(after) ? after : null }, context) }
+    : await checkMember(
+        { id, before, after: isRole(after) ? null : after },
+        change,
+        write,
+        context,
+        maybeApplied,
+      );
+  if (differences === "gone") {
+    return isDoneIfGone(change) || (maybeApplied && after === null)
+      ? DONE
+      : stale(change, "no longer exists");
+  }
+  if (differences === "done") return DONE;
+  if (differences.length === 0) return member ? { ...PLANNED, found: member } : PLANNED;
+  return stale(change, `has changed since it was planned: ${differences.join("; ")}`);
+}
+
+/**
+ * Returns whether a change is complete when its resource is gone: not the replacement of an invitation, since somebody
+ * may have removed it on purpose or sent a new one.
+ */
+function isDoneIfGone({ resource, kind }: Change): boolean {
+  return kind === "delete" || (kind === "replace" && resource === "role");
+}
+
+type Found = readonly string[] | "gone" | "done";
+
+interface Touching<Image> {
+  readonly id: string;
+  readonly before: Image;
+  readonly after: Image | null;
+}
+
+async function checkRole(
+  { id, before, after }: Touching<RoleImage>,
+  { lookup, renamedRoles, signal }: PreconditionContext,
+): Promise<Found> {
+  const found = await lookup.getRole(id, signal);
+  if (found === null) return "gone";
+  if (after !== null && roleDifferences(after, found).length === 0) return "done";
+  const marked =
+    withoutTemporarySuffix(found.name) === withoutTemporarySuffix(before.name) ? found.name : before.name;
+  const differences = roleDifferences({ ...before, name: renamedRoles.get(id) ?? marked }, found);
+  if (after !== null || differences.length > 0) return differences;
+  // The service may delete a role that is held by somebody since, and revoke it.
+  const holder = await lookup.getHolder(id, signal);
+  return holder === null ? [] : [`now held by ${quoteIfNeeded(addressOf(holder))}`];
+}
+
+function addressOf({ id, user, invite }: LiveMember): string {
+  return user?.email ?? invite?.email ?? id;
+}
+
+async function checkMember(
+  { id, before, after }: Touching<MemberImage>,
+  change: Change,
+  { part }: Pick<Write, "part">,
+  { lookup, createdRoles, signal }: PreconditionContext,
+  maybeApplied: boolean,
+): Promise<{ readonly differences: Found; readonly member?: LiveMember }> {
+  const found = await lookup.getMember(id, signal);
+  if (found === null) return { differences: "gone" };
+  const refs = [...before.roles, ...(after?.roles ?? [])];
+  const statuses = acceptableStatuses(before.status, after);
+  const against = (image: MemberImage): readonly string[] =>
+    memberDifferences({ image, roleIds: roleIds(image.roles, createdRoles), statuses }, found, refs);
+  if (after !== null) {
+    // The service does not report whether a password is set.
+    const tells = part === "restore" || !isPasswordChange(change);
+    if (tells && against(after).length === 0) return { differences: "done" };
+    // A service that empties absent fields may have applied it.
+    const emptied = maybeApplied && isMemberUpdate(change) && omittedFields(change).length > 0;
+    if (emptied && against(emptiedImage(after, change)).length === 0) return { differences: "done" };
+  }
+  return { differences: against(before), member: found };
+}
+
+/**
+ * Returns the statuses that do not make a change stale. An invitation that is accepted meanwhile can still be updated,
+ * but removing it would take away more than planned. One that has expired meanwhile can still be removed.
+ */
+function acceptableStatuses(
+  planned: MemberStatus | null,
+  after: MemberImage | null,
+): readonly (MemberStatus | null)[] {
+  if (planned !== "pending") return [planned];
+  return [planned, after === null ? "expired" : "accepted"];
+}
+
+function isRole(image: RoleImage | MemberImage | null): image is RoleImage {
+  return image !== null && "permissions" in image;
+}
+
+function stale({ resource, name }: Change, what: string): Precondition {
+  return { status: "stale", message: `${resource} ${quoteIfNeeded(name)} ${what}.` };
+}
+
+/** Describes the differences between an expected and a live role, without its holders. */
+function roleDifferences(expected: RoleImage, found: LiveRole): readonly string[] {
+  const { name, description, permissions, metadata, ...rest } = expected;
+  rest satisfies Record<string, never>;
+  const live = found.description ?? "";
+  return [
+    ...(name === found.name ? [] : [was("name", quoted(name), quoted(found.name))]),
+    // The service does not distinguish an empty description from none.
+    ...((description ?? "") === live ? [] : [was("description", quoted(description ?? ""), quoted(live))]),
+    ...setDifference("permissions", permissions, found.permissions),
+    ...metadataDifference(metadata, found.metadata),
+  ];
+}
+
+/** Returns a role's name without the temporary suffix, which an interrupted run may have left, and which plans ignore. */
+function withoutTemporarySuffix(name: string): string {
+  return name.endsWith(TEMPORARY_SUFFIX) ? name.slice(0, -TEMPORARY_SUFFIX.length) : name;
+}
+
+/** An expected member: its image, role ids and acceptable statuses. */
+export interface ExpectedMember {
+  readonly image: MemberImage;
+  readonly roleIds: readonly string[];
+  readonly statuses: readonly (MemberStatus | null)[];
+}
+
+/** Describes the differences between an expected and a live member; `refs` name the roles. */
+function memberDifferences(
+  { image, roleIds, statuses }: ExpectedMember,
+  found: LiveMember,
+  refs: readonly RoleRef[],
+): readonly string[] {
+  const { email, roles: _, metadata, managed, status, ...rest } = image;
+  rest satisfies Record<string, never>;
+  const names = new Map(refs.map(({ id, name }) => [id, name]));
+  const called = (id: string): string => names.get(id) ?? id;
+  return [
+    ...addressDifference(email, found),
+    ...setDifference("roles", roleIds, found.roles, called),
+    ...metadataDifference(metadata, found.metadata),
+    ...nicknameDifference(managed, found),
+    ...(statuses.includes(found.status) ? [] : [was("status", status ?? "none", found.status)]),
+  ];
+}
+
+/** Describes a different address. An invitation may be accepted under another one, but keeps the invited address. */
+function addressDifference(planned: string | null, { user, invite }: LiveMember): readonly string[] {
+  const found = [user?.email, invite?.email].flatMap((email) => email ?? []);
+  const same =
+    planned === null
+      ? found.length === 0
+      : found.some((email) => email.toLowerCase() === planned.toLowerCase());
+  return same ? [] : [was("address", planned ?? "none", found[0] ?? "none")];
+}
+
+function nicknameDifference(managed: MemberImage["managed"], { user }: LiveMember): readonly string[] {
+  const virtual = user?.type === "managed_user";
+  if ((managed !== null) !== virtual) return [`managed by the merchant: ${virtual ? "now" : "no longer"}`];
+  const [before, after] = [managed?.nickname ?? "", (virtual && user?.nickname) || ""];
+  return before === after ? [] : [was("nickname", quoted(before), quoted(after))];
+}
+
+function setDifference(
+  field: string,
+  planned: readonly string[],
+  found: readonly string[],
+  called: (item: string) => string = (item) => item,
+): readonly string[] {
+  const [before, after] = [new Set(planned), new Set(found)];
+  const list = (items: readonly string[]): string =>
+    items.map((item) => quoteIfNeeded(called(item))).join(", ");
+  const added = [...after].filter((item) => !before.has(item));
+  const gone = [...before].filter((item) => !after.has(item));
+  const parts = [
+    ...(added.length > 0 ? [`now also ${list(added)}`] : []),
+    ...(gone.length > 0 ? [`no longer ${list(gone)}`] : []),
+  ];
+  return parts.length === 0 ? [] : [`${field}: ${parts.join(" and ")}`];
+}
+
+function metadataDifference(planned: Metadata, found: Metadata): readonly string[] {
+  const [before, after] = [new Map(Object.entries(planned)), new Map(Object.entries(found))];
+  const keys = [...new Set([...before.keys(), ...after.keys()])].sort();
+  return keys.flatMap((key) => {
+    const [one, other] = [before.get(key), after.get(key)];
+    if (one !== undefined && other !== undefined && isSameJson(one, other)) return [];
+    return [was(`metadata ${quoteIfNeeded(key)}`, valueText(one), valueText(other))];
+  });
+}
+
+function valueText(value: JsonValue | undefined): string {
+  return value === undefined ? "nothing" : shorten(JSON.stringify(value));
+}
+
+function was(field: string, planned: string, found: string): string {
+  return `${field}: ${planned} in the plan, ${found} now`;
+}

@@ -1,0 +1,297 @@
+import { isSameJson } from "../../lib/json-text.ts";
+import { quoteIfNeeded } from "../../lib/text.ts";
+import type { PasswordChange } from "../../model/apply.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { LiveMember } from "../../model/live.ts";
+import type { Change, MemberChange, MemberImage, RoleRef } from "../../model/plan.ts";
+import type { LiveLookup, LiveWriter, MemberUpdate, WriteOptions } from "../../model/ports.ts";
+
+/** Fields that the service has emptied because the update did not send them. */
+export interface Emptied {
+  readonly fields: readonly MemberField[];
+  /** Metadata properties with numbers that were rounded when read, so that they cannot be restored. */
+  readonly rounded: readonly string[];
+  /** The exact JSON text of these properties, as far as known. */
+  readonly exact: Readonly<Record<string, string>>;
+  /** The update that sends the member whole, as it was before. */
+  readonly before: MemberUpdate;
+}
+
+/** The dependencies of an update. */
+export interface UpdateContext {
+  readonly writer: LiveWriter;
+  readonly lookup: LiveLookup;
+  readonly putSemantics: PutSemantics;
+  readonly password: (variable: string) => string;
+  /** Returns the ids of roles, also of those created by this run. */
+  readonly roleIds: (roles: readonly RoleRef[]) => readonly string[];
+}
+
+/**
+ * Sends the changed fields of a member; returns the fields that the service has emptied meanwhile, `null` if none. Sends
+ * the whole member if the service is known to empty absent fields. `found` is the live member, if just read. Throws
+ * RolecallError.
+ */
+export async function sendMemberUpdate(
+  change: MemberUpdateChange,
+  context: UpdateContext,
+  found: LiveMember | null,
+  options: WriteOptions,
+): Promise<Emptied | null> {
+  const { writer, putSemantics } = context;
+  const { id } = change;
+  const body = changedFields(change, context);
+  if (!putSemantics.replaces && isKept(putSemantics, omittedFields(change))) {
+    await writer.updateMember(id, body, options);
+    return null;
+  }
+  const live = found ?? (await readMember(id, context));
+  const before = live ? wholeOf(live) : plannedWhole(change, context);
+  const rounded = sentFields(change).has("metadata") ? [] : (found?.rounded ?? []);
+  if (putSemantics.replaces) {
+    if (rounded.length > 0) throw tooLarge(rounded, found?.exact ?? {});
+    await writer.updateMember(id, { ...before, ...body }, options);
+    return null;
+  }
+  const returned = await writer.updateMember(id, body, options);
+  const sent = sentFields(change);
+  const omitted = filledFields(before).filter((field) => !sent.has(field));
+  const shown = returned !== null && showsUpdate(returned, body);
+  const fields = await emptiedFields(id, omitted, { returned, shown }, context);
+  return fields.length === 0 ? null : { fields, before, rounded, exact: found?.exact ?? {} };
+}
+
+/** Sends a whole member to restore emptied fields. Throws RolecallError, also if they stay empty. */
+export async function restoreMember(
+  change: MemberUpdateChange,
+  { fields, before, rounded, exact }: Emptied,
+  context: UpdateContext,
+  options: WriteOptions,
+): Promise<void> {
+  const { password: _, ...body } = changedFields(change, { ...context, password: () => "" });
+  const metadata = Object.entries(before.metadata ?? {}).filter(([key]) => !rounded.includes(key));
+  const whole = { ...before, metadata: Object.fromEntries(metadata), ...body };
+  const returned = await context.writer.updateMember(change.id, whole, options);
+  const sent = filledFields(whole).filter((field) => fields.includes(field));
+  const empty = await stillEmptyFields(change.id, sent, returned, context);
+  if (empty.length > 0) {
+    throw new RolecallError(
+      "not-restored",
+      `the service accepted the update that restores them, but ${empty.join(" and ")} ${empty.length === 1 ? "is" : "are"} still empty.`,
+    );
+  }
+  if (rounded.length > 0) throw tooLarge(rounded, exact);
+}
+
+/** Returns the sent fields that are empty after an update; a response may omit fields that are not empty. */
+async function stillEmptyFields(
+  id: string,
+  sent: readonly MemberField[],
+  returned: LiveMember | null,
+  context: UpdateContext,
+): Promise<readonly MemberField[]> {
+  const emptyIn = (member: LiveMember): readonly MemberField[] => {
+    const filled = filledFields(wholeOf(member));
+    return sent.filter((field) => !filled.includes(field));
+  };
+  if (returned !== null && emptyIn(returned).length === 0) return [];
+  const now = await readAfterUpdate(id, returned, context);
+  return now === null ? [] : emptyIn(now);
+}
+
+/** Returns whether a response shows what was sent; otherwise it is not the state after the update. */
+function showsUpdate({ roles, metadata, user }: LiveMember, sent: MemberUpdate): boolean {
+  const sorted = (ids: readonly string[]): readonly string[] => [...new Set(ids)].sort();
+  return (
+    (sent.roles === undefined || isSameJson(sorted(sent.roles), sorted(roles))) &&
+    (sent.metadata === undefined || isSameJson(sent.metadata, metadata)) &&
+    (sent.nickname === undefined || sent.nickname === (user?.nickname ?? ""))
+  );
+}
+
+function tooLarge(properties: readonly string[], exact: Readonly<Record<string, string>>): RolecallError {
+  const texts = properties.map((key) => `${quoteIfNeeded(key)}${exact[key] ? ` (${exact[key]})` : ""}`);
+  return new RolecallError(
+    "not-restored",
+    `The service empties fields that an update does not contain, and the metadata ${texts.join(", ")} contains numbers too large to be sent exactly.`,
+    { hint: "Change this member by hand, or store these numbers as text." },
+  );
+}
+
+function changedFields(
+  change: MemberUpdateChange,
+  { roleIds, password }: Pick<UpdateContext, "roleIds" | "password">,
+): MemberUpdate {
+  const { after } = change;
+  const sent = sentFields(change);
+  const nickname = after.managed?.nickname ?? null;
+  return {
+    ...(sent.has("roles") && { roles: roleIds(after.roles) }),
+    ...(sent.has("metadata") && { metadata: after.metadata }),
+    ...(sent.has("nickname") && nickname !== null && { nickname }),
+    ...("passwordEnv" in change && { password: password(change.passwordEnv) }),
+  };
+}
+
+/** Returns the update that sends a member whole. */
+function wholeOf({ roles, metadata, user }: LiveMember): MemberUpdate {
+  const nickname = (user?.type === "managed_user" && user.nickname) || "";
+  return { roles, metadata, ...(nickname !== "" && { nickname }) };
+}
+
+function plannedWhole({ before }: MemberUpdateChange, { roleIds }: UpdateContext): MemberUpdate {
+  const nickname = before.managed?.nickname ?? "";
+  return { roles: roleIds(before.roles), metadata: before.metadata, ...(nickname !== "" && { nickname }) };
+}
+
+/** Returns the omitted fields that are empty after an update, and notes in `putSemantics` those that are kept. */
+async function emptiedFields(
+  id: string,
+  omitted: readonly MemberField[],
+  { returned, shown }: { readonly returned: LiveMember | null; readonly shown: boolean },
+  context: UpdateContext,
+): Promise<readonly MemberField[]> {
+  const { putSemantics } = context;
+  const emptyIn = (member: LiveMember | null): readonly MemberField[] => {
+    const filled = member === null ? omitted : filledFields(wholeOf(member));
+    return omitted.filter((field) => !filled.includes(field) && !putSemantics.kept.has(field));
+  };
+  if (omitted.every((field) => putSemantics.kept.has(field))) return [];
+  // A response may omit fields that are not empty, or show the member as it was before.
+  const trusted = returned !== null && shown && emptyIn(returned).length === 0;
+  const now = trusted ? returned : await readAfterUpdate(id, returned, context);
+  if (now === null) return [];
+  const fields = emptyIn(now);
+  for (const field of omitted) if (!fields.includes(field)) putSemantics.kept.add(field);
+  if (fields.length > 0) putSemantics.replaces = true;
+  return fields;
+}
+
+async function readAfterUpdate(
+  id: string,
+  returned: LiveMember | null,
+  { lookup }: UpdateContext,
+): Promise<LiveMember | null> {
+  try {
+    return await lookup.getMember(id);
+  } catch (error) {
+    if (!(error instanceof RolecallError)) throw error;
+    if (returned !== null && error.code === "forbidden") return returned;
+    const { message, hint, request } = error.failure;
+    throw new RolecallError(
+      error.code,
+      `The update was made, but it is unknown whether the service kept the fields that it left out: ${message}`,
+      {
+        ...(hint !== undefined && { hint }),
+        request: { ...(request ?? { method: "", path: "", attempts: 0 }), uncertain: true },
+        cause: error,
+      },
+    );
+  }
+}
+
+/** Returns the live member; `null` if it is gone or the key may not read it. */
+async function readMember(id: string, { lookup }: UpdateContext): Promise<LiveMember | null> {
+  try {
+    return await lookup.getMember(id);
+  } catch (error) {
+    if (error instanceof RolecallError && error.code === "forbidden") return null;
+    throw error;
+  }
+}
+
+/** A change that is sent as an update of a member. */
+export type MemberUpdateChange = (MemberChange | PasswordChange) & { readonly kind: "update" };
+
+/** A field of a member that an update can send. */
+export type MemberField = "roles" | "metadata" | "nickname";
+
+/** Returns whether a change is sent as an update of a member. */
+export function isMemberUpdate(change: Change): change is MemberUpdateChange {
+  return change.resource === "member" && change.kind === "update";
+}
+
+/** Returns the fields that an update sends. */
+function sentFields({ fields }: MemberUpdateChange): ReadonlySet<MemberField> {
+  return new Set(
+    fields.flatMap(({ field }) =>
+      field === "roles" || field === "metadata" || field === "nickname" ? [field] : [],
+    ),
+  );
+}
+
+/** Returns the non-empty fields that an update does not send. */
+export function omittedFields(change: MemberUpdateChange): readonly MemberField[] {
+  const { roles, metadata, managed } = change.before;
+  const sent = sentFields(change);
+  const filled = filledFields({
+    roles: roles.map(({ name }) => name),
+    metadata,
+    nickname: managed?.nickname ?? "",
+  });
+  return filled.filter((field) => !sent.has(field));
+}
+
+/** Returns the non-empty fields of a member. */
+function filledFields({ roles = [], metadata = {}, nickname = "" }: MemberUpdate): readonly MemberField[] {
+  return [
+    ...(roles.length > 0 ? (["roles"] as const) : []),
+    ...(Object.keys(metadata).length > 0 ? (["metadata"] as const) : []),
+    ...(nickname === "" ? [] : (["nickname"] as const)),
+  ];
+}
+
+/** Returns a member's image after an update by a service that empties absent fields. */
+export function emptiedImage(image: MemberImage, change: MemberUpdateChange): MemberImage {
+  const omitted = new Set(omittedFields(change));
+  return {
+    ...image,
+    ...(omitted.has("roles") && { roles: [] }),
+    ...(omitted.has("metadata") && { metadata: {} }),
+    ...(omitted.has("nickname") && image.managed && { managed: { ...image.managed, nickname: null } }),
+  };
+}
+
+/** The service's treatment of fields that are absent from a member's update, as far as known. */
+export interface PutSemantics {
+  /** Absent fields that the service has kept. */
+  readonly kept: Set<MemberField>;
+  /** True if the service has emptied a field; members are then sent whole. */
+  replaces: boolean;
+  /** Ends with the update that finds it out; `null` if none is in progress. */
+  probe: Promise<void> | null;
+}
+
+/** Returns the state in which nothing is known yet. */
+export function unknownPutSemantics(): PutSemantics {
+  return { kept: new Set(), replaces: false, probe: null };
+}
+
+/** Returns whether the service is known to keep absent fields. */
+function isKept({ kept }: PutSemantics, omitted: readonly MemberField[]): boolean {
+  return omitted.every((field) => kept.has(field));
+}
+
+/**
+ * Runs the work of a change; one at a time until it is known how the service treats absent fields, so that it empties
+ * them for one member at most.
+ */
+export async function runOneUntilKnown<T>(
+  semantics: PutSemantics,
+  change: Change,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (!isMemberUpdate(change)) return work();
+  const omitted = omittedFields(change);
+  for (;;) {
+    if (semantics.replaces || isKept(semantics, omitted)) return work();
+    if (semantics.probe === null) break;
+    await semantics.probe;
+  }
+  const probing = work();
+  const ended = (): void => {
+    semantics.probe = null;
+  };
+  semantics.probe = probing.then(ended, ended);
+  return probing;
+}

@@ -1,0 +1,252 @@
+import type { PasswordChange, Step } from "../../model/apply.ts";
+import type { LiveMember } from "../../model/live.ts";
+import {
+  type Change,
+  type MemberChange,
+  type MemberImage,
+  type RoleChange,
+  type RoleImage,
+  type RoleRef,
+  TEMPORARY_SUFFIX,
+} from "../../model/plan.ts";
+import type {
+  Created,
+  CreateMember,
+  CreateRole,
+  HoldBack,
+  LiveLookup,
+  LiveWriter,
+  RolePatch,
+  WriteOptions,
+} from "../../model/ports.ts";
+import {
+  type Emptied,
+  emptiedImage,
+  isMemberUpdate,
+  type PutSemantics,
+  restoreMember,
+  sendMemberUpdate,
+  type UpdateContext,
+} from "./update-member.ts";
+
+/** The dependencies of a write. */
+export interface WriteContext {
+  readonly writer: LiveWriter;
+  readonly lookup: LiveLookup;
+  readonly putSemantics: PutSemantics;
+  /** Returns the password of a managed user by its environment variable. */
+  readonly password: (variable: string) => string;
+  /** Name → id of the roles that this run has created so far. */
+  readonly createdRoles: ReadonlyMap<string, string>;
+  /** Delays an invitation while its address is refused. */
+  readonly holdBack: HoldBack;
+}
+
+/** The result of a write. */
+export interface Sent extends Created {
+  /** Fields that the service has emptied. */
+  readonly emptied?: Emptied;
+}
+
+/** A write request. */
+export interface Write {
+  readonly part: Step["part"];
+  /** `null` if it creates; for a new invitation the id of the expired one. */
+  readonly id: string | null;
+  /** The planned state before; `null` if it creates. */
+  readonly before: RoleImage | MemberImage | null;
+  /** The state after; `null` if it removes. */
+  readonly after: RoleImage | MemberImage | null;
+  /** Sends the request; `found` is the live member, if it was checked before. Throws RolecallError. */
+  send(options: WriteOptions, found?: LiveMember): Promise<Sent>;
+}
+
+/** A change that replaces an expired invitation. */
+export type Reinvitation = MemberChange & { readonly kind: "replace" };
+
+/** Returns whether a change replaces an expired invitation. */
+export function isReinvitation(change: Change | PasswordChange): change is Reinvitation {
+  return change.resource === "member" && change.kind === "replace";
+}
+
+/** Returns whether a change only sets a new password. */
+export function isPasswordChange(change: Change | PasswordChange): change is PasswordChange {
+  return "passwordEnv" in change;
+}
+
+/** Returns the write of a step that has one. */
+export function writeOf(
+  change: Exclude<Change | PasswordChange, Reinvitation>,
+  part: Step["part"],
+  context: WriteContext,
+): Write {
+  return change.resource === "role"
+    ? roleWrite(change, part, context.writer)
+    : memberWrite(change, part, context);
+}
+
+/** Returns the writes of a reinvitation: `remove` and `again` are needed only if the service refuses `invite`. */
+export function reinvitationWrites(
+  change: Reinvitation,
+  context: WriteContext,
+): { readonly invite: Write; readonly remove: Write; readonly again: Write } {
+  const { id, before } = change;
+  const again = memberCreation(change, "create", context);
+  const invite: Write = {
+    ...again,
+    id,
+    before,
+    send: async (options) =>
+      context.writer.createMember(createdMember(change.name, change.after, context), {
+        ...options,
+        holdBack: context.holdBack,
+      }),
+  };
+  const remove = removal("remove", change, (expired, options) =>
+    context.writer.deleteMember(expired, options),
+  );
+  return { invite, remove, again };
+}
+
+function roleWrite(change: RoleChange, part: Step["part"], writer: LiveWriter): Write {
+  if (part === "set-aside" && change.before !== null) {
+    const { id, before } = change;
+    // The temporary name is the successor's with a suffix: after an interruption the next run finds the role by it.
+    const name = `${change.kind === "replace" ? change.after.name : before.name}${TEMPORARY_SUFFIX}`;
+    const send: Write["send"] = (options) => writtenTo(id, writer.updateRole(id, { name }, options));
+    return { part, id, before, after: { ...before, name }, send };
+  }
+  const { after } = change;
+  switch (change.kind) {
+    case "create":
+      return roleCreation(change.after, part, writer);
+    case "update": {
+      const { id, before } = change;
+      const send: Write["send"] = (options) => writtenTo(id, writer.updateRole(id, patchOf(change), options));
+      return { part, id, before, after, send };
+    }
+    case "replace":
+      return part === "create"
+        ? roleCreation(change.after, part, writer)
+        : removal(part, change, (id, options) => writer.deleteRole(id, options));
+    case "delete":
+      return removal(part, change, (id, options) => writer.deleteRole(id, options));
+    default:
+      return change satisfies never;
+  }
+}
+
+function removal(
+  part: Step["part"],
+  { id, before }: Pick<Write, "before"> & { readonly id: string },
+  remove: LiveWriter["deleteRole" | "deleteMember"],
+): Write {
+  return { part, id, before, after: null, send: (options) => writtenTo(id, remove(id, options)) };
+}
+
+function roleCreation(after: RoleImage, part: Step["part"], writer: LiveWriter): Write {
+  const { name, permissions, description, metadata } = after;
+  const role: CreateRole = {
+    name,
+    permissions,
+    ...(description !== null && { description }),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
+  };
+  const send: Write["send"] = (options) => writer.createRole(role, options);
+  return { part, id: null, before: null, after, send };
+}
+
+/** Returns the changed fields only, so that concurrent changes to other fields are kept. */
+function patchOf(change: RoleChange & { readonly kind: "update" }): RolePatch {
+  const { name, description, permissions } = change.after;
+  const differs = new Set(change.fields.map((diff) => diff.field));
+  return {
+    ...(differs.has("name") && { name }),
+    ...(differs.has("description") && { description: description ?? "" }),
+    ...(differs.has("permissions") && { permissions }),
+  };
+}
+
+function memberWrite(
+  change: Exclude<MemberChange, Reinvitation>,
+  part: Step["part"],
+  context: WriteContext,
+): Write {
+  switch (change.kind) {
+    case "create":
+      return memberCreation(change, part, context);
+    case "update": {
+      const { id, before, after } = change;
+      const send: Write["send"] = async (options, found) => {
+        const emptied = await sendMemberUpdate(change, updateContext(context), found ?? null, options);
+        return { id, adopted: false, ...(emptied && { emptied }) };
+      };
+      return { part, id, before, after, send };
+    }
+    case "delete":
+      return removal(part, change, (id, options) => context.writer.deleteMember(id, options));
+    default:
+      return change satisfies never;
+  }
+}
+
+function memberCreation(
+  { name, after }: MemberChange & { readonly kind: "create" | "replace" },
+  part: Step["part"],
+  context: WriteContext,
+): Write {
+  const send: Write["send"] = async (options) =>
+    context.writer.createMember(createdMember(name, after, context), {
+      ...options,
+      holdBack: context.holdBack,
+    });
+  return { part, id: null, before: null, after, send };
+}
+
+/** Returns the write that restores emptied fields; `null` if the step was no update of a member. */
+export function restoringWrite({ change }: Step, emptied: Emptied, context: WriteContext): Write | null {
+  if (!isMemberUpdate(change)) return null;
+  const { id, after } = change;
+  const send: Write["send"] = (options) =>
+    writtenTo(id, restoreMember(change, emptied, updateContext(context), options));
+  return { part: "restore", id, before: emptiedImage(after, change), after, send };
+}
+
+function updateContext({ createdRoles, ...context }: WriteContext): UpdateContext {
+  return { ...context, roleIds: (roles) => roleIds(roles, createdRoles) };
+}
+
+function createdMember(
+  name: string,
+  { email, roles, metadata, managed }: MemberImage,
+  context: WriteContext,
+): CreateMember {
+  return {
+    email: email ?? name,
+    roles: roleIds(roles, context.createdRoles),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
+    ...(managed?.passwordEnv && {
+      managed: {
+        password: context.password(managed.passwordEnv),
+        ...(managed.nickname !== null && { nickname: managed.nickname }),
+      },
+    }),
+  };
+}
+
+/** Returns the ids of roles, also of those created by this run. */
+export function roleIds(
+  roles: readonly RoleRef[],
+  createdRoles: ReadonlyMap<string, string>,
+): readonly string[] {
+  return roles.map((role) => {
+    const id = role.id ?? createdRoles.get(role.name);
+    if (id === undefined) throw new Error(`role ${role.name} was not created before it was needed`);
+    return id;
+  });
+}
+
+async function writtenTo(id: string, sent: Promise<void>): Promise<Created> {
+  await sent;
+  return { id, adopted: false };
+}

@@ -1,0 +1,107 @@
+import type { DesiredMember, From, Grant, Leaver, Until } from "../../model/desired.ts";
+import type { LiveMember } from "../../model/live.ts";
+import { addressKeysOf } from "./match.ts";
+
+/** A declared member at one time: with the grants that have begun and not ended, and with none while suspended. */
+export interface ActiveMember {
+  readonly member: DesiredMember;
+  /** Why there is no membership: it or all its grants have ended, or have not begun; `null` if there is one. */
+  readonly absent: "ended" | "not-begun" | null;
+  readonly suspended: boolean;
+  /** `true` if the file lists roles, whatever their dates. */
+  readonly listsRoles: boolean;
+  /** `true` if a suspension has ended. */
+  readonly back: boolean;
+  /** `true` if the membership or a grant has ended. */
+  readonly partlyEnded: boolean;
+}
+
+/** Returns a declared member at a time, in ms since the epoch. */
+export function activeAt(member: DesiredMember, now: number): ActiveMember {
+  const { roles, from, until, suspended } = member;
+  const listsRoles = roles !== undefined;
+  const none = { member, suspended: false, listsRoles, back: false } as const;
+  if (isPast(until, now)) return { ...none, absent: "ended", partlyEnded: true };
+  if (!hasBegun(from, now)) return { ...none, absent: "not-begun", partlyEnded: false };
+  const back = isPast(suspended?.until, now);
+  const isAway = isSuspended(member, now);
+  const active = roles?.filter((grant) => isActive(grant, now));
+  if (roles !== undefined && roles.length > 0 && active?.length === 0) {
+    const isAwaited = roles.some((grant) => !hasBegun(grant.from, now));
+    const absent = isAwaited ? "not-begun" : "ended";
+    return { ...none, member: { ...member, roles: [] }, absent, partlyEnded: true };
+  }
+  const held = isAway ? [] : active;
+  return {
+    member: held === undefined || held.length === roles?.length ? member : { ...member, roles: held },
+    absent: null,
+    suspended: isAway,
+    listsRoles,
+    back,
+    partlyEnded: roles?.some((grant) => isPast(grant.until, now)) ?? false,
+  };
+}
+
+/** Returns whether an entry says that the member is suspended at a time. */
+export function isSuspended({ suspended }: DesiredMember, now: number): boolean {
+  return suspended !== undefined && isActive(suspended, now);
+}
+
+/** Returns whether a grant has begun and not ended. */
+function isActive({ from, until }: Pick<Grant, "from" | "until">, now: number): boolean {
+  return hasBegun(from, now) && !isPast(until, now);
+}
+
+/** Returns whether an end is past. */
+export function isPast(until: Until | undefined, now: number): boolean {
+  return until !== undefined && until.ends <= now;
+}
+
+/** Returns whether a beginning is past; access without one has begun. */
+export function hasBegun(from: From | undefined, now: number): boolean {
+  return from === undefined || from.starts <= now;
+}
+
+/** Returns whether an entry only adds to a member that exists: it comes from an included file and grants no roles. */
+export function isMention({ roles, managed, origin }: DesiredMember, file: string): boolean {
+  return roles === undefined && managed === undefined && origin.file !== file;
+}
+
+/** Returns the addresses, in lower case, of those who have left at a time, in ms since the epoch. */
+export function leftAt(leavers: readonly Leaver[] | undefined, now: number): ReadonlySet<string> {
+  return new Set(
+    (leavers ?? []).flatMap(({ email, from }) => (hasBegun(from, now) ? email.toLowerCase() : [])),
+  );
+}
+
+/** Live members and entries, divided at those who have left. */
+export interface LeaverDivision {
+  /** The live members of their addresses, and those that entries of their addresses are pinned to. */
+  readonly leaving: readonly LiveMember[];
+  readonly live: readonly LiveMember[];
+  readonly entries: readonly DesiredMember[] | undefined;
+  /** Entries of other addresses that are pinned to members who have left. */
+  readonly pinned: readonly DesiredMember[];
+}
+
+/** Divides live members and entries at those who have left: whatever else the files say of these has no effect. */
+export function divideLeavers(
+  entries: readonly DesiredMember[] | undefined,
+  live: readonly LiveMember[],
+  left: ReadonlySet<string>,
+): LeaverDivision {
+  if (left.size === 0) return { leaving: [], live, entries, pinned: [] };
+  const hasLeft = ({ email }: DesiredMember): boolean => left.has(email.toLowerCase());
+  const pins = new Set(entries?.filter(hasLeft).flatMap(({ id }) => id ?? []));
+  const isLeaving = (member: LiveMember): boolean =>
+    pins.has(member.id) || addressKeysOf(member).some((address) => left.has(address));
+  const leaving = live.filter(isLeaving);
+  const gone = new Set(leaving.map(({ id }) => id));
+  const staying = entries?.filter((entry) => !hasLeft(entry));
+  return {
+    leaving,
+    live: live.filter(({ id }) => !gone.has(id)),
+    entries: staying?.filter(({ id }) => id === undefined || !gone.has(id)),
+    pinned: (staying ?? []).filter(({ id }) => id !== undefined && gone.has(id)),
+  };
+}

@@ -1,0 +1,75 @@
+import { createHash } from "node:crypto";
+import { canonicalJson } from "../../lib/json-text.ts";
+import { byCodeUnit } from "../../lib/text.ts";
+import type { JsonValue } from "../../model/json.ts";
+import type { Change, MemberImage, Plan, RoleImage } from "../../model/plan.ts";
+
+/** A change without its fingerprint. */
+export type WithoutFingerprint<C> = C extends unknown ? Omit<C, "fingerprint"> : never;
+
+const LENGTH = 32;
+
+/** Adds the fingerprint to a change. */
+export function withFingerprint<C extends Change>(change: WithoutFingerprint<C>): C {
+  return { ...change, fingerprint: changeFingerprint(change as WithoutFingerprint<Change>) } as unknown as C;
+}
+
+/**
+ * Hashes the effect of a change, without its reason and without what may differ between two reads (a member's status, the
+ * id of a role that an interrupted run has created).
+ */
+export function changeFingerprint(change: WithoutFingerprint<Change>): string {
+  const { resource, kind, id, before, after } = change;
+  // An interrupted replacement may have given the old role a temporary name.
+  const was = kind === "replace" && before !== null && "name" in before ? { ...before, name: "" } : before;
+  return hash({
+    resource,
+    kind,
+    id: id ?? change.name.toLowerCase(),
+    before: content(was),
+    after: content(after),
+  });
+}
+
+/** Hashes a plan: its merchant, environment and service, and its changes in any order. */
+export function planFingerprint(
+  plan: Pick<Plan, "merchant" | "environment" | "service">,
+  changes: readonly { readonly fingerprint: string }[],
+): string {
+  const { merchant, environment, service } = plan;
+  return hash({
+    merchant,
+    environment,
+    service,
+    changes: changes.map((change) => change.fingerprint).sort(byCodeUnit),
+  });
+}
+
+/**
+ * Hashes the plans of a run, in any order. One without changes does not count, so that a plan that is alone in having some
+ * has the same fingerprint as its run.
+ */
+export function runFingerprint(plans: readonly Pick<Plan, "fingerprint" | "changes">[]): string {
+  const [only = "", ...others] = plans
+    .filter(({ changes }) => changes.length > 0)
+    .map(({ fingerprint }) => fingerprint)
+    .sort(byCodeUnit);
+  return others.length === 0 ? only : hash({ plans: [only, ...others] });
+}
+
+function content(image: RoleImage | MemberImage | null): JsonValue {
+  if (image === null) return null;
+  if ("permissions" in image) {
+    const { name, description, permissions, metadata, ...rest } = image;
+    rest satisfies Record<string, never>;
+    return { name, description: description ?? "", permissions, metadata };
+  }
+  const { email, roles, metadata, managed, status: _, ...rest } = image;
+  rest satisfies Record<string, never>;
+  return { email: email?.toLowerCase() ?? null, roles: roles.map(({ name }) => name), metadata, managed };
+}
+
+/** Hashes a value, independent of the order of its keys. */
+export function hash(value: JsonValue): string {
+  return createHash("sha256").update(canonicalJson(value)).digest("hex").slice(0, LENGTH);
+}

@@ -1,0 +1,194 @@
+import { by, byCodeUnit } from "../../lib/text.ts";
+import type { DesiredMember } from "../../model/desired.ts";
+import type { LiveMember } from "../../model/live.ts";
+
+/** The live entry that a declared entry matches, if it is one. */
+export type Match<Live> =
+  | { readonly found: "none" }
+  | { readonly found: "one"; readonly live: Live; readonly leftovers: readonly Live[] }
+  /**
+   * `sameKey`: the number of live entries with the entry's key; `heir`: the only one of them, `null` if another entry
+   * is pinned to it.
+   */
+  | {
+      readonly found: "pin-missing";
+      readonly id: string;
+      readonly sameKey: number;
+      readonly heir: Live | null;
+    }
+  | { readonly found: "many"; readonly live: readonly Live[] };
+
+/** The live entries to match, and the functions that describe them. */
+export interface Candidates<Live> {
+  readonly live: readonly Live[];
+  /** Returns the distinct keys of an entry; there may be none. */
+  readonly keysOf: (live: Live) => readonly string[];
+  readonly isLeftover: (live: Live) => boolean;
+  /** Returns the time at which a leftover became one, in ISO 8601: the latest of several is matched. */
+  readonly endedAt: (live: Live) => string;
+}
+
+/** The functions that describe declared entries. */
+export interface Declared<Entry> {
+  /** Returns the live id to which the entry is pinned. */
+  readonly idOf: (entry: Entry) => string | undefined;
+  readonly keyOf: (entry: Entry) => string;
+  /** Returns the name by which entries of one key are sorted. */
+  readonly nameOf: (entry: Entry) => string;
+}
+
+/** The result for each declared entry, sorted by key, and the live entries that no declared one claims. */
+export interface Matches<Live, Result> {
+  readonly results: readonly Result[];
+  readonly unclaimed: readonly Live[];
+}
+
+/**
+ * Matches all declared entries: pinned ones first, then by key, so that the order of the file does not matter. Only the
+ * results of `use` are kept, since there are as many matches as members.
+ */
+export function matchAll<Entry, Live extends { readonly id: string }, Result>(
+  entries: readonly Entry[],
+  { idOf, keyOf, nameOf }: Declared<Entry>,
+  candidates: Candidates<Live>,
+  use: (entry: Entry, match: Match<Live>) => Result,
+): Matches<Live, Result> {
+  const { live } = candidates;
+  const ids = new Set(entries.flatMap((entry) => idOf(entry) ?? []));
+  const pinned = ids.size === 0 ? [] : live.filter(({ id }) => ids.has(id));
+  const known: MatchState<Live> = {
+    ...candidates,
+    byKey: groupByKey(candidates),
+    byPin: new Map(pinned.map((one) => [one.id, one])),
+    pinned: new Set(pinned),
+    claimed: new Set(),
+  };
+  const keyed = entries.map((entry) => ({ entry, id: idOf(entry), key: keyOf(entry) }));
+  keyed.sort((a, b) => byCodeUnit(a.key, b.key) || byCodeUnit(nameOf(a.entry), nameOf(b.entry)));
+  const matched = ({ entry, id, key }: (typeof keyed)[number]): Result =>
+    use(entry, id === undefined ? matchKey(known, key) : matchPin(known, id, key));
+  const results = [
+    ...keyed.filter(({ id }) => id !== undefined).map(matched),
+    ...keyed.filter(({ id }) => id === undefined).map(matched),
+  ];
+  // If an id occurs more than once, claiming one entry claims all of them.
+  const claimed = new Set([...known.claimed].map(({ id }) => id));
+  return { results, unclaimed: live.filter(({ id }) => !claimed.has(id)) };
+}
+
+interface MatchState<Live> extends Candidates<Live> {
+  /** The entries of each key, sorted by id. */
+  readonly byKey: ReadonlyMap<string, readonly Live[]>;
+  /** The pinned entries that exist, by id. */
+  readonly byPin: ReadonlyMap<string, Live>;
+  readonly pinned: ReadonlySet<Live>;
+  /** Entries that are not unlisted. */
+  readonly claimed: Set<Live>;
+}
+
+function groupByKey<Live extends { readonly id: string }>({
+  live,
+  keysOf,
+}: Candidates<Live>): ReadonlyMap<string, readonly Live[]> {
+  const groups = new Map<string, Live[]>();
+  for (const one of live) {
+    for (const key of keysOf(one)) {
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, [one]);
+      else group.push(one);
+    }
+  }
+  for (const group of groups.values()) if (group.length > 1) group.sort(by(({ id }) => id));
+  return groups;
+}
+
+/** Matches a pinned entry; an ambiguous one claims all candidates, so that none of them is removed as unlisted. */
+function matchPin<Live>(known: MatchState<Live>, id: string, key: string): Match<Live> {
+  const { byPin, claimed, isLeftover } = known;
+  const same = known.byKey.get(key) ?? [];
+  const free = same.filter((one) => isFree(known, one));
+  const pinned = byPin.get(id);
+  if (pinned === undefined) {
+    claim(known, same);
+    const heir = same.length === 1 ? (free[0] ?? null) : null;
+    return { found: "pin-missing", id, sameKey: same.length, heir };
+  }
+  claimed.add(pinned);
+  // A pinned leftover may have a successor with the same key.
+  if (isLeftover(pinned)) return matchLeftover(known, pinned, free);
+  const leftovers = same.includes(pinned) ? free.filter(isLeftover) : [];
+  claim(known, leftovers);
+  return { found: "one", live: pinned, leftovers };
+}
+
+/** Matches the only current entry with the pinned leftover's key, or else the leftover; the others are leftovers. */
+function matchLeftover<Live>(known: MatchState<Live>, pinned: Live, free: readonly Live[]): Match<Live> {
+  const [current = pinned, ...more] = free.filter((one) => !known.isLeftover(one));
+  claim(known, free);
+  if (more.length > 0) return { found: "many", live: free };
+  return { found: "one", live: current, leftovers: [pinned, ...free].filter((other) => other !== current) };
+}
+
+/**
+ * Matches by key among the entries that are not pinned. Of several, the only one that is no leftover wins; if all are
+ * leftovers, the latest wins, and of equally late ones the first by id.
+ */
+function matchKey<Live>(known: MatchState<Live>, key: string): Match<Live> {
+  const { pinned, claimed, isLeftover, endedAt } = known;
+  const all = known.byKey.get(key) ?? [];
+  const same = pinned.size === 0 ? all : all.filter((one) => !pinned.has(one));
+  const [first] = same;
+  if (first === undefined) return { found: "none" };
+  if (same.length === 1 && !claimed.has(first)) {
+    claimed.add(first);
+    return { found: "one", live: first, leftovers: [] };
+  }
+  const isContested = same.some((one) => claimed.has(one));
+  claim(known, same);
+  const latest = (a: Live, b: Live): Live => (endedAt(b) > endedAt(a) ? b : a);
+  const [current = same.reduce(latest, first), ...more] = same.filter((one) => !isLeftover(one));
+  if (isContested || more.length > 0) return { found: "many", live: same };
+  return { found: "one", live: current, leftovers: same.filter((other) => other !== current) };
+}
+
+/** Returns whether no entry is pinned to a live one, and none has claimed it. */
+function isFree<Live>({ pinned, claimed }: MatchState<Live>, one: Live): boolean {
+  return !pinned.has(one) && !claimed.has(one);
+}
+
+function claim<Live>({ claimed }: MatchState<Live>, all: readonly Live[]): void {
+  for (const one of all) claimed.add(one);
+}
+
+/** Matches declared members with live ones; returns the results of `use` and the unclaimed live ones. */
+export function matchMembers<Result>(
+  desired: readonly DesiredMember[],
+  live: readonly LiveMember[],
+  use: (member: DesiredMember, match: Match<LiveMember>) => Result,
+): Matches<LiveMember, Result> {
+  const candidates = { live, keysOf: addressKeysOf, isLeftover: isExpired, endedAt };
+  return matchAll(desired, DECLARED, candidates, use);
+}
+
+const DECLARED: Declared<DesiredMember> = {
+  idOf: ({ id }) => id,
+  keyOf: ({ email }) => email.toLowerCase(),
+  nameOf: ({ email }) => email,
+};
+
+/** Returns the distinct addresses of a live member, in lower case. */
+export function addressKeysOf(live: LiveMember): readonly string[] {
+  const [one, other] = [live.user?.email?.toLowerCase(), live.invite?.email.toLowerCase()];
+  if (one === undefined) return other === undefined ? [] : [other];
+  return other === undefined || other === one ? [one] : [one, other];
+}
+
+/** Returns whether a live member is an expired invitation. */
+export function isExpired(live: LiveMember): boolean {
+  return live.status === "expired";
+}
+
+/** Returns the time at which an invitation expired, in ISO 8601; empty if unknown. */
+function endedAt({ invite }: LiveMember): string {
+  return invite?.expiresAt ?? "";
+}

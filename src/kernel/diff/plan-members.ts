@@ -1,0 +1,288 @@
+import type { DesiredMember, SyncOptions } from "../../model/desired.ts";
+import type { LiveMember } from "../../model/live.ts";
+import type { MemberChange, Reason } from "../../model/plan.ts";
+import type { FindingData } from "../findings/findings.ts";
+import { type ActiveMember, activeAt, divideLeavers, isMention } from "./active-member.ts";
+import { addressKeysOf, isExpired, type Match, matchMembers } from "./match.ts";
+import { createMember, deleteMember, moveMember, reinviteMember, updateMember } from "./member-changes.ts";
+import type { ReportFinding, RoleResolver } from "./resolve.ts";
+import { addressOf, isManaged, isServiceAccount, type Scope } from "./scope.ts";
+
+/** The planned changes of members. */
+export interface MemberPlan {
+  readonly changes: readonly MemberChange[];
+  readonly unchanged: number;
+  /** Number of live members that the file does not list and leaves alone. */
+  readonly unlisted: number;
+  readonly findingData: readonly FindingData[];
+}
+
+/** The time of an entry's last commit: the day in UTC, and in ms since the epoch. */
+export interface Committed {
+  readonly day: string;
+  readonly at: number;
+}
+
+/** The input to the renewal of expired invitations besides the file; addresses in lower case. */
+export interface Renewal {
+  /** Addresses whose invitation is renewed even if the file does not ask for it. */
+  readonly asked?: ReadonlySet<string>;
+  /** Times of the entries' last commits; an entry without one is renewed. */
+  readonly committed?: ReadonlyMap<string, Committed>;
+}
+
+/** The input of planning members besides the members. */
+export interface MemberContext {
+  readonly sync: Pick<SyncOptions, "members" | "reinvite">;
+  readonly roles: RoleResolver;
+  /** In ms since the epoch. */
+  readonly now: number;
+  /** The merchant's own file; included files may be shared by merchants with other members. */
+  readonly file: string;
+  readonly renewal: Renewal;
+  /** Declared addresses that the file also ignores. */
+  readonly ignored: ReadonlySet<string>;
+  /** Addresses, in lower case, of those who have left. */
+  readonly left: ReadonlySet<string>;
+}
+
+/** Compares the declared members with the live ones, and moves the holders of replaced roles. */
+export function planMembers(
+  desired: readonly DesiredMember[] | undefined,
+  { members: live, ignoredMembers }: Pick<Scope, "members" | "ignoredMembers">,
+  context: MemberContext,
+): MemberPlan {
+  const findingData: FindingData[] = [];
+  const report: ReportFinding = (found) => void findingData.push(found);
+  const { leaving, live: staying, entries = [], pinned } = divideLeavers(desired, live, context.left);
+  for (const { email: name, id = "" } of pinned) report({ code: "member-pin-left", name, id });
+  const { changes: declared, unclaimed } = planDeclared(
+    entries,
+    { live: staying, ignoredMembers },
+    context,
+    report,
+  );
+  const removals = [
+    ...leaving.map((member) => deleteMember(member, context.roles, "left")),
+    ...(desired ? planUnlisted(unclaimed, context, report) : []),
+  ];
+  const moves = planMoves(live, [...declared, ...removals], context.roles);
+  const changes = [...declared, ...removals, ...moves];
+  const touched = changes.filter(({ kind }) => kind !== "create").length;
+  const changed = new Set([...removals, ...moves].map(({ id }) => id));
+  const unlisted = desired ? unclaimed.filter(({ id }) => !changed.has(id)).length : 0;
+  return { changes, unchanged: live.length - touched - unlisted, unlisted, findingData };
+}
+
+function planDeclared(
+  desired: readonly DesiredMember[],
+  {
+    live,
+    ignoredMembers,
+  }: { readonly live: readonly LiveMember[]; readonly ignoredMembers: readonly LiveMember[] },
+  context: MemberContext,
+  report: ReportFinding,
+): { readonly changes: readonly MemberChange[]; readonly unclaimed: readonly LiveMember[] } {
+  const standing = ignoredMembers.filter((member) => !isExpired(member));
+  const taken = {
+    pins: pinsByAddress(desired, live),
+    ignoredAddresses: new Set(standing.flatMap(addressKeysOf)),
+  };
+  const { results, unclaimed } = matchMembers(desired, live, (member, match) =>
+    planMember(activeAt(member, context.now), match, { ...context, ...taken }, report),
+  );
+  return { changes: results.flat(), unclaimed };
+}
+
+/** The live members to which entries are pinned, by the live address. */
+type Pins = ReadonlyMap<string, { readonly id: string; readonly by: string }>;
+
+/** Addresses, in lower case, to which the service sends no invitation. */
+interface TakenAddresses {
+  readonly pins: Pins;
+  readonly ignoredAddresses: ReadonlySet<string>;
+}
+
+function pinsByAddress(desired: readonly DesiredMember[], live: readonly LiveMember[]): Pins {
+  const pinning = new Map(
+    desired.flatMap(({ id, email }) => (id === undefined ? [] : [[id, email] as const])),
+  );
+  if (pinning.size === 0) return new Map();
+  return new Map(
+    live.flatMap((member) => {
+      const by = pinning.get(member.id);
+      return by === undefined || isExpired(member)
+        ? []
+        : addressKeysOf(member).map((address) => [address, { id: member.id, by }] as const);
+    }),
+  );
+}
+
+function planUnlisted(
+  unclaimed: readonly LiveMember[],
+  { sync, roles }: MemberContext,
+  report: ReportFinding,
+): readonly MemberChange[] {
+  if (sync.members === "additive") return [];
+  return unclaimed.flatMap((member) => {
+    const address = addressOf(member);
+    const moves = member.roles.some(roles.isReplaced);
+    if (member.user && isServiceAccount(member) !== false) {
+      report({ code: "member-service-account", name: address ?? member.id, type: member.user.type, moves });
+      return [];
+    }
+    if (address !== null) return [deleteMember(member, roles, "unlisted")];
+    report({ code: "member-without-address", name: member.id, moves });
+    return [];
+  });
+}
+
+/** Moves the holders of replaced roles who have no other change. */
+function planMoves(
+  live: readonly LiveMember[],
+  changes: readonly MemberChange[],
+  roles: RoleResolver,
+): readonly MemberChange[] {
+  if (!roles.replacesAny) return [];
+  const decided = new Set(changes.flatMap(({ id }) => id ?? []));
+  return live.flatMap((member) => (decided.has(member.id) ? [] : (moveMember(member, roles) ?? [])));
+}
+
+function planMember(
+  at: ActiveMember,
+  match: Match<LiveMember>,
+  context: MemberContext & TakenAddresses,
+  report: ReportFinding,
+): readonly MemberChange[] {
+  const name = at.member.email;
+  if (context.ignored.has(name)) {
+    report({ code: "member-ignored", name });
+    return [];
+  }
+  const taken = takenAddress(at, match, context);
+  if (taken !== null) {
+    report(taken);
+    return [];
+  }
+  switch (match.found) {
+    case "none":
+      if (isAway(at) || isMention(at.member, context.file)) return [];
+      return present(createMember(at.member, context.roles, report));
+    case "pin-missing":
+      if (match.heir?.status === "pending") return planPinned(at, match.heir, context, report);
+      // An entry without a membership needs no pin, unless another member with its address could be taken for it.
+      if (at.absent === null || match.sameKey > 0) report({ code: "member-pin-missing", name, id: match.id });
+      return [];
+    case "many":
+      report({ code: "member-ambiguous", name, ids: match.live.map(({ id }) => id) });
+      return [];
+    case "one": {
+      const found = planPinned(at, match.live, context, report);
+      if (match.leftovers.length === 0) return found;
+      const leftovers = match.leftovers.map((leftover) =>
+        deleteMember(leftover, context.roles, "invitation-expired"),
+      );
+      return [...found, ...leftovers];
+    }
+    default:
+      return match satisfies never;
+  }
+}
+
+/** Returns whether nobody is invited for an entry at its time. */
+function isAway({ absent, suspended }: ActiveMember): boolean {
+  return absent !== null || suspended;
+}
+
+/** Returns the reason why the service would refuse an invitation to an entry's address; `null` if none is sent. */
+function takenAddress(
+  at: ActiveMember,
+  match: Match<LiveMember>,
+  context: MemberContext & TakenAddresses,
+): FindingData | null {
+  if (isAway(at)) return null;
+  const name = at.member.email;
+  const key = name.toLowerCase();
+  if (!needsInvitation(name, match, context)) return null;
+  const pinned = context.pins.get(key);
+  if (pinned !== undefined) return { code: "member-pinned-elsewhere", name, ...pinned };
+  return context.ignoredAddresses.has(key) ? { code: "member-ignored", name } : null;
+}
+
+/** Plans the changes of a matched member, who may have renewed the expired invitation that the entry is pinned to. */
+function planPinned(
+  at: ActiveMember,
+  live: LiveMember,
+  context: MemberContext,
+  report: ReportFinding,
+): readonly MemberChange[] {
+  const { email: name, id } = at.member;
+  if (id !== undefined && id !== live.id) report({ code: "member-pin-renewed", name, id, now: live.id });
+  return planFound(at, live, context, report);
+}
+
+function needsInvitation(name: string, match: Match<LiveMember>, context: MemberContext): boolean {
+  if (match.found !== "one") return match.found === "none";
+  return isExpired(match.live) && obstacleToRenewal(name, context) === null;
+}
+
+function planFound(
+  at: ActiveMember,
+  live: LiveMember,
+  context: MemberContext,
+  report: ReportFinding,
+): readonly MemberChange[] {
+  const { member, absent, suspended } = at;
+  const { roles } = context;
+  const name = member.email;
+  const address = addressOf(live);
+  // An expired invitation is renewed under the address of the entry.
+  const isOther = member.id !== undefined && !isExpired(live) && address !== null;
+  if (isOther && !addressKeysOf(live).includes(name.toLowerCase())) {
+    report({ code: "member-pin-other", name, id: live.id, address });
+  }
+  if (absent === "ended") return [deleteMember(live, roles, "access-ended")];
+  if (absent === "not-begun") return [deleteMember(live, roles, "access-not-begun")];
+  if (live.status === "disabled") report({ code: "member-disabled", name });
+  if (live.status === "unknown") report({ code: "member-status-unknown", name });
+  if (member.managed && live.user && !isManaged(live)) report({ code: "member-not-managed", name });
+  // Without roles there is nothing to invite to.
+  if (suspended && live.status === "expired") return [];
+  if (live.status === "expired") {
+    const obstacle = obstacleToRenewal(name, context);
+    if (obstacle === null) return present(reinviteMember(member, live, roles, report));
+    report(obstacle);
+    if (obstacle.code === "member-not-accepted") return [];
+  }
+  const change = updateMember(member, live, roles, report, reasonOf(at));
+  if (suspended && change !== null && !at.listsRoles) {
+    const lost = change.fields.flatMap((diff) => (diff.field === "roles" ? diff.removed : []));
+    if (lost.length > 0) report({ code: "member-roles-lost", name, roles: lost.map((role) => role.name) });
+  }
+  return present(change);
+}
+
+function reasonOf({ suspended, back, partlyEnded }: ActiveMember): Reason {
+  if (suspended) return "suspended";
+  if (back) return "suspension-ended";
+  return partlyEnded ? "access-ended" : "declared";
+}
+
+/** Returns the reason not to renew an expired invitation; `null` if it is renewed. */
+function obstacleToRenewal(
+  name: string,
+  { sync: { reinvite }, renewal: { asked, committed }, now }: MemberContext,
+): FindingData | null {
+  const key = name.toLowerCase();
+  if (reinvite === true || asked?.has(key)) return null;
+  if (reinvite === false) return { code: "member-expired", name };
+  const since = committed?.get(key);
+  if (since === undefined || now - since.at < reinvite.ms) return null;
+  return { code: "member-not-accepted", name, since: since.day, period: reinvite.text };
+}
+
+const NOTHING: readonly never[] = [];
+
+function present(change: MemberChange | null): readonly MemberChange[] {
+  return change ? [change] : NOTHING;
+}

@@ -1,0 +1,121 @@
+import { openSuggester } from "../../lib/suggest.ts";
+import { byCodeUnit } from "../../lib/text.ts";
+import { PREDEFINED_ROLES } from "../../model/live.ts";
+import type { RoleRef } from "../../model/plan.ts";
+import type { FindingData } from "../findings/findings.ts";
+import type { RolePlan } from "./plan-roles.ts";
+import type { Scope } from "./scope.ts";
+
+/** Receives the findings of a comparison. */
+export type ReportFinding = (found: FindingData) => void;
+
+/** Turns role names and ids into references, or reports why it cannot. */
+export interface RoleResolver {
+  /** Returns the references of a member's roles; `null` if one cannot be resolved, which is reported. */
+  resolve(member: string, roles: readonly string[], report: ReportFinding): readonly RoleRef[] | null;
+  /** Returns the reference of a live role id. */
+  refOf(id: string): RoleRef;
+  /** Returns the reference of a held role, or of its successor if it is replaced. */
+  successorOf(id: string): RoleRef;
+  /** Returns the live id for a role's name or id; `null` if it has none yet or cannot be resolved. */
+  idOf(role: string): string | null;
+  readonly replacesAny: boolean;
+  isReplaced(id: string): boolean;
+  isIgnored(id: string): boolean;
+}
+
+/**
+ * A reference, or for a role that cannot be resolved the finding about the member, `null` if it has been reported
+ * already.
+ */
+type Resolved = RoleRef | ((member: string) => FindingData | null);
+
+/** Creates a resolver; it looks among the declared names first, then among the live ids, then among the live names. */
+export function roleResolver(
+  plan: RolePlan,
+  { roles: live, ignoredRoles, ignoredLiveRoles }: Scope,
+): RoleResolver {
+  const names = new Map(live.map((role) => [role.id, role.name]));
+  for (const [name, id] of plan.declared) if (id !== null) names.set(id, name);
+  for (const [id, name] of plan.replaced) names.set(id, name);
+  const removed = new Set(plan.changes.flatMap((change) => (change.kind === "delete" ? change.id : [])));
+  const idsByName = new Map<string, readonly string[]>();
+  for (const role of live) {
+    if (!role.predefined) {
+      idsByName.set(role.name, [...(idsByName.get(role.name) ?? []), role.id].sort(byCodeUnit));
+    }
+  }
+  const custom = live.filter(({ predefined }) => !predefined);
+  const nearest = openSuggester([
+    ...new Set([...plan.declared.keys(), ...custom.map(({ name }) => name), ...PREDEFINED_ROLES]),
+  ]);
+  // Files name predefined roles by id, so their display names only serve suggestions.
+  const predefined = new Map(
+    live.flatMap((role) => (role.predefined ? [[role.name.toLowerCase(), role.id] as const] : [])),
+  );
+  const suggest = (role: string): string | null => predefined.get(role.toLowerCase()) ?? nearest(role);
+  // Only for display: nobody can be given an ignored role.
+  const ignoredNames = new Map(ignoredLiveRoles.map(({ id, name }) => [id, name]));
+  const refOf = (id: string): RoleRef => ({ id, name: names.get(id) ?? ignoredNames.get(id) ?? id });
+  const declaredRef = (name: string, id: string | null): RoleRef => (id === null ? { id, name } : refOf(id));
+
+  const successorOf = (id: string): RoleRef => {
+    const name = plan.replaced.get(id);
+    return name === undefined ? refOf(id) : declaredRef(name, plan.declared.get(name) ?? null);
+  };
+
+  const lookUp = (role: string): Resolved => {
+    const declared = plan.declared.get(role);
+    if (declared !== undefined) return declared === null ? declaredRef(role, null) : successorOf(declared);
+    if (ignoredRoles.has(role)) return (name) => ({ code: "member-role-ignored", name, role });
+    // The entry of the role has the error.
+    if (plan.unmatched.has(role)) return () => null;
+    // Ids come before names, or a role that is named like an id could take the place of the one with that id.
+    const [id, ...others] = names.has(role) ? [role] : (idsByName.get(role) ?? []);
+    if (id === undefined) {
+      const near = suggest(role);
+      return (name) => ({ code: "member-role-unknown", name, role, near });
+    }
+    if (others.length > 0) {
+      return (name) => ({ code: "member-role-ambiguous", name, role, ids: [id, ...others] });
+    }
+    if (removed.has(id)) return (name) => ({ code: "member-role-removed", name, role });
+    return successorOf(id);
+  };
+  // Thousands of members hold a handful of roles.
+  const known = new Map<string, Resolved>();
+  const resolveOne = (role: string): Resolved => {
+    const found = known.get(role);
+    if (found !== undefined) return found;
+    const resolved = lookUp(role);
+    known.set(role, resolved);
+    return resolved;
+  };
+
+  return {
+    refOf,
+    successorOf,
+    idOf(role) {
+      const resolved = resolveOne(role);
+      return typeof resolved === "function" ? null : resolved.id;
+    },
+    replacesAny: plan.replaced.size > 0,
+    isReplaced: (id) => plan.replaced.has(id),
+    isIgnored: (id) => ignoredRoles.has(id),
+    resolve(member, roles, report) {
+      const refs = new Map<string, RoleRef>();
+      let complete = true;
+      for (const role of roles) {
+        const resolved = resolveOne(role);
+        if (typeof resolved === "function") {
+          const found = resolved(member);
+          if (found !== null) report(found);
+          complete = false;
+        } else {
+          refs.set(resolved.id ?? `new ${resolved.name}`, resolved);
+        }
+      }
+      return complete ? [...refs.values()] : null;
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import type { IgnorePatterns } from "../../model/desired.ts";
+import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
+import { TEMPORARY_SUFFIX } from "../../model/plan.ts";
+
+/** A test of a text against a glob. */
+export type GlobMatch = (glob: string, text: string) => boolean;
+
+/** The live state without what the file ignores. */
+export interface Scope {
+  /** Roles that are not ignored; those with a temporary name have their former name. */
+  readonly roles: readonly LiveRole[];
+  readonly members: readonly LiveMember[];
+  /** Ids of the roles to which an earlier run gave a temporary name. */
+  readonly temporarilyNamed: ReadonlySet<string>;
+  /** Ids and names of the ignored roles. */
+  readonly ignoredRoles: ReadonlySet<string>;
+  /** Ignored roles; members may hold them. */
+  readonly ignoredLiveRoles: readonly LiveRole[];
+  /** Ignored members; they may hold roles. */
+  readonly ignoredMembers: readonly LiveMember[];
+}
+
+/**
+ * Removes ignored roles and members from the live state, before anything is compared. Members with an address in `left`,
+ * in lower case, are never ignored.
+ */
+export function scopeOf(
+  live: LiveState,
+  ignore: IgnorePatterns,
+  matches: GlobMatch,
+  left: ReadonlySet<string> = new Set(),
+): Scope {
+  const ignoredRole = (role: LiveRole): boolean => matchesAny(ignore.roles, [role.name, role.id], matches);
+  const ignoredMember = (member: LiveMember): boolean =>
+    matchesAny(ignore.members, [...addressesOf(member), member.id], matches) &&
+    !addressesOf(member).some((address) => left.has(address.toLowerCase()));
+  const roles = live.roles.filter((role) => !ignoredRole(role));
+  const ignoredLiveRoles = roles.length === live.roles.length ? [] : live.roles.filter(ignoredRole);
+  const kept = new Set(roles.map(({ id }) => id));
+  const all = ignore.members.length === 0;
+  return {
+    roles: roles.map((role) => ({ ...role, name: formerName(role.name) })),
+    members: all ? live.members : live.members.filter((member) => !ignoredMember(member)),
+    temporarilyNamed: new Set(
+      roles.filter(({ name }) => name.endsWith(TEMPORARY_SUFFIX)).map(({ id }) => id),
+    ),
+    // An id comes before a name: an ignored role that is named like another's id does not hide that one.
+    ignoredRoles: new Set(ignoredLiveRoles.flatMap(({ id, name }) => (kept.has(name) ? [id] : [id, name]))),
+    ignoredLiveRoles,
+    ignoredMembers: all ? [] : live.members.filter(ignoredMember),
+  };
+}
+
+/** Returns whether one of the globs matches one of the texts, ignoring case. */
+export function matchesAny(globs: readonly string[], texts: readonly string[], matches: GlobMatch): boolean {
+  return globs.some((glob) => texts.some((text) => matches(glob.toLowerCase(), text.toLowerCase())));
+}
+
+/** Returns a live member's addresses: the user's and the invited one. */
+export function addressesOf({ user, invite }: LiveMember): readonly string[] {
+  const own = user?.email === undefined ? [] : [user.email];
+  return invite === undefined ? own : [...own, invite.email];
+}
+
+/** Returns the address to display a live member by; `null` without a user and an invitation. */
+export function addressOf({ user, invite }: LiveMember): string | null {
+  return user?.email ?? invite?.email ?? null;
+}
+
+/** Returns whether a member is a user that the merchant manages. */
+export function isManaged({ user }: LiveMember): boolean {
+  return user?.type === "managed_user";
+}
+
+/** Returns whether a member is no person; `null` if its type is unknown. */
+export function isServiceAccount({ user }: LiveMember): boolean | null {
+  switch (user?.type) {
+    case undefined:
+    case "user":
+    case "managed_user":
+      return false;
+    case "service_account":
+    case "system_account":
+      return true;
+    default:
+      return null;
+  }
+}
+
+function formerName(name: string): string {
+  return name.endsWith(TEMPORARY_SUFFIX) ? name.slice(0, -TEMPORARY_SUFFIX.length) : name;
+}

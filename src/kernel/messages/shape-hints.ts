@@ -1,0 +1,174 @@
+import type { Kind, Path } from "../problems/problem.ts";
+import { PERIOD } from "../schema/text-schemas.ts";
+import { daysInMonth, untilMistake } from "../schema/values.ts";
+import { BEGINNING } from "./yaml-messages.ts";
+
+/** A hint on the syntax of `separate`. */
+export const SETS = "Each set is a list of its own: separate: [[Approver, Payer]].";
+
+/** Hints for invalid paths of includes. */
+export const INCLUDE_HINTS = {
+  absolute: "Write a path relative to this file, such as ../shared/retail.yaml.",
+  backslash: 'Separate folders by "/", which works everywhere.',
+  pattern: "List each file by its path: patterns are not supported.",
+  ending: "Only YAML files can be included; their names end in .yaml or .yml.",
+};
+
+/** Hints for texts that are no globs, by mistake. */
+export const GLOB_HINTS = {
+  absolute: "Write it relative to the project's root, such as access/franchise/**.",
+  backslash: 'Separate folders by "/", which works everywhere.',
+  empty: "For example: access/franchise/**",
+  long: "Match folders by ** instead of listing what is in them.",
+  negated: "A glob says what rules hold for; it cannot leave files out.",
+  parent: 'Write the path from the project\'s root, without ".", ".." and empty parts.',
+};
+
+const FIRST_KEYS: Readonly<Record<string, string>> = {
+  roles: "name: ",
+  members: "email: ",
+  leavers: "email: ",
+  checks: "can: ",
+};
+
+/** Returns the length of a list, as text. */
+export function sizeOf(value: unknown): string {
+  return Array.isArray(value) ? String(value.length) : "too many";
+}
+
+/** Returns a hint for an unknown key that resembles no known one. */
+export function nothingNear(key: string, known: readonly string[]): string {
+  return key === "<<"
+    ? "Merge keys are not supported: write the keys out."
+    : `Known keys: ${known.join(", ")}.`;
+}
+
+/** Returns a hint for a key without a value. */
+export function waysOut(path: Path, [wanted]: readonly Kind[]): string {
+  const [section, , field] = path;
+  const key = path.at(-1);
+  if (typeof key === "number") {
+    return "Fill the entry in, or remove it.";
+  }
+  if (path.length === 1 && (key === "roles" || key === "members")) {
+    return `Write [] for none; remove the key to leave ${key} unmanaged.`;
+  }
+  if (key === "suspended") {
+    return "Write { until: 2027-03-01 }, or true until further notice; remove the key for neither.";
+  }
+  const bare = wanted === "list" ? "[]" : wanted === "mapping" ? "{}" : null;
+  const live = path.length === 3 && (section === "roles" || section === "members") && field !== "managed";
+  if (live && bare !== null) {
+    return `Write ${bare} for none; remove the key to keep the live value.`;
+  }
+  return key === "description"
+    ? 'Write "" to clear it; remove the key to keep the live value.'
+    : "Fill it in, or remove the key.";
+}
+
+/** Returns a hint on converting a value to the wanted kind, `null` if there is none. */
+export function conversion(path: Path, wanted: readonly Kind[], value: unknown): string | null {
+  if (path.length === 0) {
+    return BEGINNING;
+  }
+  if (path.length === 3 && path[1] === "separate") {
+    return SETS;
+  }
+  if (wanted.includes("boolean") && typeof value === "string") {
+    if (PERIOD.test(value)) {
+      return `For a period, write { for: ${value} }.`;
+    }
+    return booleanHint(value);
+  }
+  if (wanted.includes("text") && (typeof value === "number" || typeof value === "boolean")) {
+    return scalarHint(path, value);
+  }
+  if (wanted.includes("number") && typeof value === "string" && /^\s*\d+\s*$/.test(value)) {
+    return `Write it without quotes: ${value.trim()}.`;
+  }
+  return wanted.includes("list") ? listHint(path, value) : entryHint(path, value);
+}
+
+function listHint(path: Path, value: unknown): string | null {
+  if (typeof value === "number" || typeof value === "boolean") {
+    return null;
+  }
+  if (typeof value === "string" && !value.includes("\n")) {
+    return `For a list of one, write [${value}].`;
+  }
+  return `Begin each entry with "- ${path.length === 1 ? (FIRST_KEYS[String(path[0])] ?? "") : ""}".`;
+}
+
+function entryHint([section, index, ...rest]: Path, value: unknown): string | null {
+  const firstKey = typeof index === "number" && rest.length === 0 ? FIRST_KEYS[String(section)] : undefined;
+  return firstKey === undefined || typeof value !== "string" ? null : `Write "${firstKey}${value}".`;
+}
+
+function booleanHint(value: string): string | null {
+  const word = /^(?:(yes|y|on|true)|no|n|off|false)$/i.exec(value);
+  return word === null
+    ? null
+    : `Write ${word[1] === undefined ? "false" : "true"}: in YAML 1.2, ${value} is text.`;
+}
+
+function scalarHint(path: Path, value: number | boolean): string {
+  const key = String(path.at(-1));
+  // It is likely to be the secret itself.
+  if (key.endsWith("_env")) {
+    return "Name an environment variable; never write the secret itself.";
+  }
+  if (key === "until" || key === "from") {
+    return "Write a whole date, such as 2027-01-31.";
+  }
+  if (path.at(-2) === "require_until" && typeof value === "number") {
+    return `Write a period, such as ${Math.abs(Math.trunc(value)) || 30}d.`;
+  }
+  return typeof value === "number"
+    ? "YAML reads this as a number. Put it in quotes to make it text."
+    : "Put it in quotes to make it text.";
+}
+
+/** Returns a hint on the form of an address, or the address inside the value. */
+export function addressIn(value: unknown): string {
+  if (String(value).includes("*")) return "A pattern stands for nobody here: write each address.";
+  const inside = /<([^<>]+)>/.exec(String(value))?.[1];
+  return inside === undefined
+    ? "It has one @ and a domain, such as ada@example.com."
+    : `Write the address alone: ${inside}`;
+}
+
+/** Returns the role that a value probably means. */
+export function roleIn(value: unknown): string {
+  return (
+    String(value)
+      .replace(/^role:?\s*/, "")
+      .trim() || "Shift Lead"
+  );
+}
+
+/** Returns a hint on the form of `max_removals`. */
+export function removalHint(value: unknown): string {
+  if (typeof value === "number" && value > 0 && value < 1) {
+    return `For a percentage, write ${Math.round(value * 100)}%.`;
+  }
+  return typeof value === "string" && /^\d+$/.test(value)
+    ? `Write ${value}% for a percentage, or ${value} without quotes for a count.`
+    : "Write a percentage as a whole number from 0 to 100 with a % sign, or a count without one.";
+}
+
+/** Returns a hint on the form of `until`. */
+export function untilHint(text: string): string {
+  switch (untilMistake(text)) {
+    case "zone":
+      return `A timestamp needs a time zone: ${text}Z for UTC, or ${text}+01:00.`;
+    case "day": {
+      const [year = 0, month = 0] = text.split("-").map(Number);
+      const days = daysInMonth(year, month);
+      return days === 0
+        ? "There are 12 months in a year: write the year, the month, then the day, such as 2027-01-31."
+        : `There is no such day: that month has ${days} days.`;
+    }
+    default:
+      return "Write a date such as 2027-01-31, or a timestamp with a time zone, such as 2027-01-31T18:00:00Z.";
+  }
+}

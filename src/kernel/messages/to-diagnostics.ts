@@ -1,0 +1,298 @@
+import { escapeText } from "../../lib/escape.ts";
+import { cellWidth } from "../../lib/text.ts";
+import type { Diagnostic, Span } from "../../model/diagnostic.ts";
+import type { Code, FileLocation, LocatedProblem, Location, ProblemData } from "../problems/problem.ts";
+import { ruleOf, severityOf } from "../problems/rule-table.ts";
+import { findKeys, maskKeys, maskRanges, type TextRange } from "../problems/secrets.ts";
+import { createLocator, indexPositions, type Positions } from "../yaml/locate.ts";
+import { ENTRY_MESSAGES, POLICY_MESSAGES, PROJECT_MESSAGES } from "./entry-messages.ts";
+import type { MessageTable, MessageText } from "./message-phrases.ts";
+import { SHAPE_MESSAGES } from "./shape-messages.ts";
+import { YAML_MESSAGES } from "./yaml-messages.ts";
+
+// More than anybody reads; each one costs a search for its place and a frame.
+const MAX_PROBLEMS = 1000;
+
+/** Converts problems to diagnostics, sorted by location; `texts` has the readable files by name. */
+export function toDiagnostics(
+  texts: ReadonlyMap<string, string>,
+  problems: readonly LocatedProblem[],
+): readonly Diagnostic[] {
+  const byFile = groupByFile(problems);
+  const maps = new Map<string, FileMap>();
+  const mapOf = (file: string) => {
+    const known = maps.get(file);
+    if (known !== undefined) {
+      return known;
+    }
+    const map = openFile(texts.get(file) ?? "", byFile.get(file) ?? []);
+    maps.set(file, map);
+    return map;
+  };
+  return [...byFile]
+    .flatMap(([file, ofFile]) =>
+      limit(ofFile, file).map((problem): Diagnostic => {
+        const map = mapOf(file);
+        const span = problem.location.at === "file" ? null : map.span(problem.location);
+        const first =
+          problem.first === undefined ? "" : whereIs(problem.first.file, file, problem.first, mapOf);
+        const rule = problem.rule && placeIn(problem.rule, mapOf);
+        const { message, hint } = messageOf(problem, first, rule);
+        return {
+          code: problem.code,
+          severity: severityOf(problem.code),
+          ...(ruleOf(problem.code).refusal === true ? { refusal: true } : {}),
+          message: clean(message),
+          ...(hint === undefined ? {} : { hint: clean(hint) }),
+          file,
+          ...(span === null ? {} : { span }),
+          ...(span === null || map.empty ? {} : { frame: renderFrame(map.positions, span) }),
+        };
+      }),
+    )
+    .toSorted(byPlace)
+    .filter((each, index, all) => !sameDiagnostic(each, all[index - 1]));
+}
+
+/** A finding that is worded already, at its location. */
+export interface WordedFinding {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+  readonly location: FileLocation;
+}
+
+/** Converts findings to warnings, sorted by location; `texts` has the files by name. */
+export function findingDiagnostics(
+  texts: ReadonlyMap<string, string>,
+  findings: readonly WordedFinding[],
+): readonly Diagnostic[] {
+  const maps = new Map<string, FileMap>();
+  return findings
+    .map(({ code, message, hint, location }): Diagnostic => {
+      const { file } = location;
+      const map = maps.get(file) ?? openFile(texts.get(file) ?? "", []);
+      maps.set(file, map);
+      const span = map.span(location);
+      const frame = map.empty ? {} : { frame: renderFrame(map.positions, span) };
+      return { code, severity: "warning", message: clean(message), hint: clean(hint), file, span, ...frame };
+    })
+    .toSorted(byPlace);
+}
+
+/** Compares two neighbours, which are equal if an alias repeats a value. */
+function sameDiagnostic(a: Diagnostic, b: Diagnostic | undefined): boolean {
+  return b !== undefined && byPlace(a, b) === 0 && a.message === b.message && a.hint === b.hint;
+}
+
+/** Compares diagnostics by file, line, column and code. */
+export function byPlace(a: Diagnostic, b: Diagnostic): number {
+  return (
+    compare(a.file, b.file) ||
+    compare(a.span?.line ?? 0, b.span?.line ?? 0) ||
+    compare(a.span?.column ?? 0, b.span?.column ?? 0) ||
+    compare(a.code, b.code)
+  );
+}
+
+function groupByFile(problems: readonly LocatedProblem[]): ReadonlyMap<string, readonly LocatedProblem[]> {
+  const groups = new Map<string, LocatedProblem[]>();
+  for (const problem of problems) {
+    const { file } = problem.location;
+    const group = groups.get(file);
+    if (group === undefined) {
+      groups.set(file, [problem]);
+    } else {
+      group.push(problem);
+    }
+  }
+  return groups;
+}
+
+/** The positions of one text, with its secrets masked. */
+interface FileMap {
+  readonly empty: boolean;
+  readonly positions: Positions;
+  span(location: Location): ReturnType<Positions["span"]>;
+}
+
+function openFile(text: string, problems: readonly LocatedProblem[]): FileMap {
+  const locator = createLocator(text);
+  const rangeOf = (location: Location): TextRange => locator(location) ?? { start: 0, end: 0 };
+  const secrets = problems.flatMap(({ hidden }) => (hidden === undefined ? [] : [rangeOf(hidden)]));
+  // The same length and lines as the text itself, so one index serves both.
+  const positions = indexPositions(maskRanges(text, [...findKeys(text), ...secrets]));
+  return {
+    empty: text === "",
+    positions,
+    span: (location) => {
+      const { start, end } = rangeOf(location);
+      return positions.span(start, end);
+    },
+  };
+}
+
+/** Names a location by its line, and by its file if that is another one. */
+function whereIs(file: string, from: string, location: Location, mapOf: (file: string) => FileMap): string {
+  if (location.at === "file") {
+    return file;
+  }
+  const { line } = mapOf(file).span(location);
+  return file === from ? `line ${line}` : `${file}:${line}`;
+}
+
+/** Names a location by its file, line and column. */
+function placeIn({ file, ...location }: FileLocation, mapOf: (file: string) => FileMap): string {
+  if (location.at === "file") return file;
+  const { line, column } = mapOf(file).span(location);
+  return `${file}:${line}:${column}`;
+}
+
+function compare<T extends string | number>(a: T, b: T): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+// Some words of a file are repeated in a message, and a hostile one may be endless.
+const MAX_MESSAGE = 1000;
+
+function clean(text: string): string {
+  const safe = maskKeys(escapeText(text));
+  return safe.length > MAX_MESSAGE ? `${safe.slice(0, MAX_MESSAGE)}…` : safe;
+}
+
+function limit(problems: readonly LocatedProblem[], file: string): readonly LocatedProblem[] {
+  if (problems.length <= MAX_PROBLEMS) {
+    return problems;
+  }
+  const more = problems.length - MAX_PROBLEMS;
+  const errorsFirst = problems.toSorted((a, b) => compare(severityOf(a.code), severityOf(b.code)));
+  return [
+    ...errorsFirst.slice(0, MAX_PROBLEMS),
+    { code: "too-many-problems", more, location: { at: "text", file, start: 0, end: 0 } },
+  ];
+}
+
+const MESSAGES: MessageTable<Code> = {
+  ...YAML_MESSAGES,
+  ...SHAPE_MESSAGES,
+  ...ENTRY_MESSAGES,
+  ...POLICY_MESSAGES,
+  ...PROJECT_MESSAGES,
+};
+
+/**
+ * Returns the message of a problem, not yet escaped; `first` is the location of the first occurrence, `rule` that of the
+ * enforced rule.
+ */
+export function messageOf({ via, ...problem }: LocatedProblem, first: string, rule?: string): MessageText {
+  const words = MESSAGES[problem.code] as (data: ProblemData, where: string) => MessageText;
+  const { message: plain, hint } = words(problem, first);
+  const message = rule === undefined ? plain : `${plain} Enforced by ${rule}.`;
+  const included = via === undefined ? [] : [`Seen from ${via}, which includes this file.`];
+  const hints = [...(hint === undefined ? [] : [hint]), ...included];
+  return hints.length === 0 ? { message } : { message, hint: hints.join(" ") };
+}
+
+const LINES_BEFORE = 2;
+const LINES_AFTER = 1;
+const MAX_CELLS = 100;
+const CELLS_BEFORE = 40;
+const TAB = "    ";
+// A hostile file may be one endless line; only this much of it is read, which is always more than is shown.
+const MAX_CHARACTERS = 2000;
+const CHARACTERS_BEFORE = 400;
+
+/** Renders the numbered lines around a span, its first line marked and underlined; control characters are escaped. */
+export function renderFrame(positions: Positions, span: Span): string {
+  const first = Math.max(1, span.line - LINES_BEFORE);
+  const last = Math.min(positions.lineCount, span.line + LINES_AFTER);
+  const cut = span.column > MAX_CHARACTERS / 2 ? span.column - CHARACTERS_BEFORE : 0;
+  const lineOf = (number: number) => positions.line(number).slice(cut, cut + MAX_CHARACTERS);
+  const marked = markedCells(lineOf(span.line), {
+    ...span,
+    column: span.column - cut,
+    endColumn: span.endColumn - cut,
+  });
+  const from = windowStart(marked);
+  const gutter = String(last).length;
+  const lines: string[] = [];
+  for (let number = first; number <= last; number++) {
+    const text = lineOf(number);
+    // The empty line after the file's last break is no line to a reader.
+    if (number === positions.lineCount && positions.line(number) === "" && number !== span.line) {
+      continue;
+    }
+    const marker = number === span.line ? ">" : " ";
+    lines.push(`${marker} ${String(number).padStart(gutter)} | ${windowed(cellsOf(text), from)}`.trimEnd());
+    if (number === span.line) {
+      lines.push(`  ${" ".repeat(gutter)} | ${carets(marked, from)}`);
+    }
+  }
+  return lines.join("\n");
+}
+
+/** A rendered character and its width, in cells. */
+interface Cell {
+  readonly text: string;
+  readonly width: number;
+}
+
+// One cell for each character; most lines have no others.
+const PRINTABLE_ASCII = /^[\x20-\x7e]*$/;
+
+function cellsOf(line: string): readonly Cell[] {
+  if (PRINTABLE_ASCII.test(line)) return Array.from(line, (text) => ({ text, width: 1 }));
+  return Array.from(line, (character) => {
+    const text = character === "\t" ? TAB : escapeText(character);
+    return { text, width: text === character ? cellWidth(character) : text.length };
+  });
+}
+
+/** Returns the start and length of the underline, in cells. */
+interface Marked {
+  readonly start: number;
+  readonly width: number;
+  readonly total: number;
+}
+
+function markedCells(line: string, span: Span): Marked {
+  const end = span.endLine === span.line ? span.endColumn : line.length + 1;
+  const start = widthOf(line.slice(0, span.column - 1));
+  const width = widthOf(line.slice(span.column - 1, end - 1));
+  return { start, width: Math.max(1, width), total: widthOf(line) };
+}
+
+function widthOf(text: string): number {
+  if (PRINTABLE_ASCII.test(text)) return text.length;
+  return cellsOf(text).reduce((sum, { width }) => sum + width, 0);
+}
+
+/** Returns the first visible cell; all lines of a frame scroll together, so that indentation stays comparable. */
+function windowStart({ start, width, total }: Marked): number {
+  return total <= MAX_CELLS || start + width < MAX_CELLS ? 0 : Math.max(0, start - CELLS_BEFORE);
+}
+
+const CUT = "…";
+
+function windowed(cells: readonly Cell[], from: number): string {
+  let shown = from > 0 ? CUT : "";
+  let position = 0;
+  for (const { text, width } of cells) {
+    if (position >= from + MAX_CELLS) {
+      return shown + CUT;
+    }
+    if (position >= from) {
+      shown += text;
+    } else if (position + width > from) {
+      // Half of a wide character is cut off: keep the columns below it true.
+      shown += " ".repeat(position + width - from);
+    }
+    position += width;
+  }
+  return shown;
+}
+
+function carets({ start, width }: Marked, from: number): string {
+  const offset = start - from + (from > 0 ? 1 : 0);
+  return " ".repeat(offset) + "^".repeat(Math.min(width, MAX_CELLS - (start - from)));
+}

@@ -1,0 +1,169 @@
+import type { YamlProblem } from "../problems/problem.ts";
+import { type MessageTable, type MessageText, quote } from "./message-phrases.ts";
+
+/** Messages for invalid YAML and for files that cannot be read. */
+export const YAML_MESSAGES: MessageTable<YamlProblem["code"]> = {
+  "file-missing": ({ name }) => ({
+    message: `There is no file ${quote(name)}.`,
+    hint: "Check the spelling. An included path is relative to the file that includes it.",
+  }),
+  "file-not-a-file": ({ name }) => ({
+    message: `${quote(name)} is not a YAML file.`,
+    hint: "Name a single file that ends in .yaml or .yml: not a folder, and not a link to another kind of file.",
+  }),
+  "file-not-utf8": ({ name }) => ({
+    message: `${quote(name)} is not UTF-8 text.`,
+    hint: "Save it with UTF-8 encoding.",
+  }),
+  "file-outside-root": ({ name }) => ({
+    message: `${quote(name)} is outside the project.`,
+    hint: "Only files of the project can be included, with links resolved: others are not reviewed with it.",
+  }),
+  "file-unreadable": ({ name }) => ({
+    message: `${quote(name)} cannot be read.`,
+    hint: "Check its permissions.",
+  }),
+  "file-empty": () => ({ message: "The file is empty.", hint: BEGINNING }),
+  "sandbox-seed": () => ({
+    message: "This looks like a seed of the sandbox, not a merchant's file.",
+    hint: 'Start the sandbox with it: "rolecall sandbox --seed". A merchant\'s file begins with "version: 1" and "merchant: <your merchant code>".',
+  }),
+  "file-too-large": ({ limit }) => ({
+    message: `The file is larger than ${limit / 1024 / 1024} MiB.`,
+    hint: "A file describes one merchant. Check that this is the file you meant.",
+  }),
+  "file-too-long": ({ limit }) => ({
+    message: `The file has more than ${limit} YAML tokens.`,
+    hint: "A file describes one merchant. Check that this is the file you meant.",
+  }),
+  "too-many-problems": ({ more }) => ({
+    message: more === 1 ? "One more problem is not shown." : `${more} more problems are not shown.`,
+    hint: "Fix these first, then run again.",
+  }),
+  "yaml-syntax": ({ kind }) => SYNTAX[kind] ?? SYNTAX_UNKNOWN,
+  "merge-conflict": ({ more }) => ({
+    message: `Git left a merge conflict here${more === 0 ? "" : `, and ${more} more in the file`}.`,
+    hint: 'Decide what the file should say, and remove the lines that begin with "<<<<<<<", "=======" and ">>>>>>>".',
+  }),
+  "yaml-documents": () => ({
+    message: 'A second document begins here: "---" separates documents.',
+    hint: "A file describes one merchant: remove the line, or move what follows to a file of its own.",
+  }),
+  "yaml-control": ({ character, more }) => ({
+    message: `There is an invisible character here: ${character}${more === 0 ? "" : `, and ${more} more in the file`}.`,
+    hint: "YAML does not allow it. Remove it, or check that this is a text file in UTF-8.",
+  }),
+  "yaml-line-end": () => ({
+    message: "This line ends in a carriage return (CR) alone, as on old Macs.",
+    hint: "Save the file with LF or CRLF line endings.",
+  }),
+  "yaml-too-deep": ({ limit }) => ({
+    message: `Lists and mappings are nested more than ${limit} levels deep.`,
+    hint: "Check the indentation and the brackets.",
+  }),
+  "yaml-alias": ({ name, circular }) =>
+    circular
+      ? {
+          message: `The alias ${quote(`*${name}`)} is part of the value that it refers to.`,
+          hint: "Write the value out.",
+        }
+      : {
+          message: `YAML reads ${quote(`*${name}`)} as an alias, but there is no anchor ${quote(`&${name}`)} before it.`,
+          hint: `If the text itself begins with an asterisk, put it in quotes: ${quote(`*${name}`)}.`,
+        },
+  "yaml-alias-limit": ({ limit }) => ({
+    message: `Aliases add more than ${limit} values to this file.`,
+    hint: "Write out what is needed, or use fewer aliases inside anchored values.",
+  }),
+  "yaml-tag": ({ tag }) => ({
+    message: `The tag ${quote(tag)} is not supported.`,
+    hint: "Remove it. If the text itself begins with an exclamation mark, put it in quotes.",
+  }),
+  "yaml-key": () => ({
+    message: "A key must be text.",
+    hint: 'Write "key: value". If it begins with "?", "[", "{" or "*", put the key in quotes.',
+  }),
+  "yaml-word": ({ word }) => ({
+    message: `A bare ${word} is the text ${quote(word)}, not ${/^(?:yes|on)$/i.test(word) ? "true" : "false"}.`,
+    hint: `YAML 1.2 knows only true and false. Write one of those, or put the text in quotes: ${quote(word)}.`,
+  }),
+  "duplicate-key": ({ key }, first) => ({
+    message: `The key ${quote(key)} appears twice; the first is at ${first}.`,
+    hint: "Keep one of the two, or merge their values.",
+  }),
+  "literal-key": () => ({
+    message: "This file contains an API key.",
+    hint: 'Remove it, and revoke it if anyone else may have read it. Put the new one in an environment variable, and name the variable in "key_env" under "api".',
+  }),
+};
+
+/** A hint on the first lines of a file. */
+export const BEGINNING = 'Begin with "version: 1" and "merchant: <your merchant code>".';
+
+const INDENTATION = "Put each entry on a line of its own, indented by two spaces more than its parent.";
+
+const SYNTAX_UNKNOWN: MessageText = {
+  message: "This cannot be read as YAML.",
+  hint: `Look for a missing quote, colon or bracket here or on the line before. ${INDENTATION}`,
+};
+
+// By the parser's own codes, the vaguest one divided up.
+const SYNTAX: Readonly<Record<string, MessageText>> = {
+  BAD_DIRECTIVE: {
+    message: "A line that begins with % is a YAML directive, and this one is not valid.",
+    hint: "Remove the line, or put the text in quotes.",
+  },
+  BAD_DQ_ESCAPE: {
+    message: "This escape is not valid in double quotes.",
+    hint: "Use single quotes to keep backslashes as they are, or double the backslash.",
+  },
+  BAD_INDENT: {
+    message: "This line is not indented like the lines around it.",
+    hint: "Indent the entries of one list or mapping by the same number of spaces, and close every bracket before it.",
+  },
+  BAD_SCALAR_START: {
+    message: "A text cannot begin with this character unless it is in quotes.",
+    hint: 'Put the whole value in double quotes: "…".',
+  },
+  BLOCK_AS_IMPLICIT_KEY: {
+    message: "A second key begins where a value was expected.",
+    hint: `If the text has ": " in it, put it in quotes. ${INDENTATION}`,
+  },
+  BLOCK_IN_FLOW: {
+    message: "An indented list or mapping cannot be inside brackets.",
+    hint: "Close the bracket before it, or write it with brackets as well.",
+  },
+  MISSING_CHAR: {
+    message: "Something is missing here, such as a space, a dash or a colon.",
+    hint: `Write "key: value" with a space after the colon, and a space before each "#". ${INDENTATION}`,
+  },
+  MISSING_COLON: {
+    message: "A key has no colon, or a line is not indented like its neighbours.",
+    hint: 'Write "key: value", with a space after the colon, and indent the keys of one entry alike.',
+  },
+  MISSING_COMMA: {
+    message: "A comma is missing between two entries in brackets.",
+    hint: "Write [one, two] for a list and { a: 1, b: 2 } for a mapping.",
+  },
+  MISSING_DASH: {
+    message: "This line neither begins an entry nor is indented like the entry above it.",
+    hint: 'Begin a new entry with "- ", or indent the line like the other keys of its entry.',
+  },
+  UNCLOSED_BRACKET: {
+    message: "This bracket is never closed.",
+    hint: "Close it after its last entry.",
+  },
+  UNCLOSED_QUOTE: {
+    message: "This quote is never closed.",
+    hint: "Close it at the end of its text.",
+  },
+  MULTILINE_IMPLICIT_KEY: {
+    message: "A key must be on one line.",
+    hint: `Look for a missing colon or quote on the line before. ${INDENTATION}`,
+  },
+  TAB_AS_INDENT: { message: "A tab cannot indent a line.", hint: "Use spaces instead of the tab." },
+  UNEXPECTED_TOKEN: {
+    message: "This is not expected here.",
+    hint: `Look for a missing quote or bracket. ${INDENTATION}`,
+  },
+};

@@ -1,0 +1,426 @@
+import { isLiteralGlob } from "../../lib/glob.ts";
+import { by, byCodeUnit } from "../../lib/text.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import { type LiveState, PREDEFINED_ROLES } from "../../model/live.ts";
+import type { Change, Counts, Deferred, Finding, Plan, Refusal } from "../../model/plan.ts";
+import {
+  type AccessChanges,
+  accessAfter,
+  accessBefore,
+  hasSuccessors,
+  roleFinder,
+  splitByResource,
+} from "../../rules/access.ts";
+import {
+  type BaseRules,
+  besidesEnforced,
+  enforcedSets,
+  findingOfEnforced,
+  ownRules,
+  refusalOfEnforced,
+  refusalsOfBase,
+  withRulesOf,
+} from "../../rules/base-rules.ts";
+import { guardPlan } from "../../rules/guards.ts";
+import { blockHeldRoles, guardMinHolders } from "../../rules/holders.ts";
+import { ignoredAccess, ignoredEntries } from "../../rules/ignored.ts";
+import { detectRenames, impactOf } from "../../rules/impact.ts";
+import { declaredViolations, type Judgement, judgePlan } from "../../rules/judge-rules.ts";
+import { judgeGrants } from "../../rules/long-grants.ts";
+import { applyFileOverrides } from "../../rules/overrides.ts";
+import {
+  misspeltInRules,
+  rolesInRules,
+  unknownInRules,
+  unknownMembersInRules,
+} from "../../rules/rule-roles.ts";
+import { leftAt } from "../diff/active-member.ts";
+import { planFingerprint } from "../diff/fingerprint.ts";
+import { type MemberPlan, planMembers, type Renewal } from "../diff/plan-members.ts";
+import { planRoles, type RolePlan } from "../diff/plan-roles.ts";
+import { roleResolver } from "../diff/resolve.ts";
+import { type GlobMatch, type Scope, scopeOf } from "../diff/scope.ts";
+import { type FindingData, toFinding } from "../findings/findings.ts";
+import { refusalOfUndo, sortRefusals, toRefusal } from "../findings/refusals.ts";
+import { roundingChanges, withoutLeftOut } from "./select.ts";
+
+/** The input of a plan. */
+export interface PlanInput {
+  readonly desired: DesiredState;
+  readonly live: LiveState;
+  /** Base URL of the service that `live` was read from. */
+  readonly service: string;
+  /** The time that end dates are compared with, in ms since the epoch. */
+  readonly now: number;
+  /** @internal */
+  readonly renewal?: Renewal;
+  /** Matches the globs of `ignore`, guards and policies, as `globMatcher()` does. */
+  readonly matches: GlobMatch;
+  /** Fingerprints of changes to leave out, along with those that depend on them. */
+  readonly leaveOut?: ReadonlySet<string>;
+  /** @internal The state of the base branch, whose rules judge the changes as well; absent: only those of `desired` do. */
+  readonly base?: BaseRules;
+}
+
+/** Computes the changes that turn the live state into the desired one; pure and deterministic. */
+export function buildPlan(input: PlanInput): Plan {
+  return judgeChanges(input, proposeChanges(input));
+}
+
+/** Returns a function that plans the same states without some changes, which are found only once. */
+export function planParts(input: PlanInput): (leaveOut: ReadonlySet<string>) => Plan {
+  let proposed: ProposedChanges | null = null;
+  return (leaveOut) => {
+    proposed ??= proposeChanges(input);
+    return judgeChanges({ ...input, leaveOut }, proposed);
+  };
+}
+
+function proposeChanges(input: PlanInput): ProposedChanges {
+  const { desired, live, now, matches, renewal = {} } = input;
+  const { sync } = desired;
+  const left = leftAt(desired.leavers, now);
+  const scope = scopeOf(live, desired.ignore, matches, left);
+  const guards = [desired, ...(desired.enforced ?? [])].map((rules) => rules.guards);
+  const named = new Set([...namedRoleIds(desired), ...guards.flatMap((each) => protectedIds(each, scope))]);
+  const ignored = ignoredEntries(desired, scope, matches);
+  const roles = planRoles(desired.roles, scope, { ...sync, named, ignored: ignored.roles });
+  const ignoredRoles = new Set([...scope.ignoredRoles, ...ignored.roles]);
+  const members = planMembers(desired.members, scope, {
+    sync,
+    roles: roleResolver(roles, { ...scope, ignoredRoles }),
+    ignored: ignored.members,
+    left,
+    now,
+    file: desired.origin.file,
+    renewal,
+  });
+  return { scope, roles, members, byFile: true };
+}
+
+/** Changes that guards, policies and checks have not judged yet. */
+export interface ProposedChanges {
+  readonly scope: Scope;
+  readonly roles: RolePlan;
+  readonly members: MemberPlan;
+  /** `true` if the changes come from the file's roles and members, so that hints about the file apply. */
+  readonly byFile: boolean;
+}
+
+/** Makes a plan of changes: their impact, the deferred ones, refusals and findings. */
+export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }: ProposedChanges): Plan {
+  const { desired, live, service, now, matches, leaveOut = new Set(), base } = input;
+  const { merchant } = desired;
+  const sets = enforcedSets(desired, base);
+  const own = ownRules(desired, sets);
+  const { guards } = own;
+  const found = { roles: roles.changes, members: members.changes };
+  const rounding = roundingChanges([...found.roles, ...found.members], live);
+  const wanted = withoutLeftOut(
+    found,
+    new Set([...leaveOut, ...rounding.map(({ change }) => change.fingerprint)]),
+  );
+  const joined = accessBefore(scope, wanted, { mergeReplacedRoles: true });
+  const joinedAfter = accessAfter(joined, wanted, { mergeReplacedRoles: true });
+  const minHolders = guardMinHolders(guards.minHolders, joined, joinedAfter, wanted.members);
+  const enforcedHolders = sets.map(({ rules }) =>
+    guardMinHolders(rules.guards.minHolders, joined, joinedAfter, wanted.members),
+  );
+  const deferred = distinctDeferred([
+    ...minHolders.deferred,
+    ...enforcedHolders.flatMap((one) => one.deferred),
+    ...[own, ...sets.map(({ rules }) => rules)].flatMap((rules) =>
+      deferredInWhole(rules.guards.minHolders, scope, found, wanted),
+    ),
+  ]);
+  const waiting = new Set(deferred.map(({ change }) => change.fingerprint));
+  const memberChanges = wanted.members.filter(({ fingerprint }) => !waiting.has(fingerprint));
+  const held = blockHeldRoles({ roles: wanted.roles, members: memberChanges }, deferred, live.members);
+
+  const changes = { roles: held.changes, members: memberChanges };
+  // Only an interrupted replacement makes these differ from `joined`; else a large merchant is not computed twice.
+  const apart = hasSuccessors(wanted);
+  const waits = deferred.length + held.deferred.length > 0;
+  const before = apart ? accessBefore(scope, changes, { mergeReplacedRoles: false }) : joined;
+  const after = apart || waits ? accessAfter(before, changes, { mergeReplacedRoles: false }) : joinedAfter;
+  const later = splitByResource([...held.deferred, ...deferred].map(({ change }) => change));
+  // Deferring a change for one role must not leave another role with too few holders.
+  const still =
+    deferred.length > 0
+      ? guardMinHolders(
+          guards.minHolders,
+          joined,
+          accessAfter(joined, changes, { mergeReplacedRoles: true }),
+          changes.members,
+        )
+      : { refusals: [], deferred: [] };
+  const guarded = {
+    settings: guards,
+    entries: desired.members ?? [],
+    scope,
+    changes,
+    deferred: later,
+    before,
+    after,
+    callerId: live.callerId,
+    matches,
+  };
+  // A replaced role counts as one role before and after, even if its successor exists already.
+  const left = apart ? accessAfter(joined, changes, { mergeReplacedRoles: true }) : after;
+  const find = roleFinder(left);
+  const judge = (rules: DesiredState, findRole = find): Judgement => {
+    const judgement = judgePlan(
+      rules,
+      { access: left, settled: joinedAfter, find: findRole },
+      // An undo does not depend on the file.
+      { before: joined, declared: () => (byFile ? declaredViolations(rules, now) : []) },
+    );
+    if (!byFile) return judgement;
+    const grants = judgeGrants(rules, { find: findRole, before: joined, base, now });
+    return {
+      ...judgement,
+      refusals: [...judgement.refusals, ...grants.refusals],
+      findings: [...judgement.findings, ...grants.findings],
+    };
+  };
+  const judged = judge(own);
+  const judgedBy = (rules: DesiredState, { callerId }: Pick<typeof guarded, "callerId">): Judgement => {
+    const kept = accessAfter(joined, changes, { mergeReplacedRoles: true });
+    const few = guardMinHolders(rules.guards.minHolders, joined, kept, changes.members);
+    // Whatever the role is called by now, the rules of the base branch mean the one that is live under the name.
+    const findBefore = roleFinder(joined);
+    const findStill = (role: string): string | undefined => {
+      const key = findBefore(role) ?? "";
+      return find(role) ?? (left.roles.has(key) ? key : undefined);
+    };
+    const chained = new Set(still.deferred.map(({ change }) => change.fingerprint));
+    const { refusals: broken, ...rest } = judge(rules, findStill);
+    const refusals = [
+      ...few.refusals,
+      ...few.deferred
+        .filter(({ change }) => !chained.has(change.fingerprint))
+        .map(({ change, role }) =>
+          toRefusal({ code: "min-holders-wait", name: role, member: change.name, chained: false }),
+        ),
+      ...guardPlan({ ...guarded, settings: rules.guards, callerId }),
+      ...broken,
+    ];
+    return { ...rest, refusals };
+  };
+
+  const place = { merchant, environment: desired.environment ?? null, service };
+  const all = [...sortChanges(changes.roles), ...sortChanges(changes.members)];
+  const fingerprint = planFingerprint(place, all);
+  const isWhole = byFile && leaveOut.size === 0;
+  const asWritten = (refusal: Refusal): Refusal => (byFile ? refusal : refusalOfUndo(refusal));
+  // Nobody locks themselves out by the rules of one file alone.
+  const enforced = sets.map(({ origin, rules }) => {
+    const { refusals: broken, findings, findingData: data } = judgedBy(rules, { callerId: null });
+    const refused = { fingerprint, refusals: broken.map(asWritten), changes: all };
+    const left = applyFileOverrides(refused, overridesOf(rules, isWhole));
+    return { origin, ...left, findings, findingData: data };
+  });
+  const ownRefusals = [
+    ...roles.refusalData.map((data) => toRefusal(data)),
+    ...minHolders.refusals,
+    ...still.refusals,
+    ...still.deferred.map(shortOfHolders),
+    ...held.refusals,
+    ...guardPlan(guarded),
+    ...judged.refusals,
+  ].map(asWritten);
+  const baseRules = base && ownRules(withRulesOf(base, desired), sets);
+  const byBase =
+    baseRules === undefined ? [] : refusalsOfBase(judgedBy(baseRules, live).refusals, ownRefusals);
+  const { refusals, overridden, findingData } = applyFileOverrides(
+    { fingerprint, refusals: [...ownRefusals, ...byBase], changes: all },
+    // A selection of the changes is another plan, and so is an undo.
+    overridesOf(own, isWhole),
+  );
+  const byEnforced = enforced.flatMap((one) => one.refusals);
+  const allOverridden = [
+    ...overridden,
+    ...enforced.flatMap((one) => one.overridden.map((refusal) => refusalOfEnforced(one.origin, refusal))),
+  ];
+  return {
+    format: 1,
+    ...place,
+    fingerprint,
+    summary: {
+      roles: count(
+        changes.roles,
+        roles.unchanged + unchangedByChoice(found.roles, wanted.roles),
+        byFile && desired.roles === undefined ? "all" : roles.unlisted,
+      ),
+      members: count(
+        changes.members,
+        members.unchanged + unchangedByChoice(found.members, wanted.members),
+        byFile && desired.members === undefined ? "all" : members.unlisted,
+      ),
+    },
+    impact: impactOf(before, after, desired.policies.escalation),
+    changes: all,
+    deferred: [...held.deferred, ...deferred].sort(by(({ change }) => `${change.name} ${change.id}`)),
+    refusals: sortRefusals([
+      ...besidesEnforced(refusals, byEnforced),
+      ...enforced.flatMap((one) => one.refusals.map((refusal) => refusalOfEnforced(one.origin, refusal))),
+    ]),
+    ...(allOverridden.length > 0 && { overridden: sortRefusals(allOverridden) }),
+    findings: sortFindings([
+      ...besidesEnforced(
+        judged.findings,
+        enforced.flatMap((one) => one.findings),
+      ),
+      ...enforced.flatMap((one) => one.findings.map((finding) => findingOfEnforced(one.origin, finding))),
+      ...[
+        ...(live.callerUnknown ? [{ code: "caller-unknown", name: "the API key" } as const] : []),
+        ...(byFile
+          ? [
+              ...unknownInRules(desired, scope, roles),
+              ...sets.flatMap(({ rules }) => unknownInRules(asShared(rules), scope, roles)),
+              ...unknownMembersInRules(desired, scope),
+              ...misspeltInRules(desired, scope),
+              ...sets.flatMap(({ rules }) => misspeltInRules(rules, scope)),
+              ...ignoredAccess(scope),
+            ]
+          : []),
+        ...(byFile ? assumedRoles(desired, scope) : []),
+        ...roles.findingData,
+        ...members.findingData,
+        ...rounding.map(({ finding }) => finding),
+        ...distinctData([
+          ...minHolders.findingData,
+          ...enforcedHolders.flatMap((one) => one.findingData),
+          ...judged.findingData,
+          ...enforced.flatMap((one) => one.findingData),
+        ]),
+        ...findingData,
+        ...(byFile ? detectRenames(changes.roles, before, after) : []),
+      ].map(toFinding),
+    ]),
+  };
+}
+
+/** Returns the overrides that count for a plan: none for a part of it. */
+function overridesOf({ guards: { overrides = [] } }: DesiredState, isWhole: boolean): readonly string[] {
+  return isWhole ? overrides : [];
+}
+
+/** Returns each deferred change once. */
+function distinctDeferred(deferred: readonly Deferred[]): readonly Deferred[] {
+  const seen = new Set<string>();
+  return deferred.filter(({ change: { fingerprint } }) => {
+    const isNew = !seen.has(fingerprint);
+    seen.add(fingerprint);
+    return isNew;
+  });
+}
+
+/** Returns each finding once, of those that several rules make. */
+function distinctData(data: readonly FindingData[]): readonly FindingData[] {
+  return [...new Map(data.map((one) => [JSON.stringify(one), one])).values()];
+}
+
+/** Returns enforced rules as those of a shared file: another merchant may have the roles that they name. */
+function asShared(rules: DesiredState): DesiredState {
+  return { ...rules, sharedRuleNames: [...rolesInRules(rules), ...rules.guards.protect.roles] };
+}
+
+/** Returns the deferred changes of the whole plan: leaving other changes out makes none of them due. */
+function deferredInWhole(
+  settings: DesiredState["guards"]["minHolders"],
+  scope: Scope,
+  whole: AccessChanges,
+  part: AccessChanges,
+): readonly Deferred[] {
+  if (part === whole) return [];
+  const before = accessBefore(scope, whole, { mergeReplacedRoles: true });
+  const { deferred } = guardMinHolders(
+    settings,
+    before,
+    accessAfter(before, whole, { mergeReplacedRoles: true }),
+    whole.members,
+  );
+  const kept = new Set(part.members.map(({ fingerprint }) => fingerprint));
+  return deferred.filter(({ change }) => kept.has(change.fingerprint));
+}
+
+/** Reports roles that the file names by id and that the service did not return. */
+function assumedRoles(desired: DesiredState, { roles }: Scope): readonly FindingData[] {
+  const assumed = roles.filter(({ idOnly }) => idOnly);
+  if (assumed.length === 0) return [];
+  const named = new Set(namedRoleIds(desired));
+  return assumed
+    .filter(({ id }) => named.has(id))
+    .map(({ id }): FindingData => ({ code: "role-not-retrieved", name: id }));
+}
+
+/** Refuses a second removal that would wait for a deferred one, since their order is unknown. */
+function shortOfHolders({ change, role }: Deferred): Refusal {
+  return toRefusal({ code: "min-holders-wait", name: role, member: change.name, chained: true });
+}
+
+/** Returns the role ids that a desired state names, for the reader to retrieve even if no member holds them. */
+export function namedRoleIds(desired: DesiredState): readonly string[] {
+  const { roles, members } = desired;
+  const declared = new Set(roles?.map((role) => role.name));
+  const granted = new Set<string>();
+  for (const member of members ?? []) for (const { role } of member.roles ?? []) granted.add(role);
+  const named = [
+    ...(roles ?? []).flatMap((role) => role.id ?? []),
+    ...granted,
+    ...rolesInRules(desired),
+    ...(desired.enforced ?? []).flatMap(rolesInRules),
+    // Who may give roles away may give these.
+    ...(reachMatters(desired) ? PREDEFINED_ROLES : []),
+  ].filter((name) => name.startsWith("role_") && !declared.has(name));
+  return [...new Set(named)].sort(byCodeUnit);
+}
+
+/** Returns whether a check counts what members can give themselves. */
+function reachMatters({ checks, enforced = [] }: DesiredState): boolean {
+  return [checks, ...enforced.map((rules) => rules.checks)].flat().some(({ reach }) => reach === true);
+}
+
+/** Returns the ids of the live roles that `protect` names by id, not by a pattern. */
+function protectedIds({ protect }: DesiredState["guards"], { roles }: Scope): readonly string[] {
+  const named = new Set(protect.roles.filter(isLiteralGlob).map((role) => role.toLowerCase()));
+  return roles.flatMap(({ id }) => (named.has(id.toLowerCase()) ? id : []));
+}
+
+/** Counts the live entries that stay unchanged because their changes are left out. */
+function unchangedByChoice(found: readonly Change[], wanted: readonly Change[]): number {
+  const touched = (changes: readonly Change[]): number =>
+    changes.filter(({ kind }) => kind !== "create").length;
+  return touched(found) - touched(wanted);
+}
+
+/** Counts changes and unchanged entries; with `"all"`, every unchanged entry counts as unmanaged. */
+function count(changes: readonly Change[], untouched: number, unlisted: number | "all"): Counts {
+  const of = (kind: Change["kind"]): number => changes.filter((change) => change.kind === kind).length;
+  const isUnmanaged = unlisted === "all";
+  const unmanaged = isUnmanaged ? untouched : unlisted;
+  return {
+    create: of("create"),
+    update: of("update"),
+    replace: of("replace"),
+    delete: of("delete"),
+    unchanged: isUnmanaged ? 0 : untouched,
+    ...((isUnmanaged || unmanaged > 0) && { unmanaged }),
+  };
+}
+
+function sortChanges<C extends Change>(changes: readonly C[]): readonly C[] {
+  return [...changes].sort((a, b) => byCodeUnit(a.name, b.name) || byCodeUnit(a.id ?? "", b.id ?? ""));
+}
+
+function sortFindings(findings: readonly Finding[]): readonly Finding[] {
+  const rank = (finding: Finding): string => (finding.severity === "error" ? "0" : "1");
+  return [...findings].sort(
+    (a, b) =>
+      byCodeUnit(rank(a), rank(b)) ||
+      byCodeUnit(a.resource, b.resource) ||
+      byCodeUnit(a.name, b.name) ||
+      byCodeUnit(a.message, b.message),
+  );
+}

@@ -1,0 +1,331 @@
+import { canonicalJson } from "../../lib/json-text.ts";
+import { by, byCodeUnit } from "../../lib/text.ts";
+import type { DesiredMember, DesiredState, Grant } from "../../model/desired.ts";
+import type { LiveState } from "../../model/live.ts";
+import type {
+  Change,
+  FieldDiff,
+  MemberChange,
+  MemberImage,
+  Plan,
+  Reason,
+  RoleRef,
+} from "../../model/plan.ts";
+import { type Approval, textHash } from "./approve.ts";
+import { buildPlan, type PlanInput } from "./build-plan.ts";
+
+/**
+ * Returns the time since which a change is due: it does nothing but what the file leaves to time, which has come. Removed
+ * access has ended, or is suspended; given access has begun, or comes back after a suspension. In ms since the epoch;
+ * `null` for any other change.
+ */
+export function dueSince(change: Change, desired: TimedState): number | null {
+  if (change.resource !== "member") return null;
+  const member = entryOf(change, desired);
+  if (change.reason === "left") return leftSince([change.name, member?.email], desired);
+  if (member === undefined) return null;
+  switch (change.kind) {
+    case "create":
+      return latest(creationTimes(change.after, member));
+    case "update":
+      return latest(change.fields.flatMap((diff) => updateTimes(diff, change.reason, member)));
+    case "delete":
+      return change.reason === "access-ended" ? latest([endOfMembership(member)]) : null;
+    case "replace":
+      return null;
+    default:
+      return change satisfies never;
+  }
+}
+
+/**
+ * Returns the custom roles that a change gives and that grant something else than the file declares, or are not declared in
+ * it: nobody has reviewed what they grant by now, so time alone must not give them.
+ */
+export function unpinnedRoles(
+  change: Change,
+  { roles = [] }: Pick<DesiredState, "roles">,
+  live: Pick<LiveState, "roles">,
+  { changes }: Pick<Plan, "changes">,
+): readonly string[] {
+  const isUnpinned = ({ id }: RoleRef): boolean => {
+    const role = live.roles.find((one) => one.id === id);
+    // One without an id is created by the plan.
+    if (role === undefined || role.predefined) return false;
+    if (changes.some((one) => one.resource === "role" && one.id === id)) return false;
+    const declared = roles.find((one) => one.id === id || one.name === role.name)?.permissions;
+    return declared === undefined || setText(declared) !== setText(role.permissions);
+  };
+  return givenRoles(change)
+    .filter(isUnpinned)
+    .map(({ name }) => name);
+}
+
+function givenRoles(change: Change): readonly RoleRef[] {
+  if (change.resource !== "member") return [];
+  if (change.kind === "create") return change.after.roles;
+  return change.fields.flatMap((diff) => (diff.field === "roles" ? diff.added : []));
+}
+
+function setText(texts: readonly string[]): string {
+  return canonicalJson([...new Set(texts)].sort(byCodeUnit));
+}
+
+/** Returns the latest of several times; `null` if there is none, or if one is unknown. */
+function latest(times: readonly (number | undefined)[]): number | null {
+  if (times.length === 0) return null;
+  const last = Math.max(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
+  return Number.isFinite(last) ? last : null;
+}
+
+function endOfMembership({ until, roles = [] }: DesiredMember): number {
+  const ends = roles.map((grant) => grant.until?.ends ?? Number.POSITIVE_INFINITY);
+  const last = ends.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...ends);
+  return Math.min(until?.ends ?? Number.POSITIVE_INFINITY, last);
+}
+
+/** Returns when a membership began: with the first of its grants. A managed user needs a password, which time does not give. */
+function creationTimes(
+  { roles, managed }: MemberImage,
+  member: DesiredMember,
+): readonly (number | undefined)[] {
+  const starts = roles.map((ref) => grantOf(ref, member)?.from?.starts);
+  const first = starts.includes(undefined) ? undefined : Math.min(...starts.map((at) => at ?? 0));
+  if (managed !== null || roles.length === 0) return [];
+  const own = member.from?.starts;
+  return own === undefined ? [first] : [own, first ?? own];
+}
+
+function updateTimes(
+  diff: FieldDiff,
+  reason: Reason,
+  member: DesiredMember,
+): readonly (number | undefined)[] {
+  if (diff.field !== "roles") return [undefined];
+  const { from, suspended } = member;
+  const added = diff.added.flatMap((ref) => {
+    const starts = [
+      from?.starts,
+      grantOf(ref, member)?.from?.starts,
+      reason === "suspension-ended" ? suspended?.until?.ends : undefined,
+    ].filter((at) => at !== undefined);
+    return starts.length === 0 ? [undefined] : starts;
+  });
+  // A declared role is removed only after its end, or while it is suspended.
+  const removed = diff.removed.map((ref) => {
+    const grant = grantOf(ref, member);
+    return reason === "suspended" && grant !== undefined ? suspended?.from?.starts : grant?.until?.ends;
+  });
+  return [...added, ...removed];
+}
+
+function grantOf({ id, name }: RoleRef, { roles = [] }: DesiredMember): Grant | undefined {
+  return roles.find(({ role }) => role === name || role === id);
+}
+
+/** The part of a desired state that says when access ends. */
+type TimedState = Pick<DesiredState, "members" | "leavers">;
+
+function entryOf({ id, name }: MemberChange, { members = [] }: TimedState): DesiredMember | undefined {
+  return (
+    members.find((member) => member.id !== undefined && member.id === id) ??
+    members.find(({ email }) => email.toLowerCase() === name.toLowerCase())
+  );
+}
+
+function leftSince(addresses: readonly (string | undefined)[], { leavers = [] }: TimedState): number | null {
+  const keys = new Set(addresses.map((address) => address?.toLowerCase()));
+  const times = leavers.flatMap(({ email, from }) => (keys.has(email.toLowerCase()) ? from.starts : []));
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+/** Returns whether a state leaves something to time: an end, a beginning, a suspension, or somebody who leaves. */
+export function hasDates({ members = [], leavers = [] }: TimedState): boolean {
+  return leavers.length > 0 || members.some((one) => hasOwnEnds(one) || hasBeginnings(one));
+}
+
+function hasOwnEnds({ until, roles = [] }: DesiredMember): boolean {
+  return until !== undefined || roles.some((one) => one.until);
+}
+
+function hasBeginnings({ from, suspended, roles = [] }: DesiredMember): boolean {
+  return from !== undefined || suspended !== undefined || roles.some((one) => one.from);
+}
+
+/** Hashes what a state leaves to time: the dates of access, and how old an invitation may become. */
+export function hashOfTimes(
+  { merchant, members = [], leavers = [], sync }: TimedState & Pick<DesiredState, "merchant" | "sync">,
+  key: string,
+): string {
+  const ends = members.flatMap(({ email, until, roles = [] }): readonly string[] => {
+    const grants = roles.flatMap((one) => (one.until ? [canonicalJson([one.role, one.until.ends])] : []));
+    if (until === undefined && grants.length === 0) return [];
+    return [canonicalJson([email.toLowerCase(), until?.ends ?? null, grants.sort(byCodeUnit)])];
+  });
+  const { reinvite } = sync;
+  const renewal = typeof reinvite === "boolean" ? reinvite : reinvite.ms;
+  const others = [
+    ...leavers.map(({ email, from }) => canonicalJson([email.toLowerCase(), from.starts])),
+    ...members.filter(hasBeginnings).map(({ email, from, suspended, roles = [] }) => {
+      const grants = roles.flatMap((one) => (one.from ? [canonicalJson([one.role, one.from.starts])] : []));
+      const away = suspended && [suspended.from?.starts ?? null, suspended.until?.ends ?? null];
+      const own = from?.starts ?? null;
+      return canonicalJson([email.toLowerCase(), own, away ?? null, grants.sort(byCodeUnit)]);
+    }),
+  ];
+  // Without others the text is that of earlier versions, whose approvals still count.
+  const times = [ends, ...(others.length > 0 ? [others] : [])].map((all) => all.sort(byCodeUnit));
+  return textHash(canonicalJson([merchant, renewal, ...times]), key);
+}
+
+/**
+ * Plans only the changes that are due: everything else is left out. If a rule refuses them together, what gives access is
+ * left out too where that helps: it must not keep access that has ended. A removal that is due and deferred is left out as
+ * well, but stays listed as deferred, so that nobody takes it for done.
+ */
+export function planDue(input: PlanInput): Plan {
+  const whole = buildPlan(input);
+  const plan = planOfDue(whole, input);
+  const listed = new Set(plan.deferred.map(({ change }) => change.fingerprint));
+  const waiting = whole.deferred.filter(
+    ({ change }) => !listed.has(change.fingerprint) && dueSince(change, input.desired) !== null,
+  );
+  return waiting.length === 0 ? plan : { ...plan, deferred: [...plan.deferred, ...waiting] };
+}
+
+function planOfDue(whole: Plan, input: PlanInput): Plan {
+  const others = whole.changes.filter((change) => dueSince(change, input.desired) === null);
+  const later = whole.deferred.map(({ change }) => change);
+  const due = others.length + later.length === 0 ? whole : without([...others, ...later], input);
+  const giving = due.changes.filter(givesAccess);
+  if (due.refusals.length === 0 || giving.length === 0) return due;
+  const removals = without([...others, ...later, ...giving], input);
+  return removals.refusals.length === 0 ? removals : due;
+}
+
+function without(changes: readonly Change[], input: PlanInput): Plan {
+  const leaveOut = new Set([...(input.leaveOut ?? []), ...changes.map(({ fingerprint }) => fingerprint)]);
+  return buildPlan({ ...input, leaveOut });
+}
+
+function givesAccess({ kind, fields }: Change): boolean {
+  return kind === "create" || fields.some((diff) => diff.field === "roles" && diff.added.length > 0);
+}
+
+/**
+ * Checks if an approval holds for a fresh plan, like `check`, where what follows from time alone needs no approval: the
+ * changes by which the fresh plan differs from that of the same states at the time of the approval.
+ */
+export function approveOverTime(
+  fresh: Plan,
+  planThen: () => Plan,
+  check: (plan: Plan) => Approval,
+): Approval {
+  const now = check(fresh);
+  if (now.status !== "new-changes") return now;
+  const then = planThen();
+  const before = check(then);
+  if (before.status === "approved") return before;
+  if (before.status !== "new-changes") return now;
+  const same = new Set(then.changes.map(({ fingerprint }) => fingerprint));
+  const unapproved = new Set(before.changes.map(targetOf));
+  const changes = now.changes.filter(
+    (change) => same.has(change.fingerprint) || unapproved.has(targetOf(change)),
+  );
+  return changes.length === 0 ? { status: "approved" } : { status: "new-changes", changes };
+}
+
+function targetOf({ resource, name }: Change): string {
+  return `${resource} ${name}`;
+}
+
+/** What a date in the files brings, in a time to come. */
+export interface UpcomingDate {
+  /** In ms since the epoch. */
+  readonly at: number;
+  /** As the file writes it: an end is the last day with access (or suspended), a beginning the first. */
+  readonly text: string;
+  readonly email: string;
+  /**
+   * Somebody leaves, who is listed or not; the membership or roles end; begin, with the membership or without; a suspension
+   * begins; ends.
+   */
+  readonly what: "leaves" | "leaves-unlisted" | "ends" | "joins" | "begins" | "suspended" | "back";
+  /** The roles that end or begin; empty for the whole membership. */
+  readonly roles: readonly string[];
+}
+
+/** Returns what the dates of a file bring in times to come: the earliest first, then by address. */
+export function upcomingDates(
+  { members = [], leavers = [] }: TimedState,
+  now: number,
+): readonly UpcomingDate[] {
+  const listed = new Set(leavers.length === 0 ? [] : members.map(({ email }) => email.toLowerCase()));
+  const leaving = leavers.map(({ email, from: { starts, text } }): UpcomingDate => {
+    const what = listed.has(email.toLowerCase()) ? "leaves" : "leaves-unlisted";
+    return { at: starts, text, email, what, roles: [] };
+  });
+  const left = new Map(leavers.map(({ email, from }) => [email.toLowerCase(), from.starts]));
+  const dated = members.filter((one) => hasOwnEnds(one) || hasBeginnings(one));
+  const own = dated.flatMap((member): readonly UpcomingDate[] => {
+    const last = left.get(member.email.toLowerCase()) ?? Number.POSITIVE_INFINITY;
+    const dates = [...beginningsOf(member), ...endsOf(member), ...suspensionOf(member)];
+    return dates.filter(({ at }) => at < last).map((date) => ({ ...date, email: member.email }));
+  });
+  return [...leaving, ...own]
+    .filter(({ at }) => at > now)
+    .sort((a, b) => a.at - b.at || by(({ email }: UpcomingDate) => email)(a, b));
+}
+
+const SOON = 30 * 86_400_000;
+
+/** Returns what the dates of a file bring within 30 days, and who leaves at any time. */
+export function soonDates(desired: TimedState, now: number): readonly UpcomingDate[] {
+  return upcomingDates(desired, now).filter(
+    ({ at, what }) => at <= now + SOON || what === "leaves" || what === "leaves-unlisted",
+  );
+}
+
+type OwnDate = Omit<UpcomingDate, "email">;
+
+/** Returns when the membership begins, with its first roles, and when more roles do. */
+function beginningsOf({ from, until, roles = [] }: DesiredMember): readonly OwnDate[] {
+  const start = from?.starts ?? Number.NEGATIVE_INFINITY;
+  const grants = roles.map((grant) => {
+    const own = grant.from !== undefined && grant.from.starts > start ? grant.from : from;
+    return { role: grant.role, own, at: own?.starts ?? Number.NEGATIVE_INFINITY };
+  });
+  const first = Math.min(...grants.map(({ at }) => at));
+  const times = new Map(grants.flatMap(({ own }) => (own === undefined ? [] : [[own.starts, own.text]])));
+  if (from !== undefined && grants.length === 0) times.set(from.starts, from.text);
+  return [...times].flatMap(([at, text]): readonly OwnDate[] => {
+    const what = at === first || grants.length === 0 ? "joins" : "begins";
+    const begun = grants.filter((grant) => grant.at === at).map(({ role }) => role);
+    return at < (until?.ends ?? Number.POSITIVE_INFINITY) ? [{ at, text, what, roles: begun.sort() }] : [];
+  });
+}
+
+function endsOf({ until, roles = [] }: DesiredMember): readonly OwnDate[] {
+  const last = until?.ends ?? Number.POSITIVE_INFINITY;
+  const ending = roles.flatMap(({ role, until: end }) =>
+    end !== undefined && end.ends < last ? [{ role, end }] : [],
+  );
+  const times = [...new Map(ending.map(({ end }) => [end.ends, end])).values()];
+  return [
+    ...times.map(({ ends: at, text }): OwnDate => {
+      const own = ending.filter(({ end }) => end.ends === at);
+      return { at, text, what: "ends", roles: own.map(({ role }) => role).sort() };
+    }),
+    ...(until === undefined ? [] : [{ at: last, text: until.text, what: "ends", roles: [] } as const]),
+  ];
+}
+
+function suspensionOf({ suspended: { from, until: end } = {}, until }: DesiredMember): readonly OwnDate[] {
+  const dates: readonly OwnDate[] = [
+    ...(from === undefined
+      ? []
+      : [{ at: from.starts, text: from.text, what: "suspended", roles: [] } as const]),
+    ...(end === undefined ? [] : [{ at: end.ends, text: end.text, what: "back", roles: [] } as const]),
+  ];
+  return dates.filter(({ at }) => at < (until?.ends ?? Number.POSITIVE_INFINITY));
+}

@@ -1,0 +1,425 @@
+import type {
+  DesiredMember,
+  DesiredRole,
+  DesiredState,
+  EnforcedRules,
+  From,
+  Grant,
+  Leaver,
+  ManagedUser,
+  Origin,
+  Suspension,
+  Until,
+} from "../../model/desired.ts";
+import type { Breach, DeclaredAccess, Judging } from "../../model/diagnostic.ts";
+import type { Metadata } from "../../model/json.ts";
+import type { LocatedProblem } from "../problems/problem.ts";
+import { isError } from "../problems/rule-table.ts";
+import type { MerchantFile } from "../schema/merchant-schema.ts";
+import { type RawFile, renamedRoles } from "../schema/raw-file.ts";
+import { joinLists, omitUndefined, parseFrom, parseUntil, unique } from "../schema/values.ts";
+import { adjustedPermissions } from "../validate/adjustments.ts";
+import {
+  enforcedRules,
+  normaliseChecks,
+  normaliseGuards,
+  normalisePatterns,
+  normalisePolicies,
+  normaliseSync,
+  sharedRuleNames,
+  type ValidFile,
+} from "../validate/desired-settings.ts";
+import { breachProblems, readableContent } from "../validate/judging.ts";
+import { checkMerchant } from "../validate/merchant-rules.ts";
+import { createRuleContext, type RuleContext } from "../validate/rule-context.ts";
+import { checkEnforced, enforcedBreaches, enforcedFiles } from "./check-enforced.ts";
+import type { Enforcement, RulesFile } from "./load-project.ts";
+import type { ResolveInclude, SourceFile } from "./load-sources.ts";
+import { type IncludeGraph, resolveIncludes } from "./resolve-includes.ts";
+
+/** The result of combining a merchant's file with its includes. */
+export interface BuiltMerchant {
+  readonly main: SourceFile;
+  /** `null` if any of the files has an error. */
+  readonly state: DesiredState | null;
+  /** Problems between the files, without those of each source. */
+  readonly problems: readonly LocatedProblem[];
+  readonly sources: readonly SourceFile[];
+  /** The files of the rules that are enforced on it. */
+  readonly bound: readonly string[];
+}
+
+/** Combines a merchant's file with its includes into the desired state, under the rules that hold for it. */
+export function buildDesiredState(
+  main: SourceFile,
+  resolve: ResolveInclude,
+  judging: Judging,
+  enforcements: readonly Enforcement[] = [],
+): BuiltMerchant {
+  const joined = resolveIncludes(main, resolve);
+  const { sources, complete } = joined;
+  const rawFiles = sources.flatMap(({ raw }) => (raw === null ? [] : [raw]));
+  const settings = enforcedFiles(enforcements.filter(({ by }) => by === undefined));
+  const enforced = settings.flatMap((one) => one.rawFiles);
+  const merchant = createRuleContext({ main: main.file, rawFiles, enforced, complete, now: judging.now });
+  const unjudged = [
+    ...missingMerchant(main),
+    ...joined.problems,
+    ...checkMerchant(merchant),
+    ...checkEnforced(merchant, enforcements),
+  ];
+  const failed = [...unjudged, ...sources.flatMap((source) => source.problems)].some(isError);
+  const isBroken = failed || !complete || enforcements.some((one) => one.broken);
+  const state = isBroken ? null : stateOf(joined, enforcements);
+  const broken = judged(state ?? readableState(main, rawFiles), merchant, enforcements, judging);
+  const problems = [...unjudged, ...broken].map((problem) =>
+    problem.location.file === main.file ? problem : { ...problem, via: main.file },
+  );
+  const bound = enforcedFiles(enforcements).flatMap(({ rules }) => rules.files);
+  return { main, state: broken.some(isError) ? null : state, problems, sources, bound };
+}
+
+/** Judges declarations by their own policies and checks, and by each of the enforced rules. */
+function judged(
+  declared: DeclaredAccess | null,
+  merchant: RuleContext,
+  enforcements: readonly Enforcement[],
+  { judge, now }: Judging,
+): readonly LocatedProblem[] {
+  if (declared === null) return [];
+  const own = judge(declared, now);
+  const rules = rulesFor(merchant.roles, enforcements);
+  const enforced = rules.map((one) => ({
+    file: one.file,
+    breaches: judge(
+      { ...declared, policies: one.rules.policies, checks: one.rules.checks, rules: one.rules.files[0] },
+      now,
+    ),
+  }));
+  if (own === null || enforced.some(({ breaches }) => breaches === null)) {
+    return [{ code: "too-much-to-judge", location: { at: "first-key", file: merchant.main, path: [] } }];
+  }
+  // A file that includes the rules breaks them once.
+  const keyOf = ({ code, message }: Breach): string => JSON.stringify([code, message]);
+  const known = new Set(enforced.flatMap(({ breaches }) => (breaches ?? []).map(keyOf)));
+  return [
+    ...breachProblems(
+      own.filter((breach) => !known.has(keyOf(breach))),
+      merchant,
+    ),
+    ...enforced.flatMap(({ breaches, file }) => enforcedBreaches(breaches ?? [], file, merchant)),
+  ];
+}
+
+/** Returns the rules that are enforced on a merchant's file, with the current names of its roles. */
+function rulesFor(
+  roles: Parameters<typeof renamedRoles>[0],
+  enforcements: readonly Enforcement[],
+): readonly { readonly file: RulesFile; readonly rules: EnforcedRules }[] {
+  const files = enforcedFiles(enforcements);
+  if (files.length === 0) return [];
+  const renamed = renamedRoles(roles);
+  const currentName = (role: string): string => renamed.get(role) ?? role;
+  return files.map((file) => {
+    const { contents, rules } = file;
+    return {
+      file,
+      rules: renamed.size === 0 ? rules : enforcedRules(contents, rules.files, rules.by, currentName),
+    };
+  });
+}
+
+/** Returns the readable part of files with errors, to judge it too: one mistake must not hide the others. */
+function readableState({ file }: SourceFile, rawFiles: readonly RawFile[]): DeclaredAccess | null {
+  const contents = rawFiles.map(readableContent);
+  const own = contents.find((content) => content.file === file);
+  return own === undefined ? null : normalise(own, contents, []);
+}
+
+function stateOf({ main, sources }: IncludeGraph, enforcements: readonly Enforcement[]): DesiredState | null {
+  const contents = sources.flatMap(({ file, content }) => (content === null ? [] : [{ file, content }]));
+  const own = contents.find(({ file }) => file === main.file);
+  return own === undefined || contents.length < sources.length
+    ? null
+    : normalise(own, contents, enforcements);
+}
+
+/** Reports a missing merchant code, unless a misspelt key has been reported. */
+function missingMerchant({ file, raw, problems }: SourceFile): readonly LocatedProblem[] {
+  const missing = raw !== null && !Object.hasOwn(raw.fields, "merchant");
+  const misspelt = problems.some(
+    (problem) => problem.code === "unknown-key" && problem.path.length === 0 && problem.near === "merchant",
+  );
+  // A file that is not a mapping has no keys.
+  const shapeless = problems.some((problem) => problem.code === "wrong-type" && problem.path.length === 0);
+  return missing && !misspelt && !shapeless
+    ? [{ code: "missing-key", key: "merchant", path: [], location: { at: "first-key", file, path: [] } }]
+    : [];
+}
+
+/** Combines a merchant's file and its includes, all without errors, into the desired state. */
+function normalise(
+  main: ValidFile,
+  all: readonly ValidFile[],
+  enforcements: readonly Enforcement[],
+): DesiredState | null {
+  const { version, merchant, environment: _environment, api = {}, include, ...sections } = main.content;
+  if (merchant === undefined) {
+    return null;
+  }
+  version satisfies 1;
+  include satisfies readonly string[] | undefined;
+  const { sync, ignore, guards, policies, checks, roles, members, leavers: _leavers, ...rest } = sections;
+  rest satisfies Record<string, never>;
+  const { base_url: baseUrl, key_env: keyEnv, ...restOfApi } = api;
+  restOfApi satisfies Record<string, never>;
+  const included = joined(all, ({ file, content }) =>
+    content.roles?.flatMap((role, index) =>
+      role.adjust === undefined ? [normaliseRole(role, { file, path: ["roles", index] })] : [],
+    ),
+  );
+  const renamed = renamedRoles(included ?? []);
+  const currentName = (role: string): string => renamed.get(role) ?? role;
+  const enforced = rulesFor(included ?? [], enforcements).map(({ rules }) => rules);
+  const own = enforcements.filter(({ by }) => by === undefined);
+  // Files agree with the settings of enforced rules, and who leaves by those leaves.
+  const settings = [...all, ...enforcedFiles(own).flatMap(({ contents }) => contents)];
+  const declared = included && adjustRoles(included, main, currentName);
+  return omitUndefined({
+    merchant,
+    // Files agree on it.
+    environment: all.find(({ content }) => content.environment !== undefined)?.content.environment,
+    baseUrl,
+    keyEnv,
+    sync: normaliseSync(settings),
+    ignore: normalisePatterns(settings.map(({ content }) => content.ignore)),
+    guards: normaliseGuards(all, currentName),
+    policies: normalisePolicies(all, currentName),
+    enforced: enforced.length === 0 ? undefined : enforced,
+    allowed: allowedSections(own),
+    sharedRuleNames: sharedRuleNames(main, all)?.map(currentName),
+    included: all.length > 1 ? all.flatMap(({ file }) => (file === main.file ? [] : file)) : undefined,
+    checks: normaliseChecks(all, currentName),
+    roles: declared,
+    members: renamed.size === 0 ? normaliseMembers(all) : normaliseMembers(all)?.map(withCurrentNames),
+    leavers: normaliseLeavers(settings),
+    origin: { file: main.file, path: [] },
+  });
+
+  function withCurrentNames(member: DesiredMember): DesiredMember {
+    if (!member.roles?.some(({ role }) => renamed.has(role))) return member;
+    return {
+      ...member,
+      roles: uniqueGrants(
+        member.roles.map((grant) => ({ ...grant, role: currentName(grant.role) })),
+        member.origin,
+      ),
+    };
+  }
+}
+
+/** Returns the sections that every entry allows; undefined if none limits them. */
+function allowedSections(enforcements: readonly Enforcement[]): readonly string[] | undefined {
+  const [first, ...others] = enforcements.flatMap(({ entries }) =>
+    entries.flatMap(({ allow }) => (allow === null ? [] : [allow.sections])),
+  );
+  return first?.filter((section) => others.every((sections) => sections.includes(section)));
+}
+
+type FileRole = NonNullable<MerchantFile["roles"]>[number];
+
+/** Applies the adjustments of a merchant's own file to the roles that it includes. */
+function adjustRoles(
+  roles: readonly DesiredRole[],
+  { file, content }: ValidFile,
+  currentName: (role: string) => string,
+): readonly DesiredRole[] {
+  const adjustments = new Map(
+    (content.roles ?? []).flatMap(({ name, adjust }, index) =>
+      adjust === undefined ? [] : [[currentName(name), { adjust, path: ["roles", index] }] as const],
+    ),
+  );
+  if (adjustments.size === 0) return roles;
+  return roles.map((role) => {
+    const own = adjustments.get(role.name);
+    if (own === undefined || role.permissions === undefined || role.origin.file === file) return role;
+    const permissions = adjustedPermissions(role.permissions, own.adjust);
+    return { ...role, permissions, adjusted: { file, path: own.path } };
+  });
+}
+
+function normaliseRole(role: FileRole, origin: Origin): DesiredRole {
+  const { name, id, previously, description, permissions, adjust, metadata, ...rest } = role;
+  rest satisfies Record<string, never>;
+  adjust satisfies object | undefined;
+  return omitUndefined({
+    name,
+    id,
+    previously: previousNames(previously),
+    description,
+    permissions: permissions && unique(permissions),
+    metadata: metadata && asMetadata(metadata),
+    origin,
+  });
+}
+
+function previousNames(previously: FileRole["previously"]): readonly string[] | undefined {
+  const names = typeof previously === "string" ? [previously] : unique(previously ?? []);
+  return names.length === 0 ? undefined : names;
+}
+
+type FileMember = NonNullable<MerchantFile["members"]>[number];
+
+/** Combines members by address: roles add up across files, and all other fields agree. */
+function normaliseMembers(all: readonly ValidFile[]): readonly DesiredMember[] | undefined {
+  const entries = joined(all, ({ file, content }) =>
+    content.members?.map((member, index) => normaliseMember(member, { file, path: ["members", index] })),
+  );
+  if (entries === undefined) {
+    return undefined;
+  }
+  if (all.length === 1) {
+    // A single file has no duplicates: those are errors.
+    return entries;
+  }
+  const members = new Map<string, DesiredMember>();
+  for (const entry of entries) {
+    const key = entry.email.toLowerCase();
+    const known = members.get(key);
+    members.set(key, known === undefined ? entry : joinMembers(known, entry));
+  }
+  return [...members.values()];
+}
+
+function joinMembers(first: DesiredMember, second: DesiredMember): DesiredMember {
+  const roles =
+    first.roles === undefined && second.roles === undefined
+      ? {}
+      : { roles: uniqueGrants([first, second].flatMap(locatedGrants), first.origin) };
+  // An entry without roles takes its location from the merchant's own file, which comes last.
+  const origin = first.roles === undefined ? { origin: second.origin } : {};
+  const setAt = {
+    ...fieldSetAt("until", first, second),
+    ...fieldSetAt("suspended", first, second),
+  };
+  const located = Object.keys(setAt).length === 0 ? {} : { setAt };
+  return { ...second, ...first, ...roles, ...origin, ...located };
+}
+
+/** Returns the location of a field in the first of two entries that sets it, if there is one. */
+function fieldSetAt(
+  field: "until" | "suspended",
+  first: DesiredMember,
+  second: DesiredMember,
+): NonNullable<DesiredMember["setAt"]> {
+  const setting = [first, second].find((entry) => entry[field] !== undefined);
+  return setting === undefined ? {} : { [field]: setting.setAt?.[field] ?? setting.origin };
+}
+
+function normaliseMember(member: FileMember, origin: Origin): DesiredMember {
+  const { email, id, roles, from, until, suspended, metadata, managed, ...rest } = member;
+  rest satisfies Record<string, never>;
+  // Not by `omitUndefined`, which takes twice as long: there may be very many.
+  const there: { -readonly [Key in keyof DesiredMember]: DesiredMember[Key] } = { email, origin };
+  if (id !== undefined) there.id = id;
+  if (roles !== undefined) there.roles = uniqueGrants(roles.map(normaliseGrant), origin);
+  const start = asFrom(from);
+  if (start !== undefined) there.from = start;
+  const end = asUntil(until);
+  if (end !== undefined) there.until = end;
+  if (suspended !== undefined && suspended !== false) {
+    there.suspended = normaliseSuspension(suspended === true ? {} : suspended);
+  }
+  if (metadata !== undefined) there.metadata = asMetadata(metadata);
+  if (managed !== undefined) there.managed = normaliseManaged(managed);
+  return there;
+}
+
+function normaliseGrant(grant: NonNullable<FileMember["roles"]>[number]): Grant {
+  if (typeof grant === "string") {
+    return { role: grant };
+  }
+  const { role, from, until, ...rest } = grant;
+  rest satisfies Record<string, never>;
+  return omitUndefined({ role, from: asFrom(from), until: asUntil(until) });
+}
+
+function normaliseSuspension(suspended: {
+  readonly from?: string | undefined;
+  readonly until?: string | undefined;
+}): Suspension {
+  const { from, until, ...rest } = suspended;
+  rest satisfies Record<string, never>;
+  return omitUndefined({ from: asFrom(from), until: asUntil(until) });
+}
+
+function normaliseManaged(managed: NonNullable<FileMember["managed"]>): ManagedUser {
+  const { nickname, password_env: passwordEnv, ...rest } = managed;
+  rest satisfies Record<string, never>;
+  return omitUndefined({ nickname, passwordEnv });
+}
+
+/** Combines the leavers of all files; of several entries for one address the earliest counts. */
+function normaliseLeavers(all: readonly ValidFile[]): readonly Leaver[] | undefined {
+  const byAddress = new Map<string, Leaver>();
+  for (const { file, content } of all) {
+    for (const [index, { email, from: text, ...rest }] of (content.leavers ?? []).entries()) {
+      rest satisfies Record<string, never>;
+      const from = asFrom(text);
+      const known = byAddress.get(email.toLowerCase());
+      if (from === undefined || (known !== undefined && known.from.starts <= from.starts)) continue;
+      byAddress.set(email.toLowerCase(), { email, from, origin: { file, path: ["leavers", index] } });
+    }
+  }
+  return byAddress.size === 0 ? undefined : [...byAddress.values()];
+}
+
+/** Parses a beginning that the schema has accepted. */
+function asFrom(text: string | undefined): From | undefined {
+  return text === undefined ? undefined : (parseFrom(text) ?? undefined);
+}
+
+/** Parses an end that the schema has accepted. */
+function asUntil(text: string | undefined): Until | undefined {
+  return text === undefined ? undefined : (parseUntil(text) ?? undefined);
+}
+
+/** YAML's core types are JSON's, and the rules have refused the numbers that are not. */
+function asMetadata(metadata: Record<string, unknown>): Metadata {
+  return metadata as Metadata;
+}
+
+/** Concatenates a list of all files; `undefined` if no file has it. */
+function joined<T>(
+  all: readonly ValidFile[],
+  pick: (content: ValidFile) => readonly T[] | undefined,
+): readonly T[] | undefined {
+  const lists = all.flatMap((each) => {
+    const list = pick(each);
+    return list === undefined ? [] : [list];
+  });
+  return lists.length === 0 ? undefined : joinLists(lists);
+}
+
+/** Removes repeated grants of a role from an entry at `entry`; the first one has the locations of all. */
+function uniqueGrants(grants: readonly Grant[], entry: Origin): readonly Grant[] {
+  if (new Set(grants.map(({ role }) => role)).size === grants.length) {
+    return grants;
+  }
+  const firsts = new Map<string, Grant>();
+  for (const grant of locatedGrants({ roles: grants, origin: entry })) {
+    const first = firsts.get(grant.role);
+    const origins = [...(first?.origins ?? []), ...(grant.origins ?? [])];
+    firsts.set(grant.role, { ...(first ?? grant), origins });
+  }
+  return [...firsts.values()];
+}
+
+/** Returns an entry's grants with their locations, which they need where they leave the entry. */
+function locatedGrants({ roles = [], origin }: Pick<DesiredMember, "roles" | "origin">): readonly Grant[] {
+  return roles.map((grant, index) =>
+    grant.origins === undefined
+      ? { ...grant, origins: [{ file: origin.file, path: [...origin.path, "roles", index] }] }
+      : grant,
+  );
+}

@@ -1,0 +1,212 @@
+import { canonicalJson } from "../../lib/json-text.ts";
+import { byCodeUnit } from "../../lib/text.ts";
+import {
+  type Check,
+  DEFAULT_REMOVAL_LIMIT,
+  type DesiredMember,
+  type DesiredRole,
+  type DesiredState,
+  type EnforcedRules,
+  type Grant,
+  type GuardSettings,
+  type IgnorePatterns,
+  type Policies,
+  type SyncOptions,
+  type Until,
+} from "../../model/desired.ts";
+
+/** A merchant whose resolved desired state differs between two versions of the files. */
+export interface ChangedMerchant {
+  readonly merchant: string;
+  /** `added` if only the head declares the merchant, `removed` if only the base does. */
+  readonly change: "added" | "changed" | "removed";
+}
+
+/**
+ * Compares the resolved desired states of two versions of the files; returns the merchants that differ, sorted by code.
+ * Ignores in which file and where an entry is written, and the order of lists that mean a set.
+ */
+export function changedMerchants(
+  head: readonly DesiredState[],
+  base: readonly DesiredState[],
+): readonly ChangedMerchant[] {
+  const before = new Map(base.map((state) => [state.merchant, state]));
+  const after = new Set(head.map(({ merchant }) => merchant));
+  const changed = head.flatMap((state): readonly ChangedMerchant[] => {
+    const { merchant } = state;
+    const was = before.get(merchant);
+    if (was === undefined) return [{ merchant, change: "added" }];
+    return stateText(was) === stateText(state) ? [] : [{ merchant, change: "changed" }];
+  });
+  const removed = [...before.keys()].filter((merchant) => !after.has(merchant));
+  return [...changed, ...removed.map((merchant) => ({ merchant, change: "removed" as const }))].sort((a, b) =>
+    byCodeUnit(a.merchant, b.merchant),
+  );
+}
+
+/** Returns the canonical text of what a state means. */
+function stateText({
+  sync,
+  ignore,
+  guards,
+  policies,
+  checks,
+  roles,
+  members,
+  leavers = [],
+  enforced = [],
+  // What a file may say decides nothing about what it says.
+  allowed: _allowed,
+  sharedRuleNames = [],
+  // Other merchants decide which roles they have.
+  rolesElsewhere: _rolesElsewhere,
+  included: _included,
+  origin: _origin,
+  ...address
+}: DesiredState): string {
+  const { merchant, environment, baseUrl, keyEnv, ...rest } = address;
+  rest satisfies Record<string, never>;
+  return canonicalJson([
+    [merchant, environment, baseUrl, keyEnv],
+    syncMeaning(sync),
+    patternsMeaning(ignore),
+    guardsMeaning(guards),
+    policiesMeaning(policies),
+    asSet(checks.map(checkMeaning)),
+    asSet(enforced.flatMap((rules) => (rules.by ? [] : [enforcedMeaning(rules)]))),
+    asSet(sharedRuleNames),
+    roles && asSet(roles.map(roleMeaning)),
+    members && asSet(members.map(memberMeaning)),
+    asSet(leavers.map(({ email, from }) => [email.toLowerCase(), from.starts])),
+  ]);
+}
+
+function enforcedMeaning({
+  guards,
+  policies,
+  checks,
+  files: _files,
+  by: _by,
+  ...rest
+}: EnforcedRules): unknown {
+  rest satisfies Record<string, never>;
+  return [guardsMeaning(guards), policiesMeaning(policies), asSet(checks.map(checkMeaning))];
+}
+
+/** Returns distinct texts, sorted: of values without an order. */
+function asSet(values: readonly unknown[]): readonly string[] {
+  return [...new Set(values.map(canonicalJson))].sort(byCodeUnit);
+}
+
+function syncMeaning({ reinvite, ...rest }: SyncOptions): unknown {
+  return { ...rest, reinvite: typeof reinvite === "boolean" ? reinvite : reinvite.ms };
+}
+
+function patternsMeaning({ roles, members, ...rest }: IgnorePatterns): unknown {
+  rest satisfies Record<string, never>;
+  return [asSet(roles), asSet(members)];
+}
+
+function guardsMeaning({
+  maxRemovals = DEFAULT_REMOVAL_LIMIT,
+  protect,
+  minHolders,
+  overrides = [],
+  ...rest
+}: GuardSettings): unknown {
+  rest satisfies Record<string, never>;
+  return [maxRemovals, patternsMeaning(protect), minHolders, asSet(overrides)];
+}
+
+function policiesMeaning({
+  emailDomains,
+  separate,
+  maxHolders,
+  requireUntil,
+  requireMfa,
+  forbidPermissions,
+  longestGrants = {},
+  escalation,
+  ...rest
+}: Policies): unknown {
+  rest satisfies Record<string, never>;
+  return [
+    emailDomains && asSet(emailDomains),
+    asSet(separate.map(asSet)),
+    maxHolders,
+    Object.fromEntries(Object.entries(longestGrants).map(([role, { ms }]) => [role, ms])),
+    ...[requireUntil, requireMfa, forbidPermissions].map(asSet),
+    escalation && [escalation.assign, escalation.edit, escalation.create].map((one) => one && asSet(one)),
+  ];
+}
+
+function checkMeaning(check: Check): unknown {
+  switch (check.kind) {
+    case "only":
+      return [check.kind, check.can, asSet(check.only)];
+    case "at-most":
+      return [check.kind, check.can, check.atMost];
+    case "cannot":
+      return [check.kind, check.member, asSet(check.cannot)];
+    default:
+      return check satisfies never;
+  }
+}
+
+function roleMeaning({
+  name,
+  id,
+  previously,
+  description,
+  permissions,
+  metadata,
+  origin: _origin,
+  adjusted: _adjusted,
+  ...rest
+}: DesiredRole): unknown {
+  rest satisfies Record<string, never>;
+  return {
+    name,
+    id,
+    previously: previously && asSet(previously),
+    description,
+    permissions: permissions && asSet(permissions),
+    metadata,
+  };
+}
+
+function memberMeaning({
+  email,
+  id,
+  roles,
+  from,
+  until,
+  suspended,
+  metadata,
+  managed,
+  origin: _origin,
+  setAt: _setAt,
+  ...rest
+}: DesiredMember): unknown {
+  rest satisfies Record<string, never>;
+  return {
+    email,
+    id,
+    roles: roles && asSet(roles.map(grantMeaning)),
+    from: from?.starts,
+    until: endOf(until),
+    suspended: suspended && [suspended.from?.starts, endOf(suspended.until)],
+    metadata,
+    managed,
+  };
+}
+
+function grantMeaning({ role, from, until, origins: _origins, ...rest }: Grant): unknown {
+  rest satisfies Record<string, never>;
+  return [role, from?.starts, endOf(until)];
+}
+
+/** Returns the first moment without access: several texts can mean one. */
+function endOf(until: Until | undefined): number | undefined {
+  return until?.ends;
+}

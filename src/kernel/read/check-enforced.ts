@@ -1,0 +1,155 @@
+import type { Breach, BreachCode, BreachSubject } from "../../model/diagnostic.ts";
+import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
+import { keysAt } from "../schema/merchant-schema.ts";
+import { SECTIONS } from "../schema/project-schema.ts";
+import { locationOf, type RawFile } from "../schema/raw-file.ts";
+import { listOf, sameValue, valueAt } from "../schema/values.ts";
+import { breachProblems } from "../validate/judging.ts";
+import { knownProtectedRoles, knownRoles } from "../validate/references.ts";
+import type { RuleContext } from "../validate/rule-context.ts";
+import type { Enforcement, RulesFile } from "./load-project.ts";
+
+/** Returns the files of rules that projects enforce on a merchant's file, each once. */
+export function enforcedFiles(enforcements: readonly Enforcement[]): readonly RulesFile[] {
+  const files = enforcements.flatMap(({ entries }) => entries.flatMap(({ rules }) => rules ?? []));
+  return [...new Set(files)];
+}
+
+/** Returns what a merchant's files may not say by the projects that they belong to. */
+export function checkEnforced(
+  merchant: RuleContext,
+  enforcements: readonly Enforcement[],
+): readonly LocatedProblem[] {
+  return enforcements.flatMap((enforcement) => {
+    const own = enforcement.by ? [] : enforcedFiles([enforcement]);
+    return [
+      ...underEntry(merchant, enforcement),
+      ...allowedSections(merchant, enforcement),
+      ...enforcedSettings(merchant, own),
+      ...knownNames(merchant, own),
+    ];
+  });
+}
+
+function underEntry({ main }: RuleContext, { unlisted }: Enforcement): readonly LocatedProblem[] {
+  if (unlisted === null) return [];
+  const { project, location: rule } = unlisted;
+  return [{ code: "file-not-enforced", project, location: { at: "first-key", file: main, path: [] }, rule }];
+}
+
+const RESTRICTED: ReadonlySet<string> = new Set(SECTIONS);
+
+/** Requires that files have only the sections that every entry allows; what a file includes, it says. */
+function allowedSections({ rawFiles }: RuleContext, { entries }: Enforcement): readonly LocatedProblem[] {
+  // Who writes the rules may have them included.
+  const trusted = new Set(entries.flatMap(({ rules }) => rules?.rules.files ?? []));
+  const said = rawFiles.filter(({ file }) => !trusted.has(file));
+  return entries.flatMap(({ allow }) => {
+    if (allow === null) return [];
+    const { sections: allowed, location: rule } = allow;
+    return said.flatMap(({ file, fields }) =>
+      Object.keys(fields).flatMap((key): readonly LocatedProblem[] =>
+        RESTRICTED.has(key) && !allowed.includes(key)
+          ? [{ code: "section-not-allowed", key, allowed, location: keyOf(file, [key]), rule }]
+          : [],
+      ),
+    );
+  });
+}
+
+const SETTINGS: readonly Path[] = ["sync", "ignore"].flatMap((section) =>
+  keysAt([section]).map((key) => [section, key]),
+);
+
+/** Requires that files agree with the settings of enforced rules, and the rules with one another. */
+function enforcedSettings({ rawFiles }: RuleContext, files: readonly RulesFile[]): readonly LocatedProblem[] {
+  const included = new Set(rawFiles.map(({ file }) => file));
+  const rules = files.flatMap((one) => one.rawFiles);
+  return SETTINGS.flatMap((path) => {
+    const [first, ...others] = rules.flatMap((raw) => settingAt(raw, path));
+    if (first === undefined) return [];
+    // Files that include one another agree on `sync` anyway.
+    const isJoined = path[0] === "sync" && included.has(first.location.file);
+    const own = isJoined ? [] : rawFiles.flatMap((raw) => settingAt(raw, path));
+    return [...own, ...others].flatMap(({ value, location }): readonly LocatedProblem[] =>
+      agrees(value, first.value)
+        ? []
+        : [{ code: "enforced-setting", path, value: first.value, location, rule: first.location }],
+    );
+  });
+}
+
+/** A setting of one file. */
+interface Setting {
+  readonly value: unknown;
+  readonly location: FileLocation;
+}
+
+function settingAt({ file, fields }: RawFile, path: Path): readonly Setting[] {
+  const value = valueAt(fields, path);
+  return value === undefined ? [] : [{ value, location: locationOf(file, path) }];
+}
+
+/** Returns whether a setting is the enforced one; patterns may be some of the enforced ones. */
+function agrees(value: unknown, enforced: unknown): boolean {
+  if (!Array.isArray(value)) return sameValue(value, enforced);
+  return value.every((one) => listOf(enforced).includes(one));
+}
+
+/** Requires that the roles which enforced rules name are known; another merchant under them may have them. */
+function knownNames(merchant: RuleContext, files: readonly RulesFile[]): readonly LocatedProblem[] {
+  const included = new Set(merchant.rawFiles.map(({ file }) => file));
+  const rules = files.flatMap(({ rawFiles }) => rawFiles.filter(({ file }) => !included.has(file)));
+  if (rules.length === 0) return [];
+  const named: RuleContext = {
+    ...merchant,
+    rawFiles: rules,
+    enforced: [...merchant.rawFiles, ...merchant.enforced],
+    adjustments: [],
+    members: [],
+    referencedRoles: new Set(),
+  };
+  return [...knownRoles(named), ...knownProtectedRoles(named)];
+}
+
+/** Converts breaches of enforced rules to problems in the merchant's files, with the rule that each breaks. */
+export function enforcedBreaches(
+  breaches: readonly Breach[],
+  { rawFiles }: RulesFile,
+  merchant: RuleContext,
+): readonly LocatedProblem[] {
+  return breaches.flatMap((breach) => {
+    const rule = ruleLocation(breach, rawFiles);
+    // What breaks such a rule is spread over the file, and the rule is not in it.
+    const location = locationOf(merchant.main, ["merchant"]);
+    const { code, message, hint, subject } = breach;
+    const found: readonly LocatedProblem[] = isOfAll(subject)
+      ? [{ code, message, hint, location }]
+      : breachProblems([breach], merchant);
+    return found.map((problem) => ({ ...problem, ...(rule && { rule }) }));
+  });
+}
+
+function isOfAll({ kind }: BreachSubject): boolean {
+  return kind === "max-holders" || kind === "check" || kind === "cannot";
+}
+
+const POLICIES: Readonly<Record<Extract<BreachCode, `policy-${string}`>, string>> = {
+  "policy-email-domain": "email_domains",
+  "policy-forbidden-permission": "forbid_permissions",
+  "policy-max-holders": "max_holders",
+  "policy-require-until": "require_until",
+  "policy-separate": "separate",
+  "policy-until-limit": "require_until",
+};
+
+function ruleLocation({ code, subject }: Breach, rawFiles: readonly RawFile[]): FileLocation | null {
+  if ("origin" in subject) return locationOf(subject.origin.file, subject.origin.path);
+  const path = ["policies", code in POLICIES ? POLICIES[code as keyof typeof POLICIES] : ""];
+  const raw = rawFiles.find(({ fields }) => valueAt(fields, path) !== undefined);
+  return raw === undefined ? null : keyOf(raw.file, path);
+}
+
+function keyOf(file: string, path: Path): FileLocation {
+  return { ...locationOf(file, path), at: "key" } as FileLocation;
+}

@@ -1,0 +1,340 @@
+import type { DesiredState } from "../../model/desired.ts";
+import type { Diagnostic, Judging } from "../../model/diagnostic.ts";
+import type { FileLocation, LocatedProblem } from "../problems/problem.ts";
+import { isProjectFile } from "../schema/project-schema.ts";
+import { locationOf } from "../schema/raw-file.ts";
+import { repeats, textOf } from "../schema/values.ts";
+import { type BuiltMerchant, buildDesiredState } from "./build-desired-state.ts";
+import { type Enforcement, loadProjects, type ProjectAccess } from "./load-project.ts";
+import {
+  type FailedRead,
+  type LoadedSources,
+  type LoadHooks,
+  loadSources,
+  type ReadSource,
+  released,
+  type SourceFile,
+} from "./load-sources.ts";
+
+/** A merchant's file; `state` is `null` if it or an included file has an error other than a refusal. */
+export interface LoadedMerchant {
+  readonly file: string;
+  readonly state: DesiredState | null;
+}
+
+/** The merchants of a set of files, and all diagnostics. */
+export interface LoadedMerchants {
+  /** The files that are not only included by others, in the given order. */
+  readonly merchants: readonly LoadedMerchant[];
+  /** Distinct diagnostics, sorted by file, line and column. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** The distinct files that were read. */
+  readonly sources: readonly { readonly file: string; readonly text: string }[];
+  /** True if a shared rule names a role that one of the merchants does not have: others may have it. */
+  readonly dependsOnOthers: boolean;
+  /** The references to roles by previous names that mean one role to every merchant that reads them. */
+  readonly previousNames: readonly PreviousName[];
+}
+
+/** A reference to a role by its previous name. */
+export interface PreviousName {
+  readonly role: string;
+  /** The current name. */
+  readonly name: string;
+  readonly location: FileLocation;
+}
+
+/** Options of loading. */
+export interface LoadingOptions extends Judging {
+  /**
+   * True if these are all files of the project, so that no other merchant can have a role that a shared rule names.
+   */
+  readonly wholeProject?: boolean;
+  /** Codes of the merchants whose problems are reported; absent or empty: all, with files of no merchant. */
+  readonly selected?: readonly string[];
+  /** Access to the projects that the files belong to, whose rules are enforced on them; absent: none is. */
+  readonly projects?: readonly ProjectAccess[];
+  /** Hooks that run while files are read; absent: none. */
+  readonly hooks?: LoadHooks;
+}
+
+/** Reads merchants' files with their includes, each file once; never throws for an invalid one. */
+export async function loadMerchants(
+  paths: readonly string[],
+  read: ReadSource,
+  { now, judge, wholeProject = false, selected = [], projects: accesses = [], hooks }: LoadingOptions,
+): Promise<LoadedMerchants> {
+  const isProject = (path: string): boolean =>
+    accesses.some(({ placesOf }) => placesOf(path).some((place) => isProjectFile(place.path)));
+  const files = paths.filter((path) => !isProject(path));
+  const projects = await Promise.all(accesses.map((access) => loadProjects(files, access, now)));
+  const ofProjects = new Set(
+    projects.flatMap(({ sources, problems }) => [
+      ...sources.map(({ file }) => file),
+      ...problems.map(({ location }) => location.file),
+    ]),
+  );
+  const given = new Map<string, string[]>();
+  const readGiven: ReadSource = async (path, from) => {
+    const result = await read(path, from);
+    if (from === null && result.ok) given.set(result.file, [...(given.get(result.file) ?? []), path]);
+    return result;
+  };
+  const enforcementsOf = ({ file }: SourceFile): readonly Enforcement[] =>
+    projects.flatMap((one) => one.enforcementOf(file, given.get(file) ?? []));
+  const built = new Map<string, BuiltMerchant>();
+  const declared = new Set<string>();
+  const library = await loadSources(files, readGiven, now, hooks, async (source, resolve) => {
+    const one = buildDesiredState(source, resolve, { now, judge }, enforcementsOf(source));
+    const main = released(source);
+    const isFirst = one.state !== null && !declared.has(one.state.merchant);
+    if (one.state !== null) declared.add(one.state.merchant);
+    // Other merchants may have the role that a shared rule names.
+    const isSettled = isFirst && one.problems.every(({ code }) => code !== "unknown-shared-role");
+    built.set(source.file, {
+      ...one,
+      state: isSettled && one.state !== null && hooks?.onState ? await hooks.onState(one.state) : one.state,
+      main,
+      sources: one.sources.map((each) => (each === source ? main : each)),
+    });
+  });
+  const assembled = buildRest(library, built, ofProjects, { now, judge });
+  await hooks?.pause();
+  const duplicates = duplicateMerchants(
+    assembled.map(({ main: { file, raw } }) => ({ file, merchant: raw?.fields["merchant"] })),
+  );
+  const again = new Set(duplicates.map(({ location }) => location.file));
+  const reports = sharedReports(assembled);
+  const elsewhere = knownElsewhere(reports);
+  const shared = unknownToAll(reports, wholeProject);
+  const mistaken = new Set(
+    shared.flatMap(({ location, code }) => (code === "unknown-role" ? location.file : [])),
+  );
+  const all = [
+    ...library.failures.map(unreadable),
+    ...projects.flatMap(({ problems }) => problems),
+    ...library.sources.flatMap((source) => (ofProjects.has(source.file) ? [] : source.problems)),
+    ...assembled.flatMap((one) => one.problems.filter(({ code }) => code !== "unknown-shared-role")),
+    ...shared,
+    ...duplicates,
+  ];
+  const problems = withoutRepeats(
+    selected.length === 0 ? all : all.filter(concerns(new Set(selected), assembled, ofProjects)),
+  );
+  const sources = [...library.sources, ...projects.flatMap((one) => one.sources)];
+  const texts = new Map(sources.map(({ file, text }) => [file, text]));
+  return {
+    merchants: [
+      ...assembled.map(({ main: { file }, state, sources, bound }) => ({
+        file,
+        state:
+          state === null ||
+          again.has(file) ||
+          [...sources.map((one) => one.file), ...bound].some((one) => mistaken.has(one))
+            ? null
+            : withRolesElsewhere(state, elsewhere.get(file)),
+      })),
+      ...library.failures.flatMap(({ location, name }) =>
+        location === null ? [{ file: name, state: null }] : [],
+      ),
+    ],
+    diagnostics:
+      problems.length === 0
+        ? []
+        : (await import("../messages/to-diagnostics.ts")).toDiagnostics(texts, problems),
+    sources: [...texts].map(([file, text]) => ({ file, text })),
+    dependsOnOthers: reports.length > 0,
+    previousNames: previousNamesIn(assembled),
+  };
+}
+
+/**
+ * Returns the references by previous names. One in a shared file is left out if another merchant that includes it has
+ * errors, or a role of that name.
+ */
+function previousNamesIn(assembled: readonly BuiltMerchant[]): readonly PreviousName[] {
+  const found = new Map<string, PreviousName>();
+  const unclear = new Set<string>();
+  for (const { problems } of assembled) {
+    for (const problem of problems) {
+      if (problem.code !== "previous-role-name") continue;
+      const { role, name } = problem;
+      for (const location of problem.places) {
+        const key = JSON.stringify([location, role]);
+        if ((found.get(key)?.name ?? name) !== name) unclear.add(key);
+        found.set(key, { role, name, location });
+      }
+    }
+  }
+  if (found.size === 0) return [];
+  const including = includingMerchants(assembled);
+  return [...found].flatMap(([key, one]) => {
+    const { role, location } = one;
+    const isClear = (including.get(location.file) ?? []).every(
+      ({ state }) => state !== null && !state.roles?.some(({ name }) => name === role),
+    );
+    return isClear && !unclear.has(key) ? one : [];
+  });
+}
+
+/** Returns the merchants that include a file, by file. */
+function includingMerchants(
+  assembled: readonly BuiltMerchant[],
+): ReadonlyMap<string, readonly BuiltMerchant[]> {
+  const including = new Map<string, BuiltMerchant[]>();
+  for (const merchant of assembled) {
+    for (const { file } of merchant.sources) {
+      if (file === merchant.main.file) continue;
+      const known = including.get(file) ?? [];
+      known.push(merchant);
+      including.set(file, known);
+    }
+  }
+  return including;
+}
+
+/**
+ * Adds the root files that declare no merchant: those that no other file includes, and of files that only include one
+ * another, the first; without the files of projects.
+ */
+function buildRest(
+  { roots: given, included, resolve }: LoadedSources,
+  built: ReadonlyMap<string, BuiltMerchant>,
+  ofProjects: ReadonlySet<string>,
+  judging: Judging,
+): readonly BuiltMerchant[] {
+  const roots = given.filter(({ file }) => !ofProjects.has(file) || built.has(file));
+  const alone = roots.flatMap((source) => {
+    const known = built.get(source.file);
+    return known ?? (included.has(source.file) ? [] : buildDesiredState(source, resolve, judging));
+  });
+  const assembled = [...alone];
+  const reached = new Set(alone.flatMap(({ sources }) => sources.map(({ file }) => file)));
+  for (const source of roots) {
+    if (!reached.has(source.file)) {
+      const one = buildDesiredState(source, resolve, judging);
+      assembled.push(one);
+      for (const each of one.sources) {
+        reached.add(each.file);
+      }
+    }
+  }
+  return assembled;
+}
+
+function withRolesElsewhere(
+  state: DesiredState,
+  rolesElsewhere: readonly string[] | undefined,
+): DesiredState {
+  return rolesElsewhere === undefined ? state : { ...state, rolesElsewhere };
+}
+
+type UnknownSharedRole = LocatedProblem & { readonly code: "unknown-shared-role" };
+
+/** The merchants without a role that a shared rule names. */
+interface SharedReport {
+  readonly all: readonly UnknownSharedRole[];
+  /** Returns whether another merchant that includes the rule knows the role. */
+  readonly elsewhere: boolean;
+}
+
+function sharedReports(assembled: readonly BuiltMerchant[]): readonly SharedReport[] {
+  const reports = new Map<string, UnknownSharedRole[]>();
+  for (const problem of assembled.flatMap(({ problems }) => problems)) {
+    if (problem.code !== "unknown-shared-role") continue;
+    const key = JSON.stringify([problem.location, problem.role]);
+    reports.set(key, [...(reports.get(key) ?? []), problem]);
+  }
+  return [...reports.values()].map((all) => {
+    const file = all[0]?.location.file;
+    const including = assembled.filter(
+      ({ sources, bound }) =>
+        sources.some((source) => source.file === file) || (file !== undefined && bound.includes(file)),
+    );
+    return { all, elsewhere: all.length < including.length };
+  });
+}
+
+/**
+ * Reports roles of shared rules that none of the including merchants has; as errors if there are no other merchants.
+ */
+function unknownToAll(reports: readonly SharedReport[], wholeProject: boolean): readonly LocatedProblem[] {
+  return reports.flatMap(({ all, elsewhere }): readonly LocatedProblem[] => {
+    const complete = all.filter(({ open }) => !open);
+    const open = complete.length < all.length;
+    const best = complete.find(({ near }) => near !== null) ?? complete[0];
+    // An undeclared role may be live where roles are not managed: only a likely slip is reported before a plan.
+    if (elsewhere || best === undefined || (open && best.near === null)) return [];
+    const { via: _, role, near, location, protects = false } = best;
+    if (protects && near === null) return [{ code: "unknown-protected-role", role, near, location }];
+    return wholeProject && !open
+      ? [{ code: "unknown-role", role, near, location }]
+      : [{ code: "unknown-shared-role", role, near, open, location }];
+  });
+}
+
+/** Returns the roles that a merchant does not know and another one does, by the merchant's own file. */
+function knownElsewhere(reports: readonly SharedReport[]): ReadonlyMap<string, readonly string[]> {
+  const roles = new Map<string, readonly string[]>();
+  for (const { via, role } of reports.flatMap(({ all, elsewhere }) => (elsewhere ? all : []))) {
+    if (via !== undefined) roles.set(via, [...(roles.get(via) ?? []), role]);
+  }
+  return roles;
+}
+
+/**
+ * Returns a test whether a problem concerns the selected merchants: it is in one of their files. Where no file has the
+ * code of one of them, a file that cannot be read could be its.
+ */
+function concerns(
+  selected: ReadonlySet<string>,
+  assembled: readonly BuiltMerchant[],
+  ofProjects: ReadonlySet<string>,
+): (problem: LocatedProblem) => boolean {
+  const codeOf = ({ main }: BuiltMerchant): string | null => textOf(main.raw?.fields["merchant"]);
+  const chosen = assembled.filter((one) => selected.has(codeOf(one) ?? ""));
+  const isMissing = new Set(chosen.map(codeOf)).size < selected.size;
+  const filesOf = (some: readonly BuiltMerchant[]): ReadonlySet<string> =>
+    new Set(some.flatMap(({ sources }) => sources.map(({ file }) => file)));
+  const mains = new Set(chosen.map(({ main }) => main.file));
+  const files = filesOf(chosen);
+  const knownFiles = filesOf(assembled.filter((one) => codeOf(one) !== null));
+  return ({ via, location: { file } }) =>
+    (via === undefined && ofProjects.has(file)) ||
+    (via === undefined ? files.has(file) : mains.has(via)) ||
+    (isMissing && !knownFiles.has(via ?? file));
+}
+
+function unreadable({ code, name, limit, location: included }: FailedRead): LocatedProblem {
+  const location = included ?? ({ at: "file", file: name } as const);
+  return code === "file-too-large" ? { code, limit, location } : { code, name, location };
+}
+
+/** Removes duplicates of problems that several merchants have through the same file. */
+function withoutRepeats(problems: readonly LocatedProblem[]): readonly LocatedProblem[] {
+  const seen = new Set<string>();
+  return problems.filter(({ via, ...problem }) => {
+    if (via === undefined) {
+      return true;
+    }
+    const key = JSON.stringify(problem);
+    const repeated = seen.has(key);
+    seen.add(key);
+    return !repeated;
+  });
+}
+
+/** Reports each file of a merchant after the first. */
+function duplicateMerchants(
+  files: readonly { readonly file: string; readonly merchant: unknown }[],
+): readonly LocatedProblem[] {
+  const location = ({ file }: { readonly file: string }) => locationOf(file, ["merchant"]);
+  return repeats(files, ({ merchant }) => merchant).map(
+    ({ text, item, first }): LocatedProblem => ({
+      code: "duplicate-merchant",
+      merchant: text,
+      location: location(item),
+      first: location(first),
+    }),
+  );
+}

@@ -1,0 +1,361 @@
+import type { EnforcedRules } from "../../model/desired.ts";
+import { type FileLocation, inFile, type LocatedProblem, type Path } from "../problems/problem.ts";
+import { isError } from "../problems/rule-table.ts";
+import { keyProblems } from "../problems/secrets.ts";
+import { PROJECT_FILE, type ProjectFile, RULE_SECTIONS } from "../schema/project-schema.ts";
+import { locationOf, type RawFile } from "../schema/raw-file.ts";
+import { checkProject } from "../schema/schema-problems.ts";
+import { isYamlName } from "../schema/text-schemas.ts";
+import { unique } from "../schema/values.ts";
+import { enforcedRules, type ValidFile } from "../validate/desired-settings.ts";
+import { checkMerchant } from "../validate/merchant-rules.ts";
+import { createRuleContext } from "../validate/rule-context.ts";
+import type { ParsedYaml } from "../yaml/fast-yaml.ts";
+import { type FailedRead, loadSources, parseYaml, type ReadResult, type ReadSource } from "./load-sources.ts";
+import { type IncludeGraph, resolveIncludes } from "./resolve-includes.ts";
+
+/** A file's project: its root, and the path of the file in it, with "/" between folders. */
+export interface ProjectPlace {
+  readonly root: string;
+  readonly path: string;
+}
+
+/** A file below a folder of a project; a link has the path of what it leads to, `null` if that is outside. */
+export interface ListedFile {
+  readonly path: string;
+  readonly target?: string | null;
+}
+
+/** Access to the projects of files, and to the files of projects. */
+export interface ProjectAccess {
+  /** Returns the projects that a file belongs to, by its path as given or by its name. */
+  readonly placesOf: (file: string) => readonly ProjectPlace[];
+  /** Returns the names in a root that are `rolecall.yaml`, or differ from it in case or ending. */
+  readonly namesIn: (root: string) => Promise<readonly string[]>;
+  /** Reads a file of a project by its path. */
+  readonly readIn: (root: string, path: string) => Promise<ReadResult>;
+  /** Reads what such a file includes. */
+  readonly read: ReadSource;
+  /** Lists the YAML files and all links below a folder of a project. */
+  readonly listIn: (root: string, folder: string) => Promise<readonly ListedFile[]>;
+  /** Returns whether a glob matches a path, regardless of case. */
+  readonly matches: (glob: string, path: string) => boolean;
+  /** Set if the projects are those of the base branch: their rules hold beside the project's own. */
+  readonly by?: "base";
+}
+
+/** A file of rules with its includes, all without errors. */
+export interface RulesFile {
+  readonly rawFiles: readonly RawFile[];
+  readonly contents: readonly ValidFile[];
+  /** The rules, with the names of roles as written. */
+  readonly rules: EnforcedRules;
+}
+
+/** An entry of a project that binds a file. */
+export interface BindingEntry {
+  /** `null` if the entry has none, or they have errors. */
+  readonly rules: RulesFile | null;
+  /** The names of all files of the rules, also of those with errors. */
+  readonly ruleFiles: readonly string[];
+  readonly allow: { readonly sections: readonly string[]; readonly location: FileLocation } | null;
+}
+
+/** What a project demands of one merchant's file. */
+export interface Enforcement {
+  readonly by?: "base";
+  readonly entries: readonly BindingEntry[];
+  /** Set if the file is under no entry and has to be. */
+  readonly unlisted: { readonly project: string; readonly location: FileLocation } | null;
+  /** True if the project has errors, so that its rules are unknown. */
+  readonly broken: boolean;
+}
+
+/** The projects of some files. */
+export interface Projects {
+  readonly problems: readonly LocatedProblem[];
+  /** The files of the projects and of rules. */
+  readonly sources: readonly { readonly file: string; readonly text: string }[];
+  /** Returns what holds for a merchant's file, by its name and the paths that it was given by. */
+  enforcementOf(file: string, given: readonly string[]): readonly Enforcement[];
+}
+
+/** Loads the projects that files belong to, each once. */
+export async function loadProjects(
+  files: readonly string[],
+  access: ProjectAccess,
+  now: number,
+): Promise<Projects> {
+  const roots = unique(files.flatMap((file) => access.placesOf(file).map(({ root }) => root)));
+  const loaded = (await Promise.all(roots.map((root) => loadProject(root, access, now)))).flatMap(
+    (project) => project ?? [],
+  );
+  return {
+    // Those of a base branch are not to be mended by this one.
+    problems: access.by ? [] : loaded.flatMap(({ problems }) => problems),
+    sources: loaded.flatMap(({ sources }) => sources),
+    enforcementOf: (file, given) => loaded.flatMap((project) => enforcementBy(project, file, given, access)),
+  };
+}
+
+interface Entry extends BindingEntry {
+  readonly globs: readonly {
+    readonly glob: string;
+    readonly location: FileLocation;
+    readonly matched: readonly ListedFile[];
+  }[];
+}
+
+interface Project {
+  readonly root: string;
+  readonly file: string;
+  readonly entries: readonly Entry[];
+  readonly enforceAll: boolean;
+  readonly problems: readonly LocatedProblem[];
+  readonly sources: Projects["sources"];
+}
+
+function enforcementBy(
+  { root, file: project, entries, enforceAll, problems }: Project,
+  file: string,
+  given: readonly string[],
+  { placesOf, matches, by }: ProjectAccess,
+): readonly Enforcement[] {
+  const inRoot = (one: string): readonly string[] =>
+    placesOf(one).flatMap((place) => (place.root === root ? place.path : []));
+  const own = inRoot(file);
+  const paths = unique([...own, ...given.flatMap(inRoot)]);
+  if (paths.length === 0) return [];
+  const isBelow = (path: string, target: string): boolean => path === target || path.startsWith(`${target}/`);
+  const binding = entries.filter(({ globs }) =>
+    globs.some(
+      ({ glob, matched }) =>
+        paths.some((path) => matches(glob, path)) ||
+        // A link below a glob does not take what it leads to out of it.
+        matched.some(({ target }) => target && own.some((path) => isBelow(path, target))),
+    ),
+  );
+  const location = asKey(locationOf(project, ["enforce_all"]));
+  return [
+    {
+      ...(by && { by }),
+      entries: binding,
+      unlisted: enforceAll && binding.length === 0 ? { project, location } : null,
+      broken: by === undefined && problems.some(isError),
+    },
+  ];
+}
+
+/** Loads the project of a root; `null` if the root has no project's file. */
+async function loadProject(root: string, access: ProjectAccess, now: number): Promise<Project | null> {
+  const names = await access.namesIn(root);
+  if (names.length === 0) return null;
+  const strays = names.filter((name) => name !== PROJECT_FILE);
+  const misnamed = await Promise.all(strays.map((name) => misnamedFile(root, name, access)));
+  const read = names.includes(PROJECT_FILE) ? await access.readIn(root, PROJECT_FILE) : null;
+  const none = { root, file: PROJECT_FILE, entries: [], enforceAll: false };
+  if (read === null) return { ...none, problems: misnamed.flat(), sources: [] };
+  if (!read.ok) return { ...none, problems: [...misnamed.flat(), unreadable(read)], sources: [] };
+  const { file, text } = read;
+  const { content, problems } = analyzeProject(file, text, await parseYaml(text));
+  const enforced = content?.enforce ?? [];
+  const rules = await loadRules(root, file, enforced, access, now);
+  const entries = await Promise.all(
+    enforced.map(async ({ files, allow }, index): Promise<Entry> => {
+      const at = (...path: Path): FileLocation => locationOf(file, ["enforce", index, ...path]);
+      const globs = files.map(async (glob, number) => ({
+        glob,
+        location: at("files", number),
+        matched: await matchedFiles(root, glob, access),
+      }));
+      return {
+        globs: await Promise.all(globs),
+        rules: rules.files[index]?.rules ?? null,
+        ruleFiles: rules.files[index]?.names ?? [],
+        allow: allow === undefined ? null : { sections: allow, location: asKey(at("allow")) },
+      };
+    }),
+  );
+  return {
+    root,
+    file,
+    entries,
+    enforceAll: content?.enforce_all ?? false,
+    problems: [
+      ...misnamed.flat(),
+      ...problems,
+      ...rules.problems,
+      ...(access.by ? [] : entries.flatMap(withoutFile)),
+      ...entries.flatMap((entry, index) =>
+        rulesInReach(entry, locationOf(file, ["enforce", index, "rules"]), access),
+      ),
+    ],
+    sources: [{ file, text }, ...rules.sources],
+  };
+}
+
+function withoutFile({ globs }: Entry): readonly LocatedProblem[] {
+  return globs.flatMap(({ glob, location, matched }): readonly LocatedProblem[] =>
+    matched.length > 0 ? [] : [{ code: "glob-without-file", glob, location }],
+  );
+}
+
+/** Returns the location of the key of a value. */
+function asKey(location: FileLocation): FileLocation {
+  return { ...location, at: "key" } as FileLocation;
+}
+
+async function misnamedFile(
+  root: string,
+  name: string,
+  { readIn }: ProjectAccess,
+): Promise<readonly LocatedProblem[]> {
+  const read = await readIn(root, name);
+  const file = read.ok ? read.file : name;
+  return [{ code: "project-file-name", name, location: { at: "file", file } }];
+}
+
+function unreadable({ reason }: ReadResult & { readonly ok: false }): LocatedProblem {
+  const location = { at: "file", file: PROJECT_FILE } as const;
+  return reason === "too-large"
+    ? { code: "file-too-large", limit: 0, location }
+    : { code: `file-${reason}`, name: PROJECT_FILE, location };
+}
+
+/** Checks a parsed project's file by itself. */
+export function analyzeProject(
+  file: string,
+  text: string,
+  { value, readable, problems: faults }: ParsedYaml,
+): { readonly content: ProjectFile | null; readonly problems: readonly LocatedProblem[] } {
+  const checked = readable ? checkProject(value) : { content: null, problems: [] };
+  const problems = [...keyProblems(text, value), ...faults, ...checked.problems];
+  return { content: checked.content, problems: problems.map((problem) => inFile(file, problem)) };
+}
+
+/** Returns the files and links below the literal beginning of a glob that it matches. */
+async function matchedFiles(
+  root: string,
+  glob: string,
+  { listIn, matches }: ProjectAccess,
+): Promise<readonly ListedFile[]> {
+  const parts = glob.split("/");
+  const plain = parts.findIndex((part) => /[*?[\]{}()!+@|]/.test(part));
+  const folder = parts.slice(0, plain === -1 ? -1 : plain).join("/");
+  const listed = await listIn(root, folder);
+  return listed.filter(
+    ({ path, target }) => matches(glob, path) || (target && matches(glob, `${path}/a.yaml`)),
+  );
+}
+
+interface LoadedRules {
+  /** By the index of the entry; the rules are `null` if they have errors. */
+  readonly files: readonly ({ readonly rules: RulesFile | null; readonly names: readonly string[] } | null)[];
+  readonly problems: readonly LocatedProblem[];
+  readonly sources: Projects["sources"];
+}
+
+/** Loads the rules of a project's entries, each file once. */
+async function loadRules(
+  root: string,
+  project: string,
+  entries: NonNullable<ProjectFile["enforce"]>,
+  access: ProjectAccess,
+  now: number,
+): Promise<LoadedRules> {
+  const locations = new Map<string, FileLocation>();
+  for (const [index, { rules }] of entries.entries()) {
+    if (rules !== undefined && !locations.has(rules)) {
+      locations.set(rules, locationOf(project, ["enforce", index, "rules"]));
+    }
+  }
+  const names = new Map<string, string>();
+  const read: ReadSource = async (path, from) => {
+    const result = await (from === null ? access.readIn(root, path) : access.read(path, from));
+    if (from !== null || !result.ok) return result;
+    names.set(path, result.file);
+    return isYamlName(result.file) ? result : { ok: false, reason: "not-a-file" };
+  };
+  const library = await loadSources([...locations.keys()], read, now, undefined, async () => undefined);
+  const built = new Map(
+    library.roots.map((source) => {
+      const graph = resolveIncludes(source, library.resolve);
+      const problems = rulesProblems(graph, now);
+      const hasErrors = [...problems, ...graph.sources.flatMap((one) => one.problems)].some(isError);
+      const rules = hasErrors ? null : rulesOf(graph, access.by);
+      return [source.file, { problems, rules, names: graph.sources.map(({ file }) => file) }] as const;
+    }),
+  );
+  return {
+    files: entries.map(({ rules }) => built.get(names.get(rules ?? "") ?? "") ?? null),
+    problems: [
+      ...library.failures.map((failure) => failedRules(failure, locations)),
+      ...library.sources.flatMap(({ problems }) => problems),
+      ...[...built.values()].flatMap(({ problems }) => problems),
+    ],
+    sources: library.sources.map(({ file, text }) => ({ file, text })),
+  };
+}
+
+function failedRules(
+  { code, name, limit, location: included }: FailedRead,
+  locations: ReadonlyMap<string, FileLocation>,
+): LocatedProblem {
+  const location = included ?? locations.get(name) ?? ({ at: "file", file: name } as const);
+  return code === "file-too-large" ? { code, limit, location } : { code, name, location };
+}
+
+const RULE_KEYS: ReadonlySet<string> = new Set(["version", "include", ...RULE_SECTIONS]);
+
+const BETWEEN_RULES: ReadonlySet<string> = new Set([
+  "conflicting-setting",
+  "holders-contradiction",
+  "leaver-listed",
+  "looser-setting",
+]);
+
+/** Returns the problems of a file of rules with its includes, besides those of each file. */
+function rulesProblems(
+  { main, sources, complete, problems }: IncludeGraph,
+  now: number,
+): readonly LocatedProblem[] {
+  const rawFiles = sources.flatMap(({ raw }) => raw ?? []);
+  const context = createRuleContext({ main: main.file, rawFiles, complete, now });
+  return [
+    ...problems.filter(({ code }) => code !== "include-identity"),
+    ...rawFiles.flatMap(({ file, fields }) =>
+      Object.keys(fields).flatMap((key): readonly LocatedProblem[] => {
+        return RULE_KEYS.has(key)
+          ? []
+          : [{ code: "rules-section", key, location: asKey(locationOf(file, [key])) }];
+      }),
+    ),
+    ...checkMerchant(context).filter(({ code }) => BETWEEN_RULES.has(code)),
+  ];
+}
+
+function rulesOf({ main, sources, complete }: IncludeGraph, by: ProjectAccess["by"]): RulesFile | null {
+  const contents = sources.flatMap(({ file, content }) => (content === null ? [] : [{ file, content }]));
+  if (!complete || contents.length < sources.length) return null;
+  const others = sources.flatMap(({ file }) => (file === main.file ? [] : file));
+  const files = [main.file, ...others] as const;
+  return {
+    rawFiles: sources.flatMap(({ raw }) => raw ?? []),
+    contents,
+    rules: enforcedRules(contents, files, by),
+  };
+}
+
+/** Reports rules that the files which they bind could change. */
+function rulesInReach(
+  { globs, ruleFiles }: Entry,
+  location: FileLocation,
+  { placesOf, matches, by }: ProjectAccess,
+): readonly LocatedProblem[] {
+  if (by) return [];
+  return ruleFiles.flatMap((name): readonly LocatedProblem[] => {
+    const paths = placesOf(name).map(({ path }) => path);
+    const hit = globs.find(({ glob }) => paths.some((path) => matches(glob, path)));
+    return hit === undefined ? [] : [{ code: "rules-in-reach", name, glob: hit.glob, location }];
+  });
+}

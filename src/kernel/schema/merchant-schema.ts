@@ -1,0 +1,345 @@
+import * as z from "zod/mini";
+import type { FormatCode, Path } from "../problems/problem.ts";
+import { api, check, guards, ignore, policies, sync } from "./setting-schemas.ts";
+import {
+  described,
+  emailAddress,
+  environmentVariable,
+  includeMistake,
+  MAX_CHECKS,
+  MAX_INCLUDES,
+  MAX_METADATA,
+  MAX_PERMISSIONS,
+  MEMBER_ID,
+  MERCHANT,
+  matching,
+  metadata,
+  oneEmailAddress,
+  optional,
+  ROLE_ID,
+  text,
+} from "./text-schemas.ts";
+import { parseUntil, UNTIL_PATTERN } from "./values.ts";
+
+/** Accepts an end or a beginning: both are written alike. */
+const moment = () =>
+  described(
+    z.string().check(z.refine((value) => parseUntil(value) !== null, "bad-until" satisfies FormatCode)),
+    { pattern: UNTIL_PATTERN },
+  );
+
+const permissionList = (title: string, description: string) =>
+  optional(z.array(text()).check(z.maxLength(MAX_PERMISSIONS, "too-many-permissions" satisfies FormatCode)), {
+    title,
+    description,
+    examples: [["refunds_create"]],
+  });
+
+const adjust = described(
+  z.strictObject({
+    add: permissionList("Added permissions", "Permissions that the included role does not have."),
+    remove: permissionList("Removed permissions", "Permissions that the included role has."),
+  }),
+  {
+    title: "Adjustment",
+    description:
+      "Changes the permissions of an included role for this merchant alone. The entry may have no other key but name.",
+    examples: [{ add: ["refunds_create"], remove: ["catalog_edit"] }],
+  },
+);
+
+/** A custom role, as an entry of `roles`. */
+const role = described(
+  z.strictObject({
+    name: described(text(), {
+      title: "Name",
+      description: "The name of the role; members refer to it.",
+      examples: ["Shift Lead"],
+    }),
+    description: optional(z.string(), {
+      title: "Description",
+      description: 'What the role is for. If absent, the live description stays; "" clears it.',
+      examples: ["Opens and closes the till"],
+    }),
+    permissions: optional(
+      z.array(text()).check(z.maxLength(MAX_PERMISSIONS, "too-many-permissions" satisfies FormatCode)),
+      {
+        title: "Permissions",
+        description: `What holders of the role may do; at most ${MAX_PERMISSIONS}. Required for a new role. If absent, the live permissions stay; [] removes all.`,
+        examples: [["catalog_view", "refunds_create"]],
+      },
+    ),
+    adjust: z.optional(adjust),
+    metadata: optional(metadata(), {
+      title: "Metadata",
+      description: `Properties of your own; at most ${MAX_METADATA}. If absent, the live ones stay. The service cannot change them in place: a change requires sync.replace_roles.`,
+      examples: [{ owner: "retail-ops" }],
+    }),
+    previously: optional(z.union([text(), z.array(text())]), {
+      title: "Previous names",
+      description:
+        "The previous name of the role, or a list of them: renames the live role with that name instead of deleting it and creating another. Wherever a role is named, a previous name stands for the role. May stay in the file afterwards.",
+      examples: ["Team Lead", ["Team Lead", "Shift Supervisor"]],
+    }),
+    id: optional(matching(ROLE_ID, "bad-role-id"), {
+      title: "Id",
+      description: "Pins the entry to one live role, whatever its name.",
+      examples: ["role_7Kq2"],
+    }),
+  }),
+  {
+    title: "Role",
+    description: "A custom role.",
+    examples: [{ name: "Shift Lead", permissions: ["catalog_view", "refunds_create"] }],
+  },
+);
+
+const grant = described(
+  z.strictObject({
+    role: described(text(), {
+      title: "Role",
+      description: "A role's name from this file, or an id such as that of a predefined role.",
+      examples: ["Shift Lead", "role_employee"],
+    }),
+    from: optional(moment(), {
+      title: "Beginning of the grant",
+      description:
+        "When the grant begins: a date (the start of that day in UTC), or a timestamp with a time zone. Before, it is as if it were absent.",
+      examples: ["2027-01-15", "2027-01-15T08:00:00+01:00"],
+    }),
+    until: optional(moment(), {
+      title: "End of the grant",
+      description:
+        "When the grant ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it has no end.",
+      examples: ["2027-01-31", "2027-01-31T18:00:00+01:00"],
+    }),
+  }),
+  {
+    title: "Grant with dates",
+    description: "A grant with a beginning or an end.",
+    examples: [{ role: "Shift Lead", until: "2027-01-31" }],
+  },
+);
+
+const managed = described(
+  z.strictObject({
+    nickname: optional(text(), {
+      title: "Nickname",
+      description: "The display name of the user.",
+      examples: ["Till 7"],
+    }),
+    password_env: described(environmentVariable(), {
+      title: "Variable with the password",
+      description:
+        "The environment variable that holds the first password, of at least 8 characters; never the password itself. Read only if the user is created, or for apply --rotate-password.",
+      examples: ["TILL_7_PASSWORD"],
+    }),
+  }),
+  {
+    title: "Managed user",
+    description: "Makes the member a managed user, such as a till: created at once, without an invitation.",
+    examples: [{ nickname: "Till 7", password_env: "TILL_7_PASSWORD" }],
+  },
+);
+
+const suspension = described(
+  z.strictObject({
+    from: optional(moment(), {
+      title: "First day",
+      description:
+        "When the suspension begins: a date (the start of that day in UTC), or a timestamp with a time zone. If absent, it has begun.",
+      examples: ["2027-02-01"],
+    }),
+    until: optional(moment(), {
+      title: "Last day",
+      description:
+        "When the suspension ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it lasts until further notice.",
+      examples: ["2027-03-01"],
+    }),
+  }),
+  {
+    title: "Suspension",
+    description: "A time without roles.",
+    examples: [{ until: "2027-03-01" }],
+  },
+);
+
+/** The schema of an entry of `members`: a person who has access. */
+const member = described(
+  z.strictObject({
+    email: described(emailAddress(), {
+      title: "E-mail address",
+      description: "The address of the member, case-insensitive.",
+      examples: ["ada@example.com"],
+    }),
+    roles: optional(z.array(z.union([text(), grant])), {
+      title: "Roles",
+      description:
+        "The member's roles: names from this file, or ids such as those of predefined roles; { role, from, until } for a grant with a beginning or an end. Required for a new member. If absent, the live roles stay; [] removes all.",
+      examples: [["Shift Lead", "role_employee"], [{ role: "Shift Lead", until: "2027-01-31" }]],
+    }),
+    from: optional(moment(), {
+      title: "Beginning of the membership",
+      description:
+        "When the membership begins: a date (the start of that day in UTC), or a timestamp with a time zone. Before, nobody is invited.",
+      examples: ["2027-01-15", "2027-01-15T08:00:00+01:00"],
+    }),
+    until: optional(moment(), {
+      title: "End of the membership",
+      description:
+        "When the membership ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it has no end.",
+      examples: ["2027-06-30", "2027-06-30T12:00:00Z"],
+    }),
+    suspended: optional(z.union([z.boolean(), suspension]), {
+      title: "Suspended",
+      description:
+        "The membership stays, without roles, and they come back afterwards: { until } for a time, true until further notice.",
+      examples: [{ until: "2027-03-01" }, true],
+    }),
+    metadata: optional(metadata(), {
+      title: "Metadata",
+      description: `Properties of your own; at most ${MAX_METADATA}, always replaced as a whole. If absent, the live ones stay; {} clears them.`,
+      examples: [{ employee_id: "4711" }],
+    }),
+    managed: z.optional(managed),
+    id: optional(matching(MEMBER_ID, "bad-member-id"), {
+      title: "Id",
+      description: "Pins the entry to one live member, if the e-mail address is ambiguous.",
+      examples: ["mem_9aZ1"],
+    }),
+  }),
+  {
+    title: "Member",
+    description: "Someone who has access to the merchant account.",
+    examples: [{ email: "ada@example.com", roles: ["Shift Lead", "role_employee"] }],
+  },
+);
+
+/** The schema of an entry of `leavers`. */
+const leaver = described(
+  z.strictObject({
+    email: described(oneEmailAddress(), {
+      title: "E-mail address",
+      description: "The address of the person, case-insensitive.",
+      examples: ["karim@example.com"],
+    }),
+    from: described(moment(), {
+      title: "From",
+      description:
+        "The first moment without access: a date (the start of that day in UTC), or a timestamp with a time zone.",
+      examples: ["2027-01-15", "2027-01-14T18:00:00+01:00"],
+    }),
+  }),
+  {
+    title: "Leaver",
+    description: "Somebody who leaves.",
+    examples: [{ email: "karim@example.com", from: "2027-01-15" }],
+  },
+);
+
+/** The schema of `members` by itself. */
+export const membersSchema = z.array(member);
+
+/** The relative path of a YAML file of the project. */
+export const includePath = described(
+  z.string().check(z.refine((value) => includeMistake(value) === null, "bad-include" satisfies FormatCode)),
+  { pattern: "^(?![/~])[^\\\\:*?]*\\.[yY][aA]?[mM][lL]$" },
+);
+
+/** The schema of a merchant's file or an included one, with the descriptions that editors show. */
+export const merchantSchema = described(
+  z.strictObject({
+    version: described(z.literal(1), {
+      title: "Version",
+      description: "The version of the format; always 1.",
+      examples: [1],
+    }),
+    merchant: optional(matching(MERCHANT, "bad-merchant"), {
+      title: "Merchant code",
+      description:
+        "The merchant account that this file describes. Absent only in a file that others include.",
+      examples: ["MC4F7K2P"],
+    }),
+    environment: optional(z.enum(["live", "test"]), {
+      title: "Environment",
+      description:
+        "live for a real merchant account, test for a sandbox. It must match the API key's prefix (sk_live_ or sk_test_). In an included file it is the default of all that include it; a file that sets it as well must agree.",
+      examples: ["live", "test"],
+    }),
+    api: z.optional(api),
+    include: optional(
+      z.array(includePath).check(z.maxLength(MAX_INCLUDES, "too-many-includes" satisfies FormatCode)),
+      {
+        title: "Included files",
+        description: `Files whose sections are added to this one's; at most ${MAX_INCLUDES}. Paths are relative to this file and stay within the project.`,
+        default: [],
+        examples: [["../shared/retail.yaml"]],
+      },
+    ),
+    sync: z.optional(sync),
+    ignore: z.optional(ignore),
+    guards: z.optional(guards),
+    policies: z.optional(policies),
+    checks: optional(z.array(check).check(z.maxLength(MAX_CHECKS, "too-many-checks" satisfies FormatCode)), {
+      title: "Checks",
+      description: `Tests of the access after a plan; at most ${MAX_CHECKS}. An apply that would fail one is refused.`,
+      default: [],
+      examples: [[{ can: "payouts_view", at_most: 2 }]],
+    }),
+    roles: optional(z.array(role), {
+      title: "Roles",
+      description: "The custom roles. If absent, roles are not managed; [] means none.",
+      examples: [[{ name: "Shift Lead", permissions: ["catalog_view"] }]],
+    }),
+    members: optional(membersSchema, {
+      title: "Members",
+      description: "The members. If absent, members are not managed; [] means none.",
+      examples: [[{ email: "ada@example.com", roles: ["Shift Lead"] }]],
+    }),
+    leavers: optional(z.array(leaver), {
+      title: "Leavers",
+      description:
+        "People who leave: from then on nobody of the address is a member or has an invitation, whatever else any file says, under members or ignore too. Guards apply. Of several entries for one address the earliest counts.",
+      default: [],
+      examples: [[{ email: "karim@example.com", from: "2027-01-15" }]],
+    }),
+  }),
+  {
+    title: "rolecall merchant file",
+    description: "The desired roles and members of one merchant account.",
+    examples: [{ version: 1, merchant: "MC4F7K2P", roles: [], members: [] }],
+    // Without a merchant it is a file for others to include, which says nothing about any one merchant.
+    dependencies: { api: ["merchant"] },
+  },
+);
+
+/** A file that the schema accepts. */
+export type MerchantFile = z.infer<typeof merchantSchema>;
+
+/** Returns the keys that a schema knows at a path; of several forms, those of all. */
+export function keysAt(path: Path, schema: unknown = merchantSchema): readonly string[] {
+  let schemas: readonly unknown[] = formsOf(schema);
+  for (const segment of path) {
+    schemas = schemas.flatMap((outer) => formsOf(innerAt(outer, segment)));
+  }
+  const keys = schemas.flatMap((inner) =>
+    inner instanceof z.ZodMiniObject ? Object.keys(inner._zod.def.shape) : [],
+  );
+  return [...new Set(keys)];
+}
+
+function innerAt(schema: unknown, segment: string | number): unknown {
+  if (schema instanceof z.ZodMiniObject) {
+    const { shape } = schema._zod.def;
+    return Object.hasOwn(shape, segment) ? shape[segment] : undefined;
+  }
+  return schema instanceof z.ZodMiniArray ? schema._zod.def.element : undefined;
+}
+
+/** Returns what stands behind "may be left out" and "one of". */
+function formsOf(schema: unknown): readonly unknown[] {
+  if (schema instanceof z.ZodMiniOptional) {
+    return formsOf(schema._zod.def.innerType);
+  }
+  return schema instanceof z.ZodMiniUnion ? schema._zod.def.options.flatMap(formsOf) : [schema];
+}

@@ -1,0 +1,92 @@
+import * as z from "zod/mini";
+import type { FormatCode } from "../problems/problem.ts";
+import { includePath, merchantSchema } from "./merchant-schema.ts";
+import { described, globMistake, MAX_GLOB, MAX_INCLUDES, optional } from "./text-schemas.ts";
+
+/** The name of a project's file, at its root. */
+export const PROJECT_FILE = "rolecall.yaml";
+
+/** Returns whether a path from a project's root is its file, or differs from that in case or ending. */
+export function isProjectFile(path: string): boolean {
+  return /^rolecall\.ya?ml$/i.test(path);
+}
+
+/** The sections of a file with rules. */
+export const RULE_SECTIONS = ["guards", "policies", "checks", "leavers", "ignore", "sync"] as const;
+
+const IDENTITY: ReadonlySet<string> = new Set(["version", "merchant", "environment"]);
+
+/** The sections that a project may forbid a file: all but those that say which account it describes. */
+export const SECTIONS = Object.keys(merchantSchema._zod.def.shape).filter((key) => !IDENTITY.has(key));
+
+const glob = described(
+  z.string().check(z.refine((value) => globMistake(value) === null, "bad-glob" satisfies FormatCode)),
+  { maxLength: MAX_GLOB, pattern: "^(?![!/~])[^\\\\]+$" },
+);
+
+const entry = described(
+  z.strictObject({
+    files: described(
+      z
+        .array(glob)
+        .check(
+          z.minLength(1, "no-globs" satisfies FormatCode),
+          z.maxLength(MAX_INCLUDES, "no-globs" satisfies FormatCode),
+        ),
+      {
+        title: "Files",
+        description:
+          "Globs over paths from the project's root: * within a folder, ** across folders; case does not count. Each has to match a file.",
+        examples: [["access/franchise/**"]],
+      },
+    ),
+    rules: optional(includePath, {
+      title: "Rules",
+      description: `The file with the rules that hold for these files: ${RULE_SECTIONS.join(", ")}. Its path is relative to the project's root, and none of the globs matches it.`,
+      examples: ["hq/policy.yaml"],
+    }),
+    allow: optional(z.array(z.enum(SECTIONS)), {
+      title: "Allowed sections",
+      description:
+        "The only sections that these files may have, also through what they include. version, merchant and environment are always allowed. If absent, any section is.",
+      examples: [["include", "roles", "members"]],
+    }),
+  }),
+  {
+    title: "Enforced rules",
+    description:
+      "What holds for some of the project's files. A file that several entries match is under all of them.",
+    examples: [{ files: ["access/franchise/**"], rules: "hq/policy.yaml", allow: ["roles", "members"] }],
+  },
+);
+
+/** The schema of a project's file, with the descriptions that editors show. */
+export const projectSchema = described(
+  z.strictObject({
+    version: described(z.literal(1), {
+      title: "Version",
+      description: "The version of the format; always 1.",
+      examples: [1],
+    }),
+    enforce: optional(z.array(entry), {
+      title: "Enforced rules",
+      description: "Rules that hold for files whether they include them or not, and that no file can loosen.",
+      default: [],
+      examples: [[{ files: ["access/franchise/**"], rules: "hq/policy.yaml" }]],
+    }),
+    enforce_all: optional(z.boolean(), {
+      title: "Every file is under an entry",
+      description: "With true, a merchant's file that no glob of enforce matches is an error.",
+      default: false,
+      examples: [true],
+    }),
+  }),
+  {
+    title: "rolecall project file",
+    description: "The rules that a project enforces on its files; rolecall.yaml at the project's root.",
+    examples: [{ version: 1, enforce: [{ files: ["access/franchise/**"], rules: "hq/policy.yaml" }] }],
+  },
+);
+
+/** A project's file that the schema accepts. */
+export type ProjectFile = z.infer<typeof projectSchema>;

@@ -1,0 +1,303 @@
+import type * as z from "zod/mini";
+import type { FormatCode, Kind, Location, Path, Problem } from "../problems/problem.ts";
+import { keysAt, type MerchantFile, membersSchema, merchantSchema } from "./merchant-schema.ts";
+import { type ProjectFile, projectSchema } from "./project-schema.ts";
+import { nearKey, nearValue } from "./synonyms.ts";
+import { fieldsOf, kindOf, valueAt } from "./values.ts";
+
+/** A file's content, `null` if the schema rejects it, and what is wrong with it. */
+interface CheckedFile {
+  readonly content: MerchantFile | null;
+  readonly problems: readonly Problem[];
+}
+
+/** Checks a plain value against the schema; `ofMembers` are the issues of its members. */
+export function checkSchema(value: unknown, ofMembers: readonly SchemaIssue[]): CheckedFile {
+  const members = membersOf(value) as MerchantFile["members"];
+  const checked = merchantSchema.safeParse(members ? { ...fieldsOf(value), members: [] } : value);
+  const issues = [...(checked.error?.issues ?? []), ...ofMembers];
+  if (checked.success && issues.length === 0) {
+    return { content: { ...checked.data, ...(members && { members }) }, problems: [] };
+  }
+  return { content: null, problems: problemsOf(issues, value, merchantSchema) };
+}
+
+/** Checks a plain value against the schema of a project's file. */
+export function checkProject(value: unknown): {
+  readonly content: ProjectFile | null;
+  readonly problems: readonly Problem[];
+} {
+  const { data, error } = projectSchema.safeParse(value);
+  return data === undefined
+    ? { content: null, problems: problemsOf(error?.issues ?? [], value, projectSchema) }
+    : { content: data, problems: [] };
+}
+
+function problemsOf(issues: readonly SchemaIssue[], root: unknown, schema: unknown): readonly Problem[] {
+  const context: Context = { root, schema, suggestions: MAX_SUGGESTIONS };
+  return withoutEchoes(issues.flatMap((issue) => describe(issue, [], context)));
+}
+
+/** The number of members that are checked at once: the schema makes a copy of them. */
+const BATCH = 1000;
+
+/** An issue of the schema. */
+export type SchemaIssue = z.core.$ZodIssue;
+
+/** Checks the members of a plain value. */
+export function memberIssues(value: unknown): readonly SchemaIssue[] {
+  return batchesOf(value).flatMap(batchIssues);
+}
+
+/** Checks as `memberIssues` does, and calls `pause` between batches. */
+export async function memberIssuesPausing(
+  value: unknown,
+  pause: () => Promise<void>,
+): Promise<readonly SchemaIssue[]> {
+  const issues: (readonly SchemaIssue[])[] = [];
+  for (const batch of batchesOf(value)) {
+    if (issues.length > 0) await pause();
+    issues.push(batchIssues(batch));
+  }
+  return issues.flat();
+}
+
+/** Members from an index on. */
+interface Batch {
+  readonly from: number;
+  readonly members: readonly unknown[];
+}
+
+function batchesOf(value: unknown): readonly Batch[] {
+  const members = membersOf(value) ?? [];
+  return Array.from({ length: Math.ceil(members.length / BATCH) }, (_, at) => {
+    const from = at * BATCH;
+    return { from, members: members.slice(from, from + BATCH) };
+  });
+}
+
+function membersOf(value: unknown): readonly unknown[] | undefined {
+  const { members } = fieldsOf(value);
+  return Array.isArray(members) ? members : undefined;
+}
+
+function batchIssues({ from, members }: Batch): readonly SchemaIssue[] {
+  const { error } = membersSchema.safeParse(members);
+  return (error?.issues ?? []).map((issue) => {
+    const [index, ...path] = issue.path;
+    return { ...issue, path: ["members", from + Number(index), ...path] };
+  });
+}
+
+// More than are shown; each one costs a comparison with every key.
+const MAX_SUGGESTIONS = 2000;
+
+interface Context {
+  readonly root: unknown;
+  readonly schema: unknown;
+  /** The number of suggestions that may still be computed. */
+  suggestions: number;
+}
+
+function describe(issue: z.core.$ZodIssue, base: Path, context: Context): readonly Problem[] {
+  const { root } = context;
+  // Keys of the file only: no symbol can be among them.
+  const path = [...base, ...(issue.path as (string | number)[])];
+  const location = { at: "value", path } as const;
+  const value = valueAt(root, path);
+  switch (issue.code) {
+    case "unrecognized_keys":
+      return issue.keys.map((key) => unknownKey(key, path, value, context));
+    case "invalid_type":
+      return [wrongType(path, [kindOfType(issue.expected)], value, root)];
+    case "invalid_value": {
+      const allowed = issue.values.filter((each) => typeof each === "string" || typeof each === "number");
+      if (value === undefined || typeof value === "object") {
+        return [wrongType(path, [kindOf(allowed[0])], value, root)];
+      }
+      const near = typeof value === "string" ? nearValue(value, allowed) : null;
+      return [{ code: "wrong-value", path, allowed, value, near, location }];
+    }
+    case "invalid_format":
+    case "too_big":
+    case "too_small":
+    case "custom": {
+      const code = issue.message as FormatCode;
+      return [{ code, path, value, location, ...hiddenAt(path, value) }];
+    }
+    case "invalid_key":
+      return issue.issues.flatMap((inner) =>
+        describe(inner, path, context).map(
+          (problem) => ({ ...problem, location: { at: "key", path } }) as Problem,
+        ),
+      );
+    case "invalid_union":
+      return describeUnion(issue, path, context);
+    // The schema uses nothing that says any of these.
+    case "not_multiple_of":
+    case "invalid_element":
+      throw new Error(`The merchant schema gave an issue that has no problem: ${issue.code}`);
+    default:
+      return issue satisfies never;
+  }
+}
+
+/** Describes a union's issues by the form that the value was probably meant to have. */
+function describeUnion(
+  issue: z.core.$ZodIssueInvalidUnion,
+  path: Path,
+  context: Context,
+): readonly Problem[] {
+  const { root } = context;
+  const value = valueAt(root, path);
+  if (path.length === 2 && path[0] === "checks" && kindOf(value) === "mapping") {
+    return checkProblems(value, path, issue.errors).flatMap((each) =>
+      "location" in each ? [each] : describe(each, path, context),
+    );
+  }
+  const mistyped = (branch: readonly z.core.$ZodIssue[]) =>
+    branch.some(({ code, path: inner }) => code === "invalid_type" && inner.length === 0);
+  const meant = issue.errors.find((branch) => !mistyped(branch));
+  if (meant !== undefined) {
+    return meant.flatMap((inner) => describe(inner, path, context));
+  }
+  const kinds = issue.errors.flatMap((branch) =>
+    branch.flatMap((inner) => (inner.code === "invalid_type" ? [kindOfType(inner.expected)] : [])),
+  );
+  return [wrongType(path, [...new Set(kinds)], value, root)];
+}
+
+function wrongType(path: Path, wanted: readonly Kind[], value: unknown, root: unknown): Problem {
+  const key = path.at(-1);
+  const parent = path.slice(0, -1);
+  if (value === undefined && typeof key === "string" && !Object.hasOwn(Object(valueAt(root, parent)), key)) {
+    return { code: "missing-key", key, path: parent, location: { at: "first-key", path: parent } };
+  }
+  const location = { at: "value", path } as const;
+  if (value === null) {
+    return { code: "null-value", path, wanted, location };
+  }
+  const got = kindOf(value);
+  // What is not a number to JSON: .inf and .nan.
+  return wanted.includes(got)
+    ? { code: "bad-count", path, value, location }
+    : { code: "wrong-type", path, wanted, got, value, location, ...hiddenAt(path) };
+}
+
+function unknownKey(key: string, path: Path, owner: unknown, context: Context): Problem {
+  const known = keysAt(path, context.schema);
+  const { near, used } = nearOf(key, known, owner, context);
+  const at = [...path, key];
+  return {
+    code: "unknown-key",
+    key,
+    path,
+    known,
+    near,
+    used,
+    location: { at: "key", path: at },
+    ...hiddenAt(at),
+  };
+}
+
+/** Returns the known key that was probably meant; an unused one is preferred. */
+function nearOf(
+  key: string,
+  known: readonly string[],
+  owner: unknown,
+  context: Context,
+): { readonly near: string | null; readonly used: boolean } {
+  context.suggestions -= 1;
+  if (context.suggestions < 0) {
+    return { near: null, used: false };
+  }
+  const unused = nearKey(
+    key,
+    known.filter((each) => !Object.hasOwn(Object(owner), each)),
+  );
+  const near = unused ?? nearKey(key, known);
+  return { near, used: unused === null && near !== null };
+}
+
+/** Hides a value from code frames if it may be a password or a key. */
+function hiddenAt(path: Path, value?: unknown): { readonly hidden?: Location } {
+  const secret = /passw|passphrase|pwd|secret|token|key/i.test(String(path.at(-1)));
+  // An address with an @ in it has a user name, and perhaps a password.
+  const credentials = path.at(-1) === "base_url" && typeof value === "string" && value.includes("@");
+  return secret || credentials ? { hidden: { at: "value", path } } : {};
+}
+
+/** Drops the report of a missing key if an unknown key is a misspelling of it. */
+function withoutEchoes(problems: readonly Problem[]): readonly Problem[] {
+  const meant = new Set(
+    problems.flatMap((problem) =>
+      problem.code === "unknown-key" && problem.near !== null
+        ? [JSON.stringify([...problem.path, problem.near])]
+        : [],
+    ),
+  );
+  return problems.filter(
+    (problem) => problem.code !== "missing-key" || !meant.has(JSON.stringify([...problem.path, problem.key])),
+  );
+}
+
+function kindOfType(expected: string): Kind {
+  switch (expected) {
+    case "array":
+      return "list";
+    case "object":
+    case "record":
+      return "mapping";
+    case "number":
+    case "boolean":
+      return expected;
+    default:
+      return "text";
+  }
+}
+
+// In the order of the schema's forms, each by the key that gives it away.
+const FORMS = [
+  ["can", "only"],
+  ["can", "at_most"],
+  ["member", "cannot"],
+] as const;
+
+const KEYS: ReadonlySet<string> = new Set(FORMS.flat());
+
+/** Returns the problems of a check that has none of the three forms: of its keys, or of the form it resembles. */
+function checkProblems(
+  value: unknown,
+  path: Path,
+  branches: readonly (readonly z.core.$ZodIssue[])[],
+): readonly (Problem | z.core.$ZodIssue)[] {
+  const keys = Object.keys(Object(value)).filter((key) => KEYS.has(key));
+  const fitting = FORMS.map((form, index) => ({ index, fits: keys.every((key) => includes(form, key)) }));
+  const candidates = fitting.filter(({ fits }) => fits);
+  const strange = unknownKeys(branches);
+  if (candidates.length === 1 || (candidates.length > 0 && strange.length > 0)) {
+    // A misspelt key is unknown in every form.
+    const issues = branches[candidates[0]?.index ?? 0] ?? [];
+    return strange.length === 0 ? issues : issues.filter((issue) => !isMissing(issue, value));
+  }
+  const form: Problem = { code: "check-form", keys, location: { at: "first-key", path } };
+  return [...strange, form];
+}
+
+function includes(form: readonly string[], key: string): boolean {
+  return form.includes(key);
+}
+
+/** Returns the issue of keys that no form has. */
+function unknownKeys(branches: readonly (readonly z.core.$ZodIssue[])[]): readonly z.core.$ZodIssue[] {
+  const issue = branches[0]?.find(({ code }) => code === "unrecognized_keys");
+  if (issue?.code !== "unrecognized_keys") {
+    return [];
+  }
+  const keys = issue.keys.filter((key) => !KEYS.has(key));
+  return keys.length === 0 ? [] : [{ ...issue, keys }];
+}
+
+function isMissing({ code, path }: z.core.$ZodIssue, value: unknown): boolean {
+  return code === "invalid_type" && path.length === 1 && !Object.hasOwn(Object(value), String(path[0]));
+}

@@ -1,0 +1,317 @@
+import * as z from "zod/mini";
+import type { FormatCode } from "../problems/problem.ts";
+import {
+  count,
+  DOMAIN,
+  described,
+  EMAIL,
+  emailAddress,
+  environmentVariable,
+  matching,
+  OVERRIDE,
+  optional,
+  PERIOD,
+  ROLE_ENTRY,
+  SHARE,
+  text,
+  texts,
+} from "./text-schemas.ts";
+
+/** The connection to the service. */
+export const api = described(
+  z.strictObject({
+    base_url: optional(
+      z
+        .url({ protocol: /^https?$/, error: "bad-base-url" satisfies FormatCode })
+        .check(z.refine(isPlainUrl, "bad-base-url" satisfies FormatCode)),
+      {
+        title: "Base URL",
+        description:
+          "The base URL of the service. --base-url takes precedence; without either, ROLECALL_BASE_URL is used.",
+        examples: ["https://api.example.com"],
+      },
+    ),
+    key_env: optional(environmentVariable(), {
+      title: "Variable with the API key",
+      description:
+        "The environment variable that holds this merchant's API key; never the key itself. If absent, ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.",
+      examples: ["RETAIL_API_KEY"],
+    }),
+  }),
+  {
+    title: "Service",
+    description: "How to reach the service for this merchant.",
+    examples: [{ base_url: "https://api.example.com", key_env: "RETAIL_API_KEY" }],
+  },
+);
+
+const syncMode = (noun: string, sentence: string) =>
+  optional(z.enum(["authoritative", "additive"]), {
+    title: `Sync of ${noun}`,
+    description: `authoritative: ${sentence} is removed. additive: it is left alone.`,
+    default: "authoritative",
+    examples: ["authoritative", "additive"],
+  });
+
+const renewalPeriod = described(
+  z.strictObject({
+    for: described(matching(PERIOD, "bad-period"), {
+      title: "Renewed for",
+      description:
+        "How long after the last commit of the member's entry an expired invitation is renewed, in weeks (w), days (d) or hours (h).",
+      examples: ["30d"],
+    }),
+  }),
+  {
+    title: "Renewal period",
+    description: "How long the expired invitations of a listed member are renewed.",
+    examples: [{ for: "30d" }],
+  },
+);
+
+/** The treatment of roles and members that the file does not list. */
+export const sync = described(
+  z.strictObject({
+    roles: syncMode("roles", "a live custom role that this file does not list"),
+    members: syncMode("members", "a live member that this file does not list"),
+    reinvite: optional(z.union([z.boolean(), renewalPeriod]), {
+      title: "Invite again",
+      description:
+        "Whether the expired invitation of a listed member is renewed: true, false, or for a period after the last commit of its entry, after which the plan has a warning. Outside git, it is always renewed.",
+      default: { for: "30d" },
+      examples: [{ for: "30d" }],
+    }),
+    replace_roles: optional(z.boolean(), {
+      title: "Replace roles",
+      description:
+        "Whether a role whose metadata changed may be replaced by a new one, to which its holders are moved. The service cannot change a role's metadata in place.",
+      default: false,
+      examples: [true],
+    }),
+  }),
+  {
+    title: "Sync",
+    description: "What happens to live roles and members that the file does not list.",
+    examples: [{ roles: "authoritative", members: "additive" }],
+  },
+);
+
+/** The roles and members that plans leave out. */
+export const ignore = described(
+  z.strictObject({
+    roles: texts(
+      "Ignored roles",
+      "Globs over the names and ids of live roles that no plan changes or removes.",
+      [["Legacy *"]],
+    ),
+    members: texts(
+      "Ignored members",
+      "Globs over the e-mail addresses and ids of live members that no plan changes or removes. Quote them: a bare * is an alias in YAML.",
+      [["*@auditor.example"]],
+    ),
+  }),
+  {
+    title: "Ignore",
+    description:
+      "Live roles and members that no plan changes or removes. Policies and checks still apply to them.",
+    examples: [{ roles: ["Legacy *"], members: ["*@auditor.example"] }],
+  },
+);
+
+/** The limits of an apply. */
+export const guards = described(
+  z.strictObject({
+    max_removals: optional(z.union([count("bad-removal-limit"), matching(SHARE, "bad-removal-limit")]), {
+      title: "Most removals",
+      description:
+        "How many roles, and how many members, one apply may remove or take something from: a count, or a share of what is live such as 25%, which allows at least 3 (0% allows none).",
+      default: "25%",
+      examples: ["25%", 10],
+    }),
+    protect: optional(
+      z.strictObject({
+        roles: texts("Protected roles", "Globs over the names and ids of roles.", [["Shift Lead"]]),
+        members: texts("Protected members", "Globs over the e-mail addresses and ids of members.", [
+          ["owner@example.com"],
+        ]),
+      }),
+      {
+        title: "Protected",
+        description: "Roles and members that no apply changes or removes.",
+        examples: [{ roles: ["Shift Lead"], members: ["owner@example.com"] }],
+      },
+    ),
+    min_holders: optional(z.record(text(), count()), {
+      title: "Fewest holders",
+      description:
+        "By role name or id, the minimum of accepted holders, not counting service accounts. role_owner has a minimum of 1 unless it is listed; role_owner: 0 or {} turns that off.",
+      default: { role_owner: 1 },
+      examples: [{ role_owner: 2 }],
+    }),
+    overrides: optional(z.array(matching(OVERRIDE, "bad-override")), {
+      title: "Overrides",
+      description:
+        "Overrides of refusals by guards, as the plan prints them, each for that one plan; what --allow does, reviewed in git. Only in a merchant's own file.",
+      default: [],
+      examples: [["max-removals=5@35e43f876462"]],
+    }),
+  }),
+  {
+    title: "Guards",
+    description: "Limits to what an apply may do; an override is for one plan.",
+    examples: [{ max_removals: "25%", min_holders: { role_owner: 2 } }],
+  },
+);
+
+/** Returns whether a URL has nothing but origin and path: credentials do not belong into a file, a query would be lost. */
+function isPlainUrl(value: string): boolean {
+  if (!URL.canParse(value)) {
+    return true;
+  }
+  const { username, password, search, hash } = new URL(value);
+  return username === "" && password === "" && search === "" && hash === "";
+}
+
+const ways = (title: string, description: string, common: readonly string[]) =>
+  optional(z.array(text()), { title, description, default: [...common], examples: [common.slice(0, 1)] });
+
+/** The rules for the access that a plan results in. */
+export const policies = described(
+  z.strictObject({
+    email_domains: optional(z.array(matching(DOMAIN, "bad-domain")), {
+      title: "Domains of addresses",
+      description:
+        'The allowed domains of members\' addresses; "*.example.com", quoted, is every subdomain of example.com. If absent, any.',
+      examples: [["example.com", "*.example.com"]],
+    }),
+    separate: optional(z.array(z.array(text()).check(z.minLength(2, "too-few-roles" satisfies FormatCode))), {
+      title: "Separate roles",
+      description: "Sets of roles; nobody may hold two of a set.",
+      default: [],
+      examples: [[["Approver", "Payer"]]],
+    }),
+    max_holders: optional(z.record(text(), count()), {
+      title: "Most holders",
+      description: "By role name or id, how many members may hold it.",
+      default: {},
+      examples: [{ role_admin: 3 }],
+    }),
+    require_until: optional(z.union([z.array(text()), z.record(text(), matching(PERIOD, "bad-period"))]), {
+      title: "End required",
+      description:
+        "Roles that are granted with an end date only: a list, or by role how far away the end of a new grant may be, in weeks (w), days (d) or hours (h), from now or from its beginning.",
+      default: [],
+      examples: [["Contractor"], { Contractor: "90d", role_admin: "4h" }],
+    }),
+    require_mfa: texts(
+      "MFA required",
+      "Roles whose holders have MFA on login. For a member who has not accepted yet, it is unknown.",
+      [["role_admin"]],
+    ),
+    forbid_permissions: texts("Forbidden permissions", "Permissions that no custom role may grant.", [
+      ["payouts_edit"],
+    ]),
+    escalation: optional(
+      z.strictObject({
+        assign: ways("Assign roles", "Permissions to give a role to a member.", [
+          "members_create",
+          "members_update",
+        ]),
+        edit: ways("Edit roles", "Permissions to change what a custom role grants.", ["roles_update"]),
+        create: ways("Create roles", "Permissions to create a role.", ["roles_create"]),
+      }),
+      {
+        title: "Ways to more access",
+        description:
+          "The permissions with which members can give themselves more, for checks with reach: true.",
+        examples: [{ assign: ["members_update"], edit: ["roles_update"], create: [] }],
+      },
+    ),
+  }),
+  {
+    title: "Policies",
+    description: "Rules for the access of this merchant; an apply that would break one is refused.",
+    examples: [{ email_domains: ["example.com"], separate: [["Approver", "Payer"]] }],
+  },
+);
+
+const can = () =>
+  described(text(), {
+    title: "Permission",
+    description: "The permission to check.",
+    examples: ["refunds_create"],
+  });
+
+const reach = () =>
+  optional(z.boolean(), {
+    title: "Reach",
+    description:
+      "Whether what somebody can give himself counts, too: through permissions to change members and roles (policies.escalation). It is assumed that the service lets members raise themselves.",
+    default: false,
+    examples: [true],
+  });
+
+// An address, or a role behind "role:".
+const HOLDER = new RegExp(`(?:${ROLE_ENTRY.source})|(?:${EMAIL.source})`, "u");
+
+const only = described(
+  z.strictObject({
+    can: can(),
+    only: described(z.array(matching(HOLDER, "bad-check-entry")), {
+      title: "Only these",
+      description:
+        'Who may have the permission: e-mail addresses, and roles as "role:Name". [] means nobody.',
+      examples: [["ada@example.com", "role:Shift Lead"]],
+    }),
+    reach: reach(),
+  }),
+  {
+    title: "Only these can",
+    description: "Only those listed have the permission.",
+    examples: [{ can: "refunds_create", only: ["ada@example.com", "role:Shift Lead"] }],
+  },
+);
+
+const atMost = described(
+  z.strictObject({
+    can: can(),
+    at_most: described(count(), {
+      title: "At most",
+      description: "How many members may have the permission.",
+      examples: [2],
+    }),
+    reach: reach(),
+  }),
+  {
+    title: "At most this many can",
+    description: "No more members than this have the permission.",
+    examples: [{ can: "payouts_view", at_most: 2 }],
+  },
+);
+
+const cannot = described(
+  z.strictObject({
+    member: described(emailAddress(), {
+      title: "Member",
+      description: "The e-mail address of the member to check.",
+      examples: ["bob@example.com"],
+    }),
+    cannot: described(z.array(text()), {
+      title: "Cannot",
+      description: "Permissions that the member must not have.",
+      examples: [["refunds_create"]],
+    }),
+    reach: reach(),
+  }),
+  {
+    title: "A member cannot",
+    description: "The member has none of these permissions.",
+    examples: [{ member: "bob@example.com", cannot: ["refunds_create"] }],
+  },
+);
+
+/** The three forms of a check. */
+export const check = described(z.union([only, atMost, cannot]), {
+  title: "Check",
+  description: "A test of the access after a plan.",
+});

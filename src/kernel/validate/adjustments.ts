@@ -1,0 +1,265 @@
+import { openSuggester } from "../../lib/suggest.ts";
+import { DEFAULT_ESCALATION } from "../../model/desired.ts";
+import type { FileLocation, LocatedProblem, Path, Problem } from "../problems/problem.ts";
+import {
+  locationOf,
+  type RawAdjustment,
+  type RawFile,
+  type RawRole,
+  renamedRoles,
+} from "../schema/raw-file.ts";
+import { MAX_PERMISSIONS } from "../schema/text-schemas.ts";
+import {
+  countOf,
+  fieldsOf,
+  kindOf,
+  listOf,
+  parsePeriod,
+  repeats,
+  textOf,
+  valueAt,
+} from "../schema/values.ts";
+import { pairsAt, type RuleContext } from "./rule-context.ts";
+
+/** Requires that an adjustment has no other key but the role's name, and changes something. */
+export function plainAdjustments({ adjustments }: RawFile): readonly Problem[] {
+  return adjustments.flatMap(({ path, fields, add, remove }): readonly Problem[] => [
+    ...Object.keys(fields)
+      .filter((key) => key !== "name" && key !== "adjust")
+      .map((key): Problem => ({ code: "adjust-form", key, location: { at: "key", path: [...path, key] } })),
+    ...(add.length + remove.length > 0 || kindOf(fields["adjust"]) !== "mapping"
+      ? []
+      : [{ code: "adjust-form", key: null, location: { at: "key", path: [...path, "adjust"] } } as const]),
+  ]);
+}
+
+/** Requires that a merchant's own file adjusts an included role, once, and that each permission changes it. */
+export function soundAdjustments(merchant: RuleContext): readonly LocatedProblem[] {
+  const { adjustments, main, complete } = merchant;
+  if (adjustments.length === 0) return [];
+  const own = adjustments.filter(({ file }) => file === main);
+  const renamed = renamedRoles(merchant.roles);
+  const currentName = ({ name }: RawAdjustment): string | null => name && (renamed.get(name) ?? name);
+  return [
+    ...repeats(own, currentName).map(
+      ({ text, item, first }): LocatedProblem => ({
+        code: "duplicate-role",
+        name: text,
+        location: nameOf(item),
+        first: nameOf(first),
+      }),
+    ),
+    // A role may be declared in a file that could not be read.
+    ...(complete ? adjustments.flatMap((one) => problemsOf(one, merchant)) : []),
+  ];
+}
+
+function problemsOf(adjustment: RawAdjustment, { main, roles }: RuleContext): readonly LocatedProblem[] {
+  const { name, file } = adjustment;
+  const location = nameOf(adjustment);
+  if (name === null) return [];
+  if (file !== main) return [{ code: "adjust-included", role: name, location }];
+  const current = renamedRoles(roles).get(name) ?? name;
+  const role = roles.find((one) => one.name === current);
+  if (role === undefined) {
+    const names = roles.flatMap((one) => (one.file === main ? [] : (one.name ?? [])));
+    const near = openSuggester([...new Set(names)])(name);
+    return [{ code: "adjust-unknown-role", role: name, near, location }];
+  }
+  const first = locationOf(role.file, [...role.path, "name"]);
+  if (role.file === main) return [{ code: "adjust-unknown-role", role: name, near: null, location, first }];
+  if (!Object.hasOwn(role.fields, "permissions")) {
+    return [{ code: "adjust-unmanaged", role: name, location, first }];
+  }
+  return [...withoutEffect(adjustment, role), ...tooMany(adjustment, role)];
+}
+
+function withoutEffect(adjustment: RawAdjustment, role: RawRole): readonly LocatedProblem[] {
+  const known = new Map(role.permissions.map((permission, index) => [permission, index] as const));
+  const at = (list: "add" | "remove", index: number): FileLocation =>
+    locationOf(adjustment.file, [...adjustment.path, "adjust", list, index]);
+  return (["add", "remove"] as const).flatMap((list) =>
+    adjustment[list].flatMap((value, index): readonly LocatedProblem[] => {
+      const permission = textOf(value);
+      if (permission === null || known.has(permission) === (list === "remove")) return [];
+      const place = known.get(permission);
+      const first = locationOf(role.file, [
+        ...role.path,
+        ...(place === undefined ? ["name"] : ["permissions", place]),
+      ]);
+      const data = { role: role.name ?? "", permission, list };
+      return [{ code: "adjust-no-effect", ...data, location: at(list, index), first }];
+    }),
+  );
+}
+
+function tooMany(adjustment: RawAdjustment, role: RawRole): readonly LocatedProblem[] {
+  const value = adjustedPermissions(role.permissions, adjustment);
+  const path = [...adjustment.path, "adjust", "add"];
+  return value.length <= MAX_PERMISSIONS || role.permissions.length > MAX_PERMISSIONS
+    ? []
+    : [{ code: "too-many-permissions", path, value, location: locationOf(adjustment.file, path) }];
+}
+
+/** Returns the permissions of a role with those of an adjustment added and removed. */
+export function adjustedPermissions<T>(
+  permissions: readonly T[],
+  {
+    add = [],
+    remove = [],
+  }: { readonly add?: readonly T[] | undefined; readonly remove?: readonly T[] | undefined },
+): readonly T[] {
+  const removed = new Set(remove);
+  return [...new Set([...permissions, ...add])].filter((permission) => !removed.has(permission));
+}
+
+function nameOf({ file, path }: RawAdjustment): FileLocation {
+  return locationOf(file, [...path, "name"]);
+}
+
+/** A limit of one file, as far as it can be compared. */
+interface Limit {
+  readonly path: Path;
+  /** Limits with one key are compared; a role has one for both of its names. */
+  readonly key: string;
+  readonly value: unknown;
+  /** The greater, the stricter. */
+  readonly strictness: number;
+  readonly location: FileLocation;
+}
+
+/** Requires that a merchant's own file is no looser than what it includes; of included files, the strictest counts. */
+export function strictLimits(merchant: RuleContext): readonly LocatedProblem[] {
+  const { main, rawFiles, roles } = merchant;
+  if (rawFiles.length < 2) {
+    return [];
+  }
+  const renamed = renamedRoles(roles);
+  const all = [
+    ...rawFiles.flatMap(removalLimits),
+    ...pairsAt(merchant, "policies", "require_until").flatMap(
+      ({ name, value, location }): readonly Limit[] => {
+        const limit = typeof value === "string" ? parsePeriod(value) : null;
+        const path = ["policies", "require_until", name];
+        const key = JSON.stringify(["require_until", renamed.get(name) ?? name]);
+        return limit === null ? [] : [{ path, key, value, strictness: -limit.ms, location }];
+      },
+    ),
+    ...HOLDER_LIMITS.flatMap(({ section, key, sign }) =>
+      pairsAt(merchant, section, key).flatMap(({ name, value, location }): readonly Limit[] => {
+        const count = countOf(value);
+        const path = [section, key, name];
+        return count === null
+          ? []
+          : [
+              {
+                path,
+                key: JSON.stringify([section, renamed.get(name) ?? name]),
+                value,
+                strictness: sign * count,
+                location,
+              },
+            ];
+      }),
+    ),
+  ];
+  const included = new Map<string, Limit>();
+  for (const limit of all) {
+    const known = included.get(limit.key);
+    if (limit.location.file !== main && (known === undefined || limit.strictness > known.strictness)) {
+      included.set(limit.key, limit);
+    }
+  }
+  const looser = all.flatMap(({ path, key, value, strictness, location }): readonly LocatedProblem[] => {
+    const limit = location.file === main ? included.get(key) : undefined;
+    return limit === undefined || strictness >= limit.strictness
+      ? []
+      : [
+          {
+            code: "looser-setting",
+            path,
+            value,
+            limit: limit.value,
+            stricter: path.includes("min_holders") ? "more" : "less",
+            location,
+            first: limit.location,
+          },
+        ];
+  });
+  return [...looser, ...mixedRemovals(all), ...looserEscalation(merchant)];
+}
+
+/**
+ * Requires that a merchant's own file only adds to what included files count as leading to more access: to their lists or,
+ * beside an included check of what somebody can reach, to the default.
+ */
+function looserEscalation({ main, rawFiles }: RuleContext): readonly LocatedProblem[] {
+  const own = rawFiles.find(({ file }) => file === main);
+  const others = rawFiles.filter(({ file }) => file !== main);
+  return ESCALATION_KEYS.flatMap((key): readonly LocatedProblem[] => {
+    const path = ["policies", "escalation", key];
+    const value = own && valueAt(own.fields, path);
+    if (!Array.isArray(value)) return [];
+    const lists = others.flatMap(({ file, fields }) => {
+      const list = valueAt(fields, path);
+      return Array.isArray(list)
+        ? [{ list: list as readonly unknown[], location: locationOf(file, path) }]
+        : [];
+    });
+    const [first] = lists.length > 0 ? lists : others.flatMap((raw) => defaultBeside(raw, key));
+    if (first === undefined) return [];
+    const limit = [...new Set(lists.length > 0 ? lists.flatMap(({ list }) => list) : first.list)];
+    if (limit.every((permission) => value.includes(permission))) return [];
+    return [
+      {
+        code: "looser-setting",
+        path,
+        value,
+        limit,
+        stricter: "more",
+        location: locationOf(main, path),
+        first: first.location,
+      },
+    ];
+  });
+}
+
+const ESCALATION_KEYS = ["assign", "edit", "create"] as const;
+
+/** Returns the default of a list of permissions, at the first check of what somebody can reach. */
+function defaultBeside(
+  { file, fields }: RawFile,
+  key: (typeof ESCALATION_KEYS)[number],
+): readonly { readonly list: readonly unknown[]; readonly location: FileLocation }[] {
+  const index = listOf(fields["checks"]).findIndex((check) => fieldsOf(check)["reach"] === true);
+  return index < 0
+    ? []
+    : [{ list: DEFAULT_ESCALATION[key], location: locationOf(file, ["checks", index, "reach"]) }];
+}
+
+const HOLDER_LIMITS = [
+  { section: "guards", key: "min_holders", sign: 1 },
+  { section: "policies", key: "max_holders", sign: -1 },
+] as const;
+
+const MAX_REMOVALS: Path = ["guards", "max_removals"];
+
+function removalLimits({ file, fields }: RawFile): readonly Limit[] {
+  const value = valueAt(fields, MAX_REMOVALS);
+  const count = countOf(value);
+  const share = typeof value === "string" ? Number.parseInt(value, 10) : Number.NaN;
+  const [key, number] = count === null ? ["share", share] : ["count", count];
+  return Number.isNaN(number)
+    ? []
+    : [{ path: MAX_REMOVALS, key, value, strictness: -number, location: locationOf(file, MAX_REMOVALS) }];
+}
+
+/** Reports a count of removals beside a share of them: which is stricter depends on what is live. */
+function mixedRemovals(limits: readonly Limit[]): readonly LocatedProblem[] {
+  const [first, ...others] = limits.filter(({ path }) => path === MAX_REMOVALS);
+  return others.flatMap(({ path, key, location }): readonly LocatedProblem[] =>
+    first === undefined || key === first.key
+      ? []
+      : [{ code: "conflicting-setting", path, location, first: first.location }],
+  );
+}

@@ -1,0 +1,273 @@
+import { isLiteralGlob } from "../../lib/glob.ts";
+import type {
+  Check,
+  Duration,
+  EnforcedRules,
+  GuardSettings,
+  IgnorePatterns,
+  Origin,
+  Policies,
+  RemovalLimit,
+  SyncOptions,
+} from "../../model/desired.ts";
+import type { MerchantFile } from "../schema/merchant-schema.ts";
+import { omitUndefined, parsePeriod, unique } from "../schema/values.ts";
+
+/** A file without errors. */
+export interface ValidFile {
+  readonly file: string;
+  readonly content: MerchantFile;
+}
+
+/** Combines the `sync` sections of all files. */
+export function normaliseSync(all: readonly ValidFile[]): SyncOptions {
+  const { roles, members, reinvite, replace_roles, ...rest } = merged(all.map(({ content }) => content.sync));
+  rest satisfies Record<string, never>;
+  return {
+    roles: roles ?? "authoritative",
+    members: members ?? "authoritative",
+    reinvite: typeof reinvite === "boolean" ? reinvite : period(reinvite?.for ?? "30d"),
+    replaceRoles: replace_roles ?? false,
+  };
+}
+
+/** Parses a period that the schema has accepted. */
+function period(text: string): Duration {
+  return parsePeriod(text) ?? { text, ms: 0 };
+}
+
+/** Combines the `ignore` globs of all files. */
+export function normalisePatterns(
+  all: readonly (Partial<Record<"roles" | "members", string[] | undefined>> | undefined)[],
+): IgnorePatterns {
+  return {
+    roles: unique(all.flatMap((each) => each?.roles ?? [])),
+    members: unique(all.flatMap((each) => each?.members ?? [])),
+  };
+}
+
+/** Combines the guards of all files. */
+export function normaliseGuards(
+  all: readonly ValidFile[],
+  currentName: (role: string) => string,
+): GuardSettings {
+  const each = all.map(({ content }) => content.guards);
+  const { max_removals, protect, min_holders, overrides, ...rest } = merged(each);
+  rest satisfies Record<string, never>;
+  protect satisfies object | undefined;
+  return omitUndefined({
+    maxRemovals:
+      max_removals === undefined
+        ? undefined
+        : strictestRemovals(each.flatMap((guards) => guards?.max_removals ?? [])),
+    protect: protectedPatterns(normalisePatterns(each.map((guards) => guards?.protect)), currentName),
+    minHolders:
+      min_holders &&
+      holders(
+        each.map((guards) => guards?.min_holders),
+        currentName,
+        Math.max,
+      ),
+    overrides: overrides && unique(overrides),
+  });
+}
+
+/** Returns the protected names, with the new names of renamed roles. */
+function protectedPatterns(
+  { roles, members }: IgnorePatterns,
+  currentName: (role: string) => string,
+): IgnorePatterns {
+  return { roles: unique(roles.flatMap((role) => [role, currentName(role)])), members };
+}
+
+/** Returns the least of several counts, or of several shares. */
+function strictestRemovals(limits: readonly (number | string)[]): RemovalLimit | undefined {
+  const numberOf = (limit: number | string): number => Number.parseInt(String(limit), 10);
+  const [least] = [...limits].sort((a, b) => numberOf(a) - numberOf(b));
+  return least === undefined ? undefined : removalLimit(least);
+}
+
+function removalLimit(limit: number | string): RemovalLimit {
+  return typeof limit === "number" ? { count: limit } : { percent: Number.parseInt(limit, 10) };
+}
+
+/** Combines the policies of all files. */
+export function normalisePolicies(
+  all: readonly ValidFile[],
+  currentName: (role: string) => string,
+): Policies {
+  const names = (roles: readonly string[]): readonly string[] => unique(roles.map(currentName));
+  const each = all.map(({ content }) => content.policies ?? {});
+  const {
+    email_domains,
+    separate,
+    max_holders,
+    require_until,
+    require_mfa,
+    forbid_permissions,
+    escalation,
+    ...rest
+  } = merged(each);
+  rest satisfies Record<string, never>;
+  return omitUndefined({
+    emailDomains: email_domains && unique(each.flatMap((policies) => policies.email_domains ?? [])),
+    separate: separate === undefined ? [] : each.flatMap((policies) => policies.separate ?? []).map(names),
+    maxHolders:
+      max_holders === undefined
+        ? {}
+        : holders(
+            each.map((policies) => policies.max_holders),
+            currentName,
+            Math.min,
+          ),
+    requireUntil: require_until
+      ? names(each.flatMap((policies) => rolesWithEnd(policies.require_until)))
+      : [],
+    longestGrants: longestGrants(
+      each.map((policies) => policies.require_until),
+      currentName,
+    ),
+    requireMfa: require_mfa ? names(each.flatMap((policies) => policies.require_mfa ?? [])) : [],
+    forbidPermissions: forbid_permissions
+      ? unique(each.flatMap((policies) => policies.forbid_permissions ?? []))
+      : [],
+    escalation: escalation && escalationOf(each.map((policies) => policies.escalation)),
+  });
+}
+
+function escalationOf(
+  each: readonly NonNullable<MerchantFile["policies"]>["escalation"][],
+): NonNullable<Policies["escalation"]> {
+  const all = (key: "assign" | "edit" | "create"): readonly string[] | undefined => {
+    const given = each.flatMap((escalation) => (escalation?.[key] ? [escalation[key]] : []));
+    return given.length === 0 ? undefined : unique(given.flat());
+  };
+  return omitUndefined({ assign: all("assign"), edit: all("edit"), create: all("create") });
+}
+
+/** Returns the rules of files without errors, with the current names of roles. */
+export function enforcedRules(
+  all: readonly ValidFile[],
+  files: EnforcedRules["files"],
+  by: EnforcedRules["by"],
+  currentName: (role: string) => string = (role) => role,
+): EnforcedRules {
+  return {
+    guards: normaliseGuards(all, currentName),
+    policies: normalisePolicies(all, currentName),
+    checks: normaliseChecks(all, currentName),
+    files,
+    ...(by && { by }),
+  };
+}
+
+/** Combines the checks of all files. */
+export function normaliseChecks(
+  all: readonly ValidFile[],
+  currentName: (role: string) => string,
+): readonly Check[] {
+  return all.flatMap(({ file, content }) =>
+    (content.checks ?? []).map((check, index) =>
+      normaliseCheck(check, { file, path: ["checks", index] }, currentName),
+    ),
+  );
+}
+
+type FileCheck = NonNullable<MerchantFile["checks"]>[number];
+
+function normaliseCheck(check: FileCheck, origin: Origin, currentName: (role: string) => string): Check {
+  const common = { ...(check.reach && { reach: true as const }), origin };
+  if ("only" in check) {
+    const { can, only, reach: _, ...rest } = check;
+    rest satisfies Record<string, never>;
+    return {
+      kind: "only",
+      can,
+      only: unique(only.map((one) => normaliseHolder(one, currentName))),
+      ...common,
+    };
+  }
+  if ("at_most" in check) {
+    const { can, at_most: atMost, reach: _, ...rest } = check;
+    rest satisfies Record<string, never>;
+    return { kind: "at-most", can, atMost, ...common };
+  }
+  const { member, cannot, reach: _, ...rest } = check;
+  rest satisfies Record<string, never>;
+  return { kind: "cannot", member, cannot: unique(cannot), ...common };
+}
+
+/** Normalises `role: Name` to `role:Name`, with the current name. */
+function normaliseHolder(holder: string, currentName: (role: string) => string): string {
+  return holder.startsWith("role:") ? `role:${currentName(holder.slice("role:".length).trim())}` : holder;
+}
+
+/** Returns the roles and members that rules of included files name, and no rule of the merchant's own; undefined if there are none. */
+export function sharedRuleNames(main: ValidFile, all: readonly ValidFile[]): readonly string[] | undefined {
+  const own = new Set(ruleNames(main));
+  const shared = all
+    .filter(({ file }) => file !== main.file)
+    .flatMap(ruleNames)
+    .filter((role) => !own.has(role));
+  return shared.length === 0 ? undefined : unique(shared);
+}
+
+function ruleNames({ content: { guards, policies, checks } }: ValidFile): readonly string[] {
+  return [
+    ...[...(guards?.protect?.roles ?? []), ...(guards?.protect?.members ?? [])].filter(isLiteralGlob),
+    ...Object.keys(guards?.min_holders ?? {}),
+    ...(policies?.separate?.flat() ?? []),
+    ...Object.keys(policies?.max_holders ?? {}),
+    ...rolesWithEnd(policies?.require_until),
+    ...(policies?.require_mfa ?? []),
+    ...(checks ?? []).flatMap((check) =>
+      "only" in check
+        ? check.only.flatMap((holder) =>
+            holder.startsWith("role:") ? [holder.slice("role:".length).trim()] : [],
+          )
+        : [],
+    ),
+  ];
+}
+
+type RequiredEnds = NonNullable<MerchantFile["policies"]>["require_until"];
+
+function rolesWithEnd(required: RequiredEnds): readonly string[] {
+  return Array.isArray(required) ? required : Object.keys(required ?? {});
+}
+
+/** Combines the limits of all files by role, also under its previous name; of several, the shortest counts. */
+function longestGrants(
+  all: readonly RequiredEnds[],
+  currentName: (role: string) => string,
+): Policies["longestGrants"] {
+  const limits = new Map<string, Duration>();
+  for (const required of all) {
+    if (required === undefined || Array.isArray(required)) continue;
+    for (const [role, text] of Object.entries(required)) {
+      const limit = period(text);
+      const known = limits.get(currentName(role));
+      if (known === undefined || limit.ms < known.ms) limits.set(currentName(role), limit);
+    }
+  }
+  return limits.size === 0 ? undefined : Object.fromEntries(limits);
+}
+
+/** Merges records that have no conflicting fields. */
+function merged<T extends object>(records: readonly (T | undefined)[]): Partial<T> {
+  return Object.assign({}, ...records) as Partial<T>;
+}
+
+/** Combines numbers of holders by role, also under its previous name; of several, the stricter one counts. */
+function holders(
+  records: readonly (Record<string, number> | undefined)[],
+  currentName: (role: string) => string,
+  stricter: (a: number, b: number) => number,
+): Readonly<Record<string, number>> {
+  const numbers = new Map<string, number>();
+  for (const [role, number] of records.flatMap((record) => Object.entries(record ?? {}))) {
+    const name = currentName(role);
+    numbers.set(name, stricter(number, numbers.get(name) ?? number));
+  }
+  return Object.fromEntries(numbers);
+}

@@ -1,0 +1,188 @@
+import { matchesSimpleGlob } from "../../lib/glob.ts";
+import type { FileLocation, LocatedProblem, Problem } from "../problems/problem.ts";
+import {
+  grantPath,
+  locationOf,
+  memberLocation,
+  type RawFile,
+  type RawRole,
+  renamedRoles,
+} from "../schema/raw-file.ts";
+import { repeats } from "../schema/values.ts";
+import { ignoredAt, type RuleContext } from "./rule-context.ts";
+
+/** Requires unique names and pinned ids of roles, across files. */
+export function noDuplicateRoles({ roles }: RuleContext): readonly LocatedProblem[] {
+  return [
+    ...repeats(roles, ({ name }) => name).map(
+      ({ text, item, first }): LocatedProblem => ({
+        code: "duplicate-role",
+        name: text,
+        location: fieldSite(item, "name"),
+        first: fieldSite(first, "name"),
+      }),
+    ),
+    ...repeats(roles, ({ id }) => id).map(
+      ({ text, item, first }): LocatedProblem => ({
+        code: "duplicate-role-id",
+        id: text,
+        location: fieldSite(item, "id"),
+        first: fieldSite(first, "id"),
+      }),
+    ),
+  ];
+}
+
+/** Requires unique addresses within a file, and unique pinned ids of members. */
+export function noDuplicateMembers({
+  rawFiles,
+  members,
+  duplicateAddresses,
+}: RuleContext): readonly LocatedProblem[] {
+  const again =
+    duplicateAddresses.size === 0
+      ? []
+      : rawFiles.flatMap((raw) => repeats(raw.members, ({ address }) => address));
+  return [
+    ...again.map(
+      ({ item, first }): LocatedProblem => ({
+        code: "duplicate-member",
+        email: item.email ?? "",
+        location: memberLocation(item, "email"),
+        first: memberLocation(first, "email"),
+      }),
+    ),
+    ...repeats(members, ({ id }) => id).flatMap(({ text, item, first }): readonly LocatedProblem[] =>
+      // The same member in another file.
+      item.address === first.address && item.file !== first.file
+        ? []
+        : [
+            {
+              code: "duplicate-member-id",
+              id: text,
+              location: memberLocation(item, "id"),
+              first: memberLocation(first, "id"),
+            },
+          ],
+    ),
+  ];
+}
+
+function fieldSite({ file, path }: RawRole, field: string): FileLocation {
+  return locationOf(file, [...path, field]);
+}
+
+/** Requires names of roles that do not look like ids. */
+export function clearRoleNames({ roles }: RawFile): readonly Problem[] {
+  return roles.flatMap(({ name, path }): readonly Problem[] =>
+    name?.startsWith("role_")
+      ? [{ code: "role-name-like-id", name, location: { at: "value", path: [...path, "name"] } }]
+      : [],
+  );
+}
+
+/** Requires that a previous name is unique, and not declared unless that role was renamed too. */
+export function previousNames({ roles }: RuleContext): readonly LocatedProblem[] {
+  const byName = new Map(roles.flatMap((role) => (role.name === null ? [] : [[role.name, role] as const])));
+  const former = roles.flatMap((role) => [...new Set(role.previously)].map((name) => ({ role, name })));
+  const declared = former.flatMap(({ role, name }): readonly LocatedProblem[] => {
+    const holder = byName.get(name);
+    if (holder === undefined) {
+      return [];
+    }
+    const kind = name === role.name ? "own" : holder.previously.length === 0 ? "kept" : "swapped";
+    if (kind === "swapped" && !isCircle(name, byName)) {
+      return [];
+    }
+    const first = fieldSite(holder, "name");
+    return [{ code: "previously-declared", name, kind, location: previousNameSite(role, name), first }];
+  });
+  return [
+    ...declared,
+    ...repeats(former, ({ name }) => name).map(
+      ({ text, item, first }): LocatedProblem => ({
+        code: "duplicate-previously",
+        name: text,
+        location: previousNameSite(item.role, text),
+        first: previousNameSite(first.role, text),
+      }),
+    ),
+  ];
+}
+
+/** Returns the location of a role's previous name. */
+function previousNameSite({ file, path, fields }: RawRole, name: string): FileLocation {
+  const at = [...path, "previously"];
+  const written = fields["previously"];
+  return locationOf(file, Array.isArray(written) ? [...at, written.indexOf(name)] : at);
+}
+
+/** Returns true if a chain of previous names leads back to a name. */
+function isCircle(name: string, byName: ReadonlyMap<string, Pick<RawRole, "previously">>): boolean {
+  const seen = new Set<string>();
+  const open = [name];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    const { previously } = byName.get(at) ?? { previously: [] };
+    if (previously.includes(name)) return true;
+    open.push(...previously.filter((former) => !seen.has(former)));
+    for (const former of previously) seen.add(former);
+  }
+  return false;
+}
+
+/** Requires that no entry and no current grant matches `ignore`: a plan could not apply it. */
+export function noIgnoredEntries(merchant: RuleContext): readonly LocatedProblem[] {
+  const ignoresRole = openIgnores(merchant, "roles");
+  const ignoresMember = openIgnores(merchant, "members");
+  const renamed = renamedRoles(merchant.roles);
+  return [
+    ...merchant.roles.flatMap((role) => {
+      const first = ignoresRole(role.name, role.id);
+      return ignored("role", role.name, first, () => fieldSite(role, "name"));
+    }),
+    ...merchant.members.flatMap((member) => {
+      const first = ignoresMember(member.email, member.id);
+      return ignored("member", member.email, first, () => memberLocation(member, "email"));
+    }),
+    ...merchant.members.flatMap((member) =>
+      member.grants.flatMap((grant) => {
+        const isOver = [grant.end, member.end].some((end) => (end?.until?.ends ?? Infinity) <= merchant.now);
+        const first = isOver ? null : ignoresRole(renamed.get(grant.role) ?? grant.role, null);
+        return ignored("grant", grant.role, first, () => locationOf(member.file, grantPath(member, grant)));
+      }),
+    ),
+  ];
+}
+
+function ignored(
+  kind: "role" | "member" | "grant",
+  name: string | null,
+  first: FileLocation | null,
+  location: () => FileLocation,
+): readonly LocatedProblem[] {
+  return name === null || first === null
+    ? []
+    : [{ code: "ignored-entry", kind, name, location: location(), first }];
+}
+
+type Ignores = (name: string | null, id: string | null) => FileLocation | null;
+
+/** Returns a search for the pattern that ignores a name or an id; each text is compared once. */
+function openIgnores(merchant: RuleContext, key: "roles" | "members"): Ignores {
+  const patterns = ignoredAt(merchant, key).flatMap(({ value, location }) =>
+    typeof value === "string" ? [{ value, location }] : [],
+  );
+  if (patterns.length === 0 || patterns.length > MAX_PATTERNS) return () => null;
+  const known = new Map<string, FileLocation | null>();
+  const find = (text: string): FileLocation | null => {
+    const answered = known.get(text);
+    if (answered !== undefined) return answered;
+    const location = patterns.find(({ value }) => matchesSimpleGlob(value, text))?.location ?? null;
+    known.set(text, location);
+    return location;
+  };
+  return (name, id) => (name === null ? null : find(name)) ?? (id === null ? null : find(id));
+}
+
+// More than anyone writes: matching them with thousands of members would take too long.
+const MAX_PATTERNS = 100;

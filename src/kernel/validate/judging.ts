@@ -1,0 +1,247 @@
+import type { Breach, BreachSubject, GrantSubject } from "../../model/diagnostic.ts";
+import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
+import type { MerchantFile } from "../schema/merchant-schema.ts";
+import {
+  grantPath,
+  locationOf,
+  memberLocation,
+  type RawDates,
+  type RawFile,
+  type RawMember,
+  renamedRoles,
+  rolesByOtherNames,
+} from "../schema/raw-file.ts";
+import { countOf, fieldsOf, listOf, omitUndefined, parsePeriod, textOf, valueAt } from "../schema/values.ts";
+import type { ValidFile } from "./desired-settings.ts";
+import { pairsAt, type RuleContext } from "./rule-context.ts";
+
+/** Converts breaches to problems at their locations in the files; one of each kind per location, but every sentence of a check. */
+export function breachProblems(breaches: readonly Breach[], view: RuleContext): readonly LocatedProblem[] {
+  if (breaches.length === 0) return [];
+  const places = openPlaces(view);
+  const problems = new Map<string, LocatedProblem>();
+  for (const { code, subject, message, hint } of breaches) {
+    const sites = sitesOf(subject, places);
+    const first =
+      subject.kind === "grant" && subject.beside ? grantSite(subject, subject.beside, places) : null;
+    for (const location of sites.length > 0 ? sites : [firstKeyOf(view)]) {
+      const key = JSON.stringify([code, location, subject.kind === "check" ? message : ""]);
+      if (!problems.has(key)) problems.set(key, { code, message, hint, location, ...(first && { first }) });
+    }
+  }
+  return [...problems.values()];
+}
+
+interface Places extends RuleContext {
+  /** Address in lower case → entries, in the order of the files. */
+  readonly entries: ReadonlyMap<string, readonly RawMember[]>;
+  /** A role's former name or id → its name. */
+  readonly otherNames: ReadonlyMap<string, string>;
+  readonly formerNames: ReadonlyMap<string, string>;
+}
+
+function openPlaces(view: RuleContext): Places {
+  const entries = new Map<string, RawMember[]>();
+  for (const member of view.members) {
+    if (member.address === null) continue;
+    const known = entries.get(member.address);
+    if (known === undefined) entries.set(member.address, [member]);
+    else known.push(member);
+  }
+  return {
+    ...view,
+    entries,
+    otherNames: rolesByOtherNames(view.roles),
+    formerNames: renamedRoles(view.roles),
+  };
+}
+
+function sitesOf(subject: BreachSubject, places: Places): readonly FileLocation[] {
+  switch (subject.kind) {
+    case "member": {
+      const [first] = places.entries.get(subject.email.toLowerCase()) ?? [];
+      return first === undefined ? [] : [memberLocation(first, "email")];
+    }
+    case "grant": {
+      const site = grantSite(subject, subject.role, places);
+      return site === null ? [] : [site];
+    }
+    case "permission":
+      return [
+        ...places.roles.map(({ path, permissions, ...role }) => ({
+          ...role,
+          permissions,
+          path: [...path, "permissions"],
+        })),
+        ...places.adjustments.map(({ path, add, ...role }) => ({
+          ...role,
+          permissions: add,
+          path: [...path, "adjust", "add"],
+        })),
+      ].flatMap(({ name, permissions, file, path }) =>
+        name !== null && (places.formerNames.get(name) ?? name) === subject.role
+          ? indexesOf(permissions, subject.permission).map((index) => locationOf(file, [...path, index]))
+          : [],
+      );
+    case "max-holders":
+      return pairsAt(places, "policies", "max_holders").flatMap(({ name, value, location }) =>
+        (places.formerNames.get(name) ?? name) === subject.role && countOf(value) === subject.max
+          ? [location]
+          : [],
+      );
+    case "check":
+      return [locationOf(subject.origin.file, [...subject.origin.path, subject.key])];
+    case "cannot": {
+      const { origin, permission } = subject;
+      const path: Path = [...origin.path, "cannot"];
+      const raw = places.rawFiles.find(({ file }) => file === origin.file);
+      const list = listOf(valueAt(raw?.fields, path));
+      return indexesOf(list, permission).map((index) => locationOf(origin.file, [...path, index]));
+    }
+    default:
+      return subject satisfies never;
+  }
+}
+
+/** Returns the location of the first grant of a role that has not ended; `null` if there is none. */
+function grantSite(
+  { email }: GrantSubject,
+  role: string,
+  { entries, otherNames, now }: Places,
+): FileLocation | null {
+  for (const member of entries.get(email.toLowerCase()) ?? []) {
+    const grant = member.grants.find(
+      (one) =>
+        (otherNames.get(one.role) ?? one.role) === role &&
+        (one.end === null || (one.end.until !== null && one.end.until.ends > now)),
+    );
+    if (grant !== undefined) return locationOf(member.file, grantPath(member, grant));
+  }
+  return null;
+}
+
+function firstKeyOf({ main }: RuleContext): FileLocation {
+  return { at: "first-key", file: main, path: [] };
+}
+
+function indexesOf(list: readonly unknown[], wanted: string): readonly number[] {
+  return list.flatMap((item, index) => (item === wanted ? [index] : []));
+}
+
+/**
+ * Returns the readable content of a file with errors, for its policies and checks; leaves out access with unreadable
+ * dates.
+ */
+export function readableContent({ file, fields, roles, adjustments, members, leavers }: RawFile): ValidFile {
+  const content: MerchantFile = {
+    version: 1,
+    // Never shown.
+    merchant: "-",
+    policies: readablePolicies(fieldsOf(fields["policies"])),
+    checks: listOf(fields["checks"]).map((check) => readableCheck(fieldsOf(check))),
+    roles: [
+      ...roles.flatMap(({ name, id, previously, permissions }) =>
+        name === null
+          ? []
+          : [
+              {
+                name,
+                ...(id !== null && { id }),
+                ...(previously.length > 0 && { previously: [...previously] }),
+                permissions: texts(permissions),
+              },
+            ],
+      ),
+      ...adjustments.flatMap(({ name, add, remove }) =>
+        name === null ? [] : [{ name, adjust: { add: texts(add), remove: texts(remove) } }],
+      ),
+    ],
+    members: members.flatMap(readableMember),
+    leavers: leavers.flatMap(({ email, from }) =>
+      email === null || from === null ? [] : [{ email, from: from.text }],
+    ),
+  };
+  return { file, content };
+}
+
+function readablePolicies(fields: Readonly<Record<string, unknown>>): NonNullable<MerchantFile["policies"]> {
+  const { email_domains: domains, separate, max_holders, require_until, forbid_permissions } = fields;
+  const { assign, edit, create } = fieldsOf(fields["escalation"]);
+  const most = Object.entries(fieldsOf(max_holders)).flatMap(([role, value]) => {
+    const count = countOf(value);
+    return count === null ? [] : [[role, count] as const];
+  });
+  return {
+    ...(Array.isArray(domains) && domains.every(isText) && { email_domains: domains }),
+    separate: listOf(separate).map((roles) => texts(listOf(roles))),
+    max_holders: Object.fromEntries(most),
+    require_until: Array.isArray(require_until)
+      ? texts(require_until)
+      : Object.fromEntries(
+          Object.entries(fieldsOf(require_until)).flatMap(([role, value]) =>
+            typeof value === "string" && parsePeriod(value) !== null ? [[role, value] as const] : [],
+          ),
+        ),
+    forbid_permissions: texts(listOf(forbid_permissions)),
+    escalation: omitUndefined({
+      assign: Array.isArray(assign) ? texts(assign) : undefined,
+      edit: Array.isArray(edit) ? texts(edit) : undefined,
+      create: Array.isArray(create) ? texts(create) : undefined,
+    }),
+  };
+}
+
+/** Returns a check; one that is unreadable forbids nothing, but keeps its index. */
+function readableCheck(
+  fields: Readonly<Record<string, unknown>>,
+): NonNullable<MerchantFile["checks"]>[number] {
+  const { only, cannot } = fields;
+  const can = textOf(fields["can"]);
+  const atMost = countOf(fields["at_most"]);
+  const reach = fields["reach"] === true ? { reach: true } : {};
+  if (can !== null && Array.isArray(only) && only.every((entry) => typeof entry === "string")) {
+    return { can, only, ...reach };
+  }
+  if (can !== null && atMost !== null) return { can, at_most: atMost, ...reach };
+  return { member: textOf(fields["member"]) ?? "", cannot: texts(listOf(cannot)), ...reach };
+}
+
+function readableMember(member: RawMember): NonNullable<MerchantFile["members"]> {
+  const { email, begin, end, suspended, grants, fields } = member;
+  const readable = grants.filter(isReadable);
+  const isLost = grants.length > 0 && readable.length === 0;
+  if (email === null || !isReadable(member) || isLost) return [];
+  if (suspended !== null && !isReadable(suspended)) return [];
+  return [
+    {
+      email,
+      ...(Object.hasOwn(fields, "roles") && {
+        roles: readable.map(({ role, ...dates }) =>
+          dates.begin === null && dates.end === null ? role : { role, ...datesOf(dates) },
+        ),
+      }),
+      ...datesOf({ begin, end }),
+      ...(suspended !== null && { suspended: datesOf(suspended) }),
+      ...(Object.hasOwn(fields, "managed") && { managed: { password_env: "-" } }),
+    },
+  ];
+}
+
+function isReadable({ begin, end }: RawDates): boolean {
+  return (begin === null || begin.from !== null) && (end === null || end.until !== null);
+}
+
+function datesOf({ begin, end }: RawDates): { readonly from?: string; readonly until?: string } {
+  return {
+    ...(begin?.from && { from: begin.from.text }),
+    ...(end?.until && { until: end.until.text }),
+  };
+}
+
+function isText(value: unknown): value is string {
+  return textOf(value) !== null;
+}
+
+function texts(values: readonly unknown[]): string[] {
+  return values.filter(isText);
+}

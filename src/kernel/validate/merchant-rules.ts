@@ -1,0 +1,235 @@
+import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
+import { keysAt } from "../schema/merchant-schema.ts";
+import {
+  grantPath,
+  locationOf,
+  memberLocation,
+  type RawFile,
+  type RawGrant,
+  type RawMember,
+  renamedRoles,
+  rolesByOtherNames,
+} from "../schema/raw-file.ts";
+import { countOf, sameValue, valueAt } from "../schema/values.ts";
+import { soundAdjustments, strictLimits } from "./adjustments.ts";
+import { noDuplicateMembers, noDuplicateRoles, noIgnoredEntries, previousNames } from "./identity.ts";
+import {
+  currentRoleNames,
+  heldRoles,
+  knownMembers,
+  knownProtectedRoles,
+  knownRoles,
+  noLeavers,
+  usualPermissions,
+} from "./references.ts";
+import { pairsAt, type RuleContext } from "./rule-context.ts";
+
+/** A rule for the files of one merchant together. */
+type MerchantRule = (merchant: RuleContext) => readonly LocatedProblem[];
+
+const RULES: readonly MerchantRule[] = [
+  noDuplicateRoles,
+  noDuplicateMembers,
+  noIgnoredEntries,
+  previousNames,
+  soundAdjustments,
+  agreeingMembers,
+  agreeingGrants,
+  agreeingRoles,
+  agreeingSettings,
+  strictLimits,
+  currentRoleNames,
+  knownRoles,
+  knownProtectedRoles,
+  knownMembers,
+  noLeavers,
+  heldRoles,
+  usualPermissions,
+  possibleHolders,
+];
+
+/** Returns the problems between the files of one merchant, without violations of policies and checks. */
+export function checkMerchant(merchant: RuleContext): readonly LocatedProblem[] {
+  return RULES.flatMap((rule) => rule(merchant));
+}
+
+const FIELDS = ["id", "from", "until", "suspended", "metadata", "managed"];
+
+/** Requires that files agree on a member, except for its roles, which are combined. */
+function agreeingMembers({ members, rawFiles }: RuleContext): readonly LocatedProblem[] {
+  if (rawFiles.length < 2) {
+    return [];
+  }
+  const firsts = new Map<string, { readonly value: unknown; readonly location: FileLocation }>();
+  return members.flatMap((member) =>
+    FIELDS.flatMap((field): readonly LocatedProblem[] => {
+      const { email, address, file, fields } = member;
+      if (email === null || !Object.hasOwn(fields, field)) {
+        return [];
+      }
+      const location = memberLocation(member, field);
+      const key = JSON.stringify([address, field]);
+      const first = firsts.get(key);
+      if (first === undefined) {
+        firsts.set(key, { value: fields[field], location });
+        return [];
+      }
+      // In one file the whole entry is a repeat.
+      return first.location.file === file || sameValue(first.value, fields[field])
+        ? []
+        : [{ code: "conflicting-member", email, field, location, first: first.location }];
+    }),
+  );
+}
+
+/** Requires that all grants of a role to a member have the same dates. */
+function agreeingGrants({ roles, members, duplicateAddresses }: RuleContext): readonly LocatedProblem[] {
+  const names = rolesByOtherNames(roles);
+  const nameOf = (role: string): string => names.get(role) ?? role;
+  const byAddress = new Map<string, RawMember[]>();
+  // Only a repeated member, or one with a repeated role, can have conflicting dates.
+  for (const member of members) {
+    const { address, grants, repeated } = member;
+    const isGivenTwice = repeated || (grants.length > 1 && grants.some(({ role }) => names.has(role)));
+    if (address !== null && (isGivenTwice || duplicateAddresses.has(address))) {
+      const known = byAddress.get(address);
+      if (known === undefined) {
+        byAddress.set(address, [member]);
+      } else {
+        known.push(member);
+      }
+    }
+  }
+  return [...byAddress.values()].flatMap((entries) => conflicts(entries, nameOf));
+}
+
+/** Requires that a member without roles in one file has none in another. */
+function agreeingRoles({ members, rawFiles, duplicateAddresses }: RuleContext): readonly LocatedProblem[] {
+  if (rawFiles.length < 2) {
+    return [];
+  }
+  const given = new Map<string, RawMember>();
+  for (const member of members) {
+    const { address, grants } = member;
+    if (address !== null && duplicateAddresses.has(address) && grants.length > 0 && !given.has(address)) {
+      given.set(address, member);
+    }
+  }
+  return members.flatMap((member): readonly LocatedProblem[] => {
+    const { email, address, file, grants, rolesComplete } = member;
+    const other = address === null ? undefined : given.get(address);
+    const isEmpty = rolesComplete && grants.length === 0;
+    return email === null || other === undefined || other.file === file || !isEmpty
+      ? []
+      : [
+          {
+            code: "conflicting-member",
+            email,
+            field: "roles",
+            location: memberLocation(member, "roles"),
+            first: memberLocation(other, "roles"),
+          },
+        ];
+  });
+}
+
+function conflicts(
+  entries: readonly RawMember[],
+  nameOf: (role: string) => string,
+): readonly LocatedProblem[] {
+  const firsts = new Map<string, GrantOf>();
+  return entries.flatMap((member) =>
+    member.grants.flatMap((grant): readonly LocatedProblem[] => {
+      const { role } = grant;
+      const first = firsts.get(nameOf(role));
+      if (first === undefined) {
+        firsts.set(nameOf(role), { member, grant });
+        return [];
+      }
+      return datesOf(first.grant) === datesOf(grant)
+        ? []
+        : [
+            {
+              code: "conflicting-grant",
+              role,
+              location: grantSite({ member, grant }),
+              first: grantSite(first),
+            },
+          ];
+    }),
+  );
+}
+
+interface GrantOf {
+  readonly member: RawMember;
+  readonly grant: RawGrant;
+}
+
+/** Returns the dates, for comparison; an unreadable one has been reported and conflicts with none. */
+function datesOf({ begin, end }: RawGrant): string {
+  return `${begin?.from?.starts ?? ""} ${end?.until?.ends ?? ""}`;
+}
+
+function grantSite({ member, grant }: GrantOf): FileLocation {
+  return locationOf(member.file, grantPath(member, grant));
+}
+
+const SETTINGS: readonly Path[] = [["environment"], ...keysAt(["sync"]).map((key) => ["sync", key])];
+
+/** Requires that files agree on a setting. */
+function agreeingSettings({ rawFiles }: RuleContext): readonly LocatedProblem[] {
+  if (rawFiles.length < 2) {
+    return [];
+  }
+  const firsts = new Map<string, { readonly value: unknown; readonly location: FileLocation }>();
+  return rawFiles.flatMap((raw) =>
+    settingsOf(raw).flatMap((path): readonly LocatedProblem[] => {
+      const value = valueAt(raw.fields, path);
+      const location = locationOf(raw.file, path);
+      const first = firsts.get(JSON.stringify(path));
+      if (first === undefined) {
+        firsts.set(JSON.stringify(path), { value, location });
+        return [];
+      }
+      return sameValue(first.value, value)
+        ? []
+        : [{ code: "conflicting-setting", path, location, first: first.location }];
+    }),
+  );
+}
+
+/** Requires that `min_holders` of a role does not exceed its `max_holders`. */
+function possibleHolders(merchant: RuleContext): readonly LocatedProblem[] {
+  const renamed = renamedRoles(merchant.roles);
+  const strictest = (section: string, key: string, sign: number) => {
+    const found = new Map<string, { readonly count: number; readonly location: FileLocation }>();
+    for (const { name, value, location } of pairsAt(merchant, section, key)) {
+      const [role, count] = [renamed.get(name) ?? name, countOf(value)];
+      const known = found.get(role);
+      if (count !== null && (known === undefined || sign * count > sign * known.count)) {
+        found.set(role, { count, location });
+      }
+    }
+    return found;
+  };
+  const limits = strictest("policies", "max_holders", -1);
+  return [...strictest("guards", "min_holders", 1)].flatMap(([role, min]): readonly LocatedProblem[] => {
+    const max = limits.get(role);
+    return max !== undefined && min.count > max.count
+      ? [
+          {
+            code: "holders-contradiction",
+            role,
+            min: min.count,
+            max: max.count,
+            location: max.location,
+            first: min.location,
+          },
+        ]
+      : [];
+  });
+}
+
+function settingsOf({ fields }: RawFile): readonly Path[] {
+  return SETTINGS.filter((path) => valueAt(fields, path) !== undefined);
+}

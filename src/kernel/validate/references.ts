@@ -1,0 +1,362 @@
+import { isLiteralGlob } from "../../lib/glob.ts";
+import { isSlip, openSuggester } from "../../lib/suggest.ts";
+import { isLikeRoleId, PREDEFINED_ROLES } from "../../model/live.ts";
+import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
+import {
+  grantPath,
+  locationOf,
+  memberLocation,
+  type RawFile,
+  type RawLeaver,
+  renamedRoles,
+} from "../schema/raw-file.ts";
+import { fieldsOf, listOf, textOf, valueAt } from "../schema/values.ts";
+import { entriesAt, ignoredAt, pairsAt, type RuleContext } from "./rule-context.ts";
+
+interface Reference {
+  readonly text: string;
+  readonly location: FileLocation;
+}
+
+/** Requires that referenced roles are declared, if no others can exist; a shared rule may mean another merchant's. */
+export function knownRoles(merchant: RuleContext): readonly LocatedProblem[] {
+  const open = !merchant.rolesComplete;
+  const names = new Set(merchant.roles.flatMap(({ name }) => name ?? []));
+  const renamed = renamedRoles(merchant.roles);
+  const suggest = openSuggester([...names]);
+  const mayBeIgnored = openIgnored(merchant, "roles");
+  const isKnown = (role: string) =>
+    isLikeRoleId(role) || names.has(role) || renamed.has(role) || mayBeIgnored(role);
+  const rules = ruleReferences(merchant);
+  const isOwn = ({ location }: Reference) => location.file === merchant.main;
+  const unknown = (references: readonly Reference[]) =>
+    references.flatMap(({ text: role, location }) => {
+      if (isKnown(role)) {
+        return [];
+      }
+      const near =
+        suggest(role) ?? PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? null;
+      return [{ role, near, location }];
+    });
+  const own = open ? [] : [...grantReferences(merchant, isKnown), ...rules.filter(isOwn)];
+  return [
+    ...unknown(own).map((found): LocatedProblem => ({ code: "unknown-role", ...found })),
+    ...unknown(rules.filter((rule) => !isOwn(rule))).map(
+      (found): LocatedProblem => ({ code: "unknown-shared-role", open, ...found }),
+    ),
+  ];
+}
+
+/** Warns once in each file of references to a role by its previous name, which still works. */
+export function currentRoleNames(merchant: RuleContext): readonly LocatedProblem[] {
+  const renamed = renamedRoles(merchant.roles);
+  if (renamed.size === 0) {
+    return [];
+  }
+  const references = [
+    ...grantReferences(merchant, (role) => !renamed.has(role)),
+    ...ruleReferences(merchant),
+    ...merchant.rawFiles.flatMap(protectedRoles),
+    ...merchant.adjustments.flatMap(({ file, path, name }) =>
+      name === null ? [] : [{ text: name, location: locationOf(file, [...path, "name"]) }],
+    ),
+  ];
+  const found = new Map<string, { readonly role: string; readonly places: FileLocation[] }>();
+  for (const { text: role, location } of references) {
+    if (!renamed.has(role)) continue;
+    const key = JSON.stringify([location.file, role]);
+    const known = found.get(key) ?? { role, places: [] };
+    known.places.push(location);
+    found.set(key, known);
+  }
+  return [...found.values()].flatMap(({ role, places }): readonly LocatedProblem[] => {
+    const [location] = places;
+    const name = renamed.get(role);
+    return location && name !== undefined
+      ? [{ code: "previous-role-name", role, name, places, location }]
+      : [];
+  });
+}
+
+/** Returns the literal names under `guards.protect` that no declared role has. */
+export function knownProtectedRoles(merchant: RuleContext): readonly LocatedProblem[] {
+  const open = !merchant.rolesComplete;
+  const isOwn = ({ location }: Reference) => location.file === merchant.main;
+  const named = merchant.rawFiles.flatMap(protectedRoles).filter((one) => !open || !isOwn(one));
+  if (named.length === 0) {
+    return [];
+  }
+  const names = merchant.roles.flatMap(({ name }) => name ?? []);
+  const known = new Set([...names, ...renamedRoles(merchant.roles).keys()].map((name) => name.toLowerCase()));
+  const suggest = openSuggester([...new Set(names)]);
+  const mayBeIgnored = openIgnored(merchant, "roles");
+  const isKnown = (role: string) =>
+    !isLiteralGlob(role) ||
+    isLikeRoleId(role.toLowerCase()) ||
+    known.has(role.toLowerCase()) ||
+    mayBeIgnored(role);
+  return named
+    .filter(({ text }) => !isKnown(text))
+    .map((reference): LocatedProblem => {
+      const { text: role, location } = reference;
+      const found = { role, near: suggest(role), location };
+      return isOwn(reference)
+        ? { code: "unknown-protected-role", ...found }
+        : { code: "unknown-shared-role", open, protects: true, ...found };
+    });
+}
+
+function protectedRoles(raw: RawFile): readonly Reference[] {
+  return textsAt(raw, ["guards", "protect", "roles"]);
+}
+
+/** Returns the grants of unknown roles. */
+function grantReferences(
+  { members, referencedRoles }: RuleContext,
+  isKnown: (role: string) => boolean,
+): readonly Reference[] {
+  const strange = new Set([...referencedRoles].filter((role) => !isKnown(role)));
+  if (strange.size === 0) {
+    return [];
+  }
+  return members.flatMap((member) =>
+    member.grants
+      .filter(({ role }) => strange.has(role))
+      .map((grant) => ({ text: grant.role, location: locationOf(member.file, grantPath(member, grant)) })),
+  );
+}
+
+/** Returns the role names in policies, guards and checks of all files. */
+function ruleReferences(merchant: RuleContext): readonly Reference[] {
+  const listed = [
+    ...entriesAt(merchant, "policies", "require_until"),
+    ...entriesAt(merchant, "policies", "require_mfa"),
+    ...entriesAt(merchant, "policies", "separate").flatMap(({ value, location }) =>
+      listOf(value).map((role, index) => ({ value: role, location: inside(location, index) })),
+    ),
+  ].flatMap(({ value, location }) => (textOf(value) === null ? [] : [{ text: String(value), location }]));
+  const keys = [
+    ...pairsAt(merchant, "policies", "max_holders"),
+    ...pairsAt(merchant, "policies", "require_until"),
+    ...pairsAt(merchant, "guards", "min_holders"),
+  ].flatMap(({ name, location }) =>
+    name.trim() === "" || name === "__proto__" || name === "<<"
+      ? []
+      : [{ text: name, location: { ...location, at: "key" } as FileLocation }],
+  );
+  const allowed = merchant.rawFiles.flatMap(checkHolders).flatMap(({ text, location }) => {
+    const role = text.startsWith("role:") ? text.slice("role:".length).trim() : "";
+    return role === "" ? [] : [{ text: role, location }];
+  });
+  return [...listed, ...keys, ...allowed];
+}
+
+/** Requires that checks name declared members, if all members are declared. */
+export function knownMembers(merchant: RuleContext): readonly LocatedProblem[] {
+  if (!merchant.membersComplete) {
+    return [];
+  }
+  const own = merchant.rawFiles.filter(({ file }) => file === merchant.main);
+  const named = own.flatMap((raw) => [...checkHolders(raw), ...checkedMembers(raw)]);
+  if (named.length === 0) {
+    return [];
+  }
+  const emails = merchant.members.flatMap(({ email }) => email ?? []);
+  const known = new Set(emails.map((email) => email.toLowerCase()));
+  const suggest = openSuggester([...new Set(emails)]);
+  const mayBeIgnored = openIgnored(merchant, "members");
+  return named.flatMap(({ text: email, location }): readonly LocatedProblem[] =>
+    !email.includes("@") || email.startsWith("role:") || known.has(email.toLowerCase()) || mayBeIgnored(email)
+      ? []
+      : [{ code: "unknown-member", email, near: suggest(email), location }],
+  );
+}
+
+/** Warns wherever the address of somebody who has left still stands. */
+export function noLeavers({ leavers, members, rawFiles, now }: RuleContext): readonly LocatedProblem[] {
+  const left = new Map<string, RawLeaver>();
+  for (const leaver of leavers) {
+    const { address, from } = leaver;
+    const known = left.get(address ?? "")?.from?.starts ?? Number.POSITIVE_INFINITY;
+    if (address !== null && from !== null && from.starts <= now && from.starts < known)
+      left.set(address, leaver);
+  }
+  if (left.size === 0) {
+    return [];
+  }
+  const named = [
+    ...members.flatMap((member) =>
+      member.email === null ? [] : [{ text: member.email, location: memberLocation(member, "email") }],
+    ),
+    ...rawFiles.flatMap((raw) => [
+      ...checkHolders(raw),
+      ...checkedMembers(raw),
+      ...textsAt(raw, ["guards", "protect", "members"]),
+      ...textsAt(raw, ["ignore", "members"]),
+    ]),
+  ];
+  return named.flatMap(({ text, location }): readonly LocatedProblem[] => {
+    const leaver = left.get(text.toLowerCase());
+    if (leaver === undefined) return [];
+    const first = locationOf(leaver.file, [...leaver.path, "email"]);
+    return [{ code: "leaver-listed", email: text, from: leaver.from?.text ?? "", location, first }];
+  });
+}
+
+/** Returns the texts of a list of a file. */
+function textsAt({ file, fields }: RawFile, path: Path): readonly Reference[] {
+  return listOf(valueAt(fields, path)).flatMap((value, index) =>
+    typeof value === "string" ? [{ text: value, location: locationOf(file, [...path, index]) }] : [],
+  );
+}
+
+function checkHolders({ file, fields }: RawFile): readonly Reference[] {
+  return listOf(fields["checks"]).flatMap((check, index) =>
+    listOf(fieldsOf(check)["only"]).flatMap((holder, at) =>
+      typeof holder === "string"
+        ? [{ text: holder, location: locationOf(file, ["checks", index, "only", at]) }]
+        : [],
+    ),
+  );
+}
+
+function checkedMembers({ file, fields }: RawFile): readonly Reference[] {
+  return listOf(fields["checks"]).flatMap((check, index) => {
+    const member = textOf(fieldsOf(check)["member"]);
+    return member === null ? [] : [{ text: member, location: locationOf(file, ["checks", index, "member"]) }];
+  });
+}
+
+/** Warns of roles without a holder, if all members and their roles are declared. */
+export function heldRoles(merchant: RuleContext): readonly LocatedProblem[] {
+  const { membersComplete, roles, members, main, referencedRoles: named } = merchant;
+  const known = new Set(roles.flatMap(({ name, id, previously }) => [name, id, ...previously]));
+  // An unknown role may be a misspelling of the unheld one.
+  const clear = !merchant.rolesComplete || [...named].every((role) => isLikeRoleId(role) || known.has(role));
+  if (!membersComplete || !clear || !members.every(({ rolesComplete }) => rolesComplete)) {
+    return [];
+  }
+  const unheld = roles.flatMap(({ name, id, previously, file, path }) =>
+    name === null ||
+    file !== main ||
+    [name, id, ...previously].some((each) => each !== null && named.has(each))
+      ? []
+      : [{ name, location: locationOf(file, [...path, "name"]) }],
+  );
+  const [first] = unheld;
+  if (first === undefined) return [];
+  return unheld.length > MAX_UNHELD
+    ? [{ code: "unheld-role", names: unheld.map(({ name }) => name), location: first.location }]
+    : unheld.map(({ name, location }): LocatedProblem => ({ code: "unheld-role", names: [name], location }));
+}
+
+// From more on, they have one warning, at the first of them.
+const MAX_UNHELD = 3;
+
+// Number of uses from which a similar permission that is used once counts as a misspelling.
+const MIN_COMMON_USES = 3;
+
+/** Warns of a permission used once that resembles a frequent one. */
+export function usualPermissions(merchant: RuleContext): readonly LocatedProblem[] {
+  const { roles, adjustments, rawFiles } = merchant;
+  const named = rawFiles.flatMap(namedPermissions);
+  const counts = new Map<unknown, number>();
+  const lists = [
+    ...roles.map(({ permissions }) => permissions),
+    ...adjustments.map(({ add }) => add),
+    named.map(({ text }) => text),
+  ];
+  for (const list of lists) for (const text of list) counts.set(text, (counts.get(text) ?? 0) + 1);
+  const often = [...counts].flatMap(([text, uses]) =>
+    typeof text === "string" && uses >= MIN_COMMON_USES ? [text] : [],
+  );
+  // Most permissions are used more than once, and need no location.
+  const isRare: IsWanted = (text): text is string => typeof text === "string" && counts.get(text) === 1;
+  const once = [
+    ...roles.flatMap((role) => declaredPermissions(role, isRare)),
+    ...adjustments.flatMap((adjustment) => addedPermissions(adjustment, isRare)),
+    ...named.filter(({ text }) => isRare(text)),
+  ];
+  if (often.join("").length * once.reduce((sum, { text }) => sum + text.length, 0) > MAX_COMPARED) {
+    return [];
+  }
+  return once.flatMap(({ text: permission, location }): readonly LocatedProblem[] => {
+    const near = often.find((each) => isSlip(permission, each));
+    return near === undefined ? [] : [{ code: "rare-permission", permission, near, location }];
+  });
+}
+
+// Larger names are not typed by hand.
+const MAX_COMPARED = 100_000_000;
+
+type IsWanted = (text: unknown) => text is string;
+
+function declaredPermissions(
+  { file, path, permissions }: RuleContext["roles"][number],
+  isWanted: IsWanted,
+): readonly Reference[] {
+  return permissions.flatMap((text, index) =>
+    isWanted(text) ? [{ text, location: locationOf(file, [...path, "permissions", index]) }] : [],
+  );
+}
+
+function addedPermissions(
+  { file, path, add }: RuleContext["adjustments"][number],
+  isWanted: IsWanted,
+): readonly Reference[] {
+  return add.flatMap((text, index) =>
+    isWanted(text) ? [{ text, location: locationOf(file, [...path, "adjust", "add", index]) }] : [],
+  );
+}
+
+function namedPermissions({ file, fields }: RawFile): readonly Reference[] {
+  const forbidden = listOf(fieldsOf(fields["policies"])["forbid_permissions"]).flatMap((permission, index) =>
+    typeof permission === "string"
+      ? [{ text: permission, location: locationOf(file, ["policies", "forbid_permissions", index]) }]
+      : [],
+  );
+  const escalation = fieldsOf(fieldsOf(fields["policies"])["escalation"]);
+  const leading = Object.keys(escalation).flatMap((key) =>
+    listOf(escalation[key]).flatMap((permission, index) =>
+      typeof permission === "string"
+        ? [{ text: permission, location: locationOf(file, ["policies", "escalation", key, index]) }]
+        : [],
+    ),
+  );
+  const checked = listOf(fields["checks"]).flatMap((check, index) => {
+    const { can, cannot } = fieldsOf(check);
+    const listed = listOf(cannot).flatMap((permission, at) =>
+      typeof permission === "string"
+        ? [{ text: permission, location: locationOf(file, ["checks", index, "cannot", at]) }]
+        : [],
+    );
+    return typeof can === "string"
+      ? [{ text: can, location: locationOf(file, ["checks", index, "can"]) }, ...listed]
+      : listed;
+  });
+  return [...forbidden, ...leading, ...checked];
+}
+
+function inside(location: FileLocation, index: number): FileLocation {
+  return location.at === "value" ? { ...location, path: [...location.path, index] } : location;
+}
+
+/** Returns a test whether an ignore pattern may match: only the literal prefix counts, to avoid false warnings. */
+function openIgnored(merchant: RuleContext, key: "roles" | "members"): (text: string) => boolean {
+  const beginnings = new Set(
+    ignoredAt(merchant, key).map(({ value }) =>
+      (/^[^*?[{(!\\]*/.exec(String(value))?.[0] ?? "").toLowerCase(),
+    ),
+  );
+  return (text) => {
+    const lower = text.slice(0, MAX_NAME).toLowerCase();
+    return (
+      beginnings.size > 0 &&
+      Array.from({ length: lower.length + 1 }, (_, end) => end).some((end) =>
+        beginnings.has(lower.slice(0, end)),
+      )
+    );
+  };
+}
+
+const MAX_NAME = 500;

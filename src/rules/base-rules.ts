@@ -1,0 +1,210 @@
+import { hintOfEnforced } from "../kernel/findings/refusals.ts";
+import { canonicalJson } from "../lib/json-text.ts";
+import type {
+  Check,
+  DesiredRole,
+  DesiredState,
+  Duration,
+  EnforcedRules,
+  RemovalLimit,
+} from "../model/desired.ts";
+import { isLikeRoleId } from "../model/live.ts";
+import type { Finding, Refusal } from "../model/plan.ts";
+
+/** The rules of a base branch, with the roles that they name, and those that its project enforces. */
+export type BaseRules = Pick<
+  DesiredState,
+  "guards" | "policies" | "checks" | "roles" | "enforced" | "members"
+>;
+
+/** Enforced rules as those of a desired state, in which renamed roles have their current names. */
+export interface EnforcedSet {
+  readonly origin: EnforcedRules;
+  readonly rules: DesiredState;
+}
+
+const NO_LIMIT: RemovalLimit = { percent: 100 };
+
+/**
+ * Returns the enforced rules to judge by, each apart; those of the base branch that the head branch has as well are left
+ * out. The default guards hold unless some of the rules set them.
+ */
+export function enforcedSets(desired: DesiredState, base: BaseRules | undefined): readonly EnforcedSet[] {
+  const former = (base?.enforced ?? []).map((rules): EnforcedRules => ({ ...rules, by: "base" }));
+  const given = [...(desired.enforced ?? []), ...former];
+  const distinct = new Map<string, EnforcedRules>();
+  for (const rules of [...given.filter(({ by }) => by === undefined), ...given]) {
+    const meaning = meaningOf(rules);
+    distinct.set(meaning, distinct.get(meaning) ?? rules);
+  }
+  const all = [...distinct.values()];
+  const limited = all.some(({ guards }) => guards.maxRemovals !== undefined);
+  const held = all.some(({ guards }) => guards.minHolders !== undefined);
+  return all.map((origin, index) => {
+    const { guards, policies, checks } = origin;
+    const silent = {
+      ...((limited || index > 0) && { maxRemovals: guards.maxRemovals ?? NO_LIMIT }),
+      ...((held || index > 0) && { minHolders: guards.minHolders ?? {} }),
+    };
+    return { origin, rules: withRulesOf({ guards: { ...guards, ...silent }, policies, checks }, desired) };
+  });
+}
+
+function meaningOf({ guards, policies, checks }: EnforcedRules): string {
+  return canonicalJson([guards, policies, checks.map(({ origin: _, ...check }) => check)]);
+}
+
+/**
+ * Returns a file's own rules beside enforced ones: only what is written. The defaults are part of the enforced rules, so
+ * that the file cannot loosen them.
+ */
+export function ownRules(desired: DesiredState, enforced: readonly EnforcedSet[]): DesiredState {
+  if (enforced.length === 0) return desired;
+  const { guards } = desired;
+  return {
+    ...desired,
+    guards: { maxRemovals: NO_LIMIT, minHolders: {}, ...guards },
+  };
+}
+
+/** Returns a desired state with the rules of its base branch, in which renamed roles have their current names. */
+export function withRulesOf(base: BaseRules, head: DesiredState): DesiredState {
+  const nameOf = currentNameIn(head, base);
+  const namesOf = (roles: readonly string[]): readonly string[] => [...new Set(roles.map(nameOf))];
+  const { guards, policies, checks } = base;
+  const { protect, minHolders } = guards;
+  return {
+    ...head,
+    guards: {
+      ...guards,
+      // What a rename touches, it matches by the previous name.
+      protect: { ...protect, roles: [...new Set([...protect.roles, ...namesOf(protect.roles)])] },
+      ...(minHolders && { minHolders: byName(minHolders, nameOf, Math.max) }),
+    },
+    policies: {
+      ...policies,
+      separate: policies.separate.map(namesOf),
+      maxHolders: byName(policies.maxHolders, nameOf, Math.min),
+      requireUntil: namesOf(policies.requireUntil),
+      ...(policies.longestGrants && { longestGrants: longestByName(policies.longestGrants, nameOf) }),
+      requireMfa: namesOf(policies.requireMfa),
+    },
+    checks: checks.map((check) => withCurrentNames(check, nameOf)),
+  };
+}
+
+/** Returns a lookup of the name that a role of the base branch has in the head branch. */
+export function currentNameIn(
+  head: Pick<DesiredState, "roles">,
+  base: Pick<DesiredState, "roles">,
+): (role: string) => string {
+  const current = currentNames(base.roles ?? [], head.roles ?? []);
+  return (role) => current.get(role) ?? role;
+}
+
+function currentNames(
+  base: readonly DesiredRole[],
+  head: readonly DesiredRole[],
+): ReadonlyMap<string, string> {
+  const kept = new Set(head.map(({ name }) => name));
+  const pinned = new Map(head.flatMap(({ id, name }) => (id === undefined ? [] : [[id, name] as const])));
+  const renamed = new Map(
+    head.flatMap(({ name, previously = [] }) =>
+      // The id of a role means that role, whatever another one says that it was called.
+      previously.filter((former) => !isLikeRoleId(former)).map((former) => [former, name] as const),
+    ),
+  );
+  const names = base.flatMap(({ id, name }) => {
+    const now = pinned.get(id ?? "") ?? (kept.has(name) ? undefined : renamed.get(name));
+    return now === undefined || now === name ? [] : [[name, now] as const];
+  });
+  return new Map([...[...renamed].filter(([name]) => !kept.has(name)), ...names]);
+}
+
+function byName(
+  numbers: Readonly<Record<string, number>>,
+  nameOf: (role: string) => string,
+  stricter: (a: number, b: number) => number,
+): Readonly<Record<string, number>> {
+  const named = new Map<string, number>();
+  for (const [role, number] of Object.entries(numbers)) {
+    const name = nameOf(role);
+    named.set(name, stricter(number, named.get(name) ?? number));
+  }
+  return Object.fromEntries(named);
+}
+
+function longestByName(
+  periods: Readonly<Record<string, Duration>>,
+  nameOf: (role: string) => string,
+): Readonly<Record<string, Duration>> {
+  const named = new Map<string, Duration>();
+  for (const [role, period] of Object.entries(periods)) {
+    const known = named.get(nameOf(role));
+    if (known === undefined || period.ms < known.ms) named.set(nameOf(role), period);
+  }
+  return Object.fromEntries(named);
+}
+
+function withCurrentNames(check: Check, nameOf: (role: string) => string): Check {
+  if (check.kind !== "only") return check;
+  const holders = check.only.map((holder) =>
+    holder.startsWith("role:") ? `role:${nameOf(holder.slice("role:".length))}` : holder,
+  );
+  return { ...check, only: [...new Set(holders)] };
+}
+
+/** Returns a refusal as one by enforced rules. */
+export function refusalOfEnforced({ files: [file], by }: EnforcedRules, refusal: Refusal): Refusal {
+  const { message, hint } = refusal;
+  return {
+    ...refusal,
+    message: ofRules(message, file, by),
+    hint: hintOfEnforced(hint, file),
+    rules: file,
+    ...(by && { by }),
+  };
+}
+
+/** Returns an existing violation as one of enforced rules. */
+export function findingOfEnforced({ files: [file], by }: EnforcedRules, finding: Finding): Finding {
+  const { message, hint } = finding;
+  return { ...finding, message: ofRules(message, file, by), hint: hint && hintOfEnforced(hint, file) };
+}
+
+function ofRules(message: string, file: string, by: EnforcedRules["by"]): string {
+  return `${message} Enforced by ${file}${by === "base" ? " of the base branch" : ""}.`;
+}
+
+/** Returns the items of a file's own rules that no enforced rule has as well. */
+export function besidesEnforced<T extends Refusal | Finding>(
+  own: readonly T[],
+  enforced: readonly (Refusal | Finding)[],
+): readonly T[] {
+  if (enforced.length === 0) return own;
+  const known = new Set(enforced.map(keyOf));
+  return own.filter((one) => !known.has(keyOf(one)));
+}
+
+/** Returns the refusals that only the base branch's rules have, with what to do about them. */
+export function refusalsOfBase(byBase: readonly Refusal[], own: readonly Refusal[]): readonly Refusal[] {
+  const known = new Set(own.map(keyOf));
+  return byBase.filter((refusal) => !known.has(keyOf(refusal))).map(refusalOfBase);
+}
+
+/** Equal refusals of two branches may state different limits; then they have the same override. */
+function keyOf(one: Refusal | Finding): string {
+  const { code, resource, name, message } = one;
+  if ("severity" in one) return JSON.stringify([code, resource, name, message]);
+  return JSON.stringify([one.rule, code, resource, name, one.override ?? message]);
+}
+
+function refusalOfBase(refusal: Refusal): Refusal {
+  const override = refusal.override === null ? "" : ", or override it for this plan";
+  return {
+    ...refusal,
+    message: `${refusal.message} That is the rule of the base branch, which this pull request loosens.`,
+    hint: `Merge what loosens the rule first, in a pull request of its own${override}; the input "rules: head" judges by the rules of this pull request only.`,
+    by: "base",
+  };
+}

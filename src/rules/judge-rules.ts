@@ -1,0 +1,262 @@
+import { activeAt, isMention, leftAt } from "../kernel/diff/active-member.ts";
+import type { FindingData } from "../kernel/findings/findings.ts";
+import {
+  hintOfEnforced,
+  list,
+  type RefusalData,
+  type Tense,
+  toExistingViolation,
+  toRefusal,
+} from "../kernel/findings/refusals.ts";
+import type { Breach, BreachCode, BreachSubject, DeclaredAccess } from "../model/diagnostic.ts";
+import type { Finding, Refusal } from "../model/plan.ts";
+import { type Access, type PersonAccess, type RoleAccess, roleFinder } from "./access.ts";
+import {
+  type Budget,
+  checkText,
+  checkViolations,
+  type Judged,
+  type Rules,
+  TooMuchWork,
+  unknownToChecks,
+  type Violation,
+} from "./checks.ts";
+import { longGrants } from "./long-grants.ts";
+import { hasPolicies, mfaUnknown, policyViolations } from "./policies.ts";
+
+/** The verdict of policies and checks on a plan. */
+export interface Judgement {
+  readonly refusals: readonly Refusal[];
+  /** Existing violations that the plan does not make worse. */
+  readonly findings: readonly Finding[];
+  readonly findingData: readonly FindingData[];
+}
+
+/** Returns all violations of the rules in an access. */
+export function violationsIn(rules: Rules, judged: Judged): readonly Violation[] {
+  return [...policyViolations(rules, judged), ...checkViolations(rules, judged)];
+}
+
+/** The access that a plan is compared with; `declared` returns the violations in the files themselves. */
+export interface AccessComparison {
+  readonly before: Access;
+  readonly declared: () => readonly Violation[];
+}
+
+/**
+ * Judges the access after a plan. Violations that it makes worse, and those in the files themselves, are refused;
+ * existing violations that it leaves or improves are warnings.
+ */
+export function judgePlan(rules: Rules, after: Judged, { before, declared }: AccessComparison): Judgement {
+  const findingData = [
+    ...mfaUnknown(rules, after).map((found): FindingData => ({ code: "member-mfa-unknown", ...found })),
+    ...unknownToChecks(rules.checks, after).map(
+      (found): FindingData => ({ code: "check-unknown", ...found }),
+    ),
+  ];
+  const violations = violationsIn(rules, after);
+  if (violations.length === 0) return { refusals: [], findings: [], findingData };
+  const was = byKey(violationsIn(rules, { access: before, settled: before, find: after.find }));
+  const own = byKey(declared());
+  const existing = (violation: Violation): Violation | null => {
+    const old = was.get(keyOf(violation));
+    const isOwn = keysOf(violation).some((key) => own.has(key));
+    return old !== undefined && !isOwn && isNoWorse(violation, old) ? old : null;
+  };
+  return {
+    refusals: violations.flatMap((one) => (existing(one) === null ? [refusalOf(one, "plan")] : [])),
+    findings: violations.flatMap((one) => {
+      const old = existing(one);
+      return old === null ? [] : [toExistingViolation(refusalOf(one, isSame(one, old) ? "live" : "plan"))];
+    }),
+    findingData,
+  };
+}
+
+/** Returns the violations of live access, as refusals in the present tense. */
+export function judgeLive(rules: Rules, judged: Judged): readonly Refusal[] {
+  return violationsIn(rules, judged).map((violation) => refusalOf(violation, "live"));
+}
+
+function refusalOf({ data, check }: Violation, tense: Tense): Refusal {
+  return { ...toRefusal(data, tense), check: check && checkText(check) };
+}
+
+/** Returns whether a violation is no worse than it was. */
+export function isNoWorse({ extent }: Violation, old: Violation): boolean {
+  return extent.length < old.extent.length || extent.every((item) => old.extent.includes(item));
+}
+
+function isSame({ extent }: Violation, old: Violation): boolean {
+  return extent.length === old.extent.length && extent.every((item) => old.extent.includes(item));
+}
+
+/** Indexes violations by the keys of what breaks a rule. */
+export function byKey(violations: readonly Violation[]): ReadonlyMap<string, Violation> {
+  return new Map(violations.flatMap((one) => keysOf(one).map((key) => [key, one] as const)));
+}
+
+/** Returns the key of a violation by its subject's id, else by its name: entries that are not live have no id. */
+function keyOf(violation: Violation): string {
+  return keysOf(violation)[0] ?? "";
+}
+
+function keysOf({ rule, subject }: Violation): readonly string[] {
+  if (subject === null) return [rule];
+  const keys = [subject.id, subject.name?.toLowerCase() ?? null].filter((key) => key !== null);
+  return keys.map((key) => `${rule}\n${key}`);
+}
+
+// Takes a few seconds.
+const MAX_STEPS = 20_000_000;
+
+/** Returns the violations in the files themselves at a moment, regardless of the live state. */
+export function declaredViolations(declared: DeclaredAccess, now: number): readonly Violation[] {
+  return violationsIn(declared, openDeclared(declared, now));
+}
+
+/**
+ * Judges the files by themselves at a moment, with the rules and messages of a plan. Returns `null` if that takes too
+ * much work.
+ */
+export function judgeDeclared(declared: DeclaredAccess, now: number): readonly Breach[] | null {
+  // Without rules, who holds what does not matter: a table of it is as large as the file.
+  if (!hasPolicies(declared) && declared.checks.length === 0) return [];
+  const judged = openDeclared(declared, now, { steps: MAX_STEPS });
+  try {
+    const long = longGrants(declared, judged.find, now).map(({ data, key }) =>
+      breach("policy-until-limit", { kind: "grant", email: data.name, role: key }, data),
+    );
+    const violations = violationsIn(declared, judged);
+    const { rules } = declared;
+    const ofRules = (one: Breach): Breach =>
+      rules === undefined ? one : { ...one, hint: hintOfEnforced(one.hint, rules) };
+    if (violations.length === 0) return long.map(ofRules);
+    const context = {
+      ...judged,
+      held: new Map(judged.access.people.map(({ name, roles }) => [name, roles])),
+    };
+    return [
+      ...oneForEachOnly(violations).flatMap((violation) => breachesOf(violation, context)),
+      ...long,
+    ].map(ofRules);
+  } catch (error) {
+    if (error instanceof TooMuchWork) return null;
+    throw error;
+  }
+}
+
+/** Returns the access that the files declare at a moment, to be judged. */
+export function openDeclared(declared: DeclaredAccess, now: number, budget?: Budget): Judged {
+  const access = declaredAccess(declared, now);
+  const finder = roleFinder(access);
+  const find = (role: string): string => finder(role) ?? role;
+  return { access, settled: access, find, ...(budget && { budget }) };
+}
+
+/** Returns the access in the files alone; a role that they only name has unknown permissions. */
+function declaredAccess({ roles = [], members = [], leavers, origin }: DeclaredAccess, now: number): Access {
+  const left = leftAt(leavers, now);
+  const keys = new Map<string, string>();
+  const access = new Map<string, RoleAccess>();
+  for (const { name, id = null, permissions = [] } of roles) {
+    access.set(name, { id, name, permissions, custom: true });
+    if (id !== null) keys.set(id, name);
+  }
+  const people = members.flatMap((entry): readonly PersonAccess[] => {
+    const { member, absent } = activeAt(entry, now);
+    const { email, id = null, roles: grants = [] } = member;
+    if (absent !== null || left.has(email.toLowerCase()) || isMention(member, origin.file)) return [];
+    const held = grants.map(({ role }) => keys.get(role) ?? role);
+    return [
+      {
+        id,
+        name: email,
+        email,
+        status: "invited",
+        roles: [...new Set(held)],
+        serviceAccount: false,
+        ignored: false,
+        mfa: null,
+      },
+    ];
+  });
+  return { roles: access, removed: new Set(), people };
+}
+
+/** Combines the violations of one `only` check, which share its location in the file, and their steps. */
+function oneForEachOnly(violations: readonly Violation[]): readonly Violation[] {
+  const joined = new Map<unknown, { readonly first: Violation; names: string[]; through: Set<string> }>();
+  for (const violation of violations) {
+    const { data, check } = violation;
+    if (data.code !== "check-only") {
+      joined.set(violation, { first: violation, names: [], through: new Set() });
+      continue;
+    }
+    // Who holds the permission and who can reach it in the same steps have a sentence each.
+    const key = data.steps === undefined ? check : JSON.stringify([check, data.steps]);
+    const one = joined.get(key) ?? { first: violation, names: [], through: new Set() };
+    joined.set(key, one);
+    one.names.push(data.name);
+    for (const role of data.through) one.through.add(role);
+  }
+  return [...joined.values()].map(({ first, names, through }): Violation => {
+    const { data } = first;
+    if (data.code !== "check-only") return first;
+    return { ...first, data: { ...data, name: list(names), through: [...through].sort() } };
+  });
+}
+
+interface BreachContext extends Judged {
+  /** Address → role keys, in the order of the grants. */
+  readonly held: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Returns a violation as one breach for each of its locations in the files. */
+function breachesOf({ data, check }: Violation, { find, held }: BreachContext): readonly Breach[] {
+  const origin = check?.origin ?? { file: "", path: [] };
+  switch (data.code) {
+    case "email-domains":
+      return [breach("policy-email-domain", { kind: "member", email: data.name }, data)];
+    case "separate": {
+      const names = new Map(data.roles.map((role) => [find(role), role]));
+      const [first = "", ...others] = held.get(data.name)?.filter((key) => names.has(key)) ?? [];
+      return others.map((role) => {
+        const both = [first, role].map((key) => names.get(key) ?? key).sort();
+        return breach(
+          "policy-separate",
+          { kind: "grant", email: data.name, role, beside: first },
+          { ...data, roles: both },
+        );
+      });
+    }
+    case "max-holders":
+      return [breach("policy-max-holders", { kind: "max-holders", role: data.name, max: data.max }, data)];
+    case "require-until": {
+      const role = find(data.role) ?? data.role;
+      return [breach("policy-require-until", { kind: "grant", email: data.name, role }, data)];
+    }
+    case "forbid-permissions":
+      return data.permissions.map((permission) =>
+        breach(
+          "policy-forbidden-permission",
+          { kind: "permission", role: data.name, permission },
+          { ...data, permissions: [permission] },
+        ),
+      );
+    case "check-only":
+      return [breach("check-only", { kind: "check", origin, key: "only" }, data)];
+    case "check-at-most":
+      return [breach("check-at-most", { kind: "check", origin, key: "at_most" }, data)];
+    case "check-cannot":
+      return [breach("check-cannot", { kind: "cannot", origin, permission: data.permission }, data)];
+    default:
+      // Guards, and rules that need the live state, are not judged here.
+      return [];
+  }
+}
+
+function breach(code: BreachCode, subject: BreachSubject, data: RefusalData): Breach {
+  const { message, hint } = toRefusal(data);
+  return { code, subject, message, hint };
+}

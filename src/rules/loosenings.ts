@@ -1,0 +1,423 @@
+import type { GlobMatch } from "../kernel/diff/scope.ts";
+import { isLiteralGlob } from "../lib/glob.ts";
+import {
+  type Check,
+  DEFAULT_ESCALATION,
+  DEFAULT_REMOVAL_LIMIT,
+  type DesiredState,
+  type From,
+  type GuardSettings,
+  type Policies,
+  type RemovalLimit,
+  type Suspension,
+  type SyncOptions,
+  type Until,
+} from "../model/desired.ts";
+import { PREDEFINED_ROLES } from "../model/live.ts";
+import { currentNameIn, withRulesOf } from "./base-rules.ts";
+import { ALWAYS_ALLOWED } from "./guards.ts";
+import { DEFAULT_MIN_HOLDERS } from "./holders.ts";
+import { domainTest } from "./policies.ts";
+
+/** The subject of a loosening. */
+export type LooseningTopic =
+  | "guards"
+  | "policies"
+  | "checks"
+  | "enforced rules"
+  | "sync"
+  | "ignore"
+  | "managed"
+  | "end dates"
+  | "service";
+
+/** A rule that is looser in one state of a merchant's files than in another, in words. */
+export interface Loosening {
+  readonly topic: LooseningTopic;
+  readonly text: string;
+}
+
+/** Returns the rules that are looser in the head branch's state of a merchant than in the base branch's. */
+export function looseningsOf(
+  base: DesiredState,
+  head: DesiredState,
+  matches: GlobMatch,
+): readonly Loosening[] {
+  const nameOf = currentNameIn(head, base);
+  const { guards, policies, checks } = withRulesOf(base, head);
+  const { protect } = base.guards;
+  // The head branch's own rules may name a role by its previous name as well.
+  const own = withRulesOf(head, head);
+  const about = (topic: LooseningTopic, texts: readonly string[]): readonly Loosening[] =>
+    texts.map((text) => ({ topic, text }));
+  return [
+    ...about(
+      "guards",
+      looserGuards(
+        { ...guards, protect: { ...protect, roles: [...new Set(protect.roles.map(nameOf))] } },
+        own.guards,
+        matches,
+      ),
+    ),
+    ...about("policies", looserPolicies(policies, own.policies)),
+    ...about("checks", looserChecks(checks, own.checks)),
+    ...about("enforced rules", looserEnforced(base, head, matches)),
+    ...about("sync", looserSync(base.sync, head.sync)),
+    ...about("ignore", newlyIgnored(base, head)),
+    ...about("managed", noLongerManaged(base, head)),
+    ...about("end dates", laterEnds(base, head)),
+    ...about("service", otherService(base, head)),
+  ];
+}
+
+/** Returns what is looser in the rules that the project enforces, and the sections that it newly allows. */
+function looserEnforced(base: DesiredState, head: DesiredState, matches: GlobMatch): readonly string[] {
+  const own = ({ enforced = [] }: DesiredState) => enforced.filter(({ by }) => by === undefined);
+  const sections = (head.allowed ?? []).filter((section) => !(base.allowed ?? [section]).includes(section));
+  const freed = base.allowed !== undefined && head.allowed === undefined;
+  return [
+    ...own(base).flatMap((was) => {
+      const [file] = was.files;
+      const is = own(head).find((one) => one.files[0] === file);
+      if (is === undefined) return [`the rules of ${file} are no longer enforced`];
+      const [before, after] = [was, is].map((rules) => withRulesOf(rules, head));
+      return before === undefined || after === undefined
+        ? []
+        : [
+            ...looserGuards(before.guards, after.guards, matches),
+            ...looserPolicies(before.policies, after.policies),
+            ...looserChecks(before.checks, after.checks),
+          ].map((text) => `${text} (${file})`);
+    }),
+    ...(freed ? ["the file may have any section"] : []),
+    ...(sections.length === 0 ? [] : [`the file may also have ${sections.join(", ")}`]),
+  ];
+}
+
+function looserGuards(base: GuardSettings, head: GuardSettings, matches: GlobMatch): readonly string[] {
+  // An override is for one plan, whose review shows it.
+  const { maxRemovals: was = DEFAULT_REMOVAL_LIMIT, protect, minHolders, overrides: _, ...rest } = base;
+  rest satisfies Record<string, never>;
+  const is = head.maxRemovals ?? DEFAULT_REMOVAL_LIMIT;
+  const needed = fewestHolders(head.minHolders);
+  return [
+    ...(isLooserLimit(was, is) ? [`at most ${limitText(was)} → ${limitText(is)} may be removed`] : []),
+    ...(["roles", "members"] as const).flatMap((key) =>
+      protect[key]
+        .filter((name) => !isCovered(name, head.protect[key], matches))
+        .map((name) => `${matching(key, name)} no longer protected`),
+    ),
+    ...Object.entries(fewestHolders(minHolders)).flatMap(([role, min]) => {
+      const now = needed[role] ?? 0;
+      return now < min ? [`"${role}" keeps at least ${min} → ${now} accepted holders`] : [];
+    }),
+  ];
+}
+
+/** Returns whether a limit may allow more removals than another, for some number of live entries. */
+function isLooserLimit(was: RemovalLimit, is: RemovalLimit): boolean {
+  if ("percent" in was && "percent" in is) return is.percent > was.percent;
+  if ("count" in was && "count" in is) return is.count > was.count;
+  // A share above 0 always allows a few.
+  if ("percent" in was)
+    return was.percent < 100 && "count" in is && is.count > (was.percent === 0 ? 0 : ALWAYS_ALLOWED);
+  return "percent" in is && is.percent > 0;
+}
+
+function limitText(limit: RemovalLimit): string {
+  return "count" in limit ? String(limit.count) : `${limit.percent} %`;
+}
+
+function isCovered(name: string, globs: readonly string[], matches: GlobMatch): boolean {
+  const lower = name.toLowerCase();
+  return globs.some(
+    (glob) => glob.toLowerCase() === lower || (isLiteralGlob(name) && matches(glob.toLowerCase(), lower)),
+  );
+}
+
+/** "the role "Shift Lead" is", or "members that match "*@example.com" are". */
+function matching(key: "roles" | "members", name: string): string {
+  const quoted = key === "roles" ? `"${name}"` : name;
+  return isLiteralGlob(name) ? `the ${key.slice(0, -1)} ${quoted} is` : `${key} that match "${name}" are`;
+}
+
+/** Returns the minimum of each role, predefined ones by id, with the default for owners where it applies. */
+function fewestHolders(settings: GuardSettings["minHolders"]): Readonly<Record<string, number>> {
+  const numbers = new Map<string, number>();
+  for (const [role, min] of Object.entries(settings ?? {})) {
+    const key = PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? role;
+    numbers.set(key, Math.max(min, numbers.get(key) ?? 0));
+  }
+  const isOff = settings !== undefined && numbers.size === 0;
+  return isOff ? {} : { ...DEFAULT_MIN_HOLDERS, ...Object.fromEntries(numbers) };
+}
+
+function looserPolicies(base: Policies, head: Policies): readonly string[] {
+  const {
+    emailDomains,
+    separate,
+    maxHolders,
+    requireUntil,
+    requireMfa,
+    forbidPermissions,
+    longestGrants,
+    escalation,
+    ...rest
+  } = base;
+  rest satisfies Record<string, never>;
+  const gone = (was: readonly string[], is: readonly string[], text: (one: string) => string) =>
+    was.filter((one) => !is.includes(one)).map(text);
+  return [
+    ...newDomains(emailDomains, head.emailDomains),
+    ...separate.flatMap((roles) => noLongerSeparate(roles, head.separate)),
+    ...Object.entries(maxHolders).flatMap(([role, max]) => {
+      const now = head.maxHolders[role];
+      if (now !== undefined && now <= max) return [];
+      return [`"${role}" may have ${max} → ${now ?? "any number of"} holders`];
+    }),
+    ...gone(requireUntil, head.requireUntil, (role) => `"${role}" may be granted without an end date`),
+    ...Object.entries(longestGrants ?? {}).flatMap(([role, { text, ms }]) => {
+      const now = head.longestGrants?.[role];
+      const isStillEnding = head.requireUntil.includes(role);
+      if (!isStillEnding || (now !== undefined && now.ms <= ms)) return [];
+      return [`"${role}" may be granted for ${text} → ${now?.text ?? "any time with an end"}`];
+    }),
+    ...gone(requireMfa, head.requireMfa, (role) => `"${role}" no longer requires MFA on login`),
+    ...gone(forbidPermissions, head.forbidPermissions, (one) => `custom roles may grant ${one}`),
+    ...ESCALATIONS.flatMap(([key, does]) =>
+      gone(
+        escalation?.[key] ?? DEFAULT_ESCALATION[key],
+        head.escalation?.[key] ?? DEFAULT_ESCALATION[key],
+        (one) => `checks no longer count that ${one} lets somebody ${does}`,
+      ),
+    ),
+  ];
+}
+
+const ESCALATIONS = [
+  ["assign", "assign roles"],
+  ["edit", "change roles"],
+  ["create", "create roles"],
+] as const;
+
+function newDomains(was: Policies["emailDomains"], is: Policies["emailDomains"]): readonly string[] {
+  if (was === undefined) return [];
+  if (is === undefined) return ["addresses may be in any domain"];
+  const isAllowed = domainTest(was);
+  const known = new Set(was.map((domain) => domain.toLowerCase()));
+  return is
+    .filter((domain) => {
+      const lower = domain.toLowerCase();
+      // "*.it.example.com" is within "*.example.com" as much as any of its subdomains.
+      return !known.has(lower) && !isAllowed(`@${lower.replace(/^\*\./, "any.")}`);
+    })
+    .map((domain) => `addresses may be in ${domain}`);
+}
+
+/** Returns the pairs of a set of separate roles that no other set has, in one line if none is left. */
+function noLongerSeparate(roles: readonly string[], sets: Policies["separate"]): readonly string[] {
+  const pairs = roles.flatMap((one, index) => roles.slice(index + 1).map((other) => [one, other] as const));
+  const free = pairs.filter(([a, b]) => !sets.some((set) => set.includes(a) && set.includes(b)));
+  const together = (names: readonly string[]): string =>
+    `${names.map((name) => `"${name}"`).join(" and ")} may be held together`;
+  return free.length === pairs.length ? (pairs.length === 0 ? [] : [together(roles)]) : free.map(together);
+}
+
+function looserChecks(base: readonly Check[], head: readonly Check[]): readonly string[] {
+  return base.flatMap((check) => looserCheck(check, head));
+}
+
+function looserCheck(check: Check, head: readonly Check[]): readonly string[] {
+  // A check of what somebody can reach is stricter than one of what he holds.
+  const counts = ({ reach }: Check): boolean => reach === true || check.reach !== true;
+  const reached = check.reach ? " reach" : "";
+  switch (check.kind) {
+    case "only": {
+      const { can, only } = check;
+      const added = head
+        .flatMap((one) => (one.kind === "only" && one.can === can && counts(one) ? [one.only] : []))
+        .map((now) => now.filter((who) => !hasEntry(only, who)))
+        .sort((a, b) => a.length - b.length)[0];
+      const what = `the check that only ${only.map(holderText).join(", ") || "nobody"} can${reached} ${can}`;
+      if (added === undefined) return [`${what} is gone`];
+      return added.length === 0 ? [] : [`${what} also allows ${added.map(holderText).join(", ")}`];
+    }
+    case "at-most": {
+      const { can, atMost } = check;
+      const limits = head.flatMap((one) =>
+        one.kind === "at-most" && one.can === can && counts(one) ? [one.atMost] : [],
+      );
+      const now = Math.min(...limits);
+      if (now <= atMost) return [];
+      const what = `the check that at most ${atMost} can${reached} ${can}`;
+      return [limits.length === 0 ? `${what} is gone` : `${what} allows ${now}`];
+    }
+    case "cannot": {
+      const { member, cannot } = check;
+      const still = new Set(
+        head.flatMap((one) =>
+          one.kind === "cannot" && one.member.toLowerCase() === member.toLowerCase() && counts(one)
+            ? one.cannot
+            : [],
+        ),
+      );
+      const free = cannot.filter((permission) => !still.has(permission));
+      return free.length === 0
+        ? []
+        : [`the check that ${member} cannot${reached} ${free.join(", ")} is gone`];
+    }
+    default:
+      return check satisfies never;
+  }
+}
+
+function hasEntry(entries: readonly string[], entry: string): boolean {
+  const isRole = entry.startsWith("role:");
+  return entries.some((one) => one === entry || (!isRole && one.toLowerCase() === entry.toLowerCase()));
+}
+
+function holderText(holder: string): string {
+  return holder.startsWith("role:") ? `holders of "${holder.slice("role:".length)}"` : holder;
+}
+
+function looserSync(base: SyncOptions, head: SyncOptions): readonly string[] {
+  const { roles, members, reinvite, replaceRoles, ...rest } = base;
+  rest satisfies Record<string, never>;
+  const additive = (key: "roles" | "members", was: SyncOptions["roles"]): readonly string[] =>
+    was === "authoritative" && head[key] === "additive"
+      ? [`${key} are no longer removed when unlisted (sync: additive)`]
+      : [];
+  const [was, is] = [periodOf(reinvite), periodOf(head.reinvite)];
+  return [
+    ...additive("roles", roles),
+    ...additive("members", members),
+    ...(is.ms > was.ms ? [`expired invitations are renewed ${was.text} → ${is.text}`] : []),
+    ...(head.replaceRoles && !replaceRoles
+      ? ["roles whose metadata changes may be replaced (sync.replace_roles)"]
+      : []),
+  ];
+}
+
+function periodOf(reinvite: SyncOptions["reinvite"]): { readonly text: string; readonly ms: number } {
+  if (typeof reinvite !== "boolean") return { text: `for ${reinvite.text}`, ms: reinvite.ms };
+  return reinvite ? { text: "always", ms: Number.POSITIVE_INFINITY } : { text: "never", ms: 0 };
+}
+
+function newlyIgnored({ ignore: base }: DesiredState, { ignore: head }: DesiredState): readonly string[] {
+  return (["roles", "members"] as const).flatMap((key) =>
+    head[key]
+      .filter((pattern) => !base[key].includes(pattern))
+      .map((pattern) => `${matching(key, pattern)} no longer managed (ignore)`),
+  );
+}
+
+/** Returns the sections, entries and fields that the base branch's files manage, and the head branch's leave alone. */
+function noLongerManaged(base: DesiredState, head: DesiredState): readonly string[] {
+  const section = (key: "roles" | "members"): readonly string[] =>
+    base[key] !== undefined && head[key] === undefined
+      ? [`${key} are no longer managed (no section "${key}")`]
+      : [];
+  const roles = new Map(
+    (head.roles ?? []).flatMap((role) => [role.name, role.previously ?? []].flat().map((key) => [key, role])),
+  );
+  const pinned = new Map(
+    (head.roles ?? []).flatMap((role) => (role.id === undefined ? [] : [[role.id, role]])),
+  );
+  const members = byAddress(head.members);
+  return [
+    ...section("roles"),
+    ...section("members"),
+    ...(head.roles === undefined ? [] : (base.roles ?? [])).flatMap(({ id, name, permissions }) => {
+      const now = pinned.get(id ?? "") ?? roles.get(name);
+      if (now === undefined) return unlisted(`the role "${name}"`, head.sync.roles);
+      return permissions !== undefined && now.permissions === undefined
+        ? [`the permissions of "${name}" are no longer managed`]
+        : [];
+    }),
+    ...(head.members === undefined ? [] : (base.members ?? [])).flatMap(({ email, roles: held }) => {
+      const now = members.get(email.toLowerCase());
+      if (now === undefined) return unlisted(`the member ${email}`, head.sync.members);
+      return held !== undefined && now.roles === undefined
+        ? [`the roles of ${email} are no longer managed`]
+        : [];
+    }),
+  ];
+}
+
+function unlisted(what: string, mode: SyncOptions["roles"]): readonly string[] {
+  return mode === "additive" ? [`${what} is no longer managed (unlisted, sync: additive)`] : [];
+}
+
+/** Returns the dates that give access for longer: no plan shows these before their time. */
+function laterEnds(base: DesiredState, head: DesiredState): readonly string[] {
+  const members = byAddress(head.members);
+  const leavers = byAddress(head.leavers);
+  const leaving = (base.leavers ?? []).flatMap(({ email, from }) => {
+    const now = leavers.get(email.toLowerCase())?.from;
+    if (now !== undefined && now.starts <= from.starts) return [];
+    return [
+      now === undefined
+        ? `${email} no longer leaves (leavers, from ${from.text})`
+        : `${email} leaves ${from.text} → ${now.text}`,
+    ];
+  });
+  const ending = (base.members ?? []).flatMap(({ email, from, until, suspended, roles = [] }) => {
+    const now = members.get(email.toLowerCase());
+    if (now === undefined) return [];
+    const grants = new Map((now.roles ?? []).map((grant) => [grant.role, grant]));
+    return [
+      ...earlier(`${email} is a member`, from, now.from),
+      ...later(`${email} is a member`, until, now.until),
+      ...shorter(email, suspended, now.suspended),
+      ...roles.flatMap(({ role, from: start, until: end }) => {
+        const grant = grants.get(role);
+        const what = `${email} holds "${role}"`;
+        return grant === undefined
+          ? []
+          : [...earlier(what, start, grant.from), ...later(what, end, grant.until)];
+      }),
+    ];
+  });
+  return [...leaving, ...ending];
+}
+
+function later(what: string, was: Until | undefined, is: Until | undefined): readonly string[] {
+  if (was === undefined || (is !== undefined && is.ends <= was.ends)) return [];
+  return [`${what} until ${was.text} → ${is === undefined ? "without end" : is.text}`];
+}
+
+function earlier(what: string, was: From | undefined, is: From | undefined): readonly string[] {
+  if (was === undefined || (is !== undefined && is.starts >= was.starts)) return [];
+  return [`${what} from ${was.text} → ${is === undefined ? "now" : is.text}`];
+}
+
+/** Returns a suspension that is gone, or begins later or ends earlier. */
+function shorter(email: string, was: Suspension | undefined, is: Suspension | undefined): readonly string[] {
+  if (was === undefined) return [];
+  const startOf = ({ from }: Suspension): number => from?.starts ?? Number.NEGATIVE_INFINITY;
+  const endOf = ({ until }: Suspension): number => until?.ends ?? Number.POSITIVE_INFINITY;
+  if (is !== undefined && startOf(is) <= startOf(was) && endOf(is) >= endOf(was)) return [];
+  return [`${email} is suspended ${timeText(was)} → ${is === undefined ? "not at all" : timeText(is)}`];
+}
+
+function timeText({ from, until }: Suspension): string {
+  const start = from === undefined ? [] : [`from ${from.text}`];
+  const end = until === undefined ? "until further notice" : `until ${until.text}`;
+  return [...start, end].join(" ");
+}
+
+function byAddress<Entry extends { readonly email: string }>(
+  entries: readonly Entry[] | undefined,
+): ReadonlyMap<string, Entry> {
+  return new Map((entries ?? []).map((entry) => [entry.email.toLowerCase(), entry]));
+}
+
+function otherService(base: DesiredState, head: DesiredState): readonly string[] {
+  const changed = (what: string, was: string | undefined, is: string | undefined): readonly string[] =>
+    was === is ? [] : [`${what} ${was ?? "not set"} → ${is ?? "not set"}`];
+  return [
+    ...(base.environment === undefined ? [] : changed("environment:", base.environment, head.environment)),
+    ...changed("api.base_url:", base.baseUrl, head.baseUrl),
+    ...changed("api.key_env:", base.keyEnv, head.keyEnv),
+  ];
+}

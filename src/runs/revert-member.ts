@@ -1,0 +1,259 @@
+import { withFingerprint } from "../kernel/diff/fingerprint.ts";
+import { memberFields, memberImageOf, sortRefs } from "../kernel/diff/member-changes.ts";
+import { addressOf } from "../kernel/diff/scope.ts";
+import { canonicalJson } from "../lib/json-text.ts";
+import type { Metadata } from "../model/json.ts";
+import type { LiveMember } from "../model/live.ts";
+import type { MemberChange, MemberImage, RoleRef } from "../model/plan.ts";
+import type { Effect } from "./net-effects.ts";
+import {
+  type AddNote,
+  differsFromImage,
+  findByAddress,
+  keysOf,
+  type MemberRevertContext,
+  noteRoleGone,
+} from "./revert-context.ts";
+
+/** Returns the change that reverts a live member; fields that others changed since the run stay. */
+export function revertMember(
+  live: LiveMember,
+  before: MemberImage,
+  after: MemberImage,
+  context: MemberRevertContext,
+): MemberChange | null {
+  const { note } = context;
+  const is = memberImageOf(live, context);
+  const name = addressOf(live) ?? live.id;
+  const nickname = revertedNickname(name, { before, after, is }, note);
+  const wanted: MemberImage = {
+    ...is,
+    roles: revertedRoles(name, live, { before, after }, context),
+    metadata: revertedMetadata(name, { before, after, is }, note),
+    managed: is.managed && { ...is.managed, nickname },
+  };
+  const fields = [...memberFields(is, wanted)];
+  if (fields.length === 0) return null;
+  return withFingerprint<MemberChange>({
+    resource: "member",
+    name,
+    kind: "update",
+    id: live.id,
+    before: is,
+    after: wanted,
+    fields,
+    reason: "undone",
+  });
+}
+
+interface Images {
+  readonly before: MemberImage;
+  readonly after: MemberImage;
+  readonly is: MemberImage;
+}
+
+function revertedRoles(
+  name: string,
+  live: LiveMember,
+  { before, after }: Pick<Images, "before" | "after">,
+  context: MemberRevertContext,
+): readonly RoleRef[] {
+  const { scope, refs } = context;
+  const keyOf = keysOf(context);
+  const touchable = ({ id }: RoleRef): boolean => id === null || !scope.ignoredRoles.has(id);
+  const [was, became] = [before.roles.filter(touchable), after.roles.filter(touchable)];
+  const ofRun = new Set([...before.roles, ...after.roles].map(keyOf));
+  const known = new Map<string, RoleRef>();
+  const revertedKey = (ref: RoleRef): string => {
+    const now = refs.revertedRef(ref);
+    if (now !== null) known.set(keyOf(ref), now.id === null ? now : context.refOf(now.id));
+    return keyOf(ref);
+  };
+  // A held role that has no counterpart after the undo keeps its own reference, so that it is seen to be held.
+  const heldKey = (id: string): string => {
+    const ref = { id, name: id };
+    if (ofRun.has(keyOf(ref)) && refs.revertedRef(ref) !== null) return revertedKey(ref);
+    const key = ofRun.has(keyOf(ref)) ? keyOf(ref) : id;
+    known.set(key, context.refOf(id));
+    return key;
+  };
+  const wanted = revertSet(
+    was.map(revertedKey),
+    became.map(revertedKey),
+    [...new Set(live.roles)].map(heldKey),
+  );
+  for (const one of was) {
+    if (wanted.includes(keyOf(one)) && !known.has(keyOf(one))) noteRoleGone(name, one.name, context);
+  }
+  return sortRefs(wanted.flatMap((one) => known.get(one) ?? []));
+}
+
+function revertedMetadata(name: string, { before, after, is }: Images, note: AddNote): Metadata {
+  const keys = new Set([before, after, is].flatMap(({ metadata }) => Object.keys(metadata)));
+  const value = (metadata: Metadata, key: string) => (Object.hasOwn(metadata, key) ? [metadata[key]] : []);
+  return Object.fromEntries(
+    [...keys].flatMap((key) => {
+      const [now] = revertValue(
+        value(before.metadata, key),
+        value(after.metadata, key),
+        value(is.metadata, key),
+        () =>
+          note(
+            "changed-since",
+            name,
+            `The metadata "${key}" of ${name} has been changed since, so it is left as it is.`,
+          ),
+      ).map((one) => [key, one] as const);
+      return now ? [now] : [];
+    }),
+  ) as Metadata;
+}
+
+function revertedNickname(name: string, { before, after, is }: Images, note: AddNote): string | null {
+  const live = is.managed?.nickname ?? null;
+  const was = before.managed?.nickname ?? null;
+  const wanted = revertValue(was, after.managed?.nickname ?? null, live, () =>
+    note("changed-since", name, `The nickname of ${name} has been changed since, so it is left as it is.`),
+  );
+  if (wanted !== null || live === null) return wanted;
+  note(
+    "nickname-stays",
+    name,
+    `${name} had no nickname before, but the service cannot remove one, so it is kept.`,
+  );
+  return live;
+}
+
+/** Returns the value before the run if the live one is still the run's, else the live one. */
+export function revertValue<T>(before: T, after: T, live: T, changedSince: () => void): T {
+  const same = (a: T, b: T): boolean => canonicalJson(a as never) === canonicalJson(b as never);
+  if (same(before, after) || same(live, before)) return live;
+  if (same(live, after)) return before;
+  changedSince();
+  return live;
+}
+
+/** Returns the live values without those that the run added, and with those that it removed. */
+export function revertSet(
+  before: readonly string[],
+  after: readonly string[],
+  live: readonly string[],
+): readonly string[] {
+  const [was, is] = [new Set(before), new Set(after)];
+  const added = new Set(after.filter((one) => !was.has(one)));
+  const removed = before.filter((one) => !is.has(one));
+  return [...new Set([...live.filter((one) => !added.has(one)), ...removed])];
+}
+
+/** Returns the change that invites or creates a removed member again; `null` if not needed or not possible. */
+export function recreateMember(
+  effect: Pick<Effect<MemberImage>, "name" | "lost">,
+  before: MemberImage,
+  context: MemberRevertContext,
+): MemberChange | null {
+  const { note, refs } = context;
+  const { name } = effect;
+  const { email } = before;
+  const lost = effect.lost === true;
+  // The run may have renewed this expired invitation: the new one is another membership.
+  const other = before.status === "expired" && !lost;
+  const there = email === null || other ? undefined : findByAddress(email, context);
+  if (there) {
+    if (differsFromImage(there, before, context)) {
+      note(
+        "there-again",
+        name,
+        `${name} is a member again, with other roles or metadata, and is left as it is.`,
+      );
+    }
+    return null;
+  }
+  const managed = revertedManaged(name, before, context);
+  const obstacle = lost ? null : obstacleToRecreation(name, before, managed);
+  if (obstacle) {
+    note(...obstacle);
+    return null;
+  }
+  const roles = before.roles.flatMap((ref) => {
+    const now = refs.revertedRef(ref);
+    if (now === null) noteRoleGone(name, ref.name, context);
+    return now === null ? [] : now.id === null ? now : context.refOf(now.id);
+  });
+  note(...recreationNote(name, before, lost));
+  return withFingerprint<MemberChange>({
+    resource: "member",
+    name,
+    kind: "create",
+    id: null,
+    before: null,
+    after: { email, roles: sortRefs(roles), metadata: before.metadata, managed, status: null },
+    fields: [],
+    reason: "undone",
+  });
+}
+
+/** Returns the fields of a managed user with the file's or the journal's password variable; `null` without one. */
+function revertedManaged(
+  name: string,
+  { managed }: MemberImage,
+  { declared }: MemberRevertContext,
+): MemberImage["managed"] {
+  if (managed === null) return null;
+  const entry = declared.find(({ email }) => email.toLowerCase() === name.toLowerCase());
+  const passwordEnv = entry?.managed?.passwordEnv ?? managed.passwordEnv;
+  return passwordEnv === null ? null : { nickname: managed.nickname, passwordEnv };
+}
+
+function obstacleToRecreation(
+  name: string,
+  { email, status, managed: was }: MemberImage,
+  managed: MemberImage["managed"],
+): Parameters<AddNote> | null {
+  if (email === null) {
+    return ["no-address", name, `${name} had no e-mail address, so no invitation can be sent.`];
+  }
+  if (status === "expired") {
+    return [
+      "invitation-expired",
+      name,
+      `The expired invitation of ${name} is not restored; it gave no access.`,
+    ];
+  }
+  if (status === "disabled" || status === "unknown") {
+    return [
+      "was-disabled",
+      name,
+      `${name} was ${status === "disabled" ? "disabled" : "of unknown status"}; a new invitation would give more access than before, so none is sent.`,
+    ];
+  }
+  if (was !== null && managed === null) {
+    return [
+      "password-needed",
+      name,
+      `${name} was a managed user: it can be created again only from a file that names its managed.password_env.`,
+    ];
+  }
+  return null;
+}
+
+function recreationNote(name: string, { status, managed }: MemberImage, lost: boolean): Parameters<AddNote> {
+  if (lost) {
+    return [
+      "invited-again",
+      name,
+      `The run removed the expired invitation of ${name} and could not renew it: a new invitation is sent with the roles and metadata that it held.`,
+    ];
+  }
+  if (managed !== null) {
+    return [
+      "new-id",
+      name,
+      `${name} is created again as a managed user with a new id, and with the password from the environment.`,
+    ];
+  }
+  const message =
+    status === "accepted"
+      ? `${name} is invited again, and has no access until the invitation is accepted.`
+      : `${name} had a pending invitation, and is sent a new one.`;
+  return ["invited-again", name, message];
+}

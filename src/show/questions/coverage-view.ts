@@ -1,0 +1,156 @@
+import { counted } from "../../lib/text.ts";
+import type {
+  JudgedRule,
+  RuleCoverage,
+  SuggestedRule,
+  UnbrokenRule,
+  UnnoticedGroup,
+} from "../../model/coverage.ts";
+import type { FailureJson } from "../../model/events.ts";
+import { safeJson } from "../machine/machine-formats.ts";
+import { isAdministrator, isSensitive } from "../view/risk-view.ts";
+import type { FilePlace } from "./answer-formats.ts";
+
+/** What the rules of one merchant say of its access. */
+export interface CheckedMerchant {
+  readonly merchant: string;
+  readonly file: string;
+  readonly judged: readonly JudgedRule[];
+  /** `null` if it was not asked for. */
+  readonly coverage: RuleCoverage | null;
+}
+
+/** What the rules of all merchants say of their access. */
+export interface CheckedView {
+  readonly source: "declared" | "live";
+  readonly merchants: readonly CheckedMerchant[];
+  /** Returns the place of a merchant's rule; `null` for a default. */
+  readonly placeOf: (merchant: string, rule: JudgedRule["rule"]) => FilePlace | null;
+}
+
+/** How much a change matters: of a role of unknown permissions, that is not known. */
+export type Sensitivity = "administrator" | "sensitive" | "unknown" | "other";
+
+/** The levels, the most sensitive first. */
+export const SENSITIVITIES: readonly Sensitivity[] = ["administrator", "sensitive", "unknown", "other"];
+
+/** Returns how much a group of changes matters. */
+export function sensitivityOf({ change, role, permission, grants, subjects }: UnnoticedGroup): Sensitivity {
+  if (permission !== null) return isSensitive(permission) ? "sensitive" : "other";
+  if (isAdministrator(role?.id ?? null)) return "administrator";
+  if (change === "permission-taken") return subjects.some(isSensitive) ? "sensitive" : "other";
+  if (grants === null) return "unknown";
+  return grants.some(isSensitive) ? "sensitive" : "other";
+}
+
+/** Returns the section of a file that a suggested rule belongs to, and its YAML there. */
+export function suggestionYaml(rule: SuggestedRule): { readonly section: string; readonly yaml: string } {
+  switch (rule.kind) {
+    case "only":
+      return {
+        section: "checks",
+        yaml: `- { can: ${scalar(rule.can)}, only: [${rule.only.map(scalar).join(", ")}] }`,
+      };
+    case "max-holders":
+      return { section: "policies", yaml: `max_holders: { ${scalar(rule.role)}: ${rule.max} }` };
+    case "min-holders":
+      return { section: "guards", yaml: `min_holders: { ${scalar(rule.role)}: ${rule.min} }` };
+    case "protect":
+      return { section: "guards", yaml: `protect: { roles: [${scalar(rule.role)}] }` };
+    default:
+      return rule satisfies never;
+  }
+}
+
+const PLAIN = /^(?!(?:true|false|null|yes|no|on|off|y|n)$)[a-z_][\w@.+/-]*(?: [\w@.+/-]+)*$/i;
+
+/** Returns a text as YAML, plain where that means the same. */
+function scalar(text: string): string {
+  return PLAIN.test(text) ? text : safeJson(text).trim();
+}
+
+/** Returns why no one or two changes break a rule, as a sentence. */
+export function unbrokenText({ reason }: UnbrokenRule): string {
+  switch (reason.why) {
+    case "role-unknown":
+      return `No role is named ${reason.roles.join(" or ")}.`;
+    case "all-allowed":
+      return "It allows every role that grants the permission, or could.";
+    case "ungranted":
+      return "No role grants it, or could.";
+    case "far":
+      return `The limit is ${reason.limit}, with ${counted(reason.now, "holder")} today; two changes make it ${reason.reached}.`;
+    case "no-limit":
+      return "It allows as much as there is.";
+    case "unmatched":
+      return "It matches nothing.";
+    default:
+      return reason satisfies never;
+  }
+}
+
+/** Returns what rules say as JSON. */
+export function checkedJson(
+  { source, merchants, placeOf }: CheckedView,
+  failures: readonly FailureJson[],
+): string {
+  const ruleJson = (merchant: string, rule: JudgedRule["rule"]) => {
+    const { section, text, enforcedBy } = rule;
+    return { section, text, enforcedBy, at: placeOf(merchant, rule) };
+  };
+  return `${safeJson(
+    {
+      format: 1,
+      source,
+      merchants: merchants.map(({ merchant, file, judged, coverage }) => ({
+        merchant,
+        file,
+        rules: judged.map(({ rule, violations, unknownRoles }) => ({
+          ...ruleJson(merchant, rule),
+          holds: violations.length > 0 ? false : unknownRoles.length > 0 ? null : true,
+          violations,
+          unknownRoles,
+        })),
+        coverage: coverage && {
+          changes: coverage.changes,
+          unnoticed: coverage.unnoticed,
+          groups: bySensitivity(coverage.groups).map((group) => {
+            const { change, role, permission, subjects, toAnybody, of, suggestion } = group;
+            return {
+              sensitivity: sensitivityOf(group),
+              change,
+              role,
+              permission,
+              subjects,
+              toAnybody,
+              of,
+              suggestion: suggestionYaml(suggestion),
+            };
+          }),
+          unbrokenRules: coverage.unbroken.map((one) => ({
+            ...ruleJson(merchant, one.rule),
+            reason: one.reason,
+            message: unbrokenText(one),
+          })),
+        },
+      })),
+      failures,
+    },
+    null,
+    2,
+  )}\n`;
+}
+
+const CHANGES: readonly UnnoticedGroup["change"][] = [
+  "role-given",
+  "permission-given",
+  "role-taken",
+  "permission-taken",
+];
+
+/** Sorts groups: the most sensitive first, what is given before what is taken, many before few. */
+export function bySensitivity<T extends UnnoticedGroup>(groups: readonly T[]): readonly T[] {
+  const rank = (group: T): number =>
+    SENSITIVITIES.indexOf(sensitivityOf(group)) * CHANGES.length + CHANGES.indexOf(group.change);
+  return [...groups].sort((a, b) => rank(a) - rank(b) || b.subjects.length - a.subjects.length);
+}

@@ -1,0 +1,157 @@
+import { mkdir, mkdtemp, realpath, rm, symlink, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { findYamlFiles, namesProject, sourceReader } from "../../../src/app/project/find-files.ts";
+
+let cwd = "";
+
+beforeEach(async () => {
+  cwd = await realpath(await mkdtemp(join(tmpdir(), "rolecall-files-")));
+});
+
+afterEach(async () => {
+  await rm(cwd, { recursive: true });
+});
+
+async function put(...paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    await mkdir(join(cwd, path, ".."), { recursive: true });
+    await writeFile(join(cwd, path), `# ${path}\n`);
+  }
+}
+
+async function names(paths: readonly string[]): Promise<readonly string[]> {
+  return (await findYamlFiles(paths, cwd)).map((file) => relative(cwd, file));
+}
+
+test("a folder stands for all YAML files below it, in one order, without hidden ones", async () => {
+  await put(
+    "access/b.yaml",
+    "access/a.yml",
+    "access/deep/c.YAML",
+    "access/.hidden.yaml",
+    "access/.git/d.yaml",
+    "access/e.json",
+  );
+  expect(await names(["access"])).toEqual(["access/a.yml", "access/b.yaml", "access/deep/c.YAML"]);
+});
+
+test("without a path the folder access/ is read", async () => {
+  await put("access/a.yaml", "elsewhere/b.yaml");
+  expect(await names([])).toEqual(["access/a.yaml"]);
+});
+
+test("from a subfolder of the project its access/ is read, and files are named from there", async () => {
+  await put(".git/HEAD", "access/a.yaml", "scripts/deep/run.sh", "shared/b.yaml");
+  for (const [folder, file] of [
+    ["scripts/deep", "../../access/a.yaml"],
+    ["access", "a.yaml"],
+  ] as const) {
+    const from = join(cwd, folder);
+    const [found = ""] = await findYamlFiles([], from);
+    expect(found).toBe(join(cwd, "access/a.yaml"));
+    expect(await sourceReader(from)(found, null)).toMatchObject({ ok: true, file });
+    expect(await sourceReader(from)("../shared/b.yaml", file)).toMatchObject({ ok: true });
+  }
+});
+
+test("outside of a repository no folder above is read", async () => {
+  await put("access/a.yaml", "scripts/run.sh");
+  await expect(findYamlFiles([], join(cwd, "scripts"))).rejects.toMatchObject({ code: "no-files" });
+});
+
+test("a file that is named twice is read once", async () => {
+  await put("access/a.yaml");
+  expect(await names(["access", "access/a.yaml"])).toEqual(["access/a.yaml"]);
+});
+
+test("a link below a folder is followed to a file of the project, once, and to no folder", async () => {
+  await put("project/.git/config.yaml", "project/access/a.yaml", "project/shared/b.yaml", "outside.yaml");
+  const link = (to: string, name: string) => symlink(join(cwd, to), join(cwd, "project/access", name));
+  await link("project/shared/b.yaml", "b.yaml");
+  await link("project/access/a.yaml", "same.yaml");
+  await link("project/shared", "more");
+  await link("project/shared", "folder.yaml");
+  await link("project/access/loop.yaml", "loop.yaml");
+  await link("project/.git/config.yaml", "git.yaml");
+  await link("outside.yaml", "outside.yaml");
+  expect(await names(["project/access"])).toEqual(["project/access/a.yaml", "project/shared/b.yaml"]);
+});
+
+test("a file that is named is read whatever its ending", async () => {
+  await put("shop.conf");
+  expect(await names(["shop.conf"])).toEqual(["shop.conf"]);
+});
+
+test("a path that does not exist is an error that names it", async () => {
+  await expect(findYamlFiles(["acess"], cwd)).rejects.toMatchObject({
+    code: "file-unreadable",
+    message: "acess cannot be read: there is no such file or folder.",
+  });
+});
+
+test("a folder without YAML files is an error", async () => {
+  await put("access/readme.md");
+  await expect(findYamlFiles([], cwd)).rejects.toMatchObject({ code: "no-files" });
+});
+
+describe("what a file includes", () => {
+  const read = (path: string, from: string | null = "access/a.yaml") => sourceReader(cwd)(path, from);
+
+  test("is read from beside the file that includes it, under one name", async () => {
+    await put("access/a.yaml", "shared/b.yaml");
+    expect(await read("../shared/b.yaml")).toEqual({
+      ok: true,
+      file: "shared/b.yaml",
+      text: "# shared/b.yaml\n",
+    });
+    expect(await read("../access/../shared/b.yaml")).toMatchObject({ file: "shared/b.yaml" });
+  });
+
+  test("lies inside the project, also behind links", async () => {
+    await put("project/.git/HEAD", "project/access/a.yaml", "outside.yaml");
+    await symlink(join(cwd, "outside.yaml"), join(cwd, "project/access/link.yaml"));
+    const from = "project/access/a.yaml";
+    expect(await read("../../outside.yaml", from)).toEqual({ ok: false, reason: "outside-root" });
+    expect(await read("link.yaml", from)).toEqual({ ok: false, reason: "outside-root" });
+  });
+
+  test("is a file, and there", async () => {
+    await put("access/a.yaml", "access/folder.yaml/x");
+    expect(await read("folder.yaml")).toEqual({ ok: false, reason: "not-a-file" });
+    expect(await read("/dev/zero", null)).toEqual({ ok: false, reason: "not-a-file" });
+    expect(await read("gone.yaml")).toEqual({ ok: false, reason: "missing" });
+  });
+
+  test("is UTF-8: other bytes are an error, not a question mark", async () => {
+    await put("access/a.yaml");
+    await writeFile(join(cwd, "access/b.yaml"), Buffer.from([0x61, 0xff, 0x62]));
+    expect(await read("b.yaml")).toEqual({ ok: false, reason: "not-utf8" });
+  });
+
+  test("is not huge", async () => {
+    await put("access/a.yaml", "access/b.yaml");
+    await truncate(join(cwd, "access/b.yaml"), 65 * 1024 * 1024);
+    expect(await read("b.yaml")).toEqual({ ok: false, reason: "too-large" });
+  });
+});
+
+test("no include leads into what git keeps for itself, also not through a link", async () => {
+  await put("access/a.yaml", ".git/config.yaml");
+  await symlink(join(cwd, ".git/config.yaml"), join(cwd, "access/link.yaml"));
+  const read = sourceReader(cwd);
+  for (const path of ["../.git/config.yaml", "link.yaml"])
+    expect(await read(path, "access/a.yaml")).toEqual({ ok: false, reason: "outside-root" });
+});
+
+test("the default folder, and a folder that holds it, are the whole project; a file or a part of it is not", async () => {
+  await put("access/a.yaml", "access/north/b.yaml");
+  const isWhole = (...paths: readonly string[]) => namesProject(paths, cwd);
+  expect([isWhole(), isWhole("access"), isWhole("."), isWhole("access/a.yaml", "access")]).toEqual(
+    Array(4).fill(true),
+  );
+  expect([isWhole("access/a.yaml"), isWhole("access/north"), isWhole("nowhere")]).toEqual(
+    Array(3).fill(false),
+  );
+});

@@ -1,0 +1,367 @@
+import { describe, expect, test } from "vitest";
+import { declaredSnapshot, liveSnapshot } from "../../../src/ask/access/access-snapshot.ts";
+import { lintAccess, lintTable } from "../../../src/ask/lint/lint-access.ts";
+import type { LintContext } from "../../../src/ask/lint/lint-context.ts";
+import type { Check, DesiredState, Grant } from "../../../src/model/desired.ts";
+import type { LiveState } from "../../../src/model/live.ts";
+import type { LintSetting } from "../../../src/model/questions.ts";
+import { isSensitive } from "../../../src/show/view/risk-view.ts";
+import {
+  desired,
+  invited,
+  live,
+  liveMember,
+  liveRole,
+  matches,
+  member,
+  NOW,
+  role,
+  SYNC,
+  until,
+} from "../../support/build.ts";
+
+interface Given {
+  readonly states: readonly DesiredState[];
+  readonly live?: LiveState;
+  readonly settings?: readonly LintSetting[];
+  readonly thorough?: boolean;
+}
+
+/** Returns what the rules find, in short: the code, the path and the message. */
+function found({ states, live: is, settings = [], thorough = false }: Given): readonly string[] {
+  const context: LintContext = {
+    merchants: states.map((state) => ({
+      state,
+      declared: declaredSnapshot(state, NOW),
+      live: is ? { state: is, access: liveSnapshot(is, state, null) } : null,
+    })),
+    settings,
+    now: NOW,
+    timeOf: Date.parse,
+    thorough,
+    matches,
+    isSensitive,
+  };
+  return lintAccess(context).map(
+    ({ code, origin, message }) => `${code} ${origin.file}:${origin.path.join(".")} ${message}`,
+  );
+}
+
+const at = (...path: readonly (string | number)[]) => ({ origin: { file: "shop.yaml", path } });
+
+describe("roles", () => {
+  const roles = (small: readonly string[], large: readonly string[]) => [
+    desired({
+      roles: [
+        role("A", { permissions: large, ...at("roles", 0) }),
+        role("B", { permissions: small, ...at("roles", 1) }),
+      ],
+    }),
+  ];
+
+  test("equal ones are found once, at the later one", () => {
+    expect(found({ states: roles(["x", "y"], ["y", "x"]) })).toEqual([
+      'equal-roles shop.yaml:roles.1 "B" grants the same permissions as "A".',
+    ]);
+    expect(found({ states: roles([], []) })).toEqual([]);
+    expect(found({ states: roles(["x"], ["y"]), thorough: true })).toEqual([]);
+  });
+
+  test("a contained one is found if little is missing, and thoroughly always", () => {
+    expect(found({ states: roles(["x", "y", "z"], ["w", "x", "y", "z"]) })).toEqual([
+      'contained-role shop.yaml:roles.1 "A" grants all that "B" does, and 1 more permission.',
+    ]);
+    expect(found({ states: roles(["x"], ["x", "y"]) })).toEqual([]);
+    expect(found({ states: roles(["x", "y", "z"], ["v", "w", "x", "y", "z"]) })).toEqual([]);
+    expect(found({ states: roles(["x"], ["x", "y", "z"]), thorough: true })).toEqual([
+      'contained-role shop.yaml:roles.1 "A" grants all that "B" does, and 2 more permissions.',
+    ]);
+  });
+
+  test("equal ones of several merchants' own files are found once for all of them", () => {
+    const own = (code: string, file: string, permissions: readonly string[]) =>
+      desired({
+        merchant: code,
+        origin: { file, path: [] },
+        roles: ["A", "B"].map((name, index) =>
+          role(name, { permissions: [...permissions, name], origin: { file, path: ["roles", index] } }),
+        ),
+      });
+    expect(found({ states: [own("MC1", "1.yaml", ["x"]), own("MC2", "2.yaml", ["x"])] })).toEqual([
+      'shareable-roles 1.yaml:roles.0 2 files declare "A" and 1 more role equally: 1.yaml, 2.yaml.',
+    ]);
+    expect(found({ states: [own("MC1", "1.yaml", ["x"]), own("MC2", "2.yaml", ["y"])] })).toEqual([]);
+  });
+});
+
+describe("roles of shared files", () => {
+  const shop = (index: number, held: readonly string[], rest: Partial<DesiredState> = {}) =>
+    desired({
+      merchant: `MC${index}`,
+      origin: { file: `${index}.yaml`, path: [] },
+      included: ["shop.yaml"],
+      roles: [role("Lead", at("roles", 0))],
+      members: [member("ada@x", { roles: held })],
+      ...rest,
+    });
+
+  test("one that nobody holds is found, if that is known of every merchant", () => {
+    expect(found({ states: [shop(1, []), shop(2, [])] })).toEqual([
+      'unheld-shared-role shop.yaml:roles.0 Nobody holds "Lead", at any of 2 merchants.',
+    ]);
+    expect(found({ states: [shop(1, []), shop(2, ["Lead"])] })).toEqual([]);
+    expect(found({ states: [shop(1, []), shop(2, [], { sync: { ...SYNC, members: "additive" } })] })).toEqual(
+      [],
+    );
+    expect(found({ states: [shop(1, [], { origin: { file: "shop.yaml", path: [] } })] })).toEqual([]);
+  });
+});
+
+describe("grants", () => {
+  const roles = [role("Lead", { permissions: ["a", "b", "c"] }), role("Desk", { permissions: ["a"] })];
+  const holding = (...held: readonly (string | Grant)[]) => [
+    desired({ roles, members: [member("ada@x", { roles: held, ...at("members", 0) })] }),
+  ];
+
+  test("one whose role another one contains is found", () => {
+    expect(found({ states: holding("Lead", "Desk") })).toEqual([
+      'redundant-grant shop.yaml:members.0.roles.1 This member also holds "Lead", which grants all that "Desk" does.',
+    ]);
+    expect(found({ states: holding("Lead") })).toEqual([]);
+  });
+
+  test("one that lasts longer than the other, or is not in force, is none", () => {
+    expect(found({ states: holding({ role: "Lead", until: until("2026-07-01") }, "Desk") })).toEqual([]);
+    expect(found({ states: holding({ role: "Lead", until: until("2026-05-01") }, "Desk") })).toEqual([]);
+    expect(found({ states: holding("Lead", { role: "Desk", until: until("2026-07-01") }) })).toHaveLength(1);
+  });
+});
+
+describe("members", () => {
+  const roles = [
+    role("Admin", { permissions: ["members_update", "view"] }),
+    role("Clerk", { permissions: ["view"] }),
+  ];
+
+  test("the only one with a sensitive permission is found, where nobody else can have it", () => {
+    const one = desired({
+      roles,
+      members: [
+        member("ada@x", { roles: ["Admin"], ...at("members", 0) }),
+        member("bob@x", { roles: ["Clerk"] }),
+      ],
+    });
+    expect(found({ states: [one] })).toEqual([
+      "sole-holder shop.yaml:members.0 Only ada@x can use members_update, by the files.",
+    ]);
+    const two = desired({
+      roles,
+      members: [member("ada@x", { roles: ["Admin"] }), member("bob@x", { roles: ["Admin"] })],
+    });
+    expect(found({ states: [two] })).toEqual([]);
+    const unknown = desired({
+      roles,
+      members: [member("ada@x", { roles: ["Admin"] }), member("bob@x", { roles: ["role_owner"] })],
+    });
+    expect(found({ states: [unknown] })).toEqual([]);
+    expect(found({ states: [{ ...one, sync: { ...SYNC, members: "additive" } }] })).toEqual([]);
+    expect(found({ states: [{ ...one, ignore: { roles: [], members: ["*@y"] } }] })).toEqual([]);
+  });
+
+  const state = desired({
+    roles,
+    members: [
+      member("ada@x", { roles: ["Admin"], ...at("members", 0) }),
+      member("bob@x", { roles: ["Admin"] }),
+    ],
+  });
+  const admin = liveRole("r1", "Admin", { permissions: ["members_update"] });
+  const bob = liveMember("m2", "bob@x", {
+    roles: ["r1"],
+    user: { id: "u2", email: "bob@x", mfaOnLogin: true, type: "user" },
+  });
+
+  test("one with control and without MFA is found; not one of whom it is unknown", () => {
+    const with2 = (mfaOnLogin: boolean | null) =>
+      live(
+        [admin],
+        [
+          liveMember("m1", "ada@x", {
+            roles: ["r1"],
+            user: { id: "u1", email: "ada@x", mfaOnLogin, type: "user" },
+          }),
+          bob,
+        ],
+      );
+    expect(found({ states: [state], live: with2(false) })).toEqual([
+      'no-mfa shop.yaml:members.0 This member holds "Admin", with control over access or money, and logs in without MFA.',
+    ]);
+    expect(found({ states: [state], live: with2(null) })).toEqual([]);
+    expect(found({ states: [state], live: with2(true) })).toEqual([]);
+  });
+
+  test("an invitation that has expired or soon will is found", () => {
+    const other = liveMember("m3", "cy@x", {
+      roles: ["r1"],
+      user: { id: "u3", email: "cy@x", mfaOnLogin: true, type: "user" },
+    });
+    const waiting = (status: "pending" | "expired", expiresAt: string) =>
+      live(
+        [admin],
+        [
+          invited("m1", "ada@x", { roles: ["r1"], status, invite: { email: "ada@x", expiresAt } }),
+          bob,
+          other,
+        ],
+      );
+    expect(found({ states: [state], live: waiting("expired", "2026-06-01T00:00:00Z") })).toEqual([
+      "expiring-invitation shop.yaml:members.0 The invitation of this member has expired.",
+    ]);
+    expect(found({ states: [state], live: waiting("pending", "2026-06-17T00:00:00Z") })).toEqual([
+      "expiring-invitation shop.yaml:members.0 The invitation of this member expires soon, at 2026-06-17T00:00:00Z.",
+    ]);
+    expect(found({ states: [state], live: waiting("pending", "2026-06-30T00:00:00Z") })).toEqual([]);
+  });
+});
+
+describe("rules", () => {
+  const roles = [role("A", { permissions: ["x"] }), role("B", { permissions: ["y"] })];
+  const members = [member("ada@x.example", { roles: ["A"] }), member("bob@x.example", { roles: ["A", "B"] })];
+  const state = desired({ roles, members });
+  const setting = (kind: LintSetting["kind"], text: string, count: number | null = null): LintSetting => ({
+    kind,
+    text,
+    count,
+    ...at(kind),
+  });
+
+  test("guards that refuse nothing are found", () => {
+    const settings = [
+      setting("max-removals", "100%"),
+      setting("max-removals", "99%"),
+      setting("min-holders", "A", 0),
+      setting("min-holders", "B", 1),
+    ];
+    expect(found({ states: [state], settings })).toEqual([
+      "idle-guard shop.yaml:max-removals A limit of 100% lets a plan remove everything.",
+      'idle-guard shop.yaml:min-holders A minimum of 0 holders never keeps anybody in "A".',
+    ]);
+  });
+
+  test("limits of holders that nobody can exceed are found, if all members are known", () => {
+    const settings = [setting("max-holders", "A", 2), setting("max-holders", "B", 1)];
+    expect(found({ states: [state], settings })).toEqual([
+      'idle-policy shop.yaml:max-holders At most 2 may hold "A", and the files list only 2 members.',
+    ]);
+    expect(found({ states: [{ ...state, sync: { ...SYNC, members: "additive" } }], settings })).toEqual([]);
+  });
+
+  test("a domain of nobody is found, if no merchant with the file has one", () => {
+    const settings = ["X.example", "*.example", "y.example", "*.x.example"].map((text) =>
+      setting("email-domain", text),
+    );
+    expect(found({ states: [state], settings })).toEqual([
+      'unused-domain shop.yaml:email-domain No member of the files has an address of "y.example", which is allowed.',
+      'unused-domain shop.yaml:email-domain No member of the files has an address of "*.x.example", which is allowed.',
+    ]);
+    const other = desired({
+      merchant: "MC2",
+      origin: { file: "other.yaml", path: [] },
+      included: ["shop.yaml"],
+      members: [member("eve@y.example"), member("eve@a.x.example")],
+    });
+    expect(found({ states: [state, other], settings })).toEqual([]);
+  });
+
+  test("patterns that match nothing are found, where everything is live", () => {
+    const settings = [
+      setting("ignored-role", "Old*"),
+      setting("ignored-member", "*@gone.example"),
+      setting("protected-role", "A"),
+      setting("protected-member", "ADA@*"),
+      setting("ignored-member", "*@live.example"),
+    ];
+    expect(found({ states: [state], settings })).toEqual([]);
+    const is = live([liveRole("r1", "A")], [liveMember("m1", "cy@live.example")]);
+    expect(found({ states: [state], settings, live: is })).toEqual([
+      'unmatched-pattern shop.yaml:ignored-role "Old*" matches no role, live or declared.',
+      'unmatched-pattern shop.yaml:ignored-member "*@gone.example" matches no member, live or declared.',
+    ]);
+  });
+
+  const checked = (check: Check, rest: Partial<DesiredState> = {}) =>
+    found({ states: [{ ...state, checks: [check], ...rest }] });
+
+  test("checks that cannot fail are found", () => {
+    const atMost = (most: number): Check => ({ kind: "at-most", can: "x", atMost: most, ...at("checks", 0) });
+    expect(checked(atMost(2))).toEqual([
+      "idle-check shop.yaml:checks.0.at_most At most 2 may use x, and the files list only 2 members.",
+    ]);
+    expect(checked(atMost(1))).toEqual([]);
+    const only = (...names: readonly string[]): Check => ({
+      kind: "only",
+      can: "x",
+      only: names,
+      ...at("checks", 0),
+    });
+    expect(checked(only("ada@x.example", "role:A"))).toEqual([
+      'idle-check shop.yaml:checks.0.only.1 Everybody holds "A", so that anybody may use x.',
+    ]);
+    expect(checked(only("ada@x.example", "role:B"))).toEqual([]);
+    const none: Check = { kind: "only", can: "z", only: [], ...at("checks", 0) };
+    // Unless it is live, nobody knows what predefined roles grant.
+    expect(checked(none)).toEqual([]);
+    const is = live([
+      liveRole("r1", "A", { permissions: ["x"] }),
+      liveRole("r2", "B", { permissions: ["y"] }),
+    ]);
+    expect(found({ states: [{ ...state, checks: [none] }], live: is })).toContain(
+      "idle-check shop.yaml:checks.0.can No role grants z, so that nobody has it.",
+    );
+    const cannot = (...names: readonly string[]): Check => ({
+      kind: "cannot",
+      member: "ada@x.example",
+      cannot: names,
+      ...at("checks", 0),
+    });
+    expect(checked(cannot("y", "z"))).toEqual([
+      "idle-check shop.yaml:checks.0.cannot.1 No role grants z, so that nobody has it.",
+    ]);
+    expect(checked(cannot("y"))).toEqual([]);
+    expect(checked(cannot("z"), { sync: { ...SYNC, roles: "additive" } })).toEqual([]);
+    expect(
+      checked(cannot("z"), { members: [...members, member("eve@x.example", { roles: ["role_owner"] })] }),
+    ).toEqual([]);
+  });
+});
+
+test("a finding in a shared file names the merchants, unless it holds for all that have the file", () => {
+  const shared = [role("Lead", { permissions: ["a", "b", "c"] }), role("Desk", { permissions: ["a"] })];
+  const shop = (index: number, isRedundant: boolean) =>
+    desired({
+      merchant: `MC${index}`,
+      origin: { file: `${index}.yaml`, path: [] },
+      included: ["shop.yaml"],
+      roles: shared,
+      members: [member("ada@x", { roles: isRedundant ? ["Lead", "Desk"] : ["Desk"], ...at("members", 0) })],
+    });
+  const hints = (states: readonly DesiredState[]) =>
+    lintAccess({
+      merchants: states.map((state) => ({ state, declared: declaredSnapshot(state, NOW), live: null })),
+      settings: [],
+      now: NOW,
+      timeOf: Date.parse,
+      thorough: false,
+      matches,
+      isSensitive,
+    }).map(({ hint }) => hint);
+  const all = Array.from({ length: 300 }, (_, index) => index);
+  expect(hints(all.map((index) => shop(index, true)))).toEqual(['Without "Desk", they can do the same.']);
+  expect(hints(all.map((index) => shop(index, index < 5)))).toEqual([
+    'Without "Desk", they can do the same. At MC0, MC1, MC2 and 2 more merchants, of 300 that have this file.',
+  ]);
+});
+
+test("every code has a summary that ends like a sentence", () => {
+  expect(lintTable().filter(({ summary }) => !/^[A-Z].*\.$/.test(summary))).toEqual([]);
+});

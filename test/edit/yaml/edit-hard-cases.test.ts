@@ -1,0 +1,247 @@
+import { expect, test } from "vitest";
+import { editYaml, type YamlEdit } from "../../../src/edit/yaml/edit-yaml.ts";
+import { printMerchantFile } from "../../../src/edit/yaml/print-value.ts";
+import { processorTime } from "../../support/processor-time.ts";
+
+/** Returns the edited text, or why it is refused. */
+function edited(text: string, ...edits: readonly YamlEdit[]): string {
+  const result = editYaml(text, edits, {
+    comments: new Map([["role_x", "X\n# y sk_live_abcdefghijkl \u202e"]]),
+  });
+  return "text" in result ? result.text : `refused: ${result.refused} at ${result.path.join(".")}`;
+}
+
+const set = (path: YamlEdit["path"], value: unknown): YamlEdit => ({ kind: "set", path, value }) as YamlEdit;
+const append = (path: YamlEdit["path"], value: unknown): YamlEdit =>
+  ({ kind: "append", path, value }) as YamlEdit;
+const remove = (...path: YamlEdit["path"]): YamlEdit => ({ kind: "remove", path });
+
+test.each<[name: string, text: string, edits: readonly YamlEdit[], expected: string]>([
+  [
+    "a comment behind a list in brackets stays",
+    "m:\n  - roles: [a, b] # why\n",
+    [append(["m", 0, "roles"], "c")],
+    "m:\n  - roles: [a, b, c] # why\n",
+  ],
+  [
+    "a list in brackets over several lines gets a line, and a comma exactly where the others have one",
+    "a: [\n    x, # one\n    y # two\n  ]\nb: [\n  x,\n  y,\n]\n",
+    [append(["a"], "z"), append(["b"], "z")],
+    "a: [\n    x, # one\n    y, # two\n    z\n  ]\nb: [\n  x,\n  y,\n  z,\n]\n",
+  ],
+  [
+    "an item of such a list goes with its lines and its comments",
+    "a: [\n  x, # one\n  # about y\n  y, # two\n  z # three\n]\n",
+    [remove("a", 1)],
+    "a: [\n  x, # one\n  z # three\n]\n",
+  ],
+  [
+    "the last item of such a list leaves no comma, which JSON does not allow",
+    '{\n  "a": [\n    "x",\n    "y",\n    "z"\n  ]\n}\n',
+    [remove("a", 1), remove("a", 2)],
+    '{\n  "a": [\n    "x"\n  ]\n}\n',
+  ],
+  [
+    "the last item of such a list, if another takes its place or commas end all of them",
+    "a: [\n  x, # one\n  y # two\n]\nb: [\n  x,\n  y,\n]\n",
+    [remove("a", 1), append(["a"], "z"), remove("b", 1)],
+    "a: [\n  x, # one\n  z\n]\nb: [\n  x,\n]\n",
+  ],
+  [
+    "several entries between blank lines leave one blank line",
+    "a:\n  - k: 1\n\n  # two\n  - k: 2\n  - k: 3\n\n  - k: 4\n",
+    [remove("a", 1), remove("a", 2)],
+    "a:\n  - k: 1\n\n  - k: 4\n",
+  ],
+  [
+    "with CRLF, a comment between items is no blank line",
+    "a:\r\n  - x\r\n  # about y\r\n  - y\r\n",
+    [append(["a"], "z")],
+    "a:\r\n  - x\r\n  # about y\r\n  - y\r\n  - z\r\n",
+  ],
+  [
+    "a list whose first lines have several items",
+    "a: [x, y,\n    z]\nb: [x, y,\n    z]\n",
+    [append(["a"], "q"), remove("b", 2)],
+    "a: [x, y,\n    z,\n    q]\nb: [x, y]\n",
+  ],
+  ["a trailing comma in a line stays", "a: [x, y,]\n", [set(["a"], ["x", "z"])], "a: [x, z,]\n"],
+  [
+    "braces keep their spaces",
+    "a: {b: 1,  c: 2}\n",
+    [set(["a", "d"], 3), remove("a", "b")],
+    "a: {c: 2, d: 3}\n",
+  ],
+  [
+    "the last key of a mapping leaves braces",
+    "a:\n  b: 1 # one\nc: 2\n",
+    [remove("a", "b")],
+    "a: {}\nc: 2\n",
+  ],
+  ["a list that is not indented", "a:\n- x\n- y\n", [append(["a"], "z"), remove("a", 0)], "a:\n- y\n- z\n"],
+  [
+    "a list that is not indented does not tell how far a mapping is",
+    "a:\n- x\n",
+    [append(["a"], { b: { c: { d: 1 } } })],
+    "a:\n- x\n- b:\n    c: { d: 1 }\n",
+  ],
+  [
+    "an indentation of four, and wide dashes",
+    "a:\n    -   b: 1\n        c:\n            d: 2\n",
+    [append(["a"], { b: 1, c: { d: [{ e: 1 }] } }), set(["a", 0, "c", "e"], 3)],
+    "a:\n    -   b: 1\n        c:\n            d: 2\n            e: 3\n    -   b: 1\n        c:\n            d:\n                - e: 1\n",
+  ],
+  [
+    "CRLF, a byte order mark and no line break at the end",
+    "\uFEFFa:\r\n  - x # one\r\n  - y",
+    [append(["a"], "z")],
+    "\uFEFFa:\r\n  - x # one\r\n  - y\r\n  - z",
+  ],
+  [
+    "the last entry of a text without a line break at its end",
+    "a:\n  - x\n  - y",
+    [remove("a", 1)],
+    "a:\n  - x",
+  ],
+  [
+    "a document with its marks",
+    "---\na:\n  - x\n...\n",
+    [append(["a"], "y")],
+    "---\na:\n  - x\n  - y\n...\n",
+  ],
+  [
+    "comments between entries and after the last one",
+    "a:\n  - x\n\n  # apart\n\n  # of y\n  - y\n  # end\nb: 1\n",
+    [remove("a", 1), append(["a"], "z")],
+    "a:\n  - x\n\n  # apart\n\n  - z\n  # end\nb: 1\n",
+  ],
+  [
+    "an entry that is commented out is not of the one below it",
+    "a:\n  - email: x\n  # - email: bot\n  #   roles: [b]\n  # of y\n  - email: y\n",
+    [remove("a", 1)],
+    "a:\n  - email: x\n  # - email: bot\n  #   roles: [b]\n",
+  ],
+  ["tabs in comments", "a: 1 \t# \tx\n\t# y\nb: 2\n", [set(["a"], 3), remove("b")], "a: 3 \t# \tx\n\t# y\n"],
+  [
+    "a folded text and one in quotes over several lines",
+    'a: >- # why\n  one\n  two\n\n# b\nb: "one\n  two"\nc: |+\n  x\n\nd: 1\n',
+    [set(["a"], "three"), set(["b"], "x: y"), set(["c"], "z")],
+    'a: three # why\n\n# b\nb: "x: y"\nc: z\nd: 1\n',
+  ],
+  [
+    "a text that keeps its blank lines is no neighbour",
+    "a:\n  - |+\n    x\n\n  - y\n",
+    [append(["a"], "z")],
+    "a:\n  - |+\n    x\n\n  - y\n  - z\n",
+  ],
+  [
+    "keys that look alike are different, in any quotes",
+    "'1': a\n\"1 \": b\n? 2\n: c\n",
+    [set(["1"], "x"), set(["1 "], "y"), set(["2"], "z")],
+    "'1': x\n\"1 \": y\n? 2\n: z\n",
+  ],
+  [
+    "a key that is there twice is not edited",
+    "a:\n  b: 1\n  b: 2\n",
+    [remove("a", "b")],
+    "refused: unsupported at a",
+  ],
+  ["a value that is not there", "a:\nb: 1\n", [append(["a"], "x"), set(["b"], [])], "a: [x]\nb: []\n"],
+  [
+    "an anchor stays where its list changes; who needs the old one has it written out",
+    "a: &x [1, 2]\nb: *x\nc: { d: *x }\n",
+    [set(["a"], [1, 2, 3]), append(["c", "d"], 3)],
+    "a: &x [1, 2, 3]\nb: [1, 2]\nc: { d: *x }\n",
+  ],
+  [
+    "what an alias stands for is written out where it changes, in the style of the others",
+    "a: &x\n  - b: 1\n    c: [d]\ne: *x # why\n",
+    [set(["e", 0, "b"], 2)],
+    "a: &x\n  - b: 1\n    c: [d]\ne: # why\n  - b: 2\n    c: [d]\n",
+  ],
+  [
+    "an anchored entry that goes is written out where it is used, together with one inside it",
+    "a:\n  - &x { b: &y [1], c: 2 }\n  - *x\nd: *y\n",
+    [remove("a", 0)],
+    "a:\n  - { b: [1], c: 2 }\nd: [1]\n",
+  ],
+  [
+    "a new first key in the place of one that a comment follows",
+    "members:\n  - roles: [a]\n    # of id\n    id: b\n",
+    [set(["members", 0, "email"], "c"), remove("members", 0, "roles")],
+    "members:\n  - email: c\n    # of id\n    id: b\n",
+  ],
+  [
+    "an anchored block is replaced below its anchor",
+    "a:\n  - &x [1]\n  - *x\n",
+    [set(["a", 0], [{ b: 1, c: [{ d: 1 }] }])],
+    "a:\n  - &x [{ b: 1, c: [{ d: 1 }] }]\n  - [1]\n",
+  ],
+  [
+    "a merge key is a key",
+    "a: &x { b: 1 }\nc:\n  <<: *x\n  d: 2\n",
+    [remove("a")],
+    "c:\n  <<: { b: 1 }\n  d: 2\n",
+  ],
+  [
+    "JSON stays JSON",
+    '{\n  "version": 1,\n  "members": [{ "email": "a" }]\n}\n',
+    [append(["members"], { email: "b", roles: ["yes"] }), set(["merchant"], "MC1")],
+    '{\n  "version": 1,\n  "merchant": "MC1",\n  "members": [{ "email": "a" }, { "email": "b", "roles": ["yes"] }]\n}\n',
+  ],
+  [
+    "names in comments are on one line, visible, and no keys",
+    "members:\n  - email: a\n    roles: [b]\n  - email: c\n    roles:\n      - b\n",
+    [append(["members", 0, "roles"], "role_x"), append(["members", 1, "roles"], "role_x")],
+    "members:\n  - email: a\n    roles: [b, role_x] # role_x: X\\n# y sk_live_**** \\u{202e}\n  - email: c\n    roles:\n      - b\n      - role_x # X\\n# y sk_live_**** \\u{202e}\n",
+  ],
+  [
+    "edits of one value in another",
+    "a: { b: 1 }\n",
+    [set(["a"], {}), set(["a", "b"], 2)],
+    "refused: overlap at a",
+  ],
+  ["two edits of one value", "a: 1\n", [set(["a"], 2), remove("a")], "refused: overlap at a"],
+  ["what is in no collection", "a: 1\n", [set(["a", "b"], 2)], "refused: missing at a"],
+  ["an item beyond the end", "a: [1]\n", [set(["a", 1], 2)], "refused: missing at a.1"],
+  ["a text that is no YAML", "a: [1\n", [remove("a")], "refused: unreadable at "],
+])("%s", (_, text, edits, expected) => {
+  expect(edited(text, ...edits)).toBe(expected);
+});
+
+test("a commented-out entry is added once, however it is written", () => {
+  const remark: YamlEdit = { kind: "remark", path: ["m"], value: { email: "bot@example.com", roles: ["a"] } };
+  const once = edited("m:\n  - email: x\n    roles: [b]\n", remark);
+  expect(once).toBe("m:\n  - email: x\n    roles: [b]\n  # - email: bot@example.com\n  #   roles: [a]\n");
+  expect(edited(once, remark)).toBe(once);
+  const byHand = 'm:\n  - email: x\n  #- { email: "bot@example.com" }\n';
+  expect(edited(byHand, remark)).toBe(byHand);
+  expect(edited("m: []\n", remark)).toBe("# - email: bot@example.com\n#   roles: [a]\nm: []\n");
+  const named = (name: string): YamlEdit => ({ kind: "remark", path: ["m"], value: { name } });
+  const both = 'm:\n  - a\n  # - name: Old Lead\n  # - name: "a\\nb"\n';
+  expect(edited("m:\n  - a\n", named("Old Lead"), named("a\nb"))).toBe(both);
+  expect(edited(both, named("Old Lead"), named("a\nb"))).toBe(both);
+  expect(edited(both, named("Old Till"))).toContain("  # - name: Old Till\n");
+});
+
+test("2,000 entries take 20 edits in much less than a second", () => {
+  const members = Array.from({ length: 2000 }, (_, index) => ({
+    value: {
+      email: `m${index}@example.com`,
+      roles: ["Cashier", "role_x"],
+      metadata: { number: String(index) },
+    },
+  }));
+  const text = printMerchantFile({ settings: { version: 1, merchant: "MC1" }, members });
+  const edits = Array.from({ length: 20 }, (_, index): YamlEdit => {
+    const path = ["members", index * 100];
+    if (index % 3 === 0) return remove(...path);
+    return index % 3 === 1
+      ? set([...path, "roles"], ["Cashier"])
+      : append(["members"], { email: `new${index}@example.com`, roles: ["Cashier"] });
+  });
+  const before = processorTime();
+  const result = edited(text, ...edits);
+  expect(processorTime() - before).toBeLessThan(1500);
+  expect(result.split("\n")).toHaveLength(text.split("\n").length - 7 * 3 + 6 * 2);
+});

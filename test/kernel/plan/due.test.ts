@@ -1,0 +1,375 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { isSuspended } from "../../../src/kernel/diff/active-member.ts";
+import { approvalRecord, approveByRecord } from "../../../src/kernel/plan/approve.ts";
+import { buildPlan } from "../../../src/kernel/plan/build-plan.ts";
+import { approveOverTime, dueSince, planDue, upcomingDates } from "../../../src/kernel/plan/due.ts";
+import type { DesiredState } from "../../../src/model/desired.ts";
+import type { Plan } from "../../../src/model/plan.ts";
+import { desiredStates, liveStates, mirror } from "../../support/arbitrary.ts";
+import {
+  brief,
+  desired,
+  leaver,
+  live,
+  liveMember,
+  liveRole,
+  matches,
+  member,
+  NO_POLICIES,
+  NOW,
+  planOf,
+  role,
+  SYNC,
+  until,
+} from "../../support/build.ts";
+
+const service = "https://service.example";
+const is = live(
+  [liveRole("role_1", "Cashier"), liveRole("role_2", "Lead")],
+  [
+    liveMember("mem_1", "ada@example.com", { roles: ["role_1", "role_2"] }),
+    liveMember("mem_2", "bob@example.com", { roles: ["role_1"] }),
+  ],
+);
+const roles = [role("Cashier"), role("Lead")];
+
+describe("a change is due", () => {
+  test("if it removes a role whose end has passed, since that end", () => {
+    const ended = until("2026-06-14");
+    const want = desired({
+      roles,
+      members: [
+        member("ada@example.com", { roles: ["Cashier", { role: "Lead", until: ended }] }),
+        member("bob@example.com", { roles: ["Cashier"] }),
+      ],
+    });
+    const plan = planOf(want, is);
+    expect(brief(plan)).toHaveLength(1);
+    expect(plan.changes.map((change) => dueSince(change, want))).toEqual([ended.ends]);
+  });
+
+  test("if it removes a member whose membership, or whose every role, has ended", () => {
+    const [first, second] = [until("2026-06-10"), until("2026-06-12")];
+    const want = desired({
+      roles,
+      members: [
+        member("ada@example.com", {
+          roles: [
+            { role: "Cashier", until: first },
+            { role: "Lead", until: second },
+          ],
+        }),
+        member("BOB@example.com", { roles: ["Cashier"], until: first }),
+      ],
+    });
+    const plan = planOf(want, is);
+    expect(plan.changes.map(({ kind }) => kind)).toEqual(["delete", "delete"]);
+    expect(plan.changes.map((change) => dueSince(change, want))).toEqual(
+      plan.changes.map(({ id }) => (id === "mem_1" ? second.ends : first.ends)),
+    );
+  });
+
+  test("unless it does more, or the file does not list what it removes", () => {
+    const ended = until("2026-06-14");
+    const want = desired({
+      roles,
+      members: [
+        member("ada@example.com", {
+          roles: ["Cashier", { role: "Lead", until: ended }],
+          metadata: { desk: "2" },
+        }),
+      ],
+    });
+    const plan = planOf(want, is);
+    expect(plan.changes.map((change) => dueSince(change, want))).toEqual([null, null]);
+    expect(planDue({ desired: want, live: is, service, now: NOW, matches }).changes).toEqual([]);
+  });
+});
+
+/** Sets ends, from a list of days around now, on members and grants. */
+const withEnds = (state: DesiredState, days: readonly (number | null)[]): DesiredState => {
+  let next = 0;
+  const end = () => {
+    const day = days[next++ % days.length] ?? null;
+    return day === null ? {} : { until: { text: "", ends: NOW + day * 86_400_000 } };
+  };
+  return {
+    ...state,
+    ...(state.members && {
+      members: state.members.map((one) => ({
+        ...one,
+        ...end(),
+        ...(one.roles && { roles: one.roles.map((grant) => ({ ...grant, ...end() })) }),
+      })),
+    }),
+  };
+};
+const ends = fc.array(fc.option(fc.integer({ min: -3, max: 3 })), { minLength: 1, maxLength: 7 });
+
+describe("a plan of what is due", () => {
+  test("has only changes of the whole plan, and gives nobody anything", () => {
+    fc.assert(
+      fc.property(desiredStates, liveStates, ends, (state, found, days) => {
+        const want = withEnds(state, days);
+        const input = { desired: want, live: found, service, now: NOW, matches };
+        const [due, all] = [planDue(input), buildPlan(input)];
+        const known = new Set(
+          [...all.changes, ...all.deferred.map(({ change }) => change)].map((one) => one.fingerprint),
+        );
+        expect(due.changes.filter(({ fingerprint }) => !known.has(fingerprint))).toEqual([]);
+        expect(
+          due.impact.members.filter(({ gained, unknownGained }) => gained.length + unknownGained.length > 0),
+        ).toEqual([]);
+      }),
+    );
+  });
+
+  test("is the whole plan where only time has passed", () => {
+    fc.assert(
+      fc.property(liveStates, ends, (found, days) => {
+        const want = withEnds(mirror(found), days);
+        const before = buildPlan({ desired: want, live: found, service, now: 0, matches });
+        fc.pre(before.changes.length + before.deferred.length === 0);
+        const input = { desired: want, live: found, service, now: NOW, matches };
+        const [due, all] = [planDue(input), buildPlan(input)];
+        expect(due.changes).toEqual(all.changes);
+      }),
+    );
+  });
+});
+
+/** Sets a beginning or a suspension, from a list of days around now, on members and grants. */
+const withStarts = (state: DesiredState, days: readonly (number | null)[]): DesiredState => {
+  let next = 0;
+  const day = () => days[next++ % days.length] ?? null;
+  const starts = () => {
+    const at = day();
+    return at === null ? {} : { from: { text: "", starts: NOW + at * 86_400_000 } };
+  };
+  const away = () => {
+    const [first, last] = [starts(), day()];
+    if (last === null) return {};
+    return { suspended: { ...first, until: { text: "", ends: NOW + (last + 1) * 86_400_000 } } };
+  };
+  return {
+    ...state,
+    ...(state.members && {
+      members: state.members.map((one) => ({
+        ...one,
+        ...starts(),
+        ...away(),
+        ...(one.roles && { roles: one.roles.map((grant) => ({ ...grant, ...starts() })) }),
+      })),
+    }),
+  };
+};
+
+describe("beginnings and suspensions", () => {
+  test("what a plan gives has begun, and nobody who is suspended holds anything after it", () => {
+    fc.assert(
+      fc.property(desiredStates, liveStates, ends, (state, found, days) => {
+        const want = withStarts(state, days);
+        const plan = buildPlan({ desired: want, live: found, service, now: NOW, matches });
+        const all = [...plan.changes, ...plan.deferred.map(({ change }) => change)];
+        for (const entry of want.members ?? []) {
+          const own = all.filter(({ name }) => name.toLowerCase() === entry.email.toLowerCase());
+          const given = own.flatMap((change) => {
+            if (change.resource !== "member" || change.reason === "immutable-field") return [];
+            if (change.kind === "create") return change.after.roles;
+            return change.fields.flatMap((diff) => (diff.field === "roles" ? diff.added : []));
+          });
+          const isGone = entry.from !== undefined && entry.from.starts > NOW;
+          if (isGone || isSuspended(entry, NOW)) expect(given).toEqual([]);
+          const early = new Set(
+            (entry.roles ?? []).flatMap(({ role: name, from }) =>
+              from !== undefined && from.starts > NOW ? name : [],
+            ),
+          );
+          expect(given.filter(({ id, name }) => early.has(name) || early.has(id ?? ""))).toEqual([]);
+        }
+      }),
+    );
+  });
+
+  test("bring the same plan as the file without them, at another time", () => {
+    fc.assert(
+      fc.property(desiredStates, liveStates, ends, (state, found, days) => {
+        const want = withStarts(state, days);
+        const later = NOW + 30 * 86_400_000;
+        const reasonless = (one: DesiredState) =>
+          buildPlan({ desired: one, live: found, service, now: later, matches }).changes.map(
+            ({ reason: _, fingerprint: __, ...change }) => change,
+          );
+        expect(reasonless(want)).toEqual(reasonless(state));
+      }),
+    );
+  });
+
+  const [before, after] = [NOW - 86_400_000, NOW + 86_400_000];
+  const on = (starts: number) => ({ text: "-", starts });
+  const entry = (rest: Parameters<typeof member>[1]) => {
+    const want = desired({
+      roles,
+      members: [member("bob@example.com", rest), member("ada@example.com", { roles: ["Cashier", "Lead"] })],
+    });
+    const plan = planOf(want, is);
+    return { want, plan, since: plan.changes.map((change) => dueSince(change, want)) };
+  };
+
+  test("are due where time alone has brought them", () => {
+    expect(entry({ roles: ["Cashier", { role: "Lead", from: on(before) }] }).since).toEqual([before]);
+    expect(entry({ roles: ["Cashier"], suspended: { from: on(before) } }).since).toEqual([before]);
+    expect(
+      entry({ roles: ["Cashier", "Lead"], suspended: { until: { text: "-", ends: before } } }).since,
+    ).toEqual([before]);
+    expect(entry({ from: on(before), roles: ["Cashier", "Lead"] }).since).toEqual([before]);
+  });
+
+  test("are not due where the file, or somebody, has brought them", () => {
+    // Suspended by a change of the file.
+    expect(entry({ roles: ["Cashier"], suspended: {} }).since).toEqual([null]);
+    // A role that no file lists.
+    expect(entry({ roles: ["Lead"], suspended: { from: on(before) } }).since).toEqual([null]);
+    // Another role without a date.
+    expect(entry({ roles: [{ role: "Cashier", from: on(before) }, "Lead"] }).since).toEqual([null]);
+    // A member who is not to be there yet.
+    expect(entry({ from: on(after), roles: ["Cashier"] }).since).toEqual([null]);
+    // A suspension that is yet to come brings no roles back.
+    expect(
+      entry({
+        roles: ["Cashier", "Lead"],
+        suspended: { from: on(after), until: { text: "-", ends: after + 1 } },
+      }).since,
+    ).toEqual([null]);
+  });
+
+  test("bring a new member when the membership, or the first of its roles, begins, but no managed user", () => {
+    const joins = (rest: Parameters<typeof member>[1]) => {
+      const want = desired({
+        roles,
+        members: [member("new@example.com", rest)],
+        sync: { ...SYNC, members: "additive" },
+      });
+      return planOf(want, is).changes.map((change) => dueSince(change, want));
+    };
+    const grants = [
+      { role: "Cashier", from: on(before) },
+      { role: "Lead", from: on(before - 1) },
+    ];
+    expect(joins({ roles: grants })).toEqual([before - 1]);
+    expect(joins({ from: on(before + 1), roles: grants })).toEqual([before + 1]);
+    expect(joins({ from: on(before), roles: ["Cashier"] })).toEqual([before]);
+    expect(joins({ roles: [...grants.slice(1), "Cashier"] })).toEqual([null]);
+    expect(joins({ roles: grants, managed: { passwordEnv: "P" } })).toEqual([null]);
+    expect(joins({ roles: [{ role: "Cashier", from: on(after) }] })).toEqual([]);
+    expect(joins({ roles: grants, suspended: {} })).toEqual([]);
+  });
+
+  test("what gives access never keeps access that has ended", () => {
+    const want = desired({
+      roles,
+      members: [
+        member("ada@example.com", {
+          roles: ["Cashier", { role: "Lead", until: { text: "-", ends: before } }],
+        }),
+        member("bob@example.com", { roles: ["Cashier", { role: "Lead", from: on(before) }] }),
+      ],
+      policies: { ...NO_POLICIES, separate: [["Cashier", "Lead"]] },
+    });
+    const input = { desired: want, live: is, service, now: NOW, matches };
+    expect(buildPlan(input).refusals).toHaveLength(1);
+    expect(planDue(input).changes.map(({ name }) => name)).toEqual(["ada@example.com"]);
+    const open = { ...input, desired: { ...want, policies: NO_POLICIES } };
+    expect(planDue(open).changes.map(({ name }) => name)).toEqual(["ada@example.com", "bob@example.com"]);
+  });
+
+  test("with what is due and waits, whether the file's invitation that it waits for was sent or not", () => {
+    const want = desired({
+      roles,
+      guards: { ...desired().guards, minHolders: { Lead: 1 } },
+      members: [
+        member("bob@example.com", { roles: ["Cashier"] }),
+        member("new@example.com", { roles: ["Lead"] }),
+      ],
+      leavers: [leaver("ADA@example.com", "2026-06-01")],
+    });
+    const invited = liveMember("mem_3", "new@example.com", { roles: ["role_2"], status: "pending" });
+    for (const now of [is, { ...is, members: [...is.members, invited] }]) {
+      const plan = planDue({ desired: want, live: now, service, now: NOW, matches });
+      expect(plan.changes).toEqual([]);
+      expect(plan.refusals).toEqual([]);
+      expect(plan.deferred.map(({ change }) => `${change.kind} ${change.name}`)).toEqual([
+        "delete ada@example.com",
+      ]);
+    }
+  });
+});
+
+describe("an approval over time", () => {
+  const wants = (lead: string | null, metadata: Record<string, string> = {}) =>
+    desired({
+      roles,
+      members: [
+        member("ada@example.com", {
+          roles: ["Cashier", lead === null ? "Lead" : { role: "Lead", until: until(lead) }],
+          metadata,
+        }),
+        member("bob@example.com", { roles: ["Cashier", "Lead"] }),
+      ],
+    });
+  const [reviewed, end] = [NOW - 3 * 86_400_000, "2026-06-13"];
+  const approvalOf = (want: DesiredState) => {
+    const record = approvalRecord(planOf(want, is, reviewed));
+    return (plan: Plan) => approveByRecord(plan, record);
+  };
+
+  test("holds for what follows from an end that has passed since, also beside a change that was reviewed", () => {
+    for (const metadata of [{}, { desk: "2" }]) {
+      const want = wants(end, metadata);
+      const [fresh, then] = [planOf(want, is), planOf(want, is, reviewed)];
+      const check = approvalOf(want);
+      expect(check(fresh).status).toBe("new-changes");
+      expect(approveOverTime(fresh, () => then, check)).toEqual({ status: "approved" });
+    }
+  });
+
+  test("does not hold for anything else: a change of the file or of the live state since", () => {
+    const check = approvalOf(wants(end));
+    const names = (want: DesiredState) => {
+      const result = approveOverTime(planOf(want, is), () => planOf(want, is, reviewed), check);
+      return result.status === "new-changes" ? result.changes.map(({ name }) => name) : result.status;
+    };
+    expect(names(wants(end, { desk: "2" }))).toEqual(["ada@example.com"]);
+    // An end that had passed already at the time of the review was not in the file then.
+    expect(names(wants("2026-06-01"))).toEqual(["ada@example.com"]);
+    expect(names(wants(null))).toBe("approved");
+  });
+});
+
+test("ends to come are listed in their order, each grant at the earlier of its own end and that of the membership", () => {
+  const want = desired({
+    members: [
+      member("ada@example.com", {
+        roles: [
+          { role: "Lead", until: until("2026-07-31") },
+          { role: "Cashier", until: until("2026-07-31") },
+          "Clerk",
+        ],
+      }),
+      member("bob@example.com", {
+        until: until("2026-07-01"),
+        roles: [
+          { role: "Cashier", until: until("2026-12-31") },
+          { role: "Lead", until: until("2026-06-20") },
+        ],
+      }),
+      member("eve@example.com", { until: until("2026-01-01"), roles: ["Cashier"] }),
+    ],
+  });
+  expect(upcomingDates(want, NOW).map(({ at, email, roles: names }) => [at, email, names])).toEqual([
+    [until("2026-06-20").ends, "bob@example.com", ["Lead"]],
+    [until("2026-07-01").ends, "bob@example.com", []],
+    [until("2026-07-31").ends, "ada@example.com", ["Cashier", "Lead"]],
+  ]);
+});

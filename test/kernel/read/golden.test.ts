@@ -1,0 +1,73 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { parseMerchantFile } from "../../../src/index.ts";
+import { toDiagnostics } from "../../../src/kernel/messages/to-diagnostics.ts";
+import { inFile } from "../../../src/kernel/problems/problem.ts";
+import { diagnosticTable } from "../../../src/kernel/problems/rule-table.ts";
+import { loadMerchants } from "../../../src/kernel/read/load-merchants.ts";
+import type { ReadResult } from "../../../src/kernel/read/load-sources.ts";
+import { parse } from "../../../src/kernel/yaml/to-value.ts";
+import { judgeDeclared } from "../../../src/rules/judge-rules.ts";
+import { cases, folder, NOW, run } from "./support/cases.ts";
+import { print } from "./support/print.ts";
+
+describe("what a user reads about files with mistakes", () => {
+  test.each(cases)("%s", async (name) => {
+    const diagnostics = await run(name);
+    expect(diagnostics).not.toHaveLength(0);
+    await expect(print(diagnostics)).toMatchFileSnapshot(`${folder}${name.replace(/\.yaml$/, "")}.out`);
+  });
+
+  const head = "version: 1\nmerchant: MC4F7K2P\n";
+  test.each([
+    ["file-too-large", " ".repeat(32 * 1024 * 1024 + 1)],
+    ["too-many-checks", `${head}checks: [${"{ can: a, at_most: 1 }, ".repeat(1001)}]`],
+    [
+      "too-much-to-judge",
+      `${head}roles: [{ name: A }]
+policies: { separate: [${Array.from({ length: 15_000 }, (_, i) => `[A, role_${i}]`).join(", ")}] }
+members: [${Array.from({ length: 1500 }, (_, i) => `{ email: u${i}@example.com, roles: [A] }`).join(",")}]`,
+    ],
+    [
+      "too-many-includes",
+      `${head}include: [${Array.from({ length: 101 }, (_, i) => `${i}.yaml`).join(", ")}]`,
+    ],
+    ["too-many-problems", `${head}${Array.from({ length: 1001 }, (_, i) => `key-${i}: 1\n`).join("")}`],
+  ])("%s, in a file that is too large to keep", async (code, text) => {
+    const { diagnostics } = parseMerchantFile(`${code}.yaml`, text, { now: NOW });
+    const about = diagnostics.filter((each) => each.code === code);
+    expect(about).toHaveLength(1);
+    await expect(print(about)).toMatchFileSnapshot(`${folder}large/${code}.out`);
+  });
+
+  test("file-too-long, with a smaller limit", async () => {
+    const { problems } = parse(`${head}roles: [a, b, c]`, 10);
+    const located = problems.map((problem) => inFile("file-too-long.yaml", problem));
+    await expect(print(toDiagnostics(new Map(), located))).toMatchFileSnapshot(
+      `${folder}large/file-too-long.out`,
+    );
+  });
+
+  test.each(["too-large", "unreadable"] as const)("a file that is %s", async (reason) => {
+    const read = (path: string): Promise<ReadResult> =>
+      Promise.resolve(
+        path === "a.yaml"
+          ? { ok: true, file: path, text: `${head}include: [b.yaml]\n` }
+          : { ok: false, reason },
+      );
+    const { diagnostics, merchants } = await loadMerchants(["a.yaml", "c.yaml"], read, {
+      now: NOW,
+      judge: judgeDeclared,
+    });
+    expect(merchants.map(({ state }) => state)).toEqual([null, null]);
+    await expect(print(diagnostics)).toMatchFileSnapshot(`${folder}large/read-${reason}.out`);
+  });
+});
+
+test("every diagnostic that there is is shown by one of these files", () => {
+  const shown = readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".out"))
+    .flatMap((name) => readFileSync(`${folder}${name}`, "utf8").split("\n"))
+    .map((line) => /^\S+ (?:error|warning) (\S+)$/.exec(line)?.[1]);
+  expect(diagnosticTable().map(({ code }) => code)).toEqual([...new Set(shown)].filter(Boolean).toSorted());
+});

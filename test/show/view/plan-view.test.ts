@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { joinSame, planView } from "../../../src/show/view/plan-view.ts";
+import { desired, live, liveMember, planOf } from "../../support/build.ts";
+
+const bots = (count: number, type = "service_account") =>
+  Array.from({ length: count }, (_, index) => {
+    const email = `${type}-${String(index).padStart(4, "0")}@example.com`;
+    const user = { id: email, email, type, mfaOnLogin: null, managed: false };
+    return liveMember(`mem_${type}_${index}`, email, { user } as never);
+  });
+
+const warningsOf = (members: ReturnType<typeof bots>): readonly string[] =>
+  planView(planOf(desired({ members: [] }), live([], members))).warnings.map(({ message }) => message);
+
+test("three warnings that say the same of members are one, with a count and their names", () => {
+  expect(warningsOf(bots(3))).toEqual([
+    "service_account-0000@example.com is a service account that the file does not list; it is left alone. This also applies to 2 other members: service_account-0001@example.com, service_account-0002@example.com.",
+  ]);
+});
+
+test("of very many the first are named, and the others counted", () => {
+  const [message = "", ...others] = warningsOf(bots(1_512));
+  expect(others).toEqual([]);
+  expect(message).toContain("This also applies to 1,511 other members: service_account-0001@example.com, ");
+  expect(message).toMatch(/service_account-0010@example\.com and 1,501 more\.$/);
+});
+
+test("two warnings, and warnings that differ in more than the name, are not merged", () => {
+  expect(warningsOf(bots(2))).toHaveLength(2);
+  expect(warningsOf([...bots(2), ...bots(2, "system_account")])).toHaveLength(4);
+  expect(warningsOf([...bots(3), ...bots(4, "system_account")])).toHaveLength(2);
+  const finding = { code: "x", severity: "warning", resource: "member", hint: null } as const;
+  const says = ["one", "two", "three"].map((name, index) => ({
+    ...finding,
+    name,
+    message: `${name} has ${index}`,
+  }));
+  expect(joinSame(says)).toEqual(says);
+});

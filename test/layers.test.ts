@@ -1,40 +1,72 @@
+import { dirname } from "node:path";
 import { expect, test } from "vitest";
-import { sourceFiles } from "./support/source-files.ts";
+import { type SourceFile, sourceFiles } from "./support/source-files.ts";
 
-/** What a layer may import besides itself: layers, their rooms and files, and packages. "!" takes one out. */
-const LAYERS: Readonly<Record<string, string>> = {
-  lib: "",
-  model: "",
-  config: "lib model js-yaml yaml zod",
-  plan: "lib model node:crypto",
-  live: "lib model undici zod",
-  apply: "lib model",
-  render: "!render/tui lib model diff",
-  "render/html": "render !render/tui !render/html/client lib model node:crypto",
-  "render/html/client": "lib render/html/page-data.ts",
-  "render/tui": "render !render/html lib model ink react string-width",
+const FILES = sourceFiles();
+
+/** The packages that a folder may import, besides those of the folders above it; a name that ends in ":" stands for all. */
+const PACKAGES: Readonly<Record<string, string>> = {
+  action: "node: @actions/core @actions/github/lib/utils yaml zod",
+  app: "node:",
+  cli: "node: commander @bomb.sh/tab",
+  edit: "yaml",
+  "kernel/diff": "node:crypto",
+  "kernel/plan": "node:crypto",
+  "kernel/saved": "zod",
+  "kernel/schema": "zod",
+  "kernel/yaml": "js-yaml yaml",
+  runs: "zod",
   sandbox: "hono @hono/node-server yaml zod node:http node:crypto",
-  cli: "lib model config plan live apply render sandbox node: commander @bomb.sh/tab ../package.json",
-  action:
-    "lib model config plan render !render/tui cli !cli/commands node: @actions/core @actions/github/lib/utils yaml zod",
-  "bin.ts": "cli/io",
-  api: "lib model config plan live apply render !render/tui !render/html/client cli !cli/commands",
-  "index.ts": "api model config plan cli/session",
+  service: "undici zod",
+  show: "diff",
+  "show/html": "node:crypto",
+  "show/screen": "ink react string-width",
 };
 
-const isIn = (path: string, room: string): boolean =>
-  path === room || path.startsWith(room.endsWith(":") ? room : `${room}/`);
+const isBelow = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
 
-/** Returns the narrowest of the rooms that a path is in. */
-const roomOf = (path: string, rooms: readonly string[]): string | undefined =>
-  rooms.filter((room) => isIn(path, room.replace("!", ""))).sort((a, b) => b.length - a.length)[0];
+const isPackage = (to: string): boolean => !/\.(tsx?|json)$/.test(to);
 
-test("every layer imports only what it may", () => {
-  const wrong = sourceFiles().flatMap(({ path, imports }) => {
-    const layer = roomOf(path, Object.keys(LAYERS)) ?? "";
-    const allowed = [layer, ...(LAYERS[layer] ?? "").split(" ")];
-    const forbidden = imports.filter(({ to }) => (roomOf(to, allowed) ?? "!").startsWith("!"));
-    return forbidden.map(({ to }) => `${path} imports ${to}`);
+test("each folder imports only its packages", () => {
+  const allowedFor = ({ path }: SourceFile): readonly string[] =>
+    Object.entries(PACKAGES).flatMap(([folder, names]) => (isBelow(path, folder) ? names.split(" ") : []));
+  const wrong = FILES.flatMap((file) => {
+    const allowed = allowedFor(file);
+    const isAllowed = (to: string): boolean =>
+      allowed.some((name) => isBelow(to, name) || (name.endsWith(":") && to.startsWith(name)));
+    return file.imports
+      .filter(({ to }) => isPackage(to) && !isAllowed(to))
+      .map(({ to }) => `${file.path} imports ${to}`);
   });
   expect(wrong).toEqual([]);
+});
+
+/** The folders of src, from the bottom to the top: each imports only those before it. */
+const ORDER = "sandbox lib model kernel,rules service edit ask runs show app api action cli .".split(" ");
+
+test("arrows between the folders of src lead down", () => {
+  const heightOf = (path: string): number => {
+    const folder = path.includes("/") ? path.split("/", 1).join() : ".";
+    return ORDER.findIndex((names) => names.split(",").includes(folder));
+  };
+  const own = FILES.flatMap(({ path, imports }) =>
+    imports.filter(({ to }) => !isPackage(to) && !to.endsWith(".json")).map(({ to }) => ({ path, to })),
+  );
+  const up = own.filter(({ path, to }) => heightOf(path) < heightOf(to) || heightOf(to) < 0);
+  expect(up.map(({ path, to }) => `${path} imports ${to}`)).toEqual([]);
+  const ofSandbox = own.filter(({ path, to }) => isBelow(path, "sandbox") && !isBelow(to, "sandbox"));
+  expect(ofSandbox).toEqual([]);
+});
+
+test("between any two folders imports go one way", () => {
+  const arrows = new Set(
+    FILES.flatMap(({ path, imports }) =>
+      imports.filter(({ to }) => !isPackage(to)).map(({ to }) => `${dirname(path)} → ${dirname(to)}`),
+    ),
+  );
+  const both = [...arrows].filter((arrow) => {
+    const [from, to] = arrow.split(" → ");
+    return from !== to && arrows.has(`${to} → ${from}`);
+  });
+  expect(both).toEqual([]);
 });

@@ -108,3 +108,12 @@ function normalForm(number: string): string {
   const power = Number(exponent) - fraction.length + digits.length - short.length;
   return `${number.startsWith("-") ? "-" : ""}${short}e${power}`;
 }
+
+/** Maximum nesting of JSON from the service. */
+export const MAX_LEVELS = 100;
+
+/** Returns whether a value is nested deeper than a number of levels. */
+export function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
+}

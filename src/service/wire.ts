@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { markRounded, unmark } from "../lib/json-text.ts";
+import { isDeeper, MAX_LEVELS, markRounded, unmark } from "../lib/json-text.ts";
 import type { Metadata } from "../model/json.ts";
 import {
   type LiveMember,
@@ -173,15 +173,6 @@ function parse<T>(schema: z.ZodMiniType<T>, body: string): Parsed<T> {
   throw new TypeError(
     `with something other than the contract specifies at ${issue?.path.join(".") || "its root"}`,
   );
-}
-
-/** Maximum nesting of JSON from the service. */
-export const MAX_LEVELS = 100;
-
-/** Returns whether a value is nested deeper than a number of levels. */
-export function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
 function parseJson(body: string): unknown {

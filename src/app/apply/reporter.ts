@@ -1,4 +1,3 @@
-import type { OutputOptions } from "../../cli/args/options.ts";
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
@@ -33,6 +32,7 @@ import { type PlaceOf, type PlanCommand, type PlanView, planView } from "../../s
 import { ExitCode, exitCodeFor, type Io } from "../io/io.ts";
 import { styleFor, verbosityOf } from "../io/output.ts";
 import type { ProgressDisplay } from "../progress/log-progress.ts";
+import type { OutputOptions } from "../project/command-options.ts";
 
 /** Reports the progress and the result of an apply. */
 export interface ApplyReporter {

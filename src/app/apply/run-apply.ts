@@ -1,9 +1,15 @@
-import type { PendingApply } from "../../cli/review/confirm-apply.ts";
 import { applyPlan } from "../../kernel/apply/apply-plan.ts";
 import { type PutSemantics, unknownPutSemantics } from "../../kernel/apply/update-member.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
-import type { ApplyResult, JournalEntry, MerchantOutcome, OnError, StopCause } from "../../model/apply.ts";
+import type {
+  ApplyResult,
+  JournalEntry,
+  MerchantOutcome,
+  OnError,
+  PasswordChange,
+  StopCause,
+} from "../../model/apply.ts";
 import { type Failure, RolecallError } from "../../model/errors.ts";
 import type { Change, Plan } from "../../model/plan.ts";
 import { renderJournals } from "../../show/text/ending/next-step-text.ts";
@@ -15,7 +21,7 @@ import {
 } from "../../show/view/ending-view.ts";
 import { ExitCode } from "../io/io.ts";
 import type { OpenJournal } from "../journal/write-journal.ts";
-import type { PlanResult } from "../session/session.ts";
+import type { PlanResult, Session } from "../session/session.ts";
 import type { Cancellation } from "./cancellation.ts";
 import type { Passwords } from "./passwords.ts";
 import type { ApplyReporter } from "./reporter.ts";
@@ -33,6 +39,15 @@ export interface RunOptions {
   readonly cancellation: Cancellation;
   /** Waits for some ms, or until the signal is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** A plan that waits for confirmation, with the passwords that are set in addition. */
+export interface PendingApply {
+  readonly session: Session;
+  readonly plan: Plan;
+  readonly passwords?: readonly PasswordChange[];
+  /** Number of changes that the user left out of the plan; absent: none. */
+  readonly leftOut?: number;
 }
 
 type Running = PendingApply & { readonly journal: OpenJournal };

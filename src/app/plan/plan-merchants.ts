@@ -1,5 +1,3 @@
-import type { OutputOptions, ServiceOptions } from "../../cli/args/options.ts";
-import { openProgress } from "../../cli/progress/open-progress.ts";
 import { planDue } from "../../kernel/plan/due.ts";
 import type { LoadHooks } from "../../kernel/read/load-sources.ts";
 import type { DesiredState } from "../../model/desired.ts";
@@ -12,6 +10,7 @@ import type { Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import { journalFiles } from "../journal/read-journals.ts";
 import type { ProgressDisplay } from "../progress/log-progress.ts";
+import type { OutputOptions, ServiceOptions } from "../project/command-options.ts";
 import { isFileError, type Loaded, loadStates, noneChanged, reachNotes } from "../project/load-states.ts";
 import { emptyShard, isInShard } from "../project/shard.ts";
 import { startEarlyPlans } from "../session/early-plans.ts";
@@ -50,9 +49,9 @@ export interface PlannedMerchants {
 export async function planMerchants(
   paths: readonly string[],
   options: PlanMerchantsOptions,
+  progress: ProgressDisplay,
   io: Io,
 ): Promise<PlannedMerchants> {
-  const progress = options.display ?? openProgress(options, io);
   const events = bufferEvents(progress.live);
   const services = openServices({ ...options, emit: events.emit }, io);
   const isWanted = (code: string): boolean => isSelected(code, options);
@@ -242,8 +241,6 @@ type PlanMerchantsOptions = ServiceOptions &
     readonly output?: string;
     readonly out?: string;
     readonly signal?: AbortSignal;
-    /** The display that the caller writes to as well; absent: one of its own. */
-    readonly display?: ProgressDisplay;
   };
 
 /** Prints the problems of files on stderr. */

@@ -1,6 +1,7 @@
 import type { Io } from "../../app/io/io.ts";
 import { openScreen, styleFor, terminalOf } from "../../app/io/output.ts";
 import { announceIfSlow } from "../../app/progress/log-progress.ts";
+import type { ServiceOptions } from "../../app/project/command-options.ts";
 import { type Connection, isKey, resolveOwnConnection } from "../../app/session/connection.ts";
 import type { Services } from "../../app/session/services.ts";
 import { type SharedRoles, shareRoles } from "../../edit/adopt/share-roles.ts";
@@ -14,7 +15,6 @@ import type { Membership } from "../../model/live.ts";
 import { checkBaseUrl } from "../../service/paths.ts";
 import type { Choice, ListQuestion } from "../../show/screen/browse/list-prompt.tsx";
 import { hangingLines } from "../../show/text/wrap.ts";
-import type { ServiceOptions } from "../args/options.ts";
 import { readLine } from "../review/confirm-apply.ts";
 import { readMemberships } from "../show/show-memberships.ts";
 

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import type { Io } from "../../app/io/io.ts";
 import { styleFor } from "../../app/io/output.ts";
 import { printDiagnostics } from "../../app/plan/plan-merchants.ts";
+import type { OutputOptions } from "../../app/project/command-options.ts";
 import { defaultPath, sourceReader } from "../../app/project/find-files.ts";
 import { isFileError, type Loaded, loadStates } from "../../app/project/load-states.ts";
 import { projectAccess } from "../../app/project/project-access.ts";
@@ -20,7 +21,6 @@ import { RolecallError } from "../../model/errors.ts";
 import { judgeDeclared } from "../../rules/judge-rules.ts";
 import type { FilePatch } from "../../show/text/patch-text.ts";
 import { hangingLines } from "../../show/text/wrap.ts";
-import type { OutputOptions } from "../args/options.ts";
 import { emptyState } from "./new-files.ts";
 
 /** The merchants to pull, and the files that they may have. */

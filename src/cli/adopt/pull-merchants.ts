@@ -12,6 +12,7 @@ import {
 import { ExitCode, type Io } from "../../app/io/io.ts";
 import { styleFor } from "../../app/io/output.ts";
 import { failuresOf } from "../../app/plan/plan-merchants.ts";
+import type { ServiceOptions } from "../../app/project/command-options.ts";
 import { openServices } from "../../app/session/services.ts";
 import {
   createSessions,
@@ -29,7 +30,6 @@ import type { Drift } from "../../model/reports.ts";
 import { pullJson } from "../../show/machine/machine-formats.ts";
 import { renderUnread } from "../../show/text/failure-text.ts";
 import { type FilePatch, patchText, renderPatch } from "../../show/text/patch-text.ts";
-import type { ServiceOptions } from "../args/options.ts";
 import { openProgress } from "../progress/open-progress.ts";
 import { confirmAll } from "../review/confirm-apply.ts";
 import { adoptNew, newFileText, SCHEMA_FILE, writePatches } from "./new-files.ts";

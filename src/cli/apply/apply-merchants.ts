@@ -14,10 +14,11 @@ import {
   type RunEnd,
   withProgress,
 } from "../../app/apply/reporter.ts";
-import { type RunOptions, runApply } from "../../app/apply/run-apply.ts";
+import { type PendingApply, type RunOptions, runApply } from "../../app/apply/run-apply.ts";
 import { applyExitCode, ExitCode, hasNoReader, type Io, type OutputLoss } from "../../app/io/io.ts";
 import { fileJournals } from "../../app/journal/write-journal.ts";
 import { type PlannedMerchants, planMerchants } from "../../app/plan/plan-merchants.ts";
+import type { OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
 import {
   type Planned,
   type PlannedMerchant,
@@ -30,10 +31,9 @@ import { by, counted, sortNaturally } from "../../lib/text.ts";
 import type { MerchantOutcome, OnError } from "../../model/apply.ts";
 import { failureJson } from "../../show/machine/machine-formats.ts";
 import { remainingChanges } from "../../show/view/ending-view.ts";
-import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 import { openProgress } from "../progress/open-progress.ts";
 import { type ChangeSelection, checkInteractive, selectChanges } from "../review/browse-plans.ts";
-import { confirmApply, type PendingApply } from "../review/confirm-apply.ts";
+import { confirmApply } from "../review/confirm-apply.ts";
 import { warnUnfinishedRuns } from "../runs/past-runs.ts";
 
 /** The options that applying plans depends on. */
@@ -65,8 +65,8 @@ export async function applyMerchants(
   const say = (text: string) => void progress.io.stderr.write(`${text}\n`);
   const cancellation = createCancellation(say, io, progress.interrupted);
   try {
-    const planOptions = { ...options, signal: cancellation.cancelled, display: progress };
-    const merchants = await planMerchants(paths, planOptions, io).catch(endedEarly(options, io));
+    const planOptions = { ...options, signal: cancellation.cancelled };
+    const merchants = await planMerchants(paths, planOptions, progress, io).catch(endedEarly(options, io));
     try {
       await warnUnfinishedRuns(plannedOnly(merchants.planned), options, io);
       return await applyPlanned(

@@ -1,37 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { PROGRESS_MODES, type ProgressMode } from "../../app/io/output.ts";
+import { PROGRESS_MODES } from "../../app/io/output.ts";
+import type { PastTime } from "../../app/project/command-options.ts";
 import { readShard, type Shard } from "../../app/project/shard.ts";
 import { DEFAULT_REVIEW_SIZE, MIN_REVIEW_SIZE } from "../../show/markdown/markdown-blocks.ts";
-
-/** Options of every command that talks to the service. */
-export interface ServiceOptions {
-  readonly baseUrl?: string;
-  readonly merchant: readonly string[];
-  readonly concurrency: number;
-  /** Total time for one request with its retries, in ms. */
-  readonly retryFor: number;
-  readonly verbose?: true;
-  readonly quiet?: true;
-  /** Absent: ROLECALL_PROGRESS, else `auto`. */
-  readonly progress?: ProgressMode;
-  readonly shard?: Shard;
-  /** Selects the merchants that differ from this commit. */
-  readonly changedSince?: string;
-}
-
-/** Options of every command that prints. */
-export interface OutputOptions<Format extends string = string> {
-  readonly format: Format;
-  readonly color: boolean;
-  readonly quiet?: true;
-}
-
-/** Options of the commands that write documents. */
-export interface DocumentOptions {
-  readonly output?: string;
-  /** Limit for Markdown, in UTF-16 units. */
-  readonly maxSize?: number;
-}
 
 const DEFAULT_CONCURRENCY = 10;
 const MAX_CONCURRENCY = 64;
@@ -198,13 +169,6 @@ export function parseAsOf(text: string): number {
     );
   }
   return time;
-}
-
-/** A time in the past, as given and in ms since the epoch. */
-export interface PastTime {
-  readonly text: string;
-  /** For a day the last moment of it, in UTC. */
-  readonly moment: number;
 }
 
 /** Parses `--at`, a day or a timestamp. */

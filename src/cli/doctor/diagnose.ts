@@ -2,6 +2,7 @@ import { lookup } from "node:dns/promises";
 import { ExitCode, type Io } from "../../app/io/io.ts";
 import { styleFor } from "../../app/io/output.ts";
 import { announceIfSlow, serviceLog } from "../../app/progress/log-progress.ts";
+import type { OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
 import {
   type Connection,
   requireVariable,
@@ -17,7 +18,6 @@ import type { HealthGroup, HealthReport } from "../../model/reports.ts";
 import { askWithoutKey, reachService } from "../../service/service.ts";
 import { healthJson } from "../../show/machine/machine-formats.ts";
 import { renderHealth } from "../../show/text/health-text.ts";
-import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 import { type CheckedFiles, checkMachine, readProject } from "./machine-checks.ts";
 import {
   COMMANDS_FOR,

@@ -18,6 +18,7 @@ import { openDeclared } from "../../rules/judge-rules.ts";
 import { diagnosticFailure } from "../../show/machine/machine-formats.ts";
 import { renderChecked } from "../../show/questions/coverage-text.ts";
 import { type CheckedView, checkedJson } from "../../show/questions/coverage-view.ts";
+import { openProgress } from "../progress/open-progress.ts";
 import type { SnapshotOptions } from "./read-snapshots.ts";
 
 /** The options of `check`. */
@@ -110,6 +111,7 @@ async function judgeLiveMerchants(
   const { planned, project, failures, close } = await planMerchants(
     paths,
     { ...options, fileErrorsOnly: true, ...(options.coverage && { roleIds: () => ADMINISTRATORS }) },
+    openProgress(options, io),
     io,
   );
   try {

@@ -1,5 +1,6 @@
 import { ExitCode, type Io } from "../../app/io/io.ts";
 import { planMerchants } from "../../app/plan/plan-merchants.ts";
+import type { OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
 import {
   isFileError,
   type Loaded,
@@ -25,7 +26,7 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import { RolecallError } from "../../model/errors.ts";
 import { isSensitive } from "../../show/view/risk-view.ts";
 import { tidyFiles } from "../adopt/tidy-files.ts";
-import type { OutputOptions, ServiceOptions } from "../args/options.ts";
+import { openProgress } from "../progress/open-progress.ts";
 import { renderProblems, type ValidateCommandOptions } from "../show/validate-files.ts";
 
 /** The options of `lint`. */
@@ -96,6 +97,7 @@ async function readLive(
   const { planned, close } = await planMerchants(
     paths,
     { ...options, quiet: true, roleIds: () => ADMINISTRATORS },
+    openProgress({ ...options, quiet: true }, io),
     io,
   );
   try {

@@ -1,5 +1,6 @@
 import type { Io } from "../../app/io/io.ts";
 import { loadDeclared, planMerchants, printDiagnostics } from "../../app/plan/plan-merchants.ts";
+import type { OutputOptions, PastTime, ServiceOptions } from "../../app/project/command-options.ts";
 import { loadFilesAt } from "../../app/project/files-at.ts";
 import { isFileError } from "../../app/project/load-states.ts";
 import { emptyShard, isInShard } from "../../app/project/shard.ts";
@@ -11,7 +12,7 @@ import type { FailureJson } from "../../model/events.ts";
 import type { AccessSnapshot } from "../../model/questions.ts";
 import { diagnosticFailure } from "../../show/machine/machine-formats.ts";
 import type { AskedCommit } from "../../show/questions/answer-formats.ts";
-import type { OutputOptions, PastTime, ServiceOptions } from "../args/options.ts";
+import { openProgress } from "../progress/open-progress.ts";
 
 /** Options that select the access to read. */
 export type SnapshotOptions = ServiceOptions &
@@ -99,6 +100,7 @@ async function readLive(paths: readonly string[], options: SnapshotOptions, io: 
   const { planned, project, failures, close } = await planMerchants(
     paths,
     { ...options, fileErrorsOnly: true },
+    openProgress(options, io),
     io,
   );
   try {

@@ -4,6 +4,7 @@ import { objectionsTo } from "../../app/apply/approval.ts";
 import type { Io } from "../../app/io/io.ts";
 import { openScreen, styleFor, terminalOf } from "../../app/io/output.ts";
 import type { PlannedMerchants } from "../../app/plan/plan-merchants.ts";
+import type { OutputOptions } from "../../app/project/command-options.ts";
 import {
   type Planned,
   type PlannedMerchant,
@@ -21,7 +22,6 @@ import type { Selection } from "../../model/plan.ts";
 import { applyOverrides, type Override } from "../../rules/overrides.ts";
 import type { BrowseState, FileLine } from "../../show/screen/browse/browse-state.ts";
 import type { PlaceOf } from "../../show/view/plan-view.ts";
-import type { OutputOptions } from "../args/options.ts";
 import { editFile } from "../io/edit-file.ts";
 
 /** Throws RolecallError without a terminal that can be drawn on. */

@@ -1,10 +1,9 @@
 import { createInterface } from "node:readline";
+import type { PendingApply } from "../../app/apply/run-apply.ts";
 import type { Io } from "../../app/io/io.ts";
 import { styleFor, terminalOf } from "../../app/io/output.ts";
-import type { Session } from "../../app/session/session.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted, grouped } from "../../lib/text.ts";
-import type { PasswordChange } from "../../model/apply.ts";
 import type { Environment } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
@@ -14,15 +13,6 @@ import { fleetRiskTitle } from "../../show/view/equal-text.ts";
 import { fleetView } from "../../show/view/fleet-view.ts";
 import { planView } from "../../show/view/plan-view.ts";
 import { type RiskKind, riskTitle } from "../../show/view/risk-view.ts";
-
-/** A plan that waits for confirmation, with the passwords that are set in addition. */
-export interface PendingApply {
-  readonly session: Session;
-  readonly plan: Plan;
-  readonly passwords?: readonly PasswordChange[];
-  /** Number of changes that the user left out of the plan; absent: none. */
-  readonly leftOut?: number;
-}
 
 /**
  * Asks every question until one is not confirmed; throws RolecallError without a terminal. `undoes` is the run that is

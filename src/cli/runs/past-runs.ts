@@ -10,6 +10,7 @@ import {
   readRun,
   type StoredRun,
 } from "../../app/journal/read-journals.ts";
+import type { OutputOptions } from "../../app/project/command-options.ts";
 import { groupByKey } from "../../lib/text.ts";
 import type { PastRun } from "../../model/apply.ts";
 import { RolecallError } from "../../model/errors.ts";
@@ -17,7 +18,6 @@ import type { Plan } from "../../model/plan.ts";
 import { runsJson } from "../../show/machine/machine-formats.ts";
 import { renderDistrusted, renderUnfinished } from "../../show/text/run-notes-text.ts";
 import { type KnownRun, renderRun, renderRuns, type ShownRun } from "../../show/text/runs-text.ts";
-import type { OutputOptions } from "../args/options.ts";
 
 /** One apply, with the journals of its merchants sorted by name. */
 export interface Run extends ShownRun {

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { ExitCode, type Io } from "../../app/io/io.ts";
 import { styleFor } from "../../app/io/output.ts";
+import type { OutputOptions } from "../../app/project/command-options.ts";
 import { defaultPath } from "../../app/project/find-files.ts";
 import { isFileError, type Loaded, loadStates, noneChanged } from "../../app/project/load-states.ts";
 import { emptyShard, isInShard, jobMatrix, type Shard } from "../../app/project/shard.ts";
@@ -10,7 +11,6 @@ import { oneLine } from "../../lib/escape.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { UnmanagedMerchant } from "../../show/markdown/review-sections.ts";
 import { renderDiagnostics } from "../../show/text/failure-text.ts";
-import type { OutputOptions } from "../args/options.ts";
 
 /** The options of `list`. */
 export type ListCommandOptions = OutputOptions & {

@@ -2,6 +2,7 @@ import { ExitCode, type Io, type TextWriter, VERSION } from "../../app/io/io.ts"
 import { outputTo, standardStream, styleFor, verbosityOf } from "../../app/io/output.ts";
 import { runOrigin } from "../../app/journal/write-journal.ts";
 import { type PlannedMerchants, planMerchants } from "../../app/plan/plan-merchants.ts";
+import type { DocumentOptions, OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
 import { globMatcher, plannedOnly } from "../../app/session/session.ts";
 import {
   type PlanFormat,
@@ -21,7 +22,7 @@ import { renderPlans } from "../../show/text/plans-text.ts";
 import type { DateView } from "../../show/view/equal-text.ts";
 import { planView } from "../../show/view/plan-view.ts";
 import type { RuleLine } from "../../show/view/rules-view.ts";
-import type { DocumentOptions, OutputOptions, ServiceOptions } from "../args/options.ts";
+import { openProgress } from "../progress/open-progress.ts";
 import { warnUnfinishedRuns } from "../runs/past-runs.ts";
 import { findRemoved, warnUnmanaged } from "./list-merchants.ts";
 
@@ -50,7 +51,7 @@ export async function previewPlans(
   const tellsUnmanaged = options.merchant.length === 0 && (!options.quiet || options.format === "markdown");
   // Git runs while files and live states are read.
   const removed = tellsUnmanaged ? findRemoved(paths, options, io) : [];
-  const merchants = await planMerchants(paths, { ...options, plansOnly }, io);
+  const merchants = await planMerchants(paths, { ...options, plansOnly }, openProgress(options, io), io);
   try {
     await warnUnfinishedRuns(plannedOnly(merchants.planned), options, io);
     const unmanaged = tellsUnmanaged ? warnUnmanaged(await removed, merchants.project, options, io) : [];
@@ -94,7 +95,12 @@ export async function previewNewFiles(
   options: ServiceOptions & OutputOptions<"text">,
   io: Io,
 ): Promise<ExitCode> {
-  const merchants = await planMerchants(paths, { ...options, quiet: true }, io);
+  const merchants = await planMerchants(
+    paths,
+    { ...options, quiet: true },
+    openProgress({ ...options, quiet: true }, io),
+    io,
+  );
   try {
     const style = styleFor(io.stdout, io, options.color);
     const print: PrintPlans = (plans) => {

@@ -2,6 +2,7 @@ import { adoptPlanned, ofDrift, undecidedNote } from "../../app/adopt/adopt-plan
 import { ExitCode, type Io, type TextWriter } from "../../app/io/io.ts";
 import { outputTo, styleFor, verbosityOf } from "../../app/io/output.ts";
 import { type PlannedMerchants, planMerchants } from "../../app/plan/plan-merchants.ts";
+import type { DocumentOptions, OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
 import { isShallow, SHALLOW_WARNING } from "../../app/project/git-history.ts";
 import { plannedOnly } from "../../app/session/session.ts";
 import { driftsOf, showPlans, unplannedOf } from "../../app/show/show-plans.ts";
@@ -13,7 +14,7 @@ import { renderReview } from "../../show/markdown/render-review.ts";
 import { renderDrifts } from "../../show/text/drift-text.ts";
 import { patchText, renderPatch } from "../../show/text/patch-text.ts";
 import { driftView, withRisks } from "../../show/view/drift-view.ts";
-import type { DocumentOptions, OutputOptions, ServiceOptions } from "../args/options.ts";
+import { openProgress } from "../progress/open-progress.ts";
 
 /** The options of `drift`. */
 export type DriftCommandOptions = ServiceOptions &
@@ -30,7 +31,12 @@ export async function showDrift(
   io: Io,
 ): Promise<ExitCode> {
   // A patch of a shared file concerns other merchants, too.
-  const merchants = await planMerchants(paths, { ...options, everyFile: options.patch === true }, io);
+  const merchants = await planMerchants(
+    paths,
+    { ...options, everyFile: options.patch === true },
+    openProgress(options, io),
+    io,
+  );
   try {
     const drifts = await driftsOf(merchants.planned, io);
     await warnShallow(drifts, io);

@@ -2,6 +2,7 @@ import { ExitCode, type Io } from "../../app/io/io.ts";
 import { styleFor, verbosityOf } from "../../app/io/output.ts";
 import { printDiagnostics } from "../../app/plan/plan-merchants.ts";
 import { announceIfSlow, serviceLog } from "../../app/progress/log-progress.ts";
+import type { OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
 import { isFileError, loadStatesIfAny } from "../../app/project/load-states.ts";
 import { type Connection, resolveConnection, resolveOwnConnection } from "../../app/session/connection.ts";
 import { openServices, type Services } from "../../app/session/services.ts";
@@ -13,7 +14,6 @@ import type { MembershipFilter } from "../../service/service.ts";
 import { diagnosticFailure, failureJson, membershipsJson } from "../../show/machine/machine-formats.ts";
 import { renderFailure } from "../../show/text/failure-text.ts";
 import { type MembershipsView, renderMemberships } from "../../show/text/memberships-text.ts";
-import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 
 /** The options of `whoami`. */
 export type WhoamiCommandOptions = Pick<ServiceOptions, "baseUrl" | "concurrency" | "retryFor" | "verbose"> &

@@ -1,5 +1,6 @@
 import { ExitCode, type Io, VERSION } from "../../app/io/io.ts";
 import { styleFor } from "../../app/io/output.ts";
+import type { OutputOptions } from "../../app/project/command-options.ts";
 import { isFileError, isRefusal, loadStates, reachNotes } from "../../app/project/load-states.ts";
 import { type DiagnosticRule, diagnosticTable } from "../../kernel/problems/rule-table.ts";
 import { counted } from "../../lib/text.ts";
@@ -10,7 +11,6 @@ import {
   diagnosticsSarif,
   renderDiagnosticsGithub,
 } from "../../show/machine/machine-formats.ts";
-import type { OutputOptions } from "../args/options.ts";
 
 /** The options of `validate`. */
 export type ValidateCommandOptions = OutputOptions<

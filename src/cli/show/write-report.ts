@@ -2,6 +2,7 @@ import { ExitCode, type Io, VERSION } from "../../app/io/io.ts";
 import { outputTo } from "../../app/io/output.ts";
 import { runOrigin } from "../../app/journal/write-journal.ts";
 import { loadDeclared, planMerchants } from "../../app/plan/plan-merchants.ts";
+import type { ServiceOptions } from "../../app/project/command-options.ts";
 import { plannedOnly } from "../../app/session/session.ts";
 import { listedRulePlaces } from "../../app/show/rule-locations.ts";
 import { placed, reportOf, rulesOf, showPlans, unplannedOf } from "../../app/show/show-plans.ts";
@@ -9,7 +10,7 @@ import { declaredReport } from "../../ask/report/build-access-report.ts";
 import { declaredRuleResults } from "../../ask/report/rule-results.ts";
 import { type PageInput, renderPage } from "../../show/html/html-page.ts";
 import type { PageMerchantInput } from "../../show/html/page-data.ts";
-import type { ServiceOptions } from "../args/options.ts";
+import { openProgress } from "../progress/open-progress.ts";
 
 /** The options of `report`. */
 export type ReportCommandOptions = ServiceOptions & {
@@ -51,6 +52,7 @@ async function reportLive(
   const { planned, fileErrors, project, close } = await planMerchants(
     paths,
     { ...options, format: "html" },
+    openProgress(options, io),
     io,
   );
   try {

@@ -8,6 +8,7 @@ import { journalFiles } from "../../app/journal/read-journals.ts";
 import { fileJournals } from "../../app/journal/write-journal.ts";
 import { failuresOf, type PlannedMerchants, printDiagnostics } from "../../app/plan/plan-merchants.ts";
 import type { ProgressDisplay } from "../../app/progress/log-progress.ts";
+import type { OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
 import { defaultPath } from "../../app/project/find-files.ts";
 import { isFileError, type Loaded, loadStates } from "../../app/project/load-states.ts";
 import { resolveConnection } from "../../app/session/connection.ts";
@@ -24,7 +25,6 @@ import { undoPlan } from "../../runs/undo-plan.ts";
 import { eventJson } from "../../show/machine/machine-formats.ts";
 import { renderUndoNotes } from "../../show/text/run-notes-text.ts";
 import { type ApplyOptions, applyPlanned, endedEarly } from "../apply/apply-merchants.ts";
-import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 import { openProgress } from "../progress/open-progress.ts";
 import { findRun, type Run } from "../runs/past-runs.ts";
 

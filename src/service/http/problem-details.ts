@@ -1,6 +1,6 @@
 import { withoutUnsafe } from "../../lib/escape.ts";
+import { isDeeper, MAX_LEVELS } from "../../lib/json-text.ts";
 import type { ErrorCode, ProblemDetails } from "../../model/errors.ts";
-import { isDeeper, MAX_LEVELS } from "../wire.ts";
 
 const MAX_FIELD = 4000;
 const MAX_EXTENSIONS = 10;

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { createCancellation } from "../../../src/app/apply/cancellation.ts";
 import { applyReporter } from "../../../src/app/apply/reporter.ts";
+import type { PendingApply } from "../../../src/app/apply/run-apply.ts";
 import { type RunOptions, runApply } from "../../../src/app/apply/run-apply.ts";
 import { applyExitCode, type StopSignal } from "../../../src/app/io/io.ts";
-import type { PendingApply } from "../../../src/cli/review/confirm-apply.ts";
 import type { OnError } from "../../../src/model/apply.ts";
 import { RolecallError } from "../../../src/model/errors.ts";
 import type { Plan } from "../../../src/model/plan.ts";

@@ -574,7 +574,7 @@ function pageTests(path: string): void {
   });
 
   describe.each(["light", "dark"] as const)("in %s colours", (colorScheme) => {
-    test("has nothing that keeps people from using it", { timeout: 240_000 }, async () => {
+    test("has nothing that keeps people from using it", async () => {
       // Only here the policy is bypassed: the checker is a script of its own.
       const own = await openPage(path, planPage, {
         colorScheme,

@@ -170,7 +170,8 @@ describe("the main workflow", () => {
   });
 
   test("--verbose tells each request on stderr, and never the key", async () => {
-    const plan = await rolecall(["plan", "shop.yaml", "--verbose"], { cwd, env: sandbox.env });
+    const env = { ...sandbox.env, ROLECALL_PROGRESS: "auto" };
+    const plan = await rolecall(["plan", "shop.yaml", "--verbose"], { cwd, env });
     expect(plan.stderr).toMatch(/GET \/v0\.1\/merchants\/MC0DEMO1\/roles 200 \d+ ms/);
     expect(plan.stdout + plan.stderr).not.toContain("sk_test_sandbox");
   });

@@ -42,7 +42,7 @@ export interface SoakSummary {
 
 const KEY = "sk_test_sandbox";
 const PROCESS_MS = 240_000;
-const QUIET_MS = 20_000;
+const QUIET_MS = 120_000;
 const TELL_EVERY = 20;
 
 /** The exit codes of an apply through faults: done, failed, refused, stopped part-way. */

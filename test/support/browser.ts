@@ -59,7 +59,7 @@ export async function openPage(
     executablePath,
     headless: true,
     args: FLAGS,
-    timeout: 60_000,
+    timeout: 300_000,
     ...options,
   });
   const page = context.pages()[0] ?? (await context.newPage());

@@ -61,8 +61,13 @@ function start(
   const { cwd = ROOT, env = {}, node = [], bin = BIN } = options;
   return spawn(process.execPath, [...node, bin, ...args], {
     cwd,
-    // Tests leave nothing in the user's cache.
-    env: { PATH: process.env["PATH"], NODE_DISABLE_COMPILE_CACHE: "1", ...env },
+    // Tests leave nothing in the user's cache, and lines of progress come with time.
+    env: {
+      PATH: process.env["PATH"],
+      NODE_DISABLE_COMPILE_CACHE: "1",
+      ROLECALL_PROGRESS: "none",
+      ...env,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
 }

@@ -9,7 +9,7 @@ import xterm from "@xterm/headless";
 const BIN = resolve(import.meta.dirname, "../../dist/bin.js");
 
 /** A loaded machine may take its time; a screen that never comes shall still be told. */
-const PATIENCE_MS = 45_000;
+const PATIENCE_MS = 300_000;
 
 /** The built program in a real pseudo-terminal, whose screen can be read. */
 export interface TerminalSession {

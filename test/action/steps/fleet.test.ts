@@ -42,9 +42,7 @@ afterEach(async () => {
 });
 
 describe("fleet", () => {
-  test("a hundred merchants are planned in one comment, approved on one commit, applied, and clean at night", {
-    timeout: 300_000,
-  }, async () => {
+  test("a hundred merchants are planned in one comment, approved on one commit, applied, and clean at night", async () => {
     repository = await openRepository(seed(100), filesOf(100));
     await repository.propose(7, CHANGED);
     const inputs = { concurrency: "32", "max-comment-size": "20000" };

@@ -19,16 +19,14 @@ const openFleet = async (count: number, changed: number): Promise<number> => {
   return story.openPull(changedFleet(codes.slice(0, changed)));
 };
 
-test("300 changed merchants in one job take few requests to GitHub", { timeout: 120_000 }, async () => {
+test("300 changed merchants in one job take few requests to GitHub", async () => {
   const pull = await openFleet(300, 300);
   const plan = await story.plan(pull, { concurrency: "32" });
   expect(plan.outputs).toMatchObject({ result: "changes", creates: "300" });
   expect(plan.requests.length).toBeLessThanOrEqual(MOST_REQUESTS);
 });
 
-test("40 changed merchants of 300 are planned and applied with few requests to GitHub", {
-  timeout: 120_000,
-}, async () => {
+test("40 changed merchants of 300 are planned and applied with few requests to GitHub", async () => {
   const pull = await openFleet(300, 40);
   const plan = await story.plan(pull, { concurrency: "32" });
   expect(plan.outputs).toMatchObject({ result: "changes", creates: "40" });
@@ -48,9 +46,7 @@ const [HOUR_LIMIT, MOST_JOBS] = [1000, 256];
 /** As many as the example of an apply in a matrix has. */
 const APPLY_JOBS = 50;
 
-test("1,000 changed merchants in a matrix are one comment and one approval, within the limit of an hour", {
-  timeout: 300_000,
-}, async () => {
+test("1,000 changed merchants in a matrix are one comment and one approval, within the limit of an hour", async () => {
   const [pull, jobs] = [await openFleet(1000, 1000), 2];
   await story.clone();
   const runs: Run[] = [];

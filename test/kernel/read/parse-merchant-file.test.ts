@@ -440,7 +440,7 @@ describe("hostile text", () => {
       "names that are all alike",
       `roles: [${Array.from({ length: 1500 }, (_, i) => `{ name: A long name ${i} }`).join(", ")}]\nmembers: [{ email: a@b.co, roles: [${Array.from({ length: 1500 }, (_, i) => `A longname ${i}`).join(", ")}] }]`,
     ],
-  ])("%s, are judged in bounded time", { timeout: 60_000 }, (_, text) => {
+  ])("%s, are judged in bounded time", (_, text) => {
     const started = processorTime();
     expect(parse(`${HEAD}${text}\n`).state).toBeNull();
     expect(processorTime() - started).toBeLessThan(10_000);

@@ -1,9 +1,9 @@
+import { type Tense, toRefusal } from "../../kernel/findings/refusals.ts";
 import { sortedSet } from "../../lib/text.ts";
 import type { JudgedRule } from "../../model/coverage.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { type Judged, unknownToEach, type Violation } from "../../rules/checks.ts";
 import { violationsIn } from "../../rules/judge-rules.ts";
-import { type Tense, toRefusal } from "../../kernel/findings/refusals.ts";
 import { type CoverageRule, type RuleSet, ruleSets } from "./coverage-rules.ts";
 
 /** Judges an access by each policy and check apart; guards judge changes, not access. */

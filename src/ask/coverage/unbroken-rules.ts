@@ -1,6 +1,6 @@
+import { type GlobMatch, matchesAny } from "../../kernel/diff/scope.ts";
 import type { Unbreakable, UnbrokenRule } from "../../model/coverage.ts";
 import type { Check } from "../../model/desired.ts";
-import { type GlobMatch, matchesAny } from "../../kernel/diff/scope.ts";
 import { allowedRoles, holdersOfPermission } from "./check-marks.ts";
 import type { CoverageRule } from "./coverage-rules.ts";
 import type { CoverageWorld, WorldRole } from "./coverage-world.ts";

@@ -1,6 +1,7 @@
 import type { DesiredMember, DesiredRole } from "./desired.ts";
-import type { Metadata } from "./json.ts";
 import type { MemberStatus } from "./live.ts";
+import type { RoleImage } from "./plan.ts";
+import type { Edited, ManagedProperties, MemberProperties, Some } from "./values.ts";
 
 /** The parts of live entries that no file can hold, by id: names of fields, or `entry` for the whole entry. */
 export interface Unwritable {
@@ -9,31 +10,24 @@ export interface Unwritable {
 }
 
 /** The keys of a role's entry; an absent one is not written. */
-export interface RoleEntry {
+export interface RoleEntry extends Some<RoleImage> {
   readonly name: string;
-  readonly description?: string;
-  readonly permissions?: readonly string[];
-  readonly metadata?: Metadata;
   readonly id?: string;
 }
 
 /** The keys of a member's entry; an absent one is not written. */
-export interface MemberEntry {
+export interface MemberEntry extends Some<MemberProperties> {
   readonly email: string;
-  readonly managed?: { readonly nickname?: string };
+  readonly managed?: Some<ManagedProperties>;
   /** Names of declared roles, and ids of others. */
   readonly roles?: readonly string[];
-  readonly metadata?: Metadata;
   readonly id?: string;
 }
 
 /** The values of a role's keys to write into its entry; `null` removes the key, and an absent key stays. */
-export interface RoleEntryUpdate {
+export interface RoleEntryUpdate extends Edited<RoleImage> {
   readonly name?: string;
   readonly previously?: string | readonly string[] | null;
-  readonly description?: string | null;
-  readonly permissions?: readonly string[] | null;
-  readonly metadata?: Metadata | null;
   readonly id?: string | null;
 }
 
@@ -50,7 +44,7 @@ export interface GrantUpdate {
 }
 
 /** The values of a member's keys to write into its entries; `null` removes the key, and an absent key stays. */
-export interface MemberEntryUpdate {
+export interface MemberEntryUpdate extends Edited<MemberProperties & ManagedProperties> {
   readonly email?: string;
   readonly grants?: GrantUpdate;
   /** Removes every role. */
@@ -58,8 +52,6 @@ export interface MemberEntryUpdate {
   readonly from?: null;
   readonly until?: null;
   readonly suspended?: null;
-  readonly metadata?: Metadata | null;
-  readonly nickname?: string | null;
   readonly id?: string | null;
 }
 

@@ -1,4 +1,5 @@
-import type { Metadata } from "./json.ts";
+import type { RoleImage } from "./plan.ts";
+import type { ManagedProperties, MemberProperties, Some } from "./values.ts";
 
 /** `live` for real merchant accounts, `test` for the service's own sandbox accounts. */
 export type Environment = "live" | "test";
@@ -34,15 +35,12 @@ export interface Leaver {
 }
 
 /** A desired custom role; an absent field is unmanaged and keeps its live value. */
-export interface DesiredRole {
+export interface DesiredRole extends Some<RoleImage> {
   readonly name: string;
   /** Pins the identity to one live role (`role_…`). */
   readonly id?: string;
   /** The former names, at least one: a live role with one of them is renamed, not removed. */
   readonly previously?: readonly string[];
-  readonly description?: string;
-  readonly permissions?: readonly string[];
-  readonly metadata?: Metadata;
   readonly origin: Origin;
   /** The location of the adjustment, in the merchant's own file, of the included role's permissions. */
   readonly adjusted?: Origin;
@@ -63,15 +61,14 @@ export interface Suspension {
   readonly until?: Until;
 }
 
-/** A managed user, which the service creates with this nickname and a password from the environment. */
-export interface ManagedUser {
-  readonly nickname?: string;
+/** A managed user, which the service creates with a password from the environment. */
+export interface ManagedUser extends Some<ManagedProperties> {
   /** Name of the environment variable that holds the first password, at least 8 characters. */
   readonly passwordEnv: string;
 }
 
 /** A desired member; an absent field is unmanaged and keeps its live value. */
-export interface DesiredMember {
+export interface DesiredMember extends Some<MemberProperties> {
   readonly email: string;
   /** Pins the identity to one live member (`mem_…`). */
   readonly id?: string;
@@ -81,7 +78,6 @@ export interface DesiredMember {
   /** End of the whole membership. */
   readonly until?: Until;
   readonly suspended?: Suspension;
-  readonly metadata?: Metadata;
   readonly managed?: ManagedUser;
   readonly origin: Origin;
   /** The locations of fields that another entry sets than the one at `origin`. Absent: none. */

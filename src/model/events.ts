@@ -9,6 +9,7 @@ import type {
 } from "./apply.ts";
 import type { Failure } from "./errors.ts";
 import type { Change, Deferred, Finding, Plan } from "./plan.ts";
+import type { MemberField } from "./values.ts";
 
 /** The importance of an event: text shows `debug` only with `--verbose`; JSON and journals hold every level. */
 export type EventLevel = "debug" | "info" | "warn" | "error";
@@ -104,7 +105,7 @@ export type ApplyEvent =
       readonly merchant: string;
       readonly phase: Phase;
       readonly change: Change;
-      readonly fields: readonly ("roles" | "metadata" | "nickname")[];
+      readonly fields: readonly MemberField[];
     }
   | {
       readonly type: "change-ended";

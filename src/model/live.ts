@@ -1,4 +1,5 @@
-import type { Metadata } from "./json.ts";
+import type { RoleImage } from "./plan.ts";
+import type { Held, ManagedProperties, MemberProperties } from "./values.ts";
 
 /** The status of a membership; `unknown` also for values that the contract does not name. */
 export type MemberStatus = "accepted" | "pending" | "expired" | "disabled" | "unknown";
@@ -35,14 +36,10 @@ export interface Membership {
 }
 
 /** A role at the service. */
-export interface LiveRole {
+export interface LiveRole extends Held<RoleImage> {
   readonly id: string;
-  readonly name: string;
-  readonly description?: string;
-  readonly permissions: readonly string[];
   /** True if the service provides it: it can be held, but never changed or removed. */
   readonly predefined: boolean;
-  readonly metadata: Metadata;
   /** The properties of `metadata` with a number that was rounded; absent if none. */
   readonly rounded?: readonly string[];
   /** ISO 8601. */
@@ -67,7 +64,7 @@ export function isLikeRoleId(role: string): boolean {
 }
 
 /** The user of an accepted membership. */
-export interface LiveUser {
+export interface LiveUser extends Held<ManagedProperties> {
   readonly id: string;
   /** Absent if missing or empty. */
   readonly email?: string;
@@ -78,7 +75,6 @@ export interface LiveUser {
    * the service: nothing is known of such a type.
    */
   readonly type: string;
-  readonly nickname?: string;
 }
 
 /** A pending invitation. */
@@ -89,14 +85,13 @@ export interface LiveInvite {
 }
 
 /** A member at the service; without `user` and `invite` it has no address. */
-export interface LiveMember {
+export interface LiveMember extends Held<MemberProperties> {
   readonly id: string;
   /** Role ids. */
   readonly roles: readonly string[];
   readonly status: MemberStatus;
   readonly user?: LiveUser;
   readonly invite?: LiveInvite;
-  readonly metadata: Metadata;
   /** The properties of `metadata` with a number that was rounded; absent if none. */
   readonly rounded?: readonly string[];
   /** The exact JSON text of these properties. */

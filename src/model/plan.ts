@@ -2,6 +2,7 @@ import type { Environment } from "./desired.ts";
 import type { Severity } from "./diagnostic.ts";
 import type { Metadata } from "./json.ts";
 import type { MemberStatus } from "./live.ts";
+import type { ManagedProperties, MemberProperties, MemberValues, NamedDiff } from "./values.ts";
 
 /** A role as a member's change names it; `id` is null for a role that the same plan creates. */
 export interface RoleRef {
@@ -9,7 +10,7 @@ export interface RoleRef {
   readonly name: string;
 }
 
-/** The state of a role before or after a change. */
+/** The state of a role before or after a change; each field has an entry in `ROLE_FIELDS`. */
 export interface RoleImage {
   readonly name: string;
   readonly description: string | null;
@@ -19,13 +20,12 @@ export interface RoleImage {
 }
 
 /** The state of a member before or after a change. */
-export interface MemberImage {
+export interface MemberImage extends MemberProperties {
   readonly email: string | null;
   /** Sorted by name, without repeats. */
   readonly roles: readonly RoleRef[];
-  readonly metadata: Metadata;
   /** Only of users that the merchant manages; `passwordEnv` names the variable with the first password of one to create. */
-  readonly managed: { readonly nickname: string | null; readonly passwordEnv: string | null } | null;
+  readonly managed: (ManagedProperties & { readonly passwordEnv: string | null }) | null;
   /** `null` before it exists. */
   readonly status: MemberStatus | null;
 }
@@ -47,13 +47,7 @@ export type Reason =
   | "undone";
 
 /** One field that an update changes. */
-export type FieldDiff =
-  | { readonly field: "name"; readonly before: string; readonly after: string }
-  | { readonly field: "description"; readonly before: string | null; readonly after: string }
-  | { readonly field: "nickname"; readonly before: string | null; readonly after: string }
-  | { readonly field: "permissions"; readonly added: readonly string[]; readonly removed: readonly string[] }
-  | { readonly field: "roles"; readonly added: readonly RoleRef[]; readonly removed: readonly RoleRef[] }
-  | { readonly field: "metadata"; readonly before: Metadata; readonly after: Metadata };
+export type FieldDiff = NamedDiff<RoleImage & MemberValues>;
 
 export interface ChangeBase {
   readonly reason: Reason;

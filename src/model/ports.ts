@@ -1,5 +1,6 @@
-import type { Metadata } from "./json.ts";
 import type { LiveMember, LiveRole, LiveState } from "./live.ts";
+import type { RoleImage } from "./plan.ts";
+import type { ManagedProperties, MemberProperties, Some } from "./values.ts";
 
 /** Reads a merchant's live state; throws RolecallError. */
 export interface LiveReader {
@@ -16,35 +17,26 @@ export interface LiveReader {
 }
 
 /** A role to create. */
-export interface CreateRole {
+export interface CreateRole extends Some<RoleImage> {
   readonly name: string;
   readonly permissions: readonly string[];
-  readonly description?: string;
-  readonly metadata?: Metadata;
 }
 
-/** The fields of a role that the service can change in place; absent ones stay as they are. */
-export interface RolePatch {
-  readonly name?: string;
-  readonly description?: string;
-  readonly permissions?: readonly string[];
-}
+/** The fields of a role that an update sends; absent ones stay as they are. */
+export type RolePatch = Some<RoleImage>;
 
 /** A member to create; `managed` makes it a user of the merchant's own, without an invitation. */
-export interface CreateMember {
+export interface CreateMember extends Some<MemberProperties> {
   readonly email: string;
   /** Role ids. */
   readonly roles: readonly string[];
-  readonly metadata?: Metadata;
-  readonly managed?: { readonly nickname?: string; readonly password: string };
+  readonly managed?: Some<ManagedProperties> & { readonly password: string };
 }
 
 /** The fields that an update of a member sends; each is replaced whole, absent ones are not sent. */
-export interface MemberUpdate {
+export interface MemberUpdate extends Some<MemberProperties & ManagedProperties> {
   /** Role ids. */
   readonly roles?: readonly string[];
-  readonly metadata?: Metadata;
-  readonly nickname?: string;
   /** A new password of a managed user. */
   readonly password?: string;
 }

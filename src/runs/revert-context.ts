@@ -1,7 +1,6 @@
-import { roleFields, roleImageOf } from "../kernel/diff/role-changes.ts";
 import { type GlobMatch, matchesAny, type Scope } from "../kernel/diff/scope.ts";
+import { roleDiffs, roleImage } from "../kernel/fields/role.ts";
 import { canonicalJson } from "../lib/json-text.ts";
-import { sortedSet } from "../lib/text.ts";
 import type { UndoNote, UndoNoteCode } from "../model/apply.ts";
 import type { DesiredMember, IgnorePatterns } from "../model/desired.ts";
 import type { LiveMember, LiveRole, LiveState } from "../model/live.ts";
@@ -76,11 +75,7 @@ export function noteNameTaken(name: string, wanted: string, { note }: RoleRevert
 
 /** Returns whether a live role equals an image, except for the name. */
 export function matchesImage(live: LiveRole, image: RoleImage): boolean {
-  const is = roleImageOf(live);
-  const same = [
-    ...roleFields({ ...is, name: image.name }, { ...image, permissions: sortedSet(image.permissions) }),
-  ];
-  return same.length === 0;
+  return roleDiffs({ ...roleImage(live), name: image.name }, image).length === 0;
 }
 
 /** A mapping from roles before or after the run to roles after its undo. */

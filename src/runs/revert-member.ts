@@ -1,6 +1,8 @@
 import { withFingerprint } from "../kernel/diff/fingerprint.ts";
-import { memberFields, memberImageOf, sortRefs } from "../kernel/diff/member-changes.ts";
+import { memberImageOf } from "../kernel/diff/member-changes.ts";
 import { addressOf } from "../kernel/diff/scope.ts";
+import { memberDiffs } from "../kernel/fields/member.ts";
+import { roles as rolesKind } from "../kernel/fields/set.ts";
 import { canonicalJson } from "../lib/json-text.ts";
 import type { Metadata } from "../model/json.ts";
 import type { LiveMember } from "../model/live.ts";
@@ -32,7 +34,7 @@ export function revertMember(
     metadata: revertedMetadata(name, { before, after, is }, note),
     managed: is.managed && { ...is.managed, nickname },
   };
-  const fields = [...memberFields(is, wanted)];
+  const fields = memberDiffs(is, wanted);
   if (fields.length === 0) return null;
   return withFingerprint<MemberChange>({
     resource: "member",
@@ -85,7 +87,7 @@ function revertedRoles(
   for (const one of was) {
     if (wanted.includes(keyOf(one)) && !known.has(keyOf(one))) noteRoleGone(name, one.name, context);
   }
-  return sortRefs(wanted.flatMap((one) => known.get(one) ?? []));
+  return rolesKind.normal(wanted.flatMap((one) => known.get(one) ?? []));
 }
 
 function revertedMetadata(name: string, { before, after, is }: Images, note: AddNote): Metadata {
@@ -186,7 +188,7 @@ export function recreateMember(
     kind: "create",
     id: null,
     before: null,
-    after: { email, roles: sortRefs(roles), metadata: before.metadata, managed, status: null },
+    after: { email, roles: rolesKind.normal(roles), metadata: before.metadata, managed, status: null },
     fields: [],
     reason: "undone",
   });

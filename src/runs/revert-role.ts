@@ -1,5 +1,5 @@
 import { withFingerprint } from "../kernel/diff/fingerprint.ts";
-import { roleFields, roleImageOf } from "../kernel/diff/role-changes.ts";
+import { roleDiffs, roleImage } from "../kernel/fields/role.ts";
 import { sortedSet } from "../lib/text.ts";
 import type { LiveRole } from "../model/live.ts";
 import { type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../model/plan.ts";
@@ -24,7 +24,7 @@ export function revertRole(
 ): RoleChange | null {
   const { scope, refs, note } = context;
   if (live.predefined) return null;
-  const image = roleImageOf(live);
+  const image = roleImage(live);
   const is = scope.temporarilyNamed.has(live.id)
     ? { ...image, name: `${image.name}${TEMPORARY_SUFFIX}` }
     : image;
@@ -53,7 +53,7 @@ export function revertRole(
     permissions: sortedSet(revertSet(before.permissions, after.permissions, is.permissions)),
     metadata: is.metadata,
   };
-  const fields = [...roleFields(is, wanted)];
+  const fields = roleDiffs(is, wanted);
   if (fields.length === 0) return null;
   refs.setRef(live.id, { id: live.id, name });
   return withFingerprint<RoleChange>({
@@ -132,7 +132,7 @@ function remove(
     name,
     kind: "delete",
     id,
-    before: roleImageOf(live),
+    before: roleImage(live),
     after: null,
     fields: [],
     reason: "undone",

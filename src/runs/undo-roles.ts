@@ -1,6 +1,6 @@
 import { withFingerprint } from "../kernel/diff/fingerprint.ts";
 import type { RolePlan } from "../kernel/diff/plan-roles.ts";
-import { roleFields, roleImageOf } from "../kernel/diff/role-changes.ts";
+import { roleDiffs, roleImage } from "../kernel/fields/role.ts";
 import type { UndoNote } from "../model/apply.ts";
 import type { LiveRole } from "../model/live.ts";
 import { type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../model/plan.ts";
@@ -185,7 +185,7 @@ function revertReplacement(
   const ref = { id: resumed, name };
   refs.setRef(oldId, ref);
   refs.setRef(now.id, ref);
-  const is = roleImageOf(now);
+  const is = roleImage(now);
   return withFingerprint<RoleChange>({
     resource: "role",
     name,
@@ -193,7 +193,7 @@ function revertReplacement(
     id: now.id,
     before: is,
     after: before,
-    fields: [...roleFields(is, before)],
+    fields: roleDiffs(is, before),
     reason: "undone",
     resumed,
   });

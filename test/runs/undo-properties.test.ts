@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { memberFields } from "../../src/kernel/diff/member-changes.ts";
-import { roleFields } from "../../src/kernel/diff/role-changes.ts";
+import { memberDiffs } from "../../src/kernel/fields/member.ts";
+import { roleDiffs } from "../../src/kernel/fields/role.ts";
 import { canonicalJson } from "../../src/lib/json-text.ts";
 import type { PastRun, UndoNote, WriteIntended } from "../../src/model/apply.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../src/model/live.ts";
@@ -206,9 +206,9 @@ function fieldsOf({ resource, before, after, part }: WriteIntended): readonly st
   if (part === "set-aside") return ["name"];
   if (before === null || after === null) return ["name"];
   return resource === "role" && "permissions" in before && "permissions" in after
-    ? [...roleFields(before, after)].map(({ field }) => field)
+    ? roleDiffs(before, after).map(({ field }) => field)
     : "email" in before && "email" in after
-      ? [...memberFields(before, after)].map(({ field }) => field)
+      ? memberDiffs(before, after).map(({ field }) => field)
       : [];
 }
 

@@ -1,6 +1,7 @@
 import { hash, withFingerprint } from "../../kernel/diff/fingerprint.ts";
-import { roleImageOf } from "../../kernel/diff/role-changes.ts";
 import { scopeOf } from "../../kernel/diff/scope.ts";
+import { declaredValues, memberImage, newMemberValues } from "../../kernel/fields/member.ts";
+import { roleImage } from "../../kernel/fields/role.ts";
 import { toExistingViolation } from "../../kernel/findings/refusals.ts";
 import { dueSince } from "../../kernel/plan/due.ts";
 import type { DesiredState } from "../../model/desired.ts";
@@ -216,7 +217,7 @@ function metadataChange(
   )[0];
   if (declared?.metadata === undefined || role === undefined) return null;
   if (planned !== undefined && (planned.resource !== "role" || planned.kind !== "update")) return null;
-  const before = roleImageOf(role);
+  const before = roleImage(role);
   const field: FieldDiff = { field: "metadata", before: before.metadata, after: declared.metadata };
   return withFingerprint<RoleChange>({
     resource: "role",
@@ -234,8 +235,8 @@ function metadataChange(
 function missingMember(name: string, { members = [] }: DesiredState): readonly MemberChange[] {
   const declared = members.find(({ email }) => email === name);
   if (declared === undefined) return [];
-  const { email, metadata = {} } = declared;
-  const after = { email, roles: [], metadata, managed: null, status: null };
+  const identity = { email: declared.email, status: null, passwordEnv: declared.managed?.passwordEnv };
+  const after = memberImage(identity, newMemberValues(declaredValues(declared)));
   const change = { resource: "member", kind: "create", id: null, name, before: null, after } as const;
   return [withFingerprint<MemberChange>({ ...change, fields: [], reason: "declared" })];
 }

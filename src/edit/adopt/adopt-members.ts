@@ -1,7 +1,8 @@
 import { activeAt, hasBegun, isMention, isPast, isSuspended } from "../../kernel/diff/active-member.ts";
 import { addressKeysOf, type Match, matchMembers } from "../../kernel/diff/match.ts";
 import type { RoleResolver } from "../../kernel/diff/resolve.ts";
-import { addressOf, isManaged, isServiceAccount } from "../../kernel/diff/scope.ts";
+import { addressOf, isServiceAccount } from "../../kernel/diff/scope.ts";
+import { isManaged } from "../../kernel/fields/member.ts";
 import { isSameJson } from "../../lib/json-text.ts";
 import { byCodeUnit } from "../../lib/text.ts";
 import type {

@@ -3,6 +3,8 @@ import { canonicalJson } from "../../lib/json-text.ts";
 import { byCodeUnit } from "../../lib/text.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { Change, MemberImage, Plan, RoleImage } from "../../model/plan.ts";
+import { memberContent } from "../fields/member.ts";
+import { roleContent } from "../fields/role.ts";
 
 /** A change without its fingerprint. */
 export type WithoutFingerprint<C> = C extends unknown ? Omit<C, "fingerprint"> : never;
@@ -59,14 +61,7 @@ export function runFingerprint(plans: readonly Pick<Plan, "fingerprint" | "chang
 
 function content(image: RoleImage | MemberImage | null): JsonValue {
   if (image === null) return null;
-  if ("permissions" in image) {
-    const { name, description, permissions, metadata, ...rest } = image;
-    rest satisfies Record<string, never>;
-    return { name, description: description ?? "", permissions, metadata };
-  }
-  const { email, roles, metadata, managed, status: _, ...rest } = image;
-  rest satisfies Record<string, never>;
-  return { email: email?.toLowerCase() ?? null, roles: roles.map(({ name }) => name), metadata, managed };
+  return "permissions" in image ? roleContent(image) : memberContent(image);
 }
 
 /** Hashes a value, independent of the order of its keys. */

@@ -1,12 +1,13 @@
 import type { DesiredMember, SyncOptions } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { MemberChange, Reason } from "../../model/plan.ts";
+import { isManaged } from "../fields/member.ts";
 import type { FindingData } from "../findings/findings.ts";
 import { type ActiveMember, activeAt, divideLeavers, isMention } from "./active-member.ts";
 import { addressKeysOf, isExpired, type Match, matchMembers } from "./match.ts";
 import { createMember, deleteMember, moveMember, reinviteMember, updateMember } from "./member-changes.ts";
 import type { ReportFinding, RoleResolver } from "./resolve.ts";
-import { addressOf, isManaged, isServiceAccount, type Scope } from "./scope.ts";
+import { addressOf, isServiceAccount, type Scope } from "./scope.ts";
 
 /** The planned changes of members. */
 export interface MemberPlan {

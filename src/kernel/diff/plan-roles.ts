@@ -6,7 +6,7 @@ import { type RoleChange, TEMPORARY_SUFFIX } from "../../model/plan.ts";
 import type { FindingData } from "../findings/findings.ts";
 import type { RefusalData } from "../findings/refusals.ts";
 import { type Declared, type Match, matchAll } from "./match.ts";
-import { createRole, deleteRole, metadataDiffers, replaceRole, updateRole } from "./role-changes.ts";
+import { createRole, deleteRole, needsReplacement, replaceRole, updateRole } from "./role-changes.ts";
 import type { Scope } from "./scope.ts";
 
 /** The planned changes of roles, with the mappings that planning members needs. */
@@ -202,7 +202,7 @@ function planFound(role: DesiredRole, live: LiveRole, context: RoleContext): Pla
   const findingData = left.map(
     (former) => ({ code: "role-previously-left", name, previously: former }) as const,
   );
-  const differs = metadataDiffers(role, live);
+  const differs = needsReplacement(role, live);
   if (differs && replaceRoles && pin === undefined && !named.has(id))
     return { change: replaceRole(role, live, null), findingData };
   const data: RefusalData = replaceRoles
@@ -218,7 +218,7 @@ function planFound(role: DesiredRole, live: LiveRole, context: RoleContext): Pla
 /** Continues a replacement whose successor exists, and updates the successor if it differs from the file. */
 function resume(role: DesiredRole, aside: LiveRole, live: LiveRole): PlannedRole {
   const { name } = role;
-  const wrong = metadataDiffers(role, live);
+  const wrong = needsReplacement(role, live);
   return {
     change: replaceRole(role, aside, live.id),
     successor: updateRole(role, live, false),

@@ -1,26 +1,18 @@
-import { canonicalJson } from "../../lib/json-text.ts";
-import { isSameSet, sortedSet } from "../../lib/text.ts";
 import type { DesiredRole } from "../../model/desired.ts";
 import type { LiveRole } from "../../model/live.ts";
-import { type FieldDiff, type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
+import { type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
+import { fixedValues, roleDiffs, roleImage } from "../fields/role.ts";
 import { withFingerprint } from "./fingerprint.ts";
 
 /** Returns the change that creates a role. */
 export function createRole(role: DesiredRole, permissions: readonly string[]): RoleChange {
-  const { name, description, metadata } = role;
-  const after = {
-    name,
-    description: description ?? null,
-    permissions: sortedSet(permissions),
-    metadata: metadata ?? {},
-  };
   return withFingerprint<RoleChange>({
     resource: "role",
-    name,
+    name: role.name,
     kind: "create",
     id: null,
     before: null,
-    after,
+    after: roleImage({ ...role, permissions }),
     fields: [],
     reason: "declared",
   });
@@ -28,15 +20,14 @@ export function createRole(role: DesiredRole, permissions: readonly string[]): R
 
 /** Returns the change of what the service can update in place; `null` if nothing differs. */
 export function updateRole(role: DesiredRole, live: LiveRole, hasTemporaryName: boolean): RoleChange | null {
-  if (!hasTemporaryName && isAsDeclared(role, live)) return null;
-  const image = roleImageOf(live);
+  const image = roleImage(live);
   // An interrupted run may have left the role with its temporary name.
   const before =
     hasTemporaryName && live.name === role.name
       ? { ...image, name: `${live.name}${TEMPORARY_SUFFIX}` }
       : image;
-  const after = { ...declaredOver(role, before), metadata: before.metadata };
-  const fields = [...roleFields(before, after)];
+  const after = updatedInPlace(before, role);
+  const fields = roleDiffs(before, after);
   if (fields.length === 0) return null;
   return withFingerprint<RoleChange>({
     resource: "role",
@@ -50,19 +41,10 @@ export function updateRole(role: DesiredRole, live: LiveRole, hasTemporaryName: 
   });
 }
 
-/** Returns whether nothing differs that can be updated in place, without building images: most roles are unchanged. */
-function isAsDeclared({ name, description, permissions }: DesiredRole, live: LiveRole): boolean {
-  return (
-    name === live.name &&
-    (description === undefined || description === (live.description ?? "")) &&
-    (permissions === undefined || isSameSet(permissions, live.permissions))
-  );
-}
-
 /** Returns the change that replaces a live role; `resumed` is the new role's id if an earlier run created it. */
 export function replaceRole(role: DesiredRole, live: LiveRole, resumed: string | null): RoleChange {
-  const before = roleImageOf(live);
-  const after = declaredOver(role, before);
+  const before = roleImage(live);
+  const after = declaredOver(before, role);
   return withFingerprint<RoleChange>({
     resource: "role",
     name: role.name,
@@ -70,7 +52,7 @@ export function replaceRole(role: DesiredRole, live: LiveRole, resumed: string |
     id: live.id,
     before,
     after,
-    fields: [...roleFields(before, after)],
+    fields: roleDiffs(before, after),
     reason: "immutable-field",
     resumed,
   });
@@ -83,54 +65,25 @@ export function deleteRole(live: LiveRole): RoleChange {
     name: live.name,
     kind: "delete",
     id: live.id,
-    before: roleImageOf(live),
+    before: roleImage(live),
     after: null,
     fields: [],
     reason: "unlisted",
   });
 }
 
-/** Returns the declared fields of a role, with the live values of those that the file leaves out. */
-function declaredOver(role: DesiredRole, before: RoleImage): RoleImage {
-  const { name, description, permissions, metadata, ...identity } = role;
-  const { id: _, previously: __, origin: ___, adjusted: ____, ...rest } = identity;
-  rest satisfies Record<string, never>;
-  return {
-    name,
-    description: description ?? before.description,
-    permissions: permissions ? sortedSet(permissions) : before.permissions,
-    metadata: metadata ?? before.metadata,
-  };
+/** Returns whether values differ that the service cannot update in place. */
+export function needsReplacement(role: DesiredRole, live: LiveRole): boolean {
+  const before = roleImage(live);
+  return roleDiffs(updatedInPlace(before, role), declaredOver(before, role)).length > 0;
 }
 
-/** Returns the image of a live role. */
-export function roleImageOf(live: LiveRole): RoleImage {
-  return {
-    name: live.name,
-    description: live.description ?? null,
-    permissions: sortedSet(live.permissions),
-    metadata: live.metadata,
-  };
+/** Returns an image with the declared values. */
+function declaredOver(before: RoleImage, role: DesiredRole): RoleImage {
+  return roleImage({ ...before, ...role });
 }
 
-/** Yields the differences between two images of a role. */
-export function* roleFields(before: RoleImage, after: RoleImage): Generator<FieldDiff> {
-  if (before.name !== after.name) yield { field: "name", before: before.name, after: after.name };
-  // The service treats an empty description as none.
-  if ((before.description ?? "") !== (after.description ?? "")) {
-    yield { field: "description", before: before.description, after: after.description ?? "" };
-  }
-  const was = new Set(before.permissions);
-  const is = new Set(after.permissions);
-  const added = after.permissions.filter((permission) => !was.has(permission));
-  const removed = before.permissions.filter((permission) => !is.has(permission));
-  if (added.length + removed.length > 0) yield { field: "permissions", added, removed };
-  if (canonicalJson(before.metadata) !== canonicalJson(after.metadata)) {
-    yield { field: "metadata", before: before.metadata, after: after.metadata };
-  }
-}
-
-/** Returns whether the declared metadata differ from the live ones. */
-export function metadataDiffers(role: DesiredRole, live: LiveRole): boolean {
-  return role.metadata !== undefined && canonicalJson(role.metadata) !== canonicalJson(live.metadata);
+/** Returns an image with the declared values that the service can update in place. */
+function updatedInPlace(before: RoleImage, role: DesiredRole): RoleImage {
+  return { ...declaredOver(before, role), ...fixedValues(before) };
 }

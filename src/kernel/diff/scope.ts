@@ -67,11 +67,6 @@ export function addressOf({ user, invite }: LiveMember): string | null {
   return user?.email ?? invite?.email ?? null;
 }
 
-/** Returns whether a member is a user that the merchant manages. */
-export function isManaged({ user }: LiveMember): boolean {
-  return user?.type === "managed_user";
-}
-
 /** Returns whether a member is no person; `null` if its type is unknown. */
 export function isServiceAccount({ user }: LiveMember): boolean | null {
   switch (user?.type) {

@@ -1,6 +1,6 @@
 import { diffWordsWithSpace } from "diff";
-import type { JsonValue, Metadata } from "../../model/json.ts";
-import type { Change, FieldDiff, MemberImage, RoleImage, RoleRef } from "../../model/plan.ts";
+import { type ShownField, shownFields } from "../../kernel/fields/show.ts";
+import type { Change } from "../../model/plan.ts";
 
 /** One field of a row: its value, or the values that are removed and added. */
 export interface DetailView {
@@ -46,11 +46,12 @@ export interface EqualRows {
 /** Returns the view of a change that every format shows. */
 export function rowOf(change: Change): RowView {
   const { kind, resource, name } = change;
-  const remark = remarkOf(change);
-  if (kind === "update" || kind === "replace")
-    return { kind, resource, name, remark, details: change.fields.map(diffDetail) };
-  const image = change.after ?? change.before;
-  return { kind, resource, name, remark, details: isRole(image) ? roleDetails(image) : memberDetails(image) };
+  return { kind, resource, name, remark: remarkOf(change), details: shownFields(change).map(detailOf) };
+}
+
+function detailOf({ prose, ...detail }: ShownField): DetailView {
+  const words = prose ? wordDiff(detail.removed.join(), detail.added.join()) : null;
+  return words === null ? detail : { ...detail, words };
 }
 
 function remarkOf(change: Change): string {
@@ -101,91 +102,6 @@ function undoneRemark(change: Change): string {
     default:
       return change satisfies never;
   }
-}
-
-function isRole(image: RoleImage | MemberImage): image is RoleImage {
-  return "permissions" in image;
-}
-
-function roleDetails({ description, permissions, metadata }: RoleImage): readonly DetailView[] {
-  return [
-    detail("description", description === null || description === "" ? [] : [description]),
-    detail("permissions", permissions),
-    detail("metadata", metadataLines(metadata)),
-  ].filter(({ plain }) => plain.length > 0);
-}
-
-function memberDetails({ roles, metadata, managed }: MemberImage): readonly DetailView[] {
-  return [
-    detail("nickname", managed?.nickname ? [managed.nickname] : []),
-    detail("roles", roles.map(roleLabel)),
-    detail("metadata", metadataLines(metadata)),
-  ].filter(({ plain }) => plain.length > 0);
-}
-
-/** Returns the name of a role, with the id of a predefined one, since files use that. */
-function roleLabel({ id, name }: RoleRef): string {
-  return id === `role_${name.toLowerCase()}` ? `${name} (${id})` : name;
-}
-
-function detail(label: string, plain: readonly string[]): DetailView {
-  return { label, removed: [], added: [], plain };
-}
-
-function diffDetail(diff: FieldDiff): DetailView {
-  const { field } = diff;
-  switch (field) {
-    case "description": {
-      const words = wordDiff(diff.before ?? "", diff.after);
-      const whole = changed(field, diff.before ? [diff.before] : [], diff.after === "" ? [] : [diff.after]);
-      return words === null ? whole : { ...whole, words };
-    }
-    case "name":
-    case "nickname":
-      return changed(field, diff.before ? [diff.before] : [], diff.after === "" ? [] : [diff.after]);
-    case "permissions":
-      return changed(field, diff.removed, diff.added);
-    case "roles":
-      return changed(field, diff.removed.map(roleLabel), diff.added.map(roleLabel));
-    case "metadata": {
-      const [before, after] = [metadataLines(diff.before), metadataLines(diff.after)];
-      return changed(field, without(before, after), without(after, before));
-    }
-    default:
-      return diff satisfies never;
-  }
-}
-
-function changed(label: string, removed: readonly string[], added: readonly string[]): DetailView {
-  return { label, removed, added, plain: [] };
-}
-
-function without(lines: readonly string[], others: readonly string[]): readonly string[] {
-  const known = new Set(others);
-  return lines.filter((line) => !known.has(line));
-}
-
-function metadataLines(metadata: Metadata): readonly string[] {
-  return leaves(metadata)
-    .map(([path, value]) => `${path}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
-    .sort();
-}
-
-/** Returns the leaf values of metadata with their key paths, so that one deep change shows as one line. */
-function leaves(
-  value: { readonly [key: string]: JsonValue },
-  path = "",
-): readonly (readonly [string, JsonValue])[] {
-  return Object.entries(value).flatMap(([key, inner]): readonly (readonly [string, JsonValue])[] => {
-    // Quoted only inside a path, where a dot of its own would read as one more step.
-    const step = path !== "" && /[."]/.test(key) ? JSON.stringify(key) : key;
-    const here = path === "" ? step : `${path}.${step}`;
-    return isRecord(inner) && Object.keys(inner).length > 0 ? leaves(inner, here) : [[here, inner]];
-  });
-}
-
-function isRecord(value: JsonValue): value is { readonly [key: string]: JsonValue } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** A run of words in a changed sentence: kept, removed or added. */

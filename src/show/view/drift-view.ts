@@ -1,5 +1,6 @@
+import { invertedDiff } from "../../kernel/fields/show.ts";
 import { counted, grouped } from "../../lib/text.ts";
-import type { Change, FieldDiff } from "../../model/plan.ts";
+import type { Change } from "../../model/plan.ts";
 import type { Drift, DriftCause, DriftEvent, DriftedChange } from "../../model/reports.ts";
 import { type RowView, rowOf } from "./change-view.ts";
 import { type PlaceOf, type PlanView, planView } from "./plan-view.ts";
@@ -172,7 +173,7 @@ function rowOfDrift(change: Change, { event, cause }: DriftedChange): RowView {
 /** Returns what a change would revert, as a change: from what the file says to what is live. */
 function inverted(change: Change): Change {
   const { before, after, name } = change;
-  const fields = change.fields.map(invertedField);
+  const fields = change.fields.map(invertedDiff);
   // The reason says why it would be reverted; only of what no file lists it says something of the event, too.
   const rest = { ...change, before: after, after: before, fields, reason: reasonOf(change) };
   switch (change.kind) {
@@ -190,22 +191,4 @@ function inverted(change: Change): Change {
 
 function reasonOf({ reason }: Change): Change["reason"] {
   return reason === "unlisted" ? "unlisted" : "declared";
-}
-
-function invertedField(diff: FieldDiff): FieldDiff {
-  switch (diff.field) {
-    case "description":
-    case "nickname":
-      return { ...diff, before: diff.after, after: diff.before ?? "" };
-    case "name":
-      return { ...diff, before: diff.after, after: diff.before };
-    case "permissions":
-      return { ...diff, added: diff.removed, removed: diff.added };
-    case "roles":
-      return { ...diff, added: diff.removed, removed: diff.added };
-    case "metadata":
-      return { ...diff, before: diff.after, after: diff.before };
-    default:
-      return diff satisfies never;
-  }
 }

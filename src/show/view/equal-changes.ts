@@ -1,3 +1,4 @@
+import { PERSONAL_FIELDS } from "../../kernel/fields/show.ts";
 import { byCodeUnit, naturally } from "../../lib/text.ts";
 import type { DetailView, EqualRows, RowView } from "./change-view.ts";
 import { DRIFT_TITLES } from "./drift-view.ts";
@@ -153,10 +154,10 @@ function contentOf(title: string, row: RowView): string {
   return JSON.stringify([title, kind, verb, resource, remark, row.details.filter(isCompared(row))]);
 }
 
-/** Metadata of a member who comes or goes, such as an employee number, makes no other change of it. */
+/** What tells members apart who come or go, such as an employee number, makes no other change of it. */
 function isCompared({ kind, resource }: RowView): (detail: DetailView) => boolean {
   const isWhole = resource === "member" && (kind === "create" || kind === "delete");
-  return ({ label }) => !isWhole || (label !== "metadata" && label !== "nickname");
+  return ({ label }) => !isWhole || !PERSONAL_FIELDS.has(label);
 }
 
 const DANGEROUS = 0;

@@ -1,0 +1,62 @@
+import type { JsonValue, Metadata } from "../../model/json.ts";
+import type { RoleRef } from "../../model/plan.ts";
+import type { DiffOf } from "../../model/values.ts";
+
+/** The values of each kind. */
+export interface KindValues {
+  readonly name: string;
+  /** On one line. */
+  readonly line: string | null;
+  /** Of any number of lines. */
+  readonly prose: string | null;
+  readonly list: readonly string[];
+  readonly roles: readonly RoleRef[];
+  readonly metadata: Metadata;
+}
+
+/** The lines that a change removes and adds. */
+export interface ShownDiff {
+  readonly removed: readonly string[];
+  readonly added: readonly string[];
+}
+
+/** A kind of values: how they are compared, shown, emptied and restored. */
+export interface Kind<Value, Name extends keyof KindValues = keyof KindValues> {
+  readonly name: Name;
+  /** The value of a field that has none. */
+  readonly empty: Value;
+  /** Returns a value in the form in which images have it. */
+  normal(value: Value): Value;
+  isSame(a: Value, b: Value): boolean;
+  diff(before: Value, after: Value): DiffOf<Value>;
+  /** Returns the difference in the other direction. */
+  inverted(diff: DiffOf<Value>): DiffOf<Value>;
+  /** Returns the lines that show a value of a new or removed resource. */
+  lines(value: Value): readonly string[];
+  /** Returns the lines that show a difference. */
+  changedLines(diff: DiffOf<Value>): ShownDiff;
+  /** Describes how a live value differs from the planned one; empty if it does not. */
+  surprises(field: string, planned: Value, live: Value): readonly string[];
+  /** Returns the part of a value that fingerprints count. */
+  content(value: Value): JsonValue;
+  /** Returns the value before a run, with what others have changed since. */
+  reverted(before: Value, after: Value, live: Value, changedSince: ChangedSince): Value;
+}
+
+/** Receives what stays because others have changed it: a part of a value, or the whole. */
+export type ChangedSince = (part?: string) => void;
+
+/** Returns a function that reverts values as a whole: to the one before the run, if the live one is the run's. */
+export function revertedWhole<Value>(isSame: (a: Value, b: Value) => boolean) {
+  return (before: Value, after: Value, live: Value, changedSince: ChangedSince): Value => {
+    if (isSame(before, after) || isSame(live, before)) return live;
+    if (isSame(live, after)) return before;
+    changedSince();
+    return live;
+  };
+}
+
+/** Describes a live value that is not as planned. */
+export function differs(field: string, planned: string, live: string): string {
+  return `${field}: ${planned} in the plan, ${live} now`;
+}

@@ -1,0 +1,97 @@
+import type { JsonValue } from "../../model/json.ts";
+import type { RoleImage } from "../../model/plan.ts";
+import type { NamedDiff } from "../../model/values.ts";
+import { completed, eachField, type FieldTable, fieldDiffs } from "./field.ts";
+import { metadata } from "./metadata.ts";
+import { list } from "./set.ts";
+import { name, prose } from "./text.ts";
+
+/** Everything about the fields of a custom role. */
+export const ROLE_FIELDS = {
+  name: {
+    kind: name,
+    response: ["name"],
+    post: ["name"],
+    put: ["name"],
+    clearable: false,
+    personal: false,
+    declared: {
+      title: "Name",
+      description: "The name of the role; members refer to it.",
+      examples: ["Shift Lead"],
+      required: true,
+      most: null,
+    },
+  },
+  description: {
+    kind: prose,
+    response: ["description"],
+    post: ["description"],
+    put: ["description"],
+    clearable: true,
+    personal: false,
+    declared: {
+      title: "Description",
+      description: 'What the role is for. If absent, the live description stays; "" clears it.',
+      examples: ["Opens and closes the till"],
+      required: false,
+      most: null,
+    },
+  },
+  permissions: {
+    kind: list,
+    response: ["permissions"],
+    post: ["permissions"],
+    put: ["permissions"],
+    clearable: true,
+    personal: false,
+    declared: {
+      title: "Permissions",
+      description:
+        "What holders of the role may do; at most 100. Required for a new role. If absent, the live permissions stay; [] removes all.",
+      examples: [["catalog_view", "refunds_create"]],
+      required: true,
+      most: 100,
+    },
+  },
+  metadata: {
+    kind: metadata,
+    response: ["metadata"],
+    post: ["metadata"],
+    put: null,
+    clearable: true,
+    personal: false,
+    declared: {
+      title: "Metadata",
+      description:
+        "Properties of your own; at most 64. If absent, the live ones stay. The service cannot change them in place: a change requires sync.replace_roles.",
+      examples: [{ owner: "retail-ops" }],
+      required: false,
+      most: 64,
+    },
+  },
+} satisfies FieldTable<RoleImage>;
+
+/** Returns the image of a role with some values, and no others. */
+export function roleImage(some: Partial<RoleImage>): RoleImage {
+  return completed<RoleImage>(ROLE_FIELDS, some);
+}
+
+/** Returns the differences of two images. */
+export function roleDiffs(before: RoleImage, after: RoleImage): readonly NamedDiff<RoleImage>[] {
+  return fieldDiffs<RoleImage>(ROLE_FIELDS, before, after);
+}
+
+/** Returns the values that the service cannot update in place. */
+export function fixedValues(image: RoleImage): Partial<RoleImage> {
+  return eachField<FieldTable<RoleImage>, Partial<RoleImage>>(ROLE_FIELDS, (name, { put }) =>
+    put === null ? image[name] : undefined,
+  );
+}
+
+/** Returns what fingerprints count of an image. */
+export function roleContent(image: RoleImage): JsonValue {
+  return eachField<FieldTable<RoleImage>, Record<keyof RoleImage, JsonValue>>(ROLE_FIELDS, (name, { kind }) =>
+    kind.content(image[name]),
+  );
+}

@@ -1,0 +1,67 @@
+import { byCodeUnit, quoteIfNeeded } from "../../lib/text.ts";
+import type { RoleRef } from "../../model/plan.ts";
+import type { Kind } from "./kind.ts";
+
+/** A set of texts. */
+export const list: Kind<readonly string[], "list"> = {
+  name: "list",
+  ...setOf<string>({ keyOf: (text) => text, nameOf: (text) => text, labelOf: (text) => text }),
+};
+
+/** A set of roles. */
+export const roles: Kind<readonly RoleRef[], "roles"> = {
+  name: "roles",
+  ...setOf({ keyOf: roleKey, nameOf: (role) => role.name, labelOf: roleLabel }),
+};
+
+/** Returns a text that two references have in common only if they mean one role. */
+function roleKey({ id, name }: RoleRef): string {
+  return id ?? `new ${name}`;
+}
+
+/** Returns the name of a role, with the id of a predefined one, since files use that. */
+function roleLabel({ id, name }: RoleRef): string {
+  return id === `role_${name.toLowerCase()}` ? `${name} (${id})` : name;
+}
+
+interface SetItems<Item> {
+  readonly keyOf: (item: Item) => string;
+  readonly nameOf: (item: Item) => string;
+  /** What rows show. */
+  readonly labelOf: (item: Item) => string;
+}
+
+function setOf<Item>({ keyOf, nameOf, labelOf }: SetItems<Item>): Omit<Kind<readonly Item[]>, "name"> {
+  const without = (items: readonly Item[], others: readonly Item[]): readonly Item[] => {
+    const keys = new Set(others.map(keyOf));
+    return items.filter((item) => !keys.has(keyOf(item)));
+  };
+  const order = (a: Item, b: Item): number =>
+    byCodeUnit(nameOf(a), nameOf(b)) || byCodeUnit(keyOf(a), keyOf(b));
+  const normal = (items: readonly Item[]): readonly Item[] => {
+    const sorted = [...items].sort(order);
+    return sorted.filter((item, at) => at === 0 || keyOf(item) !== keyOf(sorted[at - 1] as Item));
+  };
+  return {
+    empty: [],
+    normal,
+    isSame: (a, b) => without(a, b).length + without(b, a).length === 0,
+    diff: (before, after) => ({ added: without(after, before), removed: without(before, after) }),
+    inverted: ({ added, removed }) => ({ added: removed, removed: added }),
+    lines: (items) => items.map(labelOf),
+    changedLines: ({ added, removed }) => ({ removed: removed.map(labelOf), added: added.map(labelOf) }),
+    surprises: (field, planned, live) => {
+      const names = (items: readonly Item[]): string =>
+        items.map((item) => quoteIfNeeded(nameOf(item))).join(", ");
+      const [added, removed] = [without(live, planned), without(planned, live)];
+      const parts = [
+        ...(added.length > 0 ? [`now also ${names(added)}`] : []),
+        ...(removed.length > 0 ? [`no longer ${names(removed)}`] : []),
+      ];
+      return parts.length === 0 ? [] : [`${field}: ${parts.join(" and ")}`];
+    },
+    content: (items) => items.map(nameOf),
+    reverted: (before, after, live) =>
+      normal([...without(live, without(after, before)), ...without(before, after)]),
+  };
+}

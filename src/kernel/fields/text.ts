@@ -1,0 +1,40 @@
+import { quoted } from "../../lib/text.ts";
+import { differs, type Kind, revertedWhole } from "./kind.ts";
+
+type Text = string | null;
+
+// The service treats an empty text as none.
+const isSame = (a: Text, b: Text): boolean => (a ?? "") === (b ?? "");
+const lines = (text: Text): readonly string[] => (text ? [text] : []);
+
+const text = {
+  empty: null,
+  normal: (value) => value,
+  isSame,
+  diff: (before, after) => ({ before, after: after ?? "" }),
+  inverted: ({ before, after }) => ({ before: after, after: before ?? "" }),
+  lines,
+  changedLines: ({ before, after }) => ({ removed: lines(before), added: lines(after) }),
+  surprises: (field, planned, live) =>
+    isSame(planned, live) ? [] : [differs(field, quoted(planned ?? ""), quoted(live ?? ""))],
+  content: (value) => value ?? "",
+  reverted: revertedWhole(isSame),
+} satisfies Omit<Kind<Text>, "name">;
+
+/** A text on one line. */
+export const line: Kind<Text, "line"> = { name: "line", ...text };
+
+/** A text that may have several lines. */
+export const prose: Kind<Text, "prose"> = { name: "prose", ...text };
+
+/** The name of a resource, which the title of its row shows. */
+export const name: Kind<string, "name"> = {
+  ...text,
+  name: "name",
+  empty: "",
+  normal: (value) => value,
+  diff: (before, after) => ({ before, after }),
+  inverted: ({ before, after }) => ({ before: after, after: before }),
+  lines: () => [],
+  reverted: revertedWhole<string>(isSame),
+};

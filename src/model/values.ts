@@ -1,0 +1,46 @@
+import type { Metadata } from "./json.ts";
+import type { RoleRef } from "./plan.ts";
+
+/** The fields of every member, besides its roles; each has an entry in `MEMBER_FIELDS`. */
+export interface MemberProperties {
+  readonly metadata: Metadata;
+}
+
+/** The fields that only users have whom the merchant manages; each has an entry in `MEMBER_FIELDS`. */
+export interface ManagedProperties {
+  readonly nickname: string | null;
+}
+
+/** The values of all fields of a member; those of managed users are `null` for others. */
+export interface MemberValues extends MemberProperties, ManagedProperties {
+  /** Sorted by name, without repeats. */
+  readonly roles: readonly RoleRef[];
+}
+
+/** The name of a member's field. */
+export type MemberField = keyof MemberValues;
+
+type NullableName<Values> = {
+  [Name in keyof Values]: null extends Values[Name] ? Name : never;
+}[keyof Values];
+
+/** Values as the service returns them: instead of `null` they are absent. */
+export type Held<Values> = {
+  readonly [Name in Exclude<keyof Values, NullableName<Values>>]: Values[Name];
+} & { readonly [Name in NullableName<Values>]?: NonNullable<Values[Name]> };
+
+/** Values that a file declares or a request sends: absent ones stay as they are. */
+export type Some<Values> = { readonly [Name in keyof Values]?: NonNullable<Values[Name]> };
+
+/** New values of keys in a file: `null` removes the key, and an absent one stays. */
+export type Edited<Values> = { readonly [Name in keyof Values]?: Values[Name] | null };
+
+/** The difference of two values: of lists what is added and removed, of others both. */
+export type DiffOf<Value> = [Value] extends [readonly (infer Item)[]]
+  ? { readonly added: readonly Item[]; readonly removed: readonly Item[] }
+  : { readonly before: Value; readonly after: NonNullable<Value> };
+
+/** The difference of one field among some. */
+export type NamedDiff<Values> = {
+  readonly [Name in keyof Values]: { readonly field: Name } & DiffOf<Values[Name]>;
+}[keyof Values];

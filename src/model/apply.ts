@@ -22,7 +22,10 @@ export type Outcome =
        * password was lost and the retry was refused as a reused password.
        */
       readonly adopted: boolean;
-      /** Set if the recheck found it applied already, so that nothing was sent. */
+      /**
+       * Set if the recheck found it applied already, so that nothing was sent, or the service has refused a password as one
+       * that was used before.
+       */
       readonly already?: true;
     }
   /** The recheck found that the resource has changed since it was planned; nothing was sent. */
@@ -71,7 +74,7 @@ export type StopCause =
 
 /**
  * The result of an apply: `stopped` after a failure, a signal, or a journal that cannot be written; `incomplete` if only
- * invitations that were refused for their address, and what depends on them, are left.
+ * invitations and passwords that were refused for one person, and what depends on them, are left.
  */
 export interface ApplyResult {
   readonly status: "done" | "incomplete" | "stopped";
@@ -169,14 +172,14 @@ export interface WriteEnded {
   readonly id: string | null;
   readonly adopted: boolean;
   readonly failure: Failure | null;
-  /** Set if a recheck found it applied already, so that nothing was sent. */
+  /** Set if a recheck found it applied already, so that nothing was sent, or a password was used before. */
   readonly already?: true;
 }
 
 /** The end of an apply; without this line it was interrupted. */
 export interface RunEnded {
   readonly type: "end";
-  /** `incomplete`: only invitations that were refused for their address, and what depends on them, are left. */
+  /** `incomplete`: only what was refused for one person, and what depends on it, is left. */
   readonly status: "done" | "incomplete" | "stopped";
   /** Why it stopped, in a sentence; `null` if it did not. */
   readonly cause: string | null;

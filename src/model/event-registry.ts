@@ -246,7 +246,8 @@ export const EVENTS: EventRegistry = {
         id: "Id of what was written; `null` if unknown.",
         adopted: "Whether the response was lost and the result was found afterwards.",
         failure: "The failure; `null` if it is done.",
-        already: "`true` if nothing had to be sent; absent otherwise.",
+        already:
+          "`true` if nothing had to be sent, or a password was refused as used before; absent otherwise.",
       },
     },
     end: {

@@ -93,7 +93,7 @@ describe.each(Object.keys(CHAINS) as ChainName[])("the organisation %s", (name) 
   test.each(YEARS[name].filter(({ rotate }) => rotate !== undefined))(
     "$title",
     ({ rotate = "", expected }) => {
-      const passwords = rotationsFor([rotate], planned);
+      const passwords = rotationsFor([rotate], planned, TODAY);
       expect({
         files: 0,
         lines: 0,

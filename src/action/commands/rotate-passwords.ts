@@ -1,10 +1,11 @@
-import { failedOutcome } from "../../app/apply/approval.ts";
+import { failedOutcome, parseOverrides, skippedMerchants } from "../../app/apply/approval.ts";
 import { createCancellation } from "../../app/apply/cancellation.ts";
 import {
   addressMatcher,
   managedMembers,
   passwordsFor,
   requireMatches,
+  rotationPlanner,
   rotationsFor,
   withoutPasswords,
 } from "../../app/apply/passwords.ts";
@@ -14,8 +15,10 @@ import { applyExitCode } from "../../app/io/io.ts";
 import { fileJournals } from "../../app/journal/write-journal.ts";
 import { plannedOnly } from "../../app/session/session.ts";
 import { unplannedOf } from "../../app/show/show-plans.ts";
+import { oneLine } from "../../lib/escape.ts";
 import { by, counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
+import type { Plan } from "../../model/plan.ts";
 import { PLAIN } from "../../show/style.ts";
 import { renderFailure } from "../../show/text/failure-text.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
@@ -39,7 +42,7 @@ const ROTATING_EVENTS = new Set(["workflow_dispatch", "schedule"]);
 
 /**
  * Runs `apply` with `rotate-password`: sets the passwords of managed users of the default branch's files, and nothing else.
- * It changes nobody's access, so it needs no approval.
+ * It changes nobody's access, so it needs no approval; a disabled user, whom a password would enable, needs an override.
  */
 export async function rotatePasswords(context: ActionContext): Promise<ActionResult> {
   const { event, inputs, github } = context;
@@ -88,14 +91,17 @@ async function rotate(context: ActionContext, branch: string): Promise<ActionRes
   const cancellation = createCancellation((text) => io.stderr.write(`${text}\n`), io);
   const { planned, progress, close } = await planFiles(states, inputs, io, {
     signal: cancellation.cancelled,
-    withoutChanges: true,
+    makePlan: rotationPlanner(inputs.rotatePassword),
   });
   try {
     const looks = plannedOnly(planned);
-    const rotations = rotationsFor(inputs.rotatePassword, looks, looks.length === planned.length);
+    const rotations = rotationsFor(inputs.rotatePassword, looks, io.now(), looks.length === planned.length);
+    const refused = skippedMerchants(looks, parseOverrides(inputs.allow), new Map());
+    const skipped = new Set(refused.map(({ merchant }) => merchant));
     const all = looks.flatMap((look) => {
-      const passwords = rotations.get(look.plan.merchant) ?? [];
-      return passwords.length === 0 ? [] : [{ ...look, passwords }];
+      const { merchant } = look.plan;
+      const passwords = rotations.get(merchant) ?? [];
+      return passwords.length === 0 || skipped.has(merchant) ? [] : [{ ...look, passwords }];
     });
     const env = passwordEnvironment(context, keys);
     const missing = withoutPasswords(all, { env });
@@ -104,15 +110,21 @@ async function rotate(context: ActionContext, branch: string): Promise<ActionRes
     const waiting = new Set(unready.map(({ merchant }) => merchant));
     const due = all.filter(({ plan }) => !waiting.has(plan.merchant));
     const failures = unplannedOf(planned);
-    const lines = failures.flatMap(({ merchant, failure }) => [
-      `${merchant} could not be read.`,
-      ...renderFailure(failure, PLAIN).trimEnd().split("\n"),
-    ]);
+    const lines = [
+      ...failures.flatMap(({ merchant, failure }) => [
+        `${merchant} could not be read.`,
+        ...renderFailure(failure, PLAIN).trimEnd().split("\n"),
+      ]),
+      ...looks.flatMap(({ plan }) => notesOf(plan)),
+    ];
     const reporter = applyReporter({ format: "text", color: false }, () => null, io);
     for (const line of lines) reporter.say(line);
-    const left = [...planned.flatMap((one) => (one.status === "planned" ? [] : [one])), ...unready].map(
-      failedOutcome,
-    );
+    const left = [
+      ...refused,
+      ...[...planned.flatMap((one) => (one.status === "planned" ? [] : [one])), ...unready].map(
+        failedOutcome,
+      ),
+    ];
     if (left.length > 0) reporter.skipped(left, due.length);
     reporter.passwords(due);
     const password = passwordsFor(
@@ -162,6 +174,17 @@ async function rotate(context: ActionContext, branch: string): Promise<ActionRes
     cancellation.close();
     await close();
   }
+}
+
+/** Returns the users that are left out, and what overrides a refusal, a line each. */
+function notesOf({ merchant, findings, refusals, fingerprint }: Plan): readonly string[] {
+  return [
+    ...findings.map(({ message }) => `${merchant}: ${message}`),
+    ...refusals.map(
+      ({ message, override }) =>
+        `${merchant}: ${message} To override, add this line to the input allow: ${override}@${fingerprint.slice(0, 12)}`,
+    ),
+  ].map(oneLine);
 }
 
 /** Returns the merchants with a managed user whose password is to be set; throws RolecallError for a pattern of nobody. */

@@ -3,7 +3,7 @@ import { relative, sep } from "node:path";
 import type { Io } from "../../app/io/io.ts";
 import { logProgress, type ShownProgress } from "../../app/progress/log-progress.ts";
 import { findYamlFiles } from "../../app/project/find-files.ts";
-import { isFileError, type Loaded, loadStates, withoutEntries } from "../../app/project/load-states.ts";
+import { isFileError, type Loaded, loadStates } from "../../app/project/load-states.ts";
 import { isInShard } from "../../app/project/shard.ts";
 import { keyVariables } from "../../app/session/connection.ts";
 import type { Planned } from "../../app/session/session.ts";
@@ -14,6 +14,7 @@ import { compileGlob } from "../../lib/glob.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { RolecallError } from "../../model/errors.ts";
+import type { Plan } from "../../model/plan.ts";
 import { PLAIN } from "../../show/style.ts";
 import { renderDiagnostics } from "../../show/text/failure-text.ts";
 import { ActionError } from "../context/action-error.ts";
@@ -113,8 +114,8 @@ interface PlanFilesOptions {
   readonly base?: readonly DesiredState[];
   /** Merchants of which only what is due is planned. */
   readonly onlyDue?: ReadonlySet<string>;
-  /** Reads the merchants, and plans no change of them. */
-  readonly withoutChanges?: boolean;
+  /** Makes the plans; absent: by comparison with the files. */
+  readonly makePlan?: (input: PlanInput) => Plan;
 }
 
 /** Reads the live state and plans, with the workflow's API keys; the rules of `base` judge the plans as well. */
@@ -122,7 +123,7 @@ export async function planFiles(
   states: readonly DesiredState[],
   inputs: Inputs,
   io: Io,
-  { signal, base = [], onlyDue = new Set(), withoutChanges = false }: PlanFilesOptions = {},
+  { signal, base = [], onlyDue = new Set(), makePlan }: PlanFilesOptions = {},
 ): Promise<PlannedFiles> {
   const { concurrency, baseUrl } = inputs;
   const rules = new Map(base.map((state) => [state.merchant, state]));
@@ -132,10 +133,7 @@ export async function planFiles(
     retryFor: RETRY_FOR_MS,
     emit: progress.live,
     makePlan: (input: PlanInput) => {
-      if (withoutChanges) {
-        const desired = { ...withoutEntries(input.desired), leavers: [] };
-        return { ...buildPlan({ ...input, desired }), refusals: [], findings: [] };
-      }
+      if (makePlan) return makePlan(input);
       if (onlyDue.has(input.desired.merchant)) return planDue(input);
       const own = rules.get(input.desired.merchant);
       return buildPlan(own === undefined ? input : { ...input, base: own });

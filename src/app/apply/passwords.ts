@@ -1,11 +1,19 @@
-import { withFingerprint } from "../../kernel/diff/fingerprint.ts";
+import type { PlanInput } from "../../kernel/plan/build-plan.ts";
+import {
+  isLeftToName,
+  passwordChange,
+  planRotation,
+  type RotatedMember,
+  type RotationTargets,
+  rotatedMembers,
+} from "../../kernel/plan/plan-rotation.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { isLiteralGlob } from "../../lib/glob.ts";
 import type { PasswordChange } from "../../model/apply.ts";
 import type { DesiredMember, DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
-import type { LiveMember, LiveState } from "../../model/live.ts";
-import type { MemberChange, MemberImage, Plan } from "../../model/plan.ts";
+import type { LiveState } from "../../model/live.ts";
+import type { Plan } from "../../model/plan.ts";
 import type { Io } from "../io/io.ts";
 import { isKey } from "../session/connection.ts";
 import { globMatcher, type PlanResult, type Session, type UnplannedMerchant } from "../session/session.ts";
@@ -13,34 +21,41 @@ import { globMatcher, type PlanResult, type Session, type UnplannedMerchant } fr
 /** A plan with its live state and its merchant's file. */
 export type RotationInput = { readonly session: Pick<Session, "state"> } & PlanResult;
 
+/** Returns which managed users `--rotate-password` chooses; `wanted` are addresses and globs over them. */
+export function rotationTargets(wanted: readonly string[]): RotationTargets {
+  const named = new Set(wanted.map((email) => email.toLowerCase()));
+  return { includes: addressMatcher(wanted), names: (email) => named.has(email.toLowerCase()) };
+}
+
+/** Returns a planner of new passwords, for `makePlan`. */
+export function rotationPlanner(wanted: readonly string[]): (input: PlanInput) => Plan {
+  const targets = rotationTargets(wanted);
+  return (input) => planRotation(input, targets);
+}
+
 /**
- * Returns the passwords that `--rotate-password` asks for, by merchant; `wanted` are addresses and globs over them. Throws
- * RolecallError for one that matches no managed member of the files, and for a member that cannot have a password. A
- * member that the plan creates gets the password with that; one that a glob alone matches is left out if it is not there,
- * or if the plan removes it.
+ * Returns the passwords that `--rotate-password` asks for, by merchant. Throws RolecallError for an address or a glob that
+ * matches no managed member of the files, and for a named member that cannot have a password. One that a glob alone
+ * matches is left out if it is not live, or is disabled.
  */
 export function rotationsFor(
   wanted: readonly string[],
   planned: readonly RotationInput[],
+  now: number,
   isComplete = true,
 ): ReadonlyMap<string, readonly PasswordChange[]> {
-  const isWanted = addressMatcher(wanted);
-  const named = new Set(wanted.map((email) => email.toLowerCase()));
-  const listed = planned.flatMap((one) =>
-    managedMembers(one.session.state)
-      .filter(({ email }) => isWanted(email))
-      .map((member) => ({ one, member })),
-  );
+  const targets = rotationTargets(wanted);
   requireMatches(
     wanted,
-    listed.map(({ member }) => member.email),
+    planned.flatMap(({ session }) => managedMembers(session.state).map(({ email }) => email)),
     isComplete,
   );
   const rotations = new Map<string, readonly PasswordChange[]>();
-  for (const { one, member } of listed) {
-    const rotation = rotationOf(member, one, named.has(member.email.toLowerCase()));
-    const merchant = one.plan.merchant;
-    if (rotation) rotations.set(merchant, [...(rotations.get(merchant) ?? []), rotation]);
+  for (const { session, live, plan } of planned) {
+    const rotated = rotatedMembers(session.state, live, targets, now);
+    requireActive(session.state, rotated, targets, plan.merchant);
+    const passwords = rotated.flatMap((one) => rotationOf(one, targets, live) ?? []);
+    if (passwords.length > 0) rotations.set(plan.merchant, passwords);
   }
   return rotations;
 }
@@ -79,64 +94,39 @@ export function requireMatches(
   });
 }
 
+/** Throws RolecallError for a named member whose membership has ended, or has not begun, by the files. */
+function requireActive(
+  state: DesiredState,
+  rotated: readonly RotatedMember[],
+  { names }: RotationTargets,
+  merchant: string,
+): void {
+  const active = new Set(rotated.map(({ member }) => member.email));
+  const absent = managedMembers(state).find(({ email }) => names(email) && !active.has(email));
+  if (absent) refuse(absent.email, `by the files it is no member of ${merchant} now.`);
+}
+
 function rotationOf(
-  member: DesiredMember,
-  { plan, live }: RotationInput,
-  isNamed: boolean,
+  rotated: RotatedMember,
+  targets: RotationTargets,
+  live: LiveState,
 ): PasswordChange | null {
-  const { email, managed } = member;
-  const found = live.members.find((one) => isMeant(member, one));
-  const change = changeOf(plan, email, found);
-  if (change?.kind === "create" || change?.kind === "replace" || managed === undefined) return null;
-  if (!isNamed && (change?.kind === "delete" || found === undefined)) return null;
-  const refuse = (why: string): never => {
-    throw new RolecallError("usage", `--rotate-password ${email}: ${why}`, {
-      hint: "Nothing was changed. Remove the option, or correct the file.",
-    });
-  };
-  if (change?.kind === "delete") refuse(`the plan removes this member from ${plan.merchant}.`);
-  if (found === undefined) return refuse(`${plan.merchant} has no such member.`);
-  if (found.user?.type !== "managed_user") refuse(`it is not a managed user at ${plan.merchant}.`);
-  const image: MemberImage = change?.kind === "update" ? change.after : imageOf(found, email, live);
-  const update = withFingerprint<MemberChange>({
-    resource: "member",
-    name: email,
-    kind: "update",
-    id: found.id,
-    before: image,
-    after: image,
-    fields: [],
-    reason: "declared",
-  }) as MemberChange & { readonly kind: "update" };
-  return { ...update, passwordEnv: managed.passwordEnv };
+  const { member } = rotated;
+  const isNamed = targets.names(member.email);
+  if (isLeftToName(rotated, targets) || (rotated.live === null && !isNamed)) return null;
+  if (rotated.live === null) return refuse(member.email, `${live.merchant} has no such member: apply first.`);
+  if (rotated.live.user?.type !== "managed_user")
+    return refuse(member.email, `it is not a managed user at ${live.merchant}.`);
+  return passwordChange({ ...rotated, live: rotated.live }, live);
 }
 
-function isMeant({ id, email }: DesiredMember, live: LiveMember): boolean {
-  if (id !== undefined) return live.id === id;
-  // An expired invitation of the same address may stand beside the membership.
-  return live.status !== "expired" && live.user?.email?.toLowerCase() === email.toLowerCase();
+function refuse(email: string, why: string): never {
+  throw new RolecallError("usage", `--rotate-password ${oneLine(email)}: ${why}`, {
+    hint: "Nothing was changed. Remove the option, or correct the file.",
+  });
 }
 
-function changeOf(plan: Plan, email: string, found: LiveMember | undefined): MemberChange | undefined {
-  return plan.changes.find(
-    (change): change is MemberChange =>
-      change.resource === "member" &&
-      (found ? change.id === found.id : change.name.toLowerCase() === email.toLowerCase()),
-  );
-}
-
-/** Returns the member's live fields, which stay as they are. */
-function imageOf(member: LiveMember, email: string, { roles }: LiveState): MemberImage {
-  const names = new Map(roles.map(({ id, name }) => [id, name]));
-  return {
-    email: member.user?.email ?? email,
-    roles: [...new Set(member.roles)].sort().map((id) => ({ id, name: names.get(id) ?? id })),
-    metadata: member.metadata,
-    managed: { nickname: member.user?.nickname ?? null, passwordEnv: null },
-    status: member.status,
-  };
-}
-
+/** The shortest password in characters: Unicode code points, as a schema's `minLength` counts them. */
 const SHORTEST_PASSWORD = 8;
 
 /** Finds the password of a managed user by the name of its environment variable. */
@@ -148,7 +138,7 @@ export function passwordsFor(
   rotations: readonly PasswordChange[],
   env: Io["env"],
 ): Passwords {
-  const lengthOf = (variable: string): number => env[variable]?.length ?? 0;
+  const lengthOf = (variable: string): number => [...(env[variable] ?? "")].length;
   const created = plans.flatMap(passwordVariables);
   const rotated = rotations.map(({ passwordEnv }) => passwordEnv);
   const needed = [...new Set([...created, ...rotated])].sort();
@@ -163,7 +153,9 @@ export function passwordsFor(
   }
   const unset = needed.filter((name) => lengthOf(name) === 0);
   const short = needed.filter((name) => lengthOf(name) > 0 && lengthOf(name) < SHORTEST_PASSWORD);
-  if (unset.length + short.length > 0) {
+  // From a file read whole, as "$(< file)" does not.
+  const broken = needed.filter((name) => /[\r\n]$/.test(env[name] ?? ""));
+  if (unset.length + short.length + broken.length > 0) {
     const wrong = [
       ...(unset.length > 0 ? [`${firstOf(unset)} ${unset.length === 1 ? "is" : "are"} not set`] : []),
       ...(short.length > 0
@@ -171,11 +163,16 @@ export function passwordsFor(
             `${firstOf(short)} ${short.length === 1 ? "has" : "have"} fewer than ${SHORTEST_PASSWORD} characters`,
           ]
         : []),
+      ...(broken.length > 0
+        ? [`${firstOf(broken)} ${broken.length === 1 ? "ends" : "end"} in a line break`]
+        : []),
     ];
     throw new RolecallError(
       "password-missing",
       `${purpose(created.length > 0, rotated.length > 0)} from the environment: ${wrong.join("; ")}.`,
-      { hint: `Give each variable at least ${SHORTEST_PASSWORD} characters. Nothing was changed.` },
+      {
+        hint: `Give each variable at least ${SHORTEST_PASSWORD} characters, and no line break at the end. Nothing was changed.`,
+      },
     );
   }
   return (variable) => env[variable] ?? "";

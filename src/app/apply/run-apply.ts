@@ -1,5 +1,6 @@
 import { applyPlan } from "../../kernel/apply/apply-plan.ts";
 import { type PutSemantics, unknownPutSemantics } from "../../kernel/apply/update-member.ts";
+import { statusChanges } from "../../kernel/plan/status-changes.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import type {
@@ -11,6 +12,7 @@ import type {
   StopCause,
 } from "../../model/apply.ts";
 import { type Failure, RolecallError } from "../../model/errors.ts";
+import type { LiveState } from "../../model/live.ts";
 import type { Change, Plan } from "../../model/plan.ts";
 import { renderJournals } from "../../show/text/ending/next-step-text.ts";
 import {
@@ -45,6 +47,8 @@ export interface RunOptions {
 export interface PendingApply {
   readonly session: Session;
   readonly plan: Plan;
+  /** The state that was planned on; absent if it is unknown. */
+  readonly live?: LiveState;
   readonly passwords?: readonly PasswordChange[];
   /** Number of changes that the user left out of the plan; absent: none. */
   readonly leftOut?: number;
@@ -228,7 +232,7 @@ interface Waits extends Pick<Cancellation, "cause"> {
 
 /** Plans again, and returns what remains without changes that were refused for now. */
 async function verify(
-  { session, leftOut = 0, journal }: Running,
+  { session, live, passwords = [], leftOut = 0, journal }: Running,
   result: ApplyResult,
   { cause, stopped, pause }: Waits,
 ): Promise<Verification> {
@@ -243,7 +247,9 @@ async function verify(
   const looked = await toResult(Promise.race([stopped, planAgain()]));
   if (looked === null || "failure" in looked)
     return { status: "unverified", why: looked?.failure ?? stoppedBy(cause()) };
-  const { plan } = looked;
+  const enabled = passwords.flatMap(({ id, before, after }) => (before.status === after.status ? [] : [id]));
+  const changed = live ? statusChanges(live, looked.live, new Set(enabled)) : [];
+  const plan = { ...looked.plan, findings: [...changed, ...looked.plan.findings] };
   const { left } = remainingChanges(plan);
   const changes = left.filter((change) => !refused.has(targetOf(change)));
   const deferred = plan.deferred.map(({ change }) => summaryOf(change));

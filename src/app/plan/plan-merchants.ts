@@ -19,6 +19,7 @@ import { openServices, startPrefetch } from "../session/services.ts";
 import {
   byCode,
   type Planned,
+  type PlanningOptions,
   plannedOnly,
   planSessions,
   sessionOpener,
@@ -230,6 +231,8 @@ type PlanMerchantsOptions = ServiceOptions &
     readonly roleIds?: (merchant: string) => readonly string[];
     /** Part of the changes to plan; absent: all. */
     readonly only?: "due";
+    /** Makes the plans; absent: by comparison with the files. */
+    readonly makePlan?: NonNullable<PlanningOptions["makePlan"]>;
     /** Also reads the files of merchants that are not selected. */
     readonly everyFile?: boolean;
     /** Keeps nothing but the plans: live states, and the roles and members of the files, are released. */

@@ -6,7 +6,7 @@ import {
   skippedMerchants,
 } from "../../app/apply/approval.ts";
 import { createCancellation } from "../../app/apply/cancellation.ts";
-import { passwordsFor, rotationsFor, withoutPasswords } from "../../app/apply/passwords.ts";
+import { passwordsFor, rotationPlanner, rotationsFor, withoutPasswords } from "../../app/apply/passwords.ts";
 import {
   type ApplyReporter,
   applyReporter,
@@ -65,7 +65,12 @@ export async function applyMerchants(
   const say = (text: string) => void progress.io.stderr.write(`${text}\n`);
   const cancellation = createCancellation(say, io, progress.interrupted);
   try {
-    const planOptions = { ...options, signal: cancellation.cancelled };
+    const { rotatePassword } = options;
+    const planOptions = {
+      ...options,
+      ...(rotatePassword.length > 0 && { makePlan: rotationPlanner(rotatePassword) }),
+      signal: cancellation.cancelled,
+    };
     const merchants = await planMerchants(paths, planOptions, progress, io).catch(endedEarly(options, io));
     try {
       await warnUnfinishedRuns(plannedOnly(merchants.planned), options, io);
@@ -212,7 +217,7 @@ function divide(
   io: Io,
 ): DividedMerchants {
   const results = plannedOnly(planned);
-  const rotations = rotationsFor(rotatePassword, results, results.length === planned.length);
+  const rotations = rotationsFor(rotatePassword, results, io.now(), results.length === planned.length);
   const out = new Set(refused.map(({ merchant }) => merchant));
   const all = results
     .filter(({ plan }) => !out.has(plan.merchant))

@@ -41,7 +41,7 @@ export interface ApplyPorts {
 /**
  * Applies a plan phase by phase and sets `passwords`; returns the outcome of every change. The first change that fails or
  * cannot be recorded stops the run. An invitation that is refused for its address waits beside the others instead, and
- * is given up in the end. Only a bug throws.
+ * is given up in the end; a password that is refused (403) leaves the others to go on. Only a bug throws.
  */
 export async function applyPlan(
   plan: Plan,
@@ -94,7 +94,7 @@ export async function applyPlan(
     const { phase, change } = step;
     started.delete(change);
     const ended = await executeStep(step, { ...run, holdBack });
-    if ("failure" in ended && ended.failure && !isHeldBack(ended.failure)) fail(ended.failure);
+    if ("failure" in ended && ended.failure && !isOfOne(step, ended.failure)) fail(ended.failure);
     if (ended.status === "done" && !ended.already) sentAnything.add(change);
     const left = (progress.get(change) ?? 1) - 1;
     progress.set(change, left);
@@ -280,9 +280,9 @@ function createHeldBackQueue(stop: AbortSignal): HeldBackQueue {
   };
 }
 
-/** Returns whether a failure concerns one invited address only, and does not stop the run. */
-function isHeldBack(failure: Failure | undefined): boolean {
-  return failure?.code === "invitation-limited";
+/** Returns whether a failure concerns one person only, and does not stop the run. */
+function isOfOne({ phase }: Step, { code }: Failure): boolean {
+  return code === "invitation-limited" || (phase === "set-passwords" && code === "forbidden");
 }
 
 /** Returns the ids of roles that expired invitations still hold because they were not replaced. */

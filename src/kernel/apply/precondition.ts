@@ -137,6 +137,8 @@ function acceptableStatuses(
   planned: MemberStatus | null,
   after: MemberImage | null,
 ): readonly (MemberStatus | null)[] {
+  // A new password has enabled the user if its response was lost.
+  if (planned === "disabled" && after?.status === "accepted") return [planned, after.status];
   if (planned !== "pending") return [planned];
   return [planned, after === null ? "expired" : "accepted"];
 }

@@ -146,7 +146,8 @@ async function attempt(
   } catch (error) {
     const failure = failureOf(error);
     if (isPasswordChange(step.change) && isRepeatedPassword(failure)) {
-      return { status: "done", id: write.id, adopted: true };
+      const isOurs = failure.request?.uncertain === true;
+      return { status: "done", id: write.id, adopted: isOurs, ...(!isOurs && { already: true }) };
     }
     if (isNotFound(failure) && isReinvitation(step.change) && (await isAbsent(write, run))) {
       return { status: "done", id: write.id, adopted: false };
@@ -183,10 +184,13 @@ async function isAbsent({ id }: Write, { recheck, lookup }: RunContext): Promise
   }
 }
 
-/** Returns whether a password was refused on a retry because the lost first attempt has set it. */
+/**
+ * Returns whether a password was refused because it was used before: by the lost first attempt, or by an earlier run, so
+ * that a rotation that was stopped can be run again.
+ */
 function isRepeatedPassword({ request }: Failure): boolean {
   const { type, title, detail } = request?.problem ?? {};
-  if (!request?.uncertain || request.status !== 403) return false;
+  if (request?.status !== 403) return false;
   return /password/i.test(`${title} ${detail}`) && /used|reuse/i.test(`${type} ${title} ${detail}`);
 }
 

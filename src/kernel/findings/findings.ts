@@ -1,4 +1,5 @@
 import { by, counted } from "../../lib/text.ts";
+import type { MemberStatus } from "../../model/live.ts";
 import type { Change, Finding } from "../../model/plan.ts";
 import { list } from "./refusals.ts";
 
@@ -71,6 +72,13 @@ export type FindingData =
     }
   | { readonly code: "member-role-removed"; readonly name: string; readonly role: string }
   | { readonly code: "member-disabled"; readonly name: string }
+  | {
+      readonly code: "member-status-changed";
+      readonly name: string;
+      readonly was: MemberStatus;
+      readonly is: MemberStatus;
+    }
+  | { readonly code: "passwords-left"; readonly name: string; readonly left: readonly string[] }
   | { readonly code: "member-not-managed"; readonly name: string }
   | { readonly code: "member-without-address"; readonly name: string; readonly moves: boolean }
   | {
@@ -344,7 +352,23 @@ export function toFinding(found: FindingData): Finding {
         "List the role, or remove it from the member.",
       );
     case "member-disabled":
-      return warning("member", `${name} is disabled at the service; rolecall cannot enable members.`, null);
+      return warning(
+        "member",
+        `${name} is disabled at the service; a plan enables nobody.`,
+        "Setting a managed user's password does: apply --rotate-password, with the address.",
+      );
+    case "member-status-changed":
+      return error(
+        "member",
+        `${name} was ${found.was} when this was planned, and is ${found.is} now.`,
+        "No plan does that: find out who did, and correct it at the service.",
+      );
+    case "passwords-left":
+      return warning(
+        "member",
+        `Left out, since a new password would enable them: ${counted(found.left.length, "disabled user")} (${list(found.left)}).`,
+        "To enable one, name the address instead of a pattern.",
+      );
     case "member-not-managed":
       return warning(
         "member",

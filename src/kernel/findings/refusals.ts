@@ -17,6 +17,7 @@ export type RefusalData =
       readonly name: string;
       readonly kind: string;
     }
+  | { readonly code: "password-enables"; readonly name: string }
   | {
       readonly code: "min-holders";
       readonly role: string;
@@ -139,6 +140,15 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         `max-removals=${removals}`,
       );
     }
+    case "password-enables":
+      return guard(
+        code,
+        "member",
+        data.name,
+        `${data.name} is disabled, and a new password would enable this user.`,
+        "Leave the address out to keep the user disabled.",
+        `password-enables=${data.name}`,
+      );
     case "protect": {
       const { resource, name, kind } = data;
       return guard(

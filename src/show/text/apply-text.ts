@@ -77,6 +77,8 @@ function outcomeLine(merchant: string, outcome: Outcome, style: Style): string |
 }
 
 function doneWord({ change, already }: Outcome & { readonly status: "done" }): string {
+  if (isPassword(change) && already)
+    return `kept the password: the one in ${oneLine(change.passwordEnv)} was used before`;
   if (isPassword(change)) return `password set from ${oneLine(change.passwordEnv)}`;
   return (already ? WAS_SO : DONE)[change.kind];
 }
@@ -142,10 +144,12 @@ export function renderDoneChanges(ends: readonly MerchantEnd[], style: Style): s
   const hidden = rows.slice(DONE_SHOWN).reduce((sum, { row }) => sum + (row.equal?.changes ?? 1), 0);
   const passwords = ends
     .flatMap(({ result }) => result.outcomes)
-    .filter((outcome) => isDone(outcome) && isPassword(outcome.change)).length;
+    .flatMap((one) => (one.status === "done" && isPassword(one.change) ? [one] : []));
+  const kept = passwords.filter(({ already }) => already).length;
   const lines = [
     ...shown.map(({ row, at }) => `${DONE[row.kind]} ${doneText(row)}${at}`),
-    ...(passwords > 0 ? [`set ${counted(passwords, "password")}`] : []),
+    ...(passwords.length > kept ? [`set ${counted(passwords.length - kept, "password")}`] : []),
+    ...(kept > 0 ? [`kept ${counted(kept, "password")}, since the given one was used before`] : []),
   ].flatMap((text) => hangingLines(oneLine(text), style.columns, `${style.green("✓")} `, "    "));
   return [...lines, ...(hidden > 0 ? [`  ${style.dim(cutText(hidden))}`] : [])]
     .map((line) => `${line}\n`)

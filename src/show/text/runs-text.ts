@@ -429,7 +429,7 @@ function writeLine({ intent, outcome }: PastWrite, style: Style): string {
     id === null ? "" : oneLine(id),
     status === "done" ? "" : status.replace("-", " "),
     outcome?.adopted ? adoptedText(intent.password === true) : "",
-    outcome?.already ? "already up to date; nothing was sent" : "",
+    outcome?.already ? (intent.password ? "used before" : "already up to date; nothing was sent") : "",
     outcome?.failure ? oneLine(outcome.failure.message) : "",
   ].filter((text) => text !== "");
   return `    ${paint(MARKS[status])} ${what}${more.length === 0 ? "" : `  ${style.dim(more.join(" · "))}`}\n`;

@@ -106,6 +106,21 @@ test("runs on the default branch only, and only where somebody asks for it", asy
   expect(await story.writes()).toHaveLength(3);
 });
 
+test("disabled users are left out, and enabled only by name and with an override", async () => {
+  await story.behind("POST", "/merchants/MC1/members/till-2@shop.example/disable");
+  const some = await rotate();
+  expect(some.outputs["result"]).toBe("applied");
+  expect(some.log).toContain("1 disabled user (till-2@shop.example).");
+  expect(await story.writes()).toHaveLength(2);
+  const named = await rotate({ "rotate-password": "till-2@shop.example" });
+  expect(named.outputs["failure-reason"]).toBe("refused");
+  expect(await story.writes()).toHaveLength(2);
+  const [allow = ""] = /password-enables=\S+@[0-9a-f]{12}/.exec(named.log) ?? [];
+  const allowed = await rotate({ "rotate-password": "till-2@shop.example", allow });
+  expect(allowed.outputs["result"]).toBe("applied");
+  expect(await story.writes()).toHaveLength(3);
+});
+
 test("a commit whose file has changed since sets nothing", async () => {
   const old = otherEvent("workflow_dispatch", story.github);
   await story.pushToMain({ [FILE]: BASE.replace("TILL_1 }", "OTHER }") });

@@ -1,8 +1,19 @@
 import { expect, test } from "vitest";
-import { passwordsFor, rotationsFor } from "../../../src/app/apply/passwords.ts";
+import { passwordsFor, rotationsFor, rotationTargets } from "../../../src/app/apply/passwords.ts";
+import { planRotation } from "../../../src/kernel/plan/plan-rotation.ts";
 import type { DesiredState } from "../../../src/model/desired.ts";
 import type { LiveMember, LiveState } from "../../../src/model/live.ts";
-import { desired, live, liveMember, liveRole, member, planOf, role } from "../../support/build.ts";
+import {
+  desired,
+  live,
+  liveMember,
+  liveRole,
+  matches,
+  member,
+  NOW,
+  planOf,
+  role,
+} from "../../support/build.ts";
 
 const managed = { passwordEnv: "TILL_7" };
 
@@ -18,11 +29,13 @@ function till(rest: Partial<LiveMember> = {}): LiveMember {
 
 function rotate(emails: readonly string[], state: DesiredState, is: LiveState) {
   const plan = planOf(state, is);
-  return (
-    rotationsFor(emails, [
-      { session: { state }, live: is, plan, planAt: () => plan, planWithout: () => plan },
-    ]).get("MC1") ?? []
-  );
+  const planned = { session: { state }, live: is, plan, planAt: () => plan, planWithout: () => plan };
+  return rotationsFor(emails, [planned], NOW).get("MC1") ?? [];
+}
+
+function rotationPlan(emails: readonly string[], state: DesiredState, is: LiveState) {
+  const input = { desired: state, live: is, service: "https://service.example", now: NOW, matches };
+  return planRotation(input, rotationTargets(emails));
 }
 
 const IS = live([liveRole("role_1", "A")], [till({ roles: ["role_1"], metadata: { shop: 7 } })]);
@@ -44,15 +57,68 @@ test("a password is set also where nothing else changes, and everything else goe
   ]);
 });
 
-test("where the plan changes that member, the password goes with what the plan makes of it", () => {
+test("nothing but the password is set, whatever else a plan would change", () => {
   const want = desired({ ...WANT, members: [member("till@example.com", { roles: [], managed })] });
-  expect(rotate(["till@example.com"], want, IS)).toMatchObject([
-    { before: { roles: [] }, after: { roles: [] } },
+  expect(planOf(want, IS).changes).not.toEqual([]);
+  expect(rotationPlan(["till@example.com"], want, IS)).toMatchObject({
+    changes: [],
+    deferred: [],
+    refusals: [],
+    findings: [],
+  });
+  const roles = [{ id: "role_1", name: "A" }];
+  expect(rotate(["till@example.com"], want, IS)).toMatchObject([{ before: { roles }, after: { roles } }]);
+});
+
+test("a pattern leaves disabled users out, and says how many and who", () => {
+  const tills = [1, 2, 3].map((n) => `till-${n}@shop.example`);
+  const state = desired({ members: tills.map((email) => member(email, { managed })) });
+  const is = live(
+    [],
+    tills.map((email, n) => {
+      const user = { id: "u", email, mfaOnLogin: false, type: "managed_user" };
+      return liveMember(`mem_${n}`, email, { user, status: n === 0 ? "accepted" : "disabled" });
+    }),
+  );
+  expect(rotate(["till-*"], state, is).map(({ name }) => name)).toEqual(["till-1@shop.example"]);
+  const { findings, refusals } = rotationPlan(["till-*"], state, is);
+  expect(refusals).toEqual([]);
+  expect(findings.map(({ message }) => message)).toEqual([
+    "Left out, since a new password would enable them: 2 disabled users (till-2@shop.example, till-3@shop.example).",
   ]);
 });
 
-test("who is yet to be created gets the password with that", () => {
-  expect(rotate(["till@example.com"], WANT, live(IS.roles))).toEqual([]);
+test("a disabled user who is named needs an override, which holds for these users alone", () => {
+  const email = "till@example.com";
+  const state = desired({
+    ...WANT,
+    members: [member(email, { managed }), member("b@example.com", { managed })],
+  });
+  const user = { id: "u", email: "b@example.com", mfaOnLogin: false, type: "managed_user" };
+  const other = liveMember("mem_2", "b@example.com", { user, status: "disabled" });
+  const is = live(IS.roles, [till({ status: "disabled" }), other]);
+  const plan = rotationPlan([email], state, is);
+  expect(plan.refusals).toMatchObject([
+    {
+      rule: "guard",
+      code: "password-enables",
+      name: email,
+      message: "till@example.com is disabled, and a new password would enable this user.",
+      override: "password-enables=till@example.com",
+    },
+  ]);
+  expect(rotate([email], state, is)).toMatchObject([
+    { name: email, before: { status: "disabled" }, after: { status: "accepted" } },
+  ]);
+  const both = rotationPlan([email, "b@example.com"], state, is);
+  expect(both.refusals).toHaveLength(2);
+  expect(both.fingerprint).not.toBe(plan.fingerprint);
+});
+
+test("who is not live yet has to be created first", () => {
+  expect(() => rotate(["till@example.com"], WANT, live(IS.roles))).toThrow(
+    "--rotate-password till@example.com: MC1 has no such member: apply first.",
+  );
 });
 
 test("a glob takes the managed members that are there and stay, and has to match one", () => {
@@ -81,11 +147,11 @@ test("a glob takes the managed members that are there and stay, and has to match
     "--rotate-password kiosk-*: no file lists an address that it matches as managed.",
   );
   expect(() => names("till-9*")).toThrow("no file lists an address that it matches as managed.");
-  expect(() => names("till-4@shop.example")).toThrow("the plan removes this member from MC1.");
+  expect(() => names("till-4@shop.example")).toThrow("by the files it is no member of MC1 now.");
 });
 
 test("of merchants that cannot be planned nobody says what their files list", () => {
-  expect(() => rotationsFor(["till@example.com"], [], false)).toThrow(
+  expect(() => rotationsFor(["till@example.com"], [], NOW, false)).toThrow(
     "no file of a merchant that could be planned lists this address as managed.",
   );
 });
@@ -107,14 +173,14 @@ test.each<[what: string, email: string, state: DesiredState, is: LiveState, says
     "it is not a managed user at MC1.",
   ],
   [
-    "whom the plan removes",
+    "whose membership has ended",
     "till@example.com",
     desired({
       ...WANT,
       members: [member("till@example.com", { managed, until: { text: "2020-01-01", ends: 1 } })],
     }),
     IS,
-    "the plan removes this member from MC1.",
+    "by the files it is no member of MC1 now.",
   ],
 ])("nobody's password is set %s", (_, email, state, is, says) => {
   expect(() => rotate([email], state, is)).toThrow(says);
@@ -128,4 +194,14 @@ test("a password that is to be set has to be there, and long enough, before anyt
   );
   expect(() => passwordsFor([plan], rotations, { TILL_7: "seven77" })).toThrow("TILL_7 has fewer than 8");
   expect(passwordsFor([plan], rotations, { TILL_7: "eight888" })("TILL_7")).toBe("eight888");
+  // Characters as the service counts them, not UTF-16 code units.
+  expect(() => passwordsFor([plan], rotations, { TILL_7: "🔑".repeat(7) })).toThrow(
+    "TILL_7 has fewer than 8",
+  );
+  expect(passwordsFor([plan], rotations, { TILL_7: "🔑".repeat(8) })("TILL_7")).toBe("🔑".repeat(8));
+  for (const end of ["\n", "\r\n"]) {
+    expect(() => passwordsFor([plan], rotations, { TILL_7: `eight888${end}` })).toThrow(
+      "TILL_7 ends in a line break.",
+    );
+  }
 });

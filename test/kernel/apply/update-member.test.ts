@@ -384,10 +384,24 @@ describe("a new password", () => {
     },
   );
 
-  test("that is refused at once as used before has failed", async () => {
-    const { outcome, sent } = await apply(nothing, { mem_1: till }, { before: used }, [rotation]);
+  test("that is refused at once as used before was set by an earlier run", async () => {
+    const { outcome, sent, result } = await apply(nothing, { mem_1: till }, { before: used }, [rotation]);
     expect(sent).toHaveLength(1);
-    expect(outcome).toMatchObject({ status: "failed" });
+    expect(outcome).toMatchObject({ status: "done", adopted: false, already: true });
+    expect(result).toMatchObject({ status: "done", writes: 0 });
+  });
+
+  test("that is refused for one user leaves the others to go on", async () => {
+    const before = (update: number) => (update === 1 ? problem(403, { detail: "Too simple." }) : undefined);
+    const other = { ...rotation, id: "mem_2", before: { ...image, email: emailOf("mem_2") } };
+    const second = { ...other, name: emailOf("mem_2"), after: other.before } as PasswordChange;
+    const { result, sent } = await apply(nothing, { mem_1: till, mem_2: till }, { before }, [
+      rotation,
+      second,
+    ]);
+    expect(sent).toHaveLength(2);
+    expect(result.status).toBe("incomplete");
+    expect(result.outcomes.map(({ status }) => status)).toEqual(["failed", "done"]);
   });
 
   test("whose response was lost, and that is then refused for another reason, is unknown", async () => {

@@ -31,10 +31,11 @@ export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
     .addOption(
       new Option(
         "--rotate-password <email>",
-        "set the password of this managed user, or of all that a glob matches, from its password_env; repeatable",
+        "change nothing but the password of this managed user, or of all that a glob matches, from its password_env; repeatable",
       )
         .argParser((email: string, all: readonly string[]) => [...all, email])
-        .default([], "none"),
+        .default([], "none")
+        .conflicts(["approved", "interactive", "only", "reinvite"]),
     )
     .addOption(
       new Option(
@@ -58,7 +59,8 @@ Examples:
   rolecall apply --yes --approved plan.json
                                         nothing but what was reviewed and saved
   rolecall apply --rotate-password 'till-*@shop-001.example.com'
-                                        sets the passwords of a shop's tills
+                                        sets the passwords of a shop's tills, and
+                                        changes nothing else
 
 It asks for "yes", or for the merchant code if something is removed from an
 account that is not a test account. Any other answer cancels.
@@ -70,6 +72,10 @@ from there. An invitation that is refused because its address was invited too
 often (429) does not stop it: all other changes are made, and the address is
 listed with the time to try again. Ctrl-C finishes the requests in flight, then
 stops; a second Ctrl-C exits at once.
+
+A new password enables a disabled user: a glob leaves these out, and one that is
+named needs --allow. A password that the service refuses stops nobody else's;
+one that was used before counts as set by an earlier run.
 
 Each merchant is applied by itself: one that cannot be read, that is refused or
 that fails does not keep the others from being applied. --on-error stop changes

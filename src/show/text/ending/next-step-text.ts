@@ -84,6 +84,7 @@ function howToGoOn(applied: AppliedRun | null, skipped: readonly MerchantOutcome
   const ends = applied?.ends ?? [];
   const outcomes = ends.flatMap(({ result }) => result.outcomes);
   const writes = ends.reduce((sum, { result }) => sum + result.writes, 0);
+  const rotates = outcomes.length > 0 && outcomes.every(({ change }) => isPassword(change));
   const plan = 'run "rolecall plan"';
   const unknown = outcomes.filter(({ status }) => status === "unknown").length;
   const what =
@@ -97,6 +98,10 @@ function howToGoOn(applied: AppliedRun | null, skipped: readonly MerchantOutcome
     return isRefused
       ? "To continue, correct the files, or override or approve what is refused, and apply again."
       : "To continue, fix the problems above, and apply again.";
+  if (rotates && skipped.length === 0 && outcomes.some(({ status }) => status !== "done")) {
+    const fix = outcomes.some(({ status }) => status === "failed") ? "fix the problem, and " : "";
+    return `${what} To continue, ${fix}run the command again: it keeps the passwords that are set already.`;
+  }
   if (unknown > 0) return `${what} To continue, ${plan} to see what remains, and apply again.`;
   const hasFailures = ends.some(
     ({ result, verification }) =>

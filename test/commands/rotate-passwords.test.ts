@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openShop, type Shop } from "../support/shop.ts";
+
+const SEED = `merchants:
+  - code: MC1
+    members:
+      - { email: ada@example.com, roles: [role_owner] }
+      - { email: till-1@shop.example, roles: [], managed: { nickname: Till 1 } }
+      - { email: till-2@shop.example, roles: [], managed: { nickname: Till 2 } }
+      - { email: till-3@shop.example, roles: [], managed: { nickname: Till 3 }, status: disabled }
+keys:
+  - { key: sk_test_sandbox, owner: ada@example.com }
+`;
+
+const FILE = `version: 1
+merchant: MC1
+roles:
+  - { name: New, permissions: [catalog_view] }
+members:
+  - { email: ada@example.com, roles: [role_owner, New] }
+${[1, 2, 3].map((n) => `  - { email: till-${n}@shop.example, roles: [], managed: { nickname: Till ${n}, password_env: TILL_${n} } }`).join("\n")}
+`;
+
+const PASSWORDS = { TILL_1: "first-pass-1", TILL_2: "first-pass-2", TILL_3: "first-pass-3" };
+
+let shop: Shop;
+
+beforeEach(async () => {
+  shop = await openShop(SEED);
+  await shop.write("mc1.yaml", FILE);
+});
+
+afterEach(async () => {
+  await shop.stop();
+});
+
+const rotate = (pattern: string, more: readonly string[] = [], env: Readonly<Record<string, string>> = {}) =>
+  shop.run(["apply", "mc1.yaml", "--yes", "--rotate-password", pattern, ...more], { ...PASSWORDS, ...env });
+
+const fail = (rule: object): Promise<unknown> => shop.control("PUT", "/faults", { rules: [rule] });
+
+async function statusOf(email: string): Promise<string> {
+  const { items } = (await shop.control("GET", "/v0.1/merchants/MC1/members")) as {
+    readonly items: readonly { readonly status: string; readonly user: { readonly email: string } }[];
+  };
+  return items.find(({ user }) => user.email === email)?.status ?? "";
+}
+
+test("a pattern sets passwords and nothing else, and leaves out disabled users, by name", async () => {
+  const { code, stdout, stderr } = await rotate("till-*");
+  expect(stderr).toBe("");
+  expect(stdout).toContain("Left out, since a new password would enable them: 1 disabled user");
+  expect(stdout).toContain("(till-3@shop.example).");
+  expect(stdout).toContain("Apply complete at MC1: 2 changes done.");
+  expect(code).toBe(0);
+  const writes = await shop.writes();
+  expect(writes).toHaveLength(2);
+  expect(writes.every((one) => one.startsWith("PUT "))).toBe(true);
+  expect(await statusOf("till-3@shop.example")).toBe("disabled");
+});
+
+test("a disabled user who is named is enabled only with the override that the refusal prints", async () => {
+  const refused = await rotate("till-3@shop.example");
+  expect(refused.code).toBe(3);
+  expect(refused.stderr).toContain("guard password-enables: till-3@shop.example is disabled, and a new");
+  expect(await shop.writes()).toEqual([]);
+  const [override = ""] = /password-enables=\S+@[0-9a-f]{12}/.exec(refused.stderr) ?? [];
+  const allowed = await rotate("till-3@shop.example", ["--allow", override]);
+  expect(allowed).toMatchObject({ code: 0, stderr: "" });
+  expect(await statusOf("till-3@shop.example")).toBe("accepted");
+});
+
+test("somebody who was enabled in the meantime is noticed by the verification", async () => {
+  const path = "/merchants/MC1/members/till-3@shop.example/status";
+  await fail({
+    kind: "concurrent-edit",
+    operation: "members.update",
+    times: 1,
+    request: { method: "PUT", path, body: { status: "accepted" } },
+  });
+  const { code, stderr } = await rotate("till-*");
+  expect(stderr).toContain("verification found 1 problem");
+  expect(stderr).toContain("till-3@shop.example was disabled when this was planned, and is accepted");
+  expect(code).toBe(4);
+});
+
+test("a refusal for one user stops nobody else, and a second run skips those who are done", async () => {
+  await fail({ kind: "status", status: 403, detail: "Too simple.", operation: "members.update", nth: 1 });
+  const first = await rotate("till-*", ["--concurrency", "1"]);
+  expect(first.code).toBe(4);
+  expect(first.stderr).toContain("1 change done, 1 failed.");
+  expect(first.stderr).toContain("again: it keeps the passwords that are set already.");
+  const second = await rotate("till-*");
+  expect(second.stdout).toContain("✓ MC1  member till-1@shop.example password set from TILL_1\n");
+  expect(second.stdout).toContain(
+    "✓ MC1  member till-2@shop.example kept the password: the one in TILL_2 was used before\n",
+  );
+  expect(second.code).toBe(0);
+});
+
+test("a password that ends in a line break is refused before anything is sent", async () => {
+  const { code, stderr } = await rotate("till-*", [], { TILL_2: "first-pass-2\n" });
+  expect(stderr).toContain("TILL_2 ends in a line break.");
+  expect(stderr).not.toContain("first-pass");
+  expect(code).toBe(1);
+  expect(await shop.writes()).toEqual([]);
+});
+
+test.each(["--approved=plan.json", "--interactive", "--only=due", "--reinvite=ada@example.com"])(
+  "%s is about a plan, which a rotation has none of",
+  async (option) => {
+    const { code, stderr } = await rotate("till-*", [option]);
+    expect(stderr).toContain("cannot be used with option");
+    expect(code).toBe(1);
+  },
+);

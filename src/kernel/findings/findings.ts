@@ -352,11 +352,7 @@ export function toFinding(found: FindingData): Finding {
         "List the role, or remove it from the member.",
       );
     case "member-disabled":
-      return warning(
-        "member",
-        `${name} is disabled at the service; a plan enables nobody.`,
-        "Setting a managed user's password does: apply --rotate-password, with the address.",
-      );
+      return warning("member", `${name} is disabled at the service; a plan enables nobody.`, null);
     case "member-status-changed":
       return error(
         "member",

@@ -8,13 +8,9 @@ import type { Plan } from "../model/plan.ts";
 import type { AccessSnapshot, ExpiringAccess } from "../model/questions.ts";
 import type { AccessReport } from "../model/reports.ts";
 import { renderPage } from "../show/html/html-page.ts";
+import { diagnosticsSarif, renderDiagnosticsGithub } from "../show/machine/diagnostic-formats.ts";
 import { plansJunit } from "../show/machine/junit-report.ts";
-import {
-  diagnosticsJson,
-  diagnosticsSarif,
-  plansJson,
-  renderDiagnosticsGithub,
-} from "../show/machine/machine-formats.ts";
+import { diagnosticsJson, plansJson } from "../show/machine/machine-formats.ts";
 import { renderReview } from "../show/markdown/render-review.ts";
 import { PLAIN } from "../show/style.ts";
 import { renderDiagnostics } from "../show/text/failure-text.ts";

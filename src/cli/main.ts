@@ -1,6 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { ExitCode, exitCodeFor, type Io, VERSION } from "../app/io/io.ts";
-import { styleFor } from "../app/io/output.ts";
+import { styleFor } from "../app/io/terminal.ts";
 import { RolecallError } from "../model/errors.ts";
 import { suggestOption } from "./args/options.ts";
 import { applyCommand } from "./commands/account/apply-command.ts";

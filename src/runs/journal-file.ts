@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { MAX_DEPTH } from "../kernel/schema/text-schemas.ts";
+import { MAX_DEPTH } from "../kernel/schema/limits.ts";
 import type {
   Dated,
   JournalLine,

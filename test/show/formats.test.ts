@@ -1,11 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Diagnostic } from "../../src/model/diagnostic.ts";
 import type { PageData } from "../../src/show/html/page-data.ts";
-import {
-  diagnosticsSarif,
-  plansJson,
-  renderDiagnosticsGithub,
-} from "../../src/show/machine/machine-formats.ts";
+import { diagnosticsSarif, renderDiagnosticsGithub } from "../../src/show/machine/diagnostic-formats.ts";
+import { plansJson } from "../../src/show/machine/machine-formats.ts";
 import { renderReview } from "../../src/show/markdown/render-review.ts";
 import { PLAIN } from "../../src/show/style.ts";
 import { renderDiagnostics } from "../../src/show/text/failure-text.ts";

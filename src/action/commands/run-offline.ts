@@ -1,8 +1,8 @@
 import { VERSION } from "../../app/io/io.ts";
-import { jobMatrix } from "../../app/project/shard.ts";
+import { jobMatrix } from "../../app/project/job-matrix.ts";
 import { diagnosticTable } from "../../kernel/problems/rule-table.ts";
 import { counted } from "../../lib/text.ts";
-import { diagnosticsSarif } from "../../show/machine/machine-formats.ts";
+import { diagnosticsSarif } from "../../show/machine/diagnostic-formats.ts";
 import { fenced } from "../../show/markdown/markdown-blocks.ts";
 import { type ActionResult, failed, type OfflineContext, passed } from "../context/action-context.ts";
 import { annotate } from "../context/action-log.ts";

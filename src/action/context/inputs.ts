@@ -1,4 +1,5 @@
-import { MAX_JOBS, readShard, type Shard } from "../../app/project/shard.ts";
+import { MAX_JOBS } from "../../app/project/job-matrix.ts";
+import { readShard, type Shard } from "../../app/project/shard.ts";
 import { ActionError } from "./action-error.ts";
 
 /** The validated inputs. */

@@ -26,11 +26,11 @@ import {
   type Verification,
 } from "../../show/view/ending-view.ts";
 import { MIN_SHARED } from "../../show/view/equal-changes.ts";
-import { namesText } from "../../show/view/equal-text.ts";
 import { fleetView } from "../../show/view/fleet-view.ts";
+import { namesText } from "../../show/view/names-text.ts";
 import { type PlaceOf, type PlanCommand, type PlanView, planView } from "../../show/view/plan-view.ts";
 import { ExitCode, exitCodeFor, type Io } from "../io/io.ts";
-import { styleFor, verbosityOf } from "../io/output.ts";
+import { styleFor, verbosityOf } from "../io/terminal.ts";
 import type { ProgressDisplay } from "../progress/log-progress.ts";
 import type { OutputOptions } from "../project/command-options.ts";
 

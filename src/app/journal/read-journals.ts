@@ -9,8 +9,8 @@ import { parseJournal } from "../../runs/journal-file.ts";
 import { netEffects } from "../../runs/net-effects.ts";
 import type { LostInvitation } from "../../show/text/runs-text.ts";
 import type { Io } from "../io/io.ts";
-import { isAlive, OWN_UID } from "../io/node-io.ts";
-import { runsFolder } from "./write-journal.ts";
+import { isAlive, OWN_UID } from "../io/processes.ts";
+import { runsFolder } from "./runs-folder.ts";
 
 const run = promisify(execFile);
 
@@ -71,7 +71,7 @@ export async function listRuns(cwd: string): Promise<readonly StoredRun[]> {
 async function journalNames(
   cwd: string,
 ): Promise<{ readonly folder: string; readonly names: readonly string[] }> {
-  const folder = await runsFolder(cwd);
+  const folder = runsFolder(cwd);
   try {
     // A link may come with a checkout, and lead to files that somebody else wrote.
     for (const path of [dirname(folder), folder]) {

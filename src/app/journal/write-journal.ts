@@ -6,8 +6,8 @@ import { RolecallError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
 import { syncFolder } from "../io/atomic-write.ts";
 import { type Io, VERSION } from "../io/io.ts";
-import { projectRoot } from "../project/find-files.ts";
-import { gitCommit } from "../project/git-history.ts";
+import { gitCommit } from "../project/git-commit.ts";
+import { runsFolder } from "./runs-folder.ts";
 
 /** Options for opening journals. */
 export interface JournalOptions {
@@ -30,7 +30,7 @@ export function fileJournals(
     // Looked up once for all merchants of an apply: git takes its time.
     origin ??= options.origin ? Promise.resolve(options.origin) : runOrigin(io);
     const who = await origin;
-    const folder = await runsFolder(io.cwd);
+    const folder = runsFolder(io.cwd);
     const shown = (path: string): string => relative(io.cwd, path) || path;
     try {
       await makeFolder(folder);
@@ -51,11 +51,6 @@ export function fileJournals(
       throw unwritable(shown(folder), error, "Nothing is applied without a journal.");
     }
   };
-}
-
-/** Returns the folder of a project's journals: below the root of the repository, else below the working directory. */
-export async function runsFolder(cwd: string): Promise<string> {
-  return join(projectRoot(cwd, cwd), ".rolecall", "runs");
 }
 
 /** Copies the fields one by one, so that nothing unexpected of a plan or an environment is written. */

@@ -7,7 +7,7 @@ import { diagnosticFailure, failureJson } from "../../show/machine/machine-forma
 import { renderDiagnostics } from "../../show/text/failure-text.ts";
 import type { PlaceOf } from "../../show/view/plan-view.ts";
 import type { Io } from "../io/io.ts";
-import { styleFor } from "../io/output.ts";
+import { styleFor } from "../io/terminal.ts";
 import { journalFiles } from "../journal/read-journals.ts";
 import type { ProgressDisplay } from "../progress/log-progress.ts";
 import type { OutputOptions, ServiceOptions } from "../project/command-options.ts";

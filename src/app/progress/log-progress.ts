@@ -11,7 +11,7 @@ import {
   readingText,
 } from "../../show/view/reading-progress.ts";
 import type { Io } from "../io/io.ts";
-import type { ProgressMode } from "../io/output.ts";
+import type { ProgressMode } from "../io/terminal.ts";
 
 /** Options of the progress display. */
 export interface ProgressOptions {

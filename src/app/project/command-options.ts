@@ -1,4 +1,4 @@
-import type { ProgressMode } from "../io/output.ts";
+import type { ProgressMode } from "../io/terminal.ts";
 import type { Shard } from "./shard.ts";
 
 /** Options of every command that talks to the service. */

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "n
 import { basename, dirname, join, relative, resolve } from "node:path";
 import type { ReadFailure, ReadResult, ReadSource } from "../../kernel/read/load-sources.ts";
 import { RolecallError } from "../../model/errors.ts";
+import { projectRoot } from "./project-root.ts";
 
 /** Default folder of the merchants' files. */
 export const DEFAULT_PATH = "access";
@@ -179,19 +180,6 @@ export function unreadableReason(error: unknown): string {
   if (code === "ENOENT") return "there is no such file or folder";
   if (code === "EACCES") return "permission denied";
   return error.message;
-}
-
-/**
- * Returns the folder that a file's includes must not leave, without links: the repository of the file; without one the
- * working directory if the file is below it, else the file's own folder.
- */
-export function projectRoot(folder: string, cwd: string): string {
-  const [start, working] = [realpathSync.native(folder), realpathSync.native(cwd)];
-  for (let at = start; ; at = dirname(at)) {
-    if (existsSync(join(at, ".git"))) return at;
-    if (dirname(at) === at) break;
-  }
-  return relative(working, start).startsWith("..") ? start : working;
 }
 
 /** Returns a path without links; one that does not exist stays as it is. */

@@ -98,22 +98,6 @@ export async function deepen(
   return !(await isShallow(cwd));
 }
 
-/** Returns the current commit of a folder, and whether its working tree is clean; `null` without git. */
-export async function gitCommit(
-  cwd: string,
-): Promise<{ readonly id: string; readonly clean: boolean } | null> {
-  try {
-    const [head, status] = await Promise.all([
-      run("git", ["rev-parse", "HEAD"], { cwd, maxBuffer: MAX_OUTPUT }),
-      run("git", ["status", "--porcelain", "--untracked-files=normal"], { cwd, maxBuffer: MAX_OUTPUT }),
-    ]);
-    const id = head.stdout.trim();
-    return /^[0-9a-f]{40,64}$/.test(id) ? { id, clean: status.stdout.trim() === "" } : null;
-  } catch {
-    return null;
-  }
-}
-
 /** Parses the time of each line from `git blame --line-porcelain`; `NaN` at the boundary of a shallow clone. */
 function parseBlame(output: string, now: number, shallow: boolean): readonly number[] {
   const times: number[] = [];

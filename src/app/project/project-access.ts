@@ -4,7 +4,8 @@ import type { ListedFile, ProjectAccess, ProjectPlace } from "../../kernel/read/
 import type { ReadSource } from "../../kernel/read/load-sources.ts";
 import { isProjectFile, PROJECT_FILE } from "../../kernel/schema/project-schema.ts";
 import { compilePathGlob } from "../../lib/glob.ts";
-import { isProjectYaml, projectRoot, sourceReader, withoutLinks } from "./find-files.ts";
+import { isProjectYaml, sourceReader, withoutLinks } from "./find-files.ts";
+import { projectRoot } from "./project-root.ts";
 
 /** Returns the access to the projects that files of the working tree belong to; none if there is no project's file. */
 export async function projectAccess(

@@ -15,12 +15,13 @@ import type { UnmanagedMerchant, UnplannedView } from "../../show/markdown/revie
 import { renderFailure, renderUnread } from "../../show/text/failure-text.ts";
 import { renderDates, renderRules } from "../../show/text/plan-text.ts";
 import { renderPlans } from "../../show/text/plans-text.ts";
-import type { DateView } from "../../show/view/equal-text.ts";
+import type { DateView } from "../../show/view/date-lines.ts";
 import { type PlaceOf, type PlanCommand, planView } from "../../show/view/plan-view.ts";
 import type { RuleLine } from "../../show/view/rules-view.ts";
 import { writeAtomically } from "../io/atomic-write.ts";
 import type { Io, TextWriter } from "../io/io.ts";
-import { standardStream, styleFor, verbosityOf } from "../io/output.ts";
+import { standardStream } from "../io/output.ts";
+import { styleFor, verbosityOf } from "../io/terminal.ts";
 import type { DocumentOptions, OutputOptions } from "../project/command-options.ts";
 import { driftTimes } from "../project/git-history.ts";
 import { globMatcher, type Planned, plannedOnly } from "../session/session.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ExitCode, type Io } from "../../app/io/io.ts";
-import { styleFor } from "../../app/io/output.ts";
+import { styleFor } from "../../app/io/terminal.ts";
 import { printDiagnostics } from "../../app/plan/plan-merchants.ts";
 import { defaultPath } from "../../app/project/find-files.ts";
 import { isFileError, loadStatesIfAny } from "../../app/project/load-states.ts";

@@ -1,5 +1,5 @@
 import type { Io } from "../../app/io/io.ts";
-import { openScreen, styleFor, terminalOf } from "../../app/io/output.ts";
+import { openScreen, styleFor, terminalOf } from "../../app/io/terminal.ts";
 import { announceIfSlow } from "../../app/progress/log-progress.ts";
 import type { ServiceOptions } from "../../app/project/command-options.ts";
 import { type Connection, isKey, resolveOwnConnection } from "../../app/session/connection.ts";

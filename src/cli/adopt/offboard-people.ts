@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { ExitCode, type Io } from "../../app/io/io.ts";
-import { styleFor } from "../../app/io/output.ts";
+import { styleFor } from "../../app/io/terminal.ts";
 import { failuresOf, printDiagnostics } from "../../app/plan/plan-merchants.ts";
 import type { ServiceOptions } from "../../app/project/command-options.ts";
 import { shownPath } from "../../app/project/find-files.ts";

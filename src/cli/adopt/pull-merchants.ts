@@ -10,7 +10,7 @@ import {
   type WantsEdit,
 } from "../../app/adopt/adopt-planned.ts";
 import { ExitCode, type Io } from "../../app/io/io.ts";
-import { styleFor } from "../../app/io/output.ts";
+import { styleFor } from "../../app/io/terminal.ts";
 import { failuresOf } from "../../app/plan/plan-merchants.ts";
 import type { ServiceOptions } from "../../app/project/command-options.ts";
 import { openServices } from "../../app/session/services.ts";

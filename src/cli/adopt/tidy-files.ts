@@ -1,5 +1,5 @@
 import type { ExitCode, Io } from "../../app/io/io.ts";
-import { styleFor } from "../../app/io/output.ts";
+import { styleFor } from "../../app/io/terminal.ts";
 import { printDiagnostics } from "../../app/plan/plan-merchants.ts";
 import { isFileError, type Loaded, type LoadedWithSharers } from "../../app/project/load-states.ts";
 import { globMatcher } from "../../app/session/session.ts";

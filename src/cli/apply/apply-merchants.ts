@@ -34,7 +34,7 @@ import { remainingChanges } from "../../show/view/ending-view.ts";
 import { openProgress } from "../progress/open-progress.ts";
 import { type ChangeSelection, checkInteractive, selectChanges } from "../review/browse-plans.ts";
 import { confirmApply } from "../review/confirm-apply.ts";
-import { warnUnfinishedRuns } from "../runs/past-runs.ts";
+import { warnUnfinishedRuns } from "../runs/warn-unfinished.ts";
 
 /** The options that applying plans depends on. */
 export type ApplyOptions = Pick<ServiceOptions, "concurrency"> &

@@ -5,7 +5,8 @@ import { type Complete, type Command as Described, RootCommand, script } from "@
 import type { Command, Option } from "commander";
 import { ExitCode, type Io } from "../../app/io/io.ts";
 import { beginningOf, EXTENSION } from "../../app/journal/read-journals.ts";
-import { defaultPath, projectRoot } from "../../app/project/find-files.ts";
+import { defaultPath } from "../../app/project/find-files.ts";
+import { projectRoot } from "../../app/project/project-root.ts";
 
 /** Prints a shell's completion script. */
 export function printCompletionScript(shell: "bash" | "zsh" | "fish", io: Io): ExitCode {

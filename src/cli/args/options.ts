@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { PROGRESS_MODES } from "../../app/io/output.ts";
+import { PROGRESS_MODES } from "../../app/io/terminal.ts";
 import type { PastTime } from "../../app/project/command-options.ts";
 import { readShard, type Shard } from "../../app/project/shard.ts";
 import { DEFAULT_REVIEW_SIZE, MIN_REVIEW_SIZE } from "../../show/markdown/markdown-blocks.ts";

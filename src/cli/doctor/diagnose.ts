@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { ExitCode, type Io } from "../../app/io/io.ts";
-import { styleFor } from "../../app/io/output.ts";
+import { styleFor } from "../../app/io/terminal.ts";
 import { announceIfSlow, serviceLog } from "../../app/progress/log-progress.ts";
 import type { OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
 import {

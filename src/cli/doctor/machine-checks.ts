@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Io, OLDEST_NODE, VERSION } from "../../app/io/io.ts";
-import { projectRoot } from "../../app/project/find-files.ts";
 import { isFileError, loadStatesIfAny } from "../../app/project/load-states.ts";
+import { projectRoot } from "../../app/project/project-root.ts";
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";

@@ -1,5 +1,5 @@
 import { INTERRUPTED, type Io, type TextWriter } from "../../app/io/io.ts";
-import { PROGRESS_MODES, type ProgressMode, styleFor, terminalOf } from "../../app/io/output.ts";
+import { PROGRESS_MODES, type ProgressMode, styleFor, terminalOf } from "../../app/io/terminal.ts";
 import {
   logProgress,
   type ProgressDisplay,

@@ -1,5 +1,6 @@
 import { ExitCode, type Io } from "../../app/io/io.ts";
-import { outputTo, styleFor } from "../../app/io/output.ts";
+import { outputTo } from "../../app/io/output.ts";
+import { styleFor } from "../../app/io/terminal.ts";
 import { globMatcher } from "../../app/session/session.ts";
 import { placeFinder } from "../../app/show/find-places.ts";
 import { explainAccess, whoCan, whoHas, whoIs } from "../../ask/access/ask-access.ts";

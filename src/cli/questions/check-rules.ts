@@ -1,5 +1,6 @@
 import { ExitCode, type Io } from "../../app/io/io.ts";
-import { outputTo, styleFor } from "../../app/io/output.ts";
+import { outputTo } from "../../app/io/output.ts";
+import { styleFor } from "../../app/io/terminal.ts";
 import { loadDeclared, planMerchants } from "../../app/plan/plan-merchants.ts";
 import { isFileError } from "../../app/project/load-states.ts";
 import { globMatcher, plannedOnly } from "../../app/session/session.ts";

@@ -1,5 +1,6 @@
 import { ExitCode, type Io } from "../../app/io/io.ts";
-import { outputTo, styleFor } from "../../app/io/output.ts";
+import { outputTo } from "../../app/io/output.ts";
+import { styleFor } from "../../app/io/terminal.ts";
 import { placeFinder } from "../../app/show/find-places.ts";
 import { endsOfAccess } from "../../ask/access/expiring-access.ts";
 import { counted } from "../../lib/text.ts";

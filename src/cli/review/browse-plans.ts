@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { objectionsTo } from "../../app/apply/approval.ts";
 import type { Io } from "../../app/io/io.ts";
-import { openScreen, styleFor, terminalOf } from "../../app/io/output.ts";
+import { openScreen, styleFor, terminalOf } from "../../app/io/terminal.ts";
 import type { PlannedMerchants } from "../../app/plan/plan-merchants.ts";
 import type { OutputOptions } from "../../app/project/command-options.ts";
 import {

@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import type { PendingApply } from "../../app/apply/run-apply.ts";
 import type { Io } from "../../app/io/io.ts";
-import { styleFor, terminalOf } from "../../app/io/output.ts";
+import { styleFor, terminalOf } from "../../app/io/terminal.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted, grouped } from "../../lib/text.ts";
 import type { Environment } from "../../model/desired.ts";

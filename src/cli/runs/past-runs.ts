@@ -1,5 +1,5 @@
 import { ExitCode, type Io } from "../../app/io/io.ts";
-import { styleFor } from "../../app/io/output.ts";
+import { styleFor } from "../../app/io/terminal.ts";
 import {
   beginningOf,
   EXTENSION,
@@ -12,12 +12,9 @@ import {
 } from "../../app/journal/read-journals.ts";
 import type { OutputOptions } from "../../app/project/command-options.ts";
 import { groupByKey } from "../../lib/text.ts";
-import type { PastRun } from "../../model/apply.ts";
 import { RolecallError } from "../../model/errors.ts";
-import type { Plan } from "../../model/plan.ts";
 import { runsJson } from "../../show/machine/machine-formats.ts";
-import { renderDistrusted, renderUnfinished } from "../../show/text/run-notes-text.ts";
-import { type KnownRun, renderRun, renderRuns, type ShownRun } from "../../show/text/runs-text.ts";
+import { renderRun, renderRuns, type ShownRun } from "../../show/text/runs-text.ts";
 
 /** One apply, with the journals of its merchants sorted by name. */
 export interface Run extends ShownRun {
@@ -191,68 +188,4 @@ export async function showPastRun(text: string, options: RunsCommandOptions, io:
   if (options.format === "json") io.stdout.write(runsJson([found]));
   else io.stdout.write(renderRun(found, styleFor(io.stdout, io, options.color), options));
   return ExitCode.ok;
-}
-
-/** Time for which an unfinished run is reported if no changes remain, in ms. */
-const SETTLED_AFTER_MS = 24 * 60 * 60 * 1000;
-
-/**
- * Warns of unfinished or running applies that were the last at a merchant of this service. Without readable journals
- * there is no warning.
- */
-export async function warnUnfinishedRuns(
-  planned: readonly { readonly plan: Plan }[],
-  options: { readonly color: boolean; readonly quiet?: true },
-  io: Io,
-): Promise<void> {
-  if (options.quiet) return;
-  const runs = planned.length === 0 ? [] : await listRuns(io.cwd).catch(() => []);
-  if (runs.length === 0) return;
-  const reported = new Map<string, KnownRun[]>();
-  const strange = new Set<string>();
-  for (const { plan } of planned) {
-    const { merchant, service, changes } = plan;
-    const { last, distrusted } = await lastRun(runs, merchant, service, io);
-    for (const text of distrusted) strange.add(text);
-    if (last === null) continue;
-    const { status, past } = last;
-    const isOpen = status === "running" || status === "interrupted" || status === "unknown-outcome";
-    const age = io.now() - Date.parse(past.run.at);
-    if (isOpen && (status === "running" || changes.length > 0 || age < SETTLED_AFTER_MS)) {
-      const { run, host, pid } = past.run;
-      const together = JSON.stringify([run, host, pid, status]);
-      reported.set(together, [...(reported.get(together) ?? []), last]);
-    }
-  }
-  const style = styleFor(io.stderr, io, options.color);
-  io.stderr.write(renderDistrusted([...strange], style));
-  for (const parts of reported.values()) io.stderr.write(renderUnfinished(parts, style));
-}
-
-/** The last run at a merchant, and the newer journals that are not read, each with the reason. */
-interface LastRun {
-  readonly last: Extract<FoundRun, { readonly past: PastRun }> | null;
-  readonly distrusted: readonly string[];
-}
-
-async function lastRun(
-  runs: Awaited<ReturnType<typeof listRuns>>,
-  merchant: string,
-  service: string,
-  io: Io,
-): Promise<LastRun> {
-  const distrusted: string[] = [];
-  for (const stored of runs) {
-    // The name holds the merchant, so other merchants' journals need not be read.
-    if (!isOf({ ...stored, unreadable: "" }, [merchant])) continue;
-    const found = await readRun(stored, io);
-    // A journal with an incomplete first line changed nothing, so the previous one counts.
-    if (!("past" in found)) {
-      if (found.distrusted) distrusted.push(found.unreadable);
-      continue;
-    }
-    const { run } = found.past;
-    if (run.merchant === merchant && run.service === service) return { last: found, distrusted };
-  }
-  return { last: null, distrusted };
 }

@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { ExitCode, type Io } from "../../app/io/io.ts";
-import { styleFor } from "../../app/io/output.ts";
+import { styleFor } from "../../app/io/terminal.ts";
 import type { OutputOptions } from "../../app/project/command-options.ts";
 import { defaultPath } from "../../app/project/find-files.ts";
+import { jobMatrix } from "../../app/project/job-matrix.ts";
 import { isFileError, type Loaded, loadStates, noneChanged } from "../../app/project/load-states.ts";
-import { emptyShard, isInShard, jobMatrix, type Shard } from "../../app/project/shard.ts";
+import { emptyShard, isInShard, type Shard } from "../../app/project/shard.ts";
 import { parseYaml } from "../../kernel/read/load-sources.ts";
 import { oneLine } from "../../lib/escape.ts";
 import type { DesiredState } from "../../model/desired.ts";

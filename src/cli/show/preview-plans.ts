@@ -1,5 +1,6 @@
 import { ExitCode, type Io, type TextWriter, VERSION } from "../../app/io/io.ts";
-import { outputTo, standardStream, styleFor, verbosityOf } from "../../app/io/output.ts";
+import { outputTo, standardStream } from "../../app/io/output.ts";
+import { styleFor, verbosityOf } from "../../app/io/terminal.ts";
 import { runOrigin } from "../../app/journal/write-journal.ts";
 import { type PlannedMerchants, planMerchants } from "../../app/plan/plan-merchants.ts";
 import type { DocumentOptions, OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
@@ -19,11 +20,11 @@ import { soonDates } from "../../kernel/plan/due.ts";
 import type { Plan } from "../../model/plan.ts";
 import { isEmptyPlan, renderEmptyPlans } from "../../show/text/plan-text.ts";
 import { renderPlans } from "../../show/text/plans-text.ts";
-import type { DateView } from "../../show/view/equal-text.ts";
+import type { DateView } from "../../show/view/date-lines.ts";
 import { planView } from "../../show/view/plan-view.ts";
 import type { RuleLine } from "../../show/view/rules-view.ts";
 import { openProgress } from "../progress/open-progress.ts";
-import { warnUnfinishedRuns } from "../runs/past-runs.ts";
+import { warnUnfinishedRuns } from "../runs/warn-unfinished.ts";
 import { findRemoved, warnUnmanaged } from "./list-merchants.ts";
 
 /** The options of `plan`. */

@@ -1,6 +1,7 @@
 import { adoptPlanned, ofDrift, undecidedNote } from "../../app/adopt/adopt-planned.ts";
 import { ExitCode, type Io, type TextWriter } from "../../app/io/io.ts";
-import { outputTo, styleFor, verbosityOf } from "../../app/io/output.ts";
+import { outputTo } from "../../app/io/output.ts";
+import { styleFor, verbosityOf } from "../../app/io/terminal.ts";
 import { type PlannedMerchants, planMerchants } from "../../app/plan/plan-merchants.ts";
 import type { DocumentOptions, OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
 import { isShallow, SHALLOW_WARNING } from "../../app/project/git-history.ts";

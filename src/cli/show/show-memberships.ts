@@ -1,5 +1,5 @@
 import { ExitCode, type Io } from "../../app/io/io.ts";
-import { styleFor, verbosityOf } from "../../app/io/output.ts";
+import { styleFor, verbosityOf } from "../../app/io/terminal.ts";
 import { printDiagnostics } from "../../app/plan/plan-merchants.ts";
 import { announceIfSlow, serviceLog } from "../../app/progress/log-progress.ts";
 import type { OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";

@@ -1,5 +1,5 @@
 import { ExitCode, type Io, VERSION } from "../../app/io/io.ts";
-import { styleFor } from "../../app/io/output.ts";
+import { styleFor } from "../../app/io/terminal.ts";
 import type { OutputOptions } from "../../app/project/command-options.ts";
 import { isFileError, isRefusal, loadStates, reachNotes } from "../../app/project/load-states.ts";
 import { type DiagnosticRule, diagnosticTable } from "../../kernel/problems/rule-table.ts";
@@ -7,10 +7,10 @@ import { counted } from "../../lib/text.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import {
   diagnosticsGitlab,
-  diagnosticsJson,
   diagnosticsSarif,
   renderDiagnosticsGithub,
-} from "../../show/machine/machine-formats.ts";
+} from "../../show/machine/diagnostic-formats.ts";
+import { diagnosticsJson } from "../../show/machine/machine-formats.ts";
 
 /** The options of `validate`. */
 export type ValidateCommandOptions = OutputOptions<

@@ -1,8 +1,8 @@
 import type { Path } from "../../kernel/problems/problem.ts";
 import { findKeys } from "../../kernel/problems/secrets.ts";
+import { MAX_DEPTH } from "../../kernel/schema/limits.ts";
 import { merchantSchema } from "../../kernel/schema/merchant-schema.ts";
 import { toRawFile } from "../../kernel/schema/raw-file.ts";
-import { MAX_DEPTH } from "../../kernel/schema/text-schemas.ts";
 import { unique } from "../../kernel/schema/values.ts";
 import { checkSource } from "../../kernel/validate/source-rules.ts";
 import type { Unwritable } from "../../model/adoption.ts";

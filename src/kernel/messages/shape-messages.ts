@@ -1,12 +1,6 @@
 import type { ShapeProblem } from "../problems/problem.ts";
-import {
-  globMistake,
-  includeMistake,
-  MAX_CHECKS,
-  MAX_INCLUDES,
-  MAX_METADATA,
-  MAX_PERMISSIONS,
-} from "../schema/text-schemas.ts";
+import { MAX_CHECKS, MAX_INCLUDES, MAX_METADATA, MAX_PERMISSIONS } from "../schema/limits.ts";
+import { globMistake, includeMistake } from "../schema/text-schemas.ts";
 import {
   asWritten,
   capital,

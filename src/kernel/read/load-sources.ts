@@ -7,10 +7,11 @@ import {
   type Problem,
 } from "../problems/problem.ts";
 import { keyProblems } from "../problems/secrets.ts";
+import { MAX_LENGTH } from "../schema/limits.ts";
 import { type MerchantFile, merchantSchema } from "../schema/merchant-schema.ts";
 import { type RawFile, toRawFile } from "../schema/raw-file.ts";
 import { checkSchema, memberIssues, memberIssuesPausing } from "../schema/schema-problems.ts";
-import { includeMistake, isYamlName, MAX_LENGTH } from "../schema/text-schemas.ts";
+import { includeMistake, isYamlName } from "../schema/text-schemas.ts";
 import { fieldsOf, listOf, omitUndefined } from "../schema/values.ts";
 import { checkSource } from "../validate/source-rules.ts";
 import {

@@ -1,15 +1,12 @@
 import * as z from "zod/mini";
 import type { FormatCode, Path } from "../problems/problem.ts";
+import { MAX_CHECKS, MAX_INCLUDES, MAX_METADATA, MAX_PERMISSIONS } from "./limits.ts";
 import { api, check, guards, ignore, policies, sync } from "./setting-schemas.ts";
 import {
   described,
   emailAddress,
   environmentVariable,
   includeMistake,
-  MAX_CHECKS,
-  MAX_INCLUDES,
-  MAX_METADATA,
-  MAX_PERMISSIONS,
   MEMBER_ID,
   MERCHANT,
   matching,

@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
 import type { FormatCode } from "../problems/problem.ts";
+import { MAX_GLOB, MAX_INCLUDES } from "./limits.ts";
 import { includePath, merchantSchema } from "./merchant-schema.ts";
-import { described, globMistake, MAX_GLOB, MAX_INCLUDES, optional } from "./text-schemas.ts";
+import { described, globMistake, optional } from "./text-schemas.ts";
 
 /** The name of a project's file, at its root. */
 export const PROJECT_FILE = "rolecall.yaml";

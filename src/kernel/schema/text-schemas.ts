@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import type { FormatCode } from "../problems/problem.ts";
+import { MAX_GLOB, MAX_METADATA } from "./limits.ts";
 
 /** Returns a copy of a schema with what JSON Schema says beyond its form: the title and description that editors show. */
 export function described<T extends z.ZodMiniType>(schema: T, meta: z.core.GlobalMeta): T {
@@ -130,45 +131,3 @@ export function globMistake(
 export function isYamlName(path: string): boolean {
   return /[^/]\.ya?ml$/i.test(path);
 }
-
-/** Maximum length of a file, in UTF-16 units. */
-export const MAX_LENGTH = 32 * 1024 * 1024;
-
-/** Maximum number of YAML tokens in a file. */
-export const MAX_TOKENS = 8_000_000;
-
-/** Maximum nesting depth of lists and mappings. */
-export const MAX_DEPTH = 64;
-
-/** Maximum number of values that aliases add to a file. */
-export const MAX_ALIASED = 100_000;
-
-/** Maximum length of a glob over files. */
-export const MAX_GLOB = 500;
-
-/** Maximum number of includes of a file. */
-export const MAX_INCLUDES = 100;
-
-/** Maximum number of checks in a file. */
-export const MAX_CHECKS = 1000;
-
-/** Maximum number of permissions of a role. */
-export const MAX_PERMISSIONS = 100;
-
-/** Maximum number of properties in metadata. */
-export const MAX_METADATA = 64;
-
-/** Maximum length of an e-mail address at the service, in characters. */
-export const MAX_ADDRESS = 256;
-
-/** Maximum length of a nickname at the service, in characters. */
-export const MAX_NICKNAME = 64;
-
-/** Maximum number of roles of a member at the service. */
-export const MAX_ROLES = 124;
-
-/** Maximum depth of the parser's stack, which has several levels for one list. */
-export const MAX_NESTING = 1000;
-
-/** Maximum number of syntax errors collected. */
-export const MAX_SYNTAX_ERRORS = 1000;

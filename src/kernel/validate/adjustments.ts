@@ -1,6 +1,7 @@
 import { openSuggester } from "../../lib/suggest.ts";
 import { DEFAULT_ESCALATION } from "../../model/desired.ts";
 import type { FileLocation, LocatedProblem, Path, Problem } from "../problems/problem.ts";
+import { MAX_PERMISSIONS } from "../schema/limits.ts";
 import {
   locationOf,
   type RawAdjustment,
@@ -8,7 +9,6 @@ import {
   type RawRole,
   renamedRoles,
 } from "../schema/raw-file.ts";
-import { MAX_PERMISSIONS } from "../schema/text-schemas.ts";
 import {
   countOf,
   fieldsOf,

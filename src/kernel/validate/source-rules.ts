@@ -1,4 +1,5 @@
 import type { Location, Path, Problem } from "../problems/problem.ts";
+import { MAX_ADDRESS, MAX_NICKNAME, MAX_ROLES } from "../schema/limits.ts";
 import {
   grantPath,
   memberPath,
@@ -9,7 +10,6 @@ import {
   type RawMember,
   type RawRole,
 } from "../schema/raw-file.ts";
-import { MAX_ADDRESS, MAX_NICKNAME, MAX_ROLES } from "../schema/text-schemas.ts";
 import { fieldsOf, listOf, repeats, textOf, valueAt } from "../schema/values.ts";
 import { plainAdjustments } from "./adjustments.ts";
 import { clearRoleNames } from "./identity.ts";

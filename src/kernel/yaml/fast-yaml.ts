@@ -1,7 +1,7 @@
 import { load } from "js-yaml";
 import { escapeText } from "../../lib/escape.ts";
 import type { Path, Problem } from "../problems/problem.ts";
-import { MAX_DEPTH, MAX_LENGTH } from "../schema/text-schemas.ts";
+import { MAX_DEPTH, MAX_LENGTH } from "../schema/limits.ts";
 import { fieldsOf, listOf } from "../schema/values.ts";
 
 /**

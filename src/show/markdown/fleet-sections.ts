@@ -2,8 +2,9 @@ import { oneLine } from "../../lib/escape.ts";
 import { counted, grouped, naturally } from "../../lib/text.ts";
 import { accessText } from "../text/impact-text.ts";
 import { wrapText } from "../text/wrap.ts";
-import { equalText, NAMES_SHOWN } from "../view/equal-text.ts";
+import { equalText } from "../view/equal-text.ts";
 import { type FleetView, MIN_FLEET } from "../view/fleet-view.ts";
+import { NAMES_SHOWN } from "../view/names-text.ts";
 import { isSensitive } from "../view/risk-view.ts";
 import { fenced, folded, inlineCode } from "./markdown-blocks.ts";
 

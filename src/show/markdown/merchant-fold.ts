@@ -5,7 +5,8 @@ import { accessText, sameImpact } from "../text/impact-text.ts";
 import { wrapList, wrapText } from "../text/wrap.ts";
 import { type DetailView, type RowView, wordDiffText } from "../view/change-view.ts";
 import { cutRows } from "../view/equal-changes.ts";
-import { equalText, namesText } from "../view/equal-text.ts";
+import { equalText } from "../view/equal-text.ts";
+import { namesText } from "../view/names-text.ts";
 import type { PlanView } from "../view/plan-view.ts";
 import { fenced, folded } from "./markdown-blocks.ts";
 

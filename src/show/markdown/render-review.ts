@@ -8,8 +8,8 @@ import {
   driftText,
   knownDriftText,
 } from "../view/drift-view.ts";
-import { NAMES_SHOWN } from "../view/equal-text.ts";
 import { countReasons, type FleetView, fleetView } from "../view/fleet-view.ts";
+import { NAMES_SHOWN } from "../view/names-text.ts";
 import {
   addCounts,
   changesOf,

@@ -3,18 +3,12 @@ import { counted } from "../../lib/text.ts";
 import type { Failure } from "../../model/errors.ts";
 import { PLAIN } from "../style.ts";
 import { groupUnread, renderFailure } from "../text/failure-text.ts";
+import { type DateView, dateLines } from "../view/date-lines.ts";
 import type { DriftView } from "../view/drift-view.ts";
 import { groupEqual, MIN_SHARED } from "../view/equal-changes.ts";
-import {
-  type DateView,
-  dateLines,
-  equalGroups,
-  fleetRiskTitle,
-  messageAt,
-  namesText,
-  riskText,
-} from "../view/equal-text.ts";
+import { equalGroups, fleetRiskTitle, messageAt, riskText } from "../view/equal-text.ts";
 import { countReasons, type FleetRisk, type FleetView, MIN_FLEET } from "../view/fleet-view.ts";
+import { namesText } from "../view/names-text.ts";
 import type { DeferredView, FindingView, GroupView, PlanView, RefusalView } from "../view/plan-view.ts";
 import { riskTitle } from "../view/risk-view.ts";
 import { type RuleLine, rulesTitle, ruleTexts } from "../view/rules-view.ts";

@@ -4,11 +4,13 @@ import type { Outcome, PasswordChange } from "../../model/apply.ts";
 import type { ApplyEvent } from "../../model/events.ts";
 import type { Change, Plan } from "../../model/plan.ts";
 import type { Style } from "../style.ts";
-import { adoptedText, type RowView } from "../view/change-view.ts";
+import type { RowView } from "../view/change-view.ts";
 import { isInvitationLimited, isPassword, type MerchantEnd } from "../view/ending-view.ts";
-import { equalGroups, equalText, namesText } from "../view/equal-text.ts";
+import { equalGroups, equalText } from "../view/equal-text.ts";
 import { fleetView } from "../view/fleet-view.ts";
+import { namesText } from "../view/names-text.ts";
 import { planView } from "../view/plan-view.ts";
+import { adoptedText } from "./adopted-text.ts";
 import { cutText, hangingLines, wrapIfNarrow } from "./wrap.ts";
 
 const DONE = { create: "created", update: "updated", replace: "replaced", delete: "deleted" } as const;

@@ -2,7 +2,9 @@ import { oneLine } from "../../lib/escape.ts";
 import { cellWidth, counted } from "../../lib/text.ts";
 import { kindPaint, type Paint, SIGNS, type Style, type Verbosity } from "../style.ts";
 import { type DetailView, type EqualRows, type RowView, wordDiffText } from "../view/change-view.ts";
-import { type DateView, dateLines, equalText, namesText } from "../view/equal-text.ts";
+import { type DateView, dateLines } from "../view/date-lines.ts";
+import { equalText } from "../view/equal-text.ts";
+import { namesText } from "../view/names-text.ts";
 import {
   addCounts,
   countsText,

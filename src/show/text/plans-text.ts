@@ -2,7 +2,7 @@ import { oneLine } from "../../lib/escape.ts";
 import { cellWidth, counted, grouped } from "../../lib/text.ts";
 import type { Style, Verbosity } from "../style.ts";
 import { cutRows, type Equal } from "../view/equal-changes.ts";
-import { equalGroups, fleetRiskTitle, messageAt, namesText, riskText } from "../view/equal-text.ts";
+import { equalGroups, fleetRiskTitle, messageAt, riskText } from "../view/equal-text.ts";
 import {
   type FleetView,
   fleetView,
@@ -12,6 +12,7 @@ import {
   type RunOf,
   rowsIn,
 } from "../view/fleet-view.ts";
+import { namesText } from "../view/names-text.ts";
 import {
   addCounts,
   countsText,

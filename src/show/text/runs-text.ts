@@ -3,8 +3,8 @@ import { cellWidth, counted, grouped, sortNaturally } from "../../lib/text.ts";
 import type { PastRun, PastWrite, RunStatus } from "../../model/apply.ts";
 import type { Metadata } from "../../model/json.ts";
 import type { Paint, Style } from "../style.ts";
-import { adoptedText } from "../view/change-view.ts";
-import { namesText } from "../view/equal-text.ts";
+import { namesText } from "../view/names-text.ts";
+import { adoptedText } from "./adopted-text.ts";
 import { hangingLines, padTo } from "./wrap.ts";
 
 /** What an expired invitation held. */

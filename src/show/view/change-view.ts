@@ -144,10 +144,3 @@ export function wordDiffText(words: readonly WordView[]): string {
     })
     .join("");
 }
-
-/** Returns the evidence that a write with a lost response took effect. */
-export function adoptedText(isPassword: boolean): string {
-  return isPassword
-    ? "response lost; the retry was refused as a reused password"
-    : "response lost; found in place";
-}

@@ -1,29 +1,10 @@
-import { oneLine } from "../../lib/escape.ts";
-import { counted, grouped } from "../../lib/text.ts";
+import { counted } from "../../lib/text.ts";
 import type { EqualRows, RowView } from "./change-view.ts";
 import { dangerRank, type Equal } from "./equal-changes.ts";
 import type { FleetRisk, FleetView } from "./fleet-view.ts";
+import { merchantsText, namesText } from "./names-text.ts";
 import type { FindingView, RefusalView } from "./plan-view.ts";
 import { riskTitle } from "./risk-view.ts";
-
-/** The number of names in a list before the others are only counted. */
-export const NAMES_SHOWN = 5;
-
-/** "MC1, MC2 and 38 more". */
-export function namesText(names: readonly string[], shown: number = NAMES_SHOWN): string {
-  const more = names.length - shown;
-  // Nobody is counted who could be named in the place of it.
-  if (more <= 1) return names.join(", ");
-  return `${names.slice(0, shown).join(", ")} and ${grouped(more)} more`;
-}
-
-/** "298 merchants (all but MC12, MC40)", "40 merchants (MC1, MC2 and 38 more)" or "all 300 merchants". */
-export function merchantsText(merchants: readonly string[], others: readonly string[]): string {
-  const isMost = others.length <= NAMES_SHOWN && others.length * 2 < merchants.length;
-  if (others.length === 0) return `all ${counted(merchants.length, "merchant")}`;
-  const which = isMost ? `all but ${others.join(", ")}` : namesText(merchants);
-  return `${counted(merchants.length, "merchant")} (${which})`;
-}
 
 /** Returns the merchants of a group of a fleet, as `merchantsText` has them. */
 function placesText({ views }: Pick<FleetView, "views">, places: readonly number[]): string {
@@ -137,81 +118,4 @@ export function equalGroups({ groups }: Pick<FleetView, "groups">): FleetView["g
   if (!isPlan) return groups;
   const rows = groups.flatMap((group) => group.rows).toSorted((a, b) => dangerRank(a) - dangerRank(b));
   return rows.length === 0 ? [] : [{ title: "Equal changes", rows }];
-}
-
-/** What a date in the files of a merchant brings, in a time to come. */
-export interface DateView {
-  readonly merchant: string;
-  /** In ms since the epoch. */
-  readonly at: number;
-  /** As the file writes it: an end is the last day, a beginning the first. */
-  readonly text: string;
-  readonly email: string;
-  readonly what: "leaves" | "leaves-unlisted" | "ends" | "joins" | "begins" | "suspended" | "back";
-  /** The roles that end or begin; empty for the whole membership. */
-  readonly roles: readonly string[];
-}
-
-/** Equal dates of one or more merchants. */
-interface DateGroup {
-  readonly date: DateView;
-  readonly merchants: Set<string>;
-}
-
-/**
- * Returns a line for each date, the earliest first and equal ones of several merchants together, and the number of those
- * beyond `max`. Names are written by `nameOf`.
- */
-export function dateLines(
-  dates: readonly DateView[],
-  max: number,
-  nameOf: (name: string) => string,
-): { readonly lines: readonly string[]; readonly more: number } {
-  const groups = new Map<string, DateGroup>();
-  for (const date of dates.toSorted((a, b) => a.at - b.at)) {
-    const key = keyOf(date);
-    const known = groups.get(key) ?? { date, merchants: new Set() };
-    known.merchants.add(date.merchant);
-    groups.set(key, known);
-  }
-  // Who leaves merchants that list the address need not be named for the others.
-  const shown = [...groups.values()].filter(
-    ({ date }) => date.what !== "leaves-unlisted" || !groups.has(keyOf({ ...date, what: "leaves" })),
-  );
-  return {
-    lines: shown.slice(0, max).map((group) => dateLine(group, nameOf)),
-    more: Math.max(shown.length - max, 0),
-  };
-}
-
-function keyOf({ at, email, what, roles }: DateView): string {
-  return JSON.stringify([at, email.toLowerCase(), what, roles]);
-}
-
-function dateLine({ date, merchants }: DateGroup, nameOf: (name: string) => string): string {
-  const { text, email, what, roles } = date;
-  const isLastDay = what === "ends" || what === "back";
-  const when = `${text.includes("T") ? "from" : isLastDay ? "after" : "on"} ${oneLine(text)}:`;
-  const [only = ""] = merchants;
-  const where = merchants.size === 1 ? nameOf(only) : counted(merchants.size, "merchant");
-  const who = nameOf(email);
-  const named = roles.map(nameOf).join(", ");
-  switch (what) {
-    case "leaves":
-      return `${when} ${who} leaves ${where}`;
-    case "leaves-unlisted":
-      return `${when} ${who} leaves, if a member: no file lists the address`;
-    case "ends":
-      return `${when} ${where} ${who} loses ${named || "the membership"}`;
-    case "joins":
-      return `${when} ${where} ${who} joins${named && ` with ${named}`}`;
-    case "begins":
-      return `${when} ${where} ${who} gains ${named}`;
-    case "suspended":
-      return `${when} ${where} ${who} is suspended`;
-    case "back":
-      return `${when} ${where} ${who} is back`;
-    default:
-      return what satisfies never;
-  }
 }

@@ -2,7 +2,8 @@ import { link, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { checkOutputs, standardStream, styleFor, terminalOf } from "../../../src/app/io/output.ts";
+import { checkOutputs, standardStream } from "../../../src/app/io/output.ts";
+import { styleFor, terminalOf } from "../../../src/app/io/terminal.ts";
 import { testIo } from "../../support/io.ts";
 import { sourceFiles } from "../../support/source-files.ts";
 
@@ -134,7 +135,7 @@ test("so can those of terminals with 16 colours, which choose them", () => {
 test("nothing else paints", async () => {
   const painting = sourceFiles().filter(
     ({ path, code }) =>
-      path !== "app/io/output.ts" &&
+      path !== "app/io/terminal.ts" &&
       !path.startsWith("show/html/") &&
       /\\(?:x1b|u001b)\[[\d;]*m|dimColor|backgroundColor|\bcolor="|styleText/.test(code),
   );

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { jobMatrix } from "../../../src/app/project/shard.ts";
+import { jobMatrix } from "../../../src/app/project/job-matrix.ts";
 import type { DesiredState, Environment } from "../../../src/model/desired.ts";
 import { desired } from "../../support/build.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Diagnostic } from "../../../src/model/diagnostic.ts";
-import { renderDiagnosticsGithub } from "../../../src/show/machine/machine-formats.ts";
+import { renderDiagnosticsGithub } from "../../../src/show/machine/diagnostic-formats.ts";
 
 const span = { line: 3, column: 5, endLine: 3, endColumn: 9 };
 const base: Diagnostic = {

@@ -4,7 +4,7 @@ import addFormats from "ajv-formats";
 import { describe, expect, test } from "vitest";
 import { diagnosticTable } from "../../../src/kernel/problems/rule-table.ts";
 import type { Diagnostic } from "../../../src/model/diagnostic.ts";
-import { diagnosticsSarif } from "../../../src/show/machine/machine-formats.ts";
+import { diagnosticsSarif } from "../../../src/show/machine/diagnostic-formats.ts";
 
 // The schema of SARIF 2.1.0 as its authors publish it.
 const {

@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
-import { MAX_JOBS } from "../../../app/project/shard.ts";
+import { MAX_JOBS } from "../../../app/project/job-matrix.ts";
 import {
   parseShard,
   warnWithoutEffect,

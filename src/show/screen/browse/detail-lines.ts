@@ -5,7 +5,7 @@ import type { Paint, Style } from "../../style.ts";
 import { sameImpact } from "../../text/impact-text.ts";
 import { wrapText } from "../../text/wrap.ts";
 import type { DetailView } from "../../view/change-view.ts";
-import { namesText } from "../../view/equal-text.ts";
+import { namesText } from "../../view/names-text.ts";
 import type { PlaceOf } from "../../view/plan-view.ts";
 import { isSensitive } from "../../view/risk-view.ts";
 import { type Piece, PLAIN_TEXT, shown, widthOf } from "../terminal-text.ts";

@@ -12,7 +12,7 @@ import {
   isPassword,
   summaryOf,
 } from "../../view/ending-view.ts";
-import { namesText } from "../../view/equal-text.ts";
+import { namesText } from "../../view/names-text.ts";
 import { renderFailure } from "../failure-text.ts";
 import { cutLines, hangingLines } from "../wrap.ts";
 import { nextStepFor } from "./next-step-text.ts";

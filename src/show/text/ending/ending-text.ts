@@ -13,7 +13,7 @@ import {
   summaryOf,
   type Verification,
 } from "../../view/ending-view.ts";
-import { namesText } from "../../view/equal-text.ts";
+import { namesText } from "../../view/names-text.ts";
 import { renderFailure } from "../failure-text.ts";
 import { renderOverride } from "../plan-text.ts";
 import { cutLines, cutText, hangingLines, hasCutList, ROWS_SHOWN, wrapText } from "../wrap.ts";

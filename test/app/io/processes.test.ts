@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
-import { isAlive, type Processes } from "../../../src/app/io/node-io.ts";
+import { isAlive, type Processes } from "../../../src/app/io/processes.ts";
 import { runStarted } from "../../support/past-run.ts";
 
 const NOW = Date.parse("2026-11-21T12:00:00.000Z");

@@ -1,0 +1,20 @@
+import { counted, grouped } from "../../lib/text.ts";
+
+/** The number of names in a list before the others are only counted. */
+export const NAMES_SHOWN = 5;
+
+/** "MC1, MC2 and 38 more". */
+export function namesText(names: readonly string[], shown: number = NAMES_SHOWN): string {
+  const more = names.length - shown;
+  // Nobody is counted who could be named in the place of it.
+  if (more <= 1) return names.join(", ");
+  return `${names.slice(0, shown).join(", ")} and ${grouped(more)} more`;
+}
+
+/** "298 merchants (all but MC12, MC40)", "40 merchants (MC1, MC2 and 38 more)" or "all 300 merchants". */
+export function merchantsText(merchants: readonly string[], others: readonly string[]): string {
+  const isMost = others.length <= NAMES_SHOWN && others.length * 2 < merchants.length;
+  if (others.length === 0) return `all ${counted(merchants.length, "merchant")}`;
+  const which = isMost ? `all but ${others.join(", ")}` : namesText(merchants);
+  return `${counted(merchants.length, "merchant")} (${which})`;
+}

@@ -1,4 +1,6 @@
 import { addressOf, isServiceAccount, type Scope } from "../kernel/diff/scope.ts";
+import { byCodeUnit } from "../lib/text.ts";
+import type { DesiredState } from "../model/desired.ts";
 import type { LiveMember, LiveRole, MemberStatus } from "../model/live.ts";
 import type { Change, MemberChange, RoleChange, RoleRef } from "../model/plan.ts";
 
@@ -11,6 +13,8 @@ export interface RoleAccess {
    */
   readonly permissions: readonly string[] | null;
   readonly custom: boolean;
+  /** Set if it is ignored or has a temporary name: its name means another role of that name, if there is one. */
+  readonly hidden?: true;
 }
 
 /** A member with its roles. */
@@ -65,17 +69,20 @@ interface AccessOptions {
  * holders, keep them apart to see what each grants.
  */
 export function accessBefore(
-  { roles, ignoredLiveRoles, members, ignoredMembers }: Scope,
+  { roles, temporarilyNamed, ignoredLiveRoles, members, ignoredMembers }: Scope,
   changes: AccessChanges,
   { mergeReplacedRoles }: AccessOptions,
 ): Access {
   const successors = mergeReplacedRoles ? successorsOf(changes.roles) : NO_SUCCESSORS;
   const people = members.map((member) => personAccess(member, successors, false));
   for (const member of ignoredMembers) people.push(personAccess(member, successors, true));
-  // Ignored roles come first: of equal names, a rule means the role that is not ignored.
-  const all = [...ignoredLiveRoles, ...roles];
+  const ignored = new Set(ignoredLiveRoles);
+  const all = [...ignoredLiveRoles, ...roles].map((role) => {
+    const isHidden = ignored.has(role) || temporarilyNamed.has(role.id);
+    return [successors.get(role.id) ?? role.id, roleAccess(role, isHidden)] as const;
+  });
   return {
-    roles: new Map(all.map((role) => [successors.get(role.id) ?? role.id, roleAccess(role)])),
+    roles: new Map(all),
     removed: new Set(),
     people,
   };
@@ -254,12 +261,13 @@ function successorsOf(changes: readonly RoleChange[]): Successors {
   );
 }
 
-function roleAccess({ id, name, permissions, predefined }: LiveRole): RoleAccess {
+function roleAccess({ id, name, permissions, predefined }: LiveRole, isHidden: boolean): RoleAccess {
   return {
     id,
     name,
     permissions: predefined && permissions.length === 0 ? null : permissions,
     custom: !predefined,
+    ...(isHidden && { hidden: true }),
   };
 }
 
@@ -288,12 +296,46 @@ function hasRepeats(roles: readonly string[]): boolean {
   return false;
 }
 
-/** Returns a function that finds a role's key by the name or id in a file; `undefined` if there is none. */
-export function roleFinder({ roles }: Access): (nameOrId: string) => string | undefined {
-  const keys = new Map<string, string>();
-  // Later entries take precedence: predefined names, custom names, then ids.
-  for (const [key, { name, custom }] of roles) if (!custom) keys.set(name, key);
-  for (const [key, { name, custom }] of roles) if (custom) keys.set(name, key);
-  for (const [key, { id }] of roles) if (id !== null) keys.set(id, key);
-  return (nameOrId) => keys.get(nameOrId);
+/** The roles that names and ids in the files mean. */
+export interface RoleNames {
+  /** Returns the key of a role by its name or id; `undefined` if no role or several have the name. */
+  readonly find: (nameOrId: string) => string | undefined;
+  /** Returns the sorted keys of the roles that share a name; empty if it means one role or none. */
+  readonly sharing: (name: string) => readonly string[];
+}
+
+/**
+ * Indexes roles by their names and ids. An id comes before a name. Of roles with one name, it means the one that the
+ * file declares, else the one that is not hidden, else a custom one; the order of the roles does not matter.
+ */
+export function roleNames({ roles }: Access, declared: ReadonlySet<string>): RoleNames {
+  const rank = (key: string, { custom, hidden }: RoleAccess): number =>
+    declared.has(key) ? 3 : custom ? (hidden ? 1 : 2) : 0;
+  const ids = new Map<string, string>();
+  const named = new Map<string, { readonly rank: number; readonly keys: string[] }>();
+  for (const [key, role] of roles) {
+    if (role.id !== null) ids.set(role.id, key);
+    const own = rank(key, role);
+    const known = named.get(role.name);
+    if (known?.rank === own) known.keys.push(key);
+    else if (known === undefined || known.rank < own) named.set(role.name, { rank: own, keys: [key] });
+  }
+  const meant = (name: string): readonly string[] => named.get(name)?.keys ?? [];
+  return {
+    find: (nameOrId) => {
+      const [only, ...others] = meant(nameOrId);
+      return ids.get(nameOrId) ?? (others.length === 0 ? only : undefined);
+    },
+    sharing: (name) => (ids.has(name) || meant(name).length < 2 ? [] : [...meant(name)].sort(byCodeUnit)),
+  };
+}
+
+/** Returns a function that finds a role's key by the name or id in a file; `undefined` if no role or several have the name. */
+export function roleFinder(access: Access, declared: ReadonlySet<string>): RoleNames["find"] {
+  return roleNames(access, declared).find;
+}
+
+/** Returns the ids to which roles of the files are pinned. */
+export function pinnedIds({ roles = [] }: Pick<DesiredState, "roles">): ReadonlySet<string> {
+  return new Set(roles.flatMap(({ id }) => id ?? []));
 }

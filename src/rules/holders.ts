@@ -32,8 +32,9 @@ export function guardMinHolders(
   before: Access,
   after: Access,
   changes: readonly MemberChange[],
+  declared: ReadonlySet<string>,
 ): MinHolders {
-  const [findBefore, findAfter] = [roleFinder(before), roleFinder(after)];
+  const [findBefore, findAfter] = [roleFinder(before, declared), roleFinder(after, declared)];
   // A name can move from one role to another, so both are checked. Holders are indexed by id, which also covers
   // ignored and unreported roles.
   const findKeys = (role: string): readonly string[] => {

@@ -3,8 +3,9 @@ import { addressesOf, type Scope } from "../kernel/diff/scope.ts";
 import type { FindingData } from "../kernel/findings/findings.ts";
 import { isLiteralGlob } from "../lib/glob.ts";
 import { isSlip, openSuggester } from "../lib/suggest.ts";
-import { DEFAULT_ESCALATION, type DesiredState } from "../model/desired.ts";
+import { type Check, DEFAULT_ESCALATION, type DesiredState } from "../model/desired.ts";
 import { PREDEFINED_ROLES } from "../model/live.ts";
+import type { RoleNames } from "./access.ts";
 
 /** Returns the roles that guards, policies and checks name, each once. */
 export function rolesInRules({
@@ -12,11 +13,6 @@ export function rolesInRules({
   policies,
   checks,
 }: Pick<DesiredState, "guards" | "policies" | "checks">): readonly string[] {
-  const allowed = checks.flatMap((check) =>
-    check.kind === "only"
-      ? check.only.flatMap((holder) => (holder.startsWith("role:") ? [holder.slice("role:".length)] : []))
-      : [],
-  );
   return [
     ...new Set([
       ...Object.keys(guards.minHolders ?? {}),
@@ -24,9 +20,26 @@ export function rolesInRules({
       ...Object.keys(policies.maxHolders),
       ...policies.requireUntil,
       ...policies.requireMfa,
-      ...allowed,
+      ...checks.flatMap(rolesInCheck),
     ]),
   ];
+}
+
+/** Returns the roles whose holders a check allows. */
+export function rolesInCheck(check: Check): readonly string[] {
+  if (check.kind !== "only") return [];
+  return check.only.flatMap((holder) => (holder.startsWith("role:") ? [holder.slice("role:".length)] : []));
+}
+
+/** Reports the roles that rules name by a name which several roles have: it is not known which one is meant. */
+export function ambiguousInRules(
+  rules: Pick<DesiredState, "guards" | "policies" | "checks">,
+  { sharing }: RoleNames,
+): readonly FindingData[] {
+  return rolesInRules(rules).flatMap((name): readonly FindingData[] => {
+    const ids = sharing(name);
+    return ids.length === 0 ? [] : [{ code: "rule-role-ambiguous", name, ids }];
+  });
 }
 
 /**

@@ -150,6 +150,7 @@ const NAMING_CODES: ReadonlySet<string> = new Set([
   "override-left-over",
   "rule-member-unknown",
   "rule-permission-unknown",
+  "rule-role-ambiguous",
   "rule-role-unknown",
 ]);
 

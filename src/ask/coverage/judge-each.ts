@@ -1,9 +1,12 @@
+import { toFinding } from "../../kernel/findings/findings.ts";
 import { type Tense, toRefusal } from "../../kernel/findings/refusals.ts";
 import { sortedSet } from "../../lib/text.ts";
 import type { JudgedRule } from "../../model/coverage.ts";
 import type { DesiredState } from "../../model/desired.ts";
+import { pinnedIds, roleNames } from "../../rules/access.ts";
 import { type Judged, unknownToEach, type Violation } from "../../rules/checks.ts";
 import { violationsIn } from "../../rules/judge-rules.ts";
+import { rolesInCheck } from "../../rules/rule-roles.ts";
 import { type CoverageRule, type RuleSet, ruleSets } from "./coverage-rules.ts";
 
 /** Judges an access by each policy and check apart; guards judge changes, not access. */
@@ -26,6 +29,7 @@ export function judgeSet(
   { rules }: Pick<RuleSet, "rules">,
   tense: Tense,
 ): (rule: CoverageRule) => readonly string[] | null {
+  const { sharing } = roleNames(judged.access, pinnedIds(rules));
   const byRule = new Map<unknown, Violation[]>();
   for (const violation of violationsIn(rules, judged)) {
     const key = violation.check ?? violation.rule;
@@ -35,8 +39,20 @@ export function judgeSet(
   }
   return (rule) => {
     const key = keyOf(rule);
-    return key === null ? null : (byRule.get(key) ?? []).map(({ data }) => toRefusal(data, tense).message);
+    if (key === null) return null;
+    const ambiguous = namedBy(rule).flatMap((name) => {
+      const ids = sharing(name);
+      return ids.length === 0 ? [] : toFinding({ code: "rule-role-ambiguous", name, ids }).message;
+    });
+    return [...ambiguous, ...(byRule.get(key) ?? []).map(({ data }) => toRefusal(data, tense).message)];
   };
+}
+
+/** Returns the roles that a rule names. */
+function namedBy(rule: CoverageRule): readonly string[] {
+  if (rule.kind === "check") return rolesInCheck(rule.check);
+  if (rule.kind === "separate") return rule.roles;
+  return "role" in rule ? [rule.role] : [];
 }
 
 /** Returns what the violations of a rule name it by; `null` for a guard. */

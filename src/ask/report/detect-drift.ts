@@ -17,7 +17,7 @@ import type {
   RoleChange,
 } from "../../model/plan.ts";
 import type { Drift, DriftCause, DriftEvent, DriftViolation } from "../../model/reports.ts";
-import { accessAfter, accessBefore, roleFinder, splitByResource } from "../../rules/access.ts";
+import { accessAfter, accessBefore, pinnedIds, roleFinder, splitByResource } from "../../rules/access.ts";
 import { besidesEnforced, enforcedSets, refusalOfEnforced } from "../../rules/base-rules.ts";
 import type { Judged } from "../../rules/checks.ts";
 import { impactOf } from "../../rules/impact.ts";
@@ -109,8 +109,8 @@ function judgedLive(
   const waiting = splitByResource(plan.deferred.map(({ change }) => change));
   const settled = accessAfter(access, waiting, { mergeReplacedRoles: true });
   const [findLive, findPlanned] = [
-    roleFinder(access),
-    roleFinder(accessAfter(access, all, { mergeReplacedRoles: true })),
+    roleFinder(access, pinnedIds(desired)),
+    roleFinder(accessAfter(access, all, { mergeReplacedRoles: true }), pinnedIds(desired)),
   ];
   const find = (role: string): string | undefined => findPlanned(role) ?? findLive(role);
   return {

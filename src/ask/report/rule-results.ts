@@ -5,7 +5,7 @@ import type { DesiredState } from "../../model/desired.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { Plan, Refusal } from "../../model/plan.ts";
 import type { ReportedRule, RuleResult } from "../../model/reports.ts";
-import { accessAfter, accessBefore, roleFinder, splitByResource } from "../../rules/access.ts";
+import { accessAfter, accessBefore, pinnedIds, roleFinder, splitByResource } from "../../rules/access.ts";
 import { type Judged, unknownToEach } from "../../rules/checks.ts";
 import { acceptedPeople } from "../../rules/holders.ts";
 import { openDeclared } from "../../rules/judge-rules.ts";
@@ -35,7 +35,7 @@ export function liveRuleResults({
   const scope = scopeOf(live, { roles: [], members: [] }, () => false);
   const changes = splitByResource(plan?.changes ?? []);
   const before = accessBefore(scope, changes, { mergeReplacedRoles: true });
-  const judged = { access: before, settled: before, find: roleFinder(before) };
+  const judged = { access: before, settled: before, find: roleFinder(before, pinnedIds(desired)) };
   const isLive = { judged, tense: "live", now, isDeclared: false } as const;
   const sets = ruleSets(desired);
   if (plan === null) return sets.flatMap((set) => withoutPlan(set, resultsOf(set, isLive)));
@@ -44,7 +44,7 @@ export function liveRuleResults({
   const waiting = splitByResource(plan.deferred.map(({ change }) => change));
   const settled = accessAfter(after, waiting, { mergeReplacedRoles: true });
   const planned = {
-    judged: { access: after, settled, find: roleFinder(after) },
+    judged: { access: after, settled, find: roleFinder(after, pinnedIds(desired)) },
     tense: "plan",
     now,
     isDeclared: false,

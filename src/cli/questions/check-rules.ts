@@ -13,7 +13,7 @@ import { scopeOf } from "../../kernel/diff/scope.ts";
 import { namedRoleIds } from "../../kernel/plan/build-plan.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { FailureJson } from "../../model/events.ts";
-import { type Access, accessBefore, roleFinder } from "../../rules/access.ts";
+import { type Access, accessBefore, pinnedIds, roleFinder } from "../../rules/access.ts";
 import type { Judged } from "../../rules/checks.ts";
 import { openDeclared } from "../../rules/judge-rules.ts";
 import { diagnosticFailure } from "../../show/machine/machine-formats.ts";
@@ -99,8 +99,8 @@ async function judgeDeclaredMerchants(
   };
 }
 
-function judgedOf(access: Access): Judged {
-  return { access, settled: access, find: roleFinder(access) };
+function judgedOf(access: Access, state: DesiredState): Judged {
+  return { access, settled: access, find: roleFinder(access, pinnedIds(state)) };
 }
 
 /** Judges what is live as a plan does; for changes, it also reads the roles of administrators that nobody holds. */
@@ -124,8 +124,8 @@ async function judgeLiveMerchants(
       const read = new Set([...namedRoleIds(state), ...live.members.flatMap(({ roles }) => roles)]);
       const unread = new Set(ADMINISTRATORS.filter((id) => !read.has(id)));
       const roles = new Map([...access.roles].filter(([key]) => !unread.has(key)));
-      const judged = judgedOf({ ...access, roles });
-      return { state, judged, changed: judgedOf(access), unread, complete: true };
+      const judged = judgedOf({ ...access, roles }, state);
+      return { state, judged, changed: judgedOf(access, state), unread, complete: true };
     });
     return { all, sources: project.sources, failures };
   } finally {

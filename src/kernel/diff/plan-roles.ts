@@ -1,5 +1,5 @@
 import { openSuggester } from "../../lib/suggest.ts";
-import { by } from "../../lib/text.ts";
+import { by, byCodeUnit } from "../../lib/text.ts";
 import type { DesiredRole, SyncOptions } from "../../model/desired.ts";
 import type { LiveRole } from "../../model/live.ts";
 import { type RoleChange, TEMPORARY_SUFFIX } from "../../model/plan.ts";
@@ -230,7 +230,8 @@ function resume(role: DesiredRole, aside: LiveRole, live: LiveRole): PlannedRole
 /** Reports roles to create whose names differ from unlisted ones only by case, or by how accents are encoded. */
 function caseVariants(changes: readonly RoleChange[], unlisted: readonly LiveRole[]): readonly FindingData[] {
   const keyOf = (name: string): string => name.normalize("NFC").toLowerCase();
-  const names = new Map(unlisted.map(({ name }) => [keyOf(name), name]));
+  const sorted = unlisted.map(({ name }) => name).sort(byCodeUnit);
+  const names = new Map(sorted.map((name) => [keyOf(name), name]));
   return changes.flatMap(({ kind, name }): readonly FindingData[] => {
     const live = kind === "create" ? names.get(keyOf(name)) : undefined;
     return live === undefined ? [] : [{ code: "role-name-case", name, live }];
@@ -242,10 +243,13 @@ function nameCollisions(changes: readonly RoleChange[], named: readonly LiveRole
   const moving = new Set(
     changes.flatMap((change) => (change.before?.name === change.after?.name ? [] : (change.id ?? []))),
   );
-  const kept = new Map(named.filter(({ id }) => !moving.has(id)).map(({ name, id }) => [name, id]));
+  const staying = named.filter(({ id }) => !moving.has(id)).sort(by(({ id }) => id));
+  const kept = new Map(staying.map(({ name, id }) => [name, id]));
   return changes.flatMap((change): readonly FindingData[] => {
+    // A role that keeps its name takes none.
+    if (change.kind === "replace" || change.before?.name === change.after?.name) return [];
     const id = change.after ? kept.get(change.after.name) : undefined;
-    if (id === undefined || id === change.id || change.kind === "replace") return [];
+    if (id === undefined || id === change.id) return [];
     return [{ code: "role-name-taken", name: change.name, id }];
   });
 }

@@ -31,6 +31,7 @@ export type FindingData =
   | { readonly code: "role-previously-left"; readonly name: string; readonly previously: string }
   | { readonly code: "role-name-taken"; readonly name: string; readonly id: string }
   | { readonly code: "role-name-case"; readonly name: string; readonly live: string }
+  | { readonly code: "rule-role-ambiguous"; readonly name: string; readonly ids: readonly string[] }
   | {
       readonly code: "rule-role-unknown";
       readonly name: string;
@@ -272,6 +273,12 @@ export function toFinding(found: FindingData): Finding {
         "role",
         `"${name}" would be created, and differs from the live role "${found.live}" only in ${name.normalize("NFC") === found.live.normalize("NFC") ? "how accents are encoded (Unicode NFC and NFD)" : "upper and lower case"}.`,
         `If the live role is meant, write "${found.live}", or add "previously: ${found.live}" to rename it. If it is another role, list "${found.live}" as well, or choose another name.`,
+      );
+    case "rule-role-ambiguous":
+      return error(
+        "role",
+        `A policy, guard or check names "${name}", but two or more live roles have that name: ${list(found.ids)}.`,
+        `Use the id of the intended role in the rule, or list the role with "id: ${found.ids[0]}" (or another of them).`,
       );
     case "rule-role-unknown": {
       const { message, hint } = unknownRoleTexts(found);

@@ -9,6 +9,7 @@ import {
   accessBefore,
   hasSuccessors,
   roleFinder,
+  roleNames,
   splitByResource,
 } from "../../rules/access.ts";
 import {
@@ -29,6 +30,7 @@ import { declaredViolations, type Judgement, judgePlan } from "../../rules/judge
 import { judgeGrants } from "../../rules/long-grants.ts";
 import { applyFileOverrides } from "../../rules/overrides.ts";
 import {
+  ambiguousInRules,
   misspeltInRules,
   rolesInRules,
   unknownInRules,
@@ -120,17 +122,18 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
     found,
     new Set([...leaveOut, ...rounding.map(({ change }) => change.fingerprint)]),
   );
+  const declared = declaredKeys(roles);
   const joined = accessBefore(scope, wanted, { mergeReplacedRoles: true });
   const joinedAfter = accessAfter(joined, wanted, { mergeReplacedRoles: true });
-  const minHolders = guardMinHolders(guards.minHolders, joined, joinedAfter, wanted.members);
+  const minHolders = guardMinHolders(guards.minHolders, joined, joinedAfter, wanted.members, declared);
   const enforcedHolders = sets.map(({ rules }) =>
-    guardMinHolders(rules.guards.minHolders, joined, joinedAfter, wanted.members),
+    guardMinHolders(rules.guards.minHolders, joined, joinedAfter, wanted.members, declared),
   );
   const deferred = distinctDeferred([
     ...minHolders.deferred,
     ...enforcedHolders.flatMap((one) => one.deferred),
     ...[own, ...sets.map(({ rules }) => rules)].flatMap((rules) =>
-      deferredInWhole(rules.guards.minHolders, scope, found, wanted),
+      deferredInWhole(rules.guards.minHolders, scope, found, wanted, declared),
     ),
   ]);
   const waiting = new Set(deferred.map(({ change }) => change.fingerprint));
@@ -152,6 +155,7 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
           joined,
           accessAfter(joined, changes, { mergeReplacedRoles: true }),
           changes.members,
+          declared,
         )
       : { refusals: [], deferred: [] };
   const guarded = {
@@ -167,7 +171,8 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
   };
   // A replaced role counts as one role before and after, even if its successor exists already.
   const left = apart ? accessAfter(joined, changes, { mergeReplacedRoles: true }) : after;
-  const find = roleFinder(left);
+  const names = roleNames(left, declared);
+  const { find } = names;
   const judge = (rules: DesiredState, findRole = find): Judgement => {
     const judgement = judgePlan(
       rules,
@@ -186,9 +191,9 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
   const judged = judge(own);
   const judgedBy = (rules: DesiredState, { callerId }: Pick<typeof guarded, "callerId">): Judgement => {
     const kept = accessAfter(joined, changes, { mergeReplacedRoles: true });
-    const few = guardMinHolders(rules.guards.minHolders, joined, kept, changes.members);
+    const few = guardMinHolders(rules.guards.minHolders, joined, kept, changes.members, declared);
     // Whatever the role is called by now, the rules of the base branch mean the one that is live under the name.
-    const findBefore = roleFinder(joined);
+    const findBefore = roleFinder(joined, declared);
     const findStill = (role: string): string | undefined => {
       const key = findBefore(role) ?? "";
       return find(role) ?? (left.roles.has(key) ? key : undefined);
@@ -230,6 +235,9 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
     ...judged.refusals,
   ].map(asWritten);
   const baseRules = base && ownRules(withRulesOf(base, desired), sets);
+  const ambiguous = [own, ...sets.map(({ rules }) => rules), ...(baseRules ? [baseRules] : [])].flatMap(
+    (rules) => ambiguousInRules(rules, names),
+  );
   const byBase =
     baseRules === undefined ? [] : refusalsOfBase(judgedBy(baseRules, live).refusals, ownRefusals);
   const { refusals, overridden, findingData } = applyFileOverrides(
@@ -289,6 +297,7 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
         ...members.findingData,
         ...rounding.map(({ finding }) => finding),
         ...distinctData([
+          ...ambiguous,
           ...minHolders.findingData,
           ...enforcedHolders.flatMap((one) => one.findingData),
           ...judged.findingData,
@@ -299,6 +308,12 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
       ].map(toFinding),
     ]),
   };
+}
+
+/** Returns the keys of the roles that the file declares. */
+function declaredKeys({ declared, replaced }: RolePlan): ReadonlySet<string> {
+  const keys = [...declared].map(([name, id]) => id ?? `new ${name}`);
+  return new Set([...keys, ...replaced.keys()]);
 }
 
 /** Returns the overrides that count for a plan: none for a part of it. */
@@ -332,6 +347,7 @@ function deferredInWhole(
   scope: Scope,
   whole: AccessChanges,
   part: AccessChanges,
+  declared: ReadonlySet<string>,
 ): readonly Deferred[] {
   if (part === whole) return [];
   const before = accessBefore(scope, whole, { mergeReplacedRoles: true });
@@ -340,6 +356,7 @@ function deferredInWhole(
     before,
     accessAfter(before, whole, { mergeReplacedRoles: true }),
     whole.members,
+    declared,
   );
   const kept = new Set(part.members.map(({ fingerprint }) => fingerprint));
   return deferred.filter(({ change }) => kept.has(change.fingerprint));

@@ -185,7 +185,7 @@ function isNoticed(state: DesiredState, before: Access, after: Access, changes: 
     ...access,
     people: access.people.map((person) => ({ ...person, id: person.name, status: "accepted" })),
   });
-  const kept = guardMinHolders(state.guards.minHolders, accepted(before), accepted(after), []);
+  const kept = guardMinHolders(state.guards.minHolders, accepted(before), accepted(after), [], new Set());
   if (kept.refusals.length + kept.deferred.length > 0) return true;
   const { protect } = state.guards;
   return changes.some((change) =>

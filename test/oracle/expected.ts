@@ -356,6 +356,8 @@ function planStaying(work: Work): readonly Outlook[] {
       errors.add(error);
       return [];
     }
+    // What is to come has to be there already.
+    for (const role of one.later) resolve(role, wanted, world, roles, errors);
     for (const each of is === null ? leftovers : [is, ...leftovers]) free.delete(each);
     const own = one.ended ? (is === null ? [] : [go(is, one, work)]) : planPresent(one, is, work);
     return [...leftovers.map((each) => go(each, null, work)), ...own];

@@ -36,6 +36,8 @@ export interface WantedMember {
   readonly endless: readonly string[];
   /** Whether only an included file lists the person, without roles. */
   readonly isMention: boolean;
+  /** Roles that the person is to hold at another time, and does not hold now. */
+  readonly later: readonly string[];
   /** Whether all access has ended or not begun, or the person has left. */
   readonly ended: boolean;
   /** Whether the person holds nothing for a time, and is not invited either. */
@@ -90,7 +92,7 @@ export function wantedOf({ files, now }: Pick<Case, "files" | "now">): Wanted | 
   );
   return {
     roles,
-    members: members?.map((one) => ({ ...one, ended: one.ended || left.has(one.email) })) ?? null,
+    members: members?.map((one) => (left.has(one.email) ? { ...one, ended: true, later: [] } : one)) ?? null,
     left,
     now,
     additive: { roles: sync.roles === "additive", members: sync.members === "additive" },
@@ -288,6 +290,7 @@ function person(
     return "conflict";
   }
   const held = [...ends].filter(([, grant]) => isNow(grant, now)).map(([role]) => role);
+  const isOver = (dates: Dates): boolean => dates.until !== undefined && now >= endOf(dates.until);
   const away = suspended !== null && isNow(suspended === true ? {} : suspended, now);
   const listed = entries.every((one) => one.roles === undefined) ? null : held;
   return {
@@ -303,6 +306,14 @@ function person(
           )
         : [],
     isMention: !isOwn && entries.every(({ roles, managed: user }) => (roles ?? user) === undefined),
+    later:
+      until !== null && isOver({ until })
+        ? []
+        : [...ends].flatMap(([role, grant]) =>
+            isOver(grant) || (held.includes(role) && !away && isNow({ ...(from !== null && { from }) }, now))
+              ? []
+              : [role],
+          ),
     ended:
       !isNow({ ...(from !== null && { from }), ...(until !== null && { until }) }, now) ||
       (ends.size > 0 && held.length === 0),

@@ -14,14 +14,18 @@ export interface ActiveMember {
   readonly back: boolean;
   /** `true` if the membership or a grant has ended. */
   readonly partlyEnded: boolean;
+  /** The roles that the member is to hold at a later time and does not hold now. */
+  readonly laterRoles: readonly string[];
 }
 
 /** Returns a declared member at a time, in ms since the epoch. */
 export function activeAt(member: DesiredMember, now: number): ActiveMember {
   const { roles, from, until, suspended } = member;
   const listsRoles = roles !== undefined;
-  const none = { member, suspended: false, listsRoles, back: false } as const;
-  if (isPast(until, now)) return { ...none, absent: "ended", partlyEnded: true };
+  const ended = { member, suspended: false, listsRoles, back: false, laterRoles: [] } as const;
+  if (isPast(until, now)) return { ...ended, absent: "ended", partlyEnded: true };
+  const open = roles?.filter((grant) => !isPast(grant.until, now)) ?? [];
+  const none = { ...ended, laterRoles: open.map(({ role }) => role) };
   if (!hasBegun(from, now)) return { ...none, absent: "not-begun", partlyEnded: false };
   const back = isPast(suspended?.until, now);
   const isAway = isSuspended(member, now);
@@ -39,6 +43,7 @@ export function activeAt(member: DesiredMember, now: number): ActiveMember {
     listsRoles,
     back,
     partlyEnded: roles?.some((grant) => isPast(grant.until, now)) ?? false,
+    laterRoles: open.flatMap((grant) => (held?.includes(grant) ? [] : grant.role)),
   };
 }
 

@@ -19,6 +19,7 @@ export function createMember(
   member: DesiredMember,
   resolver: RoleResolver,
   report: ReportFinding,
+  reason: Reason,
 ): MemberChange | null {
   const { email, roles, managed } = member;
   if (roles === undefined) {
@@ -40,7 +41,7 @@ export function createMember(
     before: null,
     after,
     fields: [],
-    reason: "declared",
+    reason: reason === "suspension-ended" ? reason : "declared",
   });
 }
 
@@ -69,12 +70,16 @@ export function updateMember(
   });
 }
 
-/** Returns the change that replaces an expired invitation; `null` if a role cannot be resolved. */
+/**
+ * Returns the change that replaces an expired invitation, `back` for a member who is back from a suspension; `null` if a
+ * role cannot be resolved.
+ */
 export function reinviteMember(
   member: DesiredMember,
   live: LiveMember,
   resolver: RoleResolver,
   report: ReportFinding,
+  back: boolean,
 ): MemberChange | null {
   const images = imagesOf(member, live, resolver, report);
   if (images === null) return null;
@@ -90,7 +95,7 @@ export function reinviteMember(
       newMemberValues({ ...after, ...declaredValues(member), roles: after.roles }),
     ),
     fields: memberDiffs(before, after),
-    reason: "invitation-expired",
+    reason: back ? "suspension-ended" : "invitation-expired",
     resumed: null,
   });
 }

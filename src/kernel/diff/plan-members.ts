@@ -165,14 +165,17 @@ function planMember(
     report(taken);
     return [];
   }
+  if (match.found !== "many" && !(match.found === "pin-missing" && isPinWrong(at, match))) {
+    // What a date brings later has to exist now: on that day the error would block every other change.
+    context.roles.resolve(name, at.laterRoles, report);
+  }
   switch (match.found) {
     case "none":
       if (isAway(at) || isMention(at.member, context.file)) return [];
-      return present(createMember(at.member, context.roles, report));
+      return present(createMember(at.member, context.roles, report, reasonOf(at)));
     case "pin-missing":
       if (match.heir?.status === "pending") return planPinned(at, match.heir, context, report);
-      // An entry without a membership needs no pin, unless another member with its address could be taken for it.
-      if (at.absent === null || match.sameKey > 0) report({ code: "member-pin-missing", name, id: match.id });
+      if (isPinWrong(at, match)) report({ code: "member-pin-missing", name, id: match.id });
       return [];
     case "many":
       report({ code: "member-ambiguous", name, ids: match.live.map(({ id }) => id) });
@@ -188,6 +191,11 @@ function planMember(
     default:
       return match satisfies never;
   }
+}
+
+/** Returns whether a missing pin is an error: an entry without a membership needs none, unless another member has its address. */
+function isPinWrong({ absent }: ActiveMember, match: Match<LiveMember> & { found: "pin-missing" }): boolean {
+  return match.heir?.status !== "pending" && (absent === null || match.sameKey > 0);
 }
 
 /** Returns whether nobody is invited for an entry at its time. */
@@ -251,7 +259,7 @@ function planFound(
   if (suspended && live.status === "expired") return [];
   if (live.status === "expired") {
     const obstacle = obstacleToRenewal(name, context);
-    if (obstacle === null) return present(reinviteMember(member, live, roles, report));
+    if (obstacle === null) return present(reinviteMember(member, live, roles, report, at.back));
     report(obstacle);
     if (obstacle.code === "member-not-accepted") return [];
   }

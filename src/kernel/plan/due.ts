@@ -11,6 +11,7 @@ import type {
   Reason,
   RoleRef,
 } from "../../model/plan.ts";
+import { isSuspended } from "../diff/active-member.ts";
 import { type Approval, textHash } from "./approve.ts";
 import { buildPlan, type PlanInput } from "./build-plan.ts";
 
@@ -26,13 +27,16 @@ export function dueSince(change: Change, desired: TimedState): number | null {
   if (member === undefined) return null;
   switch (change.kind) {
     case "create":
-      return latest(creationTimes(change.after, member));
+      return latest(creationTimes(change.after, change.reason, member));
     case "update":
       return latest(change.fields.flatMap((diff) => updateTimes(diff, change.reason, member)));
     case "delete":
       return change.reason === "access-ended" ? latest([endOfMembership(member)]) : null;
-    case "replace":
-      return null;
+    case "replace": {
+      const back = backTimes(change.reason, member);
+      const times = change.fields.flatMap((diff) => updateTimes(diff, change.reason, member));
+      return back.length === 0 ? null : latest([...times, ...back]);
+    }
     default:
       return change satisfies never;
   }
@@ -63,7 +67,7 @@ export function unpinnedRoles(
 
 function givenRoles(change: Change): readonly RoleRef[] {
   if (change.resource !== "member") return [];
-  if (change.kind === "create") return change.after.roles;
+  if (change.kind === "create" || change.kind === "replace") return change.after.roles;
   return change.fields.flatMap((diff) => (diff.field === "roles" ? diff.added : []));
 }
 
@@ -84,16 +88,28 @@ function endOfMembership({ until, roles = [] }: DesiredMember): number {
   return Math.min(until?.ends ?? Number.POSITIVE_INFINITY, last);
 }
 
-/** Returns when a membership began: with the first of its grants. A managed user needs a password, which time does not give. */
+/**
+ * Returns when a membership began: by itself, with the first of its grants, or after a suspension. A managed user needs a
+ * password, which time does not give.
+ */
 function creationTimes(
   { roles, managed }: MemberImage,
+  reason: Reason,
   member: DesiredMember,
 ): readonly (number | undefined)[] {
+  if (managed !== null) return [];
   const starts = roles.map((ref) => grantOf(ref, member)?.from?.starts);
-  const first = starts.includes(undefined) ? undefined : Math.min(...starts.map((at) => at ?? 0));
-  if (managed !== null || roles.length === 0) return [];
-  const own = member.from?.starts;
-  return own === undefined ? [first] : [own, first ?? own];
+  const isDated = starts.length > 0 && !starts.includes(undefined);
+  return [
+    ...(isDated ? [Math.min(...starts.map((at) => at ?? 0))] : []),
+    ...(member.from?.starts === undefined ? [] : [member.from.starts]),
+    ...backTimes(reason, member),
+  ];
+}
+
+/** Returns the end of the suspension that a member is back from; empty for any other reason. */
+function backTimes(reason: Reason, { suspended }: DesiredMember): readonly number[] {
+  return reason === "suspension-ended" && suspended?.until ? [suspended.until.ends] : [];
 }
 
 function updateTimes(
@@ -104,11 +120,9 @@ function updateTimes(
   if (diff.field !== "roles") return [undefined];
   const { from, suspended } = member;
   const added = diff.added.flatMap((ref) => {
-    const starts = [
-      from?.starts,
-      grantOf(ref, member)?.from?.starts,
-      reason === "suspension-ended" ? suspended?.until?.ends : undefined,
-    ].filter((at) => at !== undefined);
+    const starts = [from?.starts, grantOf(ref, member)?.from?.starts, ...backTimes(reason, member)].filter(
+      (at) => at !== undefined,
+    );
     return starts.length === 0 ? [undefined] : starts;
   });
   // A declared role is removed only after its end, or while it is suspended.
@@ -209,7 +223,11 @@ function without(changes: readonly Change[], input: PlanInput): Plan {
 }
 
 function givesAccess({ kind, fields }: Change): boolean {
-  return kind === "create" || fields.some((diff) => diff.field === "roles" && diff.added.length > 0);
+  return (
+    kind === "create" ||
+    kind === "replace" ||
+    fields.some((diff) => diff.field === "roles" && diff.added.length > 0)
+  );
 }
 
 /**
@@ -289,7 +307,8 @@ export function soonDates(desired: TimedState, now: number): readonly UpcomingDa
 type OwnDate = Omit<UpcomingDate, "email">;
 
 /** Returns when the membership begins, with its first roles, and when more roles do. */
-function beginningsOf({ from, until, roles = [] }: DesiredMember): readonly OwnDate[] {
+function beginningsOf(member: DesiredMember): readonly OwnDate[] {
+  const { from, until, roles = [] } = member;
   const start = from?.starts ?? Number.NEGATIVE_INFINITY;
   const grants = roles.map((grant) => {
     const own = grant.from !== undefined && grant.from.starts > start ? grant.from : from;
@@ -301,7 +320,9 @@ function beginningsOf({ from, until, roles = [] }: DesiredMember): readonly OwnD
   return [...times].flatMap(([at, text]): readonly OwnDate[] => {
     const what = at === first || grants.length === 0 ? "joins" : "begins";
     const begun = grants.filter((grant) => grant.at === at).map(({ role }) => role);
-    return at < (until?.ends ?? Number.POSITIVE_INFINITY) ? [{ at, text, what, roles: begun.sort() }] : [];
+    // Nobody is invited or given roles while suspended.
+    const isReal = at < (until?.ends ?? Number.POSITIVE_INFINITY) && !isSuspended(member, at);
+    return isReal ? [{ at, text, what, roles: begun.sort() }] : [];
   });
 }
 

@@ -66,7 +66,7 @@ function remarkOf(change: Change): string {
     case "suspended":
       return "suspended";
     case "suspension-ended":
-      return "back from a suspension";
+      return kind === "replace" ? "back from a suspension, with a new invitation" : "back from a suspension";
     case "left":
       return "has left";
     case "invitation-expired":

@@ -10,6 +10,7 @@ import { desiredStates, liveStates, mirror } from "../../support/arbitrary.ts";
 import {
   brief,
   desired,
+  invited,
   leaver,
   live,
   liveMember,
@@ -33,6 +34,7 @@ const is = live(
   ],
 );
 const roles = [role("Cashier"), role("Lead")];
+const EXPIRED = { status: "expired", roles: ["role_1"] } as const;
 
 describe("a change is due", () => {
   test("if it removes a role whose end has passed, since that end", () => {
@@ -266,6 +268,37 @@ describe("beginnings and suspensions", () => {
     expect(joins({ roles: grants, suspended: {} })).toEqual([]);
   });
 
+  test("bring a member who joins without roles, and one who is invited when a suspension ends", () => {
+    const joins = (rest: Parameters<typeof member>[1], state = is) => {
+      const want = desired({
+        roles,
+        members: [member("new@example.com", rest)],
+        sync: { ...SYNC, members: "additive" },
+      });
+      const plan = planDue({ desired: want, live: state, service, now: NOW, matches });
+      return plan.changes.map((change) => [change.kind, dueSince(change, want)]);
+    };
+    const ended = { until: { text: "-", ends: before } };
+    expect(joins({ from: on(before), roles: [] })).toEqual([["create", before]]);
+    expect(joins({ roles: ["Cashier"], suspended: ended })).toEqual([["create", before]]);
+    expect(joins({ roles: [], suspended: ended })).toEqual([["create", before]]);
+    expect(joins({ roles: [] })).toEqual([]);
+    const expired = { ...is, members: [...is.members, invited("mem_9", "new@example.com", EXPIRED)] };
+    expect(joins({ roles: ["Cashier"], suspended: ended }, expired)).toEqual([["replace", before]]);
+    expect(joins({ roles: ["Cashier", "Lead"], suspended: ended }, expired)).toEqual([["replace", before]]);
+    expect(joins({ roles: ["Cashier"] }, expired)).toEqual([]);
+    expect(joins({ roles: ["Cashier"], metadata: { desk: 1 }, suspended: ended }, expired)).toEqual([]);
+  });
+
+  test("announce nobody who joins while suspended", () => {
+    const dates = (rest: Parameters<typeof member>[1]) =>
+      upcomingDates({ members: [member("new@example.com", rest)] }, NOW).map(({ what }) => what);
+    const away = { until: { text: "-", ends: after + 86_400_000 } };
+    expect(dates({ from: on(after), roles: ["Cashier"], suspended: away })).toEqual(["back"]);
+    expect(dates({ roles: [{ role: "Cashier", from: on(after) }], suspended: away })).toEqual(["back"]);
+    expect(dates({ from: on(after), roles: ["Cashier"] })).toEqual(["joins"]);
+  });
+
   test("what gives access never keeps access that has ended", () => {
     const want = desired({
       roles,
@@ -294,8 +327,8 @@ describe("beginnings and suspensions", () => {
       ],
       leavers: [leaver("ADA@example.com", "2026-06-01")],
     });
-    const invited = liveMember("mem_3", "new@example.com", { roles: ["role_2"], status: "pending" });
-    for (const now of [is, { ...is, members: [...is.members, invited] }]) {
+    const awaited = liveMember("mem_3", "new@example.com", { roles: ["role_2"], status: "pending" });
+    for (const now of [is, { ...is, members: [...is.members, awaited] }]) {
       const plan = planDue({ desired: want, live: now, service, now: NOW, matches });
       expect(plan.changes).toEqual([]);
       expect(plan.refusals).toEqual([]);

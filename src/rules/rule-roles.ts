@@ -35,9 +35,11 @@ export function rolesInCheck(check: Check): readonly string[] {
 export function ambiguousInRules(
   rules: Pick<DesiredState, "guards" | "policies" | "checks">,
   { sharing }: RoleNames,
+  { unmatched }: Pick<RolePlan, "unmatched">,
 ): readonly FindingData[] {
   return rolesInRules(rules).flatMap((name): readonly FindingData[] => {
-    const ids = sharing(name);
+    // The entry of the role has the error.
+    const ids = unmatched.has(name) ? [] : sharing(name);
     return ids.length === 0 ? [] : [{ code: "rule-role-ambiguous", name, ids }];
   });
 }

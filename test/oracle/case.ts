@@ -145,19 +145,34 @@ function present<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], un
   return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as never;
 }
 
-const worldRoles: fc.Arbitrary<readonly WorldRole[]> = fc.subarray([...ROLE_NAMES]).chain((names) =>
-  fc.tuple(
-    ...names.map((name) =>
-      fc.record({
-        id: fc.constant(`role_${name.replace(" ", "")}`),
-        name: fc.constant(name),
-        description: fc.constantFrom("", "At the till"),
-        permissions,
-        metadata: fc.constantFrom({}, {}, { team: "a" }),
-      }),
+function worldRole(name: string, suffix = ""): fc.Arbitrary<WorldRole> {
+  return fc.record({
+    id: fc.constant(`role_${name.replace(" ", "")}${suffix}`),
+    name: fc.constant(name),
+    description: fc.constantFrom("", "At the till"),
+    permissions,
+    metadata: fc.constantFrom({}, {}, { team: "a" }),
+  });
+}
+
+/** The roles in any order, seldom two with one name; not of one that is ignored by its id alone. */
+const worldRoles: fc.Arbitrary<readonly WorldRole[]> = fc
+  .subarray([...ROLE_NAMES])
+  .chain((names) =>
+    fc.tuple(
+      tuple(names.map((name) => worldRole(name))),
+      names.every((name) => name === "Clerk")
+        ? fc.constant([])
+        : rarely(
+            5,
+            fc
+              .constantFrom(...names.filter((name) => name !== "Clerk"))
+              .chain((name) => worldRole(name, "Twin")),
+          ).map((twin) => twin ?? []),
     ),
-  ),
-);
+  )
+  .map(([roles, twin]) => [...roles, twin].flat())
+  .chain((roles) => fc.shuffledSubarray(roles, { minLength: roles.length }));
 
 const STATUSES = ["accepted", "accepted", "accepted", "pending", "expired", "disabled", "unknown"] as const;
 
@@ -450,7 +465,7 @@ const files = (world: World): fc.Arbitrary<Readonly<Record<string, FileValue>>> 
             other: section(world, shared, crew, declared),
             sync: rarely(1, sync),
             ignore: rarely(5, ignore),
-            ruled: rules(declared),
+            ruled: rules(managesRoles ? declared : [...new Set(world.roles.map(({ name }) => name))]),
             adjusted: rarely(3, fc.subarray([...shared, "Nobody"], { minLength: 1 })),
             lists: fc.record({ add: fc.subarray([...PERMISSIONS]), remove: fc.subarray([...PERMISSIONS]) }),
             plain: fc.nat(5).map((lot) => lot > 0),

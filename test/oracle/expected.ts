@@ -81,6 +81,7 @@ export function expectedOf(wanted: Wanted, { world }: Pick<Case, "world">): Expe
     wanted.file.guards?.protect?.roles?.some((role) => rolePlan.replaced.has(role) && !pins.has(role));
   if (isProtected) errors.add("role-replace-named");
   if (protectsNothing(wanted, world)) errors.add("rule-role-unknown");
+  if (namesSeveral(wanted, world, rolePlan)) errors.add("rule-role-ambiguous");
   return {
     changes,
     errors,
@@ -157,7 +158,13 @@ function planRoles(
   for (const role of going) changes.set(`delete role ${role.id}`, null);
   const staying = [...ignored, ...unlisted.filter((role) => !going.includes(role))];
   const keeping = unlisted.filter((role) => !going.includes(role) && !isMeant(role));
-  if (keeping.some(({ name }) => declared.has(name))) errors.add("role-name-taken");
+  // Who has a name already takes it from nobody.
+  const isTaken = ({ name }: WorldRole): boolean => {
+    const role = declared.get(name);
+    const own = world.roles.find(({ id }) => id === role?.id)?.name;
+    return role !== undefined && (role.id === null || own !== name);
+  };
+  if (keeping.some(isTaken)) errors.add("role-name-taken");
   const names = new Map<string, string>([
     ...staying.map(({ id, name }) => [id, name] as const),
     ...going.map((role) => [role.id, gone(role)] as const),
@@ -278,8 +285,7 @@ function matchRoles(roles: readonly RoleValue[], visible: readonly WorldRole[]):
     found.set(role, is);
     free.delete(is);
   };
-  const named = (name: string | undefined): WorldRole | undefined =>
-    [...free].find((one) => one.name === name);
+  const named = (name: string): readonly WorldRole[] => [...free].filter((one) => one.name === name);
   for (const role of roles) {
     if (role.id === undefined) continue;
     take(
@@ -291,7 +297,7 @@ function matchRoles(roles: readonly RoleValue[], visible: readonly WorldRole[]):
   const candidates = (role: RoleValue): readonly WorldRole[] =>
     formerNames(role).flatMap((former) => {
       const other = open.find(({ name }) => name === former);
-      return other === undefined || candidates(other).length > 0 ? (named(former) ?? []) : [];
+      return other === undefined || candidates(other).length > 0 ? named(former) : [];
     });
   // In a chain of renames a name that is live may still be the former name of another entry.
   const moving = new Map<RoleValue, readonly WorldRole[]>();
@@ -301,9 +307,13 @@ function matchRoles(roles: readonly RoleValue[], visible: readonly WorldRole[]):
     moving.set(role, those);
     for (const { name } of those) for (const other of open) if (other.name === name) move(other);
   };
-  for (const role of open) if (named(role.name) === undefined) move(role);
-  for (const role of open) if (!moving.has(role)) take(role, named(role.name));
+  for (const role of open) if (named(role.name).length === 0) move(role);
   const unclear = new Map<RoleValue, readonly WorldRole[]>();
+  for (const role of open) {
+    const those = moving.has(role) ? [] : named(role.name);
+    if (those.length > 1) unclear.set(role, those);
+    else take(role, those[0]);
+  }
   for (const [role, those] of moving) {
     if (those.length === 1) take(role, those[0]);
     else unclear.set(role, those);
@@ -549,14 +559,44 @@ function findHeir(
   return !ended || addressed.length > 0 ? faulty("member-pin-missing") : NOBODY;
 }
 
+/** The live roles that a name or an id may mean: what is ignored only where nothing else has the name. */
+function namedRoles(
+  role: string,
+  world: World,
+  { ignored }: Pick<RolePlan, "ignored">,
+): readonly WorldRole[] {
+  const own = world.roles.filter(({ id }) => id === role);
+  if (own.length > 0) return own;
+  const all = world.roles.filter(({ name }) => name === role);
+  const seen = all.filter(({ id }) => !ignored.has(id));
+  return seen.length > 0 ? seen : all;
+}
+
+/** Whether a rule names two live roles, of which no entry says which is meant. */
+function namesSeveral({ file, roles: entries }: Wanted, world: World, roles: RolePlan): boolean {
+  const { separate = [], max_holders = {}, require_until = [], require_mfa = [] } = file.policies ?? {};
+  const limited = Array.isArray(require_until) ? require_until : Object.keys(require_until);
+  const allowed = (file.checks ?? []).flatMap((check) => ("only" in check ? check.only : []));
+  const named = [
+    ...Object.keys(file.guards?.min_holders ?? {}),
+    ...separate.flat(),
+    ...Object.keys(max_holders),
+    ...limited,
+    ...require_mfa,
+    ...allowed.flatMap((one) => (one.startsWith("role:") ? one.slice("role:".length) : [])),
+  ];
+  return entries === null && named.some((name) => namedRoles(name, world, roles).length > 1);
+}
+
 /** The final name of a role that somebody is to hold, or the id of a predefined one. */
 function resolve(role: string, wanted: Wanted, world: World, roles: RolePlan, errors: Set<string>): string {
   if (roles.hidden.has(role)) errors.add("member-role-ignored");
   if (PREDEFINED.has(role) || roles.declared.has(role)) return role;
   const renamed = wanted.roles?.find((one) => formerNames(one).includes(role));
   if (renamed !== undefined) return renamed.name;
-  const is = world.roles.find(({ id, name }) => id === role || name === role);
+  const [is, ...others] = namedRoles(role, world, roles);
   const isId = is?.id === role;
+  if (others.length > 0) errors.add("member-role-ambiguous");
   if (is === undefined) {
     errors.add("member-role-unknown");
     return role;

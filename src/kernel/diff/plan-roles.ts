@@ -1,5 +1,5 @@
 import { openSuggester } from "../../lib/suggest.ts";
-import { by, byCodeUnit } from "../../lib/text.ts";
+import { by, byCodeUnit, groupByKey } from "../../lib/text.ts";
 import type { DesiredRole, SyncOptions } from "../../model/desired.ts";
 import type { LiveRole } from "../../model/live.ts";
 import { type RoleChange, TEMPORARY_SUFFIX } from "../../model/plan.ts";
@@ -243,14 +243,18 @@ function nameCollisions(changes: readonly RoleChange[], named: readonly LiveRole
   const moving = new Set(
     changes.flatMap((change) => (change.before?.name === change.after?.name ? [] : (change.id ?? []))),
   );
-  const staying = named.filter(({ id }) => !moving.has(id)).sort(by(({ id }) => id));
-  const kept = new Map(staying.map(({ name, id }) => [name, id]));
+  const staying = groupByKey(
+    named.filter(({ id }) => !moving.has(id)),
+    ({ name }) => name,
+  );
+  const kept = new Map(staying.map((group) => [group[0].name, group.map(({ id }) => id).sort(byCodeUnit)]));
   return changes.flatMap((change): readonly FindingData[] => {
-    // A role that keeps its name takes none.
-    if (change.kind === "replace" || change.before?.name === change.after?.name) return [];
-    const id = change.after ? kept.get(change.after.name) : undefined;
-    if (id === undefined || id === change.id) return [];
-    return [{ code: "role-name-taken", name: change.name, id }];
+    const { kind, after, before, name } = change;
+    // A role that keeps its name takes none; a replacement is created beside the old role.
+    if (after === null || (kind !== "replace" && before?.name === after.name)) return [];
+    const own = [change.id, kind === "replace" ? change.resumed : null];
+    const id = kept.get(after.name)?.find((other) => !own.includes(other));
+    return id === undefined ? [] : [{ code: "role-name-taken", name, id }];
   });
 }
 

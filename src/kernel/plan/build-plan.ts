@@ -236,7 +236,7 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
   ].map(asWritten);
   const baseRules = base && ownRules(withRulesOf(base, desired), sets);
   const ambiguous = [own, ...sets.map(({ rules }) => rules), ...(baseRules ? [baseRules] : [])].flatMap(
-    (rules) => ambiguousInRules(rules, names),
+    (rules) => ambiguousInRules(rules, names, roles),
   );
   const byBase =
     baseRules === undefined ? [] : refusalsOfBase(judgedBy(baseRules, live).refusals, ownRefusals);

@@ -166,7 +166,8 @@ function checkMembers(
 }
 
 function checkMerchant(merchant: SeedMerchant, base: DocumentPath): DocumentIssue[] {
-  const names = merchant.roles.map((role) => role.name);
+  // Two live roles may have one name, and are told apart by their ids.
+  const names = merchant.roles.map(({ id, name }) => (id === undefined ? name : undefined));
   const roleIds = merchant.roles.map((role) => role.id);
   // Any id will do: only the keys are looked up here.
   const known = new Map(

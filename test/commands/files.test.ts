@@ -42,6 +42,34 @@ describe("validate", () => {
     expect(code).toBe(1);
   });
 
+  test("shows nothing of a named file that a link leads outside the project", async () => {
+    await put("secret.txt", "PASSWORD=hunter2\n");
+    await mkdir(join(cwd, "project/.git"), { recursive: true });
+    await mkdir(join(cwd, "project/access"));
+    await symlink(join(cwd, "secret.txt"), join(cwd, "project/access/l.yaml"));
+    for (const command of [["validate"], ["fmt"], ["list"], ["who", "is", "ada@example.com"]]) {
+      const run = await rolecall([...command, "access/l.yaml"], { cwd: join(cwd, "project") });
+      expect(run.stderr).toContain(
+        "access/l.yaml is not read: it is a link, or behind one, that leads outside",
+      );
+      expect(run.stdout + run.stderr).not.toContain("hunter2");
+      expect(run.code).toBe(1);
+    }
+  });
+
+  test("names the links in a folder that are broken or lead outside, whose merchants nobody manages", async () => {
+    await mkdir(join(cwd, "project/.git"), { recursive: true });
+    await mkdir(join(cwd, "project/access"));
+    await put("outside.yaml", "version: 1\nmerchant: MC2\n");
+    await put("project/access/shop.yaml", "version: 1\nmerchant: MC1\n");
+    await symlink("gone.yaml", join(cwd, "project/access/broken.yaml"));
+    await symlink("../../outside.yaml", join(cwd, "project/access/outside.yaml"));
+    const { code, stdout } = await rolecall(["validate"], { cwd: join(cwd, "project") });
+    expect(stdout).toContain("access/broken.yaml: warning: This is a broken link");
+    expect(stdout).toContain("access/outside.yaml: warning: This link leads outside the project");
+    expect(code).toBe(0);
+  });
+
   test("exits 3 when all that is wrong is that a file breaks its own policy", async () => {
     await put(
       "access/shop.yaml",

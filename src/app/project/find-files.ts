@@ -9,15 +9,28 @@ export const DEFAULT_PATH = "access";
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Finds the YAML files at the paths and below folders; absolute, sorted, each once. */
-export async function findYamlFiles(paths: readonly string[], cwd: string): Promise<readonly string[]> {
+/** A link below a folder that is not read: it is broken, or leads outside the project; absolute. */
+export interface UnreadLink {
+  readonly link: string;
+  readonly why: "broken" | "outside";
+}
+
+/**
+ * Finds the YAML files at the paths and below folders; absolute, sorted, each once. `onUnread` takes the links that are
+ * not read. Throws RolecallError for a path that cannot be read, and for one that a link leads outside the project.
+ */
+export async function findYamlFiles(
+  paths: readonly string[],
+  cwd: string,
+  onUnread: (link: UnreadLink) => void = () => undefined,
+): Promise<readonly string[]> {
   const wanted = paths.length > 0 ? paths : [defaultPath(cwd)];
   if (paths.length === 0 && !existsSync(resolve(cwd, defaultPath(cwd)))) {
     throw new RolecallError("no-files", `There is no folder ${DEFAULT_PATH}/.`, {
       hint: '"rolecall init" writes it from what is live. If your files are elsewhere, name their path.',
     });
   }
-  const files = [...new Set(wanted.flatMap((path) => expand(path, cwd)))].sort();
+  const files = [...new Set(wanted.flatMap((path) => expand(path, cwd, onUnread)))].sort();
   if (files.length === 0) {
     throw new RolecallError("no-files", `There is no YAML file in ${wanted.join(", ")}.`, {
       hint:
@@ -84,16 +97,19 @@ export async function readYamlFiles(paths: readonly string[], cwd: string): Prom
 }
 
 /**
- * Reads files for the configuration: those that the user names wherever they are, included ones only inside the
- * project, also behind links; no devices, no huge files, and only UTF-8. The calls are synchronous: the thread pool
- * takes longer than the file does.
+ * Reads files for the configuration: those that the user names wherever they are, unless a link leads there, included
+ * ones only inside the project, also behind links; no devices, no huge files, and only UTF-8. The calls are synchronous:
+ * the thread pool takes longer than the file does.
  */
 export function sourceReader(cwd: string): ReadSource {
   return async (path, from) => {
     const base = from === null ? cwd : dirname(resolve(cwd, from));
     try {
-      const real = realpathSync.native(resolve(base, path));
-      if (from !== null && !isOfProject(projectRoot(base, cwd), real)) return failed("outside-root");
+      const named = resolve(base, path);
+      const real = realpathSync.native(named);
+      const isInPlace =
+        from === null ? !isLedAway(named, real, cwd) : isOfProject(projectRoot(base, cwd), real);
+      if (!isInPlace) return failed("outside-root");
       const info = statSync(real);
       if (!info.isFile()) return failed("not-a-file");
       if (info.size > MAX_BYTES) return failed("too-large");
@@ -119,10 +135,19 @@ export function decodeUtf8(bytes: Uint8Array): string | null {
   }
 }
 
-function expand(path: string, cwd: string): readonly string[] {
+function expand(path: string, cwd: string, onUnread: (link: UnreadLink) => void): readonly string[] {
   const absolute = resolve(cwd, path);
   try {
     const info = statSync(absolute);
+    if (isLedAway(absolute, realpathSync.native(absolute), cwd)) {
+      throw new RolecallError(
+        "file-unreadable",
+        `${path} is not read: it is a link, or behind one, that leads outside the project.`,
+        {
+          hint: "Others can change what is there without a review. Copy it into the project, or name its own path.",
+        },
+      );
+    }
     if (info.isFile()) return [absolute];
     if (!info.isDirectory()) throw new TypeError("it is neither a file nor a folder");
     const entries = readdirSync(absolute, { recursive: true, withFileTypes: true });
@@ -130,9 +155,10 @@ function expand(path: string, cwd: string): readonly string[] {
       .map((entry) => ({ entry, file: join(entry.parentPath, entry.name) }))
       .filter(({ file }) => isProjectYaml(relative(absolute, file)))
       .flatMap(({ entry, file }) =>
-        entry.isSymbolicLink() ? linkedFile(file, cwd) : entry.isFile() ? file : [],
+        entry.isSymbolicLink() ? linkedFile(file, cwd, onUnread) : entry.isFile() ? file : [],
       );
   } catch (error) {
+    if (error instanceof RolecallError) throw error;
     throw new RolecallError("file-unreadable", `${path} cannot be read: ${unreadableReason(error)}.`, {
       hint: "Check the path; without one, rolecall reads the folder access/.",
       cause: error,
@@ -146,13 +172,39 @@ export function isProjectYaml(path: string): boolean {
 }
 
 /** Returns the regular file of the project that a link below a folder leads to; links to folders are not followed. */
-function linkedFile(link: string, cwd: string): readonly string[] {
+function linkedFile(link: string, cwd: string, onUnread: (link: UnreadLink) => void): readonly string[] {
   try {
     const real = realpathSync.native(link);
-    return statSync(real).isFile() && isOfProject(projectRoot(dirname(link), cwd), real) ? [real] : [];
+    if (isOfProject(projectRoot(dirname(link), cwd), real)) return statSync(real).isFile() ? [real] : [];
+    onUnread({ link, why: "outside" });
   } catch {
-    return [];
+    onUnread({ link, why: "broken" });
   }
+  return [];
+}
+
+/** Returns whether links lead a path outside the project that it is in as written. */
+function isLedAway(path: string, real: string, cwd: string): boolean {
+  const written = resolve(realpathSync.native(cwd), relative(resolve(cwd), path));
+  if (written === real) return false;
+  const root = writtenRoot(written, cwd);
+  return real !== root && !isOfProject(root, real);
+}
+
+/**
+ * Returns the project that a path is in as written, without links: the nearest repository around it that no link leads
+ * to, else that of the working directory if the path is in it, else the nearest repository, else its folder.
+ */
+function writtenRoot(written: string, cwd: string): string {
+  const repositories: string[] = [];
+  for (let at = written; dirname(at) !== at; at = dirname(at)) {
+    if (existsSync(join(at, ".git"))) repositories.push(at);
+  }
+  const own = projectRoot(cwd, cwd);
+  const direct = repositories.find((folder) => withoutLinks(folder) === folder);
+  if (direct !== undefined) return direct;
+  if (written === own || isInside(own, written)) return own;
+  return withoutLinks(repositories[0] ?? dirname(written));
 }
 
 /** Returns the path relative to the working directory if both are in one project, else the absolute path. */

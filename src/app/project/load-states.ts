@@ -1,4 +1,4 @@
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { changedMerchants } from "../../kernel/read/changed-merchants.ts";
 import { type LoadedMerchants, loadMerchants } from "../../kernel/read/load-merchants.ts";
 import type { ProjectAccess } from "../../kernel/read/load-project.ts";
@@ -76,8 +76,26 @@ export interface LoadOptions {
  * a named folder, stands for the merchants that it reaches.
  */
 export async function loadStates(paths: readonly string[], options: LoadOptions): Promise<Loaded> {
-  const { merchants, cwd, changedSince } = options;
   const selection = await selectFiles(paths, options);
+  const loaded = await loadSelected(paths, selection, options);
+  if (selection.unread.length === 0) return loaded;
+  const { byPlace, toDiagnostics } = await import("../../kernel/messages/to-diagnostics.ts");
+  const warnings = toDiagnostics(
+    new Map(),
+    selection.unread.map(({ link, why }) => {
+      const file = shownPath(join(withoutLinks(dirname(link)), basename(link)), options.cwd);
+      return { code: "link-not-read", why, location: { at: "file", file } } as const;
+    }),
+  );
+  return { ...loaded, diagnostics: [...loaded.diagnostics, ...warnings].toSorted(byPlace) };
+}
+
+async function loadSelected(
+  paths: readonly string[],
+  selection: FileSelection,
+  options: LoadOptions,
+): Promise<Loaded> {
+  const { merchants, cwd, changedSince } = options;
   const { files, some, shared } = selection;
   options.onFiles?.(some.length);
   if (changedSince !== undefined) return loadChanged(changedSince, paths, selection, options);

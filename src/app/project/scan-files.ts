@@ -7,7 +7,14 @@ import { fieldsOf, listOf } from "../../kernel/schema/values.ts";
 import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { RolecallError } from "../../model/errors.ts";
-import { defaultPath, findYamlFiles, namesProject, shownPath, withoutLinks } from "./find-files.ts";
+import {
+  defaultPath,
+  findYamlFiles,
+  namesProject,
+  shownPath,
+  type UnreadLink,
+  withoutLinks,
+} from "./find-files.ts";
 import { projectAccess, yamlAround } from "./project-access.ts";
 
 /** YAML can spell every character with it. */
@@ -54,6 +61,8 @@ export interface FileSelection {
   readonly files: readonly string[];
   /** The files whose merchants are selected. */
   readonly some: readonly string[];
+  /** The links below the paths that are not read. */
+  readonly unread: readonly UnreadLink[];
   /** The named paths of included files, which select merchants. */
   readonly shared: readonly SharedPath[];
 }
@@ -89,7 +98,8 @@ export async function selectFiles(
 ): Promise<FileSelection> {
   const reachedBy = (shared: readonly string[], files: readonly string[]): Promise<readonly string[]> =>
     filesReached(shared, files, { cwd, now });
-  const named = await findYamlFiles(paths, cwd);
+  const unread: UnreadLink[] = [];
+  const named = await findYamlFiles(paths, cwd, (link) => void unread.push(link));
   if (using !== undefined) {
     const shared = await findYamlFiles([using], cwd);
     const some = await reachedBy(shared, named);
@@ -99,10 +109,10 @@ export async function selectFiles(
         hint: 'A file reaches the merchants that list it under "include", directly or not, and those that rolecall.yaml enforces it on.',
       });
     }
-    return { paths, files: named, some, shared: [file] };
+    return { paths, files: named, some, unread, shared: [file] };
   }
   const shared = merchantsOnly ? [] : await sharedPaths(paths, cwd);
-  if (shared.length === 0) return { paths, files: named, some: named, shared };
+  if (shared.length === 0) return { paths, files: named, some: named, unread, shared };
   const project = await findYamlFiles([], cwd).catch((error: unknown) => {
     if (error instanceof RolecallError && error.code === "no-files") return [];
     throw error;
@@ -120,6 +130,7 @@ export async function selectFiles(
     paths: project.length === 0 ? paths : [...paths, defaultPath(cwd)],
     files,
     some: [...new Set([...own, ...reached, ...lost])].sort(),
+    unread,
     shared,
   };
 }

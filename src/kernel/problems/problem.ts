@@ -52,6 +52,7 @@ export type FileCode =
 /** Problems of a file as YAML. */
 export type YamlProblem =
   | { readonly code: FileCode; readonly name: string }
+  | { readonly code: "link-not-read"; readonly why: "broken" | "outside" }
   | { readonly code: "file-empty" }
   | { readonly code: "sandbox-seed" }
   | { readonly code: "file-too-large"; readonly limit: number }

@@ -79,6 +79,58 @@ test("a link below a folder is followed to a file of the project, once, and to n
   expect(await names(["project/access"])).toEqual(["project/access/a.yaml", "project/shared/b.yaml"]);
 });
 
+test("links that are broken or lead outside are reported, and those to folders are not", async () => {
+  await put("project/.git/HEAD", "project/access/a.yaml", "project/shared/b.yaml", "outside.yaml");
+  const link = (to: string, name: string) => symlink(join(cwd, to), join(cwd, "project/access", name));
+  await link("project/shared", "folder.yaml");
+  await link("nowhere.yaml", "broken.yaml");
+  await link("outside.yaml", "outside.yaml");
+  const unread: string[] = [];
+  await findYamlFiles(["project/access"], cwd, ({ link, why }) =>
+    unread.push(`${relative(cwd, link)} ${why}`),
+  );
+  expect(unread.sort()).toEqual(["project/access/broken.yaml broken", "project/access/outside.yaml outside"]);
+});
+
+describe("a path that is named", () => {
+  const NOT_READ = { code: "file-unreadable", message: expect.stringContaining("leads outside the project") };
+
+  test.each([
+    ["in the project", "project", "access/link.yaml"],
+    ["from a folder of the project", "project/scripts", "../access/link.yaml"],
+    ["from outside", ".", "project/access/link.yaml"],
+    ["behind a link to a folder", "project", "away/secret.yaml"],
+    ["behind a link to another repository", "project", "other/secret.yaml"],
+    ["that is a folder", "project", "away"],
+    ["to a file of .git", "project", "access/config.yaml"],
+    ["outside of a repository", "project", "../loose/link.yaml"],
+  ])("and that a link leads outside is not read: %s", async (_, from, path) => {
+    await put("project/.git/config.yaml", "project/access/a.yaml", "project/scripts/a.sh", "loose/a.yaml");
+    await put("elsewhere/secret.yaml", "repository/.git/HEAD", "repository/secret.yaml");
+    const target = join(cwd, "elsewhere/secret.yaml");
+    await symlink(target, join(cwd, "project/access/link.yaml"));
+    await symlink(target, join(cwd, "loose/link.yaml"));
+    await symlink(join(cwd, "elsewhere"), join(cwd, "project/away"));
+    await symlink(join(cwd, "repository"), join(cwd, "project/other"));
+    await symlink(join(cwd, "project/.git/config.yaml"), join(cwd, "project/access/config.yaml"));
+    const start = join(cwd, from);
+    await expect(findYamlFiles([path], start)).rejects.toMatchObject(NOT_READ);
+    expect(await sourceReader(start)(join(start, path), null)).toMatchObject({ ok: false });
+  });
+
+  test("is read where a link leads inside the project, or to the project itself, and anywhere without links", async () => {
+    await put("project/.git/HEAD", "project/shared/b.yaml", "project/access/a.yaml", "elsewhere/c.yaml");
+    await symlink("../shared/b.yaml", join(cwd, "project/access/b.yaml"));
+    await symlink(join(cwd, "project"), join(cwd, "link"));
+    const named = async (from: string, path: string) => (await findYamlFiles([path], join(cwd, from))).length;
+    expect(await named("project", "access/b.yaml")).toBe(1);
+    expect(await named("link", "access/a.yaml")).toBe(1);
+    expect(await named("project", "../elsewhere/c.yaml")).toBe(1);
+    expect(await named(".", "project/access/b.yaml")).toBe(1);
+    expect(await named(".", "link/access/b.yaml")).toBe(1);
+  });
+});
+
 test("a file that is named is read whatever its ending", async () => {
   await put("shop.conf");
   expect(await names(["shop.conf"])).toEqual(["shop.conf"]);

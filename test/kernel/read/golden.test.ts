@@ -64,6 +64,17 @@ members: [${Array.from({ length: 1500 }, (_, i) => `{ email: u${i}@example.com, 
   });
 });
 
+test("a link that is not read is a warning without a place in a text", async () => {
+  const diagnostics = toDiagnostics(
+    new Map(),
+    (["broken", "outside"] as const).map((why) => {
+      const location = { at: "file", file: `access/${why}.yaml` } as const;
+      return { code: "link-not-read", why, location };
+    }),
+  );
+  await expect(print(diagnostics)).toMatchFileSnapshot(`${folder}large/link-not-read.out`);
+});
+
 test("every diagnostic that there is is shown by one of these files", () => {
   const shown = readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".out"))

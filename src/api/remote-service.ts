@@ -21,6 +21,8 @@ export interface OpenServiceOptions {
   readonly concurrency?: number;
   /** Total time for one request with its retries, in ms; absent: five minutes. */
   readonly retryFor?: number;
+  /** Maximum number of members, roles or memberships of an account; absent: 250,000. */
+  readonly maxItems?: number;
   /** Once aborted, nothing is retried, and an apply starts no further change. */
   readonly signal?: AbortSignal;
   /** Called for each request, wait and change; see `EVENTS`. */
@@ -56,14 +58,17 @@ const BASE_URL = "baseUrl";
  * @throws RangeError if `concurrency` is not a whole number from 1, or `retryFor` is negative.
  */
 export function openService(options: OpenServiceOptions = {}): RemoteService {
-  const { baseUrl, concurrency = CONCURRENCY, retryFor = RETRY_FOR_MS, signal } = options;
+  const { baseUrl, concurrency = CONCURRENCY, retryFor = RETRY_FOR_MS, maxItems, signal } = options;
   const { onEvent: emit = () => undefined } = options;
   if (!(Number.isInteger(concurrency) && concurrency > 0)) {
     throw new RangeError(`concurrency must be a whole number from 1, not ${concurrency}`);
   }
   if (!(retryFor >= 0)) throw new RangeError(`retryFor must be a number of ms from 0, not ${retryFor}`);
   const io = libraryIo(options);
-  const services = openServices({ concurrency, retryFor, emit, ...(signal && { signal }) }, io);
+  const services = openServices(
+    { concurrency, retryFor, emit, ...(maxItems !== undefined && { maxItems }), ...(signal && { signal }) },
+    io,
+  );
   const planning = { baseUrlName: BASE_URL, ...(baseUrl !== undefined && { baseUrl }) };
   const service: RemoteService = {
     close: services.close,

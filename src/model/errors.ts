@@ -17,6 +17,7 @@ export type ErrorCode =
   | "timeout"
   | "bad-response"
   | "listing-unstable"
+  | "too-many-items"
   | "bad-request"
   | "unauthorized"
   | "request-failed"

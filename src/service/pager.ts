@@ -1,4 +1,5 @@
 import { mapConcurrent } from "../lib/map-concurrent.ts";
+import { grouped } from "../lib/text.ts";
 import { RolecallError } from "../model/errors.ts";
 import type { Page } from "./wire.ts";
 
@@ -7,6 +8,8 @@ export const MAX_QUEUED = 64;
 
 /** Maximum number of items in a page, by the contract. */
 export const PAGE_SIZE = 25;
+/** Maximum number of items in a list of one account, unless another one is given. */
+export const DEFAULT_MAX_ITEMS = 250_000;
 const LISTINGS = 3;
 /** Number of pages without new items that ends a listing. */
 const MAX_REPEATED_PAGES = 2;
@@ -25,20 +28,34 @@ interface Listed {
 /** Reads the page that begins at an offset. */
 type ReadPage<Item> = (offset: number) => Promise<Page<Item>>;
 
+/** Throws RolecallError if a list has, or claims to have, more items than permitted: it may never end. */
+export function checkSize(what: string, items: number, maxItems: number): void {
+  if (items <= maxItems) return;
+  throw new RolecallError(
+    "too-many-items",
+    `${what} has more than ${grouped(maxItems)} entries, so it is not read to its end.`,
+    {
+      hint: "If the account is that large, raise --max-items. Otherwise the service does not end its list: ask its operators.",
+    },
+  );
+}
+
 /** Reports how many items are read, and of how many; `null` if unknown. */
 export type ListProgress = (read: number, total: number | null) => void;
 
 /**
  * Lists all items consistently: starts over if the list changes meanwhile, and throws after three times. `what` names
- * the list in messages, as in "The member list of MC1"; `expected` estimates the number of items.
+ * the list in messages, as in "The member list of MC1"; `expected` estimates the number of items, and above `maxItems`
+ * it throws.
  */
 export async function listAll<Item extends Listed>(
   what: string,
   readPage: ReadPage<Item>,
   {
+    maxItems,
     expected = 0,
     progress = () => undefined,
-  }: { readonly expected?: number; readonly progress?: ListProgress } = {},
+  }: { readonly maxItems: number; readonly expected?: number; readonly progress?: ListProgress },
 ): Promise<readonly Item[]> {
   const firsts = new Set<string>();
   const firstIds = new Set<string>();
@@ -46,6 +63,7 @@ export async function listAll<Item extends Listed>(
   const repeats: Repeats = { pages: 0 };
   const recordFirstPages: ReadPage<Item> = async (offset) => {
     const page = await readPage(offset);
+    checkSize(what, Math.max(offset + page.items.length, page.total ?? 0), maxItems);
     if (offset === 0) {
       const ids = JSON.stringify(page.items.map(({ id }) => id));
       firsts.add(`${page.total} ${ids}`);

@@ -4,7 +4,7 @@ import type { LiveEvent } from "../model/events.ts";
 import { type LiveMember, type LiveRole, type LiveState, PREDEFINED_ROLES } from "../model/live.ts";
 import type { LiveLookup, LiveReader } from "../model/ports.ts";
 import type { Client } from "./http/client.ts";
-import { type ListProgress, listAll, MAX_QUEUED, PAGE_SIZE } from "./pager.ts";
+import { checkSize, DEFAULT_MAX_ITEMS, type ListProgress, listAll, MAX_QUEUED, PAGE_SIZE } from "./pager.ts";
 import { membersPath, query, rolesPath } from "./paths.ts";
 import { readMember, readMemberPage, readRole, readRoles } from "./wire.ts";
 
@@ -15,6 +15,7 @@ export type FindCurrentMember = (merchant: string) => Promise<Pick<LiveState, "c
 export function createReader(
   clientOf: (merchant: string) => Client,
   findCurrentMember: FindCurrentMember,
+  maxItems: number,
   emit: (event: LiveEvent) => void,
 ): LiveReader {
   const sharePredefined = createRoleSharer();
@@ -23,7 +24,7 @@ export function createReader(
       const [state, caller] = await Promise.all([
         withSharedAbort(clientOf(merchant), (calls) => {
           const retrieve = (id: string) => sharePredefined(id, () => retrieveRole(calls, merchant, id));
-          return readAll(calls, { merchant, roleIds, expected }, retrieve, emit);
+          return readAll(calls, { merchant, roleIds, expected, maxItems }, retrieve, emit);
         }),
         // Starts only after the file is parsed: this request has a short timeout, and parsing may block the event loop.
         Promise.resolve(roleIds).then(() => findCurrentMember(merchant)),
@@ -64,11 +65,12 @@ interface Wanted {
   readonly roleIds: readonly string[] | Promise<readonly string[]>;
   /** Estimated number of members. */
   readonly expected: number;
+  readonly maxItems: number;
 }
 
 async function readAll(
   client: Client,
-  { merchant, roleIds, expected }: Wanted,
+  { merchant, roleIds, expected, maxItems }: Wanted,
   retrieveOne: (id: string) => Promise<LiveRole | null>,
   emit: (event: LiveEvent) => void,
 ): Promise<Omit<LiveState, "callerId" | "callerUnknown">> {
@@ -87,6 +89,7 @@ async function readAll(
   };
   const listAndNamed = async (): Promise<readonly LiveRole[]> => {
     const listed = await listRoles(client, merchant);
+    checkSize(`The role list of ${merchant}`, listed.length, maxItems);
     for (const { id } of listed) known.add(id);
     // Concurrently with the member list, so it takes no extra time.
     return [...listed, ...(await retrieve(new Set(await roleIds)))];
@@ -95,6 +98,7 @@ async function readAll(
     listAndNamed(),
     listMembers(client, merchant, {
       expected,
+      maxItems,
       progress: (read, total) => emit({ type: "read", merchant, members: read, total }),
     }),
   ]);
@@ -147,6 +151,7 @@ interface Listing {
   readonly email?: string;
   /** Estimated number of members. */
   readonly expected?: number;
+  readonly maxItems?: number;
   readonly progress?: ListProgress;
 }
 
@@ -154,7 +159,7 @@ interface Listing {
 export async function listMembers(
   client: Client,
   merchant: string,
-  { email, ...listing }: Listing = {},
+  { email, maxItems = DEFAULT_MAX_ITEMS, ...listing }: Listing = {},
 ): Promise<readonly LiveMember[]> {
   const filter = email === undefined ? {} : { email };
   const share = createInterner();
@@ -165,7 +170,7 @@ export async function listMembers(
       path: `${membersPath(merchant)}${query({ ...filter, offset, limit: PAGE_SIZE })}`,
       read: (body) => readMemberPage(body, share),
     });
-  return listAll(`The member list of ${merchant}`, readPage, listing);
+  return listAll(`The member list of ${merchant}`, readPage, { ...listing, maxItems });
 }
 
 /** A node of the trie of known lists. */

@@ -19,7 +19,7 @@ import {
   type TransportResponse,
   undiciTransport,
 } from "./http/transport.ts";
-import { listAll, PAGE_SIZE } from "./pager.ts";
+import { DEFAULT_MAX_ITEMS, listAll, PAGE_SIZE } from "./pager.ts";
 import { checkBaseUrl, MEMBERSHIPS_PATH, query } from "./paths.ts";
 import { type ProbedMerchant, probeOperations } from "./probe-operations.ts";
 import { createLookup, createReader, type FindCurrentMember, listMembers } from "./reader.ts";
@@ -36,6 +36,8 @@ export interface ConnectOptions {
   readonly concurrency: number;
   /** Total time for one request and its retries, in ms; absent: five minutes. */
   readonly retryForMs?: number;
+  /** Maximum number of members, roles or memberships of an account; absent: 250,000. */
+  readonly maxItems?: number;
   /** Returns the wall-clock time, in ms since the epoch: for dates in responses. */
   readonly now: () => number;
   /** Returns the time of a monotonic clock, in ms. */
@@ -68,7 +70,7 @@ export interface Service {
 
 /** Connects to a service with a key; nothing is sent yet. Throws RolecallError for an invalid base URL. */
 export function connect(options: ConnectOptions): Service {
-  const { concurrency, now, monotonic, sleep, signal } = options;
+  const { concurrency, now, monotonic, sleep, signal, maxItems = DEFAULT_MAX_ITEMS } = options;
   const transport = options.transport ?? openTransport(checkBaseUrl(options.baseUrl), options);
   const closing = new AbortController();
   const cancelled = AbortSignal.any(signal ? [signal, closing.signal] : [closing.signal]);
@@ -90,12 +92,12 @@ export function connect(options: ConnectOptions): Service {
   });
   const clientOf = clientsInTurn(client);
   return {
-    reader: createReader(clientOf, createCurrentMemberFinder(client, emit), emit),
+    reader: createReader(clientOf, createCurrentMemberFinder(client, maxItems, emit), maxItems, emit),
     lookup: (merchant) => createLookup(clientOf(merchant), merchant),
     writer: (merchant) => createWriter(clientOf(merchant), merchant),
-    memberships: (filter, quick) => listMemberships(client, filter, quick),
+    memberships: (filter, quick) => listMemberships(client, maxItems, filter, quick),
     members: (merchant, email) =>
-      listMembers(clientOf(merchant), merchant, email === undefined ? {} : { email }),
+      listMembers(clientOf(merchant), merchant, { maxItems, ...(email !== undefined && { email }) }),
     probe: (merchant, operations) => probeOperations(client, merchant, operations),
     close: async () => {
       closing.abort();
@@ -213,19 +215,20 @@ const QUICK: Pick<Call<unknown>, "retry" | "withinMs"> = { retry: shortRetry, wi
  */
 async function listMemberships(
   client: Client,
+  maxItems: number,
   filter: MembershipFilter = {},
   quick = false,
 ): Promise<readonly Membership[]> {
   const parameters = filterParameters(filter);
-  const all = await listAll("The list of the caller's memberships", (offset) =>
+  const readPage = (offset: number) =>
     client.send({
       ...(quick && QUICK),
       operation: "list memberships",
       method: "GET",
       path: `${MEMBERSHIPS_PATH}${query({ offset, limit: PAGE_SIZE, ...parameters })}`,
       read: readMembershipPage,
-    }),
-  );
+    });
+  const all = await listAll("The list of the caller's memberships", readPage, { maxItems });
   return all.filter((one) => isSelected(one, filter));
 }
 
@@ -242,10 +245,10 @@ function filterParameters({
     ...(status !== undefined && { status }),
     ...(sandbox !== undefined && { "resource.attributes.sandbox": String(sandbox) }),
     ...(name !== undefined && { "resource.name": name }),
-    // The service rejects one without the other.
+    // The service rejects one without the other; empty values select resources without one.
     ...(parent !== undefined && {
-      "resource.parent.type": parent?.type ?? "null",
-      "resource.parent.id": parent?.id ?? "null",
+      "resource.parent.type": parent?.type ?? "",
+      "resource.parent.id": parent?.id ?? "",
     }),
     ...(roles.length > 0 && { roles }),
   };
@@ -261,9 +264,14 @@ function isSelected(membership: Membership, { type, status, roles = [] }: Member
 }
 
 /** Creates a finder that asks the service once for all merchants; a failure is reported once. */
-function createCurrentMemberFinder(client: Client, emit: (event: LiveEvent) => void): FindCurrentMember {
+function createCurrentMemberFinder(
+  client: Client,
+  maxItems: number,
+  emit: (event: LiveEvent) => void,
+): FindCurrentMember {
   let asked: Promise<readonly Membership[] | null> | undefined;
-  const ask = (): Promise<readonly Membership[]> => listMemberships(client, { type: "merchant" }, true);
+  const ask = (): Promise<readonly Membership[]> =>
+    listMemberships(client, maxItems, { type: "merchant" }, true);
   return async (merchant) => {
     asked ??= ask().catch((error: unknown) => {
       if (!(error instanceof RolecallError)) throw error;

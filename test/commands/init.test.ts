@@ -135,7 +135,14 @@ test("init shows whole a plan that has changes, since somebody changed something
   const text = await read("access/mc3.yaml");
   await writeFile(join(cwd, "access/mc3.yaml"), text.replace("permissions: [a]", "permissions: [b]"));
   const { io, written } = realIo({ cwd, env: sandbox.env });
-  const options = { merchant: [], concurrency: 4, retryFor: 0, color: false, format: "text" } as const;
+  const options = {
+    merchant: [],
+    concurrency: 4,
+    retryFor: 0,
+    maxItems: 250_000,
+    color: false,
+    format: "text",
+  } as const;
   const files = ["access/mc1.yaml", "access/mc2.yaml", "access/mc3.yaml"];
   expect(await previewNewFiles(files, options, io)).toBe(ExitCode.ok);
   expect(written.stdout).toMatch(

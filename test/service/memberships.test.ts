@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { MembershipFilter } from "../../src/service/service.ts";
-import { connectTo, json, problem } from "./support.ts";
+import { connectTo, failureOf, json, problem, type Seen } from "./support.ts";
 
 const membership = (id: string, more: object = {}): object => ({
   id: `mem_${id}`,
@@ -30,11 +30,23 @@ test.each<[MembershipFilter, string]>([
     { parent: { type: "organization", id: "org_1" } },
     "&resource.parent.type=organization&resource.parent.id=org_1",
   ],
-  [{ parent: null }, "&resource.parent.type=null&resource.parent.id=null"],
+  [{ parent: null }, "&resource.parent.type=&resource.parent.id="],
   [{ roles: ["role_a", "role_b"] }, "&roles=role_a&roles=role_b"],
   [{ roles: [] }, ""],
 ])("the filter %j is sent as %s", async (filter, query) => {
   expect((await listed(filter)).query).toBe(`offset=0&limit=25${query}`);
+});
+
+test("memberships without end are given up at a bound", async () => {
+  const endless = ({ query }: Seen): Response => {
+    const offset = Number(query.get("offset"));
+    return json({ items: Array.from({ length: 25 }, (_, index) => membership(`MC${offset + index}`)) });
+  };
+  const { memberships } = connectTo(() => problem(404), { memberships: endless, maxItems: 100 });
+  expect(await failureOf(memberships())).toMatchObject({
+    code: "too-many-items",
+    message: "The list of the caller's memberships has more than 100 entries, so it is not read to its end.",
+  });
 });
 
 test("memberships that do not match the filter are dropped if the service ignores it", async () => {

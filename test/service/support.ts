@@ -32,6 +32,7 @@ export interface Harness extends Service {
 interface HarnessOptions {
   readonly concurrency?: number;
   readonly retryForMs?: number;
+  readonly maxItems?: number;
   readonly signal?: AbortSignal;
   /** The wall clock, where it is not the one that waits. */
   readonly now?: () => number;
@@ -90,6 +91,7 @@ export function connectToFetch(
     emit: (event) => events.push(event),
     transport: inProcess(fetch),
     ...(options.retryForMs !== undefined && { retryForMs: options.retryForMs }),
+    ...(options.maxItems !== undefined && { maxItems: options.maxItems }),
     ...(options.signal && { signal: options.signal }),
   });
   return { ...service, seen: options.seen ?? [], events, clock };

@@ -8,6 +8,8 @@ export interface ServiceOptions {
   readonly concurrency: number;
   /** Total time for one request with its retries, in ms. */
   readonly retryFor: number;
+  /** Maximum number of members, roles or memberships of an account. */
+  readonly maxItems: number;
   readonly verbose?: true;
   readonly quiet?: true;
   /** Absent: ROLECALL_PROGRESS, else `auto`. */

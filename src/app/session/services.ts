@@ -13,6 +13,8 @@ export interface ReachOptions {
   readonly concurrency: number;
   /** Total time for one request with its retries, in ms. */
   readonly retryFor: number;
+  /** Maximum number of members, roles or memberships of an account; absent: 250,000. */
+  readonly maxItems?: number;
   readonly emit: (event: LiveEvent) => void;
   /** Once aborted, waits for the service end, and nothing is retried. */
   readonly signal?: AbortSignal;
@@ -29,7 +31,7 @@ export interface Services {
 
 /** Prepares connections to services; nothing is sent yet. */
 export function openServices(options: ReachOptions, io: Io): Services {
-  const { emit, concurrency, retryFor: retryForMs, signal } = options;
+  const { emit, concurrency, retryFor: retryForMs, maxItems, signal } = options;
   const services = new Map<string, Service>();
   const logged = new Set<string>();
   const proxyTo = (baseUrl: URL): Pick<ConnectOptions, "proxy"> => {
@@ -62,6 +64,7 @@ export function openServices(options: ReachOptions, io: Io): Services {
         later: setTimer,
         random,
         ...proxyTo(url),
+        ...(maxItems !== undefined && { maxItems }),
         ...(signal && { signal }),
       });
       services.set(id, service);

@@ -7,6 +7,7 @@ import { DEFAULT_REVIEW_SIZE, MIN_REVIEW_SIZE } from "../../show/markdown/markdo
 const DEFAULT_CONCURRENCY = 10;
 const MAX_CONCURRENCY = 64;
 const DEFAULT_RETRY_FOR_MS = 300_000;
+const DEFAULT_MAX_ITEMS = 250_000;
 const MAX_SIZE = 100_000_000;
 
 /** Adds `--merchant`: selects merchants of the files. */
@@ -76,6 +77,12 @@ export function withConnectionOptions(command: Command): Command {
       )
         .argParser(parseDuration)
         .default(DEFAULT_RETRY_FOR_MS, "5m"),
+    )
+    .option(
+      "--max-items <n>",
+      "give up on an account with more members, roles or memberships than this",
+      wholeNumber(1, MAX_SIZE),
+      DEFAULT_MAX_ITEMS,
     )
     .addOption(
       new Option(
@@ -197,7 +204,7 @@ export function warnIfOffline(command: Command, live: boolean, write: (text: str
   const offline = "without --live: no service is asked";
   warnWithoutEffect(
     command,
-    { baseUrl: offline, concurrency: offline, retryFor: offline, progress: offline },
+    { baseUrl: offline, concurrency: offline, retryFor: offline, maxItems: offline, progress: offline },
     write,
   );
 }

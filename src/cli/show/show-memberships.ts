@@ -16,7 +16,10 @@ import { renderFailure } from "../../show/text/failure-text.ts";
 import { type MembershipsView, renderMemberships } from "../../show/text/memberships-text.ts";
 
 /** The options of `whoami`. */
-export type WhoamiCommandOptions = Pick<ServiceOptions, "baseUrl" | "concurrency" | "retryFor" | "verbose"> &
+export type WhoamiCommandOptions = Pick<
+  ServiceOptions,
+  "baseUrl" | "concurrency" | "retryFor" | "maxItems" | "verbose"
+> &
   OutputOptions &
   Omit<MembershipFilter, "roles"> & {
     readonly keyEnv?: string;

@@ -47,7 +47,14 @@ Exits 0, or 1 if a file has an error or a merchant could not be read.
         const offline = "with --declared, which asks no service";
         warnWithoutEffect(
           command,
-          { baseUrl: offline, concurrency: offline, retryFor: offline, progress: offline, verbose: offline },
+          {
+            baseUrl: offline,
+            concurrency: offline,
+            retryFor: offline,
+            maxItems: offline,
+            progress: offline,
+            verbose: offline,
+          },
           io.stderr.write,
         );
       }

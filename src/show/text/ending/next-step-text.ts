@@ -144,6 +144,7 @@ const NEXT_STEPS: Readonly<Record<ErrorCode, string | typeof HINT | null>> = {
   timeout: "Check the network and the base URL, and that the service is up.",
   "bad-response": HINT,
   "listing-unstable": "Somebody is changing this account right now: wait until they are done.",
+  "too-many-items": HINT,
   stale: "Check that the file still says what you want.",
   "journal-unwritable": HINT,
   "not-restored": HINT,

@@ -36,7 +36,7 @@ export function compileGlob(glob: string): (text: string) => boolean {
  */
 export function compilePathGlob(glob: string): (path: string) => boolean {
   const parts = glob.toLowerCase().split("/");
-  const lower = parts.filter((part, at) => part !== "**" || parts[at + 1] !== "**").join("/");
+  const lower = parts.filter((part, index) => part !== "**" || parts[index + 1] !== "**").join("/");
   const program = lower.length > MAX_LENGTH ? [] : programOf([...lower], true);
   return (path) => {
     const text = path.toLowerCase();
@@ -56,8 +56,8 @@ function programOf(glob: readonly string[], isPath: boolean): readonly Instructi
   const closing = closingBraces(glob);
   const inFolder = (matches: (character: string) => boolean) => (character: string) =>
     matches(character) && !(isPath && character === "/");
-  const literal = (own: string | undefined) =>
-    void program.push({ matches: (character) => character === own });
+  const literal = (literalCharacter: string | undefined) =>
+    void program.push({ matches: (character) => character === literalCharacter });
   const anyText = (matches: (character: string) => boolean): void => {
     const start = program.length;
     program.push({ also: start + 3 }, { matches }, { goto: start });
@@ -65,13 +65,13 @@ function programOf(glob: readonly string[], isPath: boolean): readonly Instructi
 
   /** Compiles the characters from one place to another. */
   function part(from: number, to: number): void {
-    for (let at = from; at < to; at += 1) {
-      const character = glob[at];
-      if (character === "*") at = stars(at);
+    for (let index = from; index < to; index += 1) {
+      const character = glob[index];
+      if (character === "*") index = stars(index);
       else if (character === "?") program.push({ matches: inFolder(() => true) });
-      else if (character === "[") at = characterClass(at);
-      else if (character === "{" && closing.has(at)) at = alternatives(at);
-      else if (character === "\\" && at + 1 < to) literal(glob[++at]);
+      else if (character === "[") index = characterClass(index);
+      else if (character === "{" && closing.has(index)) index = alternatives(index);
+      else if (character === "\\" && index + 1 < to) literal(glob[++index]);
       else literal(character);
     }
   }
@@ -132,16 +132,16 @@ function rangesFrom(
   start: number,
 ): { readonly ranges: readonly (readonly [string, string])[]; readonly end: number } {
   const ranges: (readonly [string, string])[] = [];
-  let at = start;
-  while (at < glob.length && (glob[at] !== "]" || at === start)) {
-    if (glob[at] === "\\") at += 1;
-    const low = glob[at] ?? "";
-    const high = glob[at + 1] === "-" ? glob[at + 2] : undefined;
+  let index = start;
+  while (index < glob.length && (glob[index] !== "]" || index === start)) {
+    if (glob[index] === "\\") index += 1;
+    const low = glob[index] ?? "";
+    const high = glob[index + 1] === "-" ? glob[index + 2] : undefined;
     const isRange = high !== undefined && high !== "]";
     ranges.push([low, isRange ? high : low]);
-    at += isRange ? 3 : 1;
+    index += isRange ? 3 : 1;
   }
-  return { ranges, end: at };
+  return { ranges, end: index };
 }
 
 interface Braces {
@@ -152,15 +152,15 @@ interface Braces {
 /** Finds the braces that are closed and hold a comma, by where they open. */
 function closingBraces(glob: readonly string[]): ReadonlyMap<number, Braces> {
   const closed = new Map<number, Braces>();
-  const open: { readonly start: number; readonly commas: number[] }[] = [];
-  for (let at = 0; at < glob.length; at += 1) {
-    const character = glob[at];
-    if (character === "\\") at += 1;
-    else if (character === "{") open.push({ start: at, commas: [] });
-    else if (character === ",") open.at(-1)?.commas.push(at);
+  const openBraces: { readonly start: number; readonly commas: number[] }[] = [];
+  for (let index = 0; index < glob.length; index += 1) {
+    const character = glob[index];
+    if (character === "\\") index += 1;
+    else if (character === "{") openBraces.push({ start: index, commas: [] });
+    else if (character === ",") openBraces.at(-1)?.commas.push(index);
     else if (character === "}") {
-      const braces = open.pop();
-      if (braces && braces.commas.length > 0) closed.set(braces.start, { commas: braces.commas, end: at });
+      const braces = openBraces.pop();
+      if (braces && braces.commas.length > 0) closed.set(braces.start, { commas: braces.commas, end: index });
     }
   }
   return closed;
@@ -170,22 +170,22 @@ function closingBraces(glob: readonly string[]): ReadonlyMap<number, Braces> {
 function run(program: readonly Instruction[], text: string): boolean {
   let current = new Set<number>();
   const reach = (places: Set<number>, from: number): void => {
-    const open = [from];
-    for (let at = open.pop(); at !== undefined; at = open.pop()) {
-      if (places.has(at)) continue;
-      places.add(at);
-      const instruction = program[at];
+    const unvisited = [from];
+    for (let address = unvisited.pop(); address !== undefined; address = unvisited.pop()) {
+      if (places.has(address)) continue;
+      places.add(address);
+      const instruction = program[address];
       if (instruction === undefined || "matches" in instruction) continue;
-      if ("goto" in instruction) open.push(instruction.goto);
-      else open.push(instruction.also, at + 1);
+      if ("goto" in instruction) unvisited.push(instruction.goto);
+      else unvisited.push(instruction.also, address + 1);
     }
   };
   reach(current, 0);
   for (const character of text) {
     const next = new Set<number>();
-    for (const at of current) {
-      const instruction = program[at];
-      if (instruction && "matches" in instruction && instruction.matches(character)) reach(next, at + 1);
+    for (const address of current) {
+      const instruction = program[address];
+      if (instruction && "matches" in instruction && instruction.matches(character)) reach(next, address + 1);
     }
     if (next.size === 0) return false;
     current = next;

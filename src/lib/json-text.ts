@@ -19,7 +19,7 @@ export function isSameJson(a: unknown, b: unknown): boolean {
       Array.isArray(a) &&
       Array.isArray(b) &&
       a.length === b.length &&
-      a.every((item, at) => isSameJson(item, b[at]))
+      a.every((item, index) => isSameJson(item, b[index]))
     );
   }
   const theirs = new Map<string, unknown>(Object.entries(b));
@@ -47,13 +47,13 @@ const MOST_DIGITS = 400;
 /** Returns JSON text with each number that would be rounded as a marked string; `null` if there is none. */
 export function markRounded(json: string): string | null {
   if (!SUSPECT.test(json)) return null;
-  let found = false;
+  let anyRounded = false;
   const marked = json.replace(TOKENS, (token) => {
     if (token.startsWith('"') || isExact(token)) return token;
-    found = true;
+    anyRounded = true;
     return JSON.stringify(MARK + token);
   });
-  return found ? marked : null;
+  return anyRounded ? marked : null;
 }
 
 /** Returns metadata with marked numbers rounded, and the properties that contain one. */

@@ -9,31 +9,31 @@ const MAX_WORK = 100_000_000;
 /** Creates a function that suggests candidates for many words, within a bound of work. */
 export function openSuggester(candidates: readonly string[]): (word: string) => string | null {
   const folded = candidates.map((candidate) => ({ candidate, lower: candidate.toLowerCase() }));
-  const known = new Map<string, string | null>();
+  const suggestions = new Map<string, string | null>();
   let work = 0;
   return (word) => {
-    const answered = known.get(word);
+    const answered = suggestions.get(word);
     if (answered !== undefined) {
       return answered;
     }
-    const wanted = word.toLowerCase();
+    const lowerWord = word.toLowerCase();
     let best: string | null = null;
-    let bestDistance = mostEdits(wanted.length) + 1;
-    if (wanted.length <= MAX_LENGTH) {
+    let bestDistance = mostEdits(lowerWord.length) + 1;
+    if (lowerWord.length <= MAX_LENGTH) {
       for (const { candidate, lower } of folded) {
         work += 1;
-        if (Math.abs(lower.length - wanted.length) >= bestDistance || work > MAX_WORK) {
+        if (Math.abs(lower.length - lowerWord.length) >= bestDistance || work > MAX_WORK) {
           continue;
         }
-        work += lower.length * wanted.length;
-        const found = distance(wanted, lower, bestDistance);
-        if (found < bestDistance && found <= mostEdits(wanted.length - commonForm(wanted, lower))) {
+        work += lower.length * lowerWord.length;
+        const edits = distance(lowerWord, lower, bestDistance);
+        if (edits < bestDistance && edits <= mostEdits(lowerWord.length - commonForm(lowerWord, lower))) {
           best = candidate;
-          bestDistance = found;
+          bestDistance = edits;
         }
       }
     }
-    known.set(word, best);
+    suggestions.set(word, best);
     return best;
   };
 }
@@ -66,8 +66,8 @@ export function isSlip(a: string, b: string): boolean {
 const MAX_LENGTH = 100;
 
 /** Returns the edit distance of two words, or the limit if it is not below; a swap of neighbours counts as one edit. */
-function distance(one: string, other: string, limit: number): number {
-  const [a, b] = differing(one, other);
+function distance(word: string, other: string, limit: number): number {
+  const [a, b] = differing(word, other);
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
@@ -77,9 +77,9 @@ function distance(one: string, other: string, limit: number): number {
     // Further from the diagonal no cell is below the limit.
     for (let j = Math.max(1, i - limit + 1); j <= Math.min(b.length, i + limit - 1); j++) {
       const same = a[i - 1] === b[j - 1];
-      let cost = Math.min(at(last, j) + 1, at(row, j - 1) + 1, at(last, j - 1) + (same ? 0 : 1));
+      let cost = Math.min(cellAt(last, j) + 1, cellAt(row, j - 1) + 1, cellAt(last, j - 1) + (same ? 0 : 1));
       if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        cost = Math.min(cost, at(beforeLast, j - 2) + 1);
+        cost = Math.min(cost, cellAt(beforeLast, j - 2) + 1);
       }
       row[j] = cost;
       least = Math.min(least, cost);
@@ -90,7 +90,7 @@ function distance(one: string, other: string, limit: number): number {
     beforeLast = last;
     last = row;
   }
-  return Math.min(at(last, b.length), limit);
+  return Math.min(cellAt(last, b.length), limit);
 }
 
 /** Returns two words without what they begin and end with in common, which takes no edits. */
@@ -103,6 +103,6 @@ function differing(a: string, b: string): readonly [string, string] {
   return [a.slice(start, a.length - end), b.slice(start, b.length - end)];
 }
 
-function at(row: readonly number[], index: number): number {
+function cellAt(row: readonly number[], index: number): number {
   return row[index] ?? Number.POSITIVE_INFINITY;
 }

@@ -1,6 +1,6 @@
 /** Returns a number with its noun: "1 change", "2 changes". */
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${grouped(count)} ${count === 1 ? one : many}`;
+export function counted(count: number, singular: string, plural = `${singular}s`): string {
+  return `${grouped(count)} ${count === 1 ? singular : plural}`;
 }
 
 /** Formats a number as "9,980"; `toLocaleString` would take a third of a short run's time to load. */
@@ -80,15 +80,15 @@ export function byCodeUnit(a: string, b: string): number {
 
 /** Compares by code unit, but numbers inside by their value: MC2 comes before MC10. */
 export function naturally(a: string, b: string): number {
-  const [one, other] = [a.match(/\d+|\D+/g) ?? [], b.match(/\d+|\D+/g) ?? []];
-  for (const [index, part] of one.entries()) {
-    const next = other[index];
+  const [parts, otherParts] = [a.match(/\d+|\D+/g) ?? [], b.match(/\d+|\D+/g) ?? []];
+  for (const [index, part] of parts.entries()) {
+    const next = otherParts[index];
     if (next === undefined) return 1;
     const areNumbers = /^\d/.test(part) && /^\d/.test(next);
     const order = areNumbers ? Number(part) - Number(next) : byCodeUnit(part, next);
     if (order !== 0) return order;
   }
-  return one.length - other.length || byCodeUnit(a, b);
+  return parts.length - otherParts.length || byCodeUnit(a, b);
 }
 
 /**
@@ -118,9 +118,9 @@ export function sortedSet(values: Iterable<string>): readonly string[] {
 }
 
 /** Returns whether two lists have the same strings, ignoring order and duplicates. */
-export function isSameSet(one: readonly string[], other: readonly string[]): boolean {
-  const all = new Set(one);
-  return all.size === new Set(other).size && other.every((item) => all.has(item));
+export function isSameSet(list: readonly string[], other: readonly string[]): boolean {
+  const items = new Set(list);
+  return items.size === new Set(other).size && other.every((item) => items.has(item));
 }
 
 /** Groups items that are equal by a text, in the order of the first of each. */
@@ -131,8 +131,8 @@ export function groupByKey<Item>(
   const groups = new Map<string, [Item, ...Item[]]>();
   for (const item of items) {
     const key = keyOf(item);
-    const known = groups.get(key);
-    if (known) known.push(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
     else groups.set(key, [item]);
   }
   return [...groups.values()];

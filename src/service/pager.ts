@@ -140,17 +140,17 @@ async function listOnce<Item extends Listed>(
     for (let offset = size; offset < total && sound; offset += size) yield offset;
   };
   const ids = new Set(first.items.map(({ id }) => id));
-  let known = 0;
+  let repeatedPages = 0;
   const rest = await mapConcurrent(offsets(), MAX_QUEUED, async (offset) => {
     const page = await readPage(offset);
     const before = ids.size;
     for (const { id } of page.items) ids.add(id);
     if (ids.size === before && page.items.length > 0) {
-      known += 1;
+      repeatedPages += 1;
       repeats.pages += 1;
     }
     // Too many pages without new ids: the list repeats itself, so its total is wrong.
-    sound &&= isSound(page, offset) && known < MAX_REPEATED_PAGES;
+    sound &&= isSound(page, offset) && repeatedPages < MAX_REPEATED_PAGES;
     read += page.items.length;
     progress(read, total);
     return page;

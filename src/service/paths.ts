@@ -16,7 +16,7 @@ export const MEMBERSHIPS_PATH = "/v0.1/memberships";
 /** Returns a query string with the parameters in their order; a list repeats its parameter. */
 export function query(parameters: Readonly<Record<string, string | number | readonly string[]>>): string {
   const text = Object.entries(parameters).flatMap(([name, value]) =>
-    [value].flat().map((one): [string, string] => [name, String(one)]),
+    [value].flat().map((item): [string, string] => [name, String(item)]),
   );
   return `?${new URLSearchParams(text).toString()}`;
 }

@@ -101,9 +101,9 @@ export async function probeOperations(
   const verdicts: OperationVerdict<Operation>[] = [];
   for (const [index, probing] of PROBING.entries()) {
     const list = lists[index] ?? NO_RESPONSE;
-    const wanted = (step: Step): boolean => operations.has(probing.operations[step]);
+    const isAsked = (step: Step): boolean => operations.has(probing.operations[step]);
     const mayAsk = !missing && !isStopped && !verdicts.some(({ alarm }) => alarm !== undefined);
-    const responses = mayAsk ? await askAll(client, merchant, probing, list, wanted) : { list };
+    const responses = mayAsk ? await askAll(client, merchant, probing, list, isAsked) : { list };
     verdicts.push(
       ...judgeProbes(probing.operations, responses).filter(({ operation }) => operations.has(operation)),
     );
@@ -119,28 +119,28 @@ async function askAll(
   merchant: string,
   { operations, path, impossibleId, updateMethod, invalidUpdate }: Probing,
   list: ProbeResponse,
-  wanted: (step: Step) => boolean,
+  isAsked: (step: Step) => boolean,
 ): Promise<ProbeResponses> {
   const about = (step: Step, id: string): Pick<Call<string>, "operation" | "path"> => ({
     operation: operations[step],
     path: path(merchant, id),
   });
-  if (!["retrieve", "update", "delete", "create"].some((step) => wanted(step as Step))) return { list };
+  if (!["retrieve", "update", "delete", "create"].some((step) => isAsked(step as Step))) return { list };
   const listed = firstId(list.body);
   const none = await ask(client, { ...about("retrieve", impossibleId), method: "GET" });
-  const known =
+  const knownResponse =
     listed === null ? undefined : await ask(client, { ...about("retrieve", listed), method: "GET" });
-  const responses: ProbeResponses = { list, none, ...(known && { known }) };
+  const responses: ProbeResponses = { list, none, ...(knownResponse && { known: knownResponse }) };
   // If the service returns a resource that cannot exist, a write might take effect.
   if (!isRefusal(none)) return responses;
-  const update = wanted("update")
+  const update = isAsked("update")
     ? await ask(client, { ...about("update", impossibleId), method: updateMethod, body: {} })
     : undefined;
   if (update && !isRefusal(update)) return { ...responses, update };
-  const removed = wanted("delete")
+  const removed = isAsked("delete")
     ? await ask(client, { ...about("delete", impossibleId), method: "DELETE" })
     : undefined;
-  const create = wanted("create")
+  const create = isAsked("create")
     ? await ask(client, { operation: operations.create, method: "POST", path: path(merchant), body: {} })
     : undefined;
   // Where an update is not permitted, an invalid one shows whether the service checks the body first.
@@ -225,9 +225,9 @@ function judgeProbes(
     ["delete", judgeSearch(removed ?? absent, order)],
     ["create", judgeCreate(create ?? absent, order, invalidUpdate)],
   ];
-  return judged.map(([step, one]) => ({
+  return judged.map(([step, verdict]) => ({
     operation: operations[step],
-    ...one,
+    ...verdict,
     ...alarmOf(operations[step], step, responses[step as keyof ProbeResponses]),
   }));
 }
@@ -244,8 +244,8 @@ function permissionOrder({
   create,
 }: ProbeResponses): string | null {
   if (known?.status === 404) return "the service returns 404 for what the key may not see";
-  const deniedForNone = [none, update, removed].some((one) => one?.status === 403);
-  const denied = [list, known, create].some((one) => one?.status === 403);
+  const deniedForNone = [none, update, removed].some((response) => response?.status === 403);
+  const denied = [list, known, create].some((response) => response?.status === 403);
   return deniedForNone || !denied ? null : "the service may look for the resource before the permission";
 }
 

@@ -41,12 +41,12 @@ async function withSharedAbort<T>(client: Client, work: (client: Client) => Prom
   let failed: { readonly error: unknown } | undefined;
   const send: Client["send"] = async (call) => {
     if (failed) throw failed.error;
-    const own = new AbortController();
-    calls.add(own);
+    const cancellation = new AbortController();
+    calls.add(cancellation);
     try {
-      return await client.send({ ...call, signal: own.signal });
+      return await client.send({ ...call, signal: cancellation.signal });
     } finally {
-      calls.delete(own);
+      calls.delete(cancellation);
     }
   };
   try {
@@ -74,23 +74,23 @@ async function readAll(
   retrieveOne: (id: string) => Promise<LiveRole | null>,
   emit: (event: LiveEvent) => void,
 ): Promise<Omit<LiveState, "callerId" | "callerUnknown">> {
-  const known = new Set<string>();
+  const requestedIds = new Set<string>();
   const unanswered = new Set<string>();
   const retrieve = async (ids: ReadonlySet<string>): Promise<readonly LiveRole[]> => {
-    const unknown = [...ids].filter((id) => !known.has(id));
-    for (const id of unknown) known.add(id);
-    const found = await mapConcurrent(unknown, MAX_QUEUED, async (id) => {
-      const found = await retrieveOne(id);
-      if (found?.id === id) return [found];
+    const unknown = [...ids].filter((id) => !requestedIds.has(id));
+    for (const id of unknown) requestedIds.add(id);
+    const roles = await mapConcurrent(unknown, MAX_QUEUED, async (id) => {
+      const role = await retrieveOne(id);
+      if (role?.id === id) return [role];
       unanswered.add(id);
       return [];
     });
-    return found.flat();
+    return roles.flat();
   };
   const listAndNamed = async (): Promise<readonly LiveRole[]> => {
     const listed = await listRoles(client, merchant);
     checkSize(`The role list of ${merchant}`, listed.length, maxItems);
-    for (const { id } of listed) known.add(id);
+    for (const { id } of listed) requestedIds.add(id);
     // Concurrently with the member list, so it takes no extra time.
     return [...listed, ...(await retrieve(new Set(await roleIds)))];
   };
@@ -123,9 +123,9 @@ function createRoleSharer(): (
     const earlier = asked.get(id);
     const shared = earlier && (await earlier.catch(() => null));
     if (shared?.predefined && shared.id === id) return shared;
-    const own = retrieve();
-    asked.set(id, own);
-    return own;
+    const retrieval = retrieve();
+    asked.set(id, retrieval);
+    return retrieval;
   };
 }
 
@@ -186,15 +186,15 @@ interface Known {
 export function createInterner(): (list: readonly string[]) => readonly string[] {
   const root: Known = { next: new Map() };
   return (list) => {
-    let at = root;
+    let node = root;
     for (const text of list) {
-      const found = at.next.get(text);
-      const next: Known = found ?? { next: new Map() };
-      if (found === undefined) at.next.set(text, next);
-      at = next;
+      const existing = node.next.get(text);
+      const next: Known = existing ?? { next: new Map() };
+      if (existing === undefined) node.next.set(text, next);
+      node = next;
     }
-    at.list ??= list;
-    return at.list;
+    node.list ??= list;
+    return node.list;
   };
 }
 
@@ -240,9 +240,9 @@ function retrieveRole(
 /** Wraps a parser so that it throws a TypeError if the response has another id. */
 function only<T extends { readonly id: string }>(id: string, read: (body: string) => T): (body: string) => T {
   return (body) => {
-    const found = read(body);
-    if (found.id !== id) throw new TypeError(`about ${found.id} instead of ${id}`);
-    return found;
+    const resource = read(body);
+    if (resource.id !== id) throw new TypeError(`about ${resource.id} instead of ${id}`);
+    return resource;
   };
 }
 

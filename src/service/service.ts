@@ -228,8 +228,8 @@ async function listMemberships(
       path: `${MEMBERSHIPS_PATH}${query({ offset, limit: PAGE_SIZE, ...parameters })}`,
       read: readMembershipPage,
     });
-  const all = await listAll("The list of the caller's memberships", readPage, { maxItems });
-  return all.filter((one) => isSelected(one, filter));
+  const memberships = await listAll("The list of the caller's memberships", readPage, { maxItems });
+  return memberships.filter((membership) => isSelected(membership, filter));
 }
 
 function filterParameters({
@@ -280,9 +280,13 @@ function createCurrentMemberFinder(
     });
     const memberships = await asked;
     if (memberships === null) return { callerId: null, callerUnknown: true };
-    const own = memberships.filter(({ resource }) => resource.id === merchant);
+    const merchantMemberships = memberships.filter(({ resource }) => resource.id === merchant);
     // An old invitation may exist beside the accepted membership.
-    return { callerId: (own.find(({ status }) => status === "accepted") ?? own[0])?.id ?? null };
+    return {
+      callerId:
+        (merchantMemberships.find(({ status }) => status === "accepted") ?? merchantMemberships[0])?.id ??
+        null,
+    };
   };
 }
 

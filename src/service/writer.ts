@@ -139,17 +139,17 @@ async function createOnce(client: Client, creation: Creation): Promise<Created> 
       return id === null ? null : { id, adopted: false };
     },
     recover: async (failure) => {
-      const found = await lookUp(failure);
-      if (found && !found.same) throw createConflict(failure, what);
-      return found && { id: found.id, adopted: true };
+      const existing = await lookUp(failure);
+      if (existing && !existing.same) throw createConflict(failure, what);
+      return existing && { id: existing.id, adopted: true };
     },
   });
   if (created) return created;
   // It was created, but the response does not contain its id.
   const unlisted = createdNotListed(call.path, what);
-  const found = await lookUp(unlisted);
-  if (!found?.same) throw unlisted;
-  return { id: found.id, adopted: false };
+  const lookedUp = await lookUp(unlisted);
+  if (!lookedUp?.same) throw unlisted;
+  return { id: lookedUp.id, adopted: false };
 }
 
 /** The result of looking up a created resource; `same`: it is as requested. `null` if there is none. */
@@ -157,10 +157,10 @@ export type FoundResource = { readonly id: string; readonly same: boolean } | nu
 
 /** Finds a custom role by its exact name. */
 async function findRole(client: Client, merchant: string, draft: CreateRole): Promise<FoundResource> {
-  const named = (await listRoles(client, merchant)).filter(
+  const namesakes = (await listRoles(client, merchant)).filter(
     ({ name, predefined }) => name === draft.name && !predefined,
   );
-  return bestMatch(named, (role) => isRole(role, draft));
+  return bestMatch(namesakes, (role) => isRole(role, draft));
 }
 
 /** Finds a member by its exact address, except expired invitations, which cannot be new. */
@@ -175,12 +175,12 @@ async function findMember(client: Client, merchant: string, draft: CreateMember)
 }
 
 function bestMatch<T extends { readonly id: string }>(
-  all: readonly T[],
+  candidates: readonly T[],
   isSame: (one: T) => boolean,
 ): FoundResource {
-  const same = all.find(isSame);
-  const found = same ?? all[0];
-  return found === undefined ? null : { id: found.id, same: same !== undefined };
+  const same = candidates.find(isSame);
+  const best = same ?? candidates[0];
+  return best === undefined ? null : { id: best.id, same: same !== undefined };
 }
 
 function isRole(role: LiveRole, { permissions, description = "", metadata = {} }: CreateRole): boolean {

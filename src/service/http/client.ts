@@ -195,12 +195,12 @@ export function createClient(options: ClientOptions): Client {
   const lookUpCreate = async <T>(call: Call<T>, failed: Failed, state: CallState): Promise<T | null> => {
     const { error, status } = failed;
     if (!call.recover) throw error;
-    const found = await call.recover(error);
-    if (found !== null) return found;
+    const recovered = await call.recover(error);
+    if (recovered !== null) return recovered;
     // Without a response, or with a gateway's, the request may still arrive.
     const responded = status !== null && !GATEWAY_STATUSES.has(status);
-    const known = responded && error.request?.uncertain ? createNotApplied(error) : error;
-    await wait(call, { ...failed, error: known }, state, responded ? 0 : LATEST_ARRIVAL_MS);
+    const reason = responded && error.request?.uncertain ? createNotApplied(error) : error;
+    await wait(call, { ...failed, error: reason }, state, responded ? 0 : LATEST_ARRIVAL_MS);
     return responded ? null : call.recover(error);
   };
 
@@ -222,8 +222,8 @@ export function createClient(options: ClientOptions): Client {
         if (ended.ok) return ended.value;
         const { status, retryReason, error } = ended;
         if (once && (error.request?.uncertain || (isResponseLost && status === 409))) {
-          const found = await lookUpCreate(call, ended, state);
-          if (found !== null) return found;
+          const recovered = await lookUpCreate(call, ended, state);
+          if (recovered !== null) return recovered;
         } else await wait(call, ended, state, 0);
         isResponseLost ||= retryReason?.kind === "uncertain";
         state.maybeApplied = isResponseLost && !once;
@@ -289,8 +289,8 @@ async function recheck(call: Call<unknown>, { maybeApplied, last }: CallState): 
 }
 
 /** Combines signals; a single one is wrapped too, because Node warns of a leak at many listeners on one signal. */
-function anySignal(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
-  return AbortSignal.any(other ? [one, other] : [one]);
+function anySignal(signal: AbortSignal, other: AbortSignal | undefined): AbortSignal {
+  return AbortSignal.any(other ? [signal, other] : [signal]);
 }
 
 /** Replaces the rejection of a cancelled wait by the failure that made the wait necessary. */

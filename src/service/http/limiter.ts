@@ -91,7 +91,7 @@ interface RefusalStreak {
  * adopts the rate of the successes.
  */
 export function createLimiter({ concurrency, now, sleep, closing, onPace }: LimiterOptions): Limiter {
-  const others: Waiter[] = [];
+  const normal: Waiter[] = [];
   const urgent: Waiter[] = [];
   const pacer = createPacer(now, onPace);
   let width = Math.min(concurrency, Math.max(GENTLE_START, concurrency / 2));
@@ -170,13 +170,13 @@ export function createLimiter({ concurrency, now, sleep, closing, onPace }: Limi
   const most = (): number => (pauses > 0 || streak ? 1 : Math.floor(width));
 
   const start = (): void => {
-    while (running < most() && urgent.length + others.length > 0) {
+    while (running < most() && urgent.length + normal.length > 0) {
       const wait = pausedUntil > now() ? Math.ceil(pausedUntil - now()) : pacer.due();
       if (wait > 0) {
         wakeAfter(wait);
         return;
       }
-      const next = urgent.shift() ?? others.shift();
+      const next = urgent.shift() ?? normal.shift();
       // A waiter that was aborted takes no permit.
       if (next?.signal?.aborted) next.reject(next.signal.reason);
       else next?.resolve(grant());
@@ -194,13 +194,13 @@ export function createLimiter({ concurrency, now, sleep, closing, onPace }: Limi
       },
       (reason: unknown) => {
         waking = false;
-        for (const waiter of [...urgent.splice(0), ...others.splice(0)]) waiter.reject(reason);
+        for (const waiter of [...urgent.splice(0), ...normal.splice(0)]) waiter.reject(reason);
       },
     );
   };
 
   const rejectAborted = (): void => {
-    for (const queue of [urgent, others]) {
+    for (const queue of [urgent, normal]) {
       for (const waiter of queue.splice(0)) {
         if (waiter.signal?.aborted) waiter.reject(waiter.signal.reason);
         else queue.push(waiter);
@@ -213,11 +213,11 @@ export function createLimiter({ concurrency, now, sleep, closing, onPace }: Limi
   return {
     acquire: (isUrgent, signal, turn = 0) =>
       new Promise((resolve, reject) => {
-        const isIdle = running + urgent.length + others.length === 0 && now() - releasedAt > IDLE_MS;
+        const isIdle = running + urgent.length + normal.length === 0 && now() - releasedAt > IDLE_MS;
         if (isIdle && now() > pausedUntil) pacer.idle();
         const waiter = { turn, signal, resolve, reject };
         if (isUrgent) urgent.push(waiter);
-        else insertByTurn(others, waiter);
+        else insertByTurn(normal, waiter);
         start();
       }),
     pausedAfter: (time) => pausedUntil > time,

@@ -109,9 +109,9 @@ export function createPacer(
 
   /** Returns the rate of successes at the present pace, measured over whole rounds. */
   const lately = (): number | null => {
-    const wanted = Math.min(LOOK_BACK_MS, (1000 * ROUND_RESPONSES) / (pace ?? 1000));
+    const roundsMs = Math.min(LOOK_BACK_MS, (1000 * ROUND_RESPONSES) / (pace ?? 1000));
     const rounds = Math.floor(
-      Math.min(Math.max(ROUND_MS, wanted), now() - Math.max(since, cutAt)) / ROUND_MS,
+      Math.min(Math.max(ROUND_MS, roundsMs), now() - Math.max(since, cutAt)) / ROUND_MS,
     );
     return rate(now() - rounds * ROUND_MS);
   };
@@ -130,16 +130,18 @@ export function createPacer(
 
   /** Returns the responses to requests since the last cut: those of the last round, or the minimum number. */
   const judged = (): readonly ResponseRecord[] => {
-    const own = responses.filter(({ sentAt }) => sentAt >= cutAt);
-    return own.filter(({ at }, index) => at >= now() - ROUND_MS || index >= own.length - ROUND_RESPONSES);
+    const sinceCut = responses.filter(({ sentAt }) => sentAt >= cutAt);
+    return sinceCut.filter(
+      ({ at }, index) => at >= now() - ROUND_MS || index >= sinceCut.length - ROUND_RESPONSES,
+    );
   };
 
   /** Cuts the pace if more is refused than usual, unless earlier cuts did not help. */
   const judge = (): boolean => {
-    const all = judged();
-    const refused = all.filter(({ passed }) => !passed).length;
-    const share = refused / all.length;
-    if (all.length < ROUND_RESPONSES || refused < ROUND_REFUSALS) return false;
+    const responsesSinceCut = judged();
+    const refused = responsesSinceCut.filter(({ passed }) => !passed).length;
+    const share = refused / responsesSinceCut.length;
+    if (responsesSinceCut.length < ROUND_RESPONSES || refused < ROUND_REFUSALS) return false;
     if (share <= TOLERATED + 1.5 * usual) return false;
     const measured = lately();
     if (measured === null || measured === 0) return false;
@@ -166,8 +168,9 @@ export function createPacer(
   const grow = (): void => {
     if (pace === null || now() - steppedAt < (steps === 0 ? hold : ROUND_MS)) return;
     const measured = lately();
-    const all = judged();
-    const share = all.filter(({ passed }) => !passed).length / Math.max(1, all.length);
+    const responsesSinceCut = judged();
+    const share =
+      responsesSinceCut.filter(({ passed }) => !passed).length / Math.max(1, responsesSinceCut.length);
     usual = Math.min(usual, share);
     if (share === 0) shareBefore = 1;
     if (steps === 0) wasClean = share === 0;

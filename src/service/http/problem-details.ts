@@ -102,8 +102,8 @@ export interface StatusMessage {
 
 /** Returns the message for a status that is no success. */
 export function statusMessage(status: number): StatusMessage {
-  const known = STATUS_MESSAGES[status];
-  if (known) return known;
+  const message = STATUS_MESSAGES[status];
+  if (message) return message;
   if (status >= 500) return { ...SERVER_ERROR, title: "Server Error" };
   if (status >= 300 && status < 400 && status !== 304) return REDIRECT;
   return {

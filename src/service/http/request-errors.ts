@@ -74,8 +74,8 @@ function limitOf(problem: ProblemDetails | undefined): string {
 const LONGEST_DATED_MS = 366 * 24 * 3_600_000;
 
 /** Returns a time rounded up to a minute, such as "14:05 UTC", with its date if that is not today's. */
-function minuteOf(at: number, now: number): string {
-  const end = new Date(Math.ceil(at / 60_000) * 60_000).toISOString();
+function minuteOf(timestamp: number, now: number): string {
+  const end = new Date(Math.ceil(timestamp / 60_000) * 60_000).toISOString();
   const day = end.slice(0, 10);
   const time = `${end.slice(11, 16)} UTC`;
   return day === new Date(now).toISOString().slice(0, 10) ? time : `${day}, ${time}`;

@@ -192,8 +192,8 @@ export function lostResponse(error: unknown, host: string): LostResponse | null 
   const syscall = textOf(first, "syscall");
   // If connecting fails, nothing was sent; if a connection breaks later, it may have been.
   const connecting = syscall === "connect" || syscall === "getaddrinfo";
-  const known = NETWORK[connecting && code === "ETIMEDOUT" ? "UND_ERR_CONNECT_TIMEOUT" : code];
-  if (known) return lost(known.kind ?? "network", known.words(host), known.sent);
+  const failure = NETWORK[connecting && code === "ETIMEDOUT" ? "UND_ERR_CONNECT_TIMEOUT" : code];
+  if (failure) return lost(failure.kind ?? "network", failure.words(host), failure.sent);
   if (UNTRUSTED.test(code)) {
     return lost("untrusted", `the certificate of ${host} cannot be trusted (${code})`, false);
   }

@@ -145,7 +145,7 @@ function requestRoutes(app: Hono<HonoEnv>, world: World): void {
   });
   app.get("/requests/:number", (c) => {
     const number = c.req.param("number");
-    const entry = world.requests.entries().find((one) => `${one.number}` === number);
+    const entry = world.requests.entries().find((request) => `${request.number}` === number);
     if (entry === undefined) throw new ProblemError(404, `Request ${number} is not in the log.`);
     return c.json(entry);
   });

@@ -91,12 +91,12 @@ function settingsOf(options: SandboxOptions): Settings {
 
 const NO_FAULTS: FaultSettings = { seed: 1, rules: [] };
 
-function open(options: SandboxOptions, onChange: OnChange): Store {
+function restoreStore(options: SandboxOptions, onChange: OnChange): Store {
   if (options.state === undefined) return openStore(initial(options), onChange);
   const { snapshot, changes } = parseState(options.state);
   const store = openStore(snapshot, onChange);
-  for (const [at, change] of changes.entries()) {
-    if (!applyChange(store, change)) throw new StateInvalid(`change ${at + 1} does not fit`);
+  for (const [index, change] of changes.entries()) {
+    if (!applyChange(store, change)) throw new StateInvalid(`change ${index + 1} does not fit`);
   }
   return store;
 }
@@ -109,7 +109,7 @@ function createWorld(options: SandboxOptions): { readonly world: World; save(): 
   const groupCommit = persistence && createGroupCommit(persistence.flush);
   const onChange: OnChange = (change) => persistence?.record(() => changeText(change));
   const world: World = {
-    store: open(options, onChange),
+    store: restoreStore(options, onChange),
     version: 0,
     settings,
     limiter: createRateLimiter(settings),

@@ -27,8 +27,8 @@ function idOf(body: object | undefined): string | null {
 /** Returns the only part of a body that is logged; never a password. */
 function nameIn(body: unknown): string | null {
   const { email, name }: { email?: unknown; name?: unknown } = Object(body);
-  const found = email ?? name;
-  return typeof found === "string" ? found : null;
+  const label = email ?? name;
+  return typeof label === "string" ? label : null;
 }
 
 function begin(operation: ContractOperation, c: SandboxContext): Trace {

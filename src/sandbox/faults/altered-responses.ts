@@ -21,8 +21,8 @@ function mapResources(response: ResponseData, change: (resource: Resource) => Re
 export function withUnknownFields(response: ResponseData): ResponseData {
   if (response.body === undefined) return response;
   const extra = { x_added_later: { nested: [1, null] }, x_flag: true };
-  const all = mapResources(response, (resource) => ({ ...resource, ...extra }));
-  return { ...all, body: { ...(all.body ?? response.body), ...extra } };
+  const extended = mapResources(response, (resource) => ({ ...resource, ...extra }));
+  return { ...extended, body: { ...(extended.body ?? response.body), ...extra } };
 }
 
 /** Removes fields, such as `name` or `user.name`, from each resource. */

@@ -48,8 +48,8 @@ export interface HitRequest {
 }
 
 /** Returns the element of a list that a random number in [0, 1) selects; undefined if the list is empty. */
-export function pick<T>(all: readonly T[], chance: number): T | undefined {
-  return all[Math.floor(chance * all.length)];
+export function pick<T>(items: readonly T[], chance: number): T | undefined {
+  return items[Math.floor(chance * items.length)];
 }
 
 /** Checks for an owner; edits never pick one at random, because most tests need it. */
@@ -74,8 +74,8 @@ function targetOf(edit: Edit, hit: HitRequest, account: Account, chance: number)
   return pick(possible, chance);
 }
 
-function toggled(all: readonly string[], one: string): readonly string[] {
-  return all.includes(one) ? all.filter((other) => other !== one) : [...all, one];
+function toggled(items: readonly string[], item: string): readonly string[] {
+  return items.includes(item) ? items.filter((other) => other !== item) : [...items, item];
 }
 
 function assignable(account: Account): readonly string[] {

@@ -247,7 +247,7 @@ function createAim(rule: FaultRule, random: () => number): () => FaultHit | null
 /** Creates the faults of a list of rules; counters start at zero. */
 export function createFaults({ seed, rules }: FaultSettings): Faults {
   // A stream for each rule, so that adding a rule does not change what the others draw.
-  const aimed = rules.map((rule, at) => ({ rule, next: createAim(rule, createRandom(seed, at + 1)) }));
+  const aimed = rules.map((rule, index) => ({ rule, next: createAim(rule, createRandom(seed, index + 1)) }));
   return {
     seed,
     rules,

@@ -33,9 +33,10 @@ const KINDS = {
 export type ProblemStatus = keyof typeof KINDS;
 
 function kindOf(status: number): readonly [string, string] {
-  const known: Readonly<Record<number, readonly [string, string]>> = KINDS;
+  const kindByStatus: Readonly<Record<number, readonly [string, string]>> = KINDS;
   return (
-    known[status] ?? (status < 500 ? ["request-failed", "Request Failed"] : ["server-error", "Server Error"])
+    kindByStatus[status] ??
+    (status < 500 ? ["request-failed", "Request Failed"] : ["server-error", "Server Error"])
   );
 }
 

@@ -18,7 +18,9 @@ function scopeOf({ method, name, scope }: ContractOperation): string | undefined
   return scope === "merchant" ? `${name.split(".")[0]}.${method === "GET" ? "read" : "write"}` : undefined;
 }
 
-const SCOPES: ReadonlySet<string> = new Set(CONTRACT_OPERATIONS.flatMap((one) => scopeOf(one) ?? []));
+const SCOPES: ReadonlySet<string> = new Set(
+  CONTRACT_OPERATIONS.flatMap((operation) => scopeOf(operation) ?? []),
+);
 
 /** Every permission and scope of an API key. */
 export const KEY_PERMISSIONS: readonly string[] = [
@@ -60,9 +62,9 @@ function ownMerchant(store: Store, key: ApiKey, code: string): Account {
 function requirePermission({ permissions }: ApiKey, operation: ContractOperation): void {
   const scope = scopeOf(operation);
   const sufficient = [...operation.permissions, ...(scope === undefined ? [] : [scope])];
-  if (permissions === undefined || sufficient.some((one) => permissions.includes(one))) return;
+  if (permissions === undefined || sufficient.some((permission) => permissions.includes(permission))) return;
   const lacking =
-    scope !== undefined && permissions.some((one) => SCOPES.has(one))
+    scope !== undefined && permissions.some((permission) => SCOPES.has(permission))
       ? `scope ${scope}`
       : `permission ${operation.permissions.join(" or ")}`;
   throw new ProblemError(403, `The API key lacks the ${lacking}.`);

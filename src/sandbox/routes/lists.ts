@@ -42,7 +42,7 @@ function oneOf<Word extends string>(
 ): Word | undefined {
   const text = single(query, name);
   if (text === undefined) return undefined;
-  const word = words.find((known) => known === text);
+  const word = words.find((candidate) => candidate === text);
   if (word !== undefined) return word;
   throw new ProblemError(400, `The query parameter ${name} must be one of ${words.join(", ")}.`);
 }
@@ -126,21 +126,21 @@ function candidates(account: Account, query: URLSearchParams): Iterable<Member> 
 
 /** Returns a page of an account's members, with `total_count` unless `scroll` is set. */
 export function memberList(account: Account, query: URLSearchParams, now: number): object {
-  const wanted = page(query);
+  const range = page(query);
   const counted = boolean(query, "scroll") !== true;
   const chosen = memberFilters(query, now);
-  const found =
+  const matches =
     chosen.length === 0
-      ? slice(account, wanted)
+      ? slice(account, range)
       : search(
           candidates(account, query),
-          wanted,
+          range,
           (member) => chosen.every((filter) => filter(member)),
           counted,
         );
   return {
-    items: found.members.map((member) => memberResource(member, now)),
-    total_count: counted ? found.total : undefined,
+    items: matches.members.map((member) => memberResource(member, now)),
+    total_count: counted ? matches.total : undefined,
   };
 }
 
@@ -157,8 +157,8 @@ function kindFilter(query: URLSearchParams): MembershipFilter {
   if (kind !== undefined && type !== undefined && kind !== type) {
     throw new ProblemError(400, "The query parameters kind and resource.type contradict each other.");
   }
-  const wanted = kind ?? type;
-  return ({ account }) => wanted === undefined || account.type === wanted;
+  const accountType = kind ?? type;
+  return ({ account }) => accountType === undefined || account.type === accountType;
 }
 
 function parentFilter(query: URLSearchParams): MembershipFilter {
@@ -201,13 +201,13 @@ function list(call: OperationCall, owner: string): ResponseData {
   const { offset, limit } = page(call.query);
   const chosen = membershipFilters(call.query, call.now);
   const accounts = [...call.store.merchants.values(), ...call.store.organizations.values()];
-  const found = accounts
+  const memberships = accounts
     .flatMap((account) => membersByEmail(account, owner).map((member): Held => ({ account, member })))
     .filter((held) => chosen.every((filter) => filter(held)));
-  const items = found
+  const items = memberships
     .slice(offset, offset + limit)
     .map(({ account, member }) => membershipResource(member, account, call.now));
-  return { status: 200, body: { items, total_count: found.length } };
+  return { status: 200, body: { items, total_count: memberships.length } };
 }
 
 /** The operations on the memberships of the key's owner. */

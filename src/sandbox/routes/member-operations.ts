@@ -91,7 +91,7 @@ function takeExpired({ expired }: OperationCall, merchant: Account, email: strin
 
 /** Throws a 429 if an address was invited too often. */
 function refuseTooMany({ invitations = [], now }: OperationCall, email: string): void {
-  const waits = invitations.flatMap((one) => one.wait(email, now) ?? []);
+  const waits = invitations.flatMap((limit) => limit.wait(email, now) ?? []);
   if (waits.length === 0) return;
   throw new ProblemError(429, `Too many invitations were sent to ${email}.`, {
     ...retryAfterHeaders("seconds", Math.max(...waits), now),
@@ -130,7 +130,7 @@ function create(call: OperationCall, merchant: Account): ResponseData {
       }
     : { id, ...common, status: "pending", invite: { email, expiresAt: call.now + INVITATION_MS } };
   addMember(merchant, member);
-  if (!managed) for (const one of call.invitations ?? []) one.sent(email, call.now);
+  if (!managed) for (const limit of call.invitations ?? []) limit.sent(email, call.now);
   return { status: 201, body: memberResource(member, call.now) };
 }
 

@@ -53,7 +53,7 @@ const member = z
     expires_at: time.optional(),
     ...times,
   })
-  .refine((one) => one.no_address || one.email !== undefined, {
+  .refine((member) => member.no_address || member.email !== undefined, {
     path: ["email"],
     message: "is required, unless no_address is true",
   })
@@ -147,10 +147,10 @@ function checkRoles(
   ids: ReadonlyMap<string, string>,
   base: DocumentPath,
 ): DocumentIssue[] {
-  return members.flatMap((member, at) =>
+  return members.flatMap((member, index) =>
     member.roles.flatMap((name, position) =>
       resolveRole(name, ids) === undefined
-        ? [{ path: [...base, at, "roles", position], message: `there is no role ${JSON.stringify(name)}` }]
+        ? [{ path: [...base, index, "roles", position], message: `there is no role ${JSON.stringify(name)}` }]
         : [],
     ),
   );
@@ -162,7 +162,7 @@ function checkMembers(
   base: DocumentPath,
 ): DocumentIssue[] {
   const memberIds = members.map((member) => member.id);
-  return [...repeats(memberIds, (at) => [...base, at, "id"], "id"), ...checkRoles(members, ids, base)];
+  return [...repeats(memberIds, (index) => [...base, index, "id"], "id"), ...checkRoles(members, ids, base)];
 }
 
 function checkMerchant(merchant: SeedMerchant, base: DocumentPath): DocumentIssue[] {
@@ -170,18 +170,18 @@ function checkMerchant(merchant: SeedMerchant, base: DocumentPath): DocumentIssu
   const names = merchant.roles.map(({ id, name }) => (id === undefined ? name : undefined));
   const roleIds = merchant.roles.map((role) => role.id);
   // Any id will do: only the keys are looked up here.
-  const known = new Map(
+  const roleNames = new Map(
     merchant.roles.flatMap(({ name, id }) => [name, id ?? name].map((key) => [key, name])),
   );
   return [
-    ...repeats(names, (at) => [...base, "roles", at, "name"], "role name"),
-    ...repeats(roleIds, (at) => [...base, "roles", at, "id"], "id"),
-    ...roleIds.flatMap((id, at) =>
+    ...repeats(names, (index) => [...base, "roles", index, "name"], "role name"),
+    ...repeats(roleIds, (index) => [...base, "roles", index, "id"], "id"),
+    ...roleIds.flatMap((id, index) =>
       id !== undefined && PREDEFINED_ROLES_BY_ID.has(id)
-        ? [{ path: [...base, "roles", at, "id"], message: "this is the id of a predefined role" }]
+        ? [{ path: [...base, "roles", index, "id"], message: "this is the id of a predefined role" }]
         : [],
     ),
-    ...checkMembers(merchant.members, known, [...base, "members"]),
+    ...checkMembers(merchant.members, roleNames, [...base, "members"]),
   ];
 }
 
@@ -191,18 +191,18 @@ function checkSeed(seed: Seed): DocumentIssue[] {
   const organizations = seed.organizations.map((organization) => organization.id);
   const keys = (seed.keys ?? []).map((key) => key.key);
   return [
-    ...repeats(codes, (at) => ["merchants", at, "code"], "code"),
-    ...repeats(organizations, (at) => ["organizations", at, "id"], "id"),
-    ...repeats(keys, (at) => ["keys", at, "key"], "key"),
-    ...seed.merchants.flatMap((merchant, at) => checkMerchant(merchant, ["merchants", at])),
-    ...seed.organizations.flatMap((organization, at) =>
-      checkMembers(organization.members, new Map(), ["organizations", at, "members"]),
+    ...repeats(codes, (index) => ["merchants", index, "code"], "code"),
+    ...repeats(organizations, (index) => ["organizations", index, "id"], "id"),
+    ...repeats(keys, (index) => ["keys", index, "key"], "key"),
+    ...seed.merchants.flatMap((merchant, index) => checkMerchant(merchant, ["merchants", index])),
+    ...seed.organizations.flatMap((organization, index) =>
+      checkMembers(organization.members, new Map(), ["organizations", index, "members"]),
     ),
-    ...(seed.keys ?? []).flatMap((key, at) =>
+    ...(seed.keys ?? []).flatMap((key, index) =>
       (key.merchants ?? []).flatMap((code, position) =>
         codes.includes(code)
           ? []
-          : [{ path: ["keys", at, "merchants", position], message: `there is no merchant ${code}` }],
+          : [{ path: ["keys", index, "merchants", position], message: `there is no merchant ${code}` }],
       ),
     ),
   ];

@@ -92,9 +92,9 @@ export function createGroupCommit(save: () => Promise<void>): GroupCommit {
       waiting = [];
       try {
         await save();
-        for (const one of batch) one.resolve();
+        for (const waiter of batch) waiter.resolve();
       } catch (error) {
-        for (const one of batch) one.reject(error);
+        for (const waiter of batch) waiter.reject(error);
       }
     }
     busy = false;
@@ -120,8 +120,8 @@ export class StateInvalid extends Error {
 const written = new WeakMap<object, string>();
 
 function recordText(record: object): string {
-  const known = written.get(record);
-  if (known !== undefined) return known;
+  const cached = written.get(record);
+  if (cached !== undefined) return cached;
   const text = JSON.stringify(record);
   written.set(record, text);
   return text;
@@ -163,9 +163,9 @@ export interface StateFileContent {
 function parseChanges(text: string): StateChange[] {
   // A line without a line break was cut off by a crash; its write never had a response.
   const lines = text.split("\n").slice(0, -1);
-  return lines.map((line, at) => {
+  return lines.map((line, index) => {
     const change = parseChange(line);
-    if (change === null) throw new StateInvalid(`change ${at + 1} is damaged`);
+    if (change === null) throw new StateInvalid(`change ${index + 1} is damaged`);
     return change;
   });
 }

@@ -3,9 +3,9 @@ import { z } from "zod";
 const MAX_PROPERTIES = 64;
 const MAX_DEPTH = 32;
 
-function fitsDepth(value: unknown, left: number): boolean {
+function fitsDepth(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null) return true;
-  return left > 0 && Object.values(value).every((inner) => fitsDepth(inner, left - 1));
+  return depth > 0 && Object.values(value).every((inner) => fitsDepth(inner, depth - 1));
 }
 
 /** Checks for valid metadata: an object of at most 64 properties. */
@@ -175,7 +175,7 @@ const administer = [
   "roles_delete",
   "roles_update",
 ];
-const own = ["api_keys_edit", "merchant_close", "owner_transfer"];
+const ownerOnly = ["api_keys_edit", "merchant_close", "owner_transfer"];
 
 function predefined(
   id: string,
@@ -198,7 +198,7 @@ export const PREDEFINED_ROLES_BY_ID: ReadonlyMap<string, Role> = new Map(
       people,
       manage,
       administer,
-      own,
+      ownerOnly,
     ]),
     predefined("role_admin", "Admin", "Everything but what only the owner may do", [
       view,

@@ -91,9 +91,9 @@ export function addMember(account: Account, member: Member): void {
   account.memberIds.push(member.id);
   const address = memberAddress(member);
   if (address !== null) {
-    const others = account.byAddress.get(address);
-    account.byAddress.set(address, [...(others ?? []), member.id]);
-    if (others === undefined) account.addresses?.add(address);
+    const sameAddress = account.byAddress.get(address);
+    account.byAddress.set(address, [...(sameAddress ?? []), member.id]);
+    if (sameAddress === undefined) account.addresses?.add(address);
   }
   reportChange(account, { member });
 }
@@ -111,8 +111,8 @@ export function removeMember(account: Account, member: Member): void {
   account.places.delete(member.id);
   const address = memberAddress(member);
   if (address !== null) {
-    const others = (account.byAddress.get(address) ?? []).filter((id) => id !== member.id);
-    if (others.length > 0) account.byAddress.set(address, others);
+    const sameAddress = (account.byAddress.get(address) ?? []).filter((id) => id !== member.id);
+    if (sameAddress.length > 0) account.byAddress.set(address, sameAddress);
     else {
       account.byAddress.delete(address);
       account.addresses?.remove(address);
@@ -127,9 +127,9 @@ export function moveToFront(account: Account, member: Member): void {
   account.memberIds.splice(account.memberIds.indexOf(member.id), 1);
   account.memberIds.unshift(member.id);
   account.places.set(member.id, (account.places.get(first) ?? 0) - 1);
-  const others = [...account.members.values()].filter(({ id }) => id !== member.id);
+  const rest = [...account.members.values()].filter(({ id }) => id !== member.id);
   account.members.clear();
-  for (const one of [member, ...others]) account.members.set(one.id, one);
+  for (const listed of [member, ...rest]) account.members.set(listed.id, listed);
   reportChange(account, { first: member.id });
 }
 
@@ -187,7 +187,7 @@ export function applyChange(store: Store, change: StateChange): boolean {
   if (goneRole !== undefined) removeRole(account, goneRole);
   if (goneMember !== undefined) removeMember(account, goneMember);
   if (moved !== undefined) moveToFront(account, moved);
-  return [role, member, goneRole, goneMember, moved].some((one) => one !== undefined);
+  return [role, member, goneRole, goneMember, moved].some((part) => part !== undefined);
 }
 
 /** Builds the store of a snapshot; `onChange` receives each change from then on. */
@@ -236,7 +236,7 @@ function firstWhere(sorted: readonly string[], from: number, test: (address: str
 function createAddressIndex(addresses: Iterable<string>): AddressIndex {
   // Sort by code unit, as `<` compares: a locale's order would separate equal prefixes.
   const sorted = [...addresses].sort((a, b) => (a < b ? -1 : 1));
-  const positionOf = (address: string): number => firstWhere(sorted, 0, (one) => one >= address);
+  const positionOf = (address: string): number => firstWhere(sorted, 0, (candidate) => candidate >= address);
   return {
     add: (address) => {
       const position = positionOf(address);
@@ -248,7 +248,7 @@ function createAddressIndex(addresses: Iterable<string>): AddressIndex {
     },
     startingWith: (prefix, max) => {
       const from = positionOf(prefix);
-      const to = firstWhere(sorted, from, (one) => !one.startsWith(prefix));
+      const to = firstWhere(sorted, from, (address) => !address.startsWith(prefix));
       return to - from > max ? null : sorted.slice(from, to);
     },
   };

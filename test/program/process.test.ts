@@ -77,7 +77,8 @@ test.each([
   ["stderr", ["plan", "shop.yaml", "--verbose"]],
 ] as const)("a reader of %s that leaves early is no crash", async (deaf, args) => {
   const sandbox = await startSandbox();
-  const { code, stderr } = await rolecall(args, { cwd, env: sandbox.env, deaf });
+  const env = { ...sandbox.env, ROLECALL_PROGRESS: "auto" };
+  const { code, stderr } = await rolecall(args, { cwd, env, deaf });
   expect(stderr).toBe("");
   expect(code).toBe(0);
   await sandbox.stop();

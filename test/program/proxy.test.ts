@@ -50,6 +50,7 @@ const run = (env: Readonly<Record<string, string>>, more: readonly string[] = ["
       ROLECALL_API_KEY: "sk_test_sandbox",
       ROLECALL_BASE_URL: "https://service.test",
       NODE_EXTRA_CA_CERTS: join(TLS, "cert.pem"),
+      ROLECALL_PROGRESS: "auto",
       ...env,
     },
   });

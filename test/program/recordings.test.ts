@@ -38,8 +38,16 @@ ${CROWD.map((email) => `  - { email: ${email}, roles: [Cashier] }`).join("\n")}
 let shop: Shop;
 const sessions: TerminalSession[] = [];
 
+/** Ends the latency of the service's responses. */
+let respond: () => void = () => undefined;
+
 beforeAll(async () => {
-  shop = await openShop(SEED);
+  shop = await openShop(SEED, {
+    sleep: () =>
+      new Promise((done) => {
+        respond = done;
+      }),
+  });
   await mkdir(join(shop.folder, "access"));
   await shop.write("access/shop.yaml", FILE);
 });
@@ -99,8 +107,8 @@ function filled(what: RegExp, count: number): (screen: string) => boolean {
   };
 }
 
-function fault(rule: object): Promise<unknown> {
-  return shop.control("PUT", "/faults", { rules: [rule] });
+function fault(...rules: readonly object[]): Promise<unknown> {
+  return shop.control("PUT", "/faults", { rules });
 }
 
 const FEWER = { kind: "status", status: 429 };
@@ -143,11 +151,19 @@ describe.each([80, 200])("on a terminal of %i columns", (columns) => {
   });
 
   test("an apply shows its board, the wait of a 429, and stops at Ctrl-C when what is under way is over", async () => {
-    await fault({ ...FEWER, operation: "members.update", nth: 1, retry_after: "60" });
-    const session = await record(["apply"], { columns });
+    await fault(
+      { kind: "latency", operation: "roles.create", nth: 1, ms: 1000 },
+      { ...FEWER, operation: "members.update", nth: 1, retry_after: "60" },
+    );
+    const session = await record(["apply"], { columns, rows: 24 });
     await session.see("Type MC4F7K2P to continue");
     session.type("MC4F7K2P\r");
-    const board = await session.see(/waiting \d+ s/);
+    // The lines of what is done before there is a board are above it, and those of what is done then below.
+    await session.see("Applying 6 changes");
+    respond();
+    const board = await session.see(
+      (screen) => /waiting \d+ s/.test(screen) && /role Cashier updated\n$/.test(screen),
+    );
     await expect(steady(board)).toMatchFileSnapshot(golden("apply-429"));
     session.type("\u0003");
     await session.see("SIGINT");

@@ -239,14 +239,22 @@ test.runIf(process.platform === "linux")("a full disk behind stderr is no crash"
 });
 
 test("an apply whose reader closes the pipe finishes the writes in flight, records them, and exits with 4", async () => {
-  await faults({ kind: "latency", operation: "roles.update", ms: 1000 });
+  let closePipe: () => Promise<void> = async () => undefined;
+  const slow = await openShop(SEED, { sleep: () => closePipe() });
+  await slow.write("mc1.yaml", FILE);
+  await slow.control("PUT", "/faults", { rules: [{ kind: "latency", operation: "roles.update", ms: 1000 }] });
   const bin = resolve(import.meta.dirname, "../../dist/bin.js");
   const child = spawn(process.execPath, [bin, ...APPLY], {
-    cwd: shop.folder,
-    env: { PATH: process.env["PATH"], ...shop.sandbox.env },
+    cwd: slow.folder,
+    env: { PATH: process.env["PATH"], ...slow.sandbox.env },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  child.stdout.once("data", () => child.stdout.destroy());
+  child.stdout.resume();
+  closePipe = async () => {
+    const closed = once(child.stdout, "close");
+    child.stdout.destroy();
+    await closed;
+  };
   let told = "";
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
     told += chunk;
@@ -254,6 +262,7 @@ test("an apply whose reader closes the pipe finishes the writes in flight, recor
   const [code] = (await once(child, "close")) as [number | null];
   expect(told).toContain("stdout is closed: nothing new starts; requests in flight finish first.\n");
   expect(code).toBe(4);
-  expect(await shop.writes()).toHaveLength(1);
-  expect((await shop.run(["runs", "latest"])).stdout).toContain("Stopped: stdout could not be written to.");
+  expect(await slow.writes()).toHaveLength(1);
+  expect((await slow.run(["runs", "latest"])).stdout).toContain("Stopped: stdout could not be written to.");
+  await slow.stop();
 });

@@ -21,6 +21,8 @@ export interface RunOptions {
   readonly waitFactor?: number;
   /** The clock, in ms since the epoch; by default the real one. */
   readonly now?: () => number;
+  /** Takes the place of every wait; `waitFactor` has no effect then. */
+  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
 /** A sandbox that listens on a port of this machine. */
@@ -84,7 +86,7 @@ const PATIENCE = 20;
 
 /** The world of a run within this process: time and waits are real, output is kept. */
 export function realIo(
-  { cwd = ROOT, env = {}, waitFactor = 1, now = Date.now }: RunOptions,
+  { cwd = ROOT, env = {}, waitFactor = 1, now = Date.now, sleep }: RunOptions,
   rest: Partial<TestIo["io"]> = {},
 ): TestIo {
   return testIo({
@@ -93,9 +95,11 @@ export function realIo(
     env: { PATH: process.env["PATH"], ROLECALL_PROGRESS: "none", ...env },
     now: () => now(),
     monotonic: () => performance.now(),
-    sleep: async (ms, signal) => {
-      await delay(ms * waitFactor, undefined, signal ? { signal } : {});
-    },
+    sleep:
+      sleep ??
+      (async (ms, signal) => {
+        await delay(ms * waitFactor, undefined, signal ? { signal } : {});
+      }),
     turn: () => nextTurn(),
     setTimer(ms, run) {
       const timer = setTimeout(run, ms * PATIENCE);

@@ -23,11 +23,11 @@ interface Entry {
   readonly somebody_else: boolean;
 }
 
-/** Starts a sandbox with a seed. */
-export async function openShop(seed: string): Promise<Shop> {
+/** Starts a sandbox with a seed; `options` are those of the sandbox. */
+export async function openShop(seed: string, options: Pick<RunOptions, "sleep"> = {}): Promise<Shop> {
   const cwd = await mkdtemp(join(tmpdir(), "rolecall-shop-"));
   await writeFile(join(cwd, "seed.yaml"), seed);
-  const sandbox = await startSandbox(["--seed", join(cwd, "seed.yaml")]);
+  const sandbox = await startSandbox(["--seed", join(cwd, "seed.yaml")], options);
   const control: Shop["control"] = async (method, path, body) => {
     const answer = await fetch(`${sandbox.url}/_sandbox${path}`, {
       method,

@@ -97,15 +97,18 @@ const MAX_NAMED = 3;
 
 /** Formats the passwords that an apply will set: one line each, or one for all if they are many. */
 export function renderPasswords(due: readonly MerchantPasswords[], style: Style): string {
-  const all = due.filter(({ passwords }) => passwords.length > 0);
-  const names = all.flatMap(({ passwords }) => passwords.map(({ name }) => oneLine(name)));
+  const affected = due.filter(({ passwords }) => passwords.length > 0);
+  const names = affected.flatMap(({ passwords }) => passwords.map(({ name }) => oneLine(name)));
   if (names.length > MAX_PASSWORD_LINES) {
-    const [first, ...others] = all;
-    const where = others.length > 0 ? counted(all.length, "merchant") : oneLine(first?.plan.merchant ?? "");
+    const [first, ...furtherMerchants] = affected;
+    const where =
+      furtherMerchants.length > 0
+        ? counted(affected.length, "merchant")
+        : oneLine(first?.plan.merchant ?? "");
     const text = `The passwords of ${grouped(names.length)} managed users at ${where} will be set: ${namesText(names, MAX_NAMED)}.`;
     return `${hangingLines(text, style.columns, "", "  ").join("\n")}\n\n`;
   }
-  return all
+  return affected
     .map(({ plan, passwords }) => {
       const lines = passwords.flatMap(({ name, passwordEnv }) => {
         const text = `${oneLine(plan.merchant)}: the password of ${oneLine(name)} will be set from ${oneLine(passwordEnv)}.`;

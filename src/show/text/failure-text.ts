@@ -12,8 +12,8 @@ export function renderUnread(
   failed: readonly { readonly merchant: string; readonly error: { readonly failure: Failure } }[],
   style: Style,
 ): string {
-  const all = failed.map(({ merchant, error }) => ({ merchant, failure: error.failure }));
-  const parts = groupUnread(all).map(({ first, merchants, attempts }) => {
+  const unread = failed.map(({ merchant, error }) => ({ merchant, failure: error.failure }));
+  const parts = groupUnread(unread).map(({ first, merchants, attempts }) => {
     const shown = merchants.slice(0, MERCHANTS_SHOWN).map(oneLine).join(", ");
     const more = merchants.length - MERCHANTS_SHOWN;
     const names = more > 0 ? `${shown} and ${grouped(more)} more` : shown;
@@ -131,16 +131,16 @@ type EqualDiagnostics = readonly [first: Diagnostic, ...others: Diagnostic[]];
 /** Joins the diagnostics that differ only in their locations, if there are enough of them. */
 function joinEqual(diagnostics: readonly Diagnostic[]): readonly EqualDiagnostics[] {
   const kinds = new Map<string, [Diagnostic, ...Diagnostic[]]>();
-  for (const one of diagnostics) {
-    const kind = kindOfDiagnostic(one);
-    const known = kinds.get(kind);
-    if (known) known.push(one);
-    else kinds.set(kind, [one]);
+  for (const diagnostic of diagnostics) {
+    const kind = kindOfDiagnostic(diagnostic);
+    const equal = kinds.get(kind);
+    if (equal) equal.push(diagnostic);
+    else kinds.set(kind, [diagnostic]);
   }
-  return diagnostics.flatMap((one): readonly EqualDiagnostics[] => {
-    const equal = kinds.get(kindOfDiagnostic(one));
-    if (equal === undefined || equal.length < JOINED_FROM) return [[one]];
-    return equal[0] === one ? [equal] : [];
+  return diagnostics.flatMap((diagnostic): readonly EqualDiagnostics[] => {
+    const equal = kinds.get(kindOfDiagnostic(diagnostic));
+    if (equal === undefined || equal.length < JOINED_FROM) return [[diagnostic]];
+    return equal[0] === diagnostic ? [equal] : [];
   });
 }
 
@@ -150,13 +150,13 @@ function kindOfDiagnostic({ severity, code, message, hint }: Diagnostic): string
   return JSON.stringify([severity, code, message, hint]);
 }
 
-function renderDiagnostic([diagnostic, ...others]: EqualDiagnostics, style: Style): string {
+function renderDiagnostic([diagnostic, ...repetitions]: EqualDiagnostics, style: Style): string {
   const { severity, code, message, frame, hint } = diagnostic;
   const paint = severity === "error" ? style.red : style.yellow;
   const head = `${style.bold(placeOf(diagnostic))}: ${paint(severity)}: `;
   const lines = [...wrapIfNarrow(`${oneLine(message)} ${style.dim(`[${code}]`)}`, style, head, "  ")];
   if (frame !== undefined) lines.push(...frameLines(frame, style).map((line) => `  ${style.dim(line)}`));
-  if (others.length > 0) lines.push(...wrapIfNarrow(alsoIn(others), style, "  ", "    "));
+  if (repetitions.length > 0) lines.push(...wrapIfNarrow(alsoIn(repetitions), style, "  ", "    "));
   if (hint !== undefined) lines.push(...wrapIfNarrow(oneLine(hint), style, `  ${style.cyan("→")} `, "    "));
   return `${lines.join("\n")}\n`;
 }
@@ -174,7 +174,9 @@ function frameLines(frame: string, { columns }: Style): readonly string[] {
   const from = isVisible ? 0 : Math.max(0, before.length - Math.floor(room / 3));
   return lines.map((line) => {
     // A wide character fills two cells, of which the second is empty.
-    const cells = [...line.slice(head.length)].flatMap((one) => (cellWidth(one) > 1 ? [one, ""] : [one]));
+    const cells = [...line.slice(head.length)].flatMap((character) =>
+      cellWidth(character) > 1 ? [character, ""] : [character],
+    );
     const isMark = cells.every((cell) => cell === "^" || cell === " ");
     const cut = isMark ? " " : CUT;
     const shown = cells.slice(from, from + room).join("");
@@ -187,9 +189,9 @@ const FRAME_INDENT = 2;
 const CUT = "…";
 
 /** "Also at access/a.yaml:3:1, access/b.yaml:3:1 and 295 more." */
-function alsoIn(others: readonly Diagnostic[]): string {
-  const shown = others.slice(0, PLACES_SHOWN).map(placeOf).join(", ");
-  const more = others.length - PLACES_SHOWN;
+function alsoIn(diagnostics: readonly Diagnostic[]): string {
+  const shown = diagnostics.slice(0, PLACES_SHOWN).map(placeOf).join(", ");
+  const more = diagnostics.length - PLACES_SHOWN;
   return `Also at ${shown}${more > 0 ? ` and ${grouped(more)} more` : ""}.`;
 }
 

@@ -72,12 +72,14 @@ function neededLines(needed: readonly NeededPermissions[], style: Style): readon
   const alike = groupByKey(needed, ({ keySource, permissions }) => JSON.stringify([keySource, permissions]));
   return [
     style.bold("Least permissions to grant"),
-    ...alike.flatMap((own) => {
-      const [{ keySource, permissions, missing }] = own;
-      const commands = own.map(({ command }) => command).join(", ");
+    ...alike.flatMap((equalNeeds) => {
+      const [{ keySource, permissions, missing }] = equalNeeds;
+      const commands = equalNeeds.map(({ command }) => command).join(", ");
       const head = keys.size > 1 ? `${commands}, with ${oneLine(keySource)}` : commands;
       const lines = wrapList(permissions, style.columns - 4).map((line) =>
-        line.replaceAll(/[\w.]+/g, (one) => (missing.includes(one) ? style.red(one) : one)),
+        line.replaceAll(/[\w.]+/g, (permission) =>
+          missing.includes(permission) ? style.red(permission) : permission,
+        ),
       );
       return [`  ${head}`, ...lines.map((line) => `    ${line}`)];
     }),
@@ -88,11 +90,11 @@ function nextLines(groups: readonly HealthGroup[], next: readonly string[], styl
   const steps = next.flatMap((step) =>
     hangingLines(oneLine(step), style.columns, `  ${style.cyan("→")} `, "    "),
   );
-  const count = (wanted: CheckStatus): number =>
-    groups.flatMap(({ checks }) => checks.filter(({ status }) => status === wanted)).length;
+  const count = (wantedStatus: CheckStatus): number =>
+    groups.flatMap(({ checks }) => checks.filter(({ status }) => status === wantedStatus)).length;
   const [failed, unknown] = [count("failed"), count("unknown")];
   const rest = unknown > 0 ? `, ${unknown} unknown` : "";
   if (failed > 0) return [style.red(`${counted(failed, "check")} failed${rest}.`), ...steps];
-  const all = unknown > 0 ? style.yellow(`Nothing failed${rest}.`) : style.green("All is well.");
-  return [all, `  ${style.cyan("→")} rolecall plan`];
+  const summary = unknown > 0 ? style.yellow(`Nothing failed${rest}.`) : style.green("All is well.");
+  return [summary, `  ${style.cyan("→")} rolecall plan`];
 }

@@ -41,11 +41,11 @@ function totalText({ memberships, keySource, service }: MembershipsView, filtere
   if (memberships.length === 0) return `No membership ${of}${filtered ? " matches" : ""}.`;
   const merchants = memberships.filter(isMerchant).length;
   const organizations = memberships.filter(({ resource }) => resource.type === "organization").length;
-  const others = memberships.length - merchants - organizations;
+  const otherResources = memberships.length - merchants - organizations;
   const kinds = [
     ...(merchants > 0 ? [counted(merchants, "merchant")] : []),
     ...(organizations > 0 ? [counted(organizations, "organization")] : []),
-    ...(others > 0 ? [counted(others, "other resource")] : []),
+    ...(otherResources > 0 ? [counted(otherResources, "other resource")] : []),
   ];
   return `${counted(memberships.length, "membership")} ${of}: ${kinds.join(", ")}.`;
 }
@@ -83,11 +83,11 @@ function notReachedLines(
   verbosity: Verbosity,
 ): readonly string[] {
   if (notReached === null || notReached.length === 0) return [];
-  const named = notReached.map(({ merchant, file }) => `${oneLine(merchant)} (${oneLine(file)})`);
+  const names = notReached.map(({ merchant, file }) => `${oneLine(merchant)} (${oneLine(file)})`);
   return [
     ...noted(
-      `${counted(named.length, "file names a merchant", "files name merchants")} without an accepted membership:`,
-      named,
+      `${counted(names.length, "file names a merchant", "files name merchants")} without an accepted membership:`,
+      names,
       style,
       verbosity,
     ),
@@ -169,13 +169,13 @@ function widthsFor(rows: readonly (readonly string[])[], columns: number): reado
   const natural = HEAD.map((_, index) => Math.max(...rows.map((row) => cellWidth(row[index] ?? ""))));
   const [name = 0, roles = 0] = [natural[NAME], natural[ROLES]];
   const fixed = natural.reduce((sum, width) => sum + width + GAP, -GAP) - name - roles;
-  const left = columns - fixed;
-  if (name + roles <= left) return natural;
-  if (left < 2 * MIN_FLEXIBLE) return null;
-  const half = Math.floor(left / 2);
-  const forName = Math.min(name, Math.max(half, left - roles));
+  const flexible = columns - fixed;
+  if (name + roles <= flexible) return natural;
+  if (flexible < 2 * MIN_FLEXIBLE) return null;
+  const half = Math.floor(flexible / 2);
+  const forName = Math.min(name, Math.max(half, flexible - roles));
   return natural.map((width, index) =>
-    index === NAME ? forName : index === ROLES ? Math.min(roles, left - forName) : width,
+    index === NAME ? forName : index === ROLES ? Math.min(roles, flexible - forName) : width,
   );
 }
 
@@ -200,16 +200,16 @@ function broken(text: string, width: number): readonly string[] {
 
 function pieces(word: string, width: number): readonly string[] {
   if (cellWidth(word) <= width) return [word];
-  const found: string[] = [];
+  const pieceTexts: string[] = [];
   let piece = "";
   for (const { segment } of new Intl.Segmenter().segment(word)) {
     if (cellWidth(piece + segment) > width) {
-      found.push(piece);
+      pieceTexts.push(piece);
       piece = "";
     }
     piece += segment;
   }
-  return [...found, piece];
+  return [...pieceTexts, piece];
 }
 
 function statusPaint(status: string | undefined, style: Style): Paint {

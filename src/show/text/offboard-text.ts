@@ -6,14 +6,14 @@ import { hangingLines } from "./wrap.ts";
 
 const NAMED = 5;
 
-/** Who is taken out, what only they have, and what was asked. */
+/** The people to take out, the access that only they have, and the merchants that were asked. */
 export interface Offboarding {
   readonly people: readonly OffboardedPerson[];
   readonly sole: readonly SoleAccess[];
   readonly asked: {
     /** Number of merchants that were read. */
     readonly merchants: number;
-    /** What could not be read without a file. */
+    /** Merchants without a file that could not be read. */
     readonly notAsked: readonly UnreadMerchant[];
   };
 }
@@ -73,9 +73,9 @@ function personLines(
 
 function warningsOf({ email, elsewhere, listed, stays }: OffboardedPerson): readonly string[] {
   const groups = new Map<string, OffboardStay[]>();
-  for (const one of stays) {
-    const key = `${one.because} ${one.live}`;
-    groups.set(key, [...(groups.get(key) ?? []), one]);
+  for (const stay of stays) {
+    const key = `${stay.because} ${stay.live}`;
+    groups.set(key, [...(groups.get(key) ?? []), stay]);
   }
   const [first] = elsewhere;
   return [
@@ -115,8 +115,8 @@ const STAYS: Readonly<Record<OffboardStay["because"], string>> = {
 function unreadTexts({ notAsked }: Offboarding["asked"]): readonly string[] {
   const groups = new Map<string | null, string[]>();
   for (const { merchant, reason } of notAsked) {
-    const known = groups.get(reason) ?? [];
-    groups.set(reason, [...known, merchant ?? "merchants without a file"]);
+    const merchants = groups.get(reason) ?? [];
+    groups.set(reason, [...merchants, merchant ?? "merchants without a file"]);
   }
   return [...groups].map(([reason, names]) =>
     reason === null
@@ -132,15 +132,15 @@ function soleLines(
   style: Style,
 ): readonly string[] {
   const groups = new Map<string, string[]>();
-  for (const one of sole) {
-    if (one.source !== source) continue;
+  for (const access of sole) {
+    if (access.source !== source) continue;
     const parts = [
-      ...(one.permissions.length > 0 ? [`can ${one.permissions.map(oneLine).join(", ")}`] : []),
-      ...(one.roles.length > 0 ? [`have ${one.roles.map(oneLine).join(", ")}`] : []),
+      ...(access.permissions.length > 0 ? [`can ${access.permissions.map(oneLine).join(", ")}`] : []),
+      ...(access.roles.length > 0 ? [`have ${access.roles.map(oneLine).join(", ")}`] : []),
     ];
     if (parts.length === 0) continue;
     const text = parts.join("; ");
-    groups.set(text, [...(groups.get(text) ?? []), one.merchant]);
+    groups.set(text, [...(groups.get(text) ?? []), access.merchant]);
   }
   if (groups.size === 0) return [];
   return [

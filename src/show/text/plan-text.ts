@@ -147,7 +147,7 @@ export function renderRisks(
       const rows =
         kind === "removals"
           ? wrapList(texts, style.columns - 7)
-          : texts.flatMap((one) => hangingFrom(one, style));
+          : texts.flatMap((text) => hangingFrom(text, style));
       return [
         ...hangingLines(riskTitle(kind, items, origin), style.columns, `    ${style.red("!")} `, "      "),
         ...rows.map((row) => `      ${row}`),
@@ -268,7 +268,7 @@ function renderRow(row: RowView, style: Style): readonly string[] {
           ...hangingLines(oneLine(name), style.columns, `    ${label} `, NARROW_INDENT),
           ...hangingLines(note, style.columns, NARROW_INDENT, NARROW_INDENT).map(style.dim),
         ];
-  return [...head, ...details.flatMap((one) => renderDetail(one, style))];
+  return [...head, ...details.flatMap((detail) => renderDetail(detail, style))];
 }
 
 const EQUAL_NAMES_SHOWN = 6;
@@ -282,7 +282,7 @@ function renderEqualRow(row: RowView, equal: EqualRows, style: Style): readonly 
     style,
   )([SIGNS[kind], ...(whole && verb === undefined ? [] : [verb ?? kind])].join(" "));
   const indent = style.columns < NARROW ? NARROW_INDENT : DETAIL_INDENT;
-  const named = oneLine(namesText(names, EQUAL_NAMES_SHOWN));
+  const nameList = oneLine(namesText(names, EQUAL_NAMES_SHOWN));
   return [
     ...hangingLines(
       oneLine(effect === "" ? title : `${title}; ${effect}`),
@@ -290,8 +290,8 @@ function renderEqualRow(row: RowView, equal: EqualRows, style: Style): readonly 
       `    ${label} `,
       NARROW_INDENT,
     ),
-    ...(whole ? [] : row.details.flatMap((one) => renderDetail(one, style))),
-    ...(names.length === 0 ? [] : hangingLines(named, style.columns, indent, indent)),
+    ...(whole ? [] : row.details.flatMap((detail) => renderDetail(detail, style))),
+    ...(names.length === 0 ? [] : hangingLines(nameList, style.columns, indent, indent)),
   ];
 }
 

@@ -109,7 +109,7 @@ function shortest(renderShare: (share: number) => string): string {
 /** Formats each plan, and the totals of several. */
 function renderEach(
   views: readonly PlanView[],
-  all: readonly PlanView[],
+  allViews: readonly PlanView[],
   style: Style,
   verbosity: Verbosity,
   table: readonly string[] = [],
@@ -117,7 +117,7 @@ function renderEach(
   const shown = verbosity === "quiet" ? views.filter((view) => !isEmptyPlan(view)) : views;
   const parts = shown.map((view) => renderMerchantPlan(view, style, verbosity));
   if (table.length > 0) parts.push(`${table.slice(1).join("\n")}\n`);
-  if (all.length > 1) parts.push(`${renderTotal(all, style).join("\n")}\n`);
+  if (allViews.length > 1) parts.push(`${renderTotal(allViews, style).join("\n")}\n`);
   return parts.join("\n");
 }
 
@@ -146,9 +146,9 @@ function renderTotal(views: readonly PlanView[], style: Style): readonly string[
   ];
 }
 
-/** What the plans or drifts of many merchants are formatted with. */
+/** The functions that format the plans or drifts of many merchants. */
 export interface FleetFormat<View extends PlanView> {
-  /** Formats what a merchant has for itself; `note` follows its totals. */
+  /** Formats the part of a merchant alone; `note` follows its totals. */
   readonly block: (
     view: View & { readonly hidden?: number },
     style: Style,
@@ -195,13 +195,13 @@ export function renderFleet<View extends PlanView>(
     ),
     ...more(errors.length - MESSAGES_SHOWN, style),
     ...(refusals.length > 0 ? ["", `  ${style.red(style.bold(format.broken))}`] : []),
-    ...messages(fleet, refusals).flatMap((one) => renderRefusal({ ...one, override: null }, style)),
+    ...messages(fleet, refusals).flatMap((refusal) => renderRefusal({ ...refusal, override: null }, style)),
     ...more(refusals.length - MESSAGES_SHOWN, style),
-    ...overrides.commands.slice(0, MESSAGES_SHOWN).flatMap((one) => renderOverride(one, style)),
+    ...overrides.commands.slice(0, MESSAGES_SHOWN).flatMap((override) => renderOverride(override, style)),
     ...more(overrides.commands.length - MESSAGES_SHOWN, style),
     ...(overrides.line === null ? [] : renderFileOverrides(overrides.line, style, IN_SHARED_FILE)),
     ...(overridden.length > 0 ? [""] : []),
-    ...messages(fleet, overridden).flatMap((one) => renderOverridden(one, style)),
+    ...messages(fleet, overridden).flatMap((override) => renderOverridden(override, style)),
     ...(fleet.passwords.length > 0 && !isQuiet
       ? ["", ...renderPasswordVariables([namesText(fleet.passwords, 8)], style)]
       : []),
@@ -251,8 +251,8 @@ function renderFleetRisks(fleet: FleetView, style: Style): readonly string[] {
       const hidden = risk.equal.slice(shown.length).reduce((sum, { all }) => sum + all.length, 0);
       return [
         ...hangingLines(fleetRiskTitle(risk), style.columns, `    ${style.red("!")} `, "      "),
-        ...shown.flatMap((one) =>
-          hangingLines(oneLine(riskText(fleet, risk, one)), style.columns, "      ", "        "),
+        ...shown.flatMap((equalRisks) =>
+          hangingLines(oneLine(riskText(fleet, risk, equalRisks)), style.columns, "      ", "        "),
         ),
         ...(hidden > 0 ? [`      ${style.dim(cutText(hidden))}`] : []),
       ];
@@ -262,7 +262,7 @@ function renderFleetRisks(fleet: FleetView, style: Style): readonly string[] {
 
 function renderFleetImpact({ views, impact, people }: FleetView, style: Style): readonly string[] {
   if (impact.members === 0) return [];
-  const at = (merchants: number): string => ` at ${counted(merchants, "merchant")}`;
+  const placeText = (merchants: number): string => ` at ${counted(merchants, "merchant")}`;
   return [
     "",
     ...hangingLines(
@@ -273,8 +273,11 @@ function renderFleetImpact({ views, impact, people }: FleetView, style: Style): 
     ),
     ...renderTotals(
       {
-        permissions: impact.permissions.map((one) => ({ ...one, where: at(one.merchants) })),
-        roles: impact.roles.map((one) => ({ ...one, where: at(one.merchants) })),
+        permissions: impact.permissions.map((permission) => ({
+          ...permission,
+          where: placeText(permission.merchants),
+        })),
+        roles: impact.roles.map((role) => ({ ...role, where: placeText(role.merchants) })),
       },
       SUMS_SHOWN,
       style,
@@ -285,7 +288,7 @@ function renderFleetImpact({ views, impact, people }: FleetView, style: Style): 
   ];
 }
 
-/** Formats what single merchants have for themselves; a long list is cut, with a count. */
+/** Formats the parts of single merchants; a long list is cut, with a count. */
 function renderOwn<View extends PlanView>(
   { own }: FleetView<View>,
   { block: formatBlock }: FleetFormat<View>,
@@ -308,10 +311,10 @@ function renderOwn<View extends PlanView>(
     lines.push("", ...block);
     count += 1;
   }
-  const left = blocks.slice(count);
-  if (left.length === 0) return lines;
-  const changes = left.reduce((sum, { view }) => sum + rowsIn(view.groups), 0);
-  const what = `… and ${counted(left.length, "more merchant")} with ${counted(changes, "change")} of their own`;
+  const hiddenBlocks = blocks.slice(count);
+  if (hiddenBlocks.length === 0) return lines;
+  const changes = hiddenBlocks.reduce((sum, { view }) => sum + rowsIn(view.groups), 0);
+  const what = `… and ${counted(hiddenBlocks.length, "more merchant")} with ${counted(changes, "change")} of their own`;
   return [...lines, "", ...wrapText(what, style.columns).map(style.dim)];
 }
 
@@ -359,7 +362,7 @@ function renderTable(
   const gap = roomWith(2) >= longest ? "  " : " ";
   const width = Math.min(longest, Math.max(roomWith(gap.length), "Merchant".length));
   const line = (name: string, numbers: readonly string[], text: string): readonly string[] => {
-    const right = numbers.map((one, index) => `${gap}${one.padStart(widths[index] ?? 0)}`).join("");
+    const right = numbers.map((numeral, index) => `${gap}${numeral.padStart(widths[index] ?? 0)}`).join("");
     const end = text === "" ? "" : `${gap}${style.red(text)}`;
     return cellWidth(name) <= width
       ? [`  ${padTo(name, width)}${right}${end}`]
@@ -381,5 +384,5 @@ function renderTable(
 
 /** Returns the cells of a row; of several merchants, what each of them has. */
 function numbersOf({ create, update, delete: remove, people, risks }: MerchantRow): readonly string[] {
-  return [create, update, remove, people, risks].map((one) => (one === 0 ? "·" : grouped(one)));
+  return [create, update, remove, people, risks].map((figure) => (figure === 0 ? "·" : grouped(figure)));
 }

@@ -11,17 +11,17 @@ export function renderUnfinished(runs: readonly KnownRun[], style: Style): strin
   if (first === undefined) return "";
   const { past, status } = first;
   const { run } = past;
-  const merchants = namesOf(runs.map((one) => one.past.run.merchant));
+  const merchants = namesOf(runs.map((entry) => entry.past.run.merchant));
   if (status === "running") {
     const text = `another apply of ${merchants} has been running since ${oneLine(run.at)}: ${whoOf(past)}, process ${run.pid}.`;
     return note([text], style);
   }
-  const unsure = runs.flatMap((one) =>
-    one.past.writes
+  const unsure = runs.flatMap((entry) =>
+    entry.past.writes
       .filter(({ outcome }) => outcome === null || outcome.status === "unknown")
       .map(({ intent: { kind, resource, name } }) => {
-        const at = runs.length === 1 ? "" : ` at ${one.past.run.merchant}`;
-        return `${kind} ${resource} ${name}${at}`;
+        const place = runs.length === 1 ? "" : ` at ${entry.past.run.merchant}`;
+        return `${kind} ${resource} ${name}${place}`;
       }),
   );
   const ended = status === "interrupted" ? "was interrupted" : "stopped";

@@ -7,7 +7,7 @@ import { namesText } from "../view/names-text.ts";
 import { adoptedText } from "./adopted-text.ts";
 import { hangingLines, padTo } from "./wrap.ts";
 
-/** What an expired invitation held. */
+/** The roles and metadata that an expired invitation held. */
 export interface LostInvitation {
   readonly name: string;
   /** Names of roles. */
@@ -66,11 +66,11 @@ export function renderRuns(runs: readonly ShownRun[], style: Style): string {
     Math.max(0, ...rows.map((row) => cellWidth(row?.cells[index] ?? "")));
   const widths = [0, 1, 2, 3, 4].map(width);
   return runs
-    .map((run, at) => {
-      const row = rows[at];
+    .map((run, index) => {
+      const row = rows[index];
       if (!row)
         return `${oneLine(run.name)}  ${unreadableOf(run)
-          .map((one) => unreadableText(one, style))
+          .map((journal) => unreadableText(journal, style))
           .join("  ")}\n`;
       const [name = "", merchant = "", environment = "", , counts = ""] = row.cells.map((cell, index) =>
         padTo(cell, widths[index] ?? 0),
@@ -82,7 +82,7 @@ export function renderRuns(runs: readonly ShownRun[], style: Style): string {
 }
 
 function unreadableOf({ journals }: ShownRun): readonly (ListedRun & { readonly unreadable: string })[] {
-  return journals.flatMap((one) => ("unreadable" in one ? [one] : []));
+  return journals.flatMap((journal) => ("unreadable" in journal ? [journal] : []));
 }
 
 function unreadableText({ unreadable }: { readonly unreadable: string }, style: Style): string {
@@ -90,10 +90,10 @@ function unreadableText({ unreadable }: { readonly unreadable: string }, style: 
 }
 
 /** Returns the first readable journal of a run, for what all share, and all readable ones. */
-function knownOf({ journals }: ShownRun): readonly [KnownRun, readonly KnownRun[]] | null {
-  const known = journals.flatMap((one) => ("past" in one ? [one] : []));
-  const [first] = known;
-  return first === undefined ? null : [first, known];
+function readableJournals({ journals }: ShownRun): readonly [KnownRun, readonly KnownRun[]] | null {
+  const readable = journals.flatMap((journal) => ("past" in journal ? [journal] : []));
+  const [first] = readable;
+  return first === undefined ? null : [first, readable];
 }
 
 interface Row {
@@ -102,21 +102,21 @@ interface Row {
 }
 
 function rowOf(shown: ShownRun): Row | null {
-  const known = knownOf(shown);
-  if (known === null || shown.status === null) return null;
-  const [{ past }, all] = known;
+  const readable = readableJournals(shown);
+  if (readable === null || shown.status === null) return null;
+  const [{ past }, journals] = readable;
   const { run } = past;
   const commit = run.commit ? `at ${commitText(run.commit)}` : "";
   const undoes = run.undoes === null ? "" : `undoes ${oneLine(run.undoes)}`;
   const unreadable = unreadableOf(shown).length;
-  const environments = new Set(all.map((one) => one.past.run.environment ?? "-"));
+  const environments = new Set(journals.map((journal) => journal.past.run.environment ?? "-"));
   return {
     cells: [
       oneLine(shown.name),
       shown.journals.length === 1 ? oneLine(run.merchant) : counted(shown.journals.length, "merchant"),
       [...environments].sort().join("+"),
       STATUS[shown.status],
-      countsOf(all.map((one) => one.past)),
+      countsOf(journals.map((journal) => journal.past)),
     ],
     who: [
       `by ${whoOf(past)}`,
@@ -146,9 +146,11 @@ function countsOf(journals: readonly PastRun[]): string {
     return `${counted(done.length, "write")} done`;
   }
   // Passwords that are set count with the changes, and are none of the plan.
-  const all = ends.flatMap(({ outcomes }) => Object.values(outcomes)).reduce((sum, count) => sum + count, 0);
+  const total = ends
+    .flatMap(({ outcomes }) => Object.values(outcomes))
+    .reduce((sum, count) => sum + count, 0);
   const done = ends.reduce((sum, { outcomes }) => sum + outcomes.done, 0);
-  return `${grouped(done)} of ${counted(all, "change")}`;
+  return `${grouped(done)} of ${counted(total, "change")}`;
 }
 
 interface Verbose {
@@ -161,23 +163,23 @@ interface Verbose {
  * many writes, equal ones that are done are one line, and merchants where nothing is left are only counted.
  */
 export function renderRun(shown: ShownRun, style: Style, { verbose }: Verbose = {}): string {
-  const known = knownOf(shown);
-  if (known === null)
+  const readable = readableJournals(shown);
+  if (readable === null)
     return unreadableOf(shown)
-      .map((one) => `${unreadableText(one, style)}\n`)
+      .map((journal) => `${unreadableText(journal, style)}\n`)
       .join("");
-  const [first, all] = known;
+  const [first, journals] = readable;
   const { run } = first.past;
-  const ends = all.flatMap(({ past }) => past.end?.at ?? []).sort();
+  const ends = journals.flatMap(({ past }) => past.end?.at ?? []).sort();
   const distinct = (texts: readonly string[]): string => [...new Set(texts)].map(oneLine).join(", ");
-  const one = shown.journals.length === 1;
+  const isSingle = shown.journals.length === 1;
   const facts: readonly (readonly [string, string])[] = [
-    one
+    isSingle
       ? ["merchant", `${oneLine(run.merchant)}${environmentText(run)}`]
       : ["at", counted(shown.journals.length, "merchant")],
-    ["service", distinct(all.map(({ past }) => past.run.service))],
+    ["service", distinct(journals.map(({ past }) => past.run.service))],
     ["started", oneLine(run.at)],
-    ["ended", ends.length === all.length ? oneLine(ends.at(-1) ?? "") : "not recorded"],
+    ["ended", ends.length === journals.length ? oneLine(ends.at(-1) ?? "") : "not recorded"],
     ["by", `${whoOf(first.past)}, rolecall ${oneLine(run.version)}, process ${run.pid}`],
     ...(run.commit
       ? ([
@@ -185,15 +187,15 @@ export function renderRun(shown: ShownRun, style: Style, { verbose }: Verbose = 
         ] as const)
       : []),
     ...(run.job === null ? [] : ([["job", oneLine(run.job)]] as const)),
-    ...(one ? ([["plan", planText(run)]] as const) : []),
+    ...(isSingle ? ([["plan", planText(run)]] as const) : []),
     ...(run.undoes === null ? [] : ([["undoes", oneLine(run.undoes)]] as const)),
   ];
   return [
     `${style.bold(oneLine(shown.name))}  ${statusText(shown.status, style)}\n`,
     ...facts.map(([label, text]) => `  ${style.dim(label.padEnd(9))}${text}\n`),
-    ...(verbose || all.reduce((sum, { past }) => sum + past.writes.length, 0) <= MAX_WRITES
+    ...(verbose || journals.reduce((sum, { past }) => sum + past.writes.length, 0) <= MAX_WRITES
       ? partTexts(shown.journals, style)
-      : [...doneTexts(all, style), ...partTexts(remarkable(shown.journals), style, one)]),
+      : [...doneTexts(journals, style), ...partTexts(remarkable(shown.journals), style, isSingle)]),
   ].join("");
 }
 
@@ -220,9 +222,9 @@ function isPlainlyDone({ intent, outcome }: PastWrite): boolean {
   return outcome?.status === "done" && !outcome.adopted && !outcome.already && intent.part === "whole";
 }
 
-function doneTexts(all: readonly KnownRun[], style: Style): readonly string[] {
+function doneTexts(journals: readonly KnownRun[], style: Style): readonly string[] {
   const groups = new Map<string, { readonly name: string; readonly merchant: string }[]>();
-  for (const { past } of all) {
+  for (const { past } of journals) {
     for (const { intent } of past.writes.filter(isPlainlyDone)) {
       const verb = intent.password ? "set the password of" : intent.kind;
       const effect = effectText(intent);
@@ -239,25 +241,25 @@ function doneTexts(all: readonly KnownRun[], style: Style): readonly string[] {
     const names = [...new Set(writes.map(({ name }) => name))];
     const merchants = sortNaturally([...new Set(writes.map(({ merchant }) => merchant))], (code) => code);
     const what = names.length === 1 ? `${resource} ${names[0]}` : counted(writes.length, resource);
-    const where = all.length === 1 ? "" : ` at ${placeText(merchants, all.length)}`;
+    const where = journals.length === 1 ? "" : ` at ${placeText(merchants, journals.length)}`;
     const text = oneLine(`${verb} ${what}${effect === "" ? "" : `: ${effect}`}${where}`);
     return hangingLines(text, style.columns, `    ${style.green("✓")} `, "        ");
   });
   const hidden = largest.slice(DONE_SHOWN).reduce((sum, [, writes]) => sum + writes.length, 0);
   const settled = sortNaturally(
-    all.flatMap((one) => (isSettled(one) ? one.past.run.merchant : [])),
+    journals.flatMap((journal) => (isSettled(journal) ? journal.past.run.merchant : [])),
     (code) => code,
   );
   return [
     ...(lines.length === 0 ? [] : ["\n  Writes that are done; --verbose shows each:\n"]),
     ...lines.map((line) => `${line}\n`),
     ...(hidden === 0 ? [] : [`    ${style.dim(`… and ${counted(hidden, "more write")}`)}\n`]),
-    ...(settled.length === 0 || all.length === 1
+    ...(settled.length === 0 || journals.length === 1
       ? []
       : [
           "",
           ...hangingLines(
-            `${SETTLED}: ${oneLine(placeText(settled, all.length))}.`,
+            `${SETTLED}: ${oneLine(placeText(settled, journals.length))}.`,
             style.columns,
             "  ",
             "    ",
@@ -275,10 +277,10 @@ function placeText(merchants: readonly string[], of: number): string {
 /** Returns what a write gives and takes, as in "+ Cashier, - Clerk"; empty if it is nothing of that kind. */
 function effectText({ before, after }: PastWrite["intent"]): string {
   if (after === null) return "";
-  const [was, is] = [grantsOf(before), grantsOf(after)];
+  const [grantsBefore, grantsAfter] = [grantsOf(before), grantsOf(after)];
   return [
-    ...was.filter((one) => !is.includes(one)).map((one) => `- ${one}`),
-    ...is.filter((one) => !was.includes(one)).map((one) => `+ ${one}`),
+    ...grantsBefore.filter((grant) => !grantsAfter.includes(grant)).map((grant) => `- ${grant}`),
+    ...grantsAfter.filter((grant) => !grantsBefore.includes(grant)).map((grant) => `+ ${grant}`),
   ].join(", ");
 }
 
@@ -302,11 +304,17 @@ function isSettled({ past, status, unrestored = [], lost = [] }: KnownRun): bool
 
 /** Returns the journals of which there is more to say, without the writes that are plainly done. */
 function remarkable(journals: readonly ListedRun[]): readonly ListedRun[] {
-  const some = journals.filter((one) => journals.length === 1 || !("past" in one && isSettled(one)));
-  return some.map((one) => {
-    if (!("past" in one)) return one;
-    const writes = one.past.writes.filter((write) => !isPlainlyDone(write));
-    return { ...one, past: { ...one.past, writes }, doneWrites: one.past.writes.length - writes.length };
+  const some = journals.filter(
+    (journal) => journals.length === 1 || !("past" in journal && isSettled(journal)),
+  );
+  return some.map((journal) => {
+    if (!("past" in journal)) return journal;
+    const writes = journal.past.writes.filter((write) => !isPlainlyDone(write));
+    return {
+      ...journal,
+      past: { ...journal.past, writes },
+      doneWrites: journal.past.writes.length - writes.length,
+    };
   });
 }
 
@@ -442,12 +450,12 @@ function outcomesText(outcomes: NonNullable<PastRun["end"]>["outcomes"]): string
   return `\n  Changes: ${parts.join(", ")}.\n`;
 }
 
-function verifiedText(left: readonly string[], deferred: readonly string[]): readonly string[] {
+function verifiedText(remaining: readonly string[], deferred: readonly string[]): readonly string[] {
   const list = (items: readonly string[]): readonly string[] => items.map((item) => `    ${oneLine(item)}\n`);
   return [
-    ...(left.length === 0
+    ...(remaining.length === 0
       ? ["  Verified: no changes remained.\n"]
-      : ["  Verified; these changes remained:\n", ...list(left)]),
+      : ["  Verified; these changes remained:\n", ...list(remaining)]),
     ...(deferred.length === 0 ? [] : ["  Deferred until others have accepted:\n", ...list(deferred)]),
   ];
 }

@@ -86,16 +86,16 @@ function titleLines(
   const head = `${paint(title)}: `;
   const merchants = [...new Set(hits.map(({ merchant }) => oneLine(merchant)))];
   if (hits.length === 1 && isNamed) {
-    const at = several ? ` at ${merchants.join("")}` : "";
-    return hangingLines(`${changeName(first.outcome.change)}${at}`, style.columns, head, "  ");
+    const place = several ? ` at ${merchants.join("")}` : "";
+    return hangingLines(`${changeName(first.outcome.change)}${place}`, style.columns, head, "  ");
   }
-  const at = !several
+  const place = !several
     ? ""
     : merchants.length === 1
       ? ` at ${merchants.join("")}`
       : ` at ${counted(merchants.length, "merchant")} (${namesText(merchants)})`;
   return [
-    ...hangingLines(`${counted(hits.length, "change")}${at}`, style.columns, head, "  "),
+    ...hangingLines(`${counted(hits.length, "change")}${place}`, style.columns, head, "  "),
     ...(isNamed ? nameLines(hits, merchants.length > 1, style) : []),
   ];
 }
@@ -165,7 +165,7 @@ export function restBlocks(
   style: Style,
 ): readonly (readonly string[])[] {
   const several = ends.length > 1;
-  const all = ends.flatMap(({ plan: { merchant }, result }) =>
+  const entries = ends.flatMap(({ plan: { merchant }, result }) =>
     result.outcomes.map((outcome) => ({ merchant, outcome })),
   );
   const lost = ends.flatMap(({ plan: { merchant }, result: { outcomes, unrecorded } }) =>
@@ -176,7 +176,7 @@ export function restBlocks(
     ),
   );
   const of = (status: Outcome["status"]) =>
-    all.filter(({ outcome }) => outcome.status === status && !("failure" in outcome && outcome.failure));
+    entries.filter(({ outcome }) => outcome.status === status && !("failure" in outcome && outcome.failure));
   const unfinished = of("unfinished");
   const waits = ends.some(({ result }) => result.status === "incomplete")
     ? " (their holders have not been invited yet)"

@@ -51,14 +51,16 @@ function headBlock({ command, applied, outcomes, leftOut }: Ending, style: Style
   const verb = command === "apply" ? "Apply" : "Undo";
   if (applied === null) {
     const how = outcomes.some(({ status }) => status === "refused") ? "refused" : "failed";
-    const where = placeText(outcomes.flatMap((one) => (one.status === "unchanged" ? [] : one.merchant)));
+    const where = placeText(
+      outcomes.flatMap((outcome) => (outcome.status === "unchanged" ? [] : outcome.merchant)),
+    );
     return headline(`${verb} ${how} at ${where}:`, "nothing was changed.", style.red("✗"), style);
   }
   const { ends, cause } = applied;
-  const all = ends.flatMap(({ result }) => result.outcomes);
+  const applyOutcomes = ends.flatMap(({ result }) => result.outcomes);
   if (isComplete(outcomes)) {
     const where = placeText(ends.map(({ plan }) => plan.merchant));
-    const text = `${sumsText(all)}.${verifiedText(ends, leftOut)}`;
+    const text = `${sumsText(applyOutcomes)}.${verifiedText(ends, leftOut)}`;
     return [
       ...headline(`${verb} complete at ${where}:`, text, style.green("✓"), style),
       ...openLines(ends, style),
@@ -69,7 +71,7 @@ function headBlock({ command, applied, outcomes, leftOut }: Ending, style: Style
   const stopped = ends.filter(({ result }) => result.status === "stopped").length;
   const how = stopped === ends.length || (stopped > 0 && cause !== null) ? "stopped" : "incomplete";
   return [
-    ...headline(`${verb} ${how} at ${where}:`, `${sumsText(all)}.`, style.red("✗"), style),
+    ...headline(`${verb} ${how} at ${where}:`, `${sumsText(applyOutcomes)}.`, style.red("✗"), style),
     ...(outcomes.length === 1 ? [] : hangingLines(merchantsSum(outcomes, ends), style.columns, "  ", "  ")),
   ];
 }
@@ -110,9 +112,9 @@ function merchantsSum(outcomes: readonly MerchantOutcome[], ends: readonly Merch
     if (unverified.has(merchant)) return NOT_VERIFIED;
     return status === "failed" && notStarted.has(merchant) ? "not started" : MERCHANT_STATUS[status];
   });
-  const { applied, ...others } = MERCHANT_STATUS;
-  const counts = [applied, NOT_VERIFIED, ...Object.values(others), "not started"].flatMap((word) => {
-    const count = words.filter((one) => one === word).length;
+  const { applied, ...otherStatuses } = MERCHANT_STATUS;
+  const counts = [applied, NOT_VERIFIED, ...Object.values(otherStatuses), "not started"].flatMap((word) => {
+    const count = words.filter((status) => status === word).length;
     return count === 0 ? [] : [`${grouped(count)} ${word}`];
   });
   return `Merchants: ${counts.join(words.includes(NOT_VERIFIED) ? "; " : ", ")}.`;
@@ -142,25 +144,25 @@ function verifiedText(ends: readonly MerchantEnd[], leftOut: number): string {
   const verified = ends.filter(isVerified).map(({ verification }) => verification);
   if (verified.length === 0) return "";
   const sum = (countOf: (one: (typeof verified)[number]) => number): number =>
-    verified.reduce((all, one) => all + countOf(one), 0);
+    verified.reduce((total, end) => total + countOf(end), 0);
   const exceptions = [
     [sum(({ plan }) => plan.deferred.length), "deferred"],
     [sum(({ plan }) => remainingChanges(plan).notCreated.length), "that cannot be created"],
     [leftOut, "left out (the next plan shows them again)"],
   ] as const;
-  const open = exceptions.flatMap(([count, what]) => (count === 0 ? [] : [`${grouped(count)} ${what}`]));
-  return ` Verified: no changes remain${open.length === 0 ? "" : ` except ${open.join(" and ")}`}.`;
+  const remaining = exceptions.flatMap(([count, what]) => (count === 0 ? [] : [`${grouped(count)} ${what}`]));
+  return ` Verified: no changes remain${remaining.length === 0 ? "" : ` except ${remaining.join(" and ")}`}.`;
 }
 
 /** Names what a complete apply leaves open: deferred changes, and members who cannot be created. */
 function openLines(ends: readonly MerchantEnd[], style: Style): readonly string[] {
   const several = ends.length > 1;
   const lines = ends.filter(isVerified).flatMap(({ plan: { merchant }, verification: { plan } }) => {
-    const at = several ? `${oneLine(merchant)}  ` : "";
+    const prefix = several ? `${oneLine(merchant)}  ` : "";
     return [
-      ...plan.deferred.map((one) => `${at}${deferredText(one)}`),
+      ...plan.deferred.map((deferred) => `${prefix}${deferredText(deferred)}`),
       ...remainingChanges(plan).notCreated.map(
-        (name) => `${at}member ${oneLine(name)}: not created, since the file declares no roles for it`,
+        (name) => `${prefix}member ${oneLine(name)}: not created, since the file declares no roles for it`,
       ),
     ];
   });
@@ -230,9 +232,9 @@ function uncapital(text: string): string {
 }
 
 function remainLines(plan: Plan): readonly string[] {
-  const { left, errors } = remainingChanges(plan);
+  const { left: remaining, errors } = remainingChanges(plan);
   return [
-    ...left.map((change) => {
+    ...remaining.map((change) => {
       const fields = change.fields.map(({ field }) => field);
       return `${oneLine(summaryOf(change))}${fields.length > 0 ? `: ${fields.join(", ")}` : ""}`;
     }),
@@ -250,10 +252,10 @@ function skippedBlocks(
   style: Style,
   { rules, overrides }: EndingRefusals = { rules: new Map(), overrides: [] },
 ): readonly (readonly string[])[] {
-  const reasons = skipped.flatMap(({ merchant, status, reasons: all }) =>
-    all.map((reason) => ({ merchant, status, reason })),
+  const reasons = skipped.flatMap(({ merchant, status, reasons: merchantReasons }) =>
+    merchantReasons.map((reason) => ({ merchant, status, reason })),
   );
-  const named = several || skipped.length > 1;
+  const isMerchantShown = several || skipped.length > 1;
   const groups = groupByKey(
     reasons,
     ({ merchant, status, reason }) => `${status} ${reason.replaceAll(merchant, "…")}`,
@@ -263,8 +265,8 @@ function skippedBlocks(
     const said = group.length > 1 ? reason.replaceAll(merchant, "…") : reason;
     const rule = rules.get(reason);
     const text = rule === undefined ? said : `${rule}: ${said}`;
-    const codes = namesText(group.map((one) => oneLine(one.merchant)));
-    const where = named
+    const codes = namesText(group.map((skip) => oneLine(skip.merchant)));
+    const where = isMerchantShown
       ? ` at ${group.length > 1 ? `${counted(group.length, "merchant")} (${codes})` : codes}`
       : "";
     return hangingLines(`${where}: ${text}`, style.columns, style.red(status), "  ");
@@ -273,7 +275,7 @@ function skippedBlocks(
   if (more > 0) shown.push([`… and ${counted(more, "more reason")}`]);
   const commands = overrides
     .slice(0, ROWS_SHOWN)
-    .flatMap((one) => renderOverride(one, style).map((line) => line.slice(OVERRIDE_INDENT)));
+    .flatMap((override) => renderOverride(override, style).map((line) => line.slice(OVERRIDE_INDENT)));
   if (overrides.length > ROWS_SHOWN) commands.push(`  ${cutText(overrides.length - ROWS_SHOWN)}`);
   const last = groups.findLastIndex(([{ reason }]) => rules.has(reason));
   if (last >= 0) shown.splice(Math.min(last, shown.length - 1) + 1, 0, commands);

@@ -13,7 +13,7 @@ import { plansJunit } from "../show/machine/junit-report.ts";
 import { diagnosticsJson, plansJson } from "../show/machine/machine-formats.ts";
 import { renderReview } from "../show/markdown/render-review.ts";
 import { PLAIN } from "../show/style.ts";
-import { renderDiagnostics } from "../show/text/failure-text.ts";
+import { renderDiagnostics } from "../show/text/diagnostics-text.ts";
 import { renderPlans } from "../show/text/plans-text.ts";
 import { planView } from "../show/view/plan-view.ts";
 

@@ -322,3 +322,141 @@ describe("lint --fix", () => {
     }
   });
 });
+
+describe("lint --fix after a rename", () => {
+  const shared = (name: string, text: string) => put({ [`shared/${name}`]: text });
+  const shop = (name: string, text: string) => put({ [`access/${name}`]: text });
+  const sharedText = (name: string) => readFile(join(cwd, "shared", name), "utf8");
+  const get = (name: string) => readFile(join(cwd, "access", name), "utf8");
+  const ROLES = `version: 1
+roles:
+  - name: Shift Lead
+    previously: Lead
+    permissions: [catalog_view]
+`;
+
+  beforeEach(() => shared("roles.yaml", ROLES));
+
+  test("writes the current name in every file, wherever a role is named, and keeps comments", async () => {
+    await shared(
+      "group.yaml",
+      `version: 1
+guards:
+  min_holders: { "Lead": 1 } # at least one
+policies:
+  separate: [[Lead, role_admin]]
+  max_holders:
+    Lead: 30 # Lead of a shift
+  require_mfa: ['Lead']
+checks:
+  - can: catalog_view
+    only: ["role:Lead", "role: Leader"]
+`,
+    );
+    const textOf = (code: string, role: string) => `version: 1
+merchant: ${code}
+include: [../shared/roles.yaml, ../shared/group.yaml]
+guards:
+  protect:
+    roles: [${role}, "Lead*"]
+roles:
+  - name: ${role}
+    adjust:
+      add: [catalog_edit]
+  - name: Leader
+    permissions: []
+members:
+  # Lead until spring
+  - email: ada@example.com
+    roles:
+      - ${role} # for now
+      - Leader
+    metadata:
+      title: Lead
+  - email: bob@example.com
+    roles:
+      - role: ${role}
+        until: 2099-01-31
+`;
+    await shop("a.yaml", textOf("MCA", "Lead"));
+    await shop("b.yaml", textOf("MCB", "Lead"));
+    await shop("c.yaml", textOf("MCC", "Shift Lead"));
+    expect((await lint("--fix", "--check")).code).toBe(2);
+    expect(await get("a.yaml")).toBe(textOf("MCA", "Lead"));
+    expect(await lint("--fix", "--yes")).toMatchObject({ code: 0, stderr: "" });
+    expect(await get("a.yaml")).toBe(textOf("MCA", "Shift Lead"));
+    expect(await get("b.yaml")).toBe(textOf("MCB", "Shift Lead"));
+    expect(await sharedText("group.yaml")).toBe(`version: 1
+guards:
+  min_holders: { "Shift Lead": 1 } # at least one
+policies:
+  separate: [[Shift Lead, role_admin]]
+  max_holders:
+    Shift Lead: 30 # Lead of a shift
+  require_mfa: ['Shift Lead']
+checks:
+  - can: catalog_view
+    only: ["role:Shift Lead", "role: Leader"]
+`);
+    expect(await sharedText("roles.yaml")).toBe(ROLES);
+    expect((await lint("--fix")).stdout).toBe("There is nothing to fix.\n");
+  });
+
+  test("writes the current name for each of several previous ones", async () => {
+    const roles = ROLES.replace("previously: Lead", "previously: [Lead, Supervisor] # until 2026");
+    await shared("roles.yaml", roles);
+    const textOf = (code: string, role: string) =>
+      `version: 1\nmerchant: ${code}\ninclude: [../shared/roles.yaml]\nmembers:\n  - email: ada@example.com\n    roles: [${role}]\n`;
+    await shop("a.yaml", textOf("MCA", "Lead"));
+    await shop("b.yaml", textOf("MCB", "Supervisor"));
+    expect(await lint("--fix", "--yes")).toMatchObject({ code: 0 });
+    expect(await get("a.yaml")).toBe(textOf("MCA", "Shift Lead"));
+    expect(await get("b.yaml")).toBe(textOf("MCB", "Shift Lead"));
+    expect(await sharedText("roles.yaml")).toBe(roles);
+  });
+
+  test("leaves a shared name alone that is another role to another merchant, and what it cannot write", async () => {
+    const group = "version: 1\npolicies:\n  require_mfa: [Lead]\n";
+    await shared("group.yaml", group);
+    await shop(
+      "a.yaml",
+      "version: 1\nmerchant: MCA\ninclude: [../shared/roles.yaml, ../shared/group.yaml]\n",
+    );
+    await shop(
+      "b.yaml",
+      "version: 1\nmerchant: MCB\ninclude: [../shared/group.yaml]\nroles:\n  - name: Lead\n    permissions: []\n",
+    );
+    const twice = (role: string) =>
+      `version: 1\nmerchant: MCC\ninclude: [../shared/roles.yaml]\npolicies:\n  max_holders: { Lead: 2, Shift Lead: 2 }\n  require_mfa: [${role}]\n`;
+    await shop("c.yaml", twice("Lead"));
+    await lint("--fix", "--yes");
+    expect([await sharedText("group.yaml"), await get("c.yaml")]).toEqual([group, twice("Shift Lead")]);
+  });
+
+  test("quotes a name that needs it, and writes only the files of the given paths", async () => {
+    await shared("roles.yaml", ROLES.replace("Shift Lead", '"Lead: #1"'));
+    const text = "version: 1\nmerchant: MCA\ninclude: [../shared/roles.yaml]\nmembers:\n";
+    await shop("a.yaml", `${text}  - email: ada@example.com\n    roles: [Lead]\n`);
+    await shop("b.yaml", `${text.replace("MCA", "MCB")}  - email: ada@example.com\n    roles: [Lead]\n`);
+    await lint("--fix", "--yes", "access/a.yaml");
+    expect(await get("a.yaml")).toContain('roles: ["Lead: #1"]');
+    expect(await get("b.yaml")).toContain("roles: [Lead]");
+  });
+
+  test("keeps a previous name where the plan of a merchant that is not named would change", async () => {
+    const group = "version: 1\npolicies:\n  require_mfa: [Lead]\n";
+    await shared("group.yaml", group);
+    const include = "include: [../shared/roles.yaml, ../shared/group.yaml]\n";
+    await shop("a.yaml", `version: 1\nmerchant: MCA\n${include}guards: { protect: { roles: [Lead] } }\n`);
+    const own =
+      "version: 1\nmerchant: MCB\ninclude: [../shared/group.yaml]\nroles: [{ name: Lead, permissions: [] }]\n";
+    await put({ "other/b.yaml": own });
+    expect(await lint("--fix", "--yes")).toMatchObject({
+      code: 0,
+      stderr:
+        "Not fixed, since more could change:\n  shared/group.yaml previous names: with current ones, the plan of MCB is\n    another one.\n",
+    });
+    expect(await sharedText("group.yaml")).toBe(group);
+    expect(await get("a.yaml")).toContain("roles: [Shift Lead]");
+  });
+});

@@ -5,7 +5,7 @@ import { diagnosticsSarif, renderDiagnosticsGithub } from "../../src/show/machin
 import { plansJson } from "../../src/show/machine/machine-formats.ts";
 import { renderReview } from "../../src/show/markdown/render-review.ts";
 import { PLAIN } from "../../src/show/style.ts";
-import { renderDiagnostics } from "../../src/show/text/failure-text.ts";
+import { renderDiagnostics } from "../../src/show/text/diagnostics-text.ts";
 import { renderPlans } from "../../src/show/text/plans-text.ts";
 import { countsText, planView } from "../../src/show/view/plan-view.ts";
 import { riskTitle } from "../../src/show/view/risk-view.ts";

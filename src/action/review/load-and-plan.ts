@@ -16,7 +16,7 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
 import { PLAIN } from "../../show/style.ts";
-import { renderDiagnostics } from "../../show/text/failure-text.ts";
+import { renderDiagnostics } from "../../show/text/diagnostics-text.ts";
 import { ActionError } from "../context/action-error.ts";
 import type { Inputs } from "../context/inputs.ts";
 

@@ -4,7 +4,7 @@ import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { FailureJson, LiveEvent } from "../../model/events.ts";
 import { diagnosticFailure, failureJson } from "../../show/machine/machine-formats.ts";
-import { renderDiagnostics } from "../../show/text/failure-text.ts";
+import { renderDiagnostics } from "../../show/text/diagnostics-text.ts";
 import type { PlaceOf } from "../../show/view/plan-view.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor } from "../io/terminal.ts";

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import { changedMerchants } from "../../kernel/read/changed-merchants.ts";
-import { type LoadedMerchants, loadMerchants } from "../../kernel/read/load-merchants.ts";
+import { type LoadedMerchants, loadMerchants, type PreviousName } from "../../kernel/read/load-merchants.ts";
 import type { ProjectAccess } from "../../kernel/read/load-project.ts";
 import type { LoadHooks } from "../../kernel/read/load-sources.ts";
 import { PROJECT_FILE } from "../../kernel/schema/project-schema.ts";
@@ -25,6 +25,8 @@ export interface Loaded {
   /** All valid merchants that were read. */
   readonly all: readonly DesiredState[];
   readonly diagnostics: readonly Diagnostic[];
+  /** The references to roles by previous names that mean one role to every merchant that reads them. */
+  readonly previousNames: readonly PreviousName[];
   /** The former states of merchants that no file declares any more; absent unless compared with a commit. */
   readonly unmanaged?: readonly DesiredState[];
   /** The former states of merchants that were compared with a commit; absent unless they were. */
@@ -106,17 +108,16 @@ async function loadSelected(
       : await loadSome(some, selection, { ...withoutStateHook(options), ...hooks });
   checkResults(files, loaded, options);
   const all = statesOf(loaded);
-  const { diagnostics, sources } = loaded;
-  if (shared.length === 0) return { sources, states: pick(all, merchants, diagnostics), all, diagnostics };
+  const { diagnostics, sources, previousNames } = loaded;
+  const whole = { sources, all, diagnostics, previousNames };
+  if (shared.length === 0) return { ...whole, states: pick(all, merchants, diagnostics) };
   const shownFile = (file: string): string => shownPath(withoutLinks(file), cwd);
   const read = new Set(some.map(shownFile));
   const states = all.filter(({ origin }) => read.has(origin.file));
   const reach = shared.map((path) => reachOf(path, states, shownFile));
   return {
-    sources,
+    ...whole,
     states: pick(states, merchants, diagnostics, reach),
-    all,
-    diagnostics,
     ...(merchants.length === 0 && { reach }),
   };
 }
@@ -229,9 +230,10 @@ async function loadChanged(
     const changed = new Map(changedMerchants(head, before).map(({ merchant, change }) => [merchant, change]));
     const isPicked = ({ merchant }: DesiredState): boolean =>
       merchants.length === 0 || merchants.includes(merchant);
-    const { diagnostics, sources } = loaded;
+    const { diagnostics, sources, previousNames } = loaded;
     return {
       sources,
+      previousNames,
       states: head.filter((state) => changed.has(state.merchant) && isPicked(state)),
       all,
       diagnostics,

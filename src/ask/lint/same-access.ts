@@ -111,16 +111,38 @@ function lasting(state: DesiredState, now: number): unknown {
     const away = suspended && !isPast(suspended.until, now) ? { suspended } : {};
     return [{ ...rest, ...(until && { until }), ...(kept && { roles: kept }), ...away }];
   });
-  return plain({ ...state, ...(members && { members }) });
+  return plain({ ...state, ...currentNames(state), ...(members && { members }) });
 }
 
-const LOCATIONS: ReadonlySet<string> = new Set(["origin", "origins", "included"]);
+/**
+ * Returns the guards without the previous names of roles that they protect by their current ones as well, and the roles
+ * that shared rules name, without those that exist.
+ */
+function currentNames({
+  guards,
+  roles = [],
+  sharedRuleNames = [],
+}: DesiredState): Pick<DesiredState, "guards" | "sharedRuleNames"> {
+  const { protect } = guards;
+  const names = new Set(roles.map(({ name }) => name));
+  const current = new Map(
+    roles.flatMap(({ name, previously = [] }) => previously.map((previous) => [previous, name] as const)),
+  );
+  const isKept = (role: string): boolean => !protect.roles.includes(current.get(role) ?? "");
+  return {
+    guards: { ...guards, protect: { ...protect, roles: protect.roles.filter(isKept) } },
+    sharedRuleNames: sharedRuleNames.filter((name) => !names.has(name)),
+  };
+}
+
+/** Locations, and the roles that other merchants have. */
+const IGNORED: ReadonlySet<string> = new Set(["origin", "origins", "included", "rolesElsewhere"]);
 
 function plain(value: unknown): unknown {
   if (Array.isArray(value))
     return [...new Set(value.map((item) => canonicalJson(plain(item))))].sort(byCodeUnit);
   if (value === null || typeof value !== "object") return value;
   return Object.fromEntries(
-    Object.entries(value).flatMap(([key, item]) => (LOCATIONS.has(key) ? [] : [[key, plain(item)]])),
+    Object.entries(value).flatMap(([key, item]) => (IGNORED.has(key) ? [] : [[key, plain(item)]])),
   );
 }

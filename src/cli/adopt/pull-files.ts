@@ -78,7 +78,7 @@ function checkCode(code: string, { all }: Loaded, cwd: string): void {
   });
 }
 
-const NOTHING: Loaded = { sources: [], states: [], all: [], diagnostics: [] };
+const NOTHING: Loaded = { sources: [], states: [], all: [], diagnostics: [], previousNames: [] };
 
 /** Loads every file of the project; without any, a named merchant gets the first one. */
 async function loadAll(codes: readonly string[], io: Io): Promise<Loaded> {

@@ -5,13 +5,14 @@ import { isFileError, type Loaded, type LoadedWithSharers } from "../../app/proj
 import { globMatcher } from "../../app/session/session.ts";
 import { placeFinder } from "../../app/show/find-places.ts";
 import { isSameAccess } from "../../ask/lint/same-access.ts";
+import { writeCurrentNames } from "../../edit/yaml/current-names.ts";
 import { editYaml, type YamlEdit } from "../../edit/yaml/edit-yaml.ts";
 import { tidyEdits } from "../../edit/yaml/tidy-edits.ts";
 import { fieldsOf, textOf, valueAt } from "../../kernel/schema/values.ts";
 import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
 import { parse } from "../../kernel/yaml/to-value.ts";
 import { oneLine } from "../../lib/escape.ts";
-import { counted } from "../../lib/text.ts";
+import { counted, groupByKey } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { FilePatch } from "../../show/text/patch-text.ts";
 import { hangingLines } from "../../show/text/wrap.ts";
@@ -26,7 +27,10 @@ export interface TidyOptions {
   readonly color: boolean;
 }
 
-/** Removes what has no effect from the files of the selected merchants, after it is proved to have none, and confirmed. */
+/**
+ * Removes what has no effect from the files of the selected merchants and writes the current names of roles, after the
+ * plans prove that neither changes anything, and after it is confirmed.
+ */
 export async function tidyFiles(loaded: LoadedWithSharers, options: TidyOptions, io: Io): Promise<ExitCode> {
   const errors = loaded.diagnostics.filter(isFileError);
   if (errors.length > 0) {
@@ -36,15 +40,17 @@ export async function tidyFiles(loaded: LoadedWithSharers, options: TidyOptions,
     });
   }
   const files = new Set(loaded.states.flatMap(({ origin, included = [] }) => [origin.file, ...included]));
-  const drafts = loaded.sources.flatMap(({ file, text }): readonly Draft[] => {
+  const named = await currentNames(files, loaded, io);
+  const drafts = loaded.sources.flatMap(({ file, text: before }): readonly Draft[] => {
+    const text = named.texts.get(file) ?? before;
     const edits = files.has(file) ? tidyEdits(text, io.now()) : [];
-    return edits.length === 0 ? [] : [{ file, text, edits }];
+    return edits.length === 0 && text === before ? [] : [{ file, before, text, edits }];
   });
   const mains = new Set(loaded.all.map(({ origin }) => origin.file));
   const provable = loaded.sharersUnknown ? drafts.filter(({ file }) => mains.has(file)) : drafts;
   const { proved, reasons } = await provedEdits(provable, loaded, io);
-  if (drafts.length === 0) io.stdout.write("There is nothing to fix.\n");
-  const left = unfixed(drafts, proved, reasons);
+  const left = [...named.left, ...unfixed(drafts, proved, reasons)];
+  if (drafts.length + left.length === 0) io.stdout.write("There is nothing to fix.\n");
   if (left.length > 0) {
     const { columns } = styleFor(io.stderr, io, options.color);
     const more = left.length - MAX_NAMED;
@@ -68,9 +74,50 @@ const MAX_NAMED = 5;
 /** The edits of a file. */
 interface Draft {
   readonly file: string;
+  readonly before: string;
+  /** The text with the current names of roles, which the edits are made in. */
   readonly text: string;
   readonly edits: readonly YamlEdit[];
 }
+
+/** Files with the current names of roles, and why others keep previous ones. */
+interface CurrentNames {
+  readonly texts: ReadonlyMap<string, string>;
+  readonly left: readonly string[];
+}
+
+/** Writes the current names of roles into some files, except where that changes a plan. */
+async function currentNames(
+  files: ReadonlySet<string>,
+  loaded: LoadedWithSharers,
+  io: Io,
+): Promise<CurrentNames> {
+  const texts = new Map(loaded.sources.map(({ file, text }) => [file, text]));
+  const references = loaded.previousNames.filter(({ location }) => files.has(location.file));
+  const patches = groupByKey(references, ({ location }) => location.file).flatMap((inFile) => {
+    const { file } = inFile[0].location;
+    const before = texts.get(file) ?? "";
+    const after = writeCurrentNames(before, inFile);
+    return after === before ? [] : [{ file, before, after }];
+  });
+  const mains = new Set(loaded.all.map(({ origin }) => origin.file));
+  const isProvable = ({ file }: FilePatch): boolean => !loaded.sharersUnknown || mains.has(file);
+  const doubtful = await filesInDoubt(patches.filter(isProvable), loaded, io);
+  const proved = patches.filter((patch) => isProvable(patch) && !doubtful.has(patch.file));
+  return {
+    texts: new Map(proved.map(({ file, after }) => [file, after])),
+    left: patches.flatMap(({ file }) => {
+      const merchants = doubtful.get(file);
+      if (merchants !== undefined)
+        return oneLine(`${file} previous names: ${otherPlans(merchants, "with current ones")}.`);
+      return proved.some((one) => one.file === file)
+        ? []
+        : oneLine(`${file} previous names: ${SHARER_ERRORS}.`);
+    }),
+  };
+}
+
+const SHARER_ERRORS = "a file that may share it has errors";
 
 function countEdits(drafts: readonly Draft[]): number {
   return drafts.reduce((sum, { edits }) => sum + edits.length, 0);
@@ -92,7 +139,7 @@ function unfixed(
         const line = entry({ file, path: edit.path })?.line;
         const name = nameAt(value, edit.path);
         const place = `${file}${line === undefined ? "" : `:${line}`}${name === "" ? "" : ` ${name}`}`;
-        return oneLine(`${place}: ${reasons.get(edit) ?? "a file that may share it has errors"}.`);
+        return oneLine(`${place}: ${reasons.get(edit) ?? SHARER_ERRORS}.`);
       });
   });
 }
@@ -126,14 +173,14 @@ async function provedEdits(drafts: readonly Draft[], loaded: Loaded, io: Io): Pr
     });
     return { ...draft, edits };
   });
-  if (countEdits(possible) === 0) return { proved: [], reasons };
-  const unproved = await filesInDoubt(possible, loaded, io);
+  if (countEdits(possible) === 0) return { proved: possible, reasons };
+  const unproved = await filesInDoubt(patchesOf(possible), loaded, io);
   if (unproved.size === 0) return { proved: possible, reasons };
   const clear = possible.filter(({ file }) => !unproved.has(file));
   const doubtful = possible.filter(({ file }) => unproved.has(file));
   const kept = new Map<string, YamlEdit[]>();
   for (const some of trialsOf(doubtful, loaded)) {
-    const wrong = await filesInDoubt(some, loaded, io);
+    const wrong = await filesInDoubt(patchesOf(some), loaded, io);
     for (const { file, edits } of some) {
       const merchants = wrong.get(file);
       if (merchants === undefined) kept.set(file, [...(kept.get(file) ?? []), ...edits]);
@@ -141,19 +188,19 @@ async function provedEdits(drafts: readonly Draft[], loaded: Loaded, io: Io): Pr
     }
   }
   const proved = [...clear, ...doubtful.map((draft) => ({ ...draft, edits: kept.get(draft.file) ?? [] }))];
-  const together = await filesInDoubt(proved, loaded, io);
+  const together = await filesInDoubt(patchesOf(proved), loaded, io);
   if (together.size === 0) return { proved, reasons };
   for (const edit of proved.flatMap(({ edits }) => edits)) {
     reasons.set(edit, otherPlans([...together.values()].flat()));
   }
-  return { proved: [], reasons };
+  return { proved: proved.map((draft) => ({ ...draft, edits: [] })), reasons };
 }
 
-function otherPlans(merchants: readonly string[]): string {
+function otherPlans(merchants: readonly string[], how = "without it"): string {
   const all = [...new Set(merchants)];
   const more = all.length - MAX_NAMED;
   const rest = more > 0 ? ` and ${counted(more, "more merchant")}` : "";
-  return `without it, the plan of ${all.slice(0, MAX_NAMED).join(", ")}${rest} is another one`;
+  return `${how}, the plan of ${all.slice(0, MAX_NAMED).join(", ")}${rest} is another one`;
 }
 
 /** Returns single edits to try together: those of different merchants' own files; each of a shared file by itself. */
@@ -173,11 +220,10 @@ function trialsOf(drafts: readonly Draft[], { all }: Pick<Loaded, "all">): reado
 
 /** Returns the edited files that would change the access of merchants, or break their files, with these merchants. */
 async function filesInDoubt(
-  drafts: readonly Draft[],
+  patches: readonly FilePatch[],
   { states, all }: Pick<Loaded, "states" | "all">,
   io: Io,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const patches = patchesOf(drafts);
   if (patches.length === 0) return new Map();
   const edited = new Set(patches.map(({ file }) => file));
   const after = await loadPatched(patches, { states, all }, io);
@@ -196,8 +242,8 @@ async function filesInDoubt(
 }
 
 function patchesOf(drafts: readonly Draft[]): readonly FilePatch[] {
-  return drafts.flatMap(({ file, text, edits }) => {
+  return drafts.flatMap(({ file, before, text, edits }) => {
     const edited = editYaml(text, edits);
-    return "text" in edited && edited.text !== text ? [{ file, before: text, after: edited.text }] : [];
+    return "text" in edited && edited.text !== before ? [{ file, before, after: edited.text }] : [];
   });
 }

@@ -3,23 +3,18 @@ import { join, resolve } from "node:path";
 import { writeAtomically } from "../../app/io/atomic-write.ts";
 import { ExitCode, type Io } from "../../app/io/io.ts";
 import { styleFor } from "../../app/io/terminal.ts";
-import { readYamlFiles, sourceReader, type TextFile } from "../../app/project/find-files.ts";
-import { projectAccess } from "../../app/project/project-access.ts";
+import { readYamlFiles } from "../../app/project/find-files.ts";
 import { projectRoot } from "../../app/project/project-root.ts";
-import { selectFiles } from "../../app/project/scan-files.ts";
-import { type FormattedFile, formatFile, writeCurrentNames } from "../../edit/format/format-file.ts";
-import { loadMerchants, type PreviousName } from "../../kernel/read/load-merchants.ts";
+import { type FormattedFile, formatFile } from "../../edit/format/format-file.ts";
 import { PROJECT_FILE } from "../../kernel/schema/project-schema.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { grouped } from "../../lib/text.ts";
-import { judgeDeclared } from "../../rules/judge-rules.ts";
-import { renderDiagnostics } from "../../show/text/failure-text.ts";
+import { renderDiagnostics } from "../../show/text/diagnostics-text.ts";
 
 /** The options of `fmt`. */
 export interface FmtCommandOptions {
   readonly check?: true;
   readonly sort?: true;
-  readonly fix?: true;
   readonly color: boolean;
 }
 
@@ -33,15 +28,10 @@ export async function formatFiles(
   const named = await readYamlFiles(paths, io.cwd);
   // A project's file is as much of the project as the folder of its merchants.
   const more = paths.length === 0 && existsSync(project) ? await readYamlFiles([project], io.cwd) : [];
-  const files = [...more, ...named];
-  const fixed = options.fix ? await fixFiles(paths, files, io) : files;
-  const before = new Map(files.map(({ file, text }) => [file, text]));
-  const results = fixed.map(({ file, text }) => {
-    const kind = resolve(io.cwd, file) === project ? "project" : "merchant";
-    const result = formatFile(file, text, options.sort ? "sorted" : "kept", kind);
-    const isFixed = "text" in result && text !== before.get(file);
-    return { file, result: isFixed ? { ...result, changed: true } : result };
-  });
+  const results = [...more, ...named].map(({ file, text }) => ({
+    file,
+    result: formatFile(file, text, options.sort ? "sorted" : "kept"),
+  }));
   const changed = results.flatMap(({ file, result }) =>
     "text" in result && result.changed ? [{ file, text: result.text }] : [],
   );
@@ -57,35 +47,6 @@ export async function formatFiles(
   const counts = countResults(results.map(({ result }) => result));
   io.stdout.write(`${summary(counts, options.check === true)}\n`);
   return counts.bad > 0 || (options.check && counts.changed > 0) ? ExitCode.failed : ExitCode.ok;
-}
-
-/**
- * Returns the files with the current names of roles instead of previous ones. Without a path, also the included files
- * that change by it.
- */
-async function fixFiles(
-  paths: readonly string[],
-  files: readonly TextFile[],
-  io: Io,
-): Promise<readonly TextFile[]> {
-  const selection = await selectFiles(paths, { cwd: io.cwd, now: io.now() });
-  const { sources, previousNames } = await loadMerchants(selection.files, sourceReader(io.cwd), {
-    now: io.now(),
-    judge: judgeDeclared,
-    projects: await projectAccess(selection.files, io.cwd),
-  });
-  const places = new Map<string, PreviousName[]>();
-  for (const one of previousNames) {
-    const { file } = one.location;
-    places.set(file, [...(places.get(file) ?? []), one]);
-  }
-  const fix = ({ file, text }: TextFile): TextFile => ({
-    file,
-    text: writeCurrentNames(text, places.get(file) ?? []),
-  });
-  const named = new Set(files.map(({ file }) => file));
-  const others = sources.filter(({ file }) => paths.length === 0 && !named.has(file));
-  return [...files.map(fix), ...others.filter((one) => fix(one).text !== one.text).map(fix)];
 }
 
 interface Counts {

@@ -11,7 +11,7 @@ import { parseYaml } from "../../kernel/read/load-sources.ts";
 import { oneLine } from "../../lib/escape.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { UnmanagedMerchant } from "../../show/markdown/review-sections.ts";
-import { renderDiagnostics } from "../../show/text/failure-text.ts";
+import { renderDiagnostics } from "../../show/text/diagnostics-text.ts";
 
 /** The options of `list`. */
 export type ListCommandOptions = OutputOptions & {

@@ -83,7 +83,7 @@ export async function renderProblems(
     case "text": {
       if (diagnostics.length === 0) return none;
       // Wrapping needs a library that takes as long to load as a small file to validate.
-      const { renderDiagnostics } = await import("../../show/text/failure-text.ts");
+      const { renderDiagnostics } = await import("../../show/text/diagnostics-text.ts");
       return renderDiagnostics(diagnostics, styleFor(io.stdout, io, color));
     }
     default:

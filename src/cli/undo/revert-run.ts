@@ -217,7 +217,7 @@ async function settingsFor(
   options: OutputOptions & { readonly out?: string },
   io: Io,
 ): Promise<{ readonly states: readonly DesiredState[]; readonly loaded: Loaded }> {
-  const without: Loaded = { sources: [], states: [], all: [], diagnostics: [] };
+  const without: Loaded = { sources: [], states: [], all: [], diagnostics: [], previousNames: [] };
   const anyFile = paths.length > 0 || (await isThere(resolve(io.cwd, defaultPath(io.cwd))));
   const loaded = anyFile
     ? await loadStates(paths, {

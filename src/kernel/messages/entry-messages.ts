@@ -168,7 +168,7 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
   },
   "previous-role-name": ({ role, name, places: { length } }) => ({
     message: `The role ${quote(role)} is now called ${quote(name)}${length > 1 ? `; this file has the old name ${length} times` : ""}.`,
-    hint: `Write ${quote(name)}, or run "rolecall fmt --fix": the old name stops working when "previously" is removed.`,
+    hint: `Write ${quote(name)}, or run "rolecall lint --fix": the old name stops working when "previously" is removed.`,
   }),
   "unknown-role": ({ role, near }) => ({
     message: `No role is called ${quote(role)}.`,

@@ -223,7 +223,7 @@ function unreadable({ reason }: ReadResult & { readonly ok: false }): LocatedPro
 }
 
 /** Checks a parsed project's file by itself. */
-export function analyzeProject(
+function analyzeProject(
   file: string,
   text: string,
   { value, readable, problems: faults }: ParsedYaml,

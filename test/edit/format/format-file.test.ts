@@ -307,9 +307,9 @@ roles:
 });
 
 describe("a file with errors", () => {
-  test("is left alone, and all its problems are reported", () => {
-    const result = formatFile("shop.yaml", "version: 1\nmerchant: M\nrolls: []\nsync: { members: all }\n");
-    expect(result).toMatchObject({ diagnostics: [{ code: "unknown-key" }, { code: "wrong-value" }] });
+  test("is left alone if it is not valid YAML, and all problems with that are reported", () => {
+    const result = formatFile("shop.yaml", "version: 1\nmerchant: M\nmerchant: N\nrolls: []\nversion: 2\n");
+    expect(result).toMatchObject({ diagnostics: [{ code: "duplicate-key" }, { code: "duplicate-key" }] });
   });
 
   test("of every known kind keeps its errors", () => {

@@ -2,8 +2,9 @@ import { expect, test } from "vitest";
 import type { Diagnostic } from "../../../src/model/diagnostic.ts";
 import type { ErrorCode, Failure } from "../../../src/model/errors.ts";
 import { PLAIN } from "../../../src/show/style.ts";
+import { renderDiagnostics } from "../../../src/show/text/diagnostics-text.ts";
 import { nextStepFor } from "../../../src/show/text/ending/next-step-text.ts";
-import { renderDiagnostics, renderFailure, renderUnread } from "../../../src/show/text/failure-text.ts";
+import { renderFailure, renderUnread } from "../../../src/show/text/failure-text.ts";
 
 const FAILURE = {
   code: "conflict",

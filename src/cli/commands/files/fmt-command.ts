@@ -15,10 +15,6 @@ export function fmtCommand(io: Io, done: (code: ExitCode) => void): Command {
       "--sort",
       "also sort roles, members, permissions and grants, each within the groups that comments and blank lines make",
     )
-    .option(
-      "--fix",
-      "also write the current names of roles instead of previous ones; without a path, in included files, too",
-    )
     .option("--no-color", "print without colours (also: NO_COLOR)")
     .addHelpText(
       "after",
@@ -28,11 +24,10 @@ Examples:
                                         rolecall.yaml
   rolecall fmt access/shop.yaml         formats one
   rolecall fmt --sort                   sorts the entries of each group, too
-  rolecall fmt --fix                    after a rename: writes the new name
-                                        wherever the files have the old one
   rolecall fmt --check                  for a pipeline: is everything formatted?
 
-A file with errors is left alone and its errors are printed; the exit code is 1.
+A file that is not valid YAML is left alone and its errors are printed; the exit
+code is 1. What else is wrong in a file, "rolecall validate" reports.
 A file of more than 700,000 characters is left alone with a warning.
 `,
     )

@@ -22,7 +22,7 @@ export function lintCommand(io: Io, done: (code: ExitCode) => void): Command {
     .addOption(
       new Option(
         "--fix",
-        "remove ends that are past, and repeated entries, if that changes nobody's access; asks before",
+        "remove ends that are past and repeated entries, and write roles' current names, if that changes nobody's access; asks before",
       ).conflicts(["live", "strict"]),
     )
     .option("--check", "with --fix: write nothing; show the patch, and exit 2 if there is one")
@@ -34,7 +34,9 @@ Examples:
   rolecall lint                         from the files alone, without the network
   rolecall lint --live                  with what only the service knows
   rolecall lint --verbose               also roles that another one contains
-  rolecall lint --fix                   removes what has no effect, after confirmation
+  rolecall lint --fix                   removes what has no effect, and writes the
+                                        new name of a role wherever the files have
+                                        the old one, after confirmation
   rolecall lint --strict --format sarif
                                         for code scanning, as a required check
 

@@ -1,0 +1,98 @@
+import { oneLine } from "../../lib/escape.ts";
+import { cellWidth, counted, grouped } from "../../lib/text.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import { PLAIN, type Style } from "../style.ts";
+import { wrapIfNarrow } from "./wrap.ts";
+
+/** Formats diagnostics: location, message, code frame and hint of each, equal ones once, then the totals. */
+export function renderDiagnostics(diagnostics: readonly Diagnostic[], style: Style): string {
+  if (diagnostics.length === 0) return "";
+  return `${joinEqual(diagnostics)
+    .map((equal) => renderDiagnostic(equal, style))
+    .join("\n")}\n${tally(diagnostics)}\n`;
+}
+
+/** Distinct from the first in nothing but the location; without others if they are shown by themselves. */
+type EqualDiagnostics = readonly [first: Diagnostic, ...others: Diagnostic[]];
+
+/** Joins the diagnostics that differ only in their locations, if there are enough of them. */
+function joinEqual(diagnostics: readonly Diagnostic[]): readonly EqualDiagnostics[] {
+  const kinds = new Map<string, [Diagnostic, ...Diagnostic[]]>();
+  for (const diagnostic of diagnostics) {
+    const kind = kindOfDiagnostic(diagnostic);
+    const equal = kinds.get(kind);
+    if (equal) equal.push(diagnostic);
+    else kinds.set(kind, [diagnostic]);
+  }
+  return diagnostics.flatMap((diagnostic): readonly EqualDiagnostics[] => {
+    const equal = kinds.get(kindOfDiagnostic(diagnostic));
+    if (equal === undefined || equal.length < JOINED_FROM) return [[diagnostic]];
+    return equal[0] === diagnostic ? [equal] : [];
+  });
+}
+
+const JOINED_FROM = 3;
+
+function kindOfDiagnostic({ severity, code, message, hint }: Diagnostic): string {
+  return JSON.stringify([severity, code, message, hint]);
+}
+
+function renderDiagnostic([diagnostic, ...repetitions]: EqualDiagnostics, style: Style): string {
+  const { severity, code, message, frame, hint } = diagnostic;
+  const paint = severity === "error" ? style.red : style.yellow;
+  const head = `${style.bold(placeOf(diagnostic))}: ${paint(severity)}: `;
+  const lines = [...wrapIfNarrow(`${oneLine(message)} ${style.dim(`[${code}]`)}`, style, head, "  ")];
+  if (frame !== undefined) lines.push(...frameLines(frame, style).map((line) => `  ${style.dim(line)}`));
+  if (repetitions.length > 0) lines.push(...wrapIfNarrow(alsoIn(repetitions), style, "  ", "    "));
+  if (hint !== undefined) lines.push(...wrapIfNarrow(oneLine(hint), style, `  ${style.cyan("→")} `, "    "));
+  return `${lines.join("\n")}\n`;
+}
+
+/** Returns the lines of a frame; on a narrow terminal cut around the carets, which stay below what they mark. */
+function frameLines(frame: string, { columns }: Style): readonly string[] {
+  const lines = frame.split("\n").map(oneLine);
+  const width = columns - FRAME_INDENT;
+  if (columns >= PLAIN.columns || lines.every((line) => cellWidth(line) <= width)) return lines;
+  const [head = "", before = "", marks = ""] = lines.flatMap((line) => [
+    ...(/^( +\| )( *)(\^+)$/.exec(line)?.slice(1) ?? []),
+  ]);
+  const room = width - head.length - 2;
+  const isVisible = before.length + marks.length <= room;
+  const from = isVisible ? 0 : Math.max(0, before.length - Math.floor(room / 3));
+  return lines.map((line) => {
+    // A wide character fills two cells, of which the second is empty.
+    const cells = [...line.slice(head.length)].flatMap((character) =>
+      cellWidth(character) > 1 ? [character, ""] : [character],
+    );
+    const isMark = cells.every((cell) => cell === "^" || cell === " ");
+    const cut = isMark ? " " : CUT;
+    const shown = cells.slice(from, from + room).join("");
+    const rest = cells.length > from + room && !isMark ? CUT : "";
+    return `${line.slice(0, head.length)}${from > 0 ? cut : ""}${shown}${rest}`.trimEnd();
+  });
+}
+
+const FRAME_INDENT = 2;
+const CUT = "…";
+
+/** "Also at access/a.yaml:3:1, access/b.yaml:3:1 and 295 more." */
+function alsoIn(diagnostics: readonly Diagnostic[]): string {
+  const shown = diagnostics.slice(0, PLACES_SHOWN).map(placeOf).join(", ");
+  const more = diagnostics.length - PLACES_SHOWN;
+  return `Also at ${shown}${more > 0 ? ` and ${grouped(more)} more` : ""}.`;
+}
+
+const PLACES_SHOWN = 3;
+
+function placeOf({ file, span }: Diagnostic): string {
+  return span ? `${oneLine(file)}:${span.line}:${span.column}` : oneLine(file);
+}
+
+/** "2 errors, 1 warning". */
+function tally(diagnostics: readonly Diagnostic[]): string {
+  const errors = diagnostics.filter(({ severity }) => severity === "error").length;
+  const warnings = diagnostics.length - errors;
+  return [errors > 0 ? counted(errors, "error") : "", warnings > 0 ? counted(warnings, "warning") : ""]
+    .filter((part) => part !== "")
+    .join(", ");
+}

@@ -23,8 +23,8 @@ export function fleetSection(fleet: FleetView): string {
     return `<li><span>${escapeHtml(text)}</span><span class="hint">${escapeHtml(hint ?? "")}</span></li>`;
   };
   const commands = overrides.commands.map(
-    (one) =>
-      `<li><span>To override at all of them, in this run alone:</span> <code>${escapeHtml(one)}</code></li>`,
+    (command) =>
+      `<li><span>To override at all of them, in this run alone:</span> <code>${escapeHtml(command)}</code></li>`,
   );
   const rows = equalGroups(fleet).flatMap((group) => group.rows);
   return [
@@ -80,8 +80,8 @@ function equalItem(row: RowView): string {
   const details = whole
     ? []
     : row.details.flatMap(({ label, removed, added, plain }) => [
-        ...removed.map((one) => `<span class="hint">${escapeHtml(`${label}: − ${one}`)}</span>`),
-        ...added.map((one) => `<span class="hint">${escapeHtml(`${label}: + ${one}`)}</span>`),
+        ...removed.map((item) => `<span class="hint">${escapeHtml(`${label}: − ${item}`)}</span>`),
+        ...added.map((item) => `<span class="hint">${escapeHtml(`${label}: + ${item}`)}</span>`),
         ...(plain.length === 0
           ? []
           : [`<span class="hint">${escapeHtml(`${label}: ${plain.join(", ")}`)}</span>`]),
@@ -126,6 +126,6 @@ function bars(lost: number, gained: number, largest: number): string {
     number === 0
       ? ""
       : `<rect class="${kind}" x="${from.toFixed(2)}" y="2" width="${width(number)}" height="8"/>`;
-  const left = 50 - Number(width(lost));
-  return `<svg viewBox="0 0 100 12" preserveAspectRatio="none">${bar("lost", left, lost)}${bar("gained", 50, gained)}<path d="M50 0V12"/></svg>`;
+  const start = 50 - Number(width(lost));
+  return `<svg viewBox="0 0 100 12" preserveAspectRatio="none">${bar("lost", start, lost)}${bar("gained", 50, gained)}<path d="M50 0V12"/></svg>`;
 }

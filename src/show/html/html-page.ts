@@ -9,7 +9,7 @@ import { ASSETS, type PageAssets } from "./assets.ts";
 import { escapeHtml, fleetSection } from "./fleet-html.ts";
 import { type PageData, type PageMerchantInput, pageMerchant } from "./page-data.ts";
 
-/** Who made a page, where and from which commit, as far as it is known. */
+/** The origin of a page: user, machine and commit, as far as they are known. */
 export interface PageOrigin {
   readonly version: string;
   /** In milliseconds since the epoch. */

@@ -147,12 +147,14 @@ export function pageMerchant({ report, view, rules }: PageMerchantInput): PageMe
     ...(before?.permissions ?? []),
     ...(after?.permissions ?? []),
   ]);
-  const permissions = sortNaturally([...new Set(granted)], (one) => one);
+  const permissions = sortNaturally([...new Set(granted)], (permission) => permission);
   const roles = sortNaturally(report.roles, ({ name }) => name);
   const permissionIndex = new Map(permissions.map((name, index) => [name, index]));
-  const all = new Set(report.roles.filter(({ id }) => isAdministrator(id)).map(({ key }) => key));
+  const administratorKeys = new Set(
+    report.roles.filter(({ id }) => isAdministrator(id)).map(({ key }) => key),
+  );
   const holdsAll = (side: ReportedHolding | null): boolean =>
-    side?.roles.some((key) => all.has(key)) ?? false;
+    side?.roles.some((key) => administratorKeys.has(key)) ?? false;
   const roleIndex = new Map(roles.map(({ key }, index) => [key, index]));
   const grants = (side: ReportedRole["after"]): PageGrants =>
     side === null

@@ -105,21 +105,22 @@ export function memberGroups(
   { roles, permissions }: PageMerchant,
   { now, about }: Pick<PageData, "now" | "about">,
 ): readonly MemberGroup[] {
-  const rolesThat = (is: (role: PageRole) => boolean): ReadonlySet<number> =>
-    new Set(roles.flatMap((role, index) => (is(role) ? [index] : [])));
+  const rolesThat = (matches: (role: PageRole) => boolean): ReadonlySet<number> =>
+    new Set(roles.flatMap((role, index) => (matches(role) ? [index] : [])));
   const administrators = rolesThat(isAdministrator);
   const sensitive = rolesThat(
     (role) =>
       // Whatever their permissions are: the files do not list them.
       isAdministrator(role) ||
-      (Array.isArray(role.after) && role.after.some((one: number) => permissions[one]?.sensitive)),
+      (Array.isArray(role.after) &&
+        role.after.some((permission: number) => permissions[permission]?.sensitive)),
   );
   const holders =
     (some: ReadonlySet<number>) =>
     ({ after }: PageMember): boolean =>
       isActiveHolding(after) && after.roles.some((role) => some.has(role));
-  const atService = (is: (member: PageMember) => boolean): MemberGroup["is"] =>
-    about === "declared" ? null : is;
+  const atService = (matches: (member: PageMember) => boolean): MemberGroup["is"] =>
+    about === "declared" ? null : matches;
   return [
     { id: "all", title: "Members", is: ({ after }) => after !== null },
     { id: "administrators", title: "Administrators", is: holders(administrators) },
@@ -157,7 +158,7 @@ export function memberGroups(
 export interface Measure {
   readonly title: string;
   readonly count: number | null;
-  /** It could be larger: the permissions of some roles are not known. */
+  /** True if the count could be larger, because the permissions of some roles are not known. */
   readonly isAtLeast?: boolean;
 }
 
@@ -167,14 +168,14 @@ export function measuresOf(
   data: Pick<PageData, "now" | "about">,
 ): readonly Measure[] {
   const { members, roles, rules } = merchant;
-  const [first, ...others] = memberGroups(merchant, data).map((group) => ({
+  const [first, ...otherGroups] = memberGroups(merchant, data).map((group) => ({
     title: group.title,
     ...countGroup(group, members),
   }));
   return [
     ...(first === undefined ? [] : [first]),
     { title: "Roles", count: roles.filter(({ after }) => after !== null).length },
-    ...others,
+    ...otherGroups,
     ...(rules === undefined ? [] : [{ title: "Failed rules", count: rules.filter(isFailed).length }]),
   ];
 }
@@ -183,7 +184,7 @@ function isFailed({ after }: PageRule): boolean {
   return after.status === "failed";
 }
 
-/** How much a member may do: `unknown` if the permissions of a role of its are not known. */
+/** The extent of what a member may do; `unknown` if the permissions of one of its roles are not known. */
 export interface MemberReach {
   readonly administrator: boolean;
   /** Number of its sensitive permissions. */
@@ -209,7 +210,7 @@ function isAdministratorAt({ roles }: PageMerchant, index: number): boolean {
   return role !== undefined && isAdministrator(role);
 }
 
-/** What a member's roles grant, for members who can use them. */
+/** The roles and permissions of a member who can use them. */
 interface Grants {
   readonly roles: readonly number[];
   readonly permissions: readonly number[];
@@ -219,21 +220,21 @@ interface Grants {
 const NO_GRANTS: Grants = { roles: [], permissions: [], unknown: false };
 
 function grantsAt({ roles }: PageMerchant, side: Side): (member: PageMember) => Grants {
-  const known = new Map<string, Grants>();
+  const grantsByRoles = new Map<string, Grants>();
   return (member) => {
     const holding = holdingOf(member, side);
     if (!isActiveHolding(holding)) return NO_GRANTS;
     const key = holding.roles.join();
-    const found = known.get(key) ?? grantsOfRoles(holding.roles);
-    known.set(key, found);
-    return found;
+    const grants = grantsByRoles.get(key) ?? grantsOfRoles(holding.roles);
+    grantsByRoles.set(key, grants);
+    return grants;
   };
 
   function grantsOfRoles(held: readonly number[]): Grants {
     const sides = held.flatMap((index) => roles[index] ?? []).map((role) => grantsOf(role, side));
     return {
       roles: held,
-      permissions: [...new Set(sides.flatMap((one) => (one === "unknown" || one === null ? [] : one)))],
+      permissions: [...new Set(sides.flatMap((side) => (side === "unknown" || side === null ? [] : side)))],
       unknown: sides.includes("unknown"),
     };
   }
@@ -272,19 +273,19 @@ export function permissionImpacts(merchant: PageMerchant): readonly PermissionIm
   const [before, after] = [grantsAt(merchant, "before"), grantsAt(merchant, "after")];
   for (const [index, member] of merchant.members.entries()) {
     const [had, has] = [before(member).permissions, after(member).permissions];
-    for (const one of has) if (!had.includes(one)) gained[one]?.push(index);
-    for (const one of had) if (!has.includes(one)) lost[one]?.push(index);
+    for (const permission of has) if (!had.includes(permission)) gained[permission]?.push(index);
+    for (const permission of had) if (!has.includes(permission)) lost[permission]?.push(index);
   }
   const isSensitive = ({ permission }: PermissionImpact): boolean =>
     merchant.permissions[permission]?.sensitive ?? false;
-  const size = (one: PermissionImpact): number => one.gained.length + one.lost.length;
+  const size = (impact: PermissionImpact): number => impact.gained.length + impact.lost.length;
   return merchant.permissions
     .map((_, permission) => ({
       permission,
       gained: gained[permission] ?? [],
       lost: lost[permission] ?? [],
     }))
-    .filter((one) => size(one) > 0)
+    .filter((impact) => size(impact) > 0)
     .sort((a, b) => Number(isSensitive(b)) - Number(isSensitive(a)) || size(b) - size(a));
 }
 
@@ -337,5 +338,8 @@ export function timeRange(endings: readonly Pick<EndOfAccess, "ends">[], now: nu
   const near = moments.filter((moment) => moment >= now - YEAR && moment <= now + 2 * YEAR);
   const first = Math.min(now - MONTH / 4, ...near);
   const last = Math.max(now + MONTH, ...near);
-  return { first, last: last === now + MONTH && moments.some((one) => one > last) ? now + 2 * YEAR : last };
+  return {
+    first,
+    last: last === now + MONTH && moments.some((moment) => moment > last) ? now + 2 * YEAR : last,
+  };
 }

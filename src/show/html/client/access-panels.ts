@@ -44,8 +44,8 @@ export function membersPanel(merchant: PageMerchant, view: PanelView): HTMLEleme
     return texts[index] ?? "";
   };
   const groups = memberGroups(merchant, view).filter(({ is }) => is !== null);
-  const indexOf = (all: readonly { readonly name: string }[], key: string): number =>
-    all.findIndex(({ name }) => name === state.get(key));
+  const indexOf = (items: readonly { readonly name: string }[], key: string): number =>
+    items.findIndex(({ name }) => name === state.get(key));
   const update = (): void => {
     const words = state.get("search").toLowerCase().split(/\s+/).filter(Boolean);
     const status = state.get("status");
@@ -56,19 +56,21 @@ export function membersPanel(merchant: PageMerchant, view: PanelView): HTMLEleme
       (member: PageMember) => holdings(member).some((holding) => holding !== null),
       state.get("changed") !== "" && ((member: PageMember) => isMemberChanged(member, merchant)),
       group ?? false,
-      status !== "" && ((member: PageMember) => holdings(member).some((one) => one?.status === status)),
-      role >= 0 && ((member: PageMember) => holdings(member).some((one) => one?.roles.includes(role))),
+      status !== "" &&
+        ((member: PageMember) => holdings(member).some((holding) => holding?.status === status)),
+      role >= 0 &&
+        ((member: PageMember) => holdings(member).some((holding) => holding?.roles.includes(role))),
       permission >= 0 &&
         ((member: PageMember) =>
           sides().some((side) => effective(member, merchant, side).permissions.has(permission))),
       words.length > 0 &&
         ((_: PageMember, index: number) => words.every((word) => textAt(index).includes(word))),
-    ].filter((one) => typeof one === "function");
-    table.filter((member, index) => isChosen.every((is) => is(member, index)));
+    ].filter((condition) => typeof condition === "function");
+    table.filter((member, index) => isChosen.every((condition) => condition(member, index)));
   };
   const control = (key: string, label: string) => ({ state, key, label, onChange: update });
-  const named = (any: string, all: readonly { readonly name: string }[]) =>
-    [["", any], ...all.map(({ name }) => [name, name] as const)] as const;
+  const nameOptions = (any: string, items: readonly { readonly name: string }[]) =>
+    [["", any], ...items.map(({ name }) => [name, name] as const)] as const;
   const statuses = new Set(
     merchant.members.flatMap(({ before, after }) => [before?.status ?? "", after?.status ?? ""]),
   );
@@ -86,11 +88,11 @@ export function membersPanel(merchant: PageMerchant, view: PanelView): HTMLEleme
       control("only", "Only"),
       groups.map(({ id, title }) => [id, id === "all" ? "All members" : title] as const),
     ),
-    select(control("role", "Role"), named("Any role", merchant.roles)),
-    select(control("permission", "Permission"), named("Any permission", merchant.permissions)),
+    select(control("role", "Role"), nameOptions("Any role", merchant.roles)),
+    select(control("permission", "Permission"), nameOptions("Any permission", merchant.permissions)),
     select(
       control("status", "Status"),
-      named(
+      nameOptions(
         "Any status",
         [...statuses].sort().map((name) => ({ name })),
       ),
@@ -183,8 +185,8 @@ function memberColumns(
           .map(([, sign, role]) => (sign === "" ? role : `${sign} ${role}`))
           .join(", "),
       show: (member) =>
-        rolesOf(member).flatMap(([kind, sign, role], at) => [
-          at === 0 ? "" : ", ",
+        rolesOf(member).flatMap(([kind, sign, role], index) => [
+          index === 0 ? "" : ", ",
           sign === "" ? "" : mark(kind, sign, kind),
           name(role),
         ]),
@@ -245,12 +247,14 @@ function searchTexts({ members, roles, permissions }: PageMerchant): readonly st
   const roleTexts = roles.map((role) => {
     const grants = grantsOf(role, "after");
     const granted = grants === null || grants === "unknown" ? [] : grants;
-    return [role.name, ...granted.map((one) => permissions[one]?.name ?? "")].join("\n").toLowerCase();
+    return [role.name, ...granted.map((permission) => permissions[permission]?.name ?? "")]
+      .join("\n")
+      .toLowerCase();
   });
   return members.map(({ name: text, nickname = "", notes = [], before, after }) => {
     const held = new Set([...(before?.roles ?? []), ...(after?.roles ?? [])]);
-    const own = [text, nickname, ...notes].join("\n").toLowerCase();
-    return [own, ...[...held].map((index) => roleTexts[index] ?? "")].join("\n");
+    const memberText = [text, nickname, ...notes].join("\n").toLowerCase();
+    return [memberText, ...[...held].map((index) => roleTexts[index] ?? "")].join("\n");
   });
 }
 

@@ -8,7 +8,7 @@ export interface Column<Row> {
   /** Name of the order in links. */
   readonly id: string;
   readonly title: string;
-  /** What the head shows instead of the title. */
+  /** Content of the head in place of the title. */
   readonly head?: Node;
   /** Returns the text of a cell; "1,234" of a number belongs into `show`. */
   readonly text: (row: Row) => string;
@@ -22,7 +22,7 @@ export interface Column<Row> {
   readonly total?: () => Child;
   /** Its cells are the heads of their rows. */
   readonly isHead?: true;
-  /** Where it is; absent: on the screen, on paper and in CSV. */
+  /** Restricts the column to some media; absent: it is on the screen, on paper and in CSV. */
   readonly only?: "screen" | "paper" | "file" | "screen-and-file" | "paper-and-file";
 }
 
@@ -120,12 +120,12 @@ function paperTable<Row>({
     ),
   );
   const filter = (matches: (row: Row, index: number) => boolean): void => {
-    const found = order.flatMap((index) => {
+    const matchingRows = order.flatMap((index) => {
       const row = rows[index] as Row;
       return matches(row, index) ? [row] : [];
     });
-    body.replaceChildren(...found.map((row) => rowOf(shown, row)));
-    if (found.length === 0) element.replaceChildren(h("p", { class: "empty" }, `No ${what}.`));
+    body.replaceChildren(...matchingRows.map((row) => rowOf(shown, row)));
+    if (matchingRows.length === 0) element.replaceChildren(h("p", { class: "empty" }, `No ${what}.`));
   };
   filter(() => true);
   return { element, filter };
@@ -202,13 +202,13 @@ function screenTable<Row>(options: TableOptions<Row>): DataTable<Row> {
 
   let matches: (row: Row, index: number) => boolean = () => true;
   let order: readonly number[] = [...rows.keys()];
-  let found: readonly Row[] = rows;
+  let matchingRows: readonly Row[] = rows;
   let laid = new Map<number, HTMLTableRowElement>();
 
   const rowAt = (index: number): HTMLTableRowElement => {
-    const known = laid.get(index);
-    if (known) return known;
-    const row = rowOf(shown, found[index] as Row);
+    const element = laid.get(index);
+    if (element) return element;
+    const row = rowOf(shown, matchingRows[index] as Row);
     row.setAttribute("aria-rowindex", String(index + 2));
     row.dataset["index"] = String(index);
     return row;
@@ -216,10 +216,10 @@ function screenTable<Row>(options: TableOptions<Row>): DataTable<Row> {
 
   /** Returns the range of visible rows, with some around them. */
   const inSight = (): readonly [first: number, last: number] => {
-    if (whole) return [0, found.length];
+    if (whole) return [0, matchingRows.length];
     const height = scroller.clientHeight || 600;
     const first = Math.max(0, Math.floor(scroller.scrollTop / ROW_HEIGHT) - OVERSCAN);
-    return [first, Math.min(found.length, first + Math.ceil(height / ROW_HEIGHT) + 2 * OVERSCAN)];
+    return [first, Math.min(matchingRows.length, first + Math.ceil(height / ROW_HEIGHT) + 2 * OVERSCAN)];
   };
 
   const remove = (row: HTMLTableRowElement): void => {
@@ -229,23 +229,23 @@ function screenTable<Row>(options: TableOptions<Row>): DataTable<Row> {
 
   const lay = (): void => {
     const [first, last] = inSight();
-    const wanted = new Map<number, HTMLTableRowElement>();
-    for (let index = first; index < last; index += 1) wanted.set(index, rowAt(index));
+    const inView = new Map<number, HTMLTableRowElement>();
+    for (let index = first; index < last; index += 1) inView.set(index, rowAt(index));
     if (!body.contains(before)) body.replaceChildren(before, after);
     setHeight(before, first * ROW_HEIGHT);
-    setHeight(after, (found.length - last) * ROW_HEIGHT);
+    setHeight(after, (matchingRows.length - last) * ROW_HEIGHT);
     // Other rows are not touched, so that the focus stays.
-    for (const [index, row] of laid) if (!wanted.has(index)) remove(row);
+    for (const [index, row] of laid) if (!inView.has(index)) remove(row);
     let place: Element = before;
-    for (const row of wanted.values()) {
+    for (const row of inView.values()) {
       if (place.nextElementSibling !== row) place.after(row);
       place = row;
     }
-    laid = wanted;
+    laid = inView;
   };
 
   const show = (): void => {
-    found = order.flatMap((index) => {
+    matchingRows = order.flatMap((index) => {
       const row = rows[index] as Row;
       return matches(row, index) ? [row] : [];
     });
@@ -253,10 +253,11 @@ function screenTable<Row>(options: TableOptions<Row>): DataTable<Row> {
     laid = new Map();
     body.replaceChildren();
     scroller.scrollTop = 0;
-    table.setAttribute("aria-rowcount", String(found.length + 1));
-    count.textContent = found.length === 0 ? `No ${what}.` : pluralize(found.length, what, many);
-    scroller.hidden = found.length === 0;
-    csv.hidden = found.length === 0;
+    table.setAttribute("aria-rowcount", String(matchingRows.length + 1));
+    count.textContent =
+      matchingRows.length === 0 ? `No ${what}.` : pluralize(matchingRows.length, what, many);
+    scroller.hidden = matchingRows.length === 0;
+    csv.hidden = matchingRows.length === 0;
     lay();
   };
 
@@ -288,7 +289,7 @@ function screenTable<Row>(options: TableOptions<Row>): DataTable<Row> {
     });
     headRow.append(cell);
   }
-  csv.addEventListener("click", () => saveCsv(columns, found, `${view.title}-${id}`));
+  csv.addEventListener("click", () => saveCsv(columns, matchingRows, `${view.title}-${id}`));
 
   let waiting = false;
   const laySoon = (): void => {
@@ -313,12 +314,12 @@ function screenTable<Row>(options: TableOptions<Row>): DataTable<Row> {
       PageDown: index + page,
       PageUp: index - page,
       Home: 0,
-      End: found.length - 1,
+      End: matchingRows.length - 1,
     };
     const step = steps[event.key];
     if (Number.isNaN(index) || step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    const to = Math.min(Math.max(step, 0), found.length - 1);
+    const to = Math.min(Math.max(step, 0), matchingRows.length - 1);
     const top = whole ? (laid.get(to)?.offsetTop ?? 0) : to * ROW_HEIGHT;
     const room = scroller.clientHeight - (headRow.offsetHeight + ROW_HEIGHT);
     if (top < scroller.scrollTop) scroller.scrollTop = top;

@@ -1,6 +1,6 @@
 import type { ViewState } from "./view-state.ts";
 
-/** What an element may contain. */
+/** The content of an element. */
 export type Child = Node | string | null;
 
 /** Makes an element. Texts become text nodes: nothing that is shown is ever read as HTML. */
@@ -53,8 +53,8 @@ export function badge(kind: string, text: string): HTMLElement {
 }
 
 /** "1 member", "2 members". */
-export function pluralize(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
+export function pluralize(count: number, singular: string, plural = `${singular}s`): string {
+  return `${count.toLocaleString("en-US")} ${count === 1 ? singular : plural}`;
 }
 
 const ITEMS_SHOWN = 8;
@@ -68,16 +68,16 @@ export function foldedList<T>(
   const isWhole = paper || items.length <= ITEMS_SHOWN + 1;
   const list = h("ul", {}, ...(isWhole ? items : items.slice(0, ITEMS_SHOWN)).map(make));
   if (isWhole) return [list];
-  const all = h(
+  const showAll = h(
     "button",
     { type: "button", class: "more" },
     `Show all ${items.length.toLocaleString("en-US")}`,
   );
-  all.addEventListener("click", () => {
+  showAll.addEventListener("click", () => {
     list.append(...items.slice(ITEMS_SHOWN).map(make));
-    all.remove();
+    showAll.remove();
   });
-  return [list, all];
+  return [list, showAll];
 }
 
 /** Returns the day of a moment, in UTC. */
@@ -101,7 +101,7 @@ export function select(
 ): HTMLElement {
   const control = h("select", {}, ...options.map(([value, text]) => h("option", { value }, text)));
   const value = state.get(key);
-  if (options.some(([one]) => one === value)) control.value = value;
+  if (options.some(([option]) => option === value)) control.value = value;
   control.addEventListener("change", () => {
     state.set(key, control.selectedIndex === 0 ? "" : control.value);
     onChange();
@@ -139,16 +139,16 @@ export interface Tab {
 }
 
 /** Makes accessible tabs, of which one is open at first; `onOpen` is called when somebody opens one. */
-export function tabs(all: readonly Tab[], current: string, onOpen: (id: string) => void): HTMLElement {
+export function tabs(tabList: readonly Tab[], current: string, onOpen: (id: string) => void): HTMLElement {
   const made = new Set<string>();
-  const panels = all.map(({ id, title }) =>
+  const panels = tabList.map(({ id, title }) =>
     h(
       "section",
       { id: `panel-${id}`, role: "tabpanel", "aria-labelledby": `tab-${id}` },
       h("h2", { class: "hidden" }, title),
     ),
   );
-  const buttons = all.map(({ id, title }) => {
+  const buttons = tabList.map(({ id, title }) => {
     const button = h(
       "button",
       { type: "button", role: "tab", id: `tab-${id}`, "aria-controls": `panel-${id}` },
@@ -158,13 +158,13 @@ export function tabs(all: readonly Tab[], current: string, onOpen: (id: string) 
     return button;
   });
   const fill = (index: number): void => {
-    const tab = all[index];
+    const tab = tabList[index];
     if (tab === undefined || made.has(tab.id)) return;
     made.add(tab.id);
     panels[index]?.append(tab.make());
   };
-  const open = (id: string): void => {
-    all.forEach((tab, index) => {
+  const openPanel = (id: string): void => {
+    tabList.forEach((tab, index) => {
       const chosen = tab.id === id;
       buttons[index]?.setAttribute("aria-selected", String(chosen));
       buttons[index]?.setAttribute("tabindex", chosen ? "0" : "-1");
@@ -173,7 +173,7 @@ export function tabs(all: readonly Tab[], current: string, onOpen: (id: string) 
     });
   };
   const choose = (id: string): void => {
-    open(id);
+    openPanel(id);
     onOpen(id);
   };
   const list = h("div", { role: "tablist", "aria-label": "Parts of the report" }, ...buttons);
@@ -183,15 +183,15 @@ export function tabs(all: readonly Tab[], current: string, onOpen: (id: string) 
       ArrowRight: index + 1,
       ArrowLeft: index - 1,
       Home: 0,
-      End: all.length - 1,
+      End: tabList.length - 1,
     };
     const step = steps[event.key];
     if (index < 0 || step === undefined) return;
     event.preventDefault();
-    const to = (step + all.length) % all.length;
+    const to = (step + tabList.length) % tabList.length;
     buttons[to]?.focus();
-    choose(all[to]?.id ?? "");
+    choose(tabList[to]?.id ?? "");
   });
-  open(all.some(({ id }) => id === current) ? current : (all[0]?.id ?? ""));
+  openPanel(tabList.some(({ id }) => id === current) ? current : (tabList[0]?.id ?? ""));
   return h("div", { class: "tabs" }, list, ...panels);
 }

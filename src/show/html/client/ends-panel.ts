@@ -65,16 +65,16 @@ export function endsPanel(merchant: PageMerchant, view: PanelView): HTMLElement 
     className: "timeline",
   });
   const counts = (["ended", "soon", "later"] as const).flatMap((when) => {
-    const count = endings.filter((one) => stateOf(one) === when).length;
+    const count = endings.filter((end) => stateOf(end) === when).length;
     return count === 0 ? [] : [badge(BADGES[when], `${count.toLocaleString("en-US")} ${WORDS[when]}`)];
   });
   const { state } = view;
   const update = (): void => {
     const [what, when] = [state.get("what"), state.get("when")];
     table.filter(
-      (one) =>
-        (what === "" || (what === "invitations") === (one.kind === "invitation")) &&
-        (when === "" || (when === "ended") === (stateOf(one) === "ended")),
+      (end) =>
+        (what === "" || (what === "invitations") === (end.kind === "invitation")) &&
+        (when === "" || (when === "ended") === (stateOf(end) === "ended")),
     );
   };
   update();
@@ -118,7 +118,7 @@ function whatOf({ kind, role }: EndOfAccess): string {
 }
 
 /** Returns where a moment is on an axis, in percent; one outside of the range is at its end. */
-function at(moment: number, { first, last }: TimeRange): number {
+function positionOf(moment: number, { first, last }: TimeRange): number {
   return Math.min(Math.max(((moment - first) / (last - first)) * 100, 0), 100);
 }
 
@@ -129,7 +129,7 @@ function track(
   now: number,
   state: string,
 ): readonly HTMLElement[] {
-  const [today, end] = [at(now, range), at(ends, range)];
+  const [today, end] = [positionOf(now, range), positionOf(ends, range)];
   const outside = ends > range.last ? "beyond" : ends < range.first ? "before" : "";
   const bar = h("span", { class: `bar ${state} ${kind} ${outside}` });
   bar.style.left = `${Math.min(today, end)}%`;
@@ -146,10 +146,10 @@ function todayLine(percent: number): HTMLElement {
 /** Makes the axis, with today and as many months or years as there is room for. */
 function axis(range: TimeRange, now: number): HTMLElement {
   const { first, last } = range;
-  const today = at(now, range);
+  const today = positionOf(now, range);
   const start = new Date(first);
   const months = (last - first) / (30 * DAY);
-  const step = [1, 2, 3, 6, 12, 24, 60, 120].find((one) => months / one <= 6) ?? 600;
+  const step = [1, 2, 3, 6, 12, 24, 60, 120].find((candidate) => months / candidate <= 6) ?? 600;
   const tick = (percent: number, text: string, kind: string): HTMLElement => {
     const element = h("span", { class: `tick ${kind}` }, text);
     element.style.left = `${percent}%`;
@@ -159,7 +159,7 @@ function axis(range: TimeRange, now: number): HTMLElement {
   for (let month = 1; ticks.length < 9; month += 1) {
     const moment = Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + month, 1);
     if (moment > last || Number.isNaN(moment)) break;
-    const percent = at(moment, range);
+    const percent = positionOf(moment, range);
     const number = new Date(moment).getUTCFullYear() * 12 + new Date(moment).getUTCMonth();
     // Two labels must not meet.
     if (number % step !== 0 || percent > 86 || Math.abs(percent - today) < 14) continue;
@@ -186,7 +186,7 @@ export function invitationsPanel(merchant: PageMerchant, view: PanelView): HTMLE
       { class: "empty" },
       `Who has accepted an invitation is ${NOT_IN_FILES}: the service knows it.`,
     );
-  const open = merchant.members
+  const invitations = merchant.members
     .map((member) => ({ member, status: member.before?.status ?? member.after?.status ?? "" }))
     .filter(({ status }) => ORDER.includes(status))
     .sort(
@@ -194,8 +194,8 @@ export function invitationsPanel(merchant: PageMerchant, view: PanelView): HTMLE
         ORDER.indexOf(a.status) - ORDER.indexOf(b.status) ||
         (a.member.invitedUntil ?? 0) - (b.member.invitedUntil ?? 0),
     );
-  if (open.length === 0) return h("p", { class: "empty" }, "Nobody has an open invitation.");
-  type Row = (typeof open)[number];
+  if (invitations.length === 0) return h("p", { class: "empty" }, "Nobody has an open invitation.");
+  type Row = (typeof invitations)[number];
   const statusText = ({ status }: Row): string => (status === "invited" ? "the plan sends it" : status);
   const isRenewed = ({ member }: Row): boolean =>
     member.before?.status === "expired" && member.after?.status === "invited";
@@ -205,7 +205,7 @@ export function invitationsPanel(merchant: PageMerchant, view: PanelView): HTMLE
     id: "invitations",
     label: "Open invitations",
     what: "invitation",
-    rows: open,
+    rows: invitations,
     columns: [
       {
         id: "status",
@@ -237,7 +237,7 @@ export function invitationsPanel(merchant: PageMerchant, view: PanelView): HTMLE
         id: "roles",
         title: "Roles",
         text: (row) => rolesOf(row).join(", "),
-        show: (row) => rolesOf(row).flatMap((role, at) => [at === 0 ? "" : ", ", name(role)]),
+        show: (row) => rolesOf(row).flatMap((role, index) => [index === 0 ? "" : ", ", name(role)]),
       },
     ],
     view,

@@ -20,19 +20,19 @@ interface Row {
 export function fleetFront(data: PageData, view: PanelView): HTMLElement {
   const groups = groupsOf(data.merchants[0], data);
   const rows = data.merchants.map((merchant): Row => {
-    const all = groupsOf(merchant, data).map((group) => countGroup(group, merchant.members));
+    const groupCounts = groupsOf(merchant, data).map((group) => countGroup(group, merchant.members));
     return {
       merchant,
-      counts: all.map(({ count }) => count),
-      atLeast: all.map(({ isAtLeast }) => isAtLeast),
+      counts: groupCounts.map(({ count }) => count),
+      atLeast: groupCounts.map(({ isAtLeast }) => isAtLeast),
     };
   });
-  const known = groups.map((_, index) => rows.map(({ counts }) => counts[index] ?? 0));
+  const countsByGroup = groups.map((_, index) => rows.map(({ counts }) => counts[index] ?? 0));
   const columns = groups.map(({ id, title }, index): Column<Row> => {
-    const all = known[index] ?? [];
-    const most = Math.max(1, ...all);
+    const columnCounts = countsByGroup[index] ?? [];
+    const most = Math.max(1, ...columnCounts);
     // A column of equal numbers says nothing about any of them.
-    const steps = all.every((count) => count === most) ? 1 : STEPS;
+    const steps = columnCounts.every((count) => count === most) ? 1 : STEPS;
     return {
       id,
       title,
@@ -67,7 +67,7 @@ export function fleetFront(data: PageData, view: PanelView): HTMLElement {
           countColumn("refusals", "Refusals", ({ plan }) => plan?.refusals.length ?? null),
           countColumn("problems", "Problems", ({ plan }) => plan?.errors.length ?? null),
         ];
-  const sums = known.map((counts, index) =>
+  const sums = countsByGroup.map((counts, index) =>
     groups[index]?.is === null
       ? NOT_IN_FILES
       : countText(

@@ -35,15 +35,18 @@ export function personLink(person: string): HTMLElement | null {
 
 /** Opens the details of a member: its permissions, and the roles that grant each. */
 export function openMember(member: PageMember, merchant: PageMerchant, now: number): void {
-  const [was, is] = [effective(member, merchant, "before"), effective(member, merchant, "after")];
+  const [accessBefore, accessAfter] = [
+    effective(member, merchant, "before"),
+    effective(member, merchant, "after"),
+  ];
   const [before, after] = [holdingOf(member, "before"), holdingOf(member, "after")];
   const roleName = (index: number): string => merchant.roles[index]?.name ?? "";
-  const permissions = [...new Set([...was.permissions.keys(), ...is.permissions.keys()])].sort(
-    (a, b) => a - b,
-  );
+  const permissions = [
+    ...new Set([...accessBefore.permissions.keys(), ...accessAfter.permissions.keys()]),
+  ].sort((a, b) => a - b);
   const rows = permissions.map((index) => {
     const permission = merchant.permissions[index];
-    const [old, current] = [was.permissions.get(index), is.permissions.get(index)];
+    const [old, current] = [accessBefore.permissions.get(index), accessAfter.permissions.get(index)];
     const sources = (current ?? old ?? []).map(roleName);
     return h(
       "tr",
@@ -63,7 +66,7 @@ export function openMember(member: PageMember, merchant: PageMerchant, now: numb
       h("td", {}, ...separated(sources)),
     );
   });
-  const unknown = [...new Set([...was.unknown, ...is.unknown])].map(roleName);
+  const unknown = [...new Set([...accessBefore.unknown, ...accessAfter.unknown])].map(roleName);
   const status = after?.status ?? before?.status ?? "";
   const ends = member.ends ?? [];
   openDialog(
@@ -126,11 +129,12 @@ export function withMembers(
   { now, paper }: PanelView,
 ): readonly Child[] {
   if (paper) return [h("bdi", {}, text)];
-  const known =
-    membersByName.get(merchant) ?? new Map(merchant.members.map((one) => [one.name.toLowerCase(), one]));
-  membersByName.set(merchant, known);
+  const members =
+    membersByName.get(merchant) ??
+    new Map(merchant.members.map((member) => [member.name.toLowerCase(), member]));
+  membersByName.set(merchant, members);
   const parts = text.split(/([^\s"(),:;]+@[^\s"(),:;]*[^\s"(),:;.])/).map((part): Child => {
-    const member = known.get(part.toLowerCase());
+    const member = members.get(part.toLowerCase());
     if (member === undefined) return part;
     const button = h("button", { type: "button", class: "open" }, h("bdi", {}, part));
     button.addEventListener("click", () => openMember(member, merchant, now));
@@ -173,12 +177,12 @@ function roleList(
   after: readonly number[],
   roleName: (index: number) => string,
 ): HTMLElement {
-  const all = [...new Set([...before, ...after])].sort((a, b) => a - b);
-  if (all.length === 0) return h("p", {}, "None.");
+  const indexes = [...new Set([...before, ...after])].sort((a, b) => a - b);
+  if (indexes.length === 0) return h("p", {}, "None.");
   return h(
     "ul",
     { class: "roles" },
-    ...all.map((index) => {
+    ...indexes.map((index) => {
       const [had, has] = [before.includes(index), after.includes(index)];
       const sign =
         had && has

@@ -29,7 +29,7 @@ function panelsOf(merchant: PageMerchant): readonly Panel[] {
           {
             id: "plan",
             title: "Plan",
-            make: (one, view) => changesPanel(one, !isFleet, view),
+            make: (chosen, view) => changesPanel(chosen, !isFleet, view),
           } satisfies Panel,
         ]),
     { id: "members", title: "Members", make: membersPanel },
@@ -50,10 +50,10 @@ function showMerchant(merchant: PageMerchant, params: URLSearchParams): void {
   let current = params.get("tab") ?? "";
   const states = new Map<string, URLSearchParams>();
   const stateOf = (id: string): URLSearchParams => {
-    const known = states.get(id) ?? new URLSearchParams(id === current ? params : {});
-    for (const key of ["merchant", "tab"]) known.delete(key);
-    states.set(id, known);
-    return known;
+    const state = states.get(id) ?? new URLSearchParams(id === current ? params : {});
+    for (const key of ["merchant", "tab"]) state.delete(key);
+    states.set(id, state);
+    return state;
   };
   const write = (): void =>
     replaceLink({
@@ -61,13 +61,13 @@ function showMerchant(merchant: PageMerchant, params: URLSearchParams): void {
       tab: current,
       ...Object.fromEntries(stateOf(current)),
     });
-  const all = panelsOf(merchant).map(({ id, title, make }) => ({
+  const tabList = panelsOf(merchant).map(({ id, title, make }) => ({
     id,
     title,
     make: () => make(merchant, viewOf(code, makeState(stateOf(id), write))),
   }));
-  if (!all.some(({ id }) => id === current)) current = all[0]?.id ?? "";
-  const parts = tabs(all, current, (id) => {
+  if (!tabList.some(({ id }) => id === current)) current = tabList[0]?.id ?? "";
+  const parts = tabs(tabList, current, (id) => {
     current = id;
     write();
   });

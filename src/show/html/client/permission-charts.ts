@@ -38,9 +38,9 @@ export function rolesPanel(merchant: PageMerchant, view: PanelView): HTMLElement
 
   const cellOf = (column: number, { index }: Row): Cell | null => {
     const [had, has] = [grants[column]?.[0].has(index) ?? false, grants[column]?.[1].has(index) ?? false];
-    const [was, is] = [before.byRole[column] ?? [], after.byRole[column] ?? []];
-    if (has) return { kind: had ? "held" : "gained", sign: had ? "" : "+", people: is };
-    return had ? { kind: "lost", sign: "−", people: was } : null;
+    const [holdersBefore, holdersAfter] = [before.byRole[column] ?? [], after.byRole[column] ?? []];
+    if (has) return { kind: had ? "held" : "gained", sign: had ? "" : "+", people: holdersAfter };
+    return had ? { kind: "lost", sign: "−", people: holdersBefore } : null;
   };
   const isWide = roles.length > ROLES_ON_PAPER;
   const listColumn: Column<Row> = {
@@ -146,7 +146,7 @@ export function rolesPanel(merchant: PageMerchant, view: PanelView): HTMLElement
           "p",
           { class: "count" },
           "Roles of unknown permissions, which no number here includes: ",
-          ...silent.flatMap((one, index) => [index === 0 ? "" : ", ", name(one)]),
+          ...silent.flatMap((role, index) => [index === 0 ? "" : ", ", name(role)]),
           ".",
         ),
     table.element,
@@ -255,11 +255,11 @@ function roleTotal(
   { roles }: PageMerchant,
   index: number,
   holders: readonly number[],
-  open: (title: string, about: string, people: readonly number[]) => void,
+  openList: (title: string, about: string, people: readonly number[]) => void,
 ): Child {
   const role = roles[index];
   if (role === undefined) return null;
-  const about = [role.about, role.id].filter((one) => one !== "").join(" · ");
+  const about = [role.about, role.id].filter((text) => text !== "").join(" · ");
   const button = h(
     "button",
     {
@@ -269,7 +269,9 @@ function roleTotal(
     },
     holders.length.toLocaleString("en-US"),
   );
-  button.addEventListener("click", () => open(role.name, about === "" ? "No description." : about, holders));
+  button.addEventListener("click", () =>
+    openList(role.name, about === "" ? "No description." : about, holders),
+  );
   return button;
 }
 
@@ -299,7 +301,7 @@ export function impactBars(merchant: PageMerchant, { now, paper }: PanelView): H
     cell.append(button);
     return cell;
   };
-  const rows = impacts.map(({ permission: index, gained, lost }, at) => {
+  const rows = impacts.map(({ permission: index, gained, lost }, rank) => {
     const permission = merchant.permissions[index];
     const bar = (count: number, kind: string): HTMLElement => {
       const element = h("span", { class: `part ${kind}` });
@@ -308,7 +310,7 @@ export function impactBars(merchant: PageMerchant, { now, paper }: PanelView): H
     };
     return h(
       "tr",
-      { hidden: !paper && at >= IMPACTS_SHOWN },
+      { hidden: !paper && rank >= IMPACTS_SHOWN },
       h(
         "th",
         { scope: "row" },
@@ -330,10 +332,10 @@ export function impactBars(merchant: PageMerchant, { now, paper }: PanelView): H
     );
   });
   const more = impacts.length - IMPACTS_SHOWN;
-  const all = h("button", { type: "button", class: "more" }, `Show all ${impacts.length} permissions`);
-  all.addEventListener("click", () => {
+  const showAll = h("button", { type: "button", class: "more" }, `Show all ${impacts.length} permissions`);
+  showAll.addEventListener("click", () => {
     for (const row of rows) row.hidden = false;
-    all.remove();
+    showAll.remove();
   });
   return h(
     "section",
@@ -356,7 +358,7 @@ export function impactBars(merchant: PageMerchant, { now, paper }: PanelView): H
       ),
       h("tbody", {}, ...rows),
     ),
-    more > 0 && !paper ? all : null,
+    more > 0 && !paper ? showAll : null,
   );
 }
 

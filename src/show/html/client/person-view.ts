@@ -6,7 +6,7 @@ import { badge, h, name, pluralize, search } from "./dom.ts";
 import { inDays, openMember } from "./member-dialog.ts";
 import { linkTo, type PanelView } from "./view-state.ts";
 
-/** Somebody, by the address, at all merchants. */
+/** A person, by address, with its memberships at all merchants. */
 export interface Person {
   readonly name: string;
   readonly at: readonly { readonly merchant: PageMerchant; readonly member: PageMember }[];
@@ -20,15 +20,15 @@ export function peopleOf({ merchants }: PageData): ReadonlyMap<string, Person> {
       // The access in the files has ended.
       if (holdingOf(member, "before") === null && member.after === null) continue;
       const key = member.name.toLowerCase();
-      const known = people.get(key);
-      if (known) known.at.push({ merchant, member });
+      const person = people.get(key);
+      if (person) person.at.push({ merchant, member });
       else people.set(key, { name: member.name, at: [{ merchant, member }] });
     }
   }
   return new Map(sortNaturally([...people], ([key]) => key));
 }
 
-/** Makes the list of everybody, with a search. */
+/** Makes the list of all people, with a search. */
 export function peoplePanel(
   people: ReadonlyMap<string, Person>,
   data: PageData,
@@ -43,7 +43,7 @@ export function peoplePanel(
   );
   const rows = [...people].map(([key, person]) => ({
     ...person,
-    roles: [...new Set(person.at.flatMap((one) => rolesOf(one)))],
+    roles: [...new Set(person.at.flatMap((membership) => rolesOf(membership)))],
     runs: person.at.filter(({ merchant, member }) => administrators.get(merchant)?.(member)).length,
     text: "",
     key,
@@ -110,8 +110,8 @@ function rolesOf({ merchant, member }: Person["at"][number]): readonly string[] 
 
 const MFA: Readonly<Record<MfaState, string>> = { yes: "yes", no: "no", none: "", unknown: "unknown" };
 
-/** Makes the view of somebody at all merchants: with which roles, until when, and what they permit. */
-export function personPanel({ at }: Person, view: PanelView): HTMLElement {
+/** Makes the view of a person at all merchants: the roles, their ends, and the permissions. */
+export function personPanel({ at: memberships }: Person, view: PanelView): HTMLElement {
   const { now } = view;
   type Row = Person["at"][number];
   const endsOf = ({ member: { ends = [] } }: Row): string =>
@@ -120,11 +120,11 @@ export function personPanel({ at }: Person, view: PanelView): HTMLElement {
       .join(", ");
   const statusOf = ({ member: { before, after } }: Row): string =>
     after?.status ?? `removed by the plan; ${before?.status ?? "unknown"}`;
-  const memberships = dataTable<Row>({
+  const table = dataTable<Row>({
     id: "memberships",
     label: "Memberships",
     what: "merchant",
-    rows: at,
+    rows: memberships,
     columns: [
       {
         id: "name",
@@ -169,31 +169,32 @@ export function personPanel({ at }: Person, view: PanelView): HTMLElement {
   return h(
     "div",
     {},
-    h("p", { class: "facts" }, `A member of ${pluralize(at.length, "merchant")}`),
-    memberships.element,
+    h("p", { class: "facts" }, `A member of ${pluralize(memberships.length, "merchant")}`),
+    table.element,
     h("h3", {}, "What the roles permit"),
-    permissionsTable(at, view),
+    permissionsTable(memberships, view),
   );
 }
 
-/** Makes the table of all that somebody may do, with the merchants and roles that permit it. */
-function permissionsTable(at: Person["at"], view: PanelView): HTMLElement {
+/** Makes the table of a person's permissions, with the merchants and roles that grant them. */
+function permissionsTable(memberships: Person["at"], view: PanelView): HTMLElement {
   const permissions = new Map<string, { sensitive: boolean; merchants: string[]; roles: Set<string> }>();
-  for (const { merchant, member } of at) {
+  for (const { merchant, member } of memberships) {
     for (const [index, roles] of effective(member, merchant, "after").permissions) {
       const { name: permission = "", sensitive = false } = merchant.permissions[index] ?? {};
-      const known = permissions.get(permission) ?? { sensitive, merchants: [], roles: new Set<string>() };
-      known.merchants.push(merchant.code);
-      for (const role of roles) known.roles.add(merchant.roles[role]?.name ?? "");
-      permissions.set(permission, known);
+      const permit = permissions.get(permission) ?? { sensitive, merchants: [], roles: new Set<string>() };
+      permit.merchants.push(merchant.code);
+      for (const role of roles) permit.roles.add(merchant.roles[role]?.name ?? "");
+      permissions.set(permission, permit);
     }
   }
-  const rows = sortNaturally([...permissions], ([permission]) => permission).map(([permission, found]) => ({
+  const rows = sortNaturally([...permissions], ([permission]) => permission).map(([permission, permit]) => ({
     permission,
-    ...found,
+    ...permit,
   }));
   type Row = (typeof rows)[number];
-  const everywhere = ({ merchants }: Row): boolean => at.length > 1 && merchants.length === at.length;
+  const everywhere = ({ merchants }: Row): boolean =>
+    memberships.length > 1 && merchants.length === memberships.length;
   return dataTable<Row>({
     id: "permissions",
     label: "Permissions",

@@ -54,9 +54,12 @@ export function changesPanel(merchant: PageMerchant, alone: boolean, view: Panel
         text: ({ details }) =>
           details
             .map(({ label, removed, added, plain }) =>
-              [label, ...removed.map((one) => `− ${one}`), ...added.map((one) => `+ ${one}`), ...plain].join(
-                " ",
-              ),
+              [
+                label,
+                ...removed.map((removal) => `− ${removal}`),
+                ...added.map((addition) => `+ ${addition}`),
+                ...plain,
+              ].join(" "),
             )
             .join("; "),
         show: ({ details }) => details.flatMap((detail) => [`${detail.label} `, ...brief(detail)]),

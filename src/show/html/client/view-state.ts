@@ -8,7 +8,7 @@ export interface ViewState {
   readonly set: (key: string, value: string) => void;
 }
 
-/** What a panel has to know besides its merchant. */
+/** The context of a panel, besides its merchant. */
 export interface PanelView {
   /** In milliseconds since the epoch. */
   readonly now: number;
@@ -16,7 +16,7 @@ export interface PanelView {
   readonly state: ViewState;
   /** The code of the merchant, or what else the panel is about: the head of each printed page, and of names of files. */
   readonly title: string;
-  /** Everything is there at once and nothing can be used: the panel is printed. */
+  /** Shows everything at once, without controls: the panel is printed. */
   readonly paper: boolean;
 }
 

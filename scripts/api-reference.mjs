@@ -33,10 +33,11 @@ function functionSection(item) {
 
 function typeSection(item) {
   const { text } = parsed(item.docComment);
-  const about = text === "" ? [] : [text];
   const fields = (item.members ?? []).filter(({ kind }) => kind !== "Constructor");
+  const base = fields.length > 0 ? / extends (.+)$/.exec(signature(item))?.[1] : undefined;
+  const about = [text, ...(base ? [`It has the fields of ${inline(base)}, too.`] : [])].join(" ").trim();
   const shape = fields.length > 0 ? table(fields) : fence("ts", signature(item));
-  return [`### \`${item.name}\``, ...about, shape, source(item)].join("\n\n");
+  return [`### \`${item.name}\``, ...(about === "" ? [] : [about]), shape, source(item)].join("\n\n");
 }
 
 function table(fields) {

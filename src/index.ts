@@ -164,6 +164,17 @@ export type {
   ReportedMember,
   ReportedRole,
 } from "./model/reports.ts";
+export type {
+  DiffOf,
+  Held,
+  ManagedProperties,
+  MemberField,
+  MemberProperties,
+  MemberValues,
+  NamedDiff,
+  SentOf,
+  Some,
+} from "./model/values.ts";
 
 /**
  * The desired state and diagnostics of a merchant's file; `state` is `null` if there is an error other than a refusal.

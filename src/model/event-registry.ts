@@ -91,7 +91,7 @@ export const EVENTS: EventRegistry = {
         merchant: MERCHANT,
         phase: PHASE,
         change: "The change, as in the plan.",
-        fields: "`roles`, `metadata` or `nickname`.",
+        fields: "Names of the fields, such as `roles`.",
       },
     },
     "change-ended": {

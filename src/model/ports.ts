@@ -1,6 +1,6 @@
 import type { LiveMember, LiveRole, LiveState } from "./live.ts";
 import type { RoleImage } from "./plan.ts";
-import type { ManagedProperties, MemberProperties, Some } from "./values.ts";
+import type { ManagedProperties, MemberProperties, MemberValues, Some } from "./values.ts";
 
 /** Reads a merchant's live state; throws RolecallError. */
 export interface LiveReader {
@@ -34,9 +34,7 @@ export interface CreateMember extends Some<MemberProperties> {
 }
 
 /** The fields that an update of a member sends; each is replaced whole, absent ones are not sent. */
-export interface MemberUpdate extends Some<MemberProperties & ManagedProperties> {
-  /** Role ids. */
-  readonly roles?: readonly string[];
+export interface MemberUpdate extends Some<MemberValues> {
   /** A new password of a managed user. */
   readonly password?: string;
 }

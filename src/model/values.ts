@@ -24,13 +24,16 @@ type NullableName<Values> = {
   [Name in keyof Values]: null extends Values[Name] ? Name : never;
 }[keyof Values];
 
+/** A value as responses and requests hold it: of roles the ids. */
+export type SentOf<Value> = [Value] extends [readonly RoleRef[]] ? readonly string[] : NonNullable<Value>;
+
 /** Values as the service returns them: instead of `null` they are absent. */
 export type Held<Values> = {
-  readonly [Name in Exclude<keyof Values, NullableName<Values>>]: Values[Name];
-} & { readonly [Name in NullableName<Values>]?: NonNullable<Values[Name]> };
+  readonly [Name in Exclude<keyof Values, NullableName<Values>>]: SentOf<Values[Name]>;
+} & { readonly [Name in NullableName<Values>]?: SentOf<Values[Name]> };
 
 /** Values that a file declares or a request sends: absent ones stay as they are. */
-export type Some<Values> = { readonly [Name in keyof Values]?: NonNullable<Values[Name]> };
+export type Some<Values> = { readonly [Name in keyof Values]?: SentOf<Values[Name]> };
 
 /** New values of keys in a file: `null` removes the key, and an absent one stays. */
 export type Edited<Values> = { readonly [Name in keyof Values]?: Values[Name] | null };

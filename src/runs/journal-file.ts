@@ -1,4 +1,7 @@
 import * as z from "zod/mini";
+import { byKind } from "../kernel/fields/field.ts";
+import { COMMON_FIELDS, MANAGED_FIELDS } from "../kernel/fields/member.ts";
+import { ROLE_FIELDS } from "../kernel/fields/role.ts";
 import { MAX_DEPTH } from "../kernel/schema/limits.ts";
 import type {
   Dated,
@@ -128,18 +131,22 @@ const texts = z.array(z.string());
 const resource = z.enum(["role", "member"]);
 const count = z.int().check(z.nonnegative());
 
-const roleImage = z.object({
+/** The values in images; what an earlier version did not know is empty. */
+const IMAGES = {
   name: z.string(),
-  description: z.nullable(z.string()),
-  permissions: texts,
+  line: z._default(z.nullable(z.string()), null),
+  prose: z._default(z.nullable(z.string()), null),
+  list: texts,
+  roles: z.array(z.object({ id: z.nullable(z.string()), name: z.string() })),
   metadata,
-});
+};
+
+const roleImage = z.object(byKind(ROLE_FIELDS, IMAGES));
 
 const memberImage = z.object({
   email: z.nullable(z.string()),
-  roles: z.array(z.object({ id: z.nullable(z.string()), name: z.string() })),
-  metadata,
-  managed: z.nullable(z.object({ nickname: z.nullable(z.string()), passwordEnv: z.nullable(z.string()) })),
+  ...byKind(COMMON_FIELDS, IMAGES),
+  managed: z.nullable(z.object({ ...byKind(MANAGED_FIELDS, IMAGES), passwordEnv: z.nullable(z.string()) })),
   status: z.catch(z.nullable(z.enum(["accepted", "pending", "expired", "disabled", "unknown"])), "unknown"),
 });
 

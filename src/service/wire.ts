@@ -1,4 +1,8 @@
 import * as z from "zod/mini";
+import { eachField, type FieldTable, mapFields } from "../kernel/fields/field.ts";
+import type { KindValues } from "../kernel/fields/kind.ts";
+import { COMMON_FIELDS, type CommonValues, MANAGED_FIELDS } from "../kernel/fields/member.ts";
+import { ROLE_FIELDS } from "../kernel/fields/role.ts";
 import { isDeeper, MAX_LEVELS, markRounded, unmark } from "../lib/json-text.ts";
 import type { Metadata } from "../model/json.ts";
 import {
@@ -8,6 +12,8 @@ import {
   type MemberStatus,
   type Membership,
 } from "../model/live.ts";
+import type { RoleImage } from "../model/plan.ts";
+import type { Held, ManagedProperties } from "../model/values.ts";
 
 /** Makes a field optional; `null` counts as absent. Fields that the contract does not name are dropped. */
 const absent = <T extends z.ZodMiniType>(schema: T) => z.nullish(schema);
@@ -17,23 +23,38 @@ const metadataSchema = absent(
   z.custom<Metadata>((value) => typeof value === "object" && value !== null && !Array.isArray(value)),
 );
 
-const roleSchema = z.object({
-  id: z.string().check(z.minLength(1)),
+/** The values in responses. */
+const RESPONSES: Readonly<Record<keyof KindValues, z.ZodMiniType>> = {
   name: z.string(),
-  description: absent(z.string()),
-  permissions: z.array(z.string()),
-  is_predefined: absent(z.boolean()),
+  line: absent(z.string()),
+  prose: absent(z.string()),
+  list: z.array(z.string()),
+  roles: z.array(z.string()),
   metadata: metadataSchema,
+};
+
+/** Returns the keys of a response that hold the fields of a table. */
+function responseKeys<Values>(table: FieldTable<Values>): Readonly<Record<string, z.ZodMiniType>> {
+  return Object.fromEntries(
+    mapFields(table, (_, { response, kind }) => [response, RESPONSES[kind.name]] as const),
+  );
+}
+
+const roleSchema = z.object({
+  ...responseKeys<RoleImage>(ROLE_FIELDS),
+  id: z.string().check(z.minLength(1)),
+  is_predefined: absent(z.boolean()),
   updated_at: absent(z.string()),
 });
 
 const memberSchema = z.object({
+  ...responseKeys<CommonValues>(COMMON_FIELDS),
   id: z.string().check(z.minLength(1)),
-  roles: z.array(z.string()),
   // Any other value counts as unknown.
   status: z.optional(z.unknown()),
   user: absent(
     z.object({
+      ...responseKeys<ManagedProperties>(MANAGED_FIELDS),
       id: z.string(),
       email: absent(z.string()),
       mfa_on_login_enabled: absent(z.boolean()),
@@ -41,12 +62,10 @@ const memberSchema = z.object({
       type: z.optional(z.unknown()),
       virtual_user: absent(z.boolean()),
       service_account_user: absent(z.boolean()),
-      nickname: absent(z.string()),
       disabled_at: absent(z.string()),
     }),
   ),
   invite: absent(z.object({ email: absent(z.string()), expires_at: absent(z.string()) })),
-  metadata: metadataSchema,
   updated_at: absent(z.string()),
 });
 
@@ -187,14 +206,24 @@ function parseJson(body: string): unknown {
   return value;
 }
 
+/** Returns the values of the fields of a response, which its schema has checked. */
+function heldValues<Values>(
+  table: FieldTable<Values>,
+  wire: Readonly<Record<string, unknown>>,
+): Held<Values> {
+  return eachField<FieldTable<Values>, Partial<Record<keyof Values, unknown>>>(
+    table,
+    (_, { response }) => wire[response] ?? undefined,
+  ) as Held<Values>;
+}
+
 function toRole(wire: z.infer<typeof roleSchema>, marked: boolean): LiveRole {
+  const values = heldValues<RoleImage>(ROLE_FIELDS, wire);
   return {
     id: wire.id,
-    name: wire.name,
-    ...(wire.description != null && { description: wire.description }),
-    permissions: wire.permissions,
+    ...values,
     predefined: wire.is_predefined ?? false,
-    ...toMetadata(wire.metadata, marked),
+    ...toMetadata(values.metadata, marked),
     updatedAt: wire.updated_at ?? "",
   };
 }
@@ -205,9 +234,11 @@ function toStatus(wire: unknown): MemberStatus {
 
 function toMember(wire: z.infer<typeof memberSchema>, marked: boolean, share: InternRoles): LiveMember {
   const { user, invite } = wire;
+  const values = heldValues<CommonValues>(COMMON_FIELDS, wire);
   return {
     id: wire.id,
-    roles: share(wire.roles),
+    ...values,
+    roles: share(values.roles),
     status: hasText(user?.disabled_at) ? "disabled" : toStatus(wire.status),
     ...(user && {
       user: {
@@ -215,11 +246,11 @@ function toMember(wire: z.infer<typeof memberSchema>, marked: boolean, share: In
         ...(hasText(user.email) && { email: user.email }),
         mfaOnLogin: user.mfa_on_login_enabled ?? null,
         type: toUserType(user),
-        ...(user.nickname != null && { nickname: user.nickname }),
+        ...heldValues<ManagedProperties>(MANAGED_FIELDS, user),
       },
     }),
     ...(hasText(invite?.email) && { invite: { email: invite.email, expiresAt: invite?.expires_at ?? "" } }),
-    ...toMetadata(wire.metadata, marked),
+    ...toMetadata(values.metadata, marked),
     updatedAt: wire.updated_at ?? "",
   };
 }

@@ -1,15 +1,18 @@
-import { isSameJson } from "../lib/json-text.ts";
-import { isSameSet } from "../lib/text.ts";
+import { type FieldTable, mapFields } from "../kernel/fields/field.ts";
+import {
+  COMMON_FIELDS,
+  type CommonValues,
+  isManaged,
+  liveValues,
+  MANAGED_FIELDS,
+  MEMBER_FIELDS,
+} from "../kernel/fields/member.ts";
+import { ROLE_FIELDS, roleImage } from "../kernel/fields/role.ts";
 import { RolecallError } from "../model/errors.ts";
 import type { LiveMember, LiveRole } from "../model/live.ts";
-import type {
-  Created,
-  CreateMember,
-  CreateRole,
-  LiveWriter,
-  MemberUpdate,
-  RolePatch,
-} from "../model/ports.ts";
+import type { RoleImage, RoleRef } from "../model/plan.ts";
+import type { Created, CreateMember, CreateRole, LiveWriter, MemberUpdate } from "../model/ports.ts";
+import type { ManagedProperties, MemberValues, Some } from "../model/values.ts";
 import type { Call } from "./http/call.ts";
 import type { Client } from "./http/client.ts";
 import { createConflict, createdNotListed, outcomeUnknown } from "./http/request-errors.ts";
@@ -26,7 +29,7 @@ export function createWriter(client: Client, merchant: string): LiveWriter {
       createOnce(client, {
         operation: "create a role",
         path: rolesPath(merchant),
-        body: roleBody(role),
+        body: bodyOf<RoleImage>(ROLE_FIELDS, "post", role),
         what: `role "${role.name}"`,
         find: (calls) => findRole(calls, merchant, role),
         ...options,
@@ -36,7 +39,7 @@ export function createWriter(client: Client, merchant: string): LiveWriter {
         operation: "update a role",
         method: "PATCH",
         path: rolesPath(merchant, id),
-        body: patchBody(patch),
+        body: bodyOf<RoleImage>(ROLE_FIELDS, "put", patch),
         read: noop,
         ...options,
       }),
@@ -81,30 +84,34 @@ export function createWriter(client: Client, merchant: string): LiveWriter {
   };
 }
 
-function roleBody({ name, permissions, description, metadata }: CreateRole): object {
-  return { name, permissions, description, metadata };
-}
-
-function patchBody({ name, description, permissions }: RolePatch): object {
-  return { name, description, permissions };
-}
-
-function createMemberBody({ email, roles, metadata, managed }: CreateMember): object {
+function createMemberBody({ managed, ...member }: CreateMember): object {
+  const password = managed && { is_managed_user: true, password: managed.password };
   return {
-    email,
-    roles,
-    metadata,
-    ...(managed && { is_managed_user: true, nickname: managed.nickname, password: managed.password }),
+    email: member.email,
+    ...bodyOf<MemberValues>(MEMBER_FIELDS, "post", { ...member, ...managed }),
+    ...password,
   };
 }
 
-function memberUpdateBody({ roles, metadata, nickname, password }: MemberUpdate): object {
-  const user = { ...(nickname !== undefined && { nickname }), ...(password !== undefined && { password }) };
+function memberUpdateBody({ password, ...update }: MemberUpdate): object {
+  const user = {
+    ...bodyOf<ManagedProperties>(MANAGED_FIELDS, "put", update),
+    ...(password !== undefined && { password }),
+  };
   return {
-    ...(roles && { roles }),
-    ...(metadata && { metadata }),
+    ...bodyOf<CommonValues>(COMMON_FIELDS, "put", update),
     ...(Object.keys(user).length > 0 && { user }),
   };
+}
+
+/** Returns the keys of a request that hold the values of a table's fields, and nothing else. */
+function bodyOf<Values>(table: FieldTable<Values>, by: "post" | "put", values: Some<Values>): object {
+  return Object.fromEntries(
+    mapFields(table, (name, field) => {
+      const { [by]: key } = field;
+      return key === null || values[name] === undefined ? undefined : [key, values[name]];
+    }),
+  );
 }
 
 /** A resource to create, and how to look it up. */
@@ -183,20 +190,27 @@ function bestMatch<T extends { readonly id: string }>(
   return best === undefined ? null : { id: best.id, same: same !== undefined };
 }
 
-function isRole(role: LiveRole, { permissions, description = "", metadata = {} }: CreateRole): boolean {
+function isRole(role: LiveRole, draft: CreateRole): boolean {
+  return isAsDrafted<RoleImage>(ROLE_FIELDS, draft, roleImage(role));
+}
+
+function isMember(live: LiveMember, { managed, roles, ...draft }: CreateMember): boolean {
+  const values = { ...draft, ...managed, roles: roles.map(refOf) };
   return (
-    isSameSet(role.permissions, permissions) &&
-    (role.description ?? "") === description &&
-    isSameJson(role.metadata, metadata)
+    isManaged(live) === (managed !== undefined) &&
+    isAsDrafted<MemberValues>(MEMBER_FIELDS, values, liveValues(live, refOf))
   );
 }
 
-function isMember({ roles, user, metadata }: LiveMember, draft: CreateMember): boolean {
-  const { managed } = draft;
-  return (
-    isSameSet(roles, draft.roles) &&
-    isSameJson(metadata, draft.metadata ?? {}) &&
-    (user?.type === "managed_user") === (managed !== undefined) &&
-    (managed?.nickname === undefined || user?.nickname === managed.nickname)
-  );
+/** Returns a reference by the id alone, for comparing. */
+function refOf(id: string): RoleRef {
+  return { id, name: id };
+}
+
+/** Returns whether a resource is as it was to be created; the service may have filled in what it does not clear. */
+function isAsDrafted<Values>(table: FieldTable<Values>, draft: Partial<Values>, live: Values): boolean {
+  return mapFields(table, (name, { kind, clearable }) => {
+    const value = draft[name];
+    return value === undefined && !clearable ? true : kind.isSame(live[name], value ?? kind.empty);
+  }).every(Boolean);
 }

@@ -7,16 +7,7 @@ import { keyText } from "../../kernel/yaml/document.ts";
 import { type Entry, headOf, joinComments, setHead } from "./print-document.ts";
 
 /** Identity and sign-in come before access. */
-const MEMBER_KEYS: readonly string[] = [
-  "email",
-  "managed",
-  "roles",
-  "from",
-  "until",
-  "suspended",
-  "metadata",
-  "id",
-];
+const MEMBER_KEYS = unique(["email", "managed", ...keysAt(["members", 0])]);
 
 /** Returns the keys of the mapping at a path in canonical order; empty if the user chooses them. */
 export function canonicalKeys(path: Path): readonly string[] {

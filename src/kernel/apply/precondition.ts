@@ -1,18 +1,22 @@
-import { isSameJson } from "../../lib/json-text.ts";
-import { quoted, quoteIfNeeded, shorten } from "../../lib/text.ts";
+import { quoteIfNeeded } from "../../lib/text.ts";
 import type { Step } from "../../model/apply.ts";
-import type { JsonValue, Metadata } from "../../model/json.ts";
 import type { LiveMember, LiveRole, MemberStatus } from "../../model/live.ts";
-import {
-  type Change,
-  type MemberImage,
-  type RoleImage,
-  type RoleRef,
-  TEMPORARY_SUFFIX,
-} from "../../model/plan.ts";
+import { type Change, type MemberImage, type RoleImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
 import type { LiveLookup } from "../../model/ports.ts";
+import type { ManagedProperties, MemberValues } from "../../model/values.ts";
+import { surprises } from "../fields/field.ts";
+import { differs } from "../fields/kind.ts";
+import {
+  COMMON_FIELDS,
+  type CommonValues,
+  isManaged,
+  liveValues,
+  MANAGED_FIELDS,
+  memberValues,
+} from "../fields/member.ts";
+import { ROLE_FIELDS, roleImage } from "../fields/role.ts";
 import { emptiedImage, isMemberUpdate, omittedFields } from "./update-member.ts";
-import { isPasswordChange, roleIds, type Write } from "./write-change.ts";
+import { isPasswordChange, type Write, withRoleIds } from "./write-change.ts";
 
 /** The result of the check before a write. */
 export type Precondition =
@@ -114,10 +118,15 @@ async function checkMember(
 ): Promise<{ readonly differences: Found; readonly member?: LiveMember }> {
   const found = await lookup.getMember(id, signal);
   if (found === null) return { differences: "gone" };
-  const refs = [...before.roles, ...(after?.roles ?? [])];
+  const names = new Map([...before.roles, ...(after?.roles ?? [])].map(({ id, name }) => [id, name]));
+  const live = liveValues(found, (roleId) => ({ id: roleId, name: names.get(roleId) ?? roleId }));
   const statuses = acceptableStatuses(before.status, after);
   const against = (image: MemberImage): readonly string[] =>
-    memberDifferences({ image, roleIds: roleIds(image.roles, createdRoles), statuses }, found, refs);
+    memberDifferences(
+      { image, values: withRoleIds(memberValues(image), createdRoles), statuses },
+      found,
+      live,
+    );
   if (after !== null) {
     // The service does not report whether a password is set.
     const tells = part === "restore" || !isPasswordChange(change);
@@ -153,16 +162,7 @@ function stale({ resource, name }: Change, what: string): Precondition {
 
 /** Describes the differences between an expected and a live role, without its holders. */
 function roleDifferences(expected: RoleImage, found: LiveRole): readonly string[] {
-  const { name, description, permissions, metadata, ...rest } = expected;
-  rest satisfies Record<string, never>;
-  const live = found.description ?? "";
-  return [
-    ...(name === found.name ? [] : [was("name", quoted(name), quoted(found.name))]),
-    // The service does not distinguish an empty description from none.
-    ...((description ?? "") === live ? [] : [was("description", quoted(description ?? ""), quoted(live))]),
-    ...setDifference("permissions", permissions, found.permissions),
-    ...metadataDifference(metadata, found.metadata),
-  ];
+  return surprises<RoleImage>(ROLE_FIELDS, expected, roleImage(found));
 }
 
 /** Returns a role's name without the temporary suffix, which an interrupted run may have left, and which plans ignore. */
@@ -170,29 +170,27 @@ function withoutTemporarySuffix(name: string): string {
   return name.endsWith(TEMPORARY_SUFFIX) ? name.slice(0, -TEMPORARY_SUFFIX.length) : name;
 }
 
-/** An expected member: its image, role ids and acceptable statuses. */
-export interface ExpectedMember {
+/** An expected member: its image, its values with the ids of all roles, and acceptable statuses. */
+interface ExpectedMember {
   readonly image: MemberImage;
-  readonly roleIds: readonly string[];
+  readonly values: MemberValues;
   readonly statuses: readonly (MemberStatus | null)[];
 }
 
-/** Describes the differences between an expected and a live member; `refs` name the roles. */
+/** Describes the differences between an expected and a live member with some values. */
 function memberDifferences(
-  { image, roleIds, statuses }: ExpectedMember,
+  { image: { email, managed, status }, values, statuses }: ExpectedMember,
   found: LiveMember,
-  refs: readonly RoleRef[],
+  live: MemberValues,
 ): readonly string[] {
-  const { email, roles: _, metadata, managed, status, ...rest } = image;
-  rest satisfies Record<string, never>;
-  const names = new Map(refs.map(({ id, name }) => [id, name]));
-  const called = (id: string): string => names.get(id) ?? id;
+  const isStillManaged = (managed !== null) === isManaged(found);
   return [
     ...addressDifference(email, found),
-    ...setDifference("roles", roleIds, found.roles, called),
-    ...metadataDifference(metadata, found.metadata),
-    ...nicknameDifference(managed, found),
-    ...(statuses.includes(found.status) ? [] : [was("status", status ?? "none", found.status)]),
+    ...surprises<CommonValues>(COMMON_FIELDS, values, live),
+    ...(isStillManaged
+      ? surprises<ManagedProperties>(MANAGED_FIELDS, values, live)
+      : [`managed by the merchant: ${managed === null ? "now" : "no longer"}`]),
+    ...(statuses.includes(found.status) ? [] : [differs("status", status ?? "none", found.status)]),
   ];
 }
 
@@ -203,48 +201,5 @@ function addressDifference(planned: string | null, { user, invite }: LiveMember)
     planned === null
       ? found.length === 0
       : found.some((email) => email.toLowerCase() === planned.toLowerCase());
-  return same ? [] : [was("address", planned ?? "none", found[0] ?? "none")];
-}
-
-function nicknameDifference(managed: MemberImage["managed"], { user }: LiveMember): readonly string[] {
-  const virtual = user?.type === "managed_user";
-  if ((managed !== null) !== virtual) return [`managed by the merchant: ${virtual ? "now" : "no longer"}`];
-  const [before, after] = [managed?.nickname ?? "", (virtual && user?.nickname) || ""];
-  return before === after ? [] : [was("nickname", quoted(before), quoted(after))];
-}
-
-function setDifference(
-  field: string,
-  planned: readonly string[],
-  found: readonly string[],
-  called: (item: string) => string = (item) => item,
-): readonly string[] {
-  const [before, after] = [new Set(planned), new Set(found)];
-  const list = (items: readonly string[]): string =>
-    items.map((item) => quoteIfNeeded(called(item))).join(", ");
-  const added = [...after].filter((item) => !before.has(item));
-  const gone = [...before].filter((item) => !after.has(item));
-  const parts = [
-    ...(added.length > 0 ? [`now also ${list(added)}`] : []),
-    ...(gone.length > 0 ? [`no longer ${list(gone)}`] : []),
-  ];
-  return parts.length === 0 ? [] : [`${field}: ${parts.join(" and ")}`];
-}
-
-function metadataDifference(planned: Metadata, found: Metadata): readonly string[] {
-  const [before, after] = [new Map(Object.entries(planned)), new Map(Object.entries(found))];
-  const keys = [...new Set([...before.keys(), ...after.keys()])].sort();
-  return keys.flatMap((key) => {
-    const [one, other] = [before.get(key), after.get(key)];
-    if (one !== undefined && other !== undefined && isSameJson(one, other)) return [];
-    return [was(`metadata ${quoteIfNeeded(key)}`, valueText(one), valueText(other))];
-  });
-}
-
-function valueText(value: JsonValue | undefined): string {
-  return value === undefined ? "nothing" : shorten(JSON.stringify(value));
-}
-
-function was(field: string, planned: string, found: string): string {
-  return `${field}: ${planned} in the plan, ${found} now`;
+  return same ? [] : [differs("address", planned ?? "none", found[0] ?? "none")];
 }

@@ -1,10 +1,19 @@
-import { isSameJson } from "../../lib/json-text.ts";
 import { quoteIfNeeded } from "../../lib/text.ts";
 import type { PasswordChange } from "../../model/apply.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveMember } from "../../model/live.ts";
-import type { Change, MemberChange, MemberImage, RoleRef } from "../../model/plan.ts";
+import type { Change, MemberChange, MemberImage } from "../../model/plan.ts";
 import type { LiveLookup, LiveWriter, MemberUpdate, WriteOptions } from "../../model/ports.ts";
+import type { MemberField, MemberValues } from "../../model/values.ts";
+import { fieldDiffs, pickFields, sentValues } from "../fields/field.ts";
+import {
+  filledMemberFields,
+  isMemberField,
+  liveValues,
+  MEMBER_FIELDS,
+  memberValues,
+  withoutFields,
+} from "../fields/member.ts";
 
 /** Fields that the service has emptied because the update did not send them. */
 export interface Emptied {
@@ -13,8 +22,8 @@ export interface Emptied {
   readonly rounded: readonly string[];
   /** The exact JSON text of these properties, as far as known. */
   readonly exact: Readonly<Record<string, string>>;
-  /** The update that sends the member whole, as it was before. */
-  readonly before: MemberUpdate;
+  /** The values before the update. */
+  readonly before: MemberValues;
 }
 
 /** The dependencies of an update. */
@@ -23,8 +32,8 @@ export interface UpdateContext {
   readonly lookup: LiveLookup;
   readonly putSemantics: PutSemantics;
   readonly password: (variable: string) => string;
-  /** Returns the ids of roles, also of those created by this run. */
-  readonly roleIds: (roles: readonly RoleRef[]) => readonly string[];
+  /** Returns values with the ids of all roles, also of those created by this run. */
+  readonly withIds: (values: MemberValues) => MemberValues;
 }
 
 /**
@@ -40,23 +49,26 @@ export async function sendMemberUpdate(
 ): Promise<Emptied | null> {
   const { writer, putSemantics } = context;
   const { id } = change;
-  const body = changedFields(change, context);
+  const changed = changedValues(change, context);
+  const body = {
+    ...memberUpdate(changed),
+    ...("passwordEnv" in change && { password: context.password(change.passwordEnv) }),
+  };
   if (!putSemantics.replaces && isKept(putSemantics, omittedFields(change))) {
     await writer.updateMember(id, body, options);
     return null;
   }
   const live = found ?? (await readMember(id, context));
-  const before = live ? wholeOf(live) : plannedWhole(change, context);
-  const rounded = sentFields(change).has("metadata") ? [] : (found?.rounded ?? []);
+  const before = live ? valuesOf(live) : context.withIds(memberValues(change.before));
+  const rounded = "metadata" in changed ? [] : (found?.rounded ?? []);
   if (putSemantics.replaces) {
     if (rounded.length > 0) throw tooLarge(rounded, found?.exact ?? {});
-    await writer.updateMember(id, { ...before, ...body }, options);
+    await writer.updateMember(id, { ...memberUpdate(before), ...body }, options);
     return null;
   }
   const returned = await writer.updateMember(id, body, options);
-  const sent = sentFields(change);
-  const omitted = filledFields(before).filter((field) => !sent.has(field));
-  const shown = returned !== null && showsUpdate(returned, body);
+  const omitted = filledMemberFields(before).filter((field) => !(field in changed));
+  const shown = returned !== null && showsUpdate(returned, changed);
   const fields = await emptiedFields(id, omitted, { returned, shown }, context);
   return fields.length === 0 ? null : { fields, before, rounded, exact: found?.exact ?? {} };
 }
@@ -68,11 +80,14 @@ export async function restoreMember(
   context: UpdateContext,
   options: WriteOptions,
 ): Promise<void> {
-  const { password: _, ...body } = changedFields(change, { ...context, password: () => "" });
-  const metadata = Object.entries(before.metadata ?? {}).filter(([key]) => !rounded.includes(key));
-  const whole = { ...before, metadata: Object.fromEntries(metadata), ...body };
-  const returned = await context.writer.updateMember(change.id, whole, options);
-  const sent = filledFields(whole).filter((field) => fields.includes(field));
+  const metadata = Object.entries(before.metadata).filter(([key]) => !rounded.includes(key));
+  const whole = {
+    ...before,
+    metadata: Object.fromEntries(metadata),
+    ...changedValues(change, context),
+  };
+  const returned = await context.writer.updateMember(change.id, memberUpdate(whole), options);
+  const sent = filledMemberFields(whole).filter((field) => fields.includes(field));
   const empty = await stillEmptyFields(change.id, sent, returned, context);
   if (empty.length > 0) {
     throw new RolecallError(
@@ -91,7 +106,7 @@ async function stillEmptyFields(
   context: UpdateContext,
 ): Promise<readonly MemberField[]> {
   const emptyIn = (member: LiveMember): readonly MemberField[] => {
-    const filled = filledFields(wholeOf(member));
+    const filled = filledMemberFields(valuesOf(member));
     return sent.filter((field) => !filled.includes(field));
   };
   if (returned !== null && emptyIn(returned).length === 0) return [];
@@ -100,13 +115,9 @@ async function stillEmptyFields(
 }
 
 /** Returns whether a response shows what was sent; otherwise it is not the state after the update. */
-function showsUpdate({ roles, metadata, user }: LiveMember, sent: MemberUpdate): boolean {
-  const sorted = (ids: readonly string[]): readonly string[] => [...new Set(ids)].sort();
-  return (
-    (sent.roles === undefined || isSameJson(sorted(sent.roles), sorted(roles))) &&
-    (sent.metadata === undefined || isSameJson(sent.metadata, metadata)) &&
-    (sent.nickname === undefined || sent.nickname === (user?.nickname ?? ""))
-  );
+function showsUpdate(returned: LiveMember, sent: Partial<MemberValues>): boolean {
+  const shown = valuesOf(returned);
+  return fieldDiffs<MemberValues>(MEMBER_FIELDS, shown, { ...shown, ...sent }).length === 0;
 }
 
 function tooLarge(properties: readonly string[], exact: Readonly<Record<string, string>>): RolecallError {
@@ -118,30 +129,18 @@ function tooLarge(properties: readonly string[], exact: Readonly<Record<string, 
   );
 }
 
-function changedFields(
-  change: MemberUpdateChange,
-  { roleIds, password }: Pick<UpdateContext, "roleIds" | "password">,
-): MemberUpdate {
-  const { after } = change;
-  const sent = sentFields(change);
-  const nickname = after.managed?.nickname ?? null;
-  return {
-    ...(sent.has("roles") && { roles: roleIds(after.roles) }),
-    ...(sent.has("metadata") && { metadata: after.metadata }),
-    ...(sent.has("nickname") && nickname !== null && { nickname }),
-    ...("passwordEnv" in change && { password: password(change.passwordEnv) }),
-  };
+function changedValues(change: MemberUpdateChange, { withIds }: UpdateContext): Partial<MemberValues> {
+  const after = withIds(memberValues(change.after));
+  return pickFields<MemberValues>(MEMBER_FIELDS, after, sentFields(change));
 }
 
-/** Returns the update that sends a member whole. */
-function wholeOf({ roles, metadata, user }: LiveMember): MemberUpdate {
-  const nickname = (user?.type === "managed_user" && user.nickname) || "";
-  return { roles, metadata, ...(nickname !== "" && { nickname }) };
+/** Returns the update that sends values. */
+function memberUpdate(values: Partial<MemberValues>): MemberUpdate {
+  return sentValues<MemberValues>(MEMBER_FIELDS, "put", values);
 }
 
-function plannedWhole({ before }: MemberUpdateChange, { roleIds }: UpdateContext): MemberUpdate {
-  const nickname = before.managed?.nickname ?? "";
-  return { roles: roleIds(before.roles), metadata: before.metadata, ...(nickname !== "" && { nickname }) };
+function valuesOf(live: LiveMember): MemberValues {
+  return liveValues(live, (id) => ({ id, name: id }));
 }
 
 /** Returns the omitted fields that are empty after an update, and notes in `putSemantics` those that are kept. */
@@ -153,7 +152,7 @@ async function emptiedFields(
 ): Promise<readonly MemberField[]> {
   const { putSemantics } = context;
   const emptyIn = (member: LiveMember | null): readonly MemberField[] => {
-    const filled = member === null ? omitted : filledFields(wholeOf(member));
+    const filled = member === null ? omitted : filledMemberFields(valuesOf(member));
     return omitted.filter((field) => !filled.includes(field) && !putSemantics.kept.has(field));
   };
   if (omitted.every((field) => putSemantics.kept.has(field))) return [];
@@ -203,9 +202,6 @@ async function readMember(id: string, { lookup }: UpdateContext): Promise<LiveMe
 /** A change that is sent as an update of a member. */
 export type MemberUpdateChange = (MemberChange | PasswordChange) & { readonly kind: "update" };
 
-/** A field of a member that an update can send. */
-export type MemberField = "roles" | "metadata" | "nickname";
-
 /** Returns whether a change is sent as an update of a member. */
 export function isMemberUpdate(change: Change): change is MemberUpdateChange {
   return change.resource === "member" && change.kind === "update";
@@ -213,43 +209,18 @@ export function isMemberUpdate(change: Change): change is MemberUpdateChange {
 
 /** Returns the fields that an update sends. */
 function sentFields({ fields }: MemberUpdateChange): ReadonlySet<MemberField> {
-  return new Set(
-    fields.flatMap(({ field }) =>
-      field === "roles" || field === "metadata" || field === "nickname" ? [field] : [],
-    ),
-  );
+  return new Set(fields.map(({ field }) => field).filter(isMemberField));
 }
 
-/** Returns the non-empty fields that an update does not send. */
+/** Returns the fields with a value that an update does not send. */
 export function omittedFields(change: MemberUpdateChange): readonly MemberField[] {
-  const { roles, metadata, managed } = change.before;
   const sent = sentFields(change);
-  const filled = filledFields({
-    roles: roles.map(({ name }) => name),
-    metadata,
-    nickname: managed?.nickname ?? "",
-  });
-  return filled.filter((field) => !sent.has(field));
-}
-
-/** Returns the non-empty fields of a member. */
-function filledFields({ roles = [], metadata = {}, nickname = "" }: MemberUpdate): readonly MemberField[] {
-  return [
-    ...(roles.length > 0 ? (["roles"] as const) : []),
-    ...(Object.keys(metadata).length > 0 ? (["metadata"] as const) : []),
-    ...(nickname === "" ? [] : (["nickname"] as const)),
-  ];
+  return filledMemberFields(memberValues(change.before)).filter((field) => !sent.has(field));
 }
 
 /** Returns a member's image after an update by a service that empties absent fields. */
 export function emptiedImage(image: MemberImage, change: MemberUpdateChange): MemberImage {
-  const omitted = new Set(omittedFields(change));
-  return {
-    ...image,
-    ...(omitted.has("roles") && { roles: [] }),
-    ...(omitted.has("metadata") && { metadata: {} }),
-    ...(omitted.has("nickname") && image.managed && { managed: { ...image.managed, nickname: null } }),
-  };
+  return withoutFields(image, omittedFields(change));
 }
 
 /** The service's treatment of fields that are absent from a member's update, as far as known. */

@@ -6,7 +6,6 @@ import {
   type MemberImage,
   type RoleChange,
   type RoleImage,
-  type RoleRef,
   TEMPORARY_SUFFIX,
 } from "../../model/plan.ts";
 import type {
@@ -19,6 +18,10 @@ import type {
   RolePatch,
   WriteOptions,
 } from "../../model/ports.ts";
+import type { ManagedProperties, MemberValues } from "../../model/values.ts";
+import { pickFields, sentValues } from "../fields/field.ts";
+import { COMMON_FIELDS, type CommonValues, MANAGED_FIELDS, memberValues } from "../fields/member.ts";
+import { isRoleField, ROLE_FIELDS } from "../fields/role.ts";
 import {
   type Emptied,
   emptiedImage,
@@ -145,26 +148,17 @@ function removal(
 }
 
 function roleCreation(after: RoleImage, part: Step["part"], writer: LiveWriter): Write {
-  const { name, permissions, description, metadata } = after;
-  const role: CreateRole = {
-    name,
-    permissions,
-    ...(description !== null && { description }),
-    ...(Object.keys(metadata).length > 0 && { metadata }),
-  };
+  const { name, permissions } = after;
+  const role: CreateRole = { ...sentValues<RoleImage>(ROLE_FIELDS, "post", after), name, permissions };
   const send: Write["send"] = (options) => writer.createRole(role, options);
   return { part, id: null, before: null, after, send };
 }
 
 /** Returns the changed fields only, so that concurrent changes to other fields are kept. */
-function patchOf(change: RoleChange & { readonly kind: "update" }): RolePatch {
-  const { name, description, permissions } = change.after;
-  const differs = new Set(change.fields.map((diff) => diff.field));
-  return {
-    ...(differs.has("name") && { name }),
-    ...(differs.has("description") && { description: description ?? "" }),
-    ...(differs.has("permissions") && { permissions }),
-  };
+function patchOf({ fields, after }: RoleChange & { readonly kind: "update" }): RolePatch {
+  const changed = new Set(fields.map(({ field }) => field).filter(isRoleField));
+  const values = pickFields<RoleImage>(ROLE_FIELDS, after, changed);
+  return sentValues<RoleImage>(ROLE_FIELDS, "put", values);
 }
 
 function memberWrite(
@@ -213,37 +207,30 @@ export function restoringWrite({ change }: Step, emptied: Emptied, context: Writ
 }
 
 function updateContext({ createdRoles, ...context }: WriteContext): UpdateContext {
-  return { ...context, roleIds: (roles) => roleIds(roles, createdRoles) };
+  return { ...context, withIds: (values) => withRoleIds(values, createdRoles) };
 }
 
-function createdMember(
-  name: string,
-  { email, roles, metadata, managed }: MemberImage,
-  context: WriteContext,
-): CreateMember {
+function createdMember(name: string, image: MemberImage, context: WriteContext): CreateMember {
+  const { email, managed } = image;
+  const values = withRoleIds(memberValues(image), context.createdRoles);
+  const { roles = [], ...properties } = sentValues<CommonValues>(COMMON_FIELDS, "post", values);
   return {
     email: email ?? name,
-    roles: roleIds(roles, context.createdRoles),
-    ...(Object.keys(metadata).length > 0 && { metadata }),
+    roles,
+    ...properties,
     ...(managed?.passwordEnv && {
       managed: {
+        ...sentValues<ManagedProperties>(MANAGED_FIELDS, "post", managed),
         password: context.password(managed.passwordEnv),
-        ...(managed.nickname !== null && { nickname: managed.nickname }),
       },
     }),
   };
 }
 
-/** Returns the ids of roles, also of those created by this run. */
-export function roleIds(
-  roles: readonly RoleRef[],
-  createdRoles: ReadonlyMap<string, string>,
-): readonly string[] {
-  return roles.map((role) => {
-    const id = role.id ?? createdRoles.get(role.name);
-    if (id === undefined) throw new Error(`role ${role.name} was not created before it was needed`);
-    return id;
-  });
+/** Returns values with the ids of roles, also of those created by this run. */
+export function withRoleIds(values: MemberValues, createdRoles: ReadonlyMap<string, string>): MemberValues {
+  const roles = values.roles.map(({ id, name }) => ({ id: id ?? createdRoles.get(name) ?? null, name }));
+  return { ...values, roles };
 }
 
 async function writtenTo(id: string, sent: Promise<void>): Promise<Created> {

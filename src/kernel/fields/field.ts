@@ -1,18 +1,17 @@
-import type { NamedDiff } from "../../model/values.ts";
-import type { Kind } from "./kind.ts";
-
-/** The place of a value in a body of the service. */
-export type BodyPath = readonly [string] | readonly ["user", string];
+import type { JsonValue } from "../../model/json.ts";
+import type { NamedDiff, Some } from "../../model/values.ts";
+import type { Kind, KindValues } from "./kind.ts";
 
 /** All that is particular to one field of a role or member. */
 export interface Field<Value> {
   /** How values are compared, shown, emptied and restored. */
   readonly kind: Kind<Value>;
-  readonly response: BodyPath;
-  /** In the request that creates the resource. */
-  readonly post: BodyPath;
-  /** In the request that updates it; `null` if the service cannot change the value in place. */
-  readonly put: BodyPath | null;
+  /** The key in a response: of the resource, or of its `user` for a field of managed users. */
+  readonly response: string;
+  /** The key in the request that creates the resource. */
+  readonly post: string;
+  /** The key in the request that updates it, placed as in a response; `null` if the service cannot change the value in place. */
+  readonly put: string | null;
   /** `false` if the service keeps a value once it has one. */
   readonly clearable: boolean;
   /** `true` if it tells people apart: members who come or go can be equal but for it. */
@@ -53,6 +52,26 @@ export function mapFields<Table, Result>(
   return Object.values<Result>(eachField<Table, Record<keyof Table, Result>>(table, visit));
 }
 
+/** A table whose kinds are known by name. */
+export type KindNames<Table> = {
+  readonly [Name in keyof Table]: Pick<Field<unknown>, "declared"> & {
+    readonly kind: { readonly name: keyof KindValues };
+  };
+};
+
+/** For each field of a table the form of its kind. */
+export type ByKind<Table extends KindNames<Table>, Forms extends Record<keyof KindValues, unknown>> = {
+  readonly [Name in keyof Table]: Forms[Table[Name]["kind"]["name"]];
+};
+
+/** Returns for each field the form of its kind. */
+export function byKind<Table extends KindNames<Table>, Forms extends Record<keyof KindValues, unknown>>(
+  table: Table,
+  forms: Forms,
+): ByKind<Table, Forms> {
+  return eachField<Table, ByKind<Table, Forms>>(table, (_, { kind }) => forms[kind.name]);
+}
+
 /** Returns values in the form of images, where what is absent is empty. */
 export function completed<Values>(
   table: FieldTable<Values>,
@@ -74,4 +93,52 @@ export function fieldDiffs<Values>(
       ? undefined
       : { field: name, ...kind.diff(before[name], after[name]) },
   );
+}
+
+/** Returns the values of some fields. */
+export function pickFields<Values>(
+  table: FieldTable<Values>,
+  values: Values,
+  names: ReadonlySet<keyof Values>,
+): Partial<Values> {
+  return eachField<FieldTable<Values>, Partial<Values>>(table, (name) =>
+    names.has(name) ? values[name] : undefined,
+  );
+}
+
+/** Returns the fields that have a value. */
+export function filledFields<Values>(table: FieldTable<Values>, values: Values): readonly (keyof Values)[] {
+  return mapFields(table, (name, { kind }) => (kind.isSame(values[name], kind.empty) ? undefined : name));
+}
+
+/** Describes how live values differ from planned ones. */
+export function surprises<Values>(
+  table: FieldTable<Values>,
+  planned: Values,
+  live: Values,
+): readonly string[] {
+  return mapFields(table, (name, { kind }) => kind.surprises(String(name), planned[name], live[name])).flat();
+}
+
+/** Returns the values that a request sends: to create a resource no empty ones that it does not need, to update it those that it can take. */
+export function sentValues<Values>(
+  table: FieldTable<Values>,
+  by: "post" | "put",
+  values: Partial<Values>,
+): Some<Values> {
+  return eachField<FieldTable<Values>, Some<Values>>(table, (name, field) => {
+    const value = values[name];
+    const { kind, declared, clearable } = field;
+    if (value === undefined || field[by] === null) return undefined;
+    const sendsEmpty = by === "post" ? declared.required : clearable;
+    return sendsEmpty || !kind.isSame(value, kind.empty) ? kind.sent(value) : undefined;
+  });
+}
+
+/** Returns what fingerprints count of values. */
+export function contents<Values>(
+  table: FieldTable<Values>,
+  values: Values,
+): { readonly [Name in keyof Values]: JsonValue } {
+  return eachField(table, (name, { kind }) => kind.content(values[name]));
 }

@@ -1,6 +1,6 @@
 import type { JsonValue, Metadata } from "../../model/json.ts";
 import type { RoleRef } from "../../model/plan.ts";
-import type { DiffOf } from "../../model/values.ts";
+import type { DiffOf, SentOf } from "../../model/values.ts";
 
 /** The values of each kind. */
 export interface KindValues {
@@ -37,6 +37,8 @@ export interface Kind<Value, Name extends keyof KindValues = keyof KindValues> {
   changedLines(diff: DiffOf<Value>): ShownDiff;
   /** Describes how a live value differs from the planned one; empty if it does not. */
   surprises(field: string, planned: Value, live: Value): readonly string[];
+  /** Returns a value as requests hold it; throws for a role without an id. */
+  sent(value: Value): SentOf<Value>;
   /** Returns the part of a value that fingerprints count. */
   content(value: Value): JsonValue;
   /** Returns the value before a run, with what others have changed since. */

@@ -10,26 +10,18 @@ import type {
   NamedDiff,
   Some,
 } from "../../model/values.ts";
-import { completed, eachField, type Field, type FieldTable, fieldDiffs } from "./field.ts";
-import { metadata } from "./metadata.ts";
+import { completed, contents, type FieldTable, fieldDiffs, filledFields, pickFields } from "./field.ts";
+import { MAX_METADATA, metadata } from "./metadata.ts";
 import { roles } from "./set.ts";
 import { line } from "./text.ts";
 
-type MemberFieldTable = {
-  readonly [Name in keyof FieldTable<MemberValues>]: Field<MemberValues[Name]> & {
-    /** `true` for a field of users that the merchant manages, under `managed` in files and plans. */
-    readonly managed: Name extends keyof ManagedProperties ? true : false;
-  };
-};
-
-/** Everything about the fields of a member. */
-export const MEMBER_FIELDS = {
+/** The fields of users that the merchant manages: under `managed` in files and plans, and under `user` at the service. */
+export const MANAGED_FIELDS = {
   nickname: {
     kind: line,
-    managed: true,
-    response: ["user", "nickname"],
-    post: ["nickname"],
-    put: ["user", "nickname"],
+    response: "nickname",
+    post: "nickname",
+    put: "nickname",
     clearable: false,
     personal: true,
     declared: {
@@ -40,12 +32,18 @@ export const MEMBER_FIELDS = {
       most: 64,
     },
   },
+} satisfies FieldTable<ManagedProperties>;
+
+/** The values of the fields that every member has. */
+export type CommonValues = Omit<MemberValues, keyof ManagedProperties>;
+
+/** The fields that every member has. */
+export const COMMON_FIELDS = {
   roles: {
     kind: roles,
-    managed: false,
-    response: ["roles"],
-    post: ["roles"],
-    put: ["roles"],
+    response: "roles",
+    post: "roles",
+    put: "roles",
     clearable: true,
     personal: false,
     declared: {
@@ -59,29 +57,32 @@ export const MEMBER_FIELDS = {
   },
   metadata: {
     kind: metadata,
-    managed: false,
-    response: ["metadata"],
-    post: ["metadata"],
-    put: ["metadata"],
+    response: "metadata",
+    post: "metadata",
+    put: "metadata",
     clearable: true,
     personal: true,
     declared: {
       title: "Metadata",
-      description:
-        "Properties of your own; at most 64, always replaced as a whole. If absent, the live ones stay; {} clears them.",
+      description: `Properties of your own; at most ${MAX_METADATA}, always replaced as a whole. If absent, the live ones stay; {} clears them.`,
       examples: [{ employee_id: "4711" }],
       required: false,
-      most: 64,
+      most: MAX_METADATA,
     },
   },
-} satisfies MemberFieldTable;
+} satisfies FieldTable<CommonValues>;
 
-/** The fields of a member. */
-const FIELDS: MemberFieldTable = MEMBER_FIELDS;
+/** All fields of a member. */
+export const MEMBER_FIELDS = { ...MANAGED_FIELDS, ...COMMON_FIELDS } satisfies FieldTable<MemberValues>;
+
+/** Returns the path of a field in an entry of a file. */
+export function entryPath(name: MemberField): readonly [string, ...string[]] {
+  return name in MANAGED_FIELDS ? ["managed", name] : [name];
+}
 
 /** Returns the values of a member that has some, and no others. */
 export function newMemberValues(some: Partial<MemberValues>): MemberValues {
-  return completed<MemberValues>(FIELDS, some);
+  return completed<MemberValues>(MEMBER_FIELDS, some);
 }
 
 /** Returns the values of an image. */
@@ -116,12 +117,15 @@ export function memberImage(
   { email, status, passwordEnv }: MemberIdentity,
   values: MemberValues,
 ): MemberImage {
-  const valuesOf = (managed: boolean): MemberValues =>
-    eachField<MemberFieldTable, MemberValues>(FIELDS, (name, field) =>
-      field.managed === managed ? values[name] : undefined,
-    );
-  const managed = passwordEnv === undefined ? null : { ...valuesOf(true), passwordEnv };
-  return { email, ...valuesOf(false), managed, status };
+  return {
+    email,
+    ...completed<CommonValues>(COMMON_FIELDS, values),
+    managed:
+      passwordEnv === undefined
+        ? null
+        : { ...completed<ManagedProperties>(MANAGED_FIELDS, values), passwordEnv },
+    status,
+  };
 }
 
 /** Returns an image with other values. */
@@ -133,15 +137,32 @@ export function withValues(image: MemberImage, values: Partial<MemberValues>): M
 
 /** Returns the differences of two images. */
 export function memberDiffs(before: MemberImage, after: MemberImage): readonly NamedDiff<MemberValues>[] {
-  return fieldDiffs<MemberValues>(FIELDS, memberValues(before), memberValues(after));
+  return fieldDiffs<MemberValues>(MEMBER_FIELDS, memberValues(before), memberValues(after));
 }
 
 /** Returns what fingerprints count of an image. */
 export function memberContent(image: MemberImage): JsonValue {
   const { email, managed } = image;
-  const values = memberValues(image);
-  const own = eachField<MemberFieldTable, Partial<Record<MemberField, JsonValue>>>(FIELDS, (name, field) =>
-    field.managed ? undefined : field.kind.content(values[name]),
-  );
-  return { email: email?.toLowerCase() ?? null, ...own, managed: managed && { ...managed } };
+  return {
+    email: email?.toLowerCase() ?? null,
+    ...contents<CommonValues>(COMMON_FIELDS, image),
+    managed: managed && { ...managed },
+  };
+}
+
+/** Returns the fields of a member that have a value. */
+export function filledMemberFields(values: MemberValues): readonly MemberField[] {
+  return filledFields<MemberValues>(MEMBER_FIELDS, values);
+}
+
+/** Returns an image without the values of some fields. */
+export function withoutFields(image: MemberImage, fields: readonly MemberField[]): MemberImage {
+  return withValues(image, pickFields<MemberValues>(MEMBER_FIELDS, NO_VALUES, new Set(fields)));
+}
+
+const NO_VALUES = newMemberValues({});
+
+/** Returns whether a name is that of a member's field. */
+export function isMemberField(name: string): name is MemberField {
+  return name in MEMBER_FIELDS;
 }

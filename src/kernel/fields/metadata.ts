@@ -3,6 +3,9 @@ import { quoteIfNeeded, shorten } from "../../lib/text.ts";
 import type { JsonValue, Metadata } from "../../model/json.ts";
 import { differs, type Kind, revertedWhole } from "./kind.ts";
 
+/** Maximum number of properties. */
+export const MAX_METADATA = 64;
+
 /** User-defined properties, which are written as a whole. */
 export const metadata: Kind<Metadata, "metadata"> = {
   name: "metadata",
@@ -21,6 +24,7 @@ export const metadata: Kind<Metadata, "metadata"> = {
       const [was, is] = [propertyOf(planned, key), propertyOf(live, key)];
       return isSameJson(was, is) ? [] : [differs(`${field} ${quoteIfNeeded(key)}`, textOf(was), textOf(is))];
     }),
+  sent: (properties) => properties,
   content: (properties) => properties,
   reverted: (before, after, live, changedSince) => {
     const revert = revertedWhole<JsonValue | undefined>(isSameJson);

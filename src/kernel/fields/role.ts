@@ -1,18 +1,21 @@
 import type { JsonValue } from "../../model/json.ts";
 import type { RoleImage } from "../../model/plan.ts";
 import type { NamedDiff } from "../../model/values.ts";
-import { completed, eachField, type FieldTable, fieldDiffs } from "./field.ts";
-import { metadata } from "./metadata.ts";
+import { completed, contents, eachField, type FieldTable, fieldDiffs } from "./field.ts";
+import { MAX_METADATA, metadata } from "./metadata.ts";
 import { list } from "./set.ts";
 import { name, prose } from "./text.ts";
+
+/** Maximum number of permissions of a role. */
+export const MAX_PERMISSIONS = 100;
 
 /** Everything about the fields of a custom role. */
 export const ROLE_FIELDS = {
   name: {
     kind: name,
-    response: ["name"],
-    post: ["name"],
-    put: ["name"],
+    response: "name",
+    post: "name",
+    put: "name",
     clearable: false,
     personal: false,
     declared: {
@@ -25,9 +28,9 @@ export const ROLE_FIELDS = {
   },
   description: {
     kind: prose,
-    response: ["description"],
-    post: ["description"],
-    put: ["description"],
+    response: "description",
+    post: "description",
+    put: "description",
     clearable: true,
     personal: false,
     declared: {
@@ -40,34 +43,32 @@ export const ROLE_FIELDS = {
   },
   permissions: {
     kind: list,
-    response: ["permissions"],
-    post: ["permissions"],
-    put: ["permissions"],
+    response: "permissions",
+    post: "permissions",
+    put: "permissions",
     clearable: true,
     personal: false,
     declared: {
       title: "Permissions",
-      description:
-        "What holders of the role may do; at most 100. Required for a new role. If absent, the live permissions stay; [] removes all.",
+      description: `What holders of the role may do; at most ${MAX_PERMISSIONS}. Required for a new role. If absent, the live permissions stay; [] removes all.`,
       examples: [["catalog_view", "refunds_create"]],
       required: true,
-      most: 100,
+      most: MAX_PERMISSIONS,
     },
   },
   metadata: {
     kind: metadata,
-    response: ["metadata"],
-    post: ["metadata"],
+    response: "metadata",
+    post: "metadata",
     put: null,
     clearable: true,
     personal: false,
     declared: {
       title: "Metadata",
-      description:
-        "Properties of your own; at most 64. If absent, the live ones stay. The service cannot change them in place: a change requires sync.replace_roles.",
+      description: `Properties of your own; at most ${MAX_METADATA}. If absent, the live ones stay. The service cannot change them in place: a change requires sync.replace_roles.`,
       examples: [{ owner: "retail-ops" }],
       required: false,
-      most: 64,
+      most: MAX_METADATA,
     },
   },
 } satisfies FieldTable<RoleImage>;
@@ -91,7 +92,10 @@ export function fixedValues(image: RoleImage): Partial<RoleImage> {
 
 /** Returns what fingerprints count of an image. */
 export function roleContent(image: RoleImage): JsonValue {
-  return eachField<FieldTable<RoleImage>, Record<keyof RoleImage, JsonValue>>(ROLE_FIELDS, (name, { kind }) =>
-    kind.content(image[name]),
-  );
+  return contents<RoleImage>(ROLE_FIELDS, image);
+}
+
+/** Returns whether a name is that of a role's field. */
+export function isRoleField(name: string): name is keyof RoleImage {
+  return name in ROLE_FIELDS;
 }

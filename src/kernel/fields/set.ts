@@ -6,17 +6,24 @@ import type { Kind } from "./kind.ts";
 export const list: Kind<readonly string[], "list"> = {
   name: "list",
   ...setOf<string>({ keyOf: (text) => text, nameOf: (text) => text, labelOf: (text) => text }),
+  sent: (texts) => texts,
 };
 
 /** A set of roles. */
 export const roles: Kind<readonly RoleRef[], "roles"> = {
   name: "roles",
   ...setOf({ keyOf: roleKey, nameOf: (role) => role.name, labelOf: roleLabel }),
+  sent: (refs) => refs.map(idOf),
 };
 
 /** Returns a text that two references have in common only if they mean one role. */
 function roleKey({ id, name }: RoleRef): string {
   return id ?? `new ${name}`;
+}
+
+function idOf({ id, name }: RoleRef): string {
+  if (id === null) throw new Error(`role ${name} was not created before it was needed`);
+  return id;
 }
 
 /** Returns the name of a role, with the id of a predefined one, since files use that. */
@@ -31,7 +38,11 @@ interface SetItems<Item> {
   readonly labelOf: (item: Item) => string;
 }
 
-function setOf<Item>({ keyOf, nameOf, labelOf }: SetItems<Item>): Omit<Kind<readonly Item[]>, "name"> {
+function setOf<Item>({
+  keyOf,
+  nameOf,
+  labelOf,
+}: SetItems<Item>): Omit<Kind<readonly Item[]>, "name" | "sent"> {
   const without = (items: readonly Item[], others: readonly Item[]): readonly Item[] => {
     const keys = new Set(others.map(keyOf));
     return items.filter((item) => !keys.has(keyOf(item)));

@@ -17,6 +17,7 @@ const text = {
   changedLines: ({ before, after }) => ({ removed: lines(before), added: lines(after) }),
   surprises: (field, planned, live) =>
     isSame(planned, live) ? [] : [differs(field, quoted(planned ?? ""), quoted(live ?? ""))],
+  sent: (value) => value ?? "",
   content: (value) => value ?? "",
   reverted: revertedWhole(isSame),
 } satisfies Omit<Kind<Text>, "name">;

@@ -1,5 +1,7 @@
+import { MAX_METADATA } from "../fields/metadata.ts";
+import { MAX_PERMISSIONS } from "../fields/role.ts";
 import type { ShapeProblem } from "../problems/problem.ts";
-import { MAX_CHECKS, MAX_INCLUDES, MAX_METADATA, MAX_PERMISSIONS } from "../schema/limits.ts";
+import { MAX_CHECKS, MAX_INCLUDES } from "../schema/limits.ts";
 import { globMistake, includeMistake } from "../schema/text-schemas.ts";
 import {
   asWritten,

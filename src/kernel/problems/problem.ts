@@ -1,4 +1,5 @@
 import type { BreachCode } from "../../model/diagnostic.ts";
+import type { MemberField } from "../../model/values.ts";
 
 /** A path of keys and indexes from the top of a file to one value. */
 export type Path = readonly (string | number)[];
@@ -158,7 +159,7 @@ export type EntryProblem =
   | { readonly code: "role-name-like-id"; readonly name: string }
   | {
       readonly code: "service-limit";
-      readonly what: "address" | "nickname" | "roles";
+      readonly what: "address" | MemberField;
       readonly count: number;
       readonly limit: number;
     }

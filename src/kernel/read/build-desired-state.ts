@@ -12,7 +12,8 @@ import type {
   Until,
 } from "../../model/desired.ts";
 import type { Breach, DeclaredAccess, Judging } from "../../model/diagnostic.ts";
-import type { Metadata } from "../../model/json.ts";
+import type { RoleImage } from "../../model/plan.ts";
+import type { ManagedProperties, MemberProperties } from "../../model/values.ts";
 import type { LocatedProblem } from "../problems/problem.ts";
 import { isError } from "../problems/rule-table.ts";
 import type { MerchantFile } from "../schema/merchant-schema.ts";
@@ -248,17 +249,20 @@ function adjustRoles(
   });
 }
 
+/** Fields that are all in a table: another key has to be handled. */
+type Fields<Rest, Values> = {
+  readonly [Key in keyof Rest]: Key extends keyof Values ? NonNullable<Values[Key]> | undefined : never;
+};
+
 function normaliseRole(role: FileRole, origin: Origin): DesiredRole {
-  const { name, id, previously, description, permissions, adjust, metadata, ...rest } = role;
-  rest satisfies Record<string, never>;
+  const { adjust, previously, permissions, id, ...fields } = role;
   adjust satisfies object | undefined;
+  fields satisfies Fields<typeof fields, RoleImage>;
   return omitUndefined({
-    name,
+    ...fields,
     id,
-    previously: previousNames(previously),
-    description,
     permissions: permissions && unique(permissions),
-    metadata: metadata && asMetadata(metadata),
+    previously: previousNames(previously),
     origin,
   });
 }
@@ -317,10 +321,11 @@ function fieldSetAt(
 }
 
 function normaliseMember(member: FileMember, origin: Origin): DesiredMember {
-  const { email, id, roles, from, until, suspended, metadata, managed, ...rest } = member;
-  rest satisfies Record<string, never>;
+  const { email, id, roles, from, until, suspended, managed, ...fields } = member;
+  fields satisfies Fields<typeof fields, MemberProperties>;
   // Not by `omitUndefined`, which takes twice as long: there may be very many.
   const there: { -readonly [Key in keyof DesiredMember]: DesiredMember[Key] } = { email, origin };
+  Object.assign(there, fields);
   if (id !== undefined) there.id = id;
   if (roles !== undefined) there.roles = uniqueGrants(roles.map(normaliseGrant), origin);
   const start = asFrom(from);
@@ -330,7 +335,6 @@ function normaliseMember(member: FileMember, origin: Origin): DesiredMember {
   if (suspended !== undefined && suspended !== false) {
     there.suspended = normaliseSuspension(suspended === true ? {} : suspended);
   }
-  if (metadata !== undefined) there.metadata = asMetadata(metadata);
   if (managed !== undefined) there.managed = normaliseManaged(managed);
   return there;
 }
@@ -354,9 +358,9 @@ function normaliseSuspension(suspended: {
 }
 
 function normaliseManaged(managed: NonNullable<FileMember["managed"]>): ManagedUser {
-  const { nickname, password_env: passwordEnv, ...rest } = managed;
-  rest satisfies Record<string, never>;
-  return omitUndefined({ nickname, passwordEnv });
+  const { password_env: passwordEnv, ...fields } = managed;
+  fields satisfies Fields<typeof fields, ManagedProperties>;
+  return omitUndefined({ ...fields, passwordEnv });
 }
 
 /** Combines the leavers of all files; of several entries for one address the earliest counts. */
@@ -382,11 +386,6 @@ function asFrom(text: string | undefined): From | undefined {
 /** Parses an end that the schema has accepted. */
 function asUntil(text: string | undefined): Until | undefined {
   return text === undefined ? undefined : (parseUntil(text) ?? undefined);
-}
-
-/** YAML's core types are JSON's, and the rules have refused the numbers that are not. */
-function asMetadata(metadata: Record<string, unknown>): Metadata {
-  return metadata as Metadata;
 }
 
 /** Concatenates a list of all files; `undefined` if no file has it. */

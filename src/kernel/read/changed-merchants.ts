@@ -153,51 +153,23 @@ function checkMeaning(check: Check): unknown {
   }
 }
 
-function roleMeaning({
-  name,
-  id,
-  previously,
-  description,
-  permissions,
-  metadata,
-  origin: _origin,
-  adjusted: _adjusted,
-  ...rest
-}: DesiredRole): unknown {
-  rest satisfies Record<string, never>;
+function roleMeaning({ origin: _origin, adjusted: _adjusted, ...role }: DesiredRole): unknown {
+  const { previously, permissions } = role;
   return {
-    name,
-    id,
+    ...role,
     previously: previously && asSet(previously),
-    description,
     permissions: permissions && asSet(permissions),
-    metadata,
   };
 }
 
-function memberMeaning({
-  email,
-  id,
-  roles,
-  from,
-  until,
-  suspended,
-  metadata,
-  managed,
-  origin: _origin,
-  setAt: _setAt,
-  ...rest
-}: DesiredMember): unknown {
-  rest satisfies Record<string, never>;
+function memberMeaning({ origin: _origin, setAt: _setAt, ...member }: DesiredMember): unknown {
+  const { roles, from, until, suspended } = member;
   return {
-    email,
-    id,
+    ...member,
     roles: roles && asSet(roles.map(grantMeaning)),
     from: from?.starts,
     until: endOf(until),
     suspended: suspended && [suspended.from?.starts, endOf(suspended.until)],
-    metadata,
-    managed,
   };
 }
 

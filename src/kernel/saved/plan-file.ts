@@ -1,6 +1,9 @@
 import * as z from "zod/mini";
 import type { JsonValue } from "../../model/json.ts";
-import type { Plan } from "../../model/plan.ts";
+import type { FieldDiff, Plan } from "../../model/plan.ts";
+import { byKind, mapFields } from "../fields/field.ts";
+import { COMMON_FIELDS, MANAGED_FIELDS, MEMBER_FIELDS } from "../fields/member.ts";
+import { ROLE_FIELDS } from "../fields/role.ts";
 import { described } from "../schema/text-schemas.ts";
 
 const json: z.ZodMiniType<JsonValue> = described(
@@ -19,26 +22,41 @@ const roleRef = described(z.strictObject({ id: z.nullable(z.string()), name: z.s
   description: "A role; the id is null for one that the same plan creates.",
 });
 
-const roleImage = described(
-  z.strictObject({
-    name: z.string(),
-    description: z.nullable(z.string()),
-    permissions: described(z.array(z.string()), { description: "Sorted, without repeats." }),
-    metadata,
-  }),
-  { id: "role", description: "A role before or after the change." },
-);
+const text = z.string();
+const sorted = "Sorted, without repeats.";
+
+/** The values in images. */
+const IMAGES = {
+  name: text,
+  line: z.nullable(text),
+  prose: z.nullable(text),
+  list: described(z.array(text), { description: sorted }),
+  roles: described(z.array(roleRef), { description: "Sorted by name, without repeats." }),
+  metadata,
+};
+
+/** The differences of values. */
+const DIFFS = {
+  name: { before: text, after: text },
+  line: { before: z.nullable(text), after: text },
+  prose: { before: z.nullable(text), after: text },
+  list: { added: z.array(text), removed: z.array(text) },
+  roles: { added: z.array(roleRef), removed: z.array(roleRef) },
+  metadata: { before: metadata, after: metadata },
+};
+
+const roleImage = described(z.strictObject(byKind(ROLE_FIELDS, IMAGES)), {
+  id: "role",
+  description: "A role before or after the change.",
+});
 
 const memberImage = described(
   z.strictObject({
-    email: z.nullable(z.string()),
-    roles: described(z.array(roleRef), { description: "Sorted by name, without repeats." }),
-    metadata,
+    email: z.nullable(text),
+    ...byKind(COMMON_FIELDS, IMAGES),
     managed: described(
-      z.nullable(z.strictObject({ nickname: z.nullable(z.string()), passwordEnv: z.nullable(z.string()) })),
-      {
-        description: "Only of users that the merchant manages; the variable's name, never its value.",
-      },
+      z.nullable(z.strictObject({ ...byKind(MANAGED_FIELDS, IMAGES), passwordEnv: z.nullable(text) })),
+      { description: "Only of users that the merchant manages; the variable's name, never its value." },
     ),
     status: described(z.nullable(z.enum(["accepted", "pending", "expired", "disabled", "unknown"])), {
       description: "Null before it exists.",
@@ -47,18 +65,15 @@ const memberImage = described(
   { id: "member", description: "A member before or after the change." },
 );
 
-const text = z.string();
-const fieldDiff = described(
-  z.discriminatedUnion("field", [
-    z.strictObject({ field: z.literal("name"), before: text, after: text }),
-    z.strictObject({ field: z.literal("description"), before: z.nullable(text), after: text }),
-    z.strictObject({ field: z.literal("nickname"), before: z.nullable(text), after: text }),
-    z.strictObject({ field: z.literal("permissions"), added: z.array(text), removed: z.array(text) }),
-    z.strictObject({ field: z.literal("roles"), added: z.array(roleRef), removed: z.array(roleRef) }),
-    z.strictObject({ field: z.literal("metadata"), before: metadata, after: metadata }),
-  ]),
-  { id: "fieldDiff", description: "One field that an update or a replacement changes." },
+const diffs = mapFields({ ...ROLE_FIELDS, ...MEMBER_FIELDS }, (field, { kind }) =>
+  z.strictObject({ field: z.literal(field), ...DIFFS[kind.name] }),
 );
+// Its type would need a tuple, which a loop has not.
+const oneDiff = z.discriminatedUnion("field", diffs as never) as z.ZodMiniType as z.ZodMiniType<FieldDiff>;
+const fieldDiff = described(oneDiff, {
+  id: "fieldDiff",
+  description: "One field that an update or a replacement changes.",
+});
 
 const base = {
   reason: described(

@@ -19,20 +19,8 @@ export const MAX_INCLUDES = 100;
 /** Maximum number of checks in a file. */
 export const MAX_CHECKS = 1000;
 
-/** Maximum number of permissions of a role. */
-export const MAX_PERMISSIONS = 100;
-
-/** Maximum number of properties in metadata. */
-export const MAX_METADATA = 64;
-
 /** Maximum length of an e-mail address at the service, in characters. */
 export const MAX_ADDRESS = 256;
-
-/** Maximum length of a nickname at the service, in characters. */
-export const MAX_NICKNAME = 64;
-
-/** Maximum number of roles of a member at the service. */
-export const MAX_ROLES = 124;
 
 /** Maximum depth of the parser's stack, which has several levels for one list. */
 export const MAX_NESTING = 1000;

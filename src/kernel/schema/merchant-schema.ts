@@ -1,6 +1,10 @@
 import * as z from "zod/mini";
+import { type ByKind, eachField, type KindNames } from "../fields/field.ts";
+import type { KindValues } from "../fields/kind.ts";
+import { COMMON_FIELDS, MANAGED_FIELDS } from "../fields/member.ts";
+import { MAX_PERMISSIONS, ROLE_FIELDS } from "../fields/role.ts";
 import type { FormatCode, Path } from "../problems/problem.ts";
-import { MAX_CHECKS, MAX_INCLUDES, MAX_METADATA, MAX_PERMISSIONS } from "./limits.ts";
+import { MAX_CHECKS, MAX_INCLUDES } from "./limits.ts";
 import { api, check, guards, ignore, policies, sync } from "./setting-schemas.ts";
 import {
   described,
@@ -25,12 +29,11 @@ const moment = () =>
     { pattern: UNTIL_PATTERN },
   );
 
+const permissions = () =>
+  z.array(text()).check(z.maxLength(MAX_PERMISSIONS, "too-many-permissions" satisfies FormatCode));
+
 const permissionList = (title: string, description: string) =>
-  optional(z.array(text()).check(z.maxLength(MAX_PERMISSIONS, "too-many-permissions" satisfies FormatCode)), {
-    title,
-    description,
-    examples: [["refunds_create"]],
-  });
+  optional(permissions(), { title, description, examples: [["refunds_create"]] });
 
 const adjust = described(
   z.strictObject({
@@ -42,52 +45,6 @@ const adjust = described(
     description:
       "Changes the permissions of an included role for this merchant alone. The entry may have no other key but name.",
     examples: [{ add: ["refunds_create"], remove: ["catalog_edit"] }],
-  },
-);
-
-/** A custom role, as an entry of `roles`. */
-const role = described(
-  z.strictObject({
-    name: described(text(), {
-      title: "Name",
-      description: "The name of the role; members refer to it.",
-      examples: ["Shift Lead"],
-    }),
-    description: optional(z.string(), {
-      title: "Description",
-      description: 'What the role is for. If absent, the live description stays; "" clears it.',
-      examples: ["Opens and closes the till"],
-    }),
-    permissions: optional(
-      z.array(text()).check(z.maxLength(MAX_PERMISSIONS, "too-many-permissions" satisfies FormatCode)),
-      {
-        title: "Permissions",
-        description: `What holders of the role may do; at most ${MAX_PERMISSIONS}. Required for a new role. If absent, the live permissions stay; [] removes all.`,
-        examples: [["catalog_view", "refunds_create"]],
-      },
-    ),
-    adjust: z.optional(adjust),
-    metadata: optional(metadata(), {
-      title: "Metadata",
-      description: `Properties of your own; at most ${MAX_METADATA}. If absent, the live ones stay. The service cannot change them in place: a change requires sync.replace_roles.`,
-      examples: [{ owner: "retail-ops" }],
-    }),
-    previously: optional(z.union([text(), z.array(text())]), {
-      title: "Previous names",
-      description:
-        "The previous name of the role, or a list of them: renames the live role with that name instead of deleting it and creating another. Wherever a role is named, a previous name stands for the role. May stay in the file afterwards.",
-      examples: ["Team Lead", ["Team Lead", "Shift Supervisor"]],
-    }),
-    id: optional(matching(ROLE_ID, "bad-role-id"), {
-      title: "Id",
-      description: "Pins the entry to one live role, whatever its name.",
-      examples: ["role_7Kq2"],
-    }),
-  }),
-  {
-    title: "Role",
-    description: "A custom role.",
-    examples: [{ name: "Shift Lead", permissions: ["catalog_view", "refunds_create"] }],
   },
 );
 
@@ -118,13 +75,54 @@ const grant = described(
   },
 );
 
+/** The values of a field in an entry. */
+const FORMS = {
+  name: text(),
+  line: z.optional(text()),
+  prose: z.optional(z.string()),
+  list: z.optional(permissions()),
+  roles: z.optional(z.array(z.union([text(), grant]))),
+  metadata: z.optional(metadata()),
+};
+
+/** Returns the keys of an entry that hold the fields of a table. */
+function fieldKeys<
+  Table extends KindNames<Table>,
+  Forms extends Readonly<Record<keyof KindValues, z.ZodMiniType>>,
+>(table: Table, forms: Forms): ByKind<Table, Forms> {
+  return eachField<Table, ByKind<Table, Forms>>(table, (_, { kind, declared }) => {
+    const { title, description, examples } = declared;
+    return described(forms[kind.name], { title, description, examples: [...examples] });
+  });
+}
+
+/** A custom role, as an entry of `roles`. */
+const role = described(
+  z.strictObject({
+    ...fieldKeys(ROLE_FIELDS, FORMS),
+    adjust: z.optional(adjust),
+    previously: optional(z.union([text(), z.array(text())]), {
+      title: "Previous names",
+      description:
+        "The previous name of the role, or a list of them: renames the live role with that name instead of deleting it and creating another. Wherever a role is named, a previous name stands for the role. May stay in the file afterwards.",
+      examples: ["Team Lead", ["Team Lead", "Shift Supervisor"]],
+    }),
+    id: optional(matching(ROLE_ID, "bad-role-id"), {
+      title: "Id",
+      description: "Pins the entry to one live role, whatever its name.",
+      examples: ["role_7Kq2"],
+    }),
+  }),
+  {
+    title: "Role",
+    description: "A custom role.",
+    examples: [{ name: "Shift Lead", permissions: ["catalog_view", "refunds_create"] }],
+  },
+);
+
 const managed = described(
   z.strictObject({
-    nickname: optional(text(), {
-      title: "Nickname",
-      description: "The display name of the user.",
-      examples: ["Till 7"],
-    }),
+    ...fieldKeys(MANAGED_FIELDS, FORMS),
     password_env: described(environmentVariable(), {
       title: "Variable with the password",
       description:
@@ -161,6 +159,8 @@ const suspension = described(
   },
 );
 
+const { roles, ...properties } = fieldKeys(COMMON_FIELDS, FORMS);
+
 /** The schema of an entry of `members`: a person who has access. */
 const member = described(
   z.strictObject({
@@ -169,12 +169,7 @@ const member = described(
       description: "The address of the member, case-insensitive.",
       examples: ["ada@example.com"],
     }),
-    roles: optional(z.array(z.union([text(), grant])), {
-      title: "Roles",
-      description:
-        "The member's roles: names from this file, or ids such as those of predefined roles; { role, from, until } for a grant with a beginning or an end. Required for a new member. If absent, the live roles stay; [] removes all.",
-      examples: [["Shift Lead", "role_employee"], [{ role: "Shift Lead", until: "2027-01-31" }]],
-    }),
+    roles,
     from: optional(moment(), {
       title: "Beginning of the membership",
       description:
@@ -193,11 +188,7 @@ const member = described(
         "The membership stays, without roles, and they come back afterwards: { until } for a time, true until further notice.",
       examples: [{ until: "2027-03-01" }, true],
     }),
-    metadata: optional(metadata(), {
-      title: "Metadata",
-      description: `Properties of your own; at most ${MAX_METADATA}, always replaced as a whole. If absent, the live ones stay; {} clears them.`,
-      examples: [{ employee_id: "4711" }],
-    }),
+    ...properties,
     managed: z.optional(managed),
     id: optional(matching(MEMBER_ID, "bad-member-id"), {
       title: "Id",

@@ -125,7 +125,7 @@ export function memberLocation(member: RawMember, field: string): FileLocation {
 }
 
 /** Returns the path of a member's field. */
-export function memberPath({ index }: RawMember, field: string): Path {
+function memberPath({ index }: RawMember, field: string): Path {
   return ["members", index, field];
 }
 

@@ -1,6 +1,8 @@
 import * as z from "zod/mini";
+import type { Metadata } from "../../model/json.ts";
+import { MAX_METADATA } from "../fields/metadata.ts";
 import type { FormatCode } from "../problems/problem.ts";
-import { MAX_GLOB, MAX_METADATA } from "./limits.ts";
+import { MAX_GLOB } from "./limits.ts";
 
 /** Returns a copy of a schema with what JSON Schema says beyond its form: the title and description that editors show. */
 export function described<T extends z.ZodMiniType>(schema: T, meta: z.core.GlobalMeta): T {
@@ -39,8 +41,8 @@ export const count = (code: FormatCode = "bad-count") =>
     minimum: 0,
   });
 
-/** User-defined properties, sent to the service unchanged. */
-export const metadata = () =>
+/** User-defined properties, sent to the service unchanged. YAML's core types are JSON's, and rules refuse other numbers. */
+export const metadata = (): z.ZodMiniType<Metadata> =>
   described(
     z
       .record(z.string(), z.unknown())
@@ -51,7 +53,7 @@ export const metadata = () =>
         ),
       ),
     { maxProperties: MAX_METADATA },
-  );
+  ) as z.ZodMiniType as z.ZodMiniType<Metadata>;
 
 const NOT_BLANK = /\S/;
 

@@ -1,7 +1,7 @@
 import { openSuggester } from "../../lib/suggest.ts";
 import { DEFAULT_ESCALATION } from "../../model/desired.ts";
+import { MAX_PERMISSIONS } from "../fields/role.ts";
 import type { FileLocation, LocatedProblem, Path, Problem } from "../problems/problem.ts";
-import { MAX_PERMISSIONS } from "../schema/limits.ts";
 import {
   locationOf,
   type RawAdjustment,

@@ -1,3 +1,4 @@
+import { COMMON_FIELDS } from "../fields/member.ts";
 import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
 import { keysAt } from "../schema/merchant-schema.ts";
 import {
@@ -53,7 +54,10 @@ export function checkMerchant(merchant: RuleContext): readonly LocatedProblem[] 
   return RULES.flatMap((rule) => rule(merchant));
 }
 
-const FIELDS = ["id", "from", "until", "suspended", "metadata", "managed"];
+/** The keys of a member's entry on which files have to agree. */
+const AGREED = ["id", "from", "until", "suspended", ...Object.keys(COMMON_FIELDS), "managed"].filter(
+  (key) => key !== "roles",
+);
 
 /** Requires that files agree on a member, except for its roles, which are combined. */
 function agreeingMembers({ members, rawFiles }: RuleContext): readonly LocatedProblem[] {
@@ -62,7 +66,7 @@ function agreeingMembers({ members, rawFiles }: RuleContext): readonly LocatedPr
   }
   const firsts = new Map<string, { readonly value: unknown; readonly location: FileLocation }>();
   return members.flatMap((member) =>
-    FIELDS.flatMap((field): readonly LocatedProblem[] => {
+    AGREED.flatMap((field): readonly LocatedProblem[] => {
       const { email, address, file, fields } = member;
       if (email === null || !Object.hasOwn(fields, field)) {
         return [];

@@ -1,8 +1,10 @@
+import type { MemberField } from "../../model/values.ts";
+import { mapFields } from "../fields/field.ts";
+import { entryPath, MEMBER_FIELDS } from "../fields/member.ts";
 import type { Location, Path, Problem } from "../problems/problem.ts";
-import { MAX_ADDRESS, MAX_NICKNAME, MAX_ROLES } from "../schema/limits.ts";
+import { MAX_ADDRESS } from "../schema/limits.ts";
 import {
   grantPath,
-  memberPath,
   type RawBegin,
   type RawDates,
   type RawEnd,
@@ -104,27 +106,22 @@ function lateEnd(end: RawEnd | null, { end: membership }: RawMember): readonly P
       ];
 }
 
-/** Requires that members are within the known limits of the service. */
+/** Requires that members are within the known limits of the service, but for those of the schema. */
 function withinLimits({ members }: RawFile): readonly Problem[] {
-  return members
-    .filter(mayExceed)
-    .flatMap((member) => [
-      ...tooMany("address", lengthOf(member.email), MAX_ADDRESS, memberPath(member, "email")),
-      ...tooMany("nickname", lengthOf(nicknameOf(member)), MAX_NICKNAME, [
-        ...memberPath(member, "managed"),
-        "nickname",
-      ]),
-      ...tooMany("roles", roleCount(member), MAX_ROLES, memberPath(member, "roles")),
-    ]);
-}
-
-/** Skips most members cheaply. */
-function mayExceed({ email, grants, fields: { managed } }: RawMember): boolean {
-  return managed !== undefined || lengthOf(email) > MAX_ADDRESS || grants.length > MAX_ROLES;
+  return members.flatMap((member) => [
+    ...tooMany("address", lengthOf(member.email), MAX_ADDRESS, ["members", member.index, "email"]),
+    ...mapFields(MEMBER_FIELDS, (name, { kind, declared: { most } }) => {
+      const path = entryPath(name);
+      const size = kind.name === "roles" ? roleCount(member) : lengthOf(textOf(valueAt(member.fields, path)));
+      return most !== null && size > most
+        ? tooMany(name, size, most, ["members", member.index, ...path])
+        : undefined;
+    }).flat(),
+  ]);
 }
 
 function tooMany(
-  what: "address" | "nickname" | "roles",
+  what: "address" | MemberField,
   count: number,
   limit: number,
   path: Path,
@@ -138,12 +135,8 @@ function lengthOf(text: string | null): number {
   return text?.length ?? 0;
 }
 
-function nicknameOf({ fields: { managed } }: RawMember): string | null {
-  return managed === undefined ? null : textOf(fieldsOf(managed)["nickname"]);
-}
-
 function roleCount({ grants }: RawMember): number {
-  return grants.length > MAX_ROLES ? new Set(grants.map(({ role }) => role)).size : grants.length;
+  return new Set(grants.map(({ role }) => role)).size;
 }
 
 /** Requires that metadata can be sent as JSON without loss. */

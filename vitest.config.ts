@@ -9,6 +9,7 @@ const program = [
   "test/program/**/*.test.ts",
   "test/examples/demo.test.ts",
   "test/action/runner/**/*.test.ts",
+  "examples/sandbox/*.test.mjs",
 ];
 
 /** Tests of the page in a real browser. */

@@ -33,7 +33,7 @@ declarations(root, dist);
 async function program() {
   await bundle(
     {
-      input: { bin: "src/bin.ts", index: "src/index.ts" },
+      input: { bin: "src/bin.ts", index: "src/index.ts", sandbox: "src/sandbox.ts" },
       // Ink loads its optional developer tools only if DEV is "true".
       external: ["react-devtools-core"],
       plugins: [neverInCi, pageAssets(), licenses("licenses.txt"), bundleSizes("sizes.json")],

@@ -10,8 +10,8 @@ const CONCURRENCY = "16";
 /** The `retry-after` of a refused request, in seconds. */
 const OWN_WAIT = 1;
 
-const early = { kind: "status", status: 429, retry_after: String(OWN_WAIT), nth: 2, times: 1 };
-const strays = (probability) => ({ kind: "status", status: 429, retry_after: String(OWN_WAIT), probability });
+const early = { kind: "status", status: 429, wait: OWN_WAIT, nth: 2, times: 1 };
+const strays = (probability) => ({ kind: "status", status: 429, wait: OWN_WAIT, probability });
 const limited = (perSecond, kind) => ["--rate-limit", String(perSecond), "--rate-limit-kind", kind];
 
 /** Measures plans at services that refuse some requests, relative to the time that the service imposes. */

@@ -3,11 +3,22 @@ import { z } from "zod";
 import { createFaults, faultRuleBody, faultsBody } from "./faults/faults.ts";
 import { createRateLimiter, RATE_LIMIT_KINDS, RETRY_AFTER_FORMS } from "./http/rate-limit.ts";
 import { ProblemError } from "./http/response.ts";
-import { memberResource } from "./routes/lists.ts";
 import { INVITATION_MS, userAt } from "./routes/member-operations.ts";
+import { openApi } from "./routes/openapi.ts";
 import { checkBody, readJson } from "./routes/operation.ts";
+import { memberResource } from "./routes/resources.ts";
+import { buildMerchant } from "./seed/build-seed.ts";
+import { checkAddedKey, checkAddedMerchant, checkSeedValue } from "./seed/parse-seed.ts";
 import { type Member, STATUSES, type Status } from "./state/snapshot.ts";
-import { type Account, membersByEmail, moveToFront, replaceMember, statusOf, touch } from "./state/store.ts";
+import {
+  type Account,
+  addAccount,
+  membersByEmail,
+  moveToFront,
+  replaceMember,
+  statusOf,
+  touch,
+} from "./state/store.ts";
 import { type HonoEnv, noteChange, type SandboxContext, type World } from "./world.ts";
 
 const perSecond = z.number().int().min(1).max(1_000_000);
@@ -21,7 +32,13 @@ const settingsBody = z.strictObject({
   latency_ms: milliseconds.optional(),
   jitter_ms: milliseconds.optional(),
   request_log: z.number().int().min(0).max(1_000_000).optional(),
+  strict: z.boolean().optional(),
 });
+
+const clockBody = z.union(
+  [z.strictObject({ now: z.iso.datetime({ offset: true }) }), z.strictObject({ advance: z.string() })],
+  'must have either now, such as "2026-01-05T09:00:00Z", or advance, such as "8d"',
+);
 
 const statusBody = z.strictObject({ status: z.enum(STATUSES) });
 
@@ -82,7 +99,7 @@ function memberRoutes(app: Hono<HonoEnv>, world: World): void {
 
 function settingsRoutes(app: Hono<HonoEnv>, world: World): void {
   const show = (c: SandboxContext) => {
-    const { rateLimit, rateLimitKind, rateLimitBurst, retryAfter, latency, jitter } = world.settings;
+    const { rateLimit, rateLimitKind, rateLimitBurst, retryAfter, latency, jitter, strict } = world.settings;
     return c.json({
       rate_limit: rateLimit,
       rate_limit_kind: rateLimitKind,
@@ -91,6 +108,7 @@ function settingsRoutes(app: Hono<HonoEnv>, world: World): void {
       latency_ms: latency,
       jitter_ms: jitter,
       request_log: world.requests.bound(),
+      strict,
     });
   };
   app.get("/settings", show);
@@ -104,6 +122,7 @@ function settingsRoutes(app: Hono<HonoEnv>, world: World): void {
       retryAfter: body.retry_after ?? before.retryAfter,
       latency: body.latency_ms ?? before.latency,
       jitter: body.jitter_ms ?? before.jitter,
+      strict: body.strict ?? before.strict,
     };
     world.limiter = createRateLimiter(world.settings);
     if (body.request_log !== undefined) world.requests.keep(body.request_log);
@@ -131,6 +150,52 @@ function faultRoutes(app: Hono<HonoEnv>, world: World): void {
   });
 }
 
+const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+
+/** Parses a duration such as `8d`; throws a 400. */
+function durationMs(text: string): number {
+  const [, count = "", unit = ""] = /^(\d{1,6})([smhdw])$/.exec(text) ?? [];
+  const ms = Object.entries(UNIT_MS).find(([name]) => name === unit)?.[1];
+  if (ms !== undefined) return Number(count) * ms;
+  throw new ProblemError(400, "advance must be a duration such as 30s, 15m, 2h, 8d or 1w.");
+}
+
+function clockRoutes(app: Hono<HonoEnv>, world: World): void {
+  const show = (c: SandboxContext) => c.json({ now: new Date(world.now()).toISOString() });
+  app.get("/clock", show);
+  app.put("/clock", async (c) => {
+    const body = checkBody(clockBody, await readJson(c.req.raw));
+    world.setClock("now" in body ? Date.parse(body.now) : world.now() + durationMs(body.advance));
+    return show(c);
+  });
+}
+
+function seedRoutes(app: Hono<HonoEnv>, world: World): void {
+  app.put("/seed", async (c) => {
+    world.plant(checkSeedValue(await readJson(c.req.raw)));
+    recordChange(world, c);
+    await world.commit();
+    return c.json(overview(world));
+  });
+  app.post("/merchants", async (c) => {
+    const seed = checkAddedMerchant(await readJson(c.req.raw));
+    if (world.store.merchants.has(seed.code)) {
+      throw new ProblemError(409, `There is already a merchant ${seed.code}.`);
+    }
+    const merchant = addAccount(world.store, buildMerchant(seed, world.now()));
+    recordChange(world, c, merchant);
+    await world.commitWhole();
+    return c.json(summary(merchant), 201);
+  });
+  app.post("/keys", async (c) => {
+    const key = checkAddedKey(await readJson(c.req.raw), new Set(world.store.merchants.keys()));
+    world.store.keys.set(key.key, key);
+    recordChange(world, c);
+    await world.commitWhole();
+    return c.json(key, 201);
+  });
+}
+
 /** Parses `?since=NUMBER`, which excludes that request and all earlier ones. */
 function sinceOf(c: SandboxContext): number {
   const text = c.req.query("since") ?? "0";
@@ -155,15 +220,13 @@ function requestRoutes(app: Hono<HonoEnv>, world: World): void {
   });
 }
 
+function summary({ id, name, roles, members }: Account): object {
+  return { code: id, name, roles: roles.size, members: members.size };
+}
+
 /** Returns the merchants with their number of roles and members. */
 export function overview(world: World): object {
-  const merchants = [...world.store.merchants.values()].map((merchant) => ({
-    code: merchant.id,
-    name: merchant.name,
-    roles: merchant.roles.size,
-    members: merchant.members.size,
-  }));
-  return { merchants };
+  return { merchants: [...world.store.merchants.values()].map(summary) };
 }
 
 /** Creates the routes under `/_sandbox/`, which do what the contract has no operation for. */
@@ -177,9 +240,12 @@ export function controlRoutes(world: World): Hono<HonoEnv> {
     return c.json(overview(world));
   });
   memberRoutes(app, world);
+  seedRoutes(app, world);
+  clockRoutes(app, world);
   settingsRoutes(app, world);
   faultRoutes(app, world);
   requestRoutes(app, world);
+  app.get("/openapi.json", (c) => c.json(openApi()));
   return app;
 }
 
@@ -193,15 +259,15 @@ function hostName(header: string): string {
   return /^(\[[^\]]*\]|[^:]*)(:\d*)?$/.exec(header)?.[1] ?? header;
 }
 
-/** Rejects requests that a web page could send: with an Origin or a foreign Host (DNS rebinding). */
-export function guardControl(c: SandboxContext, anyHost: boolean): void {
+/** Throws a 403 for requests that a web page could send: with an Origin or a foreign Host (DNS rebinding). */
+export function refuseWebPages(c: SandboxContext, anyHost: boolean): void {
   if (c.req.header("origin") !== undefined) {
-    throw new ProblemError(403, "Control routes cannot be used from a web page.");
+    throw new ProblemError(403, "The sandbox does not answer web pages.");
   }
   const host = c.req.header("host");
   // A request without a Host header did not come through a socket, so not from a browser.
   if (anyHost || host === undefined || isLoopback(hostName(host))) return;
-  throw new ProblemError(403, "Control routes are available on loopback host names only.");
+  throw new ProblemError(403, "The sandbox answers on loopback host names only.");
 }
 
 function emailOf(member: Member): string {

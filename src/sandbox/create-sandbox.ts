@@ -1,10 +1,10 @@
 import { Hono } from "hono";
-import { controlRoutes, guardControl, overview } from "./control.ts";
+import { controlRoutes, overview, refuseWebPages } from "./control.ts";
 import { createFaults, type FaultSettings } from "./faults/faults.ts";
 import { createRateLimiter } from "./http/rate-limit.ts";
 import { ConnectionLost, ProblemError, problemResponse, toResponse } from "./http/response.ts";
 import { buildSeed, DEFAULT_SEED, generateMembers } from "./seed/build-seed.ts";
-import { parseSeed } from "./seed/parse-seed.ts";
+import { checkSeedValue, parseSeed, type Seed } from "./seed/parse-seed.ts";
 import { adminOperations, keyOperations } from "./serve.ts";
 import {
   changeText,
@@ -35,8 +35,8 @@ export interface SandboxOptions {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Receives one line for each request. */
   readonly log?: (line: string) => void;
-  /** YAML; absent: one merchant `MC0DEMO1` and the key `sk_test_sandbox`. */
-  readonly seed?: string;
+  /** Text in YAML, or the document itself; absent: one merchant `MC0DEMO1` and the key `sk_test_sandbox`. */
+  readonly seed?: string | object;
   /** Number of members to generate in the first merchant. */
   readonly generate?: number;
   /** Saved state; takes precedence over the seed. */
@@ -54,9 +54,10 @@ export interface SandboxOptions {
   readonly latency?: number;
   /** Upper bound of a random delay on top, in ms. */
   readonly jitter?: number;
+  readonly strict?: boolean;
   /** Faults that are active from the start. */
   readonly faults?: FaultSettings;
-  /** Allows control routes on any host name, not only loopback. */
+  /** Answers requests for any host name, not only loopback. */
   readonly anyHost?: boolean;
 }
 
@@ -67,10 +68,13 @@ export interface Sandbox {
   save(): Promise<void>;
 }
 
-function initial(options: SandboxOptions): Snapshot {
-  const document = options.seed === undefined ? DEFAULT_SEED : parseSeed(options.seed);
-  const now = options.now();
-  const snapshot = buildSeed(document, now);
+function readSeed({ seed }: SandboxOptions): Seed {
+  if (seed === undefined) return DEFAULT_SEED;
+  return typeof seed === "string" ? parseSeed(seed) : checkSeedValue(seed);
+}
+
+function initial(options: SandboxOptions, now: number): Snapshot {
+  const snapshot = buildSeed(readSeed(options), now);
   const first = snapshot.accounts.find((account) => account.type === "merchant");
   if (first !== undefined && options.generate !== undefined) {
     first.members = [...first.members, ...generateMembers(options.generate, first, now)];
@@ -86,13 +90,14 @@ function settingsOf(options: SandboxOptions): Settings {
     retryAfter: options.retryAfter ?? "seconds",
     latency: options.latency ?? 0,
     jitter: options.jitter ?? 0,
+    strict: options.strict ?? false,
   };
 }
 
 const NO_FAULTS: FaultSettings = { seed: 1, rules: [] };
 
 function restoreStore(options: SandboxOptions, onChange: OnChange): Store {
-  if (options.state === undefined) return openStore(initial(options), onChange);
+  if (options.state === undefined) return openStore(initial(options, options.now()), onChange);
   const { snapshot, changes } = parseState(options.state);
   const store = openStore(snapshot, onChange);
   for (const [index, change] of changes.entries()) {
@@ -107,6 +112,12 @@ function createWorld(options: SandboxOptions): { readonly world: World; save(): 
   const { save, append } = options;
   const persistence = save && createPersistence({ save, append }, () => stateText(world.store));
   const groupCommit = persistence && createGroupCommit(persistence.flush);
+  let seeded = (now: number): Snapshot => initial(options, now);
+  let offset = 0;
+  const restore = (): void => {
+    world.store = openStore(seeded(world.now()), onChange);
+    persistence?.compactNext();
+  };
   const onChange: OnChange = (change) => persistence?.record(() => changeText(change));
   const world: World = {
     store: restoreStore(options, onChange),
@@ -115,7 +126,10 @@ function createWorld(options: SandboxOptions): { readonly world: World; save(): 
     limiter: createRateLimiter(settings),
     faults: createFaults(faults),
     requests: createRequestRecorder(DEFAULT_MAX_REQUESTS),
-    now: () => options.now(),
+    now: () => options.now() + offset,
+    setClock: (now) => {
+      offset = now - options.now();
+    },
     sleep: async (ms, signal) => {
       try {
         await options.sleep(ms, signal);
@@ -127,9 +141,17 @@ function createWorld(options: SandboxOptions): { readonly world: World; save(): 
     log: (line) => options.log?.(line),
     commit: async () => groupCommit?.commit(),
     whenIdle: async () => groupCommit?.whenIdle(),
-    reset: () => {
-      world.store = openStore(initial(options), onChange);
+    commitWhole: async () => {
       persistence?.compactNext();
+      await world.commit();
+    },
+    plant: (next) => {
+      seeded = (now) => buildSeed(next, now);
+      restore();
+    },
+    reset: () => {
+      offset = 0;
+      restore();
       world.settings = settings;
       world.limiter = createRateLimiter(settings);
       world.faults = createFaults(faults);
@@ -137,13 +159,7 @@ function createWorld(options: SandboxOptions): { readonly world: World; save(): 
       world.requests.keep(DEFAULT_MAX_REQUESTS);
     },
   };
-  return {
-    world,
-    save: async () => {
-      persistence?.compactNext();
-      await world.commit();
-    },
-  };
+  return { world, save: () => world.commitWhole() };
 }
 
 function recordRequests(app: Hono<HonoEnv>, world: World): void {
@@ -215,8 +231,8 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const app = new Hono<HonoEnv>();
   recordRequests(app, world);
   handleErrors(app, world);
-  app.use("/_sandbox/*", async (c, next) => {
-    guardControl(c, options.anyHost ?? false);
+  app.use(async (c, next) => {
+    refuseWebPages(c, options.anyHost ?? false);
     await next();
   });
   const fetch = async (request: Request): Promise<Response> => app.fetch(request);

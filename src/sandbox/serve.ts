@@ -4,7 +4,7 @@ import { type FaultPorts, injectAfter, injectBefore } from "./faults/fault-injec
 import { retryAfterHeaders } from "./http/rate-limit.ts";
 import { ProblemError, problemResponse, type ResponseData, toResponse } from "./http/response.ts";
 import { admit, authenticate, CONTRACT_OPERATIONS, keyLabel } from "./routes/authorize.ts";
-import { type ContractOperation, type OperationCall, readJson } from "./routes/operation.ts";
+import { type ContractOperation, readJson, type UncheckedCall } from "./routes/operation.ts";
 import type { ApiKey } from "./state/snapshot.ts";
 import { type HonoEnv, noteChange, type SandboxContext, type Trace, type World } from "./world.ts";
 
@@ -44,7 +44,7 @@ async function handle(
   operation: ContractOperation,
   key: ApiKey,
   c: SandboxContext,
-  behaviour: Pick<OperationCall, "expired" | "invitations" | "replacing" | "unassignable"> = {},
+  behaviour: Pick<UncheckedCall, "expired" | "invitations" | "replacing" | "unassignable"> = {},
 ): Promise<ResponseData> {
   const { store } = world;
   const { trace } = c.var;
@@ -54,7 +54,9 @@ async function handle(
     const body = writes && operation.method !== "DELETE" ? await readJson(c.req.raw) : undefined;
     if (operation.method === "POST") trace.name = nameIn(body);
     const query = new URLSearchParams(new URL(c.req.url).search);
-    const response = act({ store, id: c.req.param("id") ?? "", query, body, ...behaviour, now: world.now() });
+    const { strict } = world.settings;
+    const id = c.req.param("id") ?? "";
+    const response = act({ store, id, query, body, strict, ...behaviour, now: world.now() });
     trace.state = world.version;
     if (writes) {
       noteChange(world, trace);
@@ -109,6 +111,7 @@ function faultPorts(
   const { number } = c.var.trace;
   return {
     request: number,
+    now: () => world.now(),
     sleep: (ms) => world.sleep(ms, c.req.raw.signal),
     account: () => world.store.merchants.get(c.req.param("merchant") ?? ""),
     hit: async () => ({

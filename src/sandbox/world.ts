@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import type { Faults } from "./faults/faults.ts";
 import type { RateLimit, RateLimiter } from "./http/rate-limit.ts";
+import type { Seed } from "./seed/parse-seed.ts";
 import type { Store } from "./state/store.ts";
 
 /** Settings that control routes can change. */
@@ -9,6 +10,8 @@ export interface Settings extends RateLimit {
   readonly latency: number;
   /** Upper bound of a random delay on top, in ms. */
   readonly jitter: number;
+  /** Refuses query parameters that an operation does not have. */
+  readonly strict: boolean;
 }
 
 /** The state of a running sandbox, with its clock and its log. */
@@ -21,13 +24,19 @@ export interface World {
   faults: Faults;
   readonly requests: RequestRecorder;
   now(): number;
+  /** Sets the clock, which runs on from there. */
+  setClock(now: number): void;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   log(line: string): void;
   /** Resolves when every change so far is saved. */
   commit(): Promise<void>;
   /** Resolves when no change is waiting to be saved. */
   whenIdle(): Promise<void>;
-  /** Restores the initial state, ignoring any state file. */
+  /** Resolves when the whole state is saved; a change of merchants or keys has no line of its own. */
+  commitWhole(): Promise<void>;
+  /** Replaces the state by that of a seed, to which `reset` then returns. */
+  plant(seed: Seed): void;
+  /** Restores the seed and the initial settings, faults and clock, ignoring any state file. */
   reset(): void;
 }
 

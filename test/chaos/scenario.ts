@@ -219,7 +219,7 @@ const passing = fc
       fc.record({
         kind: fc.constant("status"),
         status: fc.constant(429),
-        retry_after: fc.constantFrom("0", "1"),
+        wait: fc.constantFrom(0, 1),
         times: fc.integer({ min: 1, max: 3 }),
       }),
       fc.record({ kind: fc.constantFrom("reset-before", "reset-after", "truncate", "partial-json") }),
@@ -248,7 +248,7 @@ const stopping = fc
     fc.oneof(
       fc.record({ kind: fc.constant("status"), status: fc.constantFrom(400, 403, 409, 422) }),
       // Longer than the apply waits.
-      fc.record({ kind: fc.constant("status"), status: fc.constant(429), retry_after: fc.constant("60") }),
+      fc.record({ kind: fc.constant("status"), status: fc.constant(429), wait: fc.constant(60) }),
       fc.record({ kind: fc.constant("html"), effect }),
     ),
     fc.constantFrom(...WRITES),

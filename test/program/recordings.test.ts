@@ -123,13 +123,13 @@ describe.each([80, 200])("on a terminal of %i columns", (columns) => {
   });
 
   test("reading shows how far it is, and what it waits for", async () => {
-    await fault({ ...FEWER, operation: "members.list", nth: 2, retry_after: "60" });
+    await fault({ ...FEWER, operation: "members.list", nth: 2, wait: 60 });
     const session = await record(["plan"], { columns });
     await expect(steady(await session.see(/waiting \d+ s/))).toMatchFileSnapshot(golden("reading"));
   });
 
   test("Ctrl-C while it reads leaves nothing of the board but how far it came", async () => {
-    await fault({ ...FEWER, operation: "members.list", nth: 2, retry_after: "60" });
+    await fault({ ...FEWER, operation: "members.list", nth: 2, wait: 60 });
     const session = await record(["plan"], { columns });
     await session.see(/waiting \d+ s/);
     session.type("\u0003");
@@ -153,7 +153,7 @@ describe.each([80, 200])("on a terminal of %i columns", (columns) => {
   test("an apply shows its board, the wait of a 429, and stops at Ctrl-C when what is under way is over", async () => {
     await fault(
       { kind: "latency", operation: "roles.create", nth: 1, ms: 1000 },
-      { ...FEWER, operation: "members.update", nth: 1, retry_after: "60" },
+      { ...FEWER, operation: "members.update", nth: 1, wait: 60 },
     );
     const session = await record(["apply"], { columns, rows: 24 });
     await session.see("Type MC4F7K2P to continue");
@@ -170,7 +170,7 @@ describe.each([80, 200])("on a terminal of %i columns", (columns) => {
   });
 
   test("after an apply the board is gone, and what was done stays", async () => {
-    await fault({ ...FEWER, operation: "members.update", nth: 1, retry_after: "1" });
+    await fault({ ...FEWER, operation: "members.update", nth: 1, wait: 1 });
     const session = await record(["apply"], { columns });
     await session.see("Type MC4F7K2P to continue");
     session.type("MC4F7K2P\r");

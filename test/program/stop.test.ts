@@ -71,14 +71,14 @@ async function interrupted(
 }
 
 test("SIGTERM during a long wait while it reads ends at once: nothing was changed", async () => {
-  await faults({ kind: "status", status: 429, operation: "members.list", retry_after: "100" });
+  await faults({ kind: "status", status: 429, operation: "members.list", wait: 100 });
   const { code, text } = await interrupted("waiting 100.0 s", "SIGTERM");
   expect(text).toMatch(/\nInterrupted: 0 of 1 merchant was read\. Nothing was changed\.\n$/);
   expect(code).toBe(1);
 });
 
 test("a signal while it only reads ends it with one last sentence, also with --quiet", async () => {
-  await faults({ kind: "status", status: 429, operation: "members.list", retry_after: "100" });
+  await faults({ kind: "status", status: 429, operation: "members.list", wait: 100 });
   const asked = async () =>
     expect(JSON.stringify(await shop.control("GET", "/requests"))).toContain("/members");
   const wait = "waiting 100.0 s: rate limit\n";
@@ -103,7 +103,7 @@ test("Ctrl-C during a long wait while it writes ends at once, and tells what was
   // Not an invitation, which would wait beside everything else.
   const managed = "email: till-8@example.com, managed: { nickname: Till 8, password_env: TILL_8 }";
   await shop.write("mc1.yaml", FILE.replace("email: cleo@example.com", managed));
-  await faults({ kind: "status", status: 429, operation: "members.create", retry_after: "100" });
+  await faults({ kind: "status", status: 429, operation: "members.create", wait: 100 });
   const { code, text } = await interrupted("waiting 100.0 s", "SIGINT", APPLY, shop, PASSWORD);
   expect(text).toContain("✗ Apply stopped at MC1: 1 change done, 1 not started.\n");
   expect(text).toContain(

@@ -20,6 +20,7 @@ const DEFAULT_SETTINGS = {
   latency_ms: 0,
   jitter_ms: 0,
   request_log: 1000,
+  strict: false,
 };
 
 test.each(["/_sandbox", "/_sandbox/"])("GET %s says which merchants there are", async (path) => {
@@ -390,12 +391,19 @@ describe("a reset", () => {
   });
 });
 
-describe("control routes", () => {
-  const routes = ["/_sandbox", "/_sandbox/", "/_sandbox/requests", `/_sandbox${MEMBERS}`];
+describe("web pages", () => {
+  const routes = [
+    "/_sandbox",
+    "/_sandbox/",
+    "/_sandbox/requests",
+    `/_sandbox${MEMBERS}`,
+    MEMBERS,
+    "/v0.1/none",
+  ];
 
-  test.each(routes)("at %s refuse web pages and foreign host names", async (path) => {
+  test.each(routes)("get no answer from %s, and neither do foreign host names", async (path) => {
     const { call } = start();
-    const ask = (headers: Record<string, string>) => call("GET", path, { ...control, headers });
+    const ask = (headers: Record<string, string>) => call("GET", path, { headers });
     expect((await ask({ origin: "http://evil.example" })).status).toBe(403);
     expect((await ask({ origin: "null" })).status).toBe(403);
     for (const host of [
@@ -411,15 +419,15 @@ describe("control routes", () => {
     }
   });
 
-  test("answer on every host name where the sandbox was opened to the network, but not to web pages", async () => {
+  test("get no answer from a sandbox that was opened to the network, and every host name does", async () => {
     const { call } = start({ anyHost: true });
     const headers = { host: "sandbox.internal:4010" };
     expect((await call("GET", "/_sandbox", { ...control, headers })).status).toBe(200);
     const page = { ...headers, origin: "http://sandbox.internal:4010" };
     expect((await call("GET", "/_sandbox", { ...control, headers: page })).status).toBe(403);
   });
+});
 
-  test("that do not exist are a 404 Problem", async () => {
-    expect((await start().call("GET", "/_sandbox/none", control)).status).toBe(404);
-  });
+test("a control route that does not exist is a 404 Problem", async () => {
+  expect((await start().call("GET", "/_sandbox/none", control)).status).toBe(404);
 });

@@ -173,7 +173,7 @@ describe("against the sandbox", () => {
       generate: 2000,
       rules: [
         { kind: "status", status: 503, probability: 0.1 },
-        { kind: "status", status: 429, probability: 0.1, retry_after: "1" },
+        { kind: "status", status: 429, probability: 0.1, wait: 1 },
         { kind: "reset-before", probability: 0.05 },
         { kind: "truncate", probability: 0.05 },
         { kind: "partial-json", probability: 0.05 },

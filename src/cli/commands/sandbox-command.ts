@@ -52,6 +52,7 @@ export function sandboxCommand(io: Io, done: (code: ExitCode) => void): Command 
       "add a random delay of up to this much to each response",
       wholeNumber(0, MAX_LATENCY_MS),
     )
+    .option("--strict", "refuse query parameters that an operation does not have")
     .option("--faults <file>", "YAML or JSON file with fault rules")
     .option(
       "--fault-seed <n>",
@@ -114,7 +115,7 @@ A seed:
       permissions: [roles_list, merchant_read]
 A merchant is a test account unless it says sandbox: false.
 
-Control routes do what the API cannot (no key needed, loopback only):
+Control routes do what the API cannot, and need no key:
   GET    /_sandbox            the merchants
   POST   /_sandbox/merchants/CODE/members/ID/accept
                               also expire, disable, to-front; ID or address
@@ -125,7 +126,12 @@ Control routes do what the API cannot (no key needed, loopback only):
                               ?since=NUMBER: only requests after that one
   PUT    /_sandbox/settings   {"rate_limit": 5, "latency_ms": 100}; also
                               rate_limit_kind, rate_limit_burst, retry_after,
-                              jitter_ms, request_log
+                              jitter_ms, request_log, strict
+  POST   /_sandbox/merchants  adds a merchant, written as in a seed
+  POST   /_sandbox/keys       adds a key, or replaces what it may do
+  PUT    /_sandbox/seed       replaces everything by a seed
+  PUT    /_sandbox/clock      {"advance": "8d"}, or {"now": TIME}
+  GET    /_sandbox/openapi.json  the operations, in OpenAPI 3.1
   PUT    /_sandbox/faults     {"rules": [{"kind": "status", "status": 503}]}
   POST   /_sandbox/reset      back to the seed
 A body is sent as JSON, with its content type:
@@ -140,7 +146,8 @@ Faults, for --faults and PUT /_sandbox/faults (the same seed repeats them):
 A rule applies to every request, or to those of one operation: to the nth of
 them, to every Nth, at most N times, or with a probability. Kinds, with fields:
   status           a Problem: status, effect (before or after the write takes
-                   effect), detail, retry_after
+                   effect), detail, wait (seconds, for Retry-After),
+                   retry_after (seconds, date or none)
   latency          waits ms, and up to jitter_ms more
   stall            no response for ms, then a broken connection; effect
   html             an HTML page instead of JSON: status, effect

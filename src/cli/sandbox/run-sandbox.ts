@@ -26,6 +26,7 @@ export interface SandboxCommandOptions {
   readonly retryAfter?: RateLimit["retryAfter"];
   readonly latency?: number;
   readonly jitter?: number;
+  readonly strict?: boolean;
   readonly faults?: string;
   readonly faultSeed?: number;
 }
@@ -51,7 +52,7 @@ export async function runSandbox(options: SandboxCommandOptions, io: Io): Promis
 
 async function openSandbox(options: SandboxCommandOptions, anyHost: boolean, io: Io): Promise<Sandbox> {
   checkOutputs([options.state], [options.seed, options.faults], io.cwd);
-  const { generate, rateLimit, rateLimitKind, rateLimitBurst, retryAfter, latency, jitter } = options;
+  const { generate, rateLimit, rateLimitKind, rateLimitBurst, retryAfter, latency, jitter, strict } = options;
   const state = options.state === undefined ? null : resolve(io.cwd, options.state);
   const kept = state === null ? null : await reading(readIfThere(state), state);
   const seed = options.seed === undefined ? null : await readText(options.seed, io);
@@ -79,6 +80,7 @@ async function openSandbox(options: SandboxCommandOptions, anyHost: boolean, io:
       ...(retryAfter !== undefined && { retryAfter }),
       ...(latency !== undefined && { latency }),
       ...(jitter !== undefined && { jitter }),
+      ...(strict !== undefined && { strict }),
     });
   try {
     const sandbox = await placing(open, "The seed", options.seed ?? "");

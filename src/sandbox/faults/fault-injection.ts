@@ -1,3 +1,4 @@
+import { retryAfterHeaders } from "../http/rate-limit.ts";
 import { ConnectionLost, problemResponse, type ResponseData, responseText } from "../http/response.ts";
 import type { Account } from "../state/store.ts";
 import {
@@ -15,6 +16,7 @@ import type { FaultHit, FaultRule } from "./faults.ts";
 export interface FaultPorts {
   /** Number of the request. */
   readonly request: number;
+  now(): number;
   sleep(ms: number): Promise<void>;
   /** Returns the request for rules that edit concurrently. */
   hit(): Promise<HitRequest>;
@@ -26,8 +28,9 @@ export interface FaultPorts {
 
 const PAGE = "<!doctype html><html><title>Sorry</title><h1>Something went wrong</h1></html>\n";
 
-function statusResponse(rule: FaultRule & { kind: "status" }, request: number): ResponseData {
-  const headers = rule.retry_after === undefined ? {} : { "retry-after": rule.retry_after };
+function statusResponse(rule: FaultRule & { kind: "status" }, { request, now }: FaultPorts): ResponseData {
+  const { wait, retry_after = wait === undefined ? "none" : "seconds" } = rule;
+  const headers = retryAfterHeaders(retry_after, (wait ?? 1) * 1000, now());
   return problemResponse(rule.status, rule.detail ?? "A fault rule injected this error.", request, headers);
 }
 
@@ -83,7 +86,7 @@ export async function injectBefore(
         for (const request of await concurrentRequests(rule, chance, ports)) await ports.send(request);
         break;
       case "status":
-        if (rule.effect === "before") return statusResponse(rule, ports.request);
+        if (rule.effect === "before") return statusResponse(rule, ports);
         break;
       case "html":
         if (rule.effect === "before") return page(rule.status);
@@ -162,7 +165,7 @@ export async function injectAfter(
         response = { ...response, contentType: rule.type };
         break;
       case "status":
-        if (rule.effect === "after") response = statusResponse(rule, ports.request);
+        if (rule.effect === "after") response = statusResponse(rule, ports);
         break;
       case "html":
         if (rule.effect === "after") response = page(rule.status);

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { createInvitationLimiter, type InvitationLimiter } from "../http/rate-limit.ts";
+import { createInvitationLimiter, type InvitationLimiter, RETRY_AFTER_FORMS } from "../http/rate-limit.ts";
 import { CONTRACT_OPERATIONS } from "../routes/authorize.ts";
 import { EXPIRED_RESPONSES } from "../routes/operation.ts";
-import { type DocumentForm, parseDocumentAs } from "../seed/parse-document.ts";
+import { checkDocument, type DocumentForm, parseDocumentAs } from "../seed/parse-document.ts";
 import { isLaterPage, NOT_HTTP_RESPONSES, PREDEFINED_RESPONSES, SHIFTS } from "./altered-responses.ts";
 import { EDITS, editFits } from "./concurrent-edits.ts";
 
@@ -83,8 +83,10 @@ const ruleSchema = z.discriminatedUnion("kind", [
     status: z.number().int().min(400).max(599),
     effect,
     detail: z.string().optional(),
-    /** Sent verbatim: seconds or an HTTP date. */
-    retry_after: headerText.optional(),
+    /** Form of `Retry-After`; absent: seconds if there is a wait, else none. */
+    retry_after: z.enum(RETRY_AFTER_FORMS).optional(),
+    /** Seconds that `Retry-After` asks to wait; absent: 1. */
+    wait: z.number().int().min(0).max(86_400).optional(),
   }),
   /** Waits `ms` plus a random time of up to `jitter_ms`. */
   z.strictObject({ kind: z.literal("latency"), ...aim, ms, jitter_ms: ms.default(0) }),
@@ -195,6 +197,11 @@ const FORM: DocumentForm<FaultsText> = {
 /** Parses faults from YAML or JSON; throws `DocumentInvalid` with every problem and its position. */
 export function parseFaults(text: string): FaultsText {
   return parseDocumentAs(text, FORM);
+}
+
+/** Checks faults that are no text; throws a 400 that names every problem. */
+export function parseFaultsValue(value: unknown): FaultsText {
+  return checkDocument(value, FORM);
 }
 
 /** A rule that applies to a request. */

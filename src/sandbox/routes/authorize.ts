@@ -3,7 +3,7 @@ import type { ApiKey } from "../state/snapshot.ts";
 import type { Account, Store } from "../state/store.ts";
 import { MEMBERSHIP_OPERATIONS } from "./lists.ts";
 import { MEMBER_OPERATIONS } from "./member-operations.ts";
-import type { ContractOperation, OperationCall } from "./operation.ts";
+import type { ContractOperation, UncheckedCall } from "./operation.ts";
 import { ROLE_OPERATIONS } from "./role-operations.ts";
 
 /** Every operation of the contract. */
@@ -14,7 +14,7 @@ export const CONTRACT_OPERATIONS: readonly ContractOperation[] = [
 ];
 
 /** Returns the OAuth scope that permits an operation, like `members.read`; undefined if it has no scope of its own. */
-function scopeOf({ method, name, scope }: ContractOperation): string | undefined {
+export function scopeOf({ method, name, scope }: ContractOperation): string | undefined {
   return scope === "merchant" ? `${name.split(".")[0]}.${method === "GET" ? "read" : "write"}` : undefined;
 }
 
@@ -76,7 +76,7 @@ export function admit(
   store: Store,
   key: ApiKey,
   merchant: string,
-): (call: OperationCall) => ResponseData {
+): (call: UncheckedCall) => ResponseData {
   if (operation.scope === "merchant") {
     const account = ownMerchant(store, key, merchant);
     requirePermission(key, operation);

@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import { retryAfterHeaders } from "../http/rate-limit.ts";
 import { ProblemError, type ResponseData } from "../http/response.ts";
 import type { Member, User } from "../state/snapshot.ts";
@@ -15,14 +16,18 @@ import {
   touch,
   userId,
 } from "../state/store.ts";
-import { memberList, memberResource } from "./lists.ts";
+import { memberList } from "./lists.ts";
 import {
-  checkBody,
   createMemberBody,
+  defineOperation,
   type MerchantOperation,
   type OperationCall,
   updateMemberBody,
 } from "./operation.ts";
+import { memberListQuery } from "./query.ts";
+import { memberListResponse, memberResource, memberResponse } from "./resources.ts";
+
+type Call<Body = unknown> = OperationCall<unknown, Body>;
 
 /** Lifetime of an invitation, in ms. */
 export const INVITATION_MS = 7 * 24 * 60 * 60 * 1000;
@@ -56,7 +61,7 @@ const UNASSIGNABLE = ["role_owner", "role_admin"];
 
 /** Throws a 403 if a member would newly hold a role that cannot be assigned. */
 function refuseUnassignable(
-  { unassignable }: OperationCall,
+  { unassignable }: Call,
   roles: readonly string[],
   held: readonly string[] = [],
 ): void {
@@ -72,13 +77,13 @@ function refuseAttributes(body: { readonly attributes?: unknown }): void {
 }
 
 /** Throws a 409 if a membership that is not an expired invitation has the address. */
-function refuseTakenAddress(call: OperationCall, merchant: Account, email: string): void {
+function refuseTakenAddress(call: Call, merchant: Account, email: string): void {
   const holder = membersByEmail(merchant, email).find((member) => statusOf(member, call.now) !== "expired");
   if (holder !== undefined) throw new ProblemError(409, `${email} is already a member: ${holder.id}.`);
 }
 
 /** Applies the fault `expired-invitation`; returns the invitation whose id the new one takes over. */
-function takeExpired({ expired }: OperationCall, merchant: Account, email: string): Member | undefined {
+function takeExpired({ expired }: Call, merchant: Account, email: string): Member | undefined {
   const old = membersByEmail(merchant, email);
   const [first] = old;
   if (expired === undefined || first === undefined) return undefined;
@@ -90,7 +95,7 @@ function takeExpired({ expired }: OperationCall, merchant: Account, email: strin
 }
 
 /** Throws a 429 if an address was invited too often. */
-function refuseTooMany({ invitations = [], now }: OperationCall, email: string): void {
+function refuseTooMany({ invitations = [], now }: Call, email: string): void {
   const waits = invitations.flatMap((limit) => limit.wait(email, now) ?? []);
   if (waits.length === 0) return;
   throw new ProblemError(429, `Too many invitations were sent to ${email}.`, {
@@ -98,12 +103,15 @@ function refuseTooMany({ invitations = [], now }: OperationCall, email: string):
   });
 }
 
-function list(call: OperationCall, merchant: Account): ResponseData {
+function list(
+  call: OperationCall<z.infer<typeof memberListQuery>, unknown>,
+  merchant: Account,
+): ResponseData {
   return { status: 200, body: memberList(merchant, call.query, call.now) };
 }
 
-function create(call: OperationCall, merchant: Account): ResponseData {
-  const body = checkBody(createMemberBody, call.body);
+function create(call: Call<z.infer<typeof createMemberBody>>, merchant: Account): ResponseData {
+  const body = call.body();
   refuseAttributes(body);
   const roles = knownRoles(merchant, body.roles);
   refuseUnassignable(call, roles);
@@ -134,13 +142,13 @@ function create(call: OperationCall, merchant: Account): ResponseData {
   return { status: 201, body: memberResource(member, call.now) };
 }
 
-function retrieve(call: OperationCall, merchant: Account): ResponseData {
+function retrieve(call: Call, merchant: Account): ResponseData {
   return { status: 200, body: memberResource(existing(merchant, call.id), call.now) };
 }
 
-function update(call: OperationCall, merchant: Account): ResponseData {
+function update(call: Call<z.infer<typeof updateMemberBody>>, merchant: Account): ResponseData {
   const before = existing(merchant, call.id);
-  const body = checkBody(updateMemberBody, call.body);
+  const body = call.body();
   refuseAttributes(body);
   if (body.user !== undefined && before.user === undefined) {
     throw new ProblemError(400, `${before.id} is only invited: there is no user to change yet.`);
@@ -192,7 +200,7 @@ function hasOtherOwner({ members }: Account, than: Member): boolean {
   return false;
 }
 
-function remove(call: OperationCall, merchant: Account): ResponseData {
+function remove(call: Call, merchant: Account): ResponseData {
   const member = existing(merchant, call.id);
   if (isAcceptedOwner(member) && !hasOtherOwner(merchant, member)) {
     throw new ProblemError(403, `${member.id} is the last owner, and cannot be removed.`);
@@ -203,48 +211,54 @@ function remove(call: OperationCall, merchant: Account): ResponseData {
 
 const collection = "/v0.1/merchants/:merchant/members";
 const item = `${collection}/:id`;
-const scope = "merchant";
 
 /** The operations on members. */
 export const MEMBER_OPERATIONS: readonly MerchantOperation[] = [
-  {
+  defineOperation({
     name: "members.list",
+    summary: "List members",
     method: "GET",
     path: collection,
     permissions: ["merchant_read"],
-    scope,
+    query: memberListQuery,
+    response: memberListResponse,
     handle: list,
-  },
-  {
+  }),
+  defineOperation({
     name: "members.create",
+    summary: "Create a member",
     method: "POST",
     path: collection,
     permissions: ["members_create"],
-    scope,
+    body: createMemberBody,
+    response: memberResponse,
     handle: create,
-  },
-  {
+  }),
+  defineOperation({
     name: "members.retrieve",
+    summary: "Retrieve a member",
     method: "GET",
     path: item,
     permissions: ["members_view"],
-    scope,
+    response: memberResponse,
     handle: retrieve,
-  },
-  {
+  }),
+  defineOperation({
     name: "members.update",
+    summary: "Update a member",
     method: "PUT",
     path: item,
     permissions: ["members_update"],
-    scope,
+    body: updateMemberBody,
+    response: memberResponse,
     handle: update,
-  },
-  {
+  }),
+  defineOperation({
     name: "members.delete",
+    summary: "Delete a member",
     method: "DELETE",
     path: item,
     permissions: ["members_delete"],
-    scope,
     handle: remove,
-  },
-];
+  }),
+].map((operation) => ({ ...operation, scope: "merchant" }));

@@ -1,19 +1,18 @@
 import { z } from "zod";
 import type { InvitationLimiter } from "../http/rate-limit.ts";
 import { ProblemError, type ResponseData } from "../http/response.ts";
-import { hasMetadataForm, METADATA_FORM } from "../state/snapshot.ts";
 import type { Account, Store } from "../state/store.ts";
+import { checkQuery, noQuery, type QuerySchema } from "./query.ts";
+import { emailSchema, metadataSchema, permissionsSchema } from "./resources.ts";
 
 /** Ways to handle a second invitation after an expired one, other than keeping both. */
 export const EXPIRED_RESPONSES = ["conflict", "replace", "renew"] as const;
 
-/** An authenticated request to an operation, with a parsed body. */
-export interface OperationCall {
+/** An authenticated request to an operation. */
+interface BaseCall {
   readonly store: Store;
   /** Id of the role or member in the path; empty if there is none. */
   readonly id: string;
-  readonly query: URLSearchParams;
-  readonly body: unknown;
   /** Absent: an expired invitation is kept beside the new one. */
   readonly expired?: (typeof EXPIRED_RESPONSES)[number] | undefined;
   /** Limits on invitations. */
@@ -26,29 +25,84 @@ export interface OperationCall {
   readonly now: number;
 }
 
-interface Common {
+/** A request whose query and body are not checked yet. */
+export interface UncheckedCall extends BaseCall {
+  readonly query: URLSearchParams;
+  /** Parsed JSON; undefined if the operation has no body. */
+  readonly body: unknown;
+  /** Refuses query parameters that the operation does not have. */
+  readonly strict: boolean;
+}
+
+/** A request with checked query parameters. */
+export interface OperationCall<Query, Body> extends BaseCall {
+  readonly query: Query;
+  /** Returns the checked body; throws a 400. */
+  body(): Body;
+}
+
+/** Parts of an operation that its OpenAPI description shows. */
+interface OperationShape {
   /** Name in the request log and in fault rules. */
   readonly name: string;
+  readonly summary: string;
   readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
   readonly path: string;
   /** Permissions of which one is required. */
   readonly permissions: readonly string[];
+  readonly query: QuerySchema;
+  /** Absent: no body. */
+  readonly body?: z.ZodType;
+  /** Body of a successful response; absent: none. */
+  readonly response?: z.ZodType;
 }
 
 /** An operation on a merchant. */
-export interface MerchantOperation extends Common {
+export interface MerchantOperation extends OperationShape {
   readonly scope: "merchant";
-  handle(call: OperationCall, merchant: Account): ResponseData;
+  handle(call: UncheckedCall, merchant: Account): ResponseData;
 }
 
 /** An operation on the key's user. */
-export interface UserOperation extends Common {
+export interface UserOperation extends OperationShape {
   readonly scope: "user";
-  handle(call: OperationCall, owner: string): ResponseData;
+  handle(call: UncheckedCall, owner: string): ResponseData;
 }
 
 /** An operation of the contract. */
 export type ContractOperation = MerchantOperation | UserOperation;
+
+type Definition<Query extends QuerySchema, Body extends z.ZodType, Subject> = Omit<
+  OperationShape,
+  "query"
+> & {
+  readonly query?: Query;
+  readonly body?: Body;
+  handle(call: OperationCall<z.infer<Query>, z.infer<Body>>, subject: Subject): ResponseData;
+};
+
+/** Defines an operation by its schemas and a handler of checked calls. */
+export function defineOperation<Query extends QuerySchema, Body extends z.ZodType, Subject>({
+  handle,
+  ...shape
+}: Definition<Query, Body, Subject>): OperationShape & {
+  handle(call: UncheckedCall, subject: Subject): ResponseData;
+} {
+  const query = shape.query ?? noQuery;
+  return {
+    ...shape,
+    query,
+    handle: ({ strict, ...call }, subject) =>
+      handle(
+        {
+          ...call,
+          query: checkQuery(query, call.query, strict) as z.infer<Query>,
+          body: () => checkBody(shape.body ?? z.never(), call.body) as z.infer<Body>,
+        },
+        subject,
+      ),
+  };
+}
 
 const MAX_BYTES = 1_048_576;
 
@@ -96,23 +150,6 @@ export function checkBody<T>(schema: z.ZodType<T>, body: unknown): T {
   );
   throw new ProblemError(400, `The body does not match the contract. ${issues.join("; ")}`);
 }
-
-/** An e-mail address (addr-spec without comments). */
-export const emailSchema = z
-  .string()
-  .max(256, "must be an e-mail address of at most 256 characters")
-  .regex(
-    /^(?:[^\s@"(),:;<>[\]\\\p{Cc}]+|"(?:[^"\\\p{Cc}]|\\[^\p{Cc}])+")@[^\s@"(),:;<>[\]\\\p{Cc}]+$/u,
-    "must be an e-mail address",
-  );
-
-/** Permissions of a role. */
-export const permissionsSchema = z
-  .array(z.string().min(1, "must not be empty"))
-  .max(100, "must have at most 100 items");
-
-/** Metadata of a role or a member. */
-export const metadataSchema = z.custom<Readonly<Record<string, unknown>>>(hasMetadataForm, METADATA_FORM);
 
 const name = z.string().refine((text) => text.trim() !== "", "must not be empty");
 const roleIds = z.array(z.string().min(1, "must not be empty"));

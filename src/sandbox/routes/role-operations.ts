@@ -1,27 +1,17 @@
+import type { z } from "zod";
 import { ProblemError, type ResponseData } from "../http/response.ts";
 import { PREDEFINED_ROLES_BY_ID, type Role } from "../state/snapshot.ts";
 import { type Account, findAccountRole, nextId, putRole, removeRole, touch } from "../state/store.ts";
 import {
-  checkBody,
   createRoleBody,
+  defineOperation,
   type MerchantOperation,
   type OperationCall,
   updateRoleBody,
 } from "./operation.ts";
+import { roleListResponse, roleResource, roleResponse } from "./resources.ts";
 
-/** Converts a role to its resource in the contract. */
-function roleResource(role: Role): object {
-  return {
-    id: role.id,
-    name: role.name,
-    description: role.description,
-    permissions: role.permissions,
-    is_predefined: PREDEFINED_ROLES_BY_ID.has(role.id),
-    metadata: role.metadata,
-    created_at: new Date(role.createdAt).toISOString(),
-    updated_at: new Date(role.updatedAt).toISOString(),
-  };
-}
+type Call<Body = unknown> = OperationCall<unknown, Body>;
 
 function existing(merchant: Account, id: string): Role {
   const role = findAccountRole(merchant, id);
@@ -44,12 +34,12 @@ function refuseTakenName(merchant: Account, name: string, except: string | null)
   }
 }
 
-function list(_call: OperationCall, merchant: Account): ResponseData {
+function list(_call: Call, merchant: Account): ResponseData {
   return { status: 200, body: { items: [...merchant.roles.values()].map(roleResource) } };
 }
 
-function create(call: OperationCall, merchant: Account): ResponseData {
-  const body = checkBody(createRoleBody, call.body);
+function create(call: Call<z.infer<typeof createRoleBody>>, merchant: Account): ResponseData {
+  const body = call.body();
   refuseTakenName(merchant, body.name, null);
   const id = nextId(call.store, "role", merchant);
   const role: Role = { id, ...body, createdAt: call.now, updatedAt: call.now };
@@ -57,13 +47,13 @@ function create(call: OperationCall, merchant: Account): ResponseData {
   return { status: 201, body: roleResource(role) };
 }
 
-function retrieve(call: OperationCall, merchant: Account): ResponseData {
+function retrieve(call: Call, merchant: Account): ResponseData {
   return { status: 200, body: roleResource(existing(merchant, call.id)) };
 }
 
-function update(call: OperationCall, merchant: Account): ResponseData {
+function update(call: Call<z.infer<typeof updateRoleBody>>, merchant: Account): ResponseData {
   const before = custom(merchant, call.id);
-  const body = checkBody(updateRoleBody, call.body);
+  const body = call.body();
   if (body.name !== undefined) refuseTakenName(merchant, body.name, before.id);
   const role: Role = {
     ...before,
@@ -76,7 +66,7 @@ function update(call: OperationCall, merchant: Account): ResponseData {
   return { status: 200, body: roleResource(role) };
 }
 
-function remove(call: OperationCall, merchant: Account): ResponseData {
+function remove(call: Call, merchant: Account): ResponseData {
   const role = custom(merchant, call.id);
   for (const member of merchant.members.values()) {
     if (member.roles.includes(role.id)) {
@@ -89,27 +79,53 @@ function remove(call: OperationCall, merchant: Account): ResponseData {
 
 const collection = "/v0.1/merchants/:merchant/roles";
 const item = `${collection}/:id`;
-const scope = "merchant";
 
 /** The operations on roles. */
 export const ROLE_OPERATIONS: readonly MerchantOperation[] = [
-  { name: "roles.list", method: "GET", path: collection, permissions: ["roles_list"], scope, handle: list },
-  {
+  defineOperation({
+    name: "roles.list",
+    summary: "List roles",
+    method: "GET",
+    path: collection,
+    permissions: ["roles_list"],
+    response: roleListResponse,
+    handle: list,
+  }),
+  defineOperation({
     name: "roles.create",
+    summary: "Create a role",
     method: "POST",
     path: collection,
     permissions: ["roles_create"],
-    scope,
+    body: createRoleBody,
+    response: roleResponse,
     handle: create,
-  },
-  { name: "roles.retrieve", method: "GET", path: item, permissions: ["roles_view"], scope, handle: retrieve },
-  { name: "roles.update", method: "PATCH", path: item, permissions: ["roles_update"], scope, handle: update },
-  {
+  }),
+  defineOperation({
+    name: "roles.retrieve",
+    summary: "Retrieve a role",
+    method: "GET",
+    path: item,
+    permissions: ["roles_view"],
+    response: roleResponse,
+    handle: retrieve,
+  }),
+  defineOperation({
+    name: "roles.update",
+    summary: "Update a role",
+    method: "PATCH",
+    path: item,
+    permissions: ["roles_update"],
+    body: updateRoleBody,
+    response: roleResponse,
+    handle: update,
+  }),
+  defineOperation({
     name: "roles.delete",
+    summary: "Delete a role",
     method: "DELETE",
     path: item,
     permissions: ["roles_delete"],
-    scope,
     handle: remove,
-  },
-];
+  }),
+].map((operation) => ({ ...operation, scope: "merchant" }));

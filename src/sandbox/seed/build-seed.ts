@@ -84,8 +84,9 @@ function buildMembers(
   });
 }
 
-function buildMerchant(merchant: SeedMerchant, now: number): AccountData {
-  const { code, name = code, sandbox, parent } = merchant;
+/** Builds a merchant of a seed; only the expiry of invitations depends on the time. */
+export function buildMerchant(merchant: SeedMerchant, now: number): AccountData {
+  const { code, name = code, logo, sandbox, parent } = merchant;
   const roles = merchant.roles.map((role) => buildRole(role, code));
   // Names last: a name wins over an identical id.
   const ids = new Map([
@@ -93,13 +94,23 @@ function buildMerchant(merchant: SeedMerchant, now: number): AccountData {
     ...roles.map((role) => [role.name, role.id] as const),
   ]);
   const members = buildMembers(merchant.members, code, ids, now);
-  return { type: "merchant", id: code, name, sandbox, parent, ...timesOf(merchant), roles, members };
+  return { type: "merchant", id: code, name, logo, sandbox, parent, ...timesOf(merchant), roles, members };
 }
 
 function buildOrganization(organization: Seed["organizations"][number], now: number): AccountData {
-  const { id, name = id, sandbox, parent } = organization;
+  const { id, name = id, logo, sandbox, parent } = organization;
   const members = buildMembers(organization.members, id, new Map(), now);
-  return { type: "organization", id, name, sandbox, parent, ...timesOf(organization), roles: [], members };
+  return {
+    type: "organization",
+    id,
+    name,
+    logo,
+    sandbox,
+    parent,
+    ...timesOf(organization),
+    roles: [],
+    members,
+  };
 }
 
 function defaultKey(accounts: readonly AccountData[]): ApiKey {

@@ -1,5 +1,6 @@
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from "yaml";
 import type { z } from "zod";
+import { ProblemError } from "../http/response.ts";
 
 /** Keys and indexes that lead to a value in a document. */
 export type DocumentPath = readonly (string | number)[];
@@ -117,6 +118,21 @@ export function parseDocumentAs<T>(text: string, form: DocumentForm<T>): T {
   if (!result.success) return fail(schemaProblems(document, result.error.issues));
   const issues = form.check?.(result.data) ?? [];
   return issues.length > 0 ? fail(checkProblems(document, issues)) : result.data;
+}
+
+/** Checks a value that needs no parsing; throws a 400 that names every problem by its path. */
+export function checkDocument<T>(
+  value: unknown,
+  { schema, check }: Pick<DocumentForm<T>, "schema" | "check">,
+): T {
+  const result = schema.safeParse(value, { error: issueMessage });
+  const issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[] =
+    result.success ? (check?.(result.data) ?? []) : result.error.issues;
+  if (result.success && issues.length === 0) return result.data;
+  const messages = issues.map(({ path, message }) =>
+    path.length > 0 ? `${path.join(".")}: ${message}` : message,
+  );
+  throw new ProblemError(400, `The document is not valid. ${messages.join("; ")}`);
 }
 
 const KINDS: Readonly<Record<string, string>> = {

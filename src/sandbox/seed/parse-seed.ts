@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { KEY_PERMISSIONS } from "../routes/authorize.ts";
-import { emailSchema, metadataSchema, permissionsSchema } from "../routes/operation.ts";
+import { emailSchema, logoSchema, metadataSchema, permissionsSchema } from "../routes/resources.ts";
 import { PREDEFINED_ROLES_BY_ID, STATUSES } from "../state/snapshot.ts";
 import {
+  checkDocument,
   type DocumentForm,
   type DocumentIssue,
   type DocumentPath,
@@ -65,6 +66,7 @@ const member = z
 const merchant = z.strictObject({
   code,
   name: text.optional(),
+  logo: logoSchema.optional(),
   sandbox: z.boolean().default(true),
   parent: parent.optional(),
   roles: z.array(role).default([]),
@@ -75,6 +77,7 @@ const merchant = z.strictObject({
 const organization = z.strictObject({
   id: code,
   name: text.optional(),
+  logo: logoSchema.optional(),
   sandbox: z.boolean().default(true),
   parent: parent.optional(),
   members: z.array(member).default([]),
@@ -82,7 +85,8 @@ const organization = z.strictObject({
 });
 
 const key = z.strictObject({
-  key: z.string().regex(/^sk_(test|live)_[A-Za-z0-9_-]+$/, "must look like sk_test_… or sk_live_…"),
+  /** Of any form: what follows `Bearer ` in the header. */
+  key: z.string().regex(/^[\x21-\x7e]+$/, "must be printable ASCII without spaces"),
   owner: emailSchema.optional(),
   merchants: z.array(code).optional(),
   permissions: z.array(z.enum(KEY_PERMISSIONS)).optional(),
@@ -100,6 +104,8 @@ export type Seed = z.infer<typeof seedSchema>;
 export type SeedMember = z.infer<typeof member>;
 /** A merchant of a seed. */
 export type SeedMerchant = z.infer<typeof merchant>;
+/** An API key of a seed. */
+export type SeedKey = z.infer<typeof key>;
 
 const MERCHANT_FILE =
   'this looks like a merchant\'s file, for validate, plan and apply; a seed begins with "merchants:"';
@@ -115,6 +121,21 @@ const FORM: DocumentForm<Seed> = {
   mistaken: (value) => (isMerchantFile(value) ? { key: "merchant", message: MERCHANT_FILE } : null),
   check: checkSeed,
 };
+
+/** Checks a seed that is no text; throws a 400 that names every problem. */
+export function checkSeedValue(value: unknown): Seed {
+  return checkDocument(value, FORM);
+}
+
+/** Checks a merchant to add; throws a 400 that names every problem. */
+export function checkAddedMerchant(value: unknown): SeedMerchant {
+  return checkDocument(value, { schema: merchant, check: (one) => checkMerchant(one, []) });
+}
+
+/** Checks an API key to add for merchants that exist; throws a 400 that names every problem. */
+export function checkAddedKey(value: unknown, merchants: ReadonlySet<string>): SeedKey {
+  return checkDocument(value, { schema: key, check: (one) => checkKeyMerchants(one, merchants, []) });
+}
 
 /** Parses a seed; throws `DocumentInvalid` with every problem and its position. */
 export function parseSeed(text: string): Seed {
@@ -185,6 +206,16 @@ function checkMerchant(merchant: SeedMerchant, base: DocumentPath): DocumentIssu
   ];
 }
 
+function checkKeyMerchants(
+  { merchants = [] }: SeedKey,
+  known: ReadonlySet<string>,
+  base: DocumentPath,
+): DocumentIssue[] {
+  return merchants.flatMap((code, index) =>
+    known.has(code) ? [] : [{ path: [...base, "merchants", index], message: `there is no merchant ${code}` }],
+  );
+}
+
 /** Returns the problems that the schema cannot find: duplicates and unknown references. */
 function checkSeed(seed: Seed): DocumentIssue[] {
   const codes = seed.merchants.map((merchant) => merchant.code);
@@ -198,12 +229,6 @@ function checkSeed(seed: Seed): DocumentIssue[] {
     ...seed.organizations.flatMap((organization, index) =>
       checkMembers(organization.members, new Map(), ["organizations", index, "members"]),
     ),
-    ...(seed.keys ?? []).flatMap((key, index) =>
-      (key.merchants ?? []).flatMap((code, position) =>
-        codes.includes(code)
-          ? []
-          : [{ path: ["keys", index, "merchants", position], message: `there is no merchant ${code}` }],
-      ),
-    ),
+    ...(seed.keys ?? []).flatMap((key, index) => checkKeyMerchants(key, new Set(codes), ["keys", index])),
   ];
 }

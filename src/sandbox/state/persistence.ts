@@ -132,8 +132,8 @@ function listText(records: Iterable<object>): string {
 }
 
 function accountText(account: Account): string {
-  const { type, id, name, sandbox, parent, createdAt, updatedAt, roles, members } = account;
-  const head = { type, id, name, sandbox, parent, createdAt, updatedAt };
+  const { type, id, name, logo, sandbox, parent, createdAt, updatedAt, roles, members } = account;
+  const head = { type, id, name, logo, sandbox, parent, createdAt, updatedAt };
   return `${JSON.stringify(head).slice(0, -1)},"roles":${listText(roles.values())},"members":${listText(members.values())}}`;
 }
 

@@ -20,6 +20,9 @@ export function hasMetadataForm(value: unknown): value is Readonly<Record<string
   );
 }
 
+/** What JSON Schema can express of `hasMetadataForm`. */
+export const METADATA_JSON_SCHEMA = { type: "object", maxProperties: MAX_PROPERTIES } as const;
+
 /** Message for a value that fails `hasMetadataForm`. */
 export const METADATA_FORM = `must be an object of at most ${MAX_PROPERTIES} properties, nested at most ${MAX_DEPTH} deep`;
 
@@ -87,6 +90,8 @@ const accountSchema = z.strictObject({
   type: z.enum(["merchant", "organization"]),
   id: z.string(),
   name: z.string(),
+  /** URL. */
+  logo: z.string().optional(),
   sandbox: z.boolean(),
   parent: z.strictObject({ type: z.string(), id: z.string() }).readonly().optional(),
   createdAt: z.number(),

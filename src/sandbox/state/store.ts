@@ -33,9 +33,9 @@ export type OnChange = (change: StateChange) => void;
 
 /** The indexed state of the sandbox. */
 export interface Store {
-  readonly merchants: ReadonlyMap<string, Account>;
-  readonly organizations: ReadonlyMap<string, Account>;
-  readonly keys: ReadonlyMap<string, ApiKey>;
+  readonly merchants: Map<string, Account>;
+  readonly organizations: Map<string, Account>;
+  readonly keys: Map<string, ApiKey>;
   counter: number;
   readonly onChange: OnChange;
 }
@@ -164,6 +164,13 @@ function index(data: AccountData, onChange: OnChange): Account {
     onChange,
   };
   for (const member of data.members) addMember(account, member);
+  return account;
+}
+
+/** Adds a merchant or an organization. */
+export function addAccount(store: Store, data: AccountData): Account {
+  const account = index(data, store.onChange);
+  (data.type === "merchant" ? store.merchants : store.organizations).set(data.id, account);
   return account;
 }
 

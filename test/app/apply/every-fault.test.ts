@@ -108,7 +108,7 @@ const never = (code: string, creates: string, changes = `unknown: ${code}`): Exp
 
 /** Each fault, how an apply ends that it hits once, and one that it hits for ever. */
 const FAULTS: readonly (readonly [string, object, Expected, Expected])[] = [
-  ["429 with Retry-After", status(429, { retry_after: "2" }), unharmed, refused("rate-limited")],
+  ["429 with Retry-After", status(429, { wait: 2 }), unharmed, refused("rate-limited")],
   ["429 without Retry-After", status(429), unharmed, refused("rate-limited")],
   ["424", status(424), unharmed, never("dependency-failed", "failed: dependency-failed")],
   ["500", status(500), unharmed, never("service-failed", "failed: service-failed")],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ConnectionLost } from "../../../src/sandbox/http/response.ts";
-import { type Harness, MEMBERS, ROLES, start } from "../support.ts";
+import { type Harness, MEMBERS, ROLES, START, start } from "../support.ts";
 
 const BOB = { email: "bob@x.example", roles: [] };
 
@@ -20,7 +20,7 @@ describe("a fault", () => {
   test.each([400, 402, 424, 429, 500, 503, 599])(
     "answers %i with a Problem, and nothing is done",
     async (status) => {
-      const harness = await withFaults([{ kind: "status", status, detail: "Because.", retry_after: "7" }]);
+      const harness = await withFaults([{ kind: "status", status, detail: "Because.", wait: 7 }]);
       const got = await harness.call("POST", MEMBERS, { body: BOB });
       expect(got.status).toBe(status);
       expect(got.headers.get("content-type")).toBe("application/problem+json");
@@ -195,6 +195,18 @@ describe("the list of faults", () => {
   });
 
   test.each([
+    [{ wait: 7 }, "7"],
+    [{ wait: 7, retry_after: "seconds" }, "7"],
+    [{ wait: 7, retry_after: "date" }, new Date(START + 7000).toUTCString()],
+    [{ wait: 7, retry_after: "none" }, null],
+    [{ retry_after: "seconds" }, "1"],
+    [{}, null],
+  ])("retry_after has the forms of the settings: %o sends %s", async (fields, expected) => {
+    const { call } = await withFaults([{ kind: "status", status: 429, ...fields }]);
+    expect((await call("GET", ROLES)).headers.get("retry-after")).toBe(expected);
+  });
+
+  test.each([
     { kind: "nonsense" },
     { kind: "status" },
     { kind: "status", status: 200 },
@@ -202,7 +214,7 @@ describe("the list of faults", () => {
     { kind: "html", probability: 2 },
     { kind: "html", operation: "roles.paint" },
     { kind: "html", nth: 0 },
-    { kind: "status", status: 500, retry_after: "1\r\nx: y" },
+    { kind: "status", status: 500, retry_after: "7" },
     { kind: "concurrent-edit", request: { method: "PUT", path: "/_sandbox/reset" } },
   ])("refuses %o with a 400", async (rule) => {
     const got = await start().call("POST", "/_sandbox/faults", { key: null, body: rule });

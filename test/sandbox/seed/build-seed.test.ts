@@ -148,14 +148,14 @@ describe("a seed that cannot be used", () => {
           "      - { email: nonsense, roles: [A] }",
           "      - { roles: [A], status: gone }",
           "keys:",
-          "  - { key: secret_value, permissions: [roles_paint] }",
+          "  - { key: of two words, permissions: [roles_paint] }",
         ].join("\n"),
       ),
     ).toEqual([
       '3:5: unknown field "colour"',
       "6:18: email: must be an e-mail address",
       "7:31: status: must be one of accepted, pending, expired, disabled, unknown",
-      "9:12: key: must look like sk_test_… or sk_live_…",
+      "9:12: key: must be printable ASCII without spaces",
       expect.stringMatching(/^9:40: permissions: must be one of roles_list, /),
     ]);
   });

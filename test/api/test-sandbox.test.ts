@@ -1,0 +1,115 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import type { z } from "zod";
+import type { SandboxSeed } from "../../src/api/sandbox-seed.ts";
+import type { seedSchema } from "../../src/sandbox/seed/parse-seed.ts";
+import { createSandbox, type Sandbox } from "../../src/sandbox.ts";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const MEMBERS = "/v0.1/merchants/MC0DEMO1/members";
+
+const sandboxes: Sandbox[] = [];
+
+afterEach(async () => {
+  for (const sandbox of sandboxes.splice(0)) await sandbox.close();
+});
+
+function create(...options: Parameters<typeof createSandbox>): Sandbox {
+  const sandbox = createSandbox(...options);
+  sandboxes.push(sandbox);
+  return sandbox;
+}
+
+const authorization = { authorization: "Bearer sk_test_sandbox" };
+// biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every form.
+const json = async (response: Promise<Response>): Promise<any> => (await response).json();
+
+function invite(fetch: Sandbox["fetch"], base = ""): Promise<Response> {
+  const headers = { ...authorization, "content-type": "application/json" };
+  const body = JSON.stringify({ email: "ann@example.com", roles: [] });
+  return fetch(`${base}${MEMBERS}`, { method: "POST", headers, body });
+}
+
+test("many sandboxes run side by side, each on a port and with a state of its own", async () => {
+  const bases = await Promise.all(Array.from({ length: 8 }, () => create().listen()));
+  expect(new Set(bases).size).toBe(8);
+  expect((await invite(fetch, bases[0])).status).toBe(201);
+  const counts = await Promise.all(
+    bases.map(async (base) => (await json(fetch(base + MEMBERS, { headers: authorization }))).total_count),
+  );
+  expect(counts).toEqual([2, 1, 1, 1, 1, 1, 1, 1]);
+});
+
+test("it answers without a socket, by path, URL and Request, and on its port at the same time", async () => {
+  const sandbox = create();
+  const base = await sandbox.listen();
+  expect((await invite(sandbox.fetch)).status).toBe(201);
+  const init = { headers: authorization };
+  for (const input of [MEMBERS, new URL(base + MEMBERS), new Request(base + MEMBERS)]) {
+    expect((await json(sandbox.fetch(input, init))).total_count).toBe(2);
+  }
+  expect((await json(fetch(base + MEMBERS, init))).total_count).toBe(2);
+});
+
+test("merchants, restricted keys and seeds are added at run time", async () => {
+  const sandbox = create({ seed: { merchants: [{ code: "MC1" }] } });
+  await sandbox.addMerchant({ code: "MC2", members: [{ email: "ann@example.com", status: "pending" }] });
+  await sandbox.addKey({ key: "restricted", merchants: ["MC2"], permissions: ["merchant_read"] });
+  const list = (code: string) =>
+    sandbox.fetch(`/v0.1/merchants/${code}/members`, { headers: { authorization: "Bearer restricted" } });
+  expect((await json(list("MC2"))).items).toMatchObject([{ status: "pending" }]);
+  expect((await list("MC1")).status).toBe(404);
+  await sandbox.accept("MC2", "ann@example.com");
+  expect((await json(list("MC2"))).items).toMatchObject([{ status: "accepted" }]);
+  await sandbox.plant({ merchants: [{ code: "MC3" }] });
+  expect((await list("MC2")).status).toBe(401);
+  await expect(sandbox.addKey({ key: "k", merchants: ["MC2"] })).rejects.toThrow("there is no merchant MC2");
+});
+
+test("its clock begins where the test wants it, and moves when the test moves it", async () => {
+  const sandbox = create({ now: "2030-01-01T00:00:00Z" });
+  const { id, created_at } = await json(invite(sandbox.fetch));
+  expect(created_at).toMatch(/^2030-01-01T00:0/);
+  await sandbox.advance("8d");
+  const member = await json(sandbox.fetch(`${MEMBERS}/${id}`, { headers: authorization }));
+  expect(member.status).toBe("expired");
+});
+
+test("it takes strict mode, limits and faults, which a reset restores", async () => {
+  const rules = [{ kind: "status", status: 503, operation: "roles.list" }];
+  const sandbox = create({ strict: true, faults: { rules } });
+  const get = async (path: string) => (await sandbox.fetch(path, { headers: authorization })).status;
+  expect(await get(`${MEMBERS}?colour=red`)).toBe(400);
+  expect(await get("/v0.1/merchants/MC0DEMO1/roles")).toBe(503);
+  await sandbox.control("PUT", "/settings", { strict: false });
+  await sandbox.control("DELETE", "/faults");
+  expect(await get(`${MEMBERS}?colour=red`)).toBe(200);
+  await sandbox.reset();
+  expect(await get("/v0.1/merchants/MC0DEMO1/roles")).toBe(503);
+});
+
+test("what is not valid is refused with every problem", () => {
+  const seed = { merchants: [{ code: "M C" }], keys: [{ key: "a", permissions: ["fly"] }] };
+  expect(() => create({ seed })).toThrow(/merchants\.0\.code: .*; keys\.0\.permissions\.0: must be one of/);
+  expect(() => create({ seed: "merchants: [{ code: M C }]" })).toThrow(/^1:21: code: /);
+  expect(() => create({ faults: { rules: [{ kind: "none" }] } })).toThrow(/rules\.0\.kind/);
+  expect(() => create({ now: "tomorrow" })).toThrow("now is not a time such as");
+});
+
+test("the types of a seed are those that are checked", () => {
+  type Input = z.input<typeof seedSchema>;
+  const toSchema = (seed: SandboxSeed): DeepReadonly<Input> => seed;
+  const fromSchema = (seed: Input): SandboxSeed => seed;
+  expect([toSchema, fromSchema]).toHaveLength(2);
+});
+
+type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T;
+
+test("the page begins with the examples, and names every function", async () => {
+  const page = await readFile(resolve(ROOT, "docs/sandbox.md"), "utf8");
+  for (const name of ["invitation.test.mjs", "test_invitation.py"]) {
+    expect(page).toContain((await readFile(resolve(ROOT, "examples/sandbox", name), "utf8")).trim());
+  }
+  for (const name of Object.keys(create())) expect(page).toContain(`| \`${name}(`);
+});

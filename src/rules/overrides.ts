@@ -1,6 +1,7 @@
 import { runFingerprint } from "../kernel/diff/fingerprint.ts";
 import type { FindingData } from "../kernel/findings/findings.ts";
 import { sortRefusals } from "../kernel/findings/refusals.ts";
+import type { DesiredState } from "../model/desired.ts";
 import type { Plan, Refusal } from "../model/plan.ts";
 
 /** A person's decision to override one refusal of one plan, or equal ones of all plans of a run. */
@@ -74,25 +75,37 @@ export function applyOverrides(
   return { refusals, overridden, used };
 }
 
-/** A plan with the overrides of its merchant's files. */
+/** The overrides in a merchant's files, and in those of the rules that the project enforces. */
+export type OverridesInFiles = Pick<DesiredState, "guards" | "enforced">;
+
+/** A plan with the overrides in files. */
 export interface PlanInRun {
   readonly plan: Plan;
-  readonly texts: readonly string[];
+  readonly files: OverridesInFiles;
 }
 
 /**
- * Applies the overrides in files that are bound to the whole run, in the order of the plans. Enforced rules are not
- * overridden so: the files of these rules are not the merchant's.
+ * Applies the overrides in files that are bound to the whole run, in the order of the plans. As for one plan, only the
+ * file of an enforced rule overrides its refusals.
  */
 export function applyRunOverrides(all: readonly PlanInRun[]): readonly Plan[] {
   const run = runFingerprint(all.map(({ plan }) => plan));
-  const found = all.map(({ plan, texts }) => {
-    const ofRun = texts
-      .flatMap((text) => parseOverride(text) ?? [])
-      .filter(({ fingerprint }) => run.startsWith(fingerprint) && !plan.fingerprint.startsWith(fingerprint));
+  const found = all.map(({ plan, files: { guards, enforced = [] } }) => {
+    const sets = [
+      { rules: undefined, guards },
+      ...enforced.map((rules) => ({ rules: rules.files[0], guards: rules.guards })),
+    ];
+    const ofRun = sets.flatMap(({ rules, guards: { overrides = [] } }) =>
+      overrides
+        .flatMap((text) => parseOverride(text) ?? [])
+        .filter(({ fingerprint }) => run.startsWith(fingerprint) && !plan.fingerprint.startsWith(fingerprint))
+        .map((one) => ({ ...one, rules })),
+    );
     const covered = plan.refusals.filter(
-      ({ override, rules }) =>
-        override !== null && rules === undefined && ofRun.some(({ what }) => covers(what, override)),
+      ({ override, rules, by }) =>
+        override !== null &&
+        (rules === undefined || by === undefined) &&
+        ofRun.some((one) => one.rules === rules && covers(one.what, override)),
     );
     return { plan, ofRun, covered };
   });

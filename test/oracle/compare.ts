@@ -63,7 +63,7 @@ function compareChanges(expected: Expected, plan: Plan): readonly string[] {
   const found = new Map(
     [...plan.changes, ...plan.deferred.map(({ change }) => change)].map((change) => [
       keyOf(change),
-      shown(change),
+      shown(change, expected),
     ]),
   );
   return [...new Set([...expected.changes.keys(), ...found.keys()])].flatMap((key) =>
@@ -109,7 +109,7 @@ function keyOf({ kind, resource, id, name }: Change): string {
   return `${kind} ${resource} ${id ?? (resource === "member" ? name.toLowerCase() : name)}`;
 }
 
-function shown(change: Change): object | null {
+function shown(change: Change, { finalNames }: Expected): object | null {
   if (change.after === null) return null;
   if (change.resource === "role") {
     const { name, description, permissions, metadata } = change.after;
@@ -117,18 +117,28 @@ function shown(change: Change): object | null {
   }
   const { roles, metadata, managed } = change.after;
   return {
-    roles: roles.map(({ id, name }) => (id !== null && PREDEFINED.test(id) ? id : name)).sort(),
+    roles: roles
+      .map(({ id, name }) => (id !== null && PREDEFINED.test(id) ? id : labelOf(id, name, finalNames)))
+      .sort(),
     metadata,
     nickname: managed?.nickname ?? null,
   };
 }
 
+/** Tells roles with one name apart. */
+function labelOf(id: string | null, name: string, labels: ReadonlyMap<string, string>): string {
+  const label = labels.get(id ?? "");
+  return label === `${name} #${id}` ? label : name;
+}
+
 const PREDEFINED = /^role_(?:owner|admin|manager|employee|accountant|cashier)$/;
 
-function compareStates({ roles, members, live }: Expected, after: LiveState): readonly string[] {
+function compareStates({ roles, members, live, finalNames }: Expected, after: LiveState): readonly string[] {
   const known = new Set([...live.roles, ...live.members].map(({ id }) => id));
   const idOf = (id: string): string | null => (known.has(id) ? id : null);
-  const names = new Map(after.roles.map(({ id, name }) => [id, PREDEFINED.test(id) ? id : name]));
+  const names = new Map(
+    after.roles.map(({ id, name }) => [id, PREDEFINED.test(id) ? id : labelOf(id, name, finalNames)]),
+  );
   const sorted = (list: readonly object[]): readonly string[] => list.map(canonical).sort();
   const foundRoles = after.roles
     .filter(({ predefined }) => !predefined)

@@ -165,8 +165,11 @@ function planRoles(
     return role !== undefined && (role.id === null || own !== name);
   };
   if (keeping.some(isTaken)) errors.add("role-name-taken");
+  const isShared = ({ id, name }: WorldRole): boolean =>
+    declared.has(name) || staying.some((other) => other.id !== id && other.name === name);
   const names = new Map<string, string>([
-    ...staying.map(({ id, name }) => [id, name] as const),
+    // Of several that keep one name, each has a label of its own.
+    ...staying.map((role) => [role.id, isShared(role) ? `${role.name} #${role.id}` : role.name] as const),
     ...going.map((role) => [role.id, gone(role)] as const),
     ...[...found].map(([{ name }, { id }]) => [id, name] as const),
   ]);

@@ -178,12 +178,20 @@ function grantsTooLong(
   );
 }
 
+/** What each role grants in the end, by its final name. */
+function permissionsAfter(
+  roles: Expected["roles"],
+  finalNames: Expected["finalNames"],
+): ReadonlyMap<string | undefined, readonly string[]> {
+  return new Map(roles.map(({ id, name, permissions }) => [finalNames.get(id ?? "") ?? name, permissions]));
+}
+
 function grantsForbidden({ file, roles }: Wanted, expected: Expected): boolean {
   const forbidden = file.policies?.forbid_permissions ?? [];
   const before = new Map(
     expected.live.roles.map(({ id, permissions }) => [expected.finalNames.get(id), permissions]),
   );
-  const isNew = expected.roles.some(({ name, permissions }) =>
+  const isNew = [...permissionsAfter(expected.roles, expected.finalNames)].some(([name, permissions]) =>
     forbidden.some((one) => permissions.includes(one) && !before.get(name)?.includes(one)),
   );
   const isDeclared = roles?.some(({ permissions = [] }) =>
@@ -207,7 +215,7 @@ function breaksCheck(
   const before = new Map(
     expected.live.roles.map(({ id, permissions }) => [expected.finalNames.get(id), permissions]),
   );
-  const after = new Map(expected.roles.map(({ name, permissions }) => [name, permissions]));
+  const after = permissionsAfter(expected.roles, expected.finalNames);
   const file = new Map(wanted.roles?.map(({ name, permissions = [] }) => [name, permissions]));
   const granted: Readonly<Record<keyof Sides, Granted>> = {
     before: (role) => predefined.get(role) ?? before.get(role) ?? [],
@@ -273,7 +281,7 @@ function removesTooMuch({ file }: Wanted, { changes, live, outlook, roles, final
     if (before === null || after?.id === null) return false;
     return after === null || before.roles.some((id) => !after.roles.includes(finalNames.get(id) ?? id));
   });
-  const kept = new Map(roles.map(({ name, permissions }) => [name, permissions]));
+  const kept = permissionsAfter(roles, finalNames);
   const fewer = live.roles.filter(({ id, permissions }) => {
     const rest = kept.get(finalNames.get(id) ?? "");
     return (

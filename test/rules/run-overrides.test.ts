@@ -1,8 +1,9 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { runFingerprint } from "../../src/kernel/diff/fingerprint.ts";
+import type { EnforcedRules } from "../../src/model/desired.ts";
 import type { Plan, Refusal } from "../../src/model/plan.ts";
 import { applyRunOverrides } from "../../src/rules/overrides.ts";
-import { desired, live, liveMember, member, planOf } from "../support/build.ts";
+import { desired, live, liveMember, member, NO_POLICIES, planOf } from "../support/build.ts";
 
 const PEOPLE = ["a", "b", "c", "d", "e", "f"].map((name) => `${name}@example.com`);
 
@@ -15,10 +16,14 @@ function planFor(merchant: string): Plan {
   return planOf({ ...desired({ members: [member("a@example.com")] }), merchant }, { ...is, merchant });
 }
 
+function filesWith(overrides: readonly string[], enforced: readonly EnforcedRules[] = []) {
+  return { guards: { ...desired().guards, overrides }, enforced };
+}
+
 const plans = ["MC1", "MC2", "MC3"].map(planFor);
 const run = runFingerprint(plans).slice(0, 12);
 const inRun = (some: readonly Plan[], ...texts: readonly string[]): readonly Plan[] =>
-  applyRunOverrides(some.map((plan) => ({ plan, texts })));
+  applyRunOverrides(some.map((plan) => ({ plan, files: filesWith(texts) })));
 const refusals = (some: readonly Plan[]): readonly (readonly string[])[] =>
   some.map((plan) => plan.refusals.map(({ code }) => code));
 
@@ -32,22 +37,74 @@ test("an override of the run counts at every merchant whose files have it", () =
     ["max-removals"],
   ]);
   const one = applyRunOverrides(
-    plans.map((plan, at) => ({ plan, texts: at === 1 ? [`max-removals=5@${run}`] : [] })),
+    plans.map((plan, at) => ({ plan, files: filesWith(at === 1 ? [`max-removals=5@${run}`] : []) })),
   );
   expect(refusals(one)).toEqual([["max-removals"], [], ["max-removals"]]);
 });
 
-test("it counts for no other run, no more removals, and no rule that the project enforces", () => {
+test("it counts for no other run, and no more removals", () => {
   expect(refusals(inRun(plans.slice(1), `max-removals=5@${run}`))).toEqual([
     ["max-removals"],
     ["max-removals"],
   ]);
   expect(refusals(inRun(plans, `max-removals=4@${run}`))).toEqual(refusals(plans));
-  const enforced = plans.map((plan) => ({
-    ...plan,
-    refusals: plan.refusals.map((refusal): Refusal => ({ ...refusal, rules: "hq/policy.yaml" })),
-  }));
-  expect(refusals(inRun(enforced, `max-removals=5@${run}`))).toEqual(refusals(plans));
+});
+
+describe("the rules that the project enforces", () => {
+  const text = `max-removals=5@${run}`;
+  const rulesWith = (file: string, overrides: readonly string[]): EnforcedRules => ({
+    guards: { ...desired().guards, maxRemovals: { percent: 25 }, overrides },
+    policies: NO_POLICIES,
+    checks: [],
+    files: [file],
+  });
+  const ofRules = (overrides: readonly string[], enforced: readonly EnforcedRules[], by?: "base") =>
+    refusals(
+      applyRunOverrides(
+        plans.map((plan) => ({
+          plan: {
+            ...plan,
+            refusals: plan.refusals.map(
+              (one): Refusal => ({ ...one, rules: "hq/policy.yaml", ...(by && { by }) }),
+            ),
+          },
+          files: filesWith(overrides, enforced),
+        })),
+      ),
+    );
+
+  test("are overridden in their own file, for the whole run too", () => {
+    expect(ofRules([], [rulesWith("hq/policy.yaml", [text])])).toEqual([[], [], []]);
+  });
+
+  test("are not overridden by a merchant's file, by other rules, or against the base branch", () => {
+    const refused = refusals(plans);
+    expect(ofRules([text], [rulesWith("hq/policy.yaml", [])])).toEqual(refused);
+    expect(ofRules([], [rulesWith("hq/other.yaml", [text])])).toEqual(refused);
+    expect(ofRules([], [rulesWith("hq/policy.yaml", [text])], "base")).toEqual(refused);
+  });
+
+  test("leave no override over that counts at another merchant", () => {
+    const files = filesWith([], [rulesWith("hq/policy.yaml", [text])]);
+    const made = plans.map((plan) =>
+      planOf(
+        { ...desired({ members: [member("a@example.com")], ...files }), merchant: plan.merchant },
+        {
+          ...live(
+            [],
+            PEOPLE.map((email, index) => liveMember(`mem_${index}`, email)),
+          ),
+          merchant: plan.merchant,
+        },
+      ),
+    );
+    expect(made.flatMap((plan) => plan.refusals.map(({ rules }) => rules))).toEqual(
+      plans.map(() => "hq/policy.yaml"),
+    );
+    const judged = applyRunOverrides(made.map((plan) => ({ plan, files })));
+    expect(refusals(judged)).toEqual([[], [], []]);
+    expect(judged.flatMap(({ findings }) => findings.map(({ code }) => code))).toEqual([]);
+  });
 });
 
 test("without such an override every plan stays as it is", () => {

@@ -211,9 +211,7 @@ export async function planSession(session: Session, ended: Ended): Promise<Plann
 /** Applies the overrides in files that are bound to all plans of the run. */
 export function withRunOverrides(planned: readonly Planned[]): readonly Planned[] {
   const ready = plannedOnly(planned);
-  const plans = applyRunOverrides(
-    ready.map(({ plan, session }) => ({ plan, texts: session.state.guards.overrides ?? [] })),
-  );
+  const plans = applyRunOverrides(ready.map(({ plan, session }) => ({ plan, files: session.state })));
   const byMerchant = new Map(plans.map((plan) => [plan.merchant, plan]));
   return planned.map((one) =>
     one.status === "planned" ? { ...one, plan: byMerchant.get(one.plan.merchant) ?? one.plan } : one,

@@ -71,7 +71,7 @@ export async function browsePlans(
     planned.map(({ plan, planWithout, session }) => ({
       plan,
       planWithout,
-      overrides: session.state.guards.overrides ?? [],
+      files: session.state,
     })),
   );
   const dependencies = dependenciesBetween(plans);

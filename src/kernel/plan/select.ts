@@ -11,7 +11,7 @@ import {
   type RoleChange,
 } from "../../model/plan.ts";
 import type { AccessChanges } from "../../rules/access.ts";
-import { applyRunOverrides } from "../../rules/overrides.ts";
+import { applyRunOverrides, type OverridesInFiles } from "../../rules/overrides.ts";
 import { runFingerprint } from "../diff/fingerprint.ts";
 import type { FindingData } from "../findings/findings.ts";
 
@@ -145,8 +145,8 @@ export interface SelectablePlan {
   readonly plan: Plan;
   /** Plans the same states without the changes of these fingerprints. */
   readonly planWithout: (leaveOut: ReadonlySet<string>) => Plan;
-  /** The overrides in the merchant's files. */
-  readonly overrides: readonly string[];
+  /** The overrides in files. */
+  readonly files: OverridesInFiles;
 }
 
 /**
@@ -165,9 +165,9 @@ export function selectionJudge(all: readonly SelectablePlan[]): JudgeSelection {
     const out = leftOutWith(dependencies, chosen);
     const leaveOut = merchants.map(({ plan, ids }) => withDeferred(plan, (at) => out.has(ids[at] ?? "")));
     if (out.size === 0) return { plans: wholePlans, out, leaveOut, run: wholeRun };
-    const parts = merchants.map(({ partOf, overrides }, at) => ({
+    const parts = merchants.map(({ partOf, files }, at) => ({
       plan: partOf(leaveOut[at] ?? NONE),
-      texts: overrides,
+      files,
     }));
     const plans = applyRunOverrides(parts);
     return { plans, out, leaveOut, run: runFingerprint(plans) };
@@ -199,10 +199,14 @@ function withDeferred({ changes, deferred }: Plan, isOut: (at: number) => boolea
 }
 
 /** Returns a function that plans a part, and keeps the last one. */
-function partPlanner({ plan, planWithout, overrides }: SelectablePlan): SelectablePlan["planWithout"] {
+function partPlanner({ plan, planWithout, files }: SelectablePlan): SelectablePlan["planWithout"] {
   let last: { readonly leaveOut: ReadonlySet<string>; readonly part: Plan } | null = null;
   // The overrides of a whole run are no part of a plan, and a selection is another run.
-  if (overrides.length === 0) last = { leaveOut: new Set(), part: plan };
+  const { guards, enforced = [] } = files;
+  if (
+    [guards, ...enforced.map((rules) => rules.guards)].every(({ overrides = [] }) => overrides.length === 0)
+  )
+    last = { leaveOut: new Set(), part: plan };
   return (leaveOut) => {
     if (last === null || !isSame(last.leaveOut, leaveOut)) last = { leaveOut, part: planWithout(leaveOut) };
     return last.part;

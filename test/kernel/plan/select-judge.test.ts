@@ -24,7 +24,7 @@ import {
 function selectable(want: DesiredState, is: LiveState) {
   const input = { desired: want, live: is, service: "https://service.example", now: NOW, matches };
   const parts = planParts(input);
-  return { plan: parts(new Set()), planWithout: parts, overrides: want.guards.overrides ?? [] };
+  return { plan: parts(new Set()), planWithout: parts, files: want };
 }
 
 /** The ids of the changes that are called so. */

@@ -66,19 +66,19 @@ const NAMED: Readonly<Record<string, Partial<Pressed["key"]>>> = {
 interface Seat {
   readonly plan: Plan;
   readonly planWithout: (leaveOut: ReadonlySet<string>) => Plan;
-  readonly overrides: readonly string[];
+  readonly files: DesiredState;
   readonly is: LiveState;
 }
 
 /** A plan of which parts can be judged, as a session makes it. */
 function seat(want: DesiredState, is: LiveState): Seat {
   const parts = planParts({ desired: want, live: is, service: "https://service.example", now: NOW, matches });
-  return { plan: parts(new Set()), planWithout: parts, overrides: [], is };
+  return { plan: parts(new Set()), planWithout: parts, files: want, is };
 }
 
 /** A plan as it is; what is left out changes nothing of it. */
 function fixed(plan: Plan): Seat {
-  return { plan, planWithout: () => plan, overrides: [], is: live() };
+  return { plan, planWithout: () => plan, files: desired(), is: live() };
 }
 
 /** Somebody with plans on the screen. */

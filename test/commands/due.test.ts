@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningSandbox, rolecall, startSandbox } from "../support/rolecall.ts";
 
 const SEED = `merchants:
@@ -85,4 +85,91 @@ Later, by dates in the files
 `);
   expect(stdout).not.toContain("much-later@example.com");
   expect((await run("plan", other, ...asOf, "--quiet")).stdout).not.toContain("Later");
+});
+
+describe("a transfer of people on a day to come", () => {
+  const people = Array.from({ length: 21 }, (_, at) => `p${at}@example.com`);
+  const seed = [
+    "merchants:",
+    "  - code: MC1",
+    "    members:",
+    "      - { email: ada@example.com, roles: [role_owner] }",
+    ...people.slice(1).map((email) => `      - { email: ${email}, roles: [role_employee] }`),
+    "keys: [{ key: sk_test_sandbox, owner: ada@example.com }]",
+  ].join("\n");
+  const file = [
+    "version: 1",
+    "merchant: MC1",
+    "members:",
+    "  - { email: ada@example.com, roles: [role_owner] }",
+    ...people.slice(1).map((email) => `  - { email: ${email}, roles: [role_employee] }`),
+    "leavers:",
+    ...people.slice(1, 7).map((email) => `  - { email: ${email}, from: 2027-01-07 }`),
+    ...people.slice(7, 9).map((email) => `  - { email: ${email}, from: 2027-01-14 }`),
+  ].join("\n");
+  const refused =
+    "on 2027-01-07: MC1 would be refused by guard max-removals: 6 of 21 members would be removed or lose something; the limit is 5.";
+  let shop: RunningSandbox;
+
+  beforeAll(async () => {
+    await writeFile(join(cwd, "people.yaml"), seed);
+    await writeFile(join(cwd, "transfer.yaml"), file);
+    shop = await startSandbox(["--seed", join(cwd, "people.yaml")]);
+  });
+  afterAll(() => shop.stop());
+
+  const shown = async (format: string): Promise<string> => {
+    const args = ["plan", "transfer.yaml", "--as-of", "2026-12-20", "--format", format];
+    return (await rolecall(args, { cwd, env: shop.env })).stdout;
+  };
+  /** The text without markup and line breaks. */
+  const flat = (text: string): string =>
+    text
+      .replaceAll(/<\/?code>/g, "")
+      .replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)))
+      .replaceAll(/\s+/g, " ");
+
+  test.each(["text", "markdown", "html", "junit"])(
+    "is announced in %s, with the guard that would refuse it and not the one that would not",
+    async (format) => {
+      const text = flat(await shown(format));
+      expect(text).toContain("p1@example.com leaves MC1");
+      expect(text).toContain("p8@example.com leaves MC1");
+      expect(text).toContain(refused);
+      expect(text.split("would be refused by")).toHaveLength(2);
+    },
+  );
+
+  test("is in the JSON, which apply --approved takes", async () => {
+    const json = await shown("json");
+    const { plans, later } = JSON.parse(json) as {
+      readonly plans: readonly { readonly changes: readonly unknown[] }[];
+      readonly later: readonly {
+        readonly merchant: string;
+        readonly at: string;
+        readonly dates: readonly object[];
+        readonly refusals: readonly object[];
+      }[];
+    };
+    expect(plans[0]?.changes).toEqual([]);
+    expect(later.map(({ at, dates, refusals }) => [at, dates.length, refusals.length])).toEqual([
+      ["2027-01-07T00:00:00.000Z", 6, 1],
+      ["2027-01-14T00:00:00.000Z", 2, 0],
+    ]);
+    expect(later[0]).toMatchObject({
+      merchant: "MC1",
+      dates: [
+        { date: "2027-01-07", member: "p1@example.com", what: "leaves", roles: [] },
+        {},
+        {},
+        {},
+        {},
+        {},
+      ],
+      refusals: [{ rule: "guard", code: "max-removals" }],
+    });
+    await writeFile(join(cwd, "later.json"), json);
+    const args = ["apply", "transfer.yaml", "--yes", "--approved", "later.json"];
+    expect((await rolecall(args, { cwd, env: shop.env, now: () => Date.parse("2026-12-20") })).code).toBe(0);
+  });
 });

@@ -186,7 +186,7 @@ async function reviewed(
     marker: markerOf("plan", context.scope),
     review: { ...review, unstored: kept.problem !== null },
     about: [aboutRun(context), ...scope, ...kept.remarks, ...aboutFiles(context, loaded.diagnostics)],
-    after: afterPlan(context, states, plans, kept, before),
+    after: afterPlan(context, states, looks, plans, kept, before),
   };
   const changes = plans.some((one) => one.changes.length > 0 || one.deferred.length > 0);
   const worth = changes || rules.length > 0 || (base !== null && changesTimes(states, base.states));

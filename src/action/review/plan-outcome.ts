@@ -1,4 +1,6 @@
+import type { PlanResult } from "../../app/session/session.ts";
 import { hasDates, hashOfTimes, upcomingDates } from "../../kernel/plan/due.ts";
+import { daysOf, laterDays } from "../../kernel/plan/later.ts";
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
@@ -65,12 +67,13 @@ export function verdictOf(
 export function afterPlan(
   context: ActionContext,
   states: readonly DesiredState[],
+  looks: readonly PlanResult[],
   plans: readonly Plan[],
   kept: KeptApproval,
   before: MergedApproval | null,
 ): readonly string[] {
   if (before !== null) return [approvalText(context, before)];
-  return kept.closed ? [] : [...onMerge(context, plans, kept), ...announcedDates(context, states)];
+  return kept.closed ? [] : [...onMerge(context, plans, kept), ...announcedDates(context, states, looks)];
 }
 
 /** Returns the paragraph about what a merge does. */
@@ -123,12 +126,17 @@ export function changesTimes(states: readonly DesiredState[], base: readonly Des
 function announcedDates(
   { event, io, masked }: ActionContext,
   states: readonly DesiredState[],
+  looks: readonly PlanResult[],
 ): readonly string[] {
   if (event.pull === null) return [];
+  const planAtOf = new Map(looks.map(({ plan, planAt }) => [plan.merchant, planAt]));
   const text = datesText(
-    states.flatMap((state) =>
-      upcomingDates(state, io.now()).map((date) => ({ ...date, merchant: state.merchant })),
-    ),
+    states.flatMap((state) => {
+      const dates = upcomingDates(state, io.now());
+      const planAt = planAtOf.get(state.merchant);
+      const days = planAt === undefined ? daysOf(dates) : laterDays(dates, planAt);
+      return days.map((day) => ({ ...day, merchant: state.merchant }));
+    }),
   );
   if (text === "") return [];
   return [masked ? maskText(text) : text];

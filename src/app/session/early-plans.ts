@@ -1,4 +1,5 @@
-import { soonDates, type UpcomingDate } from "../../kernel/plan/due.ts";
+import { soonDates } from "../../kernel/plan/due.ts";
+import { type LaterDay, laterDays } from "../../kernel/plan/later.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { withoutEntries } from "../project/load-states.ts";
 import {
@@ -41,7 +42,9 @@ export function startEarlyPlans(
       return session;
     }
     const planned = await planSession(session, ended);
-    return planned.status === "planned" ? released(planned, kept, soonDates(state, now)) : planned;
+    return planned.status === "planned"
+      ? released(planned, kept, laterDays(soonDates(state, now), planned.planAt))
+      : planned;
   };
   return {
     async plan(state) {
@@ -61,7 +64,7 @@ export function startEarlyPlans(
 function released(
   { session, plan }: PlannedMerchant,
   state: DesiredState,
-  dates: readonly UpcomingDate[],
+  later: readonly LaterDay[],
 ): PlannedMerchant {
   const { environment, writer, lookup } = session;
   const { merchant } = state;
@@ -79,7 +82,7 @@ function released(
     },
     live: { merchant, roles: [], members: [], callerId: null },
     plan,
-    dates,
+    later,
     planAt: gone,
     planWithout: gone,
   };

@@ -1,6 +1,6 @@
 import type { GlobMatch } from "../../kernel/diff/scope.ts";
 import { buildPlan, namedRoleIds, type PlanInput, planParts } from "../../kernel/plan/build-plan.ts";
-import type { UpcomingDate } from "../../kernel/plan/due.ts";
+import type { LaterDay, PlanAt } from "../../kernel/plan/later.ts";
 import { compileGlob } from "../../lib/glob.ts";
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
 import { sortNaturally } from "../../lib/text.ts";
@@ -48,7 +48,7 @@ export interface PlanResult {
   readonly live: LiveState;
   readonly plan: Plan;
   /** Plans the same states as of another time, in ms since the epoch. */
-  planAt(now: number): Plan;
+  readonly planAt: PlanAt;
   /** Plans the same states without the changes of these fingerprints. */
   planWithout(leaveOut: ReadonlySet<string>): Plan;
 }
@@ -114,7 +114,7 @@ export function sessionOpener(services: Services, options: PlanningOptions, io: 
         return {
           live,
           plan: planWithout(leaveOut),
-          planAt: (now) => makePlan({ ...input, now }),
+          planAt: (now, without = leaveOut) => makePlan({ ...input, now, leaveOut: without }),
           planWithout,
         };
       },
@@ -165,8 +165,8 @@ function environmentOf({ environment }: Connection): Pick<DesiredState, "environ
 export interface PlannedMerchant extends PlanResult {
   readonly status: "planned";
   readonly session: Session;
-  /** The changes that dates in the files bring soon, if the entries with these dates are not kept. */
-  readonly dates?: readonly UpcomingDate[];
+  /** What dates in the files bring soon, if the entries with these dates are not kept. */
+  readonly later?: readonly LaterDay[];
 }
 
 /** The result of planning one merchant. */

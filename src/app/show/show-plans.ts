@@ -15,7 +15,7 @@ import type { UnmanagedMerchant, UnplannedView } from "../../show/markdown/revie
 import { renderFailure, renderUnread } from "../../show/text/failure-text.ts";
 import { renderDates, renderRules } from "../../show/text/plan-text.ts";
 import { renderPlans } from "../../show/text/plans-text.ts";
-import type { DateView } from "../../show/view/date-lines.ts";
+import type { LaterView } from "../../show/view/date-lines.ts";
 import { type PlaceOf, type PlanCommand, planView } from "../../show/view/plan-view.ts";
 import type { RuleLine } from "../../show/view/rules-view.ts";
 import { writeAtomically } from "../io/atomic-write.ts";
@@ -82,7 +82,7 @@ export interface Printing {
   /** The rules that are looser than at the commit that the files are compared with. */
   readonly rules?: readonly RuleLine[];
   /** What the dates in the files bring soon. */
-  readonly dates?: readonly DateView[];
+  readonly later?: readonly LaterView[];
   readonly sink: TextWriter;
   /** The command that applies the plans; `apply` if absent. */
   readonly command?: PlanCommand;
@@ -93,7 +93,7 @@ export type PrintPlans = (plans: readonly Plan[], unplanned: readonly UnplannedV
 
 /** Returns a printer of plans in the selected format. */
 export function plansPrinter(
-  { options, placeOf, fileErrors, failures, unmanaged = [], rules = [], dates = [], sink, command }: Printing,
+  { options, placeOf, fileErrors, failures, unmanaged = [], rules = [], later = [], sink, command }: Printing,
   io: Io,
 ): PrintPlans {
   return (plans, unplanned) => {
@@ -101,16 +101,16 @@ export function plansPrinter(
     const run = runFingerprint(plans);
     switch (options.format) {
       case "json":
-        return sink.write(plansJson(plans, failures));
+        return sink.write(plansJson(plans, failures, later));
       case "markdown":
         return sink.write(
           renderReview(
-            { command: "plan", views, unplanned, fileErrors, unmanaged, rules, run },
+            { command: "plan", views, unplanned, fileErrors, unmanaged, rules, run, later },
             options.maxSize,
           ),
         );
       case "junit":
-        return sink.write(plansJunit(views, failures));
+        return sink.write(plansJunit(views, failures, later));
       case "text":
         if (plans.length === 0) return;
         sink.write(
@@ -120,7 +120,7 @@ export function plansPrinter(
           }),
         );
         if (options.quiet) return;
-        sink.write(renderDates(dates, styleFor(sink, io, options.color)));
+        sink.write(renderDates(later, styleFor(sink, io, options.color)));
         return sink.write(renderRules(rules, styleFor(sink, io, options.color)));
       default:
         return options.format satisfies never;

@@ -17,10 +17,11 @@ import {
 } from "../../app/show/show-plans.ts";
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
 import { soonDates } from "../../kernel/plan/due.ts";
+import { laterDays } from "../../kernel/plan/later.ts";
 import type { Plan } from "../../model/plan.ts";
 import { isEmptyPlan, renderEmptyPlans } from "../../show/text/plan-text.ts";
 import { renderPlans } from "../../show/text/plans-text.ts";
-import type { DateView } from "../../show/view/date-lines.ts";
+import type { LaterView } from "../../show/view/date-lines.ts";
 import { planView } from "../../show/view/plan-view.ts";
 import type { RuleLine } from "../../show/view/rules-view.ts";
 import { openProgress } from "../progress/open-progress.ts";
@@ -71,7 +72,7 @@ export async function previewPlans(
           ...merchants,
           unmanaged,
           rules: await looserRules(merchants),
-          dates: datesOf(merchants, options.asOf ?? io.now()),
+          later: laterOf(merchants, options.asOf ?? io.now()),
         },
         options,
         output.sink,
@@ -144,14 +145,15 @@ async function looserRules({ planned, project }: PlannedMerchants): Promise<read
 }
 
 /** Returns what the dates in the files bring soon. */
-function datesOf({ planned }: PlannedMerchants, now: number): readonly DateView[] {
-  return plannedOnly(planned).flatMap(({ session: { state }, dates = soonDates(state, now) }) =>
-    dates.map((date) => ({ ...date, merchant: state.merchant })),
+function laterOf({ planned }: PlannedMerchants, now: number): readonly LaterView[] {
+  return plannedOnly(planned).flatMap(
+    ({ session: { state }, planAt, later = laterDays(soonDates(state, now), planAt) }) =>
+      later.map((day) => ({ ...day, merchant: state.merchant })),
   );
 }
 
 async function printerFor(
-  merchants: PlannedMerchants & Pick<Printing, "unmanaged" | "rules" | "dates">,
+  merchants: PlannedMerchants & Pick<Printing, "unmanaged" | "rules" | "later">,
   options: PlanCommandOptions,
   sink: TextWriter,
   io: Io,
@@ -164,7 +166,7 @@ async function printerFor(
 
 /** Prints the plans as one page, with the access before and after. */
 async function pagePrinter(
-  { planned, placeOf, fileErrors, project }: PlannedMerchants,
+  { planned, placeOf, fileErrors, project, later = [] }: PlannedMerchants & Pick<Printing, "later">,
   options: PlanCommandOptions,
   sink: TextWriter,
   io: Io,
@@ -181,6 +183,6 @@ async function pagePrinter(
       view: planView(one.plan, placeOf),
       rules: rulesOf(one, placeOfRule, { planned: true, now }),
     }));
-    sink.write(renderPage({ about: "plan", merchants, unplanned, fileErrors, now, run, origin }));
+    sink.write(renderPage({ about: "plan", merchants, unplanned, fileErrors, now, run, origin, later }));
   };
 }

@@ -278,6 +278,28 @@ export const planFileSchema = described(
       ),
       { description: "Why a merchant has no plan, or a file cannot be used." },
     ),
+    later: described(
+      z.optional(
+        z.array(
+          z.strictObject({
+            merchant: text,
+            at: described(text, { description: "The moment, ISO 8601." }),
+            dates: z.array(
+              z.strictObject({
+                date: described(text, { description: "As the file writes it: an end is the last day." }),
+                member: text,
+                what: z.enum(["leaves", "leaves-unlisted", "ends", "joins", "begins", "suspended", "back"]),
+                roles: z.array(text),
+              }),
+            ),
+            refusals: described(z.array(z.strictObject({ rule: text, code: text, message: text })), {
+              description: "Why an apply would be refused then.",
+            }),
+          }),
+        ),
+      ),
+      { description: "What dates in the files bring soon." },
+    ),
   }),
   { title: "rolecall plan", description: "What an apply would change, for one or more merchants." },
 );

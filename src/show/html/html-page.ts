@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
+import { oneLine } from "../../lib/escape.ts";
 import { counted, sortNaturally } from "../../lib/text.ts";
 import type { UnplannedView } from "../markdown/review-sections.ts";
 import { groupUnread } from "../text/failure-text.ts";
+import { dateLines, LATER_TITLE, type LaterView } from "../view/date-lines.ts";
 import { countReasons, type FleetView, fleetView } from "../view/fleet-view.ts";
 import { namesText } from "../view/names-text.ts";
 import { addCounts, countsText } from "../view/plan-view.ts";
@@ -35,6 +37,8 @@ export interface PageInput {
   readonly run?: string;
   /** Absent: unknown. */
   readonly origin?: PageOrigin;
+  /** What dates in the files bring soon. */
+  readonly later?: readonly LaterView[];
 }
 
 /** Returns one self-contained page, which loads nothing and runs only its own script and style. */
@@ -77,7 +81,7 @@ export function renderPage(input: PageInput, assets: PageAssets = ASSETS): strin
 </header>
 <main id="content" tabindex="-1">
 <div id="shared">
-${[noticesOf(input, fleet), fleetSection(fleet)].filter((part) => part !== "").join("\n")}
+${[noticesOf(input, fleet), laterSection(input.later ?? []), fleetSection(fleet)].filter((part) => part !== "").join("\n")}
 </div>
 <div id="app"></div>
 <noscript><p class="notice error">This page needs JavaScript, which is turned off in this browser. rolecall plan --format markdown shows a plan without it.</p></noscript>
@@ -142,6 +146,20 @@ function noticesOf({ about, merchants, unplanned, fileErrors }: PageInput, fleet
   return notices
     .map(([kind = "", text = ""]) => `<p class="notice ${kind}">${escapeHtml(text)}</p>`)
     .join("\n");
+}
+
+const DATES_SHOWN = 10;
+
+function laterSection(later: readonly LaterView[]): string {
+  const { lines, more, refused } = dateLines(later, DATES_SHOWN, oneLine);
+  if (lines.length === 0) return "";
+  const items = [...lines, ...(more > 0 ? [`and ${counted(more, "more date")}`] : [])];
+  return [
+    `<section><h2>${escapeHtml(LATER_TITLE)}</h2>`,
+    `<ul>${items.map((line) => `<li>${escapeHtml(line)}</li>`).join("")}</ul>`,
+    ...refused.map((line) => `<p class="notice error">${escapeHtml(line)}</p>`),
+    "</section>",
+  ].join("\n");
 }
 
 /** Says who made the page from what; the hash is that of the text between the tags of the data. */

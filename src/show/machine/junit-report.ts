@@ -3,7 +3,9 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { FailureJson } from "../../model/events.ts";
 import { PLAIN } from "../style.ts";
 import { renderDrifts } from "../text/drift-text.ts";
+import { renderDates } from "../text/plan-text.ts";
 import { renderPlans } from "../text/plans-text.ts";
+import type { LaterView } from "../view/date-lines.ts";
 import type { DriftView } from "../view/drift-view.ts";
 import type { PlanView, RefusalView } from "../view/plan-view.ts";
 
@@ -61,9 +63,14 @@ function placeOf({ file, span }: Diagnostic): string {
 }
 
 /** Returns plans as a JUnit report with a suite for each merchant: refusals fail, and the plan is the output. */
-export function plansJunit(views: readonly PlanView[], failures: readonly FailureJson[]): string {
+export function plansJunit(
+  views: readonly PlanView[],
+  failures: readonly FailureJson[],
+  later: readonly LaterView[] = [],
+): string {
   const suites = views.map((view): TestSuite => {
-    const output = renderPlans([view], PLAIN);
+    const own = later.filter(({ merchant }) => merchant === view.merchant);
+    const output = `${renderPlans([view], PLAIN)}${renderDates(own, PLAIN)}`;
     return { name: view.merchant, cases: [...problemCases(view), { name: "planned" }], output };
   });
   return junitXml("rolecall plan", [...failures.map(failureSuite), ...suites]);

@@ -5,6 +5,7 @@ import type { Plan } from "../../model/plan.ts";
 import type { HealthReport, OffboardedPerson, SoleAccess, UnreadMerchant } from "../../model/reports.ts";
 import type { MembershipsView } from "../text/memberships-text.ts";
 import type { ShownRun } from "../text/runs-text.ts";
+import type { LaterView } from "../view/date-lines.ts";
 import type { RiskyDrift } from "../view/drift-view.ts";
 
 /** Returns a merchant's failure for other programs. */
@@ -30,8 +31,18 @@ export function safeJson(value: unknown, replacer: null = null, indent = 0): str
 }
 
 /** Returns the plans of all merchants as JSON, with the failures of the others. */
-export function plansJson(plans: readonly Plan[], failures: readonly FailureJson[] = []): string {
-  return `${safeJson({ format: 1, plans, failures }, null, 2)}\n`;
+export function plansJson(
+  plans: readonly Plan[],
+  failures: readonly FailureJson[] = [],
+  later: readonly LaterView[] = [],
+): string {
+  const days = later.map(({ merchant, at, dates, refusals }) => ({
+    merchant,
+    at: new Date(at).toISOString(),
+    dates: dates.map(({ text, email, what, roles }) => ({ date: text, member: email, what, roles })),
+    refusals: refusals.map(({ rule, code, message }) => ({ rule, code, message })),
+  }));
+  return `${safeJson({ format: 1, plans, failures, ...(days.length > 0 && { later: days }) }, null, 2)}\n`;
 }
 
 /** Returns the drift of merchants as JSON, with its risks. */

@@ -1,5 +1,6 @@
 import { counted, grouped, naturally } from "../../lib/text.ts";
 import type { Counts } from "../../model/plan.ts";
+import { LATER_TITLE } from "../view/date-lines.ts";
 import {
   addSums,
   type DriftSums,
@@ -22,7 +23,7 @@ import { fitReview, type Parts, type ReviewRow } from "./fit-review.ts";
 import { impactTable, namesFold } from "./fleet-sections.ts";
 import { DEFAULT_REVIEW_SIZE, inlineCode, MIN_REVIEW_SIZE } from "./markdown-blocks.ts";
 import { type Fold, foldOf } from "./merchant-fold.ts";
-import { groupRisks, type ReviewInput, rulesBlock } from "./review-sections.ts";
+import { datesText, groupRisks, type ReviewInput, rulesBlock } from "./review-sections.ts";
 
 /**
  * Renders plans or drifts as Markdown of at most `maxSize` UTF-16 units; parts that do not fit are left out whole and
@@ -71,7 +72,7 @@ function verdictOf(input: ReviewInput, fleet: FleetView): string {
     if (refusals > 0)
       return ["⛔", `an apply would be refused, for ${counted(countReasons(fleet), "reason")}`];
     if (input.unstored) return ["❌", "the approval could not be stored"];
-    return changesVerdict(changes, worries);
+    return changesVerdict(changes, worries, (input.later ?? []).length > 0);
   })();
   const deferred = views.reduce((sum, view) => sum + view.deferred.length, 0);
   const files =
@@ -85,14 +86,20 @@ function verdictOf(input: ReviewInput, fleet: FleetView): string {
     `## ${said[0]} rolecall ${command}: ${said[1]}`,
     `${total}${files}`.trim(),
     ...unmanagedBlocks(input),
+    datesText(input.later ?? [], `**${LATER_TITLE}:**`),
   ]
     .filter((part) => part !== "")
     .join("\n\n");
 }
 
-function changesVerdict(changes: number, worries: string): readonly [mark: string, words: string] {
-  if (worries === "") return ["✅", changes === 0 ? "no changes" : "changes without risks"];
-  return ["⚠️", changes === 0 ? `no changes, with ${worries}` : `changes with ${worries}`];
+function changesVerdict(
+  changes: number,
+  worries: string,
+  hasLater: boolean,
+): readonly [mark: string, words: string] {
+  const none = hasLater ? "no changes now" : "no changes";
+  if (worries === "") return ["✅", changes === 0 ? none : "changes without risks"];
+  return ["⚠️", changes === 0 ? `${none}, with ${worries}` : `changes with ${worries}`];
 }
 
 /** "risks and looser rules"; empty if there are none. */

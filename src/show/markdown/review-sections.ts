@@ -3,7 +3,7 @@ import { counted } from "../../lib/text.ts";
 import type { Failure } from "../../model/errors.ts";
 import { PLAIN } from "../style.ts";
 import { groupUnread, renderFailure } from "../text/failure-text.ts";
-import { type DateView, dateLines } from "../view/date-lines.ts";
+import { dateLines, type LaterView } from "../view/date-lines.ts";
 import type { DriftView } from "../view/drift-view.ts";
 import { groupEqual, MIN_SHARED } from "../view/equal-changes.ts";
 import { equalGroups, fleetRiskTitle, messageAt, riskText } from "../view/equal-text.ts";
@@ -185,12 +185,18 @@ function block(title: string, items: readonly (readonly string[])[]): readonly R
 
 const DATES_SHOWN = 10;
 
+const LATER_HEAD = "**Later**, by their dates, without another review:";
+
 /** Lists what time alone will bring, the earliest first and equal ones together; empty if there is nothing. */
-export function datesText(dates: readonly DateView[]): string {
-  const { lines, more } = dateLines(dates, DATES_SHOWN, inlineCode);
+export function datesText(later: readonly LaterView[], head = LATER_HEAD): string {
+  const { lines, more, refused } = dateLines(later, DATES_SHOWN, inlineCode);
   if (lines.length === 0) return "";
-  const listed = [...lines, ...(more > 0 ? [`and ${counted(more, "more date")}`] : [])];
-  return `**Later**, by their dates, without another review:\n\n${listed.map((line) => `- ${line}`).join("\n")}`;
+  const listed = [
+    ...lines,
+    ...(more > 0 ? [`and ${counted(more, "more date")}`] : []),
+    ...refused.map((line) => `⛔ ${line}`),
+  ];
+  return `${head}\n\n${listed.map((line) => `- ${line}`).join("\n")}`;
 }
 
 /** A merchant that could not be read, with the reason. */
@@ -216,6 +222,8 @@ interface ReviewOf<Command, View> {
   readonly unmanaged?: readonly UnmanagedMerchant[];
   /** The rules that are looser than those of the base branch; absent if they are not compared. */
   readonly rules?: readonly RuleLine[];
+  /** What dates in the files bring soon. */
+  readonly later?: readonly LaterView[];
 }
 
 /** A merchant whose file is gone, and why; plain text. */

@@ -2,7 +2,7 @@ import { oneLine } from "../../lib/escape.ts";
 import { cellWidth, counted } from "../../lib/text.ts";
 import { kindPaint, type Paint, SIGNS, type Style, type Verbosity } from "../style.ts";
 import { type DetailView, type EqualRows, type RowView, wordDiffText } from "../view/change-view.ts";
-import { type DateView, dateLines } from "../view/date-lines.ts";
+import { dateLines, LATER_TITLE, type LaterView } from "../view/date-lines.ts";
 import { equalText } from "../view/equal-text.ts";
 import { namesText } from "../view/names-text.ts";
 import {
@@ -99,12 +99,15 @@ function renderBody(
 const DATES_SHOWN = 10;
 
 /** Formats what the dates in the files bring soon; empty if there is nothing. */
-export function renderDates(dates: readonly DateView[], style: Style): string {
-  const { lines, more } = dateLines(dates, DATES_SHOWN, oneLine);
+export function renderDates(later: readonly LaterView[], style: Style): string {
+  const { lines, more, refused } = dateLines(later, DATES_SHOWN, oneLine);
   if (lines.length === 0) return "";
   const texts = [...lines, ...(more > 0 ? [`and ${counted(more, "more date")}`] : [])];
-  const wrapped = texts.flatMap((text) => hangingLines(text, style.columns, "  ", "    "));
-  return `\n${[style.bold("Later, by dates in the files"), ...wrapped, ""].join("\n")}\n`;
+  const wrapped = [
+    ...texts.flatMap((text) => hangingLines(text, style.columns, "  ", "    ")),
+    ...refused.flatMap((text) => hangingLines(text, style.columns, `  ${style.red("✗")} `, "    ")),
+  ];
+  return `\n${[style.bold(LATER_TITLE), ...wrapped, ""].join("\n")}\n`;
 }
 
 /** Formats what a review has to know about rules; empty if there is nothing. */

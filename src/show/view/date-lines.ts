@@ -1,11 +1,8 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 
-/** What a date in the files of a merchant brings, in a time to come. */
-export interface DateView {
-  readonly merchant: string;
-  /** In ms since the epoch. */
-  readonly at: number;
+/** What a date in the files brings, in a time to come. */
+interface DateView {
   /** As the file writes it: an end is the last day, a beginning the first. */
   readonly text: string;
   readonly email: string;
@@ -14,48 +11,106 @@ export interface DateView {
   readonly roles: readonly string[];
 }
 
-/** Equal dates of one or more merchants. */
-interface DateGroup {
-  readonly date: DateView;
+/** What the dates in the files of a merchant bring at one moment to come. */
+export interface LaterView {
+  readonly merchant: string;
+  /** In ms since the epoch. */
+  readonly at: number;
+  readonly dates: readonly DateView[];
+  /** Why an apply would be refused then. */
+  readonly refusals: readonly { readonly rule: string; readonly code: string; readonly message: string }[];
+}
+
+/** The title of the lines about dates to come. */
+export const LATER_TITLE = "Later, by dates in the files";
+
+/** Something that happens at one moment, at one or more merchants. */
+interface Group<Item> {
+  readonly item: Item;
+  readonly day: LaterView;
   readonly merchants: Set<string>;
 }
 
-/**
- * Returns a line for each date, the earliest first and equal ones of several merchants together, and the number of those
- * beyond `max`. Names are written by `nameOf`.
- */
+/** The lines about dates to come. */
+export interface DateLines {
+  /** What the dates bring: the earliest first, and equal ones of several merchants together. */
+  readonly lines: readonly string[];
+  /** The number of those beyond the given one. */
+  readonly more: number;
+  /** Why an apply would be refused on these days. */
+  readonly refused: readonly string[];
+}
+
+/** Returns the lines about dates to come, at most `max` of each kind. Names are written by `nameOf`. */
 export function dateLines(
-  dates: readonly DateView[],
+  days: readonly LaterView[],
   max: number,
   nameOf: (name: string) => string,
-): { readonly lines: readonly string[]; readonly more: number } {
-  const groups = new Map<string, DateGroup>();
-  for (const date of dates.toSorted((a, b) => a.at - b.at)) {
-    const key = keyOf(date);
-    const known = groups.get(key) ?? { date, merchants: new Set() };
-    known.merchants.add(date.merchant);
-    groups.set(key, known);
-  }
+): DateLines {
+  const sorted = days.toSorted((a, b) => a.at - b.at);
+  const groups = groupDays(sorted, ({ dates }) => dates, keyOf);
+  const keys = new Set(groups.map(({ item, day }) => `${day.at} ${keyOf(item)}`));
   // Who leaves merchants that list the address need not be named for the others.
-  const shown = [...groups.values()].filter(
-    ({ date }) => date.what !== "leaves-unlisted" || !groups.has(keyOf({ ...date, what: "leaves" })),
+  const shown = groups.filter(
+    ({ item, day }) =>
+      item.what !== "leaves-unlisted" || !keys.has(`${day.at} ${keyOf({ ...item, what: "leaves" })}`),
+  );
+  const refused = groupDays(
+    sorted,
+    ({ refusals }) => refusals,
+    ({ code, message }) => `${code} ${message}`,
   );
   return {
     lines: shown.slice(0, max).map((group) => dateLine(group, nameOf)),
     more: Math.max(shown.length - max, 0),
+    refused: refused.slice(0, max).map((group) => refusedLine(group, nameOf)),
   };
 }
 
-function keyOf({ at, email, what, roles }: DateView): string {
-  return JSON.stringify([at, email.toLowerCase(), what, roles]);
+function groupDays<Item>(
+  days: readonly LaterView[],
+  itemsOf: (day: LaterView) => readonly Item[],
+  identify: (item: Item) => string,
+): readonly Group<Item>[] {
+  const groups = new Map<string, Group<Item>>();
+  for (const day of days) {
+    for (const item of itemsOf(day)) {
+      const key = `${day.at} ${identify(item)}`;
+      const known = groups.get(key) ?? { item, day, merchants: new Set() };
+      known.merchants.add(day.merchant);
+      groups.set(key, known);
+    }
+  }
+  return [...groups.values()];
 }
 
-function dateLine({ date, merchants }: DateGroup, nameOf: (name: string) => string): string {
-  const { text, email, what, roles } = date;
+function keyOf({ email, what, roles }: DateView): string {
+  return JSON.stringify([email.toLowerCase(), what, roles]);
+}
+
+function whenOf({ text, what }: DateView): string {
   const isLastDay = what === "ends" || what === "back";
-  const when = `${text.includes("T") ? "from" : isLastDay ? "after" : "on"} ${oneLine(text)}:`;
+  return `${text.includes("T") ? "from" : isLastDay ? "after" : "on"} ${oneLine(text)}`;
+}
+
+function whereOf(merchants: ReadonlySet<string>, nameOf: (name: string) => string): string {
   const [only = ""] = merchants;
-  const where = merchants.size === 1 ? nameOf(only) : counted(merchants.size, "merchant");
+  return merchants.size === 1 ? nameOf(only) : counted(merchants.size, "merchant");
+}
+
+function refusedLine(
+  { item: { rule, code, message }, day, merchants }: Group<LaterView["refusals"][number]>,
+  nameOf: (name: string) => string,
+): string {
+  const [first] = day.dates;
+  const when = first === undefined ? "" : `${whenOf(first)}: `;
+  return `${when}${whereOf(merchants, nameOf)} would be refused by ${rule} ${code}: ${nameOf(message)}`;
+}
+
+function dateLine({ item, merchants }: Group<DateView>, nameOf: (name: string) => string): string {
+  const { email, what, roles } = item;
+  const when = `${whenOf(item)}:`;
+  const where = whereOf(merchants, nameOf);
   const who = nameOf(email);
   const named = roles.map(nameOf).join(", ");
   switch (what) {

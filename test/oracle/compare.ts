@@ -49,8 +49,21 @@ function compareResult(expected: Expected, made: Made): readonly string[] {
     ...(made.failures.length > 0 ? [`failed: ${made.failures.join("; ")}`] : []),
     ...(made.after === null || made.plan === null || made.plan.deferred.length > 0
       ? []
-      : compareStates(expected, made.after)),
+      : [...compareStates(expected, made.after), ...compareDue(made)]),
   ];
+}
+
+/** Once everything is as the files say, only time brings more: all of it is due, but for passwords. */
+function compareDue({ plan, failures, next }: Made): readonly string[] {
+  const isSettled = failures.length === 0 && plan?.deferred.length === 0;
+  if (next === null || !isSettled || next.whole.refusals.length + next.whole.deferred.length > 0) return [];
+  const namesOf = ({ changes }: Plan): readonly string[] =>
+    changes.flatMap((change) =>
+      change.resource === "member" && change.kind === "create" && change.after.managed !== null
+        ? []
+        : keyOf(change),
+    );
+  return difference("due", namesOf(next.whole), namesOf(next.due));
 }
 
 function difference(what: string, expected: unknown, found: unknown): readonly string[] {

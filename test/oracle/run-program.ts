@@ -2,6 +2,7 @@ import { posix } from "node:path";
 import { stringify } from "yaml";
 import { applyPlan } from "../../src/kernel/apply/apply-plan.ts";
 import { buildPlan, namedRoleIds } from "../../src/kernel/plan/build-plan.ts";
+import { planDue, upcomingDates } from "../../src/kernel/plan/due.ts";
 import { loadMerchants } from "../../src/kernel/read/load-merchants.ts";
 import type { ReadSource } from "../../src/kernel/read/load-sources.ts";
 import type { LiveState } from "../../src/model/live.ts";
@@ -25,6 +26,8 @@ export interface Made {
   readonly after: LiveState | null;
   /** Why the apply did not end well; empty where it did. */
   readonly failures: readonly string[];
+  /** The plans of what is live then, as of the next date in the files; null where there is none. */
+  readonly next: { readonly whole: Plan; readonly due: Plan } | null;
   /** Codes of the policies and checks that the files break by themselves. */
   readonly broken: readonly string[];
   /** Codes of the errors of the files. */
@@ -48,7 +51,7 @@ export async function runProgram({ files, world, now }: Case): Promise<Made> {
   const read = (): Promise<LiveState> =>
     service.reader.read("MC1", desired === null ? [] : namedRoleIds(desired));
   const before = await read();
-  if (desired === null) return { plan: null, before, after: null, failures: [], broken, errors };
+  if (desired === null) return { plan: null, before, after: null, next: null, failures: [], broken, errors };
   const plan = buildPlan({
     desired,
     live: before,
@@ -58,7 +61,7 @@ export async function runProgram({ files, world, now }: Case): Promise<Made> {
     leaveOut: new Set(),
   });
   if (plan.refusals.length > 0 || plan.findings.some(({ severity }) => severity === "error")) {
-    return { plan, before, after: null, failures: [], broken, errors };
+    return { plan, before, after: null, next: null, failures: [], broken, errors };
   }
   const result = await applyPlan(
     plan,
@@ -67,7 +70,18 @@ export async function runProgram({ files, world, now }: Case): Promise<Made> {
   const failures = result.outcomes.flatMap((one) =>
     one.status === "done" ? [] : [`${one.status} ${"failure" in one ? one.failure.message : ""}`],
   );
-  return { plan, before, after: await read(), failures, broken, errors };
+  const after = await read();
+  const [date] = upcomingDates(desired, now);
+  const input = date && {
+    desired,
+    live: after,
+    service: "https://api.example.com",
+    now: date.at,
+    matches,
+    leaveOut: new Set<string>(),
+  };
+  const next = input === undefined ? null : { whole: buildPlan(input), due: planDue(input) };
+  return { plan, before, after, next, failures, broken, errors };
 }
 
 function readerOf(files: Case["files"]): ReadSource {

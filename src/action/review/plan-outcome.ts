@@ -1,4 +1,5 @@
 import type { PlanResult } from "../../app/session/session.ts";
+import { laterView } from "../../app/show/show-plans.ts";
 import { hasDates, hashOfTimes, upcomingDates } from "../../kernel/plan/due.ts";
 import { daysOf, laterDays } from "../../kernel/plan/later.ts";
 import { counted } from "../../lib/text.ts";
@@ -135,7 +136,7 @@ function announcedDates(
       const dates = upcomingDates(state, io.now());
       const planAt = planAtOf.get(state.merchant);
       const days = planAt === undefined ? daysOf(dates) : laterDays(dates, planAt);
-      return days.map((day) => ({ ...day, merchant: state.merchant }));
+      return days.map((day) => laterView(day, state.merchant));
     }),
   );
   if (text === "") return [];

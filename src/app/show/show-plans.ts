@@ -3,6 +3,7 @@ import { liveReport } from "../../ask/report/build-access-report.ts";
 import { type DriftTimes, driftOf } from "../../ask/report/detect-drift.ts";
 import { liveRuleResults } from "../../ask/report/rule-results.ts";
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
+import type { LaterDay } from "../../kernel/plan/later.ts";
 import type { RolecallError } from "../../model/errors.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
@@ -86,6 +87,11 @@ export interface Printing {
   readonly sink: TextWriter;
   /** The command that applies the plans; `apply` if absent. */
   readonly command?: PlanCommand;
+}
+
+/** Returns what dates bring at a merchant, for printing. */
+export function laterView(day: LaterDay, merchant: string): LaterView {
+  return { ...day, merchant, moment: new Date(day.at).toISOString() };
 }
 
 /** Prints plans, and the merchants without one. */

@@ -6,6 +6,7 @@ import { type PlannedMerchants, planMerchants } from "../../app/plan/plan-mercha
 import type { DocumentOptions, OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
 import { globMatcher, plannedOnly } from "../../app/session/session.ts";
 import {
+  laterView,
   type PlanFormat,
   type Printing,
   type PrintPlans,
@@ -148,7 +149,7 @@ async function looserRules({ planned, project }: PlannedMerchants): Promise<read
 function laterOf({ planned }: PlannedMerchants, now: number): readonly LaterView[] {
   return plannedOnly(planned).flatMap(
     ({ session: { state }, planAt, later = laterDays(soonDates(state, now), planAt) }) =>
-      later.map((day) => ({ ...day, merchant: state.merchant })),
+      later.map((day) => laterView(day, state.merchant)),
   );
 }
 

@@ -36,9 +36,9 @@ export function plansJson(
   failures: readonly FailureJson[] = [],
   later: readonly LaterView[] = [],
 ): string {
-  const days = later.map(({ merchant, at, dates, refusals }) => ({
+  const days = later.map(({ merchant, moment, dates, refusals }) => ({
     merchant,
-    at: new Date(at).toISOString(),
+    at: moment,
     dates: dates.map(({ text, email, what, roles }) => ({ date: text, member: email, what, roles })),
     refusals: refusals.map(({ rule, code, message }) => ({ rule, code, message })),
   }));

@@ -16,6 +16,8 @@ export interface LaterView {
   readonly merchant: string;
   /** In ms since the epoch. */
   readonly at: number;
+  /** The same in ISO 8601. */
+  readonly moment: string;
   readonly dates: readonly DateView[];
   /** Why an apply would be refused then. */
   readonly refusals: readonly { readonly rule: string; readonly code: string; readonly message: string }[];

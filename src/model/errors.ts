@@ -10,6 +10,7 @@ export type ErrorCode =
   | "key-missing"
   | "key-malformed"
   | "key-environment"
+  | "account-environment"
   | "password-missing"
   | "confirmation-needed"
   | "override-stray"

@@ -110,4 +110,6 @@ export interface LiveState {
   readonly callerId: string | null;
   /** Set if the member of the key could not be looked up. */
   readonly callerUnknown?: true;
+  /** True for a test account; absent if the service does not say. */
+  readonly sandbox?: boolean;
 }

@@ -182,7 +182,10 @@ function seedRoutes(app: Hono<HonoEnv>, world: World): void {
     if (world.store.merchants.has(seed.code)) {
       throw new ProblemError(409, `There is already a merchant ${seed.code}.`);
     }
-    const merchant = addAccount(world.store, buildMerchant(seed, world.now()));
+    const merchant = addAccount(
+      world.store,
+      buildMerchant(seed, [...world.store.keys.values()], world.now()),
+    );
     recordChange(world, c, merchant);
     await world.commitWhole();
     return c.json(summary(merchant), 201);

@@ -3,13 +3,11 @@ import { RolecallError } from "../model/errors.ts";
 import type { LiveEvent } from "../model/events.ts";
 import { type LiveMember, type LiveRole, type LiveState, PREDEFINED_ROLES } from "../model/live.ts";
 import type { LiveLookup, LiveReader } from "../model/ports.ts";
+import type { CurrentMember, FindCurrentMember } from "./current-member.ts";
 import type { Client } from "./http/client.ts";
 import { checkSize, DEFAULT_MAX_ITEMS, type ListProgress, listAll, MAX_QUEUED, PAGE_SIZE } from "./pager.ts";
 import { membersPath, query, rolesPath } from "./paths.ts";
 import { readMember, readMemberPage, readRole, readRoles } from "./wire.ts";
-
-/** Finds the member of a merchant that the key belongs to; the result distinguishes none from unknown. */
-export type FindCurrentMember = (merchant: string) => Promise<Pick<LiveState, "callerId" | "callerUnknown">>;
 
 /** Creates a reader of live states, with the client of each merchant. */
 export function createReader(
@@ -73,7 +71,7 @@ async function readAll(
   { merchant, roleIds, expected, maxItems }: Wanted,
   retrieveOne: (id: string) => Promise<LiveRole | null>,
   emit: (event: LiveEvent) => void,
-): Promise<Omit<LiveState, "callerId" | "callerUnknown">> {
+): Promise<Omit<LiveState, keyof CurrentMember>> {
   const requestedIds = new Set<string>();
   const unanswered = new Set<string>();
   const retrieve = async (ids: ReadonlySet<string>): Promise<readonly LiveRole[]> => {

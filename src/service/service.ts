@@ -1,13 +1,12 @@
 import { buildConnector } from "undici";
-import { RolecallError } from "../model/errors.ts";
 import type { LiveEvent } from "../model/events.ts";
-import type { LiveMember, MemberStatus, Membership } from "../model/live.ts";
+import type { LiveMember, Membership } from "../model/live.ts";
 import type { LiveLookup, LiveReader, LiveWriter } from "../model/ports.ts";
-import type { Call } from "./http/call.ts";
+import { type CurrentMember, createCurrentMemberFinder } from "./current-member.ts";
 import { type Client, createClient } from "./http/client.ts";
 import { createLimiter } from "./http/limiter.ts";
 import type { Operation } from "./http/problem-details.ts";
-import { DEFAULT_RETRY, retryFor, shortRetry } from "./http/retry.ts";
+import { DEFAULT_RETRY, retryFor } from "./http/retry.ts";
 import {
   createTunnel,
   type Later,
@@ -19,11 +18,11 @@ import {
   type TransportResponse,
   undiciTransport,
 } from "./http/transport.ts";
-import { DEFAULT_MAX_ITEMS, listAll, PAGE_SIZE } from "./pager.ts";
-import { checkBaseUrl, MEMBERSHIPS_PATH, query } from "./paths.ts";
+import { listMemberships, type MembershipFilter } from "./memberships.ts";
+import { DEFAULT_MAX_ITEMS } from "./pager.ts";
+import { checkBaseUrl, MEMBERSHIPS_PATH } from "./paths.ts";
 import { type ProbedMerchant, probeOperations } from "./probe-operations.ts";
-import { createLookup, createReader, type FindCurrentMember, listMembers } from "./reader.ts";
-import { readMembershipPage } from "./wire.ts";
+import { createLookup, createReader, listMembers } from "./reader.ts";
 import { createWriter } from "./writer.ts";
 
 /** The options of a connection to a service. */
@@ -61,6 +60,8 @@ export interface Service {
   writer(merchant: string): LiveWriter;
   /** Lists all memberships of the key's user that a filter selects; `quick` gives up within seconds. Throws RolecallError. */
   memberships(filter?: MembershipFilter, quick?: boolean): Promise<readonly Membership[]>;
+  /** Finds the caller's membership of a merchant; never throws RolecallError. */
+  currentMember(merchant: string): Promise<CurrentMember>;
   /** Lists the members of a merchant whose address begins with a text; absent: all. Throws RolecallError. */
   members(merchant: string, email?: string): Promise<readonly LiveMember[]>;
   /** Finds out which operations the key may use at a merchant, without changing anything. */
@@ -91,8 +92,10 @@ export function connect(options: ConnectOptions): Service {
     cancelled,
   });
   const clientOf = clientsInTurn(client);
+  const currentMember = createCurrentMemberFinder(client, maxItems, emit);
   return {
-    reader: createReader(clientOf, createCurrentMemberFinder(client, maxItems, emit), maxItems, emit),
+    reader: createReader(clientOf, currentMember, maxItems, emit),
+    currentMember,
     lookup: (merchant) => createLookup(clientOf(merchant), merchant),
     writer: (merchant) => createWriter(clientOf(merchant), merchant),
     memberships: (filter, quick) => listMemberships(client, maxItems, filter, quick),
@@ -190,106 +193,4 @@ export async function askWithoutKey(
   } finally {
     await transport.close();
   }
-}
-
-/** The service's filters of memberships; absent ones do not filter. */
-export interface MembershipFilter {
-  /** `merchant` or `organization`. */
-  readonly type?: string;
-  readonly status?: MemberStatus;
-  /** True for test accounts, false for the others. */
-  readonly sandbox?: boolean;
-  readonly name?: string;
-  /** The resource that the resource belongs to; `null` for resources without one. */
-  readonly parent?: { readonly type: string; readonly id: string } | null;
-  /** Role ids; a membership must have at least one of them. */
-  readonly roles?: readonly string[];
-}
-
-/** Options of requests that must not delay the rest. */
-const QUICK: Pick<Call<unknown>, "retry" | "withinMs"> = { retry: shortRetry, withinMs: 5_000 };
-
-/**
- * Lists all memberships of the caller that a filter selects, in the service's order; `quick` gives up within seconds.
- * Throws RolecallError.
- */
-async function listMemberships(
-  client: Client,
-  maxItems: number,
-  filter: MembershipFilter = {},
-  quick = false,
-): Promise<readonly Membership[]> {
-  const parameters = filterParameters(filter);
-  const readPage = (offset: number) =>
-    client.send({
-      ...(quick && QUICK),
-      operation: "list memberships",
-      method: "GET",
-      path: `${MEMBERSHIPS_PATH}${query({ offset, limit: PAGE_SIZE, ...parameters })}`,
-      read: readMembershipPage,
-    });
-  const memberships = await listAll("The list of the caller's memberships", readPage, { maxItems });
-  return memberships.filter((membership) => isSelected(membership, filter));
-}
-
-function filterParameters({
-  type,
-  status,
-  sandbox,
-  name,
-  parent,
-  roles = [],
-}: MembershipFilter): Parameters<typeof query>[0] {
-  return {
-    ...(type !== undefined && { "resource.type": type }),
-    ...(status !== undefined && { status }),
-    ...(sandbox !== undefined && { "resource.attributes.sandbox": String(sandbox) }),
-    ...(name !== undefined && { "resource.name": name }),
-    // The service rejects one without the other; empty values select resources without one.
-    ...(parent !== undefined && {
-      "resource.parent.type": parent?.type ?? "",
-      "resource.parent.id": parent?.id ?? "",
-    }),
-    ...(roles.length > 0 && { roles }),
-  };
-}
-
-/** Applies the unambiguous filters again: a service may ignore unknown query parameters. */
-function isSelected(membership: Membership, { type, status, roles = [] }: MembershipFilter): boolean {
-  return (
-    (type === undefined || [type, "unknown"].includes(membership.resource.type)) &&
-    (status === undefined || membership.status === status) &&
-    (roles.length === 0 || membership.roles.some((role) => roles.includes(role)))
-  );
-}
-
-/** Creates a finder that asks the service once for all merchants; a failure is reported once. */
-function createCurrentMemberFinder(
-  client: Client,
-  maxItems: number,
-  emit: (event: LiveEvent) => void,
-): FindCurrentMember {
-  let asked: Promise<readonly Membership[] | null> | undefined;
-  const ask = (): Promise<readonly Membership[]> =>
-    listMemberships(client, maxItems, { type: "merchant" }, true);
-  return async (merchant) => {
-    asked ??= ask().catch((error: unknown) => {
-      if (!(error instanceof RolecallError)) throw error;
-      emit({ type: "caller-unknown", reason: reasonOf(error) });
-      return null;
-    });
-    const memberships = await asked;
-    if (memberships === null) return { callerId: null, callerUnknown: true };
-    const merchantMemberships = memberships.filter(({ resource }) => resource.id === merchant);
-    // An old invitation may exist beside the accepted membership.
-    return {
-      callerId:
-        (merchantMemberships.find(({ status }) => status === "accepted") ?? merchantMemberships[0])?.id ??
-        null,
-    };
-  };
-}
-
-function reasonOf({ message, hint }: RolecallError): string {
-  return hint === undefined ? message : `${message.replace(/\.?$/, ".")} ${hint}`;
 }

@@ -80,6 +80,7 @@ Key in ROLECALL_API_KEY
   ✓ Accepted           yes, of a user with 3 memberships
 
 Merchant MC1
+  ✓ Environment        a test account
   ✓ list roles         roles_list, for plan, drift, apply
   ✓ list members       merchant_read, for plan, drift, apply
   ✓ retrieve a role    roles_view, for plan, drift, apply

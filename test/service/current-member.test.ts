@@ -8,7 +8,7 @@ const membership = (id: string, merchant: string, more: object = {}): object => 
   roles: [],
   permissions: [],
   status: "accepted",
-  resource: { id: merchant, type: "merchant", name: "A shop" },
+  resource: { id: merchant, type: "merchant", name: "A shop", attributes: { sandbox: true } },
   ...more,
 });
 
@@ -31,11 +31,38 @@ describe("the member that the key belongs to", () => {
     const { state, asked, told, reader } = await readWith(memberships);
     expect(state.callerId).toBe("mem_own");
     expect(asked.map(({ query }) => Object.fromEntries(query))).toEqual([
-      { offset: "0", limit: "25", "resource.type": "merchant" },
+      { offset: "0", limit: "25", "resource.type": "merchant", "resource.id": "MC1" },
     ]);
     expect((await reader.read("MC2", [])).callerId).toBe("mem_other");
     expect((await reader.read("MC3", [])).callerId).toBeNull();
     expect(told).toEqual([]);
+  });
+
+  test("is found with one request where the service filters, and by paging only where it does not", async () => {
+    const many = Array.from({ length: 120 }, (_, index) => membership(`mem_${index}`, `MC${index}`));
+    const filtering: Handler = (seen) => {
+      const id = seen.query.get("resource.id");
+      const all = many.filter((_, index) => id === null || id === `MC${index}`);
+      return json(pageOf(all, seen));
+    };
+    const refusing: Handler = (seen) =>
+      seen.query.has("resource.id") ? problem(400, { detail: "No such filter." }) : filtering(seen, 1);
+    for (const [handler, requests] of [
+      [filtering, 1],
+      [belongingTo(...many), 5],
+      [refusing, 6],
+    ] as const) {
+      const { state, asked, told } = await readWith(handler);
+      expect([state.callerId, asked.length, told]).toEqual(["mem_1", requests, []]);
+    }
+  });
+
+  test("is asked for once more where there are other merchants, for all of them", async () => {
+    const all = belongingTo(...["MC1", "MC2", "MC3"].map((code) => membership(`mem of ${code}`, code)));
+    const { reader, seen } = await readWith(all);
+    for (const code of ["MC2", "MC3", "MC1"])
+      expect((await reader.read(code, [])).callerId).toBe(`mem of ${code}`);
+    expect(seen.filter(({ path }) => path === MEMBERSHIPS)).toHaveLength(2);
   });
 
   test("is the accepted one where an old invitation stands beside it", async () => {
@@ -67,7 +94,7 @@ describe("the member that the key belongs to", () => {
   test("is reported as unknown, with the missing scope", async () => {
     const { told } = await readWith(() => problem(403, { detail: "The API key does not belong to a user." }));
     expect(told).toEqual([
-      "GET /v0.1/memberships?offset=0&limit=25&resource.type=merchant returned 403 Forbidden: " +
+      "GET /v0.1/memberships?offset=0&limit=25&resource.type=merchant&resource.id=MC1 returned 403 Forbidden: " +
         "The API key does not belong to a user. " +
         "Fix what the detail describes, then run the command again.",
     ]);
@@ -84,5 +111,41 @@ describe("the member that the key belongs to", () => {
     answer(problem(403));
     await new Promise(setImmediate);
     expect(events.map(({ type }) => type)).not.toContain("caller-unknown");
+  });
+});
+
+describe("whether a merchant is a test account", () => {
+  const bare = { resource: { id: "MC1", type: "merchant", name: "A shop" } };
+  const sandboxOf = async (memberships: Handler) => (await readWith(memberships)).state.sandbox;
+
+  test.each([true, false])("is what the response says: %s", async (sandbox) => {
+    const resource = { id: "MC1", type: "merchant", name: "A shop", attributes: { sandbox } };
+    expect(await sandboxOf(belongingTo(membership("mem_1", "MC1", { resource })))).toBe(sandbox);
+  });
+
+  test.each([true, false])(
+    "is asked for with the filter where the response does not say: %s",
+    async (sandbox) => {
+      const filtering: Handler = (seen) => {
+        const wanted = seen.query.get("resource.attributes.sandbox") ?? `${sandbox}`;
+        return json(pageOf(wanted === `${sandbox}` ? [membership("mem_1", "MC1", bare)] : [], seen));
+      };
+      expect(await sandboxOf(filtering)).toBe(sandbox);
+    },
+  );
+
+  test.each<[string, Handler]>([
+    ["the filter is ignored", belongingTo(membership("mem_1", "MC1", bare))],
+    [
+      "the filter is refused",
+      (seen) =>
+        seen.query.has("resource.attributes.sandbox")
+          ? problem(400)
+          : json(pageOf([membership("mem_1", "MC1", bare)], seen)),
+    ],
+    ["there is no membership", belongingTo()],
+    ["memberships are refused", () => problem(403)],
+  ])("is unknown where %s", async (_, memberships) => {
+    expect(await sandboxOf(memberships)).toBeUndefined();
   });
 });

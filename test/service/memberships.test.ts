@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { MembershipFilter } from "../../src/service/service.ts";
+import type { MembershipFilter } from "../../src/service/memberships.ts";
 import { connectTo, failureOf, json, problem, type Seen } from "./support.ts";
 
 const membership = (id: string, more: object = {}): object => ({

@@ -233,6 +233,7 @@ function reasonOf({ code }: RolecallError): ActionError["reason"] {
     case "key-missing":
     case "key-malformed":
     case "key-environment":
+    case "account-environment":
     case "password-missing":
       return "key-missing";
     case "override-stray":

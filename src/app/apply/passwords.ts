@@ -155,24 +155,23 @@ export function passwordsFor(
   const short = needed.filter((name) => lengthOf(name) > 0 && lengthOf(name) < SHORTEST_PASSWORD);
   // From a file read whole, as "$(< file)" does not.
   const broken = needed.filter((name) => /[\r\n]$/.test(env[name] ?? ""));
-  if (unset.length + short.length + broken.length > 0) {
-    const wrong = [
-      ...(unset.length > 0 ? [`${firstOf(unset)} ${unset.length === 1 ? "is" : "are"} not set`] : []),
-      ...(short.length > 0
-        ? [
-            `${firstOf(short)} ${short.length === 1 ? "has" : "have"} fewer than ${SHORTEST_PASSWORD} characters`,
-          ]
-        : []),
-      ...(broken.length > 0
-        ? [`${firstOf(broken)} ${broken.length === 1 ? "ends" : "end"} in a line break`]
-        : []),
-    ];
+  const wrong = [
+    ...(unset.length > 0 ? [`${firstOf(unset)} ${unset.length === 1 ? "is" : "are"} not set`] : []),
+    ...(short.length > 0
+      ? [
+          `${firstOf(short)} ${short.length === 1 ? "has" : "have"} fewer than ${SHORTEST_PASSWORD} characters`,
+        ]
+      : []),
+    ...(broken.length > 0
+      ? [`${firstOf(broken)} ${broken.length === 1 ? "ends" : "end"} in a line break`]
+      : []),
+  ];
+  if (wrong.length > 0) {
+    const end = broken.length > 0 ? ", and no line break at the end" : "";
     throw new RolecallError(
       "password-missing",
       `${purpose(created.length > 0, rotated.length > 0)} from the environment: ${wrong.join("; ")}.`,
-      {
-        hint: `Give each variable at least ${SHORTEST_PASSWORD} characters, and no line break at the end. Nothing was changed.`,
-      },
+      { hint: `Give each variable at least ${SHORTEST_PASSWORD} characters${end}. Nothing was changed.` },
     );
   }
   return (variable) => env[variable] ?? "";

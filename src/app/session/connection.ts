@@ -158,6 +158,29 @@ function agreedEnvironment(state: Addressed, key: string, keySource: string): En
   return state.environment ?? ofKey;
 }
 
+/**
+ * Throws RolecallError if the service says that a merchant is of another environment than its file or its key; `sandbox` is
+ * true for a test account, and absent if the service does not say.
+ */
+export function checkEnvironment(
+  { merchant, environment: declared }: Pick<Addressed, "merchant" | "environment">,
+  { environment, keySource }: Pick<Connection, "environment" | "keySource">,
+  sandbox: boolean | undefined,
+): void {
+  if (environment === null || sandbox === undefined || (environment === "test") === sandbox) return;
+  const says = declared
+    ? `is declared "environment: ${declared}"`
+    : `would be reached with a ${environment} key (${keySource})`;
+  const actual = sandbox ? "test" : "live";
+  throw new RolecallError(
+    "account-environment",
+    `${merchant} ${says}, but by the service it is a ${actual} account.`,
+    {
+      hint: `Check the merchant code and the key; if it is the ${actual} account that you mean, correct the file.`,
+    },
+  );
+}
+
 /** The proxy that the environment selects for a service. */
 export interface ProxyChoice {
   /** `null` for a direct connection. */

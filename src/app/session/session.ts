@@ -12,7 +12,7 @@ import type { LiveLookup, LiveWriter } from "../../model/ports.ts";
 import { applyRunOverrides } from "../../rules/overrides.ts";
 import type { Io } from "../io/io.ts";
 import { entryTimes } from "../project/git-history.ts";
-import { type Connection, resolveConnection } from "./connection.ts";
+import { type Connection, checkEnvironment, resolveConnection } from "./connection.ts";
 import { renewalOf } from "./invitations.ts";
 import { openServices, type Prefetch, type ReachOptions, type Services } from "./services.ts";
 
@@ -100,6 +100,7 @@ export function sessionOpener(services: Services, options: PlanningOptions, io: 
         const named = [...new Set([...namedRoleIds(state), ...roleIds(state.merchant)])];
         const live = await (prefetch?.claim(state, connection, named) ??
           reader.read(state.merchant, named, state.members?.length));
+        checkEnvironment(state, connection, live.sandbox);
         const renewal = await renewalOf(state, live, options.reinvite ?? [], entryTime);
         const input = {
           desired: { ...state, ...environmentOf(connection) },

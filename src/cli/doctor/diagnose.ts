@@ -27,7 +27,7 @@ import {
   neededPermissions,
   operationChecks,
 } from "./permissions.ts";
-import { checkAccepted, checkForm, checkService, type Network } from "./service-checks.ts";
+import { checkAccepted, checkAccount, checkForm, checkService, type Network } from "./service-checks.ts";
 
 /** The options of `doctor`. */
 export type DoctorCommandOptions = Pick<ServiceOptions, "baseUrl" | "concurrency" | "merchant" | "verbose"> &
@@ -213,12 +213,18 @@ async function examineKey(
     merchant === null ? [] : [{ merchant, state }],
   );
   const examined = await mapConcurrent(merchants, MERCHANTS_AT_ONCE, async ({ merchant, state }) => {
+    const environment = checkAccount(merchant, state, connection, await service.currentMember(merchant));
     const needed = neededOperations(state, commands);
+    // A merchant of the wrong environment is not probed: that sends writes, even if they change nothing.
+    if (environment?.status === "failed") {
+      const probed = { missing: false, verdicts: [] };
+      return { merchant, need: { keySource, needed: new Map(), probed }, checks: [environment] };
+    }
     const probed = await service.probe(merchant, new Set(needed.keys()));
     return {
       merchant,
       need: { keySource, needed, probed },
-      checks: operationChecks(probed, needed, keySource),
+      checks: [...(environment ? [environment] : []), ...operationChecks(probed, needed, keySource)],
     };
   });
   const alike = groupBy(examined, ({ checks }) => JSON.stringify(checks));

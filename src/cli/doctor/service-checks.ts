@@ -1,7 +1,9 @@
 import { isIP } from "node:net";
 import type { Io } from "../../app/io/io.ts";
-import { type Connection, proxyFor } from "../../app/session/connection.ts";
+import { type Connection, checkEnvironment, proxyFor } from "../../app/session/connection.ts";
+import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
+import type { LiveState } from "../../model/live.ts";
 import type { HealthCheck } from "../../model/reports.ts";
 import { isHtml } from "../../service/http/request-errors.ts";
 import { LostResponse, type ProxyServer, type TransportResponse } from "../../service/http/transport.ts";
@@ -205,6 +207,23 @@ export function checkForm({ key, environment }: Connection): HealthCheck {
   const isNamed = /^sk_(?:live|test)_/.test(key);
   if (isNamed) return { name, status: "ok", detail: `a ${environment} key` };
   return { name, status: "unknown", detail: "no sk_live_ or sk_test_ key, so its environment is unknown" };
+}
+
+/** Checks that file, key and service agree on the environment of a merchant; `null` if the service does not say it. */
+export function checkAccount(
+  merchant: string,
+  state: Pick<DesiredState, "environment"> | null,
+  connection: Connection,
+  { sandbox }: Pick<LiveState, "sandbox">,
+): HealthCheck | null {
+  const name = "Environment";
+  try {
+    checkEnvironment({ ...state, merchant }, connection, sandbox);
+  } catch (error) {
+    return { name, ...failedBy(error) };
+  }
+  if (sandbox === undefined) return null;
+  return { name, status: "ok", detail: `a ${sandbox ? "test" : "live"} account` };
 }
 
 /** Checks that the service accepts a key, and whose it is. */

@@ -10,7 +10,7 @@ import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { Membership } from "../../model/live.ts";
-import type { MembershipFilter } from "../../service/service.ts";
+import type { MembershipFilter } from "../../service/memberships.ts";
 import { diagnosticFailure, failureJson, membershipsJson } from "../../show/machine/machine-formats.ts";
 import { renderFailure } from "../../show/text/failure-text.ts";
 import { type MembershipsView, renderMemberships } from "../../show/text/memberships-text.ts";

@@ -84,9 +84,15 @@ function buildMembers(
   });
 }
 
-/** Builds a merchant of a seed; only the expiry of invitations depends on the time. */
-export function buildMerchant(merchant: SeedMerchant, now: number): AccountData {
-  const { code, name = code, logo, sandbox, parent } = merchant;
+/** Returns whether only live keys reach a merchant. */
+function isLive(code: string, keys: readonly ApiKey[]): boolean {
+  const own = keys.filter(({ merchants }) => merchants?.includes(code) ?? true);
+  return own.length > 0 && own.every(({ key }) => key.startsWith("sk_live_"));
+}
+
+/** Builds a merchant of a seed with these keys; only the expiry of invitations depends on the time. */
+export function buildMerchant(merchant: SeedMerchant, keys: readonly ApiKey[], now: number): AccountData {
+  const { code, name = code, logo, sandbox = !isLive(code, keys), parent } = merchant;
   const roles = merchant.roles.map((role) => buildRole(role, code));
   // Names last: a name wins over an identical id.
   const ids = new Map([
@@ -121,7 +127,7 @@ function defaultKey(accounts: readonly AccountData[]): ApiKey {
 
 /** Builds the state that a seed describes; only the expiry of invitations depends on the time. */
 export function buildSeed(seed: Seed, now: number): Snapshot {
-  const merchants = seed.merchants.map((merchant) => buildMerchant(merchant, now));
+  const merchants = seed.merchants.map((merchant) => buildMerchant(merchant, seed.keys ?? [], now));
   const organizations = seed.organizations.map((organization) => buildOrganization(organization, now));
   const accounts = [...merchants, ...organizations];
   return {

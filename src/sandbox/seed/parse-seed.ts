@@ -67,7 +67,8 @@ const merchant = z.strictObject({
   code,
   name: text.optional(),
   logo: logoSchema.optional(),
-  sandbox: z.boolean().default(true),
+  /** Absent: a test account, unless only live keys reach it. */
+  sandbox: z.boolean().optional(),
   parent: parent.optional(),
   roles: z.array(role).default([]),
   members: z.array(member).default([]),

@@ -59,8 +59,8 @@ Examples:
   rolecall apply --yes --approved plan.json
                                         nothing but what was reviewed and saved
   rolecall apply --rotate-password 'till-*@shop-001.example.com'
-                                        sets the passwords of a shop's tills, and
-                                        changes nothing else
+                                        sets the passwords of a shop's tills,
+                                        and changes nothing else
 
 It asks for "yes", or for the merchant code if something is removed from an
 account that is not a test account. Any other answer cancels.

@@ -158,6 +158,7 @@ const NEXT_STEPS: Readonly<Record<ErrorCode, string | typeof HINT | null>> = {
   "key-missing": null,
   "key-malformed": null,
   "key-environment": null,
+  "account-environment": HINT,
   "password-missing": null,
   "confirmation-needed": null,
   "override-stray": null,

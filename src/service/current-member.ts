@@ -1,0 +1,99 @@
+import { RolecallError } from "../model/errors.ts";
+import type { LiveEvent } from "../model/events.ts";
+import type { LiveState, Membership } from "../model/live.ts";
+import type { Client } from "./http/client.ts";
+import { listMemberships } from "./memberships.ts";
+
+/** What the caller's memberships tell about a merchant. */
+export type CurrentMember = Pick<LiveState, "callerId" | "callerUnknown" | "sandbox">;
+
+/** Finds the member of a merchant that the key belongs to; the result distinguishes none from unknown. */
+export type FindCurrentMember = (merchant: string) => Promise<CurrentMember>;
+
+/**
+ * Creates a finder that asks the service for the membership of the first merchant alone, and once for those of all others;
+ * a failure is reported once.
+ */
+export function createCurrentMemberFinder(
+  client: Client,
+  maxItems: number,
+  emit: (event: LiveEvent) => void,
+): FindCurrentMember {
+  const list = (filter: { readonly id?: string; readonly sandbox?: boolean }) =>
+    listMemberships(client, maxItems, { type: "merchant", ...filter }, true);
+  const listOne = (id: string): Promise<readonly Membership[]> =>
+    list({ id }).catch((error: unknown) => {
+      if (error instanceof RolecallError && error.code === "bad-request") return list({});
+      throw error;
+    });
+  const ask = async (id?: string): Promise<Known | null> => {
+    try {
+      const memberships = await (id === undefined ? list({}) : listOne(id));
+      return { memberships, sandboxes: await sandboxesOf(memberships, id, list) };
+    } catch (error) {
+      if (!(error instanceof RolecallError)) throw error;
+      emit({ type: "caller-unknown", reason: reasonOf(error) });
+      return null;
+    }
+  };
+  let first: { readonly merchant: string; readonly asked: Promise<Known | null> } | undefined;
+  let others: Promise<Known | null> | undefined;
+  return async (merchant) => {
+    first ??= { merchant, asked: ask(merchant) };
+    const { asked } = first;
+    if (first.merchant !== merchant) others ??= asked.then((known) => (known === null ? null : ask()));
+    const known = await (first.merchant === merchant ? asked : others);
+    if (!known) return { callerId: null, callerUnknown: true };
+    const own = known.memberships.filter(({ resource }) => resource.id === merchant);
+    const sandbox = known.sandboxes.get(merchant);
+    return {
+      // An old invitation may exist beside the accepted membership.
+      callerId: (own.find(({ status }) => status === "accepted") ?? own[0])?.id ?? null,
+      ...(sandbox !== undefined && { sandbox }),
+    };
+  };
+}
+
+interface Known {
+  readonly memberships: readonly Membership[];
+  /** Whether a merchant is a test account, as far as it is known. */
+  readonly sandboxes: ReadonlyMap<string, boolean>;
+}
+
+/**
+ * Returns which merchants are test accounts: by the attribute in the response, else by the service's filters. What both
+ * filters list is unknown, since the service ignores them.
+ */
+async function sandboxesOf(
+  memberships: readonly Membership[],
+  id: string | undefined,
+  list: (filter: { readonly id?: string; readonly sandbox: boolean }) => Promise<readonly Membership[]>,
+): Promise<ReadonlyMap<string, boolean>> {
+  const known = new Map(
+    memberships.flatMap(({ resource }) =>
+      resource.sandbox === null ? [] : [[resource.id, resource.sandbox] as const],
+    ),
+  );
+  if (memberships.every(({ resource }) => known.has(resource.id))) return known;
+  const only = id === undefined ? {} : { id };
+  // Without an answer nothing is known, and the membership is.
+  const ask = (sandbox: boolean): Promise<ReadonlySet<string> | null> =>
+    list({ ...only, sandbox }).then(
+      (all) => new Set(all.map(({ resource }) => resource.id)),
+      (error: unknown) => {
+        if (error instanceof RolecallError) return null;
+        throw error;
+      },
+    );
+  const [test, live] = await Promise.all([ask(true), ask(false)]);
+  if (test === null || live === null) return known;
+  for (const { resource } of memberships) {
+    const isTest = test.has(resource.id);
+    if (!known.has(resource.id) && isTest !== live.has(resource.id)) known.set(resource.id, isTest);
+  }
+  return known;
+}
+
+function reasonOf({ message, hint }: RolecallError): string {
+  return hint === undefined ? message : `${message.replace(/\.?$/, ".")} ${hint}`;
+}

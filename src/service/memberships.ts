@@ -1,0 +1,83 @@
+import type { MemberStatus, Membership } from "../model/live.ts";
+import type { Call } from "./http/call.ts";
+import type { Client } from "./http/client.ts";
+import { shortRetry } from "./http/retry.ts";
+import { listAll, PAGE_SIZE } from "./pager.ts";
+import { MEMBERSHIPS_PATH, query } from "./paths.ts";
+import { readMembershipPage } from "./wire.ts";
+
+/** The service's filters of memberships; absent ones do not filter. */
+export interface MembershipFilter {
+  /** `merchant` or `organization`. */
+  readonly type?: string;
+  /** The merchant code, or the organization's id. */
+  readonly id?: string;
+  readonly status?: MemberStatus;
+  /** True for test accounts, false for the others. */
+  readonly sandbox?: boolean;
+  readonly name?: string;
+  /** The resource that the resource belongs to; `null` for resources without one. */
+  readonly parent?: { readonly type: string; readonly id: string } | null;
+  /** Role ids; a membership must have at least one of them. */
+  readonly roles?: readonly string[];
+}
+
+/** Options of requests that must not delay the rest. */
+const QUICK: Pick<Call<unknown>, "retry" | "withinMs"> = { retry: shortRetry, withinMs: 5_000 };
+
+/**
+ * Lists all memberships of the caller that a filter selects, in the service's order; `quick` gives up within seconds.
+ * Throws RolecallError.
+ */
+export async function listMemberships(
+  client: Client,
+  maxItems: number,
+  filter: MembershipFilter = {},
+  quick = false,
+): Promise<readonly Membership[]> {
+  const parameters = filterParameters(filter);
+  const readPage = (offset: number) =>
+    client.send({
+      ...(quick && QUICK),
+      operation: "list memberships",
+      method: "GET",
+      path: `${MEMBERSHIPS_PATH}${query({ offset, limit: PAGE_SIZE, ...parameters })}`,
+      read: readMembershipPage,
+    });
+  const memberships = await listAll("The list of the caller's memberships", readPage, { maxItems });
+  return memberships.filter((membership) => isSelected(membership, filter));
+}
+
+function filterParameters({
+  type,
+  id,
+  status,
+  sandbox,
+  name,
+  parent,
+  roles = [],
+}: MembershipFilter): Parameters<typeof query>[0] {
+  return {
+    ...(type !== undefined && { "resource.type": type }),
+    ...(id !== undefined && { "resource.id": id }),
+    ...(status !== undefined && { status }),
+    ...(sandbox !== undefined && { "resource.attributes.sandbox": String(sandbox) }),
+    ...(name !== undefined && { "resource.name": name }),
+    // The service rejects one without the other; empty values select resources without one.
+    ...(parent !== undefined && {
+      "resource.parent.type": parent?.type ?? "",
+      "resource.parent.id": parent?.id ?? "",
+    }),
+    ...(roles.length > 0 && { roles }),
+  };
+}
+
+/** Applies the unambiguous filters again: a service may ignore unknown query parameters. */
+function isSelected(membership: Membership, { type, id, status, roles = [] }: MembershipFilter): boolean {
+  return (
+    (id === undefined || membership.resource.id === id) &&
+    (type === undefined || [type, "unknown"].includes(membership.resource.type)) &&
+    (status === undefined || membership.status === status) &&
+    (roles.length === 0 || membership.roles.some((role) => roles.includes(role)))
+  );
+}

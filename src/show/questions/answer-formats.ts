@@ -187,20 +187,22 @@ export function explanationsJson(
   { question, explanations, merchants, incomplete }: ExplanationsView,
   failures: readonly FailureJson[],
 ): string {
-  const all = explanations.map(({ merchant, environment, member, permission, ways, without, unclear }) => ({
-    merchant,
-    environment,
-    member: memberJson(member),
-    permission,
-    // Unknown if the files do not say which roles the member holds, or what one of these grants.
-    can: ways.length > 0 || (member.rolesKnown && unclear.length === 0 ? false : null),
-    ways: ways.map((way) => wayJson(way, member.name)),
-    without: without.map((way) => wayJson(way, member.name)),
-    unclear,
-    // Everything that has to go: the grants of all roles, in every file that has them.
-    toEnd: ways.flatMap(({ grantedAt }) => grantedAt),
-  }));
-  return `${safeJson({ format: 1, question, merchants, explanations: all, incomplete, failures }, null, 2)}\n`;
+  const records = explanations.map(
+    ({ merchant, environment, member, permission, ways, without, unclear }) => ({
+      merchant,
+      environment,
+      member: memberJson(member),
+      permission,
+      // Unknown if the files do not say which roles the member holds, or what one of these grants.
+      can: ways.length > 0 || (member.rolesKnown && unclear.length === 0 ? false : null),
+      ways: ways.map((way) => wayJson(way, member.name)),
+      without: without.map((way) => wayJson(way, member.name)),
+      unclear,
+      // Everything that has to go: the grants of all roles, in every file that has them.
+      toEnd: ways.flatMap(({ grantedAt }) => grantedAt),
+    }),
+  );
+  return `${safeJson({ format: 1, question, merchants, explanations: records, incomplete, failures }, null, 2)}\n`;
 }
 
 function wayJson(way: LocatedWay, member: string): object {
@@ -211,14 +213,14 @@ function wayJson(way: LocatedWay, member: string): object {
     permittedAt,
     statusAt,
   } = way;
-  const others = otherHolders([way], member);
+  const holders = otherHolders([way], member);
   return {
     role: { name, id, predefined },
     status,
     from,
     end: endJson(end),
     suspended: suspensionJson(suspension),
-    otherHolders: others,
+    otherHolders: holders,
     grantedAt,
     permittedAt,
     statusAt,
@@ -228,9 +230,9 @@ function wayJson(way: LocatedWay, member: string): object {
 /** Returns how many people beside a member have access through the roles of ways; at several merchants each counts once. */
 export function otherHolders(ways: readonly AccessWay[], member: string): number {
   const [first, ...more] = new Set(ways.map(({ holders }) => holders));
-  const all =
+  const allHolders =
     more.length === 0 ? (first ?? new Set()) : new Set([first ?? [], ...more].flatMap((some) => [...some]));
-  return all.size - (all.has(member.toLowerCase()) ? 1 : 0);
+  return allHolders.size - (allHolders.has(member.toLowerCase()) ? 1 : 0);
 }
 
 function memberJson({ name, email, id, status }: LocatedExplanation["member"]): object {
@@ -277,14 +279,11 @@ export function explanationsCsv({ explanations }: ExplanationsView): string {
   const rows = explanations.flatMap(
     ({ merchant, environment, member, permission, ways, without, unclear }) => {
       const start = [merchant, environment ?? "", member.name, permission];
-      const found = [
-        ...ways.map((way) => wayRow("true", way)),
-        ...without.map((way) => wayRow("false", way)),
-      ];
+      const rows = [...ways.map((way) => wayRow("true", way)), ...without.map((way) => wayRow("false", way))];
       const isUnknown = ways.length === 0 && (!member.rolesKnown || unclear.length > 0);
-      if (isUnknown) found.push(["?", unclear.join(" "), "", "", "", "", ""]);
-      else if (found.length === 0) found.push(["false", "", "", "", "", "", ""]);
-      return found.map((row) => [...start, ...row]);
+      if (isUnknown) rows.push(["?", unclear.join(" "), "", "", "", "", ""]);
+      else if (rows.length === 0) rows.push(["false", "", "", "", "", "", ""]);
+      return rows.map((row) => [...start, ...row]);
     },
   );
   return toCsv(head, rows);

@@ -74,14 +74,14 @@ function sections(
   titleOf: (answer: LocatedAnswer) => string,
   keyOf: (title: string) => string = (title) => title,
 ): readonly Section[] {
-  const found = new Map<string, { readonly title: string; readonly answers: LocatedAnswer[] }>();
+  const sections = new Map<string, { readonly title: string; readonly answers: LocatedAnswer[] }>();
   for (const answer of answers) {
     const title = titleOf(answer);
-    const known = found.get(keyOf(title)) ?? { title, answers: [] };
-    known.answers.push(answer);
-    found.set(keyOf(title), known);
+    const section = sections.get(keyOf(title)) ?? { title, answers: [] };
+    section.answers.push(answer);
+    sections.set(keyOf(title), section);
   }
-  return [...found.values()].sort((a, b) => byCodeUnit(a.title, b.title));
+  return [...sections.values()].sort((a, b) => byCodeUnit(a.title, b.title));
 }
 
 /** Returns a section for each permission; permissions with the same answers share one. */
@@ -89,16 +89,24 @@ function permissionSections(
   permissions: readonly string[],
   answers: readonly LocatedAnswer[],
 ): readonly Section[] {
-  const found = new Map<string, { readonly names: string[]; readonly answers: readonly LocatedAnswer[] }>();
+  const sections = new Map<
+    string,
+    { readonly names: string[]; readonly answers: readonly LocatedAnswer[] }
+  >();
   for (const permission of permissions) {
-    const own = answers.flatMap((answer, index) => (answer.permissions?.includes(permission) ? [index] : []));
-    if (own.length === 0) continue;
-    const key = own.join(" ");
-    const known = found.get(key) ?? { names: [], answers: own.flatMap((index) => answers[index] ?? []) };
-    known.names.push(permission);
-    found.set(key, known);
+    const granting = answers.flatMap((answer, index) =>
+      answer.permissions?.includes(permission) ? [index] : [],
+    );
+    if (granting.length === 0) continue;
+    const key = granting.join(" ");
+    const section = sections.get(key) ?? {
+      names: [],
+      answers: granting.flatMap((index) => answers[index] ?? []),
+    };
+    section.names.push(permission);
+    sections.set(key, section);
   }
-  return [...found.values()].map(({ names, answers: of }) => ({ title: names.join(", "), answers: of }));
+  return [...sections.values()].map(({ names, answers: of }) => ({ title: names.join(", "), answers: of }));
 }
 
 /** Returns the name of a role, with the id of a predefined one. */
@@ -120,8 +128,8 @@ function sectionLines(
 ): readonly string[] {
   const { question, merchants, now } = view;
   const people = new Set(answers.filter(isEffective).map(({ member }) => member.name.toLowerCase())).size;
-  const at = new Set(answers.map(({ merchant }) => merchant));
-  const where = at.size === 1 ? `at ${[...at].join("")}` : `at ${counted(at.size, "merchant")}`;
+  const codes = new Set(answers.map(({ merchant }) => merchant));
+  const where = codes.size === 1 ? `at ${[...codes].join("")}` : `at ${counted(codes.size, "merchant")}`;
   const held = new Set(answers.flatMap(({ role }) => (role === null ? [] : roleTitle(role)))).size;
   const count =
     question.kind === "is"
@@ -129,10 +137,10 @@ function sectionLines(
         ? "no role"
         : counted(held, "role")
       : counted(people, "person", "people");
-  const all = (verbose ? answers.map((answer) => [answer]) : grouped(answers)).map((group) =>
+  const allRows = (verbose ? answers.map((answer) => [answer]) : grouped(answers)).map((group) =>
     rowOf(group, now),
   );
-  const rows = verbose ? all : all.slice(0, MAX_ROWS);
+  const rows = verbose ? allRows : allRows.slice(0, MAX_ROWS);
   const isNeeded: Readonly<Record<Column, boolean>> = {
     member: question.kind !== "is",
     role: question.kind !== "has",
@@ -145,7 +153,7 @@ function sectionLines(
   return [
     ...hangingLines(`${oneLine(title)}: ${count} ${where}`, style.columns, "", "  ").map(style.bold),
     ...table(columns, rows, style),
-    ...(all.length > rows.length ? [style.dim(`  ${moreText(all.length - rows.length)}`)] : []),
+    ...(allRows.length > rows.length ? [style.dim(`  ${moreText(allRows.length - rows.length)}`)] : []),
     ...(question.kind === "is" ? permissionLines(answers, style) : []),
   ];
 }
@@ -164,9 +172,9 @@ function grouped(answers: readonly LocatedAnswer[]): readonly (readonly LocatedA
       held?.suspension?.until?.text,
       member.rolesKnown,
     ]);
-    const known = groups.get(key) ?? [];
-    known.push(answer);
-    groups.set(key, known);
+    const group = groups.get(key) ?? [];
+    group.push(answer);
+    groups.set(key, group);
   }
   return [...groups.values()].flatMap((group) =>
     group.length > MAX_SINGLE ? [group] : group.map((answer) => [answer]),
@@ -273,7 +281,7 @@ function table(columns: readonly Column[], rows: readonly Row[], style: Style): 
       : wrapList(
           inner.map((column) => row[column]).filter((text) => text !== ""),
           style.columns - 6,
-        ).map((text, at) => `${at === 0 ? "    " : "      "}${text}`);
+        ).map((text, index) => `${index === 0 ? "    " : "      "}${text}`);
     return [...(isNew ? [`  ${row.member}`] : []), ...lines.map(paintOf(row, style))];
   });
 }
@@ -306,9 +314,9 @@ function paintOf({ effective }: Row, { dim }: Style): Paint {
 function permissionLines(answers: readonly LocatedAnswer[], style: Style): readonly string[] {
   const byMerchant = new Map<string, Set<string>>();
   for (const { merchant, permissions, held } of answers) {
-    const known = byMerchant.get(merchant) ?? new Set<string>();
-    byMerchant.set(merchant, known);
-    for (const permission of held?.effective ? (permissions ?? []) : []) known.add(permission);
+    const granted = byMerchant.get(merchant) ?? new Set<string>();
+    byMerchant.set(merchant, granted);
+    for (const permission of held?.effective ? (permissions ?? []) : []) granted.add(permission);
   }
   const groups = new Map<string, string[]>();
   for (const [merchant, permissions] of byMerchant) {
@@ -317,12 +325,12 @@ function permissionLines(answers: readonly LocatedAnswer[], style: Style): reado
   }
   return [...groups].flatMap(([permissions, merchants]) => {
     if (permissions === "") return [];
-    const at =
+    const place =
       groups.size === 1
         ? ""
         : ` at ${merchants.length > 3 ? counted(merchants.length, "merchant") : merchants.join(", ")}`;
     return wrapList(permissions.split(", "), style.columns - 4).flatMap((text, index) =>
-      index === 0 ? [`  can${at}:`, `    ${text}`] : `    ${text}`,
+      index === 0 ? [`  can${place}:`, `    ${text}`] : `    ${text}`,
     );
   });
 }
@@ -333,17 +341,17 @@ function nobody({ question: { kind, name, source }, matched, near, merchants }: 
   const asked = shorten(oneLine(name));
   const where = source === "live" ? "live" : "in the files";
   const member = source === "live" ? "a live member" : "a member in the files";
-  const at = merchants.length === 1 ? `of ${merchants[0]}` : `of ${counted(merchants.length, "merchant")}`;
+  const place = merchants.length === 1 ? `of ${merchants[0]}` : `of ${counted(merchants.length, "merchant")}`;
   const hint = near === null ? "" : ` Did you mean ${oneLine(near)}?`;
   if (matched.length === 0) {
-    if (kind === "can") return `No role ${at} is known to grant ${asked} ${where}.${hint}`;
+    if (kind === "can") return `No role ${place} is known to grant ${asked} ${where}.${hint}`;
     return kind === "has"
-      ? `There is no role ${asked} ${where} ${at}.${hint}`
-      : `${asked} is not ${member} ${at}.${hint}`;
+      ? `There is no role ${asked} ${where} ${place}.${hint}`
+      : `${asked} is not ${member} ${place}.${hint}`;
   }
   return kind === "can"
-    ? `Nobody can ${matched.join(", ")} ${where} ${at}.`
-    : `Nobody holds ${matched.map(oneLine).join(", ")} ${where} ${at}.`;
+    ? `Nobody can ${matched.join(", ")} ${where} ${place}.`
+    : `Nobody holds ${matched.map(oneLine).join(", ")} ${where} ${place}.`;
 }
 
 /** Formats what answers in another format leave out. */
@@ -406,9 +414,9 @@ function rolesOf(unknown: readonly UnknownAnswer[], kind: AccessQuestion["kind"]
   const holders = new Map<string, Set<string>>();
   for (const { role, members } of unknown) {
     if (role === null) continue;
-    const known = holders.get(role) ?? new Set();
-    for (const member of members) known.add(member.toLowerCase());
-    holders.set(role, known);
+    const people = holders.get(role) ?? new Set();
+    for (const member of members) people.add(member.toLowerCase());
+    holders.set(role, people);
   }
   return [...holders].map(([role, people]) =>
     kind === "is" ? oneLine(role) : `${oneLine(role)} (${counted(people.size, "person", "people")})`,

@@ -35,16 +35,16 @@ function rulesLines(
   { verbose, isCovered }: { readonly verbose: boolean; readonly isCovered: boolean },
 ): readonly string[] {
   const shown = verbose || merchants.length === 1 ? merchants : merchants.filter(isBroken);
-  const others = merchants.filter((one) => !shown.includes(one));
-  const lines = shown.flatMap((one) => [
-    ...hangingLines(`${oneLine(one.merchant)}: ${holdText([one])}`, style.columns, "", "  ").map(
-      isBroken(one) ? style.red : style.bold,
+  const hidden = merchants.filter((merchant) => !shown.includes(merchant));
+  const lines = shown.flatMap((merchant) => [
+    ...hangingLines(`${oneLine(merchant.merchant)}: ${holdText([merchant])}`, style.columns, "", "  ").map(
+      isBroken(merchant) ? style.red : style.bold,
     ),
-    ...one.judged.flatMap(({ rule, violations, unknownRoles }) => [
+    ...merchant.judged.flatMap(({ rule, violations, unknownRoles }) => [
       ...(verbose || violations.length > 0 || unknownRoles.length > 0
         ? ruleLines(
             rule,
-            placeOf(one.merchant, rule),
+            placeOf(merchant.merchant, rule),
             violations.length > 0 ? "broken  " : unknownRoles.length > 0 ? "unknown  " : "ok  ",
             style,
           )
@@ -60,9 +60,9 @@ function rulesLines(
   // Where all is well, the answer to the question comes first.
   if (isCovered && !verbose && !merchants.some(isBroken)) return [];
   const which =
-    shown.length === 0 ? counted(others.length, "merchant") : counted(others.length, "other merchant");
+    shown.length === 0 ? counted(hidden.length, "merchant") : counted(hidden.length, "other merchant");
   const rest =
-    others.length === 0 ? [] : hangingLines(`${which}: ${holdText(others)}`, style.columns, "", "  ");
+    hidden.length === 0 ? [] : hangingLines(`${which}: ${holdText(hidden)}`, style.columns, "", "  ");
   return [...lines, ...rest, ...unknownLines(merchants, source, style)];
 }
 
@@ -72,7 +72,9 @@ function unknownLines(
   source: CheckedView["source"],
   { columns }: Style,
 ): readonly string[] {
-  const roles = sortedSet(merchants.flatMap(({ judged }) => judged.flatMap((one) => one.unknownRoles)));
+  const roles = sortedSet(
+    merchants.flatMap(({ judged }) => judged.flatMap((judgement) => judgement.unknownRoles)),
+  );
   if (roles.length === 0) return [];
   const more = roles.length - MOST_NAMES;
   const names = `${roles.slice(0, MOST_NAMES).map(oneLine).join(", ")}${more > 0 ? ` and ${counted(more, "more role")}` : ""}`;
@@ -88,17 +90,19 @@ const MOST_VIOLATIONS = 5;
 
 /** "6 policies and checks hold", "1 of 6 policies and checks is broken". */
 function holdText(merchants: readonly CheckedMerchant[]): string {
-  const judged = merchants.flatMap((one) => one.judged);
+  const judged = merchants.flatMap((merchant) => merchant.judged);
   const broken = judged.filter(({ violations }) => violations.length > 0).length;
-  const unknown = judged.filter((one) => one.violations.length === 0 && one.unknownRoles.length > 0).length;
+  const unknown = judged.filter(
+    (judgement) => judgement.violations.length === 0 && judgement.unknownRoles.length > 0,
+  ).length;
   if (judged.length === 0) return "no policies and no checks";
-  const all = counted(judged.length, "policy or check", "policies and checks");
+  const countText = counted(judged.length, "policy or check", "policies and checks");
   const unclear = unknown === 0 ? "" : `of ${grouped(unknown)} it is not known`;
   const also = unclear && `, ${unclear}`;
-  if (broken > 0) return `${grouped(broken)} of ${all} ${broken === 1 ? "is" : "are"} broken${also}`;
-  if (unknown === 0) return `${all} ${judged.length === 1 ? "holds" : "hold"}`;
-  const known = judged.length - unknown;
-  return `${grouped(known)} of ${all} ${known === 1 ? "holds" : "hold"}${also}`;
+  if (broken > 0) return `${grouped(broken)} of ${countText} ${broken === 1 ? "is" : "are"} broken${also}`;
+  if (unknown === 0) return `${countText} ${judged.length === 1 ? "holds" : "hold"}`;
+  const holding = judged.length - unknown;
+  return `${grouped(holding)} of ${countText} ${holding === 1 ? "holds" : "hold"}${also}`;
 }
 
 function ruleLines(
@@ -134,19 +138,19 @@ function unnoticedBlocks(
   verbose: boolean,
 ): readonly (readonly string[])[] {
   const sum = (of: (merchant: CheckedMerchant) => number): number =>
-    merchants.reduce((total, one) => total + of(one), 0);
+    merchants.reduce((total, merchant) => total + of(merchant), 0);
   const changes = sum(({ coverage }) => coverage?.changes ?? 0);
   const unnoticed = sum(({ coverage }) => coverage?.unnoticed ?? 0);
   const title = `${grouped(unnoticed)} of ${grouped(changes)} single changes would go unnoticed.`;
   const joined = joinGroups(merchants);
   const blocks = SENSITIVITIES.map((sensitivity): readonly string[] => {
-    const all = joined.filter((group) => group.sensitivity === sensitivity);
-    if (all.length === 0) return [];
-    const shown = verbose || sensitivity !== "other" ? all : all.slice(0, MOST_OTHERS);
+    const groups = joined.filter((group) => group.sensitivity === sensitivity);
+    if (groups.length === 0) return [];
+    const shown = verbose || sensitivity !== "other" ? groups : groups.slice(0, MOST_OTHERS);
     return [
       style.bold(TITLES[sensitivity]),
       ...shown.flatMap((group) => groupLines(group, merchants.length, style)),
-      ...(shown.length < all.length ? [style.dim(`  ${moreText(all.length - shown.length)}`)] : []),
+      ...(shown.length < groups.length ? [style.dim(`  ${moreText(groups.length - shown.length)}`)] : []),
     ];
   });
   const isUnclear =
@@ -203,9 +207,9 @@ function joinGroups(merchants: readonly CheckedMerchant[]): readonly JoinedGroup
     for (const group of bySensitivity(coverage?.groups ?? [])) {
       const sensitivity = sensitivityOf(group);
       const key = JSON.stringify([sensitivity, group.change, group.role, group.permission]);
-      const one = joined.get(key) ?? { sensitivity, members: [] };
-      joined.set(key, one);
-      one.members.push({ merchant, group });
+      const joinedGroup = joined.get(key) ?? { sensitivity, members: [] };
+      joined.set(key, joinedGroup);
+      joinedGroup.members.push({ merchant, group });
     }
   }
   return [...joined.values()].sort(
@@ -232,11 +236,11 @@ function groupLines({ members }: JoinedGroup, merchants: number, style: Style): 
   const shown = [...suggestions].slice(0, MOST_SUGGESTIONS);
   return [
     ...hangingLines(text, style.columns, "  ", "    "),
-    ...shown.flatMap(([line, at]) => {
+    ...shown.flatMap(([line, lineMerchants]) => {
       const whose =
         suggestions.size === 1
           ? ""
-          : `${oneLine(at[0] ?? "")}${at.length > 1 ? ` and ${at.length - 1} more` : ""}  `;
+          : `${oneLine(lineMerchants[0] ?? "")}${lineMerchants.length > 1 ? ` and ${lineMerchants.length - 1} more` : ""}  `;
       return hangingLines(`${whose}${oneLine(line)}`, style.columns, "    ", "      ").map(style.dim);
     }),
     ...(shown.length < suggestions.size
@@ -259,25 +263,25 @@ function changeText(groups: readonly UnnoticedGroup[]): string {
   if (first === undefined) return "";
   const role = oneLine(first.role?.name ?? "");
   const id = first.role?.id ?? null;
-  const named = id === null || id === first.role?.name ? role : `${role} (${oneLine(id)})`;
+  const roleText = id === null || id === first.role?.name ? role : `${role} (${oneLine(id)})`;
   // Who is a member of several merchants is one person, and so it is with roles of one name.
   const subjects = sortedSet(groups.flatMap((group) => group.subjects));
   const names = listText(subjects);
   switch (first.change) {
     case "role-given": {
-      const isAll = groups.every((one) => one.toAnybody && one.subjects.length + 1 === one.of);
+      const isAll = groups.every((group) => group.toAnybody && group.subjects.length + 1 === group.of);
       const anybody = groups.some(({ toAnybody }) => toAnybody);
       if (isAll && subjects.length > 0)
-        return `${named} given to anybody: ${counted(subjects.length, "member")}, or somebody new`;
-      if (subjects.length === 0) return `${named} given to somebody new`;
-      return `${named} given to ${counted(subjects.length, "member")}${names}${anybody ? ", or to somebody new" : ""}`;
+        return `${roleText} given to anybody: ${counted(subjects.length, "member")}, or somebody new`;
+      if (subjects.length === 0) return `${roleText} given to somebody new`;
+      return `${roleText} given to ${counted(subjects.length, "member")}${names}${anybody ? ", or to somebody new" : ""}`;
     }
     case "role-taken":
-      return `${named} taken from ${counted(subjects.length, "member")}${names}`;
+      return `${roleText} taken from ${counted(subjects.length, "member")}${names}`;
     case "permission-given":
       return `${oneLine(first.permission ?? "")} given to ${counted(subjects.length, "role")}${names}`;
     case "permission-taken":
-      return `${counted(subjects.length, "permission")} taken from ${named}${names}`;
+      return `${counted(subjects.length, "permission")} taken from ${roleText}${names}`;
     default:
       return first.change satisfies never;
   }
@@ -293,16 +297,16 @@ function listText(names: readonly string[]): string {
 function unbrokenLines({ merchants, placeOf }: CheckedView, style: Style): readonly string[] {
   const joined = new Map<string, { readonly one: UnbrokenRule; readonly at: string[] }>();
   for (const { merchant, coverage } of merchants) {
-    for (const one of coverage?.unbroken ?? []) {
+    for (const unbroken of coverage?.unbroken ?? []) {
       const key = JSON.stringify([
-        one.rule.text,
-        one.rule.enforcedBy,
-        one.rule.origin?.file,
-        unbrokenText(one),
+        unbroken.rule.text,
+        unbroken.rule.enforcedBy,
+        unbroken.rule.origin?.file,
+        unbrokenText(unbroken),
       ]);
-      const known = joined.get(key) ?? { one, at: [] };
-      joined.set(key, known);
-      known.at.push(merchant);
+      const entry = joined.get(key) ?? { one: unbroken, at: [] };
+      joined.set(key, entry);
+      entry.at.push(merchant);
     }
   }
   if (joined.size === 0) return [];

@@ -127,10 +127,10 @@ export function checkedJson(
               suggestion: suggestionYaml(suggestion),
             };
           }),
-          unbrokenRules: coverage.unbroken.map((one) => ({
-            ...ruleJson(merchant, one.rule),
-            reason: one.reason,
-            message: unbrokenText(one),
+          unbrokenRules: coverage.unbroken.map((unbroken) => ({
+            ...ruleJson(merchant, unbroken.rule),
+            reason: unbroken.reason,
+            message: unbrokenText(unbroken),
           })),
         },
       })),

@@ -15,9 +15,9 @@ export function renderExpiring(
     const what = live ? "grant, membership or invitation" : "grant or membership in the files";
     return `${hangingLines(`No ${what} ends within ${within}.`, style.columns, "", "  ").join("\n")}\n`;
   }
-  const blocks = [...groupedBy(ends, ({ day }) => day)].map(([day, all]) => [
-    style.bold(`${day} (${inDays(all[0]?.daysLeft ?? 0)})`),
-    ...groupsOf(all, verbose).flatMap((group) =>
+  const blocks = [...groupedBy(ends, ({ day }) => day)].map(([day, dayEnds]) => [
+    style.bold(`${day} (${inDays(dayEnds[0]?.daysLeft ?? 0)})`),
+    ...groupsOf(dayEnds, verbose).flatMap((group) =>
       wrapList(cellsOf(group), style.columns - 4, "  ").map(
         (text, index) => `${index === 0 ? "  " : "    "}${text}`,
       ),
@@ -36,9 +36,9 @@ function groupedBy(
 ): ReadonlyMap<string, readonly LocatedEnd[]> {
   const groups = new Map<string, LocatedEnd[]>();
   for (const end of ends) {
-    const known = groups.get(keyOf(end)) ?? [];
-    known.push(end);
-    groups.set(keyOf(end), known);
+    const group = groups.get(keyOf(end)) ?? [];
+    group.push(end);
+    groups.set(keyOf(end), group);
   }
   return groups;
 }
@@ -55,7 +55,7 @@ function cellsOf(group: readonly LocatedEnd[]): readonly string[] {
   if (first === undefined) return [];
   const { member, what, role, text } = first;
   const codes = sortedSet(group.map(({ merchant }) => merchant));
-  const places = sortedSet(group.flatMap(({ places: own }) => own.map(textOfPlace)));
+  const places = sortedSet(group.flatMap(({ places: endPlaces }) => endPlaces.map(textOfPlace)));
   const moment = text.includes("T") && what !== "invitation" ? ` at ${oneLine(text)}` : "";
   return [
     oneLine(member.name),

@@ -41,8 +41,8 @@ function grouped(
   verbose: boolean,
 ): readonly (readonly LocatedExplanation[])[] {
   const groups = new Map<string, LocatedExplanation[]>();
-  for (const one of explanations) {
-    const { merchant, member, permission, ways, without, unclear } = one;
+  for (const explanation of explanations) {
+    const { merchant, member, permission, ways, without, unclear } = explanation;
     const texts = [ways, without].map((some) =>
       some.map((way) => [roleTitle(way.role), holdingText(way.held, now)]),
     );
@@ -53,9 +53,9 @@ function grouped(
       unclear,
       verbose ? merchant : "",
     ]);
-    const known = groups.get(key) ?? [];
-    known.push(one);
-    groups.set(key, known);
+    const group = groups.get(key) ?? [];
+    group.push(explanation);
+    groups.set(key, group);
   }
   return [...groups.values()];
 }
@@ -70,17 +70,17 @@ function explanationLines(
   if (first === undefined) return [];
   const { member, permission, ways, without, unclear } = first;
   const codes = sortedSet(group.map(({ merchant }) => merchant));
-  const at = `at ${codes.length > 3 ? counted(codes.length, "merchant") : codes.join(", ")}`;
+  const place = `at ${codes.length > 3 ? counted(codes.length, "merchant") : codes.join(", ")}`;
   const who = shorten(oneLine(member.name));
   const what = oneLine(permission);
-  const all = group.flatMap((one) => one.ways);
+  const groupWays = group.flatMap((explanation) => explanation.ways);
   if (ways.length === 0) {
     const unknown = unknownReason(first, view);
     const text =
       unknown === null
-        ? `${who} cannot ${what} ${at}${reasonOf(first, view)}`
-        : `It is not known whether ${who} can ${what} ${at}: ${unknown}${hintOf(view)}`;
-    const none = group.flatMap((one) => one.without);
+        ? `${who} cannot ${what} ${place}${reasonOf(first, view)}`
+        : `It is not known whether ${who} can ${what} ${place}: ${unknown}${hintOf(view)}`;
+    const none = group.flatMap((explanation) => explanation.without);
     return [
       ...hangingLines(text, style.columns, "", "  ").map(unknown === null ? style.bold : style.yellow),
       ...without.flatMap(({ role, held }) => {
@@ -92,13 +92,13 @@ function explanationLines(
   const roles =
     ways.length === 1 ? "through 1 role" : `through ${ways.length} roles, of which each is enough`;
   return [
-    ...hangingLines(`${who} can ${what} ${at} ${roles}:`, style.columns, "", "  ").map(style.bold),
+    ...hangingLines(`${who} can ${what} ${place} ${roles}:`, style.columns, "", "  ").map(style.bold),
     ...ways.flatMap(({ role, held }) => {
-      const same = all.filter((way) => isSameRole(way.role, role));
+      const same = groupWays.filter((way) => isSameRole(way.role, role));
       return wayLines(role, holdingText(held, view.now), same, style, verbose);
     }),
     "",
-    ...endLines(ways, all, { who, what, member: member.name }, style, verbose),
+    ...endLines(ways, groupWays, { who, what, member: member.name }, style, verbose),
     ...(unclear.length > 0
       ? hangingLines(
           `It is not known whether ${unclear.map(oneLine).join(", ")} ${unclear.length === 1 ? "grants" : "grant"} it too.`,
@@ -112,9 +112,11 @@ function explanationLines(
 
 function reasonOf({ without }: LocatedExplanation, view: ExplanationsView): string {
   if (without.length > 0) {
-    const all = sortedSet(without.map(({ held }) => held.status));
-    if (all.every((status) => status === "not-begun")) return " yet:";
-    return all.some((status) => status === "not-begun" || status === "suspended") ? " now:" : " any more:";
+    const statuses = sortedSet(without.map(({ held }) => held.status));
+    if (statuses.every((status) => status === "not-begun")) return " yet:";
+    return statuses.some((status) => status === "not-begun" || status === "suspended")
+      ? " now:"
+      : " any more:";
   }
   return view.permissions.length > 0 ? "." : `: no role is known to grant it.${hintOf(view)}`;
 }
@@ -136,8 +138,8 @@ function unknownReason(
   return `${says} not say what ${roles.join(", ")} ${roles.length === 1 ? "grants" : "grant"}${live}.`;
 }
 
-function isSameRole(one: LocatedWay["role"], other: LocatedWay["role"]): boolean {
-  return one.name === other.name && one.id === other.id;
+function isSameRole(role: LocatedWay["role"], other: LocatedWay["role"]): boolean {
+  return role.name === other.name && role.id === other.id;
 }
 
 /** Returns the lines of a role that gives no access: its status, and where that comes from. */
@@ -207,13 +209,13 @@ function placesOf(places: readonly FilePlace[]): readonly string[] {
 /** Returns what has to change to end the access. */
 function endLines(
   ways: readonly LocatedWay[],
-  all: readonly LocatedWay[],
+  allWays: readonly LocatedWay[],
   { who, what, member }: { readonly who: string; readonly what: string; readonly member: string },
   style: Style,
   verbose: boolean,
 ): readonly string[] {
   const lines = new Map<string, Set<string>>();
-  for (const { role, grantedAt } of all) {
+  for (const { role, grantedAt } of allWays) {
     for (const place of grantedAt.map(textOfPlace)) {
       lines.set(place, (lines.get(place) ?? new Set()).add(shorten(oneLine(roleTitle(role)))));
     }
@@ -221,12 +223,12 @@ function endLines(
   const width = Math.max(0, ...[...lines.keys()].map(cellWidth));
   const rows = [...lines].map(([place, roles]) => [padTo(place, width), [...roles].join(", ")] as const);
   const shown = verbose ? rows : rows.slice(0, MAX_PLACES * ways.length);
-  const outside = all.some(({ grantedAt }) => grantedAt.length === 0);
+  const outside = allWays.some(({ grantedAt }) => grantedAt.length === 0);
   const wrap = (text: string): readonly string[] => hangingLines(text, style.columns, "", "  ");
   const custom = ways.filter(({ role }) => !role.predefined);
-  const others = custom.map(({ role }) => {
+  const holderCounts = custom.map(({ role }) => {
     const holders = otherHolders(
-      all.filter((way) => way.role.name === role.name),
+      allWays.filter((way) => way.role.name === role.name),
       member,
     );
     return `${shorten(oneLine(roleTitle(role)))} (${holders === 0 ? "no other holder" : counted(holders, "other holder")})`;
@@ -234,7 +236,7 @@ function endLines(
   return [
     ...(rows.length > 0
       ? wrap(
-          `To end it, take ${all.length === 1 && rows.length === 1 ? "this role" : "all of these"} from ${who}:`,
+          `To end it, take ${allWays.length === 1 && rows.length === 1 ? "this role" : "all of these"} from ${who}:`,
         )
       : []),
     ...shown.flatMap(([place, roles]) => hangingLines(roles, style.columns, `  ${place}  `, "    ")),
@@ -244,6 +246,6 @@ function endLines(
           `A grant that is not in the files ends at the service; rolecall plan shows whether an apply removes it.`,
         )
       : []),
-    ...(custom.length === ways.length ? wrap(`Or take ${what} from ${others.join(" and ")}.`) : []),
+    ...(custom.length === ways.length ? wrap(`Or take ${what} from ${holderCounts.join(" and ")}.`) : []),
   ];
 }

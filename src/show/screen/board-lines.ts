@@ -112,9 +112,9 @@ const BOTH_TIMES = "~00:00 left · 00:00".length;
 function titleLine({ titles, elapsedMs, leftMs, waits }: BoardContent, width: number, style: Style): string {
   const pause = waits.find(({ isShared }) => isShared);
   const passed = clock(elapsedMs);
-  const left = pause ? `waits ${spanText(pause.ms)}` : leftMs === null ? "" : `~${clock(leftMs)} left`;
+  const remaining = pause ? `waits ${spanText(pause.ms)}` : leftMs === null ? "" : `~${clock(leftMs)} left`;
   const roomy = titles.find((text) => widthOf(text) + BOTH_TIMES + 2 <= width);
-  const right = roomy !== undefined && left !== "" ? `${left} · ${passed}` : left || passed;
+  const right = roomy !== undefined && remaining !== "" ? `${remaining} · ${passed}` : remaining || passed;
   const short = titles.find((text) => widthOf(text) + widthOf("~00:00 left") + 2 <= width);
   const text = roomy ?? short ?? titles.at(-1) ?? "";
   const space = Math.max(width - widthOf(text) - widthOf(right), 1);
@@ -125,24 +125,24 @@ function barLine({ share, counts, facts }: BoardContent, width: number, style: S
   const cells = width >= 100 ? 36 : width >= 70 ? 26 : width >= 50 ? 20 : 14;
   const count = width >= 50 ? counts[0] : counts[1];
   const pieces: Piece[] = [...barPieces(share, cells, style), [` ${count}`, style.bold]];
-  let left = width - cells - 1 - widthOf(count);
+  let room = width - cells - 1 - widthOf(count);
   for (const fact of facts) {
     if (fact === "") continue;
     const text = `${pieces.length === 3 ? "   " : " · "}${fact}`;
-    if (widthOf(text) > left) break;
-    left -= widthOf(text);
+    if (widthOf(text) > room) break;
+    room -= widthOf(text);
     pieces.push([text]);
   }
   return line(pieces, width);
 }
 
-function tallyLine(all: readonly Tally[], width: number, style: Style): string {
-  const digits = Math.max(...all.map(({ count }) => grouped(count).length));
+function tallyLine(everyTally: readonly Tally[], width: number, style: Style): string {
+  const digits = Math.max(...everyTally.map(({ count }) => grouped(count).length));
   const number = (count: number): string => grouped(count).padStart(digits);
   const fits = (some: readonly Tally[]): boolean =>
     some.map(({ mark, count, word }) => `${mark} ${number(count)} ${word}`).join("   ").length <= width;
-  const most = all.filter(({ isOptional }) => !isOptional);
-  const tallies = fits(all) || !fits(most) ? all : most;
+  const most = everyTally.filter(({ isOptional }) => !isOptional);
+  const tallies = fits(everyTally) || !fits(most) ? everyTally : most;
   const isLong = fits(tallies);
   const pieces = tallies.flatMap(({ mark, count, word, paint }, index): readonly Piece[] => [
     [index === 0 ? "" : "   "],
@@ -174,12 +174,12 @@ function rowLine(
     // The reason of a failure takes the place of the numbers.
     [share === null || content.countWidth === 0 ? "" : `${count.padStart(content.countWidth)}  `],
   ];
-  const left = width - start.reduce((sum, [piece]) => sum + widthOf(piece), 0);
+  const room = width - start.reduce((sum, [piece]) => sum + widthOf(piece), 0);
   const isReason = share === null && names > 0;
   if (time === "" || isReason || width < 50)
     return line([...start, [shown(text), isReason ? paint : undefined]], width);
   return line(
-    [...start, [padded(shown(text), left - TIME_WIDTH)], [time.padStart(TIME_WIDTH), style.dim]],
+    [...start, [padded(shown(text), room - TIME_WIDTH)], [time.padStart(TIME_WIDTH), style.dim]],
     width,
   );
 }

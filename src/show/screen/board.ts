@@ -104,6 +104,6 @@ function plainLines(text: string): readonly string[] {
   return text
     .replaceAll(COLOR, "")
     .split("\n")
-    .filter((one) => one.trim() !== "")
+    .filter((line) => line.trim() !== "")
     .map(shown);
 }

@@ -32,21 +32,21 @@ import { type Size, shown, widthOf } from "./terminal-text.ts";
 export function readingLines(view: ReadingView, size: Size, style: Style): readonly string[] {
   const { merchants, count, metrics } = view;
   const [read, failed] = [merchantsIn(view, "read"), merchantsIn(view, "failed")];
-  const [one] = merchants;
+  const [only] = merchants;
   const isOne = count === 1;
   const row = (merchant: ReadingMerchant): Row => readingRow(merchant, view, style);
   const begun = merchants.filter(({ state }) => state === "reading");
   const busy = placed(begun, metrics, row);
   const members = membersRead(view);
-  const known =
-    isOne && one ? `${grouped(members)}${one.total === null ? "" : `/${grouped(one.total)}`}` : "";
+  const membersText =
+    isOne && only ? `${grouped(members)}${only.total === null ? "" : `/${grouped(only.total)}`}` : "";
   return boardLines(
     {
       ...view,
-      titles: [`Reading ${isOne && one ? shown(one.merchant) : counted(count, "merchant")}`],
+      titles: [`Reading ${isOne && only ? shown(only.merchant) : counted(count, "merchant")}`],
       share: readShare(merchants, count),
       counts: isOne
-        ? [`${known} members`, known]
+        ? [`${membersText} members`, membersText]
         : [`${fraction(read + failed, count)} merchants`, fraction(read + failed, count)],
       facts: [
         isOne ? "" : counted(members, "member"),
@@ -117,11 +117,11 @@ function changingLines(view: ApplyView, size: Size, style: Style): readonly stri
   const isOne = merchants.length === 1;
   const of = (...states: readonly ApplyingMerchant["state"][]): readonly ApplyingMerchant[] =>
     merchants.filter(({ state }) => states.includes(state));
-  const all = counted(changes, "change");
+  const totalText = counted(changes, "change");
   const where = isOne ? shown(merchants[0]?.merchant ?? "") : counted(merchants.length, "merchant");
   const flying = counted(inFlight.length, "change");
   const begun = of("applying").filter(({ endedAt }) => endedAt === null);
-  const row = (one: ApplyingMerchant): Row => applyingRow(one, view, style);
+  const row = (merchant: ApplyingMerchant): Row => applyingRow(merchant, view, style);
   const busy = isOne ? placedChanges(view, style) : placed(begun, metrics, row);
   const common = {
     ...beginnings(busy),
@@ -129,9 +129,9 @@ function changingLines(view: ApplyView, size: Size, style: Style): readonly stri
     stopping,
   };
   const latest = isOne
-    ? lastDone.map((one) => ({
-        ...changeRow(one.change, "✓", style.green),
-        time: briefTime(one.tookMs),
+    ? lastDone.map((done) => ({
+        ...changeRow(done.change, "✓", style.green),
+        time: briefTime(done.tookMs),
       }))
     : lastEnded(of("done", "incomplete")).map(row);
   return boardLines(
@@ -141,7 +141,7 @@ function changingLines(view: ApplyView, size: Size, style: Style): readonly stri
       ended: latest,
       titles: stopping
         ? [`Stopping: nothing new starts, ${flying} in flight`, `Stopping, ${flying} in flight`]
-        : [`Applying ${all} · ${where}`, `Applying ${all}`],
+        : [`Applying ${totalText} · ${where}`, `Applying ${totalText}`],
       share: ended / Math.max(changes, 1),
       counts: [`${fraction(ended, changes)} changes`, fraction(ended, changes)],
       facts: requestFacts(metrics, `${rateNumber(perSecond)}/s`),
@@ -162,15 +162,17 @@ function changingLines(view: ApplyView, size: Size, style: Style): readonly stri
       waits: metrics.waits,
       unfinished: merchants.filter(({ endedAt }) => endedAt === null).length,
       nameWidth: isOne ? 0 : nameWidth(merchants),
-      countWidth: isOne ? 0 : Math.max(...merchants.map((one) => fraction(one.changes, one.changes).length)),
+      countWidth: isOne
+        ? 0
+        : Math.max(...merchants.map((merchant) => fraction(merchant.changes, merchant.changes).length)),
     },
     size,
     style,
   );
 }
 
-function applyingRow(one: ApplyingMerchant, view: ApplyView, style: Style): Row {
-  const { merchant, state, changes, done, failed, unknown, problem, startedAt, endedAt } = one;
+function applyingRow(applying: ApplyingMerchant, view: ApplyView, style: Style): Row {
+  const { merchant, state, changes, done, failed, unknown, problem, startedAt, endedAt } = applying;
   const { inFlight, metrics, now } = view;
   const ended = done + failed + unknown;
   const common = {
@@ -292,12 +294,12 @@ function placed<Merchant extends { readonly merchant: string }>(
   row: (one: Merchant) => Row,
 ): Busy {
   const isOnWire = ({ merchant }: Merchant): boolean => metrics.onWire.has(merchant);
-  const held = begun.filter((one) => !isOnWire(one));
+  const held = begun.filter((merchant) => !isOnWire(merchant));
   const waits = ({ merchant }: Merchant): boolean => waitOf(merchant, metrics) !== undefined;
   return {
     onWire: begun.filter(isOnWire).map(row),
     waiting: held.filter(waits).map(row),
-    next: held.filter((one) => !waits(one)).map(row),
+    next: held.filter((merchant) => !waits(merchant)).map(row),
   };
 }
 
@@ -305,15 +307,15 @@ function placed<Merchant extends { readonly merchant: string }>(
 function placedChanges({ inFlight, metrics, now }: ApplyView, style: Style): Busy {
   const refused = ({ change }: ChangeInFlight): Wait | undefined =>
     metrics.waits.find(({ addresses }) => addresses.includes(change.name));
-  const sendable = inFlight.filter((one) => refused(one) === undefined);
+  const sendable = inFlight.filter((change) => refused(change) === undefined);
   const onWire = new Set(sendable.slice(0, metrics.onWire.get(inFlight[0]?.merchant ?? "") ?? 0));
-  const held = inFlight.filter((one) => !onWire.has(one));
-  const rowOf = (one: ChangeInFlight): Row => {
-    const wait = refused(one) ?? metrics.waits.find((some) => isFor(one.merchant, some));
-    if (onWire.has(one))
-      return { ...changeRow(one.change, "▶", style.cyan), time: briefTime(now - one.since) };
-    if (wait === undefined) return changeRow(one.change, "◦", style.dim);
-    return { ...changeRow(one.change, "◦", style.yellow), time: `waits ${briefTime(wait.ms)}` };
+  const held = inFlight.filter((change) => !onWire.has(change));
+  const rowOf = (change: ChangeInFlight): Row => {
+    const wait = refused(change) ?? metrics.waits.find((some) => isFor(change.merchant, some));
+    if (onWire.has(change))
+      return { ...changeRow(change.change, "▶", style.cyan), time: briefTime(now - change.since) };
+    if (wait === undefined) return changeRow(change.change, "◦", style.dim);
+    return { ...changeRow(change.change, "◦", style.yellow), time: `waits ${briefTime(wait.ms)}` };
   };
   const isWaiting = ({ time }: Row): boolean => time !== "";
   const rows = held.map(rowOf);
@@ -370,7 +372,7 @@ function changeRow(change: Change, mark: string, paint: Row["paint"]): Row {
 function lastEnded<Ended extends { readonly endedAt: number | null }>(
   ended: readonly Ended[],
 ): readonly Ended[] {
-  return [...ended].sort((one, other) => (one.endedAt ?? 0) - (other.endedAt ?? 0));
+  return [...ended].sort((first, other) => (first.endedAt ?? 0) - (other.endedAt ?? 0));
 }
 
 function nameWidth(merchants: readonly { readonly merchant: string }[]): number {

@@ -76,12 +76,12 @@ export type Piece = readonly [text: string, paint?: ((text: string) => string) |
 
 /** Joins pieces into a line of limited width, in cells; the rest is cut. */
 export function line(pieces: readonly Piece[], columns: number): string {
-  let left = columns;
+  let room = columns;
   let joined = "";
   for (const [text, paint] of pieces) {
-    if (left <= 0) break;
-    const cut = cutTo(text, left);
-    left -= widthOf(cut);
+    if (room <= 0) break;
+    const cut = cutTo(text, room);
+    room -= widthOf(cut);
     joined += paint ? paint(cut) : cut;
   }
   return joined;

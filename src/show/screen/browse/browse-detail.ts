@@ -73,14 +73,16 @@ function merchantDetail(whole: Plan, context: DetailContext, layout: Layout): re
   const { style } = layout;
   const plan = judgedPlan(whole, context.selection);
   const { merchant, environment, summary, impact } = plan;
-  const left = whole.changes.filter(({ fingerprint }) =>
+  const leftOutCount = whole.changes.filter(({ fingerprint }) =>
     context.selection.out.has(`${merchant}\n${fingerprint}`),
   ).length;
   const issues = issuesIn(plan);
   return [
     ...paragraph([merchant, environment].filter((part) => part !== null).join(" · "), layout, style.bold),
     ...paragraph(countsText(addCounts([summary.roles, summary.members])), layout),
-    ...(left > 0 ? paragraph(`${counted(left, "change")} left out.`, layout, style.yellow) : []),
+    ...(leftOutCount > 0
+      ? paragraph(`${counted(leftOutCount, "change")} left out.`, layout, style.yellow)
+      : []),
     ...issues.flatMap((group) =>
       group.kind === "warning" || group.kind === "overridden" ? [] : issueGroupLines(group, context, layout),
     ),

@@ -49,26 +49,26 @@ export function issuesAbout(
   plan: Plan,
   { resource, name }: Pick<Change, "resource" | "name">,
 ): readonly PlanIssue[] {
-  const known = ofSubjects.get(plan) ?? bySubject(issuesIn(plan));
-  ofSubjects.set(plan, known);
-  return known.get(`${resource} ${name}`) ?? [];
+  const issuesBySubject = ofSubjects.get(plan) ?? bySubject(issuesIn(plan));
+  ofSubjects.set(plan, issuesBySubject);
+  return issuesBySubject.get(`${resource} ${name}`) ?? [];
 }
 
 function bySubject(groups: readonly IssueGroup[]): ReadonlyMap<string, readonly PlanIssue[]> {
-  const found = new Map<string, PlanIssue[]>();
+  const issuesBySubject = new Map<string, PlanIssue[]>();
   for (const issue of groups.flatMap(({ issues }) => issues)) {
     if (issue.subject === null) continue;
     const key = `${issue.subject.resource} ${issue.subject.name}`;
-    const others = found.get(key);
-    if (others) others.push(issue);
-    else found.set(key, [issue]);
+    const subjectIssues = issuesBySubject.get(key);
+    if (subjectIssues) subjectIssues.push(issue);
+    else issuesBySubject.set(key, [issue]);
   }
-  return found;
+  return issuesBySubject;
 }
 
 /** Returns the refusals, problems, risks and warnings of a selection, equal ones of several merchants as one. */
 export function issuesOf({ plans }: Pick<Selection, "plans">): readonly IssueGroup[] {
-  const refusals = joined(plans, "refusal", ({ refusals: all }) => all.map(refusalIssue));
+  const refusals = joined(plans, "refusal", ({ refusals: planRefusals }) => planRefusals.map(refusalIssue));
   const errors = joined(plans, "error", ({ findings }) => findingIssues(findings, "error"));
   const overridden = joined(plans, "overridden", (plan) => (plan.overridden ?? []).map(refusalIssue));
   const warnings = joined(plans, "warning", ({ findings }) => findingIssues(findings, "warning"));
@@ -84,17 +84,17 @@ export function issuesOf({ plans }: Pick<Selection, "plans">): readonly IssueGro
 
 type FoundIssue = Omit<PlanIssue, "key" | "kind" | "places"> & { readonly found: IssuePlace["found"] };
 
-function refusalIssue(found: Refusal): FoundIssue {
-  const { rule, code, message, hint, override, resource, name } = found;
+function refusalIssue(refusal: Refusal): FoundIssue {
+  const { rule, code, message, hint, override, resource, name } = refusal;
   const subject = resource === null || name === null ? null : { resource, name };
-  return { what: `${rule} ${code}`, message, hint, override, subject, found };
+  return { what: `${rule} ${code}`, message, hint, override, subject, found: refusal };
 }
 
 function findingIssues(findings: readonly Finding[], severity: Finding["severity"]): readonly FoundIssue[] {
-  return findings.flatMap((found) => {
-    const { resource, name, message, hint } = found;
-    if (found.severity !== severity) return [];
-    return [{ what: name, message, hint, override: null, subject: { resource, name }, found }];
+  return findings.flatMap((finding) => {
+    const { resource, name, message, hint } = finding;
+    if (finding.severity !== severity) return [];
+    return [{ what: name, message, hint, override: null, subject: { resource, name }, found: finding }];
   });
 }
 
@@ -109,14 +109,16 @@ const RISK_MESSAGES: Readonly<Record<RiskKind, (item: RiskItem) => string>> = {
 };
 
 function riskGroups(plans: readonly Plan[]): readonly IssueGroup[] {
-  const all = plans.map((plan) => ({ plan, risks: risksOf(plan) }));
+  const planRisks = plans.map((plan) => ({ plan, risks: risksOf(plan) }));
   return RISKS.flatMap((risk): readonly IssueGroup[] => {
-    const items = all.flatMap(({ risks }) => risks.flatMap((one) => (one.kind === risk ? one.items : [])));
+    const items = planRisks.flatMap(({ risks }) =>
+      risks.flatMap((planRisk) => (planRisk.kind === risk ? planRisk.items : [])),
+    );
     if (items.length === 0) return [];
-    const byPlan = new Map(all.map(({ plan, risks }) => [plan, risks]));
+    const byPlan = new Map(planRisks.map(({ plan, risks }) => [plan, risks]));
     const issues = joined(plans, "risk", (plan) =>
-      (byPlan.get(plan) ?? []).flatMap((one) =>
-        one.kind === risk ? one.items.map((item) => riskIssue(risk, item)) : [],
+      (byPlan.get(plan) ?? []).flatMap((planRisk) =>
+        planRisk.kind === risk ? planRisk.items.map((item) => riskIssue(risk, item)) : [],
       ),
     ).map((issue) => ({ ...issue, key: `${risk} ${issue.key}` }));
     return [{ title: riskTitle(risk, items), kind: "risk", issues }];
@@ -148,8 +150,8 @@ function joined(
   for (const plan of plans.toSorted((a, b) => naturally(a.merchant, b.merchant))) {
     for (const { found, ...issue } of inReadingOrder(issuesIn(plan))) {
       const key = `${kind} ${issue.what} ${issue.message}`;
-      const known = issues.get(key);
-      if (known) known.places.push({ plan, found });
+      const existing = issues.get(key);
+      if (existing) existing.places.push({ plan, found });
       else issues.set(key, { ...issue, key, kind, places: [{ plan, found }] });
     }
   }
@@ -190,12 +192,12 @@ interface PlanNumbers {
   readonly impacts: ReadonlyMap<string, MemberImpact>;
 }
 
-const known = new WeakMap<Plan, PlanNumbers>();
+const numbersByPlan = new WeakMap<Plan, PlanNumbers>();
 
 /** Returns the numbers of a plan, which are counted once. */
 export function planNumbers(plan: Plan): PlanNumbers {
-  const numbers = known.get(plan) ?? countPlan(plan);
-  known.set(plan, numbers);
+  const numbers = numbersByPlan.get(plan) ?? countPlan(plan);
+  numbersByPlan.set(plan, numbers);
   return numbers;
 }
 
@@ -218,7 +220,7 @@ function countPlan(plan: Plan): PlanNumbers {
       ...refusals.flatMap((refusal) => countedRemovals(plan, refusal).map(subjectOf)),
     ]),
     risky: new Set([...risks.flatMap(({ items }) => items.map(subjectOf)), ...riskyRoles(plan)]),
-    impacts: new Map(impact.members.map((one) => [one.name, one])),
+    impacts: new Map(impact.members.map((memberImpact) => [memberImpact.name, memberImpact])),
   };
 }
 
@@ -228,14 +230,20 @@ function subjectOf({ resource, name }: Pick<Change, "resource" | "name">): strin
 
 /** Returns the changed roles that give sensitive permissions to members without a change of their own. */
 function riskyRoles({ changes, impact }: Plan): readonly string[] {
-  const own = new Set(changes.flatMap(({ resource, name }) => (resource === "member" ? [name] : [])));
+  const changedMembers = new Set(
+    changes.flatMap(({ resource, name }) => (resource === "member" ? [name] : [])),
+  );
   const gained = new Set(
-    impact.members.flatMap((one) => (own.has(one.name) ? [] : one.gained.filter(isSensitive))),
+    impact.members.flatMap((memberImpact) =>
+      changedMembers.has(memberImpact.name) ? [] : memberImpact.gained.filter(isSensitive),
+    ),
   );
   return changes.flatMap((change) => {
     if (change.resource !== "role") return [];
     const before = change.before?.permissions ?? [];
-    const isRisky = change.after?.permissions.some((one) => gained.has(one) && !before.includes(one));
+    const isRisky = change.after?.permissions.some(
+      (permission) => gained.has(permission) && !before.includes(permission),
+    );
     return isRisky ? [subjectOf(change)] : [];
   });
 }
@@ -265,9 +273,9 @@ const judgedPlans = new WeakMap<Selection["plans"], ReadonlyMap<string, Plan>>()
 export function judgedPlan({ merchant }: Plan, { plans }: Pick<Selection, "plans">): Plan {
   const byMerchant = judgedPlans.get(plans) ?? new Map(plans.map((plan) => [plan.merchant, plan]));
   judgedPlans.set(plans, byMerchant);
-  const found = byMerchant.get(merchant);
-  if (found === undefined) throw new TypeError(`no plan of ${merchant}`);
-  return found;
+  const judgedPlan = byMerchant.get(merchant);
+  if (judgedPlan === undefined) throw new TypeError(`no plan of ${merchant}`);
+  return judgedPlan;
 }
 
 /** Returns what a member gains and loses with what is selected, or what a role newly grants and no longer does. */
@@ -294,9 +302,9 @@ export interface SelectionSums extends Omit<PlanNumbers, "refused" | "risky" | "
 
 /** Adds up the plans of a selection. */
 export function selectionSums({ plans }: Pick<Selection, "plans">): SelectionSums {
-  const all = plans.map(planNumbers);
+  const numbersOfPlans = plans.map(planNumbers);
   const sum = (key: Exclude<keyof PlanNumbers, "refused" | "risky" | "impacts">): number =>
-    all.reduce((total, one) => total + one[key], 0);
+    numbersOfPlans.reduce((total, numbers) => total + numbers[key], 0);
   return {
     create: sum("create"),
     update: sum("update"),
@@ -307,6 +315,6 @@ export function selectionSums({ plans }: Pick<Selection, "plans">): SelectionSum
     refusals: sum("refusals"),
     due: plans.reduce((total, { changes }) => total + changes.length, 0),
     waiting: plans.reduce((total, { deferred }) => total + deferred.length, 0),
-    refusedMerchants: all.filter(({ refusals }) => refusals > 0).length,
+    refusedMerchants: numbersOfPlans.filter(({ refusals }) => refusals > 0).length,
   };
 }

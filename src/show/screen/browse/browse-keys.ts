@@ -124,7 +124,7 @@ function movement({ key, input }: Pressed, height: number): number | null {
   return null;
 }
 
-function at(state: BrowseState, cursor: string | null): BrowseState {
+function withCursor(state: BrowseState, cursor: string | null): BrowseState {
   const { cursors, list } = state;
   return cursors[list] === cursor ? state : { ...state, cursors: { ...cursors, [list]: cursor }, scroll: 0 };
 }
@@ -132,7 +132,7 @@ function at(state: BrowseState, cursor: string | null): BrowseState {
 function move(state: BrowseState, { rowsOf }: BrowseScene, by: number): BrowseState {
   const rows = rowsOf(state);
   const to = Math.min(Math.max(cursorAt(state, rows) + by, 0), rows.length - 1);
-  return at(state, rows[to]?.key ?? null);
+  return withCursor(state, rows[to]?.key ?? null);
 }
 
 function scroll(state: BrowseState, by: number, { detailLines, height }: BrowseScene): BrowseState {
@@ -150,13 +150,13 @@ function entered(state: BrowseState, scene: BrowseScene): BrowseState {
   if (state.focus === "detail") return { ...state, focus: "list" };
   const row = rowAt(state, scene);
   if (row === undefined) return state;
-  return row.open === null ? { ...at(state, row.key), focus: "detail" } : turned(state, row);
+  return row.open === null ? { ...withCursor(state, row.key), focus: "detail" } : turned(state, row);
 }
 
 function turned(state: BrowseState, { key }: BrowseRow): BrowseState {
-  const open = new Set(state.open);
-  if (!open.delete(key)) open.add(key);
-  return at({ ...state, open }, key);
+  const openKeys = new Set(state.open);
+  if (!openKeys.delete(key)) openKeys.add(key);
+  return withCursor({ ...state, open: openKeys }, key);
 }
 
 /** Unfolds a row, shows a single change in detail, and goes from an issue to its change. */
@@ -165,11 +165,11 @@ function unfold(state: BrowseState, scene: BrowseScene): BrowseState {
   if (row === undefined || state.focus === "detail") return state;
   if (row.open === false) return turned(state, row);
   if (row.open !== null) return state;
-  if (row.type === "node") return { ...at(state, row.key), focus: "detail" };
+  if (row.type === "node") return { ...withCursor(state, row.key), focus: "detail" };
   const [change] = row.changes;
   if (change === undefined) return { ...state, note: "It is about no single change." };
   const node = [...scene.model.nodes.values()].find(
-    (one) => one.type === "change" && one.change.id === change.id,
+    (candidate) => candidate.type === "change" && candidate.change.id === change.id,
   );
   return node === undefined ? state : reveal({ ...state, list: "changes", only: false }, node.key, scene);
 }
@@ -179,16 +179,18 @@ function fold(state: BrowseState, scene: BrowseScene): BrowseState {
   if (state.focus === "detail") return { ...state, focus: "list" };
   const row = rowAt(state, scene);
   if (row === undefined) return state;
-  return row.open === true && state.open.has(row.key) ? turned(state, row) : at(state, row.parent ?? row.key);
+  return row.open === true && state.open.has(row.key)
+    ? turned(state, row)
+    : withCursor(state, row.parent ?? row.key);
 }
 
 /** Moves the cursor to a row of the tree, and unfolds what is above it. */
 function reveal(state: BrowseState, key: string, { model }: BrowseScene): BrowseState {
-  const open = new Set(state.open);
+  const openKeys = new Set(state.open);
   for (let above = model.nodes.get(key)?.parent; above != null; above = model.nodes.get(above)?.parent) {
-    open.add(above);
+    openKeys.add(above);
   }
-  return at({ ...state, open }, key);
+  return withCursor({ ...state, open: openKeys }, key);
 }
 
 /** Goes back one step: from the detail, the search, the other list; at last it leaves. */
@@ -210,7 +212,7 @@ function typed(
   const line = typeInto(state.search, key.return ? "\r" : input, key);
   switch (line.state) {
     case "open": {
-      const typing = at({ ...state, search: line.text }, from.cursor);
+      const typing = withCursor({ ...state, search: line.text }, from.cursor);
       return { ...nextMatch(typing, scene, 0), note: "", searchFrom: from };
     }
     case "sent": {
@@ -219,7 +221,7 @@ function typed(
       return missing ? { ...ended, search: "", only: false, note: `Nothing has "${state.search}".` } : ended;
     }
     case "left":
-      return at({ ...state, search: "", only: false, searchFrom: null }, from.cursor);
+      return withCursor({ ...state, search: "", only: false, searchFrom: null }, from.cursor);
     default:
       return line.state satisfies never;
   }
@@ -250,8 +252,8 @@ function nextMatch(state: BrowseState, scene: BrowseScene, by: -1 | 0 | 1): Brow
       : placed.find(({ index }) => (by === 0 ? index >= here : index > here));
   const key = (next ?? (by < 0 ? placed.at(-1) : placed[0]))?.key ?? null;
   const note = next === undefined && by !== 0 ? `From the ${by < 0 ? "end" : "beginning"} again.` : "";
-  const found = state.list === "changes" && key !== null ? reveal(state, key, scene) : at(state, key);
-  return { ...found, note };
+  const moved = state.list === "changes" && key !== null ? reveal(state, key, scene) : withCursor(state, key);
+  return { ...moved, note };
 }
 
 /** Leaves the row's changes out, or takes them in again with all that they need. */
@@ -264,12 +266,12 @@ function toggle(state: BrowseState, scene: BrowseScene): BrowseState {
   const out = leftOut(state.chosen);
   const takesIn = ids.every((id) => out.has(id));
   if (!takesIn) return { ...state, chosen: new Set([...state.chosen, ...ids]) };
-  const wanted = new Set(ids);
+  const rowIds = new Set(ids);
   const chosen = [...state.chosen].filter(
-    (one) => !wanted.has(one) && ![...leftOut(new Set([one])).keys()].some((tied) => wanted.has(tied)),
+    (id) => !rowIds.has(id) && ![...leftOut(new Set([id])).keys()].some((tied) => rowIds.has(tied)),
   );
-  const all = leftOut(new Set(chosen)).size;
-  const needed = out.size - all - ids.length;
+  const remainingOut = leftOut(new Set(chosen)).size;
+  const needed = out.size - remainingOut - ids.length;
   const note = needed > 0 ? `With ${counted(needed, "other change")} that belong to it.` : "";
   return { ...state, chosen: new Set(chosen), note };
 }

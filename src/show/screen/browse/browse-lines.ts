@@ -70,11 +70,11 @@ function headline(
   style: Style,
 ): string {
   const { due, waiting } = selectionSums(selection);
-  const at = matches.indexOf(rows[cursorAt(state, rows)]?.key ?? "") + 1;
-  const found = `${at > 0 ? `${grouped(at)}/` : ""}${grouped(matches.length)}`;
+  const matchNumber = matches.indexOf(rows[cursorAt(state, rows)]?.key ?? "") + 1;
+  const matchText = `${matchNumber > 0 ? `${grouped(matchNumber)}/` : ""}${grouped(matches.length)}`;
   const position = rows.length === 0 ? "" : `${grouped(cursorAt(state, rows) + 1)}/${grouped(rows.length)}`;
   const isNarrow = columns < NARROW && selects;
-  const left = line(
+  const headline = line(
     [
       [isNarrow ? "" : counted(model.changes, "change"), style.bold],
       [isNarrow ? "" : ` at ${counted(model.plans.length, "merchant")}`],
@@ -82,11 +82,14 @@ function headline(
       [selects && !isNarrow ? ` · ${grouped(due)} selected` : "", style.green],
       [selects && waiting > 0 && selection.out.size > 0 ? `, ${grouped(waiting)} waiting` : "", style.yellow],
       [state.edited ? " · edited since" : "", style.yellow],
-      [state.search === "" || state.searchFrom ? "" : ` · ${found} "${shown(state.search)}"`, style.yellow],
+      [
+        state.search === "" || state.searchFrom ? "" : ` · ${matchText} "${shown(state.search)}"`,
+        style.yellow,
+      ],
     ],
     columns - position.length - 1,
   );
-  return `${left}${" ".repeat(Math.max(columns - visibleWidth(left) - position.length, 1))}${style.dim(position)}`;
+  return `${headline}${" ".repeat(Math.max(columns - visibleWidth(headline) - position.length, 1))}${style.dim(position)}`;
 }
 
 /** What the selection does: sums, people, risks and refusals. */
@@ -133,13 +136,13 @@ function paneLines(view: BrowseView, height: number, panes: Panes, style: Style)
 
 function bottom({ state, selects, matches }: BrowseView, { columns }: Size, style: Style): string {
   if (state.searchFrom !== null) {
-    const found = state.search === "" ? "" : `  ${counted(matches.length, "match", "matches")}`;
+    const matchText = state.search === "" ? "" : `  ${counted(matches.length, "match", "matches")}`;
     return line(
       [
         ["/", style.bold],
         [shown(state.search)],
         ["▏"],
-        [found, style.dim],
+        [matchText, style.dim],
         ["  Enter keeps, Escape ends", style.dim],
       ],
       columns,
@@ -161,8 +164,8 @@ function fitting(keys: readonly string[], columns: number): string {
 function keysOf({ focus, list }: BrowseState, selects: boolean): readonly string[] {
   if (focus === "detail") return ["← back", "↑↓ scroll", "e edit"];
   if (list === "issues") return ["→ to the change", "r changes", "/ search"];
-  const own = selects ? ["space leave out", "a apply"] : [];
-  return [...own, "⏎ show", "r risks", "/ search", "e edit"];
+  const selectionKeys = selects ? ["space leave out", "a apply"] : [];
+  return [...selectionKeys, "⏎ show", "r risks", "/ search", "e edit"];
 }
 
 /** Returns all keys, and the marks of the rows. */

@@ -56,14 +56,14 @@ export function subjectKey(merchant: string, resource: Change["resource"], name:
 const MOST_EQUAL = 12;
 
 /** Indexes plans for browsing once, so that a key press only looks things up. */
-export function browseModel(all: readonly Plan[]): BrowseModel {
-  const views = inOrder(all.map((plan) => planView(plan)));
-  const byMerchant = new Map(all.map((plan) => [plan.merchant, plan]));
+export function browseModel(unordered: readonly Plan[]): BrowseModel {
+  const views = inOrder(unordered.map((plan) => planView(plan)));
+  const byMerchant = new Map(unordered.map((plan) => [plan.merchant, plan]));
   const plans = views.flatMap(({ merchant }) => byMerchant.get(merchant) ?? []);
   const byRow = new Map<RowView, BrowsedChange>();
   const changesOf: BrowsedChange[][] = plans.map(() => []);
-  for (const [at, { groups }] of views.entries()) {
-    const plan = plans[at];
+  for (const [planIndex, { groups }] of views.entries()) {
+    const plan = plans[planIndex];
     if (plan === undefined) continue;
     const impacts = new Map(plan.impact.members.map((impact) => [impact.name, impact]));
     const ordered = ["role", "member"].flatMap((resource) =>
@@ -73,9 +73,9 @@ export function browseModel(all: readonly Plan[]): BrowseModel {
     for (const [index, row] of rows.entries()) {
       const change = ordered[index];
       if (change === undefined) continue;
-      const one = browsed(change, plan, impacts);
-      byRow.set(row, one);
-      changesOf[at]?.push(one);
+      const browsedChange = browsed(change, plan, impacts);
+      byRow.set(row, browsedChange);
+      changesOf[planIndex]?.push(browsedChange);
     }
   }
   const shares = views.length >= MIN_FLEET;
@@ -84,9 +84,9 @@ export function browseModel(all: readonly Plan[]): BrowseModel {
     rows.flatMap((row) => rowNode(row, parent, depth, byRow));
   const sharedRows = shared.flatMap(({ rows }) => rows);
   const sharedNodes = nodesOf(sharedRows, SHARED, 1);
-  const merchants = plans.map((plan, at) => {
-    const rows = (own[at] ?? []).flatMap((group) => group.rows);
-    return merchantNode(plan, nodesOf(rows, plan.merchant, 1), changesOf[at] ?? []);
+  const merchants = plans.map((plan, index) => {
+    const rows = (own[index] ?? []).flatMap((group) => group.rows);
+    return merchantNode(plan, nodesOf(rows, plan.merchant, 1), changesOf[index] ?? []);
   });
   const busy = merchants.filter(({ children }) => children.length > 0 || !shares);
   const tree = [
@@ -98,9 +98,13 @@ export function browseModel(all: readonly Plan[]): BrowseModel {
   ];
   const changes = plans.reduce((sum, plan) => sum + plan.changes.length, 0);
   const bySubject = new Map<string, BrowsedChange[]>();
-  for (const one of byRow.values()) {
-    const key = subjectKey(one.plan.merchant, one.change.resource, one.change.name);
-    bySubject.set(key, [...(bySubject.get(key) ?? []), one]);
+  for (const browsedChange of byRow.values()) {
+    const key = subjectKey(
+      browsedChange.plan.merchant,
+      browsedChange.change.resource,
+      browsedChange.change.name,
+    );
+    bySubject.set(key, [...(bySubject.get(key) ?? []), browsedChange]);
   }
   return { plans, tree, nodes: indexed(tree), bySubject, changes };
 }
@@ -182,7 +186,7 @@ function rowNode(
     const change = byRow.get(row);
     return change === undefined ? [] : [changeNode(change, parent, depth, false)];
   }
-  const changes = equal.rows.flatMap((one) => byRow.get(one) ?? []);
+  const changes = equal.rows.flatMap((equalRow) => byRow.get(equalRow) ?? []);
   const key = `${parent}\n=${changes[0]?.id.replace("\n", " ")}`;
   const named = new Set(equal.merchants).size > 1;
   const children = changes.map((change) => changeNode(change, key, depth + 1, named));

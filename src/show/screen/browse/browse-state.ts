@@ -65,16 +65,16 @@ function unfoldedInto(tree: readonly BrowseNode[], single: boolean, height: numb
     .flatMap(({ children }) => children)
     .filter(({ children }) => children.length > 0);
   const tops = tree.length + withChildren.reduce((sum, { children }) => sum + children.length, 0);
-  const all = tops + groups.reduce((sum, { children }) => sum + children.length, 0);
-  if (all <= height) return new Set([...withChildren, ...groups].map(({ key }) => key));
-  const open = new Set<string>();
+  const allRows = tops + groups.reduce((sum, { children }) => sum + children.length, 0);
+  if (allRows <= height) return new Set([...withChildren, ...groups].map(({ key }) => key));
+  const openKeys = new Set<string>();
   let used = tree.length;
   for (const { key, children } of withChildren) {
     used += children.length;
     if (used > height && !(single || key === SHARED)) break;
-    open.add(key);
+    openKeys.add(key);
   }
-  return open;
+  return openKeys;
 }
 
 /** Returns the keys of all rows that can be unfolded. */
@@ -90,8 +90,8 @@ export function isNarrowed({ only, search, searchFrom }: BrowseState): boolean {
 /** Returns the index of the cursor's row; of one that is gone, of what it was below. */
 export function cursorAt({ cursors, list }: BrowseState, rows: readonly { readonly key: string }[]): number {
   for (let key = cursors[list]; key !== null && key !== ""; key = parentOf(key)) {
-    const at = rows.findIndex((row) => row.key === key);
-    if (at >= 0) return at;
+    const index = rows.findIndex((row) => row.key === key);
+    if (index >= 0) return index;
   }
   return 0;
 }
@@ -106,8 +106,8 @@ export function inSight(
   rows: readonly { readonly key: string }[],
   height: number,
 ): BrowseState {
-  const at = cursorAt(state, rows);
+  const cursor = cursorAt(state, rows);
   const last = Math.max(rows.length - height, 0);
-  const top = Math.min(Math.max(Math.min(state.top, at), at - height + 1), last);
+  const top = Math.min(Math.max(Math.min(state.top, cursor), cursor - height + 1), last);
   return top === state.top ? state : { ...state, top };
 }

@@ -85,8 +85,8 @@ export function browseScreen(options: BrowseOptions): BrowseScreen {
     start: (size) => initialBrowseState(model, rowsShown(size)),
     press(before, pressed, size) {
       let state = before;
-      for (const one of singleKeys(pressed)) {
-        state = settled(placed(state, press(state, one, scene(size))), size);
+      for (const key of singleKeys(pressed)) {
+        state = settled(placed(state, press(state, key, scene(size))), size);
         if (state.end !== null) break;
       }
       return state;
@@ -146,7 +146,7 @@ export async function browse(
   screen: BrowseScreen,
   before: BrowseState | null,
   { stdin, stderr }: Terminal,
-  left: AbortSignal,
+  leaving: AbortSignal,
 ): Promise<BrowseState> {
   const { columns = DEFAULT_SIZE.columns, rows = DEFAULT_SIZE.rows } = stderr;
   let last = before ?? screen.start({ columns, rows });
@@ -167,9 +167,9 @@ export async function browse(
     },
   );
   const leave = (): void => app.unmount();
-  left.addEventListener("abort", leave);
+  leaving.addEventListener("abort", leave);
   await app.waitUntilExit();
-  left.removeEventListener("abort", leave);
+  leaving.removeEventListener("abort", leave);
   return last;
 }
 

@@ -24,28 +24,28 @@ import { issueLines } from "./issue-detail.ts";
 
 /** Returns the detail of one change: its issues, its fields, and who gains and loses what. */
 export function changeDetail(
-  one: BrowsedChange,
+  browsed: BrowsedChange,
   context: DetailContext,
   layout: Layout,
 ): readonly DetailLine[] {
-  const { plan, change } = one;
+  const { plan, change } = browsed;
   const { selection } = context;
-  const why = selection.out.get(one.id);
+  const why = selection.out.get(browsed.id);
   const isOut = why !== undefined;
   const judged = isOut ? plan : judgedPlan(plan, selection);
   const waits = judged.deferred.find((each) => each.change.fingerprint === change.fingerprint);
   const { style } = layout;
   return [
     ...changeHeading(change, layout),
-    ...origin(one, context, layout),
+    ...origin(browsed, context, layout),
     ...(why === null ? [[["Left out.", style.yellow]] as DetailLine] : []),
     ...(why ? paragraph(`Left out too: ${why}.`, layout, style.yellow) : []),
     ...(waits ? waitsLines(waits.waitsFor, "", layout) : []),
-    ...(isOut ? [] : aboutChange(one, judged, context, layout)),
+    ...(isOut ? [] : aboutChange(browsed, judged, context, layout)),
     [],
     ...(change.resource === "member"
       ? memberAccess(change, judged, context, layout)
-      : roleAccess(one, change, judged, layout)),
+      : roleAccess(browsed, change, judged, layout)),
   ];
 }
 
@@ -85,9 +85,13 @@ function changeHeading(change: Change, layout: Layout): readonly DetailLine[] {
   ];
 }
 
-function origin(one: BrowsedChange, { fileLineOf }: DetailContext, layout: Layout): readonly DetailLine[] {
-  const { merchant, environment } = one.plan;
-  const place = fileLineOf(one);
+function origin(
+  browsed: BrowsedChange,
+  { fileLineOf }: DetailContext,
+  layout: Layout,
+): readonly DetailLine[] {
+  const { merchant, environment } = browsed.plan;
+  const place = fileLineOf(browsed);
   const where = [merchant, environment, place && `${place.file}:${place.line}`];
   return paragraph(where.filter((part) => part).join(" · "), layout, layout.style.dim);
 }
@@ -99,7 +103,7 @@ function memberAccess(
   layout: Layout,
 ): readonly DetailLine[] {
   const { before, after, name } = change;
-  const impact = judged.impact.members.find((one) => one.name === name);
+  const impact = judged.impact.members.find((memberImpact) => memberImpact.name === name);
   const held = (before?.status === "expired" ? [] : (before?.roles ?? [])).map(({ id }) =>
     id === null ? null : permissionsOf(judged.merchant, id),
   );
@@ -180,22 +184,22 @@ export function groupDetail(
   const { style } = layout;
   const { title, effect, whole } = equalText(row, equal);
   const { out } = context.selection;
-  const left = changes.filter(({ id }) => out.has(id)).length;
+  const leftOutCount = changes.filter(({ id }) => out.has(id)).length;
   const paint = kindPaint(row.kind, style);
   const [first] = changes;
   return [
     ...paragraph(`${SIGNS[row.kind]} ${row.kind} ${title}`, layout, (text) => style.bold(paint(text))),
     ...paragraph(`${counted(changes.length, "equal change")}${effect === "" ? "" : `; ${effect}`}`, layout),
-    ...(left > 0 ? paragraph(`${grouped(left)} left out.`, layout, style.yellow) : []),
+    ...(leftOutCount > 0 ? paragraph(`${grouped(leftOutCount)} left out.`, layout, style.yellow) : []),
     ...(whole ? [] : [[], ...fieldLines(row.details, layout)]),
     ...(first && !out.has(first.id)
       ? aboutChange(first, judgedPlan(first.plan, context.selection), context, layout)
       : []),
     [],
-    ...changes.slice(0, DETAIL_NAMES).map((one): DetailLine => {
-      const { id, plan, change } = one;
+    ...changes.slice(0, DETAIL_NAMES).map((browsed): DetailLine => {
+      const { id, plan, change } = browsed;
       const isOut = out.has(id);
-      const { gained, lost } = effectOf(one, context.selection);
+      const { gained, lost } = effectOf(browsed, context.selection);
       const where = new Set(equal.merchants).size > 1 ? `${shown(plan.merchant)} ` : "";
       return [
         [isOut ? "  [ ] " : "  [x] "],

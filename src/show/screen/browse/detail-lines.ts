@@ -106,7 +106,7 @@ export function impactLines(people: readonly MemberImpact[], layout: Layout): re
   const shownGroups = groups.slice(0, DETAIL_NAMES);
   const lines = shownGroups.flatMap((group) => {
     const [first] = group;
-    if (group.length < MANY_ALIKE) return group.map((one) => impactLine(one.name, one, layout));
+    if (group.length < MANY_ALIKE) return group.map((impact) => impactLine(impact.name, impact, layout));
     const names = namesText(
       group.map(({ name }) => name),
       NAMED_ALIKE,
@@ -164,8 +164,8 @@ function wrapped(text: string, width: number): readonly string[] {
     if (widthOf(line) <= most) return [line];
     // One by one, the characters of a long text take long.
     if (PLAIN_TEXT.test(line)) {
-      return Array.from({ length: Math.ceil(line.length / most) }, (_, at) =>
-        line.slice(at * most, (at + 1) * most),
+      return Array.from({ length: Math.ceil(line.length / most) }, (_, index) =>
+        line.slice(index * most, (index + 1) * most),
       );
     }
     const parts: string[] = [];

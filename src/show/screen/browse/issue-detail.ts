@@ -103,10 +103,10 @@ function overrideLines(
   { selection: { run, out }, selects }: DetailContext,
   layout: Layout,
 ): readonly DetailLine[] {
-  const [first, ...others] = places;
+  const [first, ...otherPlaces] = places;
   if (first === undefined) return [];
   if (first.found && "by" in first.found && first.found.by === "base") return [];
-  const command = overrideCommand("apply", override, others.length > 0 ? run : first.plan.fingerprint);
+  const command = overrideCommand("apply", override, otherPlaces.length > 0 ? run : first.plan.fingerprint);
   const again = selects && out.size > 0 ? command.replace(/^apply /, "apply --interactive ") : command;
   const same = out.size > 0 ? ", with the same left out" : "";
   return [

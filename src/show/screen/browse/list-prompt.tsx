@@ -58,9 +58,9 @@ export function initialListState({ ticked = [], single }: ListQuestion): ListSta
 
 /** Returns the indexes of the choices that contain the filter's text, in any case. */
 function matching({ choices }: ListQuestion, filter: string): readonly number[] {
-  const wanted = filter.toLowerCase();
+  const lowerFilter = filter.toLowerCase();
   return choices.flatMap(({ label, note = "" }, index) =>
-    `${label} ${note}`.toLowerCase().includes(wanted) ? [index] : [],
+    `${label} ${note}`.toLowerCase().includes(lowerFilter) ? [index] : [],
   );
 }
 
@@ -72,11 +72,11 @@ export function pressInList(
   key: ListKey,
 ): ListState {
   if (key.ctrl && (input === "c" || input === "d")) return { ...state, answer: null };
-  const found = matching(question, state.filter);
+  const matches = matching(question, state.filter);
   const move = (by: number): ListState => ({
     ...state,
     hint: "",
-    cursor: Math.min(Math.max(state.cursor + by, 0), Math.max(found.length - 1, 0)),
+    cursor: Math.min(Math.max(state.cursor + by, 0), Math.max(matches.length - 1, 0)),
   });
   if (key.upArrow) return move(-1);
   if (key.downArrow) return move(1);
@@ -85,7 +85,7 @@ export function pressInList(
   if (state.filtering) return typeFilter(state, input, key);
   if (key.escape && state.filter !== "") return { ...state, filter: "", cursor: 0 };
   if (key.escape || input === "q") return { ...state, answer: null };
-  if (key.return) return accept(question, state, found);
+  if (key.return) return accept(question, state, matches);
   switch (input) {
     case "k":
       return move(-1);
@@ -96,9 +96,9 @@ export function pressInList(
     case " ":
       return question.single
         ? state
-        : { ...state, hint: "", ticked: toggled(state.ticked, found[state.cursor]) };
+        : { ...state, hint: "", ticked: toggled(state.ticked, matches[state.cursor]) };
     case "a":
-      return question.single ? state : { ...state, hint: "", ticked: allToggled(state.ticked, found) };
+      return question.single ? state : { ...state, hint: "", ticked: allToggled(state.ticked, matches) };
     default:
       return state;
   }
@@ -112,8 +112,8 @@ function typeFilter(state: ListState, input: string, key: ListKey): ListState {
   return { ...state, filter: typeInto(state.filter, input, key).text, cursor: 0 };
 }
 
-function accept({ single }: ListQuestion, state: ListState, found: readonly number[]): ListState {
-  const chosen = found[state.cursor];
+function accept({ single }: ListQuestion, state: ListState, matches: readonly number[]): ListState {
+  const chosen = matches[state.cursor];
   if (single) return chosen === undefined ? state : { ...state, answer: [chosen] };
   return state.ticked.size === 0
     ? { ...state, hint: "Nothing is ticked: press Space to tick, or q to leave." }
@@ -127,10 +127,10 @@ function toggled(ticked: ReadonlySet<number>, index: number | undefined): Readon
 }
 
 /** Ticks all of these, or if they are ticked already, none. */
-function allToggled(ticked: ReadonlySet<number>, found: readonly number[]): ReadonlySet<number> {
+function allToggled(ticked: ReadonlySet<number>, matches: readonly number[]): ReadonlySet<number> {
   const next = new Set(ticked);
-  const isAll = found.every((index) => ticked.has(index));
-  for (const index of found) {
+  const isAll = matches.every((index) => ticked.has(index));
+  for (const index of matches) {
     if (isAll) next.delete(index);
     else next.add(index);
   }
@@ -149,7 +149,7 @@ export function listLines(
 ): readonly string[] {
   const { columns } = size;
   const { title, choices, single } = question;
-  const found = matching(question, state.filter);
+  const matches = matching(question, state.filter);
   const count = single ? "" : ` (${state.ticked.size} of ${choices.length} ticked)`;
   const titles = titleLines([title, style.bold], [count], columns).slice(
     0,
@@ -157,8 +157,8 @@ export function listLines(
   );
   const isBelow = single === true && columns < NARROW;
   const height = Math.max(Math.floor((size.rows - OTHER_LINES - titles.length) / (isBelow ? 2 : 1)), 1);
-  const first = Math.min(Math.max(state.cursor - height + 1, 0), Math.max(found.length - height, 0));
-  const visible = found.slice(first, first + height);
+  const first = Math.min(Math.max(state.cursor - height + 1, 0), Math.max(matches.length - height, 0));
+  const visible = matches.slice(first, first + height);
   const widest = Math.max(0, ...choices.map(({ label }) => widthOf(shown(label))));
   const labelColumns = Math.min(widest, Math.max(Math.floor(columns / 2), 12));
   const items = visible.flatMap((index, row) => {
@@ -180,7 +180,7 @@ export function listLines(
   const keys = single ? SINGLE_KEYS : columns < NARROW ? NARROW_LIST_KEYS : LIST_KEYS;
   return [
     ...titles,
-    ...(found.length === 0 ? [cutTo("  Nothing matches the filter.", columns)] : items),
+    ...(matches.length === 0 ? [cutTo("  Nothing matches the filter.", columns)] : items),
     ...(state.filtering || state.filter !== ""
       ? [line([["/", style.cyan], [shown(state.filter)], [state.filtering ? "_" : "", style.cyan]], columns)]
       : []),
@@ -267,7 +267,7 @@ export function answerLines(
 function titleLines(title: Piece, rest: Piece, columns: number): readonly string[] {
   const text = `${title[0]}${rest[0]}`;
   if (widthOf(text) <= columns) return [line([title, rest], columns)];
-  return wrapText(text, columns).map((one) => line([[one]], columns));
+  return wrapText(text, columns).map((wrapped) => line([[wrapped]], columns));
 }
 
 type Piece = Parameters<typeof line>[0][number];

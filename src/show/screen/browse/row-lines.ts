@@ -23,12 +23,12 @@ export interface ListView {
 export function rowLines(view: ListView, height: number, width: number, style: Style): readonly string[] {
   const { state, rows } = view;
   if (rows.length === 0) return [line([[emptyText(state), style.dim]], width)];
-  const at = cursorAt(state, rows);
-  const found = new Set(view.matches);
+  const cursor = cursorAt(state, rows);
+  const matchKeys = new Set(view.matches);
   return rows.slice(state.top, state.top + height).map((row, index) => {
-    const isHere = state.top + index === at;
+    const isHere = state.top + index === cursor;
     const { left, right } = rowPieces(row, view, width, style);
-    const isFound = state.search !== "" && !isNarrowed(state) && found.has(row.key);
+    const isFound = state.search !== "" && !isNarrowed(state) && matchKeys.has(row.key);
     return rowLine({ left, right, isHere, isFound }, width, style);
   });
 }
@@ -106,21 +106,22 @@ function nodePieces(
   const { out } = view.selection;
   const fold = row.open === null ? "" : row.open ? "▾ " : "▸ ";
   const indent = "  ".repeat(node.depth);
-  const all = row.changes.length;
-  const left = row.changes.filter(({ id }) => out.has(id)).length;
-  const kept = left > 0 && left < all ? `${grouped(all - left)}/${grouped(all)} ` : "";
+  const total = row.changes.length;
+  const leftOutCount = row.changes.filter(({ id }) => out.has(id)).length;
+  const kept =
+    leftOutCount > 0 && leftOutCount < total ? `${grouped(total - leftOutCount)}/${grouped(total)} ` : "";
   const marks = marksOf(row.changes, view.selection, style);
   switch (node.type) {
     case "merchant":
       return merchantPieces(
         node,
-        node.depth === 0 ? fold : `${indent}${view.selects ? box(left, all) : ""}`,
+        node.depth === 0 ? fold : `${indent}${view.selects ? box(leftOutCount, total) : ""}`,
         view.selection,
         style,
       );
     case "shared":
       return {
-        left: [[fold], [node.title, style.bold], [` (${grouped(all)})`]],
+        left: [[fold], [node.title, style.bold], [` (${grouped(total)})`]],
         right: [[kept, style.green], ...marks],
       };
     case "idle":
@@ -179,9 +180,9 @@ function groupPieces(
   width: number,
   style: Style,
 ): RowPieces {
-  const left = changes.filter(({ id }) => selection.out.has(id)).length;
-  const isOut = left === changes.length;
-  const start = `${indent}${selects ? box(left, changes.length) : ""}${fold}`;
+  const leftOutCount = changes.filter(({ id }) => selection.out.has(id)).length;
+  const isOut = leftOutCount === changes.length;
+  const start = `${indent}${selects ? box(leftOutCount, changes.length) : ""}${fold}`;
   const end = [...groupEffect(changes, selection, style), ...marks];
   const space = labelWidth([[kept], ...end], width) - widthOf(start) - 2;
   const { label, counts } = groupLabel(node, kept, space);
@@ -237,8 +238,8 @@ function effectPieces(gained: number, lost: number, style: Style): readonly Piec
   ];
 }
 
-function box(left: number, all: number): string {
-  return left === 0 ? "[x] " : left === all ? "[ ] " : "[-] ";
+function box(leftOutCount: number, total: number): string {
+  return leftOutCount === 0 ? "[x] " : leftOutCount === total ? "[ ] " : "[-] ";
 }
 
 function changePieces(

@@ -30,8 +30,8 @@ export function declaredSnapshot(desired: DesiredState, now: number): AccessSnap
   const declared = new Map<string, SnapshotRole>(roles.map((role) => [role.name, declaredRole(role)]));
   const keys = keysOfRoles(declared.values());
   const leaving = leaverEnds(desired);
-  const named = members.flatMap((member) => (member.roles ?? []).map(({ role }) => role));
-  for (const role of named) if (!keys.has(role)) declared.set(role, namedRole(role));
+  const namedRoles = members.flatMap((member) => (member.roles ?? []).map(({ role }) => role));
+  for (const role of namedRoles) if (!keys.has(role)) declared.set(role, namedRole(role));
   return {
     merchant,
     environment,
@@ -185,12 +185,12 @@ function liveRole(
 
 /** Returns the keys of roles by their previous names, names and ids; of equal ones, an id comes before a name. */
 function keysOfRoles(roles: Iterable<SnapshotRole>): ReadonlyMap<string, string> {
-  const all = [...roles];
+  const roleList = [...roles];
   const keys = new Map<string, string>();
-  for (const { previousNames, key } of all) for (const name of previousNames) keys.set(name, key);
-  for (const { name, key, predefined } of all) if (predefined) keys.set(name, key);
-  for (const { name, key, predefined } of all) if (!predefined) keys.set(name, key);
-  for (const { id, key } of all) if (id !== null) keys.set(id, key);
+  for (const { previousNames, key } of roleList) for (const name of previousNames) keys.set(name, key);
+  for (const { name, key, predefined } of roleList) if (predefined) keys.set(name, key);
+  for (const { name, key, predefined } of roleList) if (!predefined) keys.set(name, key);
+  for (const { id, key } of roleList) if (id !== null) keys.set(id, key);
   return keys;
 }
 
@@ -227,14 +227,14 @@ function declaredGrants(member: DesiredMember, leaves: AccessEnd | null): readon
   const whole = membershipEnd(member, leaves);
   return roles.map((grant, index) => {
     const origins = grant.origins ?? [{ file: origin.file, path: [...origin.path, "roles", index] }];
-    const own: AccessEnd | null =
+    const grantEnd: AccessEnd | null =
       grant.until === undefined
         ? null
-        : { by: "grant", ...grant.until, origins: origins.map((one) => fieldOf(one, "until")) };
+        : { by: "grant", ...grant.until, origins: origins.map((place) => fieldOf(place, "until")) };
     return {
       role: grant.role,
       from: later(grant.from ?? null, member.from ?? null),
-      end: earlier(own, whole),
+      end: earlier(grantEnd, whole),
       origins,
     };
   });
@@ -253,14 +253,14 @@ function fieldOf({ file, path }: Origin, key: string): Origin {
   return { file, path: [...path, key] };
 }
 
-function later(one: From | null, other: From | null): From | null {
-  if (one === null || other === null) return one ?? other;
-  return other.starts > one.starts ? other : one;
+function later(first: From | null, other: From | null): From | null {
+  if (first === null || other === null) return first ?? other;
+  return other.starts > first.starts ? other : first;
 }
 
-function earlier(one: AccessEnd | null, other: AccessEnd | null): AccessEnd | null {
-  if (one === null || other === null) return one ?? other;
-  return other.ends < one.ends ? other : one;
+function earlier(first: AccessEnd | null, other: AccessEnd | null): AccessEnd | null {
+  if (first === null || other === null) return first ?? other;
+  return other.ends < first.ends ? other : first;
 }
 
 /** Returns a lookup of when somebody leaves. */
@@ -294,9 +294,12 @@ function isWithoutRoles({ roles, managed }: DesiredMember): boolean {
 function joinHeld(held: readonly HeldRole[]): readonly HeldRole[] {
   if (new Set(held.map(({ role }) => role)).size === held.length) return held;
   const joined = new Map<string, HeldRole>();
-  for (const one of held) {
-    const known = joined.get(one.role);
-    joined.set(one.role, known ? { ...known, origins: [...known.origins, ...one.origins] } : one);
+  for (const heldRole of held) {
+    const earlierRole = joined.get(heldRole.role);
+    joined.set(
+      heldRole.role,
+      earlierRole ? { ...earlierRole, origins: [...earlierRole.origins, ...heldRole.origins] } : heldRole,
+    );
   }
   return [...joined.values()];
 }

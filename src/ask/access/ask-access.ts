@@ -38,7 +38,7 @@ export function whoHas(
   const isAsked = ({ name, id, previousNames }: SnapshotRole): boolean =>
     isMeant(name) || (id !== null && isMeant(id)) || (isLiteralGlob(role) && previousNames.some(isMeant));
   return ask(snapshots, {
-    granted: (one) => (isAsked(one) ? (sortedOf(one) ?? NOTHING) : NOTHING),
+    granted: (role) => (isAsked(role) ? (sortedOf(role) ?? NOTHING) : NOTHING),
     role: isAsked,
     member: () => true,
     matched: ({ roles }) => roles.filter(isAsked).map(({ name }) => name),
@@ -116,9 +116,9 @@ function answersOf(
         },
       ];
     }
-    return held.flatMap((one) => {
-      const found = asked.get(one.role);
-      return found === undefined ? [] : [{ merchant, environment, member, held: one, ...found }];
+    return held.flatMap((heldRole) => {
+      const askedRole = asked.get(heldRole.role);
+      return askedRole === undefined ? [] : [{ merchant, environment, member, held: heldRole, ...askedRole }];
     });
   });
 }
@@ -136,9 +136,9 @@ function unknownHolders({
   for (const { name, held } of members) {
     for (const { role, effective } of held) {
       if (!effective || !unclear.has(role)) continue;
-      const known = holders.get(role) ?? [];
-      known.push(name);
-      holders.set(role, known);
+      const names = holders.get(role) ?? [];
+      names.push(name);
+      holders.set(role, names);
     }
   }
   return [
@@ -197,9 +197,11 @@ function explanationsAt(
     }
   }
   return asked.flatMap(({ held, ...member }) => {
-    const ways = held.flatMap((one): readonly AccessWay[] => {
-      const role = byKey.get(one.role);
-      return role === undefined ? [] : [{ role, held: one, holders: holders.get(one.role) ?? new Set() }];
+    const ways = held.flatMap((heldRole): readonly AccessWay[] => {
+      const role = byKey.get(heldRole.role);
+      return role === undefined
+        ? []
+        : [{ role, held: heldRole, holders: holders.get(heldRole.role) ?? new Set() }];
     });
     return permissions.map((permission): AccessExplanation => {
       const granting = ways.filter(({ role }) => role.permissions?.includes(permission));
@@ -239,13 +241,13 @@ function memberMatcher(
 /** Returns a matcher of names by their text or a glob, ignoring case; matching is remembered, as names repeat. */
 function nameMatcher(pattern: string, matches: GlobMatch): (text: string) => boolean {
   const glob = pattern.toLowerCase();
-  const known = new Map<string, boolean>();
+  const matchesByText = new Map<string, boolean>();
   return (text) => {
-    const found = known.get(text);
-    if (found !== undefined) return found;
+    const cached = matchesByText.get(text);
+    if (cached !== undefined) return cached;
     const lower = text.toLowerCase();
     const isMeant = lower === glob || (!isLiteralGlob(glob) && matches(glob, lower));
-    known.set(text, isMeant);
+    matchesByText.set(text, isMeant);
     return isMeant;
   };
 }

@@ -32,8 +32,8 @@ function endsIn(
   const names = new Map(roles.map(({ key, name }) => [key, name]));
   return members.flatMap((member): readonly ExpiringAccess[] => {
     const { name, email, id, end, held, origin, invitedUntil } = member;
-    const one = { merchant, environment, member: { name, email, id } };
-    const own = origin === null ? [] : [origin];
+    const subject = { merchant, environment, member: { name, email, id } };
+    const origins = origin === null ? [] : [origin];
     const grants = held.flatMap(({ role, end: ending }) =>
       // The membership's end is one end, whatever is held.
       ending === null || ending.by !== "grant" ? [] : { ...endOf(ending), role: names.get(role) ?? role },
@@ -49,10 +49,10 @@ function endsIn(
               text: invitedUntil,
               ends: timeOf(invitedUntil),
               role: null,
-              origins: own,
+              origins: origins,
             },
           ]),
-    ].map((ending) => ({ ...one, ...ending }));
+    ].map((ending) => ({ ...subject, ...ending }));
   });
 }
 

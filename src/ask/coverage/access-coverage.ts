@@ -56,11 +56,11 @@ export function accessCoverage(
 /** Returns whether a change goes unnoticed; `null` if it changes nothing for anybody, or mends a rule. */
 type Judge = (index: number) => boolean | null;
 
-function grantGroup(at: number, isHeld: boolean, world: CoverageWorld, judge: Judge): UnnoticedGroup {
+function grantGroup(roleIndex: number, isHeld: boolean, world: CoverageWorld, judge: Judge): UnnoticedGroup {
   const { people, roles } = world;
-  const role = roles[at];
+  const role = roles[roleIndex];
   const judged = people.flatMap(({ held }, person) => {
-    const verdict = held.has(at) === isHeld ? judge(person) : null;
+    const verdict = held.has(roleIndex) === isHeld ? judge(person) : null;
     return verdict === null ? [] : [{ person, isUnnoticed: verdict }];
   });
   const stranger = people.length - 1;
@@ -70,8 +70,10 @@ function grantGroup(at: number, isHeld: boolean, world: CoverageWorld, judge: Ju
     change: isHeld ? "role-taken" : "role-given",
     role: { name: role?.name ?? "", id: role?.custom ? null : (role?.id ?? null) },
     permission: null,
-    grants: role?.known ? [...role.grants].map((one) => world.permissions[one] ?? "") : null,
-    subjects: unnoticed.filter((one) => one !== stranger).map((one) => people[one]?.access.name ?? ""),
+    grants: role?.known ? [...role.grants].map((permission) => world.permissions[permission] ?? "") : null,
+    subjects: unnoticed
+      .filter((person) => person !== stranger)
+      .map((person) => people[person]?.access.name ?? ""),
     toAnybody: unnoticed.includes(stranger),
     of: judged.length,
     suggestion: isHeld
@@ -103,8 +105,8 @@ function givenGroup(permission: number, world: CoverageWorld, judge: Judge): Unn
   };
 }
 
-function takenGroup(at: number, { roles, permissions }: CoverageWorld, judge: Judge): UnnoticedGroup {
-  const role = roles[at];
+function takenGroup(roleIndex: number, { roles, permissions }: CoverageWorld, judge: Judge): UnnoticedGroup {
+  const role = roles[roleIndex];
   const judged = [...(role?.editable ? role.grants : [])].flatMap((permission) => {
     const verdict = judge(permission);
     return verdict === null ? [] : [{ permission, isUnnoticed: verdict }];
@@ -142,35 +144,35 @@ function onlyToday(
 ): SuggestedRule {
   const granting = roles.filter(({ grants, holders }) => grants.has(permission) && holders.length > 0);
   const uncertain = roles.filter(({ known, holders }) => !known && holders.length > 0);
-  const has = new Set(granting.flatMap((one) => one.holders));
-  const exempt = new Set(uncertain.flatMap((one) => one.holders));
+  const has = new Set(granting.flatMap((role) => role.holders));
+  const exempt = new Set(uncertain.flatMap((role) => role.holders));
   const missed = new Set(
-    subjects.flatMap((at) => {
-      const gaining = (roles[at]?.holders ?? []).filter((person) => !has.has(person));
+    subjects.flatMap((roleIndex) => {
+      const gaining = (roles[roleIndex]?.holders ?? []).filter((person) => !has.has(person));
       return gaining.every((person) => exempt.has(person)) ? gaining : [];
     }),
   );
-  const unclear = uncertain.filter((one) => !one.holders.some((person) => missed.has(person)));
+  const unclear = uncertain.filter((role) => !role.holders.some((person) => missed.has(person)));
   const holders = firstHolders(granting, MOST_ADDRESSES + 1);
-  const addresses = holders.map((at) => people[at]?.access.email ?? null);
+  const addresses = holders.map((person) => people[person]?.access.email ?? null);
   const entry = (role: WorldRole): string => `role:${nameInRules(role)}`;
-  const named = addresses.filter((address) => address !== null).sort(byCodeUnit);
-  const isFew = holders.length <= MOST_ADDRESSES && named.length === holders.length;
+  const knownAddresses = addresses.filter((address) => address !== null).sort(byCodeUnit);
+  const isFew = holders.length <= MOST_ADDRESSES && knownAddresses.length === holders.length;
   return {
     kind: "only",
     can: permissions[permission] ?? "",
-    only: [...(isFew ? named : granting.map(entry)), ...unclear.map(entry)],
+    only: [...(isFew ? knownAddresses : granting.map(entry)), ...unclear.map(entry)],
   };
 }
 
 /** Returns the holders of roles, at most so many. */
 function firstHolders(roles: readonly WorldRole[], most: number): readonly number[] {
-  const found = new Set<number>();
+  const firstPeople = new Set<number>();
   for (const { holders } of roles) {
-    for (const at of holders) {
-      found.add(at);
-      if (found.size === most) return [...found];
+    for (const person of holders) {
+      firstPeople.add(person);
+      if (firstPeople.size === most) return [...firstPeople];
     }
   }
-  return [...found];
+  return [...firstPeople];
 }

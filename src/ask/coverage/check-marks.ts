@@ -103,9 +103,12 @@ function powersOf(permission: number, escalation: Escalation | null, world: Cove
     edits: indexes(edit),
     creates: indexes(create),
   };
-  const roles = world.roles.map(({ grants, custom }) => powerOf((one) => grants.has(one), custom, leading));
+  const roles = world.roles.map(({ grants, custom }) =>
+    powerOf((permission) => grants.has(permission), custom, leading),
+  );
   const total = noPowers();
-  for (const [at, power] of roles.entries()) if (!world.roles[at]?.unread) count(total, power, 1);
+  for (const [roleIndex, power] of roles.entries())
+    if (!world.roles[roleIndex]?.unread) count(total, power, 1);
   return {
     escalation,
     roles,
@@ -141,11 +144,14 @@ function count(tally: Tally, { grants, assigns, edits, creates, custom }: Power,
  * Returns whether somebody who holds roles of these powers has the permission or, where escalation counts, can give it to
  * himself: what a member can reach in the end is known without the steps.
  */
-function hasOrReaches(held: Tally, all: Tally, escalation: Escalation | null): boolean {
+function hasOrReaches(held: Tally, everybody: Tally, escalation: Escalation | null): boolean {
   if (held.grants > 0) return true;
   if (escalation === null) return false;
   if (held.edits > 0 && held.custom > 0) return true;
-  return held.assigns > 0 && (all.grants > 0 || all.creates > 0 || (all.edits > 0 && all.custom > 0));
+  return (
+    held.assigns > 0 &&
+    (everybody.grants > 0 || everybody.creates > 0 || (everybody.edits > 0 && everybody.custom > 0))
+  );
 }
 
 function tallyOf({ held }: WorldPerson, { roles }: Powers): Tally {
@@ -183,20 +189,20 @@ function markGrants(tested: Tested, world: CoverageWorld, marks: Marks): void {
   const { total, escalation, roles } = powers;
   const spare = spareOf(tested, world);
   if (spare > 0) return;
-  world.people.forEach((person, at) => {
+  world.people.forEach((person, personIndex) => {
     if (!isSubject(person)) return;
     const tally = tallyOf(person, powers);
     const exempt = allowedHeld(person, allowed);
     if (exempt === 0 && hasOrReaches(tally, total, escalation)) {
-      if (isBroken(tested, spare)) markMending(at, tally, tested, world, marks);
+      if (isBroken(tested, spare)) markMending(personIndex, tally, tested, world, marks);
       return;
     }
     roles.forEach((power, role) => {
       const times = person.held.has(role) ? -1 : 1;
       if (exempt + (allowed.has(role) ? times : 0) > 0) return;
       count(tally, power, times);
-      const all = world.roles[role]?.unread ? withPower(total, power) : total;
-      if (hasOrReaches(tally, all, escalation)) markGrant(marks, at, role);
+      const totalWithRole = world.roles[role]?.unread ? withPower(total, power) : total;
+      if (hasOrReaches(tally, totalWithRole, escalation)) markGrant(marks, personIndex, role);
       count(tally, power, -times);
     });
   });
@@ -204,17 +210,17 @@ function markGrants(tested: Tested, world: CoverageWorld, marks: Marks): void {
 
 /** Marks the roles without which somebody does not break a check any more. */
 function markMending(
-  at: number,
+  personIndex: number,
   tally: Tally,
   { powers: { roles, total, escalation } }: Tested,
   { people }: CoverageWorld,
   marks: Marks,
 ): void {
-  for (const role of people[at]?.held ?? []) {
+  for (const role of people[personIndex]?.held ?? []) {
     const power = roles[role];
     if (power === undefined) continue;
     count(tally, power, -1);
-    if (!hasOrReaches(tally, total, escalation)) markMendingGrant(marks, at, role);
+    if (!hasOrReaches(tally, total, escalation)) markMendingGrant(marks, personIndex, role);
     count(tally, power, 1);
   }
 }
@@ -224,32 +230,39 @@ function markEdits(tested: Tested, world: CoverageWorld, marks: Marks): void {
   const { escalation, total, roles: rolePowers, relevant } = powers;
   const spare = spareOf(tested, world);
   const tallies = world.people.map((person) => tallyOf(person, powers));
-  const subjects = world.people.flatMap((person, at) =>
-    !isSubject(person) || allowedHeld(person, allowed) > 0 ? [] : [at],
+  const subjects = world.people.flatMap((person, personIndex) =>
+    !isSubject(person) || allowedHeld(person, allowed) > 0 ? [] : [personIndex],
   );
-  const having = (at: number): boolean => hasOrReaches(tallies[at] ?? noPowers(), total, escalation);
-  const clean = subjects.filter((at) => !having(at));
+  const having = (personIndex: number): boolean =>
+    hasOrReaches(tallies[personIndex] ?? noPowers(), total, escalation);
+  const clean = subjects.filter((personIndex) => !having(personIndex));
   const isClean = new Set(clean);
   const breaking = isBroken(tested, spare) ? subjects.filter(having) : [];
   world.roles.forEach((role, index) => {
-    const was = rolePowers[index];
-    if (!role.editable || was === undefined) return;
-    const concerned = escalation === null ? role.holders.filter((at) => isClean.has(at)) : clean;
+    const powerBefore = rolePowers[index];
+    if (!role.editable || powerBefore === undefined) return;
+    const concerned =
+      escalation === null ? role.holders.filter((personIndex) => isClean.has(personIndex)) : clean;
     const holders = new Set(role.holders);
     for (const permission of relevant) {
       const isTaken = role.grants.has(permission);
-      const is = powerOf(
-        (one) => (one === permission ? !isTaken : role.grants.has(one)),
+      const powerAfter = powerOf(
+        (granted) => (granted === permission ? !isTaken : role.grants.has(granted)),
         role.custom,
         powers.leading,
       );
-      const all = exchanged(total, was, is);
-      const has = (at: number): boolean => {
-        const tally = tallies[at] ?? noPowers();
-        return hasOrReaches(holders.has(at) ? exchanged(tally, was, is) : tally, all, escalation);
+      const totalAfter = exchanged(total, powerBefore, powerAfter);
+      const has = (personIndex: number): boolean => {
+        const tally = tallies[personIndex] ?? noPowers();
+        return hasOrReaches(
+          holders.has(personIndex) ? exchanged(tally, powerBefore, powerAfter) : tally,
+          totalAfter,
+          escalation,
+        );
       };
       // What is taken makes nobody reach more. Of a check that is broken already, each further holder is noticed.
-      if (isTaken && breaking.some((at) => !has(at))) markMendingEdit(marks, index, permission);
+      if (isTaken && breaking.some((personIndex) => !has(personIndex)))
+        markMendingEdit(marks, index, permission);
       else if (!isTaken && exceeds(concerned, has, Math.max(spare, 0))) markEdit(marks, index, permission);
     }
   });
@@ -261,18 +274,18 @@ function withPower(tally: Tally, power: Power): Tally {
   return changed;
 }
 
-function exchanged(tally: Tally, was: Power, is: Power): Tally {
+function exchanged(tally: Tally, before: Power, after: Power): Tally {
   const changed = { ...tally };
-  count(changed, was, -1);
-  count(changed, is, 1);
+  count(changed, before, -1);
+  count(changed, after, 1);
   return changed;
 }
 
 /** Returns whether a test holds for more than so many. */
 function exceeds(people: readonly number[], test: (at: number) => boolean, most: number): boolean {
   let number = 0;
-  return people.some((at) => {
-    if (test(at)) number += 1;
+  return people.some((person) => {
+    if (test(person)) number += 1;
     return number > most;
   });
 }

@@ -33,9 +33,9 @@ export function coverageRules(desired: DesiredState): readonly CoverageRule[] {
 /** Returns the sets of rules of a merchant: its own, then those that the project enforces. */
 export function ruleSets(desired: DesiredState): readonly RuleSet[] {
   const enforced = enforcedSets(desired, undefined);
-  const own = ownRules(desired, enforced);
+  const declared = ownRules(desired, enforced);
   return [
-    { rules: own, each: rulesIn(own, desired.guards.maxRemovals, null) },
+    { rules: declared, each: rulesIn(declared, desired.guards.maxRemovals, null) },
     ...enforced.map(({ origin, rules }) => ({
       rules,
       each: rulesIn(rules, origin.guards.maxRemovals, origin.files[0]),
@@ -169,12 +169,12 @@ function policyRules(
 function minimums(
   settings: DesiredState["guards"]["minHolders"],
 ): readonly (readonly [role: string, min: number, written: boolean])[] {
-  const own = Object.entries(settings ?? {}).map(([role, min]) => [role, min, true] as const);
-  if (settings !== undefined && own.length === 0) return [];
+  const listed = Object.entries(settings ?? {}).map(([role, min]) => [role, min, true] as const);
+  if (settings !== undefined && listed.length === 0) return [];
   const missing = Object.entries(DEFAULT_MIN_HOLDERS).filter(
-    ([role]) => !own.some(([named]) => named === role),
+    ([role]) => !listed.some(([listedRole]) => listedRole === role),
   );
-  return [...own, ...missing.map(([role, min]) => [role, min, false] as const)];
+  return [...listed, ...missing.map(([role, min]) => [role, min, false] as const)];
 }
 
 function limitText(limit: RemovalLimit): string {

@@ -88,24 +88,24 @@ export function coverageWorld(
   rules: readonly CoverageRule[],
   { complete, unread = new Set() }: Pick<CoverageOptions, "complete" | "unread">,
 ): CoverageWorld {
-  const { people: all, roles, removed } = access;
-  const people = [...all, STRANGER];
+  const { people: knownPeople, roles, removed } = access;
+  const people = [...knownPeople, STRANGER];
   const keys = new Set([...roles.keys()].filter((key) => !removed.has(key)));
   for (const { roles: held } of people) for (const key of held) if (!removed.has(key)) keys.add(key);
   const ids = new Set([...roles.values()].map(({ id }) => id));
   for (const id of ADMINISTRATORS) if (!ids.has(id)) keys.add(id);
-  const index = new Map([...keys].map((key, at) => [key, at]));
+  const index = new Map([...keys].map((key, position) => [key, position]));
   const permissions = [
     ...new Set([
       ...[...roles.values()].flatMap((role) => role.permissions ?? []),
       ...rules.flatMap(permissionsIn),
     ]),
   ];
-  const permissionIndex = new Map(permissions.map((permission, at) => [permission, at]));
-  const holders = new Map<number, number[]>([...index.values()].map((at) => [at, []]));
+  const permissionIndex = new Map(permissions.map((permission, position) => [permission, position]));
+  const holders = new Map<number, number[]>([...index.values()].map((position) => [position, []]));
   const held = people.map((person) => new Set(person.roles.flatMap((key) => index.get(key) ?? [])));
-  held.forEach((own, at) => {
-    for (const role of own) holders.get(role)?.push(at);
+  held.forEach((heldRoles, person) => {
+    for (const role of heldRoles) holders.get(role)?.push(person);
   });
   const declared = new Map(
     members.flatMap((member) =>
@@ -114,7 +114,7 @@ export function coverageWorld(
   );
   const findRole = (nameOrId: string): number | undefined => index.get(find(nameOrId) ?? nameOrId);
   return {
-    roles: [...index].map(([key, at]): WorldRole => {
+    roles: [...index].map(([key, position]): WorldRole => {
       const role = roles.get(key);
       const known = role !== undefined && role.permissions !== null;
       return {
@@ -125,16 +125,18 @@ export function coverageWorld(
         editable: known && role.custom,
         custom: role?.custom ?? false,
         unread: unread.has(key),
-        grants: new Set((role?.permissions ?? []).flatMap((one) => permissionIndex.get(one) ?? [])),
-        holders: holders.get(at) ?? [],
+        grants: new Set(
+          (role?.permissions ?? []).flatMap((permission) => permissionIndex.get(permission) ?? []),
+        ),
+        holders: holders.get(position) ?? [],
       };
     }),
-    people: people.map((person, at) => {
+    people: people.map((person, position) => {
       const entry =
         declared.get(person.id ?? "") ?? declared.get((person.email ?? person.name).toLowerCase());
       return {
         access: person,
-        held: held[at] ?? new Set(),
+        held: held[position] ?? new Set(),
         ends: entry?.until !== undefined,
         ending: new Set((entry?.roles ?? []).flatMap(({ role, until }) => (until && findRole(role)) ?? [])),
       };

@@ -33,9 +33,9 @@ export function judgeSet(
   const byRule = new Map<unknown, Violation[]>();
   for (const violation of violationsIn(rules, judged)) {
     const key = violation.check ?? violation.rule;
-    const known = byRule.get(key);
-    if (known === undefined) byRule.set(key, [violation]);
-    else known.push(violation);
+    const ruleViolations = byRule.get(key);
+    if (ruleViolations === undefined) byRule.set(key, [violation]);
+    else ruleViolations.push(violation);
   }
   return (rule) => {
     const key = keyOf(rule);

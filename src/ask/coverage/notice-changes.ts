@@ -35,11 +35,11 @@ function markPolicy(rule: CoverageRule, world: CoverageWorld, marks: Marks): voi
   switch (rule.kind) {
     case "separate": {
       const set = new Set(rule.roles.flatMap((role) => find(role) ?? []));
-      people.forEach(({ held }, at) => {
-        const own = [...set].filter((role) => held.has(role));
-        if (own.length === 0) return;
-        for (const role of set) if (!held.has(role)) markGrant(marks, at, role);
-        if (own.length > 1) for (const role of own) markMendingGrant(marks, at, role);
+      people.forEach(({ held }, person) => {
+        const heldRoles = [...set].filter((role) => held.has(role));
+        if (heldRoles.length === 0) return;
+        for (const role of set) if (!held.has(role)) markGrant(marks, person, role);
+        if (heldRoles.length > 1) for (const role of heldRoles) markMendingGrant(marks, person, role);
       });
       return;
     }
@@ -84,10 +84,10 @@ function markGiven(
   marks: Marks,
   test: (person: CoverageWorld["people"][number]) => boolean,
 ): void {
-  people.forEach((person, at) => {
+  people.forEach((person, personIndex) => {
     if (!test(person)) return;
-    if (!person.held.has(role)) markGrant(marks, at, role);
-    else markMendingGrant(marks, at, role);
+    if (!person.held.has(role)) markGrant(marks, personIndex, role);
+    else markMendingGrant(marks, personIndex, role);
   });
 }
 
@@ -101,18 +101,18 @@ function markGuard(
   const { roles, people } = world;
   switch (rule.kind) {
     case "protect-member":
-      people.slice(0, -1).forEach(({ access }, at) => {
+      people.slice(0, -1).forEach(({ access }, person) => {
         if (!matchesAny([rule.glob], matchedNames(access), matches)) return;
         roles.forEach((_, role) => {
-          markGrant(marks, at, role);
+          markGrant(marks, person, role);
         });
       });
       return;
     case "protect-role":
-      roles.forEach(({ editable, id, name }, at) => {
+      roles.forEach(({ editable, id, name }, role) => {
         if (!editable || !matchesAny([rule.glob], matchedNames({ id, name }), matches)) return;
         world.permissions.forEach((_, permission) => {
-          markEdit(marks, at, permission);
+          markEdit(marks, role, permission);
         });
       });
       return;
@@ -121,13 +121,13 @@ function markGuard(
       return;
     case "max-removals": {
       if (allowedRemovals(rule.limit, people.length - 1) < 1) {
-        people.forEach(({ held }, at) => {
-          for (const role of held) markGrant(marks, at, role);
+        people.forEach(({ held }, person) => {
+          for (const role of held) markGrant(marks, person, role);
         });
       }
       if (allowedRemovals(rule.limit, roles.filter(({ custom }) => custom).length) < 1) {
-        roles.forEach(({ editable, grants }, at) => {
-          if (editable) for (const permission of grants) markEdit(marks, at, permission);
+        roles.forEach(({ editable, grants }, role) => {
+          if (editable) for (const permission of grants) markEdit(marks, role, permission);
         });
       }
       return;
@@ -158,7 +158,7 @@ function markTaken(
   const role = minimumRole(rule, rules, world);
   for (const counted of role === undefined ? [] : acceptedHolders(role, world)) {
     if (counted.length - 1 >= Math.min(rule.min, counted.length)) continue;
-    for (const at of counted) markGrant(marks, at, role ?? 0);
+    for (const person of counted) markGrant(marks, person, role ?? 0);
   }
 }
 
@@ -185,10 +185,10 @@ export function acceptedHolders(
   role: number,
   { roles, people }: CoverageWorld,
 ): readonly (readonly number[])[] {
-  const accepted = (roles[role]?.holders ?? []).filter((at) => {
-    const status = people[at]?.access.status;
+  const accepted = (roles[role]?.holders ?? []).filter((person) => {
+    const status = people[person]?.access.status;
     // What the files declare counts as accepted.
     return status === "accepted" || status === "invited";
   });
-  return [accepted.filter((at) => people[at]?.access.serviceAccount === false), accepted];
+  return [accepted.filter((person) => people[person]?.access.serviceAccount === false), accepted];
 }

@@ -36,14 +36,14 @@ export function markEdit({ edits, permissions }: Marks, role: number, permission
 
 /** Marks that the loss of a role mends a broken rule, unless another rule notices it. */
 export function markMendingGrant({ grants, roles }: Marks, person: number, role: number): void {
-  const at = person * roles + role;
-  if (grants[at] === 0) grants[at] = MENDS;
+  const cell = person * roles + role;
+  if (grants[cell] === 0) grants[cell] = MENDS;
 }
 
 /** Marks that the loss of a permission mends a broken rule, unless another rule notices it. */
 export function markMendingEdit({ edits, permissions }: Marks, role: number, permission: number): void {
-  const at = role * permissions + permission;
-  if (edits[at] === 0) edits[at] = MENDS;
+  const cell = role * permissions + permission;
+  if (edits[cell] === 0) edits[cell] = MENDS;
 }
 
 /** Returns whether a role given to a member, or taken, goes unnoticed; `null` if that mends a broken rule. */
@@ -84,15 +84,15 @@ export function changeEffects({ people, roles, permissions }: CoverageWorld): Ch
     }
   });
   return {
-    grant: (person, at) => {
-      const role = roles[at];
+    grant: (person, roleIndex) => {
+      const role = roles[roleIndex];
       if (!role?.known) return true;
-      const decisive = people[person]?.held.has(at) ? 1 : 0;
+      const decisive = people[person]?.held.has(roleIndex) ? 1 : 0;
       for (const permission of role.grants) if (ways[person * width + permission] === decisive) return true;
       return false;
     },
-    edit: (at, permission) => {
-      const role = roles[at];
+    edit: (roleIndex, permission) => {
+      const role = roles[roleIndex];
       const decisive = role?.grants.has(permission) ? 1 : 0;
       return role?.holders.some((person) => ways[person * width + permission] === decisive) ?? false;
     },

@@ -37,8 +37,8 @@ function unbreakable(
     case "email-domains":
       return null;
     case "separate": {
-      const known = new Set(rule.roles.flatMap((role) => find(role) ?? []));
-      return known.size >= 2 ? null : unknownRoles(rule.roles, world);
+      const separated = new Set(rule.roles.flatMap((role) => find(role) ?? []));
+      return separated.size >= 2 ? null : unknownRoles(rule.roles, world);
     }
     case "max-holders": {
       const role = find(rule.role);
@@ -71,12 +71,12 @@ function unmatched(
   { roles, people, complete }: CoverageWorld,
   matches: GlobMatch,
 ): Unbreakable | null {
-  const named =
+  const nameLists =
     kind === "protect-role"
       ? roles.map(matchedNames)
       : people.slice(0, -1).map(({ access }) => matchedNames(access));
   // A pattern protects what no file lists, too.
-  const isIdle = complete && !named.some((names) => matchesAny([glob], names, matches));
+  const isIdle = complete && !nameLists.some((names) => matchesAny([glob], names, matches));
   return isIdle ? { why: "unmatched" } : null;
 }
 
@@ -108,17 +108,17 @@ function unbreakableCheck(check: Check, world: CoverageWorld): Unbreakable | nul
     case "only": {
       const permission = permissionIndex.get(check.can) ?? -1;
       const allowed = allowedRoles(check, world);
-      const others = roles.filter((_, at) => !allowed.has(at));
+      const otherRoles = roles.filter((_, index) => !allowed.has(index));
       // With reach, a role that grants something else may lead there.
       const leads = ({ editable, known, grants }: WorldRole): boolean =>
         editable || grants.has(permission) || (check.reach === true && known);
-      if (others.some(leads)) return null;
+      if (otherRoles.some(leads)) return null;
       return roles.some(leads) ? { why: "all-allowed" } : { why: "ungranted" };
     }
     case "cannot": {
-      const named = check.cannot.map((one) => permissionIndex.get(one) ?? -1);
+      const permissionIndexes = check.cannot.map((name) => permissionIndex.get(name) ?? -1);
       const leads = ({ editable, known, grants }: WorldRole): boolean =>
-        editable || named.some((one) => grants.has(one)) || (check.reach === true && known);
+        editable || permissionIndexes.some((index) => grants.has(index)) || (check.reach === true && known);
       return roles.some(leads) ? null : { why: "ungranted" };
     }
     case "at-most":
@@ -144,17 +144,17 @@ function farLimit(
 function mostAdded(permission: number, now: ReadonlySet<number>, { roles }: CoverageWorld): number {
   const gains = roles
     .filter(({ editable, grants }) => editable && !grants.has(permission))
-    .map(({ holders }) => holders.filter((at) => !now.has(at)))
+    .map(({ holders }) => holders.filter((person) => !now.has(person)))
     .sort((a, b) => b.length - a.length);
   let most = roles.some(({ grants }) => grants.has(permission)) ? CHANGES : 0;
   // A role gets the permission, and a stranger the role.
   if (gains[0]) most = Math.max(most, gains[0].length + 1);
-  for (const [at, first] of gains.entries()) {
+  for (const [index, first] of gains.entries()) {
     if (first.length * 2 <= most) break;
-    const known = new Set(first);
-    for (const second of gains.slice(at + 1)) {
+    const firstPeople = new Set(first);
+    for (const second of gains.slice(index + 1)) {
       if (first.length + second.length <= most) break;
-      const added = second.reduce((sum, one) => sum + (known.has(one) ? 0 : 1), 0);
+      const added = second.reduce((sum, person) => sum + (firstPeople.has(person) ? 0 : 1), 0);
       most = Math.max(most, first.length + added);
     }
   }

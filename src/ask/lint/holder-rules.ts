@@ -15,8 +15,8 @@ export function soleHolders({ merchants, isSensitive }: LintContext): readonly L
         alone.set(name, [...(alone.get(name) ?? []), permission]);
       }
     }
-    return [...alone].map(([name, own]) => ({
-      message: `Only ${name} can use ${firstOf(own.sort(byCodeUnit))}${merchant.live ? "" : ", by the files"}.`,
+    return [...alone].map(([name, permissions]) => ({
+      message: `Only ${name} can use ${firstOf(permissions.sort(byCodeUnit))}${merchant.live ? "" : ", by the files"}.`,
       hint: "Let a second member have them, so that one absence does not stop everybody.",
       origin: originOf(merchant, access, name),
       merchants: [merchant.state.merchant],
@@ -37,7 +37,8 @@ function holdersOf(
     held.flatMap(({ role, effective }) => (effective ? [{ name, permissions: permissions.get(role) }] : [])),
   );
   const isKnown =
-    members.every(({ rolesKnown }) => rolesKnown) && holdings.every((one) => one.permissions !== undefined);
+    members.every(({ rolesKnown }) => rolesKnown) &&
+    holdings.every((holding) => holding.permissions !== undefined);
   const isListed = merchant.live !== null || merchant.state.ignore.members.length === 0;
   if (!complete || !isListed || !isKnown) return null;
   const holders = new Map<string, Set<string>>();
@@ -63,12 +64,12 @@ export function administratorsWithoutMfa({ merchants, isSensitive }: LintContext
     const { live } = merchant;
     if (live === null) return [];
     const roles = new Map(live.access.roles.map((role) => [role.key, role]));
-    const held = new Map(live.access.members.map(({ id, held: own }) => [id, own]));
+    const held = new Map(live.access.members.map(({ id, held: heldRoles }) => [id, heldRoles]));
     return live.state.members.flatMap(({ id, user, status }): readonly LintFinding[] => {
       if (status !== "accepted" || user?.mfaOnLogin !== false || user.type !== "user") return [];
       const role = (held.get(id) ?? [])
-        .map((one) => roles.get(one.role))
-        .find((one) => one?.permissions?.some(isSensitive));
+        .map((heldRole) => roles.get(heldRole.role))
+        .find((role) => role?.permissions?.some(isSensitive));
       if (role === undefined) return [];
       const name = user.email ?? id;
       return [
@@ -128,7 +129,7 @@ function isDeclared({ state: { members = [] } }: LintMerchant, name: string): bo
 function originOf({ state }: LintMerchant, { members }: AccessSnapshot, name: string): LintFinding["origin"] {
   const lower = name.toLowerCase();
   return (
-    members.find((one) => one.name.toLowerCase() === lower)?.origin ?? {
+    members.find((member) => member.name.toLowerCase() === lower)?.origin ?? {
       file: state.origin.file,
       path: ["merchant"],
     }

@@ -17,7 +17,7 @@ export function unmatchedPatterns(context: LintContext): readonly LintFinding[] 
     if (!isAllLive(merchants)) return null;
     const isRole = kind === "ignored-role" || kind === "protected-role";
     if (!isRole && kind !== "ignored-member" && kind !== "protected-member") return null;
-    const names = merchants.flatMap((one) => (isRole ? rolesOf(one) : membersOf(one)));
+    const names = merchants.flatMap((merchant) => (isRole ? rolesOf(merchant) : membersOf(merchant)));
     if (matchesAny([text], names, context.matches)) return null;
     const what = isRole ? "role" : "member";
     return {
@@ -52,9 +52,9 @@ export function unusedDomains(context: LintContext): readonly LintFinding[] {
     const domain = text.toLowerCase();
     const isUsed = merchants
       // An ignored member may have an address that no file lists.
-      .flatMap((one) => [...membersOf(one), ...one.state.ignore.members])
+      .flatMap((merchant) => [...membersOf(merchant), ...merchant.state.ignore.members])
       .map((address) => address.toLowerCase().replace(/^.*@/s, ""))
-      .some((one) => (domain.startsWith("*.") ? one.endsWith(domain.slice(1)) : one === domain));
+      .some((used) => (domain.startsWith("*.") ? used.endsWith(domain.slice(1)) : used === domain));
     if (isUsed) return null;
     return {
       message: `No member${isAllLive(merchants) ? "" : " of the files"} has an address of ${quoted(text)}, which is allowed.`,
@@ -97,7 +97,7 @@ export function idlePolicies(context: LintContext): readonly LintFinding[] {
 /** Returns the greatest number of members of a merchant; `null` if the files do not list all. */
 function mostMembers(merchants: readonly LintMerchant[]): number | null {
   const isKnown = merchants.every(
-    (one) => isComplete(one) && (one.live || one.state.ignore.members.length === 0),
+    (merchant) => isComplete(merchant) && (merchant.live || merchant.state.ignore.members.length === 0),
   );
   if (merchants.length === 0 || !isKnown) return null;
   return Math.max(...merchants.map(({ declared, live }) => (live?.access ?? declared).members.length));
@@ -119,14 +119,14 @@ function isComplete({ declared, live }: LintMerchant): boolean {
 export function idleChecks(context: LintContext): readonly LintFinding[] {
   const checks = new Map<string, Check>();
   for (const { state } of context.merchants) {
-    for (const check of [...state.checks, ...(state.enforced ?? []).flatMap((one) => one.checks)]) {
+    for (const check of [...state.checks, ...(state.enforced ?? []).flatMap((rules) => rules.checks)]) {
       checks.set(JSON.stringify(check.origin), check);
     }
   }
   return [...checks.values()].flatMap((check): readonly LintFinding[] => {
     const merchants = merchantsOf(context, check.origin.file);
-    const found = merchants.length === 0 ? null : idleCheck(check, merchants);
-    return found === null ? [] : [{ ...found, merchants: codesOf(merchants) }];
+    const idle = merchants.length === 0 ? null : idleCheck(check, merchants);
+    return idle === null ? [] : [{ ...idle, merchants: codesOf(merchants) }];
   });
 }
 
@@ -135,7 +135,7 @@ function idleCheck(
   merchants: readonly LintMerchant[],
 ): (Pick<LintFinding, "message" | "hint"> & { readonly origin: Origin }) | null {
   const { origin } = check;
-  const at = (...keys: readonly (string | number)[]): Origin => ({
+  const place = (...keys: readonly (string | number)[]): Origin => ({
     ...origin,
     path: [...origin.path, ...keys],
   });
@@ -146,20 +146,20 @@ function idleCheck(
       return {
         message: `At most ${check.atMost} may use ${check.can}, and ${onlyMembers(most, merchants)}.`,
         hint: "Set a limit that says how many should have it.",
-        origin: at("at_most"),
+        origin: place("at_most"),
       };
     }
     case "only": {
       // What predefined roles grant is not in the files, and nobody has to hold them.
       if (isAllLive(merchants) && isUngranted(check.can, merchants)) {
-        return { message: ungranted(check.can), hint: "Check the spelling.", origin: at("can") };
+        return { message: ungranted(check.can), hint: "Check the spelling.", origin: place("can") };
       }
       const index = check.only.findIndex((entry) => isHeldByAll(entry, merchants));
       if (index < 0) return null;
       return {
         message: `Everybody holds ${quoted(check.only[index]?.slice(ROLE_PREFIX.length) ?? "")}, so that anybody may use ${check.can}.`,
         hint: "List the roles or people who should have it.",
-        origin: at("only", index),
+        origin: place("only", index),
       };
     }
     case "cannot": {
@@ -168,7 +168,7 @@ function idleCheck(
       return {
         message: ungranted(check.cannot[index] ?? ""),
         hint: "Check the spelling.",
-        origin: at("cannot", index),
+        origin: place("cannot", index),
       };
     }
     default:
@@ -189,13 +189,14 @@ function isHeldByAll(entry: string, merchants: readonly LintMerchant[]): boolean
   return merchants.every((merchant) => {
     const { roles, members } = merchant.live?.access ?? merchant.declared;
     const role = roles.find(
-      (one) => one.name === name || one.id === name || one.previousNames.includes(name),
+      (candidate) =>
+        candidate.name === name || candidate.id === name || candidate.previousNames.includes(name),
     );
     return (
       role !== undefined &&
       isComplete(merchant) &&
       members.length >= FEWEST &&
-      members.every(({ held }) => held.some((one) => one.role === role.key))
+      members.every(({ held }) => held.some((heldRole) => heldRole.role === role.key))
     );
   });
 }
@@ -204,13 +205,16 @@ function isHeldByAll(entry: string, merchants: readonly LintMerchant[]): boolean
 function isUngranted(permission: string, merchants: readonly LintMerchant[]): boolean {
   return merchants.every((merchant) => {
     const { declared, live, state } = merchant;
-    const known = knownPermissions(merchant);
-    const lists = [...known.values(), ...(live?.access.roles ?? []).map((one) => new Set(one.permissions))];
+    const permissionsByRole = knownPermissions(merchant);
+    const lists = [
+      ...permissionsByRole.values(),
+      ...(live?.access.roles ?? []).map((role) => new Set(role.permissions)),
+    ];
     const areAllDeclared =
       state.roles !== undefined && state.sync.roles === "authoritative" && state.ignore.roles.length === 0;
     return (
-      (live !== null || (areAllDeclared && declared.members.every((one) => one.rolesKnown))) &&
-      declared.roles.every(({ key }) => known.has(key)) &&
+      (live !== null || (areAllDeclared && declared.members.every((member) => member.rolesKnown))) &&
+      declared.roles.every(({ key }) => permissionsByRole.has(key)) &&
       lists.every((permissions) => !permissions.has(permission))
     );
   });
@@ -226,7 +230,7 @@ function eachSetting(
 ): readonly LintFinding[] {
   return context.settings.flatMap((setting) => {
     const merchants = merchantsOf(context, setting.origin.file);
-    const found = merchants.length === 0 ? null : find(setting, merchants);
-    return found === null ? [] : [{ ...found, origin: setting.origin, merchants: codesOf(merchants) }];
+    const finding = merchants.length === 0 ? null : find(setting, merchants);
+    return finding === null ? [] : [{ ...finding, origin: setting.origin, merchants: codesOf(merchants) }];
   });
 }

@@ -61,31 +61,35 @@ export type CodedFinding = LintFinding & { readonly code: string };
 
 /** Returns what all rules find; one finding for each place, which names the merchants of a shared file. */
 export function lintAccess(context: LintContext): readonly CodedFinding[] {
-  const found = Object.entries(RULES).flatMap(([code, { find }]) =>
-    find(context).map((one): CodedFinding => ({ code, ...one })),
+  const findings = Object.entries(RULES).flatMap(([code, { find }]) =>
+    find(context).map((finding): CodedFinding => ({ code, ...finding })),
   );
   const byPlace = new Map<string, CodedFinding>();
-  for (const one of found) {
-    const key = JSON.stringify([one.code, one.origin, one.message]);
-    const known = byPlace.get(key);
-    byPlace.set(key, known ? { ...known, merchants: [...known.merchants, ...one.merchants] } : one);
+  for (const finding of findings) {
+    const key = JSON.stringify([finding.code, finding.origin, finding.message]);
+    const earlier = byPlace.get(key);
+    byPlace.set(
+      key,
+      earlier ? { ...earlier, merchants: [...earlier.merchants, ...finding.merchants] } : finding,
+    );
   }
-  return [...byPlace.values()].map((one) => withMerchants(one, context));
+  return [...byPlace.values()].map((finding) => withMerchants(finding, context));
 }
 
 const MAX_NAMED = 3;
 
 /** Names the merchants of a finding in a file that holds for more of them. */
 function withMerchants(finding: CodedFinding, context: LintContext): CodedFinding {
-  const all = merchantsOf(context, finding.origin.file);
+  const merchantsOfFile = merchantsOf(context, finding.origin.file);
   const merchants = [...new Set(finding.merchants)].sort(byCodeUnit);
-  if (all.length < 2 || merchants.length === all.length) return { ...finding, merchants };
+  if (merchantsOfFile.length < 2 || merchants.length === merchantsOfFile.length)
+    return { ...finding, merchants };
   const more = merchants.length - MAX_NAMED;
   const names = merchants.slice(0, MAX_NAMED).join(", ");
   const where = more > 0 ? `${names} and ${counted(more, "more merchant")}` : names;
   return {
     ...finding,
     merchants,
-    hint: `${finding.hint} At ${where}, of ${all.length} that have this file.`,
+    hint: `${finding.hint} At ${where}, of ${merchantsOfFile.length} that have this file.`,
   };
 }

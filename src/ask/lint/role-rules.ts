@@ -62,17 +62,17 @@ function declaredPairs({ declared }: LintMerchant): readonly {
       ? []
       : [{ role, permissions: new Set(role.permissions) }],
   );
-  return roles.flatMap((one, index) =>
-    roles.flatMap((other, at) => {
-      if (index === at || !contains(one.permissions, other.permissions)) return [];
-      const isEqual = one.permissions.size === other.permissions.size;
-      return isEqual && at < index ? [] : [{ one, other, isEqual }];
+  return roles.flatMap((role, index) =>
+    roles.flatMap((other, otherIndex) => {
+      if (index === otherIndex || !contains(role.permissions, other.permissions)) return [];
+      const isEqual = role.permissions.size === other.permissions.size;
+      return isEqual && otherIndex < index ? [] : [{ one: role, other, isEqual }];
     }),
   );
 }
 
-function contains(all: ReadonlySet<string>, some: ReadonlySet<string>): boolean {
-  return some.size <= all.size && [...some].every((permission) => all.has(permission));
+function contains(whole: ReadonlySet<string>, some: ReadonlySet<string>): boolean {
+  return some.size <= whole.size && [...some].every((permission) => whole.has(permission));
 }
 
 /** Finds grants that give nothing, because the member holds a role for as long that grants as much. */
@@ -83,16 +83,19 @@ export function redundantGrants({ merchants }: LintContext): readonly LintFindin
     return merchant.declared.members.flatMap(({ held }) => {
       const effective = held.filter(({ effective: has }) => has);
       return effective.flatMap((grant, index): readonly LintFinding[] => {
-        const container = effective.find((one, at) => {
-          const [more, less] = [permissions.get(one.role), permissions.get(grant.role)];
-          if (at === index || !more || !less || less.size === 0 || !contains(more, less)) return false;
-          if (endOf(one) < endOf(grant)) return false;
+        const container = effective.find((candidate, otherIndex) => {
+          const [more, less] = [permissions.get(candidate.role), permissions.get(grant.role)];
+          if (otherIndex === index || !more || !less || less.size === 0 || !contains(more, less))
+            return false;
+          if (endOf(candidate) < endOf(grant)) return false;
           // Of two equal grants, the later one is redundant.
-          return more.size > less.size || endOf(one) > endOf(grant) || at < index;
+          return more.size > less.size || endOf(candidate) > endOf(grant) || otherIndex < index;
         });
         const [origin] = grant.origins;
         if (container === undefined || origin === undefined) return [];
-        const [role, other] = [grant, container].map((one) => quoted(names.get(one.role) ?? one.role));
+        const [role, other] = [grant, container].map((heldRole) =>
+          quoted(names.get(heldRole.role) ?? heldRole.role),
+        );
         return [
           {
             message: `This member also holds ${other}, which grants all that ${role} does.`,
@@ -115,8 +118,8 @@ export function knownPermissions({ declared, live }: LintMerchant): ReadonlyMap<
   const byId = new Map((live?.access.roles ?? []).map((role) => [role.id, role.permissions]));
   return new Map(
     declared.roles.flatMap(({ key, id, permissions }) => {
-      const known = permissions ?? (id === null ? null : byId.get(id));
-      return known ? [[key, new Set(known)] as const] : [];
+      const grantedPermissions = permissions ?? (id === null ? null : byId.get(id));
+      return grantedPermissions ? [[key, new Set(grantedPermissions)] as const] : [];
     }),
   );
 }
@@ -132,9 +135,9 @@ export function unheldSharedRoles(context: LintContext): readonly LintFinding[] 
     const isKnown = declared.complete && declared.members.every(({ rolesKnown }) => rolesKnown);
     for (const { key, name, origin } of declared.roles) {
       if (origin === null || origin.file === state.origin.file || !isKnown || held.has(key)) continue;
-      const known = unheld.get(JSON.stringify(origin)) ?? { name, origin, merchants: [] };
-      known.merchants.push(state.merchant);
-      unheld.set(JSON.stringify(origin), known);
+      const entry = unheld.get(JSON.stringify(origin)) ?? { name, origin, merchants: [] };
+      entry.merchants.push(state.merchant);
+      unheld.set(JSON.stringify(origin), entry);
     }
   }
   return [...unheld.values()].flatMap(({ name, origin, merchants }): readonly LintFinding[] =>
@@ -157,11 +160,11 @@ export function shareableRoles({ merchants }: LintContext): readonly LintFinding
   for (const { state } of merchants) {
     for (const role of state.roles ?? []) {
       if (role.origin.file !== state.origin.file || role.id !== undefined || role.adjusted) continue;
-      const known = variants.get(role.name) ?? [];
-      const equal = known.find(([first]) => first !== undefined && isSameRole(first.role, role));
+      const variantsOfName = variants.get(role.name) ?? [];
+      const equal = variantsOfName.find(([first]) => first !== undefined && isSameRole(first.role, role));
       if (equal) equal.push({ role, state });
-      else known.push([{ role, state }]);
-      variants.set(role.name, known);
+      else variantsOfName.push([{ role, state }]);
+      variants.set(role.name, variantsOfName);
     }
   }
   const groups = new Map<
@@ -173,14 +176,14 @@ export function shareableRoles({ merchants }: LintContext): readonly LintFinding
       readonly files: readonly string[];
     }
   >();
-  for (const all of [...variants.values()].flat()) {
-    const [one] = all;
-    if (one === undefined || all.length < 2) continue;
-    const codes = all.map(({ state }) => state.merchant);
+  for (const equalRoles of [...variants.values()].flat()) {
+    const [first] = equalRoles;
+    if (first === undefined || equalRoles.length < 2) continue;
+    const codes = equalRoles.map(({ state }) => state.merchant);
     const key = codes.join(" ");
-    const files = all.map(({ state }) => state.origin.file);
-    const group = groups.get(key) ?? { names: [], first: one.role, codes, files };
-    group.names.push(one.role.name);
+    const files = equalRoles.map(({ state }) => state.origin.file);
+    const group = groups.get(key) ?? { names: [], first: first.role, codes, files };
+    group.names.push(first.role.name);
     groups.set(key, group);
   }
   return [...groups.values()].map(({ names, first, codes, files }) => ({

@@ -60,11 +60,11 @@ function liveAs(
   );
   const ids = new Map(declared.flatMap(({ id, name }) => [[name, id] as const, [id, id] as const]));
   const held = new Set(members.flatMap((member) => (member.roles ?? []).map(({ role }) => role)));
-  const others = [...held].filter((role) => !ids.has(role));
-  for (const role of others) ids.set(role, role.startsWith("role_") ? role : `role_other_${role}`);
+  const undeclared = [...held].filter((role) => !ids.has(role));
+  for (const role of undeclared) ids.set(role, role.startsWith("role_") ? role : `role_other_${role}`);
   return {
     merchant,
-    roles: [...declared, ...others.map((role) => otherRole(ids.get(role) ?? role, role))],
+    roles: [...declared, ...undeclared.map((role) => otherRole(ids.get(role) ?? role, role))],
     members: members.flatMap((member, index): readonly LiveMember[] => {
       const names = rolesOf(member);
       if (names === null) return [];
@@ -76,8 +76,8 @@ function liveAs(
         type: managed ? "managed_user" : "user",
         ...(managed?.nickname !== undefined && { nickname: managed.nickname }),
       };
-      const own = [...new Set(names.map((name) => ids.get(name) ?? name))];
-      return [{ id, roles: own, status: "accepted", user, metadata, updatedAt: "" }];
+      const roleIds = [...new Set(names.map((name) => ids.get(name) ?? name))];
+      return [{ id, roles: roleIds, status: "accepted", user, metadata, updatedAt: "" }];
     }),
     callerId: null,
   };

@@ -89,18 +89,20 @@ function roleOf(
   live: LiveRole | undefined,
   changes: readonly RoleChange[],
 ): ReportedRole {
-  const [was, is] = [before.roles.get(key), after.roles.get(key)];
-  const role = is ?? was;
+  const [roleBefore, roleAfter] = [before.roles.get(key), after.roles.get(key)];
+  const role = roleAfter ?? roleBefore;
   const name = role?.name ?? key;
-  const change = changes.find((one) => one.id === key || (one.id === null && one.name === name));
-  const now = grants(is);
+  const change = changes.find(
+    (candidate) => candidate.id === key || (candidate.id === null && candidate.name === name),
+  );
+  const now = grants(roleAfter);
   return {
     key,
     name,
     id: role?.id ?? null,
     description: change?.after?.description ?? live?.description ?? null,
     predefined: role !== undefined && !role.custom,
-    before: was === is ? now : grants(was),
+    before: roleBefore === roleAfter ? now : grants(roleBefore),
     after: now,
   };
 }
@@ -164,13 +166,13 @@ export function declaredReport(desired: DesiredState, now: number): AccessReport
   const entryOf = declaredMembers(desired);
   const leavingFrom = leaverFinder(desired);
   const descriptions = new Map(desired.roles?.map(({ name, description = null }) => [name, description]));
-  const named = new Set(present.flatMap(({ held }) => held.map(({ role }) => role)));
+  const namedRoles = new Set(present.flatMap(({ held }) => held.map(({ role }) => role)));
   return {
     merchant,
     environment,
     service: null,
     roles: roles
-      .filter(({ key, origin }) => origin !== null || named.has(key))
+      .filter(({ key, origin }) => origin !== null || namedRoles.has(key))
       .map(({ key, name, id, predefined, permissions }): ReportedRole => {
         const granted = { permissions };
         return {
@@ -188,7 +190,7 @@ export function declaredReport(desired: DesiredState, now: number): AccessReport
       const entry = entryOf(id ?? "", email);
       const here = isPresent(member);
       const ends = here ? endsOf(entry, leavingFrom(name)) : entry === undefined ? [] : declaredEnds(entry);
-      if (!here && (leavingFrom(name) !== undefined || !ends.some((one) => one.ends <= now))) return [];
+      if (!here && (leavingFrom(name) !== undefined || !ends.some((end) => end.ends <= now))) return [];
       const roles = held.filter(isEffective).map(({ role }) => role);
       const holds: ReportedHolding | null = here ? { status: "declared", roles } : null;
       return [

@@ -98,19 +98,19 @@ function judgedLive(
 ): Pick<Drift, "impact" | "violations"> {
   // Rules and access include ignored roles and members.
   const scope = scopeOf(live, { roles: [], members: [] }, () => false);
-  const all = splitByResource(plan.changes);
+  const planned = splitByResource(plan.changes);
   const some = splitByResource(reverted);
   // Changes of members may grant roles that the plan creates.
-  const created = all.roles.filter(({ kind }) => kind === "create");
+  const created = planned.roles.filter(({ kind }) => kind === "create");
   const base = { roles: [...new Set([...created, ...some.roles])], members: some.members };
   const apart = accessBefore(scope, base, { mergeReplacedRoles: false });
-  const access = accessBefore(scope, all, { mergeReplacedRoles: true });
+  const access = accessBefore(scope, planned, { mergeReplacedRoles: true });
   // As in a plan, deferred changes count as done for numbers of holders.
   const waiting = splitByResource(plan.deferred.map(({ change }) => change));
   const settled = accessAfter(access, waiting, { mergeReplacedRoles: true });
   const [findLive, findPlanned] = [
     roleFinder(access, pinnedIds(desired)),
-    roleFinder(accessAfter(access, all, { mergeReplacedRoles: true }), pinnedIds(desired)),
+    roleFinder(accessAfter(access, planned, { mergeReplacedRoles: true }), pinnedIds(desired)),
   ];
   const find = (role: string): string | undefined => findPlanned(role) ?? findLive(role);
   return {
@@ -192,12 +192,16 @@ function differencesOf(plan: Plan, desired: DesiredState, live: LiveState): Plan
       return change === null ? [] : [[name, change] as const];
     }),
   );
-  const others = plan.changes.filter(({ resource, name }) => resource !== "role" || !metadata.has(name));
+  const otherChanges = plan.changes.filter(
+    ({ resource, name }) => resource !== "role" || !metadata.has(name),
+  );
   return {
     ...plan,
     changes: [
       ...metadata.values(),
-      ...others.map((change) => (change.resource === "member" ? withoutMoves(change, replaced) : change)),
+      ...otherChanges.map((change) =>
+        change.resource === "member" ? withoutMoves(change, replaced) : change,
+      ),
       ...uncreated,
     ],
   };
@@ -213,7 +217,7 @@ function metadataChange(
   const planned = changes.find((change) => change.resource === "role" && change.name === name);
   const keys = [planned?.id, declared?.id, name, ...(declared?.previously ?? [])];
   const role = keys.flatMap(
-    (key) => live.find((one) => key && (one.id === key || one.name === key)) ?? [],
+    (key) => live.find((candidate) => key && (candidate.id === key || candidate.name === key)) ?? [],
   )[0];
   if (declared?.metadata === undefined || role === undefined) return null;
   if (planned !== undefined && (planned.resource !== "role" || planned.kind !== "update")) return null;
@@ -246,8 +250,8 @@ function withoutMoves(change: MemberChange, replaced: ReadonlyMap<string | null,
   if (change.kind !== "update" || change.reason === "immutable-field") return change;
   const fields = change.fields.flatMap((diff): readonly FieldDiff[] => {
     if (diff.field !== "roles") return [diff];
-    const left = new Set(diff.removed.flatMap(({ id }) => replaced.get(id) ?? []));
-    const moved = new Set(diff.added.flatMap(({ name }) => (left.has(name) ? name : [])));
+    const replacedNames = new Set(diff.removed.flatMap(({ id }) => replaced.get(id) ?? []));
+    const moved = new Set(diff.added.flatMap(({ name }) => (replacedNames.has(name) ? name : [])));
     const added = diff.added.filter(({ name }) => !moved.has(name));
     const removed = diff.removed.filter(({ id }) => !moved.has(replaced.get(id) ?? ""));
     return added.length + removed.length === 0 ? [] : [{ ...diff, added, removed }];

@@ -42,7 +42,7 @@ export function offboardedPerson(
     live: declared ? null : [...codesOf(present), ...live].sort(),
     unknown: declared ? [] : [...codesOf(unknown), ...unread].sort(),
     stays: [
-      ...merchants.flatMap((one) => stayOf(email, one, matches, now) ?? []),
+      ...merchants.flatMap((merchant) => stayOf(email, merchant, matches, now) ?? []),
       ...live.map((merchant): OffboardStay => ({ merchant, because: "no-file", live: true })),
     ],
     listed: codesOf(merchants.filter(({ after }) => isListed(email, after))),
@@ -120,12 +120,16 @@ export function soleAccess(
     );
   const permissionsOf = (keys: ReadonlySet<string>): ReadonlySet<string> =>
     new Set([...keys].flatMap((key) => byKey.get(key)?.before?.permissions ?? []));
-  const [own, others] = [held(true), held(false)];
-  const otherPermissions = permissionsOf(others);
+  const [ownRoles, otherRoles] = [held(true), held(false)];
+  const otherPermissions = permissionsOf(otherRoles);
   return {
     merchant,
     source: service === null ? "declared" : "live",
-    permissions: sortedSet([...permissionsOf(own)].filter((one) => !otherPermissions.has(one))),
-    roles: sortedSet([...own].filter((key) => !others.has(key)).map((key) => byKey.get(key)?.name ?? key)),
+    permissions: sortedSet(
+      [...permissionsOf(ownRoles)].filter((permission) => !otherPermissions.has(permission)),
+    ),
+    roles: sortedSet(
+      [...ownRoles].filter((key) => !otherRoles.has(key)).map((key) => byKey.get(key)?.name ?? key),
+    ),
   };
 }

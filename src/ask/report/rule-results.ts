@@ -50,9 +50,9 @@ export function liveRuleResults({
     isDeclared: false,
   } as const;
   return sets.flatMap((set) => {
-    const [was, is] = [resultsOf(set, isLive), resultsOf(set, planned)];
+    const [resultBefore, resultAfter] = [resultsOf(set, isLive), resultsOf(set, planned)];
     return set.each.flatMap((rule): readonly ReportedRule[] => {
-      const [old, next] = [was(rule), refused(rule, plan, { set, matches }) ?? is(rule)];
+      const [old, next] = [resultBefore(rule), refused(rule, plan, { set, matches }) ?? resultAfter(rule)];
       if (old === null && next === null) return [];
       const result = next ?? old ?? NOT_JUDGED;
       const passed = result.status === "not-judged" ? PASSED : result;
@@ -155,10 +155,10 @@ function refused(
   context: { readonly set: RuleSet; readonly matches: GlobMatch },
 ): RuleResult | null {
   const { enforcedBy } = rule.listed;
-  const isOf = (one: Refusal): boolean =>
-    (one.rules ?? null) === enforcedBy && one.rule === "guard" && refuses(rule, one, context);
-  const messages = (all: readonly Refusal[]): readonly string[] =>
-    all.filter(isOf).map(({ message }) => message);
+  const isOf = (refusal: Refusal): boolean =>
+    (refusal.rules ?? null) === enforcedBy && refusal.rule === "guard" && refuses(rule, refusal, context);
+  const messages = (someRefusals: readonly Refusal[]): readonly string[] =>
+    someRefusals.filter(isOf).map(({ message }) => message);
   const [failed, excused] = [messages(refusals), messages(overridden)];
   if (failed.length > 0) return { status: "failed", reasons: failed };
   return excused.length > 0 ? { status: "overridden", reasons: excused } : null;
@@ -180,8 +180,10 @@ function refuses(
     case "protect-role":
     case "protect-member": {
       if (code !== "protect" || resource !== (rule.kind === "protect-role" ? "role" : "member")) return false;
-      const isNamed = (one: CoverageRule): boolean =>
-        one.kind === rule.kind && "glob" in one && matchesAny([one.glob], [name ?? ""], matches);
+      const isNamed = (listedRule: CoverageRule): boolean =>
+        listedRule.kind === rule.kind &&
+        "glob" in listedRule &&
+        matchesAny([listedRule.glob], [name ?? ""], matches);
       // One that names an id matches no name.
       return isNamed(rule) || !set.each.some(isNamed);
     }

@@ -1,7 +1,8 @@
 import { objectionSentences } from "../../app/apply/approval.ts";
 import type { PlanResult, Session } from "../../app/session/session.ts";
 import { type Approval, approveByRecord, isRecordedPlan } from "../../kernel/plan/approve.ts";
-import { approveOverTime, dueSince, hasDates, hashOfTimes, unpinnedRoles } from "../../kernel/plan/due.ts";
+import { approveOverTime, dueSince, hashOfTimes, unpinnedRoles } from "../../kernel/plan/due.ts";
+import { hasDates } from "../../kernel/plan/upcoming-dates.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Github, Pull } from "../context/github-api.ts";
 import type { Inputs } from "../context/inputs.ts";

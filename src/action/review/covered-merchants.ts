@@ -1,4 +1,5 @@
-import { hasDates, hashOfTimes } from "../../kernel/plan/due.ts";
+import { hashOfTimes } from "../../kernel/plan/due.ts";
+import { hasDates } from "../../kernel/plan/upcoming-dates.ts";
 import { changedMerchants } from "../../kernel/read/changed-merchants.ts";
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";

@@ -1,7 +1,8 @@
 import type { PlanResult } from "../../app/session/session.ts";
 import { laterView } from "../../app/show/show-plans.ts";
-import { hasDates, hashOfTimes, upcomingDates } from "../../kernel/plan/due.ts";
+import { hashOfTimes } from "../../kernel/plan/due.ts";
 import { daysOf, laterDays } from "../../kernel/plan/later.ts";
+import { hasDates, upcomingDates } from "../../kernel/plan/upcoming-dates.ts";
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";

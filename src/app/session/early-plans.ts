@@ -1,5 +1,5 @@
-import { soonDates } from "../../kernel/plan/due.ts";
 import { type LaterDay, laterDays } from "../../kernel/plan/later.ts";
+import { soonDates } from "../../kernel/plan/upcoming-dates.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { withoutEntries } from "../project/load-states.ts";
 import {

@@ -17,8 +17,8 @@ import {
   showPlans,
 } from "../../app/show/show-plans.ts";
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
-import { soonDates } from "../../kernel/plan/due.ts";
 import { laterDays } from "../../kernel/plan/later.ts";
+import { soonDates } from "../../kernel/plan/upcoming-dates.ts";
 import type { Plan } from "../../model/plan.ts";
 import { isEmptyPlan, renderEmptyPlans } from "../../show/text/plan-text.ts";
 import { renderPlans } from "../../show/text/plans-text.ts";

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { declaredReport, liveReport } from "../../../src/ask/report/build-access-report.ts";
 import { adoptLive } from "../../../src/edit/adopt/adopt-live.ts";
-import { dueSince, hasDates, hashOfTimes, planDue, upcomingDates } from "../../../src/kernel/plan/due.ts";
+import { dueSince, hashOfTimes, planDue } from "../../../src/kernel/plan/due.ts";
+import { hasDates, upcomingDates } from "../../../src/kernel/plan/upcoming-dates.ts";
 import type { DesiredState } from "../../../src/model/desired.ts";
 import {
   brief,

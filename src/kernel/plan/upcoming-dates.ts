@@ -1,0 +1,114 @@
+import { by } from "../../lib/text.ts";
+import type { DesiredMember, DesiredState } from "../../model/desired.ts";
+import { isSuspended } from "../diff/active-member.ts";
+
+/** The part of a desired state that says when access ends. */
+export type TimedState = Pick<DesiredState, "members" | "leavers">;
+
+/** What a date in the files brings, in a time to come. */
+export interface UpcomingDate {
+  /** In ms since the epoch. */
+  readonly at: number;
+  /** As the file writes it: an end is the last day with access (or suspended), a beginning the first. */
+  readonly text: string;
+  readonly email: string;
+  /**
+   * Somebody leaves, who is listed or not; the membership or roles end; begin, with the membership or without; a suspension
+   * begins; ends.
+   */
+  readonly what: "leaves" | "leaves-unlisted" | "ends" | "joins" | "begins" | "suspended" | "back";
+  /** The roles that end or begin; empty for the whole membership. */
+  readonly roles: readonly string[];
+}
+
+/** Returns what the dates of a file bring in times to come: the earliest first, then by address. */
+export function upcomingDates(
+  { members = [], leavers = [] }: TimedState,
+  now: number,
+): readonly UpcomingDate[] {
+  const listed = new Set(leavers.length === 0 ? [] : members.map(({ email }) => email.toLowerCase()));
+  const leaving = leavers.map(({ email, from: { starts, text } }): UpcomingDate => {
+    const what = listed.has(email.toLowerCase()) ? "leaves" : "leaves-unlisted";
+    return { at: starts, text, email, what, roles: [] };
+  });
+  const left = new Map(leavers.map(({ email, from }) => [email.toLowerCase(), from.starts]));
+  const dated = members.filter((one) => hasOwnEnds(one) || hasBeginnings(one));
+  const own = dated.flatMap((member): readonly UpcomingDate[] => {
+    const last = left.get(member.email.toLowerCase()) ?? Number.POSITIVE_INFINITY;
+    const dates = [...beginningsOf(member), ...endsOf(member), ...suspensionOf(member)];
+    return dates.filter(({ at }) => at < last).map((date) => ({ ...date, email: member.email }));
+  });
+  return [...leaving, ...own]
+    .filter(({ at }) => at > now)
+    .sort((a, b) => a.at - b.at || by(({ email }: UpcomingDate) => email)(a, b));
+}
+
+const SOON = 30 * 86_400_000;
+
+/** Returns what the dates of a file bring within 30 days, and who leaves at any time. */
+export function soonDates(desired: TimedState, now: number): readonly UpcomingDate[] {
+  return upcomingDates(desired, now).filter(
+    ({ at, what }) => at <= now + SOON || what === "leaves" || what === "leaves-unlisted",
+  );
+}
+
+type OwnDate = Omit<UpcomingDate, "email">;
+
+/** Returns when the membership begins, with its first roles, and when more roles do. */
+function beginningsOf(member: DesiredMember): readonly OwnDate[] {
+  const { from, until, roles = [] } = member;
+  const start = from?.starts ?? Number.NEGATIVE_INFINITY;
+  const grants = roles.map((grant) => {
+    const own = grant.from !== undefined && grant.from.starts > start ? grant.from : from;
+    return { role: grant.role, own, at: own?.starts ?? Number.NEGATIVE_INFINITY };
+  });
+  const first = Math.min(...grants.map(({ at }) => at));
+  const times = new Map(grants.flatMap(({ own }) => (own === undefined ? [] : [[own.starts, own.text]])));
+  if (from !== undefined && grants.length === 0) times.set(from.starts, from.text);
+  return [...times].flatMap(([at, text]): readonly OwnDate[] => {
+    const what = at === first || grants.length === 0 ? "joins" : "begins";
+    const begun = grants.filter((grant) => grant.at === at).map(({ role }) => role);
+    // Nobody is invited or given roles while suspended.
+    const isReal = at < (until?.ends ?? Number.POSITIVE_INFINITY) && !isSuspended(member, at);
+    return isReal ? [{ at, text, what, roles: begun.sort() }] : [];
+  });
+}
+
+function endsOf({ until, roles = [] }: DesiredMember): readonly OwnDate[] {
+  const last = until?.ends ?? Number.POSITIVE_INFINITY;
+  const ending = roles.flatMap(({ role, until: end }) =>
+    end !== undefined && end.ends < last ? [{ role, end }] : [],
+  );
+  const times = [...new Map(ending.map(({ end }) => [end.ends, end])).values()];
+  return [
+    ...times.map(({ ends: at, text }): OwnDate => {
+      const own = ending.filter(({ end }) => end.ends === at);
+      return { at, text, what: "ends", roles: own.map(({ role }) => role).sort() };
+    }),
+    ...(until === undefined ? [] : [{ at: last, text: until.text, what: "ends", roles: [] } as const]),
+  ];
+}
+
+function suspensionOf({ suspended: { from, until: end } = {}, until }: DesiredMember): readonly OwnDate[] {
+  const dates: readonly OwnDate[] = [
+    ...(from === undefined
+      ? []
+      : [{ at: from.starts, text: from.text, what: "suspended", roles: [] } as const]),
+    ...(end === undefined ? [] : [{ at: end.ends, text: end.text, what: "back", roles: [] } as const]),
+  ];
+  return dates.filter(({ at }) => at < (until?.ends ?? Number.POSITIVE_INFINITY));
+}
+
+/** Returns whether a state leaves something to time: an end, a beginning, a suspension, or somebody who leaves. */
+export function hasDates({ members = [], leavers = [] }: TimedState): boolean {
+  return leavers.length > 0 || members.some((one) => hasOwnEnds(one) || hasBeginnings(one));
+}
+
+function hasOwnEnds({ until, roles = [] }: DesiredMember): boolean {
+  return until !== undefined || roles.some((one) => one.until);
+}
+
+/** Returns whether an entry leaves the beginning of access, or a suspension, to time. */
+export function hasBeginnings({ from, suspended, roles = [] }: DesiredMember): boolean {
+  return from !== undefined || suspended !== undefined || roles.some((one) => one.from);
+}

@@ -1,0 +1,71 @@
+import type { Environment } from "./desired.ts";
+import type { JsonValue } from "./json.ts";
+
+/** A value before and after a plan. */
+export interface Reviewed<Value> {
+  readonly before: Value;
+  readonly after: Value;
+  /** The value after a plan of the base branch's files; absent if it is the same as `after`, or if there is no base. */
+  readonly base?: Value;
+}
+
+/** The values of a role's or member's fields: JSON, where a list is a set of texts. Members' roles are ids, or `new` and a name. */
+export type FieldValues = Readonly<Record<string, JsonValue>>;
+
+/** A role or membership that a plan changes; its values are `null` while it does not exist. */
+export interface ReviewedResource extends Reviewed<FieldValues | null> {
+  /** The live id; `null` for one that the plan creates. */
+  readonly id: string | null;
+  /** A role's name; a member's address in lower case, else its id. */
+  readonly name: string;
+  /** Set if a new one takes the place of `id`. */
+  readonly replaced?: true;
+  /** Set if the change is deferred: `after` is the state once it is made. */
+  readonly deferred?: true;
+}
+
+/** The permissions of a person whose membership or roles a plan changes: indexes of `permissionSets`. */
+export interface ReviewedPerson {
+  /** The address in lower case, else the id of the membership. */
+  readonly name: string;
+  readonly held: Reviewed<number>;
+  /** What the person can give itself, with what it holds; `*` stands for every permission. */
+  readonly reach: Reviewed<number>;
+  /** Set if `after` counts a change that is deferred. */
+  readonly deferred?: true;
+}
+
+/** A change that a date in the files brings after the review. */
+export interface ReviewedDate {
+  /** In ms since the epoch. */
+  readonly at: number;
+  /** The address in lower case. */
+  readonly name: string;
+  readonly what: "leaves" | "ends" | "begins" | "suspended" | "back";
+  /** The roles that end or begin, as the file names them; empty for the whole membership. */
+  readonly roles: readonly string[];
+  /** The permissions that begin: an index of `permissionSets`. */
+  readonly brings: number;
+}
+
+/**
+ * What a plan shows of one merchant: the state before and after of each role and person that it touches, when it was made,
+ * and what dates bring later.
+ */
+export interface ReviewedState {
+  readonly merchant: string;
+  readonly environment: Environment | null;
+  /** Base URL of the service that was read. */
+  readonly service: string;
+  /** The time as of which the plan was made, in ms since the epoch. */
+  readonly at: number;
+  /** `true` if it was compared with a plan of the base branch's files: only rows with `base` are changes of these files. */
+  readonly hasBase: boolean;
+  /** Sets of permissions, each once and sorted; the first is empty. */
+  readonly permissionSets: readonly (readonly string[])[];
+  readonly roles: readonly ReviewedResource[];
+  readonly members: readonly ReviewedResource[];
+  /** Everybody whose membership changes, or whose permissions do through a role. */
+  readonly people: readonly ReviewedPerson[];
+  readonly dates: readonly ReviewedDate[];
+}

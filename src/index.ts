@@ -165,6 +165,14 @@ export type {
   ReportedRole,
 } from "./model/reports.ts";
 export type {
+  FieldValues,
+  Reviewed,
+  ReviewedDate,
+  ReviewedPerson,
+  ReviewedResource,
+  ReviewedState,
+} from "./model/reviewed.ts";
+export type {
   DiffOf,
   Held,
   ManagedProperties,

@@ -2,6 +2,7 @@ import type { Environment } from "./desired.ts";
 import type { Severity } from "./diagnostic.ts";
 import type { Metadata } from "./json.ts";
 import type { MemberStatus } from "./live.ts";
+import type { ReviewedState } from "./reviewed.ts";
 import type { ManagedProperties, MemberProperties, MemberValues, NamedDiff } from "./values.ts";
 
 /** A role as a member's change names it; `id` is null for a role that the same plan creates. */
@@ -204,6 +205,8 @@ export interface Plan {
   readonly fingerprint: string;
   readonly summary: { readonly roles: Counts; readonly members: Counts };
   readonly impact: Impact;
+  /** What a review of this plan approves. */
+  readonly reviewed: ReviewedState;
   /** In the order they are shown: roles, then members, each by name. */
   readonly changes: readonly Change[];
   readonly deferred: readonly Deferred[];

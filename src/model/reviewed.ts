@@ -5,7 +5,7 @@ import type { JsonValue } from "./json.ts";
 export interface Reviewed<Value> {
   readonly before: Value;
   readonly after: Value;
-  /** The value after a plan of the base branch's files; absent if it is the same as `after`, or if there is no base. */
+  /** The value after a plan of the base branch's files; absent if they do the same, or if there is no base. */
   readonly base?: Value;
 }
 
@@ -20,6 +20,8 @@ export interface ReviewedResource extends Reviewed<FieldValues | null> {
   readonly name: string;
   /** Set if a new one takes the place of `id`. */
   readonly replaced?: true;
+  /** Set if `id` is an expired invitation beside a membership of the same address, which stays. */
+  readonly leftover?: true;
   /** Set if the change is deferred: `after` is the state once it is made. */
   readonly deferred?: true;
 }
@@ -46,6 +48,8 @@ export interface ReviewedDate {
   readonly roles: readonly string[];
   /** The permissions that begin: an index of `permissionSets`. */
   readonly brings: number;
+  /** What the person can give itself from then on, with what it holds: an index of `permissionSets`. */
+  readonly reach: number;
 }
 
 /**

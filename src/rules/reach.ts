@@ -14,7 +14,7 @@ export interface Reach {
 export function reaching(
   access: Access,
   escalation: Partial<Escalation> = {},
-): (person: PersonAccess) => Reach {
+): (person: Pick<PersonAccess, "roles">) => Reach {
   const all = [...access.roles].flatMap(([key, role]) => (access.removed.has(key) ? [] : [role]));
   const ways = { ...DEFAULT_ESCALATION, ...escalation };
   const known = new Map<string, Reach>();

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { withoutTimes } from "../support/reviews.ts";
 import { type Ended, type RunningSandbox, rolecall, startSandbox } from "../support/rolecall.ts";
 
 const HEAD = `version: 1
@@ -53,7 +54,10 @@ describe("a large file", () => {
       inFolder({ "access/a.yaml": WHOLE }, ["plan", "--format", "json"]),
     ]);
     expect(pieces.stdout).toContain("somebody.2999@example.com");
-    expect(pieces).toEqual(whole);
+    expect({ ...pieces, stdout: withoutTimes(pieces.stdout) }).toEqual({
+      ...whole,
+      stdout: withoutTimes(whole.stdout),
+    });
   });
 
   test("with an error at its end has the same diagnostics as without a service, and no plan", async () => {
@@ -73,7 +77,7 @@ describe("a large file", () => {
       inFolder({ "access/a.yaml": anchored }, ["plan", "--format", "json"]),
       inFolder({ "access/a.yaml": LARGE }, ["plan", "--format", "json"]),
     ]);
-    expect([plan.code, plan.stdout]).toEqual([plain.code, plain.stdout]);
+    expect([plan.code, withoutTimes(plan.stdout)]).toEqual([plain.code, withoutTimes(plain.stdout)]);
   });
 
   test("sends no key before the file's own variable is known", async () => {

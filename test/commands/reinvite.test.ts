@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { withoutTimes } from "../support/reviews.ts";
 import { openShop, type Shop } from "../support/shop.ts";
 
 const SEED = `merchants:
@@ -110,7 +111,7 @@ describe("an expired invitation that could not be renewed once it was removed", 
     execFileSync("git", ["init", "--quiet"], { cwd: shop.folder });
     execFileSync("git", ["add", "--force", ".rolecall/runs"], { cwd: shop.folder });
     const after = await planned();
-    expect(after.stdout).toBe(before.stdout);
+    expect(withoutTimes(after.stdout)).toBe(withoutTimes(before.stdout));
     expect(flat(after.stderr)).toMatch(
       /a journal is not read: .rolecall\/runs\/\S+-MC1.jsonl: git tracks it/,
     );
@@ -119,7 +120,7 @@ describe("an expired invitation that could not be renewed once it was removed", 
     expect(undo.stderr).toContain("git tracks it");
     expect(undo.code).toBe(1);
     await rm(join(shop.folder, ".rolecall"), { recursive: true });
-    expect((await planned()).stdout).toBe(before.stdout);
+    expect(withoutTimes((await planned()).stdout)).toBe(withoutTimes(before.stdout));
   });
 });
 

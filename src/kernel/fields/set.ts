@@ -17,7 +17,7 @@ export const roles: Kind<readonly RoleRef[], "roles"> = {
 };
 
 /** Returns a text that two references have in common only if they mean one role. */
-function roleKey({ id, name }: RoleRef): string {
+export function roleKey({ id, name }: RoleRef): string {
   return id ?? `new ${name}`;
 }
 

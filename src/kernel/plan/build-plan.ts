@@ -44,6 +44,7 @@ import { roleResolver } from "../diff/resolve.ts";
 import { type GlobMatch, type Scope, scopeOf } from "../diff/scope.ts";
 import { type FindingData, toFinding } from "../findings/findings.ts";
 import { refusalOfUndo, sortRefusals, toRefusal } from "../findings/refusals.ts";
+import { reviewedStateOf } from "./reviewed-state.ts";
 import { roundingChanges, withoutLeftOut } from "./select.ts";
 
 /** The input of a plan. */
@@ -246,6 +247,7 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
     overridesOf(own, isWhole),
   );
   const byEnforced = enforced.flatMap((one) => one.refusals);
+  const allDeferred = [...held.deferred, ...deferred].sort(by(({ change }) => `${change.name} ${change.id}`));
   const allOverridden = [
     ...overridden,
     ...enforced.flatMap((one) => one.overridden.map((refusal) => refusalOfEnforced(one.origin, refusal))),
@@ -267,8 +269,17 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
       ),
     },
     impact: impactOf(before, after, desired.policies.escalation),
+    reviewed: reviewedStateOf({
+      ...place,
+      now,
+      desired,
+      changes: all,
+      deferred: allDeferred,
+      before,
+      after,
+    }),
     changes: all,
-    deferred: [...held.deferred, ...deferred].sort(by(({ change }) => `${change.name} ${change.id}`)),
+    deferred: allDeferred,
     refusals: sortRefusals([
       ...besidesEnforced(refusals, byEnforced),
       ...enforced.flatMap((one) => one.refusals.map((refusal) => refusalOfEnforced(one.origin, refusal))),

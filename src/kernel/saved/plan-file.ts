@@ -1,18 +1,12 @@
 import * as z from "zod/mini";
-import type { JsonValue } from "../../model/json.ts";
 import type { FieldDiff, Plan } from "../../model/plan.ts";
 import { byKind, mapFields } from "../fields/field.ts";
 import { COMMON_FIELDS, MANAGED_FIELDS, MEMBER_FIELDS } from "../fields/member.ts";
 import { ROLE_FIELDS } from "../fields/role.ts";
 import { described } from "../schema/text-schemas.ts";
+import { jsonSchema, reviewedStateSchema } from "./reviewed-file.ts";
 
-const json: z.ZodMiniType<JsonValue> = described(
-  z.lazy(() =>
-    z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(json), z.record(z.string(), json)]),
-  ),
-  { id: "json", description: "Any JSON value." },
-);
-const metadata = described(z.record(z.string(), json), {
+const metadata = described(z.record(z.string(), jsonSchema), {
   id: "metadata",
   description: "User-defined key-value pairs, whole.",
 });
@@ -237,6 +231,7 @@ const planSchema = described(
     fingerprint: described(text, { description: "Hash of merchant, environment, service and changes." }),
     summary: z.strictObject({ roles: counts, members: counts }),
     impact,
+    reviewed: reviewedStateSchema,
     changes: described(z.array(change), { description: "Roles, then members, each by name." }),
     deferred: described(z.array(z.strictObject({ change, role: text, waitsFor: z.array(text) })), {
       description: "Removals that wait until others have accepted.",

@@ -1,0 +1,365 @@
+import type { DesiredState, Origin } from "../../model/desired.ts";
+import type { Plan } from "../../model/plan.ts";
+import type { RefusedChange } from "./compare-reviewed.ts";
+import { type EndState, endState, freshRows } from "./end-state.ts";
+import { permissionsOf, rolesOf } from "./find-unseen.ts";
+import type { Fresh } from "./fresh-context.ts";
+import type { MergedReviews, Review, ReviewRow } from "./merged-reviews.ts";
+import {
+  EXISTS,
+  type Item,
+  isSameValue,
+  itemValue,
+  type Row,
+  type RowPlace,
+  type Subject,
+  subjectText,
+  touchedItems,
+} from "./rows.ts";
+import { deviationText } from "./words.ts";
+
+/**
+ * What becomes of a reviewed change: the covered plan makes it; it is so already; a later review decides otherwise; a date
+ * that was reviewed has come since; it waits until others accept; it is refused together with something that nobody
+ * reviewed; the files or the service no longer lead to it.
+ */
+export type Verdict = "covered" | "done" | "superseded" | "ended" | "deferred" | "refused" | "dropped";
+
+/** What becomes of one reviewed change. */
+export interface AccountEntry {
+  /** The name of the review, and its index among the reviews. */
+  readonly review: string;
+  readonly index: number;
+  /** The row of the reviewed state; `people` is what somebody gains or loses through roles alone. */
+  readonly row: RowPlace;
+  readonly resource: "role" | "member";
+  /** `null` if nobody of that sealed name is live or listed. */
+  readonly name: string | null;
+  readonly does: "create" | "update" | "remove" | "permissions";
+  readonly verdict: Verdict;
+  /** What is not as it was reviewed, and why: a sentence each; empty if nothing is. */
+  readonly reasons: readonly string[];
+  /** The name of the later review that decides otherwise, if it is superseded. */
+  readonly by: string | null;
+  /** The entries of the files that say otherwise, if it is dropped; empty if none does. */
+  readonly origins: readonly Origin[];
+  /** Fingerprints of the fresh plan's changes that affect the same role or person, and of deferred ones. */
+  readonly fingerprints: readonly string[];
+}
+
+/** What an account is made of besides the reviews. */
+interface AccountContext extends Fresh {
+  readonly covered: Plan;
+  readonly refused: readonly RefusedChange[];
+  /** Why reviews do not count at all. */
+  readonly elsewhere: readonly string[];
+}
+
+/** A row that later applies need, unless all changes of these fingerprints are made. */
+export interface OpenRow {
+  /** The index of the review. */
+  readonly index: number;
+  readonly row: RowPlace;
+  /** `null` if it is needed in any case. */
+  readonly until: readonly string[] | null;
+}
+
+/** Accounts for each change that the reviews showed, and returns the rows that later applies may need. */
+export function accountFor(
+  reviews: readonly Review[],
+  merged: MergedReviews,
+  context: AccountContext,
+): { readonly account: readonly AccountEntry[]; readonly open: readonly OpenRow[] } {
+  const { elsewhere } = context;
+  if (elsewhere.length > 0) {
+    return { account: reviews.flatMap((one, index) => elsewhereEntries(one, index, elsewhere)), open: [] };
+  }
+  const judge = itemJudge(merged, context);
+  const fingerprintsOf = changeFinder(context);
+  const judgedGroups = groupedRows(merged.rows).map((rows) => {
+    const [{ review }] = rows;
+    const hasBase = reviews[review]?.state.hasBase === true;
+    const fingerprints = [...new Set(rows.flatMap((one) => fingerprintsOf(one.row.subject)))];
+    const judged = rows.flatMap((one) =>
+      ownItems(one.row, hasBase).map((item) => ({ item, row: one.row, ...judge(one, item) })),
+    );
+    const name = reviews[review]?.name ?? "";
+    const entry = judged.length === 0 ? null : entryOf(rows, judged, { name, fingerprints }, context);
+    return { entry, open: openRow(rows, entry, fingerprints) };
+  });
+  return {
+    account: judgedGroups.flatMap(({ entry }) => entry ?? []),
+    open: judgedGroups.flatMap(({ open }) => open),
+  };
+}
+
+/** Returns what later applies need of a change: with no entry, it is not the review's own, and may cover others. */
+function openRow(
+  [{ review, row }]: Rows,
+  entry: AccountEntry | null,
+  fingerprints: readonly string[],
+): readonly OpenRow[] {
+  const open = { index: review, row: row.place };
+  if (entry?.verdict === "refused" || entry?.verdict === "deferred") return [{ ...open, until: null }];
+  const isNeeded = entry === null ? fingerprints.length > 0 : entry.verdict === "covered";
+  return isNeeded ? [{ ...open, until: fingerprints }] : [];
+}
+
+type Rows = readonly [ReviewRow, ...ReviewRow[]];
+
+/**
+ * Groups the rows of one change of one review: a member's go with those of its permissions, as they are once deferred
+ * changes are made.
+ */
+function groupedRows(all: readonly ReviewRow[]): readonly Rows[] {
+  const personKey = ({ review, row }: ReviewRow): string => `${review} ${subjectText(row.subject)}`;
+  const deferred = new Set(all.filter(({ row }) => row.isDeferred).map(personKey));
+  const rows = all.filter((one) => {
+    const { subject, isDeferred } = one.row;
+    return subject.kind !== "person" || isDeferred || !deferred.has(personKey(one));
+  });
+  const groups = new Map<string, [ReviewRow, ...ReviewRow[]]>();
+  const members = new Map<string, string>();
+  for (const one of rows) {
+    const { place, subject } = one.row;
+    const person = `${one.review} ${subject.key}`;
+    const own = `${one.review} ${place.list} ${place.index}`;
+    if (subject.kind === "member") members.set(person, own);
+    const key = subject.kind === "person" ? (members.get(person) ?? own) : own;
+    const known = groups.get(key);
+    if (known) known.push(one);
+    else groups.set(key, [one]);
+  }
+  return [...groups.values()];
+}
+
+/** Returns the items that a review changes: with a base, those that its files do. */
+function ownItems(row: Row, hasBase: boolean): readonly Item[] {
+  if (row.subject.kind === "leftover") return [EXISTS];
+  const items = touchedItems(row).filter(({ field }) => field !== "reach");
+  if (!hasBase) return items;
+  const { base } = row;
+  if (base === undefined) return [];
+  return items.filter((item) => !isSameValue(itemValue(base, item), itemValue(row.after, item)));
+}
+
+interface ItemVerdict {
+  readonly verdict: Verdict;
+  readonly by: string | null;
+}
+
+/** Returns a function that says what becomes of an item of a review. */
+function itemJudge(
+  merged: MergedReviews,
+  context: AccountContext,
+): (one: ReviewRow, item: Item) => ItemVerdict {
+  const { fresh, covered, live, endOf, endAt, dates, reviewNames, reviewTimes } = context;
+  const [end, whole] = [endOf(covered), endOf(fresh.plan)];
+  const settled = endState(freshRows(fresh.plan, context, "deferred"), whole);
+  const hasEnded = ({ review, row }: ReviewRow, item: Item): boolean => {
+    const { kind, key } = row.subject;
+    const at = reviewTimes[review] ?? 0;
+    const isDated = (kind === "member" || kind === "person") && dates.areReviewed(key, at);
+    return isDated && isReached(endAt(at), row, item);
+  };
+  return (one, item) => {
+    const { row } = one;
+    const verdict = (is: Verdict, by: string | null = null): ItemVerdict => ({ verdict: is, by });
+    if (isReached(end, row, item)) return verdict(isReached(live, row, item) ? "done" : "covered");
+    const later = laterReview(one, item, end, merged);
+    if (later !== null) return verdict("superseded", reviewNames[later] ?? null);
+    if (isReached(whole, row, item)) return verdict("refused");
+    if (isReached(settled, row, item)) return verdict("deferred");
+    return verdict(hasEnded(one, item) ? "ended" : "dropped");
+  };
+}
+
+/** Returns the later review that decides otherwise about an item, or takes a permission away from a role that grants it. */
+function laterReview(
+  { review, row: { subject, after } }: ReviewRow,
+  item: Item,
+  end: EndState,
+  merged: MergedReviews,
+): number | null {
+  const reviewed = itemValue(after, item);
+  const own = merged.decide(subject, item);
+  const isOther = own?.isTouched === true && !isSameValue(own.value, reviewed);
+  if (isOther && own.review > review) return own.review;
+  if (subject.kind !== "person" || reviewed !== true) return null;
+  const ofRole = { field: "permissions", element: item.element ?? "" };
+  const later = rolesOf(end, subject.key).flatMap((key) => {
+    const decision = merged.decide({ kind: "role", key }, ofRole);
+    return decision?.isTouched && decision.review > review && decision.value === false ? decision.review : [];
+  });
+  return later[0] ?? null;
+}
+
+/** Returns whether an item is as it was reviewed in a state, as far as the service tells. */
+function isReached(state: EndState, { subject, after }: Row, item: Item): boolean {
+  const reviewed = itemValue(after, item);
+  const values = state(subject);
+  const value = itemValue(values, item);
+  if (isSameValue(value, reviewed)) return true;
+  const { field, element = "" } = item;
+  // Whoever does not exist has no fields, and no value of a new password is known.
+  if (field !== null && values !== null && value === undefined && subject.kind === "member") return true;
+  // A membership that is disabled or has expired grants what its roles do once it is active.
+  if (subject.kind !== "person" || reviewed !== true) return false;
+  return rolesOf(state, subject.key).some((role) => permissionsOf(state, role).includes(element));
+}
+
+/** The verdicts from the one that hides the others to the one that says least. */
+const WORST_FIRST: readonly Verdict[] = [
+  "dropped",
+  "refused",
+  "deferred",
+  "covered",
+  "ended",
+  "superseded",
+  "done",
+];
+
+interface JudgedItem extends ItemVerdict {
+  readonly item: Item;
+  readonly row: Row;
+}
+
+function entryOf(
+  rows: Rows,
+  judged: readonly JudgedItem[],
+  { name, fingerprints }: { readonly name: string; readonly fingerprints: readonly string[] },
+  context: AccountContext,
+): AccountEntry {
+  const [{ review, row }] = rows;
+  const verdict = WORST_FIRST.find((one) => judged.some((each) => each.verdict === one)) ?? "done";
+  const worst = judged.filter((one) => one.verdict === verdict);
+  const isFailed = verdict === "dropped" || verdict === "refused";
+  const { kind, key } = row.subject;
+  return {
+    review: name,
+    index: review,
+    row: row.place,
+    resource: kind === "role" ? "role" : "member",
+    name: context.named(row.subject, EXISTS).name,
+    does: kind === "person" ? "permissions" : doesOf(row),
+    verdict,
+    reasons: isFailed ? reasonsOf(worst, fingerprints, context) : [],
+    by: worst.find(({ by }) => by !== null)?.by ?? null,
+    origins: verdict === "dropped" ? originsOf(kind === "role" ? null : key, worst, context) : [],
+    fingerprints,
+  };
+}
+
+function doesOf({ after, before }: Row): AccountEntry["does"] {
+  if (after === null) return "remove";
+  return before === null ? "create" : "update";
+}
+
+/**
+ * Returns a function that finds the fingerprints of the fresh plan's changes, the deferred ones too, by their subject: of
+ * somebody's permissions, those of the membership and of all roles.
+ */
+function changeFinder(context: AccountContext): (subject: Subject) => readonly string[] {
+  const rows = (["now", "deferred"] as const).flatMap((which) =>
+    freshRows(context.fresh.plan, context, which),
+  );
+  const bySubject = new Map<string, readonly string[]>();
+  for (const { subject, fingerprint } of rows) {
+    if (fingerprint === null) continue;
+    const key = subjectText(subject);
+    bySubject.set(key, [...(bySubject.get(key) ?? []), fingerprint]);
+  }
+  return ({ kind, key }) =>
+    bySubject.get(subjectText({ kind: kind === "person" ? "member" : kind, key })) ?? [];
+}
+
+function reasonsOf(
+  judged: readonly JudgedItem[],
+  fingerprints: readonly string[],
+  { refused, named }: AccountContext,
+): readonly string[] {
+  const isRefused = judged.some(({ verdict }) => verdict === "refused");
+  const own = refused.filter(({ change }) => fingerprints.includes(change.fingerprint));
+  if (isRefused && own.length > 0) return [...new Set(own.flatMap(({ reasons }) => reasons))];
+  const gone = judged.find(({ item, row }) => item.field === null && row.subject.kind !== "person");
+  // Whoever is missing misses all that belongs to it.
+  const shown = gone === undefined ? judged : [gone];
+  return [
+    ...new Set(
+      shown.map(({ row, item }) => deviationText(named(row.subject, item), itemValue(row.after, item))),
+    ),
+  ];
+}
+
+/** Returns the entries of the files that lead to something else than what was reviewed. */
+function originsOf(
+  name: string | null,
+  judged: readonly JudgedItem[],
+  { fresh: { desired, live }, seal, covered, endOf }: AccountContext & Pick<Fresh, "fresh">,
+): readonly Origin[] {
+  if (name === null) return judged.flatMap(({ row }) => roleOrigin(row.subject.key, desired, live.roles));
+  const entries = (desired.members ?? []).filter(({ email }) => seal(email.toLowerCase()) === name);
+  const leaving = (desired.leavers ?? []).filter(({ email }) => seal(email.toLowerCase()) === name);
+  const end = endOf(covered);
+  const grants = judged.flatMap(({ item: { element = "" }, row }): readonly Origin[] => {
+    const isKept =
+      itemValue(row.after, { field: row.subject.kind === "person" ? "held" : "roles", element }) === false;
+    if (!isKept || element === "") return [];
+    const roles =
+      row.subject.kind === "person"
+        ? rolesOf(end, name).filter((role) => permissionsOf(end, role).includes(element))
+        : [element];
+    return entries.flatMap((entry) =>
+      (entry.roles ?? []).flatMap((grant, index) => {
+        const isMeant = roles.some(
+          (role) =>
+            grant.role === role || live.roles.some(({ id, name: is }) => id === role && is === grant.role),
+        );
+        if (!isMeant) return [];
+        return grant.origins ?? [{ file: entry.origin.file, path: [...entry.origin.path, "roles", index] }];
+      }),
+    );
+  });
+  if (grants.length > 0) return distinct(grants);
+  return distinct([...leaving, ...entries].map(({ origin }) => origin));
+}
+
+function roleOrigin(
+  key: string,
+  { roles = [] }: DesiredState,
+  live: readonly { readonly id: string; readonly name: string }[],
+): readonly Origin[] {
+  const name = live.find(({ id }) => id === key)?.name ?? key;
+  const own = roles.filter((role) => role.id === key || role.name === name || `new ${role.name}` === key);
+  return own.map(({ origin }) => origin).slice(0, 1);
+}
+
+function distinct(origins: readonly Origin[]): readonly Origin[] {
+  return [...new Map(origins.map((origin) => [JSON.stringify(origin), origin])).values()];
+}
+
+/** Returns entries for a review that does not count: everything in it is refused. */
+function elsewhereEntries(
+  { name, state }: Review,
+  index: number,
+  reasons: readonly string[],
+): readonly AccountEntry[] {
+  const lists = ["roles", "members"] as const;
+  return lists.flatMap((list) =>
+    state[list].map(
+      (row, at): AccountEntry => ({
+        review: name,
+        index,
+        row: { list, index: at },
+        resource: list === "roles" ? "role" : "member",
+        name: row.name,
+        does: row.after === null ? "remove" : row.before === null ? "create" : "update",
+        verdict: "refused",
+        reasons,
+        by: null,
+        origins: [],
+        fingerprints: [],
+      }),
+    ),
+  );
+}

@@ -1,0 +1,155 @@
+import { normalizeServiceUrl } from "../../lib/text.ts";
+import type { Change, Plan } from "../../model/plan.ts";
+import type { ReviewedState } from "../../model/reviewed.ts";
+import { dependenciesOf, leftOutWith } from "../plan/select.ts";
+import { type AccountEntry, accountFor, type OpenRow } from "./account.ts";
+import { findUnseen } from "./find-unseen.ts";
+import { type Fresh, type FreshPlan, freshContext } from "./fresh-context.ts";
+import { mergeReviews, type Review } from "./merged-reviews.ts";
+import { datesStillToCome, datesToCome } from "./passed-dates.ts";
+import { PLAIN, type Seal } from "./seal.ts";
+
+/** A change of a fresh plan that no review covers, or that depends on one. */
+export interface RefusedChange {
+  readonly change: Change;
+  /** A sentence each. */
+  readonly reasons: readonly string[];
+}
+
+/** A fresh plan compared with what was reviewed. */
+export interface Comparison {
+  /** The plan of what the reviews cover, judged as a plan of its own. */
+  readonly covered: Plan;
+  /** Fingerprints to leave out of the fresh plan for that; empty if everything is covered. */
+  readonly leaveOut: ReadonlySet<string>;
+  /** The changes that must not be made, in the order of the fresh plan. */
+  readonly refused: readonly RefusedChange[];
+  /** An entry for each reviewed change, in the order of the reviews. */
+  readonly account: readonly AccountEntry[];
+  /** The rows of the reviews that later applies may need. */
+  readonly open: readonly OpenRow[];
+  /** The reviews with the dates that are still to come, or whose changes are not made. */
+  readonly reviews: readonly Review[];
+  /** The changes of the fresh plan, and the deferred ones, by the sealed name of the person. */
+  readonly pending: ReadonlyMap<string, readonly string[]>;
+}
+
+/**
+ * Compares a plan that was made just now with the end states that were reviewed, in the order of their merges and sealed
+ * with the same `seal`. The last review that touches an item decides; what none touches must stay as it was. Differences that
+ * reviewed dates bring need no other review.
+ */
+export function compareReviewed(
+  reviews: readonly Review[],
+  fresh: FreshPlan,
+  seal: Seal = PLAIN,
+): Comparison {
+  const elsewhere = reviews.flatMap(({ name, state }) => mismatch(name, state, fresh.plan) ?? []);
+  const counted = elsewhere.length === 0 ? reviews : [];
+  const context = freshContext(fresh, counted, seal);
+  const merged = mergeReviews(counted, context.identitiesFor);
+  const refusals = new Map<string, readonly string[]>();
+  const deferred = fresh.plan.deferred.map(({ change }) => change.fingerprint);
+  const leaveOut = new Set<string>();
+  let covered = fresh.plan;
+  for (;;) {
+    const unseen = findUnseen(covered, merged, context);
+    if (unseen.size === 0) break;
+    for (const [fingerprint, reasons] of unseen) refusals.set(fingerprint, reasons);
+    for (const fingerprint of [...unseen.keys(), ...deferred]) leaveOut.add(fingerprint);
+    covered = fresh.planWithout(leaveOut);
+  }
+  const refused = refusedChanges(fresh.plan, covered, elsewhere, refusals);
+  return {
+    covered,
+    leaveOut,
+    refused,
+    ...accountFor(reviews, merged, { ...context, covered, refused, elsewhere }),
+    reviews: withOpenDates(reviews, context),
+    pending: pendingChanges(fresh.plan, seal),
+  };
+}
+
+/** Returns whether something was refused, or is not as reviewed. */
+export function isFailure({ refused, account }: Pick<Comparison, "refused" | "account">): boolean {
+  return refused.length > 0 || account.some(({ verdict }) => verdict === "refused" || verdict === "dropped");
+}
+
+/**
+ * Returns what later applies need of the reviews: the rows that are not settled, where `done` has the fingerprints of the
+ * changes that were made, and the dates that are to come.
+ */
+export function remaining(comparison: Comparison, done: ReadonlySet<string>): readonly Review[] {
+  const { open, reviews, pending } = comparison;
+  const needed = open.filter(({ until }) => until === null || until.some((one) => !done.has(one)));
+  const isWaiting = (name: string): boolean =>
+    (pending.get(name) ?? []).some((fingerprint) => !done.has(fingerprint));
+  return reviews.flatMap(({ name, state }, review): readonly Review[] => {
+    const has = (list: OpenRow["row"]["list"], at: number): boolean =>
+      needed.some(({ index, row }) => index === review && row.list === list && row.index === at);
+    const roles = state.roles.filter((_, index) => has("roles", index));
+    const members = state.members.filter((_, index) => has("members", index));
+    const names = new Set(members.map((row) => row.name));
+    const people = state.people.filter((row, index) => names.has(row.name) || has("people", index));
+    const dates = state.dates.filter(
+      ({ at, name: who }) => at > comparison.covered.reviewed.at || isWaiting(who),
+    );
+    if (roles.length + members.length + people.length + dates.length === 0) return [];
+    return [{ name, state: { ...state, roles, members, people, dates } }];
+  });
+}
+
+/** Returns why a review does not count for a plan; `null` if it does. */
+function mismatch(name: string, state: ReviewedState, plan: Plan): string | null {
+  for (const field of ["merchant", "environment", "service"] as const) {
+    if (isSameTarget[field](state[field] ?? "", plan[field] ?? "")) continue;
+    return `${name} was reviewed for the ${field} ${state[field]}, but this is ${plan[field]}`;
+  }
+  return null;
+}
+
+const isSameTarget = {
+  merchant: (a: string, b: string) => a === b,
+  // Empty if neither the file nor the API key's prefix names it.
+  environment: (a: string, b: string) => a === b || a === "" || b === "",
+  service: (a: string, b: string) => normalizeServiceUrl(a) === normalizeServiceUrl(b),
+};
+
+function refusedChanges(
+  whole: Plan,
+  covered: Plan,
+  elsewhere: readonly string[],
+  refusals: ReadonlyMap<string, readonly string[]>,
+): readonly RefusedChange[] {
+  const kept = new Set(covered.changes.map(({ fingerprint }) => fingerprint));
+  const dependents = leftOutWith(dependenciesOf(whole.changes), refusals.keys());
+  return whole.changes
+    .filter(({ fingerprint }) => !kept.has(fingerprint))
+    .map((change) => {
+      const { fingerprint } = change;
+      const own = elsewhere.length > 0 ? elsewhere : refusals.get(fingerprint);
+      return {
+        change,
+        reasons: own ?? [dependents.get(fingerprint) ?? "it depends on a change that is not approved"],
+      };
+    });
+}
+
+function withOpenDates(reviews: readonly Review[], { fresh, seal }: Fresh): readonly Review[] {
+  const { desired, plan } = fresh;
+  const { at: now } = plan.reviewed;
+  const toCome = datesToCome(desired, now, seal);
+  return reviews.map(({ name, state }) => {
+    const past = state.dates.filter(({ at }) => at <= now);
+    return { name, state: { ...state, dates: [...past, ...datesStillToCome(state.dates, toCome)] } };
+  });
+}
+
+function pendingChanges({ changes, deferred }: Plan, seal: Seal): ReadonlyMap<string, readonly string[]> {
+  const pending = new Map<string, string[]>();
+  for (const { name, fingerprint } of [...changes, ...deferred.map(({ change }) => change)]) {
+    const key = seal(name.toLowerCase());
+    pending.set(key, [...(pending.get(key) ?? []), fingerprint]);
+  }
+  return pending;
+}

@@ -1,0 +1,133 @@
+import type { DesiredState } from "../../model/desired.ts";
+import type { LiveState } from "../../model/live.ts";
+import type { Plan } from "../../model/plan.ts";
+import type { FieldValues } from "../../model/reviewed.ts";
+import { accessBefore } from "../../rules/access.ts";
+import { memberImageOf } from "../diff/member-changes.ts";
+import type { Scope } from "../diff/scope.ts";
+import { roleImage } from "../fields/role.ts";
+import {
+  memberRowValues,
+  personPermissions,
+  roleRowValues,
+  rowsOfChange,
+  unknownPermissions,
+} from "../plan/reviewed-state.ts";
+import type { Identities, Memberships } from "./identities.ts";
+import {
+  memberRows,
+  personRow,
+  type Row,
+  replacedInvitation,
+  roleRows,
+  type Subject,
+  subjectText,
+  withCurrentRoles,
+} from "./rows.ts";
+import { type Seal, sealedMember, sealedValues } from "./seal.ts";
+
+/** The values of subjects in one state of the service. */
+export type EndState = (subject: Subject) => FieldValues | null;
+
+/** A row of a plan that was made just now, with the change that it comes from; `null` for what follows from changes. */
+export interface FreshRow extends Row {
+  readonly fingerprint: string | null;
+}
+
+/** Returns the rows of a plan, without people's whose change is deferred; with `deferred` those of deferred changes. */
+export function freshRows(
+  { changes, deferred, reviewed }: Plan,
+  { seal, identities }: { readonly seal: Seal; readonly identities: Identities },
+  which: "now" | "deferred" = "now",
+): readonly FreshRow[] {
+  const wanted = which === "now" ? changes : deferred.map(({ change }) => change);
+  const place = { list: "roles", index: 0 } as const;
+  const rows = wanted.flatMap((change): readonly FreshRow[] =>
+    rowsOfChange(change).flatMap((row) => {
+      const member = sealedMember(row, seal);
+      const own =
+        change.resource === "role" ? roleRows(row, place, identities) : memberRows(member, place, identities);
+      const implied = change.resource === "role" ? [] : replacedInvitation(member, place);
+      return [
+        ...own.map((one) => ({ ...one, fingerprint: change.fingerprint })),
+        ...implied.map((one) => ({ ...one, fingerprint: null })),
+      ];
+    }),
+  );
+  const people = reviewed.people.filter((row) => (row.deferred === true) === (which === "deferred"));
+  return [
+    ...rows,
+    ...people.map((row) => ({
+      ...personRow({ ...row, name: seal(row.name) }, reviewed, place, false),
+      fingerprint: null,
+    })),
+  ];
+}
+
+/** Returns the state that rows leave of another one. */
+export function endState(rows: readonly Row[], live: EndState): EndState {
+  const ends = new Map(rows.map((row) => [subjectText(row.subject), row.after]));
+  return (subject) => {
+    const end = ends.get(subjectText(subject));
+    return end === undefined ? live(subject) : end;
+  };
+}
+
+/** What looking up the live state needs. */
+interface LiveMeans {
+  readonly seal: Seal;
+  readonly identities: Identities;
+  readonly memberships: Memberships;
+  /** Returns the name behind a sealed one; `null` if nobody of that name is live or listed. */
+  nameOf(sealed: string): string | null;
+}
+
+/** Returns the live state of subjects. */
+export function liveEndState(
+  live: LiveState,
+  { policies }: DesiredState,
+  { seal, identities, memberships: { byKey, expired }, nameOf }: LiveMeans,
+): EndState {
+  const roles = new Map(live.roles.map((role) => [role.id, role]));
+  const refOf = (id: string): { id: string; name: string } => ({ id, name: roles.get(id)?.name ?? id });
+  const access = accessBefore(wholeScope(live), { roles: [], members: [] }, { mergeReplacedRoles: false });
+  const people = personPermissions(access, policies.escalation);
+  return ({ kind, key }) => {
+    switch (kind) {
+      case "role": {
+        const role = roles.get(key);
+        if (role === undefined) return null;
+        const isUnknown = role.predefined && role.permissions.length === 0;
+        const values = roleRowValues(roleImage(role));
+        return isUnknown ? { ...values, permissions: [unknownPermissions(role.name)] } : values;
+      }
+      case "member": {
+        const member = byKey.get(key);
+        if (member === undefined) return null;
+        const values = memberRowValues(memberImageOf(member, { refOf }));
+        return withCurrentRoles(sealedValues(values, seal), identities);
+      }
+      case "leftover":
+        return expired.has(key) ? {} : null;
+      case "person": {
+        const name = nameOf(key);
+        if (name === null) return { held: [], reach: [] };
+        return { held: people.held(name), reach: people.reach(name) };
+      }
+      default:
+        return kind satisfies never;
+    }
+  };
+}
+
+/** Returns everything that is live: `ignore` hides it from plans, not from reviews. */
+function wholeScope({ roles, members }: LiveState): Scope {
+  return {
+    roles,
+    members,
+    temporarilyNamed: new Set(),
+    ignoredRoles: new Set(),
+    ignoredLiveRoles: [],
+    ignoredMembers: [],
+  };
+}

@@ -1,0 +1,205 @@
+import type { JsonValue } from "../../model/json.ts";
+import type { Plan } from "../../model/plan.ts";
+import type { FieldValues } from "../../model/reviewed.ts";
+import { EVERYTHING, unknownPermissions } from "../plan/reviewed-state.ts";
+import { type EndState, type FreshRow, freshRows } from "./end-state.ts";
+import type { Fresh } from "./fresh-context.ts";
+import type { MergedReviews } from "./merged-reviews.ts";
+import {
+  EXISTS,
+  type Item,
+  isSameValue,
+  itemValue,
+  type Subject,
+  subjectText,
+  touchedItems,
+} from "./rows.ts";
+import { changeText, type Effect, effectText, unseenText } from "./words.ts";
+
+/** Returns the changes of a plan that do what no review shows, by fingerprint, with a sentence for each such thing. */
+export function findUnseen(
+  plan: Plan,
+  reviews: MergedReviews,
+  context: Fresh,
+): ReadonlyMap<string, readonly string[]> {
+  const rows = freshRows(plan, context);
+  const unseen = new Map<string, string[]>();
+  const refuse = (fingerprint: string, reason: string): void => {
+    const known = unseen.get(fingerprint) ?? [];
+    unseen.set(fingerprint, known.includes(reason) ? known : [...known, reason]);
+  };
+  for (const row of rows) {
+    if (row.fingerprint === null) continue;
+    for (const reason of unseenItems(row, reviews, context)) refuse(row.fingerprint, reason);
+  }
+  const blame = blamer(plan, rows, context);
+  for (const row of rows) {
+    if (row.subject.kind !== "person") continue;
+    const { key } = row.subject;
+    for (const { effect, permissions } of unseenEffects(row, reviews, context)) {
+      const blames = permissions.map((permission) => ({ permission, ...blame(key, effect, permission) }));
+      for (const fingerprint of new Set(blames.flatMap(({ fingerprints }) => fingerprints))) {
+        const own = blames.filter(({ fingerprints }) => fingerprints.includes(fingerprint));
+        const roles = [...new Set(own.flatMap((one) => one.roles))];
+        const of = own.map(({ permission }) => permission);
+        refuse(fingerprint, unseenText(effectText(effect, context.nameOf(key), of, roles), null));
+      }
+    }
+  }
+  return unseen;
+}
+
+/** Returns what a change would do to its subject that no review shows. */
+function unseenItems(row: FreshRow, reviews: MergedReviews, context: Fresh): readonly string[] {
+  const { subject, after } = row;
+  const items = touchedItems(row).filter((item) => {
+    const value = itemValue(after, item);
+    return !isDecided(subject, item, value, reviews) && dateOf(subject, item, reviews, context) === null;
+  });
+  // Whoever comes or goes does so with all that belongs to it.
+  const shown = items.includes(EXISTS) ? [EXISTS] : items;
+  return shown.map((item) => {
+    const decision = reviews.decide(subject, item);
+    const by = decision?.isTouched ? context.reviewNames[decision.review] : undefined;
+    return unseenText(changeText(context.named(subject, item), itemValue(after, item)), by ?? null);
+  });
+}
+
+function isDecided(
+  subject: Subject,
+  item: Item,
+  value: JsonValue | undefined,
+  reviews: MergedReviews,
+): boolean {
+  const decision = reviews.decide(subject, item);
+  return decision?.values.some((decided) => isSameValue(decided, value)) ?? false;
+}
+
+/**
+ * Returns the time since which reviewed dates make an item differ from what was decided, or else from what is live; `null`
+ * if they do not.
+ */
+function dateOf(
+  subject: Subject,
+  item: Item,
+  reviews: MergedReviews,
+  { dates, endAt, live, reviewTimes }: Fresh,
+): number | null {
+  if (subject.kind !== "member" && subject.kind !== "person") return null;
+  const decision = reviews.decide(subject, item);
+  const expected = decision === null ? itemValue(live(subject), item) : decision.value;
+  const reviewed = decision === null ? [] : (reviewTimes[decision.review] ?? []);
+  const times = [reviewed, dates.momentsBefore(subject.key)].flat();
+  const since = times.find(
+    (time) =>
+      dates.areReviewed(subject.key, time) && isSameValue(itemValue(endAt(time)(subject), item), expected),
+  );
+  return since ?? null;
+}
+
+interface UnseenEffect {
+  readonly effect: Effect;
+  readonly permissions: readonly string[];
+}
+
+/** Returns the permissions that somebody gains, loses, or can reach after gaining some, and that no review shows. */
+function unseenEffects(row: FreshRow, reviews: MergedReviews, context: Fresh): readonly UnseenEffect[] {
+  const { subject } = row;
+  const [had, has] = [setOf(row.before, "held"), setOf(row.after, "held")];
+  const [could, can] = [setOf(row.before, "reach"), setOf(row.after, "reach")];
+  const isBrought = (item: Item, set: "held" | "reach"): boolean => {
+    const since = dateOf(subject, item, reviews, context);
+    if (since === null) return false;
+    const brought = context.dates.brought(subject.key, since)[set];
+    return brought.has(item.element ?? "") || brought.has(EVERYTHING);
+  };
+  const gained = has.filter((permission) => !had.includes(permission));
+  const unseenGains = gained.filter((element) => {
+    const item = { field: "held", element };
+    return !isDecided(subject, item, true, reviews) && !isBrought(item, "held");
+  });
+  const lost = had.filter((permission) => !has.includes(permission));
+  const unseenLosses = lost.filter((element) => {
+    const item = { field: "held", element };
+    return !isDecided(subject, item, false, reviews) && dateOf(subject, item, reviews, context) === null;
+  });
+  const isReached = gained.length === 0 || could.includes(EVERYTHING);
+  const reached = isReached ? [] : can.filter((one) => !could.includes(one) && !has.includes(one));
+  const unseenReach = reached.filter((element) => {
+    const item = { field: "reach", element };
+    const everything = { field: "reach", element: EVERYTHING };
+    return (
+      !isDecided(subject, item, true, reviews) &&
+      !isDecided(subject, everything, true, reviews) &&
+      !isBrought(item, "reach")
+    );
+  });
+  const effects: readonly UnseenEffect[] = [
+    { effect: "gain", permissions: unseenGains },
+    { effect: "loss", permissions: unseenLosses },
+    { effect: "reach", permissions: unseenReach },
+  ];
+  return effects.filter(({ permissions }) => permissions.length > 0);
+}
+
+function setOf(values: FieldValues | null, field: string): readonly string[] {
+  const value = values?.[field];
+  return Array.isArray(value) ? (value as readonly string[]) : [];
+}
+
+/** Returns the permissions of a role in a state. */
+export function permissionsOf(end: EndState, role: string): readonly string[] {
+  const values = end({ kind: "role", key: role });
+  return values === null ? [unknownPermissions(role)] : setOf(values, "permissions");
+}
+
+/** Returns the roles that a member has in a state. */
+export function rolesOf(end: EndState, name: string): readonly string[] {
+  return setOf(end({ kind: "member", key: name }), "roles");
+}
+
+/** The changes that have an effect. */
+interface Blame {
+  readonly fingerprints: readonly string[];
+  /** The names of the roles through which somebody would get the permission. */
+  readonly roles: readonly string[];
+}
+
+/** Returns a function that finds the changes that affect somebody's permissions: its own, if they give or take a role, else roles'. */
+function blamer(
+  plan: Plan,
+  rows: readonly FreshRow[],
+  { live, endOf, named }: Fresh,
+): (name: string, effect: Effect, permission: string) => Blame {
+  const after = endOf(plan);
+  const changes = new Map(
+    rows.flatMap((row) => (row.fingerprint === null ? [] : [[subjectText(row.subject), row.fingerprint]])),
+  );
+  const ofRole = (key: string): string | readonly string[] =>
+    changes.get(subjectText({ kind: "role", key })) ?? [];
+  return (name, effect, permission) => {
+    const own = changes.get(subjectText({ kind: "member", key: name }));
+    const [had, has] = [rolesOf(live, name), rolesOf(after, name)];
+    const [from, to, granting] = effect === "loss" ? [has, had, live] : [had, has, after];
+    const other = effect === "loss" ? after : live;
+    const grants = (end: EndState, role: string): boolean => permissionsOf(end, role).includes(permission);
+    const moved = to.filter((role) => !from.includes(role) && grants(granting, role));
+    const changed = to.filter(
+      (role) => from.includes(role) && grants(granting, role) && !grants(other, role),
+    );
+    const found = [
+      ...(own !== undefined && (moved.length > 0 || effect === "reach") ? [own] : []),
+      ...changed.flatMap(ofRole),
+    ];
+    const held = [...new Set([...had, ...has])].flatMap(ofRole);
+    const candidates = [
+      found,
+      own === undefined ? held : [own],
+      plan.changes.map(({ fingerprint }) => fingerprint),
+    ];
+    return {
+      fingerprints: candidates.find((some) => some.length > 0) ?? [],
+      roles: [...moved, ...changed].map((role) => named({ kind: "role", key: role }, EXISTS).name ?? role),
+    };
+  };
+}

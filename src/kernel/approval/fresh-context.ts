@@ -1,0 +1,101 @@
+import type { DesiredState } from "../../model/desired.ts";
+import type { LiveState } from "../../model/live.ts";
+import type { Plan } from "../../model/plan.ts";
+import { addressOf } from "../diff/scope.ts";
+import { nameOfNewRole } from "../plan/reviewed-state.ts";
+import { type EndState, endState, freshRows, liveEndState } from "./end-state.ts";
+import { type Identities, identitiesIn, membershipsOf } from "./identities.ts";
+import type { Review } from "./merged-reviews.ts";
+import { type PassedDates, passedDates } from "./passed-dates.ts";
+import type { Item, Subject } from "./rows.ts";
+import type { Seal } from "./seal.ts";
+import type { NamedItem } from "./words.ts";
+
+/** A plan that was made just now, and the ways to make others of the same states. */
+export interface FreshPlan {
+  readonly desired: DesiredState;
+  readonly live: LiveState;
+  readonly plan: Plan;
+  /** Plans the same states as of another time, in ms since the epoch. */
+  planAt(now: number): Plan;
+  /** Plans the same states without the changes of these fingerprints. */
+  planWithout(leaveOut: ReadonlySet<string>): Plan;
+}
+
+/** A fresh plan with what is looked up in it. */
+export interface Fresh {
+  readonly fresh: FreshPlan;
+  readonly seal: Seal;
+  readonly identities: Identities;
+  /** Returns the identities for a review that knows the roles of these ids. */
+  identitiesFor(knownRoles: ReadonlySet<string>): Identities;
+  readonly live: EndState;
+  readonly dates: PassedDates;
+  /** Returns the state that the fresh plan's files would leave at another time. */
+  endAt(time: number): EndState;
+  /** Returns the state that a plan leaves. */
+  endOf(plan: Plan): EndState;
+  /** The names of the reviews, and the times of their plans, in their order. */
+  readonly reviewNames: readonly string[];
+  readonly reviewTimes: readonly number[];
+  /** Returns an item with the names that people know. */
+  named(subject: Subject, item: Item): NamedItem;
+  /** Returns the name behind a sealed one; `null` if nobody of that name is live or listed. */
+  nameOf(sealed: string): string | null;
+}
+
+/** Prepares the look-ups of a comparison. */
+export function freshContext(fresh: FreshPlan, reviews: readonly Review[], seal: Seal): Fresh {
+  const { plan, live, desired } = fresh;
+  const memberships = membershipsOf(live, seal);
+  const identitiesFor = identitiesIn(live, plan, memberships, seal);
+  const identities = identitiesFor(new Set());
+  const names = new Map([
+    ...namesIn(fresh).map((name) => [seal(name.toLowerCase()), name] as const),
+    ...[...memberships.byKey].map(([key, member]) => [key, addressOf(member) ?? member.id] as const),
+  ]);
+  const nameOf = (sealed: string): string | null => names.get(sealed) ?? null;
+  const isNow = liveEndState(live, desired, { seal, identities, memberships, nameOf });
+  const endOf = (of: Plan): EndState => endState(freshRows(of, { seal, identities }), isNow);
+  const roleNames = new Map(live.roles.map(({ id, name }) => [id, name]));
+  const roleName = (key: string): string => roleNames.get(key) ?? nameOfNewRole(key) ?? key;
+  const ends = new Map<number, EndState>();
+  return {
+    fresh,
+    seal,
+    identities,
+    identitiesFor,
+    live: isNow,
+    nameOf,
+    reviewNames: reviews.map(({ name }) => name),
+    reviewTimes: reviews.map(({ state }) => state.at),
+    named: ({ kind, key }, item) => ({
+      kind,
+      name: kind === "role" ? roleName(key) : nameOf(key),
+      item,
+      role: roleName(item.element ?? ""),
+    }),
+    endOf,
+    endAt: (time) => {
+      const end = ends.get(time) ?? endOf(fresh.planAt(time));
+      ends.set(time, end);
+      return end;
+    },
+    dates: passedDates(
+      reviews.map(({ state }) => state),
+      desired,
+      plan.reviewed.at,
+      seal,
+    ),
+  };
+}
+
+function namesIn({ plan, live, desired }: FreshPlan): readonly string[] {
+  const { members = [], leavers = [] } = desired;
+  return [
+    ...leavers.map(({ email }) => email),
+    ...members.map(({ email }) => email),
+    ...live.members.flatMap(({ id, user, invite }) => [id, user?.email ?? [], invite?.email ?? []].flat()),
+    ...plan.changes.map(({ name }) => name),
+  ];
+}

@@ -1,0 +1,78 @@
+import type { LiveMember, LiveState } from "../../model/live.ts";
+import { type Plan, TEMPORARY_SUFFIX } from "../../model/plan.ts";
+import type { ReviewedResource } from "../../model/reviewed.ts";
+import { addressOf } from "../diff/scope.ts";
+import { nameOfNewRole } from "../plan/reviewed-state.ts";
+import type { Seal } from "./seal.ts";
+
+/** Tells which roles and memberships a review means by now. */
+export interface Identities {
+  /** Returns the text that stands for a role by now: one that was to be created may exist. */
+  role(element: string): string;
+  /** Returns the key of a membership: the name of the person, unless it is another one of the same address. */
+  member(row: Pick<ReviewedResource, "id" | "name" | "after">): string;
+}
+
+/** The live memberships by their keys, and the ids of expired invitations; all sealed. */
+export interface Memberships {
+  readonly byKey: ReadonlyMap<string, LiveMember>;
+  readonly expired: ReadonlySet<string>;
+}
+
+/** Finds the live memberships. */
+export function membershipsOf({ members }: Pick<LiveState, "members">, seal: Seal): Memberships {
+  const byKey = new Map<string, LiveMember>();
+  const expired = new Set<string>();
+  // The expired ones last: a membership that stands takes the name.
+  for (const member of [...members].sort((a, b) => rankOf(a) - rankOf(b))) {
+    const [id, name] = [seal(member.id), seal((addressOf(member) ?? member.id).toLowerCase())];
+    if (member.status === "expired") expired.add(id);
+    if (!byKey.has(name)) byKey.set(name, member);
+    else if (member.status !== "expired") byKey.set(otherKey(name, id), member);
+  }
+  return { byKey, expired };
+}
+
+function rankOf({ status }: LiveMember): number {
+  return status === "expired" ? 1 : 0;
+}
+
+function otherKey(name: string, id: string): string {
+  return `${name} ${id}`;
+}
+
+/**
+ * Returns a function that tells which roles and memberships are meant by a review that knows the roles of some ids. Live
+ * roles that the plan renames, replaces or removes give up their names.
+ */
+export function identitiesIn(
+  { roles }: LiveState,
+  { changes }: Plan,
+  { byKey }: Memberships,
+  seal: Seal,
+): (knownRoles: ReadonlySet<string>) => Identities {
+  const leaving = new Set(
+    changes.flatMap(({ resource, kind, id, fields }) =>
+      resource === "role" && (kind !== "update" || fields.some(({ field }) => field === "name"))
+        ? (id ?? [])
+        : [],
+    ),
+  );
+  const named = roles.filter(
+    ({ id, name, predefined }) => !predefined && !leaving.has(id) && !name.endsWith(TEMPORARY_SUFFIX),
+  );
+  const ids = new Map(named.map(({ id, name }) => [name, id]));
+  const keys = new Map([...byKey].map(([key, { id }]) => [seal(id), key]));
+  return (knownRoles) => ({
+    role: (element) => {
+      const id = ids.get(nameOfNewRole(element) ?? "");
+      return id === undefined || knownRoles.has(id) ? element : id;
+    },
+    member: ({ id, name, after }) => {
+      const live = id === null ? undefined : keys.get(id);
+      if (live !== undefined || id === null) return live ?? name;
+      // Whoever was to be removed is gone, and somebody else has the address.
+      return after === null && byKey.has(name) ? otherKey(name, id) : name;
+    },
+  });
+}

@@ -1,0 +1,66 @@
+import type { JsonValue } from "../../model/json.ts";
+import type { ReviewedState } from "../../model/reviewed.ts";
+import type { Identities } from "./identities.ts";
+import { type Item, itemValue, type Row, rowsOf, type Subject, subjectText, touches } from "./rows.ts";
+
+/** The plan that a reviewer approved, and what people call the review. */
+export interface Review {
+  /** Such as `#12`, or the name of a plan file. */
+  readonly name: string;
+  readonly state: ReviewedState;
+}
+
+/** A row of a review, and its position among the reviews. */
+export interface ReviewRow {
+  readonly review: number;
+  readonly row: Row;
+}
+
+/** What the reviews decide about an item. */
+export interface Decision extends ReviewRow {
+  readonly value: JsonValue | undefined;
+  /** With the value until deferred changes are made, if the review shows both. */
+  readonly values: readonly (JsonValue | undefined)[];
+  /** `false` if the review only shows that the item stays as it is. */
+  readonly isTouched: boolean;
+}
+
+/** What reviews, in the order of their merges, decide. */
+export interface MergedReviews {
+  readonly rows: readonly ReviewRow[];
+  /** Returns what the last review that touches an item decides, else what the last that has its subject shows. */
+  decide(subject: Subject, item: Item): Decision | null;
+}
+
+/** Joins reviews, in the order of their merges. */
+export function mergeReviews(
+  reviews: readonly Review[],
+  identitiesFor: (knownRoles: ReadonlySet<string>) => Identities,
+): MergedReviews {
+  const rows = reviews.flatMap(({ state }, review) => {
+    // A role that the review knows by its id is none that it creates.
+    const known = new Set(state.roles.flatMap(({ id }) => id ?? []));
+    return rowsOf(state, identitiesFor(known)).map((row): ReviewRow => ({ review, row }));
+  });
+  const bySubject = new Map<string, ReviewRow[]>();
+  for (const one of rows) {
+    const key = subjectText(one.row.subject);
+    const known = bySubject.get(key);
+    if (known) known.push(one);
+    else bySubject.set(key, [one]);
+  }
+  return {
+    rows,
+    decide: (subject, item) => {
+      const own = bySubject.get(subjectText(subject)) ?? [];
+      const toucher = own.findLast(({ row }) => touches(row, item));
+      const decider = toucher ?? own.at(-1);
+      if (decider === undefined) return null;
+      const values = own
+        .filter(({ review }) => review === decider.review)
+        .map(({ row }) => itemValue(row.after, item));
+      const value = itemValue(decider.row.after, item);
+      return { ...decider, value, values, isTouched: toucher !== undefined };
+    },
+  };
+}

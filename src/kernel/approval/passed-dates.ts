@@ -1,0 +1,92 @@
+import { groupByKey } from "../../lib/text.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import type { ReviewedDate, ReviewedState } from "../../model/reviewed.ts";
+import { kindOf } from "../plan/reviewed-state.ts";
+import { upcomingDates } from "../plan/upcoming-dates.ts";
+import type { Seal } from "./seal.ts";
+
+/** What reviewed dates have brought by now. */
+export interface PassedDates {
+  /** Returns the last moments before each reviewed date of somebody that is past, the latest first. */
+  momentsBefore(name: string): readonly number[];
+  /** Returns whether dates have brought somebody something since a time, and all of them were reviewed. */
+  areReviewed(name: string, since: number): boolean;
+  /** Returns the permissions that reviewed dates have brought somebody since a time, as their reviews showed it. */
+  brought(
+    name: string,
+    since: number,
+  ): { readonly held: ReadonlySet<string>; readonly reach: ReadonlySet<string> };
+}
+
+/** A date, of one role or of the whole membership. */
+interface SingleDate {
+  readonly at: number;
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Compares the dates in files that are past with those that reviews showed. */
+export function passedDates(
+  reviews: readonly ReviewedState[],
+  desired: DesiredState,
+  now: number,
+  seal: Seal,
+): PassedDates {
+  const past = upcomingDates(desired, Number.NEGATIVE_INFINITY)
+    .filter(({ at }) => at <= now)
+    .flatMap((date) => singleDates({ ...date, name: seal(date.email.toLowerCase()), what: kindOf(date) }));
+  const seen = new Map(
+    (past.length === 0 ? [] : reviews).flatMap((state) =>
+      state.dates.flatMap((date) => singleDates(date).map(({ text }) => [text, { date, state }] as const)),
+    ),
+  );
+  const ofName = new Map(groupByKey(past, ({ name }) => name).map((dates) => [dates[0].name, dates]));
+  const since = (name: string, time: number): readonly SingleDate[] =>
+    (ofName.get(name) ?? []).filter(({ at }) => at > time);
+  return {
+    momentsBefore: (name) =>
+      [...new Set((ofName.get(name) ?? []).flatMap(({ at, text }) => (seen.has(text) ? [at - 1] : [])))].sort(
+        (a, b) => b - a,
+      ),
+    areReviewed: (name, time) => {
+      const dates = since(name, time);
+      return dates.length > 0 && dates.every(({ text }) => seen.has(text));
+    },
+    brought: (name, time) => {
+      const shown = since(name, time).flatMap(({ text }) => seen.get(text) ?? []);
+      const of = (field: "brings" | "reach"): ReadonlySet<string> =>
+        new Set(shown.flatMap(({ date, state }) => state.permissionSets[date[field]] ?? []));
+      return { held: of("brings"), reach: of("reach") };
+    },
+  };
+}
+
+/** Returns the dates of single roles that a date joins. */
+function singleDates({
+  at,
+  name,
+  what,
+  roles,
+}: Pick<ReviewedDate, "at" | "name" | "what" | "roles">): readonly SingleDate[] {
+  const parts = roles.length === 0 ? [""] : roles;
+  return parts.map((role) => ({ at, name, text: JSON.stringify([at, name, what, role]) }));
+}
+
+/** Returns the dates of a review that the files still have, by the texts of `datesToCome`. */
+export function datesStillToCome(
+  dates: readonly ReviewedDate[],
+  toCome: ReadonlySet<string>,
+): readonly ReviewedDate[] {
+  return dates.filter((date) => singleDates(date).some(({ text }) => toCome.has(text)));
+}
+
+/** Returns the texts of the dates in files that are to come. */
+export function datesToCome(desired: DesiredState, now: number, seal: Seal): ReadonlySet<string> {
+  return new Set(
+    upcomingDates(desired, now).flatMap((date) =>
+      singleDates({ ...date, name: seal(date.email.toLowerCase()), what: kindOf(date) }).map(
+        ({ text }) => text,
+      ),
+    ),
+  );
+}

@@ -1,0 +1,48 @@
+import { canonicalJson } from "../../lib/json-text.ts";
+import type { JsonValue } from "../../model/json.ts";
+import type { FieldValues, ReviewedResource, ReviewedState } from "../../model/reviewed.ts";
+
+/** Turns a text about a person into the one that is stored: a keyed hash, or itself. */
+export type Seal = (text: string) => string;
+
+/** Stores texts as they are. */
+export const PLAIN: Seal = (text) => text;
+
+/**
+ * Returns a reviewed state in which everything about people is sealed: names, ids, and the values of members' fields but
+ * their roles. What roles are and grant stays readable.
+ */
+export function sealed(state: ReviewedState, seal: Seal): ReviewedState {
+  if (seal === PLAIN) return state;
+  return {
+    ...state,
+    members: state.members.map((row) => sealedMember(row, seal)),
+    people: state.people.map((row) => ({ ...row, name: seal(row.name) })),
+    dates: state.dates.map((date) => ({ ...date, name: seal(date.name) })),
+  };
+}
+
+/** Returns a member's row with its values sealed. */
+export function sealedMember(row: ReviewedResource, seal: Seal): ReviewedResource {
+  const { id, name, before, after, base } = row;
+  return {
+    ...row,
+    id: id === null ? null : seal(id),
+    name: seal(name),
+    before: sealedValues(before, seal),
+    after: sealedValues(after, seal),
+    ...(base !== undefined && { base: sealedValues(base, seal) }),
+  };
+}
+
+/** Returns the values of a member's fields sealed. */
+export function sealedValues(values: FieldValues | null, seal: Seal): FieldValues | null {
+  if (values === null || seal === PLAIN) return values;
+  const entries = Object.entries(values).map(([field, value]) => [field, sealedValue(field, value, seal)]);
+  return Object.fromEntries(entries) as FieldValues;
+}
+
+function sealedValue(field: string, value: JsonValue, seal: Seal): JsonValue {
+  if (Array.isArray(value) || typeof value === "boolean") return value;
+  return seal(`${field} ${canonicalJson(value)}`);
+}

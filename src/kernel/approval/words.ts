@@ -1,0 +1,88 @@
+import type { JsonValue } from "../../model/json.ts";
+import { EVERYTHING } from "../plan/reviewed-state.ts";
+import type { Item, SubjectKind } from "./rows.ts";
+
+/** An item of a subject, with the names that people know. */
+export interface NamedItem {
+  readonly kind: SubjectKind;
+  /** `null` if nobody of that name is live or listed. */
+  readonly name: string | null;
+  readonly item: Item;
+  /** The name of the role that the element of a member's roles stands for. */
+  readonly role: string;
+}
+
+const UNKNOWN = "somebody who is neither live nor listed";
+
+/** Says what a change would do to an item. */
+export function changeText({ kind, name, item, role }: NamedItem, value: JsonValue | undefined): string {
+  const who = nameText(kind, name);
+  const { field, element } = item;
+  if (field === null) return value === true ? `${who} would be added` : `${who} would be removed`;
+  if (element === undefined) return `the ${fieldText(field)} of ${who} would change`;
+  if (kind === "role")
+    return value === true ? `${who} would grant ${element}` : `${who} would no longer grant ${element}`;
+  return value === true ? `${who} would get the role ${role}` : `${who} would lose the role ${role}`;
+}
+
+/** Says how an item is not as it was reviewed. */
+export function deviationText(
+  { kind, name, item, role }: NamedItem,
+  reviewed: JsonValue | undefined,
+): string {
+  const who = nameText(kind, name);
+  const { field, element } = item;
+  if (field === null) return reviewed === true ? `${who} is not there` : `${who} is still there`;
+  if (element === undefined) return `the ${fieldText(field)} of ${who} is not the reviewed one`;
+  if (kind === "role") {
+    return reviewed === true ? `${who} does not grant ${element}` : `${who} still grants ${element}`;
+  }
+  if (kind === "person")
+    return reviewed === true ? `${who} does not hold ${element}` : `${who} still holds ${element}`;
+  return reviewed === true ? `${who} does not have the role ${role}` : `${who} still has the role ${role}`;
+}
+
+function nameText(kind: SubjectKind, name: string | null): string {
+  if (name === null) return UNKNOWN;
+  if (kind === "role") return `the role ${name}`;
+  return kind === "leftover" ? `the expired invitation ${name}` : name;
+}
+
+function fieldText(field: string): string {
+  return field === "passwordEnv" ? "password variable" : field;
+}
+
+/** The ways in which a change affects somebody's permissions. */
+export type Effect = "gain" | "loss" | "reach";
+
+/** Says what somebody would gain, lose or be able to gain, and through which roles. */
+export function effectText(
+  effect: Effect,
+  name: string | null,
+  permissions: readonly string[],
+  roles: readonly string[],
+): string {
+  const who = nameText("person", name);
+  const what = listText(permissions.map((one) => (one === EVERYTHING ? "any permission" : one)));
+  const through = roles.length === 0 ? "" : ` through ${listText(roles)}`;
+  switch (effect) {
+    case "gain":
+      return `${who} would get ${what}${through}`;
+    case "loss":
+      return `${who} would lose ${what}`;
+    case "reach":
+      return `${who} could give itself ${what}`;
+    default:
+      return effect satisfies never;
+  }
+}
+
+/** Joins texts as a sentence does. */
+export function listText(texts: readonly string[]): string {
+  return texts.length < 2 ? (texts[0] ?? "") : `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}`;
+}
+
+/** Adds that no review shows it, or which one shows something else. */
+export function unseenText(text: string, review: string | null): string {
+  return review === null ? `${text}, which no review shows` : `${text}, but ${review} shows it otherwise`;
+}

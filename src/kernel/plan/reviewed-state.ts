@@ -1,0 +1,322 @@
+import { sortedSet } from "../../lib/text.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import type { JsonValue } from "../../model/json.ts";
+import type { Change, Deferred, MemberImage, Plan, RoleImage, RoleRef } from "../../model/plan.ts";
+import type {
+  FieldValues,
+  ReviewedDate,
+  ReviewedPerson,
+  ReviewedResource,
+  ReviewedState,
+} from "../../model/reviewed.ts";
+import type { MemberValues } from "../../model/values.ts";
+import {
+  type Access,
+  accessAfter,
+  beforeAndAfter,
+  type Granted,
+  granting,
+  isActive,
+  type PersonAccess,
+  pinnedIds,
+  roleFinder,
+  splitByResource,
+} from "../../rules/access.ts";
+import { type Reach, reaching } from "../../rules/reach.ts";
+import { eachField, type FieldTable } from "../fields/field.ts";
+import { MEMBER_FIELDS, memberValues } from "../fields/member.ts";
+import { ROLE_FIELDS } from "../fields/role.ts";
+import { roleKey } from "../fields/set.ts";
+import { type UpcomingDate, upcomingDates } from "./upcoming-dates.ts";
+
+/** What a plan's reviewed state is made of. */
+export interface ReviewedInput extends Pick<Plan, "merchant" | "environment" | "service"> {
+  readonly now: number;
+  readonly desired: DesiredState;
+  readonly changes: readonly Change[];
+  readonly deferred: readonly Deferred[];
+  readonly before: Access;
+  readonly after: Access;
+}
+
+/** Returns what a plan shows. */
+export function reviewedStateOf(input: ReviewedInput): ReviewedState {
+  const { merchant, environment, service, now, desired, changes, deferred, after } = input;
+  const rows = resourceRows({ changes, deferred });
+  const sets = createPermissionSets();
+  const people = reviewedPeople(input, rows.members, sets);
+  const dates = reviewedDates(desired, now, after, sets);
+  return {
+    merchant,
+    environment,
+    service,
+    at: now,
+    hasBase: false,
+    permissionSets: sets.all(),
+    ...rows,
+    people,
+    dates,
+  };
+}
+
+/** Returns the rows of the roles and members that a plan changes. */
+export function resourceRows({
+  changes,
+  deferred,
+}: Pick<Plan, "changes" | "deferred">): Pick<ReviewedState, "roles" | "members"> {
+  const later = deferred.map(({ change }) => change);
+  const rowsOf = (resource: Change["resource"]): readonly ReviewedResource[] => [
+    ...changes.flatMap((change) => (change.resource === resource ? rowsOfChange(change) : [])),
+    ...later.flatMap((change) =>
+      change.resource === resource
+        ? rowsOfChange(change).map((row) => ({ ...row, deferred: true }) as const)
+        : [],
+    ),
+  ];
+  return { roles: rowsOf("role"), members: rowsOf("member") };
+}
+
+/** Returns a change's rows: two for an invitation that is renewed under another address. */
+export function rowsOfChange(change: Change): readonly ReviewedResource[] {
+  const { id, kind } = change;
+  const replaced = kind === "replace" && ({ replaced: true } as const);
+  if (change.resource === "role") {
+    const { before, after, name } = change;
+    return [
+      {
+        id,
+        name,
+        ...replaced,
+        before: before && roleRowValues(before),
+        after: after && roleRowValues(after),
+      },
+    ];
+  }
+  const before = change.before && memberRowValues(change.before);
+  const after = change.after && memberRowValues(change.after);
+  const [was, is] = [change.before, change.after].map((image) => nameOfPerson(image?.email ?? null, change));
+  if (was === is || before === null || after === null) {
+    const leftover =
+      kind === "delete" && change.reason === "invitation-expired" && ({ leftover: true } as const);
+    return [{ id, name: (before === null ? is : was) ?? "", ...replaced, ...leftover, before, after }];
+  }
+  return [
+    { id, name: was ?? "", before, after: null },
+    { id: null, name: is ?? "", before: null, after },
+  ];
+}
+
+function nameOfPerson(email: string | null, { id, name }: { id: string | null; name: string }): string {
+  return (email ?? id ?? name).toLowerCase();
+}
+
+/** Returns the name of somebody in rows: the address in lower case, else the id. */
+export function personName({ email, id, name }: Pick<PersonAccess, "email" | "id" | "name">): string {
+  return nameOfPerson(email, { id, name });
+}
+
+/** Returns the values of a role's fields. */
+export function roleRowValues(image: RoleImage): FieldValues {
+  return rowValues<RoleImage>(ROLE_FIELDS, image);
+}
+
+/** Returns the values of a member's fields, and what else an image says of a managed user. */
+export function memberRowValues(image: MemberImage): FieldValues {
+  const { managed } = image;
+  const passwordEnv = managed?.passwordEnv;
+  return {
+    ...rowValues<MemberValues>(MEMBER_FIELDS, memberValues(image)),
+    managed: managed !== null,
+    ...(passwordEnv && { passwordEnv }),
+  };
+}
+
+function rowValues<Values>(table: FieldTable<Values>, values: Values): FieldValues {
+  return eachField<FieldTable<Values>, Record<keyof Values, JsonValue>>(table, (name, { kind }) =>
+    kind.name === "roles" ? (values[name] as readonly RoleRef[]).map(roleKey) : kind.content(values[name]),
+  );
+}
+
+const NEW = "new ";
+
+/** Returns the name of a role that a plan creates, by the text that stands for it; `null` for a live one. */
+export function nameOfNewRole(element: string): string | null {
+  return element.startsWith(NEW) ? element.slice(NEW.length) : null;
+}
+
+/** Stands for every permission among those that somebody can reach. */
+export const EVERYTHING = "*";
+
+/** Returns the text that stands for the permissions of a role that the service does not report. */
+export function unknownPermissions(role: string): string {
+  return `all of ${role}`;
+}
+
+/** Sets of permissions, each once. */
+interface PermissionSets {
+  indexOf(permissions: Iterable<string>): number;
+  all(): readonly (readonly string[])[];
+}
+
+function createPermissionSets(): PermissionSets {
+  const sets: (readonly string[])[] = [[]];
+  const indexes = new Map<string, number>([["", 0]]);
+  return {
+    indexOf(permissions) {
+      const set = sortedSet(permissions);
+      const key = set.join("\n");
+      const known = indexes.get(key);
+      if (known !== undefined) return known;
+      indexes.set(key, sets.length);
+      return sets.push(set) - 1;
+    },
+    all: () => sets,
+  };
+}
+
+/** The permissions of people in a state of access. */
+export interface PersonPermissions {
+  /** Of those who can use their roles. */
+  held(name: string): readonly string[];
+  reach(name: string): readonly string[];
+  /** Returns what roles grant, by their keys. */
+  granted(roles: readonly string[]): readonly string[];
+  /** Returns what somebody could reach who held more roles. */
+  reachWith(name: string, roles: readonly string[]): readonly string[];
+}
+
+/** Returns the permissions of people by name, of whom several memberships count together. */
+export function personPermissions(
+  access: Access,
+  escalation: DesiredState["policies"]["escalation"],
+  isNamed: (name: string) => boolean = () => true,
+): PersonPermissions {
+  const memberships = new Map<string, PersonAccess[]>();
+  for (const person of access.people) {
+    const name = personName(person);
+    if (!isNamed(name)) continue;
+    const known = memberships.get(name);
+    if (known === undefined) memberships.set(name, [person]);
+    else known.push(person);
+  }
+  const grantedTo = granting(access);
+  const reachOf = reaching(access, escalation);
+  const all = sortedSet([...access.roles.values()].flatMap(({ permissions }) => permissions ?? []));
+  const reached = memoized((reach: Reach): readonly string[] =>
+    reach.anything === null ? all.filter((permission) => reach.stepsTo(permission) !== null) : [EVERYTHING],
+  );
+  const texts = memoized(({ permissions, unknown }: Granted): readonly string[] => [
+    ...permissions,
+    ...unknown.map(unknownPermissions),
+  ]);
+  const usable = (name: string): readonly PersonAccess[] => (memberships.get(name) ?? []).filter(isActive);
+  return {
+    held: (name) => usable(name).flatMap((person) => texts(grantedTo(person))),
+    reach: (name) => usable(name).flatMap((person) => reached(reachOf(person))),
+    granted: (roles) =>
+      roles.flatMap((key) => {
+        const role = access.roles.get(key);
+        return role?.permissions ?? [unknownPermissions(role?.name ?? key)];
+      }),
+    reachWith: (name, roles) => {
+      const held = usable(name).flatMap((person) => person.roles);
+      return reached(reachOf({ roles: [...held, ...roles] }));
+    },
+  };
+}
+
+function memoized<Key extends object, Value>(compute: (key: Key) => Value): (key: Key) => Value {
+  const known = new Map<Key, Value>();
+  return (key) => {
+    const value = known.get(key) ?? compute(key);
+    known.set(key, value);
+    return value;
+  };
+}
+
+function reviewedPeople(
+  { before, after, changes, deferred, desired }: ReviewedInput,
+  members: readonly ReviewedResource[],
+  sets: PermissionSets,
+): readonly ReviewedPerson[] {
+  const waiting = new Set(members.flatMap((row) => (row.deferred ? [row.name] : [])));
+  const changed = new Set(members.map(({ name }) => name));
+  const touched = new Set([...changed, ...namesOfAffected(before, after)]);
+  if (touched.size === 0) return [];
+  const { escalation } = desired.policies;
+  const of = (access: Access): PersonPermissions =>
+    personPermissions(access, escalation, (name) => touched.has(name));
+  const was = of(before);
+  const rowOf = (name: string, end: PersonPermissions): ReviewedPerson => ({
+    name,
+    held: { before: sets.indexOf(was.held(name)), after: sets.indexOf(end.held(name)) },
+    reach: { before: sets.indexOf(was.reach(name)), after: sets.indexOf(end.reach(name)) },
+  });
+  const is = of(after);
+  const rows = sortedSet(touched)
+    .map((name) => rowOf(name, is))
+    .filter(({ name, held }) => (changed.has(name) && !waiting.has(name)) || held.before !== held.after);
+  if (waiting.size === 0) return rows;
+  const all = splitByResource([...changes, ...deferred.map(({ change }) => change)]);
+  const settled = of(accessAfter(before, all, { mergeReplacedRoles: false }));
+  const later = sortedSet(waiting).map((name) => ({ ...rowOf(name, settled), deferred: true }) as const);
+  return [...rows, ...later];
+}
+
+/** Yields the names of those whose permissions may differ, because their roles do. */
+function* namesOfAffected(before: Access, after: Access): Generator<string> {
+  if (before.people === after.people && before.roles === after.roles) return;
+  const roles = new Set(
+    [...before.roles.keys(), ...after.roles.keys()].filter(
+      (key) => before.roles.get(key)?.permissions !== after.roles.get(key)?.permissions,
+    ),
+  );
+  for (const { was, is } of beforeAndAfter(before, after)) {
+    const person = is ?? was;
+    if (person && (was !== is || (roles.size > 0 && person.roles.some((role) => roles.has(role))))) {
+      yield personName(person);
+    }
+  }
+}
+
+function reviewedDates(
+  desired: DesiredState,
+  now: number,
+  access: Access,
+  sets: PermissionSets,
+): readonly ReviewedDate[] {
+  const dates = upcomingDates(desired, now);
+  if (dates.length === 0) return [];
+  const find = roleFinder(access, pinnedIds(desired));
+  const entries = new Map(desired.members?.map((member) => [member.email.toLowerCase(), member]));
+  const begins = dates.filter((date) => ["begins", "back"].includes(kindOf(date)));
+  const beginners = new Set(begins.map(({ email }) => email.toLowerCase()));
+  const people = personPermissions(access, desired.policies.escalation, (name) => beginners.has(name));
+  return dates.map((date): ReviewedDate => {
+    const { at, roles } = date;
+    const [name, what] = [date.email.toLowerCase(), kindOf(date)];
+    if (what !== "begins" && what !== "back") return { at, name, what, roles, brings: 0, reach: 0 };
+    const begun = what === "back" ? (entries.get(name)?.roles ?? []).map(({ role }) => role) : roles;
+    const keys = begun.map((role) => find(role) ?? role);
+    const brings = sets.indexOf(people.granted(keys));
+    return { at, name, what, roles, brings, reach: sets.indexOf(people.reachWith(name, keys)) };
+  });
+}
+
+/** Returns the kind of a date, which does not depend on other entries. */
+export function kindOf({ what }: Pick<UpcomingDate, "what">): ReviewedDate["what"] {
+  switch (what) {
+    case "leaves":
+    case "leaves-unlisted":
+      return "leaves";
+    case "joins":
+    case "begins":
+      return "begins";
+    case "ends":
+    case "suspended":
+    case "back":
+      return what;
+    default:
+      return what satisfies never;
+  }
+}

@@ -1,0 +1,121 @@
+import * as z from "zod/mini";
+import type { JsonValue } from "../../model/json.ts";
+import type { ReviewedState } from "../../model/reviewed.ts";
+import { described } from "../schema/text-schemas.ts";
+
+/** Any JSON value. */
+export const jsonSchema: z.ZodMiniType<JsonValue> = described(
+  z.lazy(() =>
+    z.union([
+      z.string(),
+      z.number(),
+      z.boolean(),
+      z.null(),
+      z.array(jsonSchema),
+      z.record(z.string(), jsonSchema),
+    ]),
+  ),
+  { id: "json", description: "Any JSON value." },
+);
+
+const text = z.string();
+const flag = z.exactOptional(z.literal(true));
+const index = z.int().check(z.nonnegative());
+
+const values = described(z.nullable(z.record(text, jsonSchema)), {
+  id: "fieldValues",
+  description:
+    "The values of a role's or member's fields, a list being a set; null while it does not exist. Members' roles are ids, or “new” and the name of one that the plan creates.",
+});
+
+const resource = described(
+  z.strictObject({
+    id: z.nullable(text),
+    name: described(text, { description: "A role's name; a member's address in lower case, else its id." }),
+    replaced: described(flag, { description: "Present if a new one takes the place of the id." }),
+    leftover: described(flag, {
+      description: "Present if the id is an expired invitation beside a membership that stays.",
+    }),
+    before: values,
+    after: values,
+    base: described(z.exactOptional(values), {
+      description: "After a plan of the base branch's files, which do something else.",
+    }),
+    deferred: described(flag, { description: "Present if the change is deferred." }),
+  }),
+  { id: "reviewedResource", description: "A role or membership before and after the plan." },
+);
+
+const permissions = described(z.strictObject({ before: index, after: index, base: z.exactOptional(index) }), {
+  id: "reviewedPermissions",
+  description: "Indexes of permissionSets.",
+});
+
+const person = described(
+  z.strictObject({
+    name: described(text, { description: "The address in lower case, else the id of the membership." }),
+    held: permissions,
+    reach: described(permissions, {
+      description: "What the person holds or can give itself; * stands for every permission.",
+    }),
+    deferred: described(flag, { description: "Present if a deferred change counts as made." }),
+  }),
+  { id: "reviewedPerson", description: "The permissions of a person before and after the plan." },
+);
+
+const date = described(
+  z.strictObject({
+    at: described(z.int(), { description: "In milliseconds since the epoch." }),
+    name: text,
+    what: z.enum(["leaves", "ends", "begins", "suspended", "back"]),
+    roles: described(z.array(text), { description: "Empty for the whole membership." }),
+    brings: described(index, { description: "The permissions that begin: an index of permissionSets." }),
+    reach: described(index, {
+      description: "What the person holds or can give itself from then on: an index of permissionSets.",
+    }),
+  }),
+  { id: "reviewedDate", description: "What a date in the files brings later." },
+);
+
+/** The reviewed state of a plan as JSON. */
+export const reviewedStateSchema = described(
+  z
+    .strictObject({
+      merchant: text,
+      environment: z.nullable(z.enum(["live", "test"])),
+      service: text,
+      at: described(z.int(), {
+        description: "The time as of which the plan was made, in milliseconds since the epoch.",
+      }),
+      hasBase: described(z.boolean(), {
+        description: "True if the plan was compared with one of the base branch's files.",
+      }),
+      permissionSets: described(z.array(z.array(text)), {
+        description: "Sets of permissions, each once; the first is empty.",
+      }),
+      roles: z.array(resource),
+      members: z.array(resource),
+      people: described(z.array(person), {
+        description: "Everybody whose membership changes, or whose permissions do through a role.",
+      }),
+      dates: z.array(date),
+    })
+    .check(z.refine((state) => indexesOf(state).every((at) => at < state.permissionSets.length))),
+  { id: "reviewed", description: "The end states that a review of the plan approves." },
+) satisfies z.ZodMiniType<ReviewedState>;
+
+function indexesOf({ people, dates }: Pick<ReviewedState, "people" | "dates">): readonly number[] {
+  return [
+    ...people.flatMap(({ held, reach }) =>
+      [held, reach].flatMap((of) => [of.before, of.after, of.base ?? 0]),
+    ),
+    ...dates.flatMap(({ brings, reach }) => [brings, reach]),
+    0,
+  ];
+}
+
+/** Returns the reviewed state that a JSON value holds; `null` if it holds none. */
+export function parseReviewedState(value: unknown): ReviewedState | null {
+  const read = reviewedStateSchema.safeParse(value);
+  return read.success ? read.data : null;
+}

@@ -78,7 +78,7 @@ export function effectText(
 }
 
 /** Joins texts as a sentence does. */
-export function listText(texts: readonly string[]): string {
+function listText(texts: readonly string[]): string {
   return texts.length < 2 ? (texts[0] ?? "") : `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}`;
 }
 

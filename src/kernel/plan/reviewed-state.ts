@@ -60,7 +60,7 @@ export function reviewedStateOf(input: ReviewedInput): ReviewedState {
 }
 
 /** Returns the rows of the roles and members that a plan changes. */
-export function resourceRows({
+function resourceRows({
   changes,
   deferred,
 }: Pick<Plan, "changes" | "deferred">): Pick<ReviewedState, "roles" | "members"> {
@@ -111,7 +111,7 @@ function nameOfPerson(email: string | null, { id, name }: { id: string | null; n
 }
 
 /** Returns the name of somebody in rows: the address in lower case, else the id. */
-export function personName({ email, id, name }: Pick<PersonAccess, "email" | "id" | "name">): string {
+function personName({ email, id, name }: Pick<PersonAccess, "email" | "id" | "name">): string {
   return nameOfPerson(email, { id, name });
 }
 

@@ -64,7 +64,7 @@ function subjectTest(check: Check): (person: WorldPerson) => boolean {
   }
 }
 
-/** What of a role decides whether its holders have a permission or can reach it. */
+/** The powers of a role by which its holders have a permission or can reach it. */
 interface Power {
   readonly grants: boolean;
   readonly assigns: boolean;
@@ -84,7 +84,7 @@ interface Powers {
   readonly relevant: readonly number[];
 }
 
-/** How many roles have each power. */
+/** Number of roles with each power. */
 interface Tally {
   grants: number;
   assigns: number;

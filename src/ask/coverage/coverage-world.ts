@@ -5,7 +5,7 @@ import type { Judged } from "../../rules/checks.ts";
 import { openDeclared } from "../../rules/judge-rules.ts";
 import type { CoverageRule } from "./coverage-rules.ts";
 
-/** What access is judged, and how. */
+/** The access that is judged, and the functions that judge it. */
 export interface CoverageOptions {
   /** True if there are no roles and members beside those of the access. */
   readonly complete: boolean;
@@ -66,7 +66,7 @@ export function openLasting(state: DesiredState, now: number): Judged {
   return openDeclared({ ...state, ...(members && { members }) }, now);
 }
 
-/** Somebody who is no member yet, at an address that the files allow. */
+/** A person who is no member yet, at an address that the files allow. */
 export const STRANGER: PersonAccess = {
   id: null,
   name: "somebody new",

@@ -1,7 +1,7 @@
 import type { CoverageWorld } from "./coverage-world.ts";
 
 const NOTICED = 1;
-/** What takes away a part of what breaks a rule is wanted, not unnoticed. */
+/** Marks a change that mends a part of a broken rule: it is wanted, not unnoticed. */
 const MENDS = 2;
 
 /** The changes that some rule notices, or that mend one, by the indexes of member and role, and of role and permission. */

@@ -11,7 +11,7 @@ export interface LintMerchant {
   readonly live: { readonly state: LiveState; readonly access: AccessSnapshot } | null;
 }
 
-/** Everything that rules of `lint` look at. */
+/** The input of every rule of `lint`. */
 export interface LintContext {
   readonly merchants: readonly LintMerchant[];
   /** The settings of all files that hold for the merchants. */

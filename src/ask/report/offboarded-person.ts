@@ -10,11 +10,11 @@ export interface OffboardedMerchant {
   readonly before: DesiredState;
   /** The files without them. */
   readonly after: DesiredState;
-  /** What is live, and the plan of the files without them; `null` if it was not read. */
+  /** The live state, and the plan of the files without them; `null` if it was not read. */
   readonly read: { readonly live: LiveState; readonly plan: Plan } | null;
 }
 
-/** What the service says, beside the merchants of files. */
+/** Answers of the service, beside the merchants of files. */
 export interface OffboardedElsewhere {
   /** True if nothing was asked of the service. */
   readonly declared: boolean;

@@ -37,7 +37,7 @@ export interface PageInput {
   readonly run?: string;
   /** Absent: unknown. */
   readonly origin?: PageOrigin;
-  /** What dates in the files bring soon. */
+  /** Changes that dates in the files bring soon. */
   readonly later?: readonly LaterView[];
 }
 

@@ -71,7 +71,7 @@ export function pullJson(report: PullReport): string {
   return `${safeJson({ format: 1, ...report }, null, 2)}\n`;
 }
 
-/** What `offboard` would do. */
+/** The effects of `offboard`. */
 export interface OffboardReport {
   readonly people: readonly OffboardedPerson[];
   readonly sole: readonly SoleAccess[];
@@ -81,7 +81,7 @@ export interface OffboardReport {
   /** The merchants of the keys' users that no file declares; `null` if nothing was asked. */
   readonly withoutFile: {
     readonly read: readonly string[];
-    /** Those that could not be read, and why; `null` for all of them. */
+    /** Merchants that could not be read, with the reason; `null` stands for all of them. */
     readonly unread: readonly UnreadMerchant[];
   } | null;
   readonly failures: readonly FailureJson[];

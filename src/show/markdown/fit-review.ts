@@ -32,7 +32,7 @@ export function blockText({ title, items, shortItems = items }: RiskBlock, shown
 /** The numbers that the lists of a review are cut to, one after the other. */
 const LIST_CUTS = [200, 60, 20, 8];
 
-/** What the parts of merchants are cut to, one after the other: lists of names first, then changes, then their fields. */
+/** Steps by which the parts of merchants are cut: lists of names first, then changes, then their fields. */
 const FOLD_CUTS: readonly FoldDetail[] = [
   ...[1000, 500, ...LIST_CUTS].map((names) => ({ ...WHOLE, names })),
   ...[1400, 1000, 700, 500, 350, 250, 175, 125, 90, 60].map((rows) => ({ names: 8, rows, fields: true })),

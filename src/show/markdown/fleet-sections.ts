@@ -43,7 +43,7 @@ function tableText({ views, impact }: FleetView, rows: readonly ImpactRow[], nam
   ].join("\n");
 }
 
-/** Who gains and who loses a permission. */
+/** The members who gain and who lose a permission. */
 interface ImpactRow {
   readonly permission: string;
   readonly gained: string[];

@@ -27,7 +27,7 @@ export interface Fold {
 /** The number of names in a line above the parts of single merchants, which have all of them. */
 export const NAMES_IN_LINE = 12;
 
-/** How much of a merchant is shown. */
+/** The extent to which a merchant is shown. */
 export interface FoldDetail {
   /** The number of names in a list. */
   readonly names: number;

@@ -222,7 +222,7 @@ interface ReviewOf<Command, View> {
   readonly unmanaged?: readonly UnmanagedMerchant[];
   /** The rules that are looser than those of the base branch; absent if they are not compared. */
   readonly rules?: readonly RuleLine[];
-  /** What dates in the files bring soon. */
+  /** Changes that dates in the files bring soon. */
   readonly later?: readonly LaterView[];
 }
 

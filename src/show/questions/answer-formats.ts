@@ -35,7 +35,7 @@ export interface AskedCommit {
   readonly time: string;
   /** The last commit at that moment. */
   readonly commit: string;
-  /** When it was committed, ISO 8601. */
+  /** Time of the commit, ISO 8601. */
   readonly committed: string;
 }
 

@@ -11,7 +11,7 @@ import { safeJson } from "../machine/machine-formats.ts";
 import { isAdministrator, isSensitive } from "../view/risk-view.ts";
 import type { FilePlace } from "./answer-formats.ts";
 
-/** What the rules of one merchant say of its access. */
+/** The rules of one merchant, judged against its access. */
 export interface CheckedMerchant {
   readonly merchant: string;
   readonly file: string;
@@ -20,7 +20,7 @@ export interface CheckedMerchant {
   readonly coverage: RuleCoverage | null;
 }
 
-/** What the rules of all merchants say of their access. */
+/** The rules of all merchants, judged against their access. */
 export interface CheckedView {
   readonly source: "declared" | "live";
   readonly merchants: readonly CheckedMerchant[];
@@ -28,7 +28,7 @@ export interface CheckedView {
   readonly placeOf: (merchant: string, rule: JudgedRule["rule"]) => FilePlace | null;
 }
 
-/** How much a change matters: of a role of unknown permissions, that is not known. */
+/** The sensitivity of a change; unknown for a role of unknown permissions. */
 export type Sensitivity = "administrator" | "sensitive" | "unknown" | "other";
 
 /** The levels, the most sensitive first. */

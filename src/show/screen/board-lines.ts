@@ -9,9 +9,9 @@ export interface BoardContent {
   readonly titles: readonly string[];
   readonly elapsedMs: number;
   readonly leftMs: number | null;
-  /** How much is done, from 0 to 1. */
+  /** The share that is done, from 0 to 1. */
   readonly share: number;
-  /** What the bar counts, as in "31/60 merchants", and in short as in "31/60". */
+  /** The count beside the bar, as in "31/60 merchants", and in short as in "31/60". */
   readonly counts: readonly [long: string, short: string];
   /** The most important ones first; those that do not fit are left out. */
   readonly facts: readonly string[];
@@ -52,7 +52,7 @@ export interface Row {
   readonly share: number | null;
   readonly count: string;
   readonly text: string;
-  /** How long it has taken or waits, at the end of the row. */
+  /** The time that it has taken or waits, at the end of the row. */
   readonly time: string;
 }
 

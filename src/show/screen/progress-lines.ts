@@ -259,7 +259,7 @@ interface TallyCounts {
   readonly unknown?: number;
   readonly stopped?: number;
   readonly incomplete?: number;
-  /** What is queued does not start any more. */
+  /** True once queued changes do not start any more. */
   readonly stopping?: boolean;
 }
 

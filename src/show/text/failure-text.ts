@@ -26,7 +26,7 @@ export function renderUnread(
 interface UnreadGroup {
   readonly first: Failure;
   readonly merchants: readonly string[];
-  /** How often the requests were sent, the same number once. */
+  /** Numbers of attempts, each distinct one once. */
   readonly attempts: readonly number[];
 }
 

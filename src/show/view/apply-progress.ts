@@ -28,12 +28,12 @@ export interface ApplyingMerchant {
   readonly unknown: number;
   /** Why the last change failed; empty if none did. */
   readonly problem: string;
-  /** When its first request was sent, and when it ended; `null` before. */
+  /** Times of its first request and of its end; `null` before. */
   readonly startedAt: number | null;
   readonly endedAt: number | null;
   /** Members read again so far for the verification; `null` before it. */
   readonly readAgain: { readonly members: number; readonly total: number | null } | null;
-  /** When the verification of this merchant ended; `null` before. */
+  /** Time at which the verification of this merchant ended; `null` before. */
   readonly verifiedAt: number | null;
 }
 

@@ -69,7 +69,7 @@ export interface Ending {
   readonly isCutAbove?: boolean;
 }
 
-/** What the plans say of their refusals. */
+/** The plans' texts about their refusals. */
 export interface EndingRefusals {
   /** The rule by the message of a refusal, such as "guard max-removals". */
   readonly rules: ReadonlyMap<string, string>;
@@ -110,7 +110,7 @@ export interface EndingCause {
   readonly hits: readonly Hit[];
   /** Number of failures. */
   readonly times: number;
-  /** How often the requests were sent, the same number once. */
+  /** Numbers of attempts, each distinct one once. */
   readonly attempts: readonly number[];
 }
 

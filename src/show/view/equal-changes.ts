@@ -154,7 +154,7 @@ function contentOf(title: string, row: RowView): string {
   return JSON.stringify([title, kind, verb, resource, remark, row.details.filter(isCompared(row))]);
 }
 
-/** What tells members apart who come or go, such as an employee number, makes no other change of it. */
+/** Selects the details that equal changes share; what identifies a member, such as an employee number, is left out. */
 function isCompared({ kind, resource }: RowView): (detail: DetailView) => boolean {
   const isWhole = resource === "member" && (kind === "create" || kind === "delete");
   return ({ label }) => !isWhole || !PERSONAL_FIELDS.has(label);

@@ -26,7 +26,7 @@ export function messageAt<Item extends RefusalView | FindingView>(
 
 /** A row of equal changes in words: "Cashier: + payouts_edit", "all 300 merchants", and what it does to people. */
 export interface EqualText {
-  /** What is changed, with the change if it is short enough to stand there. */
+  /** The resource, with its change if that is short enough. */
   readonly subject: string;
   /** The change, if it is in the subject; else empty. */
   readonly does: string;

@@ -46,7 +46,7 @@ export interface FleetView<View extends PlanView = PlanView> {
   readonly overridden: readonly Equal<RefusalView>[];
   readonly errors: readonly Equal<FindingView>[];
   readonly warnings: readonly Equal<FindingView>[];
-  /** How to override the shared refusals, for this run alone. */
+  /** Commands that override the shared refusals, for this run alone. */
   readonly overrides: RunOverrides;
   readonly passwords: readonly string[];
   readonly own: readonly OwnView<View>[];
@@ -77,7 +77,7 @@ export interface RunOverrides {
   readonly line: string | null;
 }
 
-/** What a merchant has for itself. */
+/** The part of a plan that no other merchant shares. */
 export interface OwnView<View extends PlanView = PlanView> {
   /** Without what is shared; its counts are those of the whole plan. */
   readonly view: View;

@@ -11,14 +11,14 @@ export interface ReadingMerchant {
   readonly total: number | null;
   /** The reason of a failure; empty otherwise. */
   readonly problem: string;
-  /** When its first request was sent, and when it ended; `null` before. */
+  /** Times of its first request and of its end; `null` before. */
   readonly startedAt: number | null;
   readonly endedAt: number | null;
 }
 
 /** The progress of reading. */
 export interface ReadingView {
-  /** Those that are known so far. */
+  /** The merchants that are known so far. */
   readonly merchants: readonly ReadingMerchant[];
   /** The number of merchants, or an upper bound of it. */
   readonly count: number;
@@ -232,7 +232,7 @@ export function collectRequestMetrics(): RequestMetricsCollector {
   const responses = rateMeter(WINDOW_MS);
   /** The waits by reason, and within it by merchant and address. */
   const waits = new Map<string, Map<string, KnownWait>>();
-  /** When a request was last sent or ended, and when anything last got on. */
+  /** Times of the last request sent or ended, and of the last progress. */
   const times = { moved: Number.NEGATIVE_INFINITY, helped: null as number | null };
   /** Requests without a response, by merchant. */
   const onWire = new Map<string, number>();

@@ -10,7 +10,7 @@ export interface PlanIssue {
   /** The rule or the subject. */
   readonly what: string;
   readonly message: string;
-  /** What a list says beside the subject, if not the message. */
+  /** The text beside the subject in a list, if it is not the message. */
   readonly brief?: string;
   readonly hint: string | null;
   /** The override without a fingerprint; `null` if nothing does. */
@@ -173,7 +173,7 @@ function ruleOf({ found }: FoundIssue): string {
   return found !== null && "rule" in found ? `${found.rule} ${found.code}` : "";
 }
 
-/** What a plan does, and what is refused or risky in it. */
+/** Counts of a plan's changes, refusals and risks. */
 interface PlanNumbers {
   readonly create: number;
   readonly update: number;

@@ -47,7 +47,7 @@ export interface BrowseScene {
   readonly fileLineOf: (row: BrowseRow) => FileLine | string;
 }
 
-/** What keys do with Ctrl that a terminal turns into signals elsewhere. */
+/** Actions of keys with Ctrl, which a terminal turns into signals elsewhere. */
 const INTERRUPTS: ReadonlyMap<string, "leave" | "suspend"> = new Map([
   ["c", "leave"],
   ["z", "suspend"],

@@ -63,7 +63,7 @@ export function browseLines(view: BrowseView, size: Size, style: Style): readonl
   ];
 }
 
-/** What is browsed and selected, and where the cursor is. */
+/** Describes the browsed plans, the selection and the cursor. */
 function headline(
   { state, model, rows, selection, selects, matches }: BrowseView,
   columns: number,
@@ -74,7 +74,7 @@ function headline(
   const matchText = `${matchNumber > 0 ? `${grouped(matchNumber)}/` : ""}${grouped(matches.length)}`;
   const position = rows.length === 0 ? "" : `${grouped(cursorAt(state, rows) + 1)}/${grouped(rows.length)}`;
   const isNarrow = columns < NARROW && selects;
-  const headline = line(
+  const summary = line(
     [
       [isNarrow ? "" : counted(model.changes, "change"), style.bold],
       [isNarrow ? "" : ` at ${counted(model.plans.length, "merchant")}`],
@@ -89,10 +89,10 @@ function headline(
     ],
     columns - position.length - 1,
   );
-  return `${headline}${" ".repeat(Math.max(columns - visibleWidth(headline) - position.length, 1))}${style.dim(position)}`;
+  return `${summary}${" ".repeat(Math.max(columns - visibleWidth(summary) - position.length, 1))}${style.dim(position)}`;
 }
 
-/** What the selection does: sums, people, risks and refusals. */
+/** Describes the effects of the selection: sums, people, risks and refusals. */
 function sumsLine({ selection }: BrowseView, columns: number, style: Style): string {
   const sums = selectionSums(selection);
   const { gain, lose, risks, refusals, refusedMerchants } = sums;

@@ -78,7 +78,7 @@ function changesAbout(
   );
 }
 
-/** What a search finds in the tree. */
+/** The matches of a search in the tree. */
 export interface Found {
   /** Keys of the rows, in order; of a group whose changes are all found, the group's alone. */
   readonly keys: ReadonlySet<string>;

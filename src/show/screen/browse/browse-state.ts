@@ -34,7 +34,7 @@ export interface BrowseState {
   readonly edited: boolean;
   /** A sentence for the bottom line, until the next key. */
   readonly note: string;
-  /** What ends the screen for now, or for good; `null` before. */
+  /** The action that ends the screen, for now or for good; `null` before. */
   readonly end: "apply" | "leave" | "suspend" | { readonly edit: FileLine } | null;
 }
 

@@ -21,7 +21,7 @@ export interface Layout {
   readonly width: number;
 }
 
-/** What the detail of a row depends on, besides the row. */
+/** The context of a row's detail. */
 export interface DetailContext {
   readonly selection: Selection;
   /** Returns the permissions of a live role; `null` if they are unknown. */

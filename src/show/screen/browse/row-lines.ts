@@ -9,7 +9,7 @@ import type { BrowseRow } from "./browse-rows.ts";
 import { type BrowseState, cursorAt, isNarrowed } from "./browse-state.ts";
 import { ISSUE_MARKS, issuePaint } from "./issue-detail.ts";
 
-/** What the list shows. */
+/** The content of the list. */
 export interface ListView {
   readonly state: BrowseState;
   readonly rows: readonly BrowseRow[];

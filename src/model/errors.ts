@@ -11,6 +11,7 @@ export type ErrorCode =
   | "key-malformed"
   | "key-environment"
   | "account-environment"
+  | "apply-running"
   | "password-missing"
   | "confirmation-needed"
   | "override-stray"

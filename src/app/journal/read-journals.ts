@@ -68,7 +68,13 @@ export async function listRuns(cwd: string): Promise<readonly StoredRun[]> {
     .sort((a, b) => (isLater(a.name, b.name) ? -1 : 1));
 }
 
-async function journalNames(
+/** Returns the part of a journal's name that stands for a merchant. */
+export function nameOf(merchant: string): string {
+  return merchant.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
+}
+
+/** Returns the folder of the journals, and the names of their files. */
+export async function journalNames(
   cwd: string,
 ): Promise<{ readonly folder: string; readonly names: readonly string[] }> {
   const folder = runsFolder(cwd);

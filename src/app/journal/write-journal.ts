@@ -7,6 +7,8 @@ import type { Plan } from "../../model/plan.ts";
 import { syncFolder } from "../io/atomic-write.ts";
 import { type Io, VERSION } from "../io/io.ts";
 import { gitCommit } from "../project/git-commit.ts";
+import { EXTENSION, nameOf } from "./read-journals.ts";
+import { alreadyRunning, runningApply } from "./running-applies.ts";
 import { runsFolder } from "./runs-folder.ts";
 
 /** Options for opening journals. */
@@ -19,9 +21,12 @@ export interface JournalOptions {
   readonly create?: (path: string) => Promise<Appendable>;
 }
 
-/** Returns a function that opens the journals of one run, a file in the project's folder of runs for each plan. */
+/**
+ * Returns a function that opens the journals of one run, a file in the project's folder of runs for each plan. An open
+ * journal is the lock of its merchant: it throws RolecallError if another process has one.
+ */
 export function fileJournals(
-  io: Pick<Io, "cwd" | "env" | "now" | "pid">,
+  io: Pick<Io, "cwd" | "env" | "now" | "pid" | "sleep">,
   options: JournalOptions = { undoes: null },
 ): (plan: Plan) => Promise<OpenJournal> {
   let origin: Promise<RunOrigin> | undefined;
@@ -36,12 +41,14 @@ export function fileJournals(
       await makeFolder(folder);
       id ??= freeId(folder, io.now());
       const run = await id;
-      const name = `${run}-${plan.merchant.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64)}`;
+      const name = `${run}-${nameOf(plan.merchant)}`;
       const { path, file } = await createFile(folder, name, options.create ?? createOnDisk);
       const journal = { ...appendTo(file, shown(path), io.now), run };
       try {
         await syncFolder(folder);
         await journal.write(runStarted({ run, plan, who, undoes: options.undoes }));
+        // Only now, when others see it: of two that begin together, one at most finds no other.
+        await requireAlone(plan, basename(path, EXTENSION), io);
       } catch (error) {
         await discard(journal, path);
         throw error;
@@ -51,6 +58,20 @@ export function fileJournals(
       throw unwritable(shown(folder), error, "Nothing is applied without a journal.");
     }
   };
+}
+
+/** The time for which the first of two that begin together waits for the other one to give up, in ms. */
+const YIELD_MS = 1_000;
+const LOOK_MS = 100;
+
+/** Throws RolecallError if another process is applying to the merchant. Of two that begin together, the first goes on. */
+async function requireAlone(plan: Plan, own: string, io: Pick<Io, "cwd" | "now" | "sleep">): Promise<void> {
+  for (let waited = 0; ; waited += LOOK_MS) {
+    const other = await runningApply(plan, io, own);
+    if (other === null) return;
+    if (other.run < own || waited >= YIELD_MS) throw alreadyRunning(plan.merchant, other, io.now());
+    await io.sleep(LOOK_MS);
+  }
 }
 
 /** Copies the fields one by one, so that nothing unexpected of a plan or an environment is written. */

@@ -16,6 +16,7 @@ import {
 } from "../../app/apply/reporter.ts";
 import { type PendingApply, type RunOptions, runApply } from "../../app/apply/run-apply.ts";
 import { applyExitCode, ExitCode, hasNoReader, type Io, type OutputLoss } from "../../app/io/io.ts";
+import { alreadyRunning, runningApply } from "../../app/journal/running-applies.ts";
 import { fileJournals } from "../../app/journal/write-journal.ts";
 import { type PlannedMerchants, planMerchants } from "../../app/plan/plan-merchants.ts";
 import type { OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
@@ -29,6 +30,7 @@ import {
 import { printFailure, showPlans } from "../../app/show/show-plans.ts";
 import { by, counted, sortNaturally } from "../../lib/text.ts";
 import type { MerchantOutcome, OnError } from "../../model/apply.ts";
+import type { RolecallError } from "../../model/errors.ts";
 import { failureJson } from "../../show/machine/machine-formats.ts";
 import { remainingChanges } from "../../show/view/ending-view.ts";
 import { openProgress } from "../progress/open-progress.ts";
@@ -51,7 +53,12 @@ export type ApplyOptions = Pick<ServiceOptions, "concurrency"> &
   };
 
 /** The options of `apply`. */
-export type ApplyCommandOptions = ServiceOptions & ApplyOptions & { readonly reinvite: readonly string[] };
+export type ApplyCommandOptions = ServiceOptions &
+  ApplyOptions & {
+    readonly reinvite: readonly string[];
+    /** Time to wait for another apply of a merchant, in ms. */
+    readonly lockTimeout: number;
+  };
 
 /** Plans the merchants of the files again, asks, and applies what differs. */
 export async function applyMerchants(
@@ -71,7 +78,8 @@ export async function applyMerchants(
       ...(rotatePassword.length > 0 && { makePlan: rotationPlanner(rotatePassword) }),
       signal: cancellation.cancelled,
     };
-    const merchants = await planMerchants(paths, planOptions, progress, io).catch(endedEarly(options, io));
+    const plan = () => planMerchants(paths, planOptions, progress, io).catch(endedEarly(options, io));
+    const merchants = await planUnlocked(plan, options, cancellation.cancelled, { ...io, say });
     try {
       await warnUnfinishedRuns(plannedOnly(merchants.planned), options, io);
       return await applyPlanned(
@@ -86,6 +94,62 @@ export async function applyMerchants(
   } finally {
     cancellation.close();
   }
+}
+
+/** Pause between two looks at the applies of other processes, in ms. */
+const LOCK_LOOK_MS = 500;
+
+/**
+ * Plans while no other process applies to one of the merchants: waits for `--lock-timeout` and plans again. What is still
+ * locked then has no plan.
+ */
+async function planUnlocked(
+  plan: () => Promise<PlannedMerchants>,
+  { lockTimeout }: Pick<ApplyCommandOptions, "lockTimeout">,
+  signal: AbortSignal,
+  io: Io & { readonly say: (text: string) => void },
+): Promise<PlannedMerchants> {
+  const deadline = io.monotonic() + lockTimeout;
+  for (;;) {
+    const merchants = await plan();
+    const locked = await lockedMerchants(merchants.planned, io);
+    if (locked.size === 0) return merchants;
+    const rest = deadline - io.monotonic();
+    if (rest <= 0) return withoutPlans(merchants, locked);
+    for (const { message } of locked.values()) io.say(`${message} Waiting for it (--lock-timeout).`);
+    await merchants.close();
+    let left = plannedOnly(merchants.planned).filter((one) => locked.has(one.plan.merchant));
+    while (left.length > 0 && io.monotonic() < deadline) {
+      await io.sleep(Math.min(LOCK_LOOK_MS, deadline - io.monotonic()), signal);
+      const still = await lockedMerchants(left, io);
+      left = left.filter((one) => still.has(one.plan.merchant));
+    }
+  }
+}
+
+/** Returns the merchants that another process is applying to, each with the error that says so. */
+async function lockedMerchants(
+  planned: readonly Planned[],
+  io: Io,
+): Promise<ReadonlyMap<string, RolecallError>> {
+  const locked = new Map<string, RolecallError>();
+  for (const { plan } of plannedOnly(planned)) {
+    const other = await runningApply(plan, io).catch(() => null);
+    if (other) locked.set(plan.merchant, alreadyRunning(plan.merchant, other, io.now()));
+  }
+  return locked;
+}
+
+function withoutPlans(
+  merchants: PlannedMerchants,
+  locked: ReadonlyMap<string, RolecallError>,
+): PlannedMerchants {
+  const planned = merchants.planned.map((one): Planned => {
+    const error = one.status === "planned" ? locked.get(one.plan.merchant) : undefined;
+    return error && one.status === "planned" ? { status: "failed", merchant: one.plan.merchant, error } : one;
+  });
+  const failures = [...locked].map(([merchant, error]) => failureJson(merchant, error.failure));
+  return { ...merchants, planned, failures: [...merchants.failures, ...failures] };
 }
 
 /** Reports an error as a JSON event if there are no plans yet, and throws it again. */

@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
 import type { ApplyCommandOptions } from "../../apply/apply-merchants.ts";
 import {
+  parseDuration,
   withOnlyOption,
   withOutputOptions,
   withQuietOption,
@@ -45,6 +46,14 @@ export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
         .choices(["continue", "stop"])
         .default("continue"),
     )
+    .addOption(
+      new Option(
+        "--lock-timeout <duration>",
+        "how long to wait for another apply of the same merchant on this machine, such as 5m",
+      )
+        .argParser(parseDuration)
+        .default(0, "not at all"),
+    )
     .option("--no-recheck", "do not read each role and member again right before it is changed")
     .addHelpText(
       "after",
@@ -76,6 +85,9 @@ stops; a second Ctrl-C exits at once.
 A new password enables a disabled user: a glob leaves these out, and one that is
 named needs --allow. A password that the service refuses stops nobody else's;
 one that was used before counts as set by an earlier run.
+
+One apply at a time changes a merchant from a project: a second one on this
+machine changes nothing there and names the first, or waits (--lock-timeout).
 
 Each merchant is applied by itself: one that cannot be read, that is refused or
 that fails does not keep the others from being applied. --on-error stop changes

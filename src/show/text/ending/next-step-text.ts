@@ -159,6 +159,7 @@ const NEXT_STEPS: Readonly<Record<ErrorCode, string | typeof HINT | null>> = {
   "key-malformed": null,
   "key-environment": null,
   "account-environment": HINT,
+  "apply-running": HINT,
   "password-missing": null,
   "confirmation-needed": null,
   "override-stray": null,

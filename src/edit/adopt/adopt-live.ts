@@ -33,10 +33,10 @@ export interface AdoptionInput {
  */
 export function adoptLive(input: AdoptionInput): Adoption {
   const { desired, live, findings, now, matches, unwritable, wants = () => true } = input;
-  const left = leftAt(desired.leavers, now);
-  const scope = scopeOf(live, desired.ignore, matches, left);
+  const leavers = leftAt(desired.leavers, now);
+  const scope = scopeOf(live, desired.ignore, matches, leavers);
   // A plan removes those who have left, whatever the entries say.
-  const staying = divideLeavers(desired.members, scope.members, left);
+  const staying = divideLeavers(desired.members, scope.members, leavers);
   const ignored = ignoredEntries(desired, scope, matches);
   const rolePlan = planRoles(desired.roles, scope, {
     roles: "additive",
@@ -109,7 +109,7 @@ function roleWords(
 }
 
 function uniqueNames(names: readonly string[]): (name: string) => boolean {
-  const again = new Set(names.filter((name, at) => names.indexOf(name) < at));
+  const again = new Set(names.filter((name, index) => names.indexOf(name) < index));
   return (name) => !again.has(name);
 }
 
@@ -224,7 +224,7 @@ function unlistedRoles(
   const ignores: RoleIgnore[] = [];
   const unlisted = custom.filter(({ id }) => !claimed.has(id));
   const duplicates = new Set(
-    unlisted.map(({ name }) => name).filter((name, at, all) => all.indexOf(name) < at),
+    unlisted.map(({ name }) => name).filter((name, index, names) => names.indexOf(name) < index),
   );
   const sorted = [...unlisted].sort(by(({ name, id }) => `${name}\0${id}`));
   for (const role of sorted) {

@@ -54,8 +54,13 @@ export function adoptMembers(declared: readonly DesiredMember[], input: MemberAd
   const unlisted = live.filter((member) => !listed.has(member));
   const { adds, ignores, mentions } = divideUnlisted(unlisted, matched, isShared, input);
   const emails = newEmails(matched, input);
-  const updates = [...matched].flatMap(([member, at]): readonly EntryEdit[] => {
-    const fields = memberUpdate(member, at, { isShared: isShared(at), email: emails.get(member) }, input);
+  const updates = [...matched].flatMap(([member, entry]): readonly EntryEdit[] => {
+    const fields = memberUpdate(
+      member,
+      entry,
+      { isShared: isShared(entry), email: emails.get(member) },
+      input,
+    );
     return Object.keys(fields).length === 0 ? [] : [{ kind: "update-member", member, fields }];
   });
   const edits = [
@@ -84,8 +89,8 @@ function matchDeclared(
   isShared: (member: LiveMember) => boolean,
   { live, now, file, ignored, unwritable }: MemberAdoption,
 ): Matched {
-  const wanted = declared.filter(({ email }) => !ignored.has(email));
-  const { results } = matchMembers(wanted, live, (member, match) => ({ member, match }));
+  const candidates = declared.filter(({ email }) => !ignored.has(email));
+  const { results } = matchMembers(candidates, live, (member, match) => ({ member, match }));
   const matched = new Map<DesiredMember, LiveMember>();
   const leftovers: LiveMember[] = [];
   for (const { member, match } of results) {
@@ -99,25 +104,28 @@ function matchDeclared(
   const gone = declared.filter(({ email }) => ignored.has(email));
   for (const { member, match } of results) {
     if (match.found === "one") continue;
-    const found = bestOf(match, member, live, claimed);
-    if (found !== null) {
-      matched.set(member, found);
-      claimed.add(found);
+    const best = bestOf(match, member, live, claimed);
+    if (best !== null) {
+      matched.set(member, best);
+      claimed.add(best);
     } else if (!isMention(member, file) && !isAway(member, now)) gone.push(member);
   }
   const drop = (isWrong: (member: DesiredMember, found: LiveMember) => boolean): void => {
-    for (const [member, found] of matched) {
-      if (!isWrong(member, found)) continue;
+    for (const [member, liveMember] of matched) {
+      if (!isWrong(member, liveMember)) continue;
       matched.delete(member);
       gone.push(member);
     }
   };
   // Without a pin a plan could not distinguish it from the others with its address.
-  drop(({ id }, found) => id !== found.id && unwritable.get(found.id)?.has("id") === true && isShared(found));
+  drop(
+    ({ id }, liveMember) =>
+      id !== liveMember.id && unwritable.get(liveMember.id)?.has("id") === true && isShared(liveMember),
+  );
   // A plan takes an expired invitation for a leftover of the member who stands beside it.
   const taken = new Set(matched.values());
-  const others = live.filter((member) => member.status !== "expired" && !taken.has(member));
-  const standing = new Set(others.flatMap(addressKeysOf));
+  const unmatched = live.filter((member) => member.status !== "expired" && !taken.has(member));
+  const standing = new Set(unmatched.flatMap(addressKeysOf));
   drop(({ email }, { status }) => status === "expired" && standing.has(email.toLowerCase()));
   return { matched, gone, leftovers };
 }
@@ -169,16 +177,16 @@ function divideUnlisted(
   );
   const isLeft = (member: LiveMember): boolean =>
     addressOf(member) === null || (member.user !== undefined && isServiceAccount(member) !== false);
-  const left = unlisted.filter(isLeft);
-  const mentions = left.map((member): Mention => {
+  const leftAlone = unlisted.filter(isLeft);
+  const mentions = leftAlone.map((member): Mention => {
     const roles = [...new Set(member.roles)].map((role) => wordOf(role) ?? role).sort(byCodeUnit);
     return { id: member.id, email: addressOf(member), type: member.user?.type ?? null, roles };
   });
   // An entry for an expired invitation would stand for them.
-  const standing = new Set(left.flatMap(addressKeysOf));
+  const standing = new Set(leftAlone.flatMap(addressKeysOf));
   const adds: LiveMember[] = [];
   const ignores: EntryEdit[] = [];
-  for (const member of unlisted.filter((one) => !isLeft(one)).sort(byStanding)) {
+  for (const member of unlisted.filter((member) => !isLeft(member)).sort(byStanding)) {
     const { id, status } = member;
     const key = (addressOf(member) ?? id).toLowerCase();
     const parts = unwritable.get(id) ?? NONE;
@@ -234,7 +242,7 @@ function newEmails(
   matched: ReadonlyMap<DesiredMember, LiveMember>,
   { unwritable }: MemberAdoption,
 ): ReadonlyMap<DesiredMember, string> {
-  const wanted = new Map(
+  const newAddresses = new Map(
     [...matched].flatMap(([member, live]) => {
       const address = addressOf(live);
       const isOther = member.id !== undefined && !addressKeysOf(live).includes(member.email.toLowerCase());
@@ -244,10 +252,12 @@ function newEmails(
     }),
   );
   for (;;) {
-    const isTaken = repeatedKeys([...matched.keys()].map((member) => wanted.get(member) ?? member.email));
-    const refused = [...wanted].filter(([, address]) => isTaken(address));
-    if (refused.length === 0) return wanted;
-    for (const [member] of refused) wanted.delete(member);
+    const isTaken = repeatedKeys(
+      [...matched.keys()].map((member) => newAddresses.get(member) ?? member.email),
+    );
+    const refused = [...newAddresses].filter(([, address]) => isTaken(address));
+    if (refused.length === 0) return newAddresses;
+    for (const [member] of refused) newAddresses.delete(member);
   }
 }
 

@@ -35,8 +35,8 @@ export function adoptionEdits({ edits }: Adoption, files: MerchantFiles): readon
 type Variables = ReturnType<typeof passwordVariables>;
 
 /** Names the passwords of new managed users; none has the variable of another one. */
-function newVariables(edits: readonly EntryEdit[], { all }: MerchantFiles): Variables {
-  const taken = all.flatMap(({ members }) =>
+function newVariables(edits: readonly EntryEdit[], { all: files }: MerchantFiles): Variables {
+  const taken = files.flatMap(({ members }) =>
     members.flatMap(({ fields }) => textOf(fieldsOf(fields["managed"])["password_env"]) ?? []),
   );
   const added = edits.flatMap((edit) => (edit.kind === "add-member" ? edit.entry : []));
@@ -100,9 +100,9 @@ function editsFor(edit: EntryEdit, files: MerchantFiles, variables: Variables): 
 }
 
 /** Returns the file for new entries of a section: the merchant's own, unless only an include of its own has the section. */
-function targetOf(section: "roles" | "members", { main, all, isShared }: MerchantFiles): RawFile {
+function targetOf(section: "roles" | "members", { main, all: files, isShared }: MerchantFiles): RawFile {
   if (Object.hasOwn(main.fields, section)) return main;
-  return all.findLast(({ file, fields }) => !isShared(file) && Object.hasOwn(fields, section)) ?? main;
+  return files.findLast(({ file, fields }) => !isShared(file) && Object.hasOwn(fields, section)) ?? main;
 }
 
 function append(
@@ -126,10 +126,11 @@ function setOrRemove(
   about: string,
 ): readonly FileEdit[] {
   if (value === undefined) return [];
-  const at = [...path, key];
-  if (value !== null) return [{ file, about, edit: { kind: "set", path: at, value: value as JsonValue } }];
-  const isThere = valueAt(raw?.fields, at) !== undefined;
-  return isThere ? [{ file, about, edit: { kind: "remove", path: at } }] : [];
+  const fieldPath = [...path, key];
+  if (value !== null)
+    return [{ file, about, edit: { kind: "set", path: fieldPath, value: value as JsonValue } }];
+  const isThere = valueAt(raw?.fields, fieldPath) !== undefined;
+  return isThere ? [{ file, about, edit: { kind: "remove", path: fieldPath } }] : [];
 }
 
 function roleEdits(
@@ -140,18 +141,23 @@ function roleEdits(
   const about = `role ${role.name}`;
   const raw = files.all.find(({ file }) => file === origin.file);
   const { permissions, ...rest } = fields;
-  const others = Object.entries(rest).flatMap(([key, value]) => setOrRemove(raw, origin, key, value, about));
+  const otherEdits = Object.entries(rest).flatMap(([key, value]) =>
+    setOrRemove(raw, origin, key, value, about),
+  );
   const renamedAdjustment =
     adjusted !== undefined && fields.name !== undefined
       ? setOrRemove(files.main, adjusted, "name", fields.name, about)
       : [];
-  if (permissions === undefined) return [...others, ...renamedAdjustment];
+  if (permissions === undefined) return [...otherEdits, ...renamedAdjustment];
   const written = listOf(valueAt(raw?.fields, [...origin.path, "permissions"]));
-  const own = adjustEdits(role, written, permissions, files);
-  if (adjusted !== undefined) return [...others, ...renamedAdjustment, ...own];
+  const adjustments = adjustEdits(role, written, permissions, files);
+  if (adjusted !== undefined) return [...otherEdits, ...renamedAdjustment, ...adjustments];
   const value = permissions === null ? null : inOrderOf(written, permissions);
   const direct = setOrRemove(raw, origin, "permissions", value, about);
-  return [...others, ...direct.map((edit) => ({ ...edit, ...(own.length > 0 && { instead: own }) }))];
+  return [
+    ...otherEdits,
+    ...direct.map((edit) => ({ ...edit, ...(adjustments.length > 0 && { instead: adjustments }) })),
+  ];
 }
 
 /** Returns the edits with which a merchant's own file adjusts an included role to its live permissions. */
@@ -181,14 +187,14 @@ function adjustEdits(
 }
 
 /** Returns the wanted texts: those that are written in their order, then the new ones. */
-function inOrderOf(written: readonly unknown[], wanted: readonly string[]): readonly string[] {
-  const kept = written.filter((text): text is string => wanted.includes(text as string));
-  return [...kept, ...wanted.filter((text) => !written.includes(text))];
+function inOrderOf(written: readonly unknown[], texts: readonly string[]): readonly string[] {
+  const kept = written.filter((text): text is string => texts.includes(text as string));
+  return [...kept, ...texts.filter((text) => !written.includes(text))];
 }
 
-function entriesOf(email: string, { all }: MerchantFiles): readonly RawMember[] {
+function entriesOf(email: string, { all: files }: MerchantFiles): readonly RawMember[] {
   const key = email.toLowerCase();
-  return all.flatMap(({ members }) => members.filter(({ address }) => address === key));
+  return files.flatMap(({ members }) => members.filter(({ address }) => address === key));
 }
 
 function memberEdits(
@@ -197,18 +203,20 @@ function memberEdits(
 ): readonly FileEdit[] {
   const { email } = member;
   const entries = entriesOf(email, files);
-  const own = entries.filter(({ file }) => !files.isShared(file));
+  const ownEntries = entries.filter(({ file }) => !files.isShared(file));
   const edits: FileEdit[] = [];
   const change: ChangeEntry = ({ file, index }, path, value) => {
-    const at = ["members", index, ...path];
+    const entryPath = ["members", index, ...path];
     const edit: YamlEdit =
-      value === null ? { kind: "remove", path: at } : { kind: "set", path: at, value: value as JsonValue };
+      value === null
+        ? { kind: "remove", path: entryPath }
+        : { kind: "set", path: entryPath, value: value as JsonValue };
     edits.push({ file, about: email, edit });
   };
   changeFields(entries, fields, change);
   const fresh = {
-    ...pinEntries(entries, own, fields.id, change),
-    ...(fields.grants !== undefined && grantEdits(fields.grants, entries, own, change)),
+    ...pinEntries(entries, ownEntries, fields.id, change),
+    ...(fields.grants !== undefined && grantEdits(fields.grants, entries, ownEntries, change)),
   };
   if (Object.keys(fresh).length === 0) return edits;
   return [...edits, append("members", { email: fields.email ?? email, ...fresh }, null, email, files)];
@@ -241,13 +249,13 @@ function changeFields(
 /** Pins a member; returns the pin if no entry of the merchant's own can take it. */
 function pinEntries(
   entries: readonly RawMember[],
-  own: readonly RawMember[],
+  ownEntries: readonly RawMember[],
   id: string | null | undefined,
   change: ChangeEntry,
 ): { readonly id?: string } {
   if (id === undefined) return {};
   const pinned = entries.filter(({ fields }) => Object.hasOwn(fields, "id"));
-  const places = pinned.length > 0 || id === null ? pinned : own.slice(-1);
+  const places = pinned.length > 0 || id === null ? pinned : ownEntries.slice(-1);
   for (const entry of places) change(entry, ["id"], id);
   return places.length === 0 && id !== null ? { id } : {};
 }
@@ -256,18 +264,19 @@ function pinEntries(
 function grantEdits(
   grants: GrantUpdate,
   entries: readonly RawMember[],
-  own: readonly RawMember[],
+  ownEntries: readonly RawMember[],
   change: ChangeEntry,
 ): { readonly roles?: readonly string[] } {
   const granting = entries.filter(({ fields }) => Object.hasOwn(fields, "roles"));
-  const taker = own.findLast((entry) => granting.includes(entry)) ?? own.at(-1);
+  const taker = ownEntries.findLast((entry) => granting.includes(entry)) ?? ownEntries.at(-1);
   for (const entry of granting) {
     const written = listOf(entry.fields["roles"]);
     const kept = keptGrants(written, grants);
-    const wanted = entry === taker ? [...kept, ...grants.add] : kept;
-    if (wanted.length === written.length && wanted.every((item, at) => item === written[at])) continue;
+    const newGrants = entry === taker ? [...kept, ...grants.add] : kept;
+    if (newGrants.length === written.length && newGrants.every((item, index) => item === written[index]))
+      continue;
     // An empty list in one file would contradict the roles in another.
-    if (wanted.length > 0 || granting.length === 1) change(entry, ["roles"], wanted);
+    if (newGrants.length > 0 || granting.length === 1) change(entry, ["roles"], newGrants);
     else change(entry, Object.keys(entry.fields).length > 2 ? ["roles"] : [], null);
   }
   if (grants.add.length === 0 || (taker !== undefined && granting.includes(taker))) return {};

@@ -67,10 +67,10 @@ function partsOf(
   const parts = new Map<string, Set<string>>();
   const add = (index: number, key: unknown): void => {
     const { id } = live[index] ?? { id: "" };
-    const known = parts.get(id) ?? new Set();
-    parts.set(id, known.add(IDENTITY.has(key) ? "entry" : String(key)));
+    const keys = parts.get(id) ?? new Set();
+    parts.set(id, keys.add(IDENTITY.has(key) ? "entry" : String(key)));
   };
-  for (const [at, index, key] of refused) if (at === section) add(Number(index), key);
+  for (const [place, index, key] of refused) if (place === section) add(Number(index), key);
   for (const [index, { rounded = [] }] of live.entries()) {
     if (rounded.length > 0) add(index, "metadata");
     for (const [key, value] of Object.entries(values[index] ?? {}))

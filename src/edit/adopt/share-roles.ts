@@ -29,20 +29,27 @@ export interface SharedRoles {
 export function shareRoles(adoptions: readonly Adoption[]): SharedRoles | null {
   const bases = [...commonVariants(adoptions).values()];
   const users = new Map(
-    bases.map((base) => [base.name, new Set(adoptions.filter((one) => fits(one, base)))] as const),
+    bases.map((base) => [base.name, new Set(adoptions.filter((adoption) => fits(adoption, base)))] as const),
   );
   let best: { roles: readonly RoleEntry[]; merchants: readonly Adoption[] } | null = null;
   for (const merchants of sharingGroups([...users.values()])) {
     const roles = bases.filter((base) => {
-      const all = users.get(base.name);
-      return all !== undefined && merchants.every((one) => all.has(one)) && isMostlyAsIs(merchants, base);
+      const baseUsers = users.get(base.name);
+      return (
+        baseUsers !== undefined &&
+        merchants.every((adoption) => baseUsers.has(adoption)) &&
+        isMostlyAsIs(merchants, base)
+      );
     });
     const saved = (merchants.length - 1) * roles.length;
     if (best === null || saved > (best.merchants.length - 1) * best.roles.length) best = { roles, merchants };
   }
   if (best === null || best.roles.length === 0) return null;
   const { roles, merchants } = best;
-  return { roles, merchants: new Map(merchants.map((one) => [one.merchant, withoutShared(one, roles)])) };
+  return {
+    roles,
+    merchants: new Map(merchants.map((adoption) => [adoption.merchant, withoutShared(adoption, roles)])),
+  };
 }
 
 /** Returns groups of merchants that may share roles: those that have a role, and those that have all of the most common. */
@@ -50,7 +57,7 @@ function sharingGroups(users: readonly ReadonlySet<Adoption>[]): readonly (reado
   const byCount = users.filter(({ size }) => size > 1).toSorted((a, b) => b.size - a.size);
   let together = [...(byCount[0] ?? [])];
   const groups = byCount.flatMap((merchants) => {
-    together = together.filter((one) => merchants.has(one));
+    together = together.filter((adoption) => merchants.has(adoption));
     return [[...merchants], together];
   });
   return groups.filter(({ length }) => length > 1);
@@ -67,14 +74,14 @@ function commonVariants(adoptions: readonly Adoption[]): ReadonlyMap<string, Rol
   const variants = new Map<string, { readonly entry: RoleEntry; count: number }[]>();
   for (const { entry, left } of adoptions.flatMap(additionsOf)) {
     if (entry.id !== undefined || left.length > 0) continue;
-    const known = variants.get(entry.name) ?? [];
-    const same = known.find((one) => isSameRole(one.entry, entry));
-    if (same === undefined) variants.set(entry.name, [...known, { entry, count: 1 }]);
+    const entryVariants = variants.get(entry.name) ?? [];
+    const same = entryVariants.find((variant) => isSameRole(variant.entry, entry));
+    if (same === undefined) variants.set(entry.name, [...entryVariants, { entry, count: 1 }]);
     else same.count += 1;
   }
   return new Map(
-    [...variants].flatMap(([name, all]) => {
-      const [most] = all.toSorted((a, b) => b.count - a.count);
+    [...variants].flatMap(([name, entryVariants]) => {
+      const [most] = entryVariants.toSorted((a, b) => b.count - a.count);
       return most === undefined ? [] : [[name, most.entry] as const];
     }),
   );
@@ -102,18 +109,19 @@ function adjustmentOf(
 
 /** Returns true if a merchant has a role, but for at most a third of its permissions. */
 function fits(adoption: Adoption, base: RoleEntry): boolean {
-  const own = additionsOf(adoption).find(({ entry }) => entry.name === base.name);
-  if (own === undefined || own.entry.id !== undefined || own.left.length > 0) return false;
-  const { add, remove } = adjustmentOf(base, own.entry);
+  const addition = additionsOf(adoption).find(({ entry }) => entry.name === base.name);
+  if (addition === undefined || addition.entry.id !== undefined || addition.left.length > 0) return false;
+  const { add, remove } = adjustmentOf(base, addition.entry);
   return (
-    isSameElsewhere(base, own.entry) && (add.length + remove.length) * 3 <= (base.permissions ?? []).length
+    isSameElsewhere(base, addition.entry) &&
+    (add.length + remove.length) * 3 <= (base.permissions ?? []).length
   );
 }
 
 /** Returns true if at least half of the merchants have a role without an adjustment: otherwise it is nobody's role. */
 function isMostlyAsIs(merchants: readonly Adoption[], base: RoleEntry): boolean {
-  const asIs = merchants.filter((one) =>
-    additionsOf(one).some(({ entry }) => entry.name === base.name && isSameRole(base, entry)),
+  const asIs = merchants.filter((adoption) =>
+    additionsOf(adoption).some(({ entry }) => entry.name === base.name && isSameRole(base, entry)),
   );
   return asIs.length * 2 >= merchants.length;
 }

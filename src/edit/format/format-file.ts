@@ -46,16 +46,16 @@ function withLineEnds(formatted: string, before: string): string {
   const ends = before.match(/\r?\n/g) ?? [];
   const [first = "\n"] = ends;
   if (ends.every((end) => end === first)) return formatted.replaceAll("\n", first);
-  const known = new Map<string, string[]>();
+  const endsByLine = new Map<string, string[]>();
   // From the last one, so that `pop` takes the first.
   for (const [, line = "", end = first] of [...before.matchAll(/(.*?)(\r?\n)/g)].reverse()) {
-    const same = known.get(line.trim());
-    if (same === undefined) known.set(line.trim(), [end]);
+    const same = endsByLine.get(line.trim());
+    if (same === undefined) endsByLine.set(line.trim(), [end]);
     else same.push(end);
   }
   return formatted.replaceAll(
     /(.*)\n/g,
-    (_, line: string) => line + (known.get(line.trim())?.pop() ?? first),
+    (_, line: string) => line + (endsByLine.get(line.trim())?.pop() ?? first),
   );
 }
 
@@ -84,7 +84,7 @@ function settled(text: string, order: EntryOrder | null): string | null {
 }
 
 function format({ text, value }: Reading, order: EntryOrder | null): string | null {
-  const document = open(text);
+  const document = parseDocument(text);
   if (document === null) {
     return null;
   }
@@ -96,7 +96,7 @@ function format({ text, value }: Reading, order: EntryOrder | null): string | nu
 }
 
 /** Reads the text with its tokens; its size and depth have been checked before. */
-function open(text: string): Document | null {
+function parseDocument(text: string): Document | null {
   const tokens = [...new Parser().parse(text)];
   for (const token of tokens) {
     if (token.type === "document") {

@@ -62,16 +62,16 @@ interface Position {
   readonly column: number;
 }
 
-function place(node: unknown, at: Position): void {
+function place(node: unknown, position: Position): void {
   if (isScalar(node)) {
-    keepScalar(node, at.text);
+    keepScalar(node, position.text);
   } else if (isMap(node) || isSeq(node)) {
     if (node.flow === true) {
-      node.flow = !tooMuchForALine(node, at);
+      node.flow = !tooMuchForALine(node, position);
     }
     pad(node);
     for (const item of node.items) {
-      placeItem(item, node.flow === true, at);
+      placeItem(item, node.flow === true, position);
     }
   }
 }

@@ -132,8 +132,8 @@ function sortSeq(seq: YAMLSeq, value: unknown, path: Path, entries: EntryOrder):
     const sorted = sortedBy(movable, (entry) => keys.get(entry) ?? []);
     return { pinned, first: movable[0], sorted };
   });
-  const all = groups.flatMap(({ pinned, sorted }) => [...pinned, ...sorted]);
-  if (!aliasesHold(all)) {
+  const sortedNodes = groups.flatMap(({ pinned, sorted }) => [...pinned, ...sorted]);
+  if (!aliasesHold(sortedNodes)) {
     return;
   }
   for (const { pinned, first, sorted } of groups) {
@@ -141,7 +141,7 @@ function sortSeq(seq: YAMLSeq, value: unknown, path: Path, entries: EntryOrder):
       moveHead(first, sorted[0]);
     }
   }
-  seq.items = all;
+  seq.items = sortedNodes;
 }
 
 /** A group of adjacent entries; a pinned one stays first, because the comment above it is its own. */

@@ -33,13 +33,13 @@ export interface BlockEntry {
 /** Writes another value in the place of an entry's value. */
 export function replaceValue(
   splices: Splices,
-  at: BlockEntry,
+  place: BlockEntry,
   value: JsonValue,
   style: EditStyle,
   unfolds = false,
 ): void {
   const { text } = splices;
-  const { entry, path, column } = at;
+  const { entry, path, column } = place;
   const { node, key } = entry;
   const siblings = siblingStyle(text, style, path, node.entries);
   const isBlock = unfolds || (!node.flow && (node.kind === "map" || node.kind === "seq"));
@@ -54,25 +54,25 @@ export function replaceValue(
   const [first = "", ...rest] = lines;
   const name = key === null ? "-" : `${printKey(key, print)}:`;
   const isInline = typeof value !== "object" || value === null || /^ *[[{]/.test(first.slice(name.length));
-  writeValue(splices, at, first.slice(name.length), rest, !isInline);
+  writeValue(splices, place, first.slice(name.length), rest, !isInline);
 }
 
 /** Replaces an entry's value: by what stands on the line of its dash or key, and by lines below that. */
 export function writeValue(
   splices: Splices,
-  at: BlockEntry,
+  place: BlockEntry,
   head: string,
   rest: readonly string[],
   isBlockHead: boolean,
 ): void {
   const { text, insertions, deletions } = splices;
-  const { entry, column } = at;
+  const { entry, column } = place;
   const { node, slot } = entry;
   const isBlock = !node.flow && (node.kind === "map" || node.kind === "seq");
   const colon = entry.colon ? "" : ":";
   // Behind an anchor, a block begins on the next line.
   if (entry.key === null && slot > entry.start + 1 && isBlockHead) {
-    writeValue(splices, at, "", [`  ${head.trimStart()}`, ...rest], false);
+    writeValue(splices, place, "", [`  ${head.trimStart()}`, ...rest], false);
     return;
   }
   let below = lineEnd(text, node.end);
@@ -112,13 +112,13 @@ function indentationBelow(
   start: number,
   column: number,
 ): readonly (readonly [number, number])[] {
-  const found: (readonly [number, number])[] = [];
-  for (let at = start; at < text.length; at = lineEnd(text, at)) {
-    const [, indentation = "", mark] = /^([ \t]*)(#|\r?$)/.exec(restOfLine(text, at)) ?? [];
+  const remarks: (readonly [number, number])[] = [];
+  for (let offset = start; offset < text.length; offset = lineEnd(text, offset)) {
+    const [, indentation = "", mark] = /^([ \t]*)(#|\r?$)/.exec(restOfLine(text, offset)) ?? [];
     if (mark === undefined || (mark === "#" && indentation.length <= column)) break;
-    if (mark === "#") found.push([at + column, at + indentation.length]);
+    if (mark === "#") remarks.push([offset + column, offset + indentation.length]);
   }
-  return found;
+  return remarks;
 }
 
 /** Indents lines, but blank ones. */
@@ -196,14 +196,14 @@ export function insertRemarks(
 ): void {
   const { text } = splices;
   for (const { path, remarks } of lists) {
-    const found = entryAt(style.root, path);
-    if (found === null) continue;
-    const print = siblingStyle(text, style, path, found.node.entries);
-    const { at, column } = placeOfRemarks(text, found, isEmpty(valueAt(expected, path) as JsonValue), print);
-    const known = new Set(text.split(/\r?\n/).map(subjectOf));
+    const list = entryAt(style.root, path);
+    if (list === null) continue;
+    const print = siblingStyle(text, style, path, list.node.entries);
+    const { at, column } = placeOfRemarks(text, list, isEmpty(valueAt(expected, path) as JsonValue), print);
+    const subjects = new Set(text.split(/\r?\n/).map(subjectOf));
     const fresh = remarks.filter(({ value, comment }) => {
       const [first = ""] = printCommentedItem(value, comment, [...path, 0], column, print);
-      return !known.has(subjectOf(first));
+      return !subjects.has(subjectOf(first));
     });
     const lines = printNewList([], fresh, path, column, print);
     if (lines.length > 0) insertLines(splices, at, indented(lines, column));
@@ -212,12 +212,12 @@ export function insertRemarks(
 
 /** Returns what a commented-out item is about: its first key and value, however they are written. */
 function subjectOf(line: string): string {
-  const found =
+  const match =
     /^\s*#\s*- *(?:\{ *)?["']?(\w+)["']?: *(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'|([^\s"',#}][^,#}]*))/.exec(
       line,
     );
-  if (found === null) return line.trim();
-  const [, key, double, single, plain = ""] = found;
+  if (match === null) return line.trim();
+  const [, key, double, single, plain = ""] = match;
   return `${key}: ${double ?? single ?? plain.trim()}`;
 }
 
@@ -228,24 +228,25 @@ function placeOfRemarks(
   { listStep }: PrintStyle,
 ): { at: number; column: number } {
   const { node } = list;
-  const own = columnOf(text, list.start);
+  const listColumn = columnOf(text, list.start);
   const last = node.entries.at(-1);
   // Below a list in brackets, a comment is the next key's.
-  if (isEmptied || (node.flow && last !== undefined)) return { at: lineStart(text, list.start), column: own };
-  const column = last === undefined ? own + listStep : columnOf(text, last.start);
+  if (isEmptied || (node.flow && last !== undefined))
+    return { at: lineStart(text, list.start), column: listColumn };
+  const column = last === undefined ? listColumn + listStep : columnOf(text, last.start);
   return { at: endWithComments(text, (last ?? list).end, column), column };
 }
 
 function entryAt(root: SyntaxNode, path: Path): SyntaxEntry | null {
-  let found: SyntaxEntry | undefined;
+  let entry: SyntaxEntry | undefined;
   let node = root;
   for (const segment of path) {
-    found =
+    entry =
       node.kind === "map"
         ? node.entries.find(({ key }) => key === String(segment))
         : node.entries[Number(segment)];
-    if (found === undefined) return null;
-    node = found.node;
+    if (entry === undefined) return null;
+    node = entry.node;
   }
-  return found ?? null;
+  return entry ?? null;
 }

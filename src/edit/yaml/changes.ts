@@ -119,11 +119,12 @@ function listChange(node: SyntaxNode, value: readonly JsonValue[], path: Path): 
   const added = new Map<number, Addition[]>();
   const before = listOf(node.value);
   for (const { same, from, count, items } of alignLists(before, value)) {
-    for (let at = 0; at < count; at++) {
-      const [inner, target] = [node.entries[from + at]?.node, items[at]];
-      const change = same && inner && target !== undefined && changeTo(inner, target, [...path, from + at]);
-      if (!same) removed.add(from + at);
-      else if (change) changed.set(from + at, change);
+    for (let index = 0; index < count; index++) {
+      const [inner, target] = [node.entries[from + index]?.node, items[index]];
+      const change =
+        same && inner && target !== undefined && changeTo(inner, target, [...path, from + index]);
+      if (!same) removed.add(from + index);
+      else if (change) changed.set(from + index, change);
     }
     const after = from + count - 1;
     if (same || items.length === 0) continue;
@@ -158,8 +159,8 @@ function alignLists(before: readonly unknown[], after: readonly JsonValue[]): re
 /** Returns a text that two versions of an entry share; a different one for each value that is no such entry. */
 function identityOf(value: unknown, index: number): string {
   const { email, name, role, can, member } = fieldsOf(value);
-  const found = email ?? name ?? role ?? can ?? member;
-  return typeof found === "string" ? `=${found}` : `${index}${canonicalJson(value)}`;
+  const identity = email ?? name ?? role ?? can ?? member;
+  return typeof identity === "string" ? `=${identity}` : `${index}${canonicalJson(value)}`;
 }
 
 /** Corresponding parts of the old and the new list, as ranges of indexes. */
@@ -178,9 +179,9 @@ function segments(before: readonly string[], after: readonly string[]): readonly
   while (start < before.length && start < after.length && before[start] === after[start]) start += 1;
   let [b, a] = [before.length, after.length];
   while (b > start && a > start && before[b - 1] === after[a - 1]) [b, a] = [b - 1, a - 1];
-  const found: Segment[] = [];
+  const segments: Segment[] = [];
   const add = (same: boolean, bFrom: number, bTo: number, aFrom: number, aTo: number) => {
-    if (bFrom < bTo || aFrom < aTo) found.push({ before: [bFrom, bTo], after: [aFrom, aTo], same });
+    if (bFrom < bTo || aFrom < aTo) segments.push({ before: [bFrom, bTo], after: [aFrom, aTo], same });
   };
   add(true, 0, start, 0, start);
   let [x, y] = [start, start];
@@ -191,7 +192,7 @@ function segments(before: readonly string[], after: readonly string[]): readonly
   }
   add(false, x, b, y, a);
   add(true, b, before.length, a, after.length);
-  return found;
+  return segments;
 }
 
 function commonPairs(
@@ -202,17 +203,19 @@ function commonPairs(
   if (rows === 0 || columns === 0 || rows * columns > MAX_COMPARISONS) return [];
   const width = columns + 1;
   const longest = new Uint32Array((rows + 1) * width);
-  const at = (i: number, j: number): number => longest[i * width + j] ?? 0;
+  const lengthAt = (i: number, j: number): number => longest[i * width + j] ?? 0;
   for (let i = rows - 1; i >= 0; i--) {
     for (let j = columns - 1; j >= 0; j--) {
       longest[i * width + j] =
-        before[i] === after[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
+        before[i] === after[j]
+          ? lengthAt(i + 1, j + 1) + 1
+          : Math.max(lengthAt(i + 1, j), lengthAt(i, j + 1));
     }
   }
   const pairs: (readonly [number, number])[] = [];
   for (let [i, j] = [0, 0]; i < rows && j < columns; ) {
     if (before[i] === after[j]) pairs.push([i++, j++]);
-    else if (at(i + 1, j) >= at(i, j + 1)) i += 1;
+    else if (lengthAt(i + 1, j) >= lengthAt(i, j + 1)) i += 1;
     else j += 1;
   }
   return pairs;

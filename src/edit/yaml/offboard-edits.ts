@@ -17,7 +17,7 @@ export interface OffboardedFile {
 export function offboardFrom(text: string, addresses: ReadonlySet<string>): OffboardedFile | null {
   const { value } = parseFast(text) ?? parse(text);
   const { members, guards, checks } = fieldsOf(value);
-  const leaving = (one: unknown): boolean => addresses.has(textOf(one)?.toLowerCase() ?? "");
+  const leaving = (text: unknown): boolean => addresses.has(textOf(text)?.toLowerCase() ?? "");
   const entries = listOf(members).map((entry) => fieldsOf(entry)["email"]);
   const edits = [
     ...removals(["members"], entries, leaving),

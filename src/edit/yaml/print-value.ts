@@ -134,14 +134,14 @@ export function commentText(text: string): string {
 
 /** Returns the comment behind a list in brackets: what its items are called; null if there is nothing to say. */
 export function noteOn(items: readonly unknown[], { comments }: PrintStyle): string | null {
-  const named = items.flatMap((item) => {
+  const commented = items.flatMap((item) => {
     const name = typeof item === "string" ? comments.get(item) : undefined;
     return name === undefined ? [] : [[String(item), commentText(name)] as const];
   });
-  const [only] = named;
+  const [only] = commented;
   if (only === undefined) return null;
   if (items.length === 1) return only[1];
-  return named.map(([item, name]) => `${commentText(item)}: ${name}`).join(", ");
+  return commented.map(([item, name]) => `${commentText(item)}: ${name}`).join(", ");
 }
 
 /** Returns whether a list or mapping stands on its key's line: a short one does, of scalars unless its neighbours do. */
@@ -151,9 +151,10 @@ function fits(value: JsonValue, line: string, path: Path, column: number, style:
   const items: readonly JsonValue[] = isMapping(value)
     ? Object.values(value)
     : (value as readonly JsonValue[]);
-  const wanted = style.inline.get(String(key)) ?? (path.length > 1 || key === "sync" || Array.isArray(value));
+  const isInline =
+    style.inline.get(String(key)) ?? (path.length > 1 || key === "sync" || Array.isArray(value));
   const flat = style.inline.get(String(key)) === true || !items.some(isCollection);
-  return wanted && flat && column + line.length <= MAX_COLUMNS;
+  return isInline && flat && column + line.length <= MAX_COLUMNS;
 }
 
 /** Returns a mapping's entries in the order in which `fmt` puts them. */

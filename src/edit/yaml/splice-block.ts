@@ -39,16 +39,16 @@ export function spliceRoot(text: string, change: NodeChange | null, style: EditS
   return splices;
 }
 
-function spliceEntry(splices: Splices, at: BlockEntry, change: NodeChange, style: EditStyle): void {
-  const { node } = at.entry;
+function spliceEntry(splices: Splices, place: BlockEntry, change: NodeChange, style: EditStyle): void {
+  const { node } = place.entry;
   if (change.kind === "replace") {
-    replaceValue(splices, at, change.value, style);
+    replaceValue(splices, place, change.value, style);
   } else if (node.flow) {
-    spliceFlowValue(splices, at, change, style);
+    spliceFlowValue(splices, place, change, style);
   } else if (isReplaced(splices.text, node, change)) {
-    replaceValue(splices, at, change.value, style);
+    replaceValue(splices, place, change.value, style);
   } else {
-    spliceBlock(splices, at, change, style);
+    spliceBlock(splices, place, change, style);
   }
 }
 
@@ -62,56 +62,56 @@ function isReplaced(
 }
 
 /** Changes a collection in brackets that is an entry of a block; one that gets too long for its line becomes a block. */
-function spliceFlowValue(splices: Splices, at: BlockEntry, change: EntriesChange, style: EditStyle): void {
+function spliceFlowValue(splices: Splices, place: BlockEntry, change: EntriesChange, style: EditStyle): void {
   const { text } = splices;
-  const { entry, path } = at;
+  const { entry, path } = place;
   const { node } = entry;
   if (node.entries.length === 0 && path.length > 0) {
-    fillEmpty(splices, at, change, style);
+    fillEmpty(splices, place, change, style);
     return;
   }
   const print = siblingStyle(text, style, path, node.entries);
-  const own: Splices = { text, deletions: [], insertions: [] };
-  spliceFlow(own, node, change, path, print);
+  const flowSplices: Splices = { text, deletions: [], insertions: [] };
+  spliceFlow(flowSplices, node, change, path, print);
   const column = columnOf(text, node.start);
   const isLong = (length: number) => column + length > MAX_COLUMNS;
-  const result = spliced(own, node.start, node.end);
+  const result = spliced(flowSplices, node.start, node.end);
   if (!result.includes("\n") && isLong(result.length) && !isLong(node.end - node.start) && path.length > 0) {
-    unfold(splices, at, change, style);
+    unfold(splices, place, change, style);
     return;
   }
-  splices.deletions.push(...own.deletions);
-  splices.insertions.push(...own.insertions);
+  splices.deletions.push(...flowSplices.deletions);
+  splices.insertions.push(...flowSplices.insertions);
   if (node.kind === "seq") updateNote(splices, entry, listOf(change.value), print);
 }
 
 /** Fills an empty list or mapping, as if it had not been there. */
-function fillEmpty(splices: Splices, at: BlockEntry, change: EntriesChange, style: EditStyle): void {
-  const { entry, path, column } = at;
+function fillEmpty(splices: Splices, place: BlockEntry, change: EntriesChange, style: EditStyle): void {
+  const { entry, path, column } = place;
   const items = [...change.added.values()].flat();
   if (entry.key === null || entry.node.kind === "map" || !isBlockList(items)) {
-    replaceValue(splices, at, change.value, style);
+    replaceValue(splices, place, change.value, style);
     return;
   }
   const print = siblingStyle(splices.text, style, path, []);
   const lines = printNewList(items, [], path, column + print.listStep, print);
-  writeValue(splices, at, "", indented(lines, print.listStep), false);
+  writeValue(splices, place, "", indented(lines, print.listStep), false);
 }
 
 /** Turns a list or mapping in brackets into a block whose entries stay as they are. */
-function unfold(splices: Splices, at: BlockEntry, change: EntriesChange, style: EditStyle): void {
-  const { entry, path, column } = at;
+function unfold(splices: Splices, place: BlockEntry, change: EntriesChange, style: EditStyle): void {
+  const { entry, path, column } = place;
   const { node, key } = entry;
   const print = siblingStyle(splices.text, style, path, node.entries);
   const pieces = flowPieces(splices.text, node, change, path, print);
   const shift = key === null ? 2 : node.kind === "map" ? print.step : print.listStep;
   if (pieces.some((piece) => column + shift + 2 + piece.length > MAX_COLUMNS)) {
-    replaceValue(splices, at, change.value, style, true);
+    replaceValue(splices, place, change.value, style, true);
     return;
   }
   const [first = "", ...rest] = pieces.map((piece) => (node.kind === "seq" ? `- ${piece}` : piece));
   const lines = indented(key === null ? rest : [first, ...rest], shift);
-  writeValue(splices, at, key === null ? ` ${first}` : "", lines, true);
+  writeValue(splices, place, key === null ? ` ${first}` : "", lines, true);
 }
 
 /** Updates the comment behind a list in brackets if it says what its items are called. */
@@ -131,9 +131,9 @@ function updateNote(
 }
 
 /** Changes the entries of a block, at least one of which stays or is new. */
-function spliceBlock(splices: Splices, at: BlockEntry, change: EntriesChange, style: EditStyle): void {
+function spliceBlock(splices: Splices, place: BlockEntry, change: EntriesChange, style: EditStyle): void {
   const { text } = splices;
-  const { node } = at.entry;
+  const { node } = place.entry;
   const { entries } = node;
   const column = columnOf(text, entries[0]?.start ?? node.start);
   const isKept = (index: number) => index < entries.length && !change.removed.has(index);
@@ -141,17 +141,17 @@ function spliceBlock(splices: Splices, at: BlockEntry, change: EntriesChange, st
   const lastKept = entries.findLastIndex((_, index) => isKept(index));
   const floorOf = (index: number) =>
     index === 0
-      ? at.path.length === 0
+      ? place.path.length === 0
         ? lineStart(text, node.start)
-        : lineEnd(text, at.entry.slot)
+        : lineEnd(text, place.entry.slot)
       : endWithComments(text, entries[index - 1]?.end ?? 0, column);
   const printed = (after: number): readonly string[] => {
     if (!change.added.has(after)) return [];
-    const print = siblingStyle(text, style, at.path, entries);
+    const print = siblingStyle(text, style, place.path, entries);
     const isSpaced = isSpacedAt(text, node, after);
     return (change.added.get(after) ?? []).flatMap((addition, number) => {
       const blank = isSpaced && (number > 0 || (firstKept >= 0 && firstKept <= after));
-      const lines = printAddition(text, addition, node, at.path, column, print);
+      const lines = printAddition(text, addition, node, place.path, column, print);
       return [...(blank ? [""] : []), ...indented(lines, column)];
     });
   };
@@ -179,7 +179,7 @@ function spliceBlock(splices: Splices, at: BlockEntry, change: EntriesChange, st
       const place = { floor, start, end, isTop, isLast: index > lastKept, hasFront, before: gone };
       gone = removeEntry(splices, node, index, place);
     } else if (inner !== undefined) {
-      spliceEntry(splices, { entry, path: [...at.path, entry.key ?? index], column }, inner, style);
+      spliceEntry(splices, { entry, path: [...place.path, entry.key ?? index], column }, inner, style);
     }
     const lines = printed(index);
     if (lines.length > 0) {
@@ -203,7 +203,7 @@ function insertInFront(
   splices: Splices,
   { kind, entries: [first] }: SyntaxNode,
   lines: readonly string[],
-  at: { readonly floor: number; readonly column: number; readonly leavesDash: boolean },
+  place: { readonly floor: number; readonly column: number; readonly leavesDash: boolean },
 ): void {
   const { text } = splices;
   if (first === undefined) return;
@@ -211,7 +211,7 @@ function insertInFront(
     const start = lineStart(text, first.start);
     insertLines(
       splices,
-      kind === "seq" ? commentsAbove(text, first.start, at.floor, at.column) : start,
+      kind === "seq" ? commentsAbove(text, first.start, place.floor, place.column) : start,
       lines,
     );
     return;
@@ -220,7 +220,7 @@ function insertInFront(
   const ends = lineBreak(text, first.start);
   splices.insertions.push({
     at: first.start,
-    text: lines.join(ends).trimStart() + (at.leavesDash ? "" : ends + " ".repeat(at.column)),
+    text: lines.join(ends).trimStart() + (place.leavesDash ? "" : ends + " ".repeat(place.column)),
   });
 }
 
@@ -256,9 +256,14 @@ interface Removed {
   readonly end: number;
 }
 
-function removeEntry(splices: Splices, { entries }: SyntaxNode, index: number, at: Removal): Removed | null {
+function removeEntry(
+  splices: Splices,
+  { entries }: SyntaxNode,
+  index: number,
+  removal: Removal,
+): Removed | null {
   const { text, deletions } = splices;
-  const { start, end, isTop, isLast } = at;
+  const { start, end, isTop, isLast } = removal;
   const entry = entries[index];
   if (entry === undefined) return null;
   if (!isFirstOnLine(text, entry.start)) {
@@ -271,13 +276,13 @@ function removeEntry(splices: Splices, { entries }: SyntaxNode, index: number, a
     // Only the dash stays on the line, for the comments below.
     const line = lineStart(text, entry.start);
     const dash = line + text.slice(line, entry.start).trimEnd().length;
-    const from = at.hasFront ? entry.start : dash;
+    const from = removal.hasFront ? entry.start : dash;
     deletions.push([from, end - (text[end - 2] === "\r" ? 2 : 1)]);
     return null;
   }
   const below = blanksBelow(text, end);
-  const own = blanksAbove(text, start, at.floor);
-  const above = at.before?.end === own ? at.before.above : own;
+  const blanksStart = blanksAbove(text, start, removal.floor);
+  const above = removal.before?.end === blanksStart ? removal.before.above : blanksStart;
   if (isTop) deletions.push([start, index === entries.length - 1 ? end : below]);
   else deletions.push([below > end || isLast ? above : start, end]);
   return isTop ? null : { above, end };

@@ -10,18 +10,18 @@ export function spliced({ text, deletions, insertions }: Splices, from = 0, to =
   const cuts = deletions.toSorted(([a], [b]) => a - b);
   const added = insertions.toSorted((a, b) => a.at - b.at);
   const parts: string[] = [];
-  let at = from;
+  let offset = from;
   let cut = 0;
   const copyTo = (end: number) => {
-    while (at < end) {
-      while (cut < cuts.length && (cuts[cut]?.[1] ?? 0) <= at) cut += 1;
+    while (offset < end) {
+      while (cut < cuts.length && (cuts[cut]?.[1] ?? 0) <= offset) cut += 1;
       const [start, stop] = cuts[cut] ?? [text.length, text.length];
-      if (start <= at && stop > at) {
-        at = Math.min(stop, end);
+      if (start <= offset && stop > offset) {
+        offset = Math.min(stop, end);
       } else {
-        const next = Math.min(Math.max(start, at + 1), end);
-        parts.push(text.slice(at, next));
-        at = next;
+        const next = Math.min(Math.max(start, offset + 1), end);
+        parts.push(text.slice(offset, next));
+        offset = next;
       }
     }
   };
@@ -35,43 +35,43 @@ export function spliced({ text, deletions, insertions }: Splices, from = 0, to =
 }
 
 /** Returns the offset at which the line of an offset starts; behind a byte order mark. */
-export function lineStart(text: string, at: number): number {
-  const start = at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
-  return start === 0 && text.startsWith("\uFEFF") ? Math.min(1, at) : start;
+export function lineStart(text: string, offset: number): number {
+  const start = offset === 0 ? 0 : text.lastIndexOf("\n", offset - 1) + 1;
+  return start === 0 && text.startsWith("\uFEFF") ? Math.min(1, offset) : start;
 }
 
 /** Returns the offset behind the line break of an offset's line. */
-export function lineEnd(text: string, at: number): number {
-  const end = text.indexOf("\n", at);
+export function lineEnd(text: string, offset: number): number {
+  const end = text.indexOf("\n", offset);
   return end === -1 ? text.length : end + 1;
 }
 
-export const columnOf = (text: string, at: number): number => at - lineStart(text, at);
+export const columnOf = (text: string, offset: number): number => offset - lineStart(text, offset);
 
 /** Returns whether nothing but white space stands before an offset on its line. */
-export const isFirstOnLine = (text: string, at: number): boolean =>
-  text.slice(lineStart(text, at), at).trim() === "";
+export const isFirstOnLine = (text: string, offset: number): boolean =>
+  text.slice(lineStart(text, offset), offset).trim() === "";
 
 /** Returns the rest of an offset's line, without its line break. */
-export const restOfLine = (text: string, at: number): string =>
-  text.slice(at, lineEnd(text, at)).replace(/\r?\n$/, "");
+export const restOfLine = (text: string, offset: number): string =>
+  text.slice(offset, lineEnd(text, offset)).replace(/\r?\n$/, "");
 
 /** Returns the line break of an offset's line, or else that of the line above, or of the first line. */
-export function lineBreak(text: string, at: number): string {
-  const end = text.indexOf("\n", at);
+export function lineBreak(text: string, offset: number): string {
+  const end = text.indexOf("\n", offset);
   const near = end === -1 ? text.lastIndexOf("\n") : end;
   return near > 0 && text[near - 1] === "\r" ? "\r\n" : "\n";
 }
 
 /** Inserts whole lines at the start of a line, or at the end of the text. */
-export function insertLines({ text, insertions }: Splices, at: number, lines: readonly string[]): void {
-  const ends = lineBreak(text, Math.max(0, at - 1));
-  insertions.push({ at, text: lines.join(ends) + ends });
+export function insertLines({ text, insertions }: Splices, offset: number, lines: readonly string[]): void {
+  const ends = lineBreak(text, Math.max(0, offset - 1));
+  insertions.push({ at: offset, text: lines.join(ends) + ends });
 }
 
-/** Returns where the comment lines directly above a line start: from `at` upwards, no further than `floor`. */
-export function commentsAbove(text: string, at: number, floor: number, column: number): number {
-  let start = lineStart(text, at);
+/** Returns where the comment lines directly above a line start: from `offset` upwards, no further than `floor`. */
+export function commentsAbove(text: string, offset: number, floor: number, column: number): number {
+  let start = lineStart(text, offset);
   const lines: { readonly start: number; readonly mark: string }[] = [];
   while (start > floor) {
     const above = lineStart(text, start - 1);
@@ -82,23 +82,23 @@ export function commentsAbove(text: string, at: number, floor: number, column: n
   }
   // An entry that is commented out is not about the one below it.
   const out = lines.findLastIndex(({ mark }) => /^# ?- /.test(mark));
-  const own = lines.findIndex(({ mark }, index) => index > out && !(out >= 0 && /^# {2,}\S/.test(mark)));
-  return own === -1 ? lineStart(text, at) : (lines[own]?.start ?? lineStart(text, at));
+  const ownLine = lines.findIndex(({ mark }, index) => index > out && !(out >= 0 && /^# {2,}\S/.test(mark)));
+  return ownLine === -1 ? lineStart(text, offset) : (lines[ownLine]?.start ?? lineStart(text, offset));
 }
 
 /** Returns the end of an entry's last line and of the comments below it that are indented further than the entry. */
 export function endWithComments(text: string, end: number, column: number): number {
-  let at = lineEnd(text, end);
+  let offset = lineEnd(text, end);
   for (;;) {
-    const mark = /^([ \t]*)#/.exec(text.slice(at, lineEnd(text, at)));
-    if (mark === null || (mark[1] ?? "").length <= column) return at;
-    at = lineEnd(text, at);
+    const mark = /^([ \t]*)#/.exec(text.slice(offset, lineEnd(text, offset)));
+    if (mark === null || (mark[1] ?? "").length <= column) return offset;
+    offset = lineEnd(text, offset);
   }
 }
 
 /** Returns the start of the blank lines above a line start, no further than `floor`. */
-export function blanksAbove(text: string, at: number, floor: number): number {
-  let start = at;
+export function blanksAbove(text: string, offset: number, floor: number): number {
+  let start = offset;
   while (start > floor) {
     const above = lineStart(text, start - 1);
     if (above < floor || restOfLine(text, above).trim() !== "") break;
@@ -108,8 +108,8 @@ export function blanksAbove(text: string, at: number, floor: number): number {
 }
 
 /** Returns the end of the blank lines at a line start. */
-export function blanksBelow(text: string, at: number): number {
-  let end = at;
+export function blanksBelow(text: string, offset: number): number {
+  let end = offset;
   while (end < text.length && restOfLine(text, end).trim() === "") end = lineEnd(text, end);
   return end;
 }

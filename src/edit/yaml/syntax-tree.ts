@@ -231,16 +231,14 @@ function firstStep(text: string, node: SyntaxNode, kind: "map" | "seq"): number 
   if (node.flow) return null;
   for (const { key, start, node: inner } of node.entries.slice(0, MAX_SIBLINGS)) {
     const isBlock = key !== null && inner.kind === kind && !inner.flow && inner.entries.length > 0;
-    const found = isBlock
-      ? columnOf(text, inner.start) - columnOf(text, start)
-      : firstStep(text, inner, kind);
-    if (found !== null) return found;
+    const step = isBlock ? columnOf(text, inner.start) - columnOf(text, start) : firstStep(text, inner, kind);
+    if (step !== null) return step;
   }
   return null;
 }
 
-const quoteAt = (text: string, at: number): '"' | "'" | null => {
-  const mark = text[at];
+const quoteAt = (text: string, offset: number): '"' | "'" | null => {
+  const mark = text[offset];
   return mark === '"' || mark === "'" ? mark : null;
 };
 

@@ -1,5 +1,6 @@
 import type { Failure } from "./errors.ts";
 import type { Change, MemberChange, MemberImage, Reason, RoleImage } from "./plan.ts";
+import type { MemberField } from "./values.ts";
 
 /**
  * A new password for a managed user, requested on the command line. It is not part of a plan, and is applied as an update
@@ -256,7 +257,7 @@ export type UndoNoteCode =
   | "invitation-expired"
   | "was-disabled"
   | "no-address"
-  | "nickname-stays"
+  | `${MemberField}-stays`
   | "changed-since"
   | "gone-since"
   | "there-again"

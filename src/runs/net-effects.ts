@@ -1,6 +1,7 @@
-import { type OmittableField, unrestoredWrites } from "../kernel/diff/lost-state.ts";
+import { unrestoredWrites } from "../kernel/diff/lost-state.ts";
 import type { PastRun, PastWrite } from "../model/apply.ts";
 import { type MemberImage, type RoleImage, TEMPORARY_SUFFIX } from "../model/plan.ts";
+import type { MemberField } from "../model/values.ts";
 
 /** The net effect of a run's writes on one resource; `before` is `null` if it was created, `after` if it was removed. */
 export interface Effect<Image> {
@@ -12,7 +13,7 @@ export interface Effect<Image> {
   /** Set for an expired invitation that was removed but not renewed. */
   readonly lost?: true;
   /** Fields that the run did not change but the service may have emptied; absent if there are none. */
-  readonly maybeEmptied?: readonly OmittableField[];
+  readonly maybeEmptied?: readonly MemberField[];
 }
 
 /** The replacement of a role, complete or not. */
@@ -95,7 +96,7 @@ function addMember(
   effects: Map<string, Effect<MemberImage>>,
   { intent, outcome }: PastWrite,
   renewed: ReadonlySet<string>,
-  maybeEmptied: readonly OmittableField[] | undefined,
+  maybeEmptied: readonly MemberField[] | undefined,
 ): void {
   const { id, name, kind, part, fingerprint } = intent;
   const before = memberImage(intent.before);

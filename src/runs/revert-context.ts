@@ -1,6 +1,7 @@
 import { type GlobMatch, matchesAny, type Scope } from "../kernel/diff/scope.ts";
+import { fieldDiffs } from "../kernel/fields/field.ts";
+import { COMMON_FIELDS, type CommonValues, liveValues } from "../kernel/fields/member.ts";
 import { roleDiffs, roleImage } from "../kernel/fields/role.ts";
-import { canonicalJson } from "../lib/json-text.ts";
 import type { UndoNote, UndoNoteCode } from "../model/apply.ts";
 import type { DesiredMember, IgnorePatterns } from "../model/desired.ts";
 import type { LiveMember, LiveRole, LiveState } from "../model/live.ts";
@@ -148,16 +149,19 @@ export interface MemberRevertContext extends UndoContext {
   refOf(id: string): RoleRef;
 }
 
-/** Returns whether a live member's roles or metadata differ from an image. */
+/** Returns whether a live member differs from an image, but for the fields of managed users. */
 export function differsFromImage(
   live: LiveMember,
   after: MemberImage,
   context: MemberRevertContext,
 ): boolean {
-  const keys = (refs: readonly RoleRef[]): string =>
-    [...new Set(refs.map(keysOf(context)))].sort().join("\n");
-  const held = live.roles.map((id) => ({ id, name: id }));
-  return keys(held) !== keys(after.roles) || canonicalJson(live.metadata) !== canonicalJson(after.metadata);
+  const keyOf = keysOf(context);
+  const keyed = (values: CommonValues): CommonValues => ({
+    ...values,
+    roles: values.roles.map((ref) => ({ id: keyOf(ref), name: "" })),
+  });
+  const held = liveValues(live, (id) => ({ id, name: id }));
+  return fieldDiffs<CommonValues>(COMMON_FIELDS, keyed(held), keyed(after)).length > 0;
 }
 
 /** Returns a function that gives a role's key, the same before, after and now. */

@@ -1,12 +1,17 @@
 import { withFingerprint } from "../kernel/diff/fingerprint.ts";
 import { memberImageOf } from "../kernel/diff/member-changes.ts";
 import { addressOf } from "../kernel/diff/scope.ts";
-import { memberDiffs } from "../kernel/fields/member.ts";
-import { roles as rolesKind } from "../kernel/fields/set.ts";
-import { canonicalJson } from "../lib/json-text.ts";
-import type { Metadata } from "../model/json.ts";
+import { revertedValues } from "../kernel/fields/field.ts";
+import {
+  MEMBER_FIELDS,
+  memberDiffs,
+  memberImage,
+  memberValues,
+  withValues,
+} from "../kernel/fields/member.ts";
 import type { LiveMember } from "../model/live.ts";
 import type { MemberChange, MemberImage, RoleRef } from "../model/plan.ts";
+import type { MemberValues } from "../model/values.ts";
 import type { Effect } from "./net-effects.ts";
 import {
   type AddNote,
@@ -27,13 +32,22 @@ export function revertMember(
   const { note } = context;
   const is = memberImageOf(live, context);
   const name = addressOf(live) ?? live.id;
-  const nickname = revertedNickname(name, { before, after, is }, note);
-  const wanted: MemberImage = {
-    ...is,
-    roles: revertedRoles(name, live, { before, after }, context),
-    metadata: revertedMetadata(name, { before, after, is }, note),
-    managed: is.managed && { ...is.managed, nickname },
-  };
+  const images = { before: memberValues(before), after: memberValues(after), live: memberValues(is) };
+  const values = revertedValues<MemberValues>(MEMBER_FIELDS, images, {
+    changedSince: (field, part) =>
+      note(
+        "changed-since",
+        name,
+        `The ${field}${part === null ? "" : ` "${part}"`} of ${name} has been changed since, so it is left as it is.`,
+      ),
+    cannotClear: (field) =>
+      note(
+        `${field}-stays`,
+        name,
+        `${name} had no ${field} before, but the service cannot remove one, so it is kept.`,
+      ),
+  });
+  const wanted = withValues(is, { ...values, roles: revertedRoles(name, live, { before, after }, context) });
   const fields = memberDiffs(is, wanted);
   if (fields.length === 0) return null;
   return withFingerprint<MemberChange>({
@@ -48,16 +62,10 @@ export function revertMember(
   });
 }
 
-interface Images {
-  readonly before: MemberImage;
-  readonly after: MemberImage;
-  readonly is: MemberImage;
-}
-
 function revertedRoles(
   name: string,
   live: LiveMember,
-  { before, after }: Pick<Images, "before" | "after">,
+  { before, after }: { readonly before: MemberImage; readonly after: MemberImage },
   context: MemberRevertContext,
 ): readonly RoleRef[] {
   const { scope, refs } = context;
@@ -87,56 +95,11 @@ function revertedRoles(
   for (const one of was) {
     if (wanted.includes(keyOf(one)) && !known.has(keyOf(one))) noteRoleGone(name, one.name, context);
   }
-  return rolesKind.normal(wanted.flatMap((one) => known.get(one) ?? []));
-}
-
-function revertedMetadata(name: string, { before, after, is }: Images, note: AddNote): Metadata {
-  const keys = new Set([before, after, is].flatMap(({ metadata }) => Object.keys(metadata)));
-  const value = (metadata: Metadata, key: string) => (Object.hasOwn(metadata, key) ? [metadata[key]] : []);
-  return Object.fromEntries(
-    [...keys].flatMap((key) => {
-      const [now] = revertValue(
-        value(before.metadata, key),
-        value(after.metadata, key),
-        value(is.metadata, key),
-        () =>
-          note(
-            "changed-since",
-            name,
-            `The metadata "${key}" of ${name} has been changed since, so it is left as it is.`,
-          ),
-      ).map((one) => [key, one] as const);
-      return now ? [now] : [];
-    }),
-  ) as Metadata;
-}
-
-function revertedNickname(name: string, { before, after, is }: Images, note: AddNote): string | null {
-  const live = is.managed?.nickname ?? null;
-  const was = before.managed?.nickname ?? null;
-  const wanted = revertValue(was, after.managed?.nickname ?? null, live, () =>
-    note("changed-since", name, `The nickname of ${name} has been changed since, so it is left as it is.`),
-  );
-  if (wanted !== null || live === null) return wanted;
-  note(
-    "nickname-stays",
-    name,
-    `${name} had no nickname before, but the service cannot remove one, so it is kept.`,
-  );
-  return live;
-}
-
-/** Returns the value before the run if the live one is still the run's, else the live one. */
-export function revertValue<T>(before: T, after: T, live: T, changedSince: () => void): T {
-  const same = (a: T, b: T): boolean => canonicalJson(a as never) === canonicalJson(b as never);
-  if (same(before, after) || same(live, before)) return live;
-  if (same(live, after)) return before;
-  changedSince();
-  return live;
+  return wanted.flatMap((one) => known.get(one) ?? []);
 }
 
 /** Returns the live values without those that the run added, and with those that it removed. */
-export function revertSet(
+function revertSet(
   before: readonly string[],
   after: readonly string[],
   live: readonly string[],
@@ -170,8 +133,8 @@ export function recreateMember(
     }
     return null;
   }
-  const managed = revertedManaged(name, before, context);
-  const obstacle = lost ? null : obstacleToRecreation(name, before, managed);
+  const passwordEnv = passwordOf(name, before, context);
+  const obstacle = lost ? null : obstacleToRecreation(name, before, passwordEnv);
   if (obstacle) {
     note(...obstacle);
     return null;
@@ -188,28 +151,27 @@ export function recreateMember(
     kind: "create",
     id: null,
     before: null,
-    after: { email, roles: rolesKind.normal(roles), metadata: before.metadata, managed, status: null },
+    after: memberImage({ email, status: null, passwordEnv }, { ...memberValues(before), roles }),
     fields: [],
     reason: "undone",
   });
 }
 
-/** Returns the fields of a managed user with the file's or the journal's password variable; `null` without one. */
-function revertedManaged(
+/** Returns the file's or the journal's variable with the password of a managed user; `undefined` without one. */
+function passwordOf(
   name: string,
   { managed }: MemberImage,
   { declared }: MemberRevertContext,
-): MemberImage["managed"] {
-  if (managed === null) return null;
+): string | undefined {
+  if (managed === null) return undefined;
   const entry = declared.find(({ email }) => email.toLowerCase() === name.toLowerCase());
-  const passwordEnv = entry?.managed?.passwordEnv ?? managed.passwordEnv;
-  return passwordEnv === null ? null : { nickname: managed.nickname, passwordEnv };
+  return entry?.managed?.passwordEnv ?? managed.passwordEnv ?? undefined;
 }
 
 function obstacleToRecreation(
   name: string,
-  { email, status, managed: was }: MemberImage,
-  managed: MemberImage["managed"],
+  { email, status, managed }: MemberImage,
+  passwordEnv: string | undefined,
 ): Parameters<AddNote> | null {
   if (email === null) {
     return ["no-address", name, `${name} had no e-mail address, so no invitation can be sent.`];
@@ -228,7 +190,7 @@ function obstacleToRecreation(
       `${name} was ${status === "disabled" ? "disabled" : "of unknown status"}; a new invitation would give more access than before, so none is sent.`,
     ];
   }
-  if (was !== null && managed === null) {
+  if (managed !== null && passwordEnv === undefined) {
     return [
       "password-needed",
       name,

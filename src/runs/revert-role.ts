@@ -1,6 +1,6 @@
 import { withFingerprint } from "../kernel/diff/fingerprint.ts";
-import { roleDiffs, roleImage } from "../kernel/fields/role.ts";
-import { sortedSet } from "../lib/text.ts";
+import { revertedValues } from "../kernel/fields/field.ts";
+import { ROLE_FIELDS, roleDiffs, roleImage } from "../kernel/fields/role.ts";
 import type { LiveRole } from "../model/live.ts";
 import { type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../model/plan.ts";
 import type { Effect } from "./net-effects.ts";
@@ -13,7 +13,6 @@ import {
   noteNameTaken,
   type RoleRevertContext,
 } from "./revert-context.ts";
-import { revertSet, revertValue } from "./revert-member.ts";
 
 /** Returns the change that reverts a live role; fields that others changed since the run stay. */
 export function revertRole(
@@ -28,31 +27,28 @@ export function revertRole(
   const is = scope.temporarilyNamed.has(live.id)
     ? { ...image, name: `${image.name}${TEMPORARY_SUFFIX}` }
     : image;
-  const stays = (field: string): void =>
-    note(
-      "changed-since",
-      live.name,
-      `The ${field} of the role "${live.name}" has been changed since, so it is left as it is.`,
-    );
   // A temporary name is never a change by others, whichever name the run was to give next.
   const aside = is.name !== image.name && before.name !== after.name;
-  const wantedName = aside ? before.name : revertValue(before.name, after.name, is.name, () => stays("name"));
+  const values = revertedValues<RoleImage>(
+    ROLE_FIELDS,
+    { before, after, live: is },
+    {
+      changedSince: (field) => {
+        if (field === "name" && aside) return;
+        note(
+          "changed-since",
+          live.name,
+          `The ${field} of the role "${live.name}" has been changed since, so it is left as it is.`,
+        );
+      },
+      cannotClear: () => undefined,
+    },
+  );
+  const wantedName = aside ? before.name : values.name;
   const taken = wantedName !== is.name && context.nameTaken.has(live.id);
   const name = taken ? is.name : wantedName;
   if (taken) noteNameTaken(live.name, before.name, context);
-  const text = (one: string | null): string => one ?? "";
-  const description = revertValue(
-    text(before.description),
-    text(after.description),
-    text(is.description),
-    () => stays("description"),
-  );
-  const wanted: RoleImage = {
-    name,
-    description: description === text(is.description) ? is.description : description,
-    permissions: sortedSet(revertSet(before.permissions, after.permissions, is.permissions)),
-    metadata: is.metadata,
-  };
+  const wanted = { ...values, name };
   const fields = roleDiffs(is, wanted);
   if (fields.length === 0) return null;
   refs.setRef(live.id, { id: live.id, name });

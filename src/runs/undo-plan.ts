@@ -1,9 +1,8 @@
 import { activeAt, leftAt } from "../kernel/diff/active-member.ts";
 import { withFingerprint } from "../kernel/diff/fingerprint.ts";
-import { emptyFields, withoutFields } from "../kernel/diff/lost-state.ts";
 import { memberImageOf } from "../kernel/diff/member-changes.ts";
 import { addressesOf, addressOf, matchesAny, scopeOf } from "../kernel/diff/scope.ts";
-import { isManaged } from "../kernel/fields/member.ts";
+import { filledMemberFields, isManaged, memberValues, withoutFields } from "../kernel/fields/member.ts";
 import { judgeChanges, type PlanInput } from "../kernel/plan/build-plan.ts";
 import type { PastRun, UndoNote } from "../model/apply.ts";
 import type { LiveMember } from "../model/live.ts";
@@ -174,10 +173,10 @@ function emptiedWhereLiveIs(
   after: MemberImage,
   context: MemberRevertContext,
 ): MemberImage {
-  const empty = emptyFields(memberImageOf(live, context));
+  const filled = filledMemberFields(memberValues(memberImageOf(live, context)));
   return withoutFields(
     after,
-    maybeEmptied.filter((field) => empty.includes(field)),
+    maybeEmptied.filter((field) => !filled.includes(field)),
   );
 }
 

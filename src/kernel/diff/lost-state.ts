@@ -1,14 +1,12 @@
-import { isSameJson } from "../../lib/json-text.ts";
 import type { PastRun, PastWrite } from "../../model/apply.ts";
 import type { MemberImage } from "../../model/plan.ts";
-
-/** A field that may be missing from an update of a member. */
-export type OmittableField = "roles" | "metadata" | "nickname";
+import type { MemberField } from "../../model/values.ts";
+import { filledMemberFields, memberDiffs, memberValues } from "../fields/member.ts";
 
 /** A write after which the service may have emptied the fields that the write left out. */
 export interface UnrestoredWrite {
   readonly write: PastWrite;
-  readonly fields: readonly OmittableField[];
+  readonly fields: readonly MemberField[];
 }
 
 /**
@@ -39,7 +37,7 @@ export interface UnrestoredMember {
   readonly run: string;
   readonly id: string;
   readonly name: string;
-  readonly fields: readonly OmittableField[];
+  readonly fields: readonly MemberField[];
 }
 
 /** Returns the members whose fields a run may have left empty. */
@@ -50,41 +48,17 @@ export function unrestoredMembers(past: Pick<PastRun, "run" | "writes">): readon
   );
 }
 
-/** Returns a member's image without the content of some fields. */
-export function withoutFields(image: MemberImage, fields: readonly OmittableField[]): MemberImage {
-  return {
-    ...image,
-    ...(fields.includes("roles") && { roles: [] }),
-    ...(fields.includes("metadata") && { metadata: {} }),
-    ...(fields.includes("nickname") && image.managed && { managed: { ...image.managed, nickname: null } }),
-  };
-}
-
-/** Returns the empty fields of an image. */
-export function emptyFields({ roles, metadata, managed }: MemberImage): readonly OmittableField[] {
-  return [
-    ...(roles.length === 0 ? (["roles"] as const) : []),
-    ...(Object.keys(metadata).length === 0 ? (["metadata"] as const) : []),
-    ...((managed?.nickname ?? "") === "" ? (["nickname"] as const) : []),
-  ];
-}
-
-const FIELDS: readonly OmittableField[] = ["roles", "metadata", "nickname"];
-
 /** Returns the fields that an update left out although they were not empty. */
-function omittedFields({ intent }: PastWrite): readonly OmittableField[] {
+function omittedFields({ intent }: PastWrite): readonly MemberField[] {
   const [before, after] = imagesOf(intent);
   if (intent.kind !== "update" || intent.part !== "whole" || before === null || after === null) return [];
-  const empty = emptyFields(before);
-  return FIELDS.filter(
-    (field) => !empty.includes(field) && isSameJson(fieldValue(before, field), fieldValue(after, field)),
-  );
+  const changed = differingFields({ intent });
+  return filledMemberFields(memberValues(before)).filter((field) => !changed.includes(field));
 }
 
-function differingFields({ intent }: PastWrite): readonly OmittableField[] {
+function differingFields({ intent }: Pick<PastWrite, "intent">): readonly MemberField[] {
   const [before, after] = imagesOf(intent);
-  if (before === null || after === null) return [];
-  return FIELDS.filter((field) => !isSameJson(fieldValue(before, field), fieldValue(after, field)));
+  return before === null || after === null ? [] : memberDiffs(before, after).map(({ field }) => field);
 }
 
 function imagesOf(
@@ -92,8 +66,4 @@ function imagesOf(
 ): readonly [MemberImage | null, MemberImage | null] {
   const { before, after } = intent;
   return [before && "email" in before ? before : null, after && "email" in after ? after : null];
-}
-
-function fieldValue(image: MemberImage, field: OmittableField): unknown {
-  return field === "nickname" ? (image.managed?.nickname ?? null) : image[field];
 }

@@ -36,7 +36,7 @@ export type Held<Values> = {
 export type Some<Values> = { readonly [Name in keyof Values]?: SentOf<Values[Name]> };
 
 /** New values of keys in a file: `null` removes the key, and an absent one stays. */
-export type Edited<Values> = { readonly [Name in keyof Values]?: Values[Name] | null };
+export type Edited<Values> = { readonly [Name in keyof Values]?: SentOf<Values[Name]> | null };
 
 /** The difference of two values: of lists what is added and removed, of others both. */
 export type DiffOf<Value> = [Value] extends [readonly (infer Item)[]]

@@ -1,4 +1,6 @@
 import type { GlobMatch } from "../../kernel/diff/scope.ts";
+import { memberAsDeclared } from "../../kernel/fields/member.ts";
+import { roleAsDeclared } from "../../kernel/fields/role.ts";
 import { buildPlan } from "../../kernel/plan/build-plan.ts";
 import { counted } from "../../lib/text.ts";
 import type { DesiredMember, DesiredRole, DesiredState } from "../../model/desired.ts";
@@ -111,8 +113,6 @@ export function configDiff(
   });
 }
 
-const EPOCH = "1970-01-01T00:00:00Z";
-
 function asLive(head: DesiredState, base: DesiredState | undefined): LiveState {
   const roles = (base?.roles ?? []).map((role) => liveRole(role, head));
   const byName = new Map(roles.map((role) => [role.name, role]));
@@ -126,7 +126,7 @@ function asLive(head: DesiredState, base: DesiredState | undefined): LiveState {
       permissions: [],
       predefined: true,
       metadata: {},
-      updatedAt: EPOCH,
+      updatedAt: "",
     });
     return role;
   };
@@ -138,36 +138,19 @@ function asLive(head: DesiredState, base: DesiredState | undefined): LiveState {
 }
 
 function liveRole(role: DesiredRole, head: DesiredState): LiveRole {
-  const { name, description, permissions = [], metadata = {} } = role;
+  const { name } = role;
   const pinned =
     head.roles?.find((one) => one.name === name || one.previously?.includes(name))?.id ?? role.id;
-  return {
-    id: pinned ?? `file:${name}`,
-    name,
-    ...(description !== undefined && { description }),
-    permissions,
-    predefined: false,
-    metadata,
-    updatedAt: EPOCH,
-  };
+  return roleAsDeclared(role, pinned ?? `file:${name}`);
 }
 
 function liveMember(member: DesiredMember, head: DesiredState, idOf: (role: string) => string): LiveMember {
-  const { email, roles = [], metadata = {}, managed } = member;
+  const { email, roles = [] } = member;
   const same = head.members?.find((one) => one.email.toLowerCase() === email.toLowerCase());
   const id = same?.id ?? member.id ?? `file:${email.toLowerCase()}`;
-  return {
+  return memberAsDeclared(
+    member,
     id,
-    roles: roles.map(({ role }) => idOf(role)),
-    status: "accepted",
-    user: {
-      id,
-      email,
-      mfaOnLogin: true,
-      type: managed === undefined ? "user" : "managed_user",
-      ...(managed?.nickname !== undefined && { nickname: managed.nickname }),
-    },
-    metadata,
-    updatedAt: EPOCH,
-  };
+    roles.map(({ role }) => idOf(role)),
+  );
 }

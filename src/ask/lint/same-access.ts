@@ -1,5 +1,7 @@
 import { activeAt, isPast, leftAt } from "../../kernel/diff/active-member.ts";
 import type { GlobMatch } from "../../kernel/diff/scope.ts";
+import { memberAsDeclared } from "../../kernel/fields/member.ts";
+import { roleAsDeclared } from "../../kernel/fields/role.ts";
 import { buildPlan } from "../../kernel/plan/build-plan.ts";
 import { canonicalJson, isSameJson } from "../../lib/json-text.ts";
 import { byCodeUnit } from "../../lib/text.ts";
@@ -47,17 +49,7 @@ function liveAs(
   { merchant, roles = [], members = [] }: DesiredState,
   rolesOf: (member: DesiredMember) => readonly string[] | null,
 ): LiveState {
-  const declared = roles.map(
-    ({ name, id, description, permissions = [], metadata = {} }, index): LiveRole => ({
-      id: id ?? `role_declared_${index}`,
-      name,
-      ...(description !== undefined && { description }),
-      permissions,
-      predefined: false,
-      metadata,
-      updatedAt: "",
-    }),
-  );
+  const declared = roles.map((role, index) => roleAsDeclared(role, role.id ?? `role_declared_${index}`));
   const ids = new Map(declared.flatMap(({ id, name }) => [[name, id] as const, [id, id] as const]));
   const held = new Set(members.flatMap((member) => (member.roles ?? []).map(({ role }) => role)));
   const undeclared = [...held].filter((role) => !ids.has(role));
@@ -68,16 +60,8 @@ function liveAs(
     members: members.flatMap((member, index): readonly LiveMember[] => {
       const names = rolesOf(member);
       if (names === null) return [];
-      const { email, id = `mem_declared_${index}`, managed, metadata = {} } = member;
-      const user = {
-        id: `user_${index}`,
-        email,
-        mfaOnLogin: true,
-        type: managed ? "managed_user" : "user",
-        ...(managed?.nickname !== undefined && { nickname: managed.nickname }),
-      };
-      const roleIds = [...new Set(names.map((name) => ids.get(name) ?? name))];
-      return [{ id, roles: roleIds, status: "accepted", user, metadata, updatedAt: "" }];
+      const roleIds = names.map((name) => ids.get(name) ?? name);
+      return [memberAsDeclared(member, member.id ?? `mem_declared_${index}`, roleIds)];
     }),
     callerId: null,
   };

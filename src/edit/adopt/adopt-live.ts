@@ -2,12 +2,14 @@ import { divideLeavers, leftAt } from "../../kernel/diff/active-member.ts";
 import { planRoles, type RolePlan } from "../../kernel/diff/plan-roles.ts";
 import { roleResolver } from "../../kernel/diff/resolve.ts";
 import { type GlobMatch, type Scope, scopeOf } from "../../kernel/diff/scope.ts";
+import { entryUpdates, entryValues } from "../../kernel/fields/field.ts";
+import { ROLE_FIELDS, roleImage } from "../../kernel/fields/role.ts";
 import { isSameJson } from "../../lib/json-text.ts";
-import { by, sortedSet } from "../../lib/text.ts";
+import { by } from "../../lib/text.ts";
 import type { Adoption, EntryEdit, RoleEntry, RoleEntryUpdate, Unwritable } from "../../model/adoption.ts";
 import type { DesiredRole, DesiredState } from "../../model/desired.ts";
 import type { LiveRole, LiveState } from "../../model/live.ts";
-import type { Plan } from "../../model/plan.ts";
+import type { Plan, RoleImage } from "../../model/plan.ts";
 import { ignoredEntries } from "../../rules/ignored.ts";
 import { adoptMembers } from "./adopt-members.ts";
 
@@ -246,12 +248,10 @@ function unlistedRoles(
 }
 
 function addRole(live: LiveRole, parts: ReadonlySet<string>, pin: boolean): EntryEdit {
-  const { id, name, description = "", permissions, metadata } = live;
+  const { id, name } = live;
   const entry: RoleEntry = {
+    ...entryValues<RoleImage>(ROLE_FIELDS, roleImage(live), parts),
     name,
-    ...(description !== "" && !parts.has("description") && { description }),
-    ...(!parts.has("permissions") && { permissions: sortedSet(permissions) }),
-    ...(Object.keys(metadata).length > 0 && !parts.has("metadata") && { metadata }),
     ...(pin && { id }),
   };
   return { kind: "add-role", id, entry, left: [...parts].filter((part) => part !== "id") };
@@ -263,27 +263,17 @@ function roleUpdate(
   parts: ReadonlySet<string>,
   { pin, isTaken }: { readonly pin: boolean; readonly isTaken: (name: string) => boolean },
 ): RoleEntryUpdate {
-  const { description, permissions, metadata, previously = [] } = role;
+  const { previously = [] } = role;
   const renamed = live.name !== role.name;
   // Rules may still name the role as the file did.
   const former = [...(renamed ? [role.name] : []), ...previously].filter(
     (name) => name !== live.name && !isTaken(name),
   );
   const [only = null] = former;
-  const granted = sortedSet(live.permissions);
   return {
+    ...entryUpdates<Omit<RoleImage, "name">>(ROLE_FIELDS, role, roleImage(live), parts),
     ...(renamed && { name: live.name }),
     ...(!isSameJson(former, previously) && { previously: former.length > 1 ? former : only }),
-    ...(description !== undefined &&
-      description !== (live.description ?? "") && {
-        description: parts.has("description") ? null : (live.description ?? ""),
-      }),
-    ...(permissions !== undefined &&
-      !isSameJson(sortedSet(permissions), granted) && {
-        permissions: parts.has("permissions") ? null : granted,
-      }),
-    ...(metadata !== undefined &&
-      !isSameJson(metadata, live.metadata) && { metadata: parts.has("metadata") ? null : live.metadata }),
     ...(role.id === undefined
       ? pin && !parts.has("id") && { id: live.id }
       : role.id !== live.id && { id: parts.has("id") ? null : live.id }),

@@ -2,8 +2,15 @@ import { activeAt, hasBegun, isMention, isPast, isSuspended } from "../../kernel
 import { addressKeysOf, type Match, matchMembers } from "../../kernel/diff/match.ts";
 import type { RoleResolver } from "../../kernel/diff/resolve.ts";
 import { addressOf, isServiceAccount } from "../../kernel/diff/scope.ts";
-import { isManaged } from "../../kernel/fields/member.ts";
-import { isSameJson } from "../../lib/json-text.ts";
+import { entryUpdates, entryValues } from "../../kernel/fields/field.ts";
+import {
+  COMMON_FIELDS,
+  type CommonValues,
+  declaredValues,
+  isManaged,
+  liveValues,
+  MANAGED_FIELDS,
+} from "../../kernel/fields/member.ts";
 import { byCodeUnit } from "../../lib/text.ts";
 import type {
   EntryEdit,
@@ -15,6 +22,8 @@ import type {
 } from "../../model/adoption.ts";
 import type { DesiredMember, Grant } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
+import type { RoleRef } from "../../model/plan.ts";
+import type { ManagedProperties, MemberProperties } from "../../model/values.ts";
 
 /** The edits of a merchant's member entries. */
 export interface AdoptedMembers {
@@ -224,14 +233,12 @@ function addMember(
   pin: boolean,
   { wordOf }: MemberAdoption,
 ): EntryEdit {
-  const { id, user, metadata, status } = live;
-  const nickname = parts.has("managed") ? undefined : user?.nickname;
-  const roles = [...new Set(live.roles.flatMap((role) => wordOf(role) ?? []))];
+  const { id, status } = live;
+  const words = liveValues({ ...live, roles: live.roles.flatMap((role) => wordOf(role) ?? []) }, refOf);
   const entry: MemberEntry = {
     email: addressOf(live) ?? id,
-    ...(isManaged(live) && { managed: nickname === undefined ? {} : { nickname } }),
-    ...(!parts.has("roles") && { roles: roles.sort(byCodeUnit) }),
-    ...(Object.keys(metadata).length > 0 && !parts.has("metadata") && { metadata }),
+    ...(isManaged(live) && { managed: entryValues<ManagedProperties>(MANAGED_FIELDS, words, parts) }),
+    ...entryValues<CommonValues>(COMMON_FIELDS, words, parts),
     ...(pin && { id }),
   };
   return { kind: "add-member", id, entry, status, left: [...parts].filter((part) => part !== "id") };
@@ -279,22 +286,25 @@ function memberUpdate(
   input: MemberAdoption,
 ): MemberEntryUpdate {
   const parts = input.unwritable.get(live.id) ?? NONE;
-  const { id, roles, metadata, managed } = member;
+  const { id, roles } = member;
   const dates = datesUpdate(member, live, input);
   const grants = roles === undefined || dates.isAway ? null : grantUpdate(roles, live, input);
-  const nickname = live.user?.nickname;
-  const wantsNickname = managed?.nickname !== undefined && isManaged(live) && managed.nickname !== nickname;
+  const [declared, values] = [declaredValues(member), liveValues(live, refOf)];
   return {
     ...(email !== undefined && { email }),
     ...(grants !== null && (parts.has("roles") ? { roles: null } : { grants })),
     ...dates.update,
-    ...(metadata !== undefined &&
-      !isSameJson(metadata, live.metadata) && { metadata: parts.has("metadata") ? null : live.metadata }),
-    ...(wantsNickname && { nickname: parts.has("managed") ? null : (nickname ?? null) }),
+    ...entryUpdates<MemberProperties>(COMMON_FIELDS, declared, values, parts),
+    ...(isManaged(live) && entryUpdates<ManagedProperties>(MANAGED_FIELDS, declared, values, parts)),
     ...(id === undefined
       ? isShared && { id: live.id }
       : id !== live.id && { id: parts.has("id") ? null : live.id }),
   };
+}
+
+/** Returns a reference by a single word. */
+function refOf(word: string): RoleRef {
+  return { id: word, name: word };
 }
 
 /** Returns the dates to remove, and whether the member is suspended as the entry says, without roles. */

@@ -1,3 +1,4 @@
+import { entryPath, isMemberField } from "../../kernel/fields/member.ts";
 import type { Path } from "../../kernel/problems/problem.ts";
 import type { RawFile, RawMember } from "../../kernel/schema/raw-file.ts";
 import { fieldsOf, kindOf, listOf, omitUndefined, textOf, valueAt } from "../../kernel/schema/values.ts";
@@ -228,20 +229,11 @@ type ChangeEntry = (entry: RawMember, path: Path, value: unknown) => void;
 /** Sets the keys that entries have, each in every entry that has it. */
 function changeFields(
   entries: readonly RawMember[],
-  { email, from, until, suspended, metadata, nickname, roles }: MemberEntryUpdate,
+  { id, grants, ...updates }: MemberEntryUpdate,
   change: ChangeEntry,
 ): void {
-  const values: readonly (readonly [path: readonly [string, ...string[]], value: unknown])[] = [
-    [["email"], email],
-    [["from"], from],
-    [["until"], until],
-    [["suspended"], suspended],
-    [["metadata"], metadata],
-    [["managed", "nickname"], nickname],
-    [["roles"], roles],
-  ];
-  for (const [path, value] of values) {
-    if (value === undefined) continue;
+  for (const [key, value] of Object.entries(updates)) {
+    const path = isMemberField(key) ? entryPath(key) : [key];
     for (const entry of entries) if (valueAt(entry.fields, path) !== undefined) change(entry, path, value);
   }
 }

@@ -36,14 +36,10 @@ export function entryText(edit: Extract<EntryEdit, { readonly left: unknown }>):
       ? ["The invitation has expired. Without sync.reinvite: false, a plan renews it."]
       : []),
     ...(edit.left.length > 0
-      ? [`Not managed here, since a file cannot hold it: ${edit.left.map(partName).join(", ")}.`]
+      ? [`Not managed here, since a file cannot hold it: ${edit.left.join(", ")}.`]
       : []),
   ];
   return texts.length === 0 ? null : texts.join(" ");
-}
-
-function partName(part: string): string {
-  return part === "managed" ? "nickname" : part;
 }
 
 /** Returns a glob that matches one id only. */

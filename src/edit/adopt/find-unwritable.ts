@@ -1,12 +1,23 @@
+import { entryValues } from "../../kernel/fields/field.ts";
+import {
+  COMMON_FIELDS,
+  type CommonValues,
+  isManaged,
+  liveValues,
+  MANAGED_FIELDS,
+} from "../../kernel/fields/member.ts";
+import { ROLE_FIELDS, roleImage } from "../../kernel/fields/role.ts";
 import type { Path } from "../../kernel/problems/problem.ts";
 import { findKeys } from "../../kernel/problems/secrets.ts";
 import { MAX_DEPTH } from "../../kernel/schema/limits.ts";
 import { merchantSchema } from "../../kernel/schema/merchant-schema.ts";
 import { toRawFile } from "../../kernel/schema/raw-file.ts";
-import { unique } from "../../kernel/schema/values.ts";
+import { fieldsOf } from "../../kernel/schema/values.ts";
 import { checkSource } from "../../kernel/validate/source-rules.ts";
 import type { Unwritable } from "../../model/adoption.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
+import type { RoleImage } from "../../model/plan.ts";
+import type { ManagedProperties } from "../../model/values.ts";
 
 /** Finds the parts of a live state that a file cannot hold, because the schema or a rule of files would refuse them. */
 export function findUnwritable({ roles, members }: LiveState): Unwritable {
@@ -21,27 +32,24 @@ export function findUnwritable({ roles, members }: LiveState): Unwritable {
 
 type Values = Readonly<Record<string, unknown>>;
 
-function roleValues({ id, name, description, permissions, metadata }: LiveRole): Values {
+function roleValues(live: LiveRole): Values {
+  return { ...entryValues<RoleImage>(ROLE_FIELDS, roleImage(live), NONE), id: live.id };
+}
+
+function memberValues(live: LiveMember): Values {
+  const { id, user, invite } = live;
+  const values = liveValues(live, (role) => ({ id: role, name: role }));
+  const managed = entryValues<ManagedProperties>(MANAGED_FIELDS, values, NONE);
   return {
-    name,
-    ...(description !== undefined && { description }),
-    permissions: unique(permissions),
-    metadata,
+    // A pinned entry may have an address where its member has none.
+    email: user?.email ?? invite?.email ?? "nobody@example.com",
+    ...(isManaged(live) && { managed: { ...managed, password_env: "PASSWORD" } }),
+    ...entryValues<CommonValues>(COMMON_FIELDS, values, NONE),
     id,
   };
 }
 
-function memberValues({ id, user, invite, roles, metadata }: LiveMember): Values {
-  const nickname = user?.nickname;
-  return {
-    // A pinned entry may have an address where its member has none.
-    email: user?.email ?? invite?.email ?? "nobody@example.com",
-    ...(nickname !== undefined && { managed: { nickname, password_env: "PASSWORD" } }),
-    roles: unique(roles),
-    metadata,
-    id,
-  };
-}
+const NONE: ReadonlySet<string> = new Set();
 
 /** Returns the paths that the schema and the rules of single files refuse. */
 function refusedPaths(file: object): readonly Path[] {
@@ -70,10 +78,12 @@ function partsOf(
     const keys = parts.get(id) ?? new Set();
     parts.set(id, keys.add(IDENTITY.has(key) ? "entry" : String(key)));
   };
-  for (const [place, index, key] of refused) if (place === section) add(Number(index), key);
+  for (const [place, index, key, inner] of refused)
+    if (place === section) add(Number(index), key === "managed" ? inner : key);
   for (const [index, { rounded = [] }] of live.entries()) {
     if (rounded.length > 0) add(index, "metadata");
-    for (const [key, value] of Object.entries(values[index] ?? {}))
+    const { managed, ...entry } = values[index] ?? {};
+    for (const [key, value] of Object.entries({ ...entry, ...fieldsOf(managed) }))
       if (isRisky(value, MAX_DEPTH - 4)) add(index, key);
   }
   return parts;

@@ -1,5 +1,5 @@
 import type { JsonValue } from "../../model/json.ts";
-import type { NamedDiff, Some } from "../../model/values.ts";
+import type { Edited, NamedDiff, SentOf, Some } from "../../model/values.ts";
 import type { Kind, KindValues } from "./kind.ts";
 
 /** All that is particular to one field of a role or member. */
@@ -135,6 +135,14 @@ export function sentValues<Values>(
   });
 }
 
+/** Returns values as the service returns them, without those that are `null`. */
+export function heldValues<Values>(
+  table: FieldTable<Values>,
+  values: Values,
+): { readonly [Name in keyof Values]: SentOf<Values[Name]> } {
+  return eachField(table, (name, { kind }) => (values[name] === null ? undefined : kind.sent(values[name])));
+}
+
 /** Returns what fingerprints count of values. */
 export function contents<Values>(
   table: FieldTable<Values>,
@@ -165,5 +173,34 @@ export function revertedValues<Values>(
     if (clearable || kind.isSame(value, is) || !kind.isSame(value, kind.empty)) return value;
     notes.cannotClear(name);
     return is;
+  });
+}
+
+/** Returns the values that a new entry of a file declares: no empty ones but those that it needs. */
+export function entryValues<Values>(
+  table: FieldTable<Values>,
+  live: Values,
+  unwritable: ReadonlySet<string>,
+): Some<Values> {
+  return eachField<FieldTable<Values>, Some<Values>>(table, (name, { kind, declared }) =>
+    unwritable.has(String(name)) || (!declared.required && kind.isSame(live[name], kind.empty))
+      ? undefined
+      : kind.sent(live[name]),
+  );
+}
+
+/** Returns the declared values that differ from the live ones, which take their place; `null` for one that no file can hold. */
+export function entryUpdates<Values>(
+  table: FieldTable<Values>,
+  declared: Partial<Values>,
+  live: Values,
+  unwritable: ReadonlySet<string>,
+): Edited<Values> {
+  return eachField<FieldTable<Values>, Edited<Values>>(table, (name, { kind, clearable }) => {
+    const value = declared[name];
+    if (value === undefined || kind.isSame(value, live[name])) return undefined;
+    return unwritable.has(String(name)) || (!clearable && kind.isSame(live[name], kind.empty))
+      ? null
+      : kind.sent(live[name]);
   });
 }

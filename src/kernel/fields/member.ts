@@ -10,7 +10,15 @@ import type {
   NamedDiff,
   Some,
 } from "../../model/values.ts";
-import { completed, contents, type FieldTable, fieldDiffs, filledFields, pickFields } from "./field.ts";
+import {
+  completed,
+  contents,
+  type FieldTable,
+  fieldDiffs,
+  filledFields,
+  heldValues,
+  pickFields,
+} from "./field.ts";
 import { MAX_METADATA, metadata } from "./metadata.ts";
 import { roles } from "./set.ts";
 import { line } from "./text.ts";
@@ -104,6 +112,23 @@ export function isManaged({ user }: Pick<LiveMember, "user">): boolean {
 export function declaredValues(member: DesiredMember): Some<MemberProperties & ManagedProperties> {
   const { roles: grants, managed, ...entry } = member;
   return { ...entry, ...managed };
+}
+
+/** Returns an accepted member at the service that is as its entry declares, with roles of some ids. */
+export function memberAsDeclared(member: DesiredMember, id: string, roleIds: readonly string[]): LiveMember {
+  const { email, managed } = member;
+  const values = newMemberValues({
+    ...declaredValues(member),
+    roles: roleIds.map((role) => ({ id: role, name: role })),
+  });
+  const user = { id, email, mfaOnLogin: true, type: managed ? "managed_user" : "user" };
+  return {
+    ...heldValues<CommonValues>(COMMON_FIELDS, values),
+    id,
+    status: "accepted",
+    user: { ...heldValues<ManagedProperties>(MANAGED_FIELDS, values), ...user },
+    updatedAt: "",
+  };
 }
 
 /** What an image says besides its values. */

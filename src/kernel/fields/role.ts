@@ -1,7 +1,9 @@
+import type { DesiredRole } from "../../model/desired.ts";
 import type { JsonValue } from "../../model/json.ts";
+import type { LiveRole } from "../../model/live.ts";
 import type { RoleImage } from "../../model/plan.ts";
 import type { NamedDiff } from "../../model/values.ts";
-import { completed, contents, eachField, type FieldTable, fieldDiffs } from "./field.ts";
+import { completed, contents, eachField, type FieldTable, fieldDiffs, heldValues } from "./field.ts";
 import { MAX_METADATA, metadata } from "./metadata.ts";
 import { list } from "./set.ts";
 import { name, prose } from "./text.ts";
@@ -98,4 +100,10 @@ export function roleContent(image: RoleImage): JsonValue {
 /** Returns whether a name is that of a role's field. */
 export function isRoleField(name: string): name is keyof RoleImage {
   return name in ROLE_FIELDS;
+}
+
+/** Returns a custom role at the service that is as its entry declares. */
+export function roleAsDeclared(role: DesiredRole, id: string): LiveRole {
+  const values = heldValues<RoleImage>(ROLE_FIELDS, roleImage(role));
+  return { ...values, id, predefined: false, updatedAt: "" };
 }

@@ -1,9 +1,10 @@
 import type { PasswordChange } from "../../model/apply.ts";
 import type { DesiredMember, DesiredState } from "../../model/desired.ts";
 import type { LiveMember, LiveState } from "../../model/live.ts";
-import type { MemberChange, MemberImage, Plan } from "../../model/plan.ts";
+import type { MemberChange, Plan } from "../../model/plan.ts";
 import { activeAt, leftAt } from "../diff/active-member.ts";
 import { planFingerprint, withFingerprint } from "../diff/fingerprint.ts";
+import { memberImageOf } from "../diff/member-changes.ts";
 import { toFinding } from "../findings/findings.ts";
 import { toRefusal } from "../findings/refusals.ts";
 import { buildPlan, type PlanInput } from "./build-plan.ts";
@@ -79,7 +80,8 @@ export function passwordChange(
   { member, live }: RotatedMember & { readonly live: LiveMember },
   { roles }: Pick<LiveState, "roles">,
 ): PasswordChange {
-  const image = imageOf(live, member.email, roles);
+  const names = new Map(roles.map(({ id, name }) => [id, name]));
+  const image = memberImageOf(live, { refOf: (id) => ({ id, name: names.get(id) ?? id }) });
   const update = withFingerprint<MemberChange>({
     resource: "member",
     name: member.email,
@@ -96,15 +98,4 @@ export function passwordChange(
 /** Returns whether a password is set only if the user is named. */
 export function isLeftToName({ live, member }: RotatedMember, { names }: RotationTargets): boolean {
   return isDisabled(live) && !names(member.email);
-}
-
-function imageOf(member: LiveMember, email: string, roles: LiveState["roles"]): MemberImage {
-  const names = new Map(roles.map(({ id, name }) => [id, name]));
-  return {
-    email: member.user?.email ?? email,
-    roles: [...new Set(member.roles)].sort().map((id) => ({ id, name: names.get(id) ?? id })),
-    metadata: member.metadata,
-    managed: { nickname: member.user?.nickname ?? null, passwordEnv: null },
-    status: member.status,
-  };
 }

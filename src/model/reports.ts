@@ -2,6 +2,7 @@ import type { ListedRule } from "./coverage.ts";
 import type { Environment } from "./desired.ts";
 import type { MemberStatus } from "./live.ts";
 import type { Impact, Plan, Refusal } from "./plan.ts";
+import type { ManagedProperties } from "./values.ts";
 
 /** The access at one merchant; with a plan also the access that results from it. */
 export interface AccessReport {
@@ -35,10 +36,9 @@ export interface ReportedHolding {
 }
 
 /** A member and its roles; without a plan `before` and `after` are the same object. */
-export interface ReportedMember {
+export interface ReportedMember extends ManagedProperties {
   /** The address, else the id. */
   readonly name: string;
-  readonly nickname: string | null;
   /** The type of `LiveUser`. */
   readonly type: string;
   /** `null` if unknown. */

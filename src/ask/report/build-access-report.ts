@@ -1,4 +1,5 @@
 import { addressOf, scopeOf } from "../../kernel/diff/scope.ts";
+import { managedValues } from "../../kernel/fields/member.ts";
 import type { DesiredMember, DesiredState, Environment, From } from "../../model/desired.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
 import type { MemberChange, Plan, RoleChange } from "../../model/plan.ts";
@@ -10,6 +11,7 @@ import type {
   ReportedMember,
   ReportedRole,
 } from "../../model/reports.ts";
+import type { ManagedProperties } from "../../model/values.ts";
 import {
   type Access,
   accessAfter,
@@ -118,12 +120,12 @@ function holding(
   return person === undefined ? null : { status: status ?? person.status, roles: person.roles };
 }
 
-type Traits = Pick<ReportedMember, "nickname" | "type" | "mfa" | "invitedUntil">;
+type Traits = Pick<ReportedMember, keyof ManagedProperties | "type" | "mfa" | "invitedUntil">;
 
 function traits(live: LiveMember | undefined, change: MemberChange | undefined): Traits {
   const managed = change?.after?.managed ?? null;
   return {
-    nickname: managed?.nickname ?? live?.user?.nickname ?? null,
+    ...managedValues({ ...live?.user, ...managed }),
     type: live?.user?.type ?? typeOf(managed),
     mfa: live?.user?.mfaOnLogin ?? null,
     invitedUntil: live?.invite?.expiresAt ?? null,
@@ -196,7 +198,7 @@ export function declaredReport(desired: DesiredState, now: number): AccessReport
       return [
         {
           name,
-          nickname: entry?.managed?.nickname ?? null,
+          ...managedValues(entry?.managed),
           type: typeOf(entry?.managed),
           mfa: null,
           invitedUntil: null,

@@ -93,6 +93,11 @@ export function newMemberValues(some: Partial<MemberValues>): MemberValues {
   return completed<MemberValues>(MEMBER_FIELDS, some);
 }
 
+/** Returns the values of a managed user that has some, and no others. */
+export function managedValues(some: Partial<ManagedProperties> = {}): ManagedProperties {
+  return completed<ManagedProperties>(MANAGED_FIELDS, some);
+}
+
 /** Returns the values of an image. */
 export function memberValues({ managed, ...image }: MemberImage): MemberValues {
   return newMemberValues({ ...image, ...managed });

@@ -23,7 +23,8 @@ export function shownFields(change: Change): readonly ShownField[] {
     : shownValues(MEMBER_FIELDS, memberValues(image));
 }
 
-function shownValues<Values>(table: FieldTable<Values>, values: Values): readonly ShownField[] {
+/** Returns what rows show of the values of a resource that comes or goes. */
+export function shownValues<Values>(table: FieldTable<Values>, values: Values): readonly ShownField[] {
   return mapFields(table, (name, { kind }) => {
     const plain = kind.lines(values[name]);
     return plain.length === 0

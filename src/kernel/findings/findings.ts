@@ -375,7 +375,7 @@ export function toFinding(found: FindingData): Finding {
     case "member-not-managed":
       return warning(
         "member",
-        `${name} is declared as a managed user, but is an ordinary one at the service; its nickname cannot be set.`,
+        `${name} is declared as a managed user, but is an ordinary one at the service; what is declared under managed cannot be set.`,
         'Remove "managed:", or remove the member and create it again.',
       );
     case "member-without-address":

@@ -1,3 +1,5 @@
+import { MANAGED_FIELDS } from "../../kernel/fields/member.ts";
+import { shownValues } from "../../kernel/fields/show.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { sortNaturally } from "../../lib/text.ts";
 import type { ListedRule } from "../../model/coverage.ts";
@@ -10,6 +12,7 @@ import type {
   RuleResult,
   RuleStatus,
 } from "../../model/reports.ts";
+import type { ManagedProperties } from "../../model/values.ts";
 import type { DetailView } from "../view/change-view.ts";
 import { countsText, type PlanView } from "../view/plan-view.ts";
 import { isAdministrator, isSensitive, riskTitle } from "../view/risk-view.ts";
@@ -81,7 +84,8 @@ export interface PageHolding {
 /** A member; `before` is absent where it is the same as `after`. */
 export interface PageMember {
   readonly name: string;
-  readonly nickname?: string;
+  /** What the details show, such as its nickname. */
+  readonly about?: readonly string[];
   /** Absent if unknown. */
   readonly mfa?: boolean;
   /** Set for an account that nobody logs in as. */
@@ -173,9 +177,9 @@ export function pageMerchant({ report, view, rules }: PageMerchantInput): PageMe
       after: grants(after),
     })),
     members: sortNaturally(report.members, ({ name }) => name).map(
-      ({ before, after, nickname, invitedUntil, ends, ...member }) => ({
+      ({ before, after, invitedUntil, ends, ...member }) => ({
         name: oneLine(member.name),
-        ...(nickname !== null && { nickname: oneLine(nickname) }),
+        ...aboutOf(member),
         ...notesOf(member, holdsAll(after ?? before)),
         ...(member.mfa !== null && { mfa: member.mfa }),
         ...(isService(member.type) && { service: true }),
@@ -213,6 +217,11 @@ const MAX_REASONS = 50;
 function pageResult({ status, reasons }: RuleResult): PageRuleResult {
   const more = reasons.length - MAX_REASONS;
   return { status, reasons: reasons.slice(0, MAX_REASONS).map(oneLine), ...(more > 0 && { more }) };
+}
+
+function aboutOf(member: ManagedProperties): Pick<PageMember, "about"> {
+  const about = shownValues<ManagedProperties>(MANAGED_FIELDS, member).flatMap(({ plain }) => plain);
+  return about.length === 0 ? {} : { about: about.map(oneLine) };
 }
 
 /** Returns the notes on a member; without any, nothing: for 20,000 members the word alone would be large. */

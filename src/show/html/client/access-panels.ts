@@ -242,7 +242,7 @@ function legend(): HTMLElement {
   );
 }
 
-/** Returns what members are searched by, in lower case: their names, notes, roles and permissions. */
+/** Returns what members are searched by, in lower case: their names, details, notes, roles and permissions. */
 function searchTexts({ members, roles, permissions }: PageMerchant): readonly string[] {
   const roleTexts = roles.map((role) => {
     const grants = grantsOf(role, "after");
@@ -251,9 +251,9 @@ function searchTexts({ members, roles, permissions }: PageMerchant): readonly st
       .join("\n")
       .toLowerCase();
   });
-  return members.map(({ name: text, nickname = "", notes = [], before, after }) => {
+  return members.map(({ name: text, about = [], notes = [], before, after }) => {
     const held = new Set([...(before?.roles ?? []), ...(after?.roles ?? [])]);
-    const memberText = [text, nickname, ...notes].join("\n").toLowerCase();
+    const memberText = [text, ...about, ...notes].join("\n").toLowerCase();
     return [memberText, ...[...held].map((index) => roleTexts[index] ?? "")].join("\n");
   });
 }

@@ -113,8 +113,7 @@ function badgesOf(member: PageMember): readonly HTMLElement[] {
   const { status } = after ?? before ?? { status: "" };
   return [
     status === "" ? badge("lost", "ended") : badge(status, status),
-    ...(member.nickname === undefined ? [] : [badge("note", member.nickname)]),
-    ...(member.notes ?? []).map((note) => badge("note", note)),
+    ...[...(member.about ?? []), ...(member.notes ?? [])].map((note) => badge("note", note)),
     ...(before === null && after !== null ? [badge("gained", "new")] : []),
     ...(before !== null && after === null ? [badge("lost", "removed by the plan")] : []),
   ];

@@ -168,7 +168,7 @@ function roleAccess(
   ];
 }
 
-/** Returns the lines of a change's other fields: description, nickname, metadata, a new name. */
+/** Returns the lines of the fields of a change besides roles and permissions. */
 function otherFields(change: Change, layout: Layout): readonly DetailLine[] {
   const details = rowOf(change).details.filter(({ label }) => label !== "permissions" && label !== "roles");
   return details.length === 0 ? [] : [[], ...fieldLines(details, layout)];

@@ -20,17 +20,15 @@ export interface MemberValues extends MemberProperties, ManagedProperties {
 /** The name of a member's field. */
 export type MemberField = keyof MemberValues;
 
-type NullableName<Values> = {
-  [Name in keyof Values]: null extends Values[Name] ? Name : never;
-}[keyof Values];
-
 /** A value as responses and requests hold it: of roles the ids. */
 export type SentOf<Value> = [Value] extends [readonly RoleRef[]] ? readonly string[] : NonNullable<Value>;
 
 /** Values as the service returns them: instead of `null` they are absent. */
 export type Held<Values> = {
-  readonly [Name in Exclude<keyof Values, NullableName<Values>>]: SentOf<Values[Name]>;
-} & { readonly [Name in NullableName<Values>]?: SentOf<Values[Name]> };
+  readonly [Name in keyof Values as null extends Values[Name] ? never : Name]: SentOf<Values[Name]>;
+} & {
+  readonly [Name in keyof Values as null extends Values[Name] ? Name : never]?: SentOf<Values[Name]>;
+};
 
 /** Values that a file declares or a request sends: absent ones stay as they are. */
 export type Some<Values> = { readonly [Name in keyof Values]?: SentOf<Values[Name]> };

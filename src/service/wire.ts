@@ -13,7 +13,7 @@ import {
   type Membership,
 } from "../model/live.ts";
 import type { RoleImage } from "../model/plan.ts";
-import type { Held, ManagedProperties } from "../model/values.ts";
+import type { ManagedProperties, SentOf } from "../model/values.ts";
 
 /** Makes a field optional; `null` counts as absent. Fields that the contract does not name are dropped. */
 const absent = <T extends z.ZodMiniType>(schema: T) => z.nullish(schema);
@@ -206,19 +206,16 @@ function parseJson(body: string): unknown {
   return value;
 }
 
-/** Returns the values of the fields of a response, which its schema has checked. */
-function heldValues<Values>(
+/** Returns the values of a response, without those that are absent; its schema has checked them. */
+function receivedValues<Values>(
   table: FieldTable<Values>,
   wire: Readonly<Record<string, unknown>>,
-): Held<Values> {
-  return eachField<FieldTable<Values>, Partial<Record<keyof Values, unknown>>>(
-    table,
-    (_, { response }) => wire[response] ?? undefined,
-  ) as Held<Values>;
+): { readonly [Name in keyof Values]: SentOf<Values[Name]> } {
+  return eachField(table, (_, { response }) => (wire[response] ?? undefined) as never);
 }
 
 function toRole(wire: z.infer<typeof roleSchema>, marked: boolean): LiveRole {
-  const values = heldValues<RoleImage>(ROLE_FIELDS, wire);
+  const values = receivedValues<RoleImage>(ROLE_FIELDS, wire);
   return {
     id: wire.id,
     ...values,
@@ -234,7 +231,7 @@ function toStatus(wire: unknown): MemberStatus {
 
 function toMember(wire: z.infer<typeof memberSchema>, marked: boolean, share: InternRoles): LiveMember {
   const { user, invite } = wire;
-  const values = heldValues<CommonValues>(COMMON_FIELDS, wire);
+  const values = receivedValues<CommonValues>(COMMON_FIELDS, wire);
   return {
     id: wire.id,
     ...values,
@@ -246,7 +243,7 @@ function toMember(wire: z.infer<typeof memberSchema>, marked: boolean, share: In
         ...(hasText(user.email) && { email: user.email }),
         mfaOnLogin: user.mfa_on_login_enabled ?? null,
         type: toUserType(user),
-        ...heldValues<ManagedProperties>(MANAGED_FIELDS, user),
+        ...receivedValues<ManagedProperties>(MANAGED_FIELDS, user),
       },
     }),
     ...(hasText(invite?.email) && { invite: { email: invite.email, expiresAt: invite?.expires_at ?? "" } }),

@@ -72,6 +72,8 @@ export interface DesiredMember extends Some<MemberProperties> {
   readonly email: string;
   /** Pins the identity to one live member (`mem_…`). */
   readonly id?: string;
+  /** The former addresses, at least one: the live member with one of them is the same person. */
+  readonly previously?: readonly string[];
   readonly roles?: readonly Grant[];
   /** Beginning of the whole membership. */
   readonly from?: From;

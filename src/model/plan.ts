@@ -43,6 +43,7 @@ export type Reason =
   | "left"
   | "suspended"
   | "suspension-ended"
+  | "address-changed"
   | "invitation-expired"
   | "immutable-field"
   | "undone";
@@ -103,11 +104,11 @@ export type MemberChange = { readonly resource: "member"; readonly name: string 
 /** A change that an apply would make. */
 export type Change = RoleChange | MemberChange;
 
-/** A removal that is deferred, so that a role keeps enough accepted holders. */
+/** A removal that is deferred, so that a role keeps enough accepted holders, or a person whose address changes keeps access. */
 export interface Deferred {
   readonly change: Change;
-  /** The role that would have too few. */
-  readonly role: string;
+  /** The role that would have too few; `null` for a person whose address changes. */
+  readonly role: string | null;
   /** Addresses of the members who have to accept first. */
   readonly waitsFor: readonly string[];
 }

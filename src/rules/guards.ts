@@ -8,6 +8,7 @@ import {
 } from "../model/desired.ts";
 import type { MemberChange, Refusal, RoleChange } from "../model/plan.ts";
 import { type Access, type AccessChanges, granting } from "./access.ts";
+import { changedAddresses, lostByNewAddress } from "./changed-addresses.ts";
 
 /** The input of the guards. */
 export interface Guarded {
@@ -27,7 +28,12 @@ export interface Guarded {
 
 /** Returns the refusals of all guards except `min_holders`, which can also defer. */
 export function guardPlan(guarded: Guarded): readonly Refusal[] {
-  return [...guardRemovals(guarded), ...guardProtected(guarded), ...guardCaller(guarded)];
+  return [
+    ...guardRemovals(guarded),
+    ...guardAddresses(guarded),
+    ...guardProtected(guarded),
+    ...guardCaller(guarded),
+  ];
 }
 
 /** The number that a share above 0 % always allows. */
@@ -37,9 +43,16 @@ export const ALWAYS_ALLOWED = 3;
  * Refuses too many removals and demotions at once, which are usually a mistake; roles and members are counted
  * separately.
  */
-function guardRemovals({ settings, scope, changes }: Guarded): readonly Refusal[] {
+function guardRemovals({ settings, entries, scope, changes, after }: Guarded): readonly Refusal[] {
   const limit = settings.maxRemovals ?? DEFAULT_REMOVAL_LIMIT;
   const replaced = replacedBy(changes);
+  const rolesOf = (address: string): readonly string[] =>
+    after.people.find((person) => person.status === "accepted" && person.email?.toLowerCase() === address)
+      ?.roles ?? [];
+  const takes = (change: MemberChange): boolean =>
+    change.reason === "address-changed"
+      ? lostByNewAddress(change, entries, rolesOf)
+      : takesRoles(change, replaced);
   const judge = (resource: "role" | "member", removals: number, live: number): readonly Refusal[] => {
     const allowed = allowedRemovals(limit, live);
     return removals > allowed ? [toRefusal({ code: "max-removals", resource, removals, live, allowed })] : [];
@@ -50,12 +63,17 @@ function guardRemovals({ settings, scope, changes }: Guarded): readonly Refusal[
       changes.roles.filter(takesPermissions).length,
       scope.roles.filter(({ predefined }) => !predefined).length,
     ),
-    ...judge(
-      "member",
-      changes.members.filter((change) => takesRoles(change, replaced)).length,
-      scope.members.length,
-    ),
+    ...judge("member", changes.members.filter(takes).length, scope.members.length),
   ];
+}
+
+/** Refuses to take access at once from several people whose address has probably changed. */
+function guardAddresses({ changes }: Guarded): readonly Refusal[] {
+  const people = changedAddresses(changes.members);
+  const [first] = people;
+  if (first === undefined || people.length <= ALWAYS_ALLOWED) return [];
+  const { name, previously } = first;
+  return [toRefusal({ code: "changed-addresses", people: people.length, name, previously })];
 }
 
 /** Returns how many removals a limit allows of so many that are live. */

@@ -15,10 +15,13 @@ const OWNERS = 1;
 /** The minimum where `min_holders` names no owner. */
 export const DEFAULT_MIN_HOLDERS: Readonly<Record<string, number>> = { [OWNER]: OWNERS };
 
+/** A removal that is deferred so that a role keeps enough holders. */
+export type DeferredForRole = Deferred & { readonly role: string };
+
 /** The result of the guard `min_holders`. */
 export interface MinHolders {
   /** Removals that are deferred until others have accepted. */
-  readonly deferred: readonly Deferred[];
+  readonly deferred: readonly DeferredForRole[];
   readonly refusals: readonly Refusal[];
   readonly findingData: readonly FindingData[];
 }
@@ -164,7 +167,7 @@ function removalsOf(
   return changes.filter(({ id }) => id !== null && lost.has(id)).sort(by(({ name }) => name));
 }
 
-function distinctChanges(deferred: readonly Deferred[]): readonly Deferred[] {
+function distinctChanges(deferred: readonly DeferredForRole[]): readonly DeferredForRole[] {
   const byChange = new Map(deferred.map((one) => [one.change.fingerprint, one]));
   return [...byChange.values()].sort(by(({ change }) => change.name));
 }

@@ -53,6 +53,7 @@ export function undoPlan(run: PastRun, input: PlanInput): Undo {
         unchanged: scope.members.length - touched(members.changes),
         unlisted: 0,
         findingData: [],
+        waiting: [],
       },
     });
     return { plan, notes: [...roles.notes, ...members.notes] };

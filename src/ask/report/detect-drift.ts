@@ -61,7 +61,7 @@ function findingsOf({ findings }: Plan, violations: readonly Refusal[]): readonl
   const keyOf = ({ code, resource, name }: Finding): string => JSON.stringify([code, resource, name]);
   const reported = new Set(violations.map((violation) => keyOf(toExistingViolation(violation))));
   return findings.filter(
-    (finding) => finding.code !== "role-likely-renamed" && !reported.has(keyOf(finding)),
+    (finding) => !finding.code.endsWith("-likely-renamed") && !reported.has(keyOf(finding)),
   );
 }
 

@@ -1,6 +1,8 @@
 import { activeAt, hasBegun, isMention, isPast, isSuspended } from "../../kernel/diff/active-member.ts";
-import { addressKeysOf, type Match, matchMembers } from "../../kernel/diff/match.ts";
+import { formerMembers } from "../../kernel/diff/former-members.ts";
+import { addressKeysOf, isExpired, type Match, matchMembers } from "../../kernel/diff/match.ts";
 import type { RoleResolver } from "../../kernel/diff/resolve.ts";
+import { samePeople } from "../../kernel/diff/same-people.ts";
 import { addressOf, isServiceAccount } from "../../kernel/diff/scope.ts";
 import { entryUpdates, entryValues } from "../../kernel/fields/field.ts";
 import {
@@ -58,8 +60,9 @@ export interface MemberAdoption {
 export function adoptMembers(declared: readonly DesiredMember[], input: MemberAdoption): AdoptedMembers {
   const { live, unwritable, wants } = input;
   const isShared = sharedAddresses([...live, ...input.ignoredLive]);
-  const { matched, gone, leftovers } = matchDeclared(declared, isShared, input);
-  const listed = new Set([...matched.values(), ...leftovers]);
+  const found = matchDeclared(declared, isShared, input);
+  const { matched, gone, leftovers, former } = withNewAddresses(found, isShared, input);
+  const listed = new Set([...matched.values(), ...leftovers, ...former]);
   const unlisted = live.filter((member) => !listed.has(member));
   const { adds, ignores, mentions } = divideUnlisted(unlisted, matched, isShared, input);
   const emails = newEmails(matched, input);
@@ -137,6 +140,38 @@ function matchDeclared(
   const standing = new Set(unmatched.flatMap(addressKeysOf));
   drop(({ email }, { status }) => status === "expired" && standing.has(email.toLowerCase()));
   return { matched, gone, leftovers };
+}
+
+/** Adds the entries without a member whose person is probably live under another address, and leaves out former members. */
+function withNewAddresses(
+  { matched, gone, leftovers }: Matched,
+  isShared: (member: LiveMember) => boolean,
+  { live, ignored }: MemberAdoption,
+): Matched & { readonly former: readonly LiveMember[] } {
+  const claimed = new Set([...matched.values(), ...leftovers]);
+  const unlisted = live.filter((member) => !claimed.has(member));
+  const former = [...formerMembers([...matched.keys()], unlisted).values()].flat();
+  const people = unlisted.flatMap((member) => {
+    const address = addressOf(member);
+    const isPerson = isServiceAccount(member) === false && !isExpired(member) && !isShared(member);
+    return address === null || !isPerson || former.includes(member)
+      ? []
+      : [{ address, metadata: member.metadata, member }];
+  });
+  const absent = gone.flatMap((entry) =>
+    [entry.id, entry.managed, entry.previously].some((value) => value !== undefined) ||
+    ignored.has(entry.email)
+      ? []
+      : [{ address: entry.email, metadata: entry.metadata ?? {}, entry }],
+  );
+  const pairs = samePeople(people, absent);
+  const found = new Set(pairs.map(({ to }) => to.entry));
+  return {
+    matched: new Map([...matched, ...pairs.map(({ from, to }) => [to.entry, from.member] as const)]),
+    gone: gone.filter((entry) => !found.has(entry)),
+    leftovers,
+    former,
+  };
 }
 
 /** Returns the live member that stands best for an entry that matches several, or is pinned to none. */
@@ -252,7 +287,7 @@ function newEmails(
   const newAddresses = new Map(
     [...matched].flatMap(([member, live]) => {
       const address = addressOf(live);
-      const isOther = member.id !== undefined && !addressKeysOf(live).includes(member.email.toLowerCase());
+      const isOther = !addressKeysOf(live).includes(member.email.toLowerCase());
       // An expired invitation is renewed under the address of its entry.
       const isFit = live.status !== "expired" && !unwritable.get(live.id)?.has("entry");
       return address !== null && isOther && isFit ? [[member, address] as const] : [];

@@ -1,9 +1,10 @@
 import type { DesiredMember, SyncOptions } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
-import type { MemberChange, Reason } from "../../model/plan.ts";
+import type { Deferred, MemberChange, Reason } from "../../model/plan.ts";
 import { isManaged } from "../fields/member.ts";
 import type { FindingData } from "../findings/findings.ts";
 import { type ActiveMember, activeAt, divideLeavers, isMention } from "./active-member.ts";
+import { type FormerChanges, formerMembers, inheriting, planFormer } from "./former-members.ts";
 import { addressKeysOf, isExpired, type Match, matchMembers } from "./match.ts";
 import { createMember, deleteMember, moveMember, reinviteMember, updateMember } from "./member-changes.ts";
 import type { ReportFinding, RoleResolver } from "./resolve.ts";
@@ -16,6 +17,8 @@ export interface MemberPlan {
   /** Number of live members that the file does not list and leaves alone. */
   readonly unlisted: number;
   readonly findingData: readonly FindingData[];
+  /** Those of the changes that wait until somebody has accepted under a new address. */
+  readonly waiting: readonly Deferred[];
 }
 
 /** The time of an entry's last commit: the day in UTC, and in ms since the epoch. */
@@ -57,12 +60,11 @@ export function planMembers(
   const report: ReportFinding = (found) => void findingData.push(found);
   const { leaving, live: staying, entries = [], pinned } = divideLeavers(desired, live, context.left);
   for (const { email: name, id = "" } of pinned) report({ code: "member-pin-left", name, id });
-  const { changes: declared, unclaimed } = planDeclared(
-    entries,
-    { live: staying, ignoredMembers },
-    context,
-    report,
-  );
+  const {
+    changes: declared,
+    waiting,
+    unclaimed,
+  } = planDeclared(entries, { live: staying, ignoredMembers }, context, report);
   const removals = [
     ...leaving.map((member) => deleteMember(member, context.roles, "left")),
     ...(desired ? planUnlisted(unclaimed, context, report) : []),
@@ -72,7 +74,7 @@ export function planMembers(
   const touched = changes.filter(({ kind }) => kind !== "create").length;
   const changed = new Set([...removals, ...moves].map(({ id }) => id));
   const unlisted = desired ? unclaimed.filter(({ id }) => !changed.has(id)).length : 0;
-  return { changes, unchanged: live.length - touched - unlisted, unlisted, findingData };
+  return { changes, unchanged: live.length - touched - unlisted, unlisted, findingData, waiting };
 }
 
 function planDeclared(
@@ -83,16 +85,25 @@ function planDeclared(
   }: { readonly live: readonly LiveMember[]; readonly ignoredMembers: readonly LiveMember[] },
   context: MemberContext,
   report: ReportFinding,
-): { readonly changes: readonly MemberChange[]; readonly unclaimed: readonly LiveMember[] } {
+): FormerChanges & { readonly unclaimed: readonly LiveMember[] } {
   const standing = ignoredMembers.filter((member) => !isExpired(member));
   const taken = {
     pins: pinsByAddress(desired, live),
     ignoredAddresses: new Set(standing.flatMap(addressKeysOf)),
   };
-  const { results, unclaimed } = matchMembers(desired, live, (member, match) =>
-    planMember(activeAt(member, context.now), match, { ...context, ...taken }, report),
-  );
-  return { changes: results.flat(), unclaimed };
+  const formers = formerMembers(desired, live);
+  const former = new Set([...formers.values()].flat());
+  const others = former.size === 0 ? live : live.filter((member) => !former.has(member));
+  const waiting: Deferred[] = [];
+  const { results, unclaimed } = matchMembers(desired, others, (member, match) => {
+    const own = formers.get(member) ?? [];
+    const entry = match.found === "none" ? inheriting(member, own, context.roles) : member;
+    const at = activeAt(entry, context.now);
+    const left = planFormer(at, match, own, context, report);
+    waiting.push(...left.waiting);
+    return [...planMember(at, match, { ...context, ...taken }, report), ...left.changes];
+  });
+  return { changes: results.flat(), waiting, unclaimed };
 }
 
 /** The live members to which entries are pinned, by the live address. */

@@ -48,6 +48,7 @@ export type FindingData =
       readonly name: string;
       readonly why: "other-plan" | "no-changes" | "not-refused";
     }
+  | { readonly code: "member-likely-renamed"; readonly name: string; readonly previously: string }
   | { readonly code: "role-likely-renamed"; readonly name: string; readonly previously: string }
   | {
       readonly code: "role-few-holders";
@@ -301,6 +302,12 @@ export function toFinding(found: FindingData): Finding {
         "member",
         `The override ${name} in the file is left over: ${LEFT_OVER[found.why]}.`,
         "Remove it from guards.overrides.",
+      );
+    case "member-likely-renamed":
+      return warning(
+        "member",
+        `${name} would be invited, and ${found.previously} be removed: probably the same person, who would have no access until the invitation is accepted.`,
+        `Write "previously: ${found.previously}" in the entry of ${name}, to keep the old membership until the new one is accepted. If the address has changed at the service instead, write "email: ${found.previously}".`,
       );
     case "role-likely-renamed":
       return warning(

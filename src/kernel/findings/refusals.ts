@@ -12,6 +12,13 @@ export type RefusalData =
       readonly allowed: number;
     }
   | {
+      readonly code: "changed-addresses";
+      readonly people: number;
+      /** The addresses of the first of them. */
+      readonly name: string;
+      readonly previously: string;
+    }
+  | {
       readonly code: "protect";
       readonly resource: "role" | "member";
       readonly name: string;
@@ -140,6 +147,15 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         `max-removals=${removals}`,
       );
     }
+    case "changed-addresses":
+      return guard(
+        code,
+        "member",
+        null,
+        `${data.people} members would be removed, and probably the same people invited under other addresses: they would have no access until they accept.`,
+        `Write the previous address in each entry, as in "previously: ${data.previously}" for ${data.name}: the old membership then stays until the new one is accepted.`,
+        `changed-addresses=${data.people}`,
+      );
     case "password-enables":
       return guard(
         code,

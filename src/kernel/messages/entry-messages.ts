@@ -137,6 +137,13 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
     message: `The member has the role ${quote(role)} twice; the first is at ${first}.`,
     hint: "Remove one of the two.",
   }),
+  "previous-address": ({ email, kind }, first) => ({
+    message:
+      kind === "listed"
+        ? `The previous address ${quote(email)} is that of the member at ${first}.`
+        : `The previous address ${quote(email)} is also that of another member, at ${first}.`,
+    hint: "An address can change to one other. Remove the entry of the old address, or correct the address.",
+  }),
   "duplicate-previously": ({ name }, first) => ({
     message: `Two roles have the previous name ${quote(name)}; the other is at ${first}.`,
     hint: 'A live role can be renamed to one name only. Remove "previously" from one of the two.',

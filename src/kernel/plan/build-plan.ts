@@ -22,8 +22,9 @@ import {
   refusalsOfBase,
   withRulesOf,
 } from "../../rules/base-rules.ts";
+import { changedAddresses } from "../../rules/changed-addresses.ts";
 import { guardPlan } from "../../rules/guards.ts";
-import { blockHeldRoles, guardMinHolders } from "../../rules/holders.ts";
+import { blockHeldRoles, type DeferredForRole, guardMinHolders } from "../../rules/holders.ts";
 import { ignoredAccess, ignoredEntries } from "../../rules/ignored.ts";
 import { detectRenames, impactOf } from "../../rules/impact.ts";
 import { declaredViolations, type Judgement, judgePlan } from "../../rules/judge-rules.ts";
@@ -130,7 +131,9 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
   const enforcedHolders = sets.map(({ rules }) =>
     guardMinHolders(rules.guards.minHolders, joined, joinedAfter, wanted.members, declared),
   );
+  const kept = new Set(wanted.members.map(({ fingerprint }) => fingerprint));
   const deferred = distinctDeferred([
+    ...members.waiting.filter(({ change }) => kept.has(change.fingerprint)),
     ...minHolders.deferred,
     ...enforcedHolders.flatMap((one) => one.deferred),
     ...[own, ...sets.map(({ rules }) => rules)].flatMap((rules) =>
@@ -316,6 +319,7 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
         ]),
         ...findingData,
         ...(byFile ? detectRenames(changes.roles, before, after) : []),
+        ...(byFile ? changedAddresses(changes.members) : []),
       ].map(toFinding),
     ]),
   };
@@ -384,7 +388,7 @@ function assumedRoles(desired: DesiredState, { roles }: Scope): readonly Finding
 }
 
 /** Refuses a second removal that would wait for a deferred one, since their order is unknown. */
-function shortOfHolders({ change, role }: Deferred): Refusal {
+function shortOfHolders({ change, role }: DeferredForRole): Refusal {
   return toRefusal({ code: "min-holders-wait", name: role, member: change.name, chained: true });
 }
 

@@ -149,6 +149,7 @@ export type EntryProblem =
   | { readonly code: "ignored-entry"; readonly kind: "role" | "member" | "grant"; readonly name: string }
   | { readonly code: "duplicate-permission"; readonly permission: string }
   | { readonly code: "duplicate-member-role"; readonly role: string }
+  | { readonly code: "previous-address"; readonly email: string; readonly kind: "listed" | "twice" }
   | { readonly code: "duplicate-previously"; readonly name: string }
   | {
       readonly code: "previously-declared";

@@ -61,6 +61,7 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "duplicate-member-role": warning("A member lists a role once."),
   "duplicate-merchant": error("A merchant has one file."),
   "duplicate-permission": warning("A role lists a permission once."),
+  "previous-address": error("The previous address of a member is no other member's, before or now."),
   "duplicate-previously": error("No two roles have the same previous name."),
   "duplicate-role": error("A role is declared once, across all files."),
   "duplicate-role-id": error("No two roles are pinned to the same id."),

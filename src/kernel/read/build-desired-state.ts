@@ -321,12 +321,14 @@ function fieldSetAt(
 }
 
 function normaliseMember(member: FileMember, origin: Origin): DesiredMember {
-  const { email, id, roles, from, until, suspended, managed, ...fields } = member;
+  const { email, id, previously, roles, from, until, suspended, managed, ...fields } = member;
   fields satisfies Fields<typeof fields, MemberProperties>;
   // Not by `omitUndefined`, which takes twice as long: there may be very many.
   const there: { -readonly [Key in keyof DesiredMember]: DesiredMember[Key] } = { email, origin };
   Object.assign(there, fields);
   if (id !== undefined) there.id = id;
+  const former = previousNames(previously);
+  if (former !== undefined) there.previously = former;
   if (roles !== undefined) there.roles = uniqueGrants(roles.map(normaliseGrant), origin);
   const start = asFrom(from);
   if (start !== undefined) there.from = start;

@@ -163,9 +163,10 @@ function roleMeaning({ origin: _origin, adjusted: _adjusted, ...role }: DesiredR
 }
 
 function memberMeaning({ origin: _origin, setAt: _setAt, ...member }: DesiredMember): unknown {
-  const { roles, from, until, suspended } = member;
+  const { roles, previously, from, until, suspended } = member;
   return {
     ...member,
+    previously: previously && asSet(previously.map((address) => address.toLowerCase())),
     roles: roles && asSet(roles.map(grantMeaning)),
     from: from?.starts,
     until: endOf(until),

@@ -79,6 +79,7 @@ const base = {
       "left",
       "suspended",
       "suspension-ended",
+      "address-changed",
       "invitation-expired",
       "immutable-field",
       "undone",
@@ -233,9 +234,12 @@ const planSchema = described(
     impact,
     reviewed: reviewedStateSchema,
     changes: described(z.array(change), { description: "Roles, then members, each by name." }),
-    deferred: described(z.array(z.strictObject({ change, role: text, waitsFor: z.array(text) })), {
-      description: "Removals that wait until others have accepted.",
-    }),
+    deferred: described(
+      z.array(z.strictObject({ change, role: z.nullable(text), waitsFor: z.array(text) })),
+      {
+        description: "Removals that wait until others have accepted.",
+      },
+    ),
     refusals: z.array(refusal),
     overridden: described(z.exactOptional(z.array(refusal)), {
       description: "Refusals that the file overrides for this plan. Absent if there are none.",

@@ -190,6 +190,12 @@ const member = described(
     }),
     ...properties,
     managed: z.optional(managed),
+    previously: optional(z.union([emailAddress(), z.array(emailAddress())]), {
+      title: "Previous addresses",
+      description:
+        "The previous e-mail address of the person, or a list of them: the membership with that address stays until the one with the new address is accepted, and is then removed. May stay in the file afterwards.",
+      examples: ["ada@old.example", ["ada@old.example", "lovelace@old.example"]],
+    }),
     id: optional(matching(MEMBER_ID, "bad-member-id"), {
       title: "Id",
       description: "Pins the entry to one live member, if the e-mail address is ambiguous.",

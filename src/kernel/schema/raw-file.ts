@@ -63,6 +63,8 @@ export interface RawMember extends RawDates {
   /** The address in lower case, for comparison. */
   readonly address: string | null;
   readonly id: string | null;
+  /** The previous addresses, in lower case. */
+  readonly previously: readonly string[];
   /** The dates of the suspension; `null` if there is none. */
   readonly suspended: RawDates | null;
   /** True if all of its roles are readable. */
@@ -163,6 +165,8 @@ function rawAdjustment(
   };
 }
 
+const NO_TEXTS: readonly string[] = [];
+
 function rawMember(
   file: string,
   index: number,
@@ -177,6 +181,10 @@ function rawMember(
     email,
     address: email === null ? null : email.toLowerCase(),
     id: textOf(fields["id"]),
+    previously:
+      fields["previously"] === undefined
+        ? NO_TEXTS
+        : [fields["previously"]].flat().flatMap((address) => textOf(address)?.toLowerCase() ?? []),
     begin: rawBegin(fields, () => ["members", index]),
     end: rawEnd(fields, () => ["members", index]),
     suspended: rawSuspension(fields["suspended"], index),

@@ -5,6 +5,7 @@ import {
   locationOf,
   memberLocation,
   type RawFile,
+  type RawMember,
   type RawRole,
   renamedRoles,
 } from "../schema/raw-file.ts";
@@ -108,6 +109,45 @@ export function previousNames({ roles }: RuleContext): readonly LocatedProblem[]
       }),
     ),
   ];
+}
+
+/** Requires that a previous address is no member's address, and the previous one of a single member. */
+export function previousAddresses({ members }: RuleContext): readonly LocatedProblem[] {
+  const renamed = members.filter(({ previously }) => previously.length > 0);
+  if (renamed.length === 0) return [];
+  const listed = new Map(
+    members.flatMap((member) => (member.address === null ? [] : [[member.address, member] as const])),
+  );
+  const owners = new Map<string, RawMember>();
+  return renamed.flatMap((member) =>
+    [...new Set(member.previously)].flatMap((address): readonly LocatedProblem[] => {
+      const location = memberLocation(member, "previously");
+      const other = owners.get(address) ?? member;
+      owners.set(address, other);
+      const holder = listed.get(address);
+      if (holder !== undefined)
+        return [
+          {
+            code: "previous-address",
+            email: address,
+            kind: "listed",
+            location,
+            first: memberLocation(holder, "email"),
+          },
+        ];
+      return other.address === member.address
+        ? []
+        : [
+            {
+              code: "previous-address",
+              email: address,
+              kind: "twice",
+              location,
+              first: memberLocation(other, "previously"),
+            },
+          ];
+    }),
+  );
 }
 
 /** Returns the location of a role's previous name. */

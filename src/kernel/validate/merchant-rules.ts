@@ -13,7 +13,13 @@ import {
 } from "../schema/raw-file.ts";
 import { countOf, sameValue, valueAt } from "../schema/values.ts";
 import { soundAdjustments, strictLimits } from "./adjustments.ts";
-import { noDuplicateMembers, noDuplicateRoles, noIgnoredEntries, previousNames } from "./identity.ts";
+import {
+  noDuplicateMembers,
+  noDuplicateRoles,
+  noIgnoredEntries,
+  previousAddresses,
+  previousNames,
+} from "./identity.ts";
 import {
   currentRoleNames,
   heldRoles,
@@ -33,6 +39,7 @@ const RULES: readonly MerchantRule[] = [
   noDuplicateMembers,
   noIgnoredEntries,
   previousNames,
+  previousAddresses,
   soundAdjustments,
   agreeingMembers,
   agreeingGrants,
@@ -55,9 +62,15 @@ export function checkMerchant(merchant: RuleContext): readonly LocatedProblem[] 
 }
 
 /** The keys of a member's entry on which files have to agree. */
-const AGREED = ["id", "from", "until", "suspended", ...Object.keys(COMMON_FIELDS), "managed"].filter(
-  (key) => key !== "roles",
-);
+const AGREED = [
+  "id",
+  "previously",
+  "from",
+  "until",
+  "suspended",
+  ...Object.keys(COMMON_FIELDS),
+  "managed",
+].filter((key) => key !== "roles");
 
 /** Requires that files agree on a member, except for its roles, which are combined. */
 function agreeingMembers({ members, rawFiles }: RuleContext): readonly LocatedProblem[] {

@@ -67,6 +67,8 @@ function remarkOf(change: Change): string {
       return "suspended";
     case "suspension-ended":
       return kind === "replace" ? "back from a suspension, with a new invitation" : "back from a suspension";
+    case "address-changed":
+      return "the address has changed";
     case "left":
       return "has left";
     case "invitation-expired":

@@ -109,7 +109,7 @@ export function planView(
     groups: [group("Roles", "role"), group("Members", "member")].filter(({ rows }) => rows.length > 0),
     deferred: plan.deferred.map(({ change, role, waitsFor }) => ({
       ...rowOf(change),
-      until: `waits until ${oneOf(waitsFor)} has accepted: "${role}" would have too few holders`,
+      until: `waits until ${oneOf(waitsFor)} has accepted${role === null ? "" : `: "${role}" would have too few holders`}`,
     })),
     refusals: refusals.map(refusalView),
     overridden: [...inFile, ...overridden].map(refusalView),

@@ -118,6 +118,10 @@ const CASES: Readonly<Record<string, string>> = {
   "roles.adjust.add": adjusted("{ add: [sell] }"),
   "roles.adjust.remove": adjusted("{ remove: [view] }"),
   "members.email": BASE.replace("ada@example.com", "eve@example.com"),
+  "members.previously": BASE.replace(
+    "ada@example.com, roles",
+    "eve@example.com, previously: ada@example.com, roles",
+  ),
   "members.id": BASE.replace(
     "{ email: till@example.com }",
     "{ email: new@example.com, id: mem_5, roles: [Cashier] }",

@@ -120,6 +120,7 @@ describe("the JSON Schema that editors use", () => {
       "members.managed",
       "members.managed.nickname",
       "members.managed.password_env",
+      "members.previously",
       "members.id",
       "leavers",
       "leavers.email",

@@ -53,7 +53,11 @@ export function changeDetail(
 export function waitingDetail({ change, role, waitsFor }: Deferred, layout: Layout): readonly DetailLine[] {
   return [
     ...changeHeading(change, layout),
-    ...waitsLines(waitsFor, ` Else the role ${role} would have too few holders.`, layout),
+    ...waitsLines(
+      waitsFor,
+      role === null ? "" : ` Else the role ${role} would have too few holders.`,
+      layout,
+    ),
     [],
     ...fieldLines(rowOf(change).details, layout),
   ];

@@ -171,7 +171,7 @@ function openLines(ends: readonly MerchantEnd[], style: Style): readonly string[
 
 function deferredText({ change, role, waitsFor }: Deferred): string {
   const who = waitsFor.map(oneLine).join(" or ");
-  return `${oneLine(summaryOf(change))}: waits until ${who} has accepted, so that "${oneLine(role)}" keeps enough holders`;
+  return `${oneLine(summaryOf(change))}: waits until ${who} has accepted${role === null ? "" : `, so that "${oneLine(role)}" keeps enough holders`}`;
 }
 
 /** Says at which merchants the verification found something, or could not be made. */

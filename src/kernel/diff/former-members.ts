@@ -1,0 +1,94 @@
+import { groupByKey } from "../../lib/text.ts";
+import type { DesiredMember } from "../../model/desired.ts";
+import type { LiveMember } from "../../model/live.ts";
+import type { Deferred, MemberChange } from "../../model/plan.ts";
+import type { ActiveMember } from "./active-member.ts";
+import { addressKeysOf, type Match } from "./match.ts";
+import { deleteMember, updateMember } from "./member-changes.ts";
+import type { ReportFinding, RoleResolver } from "./resolve.ts";
+import { addressOf } from "./scope.ts";
+
+/** The live members of the previous addresses of entries, which no entry lists by their address or id. */
+export type FormerMembers = ReadonlyMap<DesiredMember, readonly LiveMember[]>;
+
+const NOBODY: FormerMembers = new Map();
+
+/** Finds the live members of previous addresses. */
+export function formerMembers(entries: readonly DesiredMember[], live: readonly LiveMember[]): FormerMembers {
+  const renamed = entries.filter(({ previously }) => previously !== undefined);
+  if (renamed.length === 0) return NOBODY;
+  const listed = new Set(entries.map(({ email }) => email.toLowerCase()));
+  const pinned = new Set(entries.flatMap(({ id }) => id ?? []));
+  const byAddress = new Map(
+    renamed.flatMap((entry) =>
+      (entry.previously ?? []).map((address) => [address.toLowerCase(), entry] as const),
+    ),
+  );
+  const found = live.flatMap((member) => {
+    const keys = addressKeysOf(member);
+    if (pinned.has(member.id) || keys.some((key) => listed.has(key))) return [];
+    const [entry] = keys.flatMap((key) => byAddress.get(key) ?? []);
+    return entry === undefined ? [] : [{ entry, member }];
+  });
+  const groups = groupByKey(found, ({ entry }) => entry.email.toLowerCase());
+  return new Map(groups.map((group) => [group[0].entry, group.map(({ member }) => member)]));
+}
+
+/** Returns an entry with the roles and metadata of the former member where the file does not manage them. */
+export function inheriting(
+  member: DesiredMember,
+  [former]: readonly LiveMember[],
+  resolver: RoleResolver,
+): DesiredMember {
+  if (former === undefined) return member;
+  const held = former.roles.filter((id) => !resolver.isIgnored(id)).map((role) => ({ role }));
+  return { ...member, roles: member.roles ?? held, metadata: member.metadata ?? former.metadata };
+}
+
+/** The changes of former members, of which some wait. */
+export interface FormerChanges {
+  readonly changes: readonly MemberChange[];
+  readonly waiting: readonly Deferred[];
+}
+
+const UNCHANGED: FormerChanges = { changes: [], waiting: [] };
+
+/**
+ * Plans the members of an entry's previous addresses. They are removed once the entry's own membership is accepted, and
+ * until then keep their access, unless the entry ends or suspends it.
+ */
+export function planFormer(
+  at: ActiveMember,
+  match: Match<LiveMember>,
+  former: readonly LiveMember[],
+  { roles }: { readonly roles: RoleResolver },
+  report: ReportFinding,
+): FormerChanges {
+  const { member, absent, suspended } = at;
+  if (former.length === 0 || match.found === "many" || match.found === "pin-missing") return UNCHANGED;
+  if (absent !== null) {
+    const reason = absent === "ended" ? "access-ended" : "access-not-begun";
+    return { changes: former.map((live) => deleteMember(live, roles, reason)), waiting: [] };
+  }
+  const isAccepted = match.found === "one" && match.live.status === "accepted";
+  if (suspended && !isAccepted) {
+    const changes = former.flatMap(
+      (live) =>
+        updateMember(
+          { ...member, email: addressOf(live) ?? member.email },
+          live,
+          roles,
+          report,
+          "suspended",
+        ) ?? [],
+    );
+    return { changes, waiting: [] };
+  }
+  const changes = former.map((live) => deleteMember(live, roles, "address-changed"));
+  // Only who has access can lose it.
+  const keeps = former.map(({ status }) => !isAccepted && (status === "accepted" || status === "unknown"));
+  const waiting = changes.flatMap((change, index) =>
+    keeps[index] ? [{ change, role: null, waitsFor: [member.email] }] : [],
+  );
+  return { changes, waiting };
+}

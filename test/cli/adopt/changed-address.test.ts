@@ -1,0 +1,83 @@
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openShop, type Shop } from "../../support/shop.ts";
+
+const SEED = `merchants:
+  - code: MC1
+    members:
+      - { email: owner@example.com, roles: [role_owner] }
+      - { email: lovelace@new.example, roles: [role_employee], metadata: { badge: "7" } }
+      - { email: bob@new.example, roles: [role_employee] }
+      - { email: cy@old.example, roles: [role_employee] }
+keys:
+  - { key: sk_test_sandbox, owner: owner@example.com }
+`;
+
+const FILE = `version: 1
+merchant: MC1
+members:
+  - { email: owner@example.com, roles: [role_owner] }
+  # Works at the till.
+  - email: ada@old.example # a note
+    roles: [role_employee]
+    metadata: { badge: "7" }
+  - { email: bob@old.example, roles: [role_employee] }
+  - { email: cy@new.example, previously: cy@old.example, roles: [role_employee] }
+`;
+
+let shop: Shop;
+
+beforeEach(async () => {
+  shop = await openShop(SEED);
+  await mkdir(join(shop.folder, "access"));
+  await shop.write("access/mc1.yaml", FILE);
+});
+
+afterEach(() => shop.stop());
+
+test("pull renames the entry of somebody who is live under another address, and keeps its comments", async () => {
+  const pulled = await shop.run(["pull", "--yes"]);
+  expect(pulled.stderr).not.toContain("error");
+  expect(pulled.code).toBe(0);
+  const text = await readFile(join(shop.folder, "access/mc1.yaml"), "utf8");
+  expect(text).toContain("  # Works at the till.\n  - email: lovelace@new.example # a note\n");
+  expect(text).toContain("email: bob@new.example");
+  expect(text).not.toMatch(/ada@old|bob@old|cy@new/);
+  expect((await shop.run(["plan", "--detailed-exitcode"])).code).toBe(0);
+});
+
+test("a new address is invited, and the old membership goes once it is accepted", async () => {
+  const members = async (): Promise<readonly string[]> => {
+    const got = (await shop.control("GET", "/v0.1/merchants/MC1/members")) as {
+      readonly items: readonly {
+        id: string;
+        user?: { email: string };
+        invite?: { email: string };
+        status: string;
+      }[];
+    };
+    return got.items.map(({ user, invite, status }) => `${user?.email ?? invite?.email} ${status}`);
+  };
+  await shop.write(
+    "access/mc1.yaml",
+    `version: 1\nmerchant: MC1\nsync: { members: additive }\nmembers:\n${FILE.split("\n").at(-2)}\n`,
+  );
+  const plan = await shop.run(["plan", "access/mc1.yaml"]);
+  expect(plan.stdout).toContain("waits until cy@new.example has accepted");
+  const apply = await shop.run(["apply", "access/mc1.yaml", "--yes"]);
+  expect(apply.code).toBe(0);
+  expect(apply.stdout.replaceAll(/\s+/g, " ")).toContain(
+    "delete member cy@old.example: waits until cy@new.example has accepted",
+  );
+  expect(await members()).toEqual(
+    expect.arrayContaining(["cy@old.example accepted", "cy@new.example pending"]),
+  );
+  const { items } = (await shop.control("GET", "/v0.1/merchants/MC1/members?email=cy@new.example")) as {
+    readonly items: readonly { readonly id: string }[];
+  };
+  await shop.control("POST", `/merchants/MC1/members/${items[0]?.id}/accept`);
+  expect((await shop.run(["apply", "access/mc1.yaml", "--yes"])).code).toBe(0);
+  expect(await members()).not.toContain("cy@old.example accepted");
+  expect((await shop.run(["plan", "access/mc1.yaml", "--detailed-exitcode"])).code).toBe(0);
+});

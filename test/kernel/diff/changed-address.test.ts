@@ -1,0 +1,200 @@
+import { describe, expect, test } from "vitest";
+import { planDue } from "../../../src/kernel/plan/due.ts";
+import type { DesiredMember } from "../../../src/model/desired.ts";
+import type { LiveMember } from "../../../src/model/live.ts";
+import type { Plan } from "../../../src/model/plan.ts";
+import {
+  brief,
+  briefFindings,
+  briefRefusals,
+  desired,
+  from,
+  invited,
+  leaver,
+  live,
+  liveMember,
+  liveRole,
+  matches,
+  member,
+  NOW,
+  planOf,
+  SYNC,
+  until,
+} from "../../support/build.ts";
+
+const CASHIER = liveRole("role_1", "Cashier");
+const PAYER = liveRole("role_2", "Payer");
+const [OLD, NEW] = ["ada@old.example", "ada@new.example"];
+
+type Entry = Omit<Partial<DesiredMember>, "roles"> & NonNullable<Parameters<typeof member>[1]>;
+
+function plan(entry: Entry, members: readonly LiveMember[], rest: Parameters<typeof desired>[0] = {}): Plan {
+  const want = desired({ members: [member(NEW, { previously: [OLD], ...entry })], ...rest });
+  return planOf(want, live([CASHIER, PAYER], members));
+}
+
+function waits({ deferred }: Plan): readonly string[] {
+  return deferred.map(
+    ({ change, role, waitsFor }) => `${change.kind} ${change.name} until ${waitsFor.join()} ${role ?? ""}`,
+  );
+}
+
+const ada = (rest: Partial<LiveMember> = {}): LiveMember =>
+  liveMember("mem_1", OLD, { roles: ["role_1"], metadata: { badge: "7" }, ...rest });
+
+describe("an entry with a previous address", () => {
+  test("invites the new address, and keeps the old membership until it is accepted", () => {
+    const made = plan({ roles: ["Cashier"] }, [ada()]);
+    expect(brief(made)).toEqual([`create member ${NEW}`]);
+    expect(waits(made)).toEqual([`delete ${OLD} until ${NEW} `]);
+    expect(briefFindings(made)).toEqual([]);
+    const invitation = invited("mem_2", NEW, { roles: ["role_1"], metadata: { badge: "7" } });
+    const pending = plan({ roles: ["Cashier"] }, [ada(), invitation]);
+    expect(brief(pending)).toEqual([]);
+    expect(waits(pending)).toEqual([`delete ${OLD} until ${NEW} `]);
+  });
+
+  test("removes the old membership once the new one is accepted", () => {
+    const accepted = liveMember("mem_2", NEW, { roles: ["role_1"] });
+    const made = plan({ roles: ["Cashier"] }, [ada(), accepted]);
+    expect(made.changes).toMatchObject([{ kind: "delete", name: OLD, reason: "address-changed" }]);
+    expect(made.deferred).toEqual([]);
+    expect(brief(plan({ roles: ["Cashier"] }, [accepted]))).toEqual([]);
+  });
+
+  test("takes over the roles and metadata that the file does not manage", () => {
+    const bare: DesiredMember = { email: NEW, previously: [OLD], origin: { file: "shared.yaml", path: [] } };
+    const made = planOf(desired({ members: [bare] }), live([CASHIER], [ada()]));
+    expect(made.changes).toMatchObject([
+      { kind: "create", after: { roles: [{ id: "role_1" }], metadata: { badge: "7" } } },
+    ]);
+    expect(waits(made)).toHaveLength(1);
+  });
+
+  test("ends and suspends the old membership at once", () => {
+    const ended = plan({ roles: ["Cashier"], until: until("2026-06-01") }, [ada()]);
+    expect(brief(ended)).toEqual([`delete member ${OLD}`]);
+    expect(waits(ended)).toEqual([]);
+    const away = plan({ roles: ["Cashier"], suspended: {} }, [ada()]);
+    expect(away.changes).toMatchObject([
+      {
+        kind: "update",
+        name: OLD,
+        id: "mem_1",
+        reason: "suspended",
+        fields: [{ field: "roles", added: [] }],
+      },
+    ]);
+    expect(waits(away)).toEqual([]);
+    const later = plan({ roles: ["Cashier"], from: from("2026-07-01") }, [ada()]);
+    expect(brief(later)).toEqual([`delete member ${OLD}`]);
+  });
+
+  test("removes an old invitation at once: nobody has access through it", () => {
+    const made = plan({ roles: ["Cashier"] }, [invited("mem_1", OLD, { roles: ["role_1"] })]);
+    expect(brief(made)).toEqual([`create member ${NEW}`, `delete member ${OLD}`]);
+  });
+
+  test("of somebody who leaves removes both memberships, also under additive", () => {
+    const rest = { leavers: [leaver(NEW, "2026-06-01")], sync: { ...SYNC, members: "additive" } } as const;
+    const made = plan({ roles: ["Cashier"] }, [ada(), invited("mem_2", NEW)], rest);
+    expect(brief(made).toSorted()).toEqual([`delete member ${NEW}`, `delete member ${OLD}`]);
+  });
+
+  test("counts one person, and not two, for the rules", () => {
+    const policies = { ...desired().policies, maxHolders: { Cashier: 1 } };
+    expect(briefRefusals(plan({ roles: ["Cashier"] }, [ada()], { policies }))).toEqual([]);
+    const guards = { ...desired().guards, minHolders: { Cashier: 1 } };
+    const made = plan({ roles: ["Cashier"] }, [ada()], { guards });
+    expect(waits(made)).toEqual([`delete ${OLD} until ${NEW} `]);
+    expect(briefRefusals(made)).toEqual([]);
+  });
+
+  test("is not what only dates bring", () => {
+    const want = desired({ members: [member(NEW, { previously: [OLD], roles: ["Cashier"] })] });
+    const input = { desired: want, live: live([CASHIER], [ada()]), service: "s", now: NOW, matches };
+    expect(planDue(input)).toMatchObject({ changes: [], deferred: [] });
+  });
+});
+
+describe("a new domain of 112 people among 200", () => {
+  const moved = Array.from({ length: 112 }, (_, at) => `p${at}`);
+  const stay = Array.from({ length: 388 }, (_, at) => `q${at}@old.example`);
+  const staying = stay.map((email, at) => liveMember(`mem_q${at}`, email, { roles: ["role_1"] }));
+  const before = [
+    ...moved.map((name, at) => liveMember(`mem_${at}`, `${name}@old.example`, { roles: ["role_1"] })),
+    ...staying,
+  ];
+  const entries = (previous: boolean, roles: readonly string[] = ["Cashier"]) => [
+    ...moved.map((name) =>
+      member(`${name}@new.example`, {
+        roles: [...roles],
+        ...(previous && { previously: [`${name}@old.example`] }),
+      }),
+    ),
+    ...stay.map((email) => member(email, { roles: ["Cashier"] })),
+  ];
+
+  test("is refused where it would take access from all at once, below the limit of removals too", () => {
+    const made = planOf(desired({ members: entries(false) }), live([CASHIER], before));
+    expect(briefRefusals(made)).toEqual(["guard changed-addresses"]);
+    expect(made.refusals[0]).toMatchObject({
+      override: "changed-addresses=112",
+      hint: expect.stringContaining('"previously: p0@old.example" for p0@new.example'),
+    });
+    expect(made.findings).toHaveLength(112);
+  });
+
+  test("takes access from nobody with previous addresses, before and after they accept", () => {
+    const want = desired({ members: entries(true) });
+    const made = planOf(want, live([CASHIER], before));
+    expect(made.summary.members).toMatchObject({ create: 112, delete: 0 });
+    expect(made.deferred).toHaveLength(112);
+    expect(briefRefusals(made)).toEqual([]);
+    const accepted = moved.map((name, at) =>
+      liveMember(`mem_n${at}`, `${name}@new.example`, { roles: ["role_1"] }),
+    );
+    const then = planOf(want, live([CASHIER], [...before, ...accepted]));
+    expect(then.summary.members).toMatchObject({ create: 0, delete: 112 });
+    expect(briefRefusals(then)).toEqual([]);
+  });
+
+  test("counts as removals where the new memberships hold less", () => {
+    const want = desired({
+      members: entries(true, []),
+      guards: { ...desired().guards, maxRemovals: { count: 100 } },
+    });
+    const accepted = moved.map((name, at) => liveMember(`mem_n${at}`, `${name}@new.example`));
+    const then = planOf(want, live([CASHIER], [...before, ...accepted]));
+    expect(briefRefusals(then)).toEqual(["guard max-removals"]);
+  });
+});
+
+describe("a removal and an invitation of probably the same person", () => {
+  const found = (entry: Entry, members: readonly LiveMember[]) =>
+    planOf(desired({ members: [member("lovelace@firm.example", entry)] }), live([CASHIER], members));
+
+  test("are pointed out with the line to write: equal metadata, or another domain", () => {
+    const made = found({ roles: ["Cashier"], metadata: { badge: "7" } }, [ada()]);
+    expect(made.findings).toMatchObject([
+      {
+        code: "member-likely-renamed",
+        severity: "warning",
+        name: "lovelace@firm.example",
+        hint: expect.stringContaining(`Write "previously: ${OLD}" in the entry of lovelace@firm.example`),
+      },
+    ]);
+    const domain = planOf(
+      desired({ members: [member(NEW, { roles: ["Cashier"] })] }),
+      live([CASHIER], [ada()]),
+    );
+    expect(briefFindings(domain)).toEqual([`warning member-likely-renamed ${NEW}`]);
+    expect(briefRefusals(domain)).toEqual([]);
+  });
+
+  test("are not, where the metadata is empty or several people have it", () => {
+    expect(briefFindings(found({ roles: ["Cashier"] }, [ada({ metadata: {} })]))).toEqual([]);
+    const two = [ada(), liveMember("mem_2", "bob@old.example", { metadata: { badge: "7" } })];
+    expect(briefFindings(found({ roles: ["Cashier"], metadata: { badge: "7" } }, two))).toEqual([]);
+  });
+});

@@ -23,7 +23,7 @@ export function changedAddresses(
   }));
 }
 
-/** Returns the roles that somebody loses whose address has changed: those that the new membership does not hold. */
+/** Returns whether the removal of an old membership takes a role that the new one does not hold. */
 export function lostByNewAddress(
   { name, before }: MemberChange,
   entries: readonly DesiredMember[],

@@ -318,8 +318,9 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
           ...enforced.flatMap((one) => one.findingData),
         ]),
         ...findingData,
-        ...(byFile ? detectRenames(changes.roles, before, after) : []),
-        ...(byFile ? changedAddresses(changes.members) : []),
+        ...(byFile
+          ? [...detectRenames(changes.roles, before, after), ...changedAddresses(changes.members)]
+          : []),
       ].map(toFinding),
     ]),
   };

@@ -7,12 +7,14 @@ import { apiReference } from "./api-reference.mjs";
 import { commandNames, commandReference } from "./command-reference.mjs";
 import { dependencyPage } from "./dependencies.mjs";
 import { eventReference } from "./event-reference.mjs";
+import { withFolderMap } from "./folder-map.mjs";
 import { reference } from "./reference.mjs";
+import { readSources } from "./sources.mjs";
 
 /**
  * Writes docs/file.md from the built program's schema and diagnostics, docs/events.md from its registry of events,
- * docs/commands.md from its help, docs/api.md from its declarations, and docs/dependencies.md from its bundles. With
- * --check it only reports which of them are out of date.
+ * docs/commands.md from its help, docs/api.md from its declarations, and docs/dependencies.md from its bundles; and the
+ * map of the sources into CONTRIBUTING.md. With --check it only reports which of them are out of date.
  */
 const root = resolve(import.meta.dirname, "..");
 const program = join(root, "dist", "bin.js");
@@ -41,13 +43,18 @@ const pages = {
     program: { licenses: text("dist/licenses.txt"), sizes: json("dist/sizes.json") },
     action: { licenses: text("dist/action.licenses.txt"), sizes: json("dist/sizes-action.json") },
   }),
+  "../CONTRIBUTING.md": withFolderMap(
+    read("../CONTRIBUTING.md"),
+    readSources(root),
+    json("scripts/folders.json"),
+  ),
 };
 
 for (const [name, text] of Object.entries(pages)) {
   if (!process.argv.includes("--check")) {
     writeFileSync(join(root, "docs", name), text);
   } else if (text !== read(name)) {
-    console.error(`docs/${name} is out of date: run npm run docs.`);
+    console.error(`${join("docs", name)} is out of date: run npm run docs.`);
     process.exitCode = 1;
   }
 }

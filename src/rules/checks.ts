@@ -108,13 +108,13 @@ function violationsOf(check: Check, context: Context): readonly Found[] {
   const { access, granted, reach, reachSettled, index, counted } = context;
   const reachers = (people: readonly PersonAccess[], by: typeof reach, permission: string) => {
     countWork(context, people.length);
-    return people.filter((person) => by(person).stepsTo(permission) !== null);
+    return people.filter((person) => by(person).includes(permission));
   };
   if (check.kind === "at-most") {
     const { can, atMost } = check;
     const holders = check.reach ? reachers(counted.people, reachSettled, can) : peopleWith(counted, can);
-    countWork(context, holders.length);
     if (holders.length <= atMost) return [];
+    countWork(context, holders.length * STEPS_OF_HOLDER);
     const data: RefusalData = {
       code: "check-at-most",
       permission: can,
@@ -129,8 +129,9 @@ function violationsOf(check: Check, context: Context): readonly Found[] {
   countWork(context, people.length);
   return subjectsOf(check, people, context).flatMap((person) => {
     const has = permissionsOf(check).filter((permission) =>
-      check.reach ? reach(person).stepsTo(permission) !== null : granted(person).permissions.has(permission),
+      check.reach ? reach(person).includes(permission) : granted(person).permissions.has(permission),
     );
+    countWork(context, has.length * STEPS_OF_VIOLATION);
     return has.map((permission): Found => {
       const through = rolesGranting(access, person, permission);
       const steps = check.reach ? (reach(person).stepsTo(permission) ?? []) : [];
@@ -171,6 +172,11 @@ export interface Judged {
   /** Absent: unlimited. */
   readonly budget?: Budget;
 }
+
+/** What it takes to report one of too many holders, in steps of work. */
+export const STEPS_OF_HOLDER = 5;
+/** What it takes to report one violation, in steps of work. */
+export const STEPS_OF_VIOLATION = 50;
 
 /** The remaining steps of work. */
 export interface Budget {

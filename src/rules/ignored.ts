@@ -49,6 +49,7 @@ export function ignoredEntries(
   const names = new Set(scope.roles.map(({ name }) => name));
   const pinned = new Set(roles.flatMap(({ id }) => id ?? []));
   const free = new Set(scope.roles.flatMap(({ id, name }) => (pinned.has(id) ? [] : [name])));
+  const chains = renameChains(roles, free);
   const isIgnoredRole = (name: string): boolean => scope.ignoredRoles.has(name) && !names.has(name);
   const addressesIn = (live: readonly LiveMember[]): ReadonlySet<string> =>
     new Set(live.flatMap(addressesOf).map((address) => address.toLowerCase()));
@@ -71,8 +72,8 @@ export function ignoredEntries(
             isIgnoredRole(name) ||
             (id === undefined &&
               previously?.some(isIgnoredRole) &&
-              !hasCandidate(previously, roles, free) &&
-              isRenamed(name, roles, free)),
+              !chains.hasCandidate(previously) &&
+              chains.isRenamed(name)),
         )
         .map(({ name }) => name),
     ),
@@ -89,36 +90,40 @@ export function ignoredEntries(
   };
 }
 
-/** Returns whether a live role that is not ignored, and that no other entry keeps, has one of an entry's previous names. */
-function hasCandidate(
-  previously: readonly string[],
-  roles: readonly DesiredRole[],
-  free: ReadonlySet<string>,
-  seen: ReadonlySet<string> = new Set(),
-): boolean {
-  return previously.some((former) => {
-    if (!free.has(former) || seen.has(former)) return false;
-    const keeper = roles.find(({ id, name }) => id === undefined && name === former);
-    return !keeper || hasCandidate(keeper.previously ?? [], roles, free, new Set([...seen, former]));
-  });
-}
-
-/**
- * Returns whether an entry matches by its previous name: no live role with its own name is free, or a chain of renames
- * takes that role.
- */
-function isRenamed(name: string, roles: readonly DesiredRole[], free: ReadonlySet<string>): boolean {
-  const next = new Map(
-    roles.flatMap(({ id, previously = [], name: to }) =>
-      id === undefined ? previously.map((former) => [former, to] as const) : [],
-    ),
+/** Follows chains of renames through the entries without a pinned id. */
+function renameChains(roles: readonly DesiredRole[], free: ReadonlySet<string>) {
+  const unpinned = roles.filter(({ id }) => id === undefined);
+  const entries = new Map(unpinned.map((role) => [role.name, role]));
+  const successors = new Map(
+    unpinned.flatMap(({ previously = [], name }) => previously.map((former) => [former, name] as const)),
   );
-  const seen = new Set<string>();
-  let end: string | undefined = name;
-  while (end !== undefined && free.has(end)) {
-    if (seen.has(end)) return false;
-    seen.add(end);
-    end = next.get(end);
-  }
-  return end !== undefined;
+  return {
+    /** Returns whether a live role that is not ignored, and that no other entry keeps, has one of an entry's previous names. */
+    hasCandidate(previously: readonly string[]): boolean {
+      const seen = new Set<string>();
+      const untried = [...previously];
+      for (let former = untried.pop(); former !== undefined; former = untried.pop()) {
+        if (!free.has(former) || seen.has(former)) continue;
+        seen.add(former);
+        const keeper = entries.get(former);
+        if (keeper === undefined) return true;
+        for (const earlier of keeper.previously ?? []) untried.push(earlier);
+      }
+      return false;
+    },
+    /**
+     * Returns whether an entry matches by its previous name: no live role with its own name is free, or a chain of renames
+     * takes that role.
+     */
+    isRenamed(name: string): boolean {
+      const seen = new Set<string>();
+      let end: string | undefined = name;
+      while (end !== undefined && free.has(end)) {
+        if (seen.has(end)) return false;
+        seen.add(end);
+        end = successors.get(end);
+      }
+      return end !== undefined;
+    },
+  };
 }

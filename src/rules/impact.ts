@@ -46,10 +46,9 @@ function newReach(
     // Who gains nothing has no way that he had not.
     if ([...now].every((permission) => old.has(permission))) return [];
     const wasRaised = (permission: string): boolean =>
-      was !== undefined && isActive(was) && reached(was).stepsTo(permission) !== null;
+      was !== undefined && isActive(was) && reached(was).includes(permission);
     return all.filter(
-      (permission) =>
-        !now.has(permission) && reaches(is).stepsTo(permission) !== null && !wasRaised(permission),
+      (permission) => !now.has(permission) && reaches(is).includes(permission) && !wasRaised(permission),
     );
   };
   return touched

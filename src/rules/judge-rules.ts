@@ -184,23 +184,33 @@ function declaredAccess({ roles = [], members = [], leavers, origin }: DeclaredA
   return { roles: access, removed: new Set(), people };
 }
 
+/** The violations of one `only` check with the same steps. */
+interface Joined {
+  readonly first: Violation;
+  readonly names: string[];
+  readonly through: Set<string>;
+}
+
 /** Combines the violations of one `only` check, which share its location in the file, and their steps. */
 function oneForEachOnly(violations: readonly Violation[]): readonly Violation[] {
-  const joined = new Map<unknown, { readonly first: Violation; names: string[]; through: Set<string> }>();
+  const joined = new Map<unknown, Map<string, Joined>>();
   for (const violation of violations) {
     const { data, check } = violation;
     if (data.code !== "check-only") {
-      joined.set(violation, { first: violation, names: [], through: new Set() });
+      joined.set(violation, new Map([["", { first: violation, names: [], through: new Set() }]]));
       continue;
     }
     // Who holds the permission and who can reach it in the same steps have a sentence each.
-    const key = data.steps === undefined ? check : JSON.stringify([check, data.steps]);
-    const one = joined.get(key) ?? { first: violation, names: [], through: new Set() };
-    joined.set(key, one);
+    const ofCheck = joined.get(check) ?? new Map<string, Joined>();
+    joined.set(check, ofCheck);
+    const key = JSON.stringify(data.steps ?? null);
+    const one = ofCheck.get(key) ?? { first: violation, names: [], through: new Set() };
+    ofCheck.set(key, one);
     one.names.push(data.name);
     for (const role of data.through) one.through.add(role);
   }
-  return [...joined.values()].map(({ first, names, through }): Violation => {
+  const all = [...joined.values()].flatMap((ofCheck) => [...ofCheck.values()]);
+  return all.map(({ first, names, through }): Violation => {
     const { data } = first;
     if (data.code !== "check-only") return first;
     return { ...first, data: { ...data, name: list(names), through: [...through].sort() } };

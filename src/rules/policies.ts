@@ -6,6 +6,8 @@ import {
   indexAccess,
   type Judged,
   type Rules,
+  STEPS_OF_HOLDER,
+  STEPS_OF_VIOLATION,
   subjectOf,
   type Violation,
 } from "./checks.ts";
@@ -93,6 +95,7 @@ function separateRoles({ policies }: Rules, context: Context): readonly Violatio
     for (const role of keys.values()) {
       for (const person of holdersBy(role, index, context)) (once.has(person) ? twice : once).add(person);
     }
+    countWork(context, twice.size * STEPS_OF_VIOLATION);
     return [...twice].sort(by(({ name }) => name)).map((person): Violation => {
       const together = person.roles.flatMap((key) => keys.get(key) ?? []).sort();
       return {
@@ -110,6 +113,7 @@ function maxHolders({ policies }: Rules, context: Context): readonly Violation[]
   return Object.entries(policies.maxHolders).flatMap(([role, max]): readonly Violation[] => {
     const holders = holdersBy(role, context.counted, context);
     if (holders.length <= max) return [];
+    countWork(context, holders.length * STEPS_OF_HOLDER);
     const names = holders.map(({ name }) => name);
     return [
       {
@@ -137,6 +141,7 @@ function requireUntil({ policies, members = [] }: Rules, context: Context): read
     return holdersBy(role, index, context).flatMap((person): readonly Violation[] => {
       const { id, name, email } = person;
       const member = declared.get(id ?? "") ?? declared.get((email ?? name).toLowerCase());
+      countWork(context, STEPS_OF_VIOLATION + (member?.roles?.length ?? 0));
       const grant = member?.roles?.find((one) => find(one.role) === key);
       if (grant?.until || member?.until) return [];
       const listed = grant !== undefined ? "grant" : member !== undefined ? "member" : null;

@@ -284,6 +284,17 @@ interface Renames {
   readonly several: ReadonlyMap<string, string>;
 }
 
+/** An entry that may be renamed, with the previous names that it was found to take over. */
+interface RenameAttempt {
+  readonly name: string;
+  readonly untried: string[];
+  readonly found: string[];
+}
+
+function attempt({ name, previously = [] }: DesiredRole): RenameAttempt {
+  return { name, untried: [...previously].reverse(), found: [] };
+}
+
 /**
  * Finds the roles to rename.
  *
@@ -302,14 +313,22 @@ function findRenames(
   const several = new Map<string, string>();
   const taken = new Set<string>();
 
-  const rename = ({ name, previously = [] }: DesiredRole, chain: ReadonlySet<string>): boolean => {
-    const found = previously.filter((former) => {
-      if (former === name || !liveNames.has(former) || taken.has(former) || chain.has(former)) return false;
-      const holder = declared.get(former);
-      // An entry whose role has a temporary name is matched already, so its name is free.
-      const givesUp = holder?.previously !== undefined && asideNames.has(former);
-      return !holder || givesUp || rename(holder, new Set([...chain, name]));
-    });
+  /** Tries the next previous name of an entry; returns the entry that has to give it up first, if there is one. */
+  const tryNext = (
+    former: string,
+    { found }: RenameAttempt,
+    chain: ReadonlySet<string>,
+  ): DesiredRole | null => {
+    if (!liveNames.has(former) || taken.has(former) || chain.has(former)) return null;
+    const holder = declared.get(former);
+    // An entry whose role has a temporary name is matched already, so its name is free.
+    const givesUp = holder?.previously !== undefined && asideNames.has(former);
+    if (holder && !givesUp) return holder;
+    found.push(former);
+    return null;
+  };
+
+  const conclude = ({ name, found }: RenameAttempt): boolean => {
     const [first] = found;
     if (first === undefined) return false;
     for (const former of found) taken.add(former);
@@ -318,8 +337,27 @@ function findRenames(
     return true;
   };
 
+  // A path instead of recursion: a chain of renames may be as long as the file.
+  const rename = (root: DesiredRole): void => {
+    const path: RenameAttempt[] = [attempt(root)];
+    const chain = new Set([root.name]);
+    for (let current = path.at(-1); current !== undefined; current = path.at(-1)) {
+      const former = current.untried.pop();
+      const holder = former === undefined ? null : tryNext(former, current, chain);
+      if (holder !== null) {
+        path.push(attempt(holder));
+        chain.add(holder.name);
+      }
+      if (former !== undefined) continue;
+      path.pop();
+      chain.delete(current.name);
+      // The entry gives up its name to the one before it in the path.
+      if (conclude(current)) path.at(-1)?.found.push(current.name);
+    }
+  };
+
   for (const role of [...unpinned].sort(by(({ name }) => name))) {
-    if (!liveNames.has(role.name) && !asideNames.has(role.name)) rename(role, new Set());
+    if (!liveNames.has(role.name) && !asideNames.has(role.name)) rename(role);
   }
   return { renames, several };
 }

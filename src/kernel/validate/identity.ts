@@ -1,3 +1,4 @@
+import { onCircles } from "../../lib/circles.ts";
 import { matchesSimpleGlob } from "../../lib/glob.ts";
 import type { FileLocation, LocatedProblem, Problem } from "../problems/problem.ts";
 import {
@@ -85,6 +86,8 @@ export function clearRoleNames({ roles }: RawFile): readonly Problem[] {
 /** Requires that a previous name is unique, and not declared unless that role was renamed too. */
 export function previousNames({ roles }: RuleContext): readonly LocatedProblem[] {
   const byName = new Map(roles.flatMap((role) => (role.name === null ? [] : [[role.name, role] as const])));
+  const siteOf = previousNameSites();
+  const inCircles = onCircles(byName.keys(), (name) => byName.get(name)?.previously ?? []);
   const former = roles.flatMap((role) => [...new Set(role.previously)].map((name) => ({ role, name })));
   const declared = former.flatMap(({ role, name }): readonly LocatedProblem[] => {
     const holder = byName.get(name);
@@ -92,11 +95,11 @@ export function previousNames({ roles }: RuleContext): readonly LocatedProblem[]
       return [];
     }
     const kind = name === role.name ? "own" : holder.previously.length === 0 ? "kept" : "swapped";
-    if (kind === "swapped" && !isCircle(name, byName)) {
+    if (kind === "swapped" && !inCircles.has(name)) {
       return [];
     }
     const first = fieldSite(holder, "name");
-    return [{ code: "previously-declared", name, kind, location: previousNameSite(role, name), first }];
+    return [{ code: "previously-declared", name, kind, location: siteOf(role, name), first }];
   });
   return [
     ...declared,
@@ -104,8 +107,8 @@ export function previousNames({ roles }: RuleContext): readonly LocatedProblem[]
       ({ text, item, first }): LocatedProblem => ({
         code: "duplicate-previously",
         name: text,
-        location: previousNameSite(item.role, text),
-        first: previousNameSite(first.role, text),
+        location: siteOf(item.role, text),
+        first: siteOf(first.role, text),
       }),
     ),
   ];
@@ -150,24 +153,19 @@ export function previousAddresses({ members }: RuleContext): readonly LocatedPro
   );
 }
 
-/** Returns the location of a role's previous name. */
-function previousNameSite({ file, path, fields }: RawRole, name: string): FileLocation {
-  const at = [...path, "previously"];
-  const written = fields["previously"];
-  return locationOf(file, Array.isArray(written) ? [...at, written.indexOf(name)] : at);
-}
-
-/** Returns true if a chain of previous names leads back to a name. */
-function isCircle(name: string, byName: ReadonlyMap<string, Pick<RawRole, "previously">>): boolean {
-  const seen = new Set<string>();
-  const open = [name];
-  for (let at = open.pop(); at !== undefined; at = open.pop()) {
-    const { previously } = byName.get(at) ?? { previously: [] };
-    if (previously.includes(name)) return true;
-    open.push(...previously.filter((former) => !seen.has(former)));
-    for (const former of previously) seen.add(former);
-  }
-  return false;
+/** Returns a function that locates a role's previous names. */
+function previousNameSites(): (role: RawRole, name: string) => FileLocation {
+  const indexes = new Map<RawRole, ReadonlyMap<unknown, number>>();
+  return (role, name) => {
+    const { file, path, fields } = role;
+    const at = [...path, "previously"];
+    const written = fields["previously"];
+    if (!Array.isArray(written)) return locationOf(file, at);
+    // The first of several wins.
+    const known = indexes.get(role) ?? new Map(written.map((one, index) => [one, index] as const).reverse());
+    indexes.set(role, known);
+    return locationOf(file, [...at, known.get(name) ?? 0]);
+  };
 }
 
 /** Requires that no entry and no current grant matches `ignore`: a plan could not apply it. */

@@ -32,12 +32,51 @@ export function breachProblems(breaches: readonly Breach[], view: RuleContext): 
   return [...problems.values()];
 }
 
+/** Returns a function that makes a value once it is asked for. */
+function lazily<Value>(make: () => Value): () => Value {
+  const made = memoized((key: null) => key, make);
+  return () => made(null);
+}
+
 interface Places extends RuleContext {
   /** Address in lower case → entries, in the order of the files. */
   readonly entries: ReadonlyMap<string, readonly RawMember[]>;
-  /** A role's former name or id → its name. */
-  readonly otherNames: ReadonlyMap<string, string>;
-  readonly formerNames: ReadonlyMap<string, string>;
+  /** Role → permission → where the role gets it. */
+  readonly permissionSites: () => SitesByTwo;
+  /** Role → limit → where `max_holders` sets it. */
+  readonly limitSites: () => SitesByTwo;
+  /** File and path of a check → permission → where `cannot` lists it. */
+  readonly cannotSites: (origin: { readonly file: string; readonly path: Path }) => SitesByTwo;
+  /** Role, by its current name or id → the member's first grant of it that has not ended. */
+  readonly grantsOf: (member: RawMember) => ReadonlyMap<string, RawMember["grants"][number]>;
+}
+
+/** Locations by two keys; a table, because a hostile file has as many breaches as locations. */
+type SitesByTwo = ReadonlyMap<string, ReadonlyMap<unknown, readonly FileLocation[]>>;
+
+function sitesByTwo(
+  sites: Iterable<readonly [first: string, second: unknown, site: FileLocation]>,
+): SitesByTwo {
+  const table = new Map<string, Map<unknown, FileLocation[]>>();
+  for (const [first, second, site] of sites) {
+    const row = table.get(first) ?? new Map<unknown, FileLocation[]>();
+    table.set(first, row);
+    const known = row.get(second);
+    if (known === undefined) row.set(second, [site]);
+    else known.push(site);
+  }
+  return table;
+}
+
+/** Returns a function that makes a value for each key once. */
+function memoized<Key, Value>(keyOf: (key: Key) => unknown, make: (key: Key) => Value): (key: Key) => Value {
+  const values = new Map<unknown, Value>();
+  return (key) => {
+    const id = keyOf(key);
+    const value = values.get(id) ?? make(key);
+    values.set(id, value);
+    return value;
+  };
 }
 
 function openPlaces(view: RuleContext): Places {
@@ -48,12 +87,62 @@ function openPlaces(view: RuleContext): Places {
     if (known === undefined) entries.set(member.address, [member]);
     else known.push(member);
   }
+  const otherNames = rolesByOtherNames(view.roles);
+  const formerNames = renamedRoles(view.roles);
+  const current = (name: string): string => formerNames.get(name) ?? name;
   return {
     ...view,
     entries,
-    otherNames: rolesByOtherNames(view.roles),
-    formerNames: renamedRoles(view.roles),
+    permissionSites: lazily(() => sitesByTwo(permissionLists(view, current))),
+    limitSites: lazily(() =>
+      sitesByTwo(
+        pairsAt(view, "policies", "max_holders").map(
+          ({ name, value, location }) => [current(name), countOf(value), location] as const,
+        ),
+      ),
+    ),
+    cannotSites: memoized(
+      ({ file, path }) => JSON.stringify([file, path]),
+      ({ file, path }) => {
+        const raw = view.rawFiles.find((one) => one.file === file);
+        const list = listOf(valueAt(raw?.fields, [...path, "cannot"]));
+        return sitesByTwo(
+          list.map((item, index) => ["", item, locationOf(file, [...path, "cannot", index])] as const),
+        );
+      },
+    ),
+    grantsOf: memoized(
+      (member) => member,
+      (member) => {
+        // The first of several wins.
+        const latest = member.grants.filter(({ end }) => isCurrent(end, view.now)).reverse();
+        return new Map(latest.map((grant) => [otherNames.get(grant.role) ?? grant.role, grant]));
+      },
+    ),
   };
+}
+
+function isCurrent(end: RawMember["grants"][number]["end"], now: number): boolean {
+  return end === null || (end.until !== null && end.until.ends > now);
+}
+
+/** Yields every permission that a role gets, with its location. */
+function* permissionLists(
+  { roles, adjustments }: RuleContext,
+  current: (name: string) => string,
+): Generator<readonly [role: string, permission: unknown, site: FileLocation]> {
+  for (const { name, file, path, permissions } of roles) {
+    if (name === null) continue;
+    for (const [index, permission] of permissions.entries()) {
+      yield [current(name), permission, locationOf(file, [...path, "permissions", index])];
+    }
+  }
+  for (const { name, file, path, add } of adjustments) {
+    if (name === null) continue;
+    for (const [index, permission] of add.entries()) {
+      yield [current(name), permission, locationOf(file, [...path, "adjust", "add", index])];
+    }
+  }
 }
 
 function sitesOf(subject: BreachSubject, places: Places): readonly FileLocation[] {
@@ -67,37 +156,13 @@ function sitesOf(subject: BreachSubject, places: Places): readonly FileLocation[
       return site === null ? [] : [site];
     }
     case "permission":
-      return [
-        ...places.roles.map(({ path, permissions, ...role }) => ({
-          ...role,
-          permissions,
-          path: [...path, "permissions"],
-        })),
-        ...places.adjustments.map(({ path, add, ...role }) => ({
-          ...role,
-          permissions: add,
-          path: [...path, "adjust", "add"],
-        })),
-      ].flatMap(({ name, permissions, file, path }) =>
-        name !== null && (places.formerNames.get(name) ?? name) === subject.role
-          ? indexesOf(permissions, subject.permission).map((index) => locationOf(file, [...path, index]))
-          : [],
-      );
+      return places.permissionSites().get(subject.role)?.get(subject.permission) ?? [];
     case "max-holders":
-      return pairsAt(places, "policies", "max_holders").flatMap(({ name, value, location }) =>
-        (places.formerNames.get(name) ?? name) === subject.role && countOf(value) === subject.max
-          ? [location]
-          : [],
-      );
+      return places.limitSites().get(subject.role)?.get(subject.max) ?? [];
     case "check":
       return [locationOf(subject.origin.file, [...subject.origin.path, subject.key])];
-    case "cannot": {
-      const { origin, permission } = subject;
-      const path: Path = [...origin.path, "cannot"];
-      const raw = places.rawFiles.find(({ file }) => file === origin.file);
-      const list = listOf(valueAt(raw?.fields, path));
-      return indexesOf(list, permission).map((index) => locationOf(origin.file, [...path, index]));
-    }
+    case "cannot":
+      return places.cannotSites(subject.origin).get("")?.get(subject.permission) ?? [];
     default:
       return subject satisfies never;
   }
@@ -107,14 +172,10 @@ function sitesOf(subject: BreachSubject, places: Places): readonly FileLocation[
 function grantSite(
   { email }: GrantSubject,
   role: string,
-  { entries, otherNames, now }: Places,
+  { entries, grantsOf }: Places,
 ): FileLocation | null {
   for (const member of entries.get(email.toLowerCase()) ?? []) {
-    const grant = member.grants.find(
-      (one) =>
-        (otherNames.get(one.role) ?? one.role) === role &&
-        (one.end === null || (one.end.until !== null && one.end.until.ends > now)),
-    );
+    const grant = grantsOf(member).get(role);
     if (grant !== undefined) return locationOf(member.file, grantPath(member, grant));
   }
   return null;
@@ -122,10 +183,6 @@ function grantSite(
 
 function firstKeyOf({ main }: RuleContext): FileLocation {
   return { at: "first-key", file: main, path: [] };
-}
-
-function indexesOf(list: readonly unknown[], wanted: string): readonly number[] {
-  return list.flatMap((item, index) => (item === wanted ? [index] : []));
 }
 
 /**

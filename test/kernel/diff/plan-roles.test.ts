@@ -538,3 +538,13 @@ test("a live role is suggested for an entry without permissions, and for a forme
   ]);
   expect(hints({ name: "Till", previously: ["Something else"] }, true)).toEqual([]);
 });
+
+test("a chain of renames may be as long as a file", () => {
+  const count = 12_000;
+  const indexes = Array.from({ length: count }, (_, index) => index);
+  const roles = indexes.map((index) => role(`R${index}`, { previously: [`R${index + 1}`] }));
+  const is = live(indexes.map((index) => liveRole(`role_${index + 1}`, `R${index + 1}`)));
+  const { changes } = planOf(desired({ roles }), is);
+  expect(changes).toHaveLength(count);
+  expect(new Set(changes.map(({ kind }) => kind))).toEqual(new Set(["update"]));
+});

@@ -27,7 +27,17 @@ export interface Guarded {
 }
 
 /** Returns the refusals of all guards except `min_holders`, which can also defer. */
-export function guardPlan(guarded: Guarded): readonly Refusal[] {
+export function guardPlan(all: Guarded): readonly Refusal[] {
+  // Expired invitations beside a membership give nobody access.
+  const withoutLeftovers = ({ roles, members }: AccessChanges): AccessChanges => ({
+    roles,
+    members: members.filter(({ kind, reason }) => kind !== "delete" || reason !== "invitation-expired"),
+  });
+  const guarded = {
+    ...all,
+    changes: withoutLeftovers(all.changes),
+    deferred: withoutLeftovers(all.deferred),
+  };
   return [
     ...guardRemovals(guarded),
     ...guardAddresses(guarded),

@@ -18,6 +18,12 @@ export const DEFAULT_MIN_HOLDERS: Readonly<Record<string, number>> = { [OWNER]: 
 /** A removal that is deferred so that a role keeps enough holders. */
 export type DeferredForRole = Deferred & { readonly role: string };
 
+/** The keys of the roles that the file declares, and the member that the API key belongs to. */
+export interface HolderContext {
+  readonly declared: ReadonlySet<string>;
+  readonly callerId: string | null;
+}
+
 /** The result of the guard `min_holders`. */
 export interface MinHolders {
   /** Removals that are deferred until others have accepted. */
@@ -35,7 +41,7 @@ export function guardMinHolders(
   before: Access,
   after: Access,
   changes: readonly MemberChange[],
-  declared: ReadonlySet<string>,
+  { declared, callerId }: HolderContext,
 ): MinHolders {
   const [findBefore, findAfter] = [roleFinder(before, declared), roleFinder(after, declared)];
   // A name can move from one role to another, so both are checked. Holders are indexed by id, which also covers
@@ -52,7 +58,9 @@ export function guardMinHolders(
   };
   const results = rulesOf(settings, keysOf).flatMap(([role, min]) => {
     const isWritten = Object.hasOwn(settings ?? {}, role);
-    return keysOf(role).map((key) => guardRole({ role, key, min, isWritten, before, after, changes }));
+    return keysOf(role).map((key) =>
+      guardRole({ role, key, min, isWritten, before, after, changes, callerId }),
+    );
   });
   return {
     deferred: distinctChanges(results.flatMap(({ deferred }) => deferred)),
@@ -84,6 +92,7 @@ interface Rule {
   readonly before: Access;
   readonly after: Access;
   readonly changes: readonly MemberChange[];
+  readonly callerId: string | null;
 }
 
 /**
@@ -100,7 +109,7 @@ function guardRole(rule: Rule): MinHolders {
 }
 
 function judgeRole(
-  { role, key, min, isWritten, before, after, changes }: Rule,
+  { role, key, min, isWritten, before, after, changes, callerId }: Rule,
   counts: (person: PersonAccess) => boolean,
 ): MinHolders {
   const accepted = holdersOf(before, key).filter(isAccepted);
@@ -117,7 +126,8 @@ function judgeRole(
   }
   const needed = Math.min(min, had.length);
   if (has.length >= needed) return NOTHING;
-  const losing = removalsOf(had, has, changes);
+  // Of several who have to wait, the user of the key does: afterwards nobody could remove the others.
+  const losing = removalsOf(had, has, changes).toSorted(by(({ id }) => (id === callerId ? "0" : "1")));
   const short = needed - has.length;
   if (has.length + pending.length < needed || losing.length < short) {
     return {

@@ -49,6 +49,8 @@ export interface Outlook {
   readonly before: WorldMember | null;
   readonly after: MemberAfter | null;
   readonly wanted: WantedMember | null;
+  /** Set for an expired invitation beside a membership, which gives nobody access. */
+  readonly isLeftover?: true;
 }
 
 const PREDEFINED = new Set([
@@ -373,7 +375,7 @@ function planStaying(work: Work): readonly Outlook[] {
     for (const role of one.later) resolve(role, wanted, world, roles, errors);
     for (const each of is === null ? leftovers : [is, ...leftovers]) free.delete(each);
     const own = one.ended ? (is === null ? [] : [go(is, one, work)]) : planPresent(one, is, work);
-    return [...leftovers.map((each) => go(each, null, work)), ...own];
+    return [...leftovers.map((each) => ({ ...go(each, null, work), isLeftover: true as const })), ...own];
   });
   const rest = [...free].map((one) => {
     const isPerson = one.type === "user" || one.type === "managed_user";

@@ -250,7 +250,7 @@ function touchesProtected({ file }: Wanted, { changes, live, outlook, finalNames
   );
   // What an entry changes is also what the entry calls it.
   const ofMember = outlook.some((one) => {
-    if (one.before === null || onlyMoves(one, finalNames)) return false;
+    if (one.before === null || one.isLeftover || onlyMoves(one, finalNames)) return false;
     const { id, email } = one.before;
     return isNamed(members, [id, email?.toLowerCase(), one.wanted?.email]) && isTouched("member", id);
   });
@@ -276,9 +276,9 @@ function removesTooMuch({ file }: Wanted, { changes, live, outlook, roles, final
     typeof limit === "number"
       ? count > limit
       : count > 3 && count > (total * Number.parseInt(limit, 10)) / 100;
-  const members = outlook.filter(({ before, after }) => {
+  const members = outlook.filter(({ before, after, isLeftover }) => {
     // Who is invited again is given what the file says.
-    if (before === null || after?.id === null) return false;
+    if (before === null || after?.id === null || isLeftover) return false;
     return after === null || before.roles.some((id) => !after.roles.includes(finalNames.get(id) ?? id));
   });
   const kept = permissionsAfter(roles, finalNames);

@@ -24,7 +24,12 @@ import {
 } from "../../rules/base-rules.ts";
 import { changedAddresses } from "../../rules/changed-addresses.ts";
 import { guardPlan } from "../../rules/guards.ts";
-import { blockHeldRoles, type DeferredForRole, guardMinHolders } from "../../rules/holders.ts";
+import {
+  blockHeldRoles,
+  type DeferredForRole,
+  guardMinHolders,
+  type HolderContext,
+} from "../../rules/holders.ts";
 import { ignoredAccess, ignoredEntries } from "../../rules/ignored.ts";
 import { detectRenames, impactOf } from "../../rules/impact.ts";
 import { declaredViolations, type Judgement, judgePlan } from "../../rules/judge-rules.ts";
@@ -125,11 +130,12 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
     new Set([...leaveOut, ...rounding.map(({ change }) => change.fingerprint)]),
   );
   const declared = declaredKeys(roles);
+  const holders = { declared, callerId: live.callerId };
   const joined = accessBefore(scope, wanted, { mergeReplacedRoles: true });
   const joinedAfter = accessAfter(joined, wanted, { mergeReplacedRoles: true });
-  const minHolders = guardMinHolders(guards.minHolders, joined, joinedAfter, wanted.members, declared);
+  const minHolders = guardMinHolders(guards.minHolders, joined, joinedAfter, wanted.members, holders);
   const enforcedHolders = sets.map(({ rules }) =>
-    guardMinHolders(rules.guards.minHolders, joined, joinedAfter, wanted.members, declared),
+    guardMinHolders(rules.guards.minHolders, joined, joinedAfter, wanted.members, holders),
   );
   const kept = new Set(wanted.members.map(({ fingerprint }) => fingerprint));
   const deferred = distinctDeferred([
@@ -137,7 +143,7 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
     ...minHolders.deferred,
     ...enforcedHolders.flatMap((one) => one.deferred),
     ...[own, ...sets.map(({ rules }) => rules)].flatMap((rules) =>
-      deferredInWhole(rules.guards.minHolders, scope, found, wanted, declared),
+      deferredInWhole(rules.guards.minHolders, scope, found, wanted, holders),
     ),
   ]);
   const waiting = new Set(deferred.map(({ change }) => change.fingerprint));
@@ -159,7 +165,7 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
           joined,
           accessAfter(joined, changes, { mergeReplacedRoles: true }),
           changes.members,
-          declared,
+          holders,
         )
       : { refusals: [], deferred: [] };
   const guarded = {
@@ -178,12 +184,16 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
   const names = roleNames(left, declared);
   const { find } = names;
   const judge = (rules: DesiredState, findRole = find): Judgement => {
-    const judgement = judgePlan(
-      rules,
-      { access: left, settled: joinedAfter, find: findRole },
-      // An undo does not depend on the file.
-      { before: joined, declared: () => (byFile ? declaredViolations(rules, now) : []) },
-    );
+    // An undo does not depend on the file.
+    const compared = { before: joined, declared: () => (byFile ? declaredViolations(rules, now) : []) };
+    const present = judgePlan(rules, { access: left, settled: joinedAfter, find: findRole }, compared);
+    // What waits is judged as well: the rules hold while it does, and after everything has happened.
+    const judgement = waits
+      ? withLater(
+          present,
+          judgePlan(rules, { access: joinedAfter, settled: joinedAfter, find: findRole }, compared),
+        )
+      : present;
     if (!byFile) return judgement;
     const grants = judgeGrants(rules, { find: findRole, before: joined, base, now });
     return {
@@ -195,7 +205,7 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
   const judged = judge(own);
   const judgedBy = (rules: DesiredState, { callerId }: Pick<typeof guarded, "callerId">): Judgement => {
     const kept = accessAfter(joined, changes, { mergeReplacedRoles: true });
-    const few = guardMinHolders(rules.guards.minHolders, joined, kept, changes.members, declared);
+    const few = guardMinHolders(rules.guards.minHolders, joined, kept, changes.members, holders);
     // Whatever the role is called by now, the rules of the base branch mean the one that is live under the name.
     const findBefore = roleFinder(joined, declared);
     const findStill = (role: string): string | undefined => {
@@ -337,6 +347,19 @@ function overridesOf({ guards: { overrides = [] } }: DesiredState, isWhole: bool
   return isWhole ? overrides : [];
 }
 
+/** Adds what rules say of the state after everything to what they say of the state while some changes wait. */
+function withLater(present: Judgement, later: Judgement): Judgement {
+  const added = <Item>(items: readonly Item[], others: readonly Item[]): readonly Item[] => {
+    const known = new Set(items.map((item) => JSON.stringify(item)));
+    return [...items, ...others.filter((item) => !known.has(JSON.stringify(item)))];
+  };
+  return {
+    refusals: added(present.refusals, later.refusals),
+    findings: added(present.findings, later.findings),
+    findingData: added(present.findingData, later.findingData),
+  };
+}
+
 /** Returns each deferred change once. */
 function distinctDeferred(deferred: readonly Deferred[]): readonly Deferred[] {
   const seen = new Set<string>();
@@ -363,7 +386,7 @@ function deferredInWhole(
   scope: Scope,
   whole: AccessChanges,
   part: AccessChanges,
-  declared: ReadonlySet<string>,
+  holders: HolderContext,
 ): readonly Deferred[] {
   if (part === whole) return [];
   const before = accessBefore(scope, whole, { mergeReplacedRoles: true });
@@ -372,7 +395,7 @@ function deferredInWhole(
     before,
     accessAfter(before, whole, { mergeReplacedRoles: true }),
     whole.members,
-    declared,
+    holders,
   );
   const kept = new Set(part.members.map(({ fingerprint }) => fingerprint));
   return deferred.filter(({ change }) => kept.has(change.fingerprint));

@@ -185,7 +185,10 @@ function isNoticed(state: DesiredState, before: Access, after: Access, changes: 
     ...access,
     people: access.people.map((person) => ({ ...person, id: person.name, status: "accepted" })),
   });
-  const kept = guardMinHolders(state.guards.minHolders, accepted(before), accepted(after), [], new Set());
+  const kept = guardMinHolders(state.guards.minHolders, accepted(before), accepted(after), [], {
+    declared: new Set(),
+    callerId: null,
+  });
   if (kept.refusals.length + kept.deferred.length > 0) return true;
   const { protect } = state.guards;
   return changes.some((change) =>

@@ -138,8 +138,9 @@ describe("for every desired and live state", () => {
         // Whoever only gets the successor of a replaced role keeps what they have.
         const deferred = plan.deferred.map(({ change }) => change);
         const touching = [...plan.changes, ...deferred].filter(
-          ({ kind, fields }) =>
+          ({ kind, fields, reason }) =>
             kind !== "create" &&
+            !(kind === "delete" && reason === "invitation-expired") &&
             !(
               kind === "update" &&
               fields.every(

@@ -59,7 +59,7 @@ describe("behind a proxy", () => {
   test.each(["HTTPS_PROXY", "https_proxy"])("a service is reached over TLS as %s says", async (name) => {
     const asked = proxy.asked.length;
     const { code, stdout, stderr } = await run({ [name]: `http://ada:s3cret@${proxy.host}` });
-    expect(code).toBe(0);
+    expect(code, stderr).toBe(0);
     expect(stdout).toContain("MC0DEMO1");
     expect(stderr).toContain(
       `https://service.test is reached through the proxy http://${proxy.host} (${name})\n`,

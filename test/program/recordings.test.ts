@@ -86,17 +86,20 @@ async function record(
 
 /** A screen without what differs from run to run: the port, numbers of requests, times and rates. */
 function steady(screen: string): string {
-  return screen
-    .replaceAll(/(?<=http:\/\/127\.0\.0\.1:)\d+/g, "4010")
-    .replaceAll(/(?<=requests\/)\d+/g, "11")
-    .replaceAll(/(?<=\.rolecall\/runs\/)\S+?(?=-MC)/g, "2026-11-21T13-05-00-000Z")
-    .replaceAll(/(?<=rolecall undo )\S+/g, "2026-11-21T13-05-00-000Z")
-    .replaceAll(/(?<=waiting )\d+ s/g, "60 s")
-    .replaceAll(/^([◦▶✓].*?) {2,}(?:waits )?\d+(?:\.\d)? s$/gm, "$1  0.3 s")
-    .replaceAll(/ {2,}(?:(?:~[\d:]+ left|waits \d+ s)(?: · )?)?(?:\d\d:\d\d)?$/gm, "  00:03")
-    .replaceAll(/[\d.,]+(?= requests\/s|\/s)/g, "5")
-    .replaceAll(/ · limit \d+\/s/g, "")
-    .replaceAll(/\d+ waits?$/gm, "1 wait");
+  return (
+    screen
+      .replaceAll(/(?<=http:\/\/127\.0\.0\.1:)\d+/g, "4010")
+      .replaceAll(/(?<=requests\/)\d+/g, "11")
+      .replaceAll(/(?<=\.rolecall\/runs\/)\S+?(?=-MC)/g, "2026-11-21T13-05-00-000Z")
+      .replaceAll(/(?<=rolecall undo )\S+/g, "2026-11-21T13-05-00-000Z")
+      .replaceAll(/(?<=waiting )\d+ s/g, "60 s")
+      .replaceAll(/^([◦▶✓].*?) {2,}(?:waits )?\d+(?:\.\d)? s$/gm, "$1  0.3 s")
+      .replaceAll(/ {2,}(?:(?:~[\d:]+ left|waits \d+ s)(?: · )?)?(?:\d\d:\d\d)?$/gm, "  00:03")
+      .replaceAll(/[\d.,]+(?= requests\/s|\/s)/g, "5")
+      // The limit is learned with time, and beside it there is no room for the number of waits.
+      .replaceAll(/ · limit \d+\/s/g, "")
+      .replaceAll(/ · \d+ waits?$/gm, "")
+  );
 }
 
 /** A screen that shows something and has so many lines, the keys on the last one. */

@@ -58,6 +58,9 @@ export const PREDEFINED_ROLES: readonly string[] = [
   "role_cashier",
 ];
 
+/** The predefined roles that the service may not assign through its API; those who hold them keep them. */
+export const UNASSIGNABLE_ROLES: readonly string[] = ["role_owner", "role_admin"];
+
 /** Returns whether a reference to a role looks like an id, as `role_owner` does. */
 export function isLikeRoleId(role: string): boolean {
   return role.startsWith("role_");

@@ -50,6 +50,7 @@ test("policies and checks judge what is ignored, too", () => {
     "check check-only ada@example.com",
   ]);
   expect(briefFindings(is)).toEqual([
+    "warning member-role-unassignable ada@example.com",
     "warning check-only eve@auditor.example",
     "warning require-mfa eve@auditor.example",
     "warning members-ignored ignore.members",

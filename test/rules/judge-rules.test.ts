@@ -143,7 +143,7 @@ describe("what is broken already", () => {
     expect(judge({ policies, members }, [expired, admin("b")])).toMatchObject({
       changes: ["replace member a@example.com"],
       refusals: [],
-      findings: ["warning max-holders role_admin"],
+      findings: ["warning member-role-unassignable a@example.com", "warning max-holders role_admin"],
     });
   });
 });

@@ -114,6 +114,7 @@ export type FindingData =
       /** Members by their roles. */
       readonly groups: readonly { readonly held: string; readonly members: readonly string[] }[];
     }
+  | { readonly code: "member-role-unassignable"; readonly name: string; readonly role: string }
   | { readonly code: "member-role-ignored"; readonly name: string; readonly role: string }
   | { readonly code: "member-status-unknown"; readonly name: string }
   | { readonly code: "member-expired"; readonly name: string }
@@ -444,6 +445,12 @@ export function toFinding(found: FindingData): Finding {
       const who = found.groups.map(({ held, members }) => `${held} (${list(members)})`);
       return warning("member", `${what} ignored: ${list(who, "; ")}.`, IGNORED_HINT);
     }
+    case "member-role-unassignable":
+      return warning(
+        "member",
+        `${name} would newly hold "${found.role}", which the service may refuse to assign through its API.`,
+        "If it does, assign the role at the service; the next plan then has nothing to change.",
+      );
     case "member-role-ignored":
       return error(
         "member",

@@ -187,6 +187,10 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
       : `None of the given merchants that include this file has a role called ${quote(role)}, so this rule has no effect on them.`,
     hint: near === null ? "Check the name, or validate all merchants together." : didYouMean(near),
   }),
+  "unassignable-role": ({ role, when }) => ({
+    message: `The service may refuse to assign ${quote(role)} through its API${when === "begins" ? " when this grant begins" : " when this suspension ends"}.`,
+    hint: "Those who hold it keep it. Assign it at the service, or use another role.",
+  }),
   "leaver-listed": ({ email, from }, first) => ({
     message: `${email} left on ${from}, according to ${first}.`,
     hint: "Remove it here.",

@@ -1,8 +1,8 @@
 import { isLiteralGlob } from "../../lib/glob.ts";
 import { by, byCodeUnit } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
-import { type LiveState, PREDEFINED_ROLES } from "../../model/live.ts";
-import type { Change, Counts, Deferred, Finding, Plan, Refusal } from "../../model/plan.ts";
+import { type LiveState, PREDEFINED_ROLES, UNASSIGNABLE_ROLES } from "../../model/live.ts";
+import type { Change, Counts, Deferred, Finding, MemberChange, Plan, Refusal } from "../../model/plan.ts";
 import {
   type AccessChanges,
   accessAfter,
@@ -317,6 +317,7 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
             ]
           : []),
         ...(byFile ? assumedRoles(desired, scope) : []),
+        ...unassignableGrants(changes.members),
         ...roles.findingData,
         ...members.findingData,
         ...rounding.map(({ finding }) => finding),
@@ -406,9 +407,25 @@ function assumedRoles(desired: DesiredState, { roles }: Scope): readonly Finding
   const assumed = roles.filter(({ idOnly }) => idOnly);
   if (assumed.length === 0) return [];
   const named = new Set(namedRoleIds(desired));
-  return assumed
-    .filter(({ id }) => named.has(id))
-    .map(({ id }): FindingData => ({ code: "role-not-retrieved", name: id }));
+  return (
+    assumed
+      // A documented one may be missing from every response, which says nothing about the file.
+      .filter(({ id }) => named.has(id) && !PREDEFINED_ROLES.includes(id))
+      .map(({ id }): FindingData => ({ code: "role-not-retrieved", name: id }))
+  );
+}
+
+/** Reports the roles that members would newly hold and that the service may not assign. */
+function unassignableGrants(changes: readonly MemberChange[]): readonly FindingData[] {
+  return changes.flatMap((change): readonly FindingData[] => {
+    if (change.kind === "delete") return [];
+    const held = change.kind === "update" ? change.before.roles.map(({ id }) => id) : [];
+    return change.after.roles.flatMap(({ id }) =>
+      id !== null && UNASSIGNABLE_ROLES.includes(id) && !held.includes(id)
+        ? [{ code: "member-role-unassignable", name: change.name, role: id }]
+        : [],
+    );
+  });
 }
 
 /** Refuses a second removal that would wait for a deferred one, since their order is unknown. */

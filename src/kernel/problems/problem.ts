@@ -188,6 +188,7 @@ export type EntryProblem =
       readonly protects?: true;
     }
   | { readonly code: "from-after-until"; readonly from: string; readonly until: string }
+  | { readonly code: "unassignable-role"; readonly role: string; readonly when: "begins" | "returns" }
   | { readonly code: "leaver-listed"; readonly email: string; readonly from: string }
   | { readonly code: "unknown-protected-role"; readonly role: string; readonly near: string | null }
   | { readonly code: "unknown-member"; readonly email: string; readonly near: string | null }

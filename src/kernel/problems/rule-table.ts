@@ -124,6 +124,9 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "service-limit": warning("A member does not exceed the known limits of the service."),
   "too-many-problems": warning("A file has no more problems than are shown."),
   "too-much-to-judge": error("Policies and checks are few enough to evaluate."),
+  "unassignable-role": warning(
+    "No grant of `role_owner` or `role_admin` begins later, or comes back after a suspension: the service may not assign them through its API.",
+  ),
   "unheld-role": warning("Every role has a holder, if all members are declared."),
   "unknown-key": error("A mapping has known keys only."),
   "unknown-member": warning("A check names declared members."),

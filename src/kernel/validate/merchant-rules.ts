@@ -21,6 +21,7 @@ import {
   previousNames,
 } from "./identity.ts";
 import {
+  assignableGrants,
   currentRoleNames,
   heldRoles,
   knownMembers,
@@ -50,6 +51,7 @@ const RULES: readonly MerchantRule[] = [
   knownRoles,
   knownProtectedRoles,
   knownMembers,
+  assignableGrants,
   noLeavers,
   heldRoles,
   usualPermissions,

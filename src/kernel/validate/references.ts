@@ -1,6 +1,6 @@
 import { isLiteralGlob } from "../../lib/glob.ts";
 import { isSlip, openSuggester } from "../../lib/suggest.ts";
-import { isLikeRoleId, PREDEFINED_ROLES } from "../../model/live.ts";
+import { isLikeRoleId, PREDEFINED_ROLES, UNASSIGNABLE_ROLES } from "../../model/live.ts";
 import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
 import {
   grantPath,
@@ -201,6 +201,29 @@ export function noLeavers({ leavers, members, rawFiles, now }: RuleContext): rea
     const first = locationOf(leaver.file, [...leaver.path, "email"]);
     return [{ code: "leaver-listed", email: text, from: leaver.from?.text ?? "", location, first }];
   });
+}
+
+/** Warns of roles that the service may not assign, where a date would have it assign them. */
+export function assignableGrants({ members, now }: RuleContext): readonly LocatedProblem[] {
+  return members.flatMap((member) =>
+    member.grants.flatMap((grant): readonly LocatedProblem[] => {
+      const { role } = grant;
+      if (!UNASSIGNABLE_ROLES.includes(role)) return [];
+      const begins = [grant.begin, member.begin].some((begin) => (begin?.from?.starts ?? now) > now);
+      const end = member.suspended?.end?.until?.ends;
+      const returns = member.suspended !== null && (end === undefined || end > now);
+      if (!begins && !returns) return [];
+      const when = begins ? "begins" : "returns";
+      return [
+        {
+          code: "unassignable-role",
+          role,
+          when,
+          location: locationOf(member.file, grantPath(member, grant)),
+        },
+      ];
+    }),
+  );
 }
 
 /** Returns the texts of a list of a file. */

@@ -29,12 +29,28 @@ test("a role that is not there yet is created", () => {
 
 const ASSUMED = liveRole("role_cashier", "role_cashier", { predefined: true, idOnly: true });
 
-test("a role that the service does not return is given by its id, with a warning", () => {
+test("a role that the service does not return is given by its id, with a warning unless it is documented", () => {
+  const special = liveRole("role_special", "role_special", { predefined: true, idOnly: true });
+  const other = desired({ members: [member("ada@example.com", { roles: ["role_special"] })] });
+  const holding = live([special], [liveMember("mem_1", "ada@example.com", { roles: ["role_special"] })]);
+  expect(briefFindings(planOf(other, holding))).toEqual(["warning role-not-retrieved role_special"]);
   const want = desired({ members: [member("ada@example.com", { roles: ["role_cashier"] })] });
   const plan = planOf(want, live([ASSUMED], [liveMember("mem_1", "ada@example.com")]));
   expect(plan.changes[0]?.after).toMatchObject({ roles: [{ id: "role_cashier", name: "role_cashier" }] });
-  expect(briefFindings(plan)).toEqual(["warning role-not-retrieved role_cashier"]);
+  expect(briefFindings(plan)).toEqual([]);
   expect(plan.impact.members).toMatchObject([{ name: "ada@example.com", unknownGained: ["role_cashier"] }]);
+});
+
+test.each(["role_owner", "role_admin"])("a new grant of %s is a warning, one that is there is none", (id) => {
+  const role = liveRole(id, id, { predefined: true });
+  const want = desired({
+    members: [member("ada@example.com", { roles: [id] }), member("bob@example.com", { roles: [id] })],
+  });
+  const is = live([role], [liveMember("mem_1", "ada@example.com", { roles: [id] })]);
+  const warning = (name: string) => `warning member-role-unassignable ${name}`;
+  expect(briefFindings(planOf(want, is))).toEqual([warning("bob@example.com")]);
+  const two = live([role], [...is.members, liveMember("mem_2", "bob@example.com")]);
+  expect(briefFindings(planOf(want, two))).toEqual([warning("bob@example.com")]);
 });
 
 test("a role that the service does not return is not reported if no file names it", () => {

@@ -100,7 +100,7 @@ export interface DriftedChange {
   readonly cause: DriftCause;
   /** `null` if the file changed or an end has passed, and for a member that only follows a replaced role. */
   readonly event: DriftEvent | null;
-  /** Last commit of its entry in the file, in ms since the epoch; `null` if unknown. */
+  /** Last commit that changed what its entry declares, in ms since the epoch; `null` if there is none, or it is unknown. */
   readonly fileChangedAt: number | null;
   /** Last change at the service, in ms since the epoch; `null` if it does not exist. */
   readonly liveChangedAt: number | null;

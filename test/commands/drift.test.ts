@@ -163,3 +163,80 @@ test("a merchant that cannot be read is not reported as without drift", async ()
   expect(code).toBe(1);
   expect(stderr).toContain("401");
 });
+
+test("which side changed is told by what the file declares of a person, not by when the file was committed", async () => {
+  const shop = await mkdtemp(join(tmpdir(), "rolecall-drift-"));
+  const at = (day: number) => `2026-02-${String(day).padStart(2, "0")}T12:00:00Z`;
+  const dated = (fields: string, day: number) =>
+    `{ ${fields}, created_at: "${at(1)}", updated_at: "${at(day)}" }`;
+  const seed = `merchants:
+  - code: MC0DEMO1
+    roles:
+      - ${dated("name: Till, id: role_t, permissions: [a]", 2)}
+    members:
+      - ${dated("email: owner@example.com, roles: [role_owner]", 2)}
+      - ${dated("email: eve@example.com, roles: [role_employee]", 10)}
+      - ${dated("email: old@example.com, roles: [role_employee]", 2)}
+      - ${dated("email: gone@example.com, roles: [role_employee]", 2)}
+      - ${dated("email: bob@example.com, roles: [role_manager]", 10)}
+      - ${dated("email: cleo@example.com, roles: [role_employee]", 2)}
+keys:
+  - { key: sk_test_sandbox, owner: owner@example.com }
+`;
+  const file = (gone: string, cleo: string, comment = "") => `version: 1
+merchant: MC0DEMO1
+guards: { max_removals: 100% }
+members:
+  - { email: owner@example.com, roles: [role_owner] }${comment}
+  - { email: bob@example.com, roles: [role_employee] }${comment}
+  - { email: cleo@example.com, roles: [${cleo}] }${comment}
+${gone}`;
+  const commit = async (text: string, day: number): Promise<void> => {
+    await writeFile(join(shop, "access/shop.yaml"), text);
+    const env = {
+      PATH: process.env["PATH"],
+      HOME: shop,
+      GIT_COMMITTER_DATE: at(day),
+      GIT_AUTHOR_DATE: at(day),
+    };
+    const git = (...args: readonly string[]) =>
+      execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@example.com", ...args], {
+        cwd: shop,
+        env,
+        stdio: "ignore",
+      });
+    git("init", "--quiet", "--initial-branch=main");
+    git("add", "access");
+    git("commit", "--quiet", "-m", "change");
+  };
+  await mkdir(join(shop, "access"));
+  await writeFile(join(shop, "seed.yaml"), seed);
+  const entry = "  - { email: gone@example.com, roles: [role_employee] }\n";
+  await commit(file(entry, "role_employee"), 5);
+  await commit(file("", "role_manager"), 15);
+  await commit(file("", "role_manager", " # a comment"), 20);
+  const service = await startSandbox(["--seed", join(shop, "seed.yaml")]);
+  try {
+    const { stdout } = await rolecall(["drift", "--format", "json"], { cwd: shop, env: service.env });
+    const [drift] = JSON.parse(stdout).drifts;
+    const causes = Object.fromEntries(
+      drift.plan.changes.map(({ name }: { name: string }, index: number) => [
+        name,
+        drift.changes[index].cause,
+      ]),
+    );
+    expect(causes).toEqual({
+      // Never declared, added before and after the first commit.
+      "eve@example.com": "outside-git",
+      "old@example.com": "outside-git",
+      // Removed from the file later.
+      "gone@example.com": "not-applied",
+      // Changed at the service, and nothing but a comment in the file.
+      "bob@example.com": "outside-git",
+      "cleo@example.com": "not-applied",
+    });
+  } finally {
+    await service.stop();
+    await rm(shop, { recursive: true });
+  }
+});

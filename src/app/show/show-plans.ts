@@ -177,7 +177,7 @@ export async function driftsOf(planned: readonly Planned[], io: Io): Promise<rea
       const times =
         plan.changes.length + plan.refusals.length === 0
           ? NO_TIMES
-          : await driftTimes(session.state, live, io);
+          : await driftTimes(session.state, live, plan, io);
       return [driftOf({ desired: session.state, live }, plan, times)];
     }),
   );

@@ -23,7 +23,10 @@ import type { Judged } from "../../rules/checks.ts";
 import { impactOf } from "../../rules/impact.ts";
 import { judgeLive } from "../../rules/judge-rules.ts";
 
-/** The times at which the file and the live state last changed, in ms since the epoch; `null` if unknown. */
+/**
+ * The times at which what the file declares of a role or member, and the live one, last changed, in ms since the epoch;
+ * `null` if unknown, `-Infinity` if it was never declared.
+ */
 export interface DriftTimes {
   readonly file: (change: Change) => number | null;
   readonly live: (change: Change) => number | null;
@@ -44,7 +47,14 @@ export function driftOf(input: DriftInput, planned: Plan, times: DriftTimes): Dr
     const isDue = dueSince(change, input.desired) !== null;
     const cause = isDue ? "due" : causeOf(change, fileChangedAt, liveChangedAt);
     const { fingerprint } = change;
-    return { fingerprint, cause, event: eventOf(change, cause), fileChangedAt, liveChangedAt };
+    const isKnown = fileChangedAt !== null && Number.isFinite(fileChangedAt);
+    return {
+      fingerprint,
+      cause,
+      event: eventOf(change, cause),
+      fileChangedAt: isKnown ? fileChangedAt : null,
+      liveChangedAt,
+    };
   });
   const reverted = plan.changes.filter((_, index) => isMade(changes[index]?.event ?? null));
   const judged = judgedLive(input, plan, reverted);
@@ -66,7 +76,7 @@ function findingsOf({ findings }: Plan, violations: readonly Refusal[]): readonl
 }
 
 /** Precision of a commit's time in ms: the live side has to be later by at least that. */
-const COMMIT_PRECISION = 1000;
+export const COMMIT_PRECISION = 1000;
 
 function causeOf({ kind, reason }: Change, file: number | null, live: number | null): DriftCause {
   // Only time has passed.

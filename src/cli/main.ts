@@ -71,6 +71,12 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
       io.stderr.write("error: Too many files are open for rolecall to run. Raise the limit (ulimit -n).\n");
       return ExitCode.failed;
     }
+    if (isOutOfMemory(error)) {
+      io.stderr.write(
+        "error: There is not enough memory for rolecall to run. Raise the limit (ulimit -v).\n",
+      );
+      return ExitCode.failed;
+    }
     io.stderr.write(bugReport(error, io));
     return ExitCode.bug;
   }
@@ -168,6 +174,11 @@ stopped part-way, 70 a bug.
 function isOutOfFiles(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? error.code : null;
   return code === "EMFILE" || code === "ENFILE";
+}
+
+/** Returns whether an allocation failed, as it does below a limit of the address space. */
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof RangeError && /out of memory|allocation failed/i.test(error.message);
 }
 
 function bugReport(error: unknown, { nodeVersion }: Pick<Io, "nodeVersion">): string {

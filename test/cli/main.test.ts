@@ -71,13 +71,19 @@ test.each([
   expect(code).toBe(1);
 });
 
-test("running out of file handles is reported, and not as a bug", async () => {
+test("running out of file handles or memory is reported, and not as a bug", async () => {
   for (const [thrown, code, told] of [
     [
       Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" }),
       1,
       "Raise the limit (ulimit -n)",
     ],
+    [
+      new RangeError("WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory for new instance"),
+      1,
+      "Raise the limit (ulimit -v)",
+    ],
+    [new RangeError("Array buffer allocation failed"), 1, "Raise the limit (ulimit -v)"],
     [new Error("Oh."), 70, "This is a bug in rolecall"],
   ] as const) {
     const { io, written } = testIo();

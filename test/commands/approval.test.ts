@@ -150,3 +150,13 @@ test("an approval does not override a guard", async () => {
   expect((await shop.run(APPLY)).code).toBe(3);
   expect(await shop.writes()).toEqual([]);
 });
+
+test.each([
+  ["/dev/zero", "it is a device, not a file"],
+  [".", "EISDIR"],
+  ["none.json", "there is no such file or folder"],
+])("%s is no approved plan, and says why", async (path, reason) => {
+  const { code, stderr } = await shop.run(["apply", "mc1.yaml", "--yes", "--approved", path]);
+  expect(stderr).toContain(`error: ${path} cannot be read: ${reason}`);
+  expect(code).toBe(1);
+});

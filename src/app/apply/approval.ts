@@ -1,4 +1,5 @@
-import { readFile } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
 import { type Approval, approve } from "../../kernel/plan/approve.ts";
@@ -30,7 +31,7 @@ export async function readConsent(
 
 /** Reads the approved plans; throws RolecallError for an invalid file. */
 async function readApproved(file: string, io: Io): Promise<readonly Plan[]> {
-  const text = await readFile(resolve(io.cwd, file), "utf8").catch((error: unknown) => {
+  const text = await readPlanText(resolve(io.cwd, file)).catch((error: unknown) => {
     throw new RolecallError("file-unreadable", `${file} cannot be read: ${unreadableReason(error)}.`, {
       hint: 'Name a file that "rolecall plan --out" wrote.',
       cause: error,
@@ -42,6 +43,21 @@ async function readApproved(file: string, io: Io): Promise<readonly Plan[]> {
     hint: 'Create it again with "rolecall plan --out".',
   });
 }
+
+/** Reads a file or a pipe; rejects for a device, and for what has no end. */
+async function readPlanText(path: string): Promise<string> {
+  if ((await stat(path)).isCharacterDevice()) throw new Error("it is a device, not a file");
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of createReadStream(path)) {
+    size += chunk.length;
+    if (size > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES / 1024 / 1024} MiB`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+const MAX_BYTES = 256 * 1024 * 1024;
 
 /** Returns why a fresh plan is not covered by the approved ones, a sentence each; empty if it is. */
 export function objectionsTo({ plan, live }: PlanResult, approved: readonly Plan[]): readonly string[] {

@@ -141,8 +141,35 @@ const LOST_CODES: Readonly<Record<LostResponse["kind"], ErrorCode>> = {
 function withoutSecrets(text: string, secrets: readonly string[]): string {
   return secrets
     .filter((secret) => secret !== "")
-    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])
-    .reduce((rest, secret) => rest.replaceAll(secret, "[secret]"), text);
+    .flatMap(encodingsOf)
+    .reduce((rest, encoding) => rest.replaceAll(encoding, "[secret]"), text);
+}
+
+/** Matches a secret as it is written, and in what a service may have made of it. */
+function encodingsOf(secret: string): readonly RegExp[] {
+  const bytes = Buffer.from(secret);
+  const percent = [...bytes].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
+  const exact = [secret, JSON.stringify(secret).slice(1, -1), ...base64Of(bytes)];
+  const anyCase = [encodeURIComponent(secret), percent, bytes.toString("hex")];
+  const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+  return [
+    ...exact.map((text) => new RegExp(literal(text), "g")),
+    ...anyCase.map((text) => new RegExp(literal(text), "gi")),
+  ];
+}
+
+/**
+ * Returns the base64 that a secret has wherever it begins in the encoded text, in both alphabets: without the characters
+ * that also depend on what surrounds it.
+ */
+function base64Of(bytes: Buffer): readonly string[] {
+  return [0, 1, 2].flatMap((offset) => {
+    const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64url");
+    const last = (offset + bytes.length) % 3 === 0 ? text.length : text.length - 1;
+    const own = text.slice(Math.ceil((offset * 8) / 6), last);
+    // Less of it would hide words that are no secret.
+    return own.length < 8 ? [] : [own, own.replaceAll("-", "+").replaceAll("_", "/")];
+  });
 }
 
 function messageOf(problem: ProblemDetails | undefined, title: string): string | undefined {

@@ -19,14 +19,15 @@ export function diagnosticFailure({ code, message, hint, file, span }: Diagnosti
   return { merchant: null, file, line, column, code, message, hint: hint ?? null };
 }
 
-/** Matches controls beyond ASCII, and marks that change the direction of text. */
-const UNSAFE = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+/** Matches controls beyond ASCII, line separators, and marks that are invisible or change the direction of text. */
+const UNSAFE = /(?![\u200c\u200d])[\u007f-\u009f\p{Cf}\u2028\u2029]/gu;
 
 /** Returns JSON that is safe to print to a terminal. */
 export function safeJson(value: unknown, replacer: null = null, indent = 0): string {
   return JSON.stringify(value, replacer, indent).replaceAll(
     UNSAFE,
-    (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    // A character beyond the basic plane takes two escapes.
+    (mark) => mark.replaceAll(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
   );
 }
 

@@ -229,6 +229,33 @@ describe("secrets", () => {
     }
   });
 
+  test.each([
+    ["base64", (text: string) => Buffer.from(text).toString("base64")],
+    ["base64 for URLs", (text: string) => Buffer.from(text).toString("base64url")],
+    ["base64 of what is around it", (text: string) => Buffer.from(`Bearer ${text}; x`).toString("base64")],
+    ["base64 of a user and password", (text: string) => Buffer.from(`me:${text}:`).toString("base64")],
+    ["hex", (text: string) => Buffer.from(text).toString("hex")],
+    ["hex in capitals", (text: string) => Buffer.from(text).toString("hex").toUpperCase()],
+    ["percent escapes", (text: string) => encodeURIComponent(text)],
+    [
+      "an escape of each byte",
+      (text: string) => Buffer.from(text).toString("hex").replaceAll(/../g, "%$&").toUpperCase(),
+    ],
+  ])("are not in a failure if the service repeats them in %s", async (_, encode) => {
+    const password = 'correct "horse" \\ battery';
+    for (const secret of [KEY, password]) {
+      const { writer } = connectTo(() => problem(422, { detail: `you sent <${encode(secret)}>` }));
+      const managed = { email: "a@example.com", roles: [], managed: { nickname: "A", password } };
+      const failure = await failureOf(writer("MC1").createMember(managed));
+      const all = JSON.stringify([failure.message, failure.hint, failure.request]);
+      expect(all).toContain("[secret]");
+      // What is left belongs to what was encoded around the secret.
+      const shown = /<(.*?)>/.exec(all)?.[1] ?? "";
+      expect(shown.replace("[secret]", "").length).toBeLessThanOrEqual(16);
+      expect(all).not.toContain(encode(secret).slice(12, 24));
+    }
+  });
+
   test("are refused before they are sent where they cannot be a key", () => {
     for (const key of ["", "sk_test_a b", "sk_test_a\n", "sk_test_ä"]) {
       expect(() => connectToFetch(async () => json({}), { key })).toThrow("The key in RETAIL_API_KEY");

@@ -73,7 +73,7 @@ const rowsOf = (merchants) => [
     figure({
       name: `plan-fleet-${merchants}-${name}`,
       title: `\`plan ${words.join(" ")}\`, 1 of ${merchants} merchants`,
-      target: { atMost: 0.8, unit: "s" },
+      target: { atMost: 2, unit: "s" },
       noise: 0.08,
       measure: (runs) =>
         atFleet(merchants, words, async (args, options) =>

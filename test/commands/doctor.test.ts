@@ -36,7 +36,7 @@ beforeAll(async () => {
   await writeFile(join(cwd, "shop/access/one.yaml"), file("MC1", "environment: test\n"));
   for (const code of ["MC1", "MC2", "MC3"])
     await writeFile(join(cwd, `chain/access/${code}.yaml`), file(code));
-  await writeFile(join(cwd, "broken/access/bad.yaml"), file("MC1", "nonsense: 1\n"));
+  await writeFile(join(cwd, "broken/access/bad.yaml"), `${file("MC1", "")}merchant: MC2\n`);
   sandbox = await startSandbox(["--seed", join(cwd, "seed.yaml")]);
 });
 
@@ -65,7 +65,7 @@ test("doctor shows on one screen that all is well, without the key, and changes 
   expect(shown).toBe(`This machine
   ✓ Node.js            VERSION
   ✓ Project            FOLDER, a git repository
-  ✓ Files              1 valid merchant
+  ✓ Files              1 merchant; rolecall validate checks what they say
 
 Service URL
   ✓ Base URL           from ROLECALL_BASE_URL
@@ -210,7 +210,7 @@ describe("the files", () => {
     expect(none.stdout).toContain("✓ Accepted    yes, of a user with 3 memberships");
     expect(none.stdout).toContain("→ rolecall init");
     const bad = await doctor([], {}, "broken");
-    expect(bad.stdout).toContain("✗ Files       0 valid merchants, 1 error, the first in access/bad.yaml:5");
+    expect(bad.stdout).toContain("✗ Files       0 merchants, 1 error, the first in access/bad.yaml");
     expect(bad.stdout).toContain("→ rolecall validate");
     const missing = await doctor(["nowhere.yaml"]);
     expect(missing.stdout).toContain("nowhere.yaml cannot be read");

@@ -168,9 +168,9 @@ describe("fmt", () => {
       'version: 1\nenforce:\n  - files: ["access/**"]\n    rules: hq/policy.yaml # ours\nenforce_all: false\n';
     expect(await readFile(join(cwd, "rolecall.yaml"), "utf8")).toBe(text);
     expect((await rolecall(["fmt", "--check", "."], { cwd })).stdout).toBe("2 already formatted\n");
-    await put("rolecall.yaml", "version: 1\nenforced: []\n");
+    await put("rolecall.yaml", "version: 1\nenforce: [\n");
     const { code, stdout } = await rolecall(["fmt", "rolecall.yaml"], { cwd });
-    expect(stdout).toContain('Did you mean "enforce"?');
+    expect(stdout).toContain("rolecall.yaml:2:10: error: This bracket is never closed.");
     expect(code).toBe(1);
   });
 

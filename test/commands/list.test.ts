@@ -49,12 +49,42 @@ test("as JSON it is a matrix, of no more parts than are wanted, none of two envi
   expect(merchants.map((part) => part.merchants).sort()).toEqual(["MC1", "MC22", "MC333"]);
 });
 
-test("a file with an error is reported, and the exit code is 1", async () => {
-  await writeFile(join(cwd, "broken.yaml"), "version: 1\nmerchant: MC4\nnonsense: true\n");
-  const { stdout, stderr, code } = await rolecall(["list", "access", "broken.yaml"], { cwd });
-  expect(stdout.split("\n")).toHaveLength(4);
-  expect(stderr).toContain('The file has no key "nonsense".');
+test("a file that cannot be read, or declares no merchant of its own, is reported with exit code 1", async () => {
+  const files = {
+    "a.yaml": "version: 1\nmerchant: [\n",
+    "b.yaml": "version: 1\n",
+    "c.yaml": "version: 1\nmerchant: MC1\n",
+    "d.yaml": "version: 1\nmerchant: a b\n",
+    "e.yaml": "version: 1\nmerchant: MC4\napi: { base_url: nowhere }\n",
+  };
+  for (const [file, text] of Object.entries(files)) await writeFile(join(cwd, file), text);
+  const { stdout, stderr, code } = await rolecall(["list", "access", ...Object.keys(files)], { cwd });
+  expect(stdout.match(/^MC\d+/gm)).toEqual(["MC1", "MC22", "MC333"]);
+  expect(stderr.match(/^\S+: error:.*/gm)).toEqual([
+    expect.stringMatching(/^a.yaml:2:11: error: .*\[yaml-syntax\]$/),
+    'b.yaml:1:1: error: The file needs "merchant". [missing-key]',
+    expect.stringMatching(/^c.yaml:2:11: error: .*\[duplicate-merchant\]$/),
+    expect.stringMatching(/^d.yaml:2:11: error: .*\[bad-merchant\]$/),
+    expect.stringMatching(/^e.yaml:3:18: error: .*\[bad-base-url\]$/),
+  ]);
   expect(code).toBe(1);
+  const one = await rolecall(["list", "access", "a.yaml", "b.yaml", "-m", "MC1"], { cwd });
+  expect(one).toMatchObject({ stdout: "MC1  live  access/MC1.yaml\n", stderr: "", code: 0 });
+});
+
+test("what else is wrong in a file is validate's to report", async () => {
+  await writeFile(join(cwd, "broken.yaml"), "version: 1\nmerchant: MC4\nnonsense: true\n");
+  expect(await rolecall(["list", "broken.yaml"], { cwd })).toMatchObject({
+    stdout: "MC4  -  broken.yaml\n",
+    stderr: "",
+    code: 0,
+  });
+});
+
+test("an environment may come from an included file", async () => {
+  await writeFile(join(cwd, "live.yaml"), "version: 1\nenvironment: live\n");
+  await writeFile(join(cwd, "with.yaml"), "version: 1\nmerchant: MC5\ninclude: [live.yaml]\n");
+  expect((await rolecall(["list", "with.yaml"], { cwd })).stdout).toBe("MC5  live  with.yaml\n");
 });
 
 describe("an included file", () => {

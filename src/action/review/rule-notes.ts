@@ -1,6 +1,6 @@
 import { isInShard } from "../../app/project/shard.ts";
 import { ruleNotesOf } from "../../app/show/compare-rules.ts";
-import { PROJECT_FILE } from "../../kernel/schema/project-schema.ts";
+import { PROJECT_FILE } from "../../kernel/schema/project-file.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
 import { groupRuleNotes, type RuleLine, type RuleNote } from "../../show/view/rules-view.ts";

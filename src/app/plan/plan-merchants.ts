@@ -1,17 +1,16 @@
 import { planDue } from "../../kernel/plan/due.ts";
 import type { LoadHooks } from "../../kernel/read/load-sources.ts";
 import type { DesiredState } from "../../model/desired.ts";
-import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { FailureJson, LiveEvent } from "../../model/events.ts";
 import { diagnosticFailure, failureJson } from "../../show/machine/machine-formats.ts";
-import { renderDiagnostics } from "../../show/text/diagnostics-text.ts";
 import type { PlaceOf } from "../../show/view/plan-view.ts";
 import type { Io } from "../io/io.ts";
-import { styleFor } from "../io/terminal.ts";
 import { journalFiles } from "../journal/read-journals.ts";
 import type { ProgressDisplay } from "../progress/log-progress.ts";
 import type { OutputOptions, ServiceOptions } from "../project/command-options.ts";
-import { isFileError, type Loaded, loadStates, noneChanged, reachNotes } from "../project/load-states.ts";
+import { isFileError } from "../project/file-errors.ts";
+import { type Loaded, loadStates, reachNotes } from "../project/load-states.ts";
+import { noneChanged } from "../project/pick-merchants.ts";
 import { emptyShard, isInShard } from "../project/shard.ts";
 import { startEarlyPlans } from "../session/early-plans.ts";
 import { checkReinvited, warningsOfReinvited } from "../session/invitations.ts";
@@ -25,6 +24,7 @@ import {
   sessionOpener,
   withRunOverrides,
 } from "../session/session.ts";
+import { printDiagnostics } from "../show/print-diagnostics.ts";
 
 /** The merchants' plans, with a function that closes the connections. */
 export interface PlannedMerchants {
@@ -245,10 +245,3 @@ type PlanMerchantsOptions = ServiceOptions &
     readonly out?: string;
     readonly signal?: AbortSignal;
   };
-
-/** Prints the problems of files on stderr. */
-export function printDiagnostics(diagnostics: readonly Diagnostic[], options: OutputOptions, io: Io): void {
-  const shown = options.quiet ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics;
-  if (shown.length === 0) return;
-  io.stderr.write(`${renderDiagnostics(shown, styleFor(io.stderr, io, options.color))}\n`);
-}

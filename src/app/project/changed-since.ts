@@ -1,22 +1,24 @@
-import { readFile } from "node:fs/promises";
 import { dirname, join, posix, resolve } from "node:path";
-import type { ProjectAccess } from "../../kernel/read/load-project.ts";
-import { parseYaml, type ReadSource } from "../../kernel/read/load-sources.ts";
-import { PROJECT_FILE } from "../../kernel/schema/project-schema.ts";
-import { fieldsOf, listOf, textOf } from "../../kernel/schema/values.ts";
+import type { ReadSource } from "../../kernel/read/load-sources.ts";
+import type { ProjectAccess } from "../../kernel/read/project-access.ts";
+import { fieldsOf, listOf, sameValue, textOf, unique } from "../../kernel/schema/values.ts";
+import { parseYaml } from "../../kernel/yaml/parse-yaml.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { RolecallError } from "../../model/errors.ts";
+import { boundRules } from "./bound-rules.ts";
 import { isProjectYaml, withoutLinks } from "./find-files.ts";
 import { commitReader, openBlobs, openRepository, type Repository, repositoryPaths } from "./git-objects.ts";
-import { commitProject } from "./project-access.ts";
-import { includeClosures } from "./scan-files.ts";
+import { commitProject, projectAccess } from "./project-access.ts";
+import type { ProjectIndex } from "./project-index.ts";
 
-/** The files whose merchants may differ from those of a commit. */
+/** The merchants' files that differ from a commit. */
 export interface ChangedFiles {
   /** Files of the working tree, as absolute paths. */
   readonly files: readonly string[];
-  /** Files of the commit, relative to the root of the repository. */
+  /** What these merchants had, and what no file declares any more: files of the commit, below the repository's root. */
   readonly before: readonly string[];
+  /** The merchants that no file declares any more, with the file of the commit. */
+  readonly removed: readonly RemovedMerchant[];
   /** Reads the files of the commit, with their includes. */
   readonly read: ReadSource;
   /** The project of the commit. */
@@ -24,14 +26,30 @@ export interface ChangedFiles {
   close(): void;
 }
 
+/** A merchant that a file of a commit declares. */
+export interface RemovedMerchant {
+  readonly merchant: string;
+  readonly file: string;
+}
+
+/** The files to compare with a commit. */
+export interface ComparedFiles {
+  /** The paths that select them. */
+  readonly paths: readonly string[];
+  readonly files: readonly string[];
+  /** All files that may declare a merchant. */
+  readonly all: readonly string[];
+}
+
 /**
- * Finds the files, of those below the paths, that differ from a commit or include one that does. Throws RolecallError
- * without git, and for an unknown commit.
+ * Finds the files, of those below the paths, whose values differ from a commit: their own, that of a file that they
+ * include, or that of a rule that is enforced on them. Comments, the order of keys and formatting do not count. Throws
+ * RolecallError without git, and for an unknown commit.
  */
 export async function changedFiles(
   ref: string,
-  paths: readonly string[],
-  files: readonly string[],
+  { paths, files, all }: ComparedFiles,
+  index: ProjectIndex,
   cwd: string,
 ): Promise<ChangedFiles> {
   const { root, commit, git } = await openCommit(ref, dirname(files[0] ?? join(cwd, "access")));
@@ -39,58 +57,178 @@ export async function changedFiles(
     git("diff", "--raw", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules", commit),
     git("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit),
   ]);
-  // Read while git works.
-  const closures = includeClosures(files);
-  const [compared = "", listed = ""] = await listings;
-  const [changed, known] = [parseRaw(compared), new Set(listed.split("\0"))];
-  const inRoot = repositoryPaths(root);
-  const isChanged = (path: string): boolean => changed.paths.has(path) || !known.has(path);
-  const rules = await projectRules(root);
-  const sameRules =
-    !changed.paths.has(PROJECT_FILE) && rules !== null && !rules.some((path) => isChanged(inRoot(path)));
-  // A link can lead anywhere, so every file may have another content; enforced rules may hold for any file.
-  const differing =
-    changed.links || !sameRules
-      ? files
-      : files.filter((file) => {
-          const closure = closures.get(file) ?? null;
-          return closure === null || [...closure].some((one) => isChanged(inRoot(one)));
-        });
-  const wanted = paths.map((path) => inRoot(resolve(cwd, path)));
-  const isWanted = (path: string): boolean =>
-    wanted.some((one) => {
-      const below = posix.relative(one, path);
-      return below === "" || (!below.startsWith("..") && isProjectYaml(below));
-    });
-  const before = new Set([
-    ...[...(changed.links ? known : changed.paths)].filter(isWanted),
-    ...differing.map(inRoot),
-  ]);
+  // Parsed while git works.
+  await Promise.all(files.map(index.closure));
+  const [compared, listed] = await listings;
+  const tree: CommitTree = { ...parseRaw(compared), known: new Set(listed.split("\0")) };
   const blobs = openBlobs(root);
-  const read = commitReader(blobs, commit);
-  return {
-    files: differing,
-    before: [...before].filter((path) => known.has(path)).sort(),
-    read,
-    project: await commitProject([...known], async (folder) => yamlBelow(folder, known), read),
-    close: blobs.close,
+  try {
+    const read = commitReader(blobs, commit);
+    const { known } = tree;
+    const project = await commitProject([...known], async (folder) => yamlBelow(folder, known), read);
+    const inRoot = repositoryPaths(root);
+    const wanted = [...(tree.links ? known : tree.paths)].filter(
+      (path) =>
+        known.has(path) &&
+        isBelow(
+          path,
+          paths.map((one) => inRoot(resolve(cwd, one))),
+        ),
+    );
+    const former = await merchantsIn(wanted, read);
+    const isSame = await comparison({ files, before: [...known], tree, inRoot, read, project, index, cwd });
+    const results = await Promise.all(
+      files.map(async (file) => {
+        const merchant = await index.merchantIn(file);
+        const path = inRoot(file);
+        const isKept = known.has(path) && !tree.links && !tree.paths.has(path);
+        const was = (isKept ? undefined : former.get(merchant)) ?? path;
+        return { file, was, isSame: await isSame(file, was) };
+      }),
+    );
+    const changed = results.filter((one) => !one.isSame);
+    const removed = await withoutFile(former, all, index);
+    return {
+      files: changed.map(({ file }) => file),
+      before: unique([...changed.map(({ was }) => was), ...removed.map(({ file }) => file)]).filter(
+        (path) => tree.links || known.has(path),
+      ),
+      removed,
+      read,
+      project,
+      close: blobs.close,
+    };
+  } catch (error) {
+    blobs.close();
+    throw error;
+  }
+}
+
+/** The files of a commit, and those that differ from the working tree. */
+interface CommitTree {
+  readonly paths: ReadonlySet<string>;
+  /** True if a link differs: it can lead anywhere, so that every file may have another content. */
+  readonly links: boolean;
+  readonly known: ReadonlySet<string>;
+}
+
+/** Returns whether a path is at or below one of others. */
+function isBelow(path: string, wanted: readonly string[]): boolean {
+  return wanted.some((one) => {
+    const below = posix.relative(one, path);
+    return below === "" || (!below.startsWith("..") && isProjectYaml(below));
+  });
+}
+
+/** Returns the files of a commit by the merchants that they declare. */
+async function merchantsIn(
+  paths: readonly string[],
+  read: ReadSource,
+): Promise<ReadonlyMap<unknown, string>> {
+  const declared = await Promise.all(
+    paths.map(async (path) => [fieldsOf(await valueIn(path, read))["merchant"], path] as const),
+  );
+  return new Map(declared.filter(([merchant]) => textOf(merchant) !== null));
+}
+
+/** Returns the plain value of a file of a commit; undefined if there is none. */
+async function valueIn(path: string, read: ReadSource): Promise<unknown> {
+  const result = await read(path, null);
+  return result.ok ? (await parseYaml(result.text)).value : undefined;
+}
+
+/** Returns the merchants that no file declares, nor may declare because it cannot be read. */
+async function withoutFile(
+  former: ReadonlyMap<unknown, string>,
+  files: readonly string[],
+  index: ProjectIndex,
+): Promise<readonly RemovedMerchant[]> {
+  if (former.size === 0) return [];
+  const declared = new Set(await Promise.all(files.map(index.merchantIn)));
+  const broken = await Promise.all(
+    declared.has(null) ? files.map(async (file) => await index.file(file)) : [],
+  );
+  const mayDeclare = (merchant: string): boolean =>
+    broken.some(({ fields, text }) => fields === null && (text === "" || text.includes(merchant)));
+  return [...former].flatMap(([merchant, file]) =>
+    typeof merchant !== "string" || declared.has(merchant) || mayDeclare(merchant)
+      ? []
+      : [{ merchant, file }],
+  );
+}
+
+interface Comparing {
+  readonly files: readonly string[];
+  readonly before: readonly string[];
+  readonly tree: CommitTree;
+  readonly inRoot: (path: string) => string;
+  readonly read: ReadSource;
+  readonly project: ProjectAccess;
+  readonly index: ProjectIndex;
+  readonly cwd: string;
+}
+
+/** Returns a function that compares a file, with what it includes and the rules on it, with one of the commit. */
+async function comparison({ files, before, tree, inRoot, read, project, index, cwd }: Comparing) {
+  const rulesNow = await Promise.all(
+    (await projectAccess(files, cwd)).map((access) => boundRules(files, access)),
+  );
+  const rulesThen = await boundRules(before, project);
+  const results = new Map<string, Promise<readonly Pair[] | null>>();
+  const compare = async ([file, was]: Pair): Promise<readonly Pair[] | null> => {
+    const { path, text, includes, fields } = await index.file(file);
+    const isUnchanged = !tree.links && tree.known.has(was) && !tree.paths.has(was) && inRoot(path) === was;
+    if (!isUnchanged) {
+      const then = await read(was, null);
+      if (!then.ok || !(await isSameYaml(text, then.text))) return null;
+    }
+    const written = listOf(fields?.["include"]).filter((include) => typeof include === "string");
+    return includes.map(
+      (include, at): Pair => [
+        include,
+        // Behind a link that has changed, the commit has another file.
+        tree.links ? posix.join(posix.dirname(was), written[at] ?? "") : inRoot(include),
+      ],
+    );
   };
+  const isSame = async (...pair: Pair): Promise<boolean> => {
+    const pairs = new Map<string, Pair>([[pair.join("\n"), pair]]);
+    for (const [key, one] of pairs) {
+      const result = results.get(key) ?? compare(one);
+      results.set(key, result);
+      const includes = await result;
+      if (includes === null) return false;
+      for (const include of includes) pairs.set(include.join("\n"), include);
+    }
+    return true;
+  };
+  return async (file: string, was: string): Promise<boolean> => {
+    if (!(await isSame(file, was))) return false;
+    const now = unique(rulesNow.flatMap((rulesOn) => rulesOn(file)));
+    const then = rulesThen(was);
+    const paths = now.map((rules) => inRoot(withoutLinks(rules)));
+    if (!isSameSet(paths, then)) return false;
+    return (await Promise.all(now.map((rules, at) => isSame(rules, paths[at] ?? "")))).every(Boolean);
+  };
+}
+
+/** A file, and the one of the commit that it is compared with. */
+type Pair = readonly [file: string, was: string];
+
+/** Returns whether two texts have the same value; texts that cannot be read are compared as they are. */
+async function isSameYaml(a: string, b: string): Promise<boolean> {
+  if (a === b) return true;
+  const [now, then] = [await parseYaml(a), await parseYaml(b)];
+  return now.readable && then.readable && sameValue(now.value, then.value);
+}
+
+function isSameSet(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((item) => b.includes(item));
 }
 
 function yamlBelow(folder: string, known: ReadonlySet<string>): readonly string[] {
   const start = folder === "" ? "" : `${folder}/`;
   return [...known].filter((path) => isProjectYaml(path) && path.startsWith(start));
-}
-
-/** Returns the files of the rules that a repository's project enforces, as absolute paths; `null` if only the full parser knows them. */
-export async function projectRules(root: string): Promise<readonly string[] | null> {
-  const text = await readFile(join(root, PROJECT_FILE), "utf8").catch(() => null);
-  if (text === null) return [];
-  const { value } = await parseYaml(text);
-  const rules = listOf(fieldsOf(value)["enforce"]).flatMap((entry) => textOf(fieldsOf(entry)["rules"]) ?? []);
-  const closures = includeClosures(rules.map((path) => withoutLinks(join(root, path))));
-  const found = [...closures.values()];
-  return found.every((one) => one !== null) ? found.flatMap((one) => [...one]) : null;
 }
 
 /** Finds the repository of a folder, and a commit in it by its name. */

@@ -42,6 +42,19 @@ export async function findYamlFiles(
   return files;
 }
 
+/** Returns what is read from files; `null` if no path is given and the default folder has no file. */
+export async function ifAnyFiles<Read>(
+  paths: readonly string[],
+  read: () => Promise<Read>,
+): Promise<Read | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof RolecallError && error.code === "no-files" && paths.length === 0) return null;
+    throw error;
+  }
+}
+
 /** Returns whether the paths name the whole project: the default folder, or a folder that contains it. */
 export function namesProject(paths: readonly string[], cwd: string): boolean {
   const isFolder = (path: string): boolean =>

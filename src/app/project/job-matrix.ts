@@ -1,4 +1,4 @@
-import type { DesiredState } from "../../model/desired.ts";
+import type { Addressed } from "../../model/desired.ts";
 
 /** The merchants of one job, all of one environment. */
 export interface JobPart {
@@ -21,7 +21,7 @@ export interface JobMatrix {
 export const MAX_JOBS = 256;
 
 /** Divides merchants into at most `jobs` parts, each of one environment; one merchant each if there are few. */
-export function jobMatrix(states: readonly DesiredState[], jobs: number): JobMatrix {
+export function jobMatrix(states: readonly Addressed[], jobs: number): JobMatrix {
   const kinds = [...new Set(states.map(environmentOf))].sort();
   const groups = kinds.map((kind) => states.filter((state) => environmentOf(state) === kind));
   const partsOf = (size: number): number =>
@@ -31,7 +31,7 @@ export function jobMatrix(states: readonly DesiredState[], jobs: number): JobMat
   return { include: groups.flatMap((group) => chunks(group, size).map(partOf)) };
 }
 
-function environmentOf({ environment }: DesiredState): string {
+function environmentOf({ environment }: Addressed): string {
   return environment ?? "";
 }
 
@@ -41,7 +41,7 @@ function chunks<T>(items: readonly T[], size: number): readonly (readonly T[])[]
   );
 }
 
-function partOf(states: readonly DesiredState[]): JobPart {
+function partOf(states: readonly Addressed[]): JobPart {
   const [first, ...more] = states.map(({ merchant }) => merchant);
   return {
     name: more.length === 0 ? String(first) : `${first} and ${more.length} more`,

@@ -1,20 +1,27 @@
 import { basename, dirname, join } from "node:path";
-import { changedMerchants } from "../../kernel/read/changed-merchants.ts";
 import { type LoadedMerchants, loadMerchants, type PreviousName } from "../../kernel/read/load-merchants.ts";
-import type { ProjectAccess } from "../../kernel/read/load-project.ts";
 import type { LoadHooks } from "../../kernel/read/load-sources.ts";
-import { PROJECT_FILE } from "../../kernel/schema/project-schema.ts";
+import type { ProjectAccess } from "../../kernel/read/project-access.ts";
+import { PROJECT_FILE } from "../../kernel/schema/project-file.ts";
 import { oneLine } from "../../lib/escape.ts";
-import { suggest } from "../../lib/suggest.ts";
 import { by, counted, sortNaturally } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import { RolecallError } from "../../model/errors.ts";
 import { judgeDeclared } from "../../rules/judge-rules.ts";
 import { checkOutputs } from "../io/output.ts";
+import type { RemovedMerchant } from "./changed-since.ts";
+import { isFileError } from "./file-errors.ts";
 import { defaultPath, namesProject, shownPath, sourceReader, withoutLinks } from "./find-files.ts";
+import { pickMerchants } from "./pick-merchants.ts";
 import { projectAccess } from "./project-access.ts";
-import { type FileSelection, filesNaming, filesSharing, type SharedPath, selectFiles } from "./scan-files.ts";
+import { openIndex, type ProjectIndex } from "./project-index.ts";
+import {
+  type FileSelection,
+  filesDeclaring,
+  filesSharing,
+  type SharedPath,
+  selectFiles,
+} from "./select-files.ts";
 
 /** The parsed files with their diagnostics. */
 export interface Loaded {
@@ -27,8 +34,8 @@ export interface Loaded {
   readonly diagnostics: readonly Diagnostic[];
   /** The references to roles by previous names that mean one role to every merchant that reads them. */
   readonly previousNames: readonly PreviousName[];
-  /** The former states of merchants that no file declares any more; absent unless compared with a commit. */
-  readonly unmanaged?: readonly DesiredState[];
+  /** The merchants that no file declares any more; absent unless compared with a commit. */
+  readonly unmanaged?: readonly RemovedMerchant[];
   /** The former states of merchants that were compared with a commit; absent unless they were. */
   readonly former?: readonly DesiredState[];
   /** The included files that select merchants, with these; absent if there are none, or the selection is narrower. */
@@ -57,7 +64,7 @@ export interface LoadOptions {
   readonly inputs?: readonly string[];
   /** Hooks that run while files are read; absent: none. */
   readonly hooks?: LoadHooks;
-  /** Selects the merchants whose resolved state differs from that of this commit; absent: all. */
+  /** Selects the merchants whose files differ from this commit; absent: all. */
   readonly changedSince?: string;
   /** Called with the number of files before they are read. */
   readonly onFiles?: (count: number) => void;
@@ -78,8 +85,9 @@ export interface LoadOptions {
  * a named folder, stands for the merchants that it reaches.
  */
 export async function loadStates(paths: readonly string[], options: LoadOptions): Promise<Loaded> {
-  const selection = await selectFiles(paths, options);
-  const loaded = await loadSelected(paths, selection, options);
+  const index = openIndex(options.cwd);
+  const selection = await selectFiles(paths, { ...options, index });
+  const loaded = await loadSelected(paths, selection, options, index);
   if (selection.unread.length === 0) return loaded;
   const { byPlace, toDiagnostics } = await import("../../kernel/messages/to-diagnostics.ts");
   const warnings = toDiagnostics(
@@ -96,28 +104,29 @@ async function loadSelected(
   paths: readonly string[],
   selection: FileSelection,
   options: LoadOptions,
+  index: ProjectIndex,
 ): Promise<Loaded> {
   const { merchants, cwd, changedSince } = options;
   const { files, some, shared } = selection;
   options.onFiles?.(some.length);
-  if (changedSince !== undefined) return loadChanged(changedSince, paths, selection, options);
+  if (changedSince !== undefined) return loadChanged(changedSince, paths, selection, options, index);
   const hooks = options.withoutEntries ? { hooks: RELEASING } : {};
   const loaded =
     shared.length === 0
-      ? await load(files, selection.paths, { ...options, ...hooks })
-      : await loadSome(some, selection, { ...withoutStateHook(options), ...hooks });
+      ? await load(files, selection.paths, { ...options, ...hooks }, index)
+      : await loadSome(some, selection, { ...withoutStateHook(options), ...hooks }, index);
   checkResults(files, loaded, options);
   const all = statesOf(loaded);
   const { diagnostics, sources, previousNames } = loaded;
   const whole = { sources, all, diagnostics, previousNames };
-  if (shared.length === 0) return { ...whole, states: pick(all, merchants, diagnostics) };
+  if (shared.length === 0) return { ...whole, states: pickMerchants(all, merchants, diagnostics) };
   const shownFile = (file: string): string => shownPath(withoutLinks(file), cwd);
   const read = new Set(some.map(shownFile));
   const states = all.filter(({ origin }) => read.has(origin.file));
   const reach = shared.map((path) => reachOf(path, states, shownFile));
   return {
     ...whole,
-    states: pick(states, merchants, diagnostics, reach),
+    states: pickMerchants(states, merchants, diagnostics, reach.length > 0),
     ...(merchants.length === 0 && { reach }),
   };
 }
@@ -202,49 +211,43 @@ const RELEASING: LoadHooks = {
   onState: async (state) => withoutEntries(state),
 };
 
-/** Reads the merchants whose resolved state differs from that of a commit. */
+/** Reads the merchants whose files differ from a commit. */
 async function loadChanged(
   ref: string,
   paths: readonly string[],
   selection: FileSelection,
   options: LoadOptions,
+  index: ProjectIndex,
 ): Promise<Loaded> {
   const { merchants, cwd, now } = options;
   const { files, some } = selection;
-  if (merchants.some((merchant) => filesNaming(files, [merchant]).length === 0)) {
-    const { diagnostics, ...all } = await load(files, selection.paths, options);
-    pick(statesOf({ ...all, diagnostics }), merchants, diagnostics);
+  const declared = new Set(await Promise.all(merchants.length === 0 ? [] : files.map(index.merchantIn)));
+  if (merchants.some((merchant) => !declared.has(merchant))) {
+    const { diagnostics, ...all } = await load(files, selection.paths, options, index);
+    pickMerchants(statesOf({ ...all, diagnostics }), merchants, diagnostics);
   }
   const { changedFiles } = await import("./changed-since.ts");
-  const since = await changedFiles(ref, paths.length > 0 ? paths : [defaultPath(cwd)], some, cwd);
+  const wanted = paths.length > 0 ? paths : [defaultPath(cwd)];
+  const since = await changedFiles(ref, { paths: wanted, files: some, all: files }, index, cwd);
   try {
     const [loaded, former] = await Promise.all([
-      loadSome(since.files, selection, options),
+      loadSome(since.files, selection, options, index),
       loadMerchants(since.before, since.read, { now, judge: judgeDeclared, projects: [since.project] }),
     ]);
     checkResults(files, loaded, options);
     const read = new Set(since.files.map((file) => shownPath(withoutLinks(file), cwd)));
     const all = statesOf(loaded);
-    const head = all.filter(({ origin }) => read.has(origin.file));
-    const before = statesOf(former);
-    const changed = new Map(changedMerchants(head, before).map(({ merchant, change }) => [merchant, change]));
-    const isPicked = ({ merchant }: DesiredState): boolean =>
+    const isPicked = ({ merchant }: { readonly merchant: string }): boolean =>
       merchants.length === 0 || merchants.includes(merchant);
     const { diagnostics, sources, previousNames } = loaded;
     return {
       sources,
       previousNames,
-      states: head.filter((state) => changed.has(state.merchant) && isPicked(state)),
+      states: all.filter((state) => read.has(state.origin.file) && isPicked(state)),
       all,
       diagnostics,
-      former: before,
-      // A file with errors, or an unchanged one, may still declare a merchant that the changed files do not.
-      unmanaged: before.filter(
-        (state) =>
-          changed.get(state.merchant) === "removed" &&
-          isPicked(state) &&
-          filesNaming(files, [state.merchant]).length === 0,
-      ),
+      former: statesOf(former),
+      unmanaged: since.removed.filter(isPicked),
     };
   } finally {
     since.close();
@@ -256,13 +259,14 @@ async function loadSome(
   some: readonly string[],
   { files, paths }: FileSelection,
   options: LoadOptions,
+  index: ProjectIndex,
 ): Promise<LoadedMerchants> {
   if (some.length === 0 && !options.everyFile) return NOTHING;
-  const part = await load(some, paths, options);
+  const part = await load(some, paths, options, index);
   if (some.length === files.length || !(options.everyFile || part.dependsOnOthers)) return part;
   // The live states of the others are not needed.
   const { hooks: _hooks, ...rest } = options;
-  const whole = await load(files, paths, rest);
+  const whole = await load(files, paths, rest, index);
   const own = new Set(part.sources.map(({ file }) => file));
   return { ...whole, diagnostics: whole.diagnostics.filter(({ file }) => own.has(file)) };
 }
@@ -290,19 +294,6 @@ function checkResults(
   checkOutputs(outputs, [...files, ...sources.map(({ file }) => file), ...inputs], cwd);
 }
 
-/** Reads the files as `loadStates` does; `null` if no path is given and the default folder has no file. */
-export async function loadStatesIfAny(
-  paths: readonly string[],
-  options: LoadOptions,
-): Promise<Loaded | null> {
-  try {
-    return await loadStates(paths, options);
-  } catch (error) {
-    if (error instanceof RolecallError && error.code === "no-files" && paths.length === 0) return null;
-    throw error;
-  }
-}
-
 /**
  * Reads files; with selected merchants, only those that may declare one of them. All are read if no file declares one,
  * and if what other merchants declare matters to them.
@@ -311,6 +302,7 @@ async function load(
   files: readonly string[],
   paths: readonly string[],
   { merchants, cwd, now, hooks, everyFile = false, outputs = [], projects: others = [] }: LoadOptions,
+  index: ProjectIndex,
 ): Promise<LoadedMerchants> {
   const wholeProject = namesProject(paths, cwd);
   const projects = [...(await projectAccess(files, cwd)), ...others];
@@ -330,7 +322,7 @@ async function load(
     );
   // A result must not replace a file that another merchant includes, either.
   const isPart = merchants.length > 0 && !everyFile && !outputs.some((path) => /\.ya?ml$/i.test(path ?? ""));
-  const some = isPart ? filesNaming(files, merchants) : files;
+  const some = isPart ? await filesDeclaring(files, merchants, index) : files;
   if (some.length === files.length) return loadAll(files);
   const part = await loadAll(some);
   const declared = new Set(statesOf(part).map(({ merchant }) => merchant));
@@ -338,45 +330,7 @@ async function load(
   return isEnough ? part : loadAll(files);
 }
 
-function pick(
-  states: readonly DesiredState[],
-  merchants: readonly string[],
-  diagnostics: readonly Diagnostic[],
-  reach: readonly Reach[] = [],
-): readonly DesiredState[] {
-  if (merchants.length === 0) return states;
-  const known = new Set(states.map(({ merchant }) => merchant));
-  const missing = merchants.filter((merchant) => !known.has(merchant));
-  if (missing.length > 0 && !diagnostics.some(isFileError)) {
-    const which = reach.length === 0 ? "No file" : "No file that is named or reached";
-    throw new RolecallError("usage", `${which} declares merchant ${missing.join(", ")}.`, {
-      hint: hintFor(missing, [...known]),
-    });
-  }
-  return states.filter(({ merchant }) => merchants.includes(merchant));
-}
-
 const MAX_NAMED = 5;
-
-/** Suggests similar merchant codes, else names some existing ones. */
-function hintFor(missing: readonly string[], known: readonly string[]): string {
-  const near = missing.flatMap((merchant) => suggest(merchant, known) ?? []);
-  if (near.length > 0) return `Did you mean ${near.join(", ")}?`;
-  const more = known.length - MAX_NAMED;
-  const rest = more > 0 ? `, and ${more} more: "rolecall list" lists them` : "";
-  const declared = `The files declare ${known.slice(0, MAX_NAMED).join(", ") || "none"}${rest}.`;
-  return `${declared} To write a file from what is live: rolecall pull ${missing.join(" ")}`;
-}
-
-/** Returns whether a diagnostic makes its file unusable; a refusal does not. */
-export function isFileError({ severity, refusal }: Diagnostic): boolean {
-  return severity === "error" && !refusal;
-}
-
-/** Returns whether a diagnostic reports that a file breaks its own policies or checks. */
-export function isRefusal({ severity, refusal }: Diagnostic): boolean {
-  return severity === "error" && refusal === true;
-}
 
 /** Returns which merchants the named included files and folders of them reach, a line each; empty if none is named. */
 export function reachNotes({ reach = [] }: Pick<Loaded, "reach">): string {
@@ -402,15 +356,4 @@ export function reachNotes({ reach = [] }: Pick<Loaded, "reach">): string {
 function firstOf(names: readonly string[]): string {
   const more = names.length - MAX_NAMED;
   return `${names.slice(0, MAX_NAMED).join(", ")}${more > 0 ? `, and ${more} more` : ""}`;
-}
-
-/** Returns the note that `--changed-since` selects no merchant; empty if that has another cause. */
-export function noneChanged(
-  { changedSince, merchant }: { readonly changedSince?: string; readonly merchant: readonly string[] },
-  { states, diagnostics }: Pick<Loaded, "states" | "diagnostics">,
-): string {
-  if (changedSince === undefined || states.length > 0 || diagnostics.some(isFileError)) return "";
-  const since = `changed since ${oneLine(changedSince)}.\n`;
-  if (merchant.length === 1) return `${merchant[0]} has not ${since}`;
-  return `${merchant.length === 0 ? "No merchant" : `None of ${merchant.join(", ")}`} has ${since}`;
 }

@@ -1,4 +1,4 @@
-import type { FileHeader } from "../../kernel/read/load-sources.ts";
+import type { FileHeader } from "../../kernel/read/file-header.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveEvent } from "../../model/events.ts";

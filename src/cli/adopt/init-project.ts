@@ -2,11 +2,12 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ExitCode, type Io } from "../../app/io/io.ts";
 import { styleFor } from "../../app/io/terminal.ts";
-import { printDiagnostics } from "../../app/plan/plan-merchants.ts";
-import { defaultPath } from "../../app/project/find-files.ts";
-import { isFileError, loadStatesIfAny } from "../../app/project/load-states.ts";
+import { isFileError } from "../../app/project/file-errors.ts";
+import { defaultPath, ifAnyFiles } from "../../app/project/find-files.ts";
+import { loadStates } from "../../app/project/load-states.ts";
 import type { Connection } from "../../app/session/connection.ts";
 import { openServices } from "../../app/session/services.ts";
+import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
 import type { SharedRoles } from "../../edit/adopt/share-roles.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
@@ -85,7 +86,7 @@ async function declaredMerchants(
   options: Pick<InitCommandOptions, "color">,
   io: Io,
 ): Promise<ReadonlyMap<string, string>> {
-  const loaded = await loadStatesIfAny([], { merchants: [], cwd: io.cwd, now: io.now() });
+  const loaded = await ifAnyFiles([], () => loadStates([], { merchants: [], cwd: io.cwd, now: io.now() }));
   const errors = loaded?.diagnostics.filter(isFileError) ?? [];
   printDiagnostics(errors, { ...options, format: "text" }, io);
   if (errors.length > 0) {

@@ -1,6 +1,6 @@
 import type { Io } from "../../app/io/io.ts";
 import { openScreen, styleFor, terminalOf } from "../../app/io/terminal.ts";
-import { announceIfSlow } from "../../app/progress/log-progress.ts";
+import { announceIfSlow } from "../../app/progress/service-log.ts";
 import type { ServiceOptions } from "../../app/project/command-options.ts";
 import { type Connection, isKey, resolveOwnConnection } from "../../app/session/connection.ts";
 import type { Services } from "../../app/session/services.ts";

@@ -13,7 +13,7 @@ import type { RoleAdjustment } from "../../edit/adopt/share-roles.ts";
 import type { YamlEdit } from "../../edit/yaml/edit-yaml.ts";
 import { type NewEntry, printMerchantFile } from "../../edit/yaml/print-value.ts";
 import { jsonSchema } from "../../kernel/saved/json-schemas.ts";
-import { PROJECT_FILE } from "../../kernel/schema/project-schema.ts";
+import { PROJECT_FILE } from "../../kernel/schema/project-file.ts";
 import { toRawFile } from "../../kernel/schema/raw-file.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
@@ -227,9 +227,9 @@ async function ownersFile(root: string, owner: string, cwd: string): Promise<rea
 /** Returns the files of the rules that a project enforces, as patterns of code owners. */
 async function enforcedPaths(root: string): Promise<readonly string[]> {
   if (!existsSync(join(root, PROJECT_FILE))) return [];
-  const { projectRules } = await import("../../app/project/changed-since.ts");
+  const { enforcedFiles } = await import("../../app/project/bound-rules.ts");
   const real = realpathSync.native(root);
-  const paths = ((await projectRules(real)) ?? []).map((file) => relative(real, file).split(sep).join("/"));
+  const paths = (await enforcedFiles(real)).map((file) => relative(real, file).split(sep).join("/"));
   const plain = paths.filter((path) => !path.startsWith("../")).map((path) => path.replaceAll(" ", "\\ "));
   return [...new Set(plain)].sort().map((path) => `/${path}`);
 }

@@ -2,10 +2,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { ExitCode, type Io } from "../../app/io/io.ts";
 import { styleFor } from "../../app/io/terminal.ts";
-import { failuresOf, printDiagnostics } from "../../app/plan/plan-merchants.ts";
+import { failuresOf } from "../../app/plan/plan-merchants.ts";
 import type { ServiceOptions } from "../../app/project/command-options.ts";
+import { isFileError, isRefusal } from "../../app/project/file-errors.ts";
 import { shownPath } from "../../app/project/find-files.ts";
-import { isFileError, isRefusal, loadWithSharers } from "../../app/project/load-states.ts";
+import { loadWithSharers } from "../../app/project/load-states.ts";
 import { projectYamlFiles } from "../../app/project/project-access.ts";
 import { openServices, type Services } from "../../app/session/services.ts";
 import {
@@ -17,6 +18,7 @@ import {
   plannedOnly,
   planSessions,
 } from "../../app/session/session.ts";
+import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
 import { reportOf } from "../../app/show/show-plans.ts";
 import { declaredReport } from "../../ask/report/build-access-report.ts";
 import {

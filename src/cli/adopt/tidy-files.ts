@@ -1,9 +1,10 @@
 import type { ExitCode, Io } from "../../app/io/io.ts";
 import { styleFor } from "../../app/io/terminal.ts";
-import { printDiagnostics } from "../../app/plan/plan-merchants.ts";
-import { isFileError, type Loaded, type LoadedWithSharers } from "../../app/project/load-states.ts";
+import { isFileError } from "../../app/project/file-errors.ts";
+import type { Loaded, LoadedWithSharers } from "../../app/project/load-states.ts";
 import { globMatcher } from "../../app/session/session.ts";
 import { placeFinder } from "../../app/show/find-places.ts";
+import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
 import { isSameAccess } from "../../ask/lint/same-access.ts";
 import { writeCurrentNames } from "../../edit/yaml/current-names.ts";
 import { editYaml, type YamlEdit } from "../../edit/yaml/edit-yaml.ts";

@@ -19,11 +19,11 @@ export function withMerchantOption(command: Command): Command {
   );
 }
 
-/** Adds `--changed-since`: selects the merchants whose files mean something else than at a commit. */
+/** Adds `--changed-since`: selects the merchants whose files differ from a commit. */
 export function withChangedSinceOption(command: Command): Command {
   return command.option(
     "--changed-since <ref>",
-    "only merchants whose files, with their includes, mean something else than at this git commit",
+    "only merchants whose files, with their includes, say something else than at this git commit",
   );
 }
 

@@ -1,8 +1,9 @@
 import { lookup } from "node:dns/promises";
 import { ExitCode, type Io } from "../../app/io/io.ts";
 import { styleFor } from "../../app/io/terminal.ts";
-import { announceIfSlow, serviceLog } from "../../app/progress/log-progress.ts";
+import { announceIfSlow, serviceLog } from "../../app/progress/service-log.ts";
 import type { OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
+import type { DeclaredMerchant } from "../../app/project/declared-merchants.ts";
 import {
   type Connection,
   requireVariable,
@@ -12,7 +13,6 @@ import {
 import { openServices, type Services } from "../../app/session/services.ts";
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
 import { grouped } from "../../lib/text.ts";
-import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { HealthGroup, HealthReport } from "../../model/reports.ts";
 import { askWithoutKey, reachService } from "../../service/service.ts";
@@ -85,20 +85,20 @@ function openNetwork(io: Io): Network {
 /** A merchant to check, or with `null` only a key. */
 interface Subject {
   readonly merchant: string | null;
-  readonly state: DesiredState | null;
+  readonly state: DeclaredMerchant | null;
   readonly connection: Connection | RolecallError;
 }
 
 /** Returns the merchants of `--merchant`, else those of the files, else only the key of the environment. */
 function subjectsOf(
-  { states }: CheckedFiles,
+  { merchants: declared }: CheckedFiles,
   options: Pick<DoctorCommandOptions, "merchant" | "baseUrl" | "keyEnv">,
   env: Io["env"],
 ): readonly Subject[] {
   const { baseUrl, keyEnv } = options;
   if (keyEnv !== undefined) requireVariable(keyEnv);
-  const own = (): Connection => resolveOwnConnection(options, env, states);
-  const stateOf = new Map(states.map((state) => [state.merchant, state]));
+  const own = (): Connection => resolveOwnConnection(options, env, declared);
+  const stateOf = new Map(declared.map((one) => [one.merchant, one]));
   const merchants = options.merchant.length > 0 ? options.merchant : [...stateOf.keys()];
   if (merchants.length === 0) return [{ merchant: null, state: null, connection: toResult(own) }];
   return [...new Set(merchants)].map((merchant) => {
@@ -214,7 +214,7 @@ async function examineKey(
   );
   const examined = await mapConcurrent(merchants, MERCHANTS_AT_ONCE, async ({ merchant, state }) => {
     const environment = checkAccount(merchant, state, connection, await service.currentMember(merchant));
-    const needed = neededOperations(state, commands);
+    const needed = neededOperations(state?.manages ?? null, commands);
     // A merchant of the wrong environment is not probed: that sends writes, even if they change nothing.
     if (environment?.status === "failed") {
       const probed = { missing: false, verdicts: [] };

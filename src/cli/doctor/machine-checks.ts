@@ -1,43 +1,41 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Io, OLDEST_NODE, VERSION } from "../../app/io/io.ts";
-import { isFileError, loadStatesIfAny } from "../../app/project/load-states.ts";
+import { type DeclaredMerchant, declaredMerchants } from "../../app/project/declared-merchants.ts";
+import { ifAnyFiles } from "../../app/project/find-files.ts";
 import { projectRoot } from "../../app/project/project-root.ts";
 import { counted } from "../../lib/text.ts";
-import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { HealthCheck } from "../../model/reports.ts";
 
 /** The project's files, as far as they can be read. */
 export interface CheckedFiles {
-  /** The valid merchants. */
-  readonly states: readonly DesiredState[];
-  /** Number of errors in the files, and the location of the first. */
+  readonly merchants: readonly DeclaredMerchant[];
+  /** Number of errors in the files, and the file of the first. */
   readonly errors: { readonly count: number; readonly first: string } | null;
   /** Why there are no files; `null` if there are some. */
   readonly failure: RolecallError | null;
 }
 
 /** Reads the project's files; nothing is thrown for bad or missing ones. */
-export async function readProject(
-  paths: readonly string[],
-  { cwd, now }: Pick<Io, "cwd" | "now">,
-): Promise<CheckedFiles> {
+export async function readProject(paths: readonly string[], { cwd }: Pick<Io, "cwd">): Promise<CheckedFiles> {
   try {
-    const loaded = await loadStatesIfAny(paths, { merchants: [], cwd, now: now() });
-    if (loaded === null) return { states: [], errors: null, failure: NO_FILES };
-    const errors = loaded.diagnostics.filter(isFileError);
-    const [first] = errors;
+    const loaded = await ifAnyFiles(paths, () => declaredMerchants(paths, cwd));
+    if (loaded === null) return { merchants: [], errors: null, failure: NO_FILES };
+    const { merchants, problems, invalid } = loaded;
+    const files = [
+      ...problems.map(({ location }) => location.file),
+      ...invalid.map(({ file }) => file),
+    ].sort();
+    const [first] = files;
     return {
-      states: loaded.states,
-      errors: first
-        ? { count: errors.length, first: `${first.file}${first.span ? `:${first.span.line}` : ""}` }
-        : null,
+      merchants,
+      errors: first === undefined ? null : { count: files.length, first },
       failure: null,
     };
   } catch (error) {
     if (!(error instanceof RolecallError)) throw error;
-    return { states: [], errors: null, failure: error };
+    return { merchants: [], errors: null, failure: error };
   }
 }
 
@@ -88,7 +86,7 @@ function checkRoot(cwd: string): Omit<HealthCheck, "name"> {
   };
 }
 
-function checkFiles({ states, errors, failure }: CheckedFiles): Omit<HealthCheck, "name"> {
+function checkFiles({ merchants, errors, failure }: CheckedFiles): Omit<HealthCheck, "name"> {
   if (failure !== null) {
     return {
       status: "failed",
@@ -96,11 +94,11 @@ function checkFiles({ states, errors, failure }: CheckedFiles): Omit<HealthCheck
       ...(failure.hint !== undefined && { next: failure.hint }),
     };
   }
-  const merchants = counted(states.length, "valid merchant");
-  if (errors === null) return { status: "ok", detail: merchants };
+  const count = counted(merchants.length, "merchant");
+  if (errors === null) return { status: "ok", detail: `${count}; rolecall validate checks what they say` };
   return {
     status: "failed",
-    detail: `${merchants}, ${counted(errors.count, "error")}, the first in ${errors.first}`,
+    detail: `${count}, ${counted(errors.count, "error")}, the first in ${errors.first}`,
     next: "rolecall validate shows every error in the files.",
   };
 }

@@ -1,4 +1,4 @@
-import type { DesiredState } from "../../model/desired.ts";
+import type { ManagedAccess } from "../../app/project/declared-merchants.ts";
 import type { HealthCheck, NeededPermissions } from "../../model/reports.ts";
 import { OPERATIONS, type Operation } from "../../service/http/problem-details.ts";
 import type { ProbedMerchant } from "../../service/probe-operations.ts";
@@ -17,13 +17,13 @@ export const COMMANDS_FOR: Readonly<Record<KeyUse, readonly KeyUse[]>> = {
 interface Need {
   readonly operation: Operation;
   readonly commands: readonly KeyUse[];
-  readonly when?: (state: Pick<DesiredState, "roles" | "members" | "sync">) => boolean;
+  readonly when?: (manages: ManagedAccess) => boolean;
 }
 
 const ALWAYS: readonly KeyUse[] = ["plan", "drift", "apply"];
 
-const managesRoles: Need["when"] = ({ roles }) => roles !== undefined;
-const managesMembers: Need["when"] = ({ members }) => members !== undefined;
+const managesRoles: Need["when"] = ({ roles }) => roles;
+const managesMembers: Need["when"] = ({ members }) => members;
 
 /** The operations that commands need, in the order in which they are shown. */
 const NEEDS: readonly Need[] = [
@@ -38,25 +38,25 @@ const NEEDS: readonly Need[] = [
   {
     operation: "delete a role",
     commands: ["apply"],
-    when: ({ roles, sync }) => roles !== undefined && (sync.roles === "authoritative" || sync.replaceRoles),
+    when: ({ roles, removesRoles, replacesRoles }) => roles && (removesRoles || replacesRoles),
   },
   { operation: "create a member", commands: ["apply"], when: managesMembers },
   {
     operation: "update a member",
     commands: ["apply"],
     // The holders of a replaced role are moved.
-    when: ({ roles, members, sync }) => members !== undefined || (roles !== undefined && sync.replaceRoles),
+    when: ({ roles, members, replacesRoles }) => members || (roles && replacesRoles),
   },
   { operation: "delete a member", commands: ["apply"], when: managesMembers },
 ];
 
 /** Returns the operations that these commands need for a merchant, with the commands; all of them without a file. */
 export function neededOperations(
-  state: Pick<DesiredState, "roles" | "members" | "sync"> | null,
+  manages: ManagedAccess | null,
   commands: readonly KeyUse[],
 ): ReadonlyMap<Operation, readonly KeyUse[]> {
   return new Map(
-    NEEDS.filter(({ when }) => state === null || when === undefined || when(state))
+    NEEDS.filter(({ when }) => manages === null || when === undefined || when(manages))
       .map((need) => [need.operation, commands.filter((one) => need.commands.includes(one))] as const)
       .filter(([, users]) => users.length > 0),
   );

@@ -6,7 +6,7 @@ import { styleFor } from "../../app/io/terminal.ts";
 import { readYamlFiles } from "../../app/project/find-files.ts";
 import { projectRoot } from "../../app/project/project-root.ts";
 import { type FormattedFile, formatFile } from "../../edit/format/format-file.ts";
-import { PROJECT_FILE } from "../../kernel/schema/project-schema.ts";
+import { PROJECT_FILE } from "../../kernel/schema/project-file.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { grouped } from "../../lib/text.ts";
 import { renderDiagnostics } from "../../show/text/diagnostics-text.ts";

@@ -6,8 +6,8 @@ import {
   type ProgressOptions,
   progressDisplay,
   type ShownProgress,
-  serviceLog,
 } from "../../app/progress/log-progress.ts";
+import { serviceLog } from "../../app/progress/service-log.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted, grouped } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";

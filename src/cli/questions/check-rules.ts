@@ -2,7 +2,7 @@ import { ExitCode, type Io } from "../../app/io/io.ts";
 import { outputTo } from "../../app/io/output.ts";
 import { styleFor } from "../../app/io/terminal.ts";
 import { loadDeclared, planMerchants } from "../../app/plan/plan-merchants.ts";
-import { isFileError } from "../../app/project/load-states.ts";
+import { isFileError } from "../../app/project/file-errors.ts";
 import { globMatcher, plannedOnly } from "../../app/session/session.ts";
 import { listedRuleFinder } from "../../app/show/rule-locations.ts";
 import { showPlans } from "../../app/show/show-plans.ts";

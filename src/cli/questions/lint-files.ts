@@ -1,13 +1,9 @@
 import { ExitCode, type Io } from "../../app/io/io.ts";
 import { planMerchants } from "../../app/plan/plan-merchants.ts";
 import type { OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
-import {
-  isFileError,
-  type Loaded,
-  loadWithSharers,
-  noneChanged,
-  reachNotes,
-} from "../../app/project/load-states.ts";
+import { isFileError } from "../../app/project/file-errors.ts";
+import { type Loaded, loadWithSharers, reachNotes } from "../../app/project/load-states.ts";
+import { noneChanged } from "../../app/project/pick-merchants.ts";
 import { emptyShard, isInShard } from "../../app/project/shard.ts";
 import { globMatcher, type PlannedMerchant, plannedOnly } from "../../app/session/session.ts";
 import { showPlans } from "../../app/show/show-plans.ts";

@@ -1,10 +1,11 @@
 import type { Io } from "../../app/io/io.ts";
-import { loadDeclared, planMerchants, printDiagnostics } from "../../app/plan/plan-merchants.ts";
+import { loadDeclared, planMerchants } from "../../app/plan/plan-merchants.ts";
 import type { OutputOptions, PastTime, ServiceOptions } from "../../app/project/command-options.ts";
+import { isFileError } from "../../app/project/file-errors.ts";
 import { loadFilesAt } from "../../app/project/files-at.ts";
-import { isFileError } from "../../app/project/load-states.ts";
 import { emptyShard, isInShard } from "../../app/project/shard.ts";
 import { plannedOnly } from "../../app/session/session.ts";
+import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
 import { showPlans } from "../../app/show/show-plans.ts";
 import { declaredSnapshot, liveSnapshot } from "../../ask/access/access-snapshot.ts";
 import { RolecallError } from "../../model/errors.ts";

@@ -27,7 +27,7 @@ import { planView } from "../../show/view/plan-view.ts";
 import type { RuleLine } from "../../show/view/rules-view.ts";
 import { openProgress } from "../progress/open-progress.ts";
 import { warnUnfinishedRuns } from "../runs/warn-unfinished.ts";
-import { findRemoved, warnUnmanaged } from "./list-merchants.ts";
+import { findRemoved, warnUnmanaged } from "./unmanaged-merchants.ts";
 
 /** The options of `plan`. */
 export type PlanCommandOptions = ServiceOptions &

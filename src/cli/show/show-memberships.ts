@@ -1,12 +1,14 @@
 import { ExitCode, type Io } from "../../app/io/io.ts";
 import { styleFor, verbosityOf } from "../../app/io/terminal.ts";
-import { printDiagnostics } from "../../app/plan/plan-merchants.ts";
-import { announceIfSlow, serviceLog } from "../../app/progress/log-progress.ts";
+import { announceIfSlow, serviceLog } from "../../app/progress/service-log.ts";
 import type { OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
-import { isFileError, loadStatesIfAny } from "../../app/project/load-states.ts";
+import { declaredDiagnostics } from "../../app/project/declared-diagnostics.ts";
+import { declaredMerchants } from "../../app/project/declared-merchants.ts";
+import { ifAnyFiles } from "../../app/project/find-files.ts";
 import { type Connection, resolveConnection, resolveOwnConnection } from "../../app/session/connection.ts";
 import { openServices, type Services } from "../../app/session/services.ts";
-import type { DesiredState } from "../../model/desired.ts";
+import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
+import type { Addressed } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { Membership } from "../../model/live.ts";
@@ -32,18 +34,18 @@ export async function showMemberships(
   options: WhoamiCommandOptions,
   io: Io,
 ): Promise<ExitCode> {
-  const loaded = await loadStatesIfAny(paths, { merchants: [], cwd: io.cwd, now: io.now() });
-  const errors = loaded?.diagnostics.filter(isFileError) ?? [];
+  const loaded = await ifAnyFiles(paths, () => declaredMerchants(paths, io.cwd));
+  const errors = loaded === null ? [] : declaredDiagnostics(loaded);
   printDiagnostics(errors, options, io);
   const filter = filterOf(options);
-  const keys = keysOfFiles(loaded?.states ?? [], options, io.env);
+  const keys = keysOfFiles(loaded?.merchants ?? [], options, io.env);
   const services = openServices({ ...options, emit: serviceLog(io, options.verbose === true) }, io);
   try {
     const read = await announceIfSlow("Reading the key's memberships …", io, () =>
       Promise.all(keys.map((key) => readKey(key, filter, services))),
     );
     const views = read.flatMap((one) =>
-      "memberships" in one ? [viewOf(one, loaded?.states ?? [], filter)] : [],
+      "memberships" in one ? [viewOf(one, loaded?.merchants ?? [], filter)] : [],
     );
     const failed = read.flatMap((one) => ("error" in one ? [one.error] : []));
     const failures = [
@@ -96,7 +98,7 @@ export interface KeyOfFiles {
 
 /** Returns the keys that the files use and the one of the environment, each once; `--key-env` selects a single one. */
 export function keysOfFiles(
-  states: readonly DesiredState[],
+  states: readonly Addressed[],
   options: Pick<WhoamiCommandOptions, "baseUrl" | "keyEnv">,
   env: Io["env"],
 ): readonly KeyOfFiles[] {
@@ -174,7 +176,7 @@ function noUser(error: RolecallError, { keySource }: Connection): RolecallError 
 /** Compares memberships with the files; only an accepted membership gives access. */
 function viewOf(
   { connection, merchants, memberships }: Extract<ReadKey, { readonly memberships: unknown }>,
-  states: readonly DesiredState[],
+  states: readonly Addressed[],
   filter: MembershipFilter,
 ): MembershipsView {
   const accepted = new Set(

@@ -1,7 +1,8 @@
 import { ExitCode, type Io, VERSION } from "../../app/io/io.ts";
 import { styleFor } from "../../app/io/terminal.ts";
 import type { OutputOptions } from "../../app/project/command-options.ts";
-import { isFileError, isRefusal, loadStates, reachNotes } from "../../app/project/load-states.ts";
+import { isFileError, isRefusal } from "../../app/project/file-errors.ts";
+import { loadStates, reachNotes } from "../../app/project/load-states.ts";
 import { type DiagnosticRule, diagnosticTable } from "../../kernel/problems/rule-table.ts";
 import { counted } from "../../lib/text.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";

@@ -1,11 +1,11 @@
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic, Judging } from "../../model/diagnostic.ts";
 import type { FileLocation, LocatedProblem } from "../problems/problem.ts";
-import { isProjectFile } from "../schema/project-schema.ts";
-import { locationOf } from "../schema/raw-file.ts";
-import { repeats, textOf } from "../schema/values.ts";
+import { isProjectFile } from "../schema/project-file.ts";
+import { textOf } from "../schema/values.ts";
 import { type BuiltMerchant, buildDesiredState } from "./build-desired-state.ts";
-import { type Enforcement, loadProjects, type ProjectAccess } from "./load-project.ts";
+import { duplicateMerchants } from "./duplicate-merchants.ts";
+import { type Enforcement, loadProjects } from "./load-project.ts";
 import {
   type FailedRead,
   type LoadedSources,
@@ -15,6 +15,7 @@ import {
   released,
   type SourceFile,
 } from "./load-sources.ts";
+import type { ProjectAccess } from "./project-access.ts";
 
 /** A merchant's file; `state` is `null` if it or an included file has an error other than a refusal. */
 export interface LoadedMerchant {
@@ -322,19 +323,4 @@ function withoutRepeats(problems: readonly LocatedProblem[]): readonly LocatedPr
     seen.add(key);
     return !repeated;
   });
-}
-
-/** Reports each file of a merchant after the first. */
-function duplicateMerchants(
-  files: readonly { readonly file: string; readonly merchant: unknown }[],
-): readonly LocatedProblem[] {
-  const location = ({ file }: { readonly file: string }) => locationOf(file, ["merchant"]);
-  return repeats(files, ({ merchant }) => merchant).map(
-    ({ text, item, first }): LocatedProblem => ({
-      code: "duplicate-merchant",
-      merchant: text,
-      location: location(item),
-      first: location(first),
-    }),
-  );
 }

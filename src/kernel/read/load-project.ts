@@ -2,7 +2,8 @@ import type { EnforcedRules } from "../../model/desired.ts";
 import { type FileLocation, inFile, type LocatedProblem, type Path } from "../problems/problem.ts";
 import { isError } from "../problems/rule-table.ts";
 import { keyProblems } from "../problems/secrets.ts";
-import { PROJECT_FILE, type ProjectFile, RULE_SECTIONS } from "../schema/project-schema.ts";
+import { PROJECT_FILE } from "../schema/project-file.ts";
+import { type ProjectFile, RULE_SECTIONS } from "../schema/project-schema.ts";
 import { locationOf, type RawFile } from "../schema/raw-file.ts";
 import { checkProject } from "../schema/schema-problems.ts";
 import { isYamlName } from "../schema/text-schemas.ts";
@@ -11,38 +12,11 @@ import { enforcedRules, type ValidFile } from "../validate/desired-settings.ts";
 import { checkMerchant } from "../validate/merchant-rules.ts";
 import { createRuleContext } from "../validate/rule-context.ts";
 import type { ParsedYaml } from "../yaml/fast-yaml.ts";
-import { type FailedRead, loadSources, parseYaml, type ReadResult, type ReadSource } from "./load-sources.ts";
+import { parseYaml } from "../yaml/parse-yaml.ts";
+import { type FailedRead, loadSources, type ReadSource } from "./load-sources.ts";
+import { isBound, type MatchedGlob, matchedFiles, type ProjectAccess, placeIn } from "./project-access.ts";
 import { type IncludeGraph, resolveIncludes } from "./resolve-includes.ts";
-
-/** A file's project: its root, and the path of the file in it, with "/" between folders. */
-export interface ProjectPlace {
-  readonly root: string;
-  readonly path: string;
-}
-
-/** A file below a folder of a project; a link has the path of what it leads to, `null` if that is outside. */
-export interface ListedFile {
-  readonly path: string;
-  readonly target?: string | null;
-}
-
-/** Access to the projects of files, and to the files of projects. */
-export interface ProjectAccess {
-  /** Returns the projects that a file belongs to, by its path as given or by its name. */
-  readonly placesOf: (file: string) => readonly ProjectPlace[];
-  /** Returns the names in a root that are `rolecall.yaml`, or differ from it in case or ending. */
-  readonly namesIn: (root: string) => Promise<readonly string[]>;
-  /** Reads a file of a project by its path. */
-  readonly readIn: (root: string, path: string) => Promise<ReadResult>;
-  /** Reads what such a file includes. */
-  readonly read: ReadSource;
-  /** Lists the YAML files and all links below a folder of a project. */
-  readonly listIn: (root: string, folder: string) => Promise<readonly ListedFile[]>;
-  /** Returns whether a glob matches a path, regardless of case. */
-  readonly matches: (glob: string, path: string) => boolean;
-  /** Set if the projects are those of the base branch: their rules hold beside the project's own. */
-  readonly by?: "base";
-}
+import { unreadableFile } from "./unreadable-file.ts";
 
 /** A file of rules with its includes, all without errors. */
 export interface RulesFile {
@@ -99,11 +73,7 @@ export async function loadProjects(
 }
 
 interface Entry extends BindingEntry {
-  readonly globs: readonly {
-    readonly glob: string;
-    readonly location: FileLocation;
-    readonly matched: readonly ListedFile[];
-  }[];
+  readonly globs: readonly (MatchedGlob & { readonly location: FileLocation })[];
 }
 
 interface Project {
@@ -119,22 +89,12 @@ function enforcementBy(
   { root, file: project, entries, enforceAll, problems }: Project,
   file: string,
   given: readonly string[],
-  { placesOf, matches, by }: ProjectAccess,
+  access: ProjectAccess,
 ): readonly Enforcement[] {
-  const inRoot = (one: string): readonly string[] =>
-    placesOf(one).flatMap((place) => (place.root === root ? place.path : []));
-  const own = inRoot(file);
-  const paths = unique([...own, ...given.flatMap(inRoot)]);
-  if (paths.length === 0) return [];
-  const isBelow = (path: string, target: string): boolean => path === target || path.startsWith(`${target}/`);
-  const binding = entries.filter(({ globs }) =>
-    globs.some(
-      ({ glob, matched }) =>
-        paths.some((path) => matches(glob, path)) ||
-        // A link below a glob does not take what it leads to out of it.
-        matched.some(({ target }) => target && own.some((path) => isBelow(path, target))),
-    ),
-  );
+  const { by } = access;
+  const place = placeIn(root, file, given, access);
+  if (place === null) return [];
+  const binding = entries.filter(({ globs }) => isBound(place, globs, access));
   const location = asKey(locationOf(project, ["enforce_all"]));
   return [
     {
@@ -155,7 +115,12 @@ async function loadProject(root: string, access: ProjectAccess, now: number): Pr
   const read = names.includes(PROJECT_FILE) ? await access.readIn(root, PROJECT_FILE) : null;
   const none = { root, file: PROJECT_FILE, entries: [], enforceAll: false };
   if (read === null) return { ...none, problems: misnamed.flat(), sources: [] };
-  if (!read.ok) return { ...none, problems: [...misnamed.flat(), unreadable(read)], sources: [] };
+  if (!read.ok)
+    return {
+      ...none,
+      problems: [...misnamed.flat(), unreadableFile(PROJECT_FILE, read.reason)],
+      sources: [],
+    };
   const { file, text } = read;
   const { content, problems } = analyzeProject(file, text, await parseYaml(text));
   const enforced = content?.enforce ?? [];
@@ -215,13 +180,6 @@ async function misnamedFile(
   return [{ code: "project-file-name", name, location: { at: "file", file } }];
 }
 
-function unreadable({ reason }: ReadResult & { readonly ok: false }): LocatedProblem {
-  const location = { at: "file", file: PROJECT_FILE } as const;
-  return reason === "too-large"
-    ? { code: "file-too-large", limit: 0, location }
-    : { code: `file-${reason}`, name: PROJECT_FILE, location };
-}
-
 /** Checks a parsed project's file by itself. */
 function analyzeProject(
   file: string,
@@ -231,21 +189,6 @@ function analyzeProject(
   const checked = readable ? checkProject(value) : { content: null, problems: [] };
   const problems = [...keyProblems(text, value), ...faults, ...checked.problems];
   return { content: checked.content, problems: problems.map((problem) => inFile(file, problem)) };
-}
-
-/** Returns the files and links below the literal beginning of a glob that it matches. */
-async function matchedFiles(
-  root: string,
-  glob: string,
-  { listIn, matches }: ProjectAccess,
-): Promise<readonly ListedFile[]> {
-  const parts = glob.split("/");
-  const plain = parts.findIndex((part) => /[*?[\]{}()!+@|]/.test(part));
-  const folder = parts.slice(0, plain === -1 ? -1 : plain).join("/");
-  const listed = await listIn(root, folder);
-  return listed.filter(
-    ({ path, target }) => matches(glob, path) || (target && matches(glob, `${path}/a.yaml`)),
-  );
 }
 
 interface LoadedRules {

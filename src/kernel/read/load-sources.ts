@@ -1,4 +1,4 @@
-import type { Addressed, DesiredState } from "../../model/desired.ts";
+import type { DesiredState } from "../../model/desired.ts";
 import {
   type FileCode,
   type FileLocation,
@@ -8,19 +8,14 @@ import {
 } from "../problems/problem.ts";
 import { keyProblems } from "../problems/secrets.ts";
 import { MAX_LENGTH } from "../schema/limits.ts";
-import { type MerchantFile, merchantSchema } from "../schema/merchant-schema.ts";
+import type { MerchantFile } from "../schema/merchant-schema.ts";
 import { type RawFile, toRawFile } from "../schema/raw-file.ts";
 import { checkSchema, memberIssues, memberIssuesPausing } from "../schema/schema-problems.ts";
 import { includeMistake, isYamlName } from "../schema/text-schemas.ts";
-import { fieldsOf, listOf, omitUndefined } from "../schema/values.ts";
+import { listOf } from "../schema/values.ts";
 import { checkSource } from "../validate/source-rules.ts";
-import {
-  endsWithMembers,
-  firstChunk,
-  type ParsedYaml,
-  parseFast,
-  parseFastPausing,
-} from "../yaml/fast-yaml.ts";
+import { endsWithMembers, firstChunk, type ParsedYaml, parseFastPausing } from "../yaml/fast-yaml.ts";
+import { type FileHeader, headerOf } from "./file-header.ts";
 
 /** An include: the path as written, and its location. */
 export interface Include {
@@ -238,11 +233,6 @@ function readOnce(read: ReadSource): (include: Include) => Promise<ReadResult> {
 
 const noPause = async (): Promise<void> => undefined;
 
-/** Parses YAML; the full parser is loaded only for a text that needs it. */
-export async function parseYaml(text: string): Promise<ParsedYaml> {
-  return parseFast(text) ?? (await import("../yaml/to-value.ts")).parse(text);
-}
-
 /** Files above this size, in UTF-16 units, take so long to parse that their first part is parsed before. */
 const LARGE_FILE = 32_000;
 
@@ -270,12 +260,6 @@ function yamlOnly(result: ReadResult | undefined): ReadResult {
   return result.ok && !isYamlName(result.file) ? { ok: false, reason: "not-a-file" } : result;
 }
 
-/** The merchant and connection of a file, read from its first chunk. */
-export interface FileHeader extends Addressed {
-  /** The estimated number of members in the whole file. */
-  readonly members: number;
-}
-
 /**
  * Reads the header of a file from the first part of its text; `null` if the rest of the file could still change the
  * merchant, the base URL or the key.
@@ -286,19 +270,4 @@ function readHeader(file: string, text: string): FileHeader | null {
   const { length } = first.text;
   if (length < text.length && !endsWithMembers(text)) return null;
   return headerOf(file, first.value, text.length / length);
-}
-
-/** Returns the header of a parsed file, of which a part is parsed; `null` without a valid one. */
-function headerOf(file: string, value: unknown, parts = 1): FileHeader | null {
-  const { merchant, environment, api, members } = fieldsOf(value);
-  const { data: head } = merchantSchema.safeParse(omitUndefined({ version: 1, merchant, environment, api }));
-  if (head?.merchant === undefined) return null;
-  return omitUndefined({
-    merchant: head.merchant,
-    environment: head.environment,
-    baseUrl: head.api?.base_url,
-    keyEnv: head.api?.key_env,
-    members: Math.round(listOf(members).length * parts),
-    origin: { file, path: [] },
-  });
 }

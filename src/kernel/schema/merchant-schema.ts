@@ -4,15 +4,15 @@ import type { KindValues } from "../fields/kind.ts";
 import { COMMON_FIELDS, MANAGED_FIELDS } from "../fields/member.ts";
 import { MAX_PERMISSIONS, ROLE_FIELDS } from "../fields/role.ts";
 import type { FormatCode, Path } from "../problems/problem.ts";
+import { address } from "./address-schema.ts";
 import { MAX_CHECKS, MAX_INCLUDES } from "./limits.ts";
-import { api, check, guards, ignore, policies, sync } from "./setting-schemas.ts";
+import { check, guards, ignore, policies, sync } from "./setting-schemas.ts";
 import {
   described,
   emailAddress,
   environmentVariable,
   includeMistake,
   MEMBER_ID,
-  MERCHANT,
   matching,
   metadata,
   oneEmailAddress,
@@ -248,19 +248,7 @@ export const merchantSchema = described(
       description: "The version of the format; always 1.",
       examples: [1],
     }),
-    merchant: optional(matching(MERCHANT, "bad-merchant"), {
-      title: "Merchant code",
-      description:
-        "The merchant account that this file describes. Absent only in a file that others include.",
-      examples: ["MC4F7K2P"],
-    }),
-    environment: optional(z.enum(["live", "test"]), {
-      title: "Environment",
-      description:
-        "live for a real merchant account, test for a sandbox. It must match the API key's prefix (sk_live_ or sk_test_). In an included file it is the default of all that include it; a file that sets it as well must agree.",
-      examples: ["live", "test"],
-    }),
-    api: z.optional(api),
+    ...address,
     include: optional(
       z.array(includePath).check(z.maxLength(MAX_INCLUDES, "too-many-includes" satisfies FormatCode)),
       {

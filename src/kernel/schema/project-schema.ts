@@ -4,14 +4,6 @@ import { MAX_GLOB, MAX_INCLUDES } from "./limits.ts";
 import { includePath, merchantSchema } from "./merchant-schema.ts";
 import { described, globMistake, optional } from "./text-schemas.ts";
 
-/** The name of a project's file, at its root. */
-export const PROJECT_FILE = "rolecall.yaml";
-
-/** Returns whether a path from a project's root is its file, or differs from that in case or ending. */
-export function isProjectFile(path: string): boolean {
-  return /^rolecall\.ya?ml$/i.test(path);
-}
-
 /** The sections of a file with rules. */
 export const RULE_SECTIONS = ["guards", "policies", "checks", "leavers", "ignore", "sync"] as const;
 

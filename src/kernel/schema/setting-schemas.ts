@@ -6,7 +6,6 @@ import {
   described,
   EMAIL,
   emailAddress,
-  environmentVariable,
   matching,
   OVERRIDE,
   optional,
@@ -16,34 +15,6 @@ import {
   text,
   texts,
 } from "./text-schemas.ts";
-
-/** The connection to the service. */
-export const api = described(
-  z.strictObject({
-    base_url: optional(
-      z
-        .url({ protocol: /^https?$/, error: "bad-base-url" satisfies FormatCode })
-        .check(z.refine(isPlainUrl, "bad-base-url" satisfies FormatCode)),
-      {
-        title: "Base URL",
-        description:
-          "The base URL of the service. --base-url takes precedence; without either, ROLECALL_BASE_URL is used.",
-        examples: ["https://api.example.com"],
-      },
-    ),
-    key_env: optional(environmentVariable(), {
-      title: "Variable with the API key",
-      description:
-        "The environment variable that holds this merchant's API key; never the key itself. If absent, ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.",
-      examples: ["RETAIL_API_KEY"],
-    }),
-  }),
-  {
-    title: "Service",
-    description: "How to reach the service for this merchant.",
-    examples: [{ base_url: "https://api.example.com", key_env: "RETAIL_API_KEY" }],
-  },
-);
 
 const syncMode = (noun: string, sentence: string) =>
   optional(z.enum(["authoritative", "additive"]), {
@@ -162,15 +133,6 @@ export const guards = described(
     examples: [{ max_removals: "25%", min_holders: { role_owner: 2 } }],
   },
 );
-
-/** Returns whether a URL has nothing but origin and path: credentials do not belong into a file, a query would be lost. */
-function isPlainUrl(value: string): boolean {
-  if (!URL.canParse(value)) {
-    return true;
-  }
-  const { username, password, search, hash } = new URL(value);
-  return username === "" && password === "" && search === "" && hash === "";
-}
 
 const ways = (title: string, description: string, common: readonly string[]) =>
   optional(z.array(text()), { title, description, default: [...common], examples: [common.slice(0, 1)] });

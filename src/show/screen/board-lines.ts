@@ -1,6 +1,7 @@
 import { grouped } from "../../lib/text.ts";
 import type { Paint, Style } from "../style.ts";
-import { type RequestMetrics, rateNumber, spanText, type Wait } from "../view/reading-progress.ts";
+import { type RequestMetrics, spanText, type Wait } from "../view/reading-progress.ts";
+import { rateNumber } from "../view/wait-text.ts";
 import { line, type Piece, padded, type Size, shown, widthOf } from "./terminal-text.ts";
 
 /** The content of a board, which `boardLines` lays out for a terminal. */

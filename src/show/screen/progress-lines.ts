@@ -14,10 +14,10 @@ import {
   type ReadingMerchant,
   type ReadingView,
   type RequestMetrics,
-  rateNumber,
   readShare,
   type Wait,
 } from "../view/reading-progress.ts";
+import { rateNumber } from "../view/wait-text.ts";
 import {
   type BoardContent,
   boardLines,

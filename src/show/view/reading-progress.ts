@@ -1,5 +1,6 @@
 import { counted, grouped } from "../../lib/text.ts";
 import type { LiveEvent } from "../../model/events.ts";
+import { ADDRESS, kindOfWait } from "./wait-text.ts";
 
 /** The progress of reading one merchant. */
 export interface ReadingMerchant {
@@ -165,11 +166,6 @@ export function leftText(leftMs: number | null): string {
   return leftMs === null ? "" : `; about ${spanText(leftMs)} left`;
 }
 
-/** Returns a rate with one decimal below ten: "5.9", "42". */
-export function rateNumber(perSecond: number): string {
-  return perSecond < 9.95 ? perSecond.toFixed(1).replace(/\.0$/, "") : grouped(Math.round(perSecond));
-}
-
 const MINUTE = 60;
 
 /** "4 s", "3 min": rounded up. */
@@ -300,13 +296,6 @@ export function collectRequestMetrics(): RequestMetricsCollector {
       };
     },
   };
-}
-
-const ADDRESS = / of (\S+@\S+)/;
-
-/** Returns the reason of a wait without the address that an invitation was refused for: many of them wait for one reason. */
-export function kindOfWait(reason: string): string {
-  return reason.replace(ADDRESS, "");
 }
 
 /** The wait of a merchant's request, or of the invitation of an address. */

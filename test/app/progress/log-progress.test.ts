@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Io } from "../../../src/app/io/io.ts";
-import { announceIfSlow, serviceLog } from "../../../src/app/progress/log-progress.ts";
+import { announceIfSlow, serviceLog } from "../../../src/app/progress/service-log.ts";
 import { openProgress } from "../../../src/cli/progress/open-progress.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testIo } from "../../support/io.ts";

@@ -85,18 +85,27 @@ describe("the merchants that differ from a commit", () => {
     expect(await changed("main^")).toEqual(["C"]);
   });
 
-  test("are those that include a changed file, through others, if it means something else to them", async () => {
+  test("are those that include a changed file, through others", async () => {
     const more = FILES["shared/roles.yaml"].replace("catalog_view", "catalog_view, refunds_create");
     await put({
       "shared/roles.yaml": more,
       "access/b.yaml": FILES["access/b.yaml"].replace(/roles:[\s\S]*/, ""),
     });
-    // B had this permission before, by its adjustment.
-    expect(await changed()).toEqual(["A"]);
+    // B had this permission before, by its adjustment, but its files differ.
+    expect(await changed()).toEqual(["A", "B"]);
     await put({ "shared/roles.yaml": FILES["shared/roles.yaml"].replace("catalog_view", "stock_view") });
     expect(await changed()).toEqual(["A", "B"]);
     expect(await changed("HEAD", ["access/b.yaml"])).toEqual(["B"]);
     expect(await changed("HEAD", [], ["B", "C"])).toEqual(["B"]);
+  });
+
+  test("are told from others that include one another, and by their own files if those include nothing", async () => {
+    await put({
+      "shared/roles.yaml": `${FILES["shared/roles.yaml"]}include: [all.yaml]\n`,
+      "access/c.yaml": `${FILES["access/c.yaml"]}include: []\n`,
+    });
+    const { states } = await loadStates([], { merchants: [], cwd, now: 0, changedSince: "HEAD" });
+    expect(states.map(({ merchant }) => merchant)).toEqual(["C"]);
   });
 
   test("are new ones, and those that are gone are told apart", async () => {

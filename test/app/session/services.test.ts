@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { resolveConnection } from "../../../src/app/session/connection.ts";
 import { openServices, type Services, startPrefetch } from "../../../src/app/session/services.ts";
-import type { FileHeader } from "../../../src/kernel/read/load-sources.ts";
+import type { FileHeader } from "../../../src/kernel/read/file-header.ts";
 import type { LiveState } from "../../../src/model/live.ts";
 import { desired } from "../../support/build.ts";
 import { testIo } from "../../support/io.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { FileHeader } from "../../../src/kernel/read/file-header.ts";
 import { loadMerchants } from "../../../src/kernel/read/load-merchants.ts";
-import type { FileHeader, ReadSource } from "../../../src/kernel/read/load-sources.ts";
+import type { ReadSource } from "../../../src/kernel/read/load-sources.ts";
 import { judgeDeclared } from "../../../src/rules/judge-rules.ts";
 
 const API = "api: { base_url: https://api.example.com/v, key_env: SHOP_KEY }\n";

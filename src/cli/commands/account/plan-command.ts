@@ -49,9 +49,10 @@ Examples:
   rolecall plan --as-of 2027-02-01      what a run on that day would do
 
 With --merchant, only the files that the merchant needs are read and checked;
-validate checks all. --changed-since compares what the files mean, with their
-includes, with the same files at a commit: comments, order and moved entries do
-not count, a change to a shared file counts for every merchant that it changes.
+validate checks all. --changed-since compares what the files say, with their
+includes, with the same files at a commit: comments, formatting and the order of
+keys do not count, a change to a shared file counts for every merchant that it
+reaches.
 
 The API key comes from the environment: the variable that the file names in
 api.key_env, else ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.

@@ -42,7 +42,8 @@ The keys are those that the files use, and the one in ROLECALL_API_KEY. The
 service filters; a parent of another type is written TYPE:ID. A key that is not
 tied to a user has no memberships to list.
 
-Exits 0, or 1 if a file has an error or memberships could not be read.
+Exits 0, or 1 if the merchant of a file is not known or memberships could not be
+read.
 `,
     )
     .action(async (paths: readonly string[], options: WhoamiCommandOptions) => {

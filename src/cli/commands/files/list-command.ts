@@ -42,7 +42,10 @@ Examples:
   rolecall list --using shared/group.yaml
                                         only merchants that this file reaches
 
-Exits 0, or 1 if a file has an error.
+A file that cannot be read, that declares no merchant, or one of another file,
+is an error; "rolecall validate" finds all others.
+
+Exits 0, or 1 if there is such a file.
 `,
     )
     .action(async (paths: readonly string[], options: ListCommandOptions, command: Command) => {

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { filesNaming, includeClosures } from "../../../src/app/project/scan-files.ts";
+import { openIndex } from "../../../src/app/project/project-index.ts";
+import { filesDeclaring } from "../../../src/app/project/select-files.ts";
 import { parse } from "../../../src/kernel/yaml/to-value.ts";
 import { runs } from "../../support/property-runs.ts";
 
@@ -22,8 +23,9 @@ async function put(file: string, text: string): Promise<string> {
   return join(folder, file);
 }
 
-async function isNaming(text: string, ...codes: readonly string[]): Promise<boolean> {
-  return filesNaming([await put("access/one.yaml", text)], codes).length === 1;
+async function isDeclaring(text: string, ...codes: readonly string[]): Promise<boolean> {
+  const file = await put("access/one.yaml", text);
+  return (await filesDeclaring([file], codes, openIndex(folder))).length === 1;
 }
 
 describe("a file that may declare a merchant", () => {
@@ -40,20 +42,23 @@ describe("a file that may declare a merchant", () => {
     'a: {b"c: "d}\nmerchant: OTHER\n"}\nmerchant: "\\x4dC1"\n',
     'a: |\n merchant: x\nb: "\n\\\nmerchant: OTHER\n"\nmerchant: "\\x4dC1"\n',
   ])("is read: %j", async (text) => {
-    expect(await isNaming(text, "MC1")).toBe(true);
+    expect(await isDeclaring(text, "MC1")).toBe(true);
   });
 
-  test.each([
-    "version: 1\nmerchant: MC10\n",
-    "version: 1\nmerchant: XMC1\nroles: [{ name: MC1_, permissions: [] }]\n",
-    'version: 1\n# Ada\'s "shop"\napi: { base_url: "https://api.example.com" }\nsync: { roles: additive }\nmerchant: MC2\nmembers: [{ email: a@example.com, metadata: { note: "a\\tb" } }]\n',
-    "version: 1\n",
-  ])("is not if its text has no such code: %j", async (text) => {
-    expect(await isNaming(text, "MC1", "MC-3")).toBe(false);
+  test("that cannot be read is left to the reader, which says so", async () => {
+    const missing = await filesDeclaring([join(folder, "missing.yaml")], ["MC1"], openIndex(folder));
+    expect(missing).toHaveLength(1);
+    expect(await isDeclaring("merchant: [\n", "MC1")).toBe(true);
   });
 
-  test("that cannot be read is left to the reader, which says so", () => {
-    expect(filesNaming([join(folder, "missing.yaml")], ["MC1"])).toHaveLength(1);
+  test("is known by the head of a large file, and by all of it", async () => {
+    const members = Array.from({ length: 3000 }, (_, at) => `  - email: p${at}@example.com\n`).join("");
+    const begins = `version: 1\nmerchant: MC1\nmembers:\n${members}`;
+    const ends = `version: 1\nmembers:\n${members}merchant: MC1\n`;
+    for (const text of [begins, ends]) {
+      expect(await isDeclaring(text, "MC1")).toBe(true);
+      expect(await isDeclaring(text, "MC2")).toBe(false);
+    }
   });
 
   const line = fc.constantFrom(
@@ -102,7 +107,7 @@ describe("a file that may declare a merchant", () => {
   test("is never overlooked, whatever its text", async () => {
     await fc.assert(
       fc.asyncProperty(texts, async (text) => {
-        if (contentOf(text)["merchant"] === "MC1") expect(await isNaming(text, "MC1")).toBe(true);
+        if (contentOf(text)["merchant"] === "MC1") expect(await isDeclaring(text, "MC1")).toBe(true);
       }),
       { numRuns: runs(500) },
     );
@@ -112,8 +117,7 @@ describe("a file that may declare a merchant", () => {
     await fc.assert(
       fc.asyncProperty(texts, async (text) => {
         const file = await put("access/two.yaml", text);
-        const found = includeClosures([file]).get(file);
-        if (found === null) return;
+        const found = await openIndex(folder).closure(file);
         const { include } = contentOf(text);
         const written = Array.isArray(include) ? include.filter((path) => typeof path === "string") : [];
         for (const path of written) expect(found).toContain(join(folder, "access", path));
@@ -124,12 +128,10 @@ describe("a file that may declare a merchant", () => {
 });
 
 describe("the files that a file includes", () => {
-  const closureOf = async (text: string): Promise<readonly string[] | null> => {
+  const closureOf = async (text: string): Promise<readonly string[]> => {
     const file = await put("access/main.yaml", text);
-    const found = includeClosures([file]).get(file) ?? null;
-    return (
-      found && [...found].map((path) => relative(folder, path)).filter((path) => path !== "access/main.yaml")
-    );
+    const found = await openIndex(folder).closure(file);
+    return [...found].map((path) => relative(folder, path)).filter((path) => path !== "access/main.yaml");
   };
 
   test("are found in their plain forms and by the parser, through others, cycles and links", async () => {
@@ -145,11 +147,26 @@ describe("the files that a file includes", () => {
     expect(await closureOf("version: 1\nmerchant: A\ninclude:\n- ../all.yaml\nroles: []\n")).toEqual(all);
     expect(await closureOf("include: ['../link.yaml']\nmerchant: A\n")).toEqual(all);
     expect(await closureOf("{ merchant: A, include: [../all.yaml] }")).toEqual(all);
+    expect(await closureOf("merchant: A\ninclude: &i [../all.yaml]\n")).toEqual(all);
+    expect(await closureOf('merchant: A\n"incl\\x75de": [../all.yaml]\n')).toEqual(all);
     expect(await closureOf("merchant: A\ninclude: [../gone.yaml]\n")).toEqual(["gone.yaml"]);
     expect(await closureOf("merchant: A\nroles: [{ name: include, permissions: [] }]\n")).toEqual([]);
   });
+});
 
-  test("are unknown if only the full parser can tell", async () => {
-    expect(await closureOf("merchant: A\ninclude: &i [../all.yaml]\n")).toBe(null);
+test("a file is read once, and kept without its entries", async () => {
+  const file = await put(
+    "access/one.yaml",
+    "merchant: MC1\nroles: [{ name: A }]\nmembers: [{ email: a@b.example }]\n",
+  );
+  const index = openIndex(folder);
+  const first = await index.file(file);
+  expect(first).toMatchObject({
+    path: file,
+    fields: { merchant: "MC1", roles: [], members: [] },
+    problems: [],
   });
+  await put("access/one.yaml", "merchant: MC2\n");
+  expect(await index.file(file)).toBe(first);
+  expect(await index.merchantIn(file)).toBe("MC1");
 });

@@ -1,0 +1,120 @@
+import type { LocatedProblem } from "../../kernel/problems/problem.ts";
+import { duplicateMerchants } from "../../kernel/read/duplicate-merchants.ts";
+import { headerOf } from "../../kernel/read/file-header.ts";
+import { isProjectFile } from "../../kernel/schema/project-file.ts";
+import { fieldsOf } from "../../kernel/schema/values.ts";
+import { by } from "../../lib/text.ts";
+import type { Addressed, Environment } from "../../model/desired.ts";
+import { projectAccess } from "./project-access.ts";
+import { type IndexedFile, openIndex, type ProjectIndex } from "./project-index.ts";
+import { behindFinder, selectFiles } from "./select-files.ts";
+
+/** A merchant of the files, with what they manage; other errors than those of its address are not looked for. */
+export interface DeclaredMerchant extends Addressed {
+  readonly manages: ManagedAccess;
+}
+
+/** What the files of a merchant manage. */
+export interface ManagedAccess {
+  readonly roles: boolean;
+  readonly members: boolean;
+  /** True if roles that are not listed are removed. */
+  readonly removesRoles: boolean;
+  readonly replacesRoles: boolean;
+}
+
+/** The merchants of some files. */
+export interface DeclaredMerchants {
+  /** Those that can be read, sorted by code. */
+  readonly merchants: readonly DeclaredMerchant[];
+  /** Files that cannot be read, that declare no merchant, or one of another file. */
+  readonly problems: readonly LocatedProblem[];
+  /** Files whose address is not valid. */
+  readonly invalid: readonly IndexedFile[];
+  /** The texts of all files, by name. */
+  readonly texts: ReadonlyMap<string, string>;
+}
+
+/** Finds the merchants of the files below the paths, without checking what else the files say. */
+export async function declaredMerchants(paths: readonly string[], cwd: string): Promise<DeclaredMerchants> {
+  const index = openIndex(cwd);
+  const { some } = await selectFiles(paths, { cwd, index });
+  return readMerchants(some, [], index, cwd);
+}
+
+/** Reads the merchants of files from an index, with the problems of those with these codes; none reports all. */
+export async function readMerchants(
+  paths: readonly string[],
+  codes: readonly string[],
+  index: ProjectIndex,
+  cwd: string,
+): Promise<DeclaredMerchants> {
+  const accesses = await projectAccess(paths, cwd);
+  const isProject = (path: string): boolean =>
+    accesses.some(({ placesOf }) => placesOf(path).some((place) => isProjectFile(place.path)));
+  const own = paths.filter((path) => !isProject(path));
+  const filesBehind = await behindFinder(index, accesses, own);
+  const read = await Promise.all(
+    own.map(async (path) => {
+      const file = await index.file(path);
+      const behind = await Promise.all([...(await filesBehind(path))].map(index.file));
+      return { ...file, behind, header: headerOf(file.file, file.fields) };
+    }),
+  );
+  const files = [...new Map(read.map((file) => [file.path, file])).values()];
+  const duplicates = duplicateMerchants(
+    files.flatMap(({ file, header }) => (header === null ? [] : [{ file, merchant: header.merchant }])),
+  );
+  const again = new Set(duplicates.map(({ location }) => location.file));
+  const included = new Set(files.flatMap(({ behind }) => behind.map(({ path }) => path)));
+  const merchants = files
+    .flatMap(
+      ({ file, fields, behind, header }): readonly (DeclaredMerchant & { readonly file: string })[] => {
+        if (header === null || again.has(file)) return [];
+        const { members: _, ...address } = header;
+        const sections = [{ fields }, ...behind].map((each) => each.fields ?? {});
+        const environment = header.environment ?? sections.map(environmentIn).find((one) => one !== null);
+        return [{ ...address, ...(environment && { environment }), manages: managedBy(sections), file }];
+      },
+    )
+    .sort(by(({ merchant }) => merchant));
+  const chosen = merchants.filter(({ merchant }) => codes.includes(merchant));
+  const isSelected = codes.length > 0 && chosen.length === new Set(codes).size;
+  const concerned = new Set(chosen.map(({ file }) => file));
+  const isConcerned = (file: string): boolean => !isSelected || concerned.has(file);
+  const problems = [...files.flatMap((file) => problemsOf(file, included)), ...duplicates];
+  return {
+    merchants,
+    problems: problems.filter(({ location }) => isConcerned(location.file)),
+    invalid: files.filter(
+      ({ file, fields, header }) =>
+        header === null && fields?.["merchant"] !== undefined && isConcerned(file),
+    ),
+    texts: new Map(files.map(({ file, text }) => [file, text])),
+  };
+}
+
+/** Returns the problems of a file's YAML, or that it declares no merchant and no other file includes it. */
+function problemsOf(
+  { path, file, fields, problems }: IndexedFile,
+  included: ReadonlySet<string>,
+): readonly LocatedProblem[] {
+  if (fields === null) return problems;
+  if (fields["merchant"] !== undefined || included.has(path)) return [];
+  return [{ code: "missing-key", key: "merchant", path: [], location: { at: "first-key", file, path: [] } }];
+}
+
+function environmentIn({ environment }: Readonly<Record<string, unknown>>): Environment | null {
+  return environment === "live" || environment === "test" ? environment : null;
+}
+
+function managedBy(sections: readonly Readonly<Record<string, unknown>>[]): ManagedAccess {
+  const sync = sections.map((section) => fieldsOf(section["sync"]));
+  const has = (key: string): boolean => sections.some((section) => section[key] !== undefined);
+  return {
+    roles: has("roles"),
+    members: has("members"),
+    removesRoles: sync.every(({ roles }) => roles !== "additive"),
+    replacesRoles: sync.some((settings) => settings["replace_roles"] === true),
+  };
+}

@@ -1,0 +1,12 @@
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import { renderDiagnostics } from "../../show/text/diagnostics-text.ts";
+import type { Io } from "../io/io.ts";
+import { styleFor } from "../io/terminal.ts";
+import type { OutputOptions } from "../project/command-options.ts";
+
+/** Prints the problems of files on stderr. */
+export function printDiagnostics(diagnostics: readonly Diagnostic[], options: OutputOptions, io: Io): void {
+  const shown = options.quiet ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics;
+  if (shown.length === 0) return;
+  io.stderr.write(`${renderDiagnostics(shown, styleFor(io.stderr, io, options.color))}\n`);
+}

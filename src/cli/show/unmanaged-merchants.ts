@@ -1,0 +1,116 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import type { Io } from "../../app/io/io.ts";
+import type { RemovedMerchant } from "../../app/project/changed-since.ts";
+import { defaultPath } from "../../app/project/find-files.ts";
+import { isInShard, type Shard } from "../../app/project/shard.ts";
+import { parseYaml } from "../../kernel/yaml/parse-yaml.ts";
+import { oneLine } from "../../lib/escape.ts";
+import type { UnmanagedMerchant } from "../../show/markdown/review-sections.ts";
+
+const run = promisify(execFile);
+
+/** A merchant whose file was removed, or names another merchant. */
+interface LateMerchant extends RemovedMerchant {
+  /** True if the file still exists and names another merchant. */
+  readonly exists: boolean;
+}
+
+/** Limits how many former versions of files are read. */
+const MAX_FILES = 100;
+
+/**
+ * Finds merchants whose files were removed, or name another merchant, since the branch left the default one, else by
+ * the last commit, or in the working tree. Without git there are none, and none are sought if the files are compared
+ * with a commit. Never rejects, so that git can run beside the reading of files and live states.
+ */
+export async function findRemoved(
+  paths: readonly string[],
+  { changedSince }: { readonly changedSince?: string },
+  { cwd }: Pick<Io, "cwd">,
+): Promise<readonly LateMerchant[]> {
+  if (changedSince !== undefined) return [];
+  const git = async (...args: readonly string[]): Promise<string> =>
+    (await run("git", args, { cwd, maxBuffer: 64 * 1024 * 1024 })).stdout;
+  try {
+    const base = await baseCommit(git);
+    const wanted = paths.length > 0 ? paths : [defaultPath(cwd)];
+    const diff = await git(
+      ...[
+        "diff",
+        "--name-status",
+        "--diff-filter=DM",
+        "-G^[\"']?merchant",
+        "--no-renames",
+        "--no-ext-diff",
+        "-z",
+      ],
+      ...[base, "--", ...wanted],
+    );
+    const files = [...diff.matchAll(/([DM])\0([^\0]*\.ya?ml)\0/gi)];
+    if (files.length === 0) return [];
+    const removed = await Promise.all(
+      files.slice(0, MAX_FILES).map(async ([, status, file]) => {
+        const { value } = await parseYaml(await git("show", `${base}:${file}`));
+        return { file, merchant: Object(value)["merchant"], exists: status === "M" };
+      }),
+    );
+    return removed.filter((one): one is LateMerchant => typeof one.merchant === "string");
+  } catch {
+    return [];
+  }
+}
+
+/** Returns the commit where the branch left the default branch; on the default branch, the previous commit. */
+async function baseCommit(git: (...args: readonly string[]) => Promise<string>): Promise<string> {
+  const resolved = async (...args: readonly string[]): Promise<string | null> =>
+    git(...args).then(
+      (text) => text.trim() || null,
+      () => null,
+    );
+  const head = await git("rev-parse", "HEAD");
+  for (const branch of ["origin/HEAD", "origin/main", "origin/master", "main", "master"]) {
+    const fork = await resolved("merge-base", "HEAD", branch);
+    if (fork !== null && fork !== head.trim()) return fork;
+  }
+  return (await resolved("rev-parse", "--verify", "--quiet", "HEAD^")) ?? head.trim();
+}
+
+/**
+ * Warns of merchants that are no longer managed, a line each: those of the commit that the files were compared with, else
+ * those whose files were removed lately and that no other file names now. Returns them.
+ */
+export function warnUnmanaged(
+  removed: readonly LateMerchant[],
+  {
+    states,
+    unmanaged,
+  }: {
+    readonly states: readonly { readonly merchant: string }[];
+    readonly unmanaged?: readonly RemovedMerchant[];
+  },
+  {
+    shard,
+    quiet,
+    changedSince = "",
+  }: { readonly shard?: Shard; readonly quiet?: boolean; readonly changedSince?: string },
+  io: Pick<Io, "stderr">,
+): readonly UnmanagedMerchant[] {
+  const present = new Set(states.map(({ merchant }) => merchant));
+  const former =
+    unmanaged?.map(({ merchant, file }) => ({
+      merchant,
+      reason: `${file} declared it at ${changedSince}`,
+    })) ?? removed.filter(({ merchant }) => !present.has(merchant)).map(unmanagedOf);
+  const told = former.filter(({ merchant }) => shard === undefined || isInShard(merchant, shard));
+  for (const { merchant, reason } of quiet ? [] : told) {
+    io.stderr.write(
+      `warning: ${oneLine(merchant)} is no longer managed: ${oneLine(reason)}. Its live state stays as it is.\n`,
+    );
+  }
+  return told;
+}
+
+function unmanagedOf({ merchant, file, exists }: LateMerchant): UnmanagedMerchant {
+  return { merchant, reason: `${file} ${exists ? "now names another merchant" : "was removed"}` };
+}

@@ -118,6 +118,19 @@ export type {
   ReportEvent,
   StreamEvent,
 } from "./model/events.ts";
+export type {
+  DiffOf,
+  Held,
+  ManagedProperties,
+  MemberField,
+  MemberProperties,
+  MemberValues,
+  NamedDiff,
+  RoleImage,
+  RoleRef,
+  SentOf,
+  Some,
+} from "./model/field-values.ts";
 export type { JsonValue, Metadata } from "./model/json.ts";
 export type { LiveInvite, LiveMember, LiveRole, LiveState, LiveUser, MemberStatus } from "./model/live.ts";
 export type {
@@ -140,8 +153,6 @@ export type {
   RefusalRule,
   Replace,
   RoleChange,
-  RoleImage,
-  RoleRef,
   Update,
 } from "./model/plan.ts";
 export type {
@@ -172,17 +183,6 @@ export type {
   ReviewedResource,
   ReviewedState,
 } from "./model/reviewed.ts";
-export type {
-  DiffOf,
-  Held,
-  ManagedProperties,
-  MemberField,
-  MemberProperties,
-  MemberValues,
-  NamedDiff,
-  SentOf,
-  Some,
-} from "./model/values.ts";
 
 /**
  * The desired state and diagnostics of a merchant's file; `state` is `null` if there is an error other than a refusal.

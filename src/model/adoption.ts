@@ -1,7 +1,6 @@
 import type { DesiredMember, DesiredRole } from "./desired.ts";
+import type { Edited, ManagedProperties, MemberProperties, RoleImage, Some } from "./field-values.ts";
 import type { MemberStatus } from "./live.ts";
-import type { RoleImage } from "./plan.ts";
-import type { Edited, ManagedProperties, MemberProperties, Some } from "./values.ts";
 
 /** The parts of live entries that no file can hold, by id: names of fields, or `entry` for the whole entry. */
 export interface Unwritable {

@@ -1,6 +1,6 @@
 import type { Failure } from "./errors.ts";
-import type { Change, MemberChange, MemberImage, Reason, RoleImage } from "./plan.ts";
-import type { MemberField } from "./values.ts";
+import type { MemberField, RoleImage } from "./field-values.ts";
+import type { Change, MemberChange, MemberImage, Reason } from "./plan.ts";
 
 /**
  * A new password for a managed user, requested on the command line. It is not part of a plan, and is applied as an update

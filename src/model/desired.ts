@@ -1,5 +1,4 @@
-import type { RoleImage } from "./plan.ts";
-import type { ManagedProperties, MemberProperties, Some } from "./values.ts";
+import type { ManagedProperties, MemberProperties, RoleImage, Some } from "./field-values.ts";
 
 /** `live` for real merchant accounts, `test` for the service's own sandbox accounts. */
 export type Environment = "live" | "test";

@@ -8,8 +8,8 @@ import type {
   StopCause,
 } from "./apply.ts";
 import type { Failure } from "./errors.ts";
+import type { MemberField } from "./field-values.ts";
 import type { Change, Deferred, Finding, Plan } from "./plan.ts";
-import type { MemberField } from "./values.ts";
 
 /** The importance of an event: text shows `debug` only with `--verbose`; JSON and journals hold every level. */
 export type EventLevel = "debug" | "info" | "warn" | "error";

@@ -1,5 +1,4 @@
-import type { RoleImage } from "./plan.ts";
-import type { Held, ManagedProperties, MemberProperties } from "./values.ts";
+import type { Held, ManagedProperties, MemberProperties, RoleImage } from "./field-values.ts";
 
 /** The status of a membership; `unknown` also for values that the contract does not name. */
 export type MemberStatus = "accepted" | "pending" | "expired" | "disabled" | "unknown";

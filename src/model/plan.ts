@@ -1,24 +1,15 @@
 import type { Environment } from "./desired.ts";
 import type { Severity } from "./diagnostic.ts";
-import type { Metadata } from "./json.ts";
+import type {
+  ManagedProperties,
+  MemberProperties,
+  MemberValues,
+  NamedDiff,
+  RoleImage,
+  RoleRef,
+} from "./field-values.ts";
 import type { MemberStatus } from "./live.ts";
 import type { ReviewedState } from "./reviewed.ts";
-import type { ManagedProperties, MemberProperties, MemberValues, NamedDiff } from "./values.ts";
-
-/** A role as a member's change names it; `id` is null for a role that the same plan creates. */
-export interface RoleRef {
-  readonly id: string | null;
-  readonly name: string;
-}
-
-/** The state of a role before or after a change; each field has an entry in `ROLE_FIELDS`. */
-export interface RoleImage {
-  readonly name: string;
-  readonly description: string | null;
-  /** Sorted, without repeats. */
-  readonly permissions: readonly string[];
-  readonly metadata: Metadata;
-}
 
 /** The state of a member before or after a change. */
 export interface MemberImage extends MemberProperties {

@@ -1,6 +1,5 @@
+import type { ManagedProperties, MemberProperties, MemberValues, RoleImage, Some } from "./field-values.ts";
 import type { LiveMember, LiveRole, LiveState } from "./live.ts";
-import type { RoleImage } from "./plan.ts";
-import type { ManagedProperties, MemberProperties, MemberValues, Some } from "./values.ts";
 
 /** Reads a merchant's live state; throws RolecallError. */
 export interface LiveReader {

@@ -1,8 +1,8 @@
 import type { ListedRule } from "./coverage.ts";
 import type { Environment } from "./desired.ts";
+import type { ManagedProperties } from "./field-values.ts";
 import type { MemberStatus } from "./live.ts";
 import type { Impact, Plan, Refusal } from "./plan.ts";
-import type { ManagedProperties } from "./values.ts";
 
 /** The access at one merchant; with a plan also the access that results from it. */
 export interface AccessReport {

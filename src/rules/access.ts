@@ -1,8 +1,9 @@
 import { addressOf, isServiceAccount, type Scope } from "../kernel/diff/scope.ts";
 import { byCodeUnit } from "../lib/text.ts";
 import type { DesiredState } from "../model/desired.ts";
+import type { RoleRef } from "../model/field-values.ts";
 import type { LiveMember, LiveRole, MemberStatus } from "../model/live.ts";
-import type { Change, MemberChange, RoleChange, RoleRef } from "../model/plan.ts";
+import type { Change, MemberChange, RoleChange } from "../model/plan.ts";
 
 /** A role and what it grants. */
 export interface RoleAccess {

@@ -1,7 +1,7 @@
 import { unrestoredWrites } from "../kernel/diff/lost-state.ts";
 import type { PastRun, PastWrite } from "../model/apply.ts";
-import { type MemberImage, type RoleImage, TEMPORARY_SUFFIX } from "../model/plan.ts";
-import type { MemberField } from "../model/values.ts";
+import type { MemberField, RoleImage } from "../model/field-values.ts";
+import { type MemberImage, TEMPORARY_SUFFIX } from "../model/plan.ts";
 
 /** The net effect of a run's writes on one resource; `before` is `null` if it was created, `after` if it was removed. */
 export interface Effect<Image> {

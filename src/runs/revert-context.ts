@@ -4,8 +4,9 @@ import { COMMON_FIELDS, type CommonValues, liveValues } from "../kernel/fields/m
 import { roleDiffs, roleImage } from "../kernel/fields/role.ts";
 import type { UndoNote, UndoNoteCode } from "../model/apply.ts";
 import type { DesiredMember, IgnorePatterns } from "../model/desired.ts";
+import type { RoleImage, RoleRef } from "../model/field-values.ts";
 import type { LiveMember, LiveRole, LiveState } from "../model/live.ts";
-import type { MemberImage, RoleImage, RoleRef } from "../model/plan.ts";
+import type { MemberImage } from "../model/plan.ts";
 import type { NetEffects } from "./net-effects.ts";
 
 /** The input of an undo. */

@@ -9,9 +9,9 @@ import {
   memberValues,
   withValues,
 } from "../kernel/fields/member.ts";
+import type { MemberValues, RoleRef } from "../model/field-values.ts";
 import type { LiveMember } from "../model/live.ts";
-import type { MemberChange, MemberImage, RoleRef } from "../model/plan.ts";
-import type { MemberValues } from "../model/values.ts";
+import type { MemberChange, MemberImage } from "../model/plan.ts";
 import type { Effect } from "./net-effects.ts";
 import {
   type AddNote,

@@ -1,8 +1,9 @@
 import { withFingerprint } from "../kernel/diff/fingerprint.ts";
 import { revertedValues } from "../kernel/fields/field.ts";
 import { ROLE_FIELDS, roleDiffs, roleImage } from "../kernel/fields/role.ts";
+import type { RoleImage } from "../model/field-values.ts";
 import type { LiveRole } from "../model/live.ts";
-import { type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../model/plan.ts";
+import { type RoleChange, TEMPORARY_SUFFIX } from "../model/plan.ts";
 import type { Effect } from "./net-effects.ts";
 import {
   changeKey,

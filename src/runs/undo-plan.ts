@@ -5,8 +5,9 @@ import { addressesOf, addressOf, matchesAny, scopeOf } from "../kernel/diff/scop
 import { filledMemberFields, isManaged, memberValues, withoutFields } from "../kernel/fields/member.ts";
 import { judgeChanges, type PlanInput } from "../kernel/plan/build-plan.ts";
 import type { PastRun, UndoNote } from "../model/apply.ts";
+import type { RoleRef } from "../model/field-values.ts";
 import type { LiveMember } from "../model/live.ts";
-import type { MemberChange, MemberImage, Plan, RoleChange, RoleRef } from "../model/plan.ts";
+import type { MemberChange, MemberImage, Plan, RoleChange } from "../model/plan.ts";
 import { type Effect, netEffects } from "./net-effects.ts";
 import {
   createNotes,

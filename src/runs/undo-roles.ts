@@ -2,8 +2,9 @@ import { withFingerprint } from "../kernel/diff/fingerprint.ts";
 import type { RolePlan } from "../kernel/diff/plan-roles.ts";
 import { roleDiffs, roleImage } from "../kernel/fields/role.ts";
 import type { UndoNote } from "../model/apply.ts";
+import type { RoleImage } from "../model/field-values.ts";
 import type { LiveRole } from "../model/live.ts";
-import { type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../model/plan.ts";
+import { type RoleChange, TEMPORARY_SUFFIX } from "../model/plan.ts";
 import type { RoleReplacement } from "./net-effects.ts";
 import {
   changeKey,

@@ -4,6 +4,7 @@ import type { KindValues } from "../kernel/fields/kind.ts";
 import { COMMON_FIELDS, type CommonValues, MANAGED_FIELDS } from "../kernel/fields/member.ts";
 import { ROLE_FIELDS } from "../kernel/fields/role.ts";
 import { isDeeper, MAX_LEVELS, markRounded, unmark } from "../lib/json-text.ts";
+import type { ManagedProperties, RoleImage, SentOf } from "../model/field-values.ts";
 import type { Metadata } from "../model/json.ts";
 import {
   type LiveMember,
@@ -12,8 +13,6 @@ import {
   type MemberStatus,
   type Membership,
 } from "../model/live.ts";
-import type { RoleImage } from "../model/plan.ts";
-import type { ManagedProperties, SentOf } from "../model/values.ts";
 
 /** Makes a field optional; `null` counts as absent. Fields that the contract does not name are dropped. */
 const absent = <T extends z.ZodMiniType>(schema: T) => z.nullish(schema);

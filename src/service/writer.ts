@@ -9,10 +9,9 @@ import {
 } from "../kernel/fields/member.ts";
 import { ROLE_FIELDS, roleImage } from "../kernel/fields/role.ts";
 import { RolecallError } from "../model/errors.ts";
+import type { ManagedProperties, MemberValues, RoleImage, RoleRef, Some } from "../model/field-values.ts";
 import type { LiveMember, LiveRole } from "../model/live.ts";
-import type { RoleImage, RoleRef } from "../model/plan.ts";
 import type { Created, CreateMember, CreateRole, LiveWriter, MemberUpdate } from "../model/ports.ts";
-import type { ManagedProperties, MemberValues, Some } from "../model/values.ts";
 import type { Call } from "./http/call.ts";
 import type { Client } from "./http/client.ts";
 import { createConflict, createdNotListed, outcomeUnknown } from "./http/request-errors.ts";

@@ -1,6 +1,7 @@
 import { addressOf, scopeOf } from "../../kernel/diff/scope.ts";
 import { managedValues } from "../../kernel/fields/member.ts";
 import type { DesiredMember, DesiredState, Environment, From } from "../../model/desired.ts";
+import type { ManagedProperties } from "../../model/field-values.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
 import type { MemberChange, Plan, RoleChange } from "../../model/plan.ts";
 import type { HeldRole } from "../../model/questions.ts";
@@ -11,7 +12,6 @@ import type {
   ReportedMember,
   ReportedRole,
 } from "../../model/reports.ts";
-import type { ManagedProperties } from "../../model/values.ts";
 import {
   type Access,
   accessAfter,

@@ -8,8 +8,9 @@ import { isSameJson } from "../../lib/json-text.ts";
 import { by } from "../../lib/text.ts";
 import type { Adoption, EntryEdit, RoleEntry, RoleEntryUpdate, Unwritable } from "../../model/adoption.ts";
 import type { DesiredRole, DesiredState } from "../../model/desired.ts";
+import type { RoleImage } from "../../model/field-values.ts";
 import type { LiveRole, LiveState } from "../../model/live.ts";
-import type { Plan, RoleImage } from "../../model/plan.ts";
+import type { Plan } from "../../model/plan.ts";
 import { ignoredEntries } from "../../rules/ignored.ts";
 import { adoptMembers } from "./adopt-members.ts";
 

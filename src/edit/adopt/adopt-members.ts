@@ -23,9 +23,8 @@ import type {
   Mention,
 } from "../../model/adoption.ts";
 import type { DesiredMember, Grant } from "../../model/desired.ts";
+import type { ManagedProperties, MemberProperties, RoleRef } from "../../model/field-values.ts";
 import type { LiveMember } from "../../model/live.ts";
-import type { RoleRef } from "../../model/plan.ts";
-import type { ManagedProperties, MemberProperties } from "../../model/values.ts";
 
 /** The edits of a merchant's member entries. */
 export interface AdoptedMembers {

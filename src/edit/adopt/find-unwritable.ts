@@ -15,9 +15,8 @@ import { toRawFile } from "../../kernel/schema/raw-file.ts";
 import { fieldsOf } from "../../kernel/schema/values.ts";
 import { checkSource } from "../../kernel/validate/source-rules.ts";
 import type { Unwritable } from "../../model/adoption.ts";
+import type { ManagedProperties, RoleImage } from "../../model/field-values.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
-import type { RoleImage } from "../../model/plan.ts";
-import type { ManagedProperties } from "../../model/values.ts";
 
 /** Finds the parts of a live state that a file cannot hold, because the schema or a rule of files would refuse them. */
 export function findUnwritable({ roles, members }: LiveState): Unwritable {

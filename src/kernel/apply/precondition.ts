@@ -1,9 +1,9 @@
 import { quoteIfNeeded } from "../../lib/text.ts";
 import type { Step } from "../../model/apply.ts";
+import type { ManagedProperties, MemberValues, RoleImage } from "../../model/field-values.ts";
 import type { LiveMember, LiveRole, MemberStatus } from "../../model/live.ts";
-import { type Change, type MemberImage, type RoleImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
+import { type Change, type MemberImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
 import type { LiveLookup } from "../../model/ports.ts";
-import type { ManagedProperties, MemberValues } from "../../model/values.ts";
 import { surprises } from "../fields/field.ts";
 import { differs } from "../fields/kind.ts";
 import {

@@ -1,10 +1,10 @@
 import { quoteIfNeeded } from "../../lib/text.ts";
 import type { PasswordChange } from "../../model/apply.ts";
 import { RolecallError } from "../../model/errors.ts";
+import type { MemberField, MemberValues } from "../../model/field-values.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { Change, MemberChange, MemberImage } from "../../model/plan.ts";
 import type { LiveLookup, LiveWriter, MemberUpdate, WriteOptions } from "../../model/ports.ts";
-import type { MemberField, MemberValues } from "../../model/values.ts";
 import { fieldDiffs, pickFields, sentValues } from "../fields/field.ts";
 import {
   filledMemberFields,

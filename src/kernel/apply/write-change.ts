@@ -1,11 +1,11 @@
 import type { PasswordChange, Step } from "../../model/apply.ts";
+import type { ManagedProperties, MemberValues, RoleImage } from "../../model/field-values.ts";
 import type { LiveMember } from "../../model/live.ts";
 import {
   type Change,
   type MemberChange,
   type MemberImage,
   type RoleChange,
-  type RoleImage,
   TEMPORARY_SUFFIX,
 } from "../../model/plan.ts";
 import type {
@@ -18,7 +18,6 @@ import type {
   RolePatch,
   WriteOptions,
 } from "../../model/ports.ts";
-import type { ManagedProperties, MemberValues } from "../../model/values.ts";
 import { pickFields, sentValues } from "../fields/field.ts";
 import { COMMON_FIELDS, type CommonValues, MANAGED_FIELDS, memberValues } from "../fields/member.ts";
 import { isRoleField, ROLE_FIELDS } from "../fields/role.ts";

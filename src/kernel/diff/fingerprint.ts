@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../../lib/json-text.ts";
 import { byCodeUnit } from "../../lib/text.ts";
+import type { RoleImage } from "../../model/field-values.ts";
 import type { JsonValue } from "../../model/json.ts";
-import type { Change, MemberImage, Plan, RoleImage } from "../../model/plan.ts";
+import type { Change, MemberImage, Plan } from "../../model/plan.ts";
 import { memberContent } from "../fields/member.ts";
 import { roleContent } from "../fields/role.ts";
 

@@ -1,6 +1,6 @@
 import type { PastRun, PastWrite } from "../../model/apply.ts";
+import type { MemberField } from "../../model/field-values.ts";
 import type { MemberImage } from "../../model/plan.ts";
-import type { MemberField } from "../../model/values.ts";
 import { filledMemberFields, memberDiffs, memberValues } from "../fields/member.ts";
 
 /** A write after which the service may have emptied the fields that the write left out. */

@@ -1,7 +1,7 @@
 import { openSuggester } from "../../lib/suggest.ts";
 import { byCodeUnit } from "../../lib/text.ts";
+import type { RoleRef } from "../../model/field-values.ts";
 import { PREDEFINED_ROLES } from "../../model/live.ts";
-import type { RoleRef } from "../../model/plan.ts";
 import type { FindingData } from "../findings/findings.ts";
 import type { RolePlan } from "./plan-roles.ts";
 import type { Scope } from "./scope.ts";

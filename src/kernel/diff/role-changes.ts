@@ -1,6 +1,7 @@
 import type { DesiredRole } from "../../model/desired.ts";
+import type { RoleImage } from "../../model/field-values.ts";
 import type { LiveRole } from "../../model/live.ts";
-import { type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
+import { type RoleChange, TEMPORARY_SUFFIX } from "../../model/plan.ts";
 import { fixedValues, roleDiffs, roleImage } from "../fields/role.ts";
 import { withFingerprint } from "./fingerprint.ts";
 

@@ -1,5 +1,5 @@
+import type { Edited, NamedDiff, SentOf, Some } from "../../model/field-values.ts";
 import type { JsonValue } from "../../model/json.ts";
-import type { Edited, NamedDiff, SentOf, Some } from "../../model/values.ts";
 import type { Kind, KindValues } from "./kind.ts";
 
 /** All that is particular to one field of a role or member. */

@@ -1,6 +1,5 @@
+import type { DiffOf, RoleRef, SentOf } from "../../model/field-values.ts";
 import type { JsonValue, Metadata } from "../../model/json.ts";
-import type { RoleRef } from "../../model/plan.ts";
-import type { DiffOf, SentOf } from "../../model/values.ts";
 
 /** The values of each kind. */
 export interface KindValues {

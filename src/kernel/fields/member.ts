@@ -1,15 +1,16 @@
 import type { DesiredMember } from "../../model/desired.ts";
-import type { JsonValue } from "../../model/json.ts";
-import type { LiveMember } from "../../model/live.ts";
-import type { MemberImage, RoleRef } from "../../model/plan.ts";
 import type {
   ManagedProperties,
   MemberField,
   MemberProperties,
   MemberValues,
   NamedDiff,
+  RoleRef,
   Some,
-} from "../../model/values.ts";
+} from "../../model/field-values.ts";
+import type { JsonValue } from "../../model/json.ts";
+import type { LiveMember } from "../../model/live.ts";
+import type { MemberImage } from "../../model/plan.ts";
 import {
   completed,
   contents,
@@ -21,7 +22,7 @@ import {
 } from "./field.ts";
 import { MAX_METADATA, metadata } from "./metadata.ts";
 import { roles } from "./set.ts";
-import { line } from "./text.ts";
+import { line } from "./text-fields.ts";
 
 /** The fields of users that the merchant manages: under `managed` in files and plans, and under `user` at the service. */
 export const MANAGED_FIELDS = {

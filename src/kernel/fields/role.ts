@@ -1,12 +1,11 @@
 import type { DesiredRole } from "../../model/desired.ts";
+import type { NamedDiff, RoleImage } from "../../model/field-values.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { LiveRole } from "../../model/live.ts";
-import type { RoleImage } from "../../model/plan.ts";
-import type { NamedDiff } from "../../model/values.ts";
 import { completed, contents, eachField, type FieldTable, fieldDiffs, heldValues } from "./field.ts";
 import { MAX_METADATA, metadata } from "./metadata.ts";
 import { list } from "./set.ts";
-import { name, prose } from "./text.ts";
+import { name, prose } from "./text-fields.ts";
 
 /** Maximum number of permissions of a role. */
 export const MAX_PERMISSIONS = 100;

@@ -1,5 +1,5 @@
 import { byCodeUnit, quoteIfNeeded } from "../../lib/text.ts";
-import type { RoleRef } from "../../model/plan.ts";
+import type { RoleRef } from "../../model/field-values.ts";
 import type { Kind } from "./kind.ts";
 
 /** A set of texts. */

@@ -1,5 +1,5 @@
-import type { Change, FieldDiff, RoleImage } from "../../model/plan.ts";
-import type { DiffOf, MemberField } from "../../model/values.ts";
+import type { DiffOf, MemberField, RoleImage } from "../../model/field-values.ts";
+import type { Change, FieldDiff } from "../../model/plan.ts";
 import { type FieldTable, mapFields } from "./field.ts";
 import type { KindValues, ShownDiff } from "./kind.ts";
 import { MEMBER_FIELDS, memberValues } from "./member.ts";

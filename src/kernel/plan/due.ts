@@ -1,16 +1,9 @@
 import { canonicalJson } from "../../lib/json-text.ts";
 import { byCodeUnit } from "../../lib/text.ts";
 import type { DesiredMember, DesiredState, Grant } from "../../model/desired.ts";
+import type { RoleRef } from "../../model/field-values.ts";
 import type { LiveState } from "../../model/live.ts";
-import type {
-  Change,
-  FieldDiff,
-  MemberChange,
-  MemberImage,
-  Plan,
-  Reason,
-  RoleRef,
-} from "../../model/plan.ts";
+import type { Change, FieldDiff, MemberChange, MemberImage, Plan, Reason } from "../../model/plan.ts";
 import { type Approval, textHash } from "./approve.ts";
 import { buildPlan, type PlanInput } from "./build-plan.ts";
 import { hasBeginnings, type TimedState } from "./upcoming-dates.ts";

@@ -1,7 +1,8 @@
 import { sortedSet } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
+import type { MemberValues, RoleImage, RoleRef } from "../../model/field-values.ts";
 import type { JsonValue } from "../../model/json.ts";
-import type { Change, Deferred, MemberImage, Plan, RoleImage, RoleRef } from "../../model/plan.ts";
+import type { Change, Deferred, MemberImage, Plan } from "../../model/plan.ts";
 import type {
   FieldValues,
   ReviewedDate,
@@ -9,7 +10,6 @@ import type {
   ReviewedResource,
   ReviewedState,
 } from "../../model/reviewed.ts";
-import type { MemberValues } from "../../model/values.ts";
 import {
   type Access,
   accessAfter,

@@ -1,5 +1,5 @@
 import type { BreachCode } from "../../model/diagnostic.ts";
-import type { MemberField } from "../../model/values.ts";
+import type { MemberField } from "../../model/field-values.ts";
 
 /** A path of keys and indexes from the top of a file to one value. */
 export type Path = readonly (string | number)[];

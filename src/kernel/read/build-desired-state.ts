@@ -12,8 +12,7 @@ import type {
   Until,
 } from "../../model/desired.ts";
 import type { Breach, DeclaredAccess, Judging } from "../../model/diagnostic.ts";
-import type { RoleImage } from "../../model/plan.ts";
-import type { ManagedProperties, MemberProperties } from "../../model/values.ts";
+import type { ManagedProperties, MemberProperties, RoleImage } from "../../model/field-values.ts";
 import type { LocatedProblem } from "../problems/problem.ts";
 import { isError } from "../problems/rule-table.ts";
 import type { MerchantFile } from "../schema/merchant-schema.ts";

@@ -1,4 +1,4 @@
-import type { MemberField } from "../../model/values.ts";
+import type { MemberField } from "../../model/field-values.ts";
 import { mapFields } from "../fields/field.ts";
 import { entryPath, MEMBER_FIELDS } from "../fields/member.ts";
 import type { Location, Path, Problem } from "../problems/problem.ts";

@@ -3,6 +3,7 @@ import { shownValues } from "../../kernel/fields/show.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { sortNaturally } from "../../lib/text.ts";
 import type { ListedRule } from "../../model/coverage.ts";
+import type { ManagedProperties } from "../../model/field-values.ts";
 import type {
   AccessReport,
   ReportedHolding,
@@ -12,7 +13,6 @@ import type {
   RuleResult,
   RuleStatus,
 } from "../../model/reports.ts";
-import type { ManagedProperties } from "../../model/values.ts";
 import type { DetailView } from "../view/change-view.ts";
 import { countsText, type PlanView } from "../view/plan-view.ts";
 import { isAdministrator, isSensitive, riskTitle } from "../view/risk-view.ts";

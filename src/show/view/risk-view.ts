@@ -1,5 +1,6 @@
 import { counted } from "../../lib/text.ts";
-import type { Change, MemberChange, Plan, RoleRef } from "../../model/plan.ts";
+import type { RoleRef } from "../../model/field-values.ts";
+import type { Change, MemberChange, Plan } from "../../model/plan.ts";
 import { rowOf } from "./change-view.ts";
 
 /** The kinds of risks: new administrators, sensitive permissions gained or within reach, and removals. */

@@ -3,9 +3,8 @@ import type { Field, FieldTable } from "../../../src/kernel/fields/field.ts";
 import type { Kind } from "../../../src/kernel/fields/kind.ts";
 import { MEMBER_FIELDS } from "../../../src/kernel/fields/member.ts";
 import { ROLE_FIELDS } from "../../../src/kernel/fields/role.ts";
+import type { MemberValues, RoleImage } from "../../../src/model/field-values.ts";
 import type { Metadata } from "../../../src/model/json.ts";
-import type { RoleImage } from "../../../src/model/plan.ts";
-import type { MemberValues } from "../../../src/model/values.ts";
 
 /** The keys that can be left out of a type. */
 type OptionalKeys<T> = { [Key in keyof T]-?: Pick<T, never> extends Pick<T, Key> ? Key : never }[keyof T];

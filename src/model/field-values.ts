@@ -1,5 +1,19 @@
 import type { Metadata } from "./json.ts";
-import type { RoleRef } from "./plan.ts";
+
+/** A role as a member's change names it; `id` is null for a role that the same plan creates. */
+export interface RoleRef {
+  readonly id: string | null;
+  readonly name: string;
+}
+
+/** The state of a role before or after a change; each field has an entry in `ROLE_FIELDS`. */
+export interface RoleImage {
+  readonly name: string;
+  readonly description: string | null;
+  /** Sorted, without repeats. */
+  readonly permissions: readonly string[];
+  readonly metadata: Metadata;
+}
 
 /** The fields of every member, besides its roles; each has an entry in `MEMBER_FIELDS`. */
 export interface MemberProperties {

@@ -1,8 +1,9 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { type AddressInfo, connect } from "node:net";
+import { request } from "node:http";
+import { createServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { createServer, type Server } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ConnectProxy, startConnectProxy } from "../support/connect-proxy.ts";
 import { rolecall } from "../support/program.ts";
@@ -23,10 +24,15 @@ beforeAll(async () => {
   sandbox = await startSandbox();
   const port = Number(new URL(sandbox.url).port);
   const [key, cert] = await Promise.all(["key.pem", "cert.pem"].map((file) => readFile(join(TLS, file))));
-  service = createServer({ key, cert } as object, (socket) => {
-    const upstream = connect(port, "127.0.0.1");
-    for (const one of [socket, upstream]) one.on("error", () => undefined);
-    socket.pipe(upstream).pipe(socket);
+  service = createServer({ key, cert } as object, (asked, answer) => {
+    // The sandbox answers on loopback host names only.
+    const headers = { ...asked.headers, host: "127.0.0.1" };
+    const { method, url: path } = asked;
+    const upstream = request({ host: "127.0.0.1", port, method, path, headers }, (response) => {
+      answer.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(answer);
+    });
+    asked.pipe(upstream);
   });
   await new Promise<void>((done) => service.listen(0, "127.0.0.1", done));
   const secure = (service.address() as AddressInfo).port;

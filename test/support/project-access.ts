@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { pathMatcher } from "../../src/app/project/project-access.ts";
+import type { ProjectAccess } from "../../src/kernel/read/bound-files.ts";
 import type { ReadSource } from "../../src/kernel/read/load-sources.ts";
-import type { ProjectAccess } from "../../src/kernel/read/project-access.ts";
 import { isProjectFile } from "../../src/kernel/schema/project-file.ts";
 
 const ROOT = "/project";

@@ -10,7 +10,7 @@ import { keyVariables } from "../../app/session/connection.ts";
 import type { Planned } from "../../app/session/session.ts";
 import { buildPlan, type PlanInput } from "../../kernel/plan/build-plan.ts";
 import { planDue } from "../../kernel/plan/due.ts";
-import type { ProjectAccess } from "../../kernel/read/project-access.ts";
+import type { ProjectAccess } from "../../kernel/read/bound-files.ts";
 import { compileGlob } from "../../lib/glob.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";

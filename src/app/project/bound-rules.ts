@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { isBound, matchedFiles, type ProjectAccess, placeIn } from "../../kernel/read/project-access.ts";
+import { isBound, matchedFiles, type ProjectAccess, placeIn } from "../../kernel/read/bound-files.ts";
 import { PROJECT_FILE } from "../../kernel/schema/project-file.ts";
 import { fieldsOf, listOf, textOf, unique } from "../../kernel/schema/values.ts";
 import { parseYaml } from "../../kernel/yaml/parse-yaml.ts";

@@ -1,6 +1,6 @@
 import { dirname, join, posix, resolve } from "node:path";
+import type { ProjectAccess } from "../../kernel/read/bound-files.ts";
 import type { ReadSource } from "../../kernel/read/load-sources.ts";
-import type { ProjectAccess } from "../../kernel/read/project-access.ts";
 import { fieldsOf, listOf, sameValue, textOf, unique } from "../../kernel/schema/values.ts";
 import { parseYaml } from "../../kernel/yaml/parse-yaml.ts";
 import { oneLine } from "../../lib/escape.ts";

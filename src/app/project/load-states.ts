@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path";
+import type { ProjectAccess } from "../../kernel/read/bound-files.ts";
 import { type LoadedMerchants, loadMerchants, type PreviousName } from "../../kernel/read/load-merchants.ts";
 import type { LoadHooks } from "../../kernel/read/load-sources.ts";
-import type { ProjectAccess } from "../../kernel/read/project-access.ts";
 import { PROJECT_FILE } from "../../kernel/schema/project-file.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { by, counted, sortNaturally } from "../../lib/text.ts";

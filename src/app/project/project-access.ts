@@ -1,7 +1,7 @@
 import { type Dirent, existsSync, readdirSync } from "node:fs";
 import { dirname, join, posix, relative, resolve, sep } from "node:path";
+import type { ListedFile, ProjectAccess, ProjectPlace } from "../../kernel/read/bound-files.ts";
 import type { ReadSource } from "../../kernel/read/load-sources.ts";
-import type { ListedFile, ProjectAccess, ProjectPlace } from "../../kernel/read/project-access.ts";
 import { isProjectFile, PROJECT_FILE } from "../../kernel/schema/project-file.ts";
 import { compilePathGlob } from "../../lib/glob.ts";
 import { isProjectYaml, sourceReader, withoutLinks } from "./find-files.ts";

@@ -1,5 +1,5 @@
 import { basename, join, resolve } from "node:path";
-import type { ProjectAccess } from "../../kernel/read/project-access.ts";
+import type { ProjectAccess } from "../../kernel/read/bound-files.ts";
 import { PROJECT_FILE } from "../../kernel/schema/project-file.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { RolecallError } from "../../model/errors.ts";

@@ -3,6 +3,7 @@ import type { Diagnostic, Judging } from "../../model/diagnostic.ts";
 import type { FileLocation, LocatedProblem } from "../problems/problem.ts";
 import { isProjectFile } from "../schema/project-file.ts";
 import { textOf } from "../schema/values.ts";
+import type { ProjectAccess } from "./bound-files.ts";
 import { type BuiltMerchant, buildDesiredState } from "./build-desired-state.ts";
 import { duplicateMerchants } from "./duplicate-merchants.ts";
 import { type Enforcement, loadProjects } from "./load-project.ts";
@@ -15,7 +16,6 @@ import {
   released,
   type SourceFile,
 } from "./load-sources.ts";
-import type { ProjectAccess } from "./project-access.ts";
 
 /** A merchant's file; `state` is `null` if it or an included file has an error other than a refusal. */
 export interface LoadedMerchant {

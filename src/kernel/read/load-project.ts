@@ -13,8 +13,8 @@ import { checkMerchant } from "../validate/merchant-rules.ts";
 import { createRuleContext } from "../validate/rule-context.ts";
 import type { ParsedYaml } from "../yaml/fast-yaml.ts";
 import { parseYaml } from "../yaml/parse-yaml.ts";
+import { isBound, type MatchedGlob, matchedFiles, type ProjectAccess, placeIn } from "./bound-files.ts";
 import { type FailedRead, loadSources, type ReadSource } from "./load-sources.ts";
-import { isBound, type MatchedGlob, matchedFiles, type ProjectAccess, placeIn } from "./project-access.ts";
 import { type IncludeGraph, resolveIncludes } from "./resolve-includes.ts";
 import { unreadableFile } from "./unreadable-file.ts";
 

@@ -1,12 +1,13 @@
 import { execFileSync } from "node:child_process";
 
 /**
- * Checks that the subjects of commits are `area: verb …` of at most 72 characters: those after the commit that is named,
- * or else after the one that added this script. A shallow clone checks the commits that it has, and merges are left out.
+ * Checks that the subjects of commits are `area: verb …` of at most 72 characters, where commas divide several areas:
+ * of those after the commit that is named, or else after the one that added this script. A shallow clone checks the
+ * commits that it has, and merges are left out.
  *
  *     node scripts/commit-subjects.mjs [BASE]
  */
-const FORM = /^[a-z0-9][\w./-]*: [a-z](?:.*[^.\s])?$/;
+const FORM = /^[a-z0-9][\w./-]*(?:, [\w./-]+)*: [a-z](?:.*[^.\s])?$/;
 const LONGEST = 72;
 
 const git = (...args) => execFileSync("git", args, { encoding: "utf8" }).trim();

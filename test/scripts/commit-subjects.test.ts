@@ -9,7 +9,7 @@ const SCRIPT = resolve(import.meta.dirname, "../../scripts/commit-subjects.mjs")
 const SUBJECTS = [
   "Adds the script that checks the commits after this one.",
   "plan: name the rule of a refusal",
-  "kernel/fields: read, compare and send a field by its table",
+  "kernel/fields, rules: read, compare and send a field by its table",
   "Name the rule of a refusal",
   "plan: Name the rule",
   "plan: name the rule.",

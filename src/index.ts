@@ -48,8 +48,16 @@ export { whoCan, whoHas, whoIs } from "./ask/access/ask-access.ts";
 export { type LintRuleRow, lintTable } from "./ask/lint/lint-access.ts";
 export { declaredReport, type LiveReportInput, liveReport } from "./ask/report/build-access-report.ts";
 export { type EditedYaml, editYaml, type YamlEdit, type YamlEditOptions } from "./edit/yaml/edit-yaml.ts";
+export type { OpenRow } from "./kernel/approval/account.ts";
+export {
+  type Comparison,
+  compareReviewed,
+  isFailure,
+} from "./kernel/approval/compare-reviewed.ts";
+export type { FreshPlan } from "./kernel/approval/fresh-context.ts";
+export type { Review } from "./kernel/approval/merged-reviews.ts";
+export type { Seal } from "./kernel/approval/seal.ts";
 export type { GlobMatch } from "./kernel/diff/scope.ts";
-export { type Approval, approve, type ChangeName } from "./kernel/plan/approve.ts";
 export { buildPlan, type PlanInput } from "./kernel/plan/build-plan.ts";
 export type { Path } from "./kernel/problems/problem.ts";
 export { type DiagnosticRule, diagnosticTable, type Rule } from "./kernel/problems/rule-table.ts";
@@ -72,6 +80,7 @@ export type {
   WriteEnded,
   WriteIntended,
 } from "./model/apply.ts";
+export type { AccountEntry, RefusedChange, RowPlace, Verdict } from "./model/approval.ts";
 export type {
   Addressed,
   Check,

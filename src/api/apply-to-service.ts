@@ -85,6 +85,7 @@ const ignore = (): void => undefined;
 const SILENT: ApplyReporter = {
   plans: ignore,
   failed: ignore,
+  compared: ignore,
   skipped: ignore,
   passwords: ignore,
   event: ignore,

@@ -104,10 +104,15 @@ export async function readLive(service: RemoteService, merchant: DesiredState): 
   return service.read(merchant);
 }
 
-/** A merchant's live state and its plan. */
+/** A merchant's live state and its plan, as `compareReviewed` takes them. */
 export interface MerchantPlan {
+  readonly desired: DesiredState;
   readonly live: LiveState;
   readonly plan: Plan;
+  /** Plans the same states as of another time, in ms since the epoch. */
+  planAt(now: number): Plan;
+  /** Plans the same states without the changes of these fingerprints. */
+  planWithout(leaveOut: ReadonlySet<string>): Plan;
 }
 
 /**
@@ -116,6 +121,6 @@ export interface MerchantPlan {
  * @throws RolecallError as `readLive` does.
  */
 export async function planMerchant(service: RemoteService, merchant: DesiredState): Promise<MerchantPlan> {
-  const { live, plan } = await service.session(merchant).plan();
-  return { live, plan };
+  const { live, plan, planAt, planWithout } = await service.session(merchant).plan();
+  return { desired: merchant, live, plan, planAt, planWithout };
 }

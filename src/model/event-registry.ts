@@ -147,6 +147,16 @@ export const EVENTS: EventRegistry = {
         hint: "What to do about it; `null` if unknown.",
       },
     },
+    compared: {
+      level: "info",
+      doc: "`--approved` only: how the plan of one merchant compares with what was approved.",
+      fields: {
+        merchant: MERCHANT,
+        refused: "Changes that are not approved, each with the `reasons`.",
+        account:
+          "What becomes of each approved change: the `verdict` is `covered`, `done`, `superseded`, `ended`, `deferred`, `refused` or `dropped`, with the `reasons` and the `origins` in the files.",
+      },
+    },
     refused: {
       level: "error",
       doc: "Nothing is changed at these merchants: a guard, a policy, a check or the approval refused it.",

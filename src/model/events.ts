@@ -7,6 +7,7 @@ import type {
   Phase,
   StopCause,
 } from "./apply.ts";
+import type { AccountEntry, RefusedChange } from "./approval.ts";
 import type { Failure } from "./errors.ts";
 import type { MemberField } from "./field-values.ts";
 import type { Change, Deferred, Finding, Plan } from "./plan.ts";
@@ -140,6 +141,12 @@ export type ReportEvent =
   | { readonly type: "undo"; readonly run: string; readonly notes: readonly MerchantNote[] }
   | { readonly type: "planned"; readonly merchant: string; readonly plan: Plan }
   | ({ readonly type: "failed" } & FailureJson)
+  | {
+      readonly type: "compared";
+      readonly merchant: string;
+      readonly refused: readonly RefusedChange[];
+      readonly account: readonly AccountEntry[];
+    }
   | {
       readonly type: "refused";
       readonly merchants: readonly string[];

@@ -18,7 +18,7 @@ import { maskAddresses, maskText } from "../../src/action/review/annotations.ts"
 import { configDiff } from "../../src/action/review/compare-files.ts";
 import { loadFiles, matchGlob } from "../../src/action/review/load-and-plan.ts";
 import { renderReviewSummary } from "../../src/action/review/publish-plan.ts";
-import { approvalRecord, approve, approveByRecord } from "../../src/kernel/plan/approve.ts";
+import { approvalRecord, approveByRecord } from "../../src/kernel/plan/approve.ts";
 import type { DesiredState } from "../../src/model/desired.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { planView } from "../../src/show/view/plan-view.ts";
@@ -41,8 +41,7 @@ describe("an approval that was kept as a record", () => {
           [planOf(want, later), later],
           [planOf(wish, is), is],
         ] as const) {
-          const expected = approve(fresh, approved, state);
-          expect(approveByRecord(fresh, record, state)).toEqual(expected);
+          const expected = approveByRecord(fresh, record, state);
           expect(approveByRecord(fresh, keyed, state, "key")).toEqual(expected);
         }
       }),

@@ -42,6 +42,8 @@ afterEach(async () => {
   await shop.stop();
 });
 
+const flat = (text: string): string => text.replace(/\s+/g, " ");
+
 async function edit(change: (plan: string) => string): Promise<void> {
   await shop.write("plan.json", change(await readFile(join(shop.folder, "plan.json"), "utf8")));
 }
@@ -61,26 +63,97 @@ test("the saved plan is what plan --format json prints", async () => {
   expect(withoutTimes(saved)).toBe(withoutTimes(stdout));
 });
 
-test("new changes since are named and refused, and nothing is changed", async () => {
+async function changeSince(): Promise<void> {
   await shop.write("mc1.yaml", file("MC1").replace("[catalog_view]", "[catalog_view, refunds_create]"));
   await shop.control("POST", "/v0.1/merchants/MC1/members", {
     email: "dan@example.com",
     roles: ["role_employee"],
   });
+}
+
+test("new changes since are named and refused, and only what was approved is made", async () => {
+  await changeSince();
   const apply = await shop.run(APPLY);
   expect(apply.code).toBe(3);
-  expect(apply.stderr).toBe(
+  expect(apply.stderr.replace(/2026\S+/g, "RUN")).toBe(
     [
       "",
-      "✗ Apply refused at MC1: nothing was changed.",
+      "✗ Apply incomplete at MC1: 1 change done.",
       "",
-      "refused: not approved: create role Cashier.",
-      "refused: not approved: delete member dan@example.com.",
+      "refused at MC1: not approved: create role Cashier: the role Cashier would grant",
+      "  refunds_create, but plan.json shows it otherwise.",
+      "refused at MC1: not approved: create member cleo@example.com: cleo@example.com",
+      "  would get refunds_create through Cashier, which no review shows.",
+      "refused at MC1: not approved: delete member dan@example.com: dan@example.com",
+      "  would be removed, which no review shows.",
       "",
-      "To continue, correct the files, or override or approve what is refused, and",
-      "apply again.",
+      'Completed changes remain. To continue, save what remains with "rolecall plan',
+      '--out", let it be approved, and apply that plan.',
+      "To undo it: rolecall undo RUN",
+      "journal: .rolecall/runs/RUN",
       "",
     ].join("\n"),
+  );
+  expect(await shop.writes()).toEqual([expect.stringMatching(/^DELETE \S+\/members\/mem_/)]);
+});
+
+test("with --on-error stop, new changes since keep everything from being made", async () => {
+  await changeSince();
+  const apply = await shop.run([...APPLY, "--on-error", "stop"]);
+  expect(apply.code).toBe(3);
+  expect(apply.stderr).toContain("✗ Apply refused at MC1: nothing was changed.");
+  expect(await shop.writes()).toEqual([]);
+});
+
+const TEAM = `version: 1
+merchant: MC1
+sync: { roles: additive }
+roles:
+  - { name: Cashier, permissions: [catalog_view] }
+members:
+  - { email: ada@example.com, roles: [role_owner] }
+  - { email: ben@example.com, roles: [Cashier] }
+  - { email: h@example.com, roles: [Helper] }
+`;
+
+test("a role that somebody widens after the review, beside a reviewed change of another role, brings nobody more", async () => {
+  const roles = "/v0.1/merchants/MC1/roles";
+  const helper = { name: "Helper", permissions: ["catalog_view"] };
+  const { id } = (await shop.control("POST", roles, helper)) as { readonly id: string };
+  await shop.write("mc1.yaml", TEAM);
+  await shop.run(["plan", "mc1.yaml", "--out", "plan.json"]);
+  const wider = { name: "Helper", permissions: ["catalog_view", "payouts_edit", "members_update"] };
+  await shop.control("PATCH", `${roles}/${id}`, wider);
+  const apply = await shop.run([...APPLY, "--format", "json"]);
+  expect(apply.code).toBe(3);
+  expect(flat(apply.stderr)).toContain(
+    "not approved: create member h@example.com: h@example.com would get members_update and payouts_edit through Helper, which no review shows",
+  );
+  const events = apply.stdout.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
+  expect(events.find(({ type }) => type === "compared")).toMatchObject({
+    merchant: "MC1",
+    refused: [{ change: { kind: "create", name: "h@example.com" } }],
+    account: [
+      { does: "create", name: "Cashier", verdict: "covered" },
+      { does: "update", name: "ben@example.com", verdict: "covered" },
+      { does: "create", name: "h@example.com", verdict: "refused" },
+    ],
+  });
+  expect(await shop.writes()).not.toContainEqual(expect.stringMatching(/^POST \S+\/members/));
+});
+
+test("an approved removal that an included file takes back is reported with its line", async () => {
+  const ben = "  - { email: ben@example.com, roles: [role_employee] }\n";
+  const head = "version: 1\nmerchant: MC1\ninclude: [shared.yaml]\nmembers:\n";
+  const ada = "  - { email: ada@example.com, roles: [role_owner] }\n";
+  await shop.write("shared.yaml", "version: 1\nmembers: []\n");
+  await shop.write("mc1.yaml", head + ada);
+  await shop.run(["plan", "mc1.yaml", "--out", "plan.json"]);
+  await shop.write("shared.yaml", `version: 1\nmembers:\n${ben}`);
+  const apply = await shop.run(APPLY);
+  expect(apply.code).toBe(3);
+  expect(flat(apply.stderr)).toContain(
+    "approved, but not so: remove member ben@example.com: ben@example.com is still there (shared.yaml:3).",
   );
   expect(await shop.writes()).toEqual([]);
 });

@@ -1,23 +1,34 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { type Comparison, compareReviewed } from "../../kernel/approval/compare-reviewed.ts";
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
-import { type Approval, approve } from "../../kernel/plan/approve.ts";
+import type { Approval } from "../../kernel/plan/approve.ts";
+import { isEdited } from "../../kernel/plan/edited-plan.ts";
 import { parsePlanFile } from "../../kernel/saved/plan-file.ts";
 import { oneLine } from "../../lib/escape.ts";
 import type { MerchantOutcome } from "../../model/apply.ts";
+import type { AccountEntry, RefusedChange } from "../../model/approval.ts";
+import type { Origin } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Plan, Refusal } from "../../model/plan.ts";
 import { applyOverrides, type Override, parseOverride } from "../../rules/overrides.ts";
 import type { Io } from "../io/io.ts";
 import { unreadableReason } from "../project/find-files.ts";
-import type { PlannedMerchant, PlanResult, UnplannedMerchant } from "../session/session.ts";
+import type { PlannedMerchant, UnplannedMerchant } from "../session/session.ts";
 
 /** The approved plans and overrides of an apply. */
 export interface Consent {
   /** `null` without `--approved`. */
-  readonly approved: readonly Plan[] | null;
+  readonly approved: ApprovedFile | null;
   readonly overrides: readonly Override[];
+}
+
+/** A file of approved plans. */
+export interface ApprovedFile {
+  /** As the user named it. */
+  readonly file: string;
+  readonly plans: readonly Plan[];
 }
 
 /** Reads the approved plans and overrides; throws RolecallError for an invalid one. */
@@ -30,7 +41,7 @@ export async function readConsent(
 }
 
 /** Reads the approved plans; throws RolecallError for an invalid file. */
-async function readApproved(file: string, io: Io): Promise<readonly Plan[]> {
+async function readApproved(file: string, io: Io): Promise<ApprovedFile> {
   const text = await readPlanText(resolve(io.cwd, file)).catch((error: unknown) => {
     throw new RolecallError("file-unreadable", `${file} cannot be read: ${unreadableReason(error)}.`, {
       hint: 'Name a file that "rolecall plan --out" wrote.',
@@ -38,7 +49,7 @@ async function readApproved(file: string, io: Io): Promise<readonly Plan[]> {
     });
   });
   const read = parsePlanFile(text);
-  if (read.ok) return read.plans;
+  if (read.ok) return { file, plans: read.plans };
   throw new RolecallError("file-invalid", `${file} cannot be used as an approved plan: ${read.reason}.`, {
     hint: 'Create it again with "rolecall plan --out".',
   });
@@ -59,12 +70,53 @@ async function readPlanText(path: string): Promise<string> {
 
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** Returns why a fresh plan is not covered by the approved ones, a sentence each; empty if it is. */
-export function objectionsTo({ plan, live }: PlanResult, approved: readonly Plan[]): readonly string[] {
-  if (plan.changes.length === 0) return [];
-  const known = approved.find(({ merchant }) => merchant === plan.merchant);
-  if (known === undefined) return ["this merchant is not in the approved plan."];
-  return objectionSentences(approve(plan, known, live));
+/** What an approved file covers of a fresh plan, and why it does not cover the rest. */
+export interface ApprovedPart {
+  readonly merchant: string;
+  readonly comparison: Comparison;
+  /** Why changes are refused, a sentence each. */
+  readonly refusals: readonly string[];
+  /** Approved changes that are not made, and why, a sentence each. */
+  readonly dropped: readonly string[];
+}
+
+/** Compares a fresh plan with an approved file; `placeOf` names the location of an entry, by default its file. */
+export function approvedPart(
+  { session, ...fresh }: Omit<PlannedMerchant, "status">,
+  { file, plans }: ApprovedFile,
+  placeOf: (origin: Origin) => string = (origin) => origin.file,
+): ApprovedPart {
+  const { plan } = fresh;
+  const approved = plans.filter(({ merchant }) => merchant === plan.merchant);
+  const isKnown = approved.length > 0;
+  const edited = approved.some(isEdited);
+  const reviews = edited ? [] : approved.map(({ reviewed }) => ({ name: file, state: reviewed }));
+  const comparison = compareReviewed(reviews, { ...fresh, desired: session.state });
+  const { refused, account } = comparison;
+  const whole = edited
+    ? ["the approved plan has been edited: it does not match its fingerprints."]
+    : isKnown || refused.length === 0
+      ? null
+      : ["this merchant is not in the approved plan."];
+  return {
+    merchant: plan.merchant,
+    comparison,
+    refusals: whole ?? refused.map(refusalSentence),
+    dropped: account.flatMap((entry) => (entry.verdict === "dropped" ? droppedSentence(entry, placeOf) : [])),
+  };
+}
+
+function refusalSentence({ change: { kind, resource, name }, reasons }: RefusedChange): string {
+  return `not approved: ${kind} ${resource} ${name}: ${reasons.join("; ")}.`;
+}
+
+function droppedSentence(
+  { does, resource, name, reasons, origins }: AccountEntry,
+  placeOf: (origin: Origin) => string,
+): string {
+  const what = does === "permissions" ? `permissions of ${name}` : `${does} ${resource} ${name}`;
+  const places = origins.length === 0 ? "" : ` (${origins.map(placeOf).join(", ")})`;
+  return `approved, but not so: ${what}: ${reasons.join("; ")}${places}.`;
 }
 
 /** Returns what an approval does not cover, a sentence each. */

@@ -1,3 +1,4 @@
+import type { Comparison } from "../../kernel/approval/compare-reviewed.ts";
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
@@ -42,6 +43,8 @@ export interface ApplyReporter {
   failed(failures: readonly FailureJson[]): void;
   /** Reports the merchants that are not applied, and why; `rest` other ones are applied. */
   skipped(skipped: readonly MerchantOutcome[], rest: number): void;
+  /** Reports how the plans compare with what was approved. */
+  compared(comparisons: readonly Comparison[]): void;
   /** Reports the passwords that are set in addition to the plans. */
   passwords(due: readonly MerchantPasswords[]): void;
   event(event: ApplyEvent): void;
@@ -60,6 +63,8 @@ export interface RunEnd {
   readonly outcomes: readonly MerchantOutcome[];
   /** Number of changes that the user left out. */
   readonly leftOut: number;
+  /** What was not made for lack of approval at merchants that were applied; absent: nothing. */
+  readonly unapproved?: readonly MerchantOutcome[];
 }
 
 type ReporterOptions = OutputOptions & { readonly verbose?: true };
@@ -84,13 +89,19 @@ export function applyReporter(
     return endingRefusals(fleetView(viewsOf(plans, run), { run, command }), new Set(refused));
   };
   const say = (text: string): void => io.stderr.write(`${text}\n`);
-  const printEnding: PrintEnding = ({ outcomes, leftOut }, applied, { plans, isOk, isCutAbove = false }) => {
+  const printEnding: PrintEnding = (
+    { outcomes, leftOut, unapproved = [] },
+    applied,
+    { plans, isOk, isCutAbove = false },
+  ) => {
     if (outcomes.every(({ status }) => status === "unchanged")) return;
     const sink = isOk ? io.stdout : io.stderr;
     const style = styleFor(sink, io, options.color);
     const isRefused = outcomes.some(({ status }) => status === "refused");
     const refusals = isRefused && { refusals: refusalsIn(plans, outcomes) };
-    sink.write(renderEnding({ command, applied, outcomes, leftOut, isCutAbove, ...refusals }, style));
+    sink.write(
+      renderEnding({ command, applied, outcomes, leftOut, unapproved, isCutAbove, ...refusals }, style),
+    );
   };
   return options.format === "json"
     ? jsonReporter(io, printEnding, say)
@@ -116,6 +127,12 @@ function jsonReporter(io: Io, printEnding: PrintEnding, say: (text: string) => v
     },
     failed: (failures) => {
       for (const failure of failures) line({ type: "failed", ...failure });
+    },
+    compared: (comparisons) => {
+      for (const { covered, refused, account } of comparisons) {
+        const { merchant } = covered;
+        line({ type: "compared", merchant, refused, account });
+      }
     },
     skipped: (skipped, rest) => {
       const refused = skipped.filter(({ status }) => status === "refused");
@@ -265,6 +282,7 @@ function textReporter(
     },
     // The commands print it on stderr in every format.
     failed: () => undefined,
+    compared: () => undefined,
     skipped: (skipped, rest) => saySkipped(skipped, rest, say),
     ended: (end, exitCode) => {
       const done = run !== null && isLong() && !options.quiet ? renderDoneChanges(run.ends, style) : "";

@@ -116,7 +116,7 @@ export function sessionOpener(services: Services, options: PlanningOptions, io: 
           live,
           plan: planWithout(leaveOut),
           planAt: (now, without = leaveOut) => makePlan({ ...input, now, leaveOut: without }),
-          planWithout,
+          planWithout: (more) => planWithout(new Set([...leaveOut, ...more])),
         };
       },
     };

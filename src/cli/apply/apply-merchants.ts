@@ -1,7 +1,10 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import {
+  type ApprovedPart,
+  approvedPart,
   type Consent,
   failedOutcome,
-  objectionsTo,
   readConsent,
   skippedMerchants,
 } from "../../app/apply/approval.ts";
@@ -27,9 +30,13 @@ import {
   plannedOnly,
   type UnplannedMerchant,
 } from "../../app/session/session.ts";
+import { placeFinder } from "../../app/show/find-places.ts";
 import { printFailure, showPlans } from "../../app/show/show-plans.ts";
+import type { Comparison } from "../../kernel/approval/compare-reviewed.ts";
+import { oneLine } from "../../lib/escape.ts";
 import { by, counted, sortNaturally } from "../../lib/text.ts";
 import type { MerchantOutcome, OnError } from "../../model/apply.ts";
+import type { Origin } from "../../model/desired.ts";
 import type { RolecallError } from "../../model/errors.ts";
 import { failureJson } from "../../show/machine/machine-formats.ts";
 import { remainingChanges } from "../../show/view/ending-view.ts";
@@ -201,11 +208,13 @@ async function reviewAndApply(
 ): Promise<RunEnd & { readonly code: ExitCode }> {
   const { valid, progress, failures } = prepared;
   const { onError = "stop" } = options;
-  const selection = await select(prepared, options, consent, io);
-  if (selection === null) {
+  const selected = await select(prepared, options, consent, io);
+  if (selected === null) {
     reporter.say("Nothing was changed.");
     return { code: ExitCode.failed, outcomes: [], leftOut: 0 };
   }
+  const parts = approvedParts(selected, consent, io);
+  const selection = onError === "continue" ? withoutUnapproved(selected, parts) : selected;
   const { planned } = selection;
   const leftOut = [...selection.leftOut.values()].reduce((sum, one) => sum + one, 0);
   const nothing = { code: ExitCode.failed, outcomes: [], leftOut };
@@ -216,11 +225,14 @@ async function reviewAndApply(
     return nothing;
   }
   const results = plannedOnly(planned);
-  const refused = skippedMerchants(planned, consent.overrides, objectionsOf(results, selection, consent));
+  reporter.compared(parts.map(({ comparison }) => comparison));
+  const objections = objectionsOf(results, selection, parts);
+  const refused = skippedMerchants(planned, consent.overrides, objections);
   if (refused.length > 0 && onError === "stop") {
     reporter.skipped(refused, 0);
     return { code: applyExitCode(refused), outcomes: refused, leftOut };
   }
+  const unapproved = unapprovedOutcomes(parts, refused);
   const { due, unready, unchanged } = divide(selection, refused, options, io);
   for (const { merchant, error } of unready) {
     reporter.failed([failureJson(merchant, error.failure)]);
@@ -229,8 +241,9 @@ async function reviewAndApply(
   const left = [...refused, ...unready.map(failedOutcome)];
   if (left.length > 0) reporter.skipped(left, due.length);
   if (due.length === 0) {
-    if (left.length === 0) reporter.say(nothingToDo(results, leftOut, options));
-    return { code: applyExitCode(left), outcomes: left, leftOut };
+    const outcomes = [...left, ...unapproved];
+    if (outcomes.length === 0) reporter.say(nothingToDo(results, leftOut, options));
+    return { code: applyExitCode(outcomes), outcomes, leftOut };
   }
   reporter.passwords(due);
   const password = passwordsFor(
@@ -257,10 +270,13 @@ async function reviewAndApply(
     const means = { password, concurrency, recheck, onError, cancellation, openJournal, sleep };
     const inOrder = sortNaturally(due, ({ plan }) => plan.merchant);
     const applied = await runApply(inOrder, means, watched);
-    const outcomes = [...applied, ...left, ...unchanged].sort(by(({ merchant }) => merchant));
-    const code = applyExitCode(outcomes);
+    const made = [...applied, ...left, ...unchanged].sort(by(({ merchant }) => merchant));
+    const code = applyExitCode(made);
     await io.sleep(0);
-    return { code: code === ExitCode.ok && isCutOff(io) ? ExitCode.partial : code, outcomes, leftOut };
+    if (code === ExitCode.ok && isCutOff(io)) return { code: ExitCode.partial, outcomes: made, leftOut };
+    const isLacking = code === ExitCode.ok && unapproved.length > 0;
+    const outcomes = made.map((one) => withUnapproved(one, unapproved));
+    return { code: isLacking ? ExitCode.refused : code, outcomes, leftOut, unapproved };
   } finally {
     await progress.rest();
   }
@@ -317,21 +333,87 @@ function nothingToDo(results: readonly PlanResult[], leftOut: number, { only }: 
   return rest.length > 0 ? `Nothing to do: ${rest.join("; ")}.` : "Nothing to do.";
 }
 
+/** Compares the plans with the approved file; returns nothing without one. */
+function approvedParts({ planned }: ChangeSelection, { approved }: Consent, io: Io): readonly ApprovedPart[] {
+  if (approved === null) return [];
+  const placeOf = placeNames(io);
+  return plannedOnly(planned).map((one) => approvedPart(one, approved, placeOf));
+}
+
+/** Returns a function that names the line of an entry. */
+function placeNames(io: Io): (origin: Origin) => string {
+  return (origin) => {
+    const text = readText(resolve(io.cwd, origin.file));
+    const place = text === null ? null : placeFinder([{ file: origin.file, text }]).entry(origin);
+    return place === null ? origin.file : `${place.file}:${place.line}`;
+  };
+}
+
+/** Returns the plans of what is approved, where anything is: the rest is not made. */
+function withoutUnapproved(selection: ChangeSelection, parts: readonly ApprovedPart[]): ChangeSelection {
+  const comparisons = new Map(parts.map(({ merchant, comparison }) => [merchant, comparison]));
+  const planned = selection.planned.map((one): Planned => {
+    const comparison = one.status === "planned" ? comparisons.get(one.plan.merchant) : undefined;
+    if (one.status === "failed" || !comparison || !isPart(comparison)) return one;
+    const { covered, leaveOut } = comparison;
+    const { session } = one;
+    return { ...one, plan: covered, session: { ...session, plan: async () => session.plan(leaveOut) } };
+  });
+  return { ...selection, planned };
+}
+
+function isPart({ covered, refused }: Comparison): boolean {
+  return refused.length > 0 && covered.changes.length > 0;
+}
+
 /** Returns why plans are not approved, by merchant: by the saved plan, or by what was shown for the selection. */
 function objectionsOf(
   results: readonly PlanResult[],
   { objections }: ChangeSelection,
-  { approved }: Consent,
+  parts: readonly ApprovedPart[],
 ): ReadonlyMap<string, readonly string[]> {
+  const refusals = new Map(parts.map((part) => [part.merchant, part]));
   return new Map(
-    results.map((one) => [
-      one.plan.merchant,
-      [
-        ...(objections.get(one.plan.merchant) ?? []),
-        ...(approved === null ? [] : objectionsTo(one, approved)),
-      ],
-    ]),
+    results.map(({ plan }) => {
+      const part = refusals.get(plan.merchant);
+      const isWhole = part !== undefined && plan.changes.length > 0 && plan !== part.comparison.covered;
+      const own = isWhole ? [...part.refusals, ...part.dropped] : [];
+      return [plan.merchant, [...(objections.get(plan.merchant) ?? []), ...own]];
+    }),
   );
+}
+
+/** Returns what was approved and is not made, and what is not approved, at merchants that are not refused as a whole. */
+function unapprovedOutcomes(
+  parts: readonly ApprovedPart[],
+  refused: readonly MerchantOutcome[],
+): readonly MerchantOutcome[] {
+  const out = new Set(refused.map(({ merchant }) => merchant));
+  return parts.flatMap(({ merchant, refusals, dropped }): readonly MerchantOutcome[] => {
+    const reasons = [...refusals, ...dropped].map(oneLine);
+    return reasons.length === 0 || out.has(merchant) ? [] : [{ merchant, status: "refused", reasons }];
+  });
+}
+
+/** Adds to an outcome what was not made at its merchant for lack of approval. */
+function withUnapproved(outcome: MerchantOutcome, unapproved: readonly MerchantOutcome[]): MerchantOutcome {
+  const lacking = unapproved.find(({ merchant }) => merchant === outcome.merchant);
+  if (lacking === undefined) return outcome;
+  const { merchant, status } = outcome;
+  if (status === "unchanged") return lacking;
+  return {
+    merchant,
+    status: status === "applied" ? "partial" : status,
+    reasons: [...outcome.reasons, ...lacking.reasons],
+  };
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
 }
 
 function leftOutText(count: number): string {

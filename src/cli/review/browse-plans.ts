@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { objectionsTo } from "../../app/apply/approval.ts";
+import { approvedPart } from "../../app/apply/approval.ts";
 import type { Io } from "../../app/io/io.ts";
 import { openScreen, styleFor, terminalOf } from "../../app/io/terminal.ts";
 import type { PlannedMerchants } from "../../app/plan/plan-merchants.ts";
@@ -192,7 +192,8 @@ export async function selectChanges(
   const browsed = { ...options, planned: results, placeOf, selects: true };
   const { apply, selection } = await browsePlans(browsed, options, io);
   if (!apply) return null;
-  const { plans: approved, leaveOut } = selection;
+  const { plans, leaveOut } = selection;
+  const shown = { file: "the screen", plans };
   const selected = results.map(({ session, plan }, at) => ({
     session: { ...session, plan: () => session.plan(leaveOut[at]) } satisfies Session,
     merchant: plan.merchant,
@@ -210,7 +211,9 @@ export async function selectChanges(
     );
     return {
       planned: withRunOverrides(all),
-      objections: new Map(plannedOnly(fresh).map((one) => [one.plan.merchant, objectionsTo(one, approved)])),
+      objections: new Map(
+        plannedOnly(fresh).map((one) => [one.plan.merchant, approvedPart(one, shown).refusals]),
+      ),
       leftOut: new Map(selected.map((one) => [one.merchant, one.leftOut])),
     };
   } finally {

@@ -1,6 +1,6 @@
+import type { AccountEntry, RefusedChange, RowPlace, Verdict } from "../../model/approval.ts";
 import type { DesiredState, Origin } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
-import type { RefusedChange } from "./compare-reviewed.ts";
 import { type EndState, endState, freshRows } from "./end-state.ts";
 import { permissionsOf, rolesOf } from "./find-unseen.ts";
 import type { Fresh } from "./fresh-context.ts";
@@ -11,41 +11,11 @@ import {
   isSameValue,
   itemValue,
   type Row,
-  type RowPlace,
   type Subject,
   subjectText,
   touchedItems,
 } from "./rows.ts";
 import { deviationText } from "./words.ts";
-
-/**
- * What becomes of a reviewed change: the covered plan makes it; it is so already; a later review decides otherwise; a date
- * that was reviewed has come since; it waits until others accept; it is refused together with something that nobody
- * reviewed; the files or the service no longer lead to it.
- */
-export type Verdict = "covered" | "done" | "superseded" | "ended" | "deferred" | "refused" | "dropped";
-
-/** What becomes of one reviewed change. */
-export interface AccountEntry {
-  /** The name of the review, and its index among the reviews. */
-  readonly review: string;
-  readonly index: number;
-  /** The row of the reviewed state; `people` is what somebody gains or loses through roles alone. */
-  readonly row: RowPlace;
-  readonly resource: "role" | "member";
-  /** `null` if nobody of that sealed name is live or listed. */
-  readonly name: string | null;
-  readonly does: "create" | "update" | "remove" | "permissions";
-  readonly verdict: Verdict;
-  /** What is not as it was reviewed, and why: a sentence each; empty if nothing is. */
-  readonly reasons: readonly string[];
-  /** The name of the later review that decides otherwise, if it is superseded. */
-  readonly by: string | null;
-  /** The entries of the files that say otherwise, if it is dropped; empty if none does. */
-  readonly origins: readonly Origin[];
-  /** Fingerprints of the fresh plan's changes that affect the same role or person, and of deferred ones. */
-  readonly fingerprints: readonly string[];
-}
 
 /** What an account is made of besides the reviews. */
 interface AccountContext extends Fresh {

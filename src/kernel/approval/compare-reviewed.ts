@@ -1,20 +1,14 @@
 import { normalizeServiceUrl } from "../../lib/text.ts";
-import type { Change, Plan } from "../../model/plan.ts";
+import type { AccountEntry, RefusedChange } from "../../model/approval.ts";
+import type { Plan } from "../../model/plan.ts";
 import type { ReviewedState } from "../../model/reviewed.ts";
 import { dependenciesOf, leftOutWith } from "../plan/select.ts";
-import { type AccountEntry, accountFor, type OpenRow } from "./account.ts";
+import { accountFor, type OpenRow } from "./account.ts";
 import { findUnseen } from "./find-unseen.ts";
 import { type Fresh, type FreshPlan, freshContext } from "./fresh-context.ts";
 import { mergeReviews, type Review } from "./merged-reviews.ts";
 import { datesStillToCome, datesToCome } from "./passed-dates.ts";
 import { PLAIN, type Seal } from "./seal.ts";
-
-/** A change of a fresh plan that no review covers, or that depends on one. */
-export interface RefusedChange {
-  readonly change: Change;
-  /** A sentence each. */
-  readonly reasons: readonly string[];
-}
 
 /** A fresh plan compared with what was reviewed. */
 export interface Comparison {

@@ -24,13 +24,17 @@ export function findUnseen(
 ): ReadonlyMap<string, readonly string[]> {
   const rows = freshRows(plan, context);
   const unseen = new Map<string, string[]>();
+  // Whoever comes or goes does so with all permissions.
+  const whole = new Set<string>();
   const refuse = (fingerprint: string, reason: string): void => {
     const known = unseen.get(fingerprint) ?? [];
     unseen.set(fingerprint, known.includes(reason) ? known : [...known, reason]);
   };
   for (const row of rows) {
     if (row.fingerprint === null) continue;
-    for (const reason of unseenItems(row, reviews, context)) refuse(row.fingerprint, reason);
+    const { reasons, isWhole } = unseenItems(row, reviews, context);
+    if (isWhole) whole.add(row.fingerprint);
+    for (const reason of reasons) refuse(row.fingerprint, reason);
   }
   const blame = blamer(plan, rows, context);
   for (const row of rows) {
@@ -42,7 +46,8 @@ export function findUnseen(
         const own = blames.filter(({ fingerprints }) => fingerprints.includes(fingerprint));
         const roles = [...new Set(own.flatMap((one) => one.roles))];
         const of = own.map(({ permission }) => permission);
-        refuse(fingerprint, unseenText(effectText(effect, context.nameOf(key), of, roles), null));
+        if (!whole.has(fingerprint))
+          refuse(fingerprint, unseenText(effectText(effect, context.nameOf(key), of, roles), null));
       }
     }
   }
@@ -50,19 +55,24 @@ export function findUnseen(
 }
 
 /** Returns what a change would do to its subject that no review shows. */
-function unseenItems(row: FreshRow, reviews: MergedReviews, context: Fresh): readonly string[] {
+function unseenItems(
+  row: FreshRow,
+  reviews: MergedReviews,
+  context: Fresh,
+): { readonly reasons: readonly string[]; readonly isWhole: boolean } {
   const { subject, after } = row;
   const items = touchedItems(row).filter((item) => {
     const value = itemValue(after, item);
     return !isDecided(subject, item, value, reviews) && dateOf(subject, item, reviews, context) === null;
   });
   // Whoever comes or goes does so with all that belongs to it.
-  const shown = items.includes(EXISTS) ? [EXISTS] : items;
-  return shown.map((item) => {
+  const isWhole = items.includes(EXISTS);
+  const reasons = (isWhole ? [EXISTS] : items).map((item) => {
     const decision = reviews.decide(subject, item);
     const by = decision?.isTouched ? context.reviewNames[decision.review] : undefined;
     return unseenText(changeText(context.named(subject, item), itemValue(after, item)), by ?? null);
   });
+  return { reasons, isWhole };
 }
 
 function isDecided(

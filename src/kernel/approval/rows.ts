@@ -1,4 +1,5 @@
 import { isSameJson } from "../../lib/json-text.ts";
+import type { RowPlace } from "../../model/approval.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { FieldValues, ReviewedPerson, ReviewedResource, ReviewedState } from "../../model/reviewed.ts";
 import type { Identities } from "./identities.ts";
@@ -10,12 +11,6 @@ export type SubjectKind = "role" | "member" | "leftover" | "person";
 export interface Subject {
   readonly kind: SubjectKind;
   readonly key: string;
-}
-
-/** The location of a row in a reviewed state. */
-export interface RowPlace {
-  readonly list: "roles" | "members" | "people";
-  readonly index: number;
 }
 
 /** The values of a subject before and after a plan; `null` while it does not exist. */

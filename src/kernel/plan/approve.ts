@@ -25,17 +25,9 @@ export type Approval =
 export type ChangeName = Pick<Change, "kind" | "resource" | "name">;
 
 /**
- * Checks if an approval of a plan holds for a fresh plan, made from `live`. Its changes must be approved ones, with the
- * same values before, and approved changes that it lacks must be done: so an interrupted apply can be repeated.
+ * Checks if an approval holds for a fresh plan, made from `live`, from the record of the approved plan and its key. Its
+ * changes must be approved ones, with the same values before, and approved changes that it lacks must be done.
  */
-export function approve(fresh: Plan, approved: Plan, live?: Pick<LiveState, "roles">): Approval {
-  const record = approvalRecord(approved);
-  const elsewhere = findMismatch(fresh, record);
-  if (elsewhere) return elsewhere;
-  return isTampered(approved) ? { status: "tampered" } : judge(fresh, record, live);
-}
-
-/** Checks if an approval holds for a fresh plan, as `approve` does, from the record of the approved plan and its key. */
 export function approveByRecord(
   fresh: Plan,
   record: ApprovalRecord,

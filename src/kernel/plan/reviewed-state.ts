@@ -60,7 +60,7 @@ export function reviewedStateOf(input: ReviewedInput): ReviewedState {
 }
 
 /** Returns the rows of the roles and members that a plan changes. */
-function resourceRows({
+export function resourceRows({
   changes,
   deferred,
 }: Pick<Plan, "changes" | "deferred">): Pick<ReviewedState, "roles" | "members"> {

@@ -63,6 +63,8 @@ export interface Ending {
   readonly outcomes: readonly MerchantOutcome[];
   /** Number of changes that the user left out. */
   readonly leftOut: number;
+  /** What was not made for lack of approval at merchants that were applied; absent: nothing. */
+  readonly unapproved?: readonly MerchantOutcome[];
   /** The refusals of the plans, to name their rules and what overrides them; absent: none. */
   readonly refusals?: EndingRefusals;
   /** True if a list of what was done, printed before, is cut. */

@@ -1,12 +1,29 @@
+import { createHmac } from "node:crypto";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { applyPlan } from "../../../src/kernel/apply/apply-plan.ts";
-import { compareReviewed, isFailure } from "../../../src/kernel/approval/compare-reviewed.ts";
+import { compareReviewed, isFailure, remaining } from "../../../src/kernel/approval/compare-reviewed.ts";
+import type { Review } from "../../../src/kernel/approval/merged-reviews.ts";
+import { type Seal, sealed } from "../../../src/kernel/approval/seal.ts";
+import { withBase } from "../../../src/kernel/approval/with-base.ts";
+import { parseReviewedState } from "../../../src/kernel/saved/reviewed-file.ts";
+import type { DesiredState, Grant } from "../../../src/model/desired.ts";
 import type { ApplyEvent } from "../../../src/model/events.ts";
 import { isApplicable } from "../../support/applicable.ts";
 import { applyPorts } from "../../support/apply-ports.ts";
 import { desiredStates, liveStates } from "../../support/arbitrary.ts";
-import { desired, live, liveMember, liveRole, member, planOf, role } from "../../support/build.ts";
+import {
+  desired,
+  from,
+  live,
+  liveMember,
+  liveRole,
+  member,
+  planOf,
+  role,
+  SYNC,
+  until,
+} from "../../support/build.ts";
 import { modelService } from "../../support/model-service.ts";
 import { runs } from "../../support/property-runs.ts";
 import { freshOf, reviewOf } from "../../support/reviews.ts";
@@ -80,6 +97,198 @@ test("a reviewed removal that another file takes back is dropped, with the place
     },
   ]);
   expect(isFailure(comparison)).toBe(true);
+});
+
+const IS = live([liveRole("role_1", "Lead")], [liveMember("mem_1", "a@example.com")]);
+const WANT = desired({ roles: [role("Lead", { permissions: ["a"] })], members: [member("b@example.com")] });
+
+test("the same plan, written as JSON and read back, is approved", () => {
+  const review = reviewOf("plan.json", WANT, IS);
+  const state = parseReviewedState(JSON.parse(JSON.stringify(review.state)));
+  expect(state).toEqual(review.state);
+  const comparison = compareReviewed([review], freshOf(WANT, IS));
+  expect(isFailure(comparison)).toBe(false);
+  expect([...comparison.leaveOut]).toEqual([]);
+});
+
+test("a change that is not in the approved plan is named and refused, and the others are made", () => {
+  const more = desired({ ...WANT, members: [member("b@example.com"), member("c@example.com")] });
+  const comparison = compareReviewed([reviewOf("plan.json", WANT, IS)], freshOf(more, IS));
+  expect(briefRefused(comparison)).toEqual([
+    "create c@example.com: c@example.com would be added, which no review shows",
+  ]);
+  expect(comparison.covered.changes.map(({ name }) => name)).toEqual([
+    "Lead",
+    "a@example.com",
+    "b@example.com",
+  ]);
+});
+
+test("the reviewed end state is approved from another starting point", () => {
+  const moved = live([liveRole("role_1", "Lead", { permissions: ["z"] })], IS.members);
+  const comparison = compareReviewed([reviewOf("plan.json", WANT, IS)], freshOf(WANT, moved));
+  expect(isFailure(comparison)).toBe(false);
+});
+
+test.each(["merchant", "service"] as const)("a review of another %s approves nothing", (field) => {
+  const review = reviewOf("plan.json", WANT, IS);
+  const elsewhere = { ...review, state: { ...review.state, [field]: "other" } };
+  const comparison = compareReviewed([elsewhere], freshOf(WANT, IS));
+  expect(comparison.covered.changes).toEqual([]);
+  expect(comparison.refused[0]?.reasons).toEqual([expect.stringContaining(`for the ${field} other`)]);
+  expect(isFailure(comparison)).toBe(true);
+});
+
+test("the last review decides, and says so about the others", () => {
+  const first = desired({ ...WANT, roles: [role("Lead", { permissions: ["a"], description: "One" })] });
+  const last = desired({ ...WANT, roles: [role("Lead", { permissions: ["a"], description: "Two" })] });
+  const reviews = [reviewOf("#1", first, IS), reviewOf("#2", last, IS)];
+  expect(briefAccount(compareReviewed(reviews, freshOf(last, IS)))).toContain("#1 update Lead: covered");
+  const back = compareReviewed(reviews, freshOf(first, IS));
+  expect(briefRefused(back)).toContain(
+    "update Lead: the description of the role Lead would change, but #2 shows it otherwise",
+  );
+});
+
+test("a permission that a role's edit takes away and another role keeps is reported with the grant's place", () => {
+  const roles = [role("Lead", { permissions: ["a"] }), role("Payer", { permissions: ["pay"] })];
+  const is = live(
+    [
+      liveRole("role_1", "Lead", { permissions: ["a", "pay"] }),
+      liveRole("role_2", "Payer", { permissions: ["pay"] }),
+    ],
+    [liveMember("mem_1", "bob@example.com", { roles: ["role_1"] })],
+  );
+  const taken = desired({ roles, members: [member("bob@example.com", { roles: ["Lead"] })] });
+  const given = desired({
+    roles: [role("Lead", { permissions: ["a", "pay"] }), role("Payer", { permissions: ["pay"] })],
+    members: [member("bob@example.com", { roles: ["Lead", "Payer"] })],
+  });
+  const both = desired({ roles, members: given.members ?? [] });
+  const comparison = compareReviewed(
+    [reviewOf("#1", taken, is), reviewOf("#2", given, is)],
+    freshOf(both, is),
+  );
+  expect(comparison.account).toContainEqual(
+    expect.objectContaining({
+      review: "#1",
+      does: "permissions",
+      verdict: "dropped",
+      reasons: ["bob@example.com still holds pay"],
+      origins: [{ file: "shop.yaml", path: ["roles", 1] }],
+    }),
+  );
+});
+
+const END = until("2026-07-01");
+
+describe("dates", () => {
+  const clerk = liveRole("role_1", "Clerk", { permissions: ["sales"] });
+  const other = liveRole("role_x", "Other");
+  const listed = (roles: readonly (string | Grant)[]) =>
+    desired({ sync: { ...SYNC, roles: "additive" }, members: [member("a@e.x", { roles })] });
+  const held = live([clerk, other], [liveMember("mem_1", "a@e.x", { roles: ["role_1", "role_x"] })]);
+  const none = live([clerk, other], [liveMember("mem_1", "a@e.x", { roles: ["role_x"] })]);
+  const until1 = listed([{ role: "Clerk", until: END }, "role_x"]);
+
+  test("that were reviewed need no other review", () => {
+    const review = reviewOf("#1", until1, held);
+    const comparison = compareReviewed([review], freshOf(until1, held, END.ends));
+    expect(comparison.refused).toEqual([]);
+    expect(comparison.covered.changes).toHaveLength(1);
+  });
+
+  test("that nobody reviewed bring nothing", () => {
+    const review = reviewOf("#1", listed(["Clerk", "role_x"]), held);
+    const comparison = compareReviewed([review], freshOf(until1, held, END.ends));
+    expect(briefRefused(comparison)).toEqual([
+      "update a@e.x: a@e.x would lose the role Clerk, which no review shows; a@e.x would lose sales, which no review shows",
+    ]);
+  });
+
+  test("that ended what was given meanwhile are no failure", () => {
+    const review = reviewOf("#1", until1, none);
+    const comparison = compareReviewed([review], freshOf(until1, none, END.ends));
+    expect(briefAccount(comparison)).toEqual(["#1 update a@e.x: ended"]);
+    expect(isFailure(comparison)).toBe(false);
+  });
+
+  test("bring no more than the role granted when they were reviewed", () => {
+    const start = from("2026-07-01");
+    const want = listed([{ role: "Clerk", from: start }, "role_x"]);
+    const has = live([clerk, other], [liveMember("mem_1", "a@e.x", { roles: ["role_x"] })]);
+    const review = reviewOf("#1", want, has);
+    expect(compareReviewed([review], freshOf(want, has, start.starts)).refused).toEqual([]);
+    const wider = { ...has, roles: [other, { ...clerk, permissions: ["sales", "payouts_edit"] }] };
+    const comparison = compareReviewed([review], freshOf(want, wider, start.starts));
+    expect(briefRefused(comparison)).toEqual([
+      "update a@e.x: a@e.x would get payouts_edit through Clerk, which no review shows",
+    ]);
+  });
+
+  test("are remembered for later applies, once everything else is done", () => {
+    const first = compareReviewed([reviewOf("#1", until1, none)], freshOf(until1, none));
+    const done = new Set(first.covered.changes.map(({ fingerprint }) => fingerprint));
+    const kept = remaining(first, done);
+    expect(kept).toMatchObject([{ name: "#1", state: { roles: [], members: [], people: [] } }]);
+    const has = live([clerk, other], [liveMember("mem_1", "a@e.x", { roles: ["role_1", "role_x"] })]);
+    const night = compareReviewed(kept, freshOf(until1, has, END.ends));
+    expect(night.covered.changes).toHaveLength(1);
+    expect(night.refused).toEqual([]);
+    expect(remaining(night, new Set(night.covered.changes.map(({ fingerprint }) => fingerprint)))).toEqual(
+      [],
+    );
+    expect(remaining(night, new Set())).toMatchObject([{ state: { dates: [{ name: "a@e.x" }] } }]);
+  });
+});
+
+describe("with the base branch", () => {
+  const bob = live([], [liveMember("mem_1", "bob@example.com")]);
+  const without = desired({ members: [] });
+  const listed = desired({ members: [member("bob@example.com")] });
+  const against = (name: string, head: DesiredState, base: DesiredState): Review => ({
+    name,
+    state: withBase(reviewOf(name, head, bob).state, reviewOf(name, base, bob).state),
+  });
+
+  test("a pull request that takes a merged removal back supersedes it", () => {
+    const reviews = [against("#1", without, listed), against("#2", listed, without)];
+    const comparison = compareReviewed(reviews, freshOf(listed, bob));
+    expect(comparison.account).toMatchObject([
+      { review: "#1", verdict: "superseded", by: "#2" },
+      { review: "#2", verdict: "done" },
+    ]);
+    expect(isFailure(comparison)).toBe(false);
+  });
+
+  test("what another pull request changes is not asked of this one, and is covered", () => {
+    const reviews = [against("#2", without, without)];
+    expect(compareReviewed(reviews, freshOf(without, bob))).toMatchObject({ refused: [], account: [] });
+    expect(compareReviewed(reviews, freshOf(listed, bob)).account).toEqual([]);
+  });
+});
+
+test("a sealed review names nobody, and approves the same", () => {
+  const seal: Seal = (text) => createHmac("sha256", "secret").update(text).digest("hex");
+  const { name, state } = reviewOf("#1", WANT, IS);
+  const review = { name, state: sealed(state, seal) };
+  expect(JSON.stringify(review)).not.toMatch(/@|mem_1/);
+  const plain = compareReviewed([{ name, state }], freshOf(WANT, IS));
+  const comparison = compareReviewed([review], freshOf(WANT, IS), seal);
+  expect(comparison.refused).toEqual([]);
+  expect(comparison.account).toEqual(plain.account);
+});
+
+test("a shared role of 40 people and 100 permissions takes little room", () => {
+  const permissions = Array.from({ length: 100 }, (_, index) => `permission_number_${index}`);
+  const members = Array.from({ length: 40 }, (_, index) =>
+    liveMember(`mem_${index}`, `person.${index}@example.com`, { roles: ["role_1"] }),
+  );
+  const is = live([liveRole("role_1", "Shared", { permissions: permissions.slice(0, 99) })], members);
+  const want = desired({ roles: [role("Shared", { permissions })] });
+  const { state } = reviewOf("#1", want, is);
+  expect(state.people).toHaveLength(40);
+  expect(JSON.stringify(state).length).toBeLessThan(20_000);
 });
 
 test("after any part of an apply, what is left is still approved, and everything is done in the end", async () => {

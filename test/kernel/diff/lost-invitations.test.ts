@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { approve } from "../../../src/kernel/plan/approve.ts";
+import { compareReviewed } from "../../../src/kernel/approval/compare-reviewed.ts";
 import type { PastRun } from "../../../src/model/apply.ts";
 import type { DesiredState } from "../../../src/model/desired.ts";
 import { RolecallError } from "../../../src/model/errors.ts";
@@ -21,6 +21,7 @@ import {
 } from "../../support/build.ts";
 import { beginning, type ExpiredMode, type ModelService, modelService } from "../../support/model-service.ts";
 import { runOf } from "../../support/past-run.ts";
+import { freshOf, reviewOf } from "../../support/reviews.ts";
 
 const CASHIER = liveRole("role_1", "Cashier");
 const HELD = { status: "expired", roles: ["role_1"], metadata: { badge: 7 } } as const;
@@ -62,7 +63,8 @@ describe("an expired invitation that a run removed and could not renew", () => {
     expect(plan.changes).toMatchObject([
       { kind: "create", after: { roles: [{ id: "role_1", name: "Cashier" }], metadata: { badge: 8 } } },
     ]);
-    expect(approve(plan, planOf(want, IS))).toEqual({ status: "approved" });
+    const comparison = compareReviewed([reviewOf("#1", want, IS)], freshOf(want, service.state()));
+    expect(comparison.refused).toEqual([]);
   });
 
   test.each(["beside", "replace", "renew", "conflict"] as const)(
@@ -115,5 +117,5 @@ test("an approved renewal covers the expired one that was left beside the new on
   const half = live([CASHIER], [...IS.members, invited("mem_2", "ada@example.com")]);
   const fresh = planOf(want, half);
   expect(fresh.changes).toMatchObject([{ kind: "delete", id: "mem_1" }]);
-  expect(approve(fresh, planOf(want, IS))).toEqual({ status: "approved" });
+  expect(compareReviewed([reviewOf("#1", want, IS)], freshOf(want, half)).refused).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { approve } from "../../../src/kernel/plan/approve.ts";
+import { compareReviewed } from "../../../src/kernel/approval/compare-reviewed.ts";
 import type { LiveRole } from "../../../src/model/live.ts";
 import { TEMPORARY_SUFFIX } from "../../../src/model/plan.ts";
 import {
@@ -17,6 +17,7 @@ import {
   SYNC,
   until,
 } from "../../support/build.ts";
+import { freshOf, reviewOf } from "../../support/reviews.ts";
 
 const OPEN = { protect: { roles: [], members: [] } };
 const OWNER = liveRole("role_owner", "Owner", { predefined: true });
@@ -66,13 +67,14 @@ describe("a replacement that was cut short", () => {
     });
 
   test("gives nobody permissions that the new role has gained meanwhile", () => {
-    const first = planOf(want(["sales"]), live([old(["sales"])], [holder]));
-    const again = planOf(
-      want(["sales"]),
-      live([aside(["sales"]), next(["sales", "refunds_create"])], [holder]),
-    );
+    const half = live([aside(["sales"]), next(["sales", "refunds_create"])], [holder]);
+    const again = planOf(want(["sales"]), half);
     expect(again.changes.map(({ kind, id }) => [kind, id])).toContainEqual(["update", "role_2"]);
-    expect(approve(again, first)).toMatchObject({ status: "new-changes" });
+    const review = reviewOf("#1", want(["sales"]), live([old(["sales"])], [holder]));
+    const { covered, refused } = compareReviewed([review], freshOf(want(["sales"]), half));
+    // The end state is the reviewed one: the new role is narrowed before anybody gets it.
+    expect(refused).toEqual([]);
+    expect(covered.changes).toEqual(again.changes);
     expect(again.impact.members).toEqual([]);
   });
 
@@ -136,42 +138,47 @@ describe("an approval", () => {
 
   test("of one role does not approve another with the same name", () => {
     const is = live(clerks, [liveMember("mem_a", "a@e.x")]);
-    const plan = (id: string) => planOf(desired({ members: [member("a@e.x", { roles: [id] })] }), is);
-    expect(approve(plan("role_owner"), plan("role_c"))).toMatchObject({ status: "new-changes" });
-    expect(approve(plan("role_c"), plan("role_c"))).toEqual({ status: "approved" });
+    const want = (id: string) => desired({ members: [member("a@e.x", { roles: [id] })] });
+    const review = reviewOf("#1", want("role_c"), is);
+    expect(compareReviewed([review], freshOf(want("role_owner"), is)).covered.changes).toEqual([]);
+    expect(compareReviewed([review], freshOf(want("role_c"), is)).refused).toEqual([]);
   });
 
-  test("does not cover the remaining changes if the file reverts a change that affected the verdict", () => {
+  test("reports what the file no longer does, and gives nobody what comes of it", () => {
     const is = live(
       [liveRole("role_1", "Clerk", { permissions: ["sales", "refunds_create"] })],
       [liveMember("mem_a", "a@e.x")],
     );
-    const plan = (permissions: readonly string[]) =>
-      planOf(
-        desired({
-          roles: [role("Clerk", { permissions })],
-          members: [member("a@e.x", { roles: ["Clerk"] })],
-        }),
-        is,
-      );
-    expect(approve(plan(["sales", "refunds_create"]), plan(["sales"]), is)).toMatchObject({
-      status: "dropped",
-    });
+    const want = (permissions: readonly string[]) =>
+      desired({
+        roles: [role("Clerk", { permissions })],
+        members: [member("a@e.x", { roles: ["Clerk"] })],
+      });
+    const review = reviewOf("#1", want(["sales"]), is);
+    const comparison = compareReviewed([review], freshOf(want(["sales", "refunds_create"]), is));
+    expect(comparison.covered.changes).toEqual([]);
+    expect(comparison.refused.flatMap(({ reasons }) => reasons)).toEqual([
+      "a@e.x would get refunds_create through Clerk, which no review shows",
+    ]);
+    expect(comparison.account).toMatchObject([
+      { name: "Clerk", verdict: "dropped", reasons: ["the role Clerk still grants refunds_create"] },
+      { name: "a@e.x", verdict: "refused" },
+    ]);
   });
 
   test("does not cover permissions that a role has gained meanwhile", () => {
     const is = (permissions: readonly string[]) =>
       live([liveRole("role_1", "Clerk", { permissions })], [liveMember("mem_a", "a@e.x")]);
     const want = desired({ members: [member("a@e.x", { roles: ["Clerk"] })] });
-    expect(approve(planOf(want, is(["sales", "refunds_create"])), planOf(want, is(["sales"])))).toMatchObject(
-      { status: "new-changes" },
-    );
+    const review = reviewOf("#1", want, is(["sales"]));
+    const comparison = compareReviewed([review], freshOf(want, is(["sales", "refunds_create"])));
+    expect(comparison.covered.changes).toEqual([]);
   });
 
   test("of a new invitation covers what is left when the expired one is gone", () => {
     const want = desired({ members: [member("a@e.x")] });
-    const approved = planOf(want, live([], [invited("mem_1", "a@e.x", { status: "expired" })]));
-    expect(approve(planOf(want, live()), approved)).toEqual({ status: "approved" });
+    const review = reviewOf("#1", want, live([], [invited("mem_1", "a@e.x", { status: "expired" })]));
+    expect(compareReviewed([review], freshOf(want, live())).refused).toEqual([]);
   });
 });
 

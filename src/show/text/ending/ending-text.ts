@@ -30,14 +30,15 @@ export function renderEnding(ending: Ending, style: Style): string {
   const skipped = ending.outcomes
     .filter(({ merchant, status }) => !begun.has(merchant) && (status === "failed" || status === "refused"))
     .toSorted((a, b) => naturally(a.merchant, b.merchant));
+  const lacking = [...skipped, ...(ending.unapproved ?? [])];
   const told = [
     headBlock(ending, style),
     ...(ending.applied === null ? [] : endedBlocks({ ...ending.applied, ends }, style)),
     ...verificationBlocks(ends, style),
-    ...skippedBlocks(skipped, begun.size > 0, style, ending.refusals),
+    ...skippedBlocks(lacking, begun.size > 0, style, ending.refusals),
   ];
   const isCut = ending.isCutAbove === true || hasCutList(told.flat().join("\n"));
-  const blocks = [...told, nextBlock(ending, skipped, isCut, style)].filter((lines) => lines.length > 0);
+  const blocks = [...told, nextBlock(ending, lacking, isCut, style)].filter((lines) => lines.length > 0);
   const isShort = isComplete(ending.outcomes);
   const [before, between] = isShort ? ["", "\n"] : ["\n", "\n\n"];
   return `${before}${blocks.map((lines) => lines.join("\n")).join(between)}\n`;

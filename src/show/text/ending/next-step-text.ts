@@ -14,7 +14,7 @@ import { hangingLines, wrapText } from "../wrap.ts";
 
 /** Says what to do next, how to undo the run, and where its journals are. */
 export function nextBlock(
-  { applied, outcomes, leftOut }: Ending,
+  { applied, outcomes, leftOut, unapproved = [] }: Ending,
   skipped: readonly MerchantOutcome[],
   isCut: boolean,
   style: Style,
@@ -22,7 +22,7 @@ export function nextBlock(
   const complete = isComplete(outcomes);
   const next = [
     ...(applied === null ? [] : causeText(applied)),
-    ...(complete ? [] : [howToGoOn(applied, skipped)]),
+    ...(complete ? [] : [isDoneButFor(unapproved, applied) ? SAVE_REST : howToGoOn(applied, skipped)]),
     ...(!complete && leftOut > 0
       ? [
           `${counted(leftOut, "change")} left out; the next plan shows ${leftOut === 1 ? "it" : "them"} again.`,
@@ -78,6 +78,14 @@ function causeText({ cause, ends }: Pick<AppliedRun, "cause" | "ends">): readonl
     default:
       return cause satisfies never;
   }
+}
+
+const SAVE_REST =
+  'Completed changes remain. To continue, save what remains with "rolecall plan --out", let it be approved, and apply that plan.';
+
+function isDoneButFor(unapproved: readonly MerchantOutcome[], applied: AppliedRun | null): boolean {
+  const outcomes = (applied?.ends ?? []).flatMap(({ result }) => result.outcomes);
+  return unapproved.length > 0 && outcomes.every(({ status }) => status === "done");
 }
 
 function howToGoOn(applied: AppliedRun | null, skipped: readonly MerchantOutcome[]): string {

@@ -1,0 +1,44 @@
+import type { Origin } from "./desired.ts";
+import type { Change } from "./plan.ts";
+
+/** The location of a row in a reviewed state. */
+export interface RowPlace {
+  readonly list: "roles" | "members" | "people";
+  readonly index: number;
+}
+
+/** A change of a fresh plan that no review covers, or that depends on one. */
+export interface RefusedChange {
+  readonly change: Change;
+  /** A sentence each. */
+  readonly reasons: readonly string[];
+}
+
+/**
+ * What becomes of a reviewed change: the covered plan makes it; it is so already; a later review decides otherwise; a date
+ * that was reviewed has come since; it waits until others accept; it is refused together with something that nobody
+ * reviewed; the files or the service no longer lead to it.
+ */
+export type Verdict = "covered" | "done" | "superseded" | "ended" | "deferred" | "refused" | "dropped";
+
+/** What becomes of one reviewed change. */
+export interface AccountEntry {
+  /** The name of the review, and its index among the reviews. */
+  readonly review: string;
+  readonly index: number;
+  /** The row of the reviewed state; `people` is what somebody gains or loses through roles alone. */
+  readonly row: RowPlace;
+  readonly resource: "role" | "member";
+  /** `null` if nobody of that sealed name is live or listed. */
+  readonly name: string | null;
+  readonly does: "create" | "update" | "remove" | "permissions";
+  readonly verdict: Verdict;
+  /** What is not as it was reviewed, and why: a sentence each; empty if nothing is. */
+  readonly reasons: readonly string[];
+  /** The name of the later review that decides otherwise, if it is superseded. */
+  readonly by: string | null;
+  /** The entries of the files that say otherwise, if it is dropped; empty if none does. */
+  readonly origins: readonly Origin[];
+  /** Fingerprints of the fresh plan's changes that affect the same role or person, and of deferred ones. */
+  readonly fingerprints: readonly string[];
+}

@@ -79,6 +79,7 @@ interface DatesValue {
 export interface MemberValue {
   readonly email: string;
   readonly id?: string;
+  readonly previously?: string | readonly string[];
   readonly roles?: readonly GrantValue[];
   readonly from?: string;
   readonly until?: string;
@@ -319,6 +320,12 @@ function memberValue(email: string, names: readonly string[], world: World): fc.
       until: rarely(8, until),
       suspended: rarely(8, fc.oneof(fc.constant(true as const), dates)),
       id: rarely(8, fc.constantFrom(...ids, ...world.members.map(({ id }) => id), "mem_gone")),
+      previously: rarely(
+        6,
+        fc
+          .constantFrom(...PEOPLE, ROBOT, [PEOPLE[0], PEOPLE[1].toUpperCase()])
+          .map((former) => ([former].flat().some((one) => one.toLowerCase() === email) ? undefined : former)),
+      ),
       upper: fc.nat(4).map((lot) => lot === 0),
       managed:
         email === TILL

@@ -51,6 +51,8 @@ export interface Outlook {
   readonly wanted: WantedMember | null;
   /** Set for an expired invitation beside a membership, which gives nobody access. */
   readonly isLeftover?: true;
+  /** Set for the membership of a previous address. */
+  readonly isMoved?: true;
 }
 
 const PREDEFINED = new Set([
@@ -337,8 +339,10 @@ interface Work {
 
 /** First those go who have left; then nothing is left of them in the world, nor of what the files say of them. */
 function planMembers({ wanted, world, ...rest }: Work): readonly Outlook[] {
-  const { left, members } = wanted;
-  const isOfLeaver = ({ email }: WantedMember): boolean => left.has(email);
+  const { left: leavers, members } = wanted;
+  const formerly = members?.filter(({ email }) => leavers.has(email)).flatMap(({ previously }) => previously);
+  const left = new Set([...leavers, ...(formerly ?? [])]);
+  const isOfLeaver = ({ email }: WantedMember): boolean => leavers.has(email);
   const pins = new Set(members?.filter(isOfLeaver).flatMap(({ id }) => id ?? []));
   const hasLeft = ({ id, email }: WorldMember): boolean =>
     left.has(email?.toLowerCase() ?? "") || (pins.has(id) && !isIgnoredMember(wanted, id, email));
@@ -359,8 +363,13 @@ function planMembers({ wanted, world, ...rest }: Work): readonly Outlook[] {
 function planStaying(work: Work): readonly Outlook[] {
   const { wanted, world, roles, errors } = work;
   const isHidden = ({ id, email }: WorldMember): boolean => isIgnoredMember(wanted, id, email);
-  const visible = world.members.filter((one) => !isHidden(one));
+  const seen = world.members.filter((one) => !isHidden(one));
   const hidden = world.members.filter(isHidden);
+  const pinned = new Set(wanted.members?.flatMap(({ id }) => id ?? []));
+  const formersOf = ({ previously }: WantedMember): readonly WorldMember[] =>
+    seen.filter(({ id, email }) => !pinned.has(id) && previously.includes(email?.toLowerCase() ?? "-"));
+  const formers = new Set(wanted.members?.flatMap(formersOf));
+  const visible = seen.filter((one) => !formers.has(one));
   if (hidden.some((one) => one.roles.some((id) => roles.replaced.has(id)))) errors.add("role-still-held");
   const untouched = hidden.map((before) => ({ before, after: unchanged(before, roles), wanted: null }));
   if (wanted.members === null) return [...untouched, ...visible.map((one) => stay(one, work))];
@@ -374,8 +383,18 @@ function planStaying(work: Work): readonly Outlook[] {
     // What is to come has to be there already.
     for (const role of one.later) resolve(role, wanted, world, roles, errors);
     for (const each of is === null ? leftovers : [is, ...leftovers]) free.delete(each);
-    const own = one.ended ? (is === null ? [] : [go(is, one, work)]) : planPresent(one, is, work);
-    return [...leftovers.map((each) => ({ ...go(each, null, work), isLeftover: true as const })), ...own];
+    const former = one.id !== null && is === null ? [] : formersOf(one);
+    const own = one.ended
+      ? is === null
+        ? []
+        : [go(is, one, work)]
+      : planPresent(is === null ? inheriting(one, former, work) : one, is, work);
+    const old = former.map((each) => planOld(each, one, is, work));
+    return [
+      ...leftovers.map((each) => ({ ...go(each, null, work), isLeftover: true as const })),
+      ...own,
+      ...old,
+    ];
   });
   const rest = [...free].map((one) => {
     const isPerson = one.type === "user" || one.type === "managed_user";
@@ -383,6 +402,25 @@ function planStaying(work: Work): readonly Outlook[] {
     return stays ? stay(one, work) : go(one, null, work);
   });
   return [...untouched, ...listed, ...rest];
+}
+
+/** A new membership takes over what the files do not say of the old one. */
+function inheriting(one: WantedMember, [old]: readonly WorldMember[], { roles }: Work): WantedMember {
+  if (old === undefined) return one;
+  const held = old.roles.filter((id) => !roles.ignored.has(id));
+  return { ...one, roles: one.roles ?? held, metadata: one.metadata ?? old.metadata };
+}
+
+/** The membership of a previous address goes, at the latest when the new one is accepted; who is away keeps it without roles. */
+function planOld(old: WorldMember, one: WantedMember, is: WorldMember | null, work: Work): Outlook {
+  const isAccepted = is !== null && statusOf(is) === "accepted";
+  if (one.ended || !one.away || isAccepted) return { ...go(old, one, work), isMoved: true };
+  const [left] = planListed(
+    { ...one, roles: one.roles === null ? null : [] },
+    { ...old, status: old.status === "expired" ? "pending" : old.status },
+    work,
+  );
+  return left === undefined ? stay(old, work) : { ...left, before: old };
 }
 
 function unchanged(before: WorldMember, { names }: RolePlan): MemberAfter {

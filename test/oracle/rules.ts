@@ -276,9 +276,16 @@ function removesTooMuch({ file }: Wanted, { changes, live, outlook, roles, final
     typeof limit === "number"
       ? count > limit
       : count > 3 && count > (total * Number.parseInt(limit, 10)) / 100;
-  const members = outlook.filter(({ before, after, isLeftover }) => {
+  const members = outlook.filter(({ before, after, wanted, isLeftover, isMoved }) => {
     // Who is invited again is given what the file says.
     if (before === null || after?.id === null || isLeftover) return false;
+    if (isMoved && !wanted?.ended) {
+      const now = outlook.find(
+        (one) =>
+          one.after?.status === "accepted" && one.after.id !== null && one.after.email === wanted?.email,
+      );
+      return before.roles.some((id) => !now?.after?.roles.includes(finalNames.get(id) ?? id));
+    }
     return after === null || before.roles.some((id) => !after.roles.includes(finalNames.get(id) ?? id));
   });
   const kept = permissionsAfter(roles, finalNames);

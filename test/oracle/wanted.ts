@@ -30,6 +30,8 @@ export interface WantedMember {
   readonly email: string;
   readonly id: string | null;
   readonly roles: readonly string[] | null;
+  /** Previous addresses, in lower case. */
+  readonly previously: readonly string[];
   readonly metadata: Data | null;
   readonly managed: { readonly nickname: string | null } | null;
   /** Roles that are granted without any end. */
@@ -78,6 +80,7 @@ export function wantedOf({ files, now }: Pick<Case, "files" | "now">): Wanted | 
     : people(entries, now, (role) => declaredName(role, roles));
   if (members === "conflict" || (roles !== null && !areRolesSound(roles))) return null;
   if (roles !== null && !areNamesKnown(roles, all)) return null;
+  if (!areAddressesSound(members ?? [])) return null;
   const pins = members?.flatMap(({ id }) => id ?? []) ?? [];
   if (new Set(pins).size < pins.length) return null;
   const one = <Key extends "sync" | "guards" | "policies">(key: Key) =>
@@ -175,6 +178,12 @@ function joined<T>(lists: readonly (readonly T[] | undefined)[]): readonly T[] |
   return lists.every((list) => list === undefined) ? null : lists.flatMap((list) => list ?? []);
 }
 
+/** A previous address is nobody's now, and was one person's. */
+function areAddressesSound(members: readonly WantedMember[]): boolean {
+  const formers = members.flatMap(({ previously }) => [...new Set(previously)]);
+  return members.every(({ email }) => !formers.includes(email)) && new Set(formers).size === formers.length;
+}
+
 /** No name, id or former name twice; a former name is no role's any more, unless that one was renamed too. */
 function areRolesSound(roles: readonly RoleValue[]): boolean {
   const unique = (values: readonly (string | undefined)[]): boolean => {
@@ -245,11 +254,21 @@ function people(
       byEmail.set(key, [...(byEmail.get(key) ?? []), entry]);
     }
   }
+  const isAgreed = [...byEmail.values()].every(
+    (entries) => agreed(entries.map(({ previously }) => previously)) !== "conflict",
+  );
+  if (!isAgreed) return "conflict";
   const own = emailsOf(lists[0]);
   const all = [...byEmail].map(([email, entries]) =>
     person(email, entries, own.includes(email), now, nameOf),
   );
   return all.includes("conflict") ? "conflict" : all.filter((one) => one !== "conflict");
+}
+
+/** The previous addresses of a person, in lower case. */
+function formersOf(entries: readonly MemberValue[]): readonly string[] {
+  const all = entries.flatMap(({ previously = [] }) => previously);
+  return [...new Set(all.map((address) => address.toLowerCase()))];
 }
 
 function emailsOf(list: readonly MemberValue[] | undefined): readonly string[] {
@@ -296,6 +315,7 @@ function person(
   return {
     email,
     id,
+    previously: formersOf(entries),
     roles: away ? [] : listed,
     metadata,
     managed: managed === null ? null : { nickname: managed.nickname ?? null },

@@ -5,7 +5,7 @@ import type { MemberField, MemberValues } from "../../model/field-values.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { Change, MemberChange, MemberImage } from "../../model/plan.ts";
 import type { LiveLookup, LiveWriter, MemberUpdate, WriteOptions } from "../../model/ports.ts";
-import { fieldDiffs, pickFields, sentValues } from "../fields/field.ts";
+import { fieldDiffs, heldValues, pickFields, sentValues } from "../fields/field.ts";
 import {
   filledMemberFields,
   isMemberField,
@@ -63,7 +63,7 @@ export async function sendMemberUpdate(
   const rounded = "metadata" in changed ? [] : (found?.rounded ?? []);
   if (putSemantics.replaces) {
     if (rounded.length > 0) throw tooLarge(rounded, found?.exact ?? {});
-    await writer.updateMember(id, { ...memberUpdate(before), ...body }, options);
+    await writer.updateMember(id, { ...wholeUpdate(before), ...body }, options);
     return null;
   }
   const returned = await writer.updateMember(id, body, options);
@@ -81,12 +81,10 @@ export async function restoreMember(
   options: WriteOptions,
 ): Promise<void> {
   const metadata = Object.entries(before.metadata).filter(([key]) => !rounded.includes(key));
-  const whole = {
-    ...before,
-    metadata: Object.fromEntries(metadata),
-    ...changedValues(change, context),
-  };
-  const returned = await context.writer.updateMember(change.id, memberUpdate(whole), options);
+  const changed = changedValues(change, context);
+  const whole = { ...before, metadata: Object.fromEntries(metadata), ...changed };
+  const update = { ...wholeUpdate(whole), ...memberUpdate(changed) };
+  const returned = await context.writer.updateMember(change.id, update, options);
   const sent = filledMemberFields(whole).filter((field) => fields.includes(field));
   const empty = await stillEmptyFields(change.id, sent, returned, context);
   if (empty.length > 0) {
@@ -137,6 +135,11 @@ function changedValues(change: MemberUpdateChange, { withIds }: UpdateContext): 
 /** Returns the update that sends values. */
 function memberUpdate(values: Partial<MemberValues>): MemberUpdate {
   return sentValues<MemberValues>(MEMBER_FIELDS, "put", values);
+}
+
+/** Returns the update that sends a member whole, as far as it has values. */
+function wholeUpdate(values: MemberValues): MemberUpdate {
+  return heldValues<MemberValues>(MEMBER_FIELDS, values);
 }
 
 function valuesOf(live: LiveMember): MemberValues {

@@ -38,8 +38,8 @@ export interface Kind<Value, Name extends keyof KindValues = keyof KindValues> {
   surprises(field: string, planned: Value, live: Value): readonly string[];
   /** Returns a value as requests hold it; throws for a role without an id. */
   sent(value: Value): SentOf<Value>;
-  /** Returns the part of a value that fingerprints count. */
-  content(value: Value): JsonValue;
+  /** Returns the part of a value that fingerprints count; `undefined` if there is none. */
+  content(value: Value): JsonValue | undefined;
   /** Returns the value before a run, with what others have changed since. */
   reverted(before: Value, after: Value, live: Value, changedSince: ChangedSince): Value;
 }

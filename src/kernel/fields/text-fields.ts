@@ -23,7 +23,13 @@ const text = {
 } satisfies Omit<Kind<Text>, "name">;
 
 /** A text on one line. */
-export const line: Kind<Text, "line"> = { name: "line", ...text };
+export const line: Kind<Text, "line"> = {
+  ...text,
+  name: "line",
+  normal: (value) => value || null,
+  // So that a new field leaves the fingerprints of those who have none as they are.
+  content: (value) => value || undefined,
+};
 
 /** A text that may have several lines. */
 export const prose: Kind<Text, "prose"> = { name: "prose", ...text };

@@ -32,8 +32,10 @@ describe("does not compile without", () => {
   test("an entry for a value of the model", () => {
     expectTypeOf(MEMBER_FIELDS).toExtend<FieldTable<MemberValues>>();
     expectTypeOf(ROLE_FIELDS).toExtend<FieldTable<RoleImage>>();
-    expectTypeOf(MEMBER_FIELDS).not.toExtend<FieldTable<MemberValues & { readonly locale: string | null }>>();
-    expectTypeOf(ROLE_FIELDS).not.toExtend<FieldTable<RoleImage & { readonly locale: string | null }>>();
+    expectTypeOf(MEMBER_FIELDS).not.toExtend<
+      FieldTable<MemberValues & { readonly shoeSize: string | null }>
+    >();
+    expectTypeOf(ROLE_FIELDS).not.toExtend<FieldTable<RoleImage & { readonly shoeSize: string | null }>>();
   });
 
   test("the kind of a value's type", () => {

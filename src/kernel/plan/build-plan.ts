@@ -44,6 +44,7 @@ import {
 } from "../../rules/rule-roles.ts";
 import { leftAt } from "../diff/active-member.ts";
 import { planFingerprint } from "../diff/fingerprint.ts";
+import { orderedState } from "../diff/ordered-state.ts";
 import { type MemberPlan, planMembers, type Renewal } from "../diff/plan-members.ts";
 import { planRoles, type RolePlan } from "../diff/plan-roles.ts";
 import { roleResolver } from "../diff/resolve.ts";
@@ -72,12 +73,14 @@ export interface PlanInput {
 }
 
 /** Computes the changes that turn the live state into the desired one; pure and deterministic. */
-export function buildPlan(input: PlanInput): Plan {
+export function buildPlan(unordered: PlanInput): Plan {
+  const input = { ...unordered, live: orderedState(unordered.live) };
   return judgeChanges(input, proposeChanges(input));
 }
 
 /** Returns a function that plans the same states without some changes, which are found only once. */
-export function planParts(input: PlanInput): (leaveOut: ReadonlySet<string>) => Plan {
+export function planParts(unordered: PlanInput): (leaveOut: ReadonlySet<string>) => Plan {
+  const input = { ...unordered, live: orderedState(unordered.live) };
   let proposed: ProposedChanges | null = null;
   return (leaveOut) => {
     proposed ??= proposeChanges(input);

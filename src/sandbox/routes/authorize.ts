@@ -14,12 +14,12 @@ export const CONTRACT_OPERATIONS: readonly ContractOperation[] = [
 ];
 
 /** Returns the OAuth scope that permits an operation, like `members.read`; undefined if it has no scope of its own. */
-export function scopeOf({ method, name, scope }: ContractOperation): string | undefined {
+export function oauthScope({ method, name, scope }: ContractOperation): string | undefined {
   return scope === "merchant" ? `${name.split(".")[0]}.${method === "GET" ? "read" : "write"}` : undefined;
 }
 
 const SCOPES: ReadonlySet<string> = new Set(
-  CONTRACT_OPERATIONS.flatMap((operation) => scopeOf(operation) ?? []),
+  CONTRACT_OPERATIONS.flatMap((operation) => oauthScope(operation) ?? []),
 );
 
 /** Every permission and scope of an API key. */
@@ -60,7 +60,7 @@ function ownMerchant(store: Store, key: ApiKey, code: string): Account {
 }
 
 function requirePermission({ permissions }: ApiKey, operation: ContractOperation): void {
-  const scope = scopeOf(operation);
+  const scope = oauthScope(operation);
   const sufficient = [...operation.permissions, ...(scope === undefined ? [] : [scope])];
   if (permissions === undefined || sufficient.some((permission) => permissions.includes(permission))) return;
   const lacking =

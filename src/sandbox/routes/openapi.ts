@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { CONTRACT_OPERATIONS, scopeOf } from "./authorize.ts";
+import { CONTRACT_OPERATIONS, oauthScope } from "./authorize.ts";
 import type { ContractOperation } from "./operation.ts";
 import {
   memberListResponse,
@@ -50,7 +50,7 @@ const PATH_NAMES: Readonly<Record<string, string>> = { merchant: "merchant_code"
 
 function describe(operation: ContractOperation): object {
   const { name, summary, method, path, permissions, query, body, response } = operation;
-  const scope = scopeOf(operation);
+  const scope = oauthScope(operation);
   const sufficient = [...permissions, ...(scope === undefined ? [] : [scope])];
   return {
     operationId: name,

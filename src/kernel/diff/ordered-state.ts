@@ -1,0 +1,25 @@
+import { by, byCodeUnit } from "../../lib/text.ts";
+import type { LiveState } from "../../model/live.ts";
+
+/** Returns a live state with its lists in an order of their own, so that the service's order changes nothing in a plan. */
+export function orderedState(live: LiveState): LiveState {
+  return {
+    ...live,
+    roles: sortedBy(live.roles, ({ id }) => id).map((role) => ({
+      ...role,
+      permissions: sortedBy(role.permissions, (permission) => permission),
+    })),
+    members: sortedBy(live.members, ({ id }) => id).map((member) => {
+      const roles = sortedBy(member.roles, (role) => role);
+      return roles === member.roles ? member : { ...member, roles };
+    }),
+  };
+}
+
+/** Returns items in the order of their texts: the same list if it has that order. */
+function sortedBy<T>(items: readonly T[], textOf: (item: T) => string): readonly T[] {
+  const isSorted = items.every(
+    (item, index) => index === 0 || byCodeUnit(textOf(items[index - 1] ?? item), textOf(item)) <= 0,
+  );
+  return isSorted ? items : [...items].sort(by(textOf));
+}

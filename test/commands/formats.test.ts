@@ -54,7 +54,9 @@ describe("plan --format markdown", () => {
 
 test("drift --format markdown groups differences by the side that changed", async () => {
   const { stdout, code } = await run("drift", STATION_ROAD, "--format", "markdown");
-  expect(stdout).toMatch(/^## ⚠️ rolecall drift: 4 differences \(1 declared, not live, 3 not applied\)\n/);
+  expect(stdout).toMatch(
+    /^## ⚠️ rolecall drift: 4 differences \(1 added outside git, 1 declared, not live, 2 not applied\)\n/,
+  );
   expect(stdout).toMatch(/^# (Merged, but not applied|Changed outside git|Different; which side)/m);
   expect(code).toBe(2);
 });
@@ -119,7 +121,8 @@ describe("--quiet", () => {
       "",
     ]);
     const drift = await run("drift", "-q", STATION_ROAD);
-    expect(drift.stdout.split("\n")).toHaveLength(3);
+    expect(drift.stdout.split("\n")).toHaveLength(4);
+
     expect(drift.stdout).toContain("Drift: 4 differences");
   });
 

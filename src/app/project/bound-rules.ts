@@ -28,7 +28,7 @@ export async function boundRules(files: readonly string[], access: ProjectAccess
 }
 
 /** Returns the files of the rules that a project enforces, with what they include; absolute paths without links. */
-export async function enforcedFiles(root: string): Promise<readonly string[]> {
+export async function enforcedRuleFiles(root: string): Promise<readonly string[]> {
   const index = openIndex(root);
   const accesses = await projectAccess([join(root, PROJECT_FILE)], root);
   const rules = (await Promise.all(accesses.map((access) => entriesOf(root, access)))).flat();

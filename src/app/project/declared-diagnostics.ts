@@ -3,14 +3,14 @@ import { inFile } from "../../kernel/problems/problem.ts";
 import { checkSchema } from "../../kernel/schema/schema-problems.ts";
 import { omitUndefined } from "../../kernel/schema/values.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import type { DeclaredMerchants } from "./declared-merchants.ts";
+import type { IndexedMerchants } from "./declared-merchants.ts";
 
 /** Returns the problems of the files that merchants were looked for in, with those of their addresses. */
 export function declaredDiagnostics({
   problems,
   invalid,
   texts,
-}: Omit<DeclaredMerchants, "merchants">): readonly Diagnostic[] {
+}: Omit<IndexedMerchants, "merchants">): readonly Diagnostic[] {
   const ofAddresses = invalid.flatMap(({ file, fields }) => {
     const { merchant, environment, api } = fields ?? {};
     const head = omitUndefined({ version: 1, merchant, environment, api });

@@ -24,7 +24,7 @@ export interface ManagedAccess {
 }
 
 /** The merchants of some files. */
-export interface DeclaredMerchants {
+export interface IndexedMerchants {
   /** Those that can be read, sorted by code. */
   readonly merchants: readonly DeclaredMerchant[];
   /** Files that cannot be read, that declare no merchant, or one of another file. */
@@ -36,7 +36,7 @@ export interface DeclaredMerchants {
 }
 
 /** Finds the merchants of the files below the paths, without checking what else the files say. */
-export async function declaredMerchants(paths: readonly string[], cwd: string): Promise<DeclaredMerchants> {
+export async function declaredMerchants(paths: readonly string[], cwd: string): Promise<IndexedMerchants> {
   const index = openIndex(cwd);
   const { some } = await selectFiles(paths, { cwd, index });
   return readMerchants(some, [], index, cwd);
@@ -48,7 +48,7 @@ export async function readMerchants(
   codes: readonly string[],
   index: ProjectIndex,
   cwd: string,
-): Promise<DeclaredMerchants> {
+): Promise<IndexedMerchants> {
   const accesses = await projectAccess(paths, cwd);
   const isProject = (path: string): boolean =>
     accesses.some(({ placesOf }) => placesOf(path).some((place) => isProjectFile(place.path)));

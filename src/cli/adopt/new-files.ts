@@ -227,9 +227,9 @@ async function ownersFile(root: string, owner: string, cwd: string): Promise<rea
 /** Returns the files of the rules that a project enforces, as patterns of code owners. */
 async function enforcedPaths(root: string): Promise<readonly string[]> {
   if (!existsSync(join(root, PROJECT_FILE))) return [];
-  const { enforcedFiles } = await import("../../app/project/bound-rules.ts");
+  const { enforcedRuleFiles } = await import("../../app/project/bound-rules.ts");
   const real = realpathSync.native(root);
-  const paths = (await enforcedFiles(real)).map((file) => relative(real, file).split(sep).join("/"));
+  const paths = (await enforcedRuleFiles(real)).map((file) => relative(real, file).split(sep).join("/"));
   const plain = paths.filter((path) => !path.startsWith("../")).map((path) => path.replaceAll(" ", "\\ "));
   return [...new Set(plain)].sort().map((path) => `/${path}`);
 }

@@ -20,6 +20,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   service: "undici zod",
   show: "diff",
   "show/html": "node:crypto",
+  store: "node:child_process node:crypto node:path",
   "show/screen": "ink react string-width",
 };
 
@@ -42,7 +43,8 @@ test("each folder imports only its packages", () => {
 });
 
 /** The folders of src, from the bottom to the top: each imports only those before it. */
-const ORDER = "sandbox lib model kernel,rules service edit ask runs show app api action cli .".split(" ");
+const ORDER =
+  "sandbox lib model kernel,rules store service edit ask runs show app review api action cli .".split(" ");
 
 test("arrows between the folders of src lead down", () => {
   const heightOf = (path: string): number => {

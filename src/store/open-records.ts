@@ -1,0 +1,198 @@
+import { canonicalJson } from "../lib/json-text.ts";
+import { RolecallError } from "../model/errors.ts";
+import type { FileEdits, GitRefs, RefMove } from "./git-refs.ts";
+import { seal, unseal } from "./sealed-json.ts";
+
+/** What the records of a service and label in a repository have in common. */
+export interface RecordScope {
+  /** Hexadecimal digest of service and label: records of others are not touched. */
+  readonly family: string;
+  /** The key of all signatures. */
+  readonly key: string;
+}
+
+/** What is known of the run that made the reviewed states of a pull request. */
+export interface RecordedRun {
+  /** Head commit that was planned. */
+  readonly head: string;
+  /** Branch that it is to be merged into, whose rules have judged the plan. */
+  readonly base: string;
+  /** Ids of the reviews that had been submitted by then: none of them is of this plan. */
+  readonly earlier: readonly number[];
+  /** Id of the comment that shows the plan; `null` if there is none. */
+  readonly comment: number | null;
+}
+
+/** The reviewed states that a run has recorded, by merchant. */
+export interface RecordedStates<Reviewed> extends RecordedRun {
+  readonly number: number;
+  readonly merchants: ReadonlyMap<string, Reviewed>;
+}
+
+/** A run to record. */
+export type NewRun<Reviewed> = Omit<RecordedStates<Reviewed>, "number">;
+
+/** The records of a repository as they were fetched. */
+export interface Records<Reviewed, State> {
+  /** Names of the recorded reviews, such as `reviews/7`. */
+  readonly names: readonly string[];
+  /** Returns what was recorded under a name, the oldest run first; without runs that this key has not signed. */
+  runsOf(name: string): Promise<readonly RecordedStates<Reviewed>[]>;
+  /** The state by merchant; `null` for one that this key has not signed. */
+  readonly states: ReadonlyMap<string, State | null>;
+}
+
+/** The records of one service and label. Every method throws RolecallError. */
+export interface RecordStore<Reviewed, State> {
+  read(): Promise<Records<Reviewed, State>>;
+  /** Adds a run to a recorded review, or none; drops the runs that are not to be kept. */
+  editRuns(
+    name: string,
+    added: NewRun<Reviewed> | null,
+    keep: (run: RecordedStates<Reviewed>) => boolean,
+  ): Promise<void>;
+  /** Changes states by what they are at that moment, also if others change them; `null` removes one. */
+  updateStates(
+    change: (states: ReadonlyMap<string, State | null>) => ReadonlyMap<string, State | null>,
+  ): Promise<void>;
+  /** Removes recorded reviews. */
+  remove(names: readonly string[]): Promise<void>;
+}
+
+const STATE = "state";
+
+/** Attempts to change a ref that others change at the same time. */
+const MAX_ATTEMPTS = 30;
+
+/** Opens the records of a service and label; nothing is fetched yet. */
+export function openRecords<Reviewed extends object, State extends object>(
+  refs: GitRefs,
+  { family, key }: RecordScope,
+  sleep: (ms: number) => Promise<void>,
+): RecordStore<Reviewed, State> {
+  const filesOf = async (commit: string | undefined): Promise<ReadonlyMap<string, string>> =>
+    commit === undefined ? new Map() : refs.files(commit);
+  const statesIn = (files: ReadonlyMap<string, string>): ReadonlyMap<string, State | null> =>
+    new Map(
+      [...files].flatMap(([path, text]) => {
+        const merchant = codeIn(path, `${family}/`);
+        const place = placeOf(STATE, family, merchant ?? "");
+        return merchant === null ? [] : [[merchant, unseal(text, place, key) as State | null] as const];
+      }),
+    );
+  const runsIn = (name: string, files: ReadonlyMap<string, string>): readonly RecordedStates<Reviewed>[] =>
+    runNumbers(files, family).flatMap((number) => {
+      const folder = `${family}/${number}/`;
+      const about = unseal(files.get(`${folder}${RUN}`) ?? "", placeOf(name, family, String(number)), key);
+      if (about === null) return [];
+      const run = about as RecordedRun;
+      const merchants = [...files].flatMap(([path, text]) => {
+        const merchant = path.endsWith(RUN) ? null : codeIn(path, folder);
+        const value = merchant && unseal(text, placeOf(name, family, number, merchant, run), key);
+        return value ? [[merchant, value as Reviewed] as const] : [];
+      });
+      return [{ ...run, number, merchants: new Map(merchants) }];
+    });
+  /** Commits what `edit` makes of the files of a ref, until nobody else has moved it meanwhile. */
+  const change = async (
+    ref: string,
+    message: string,
+    edit: (files: ReadonlyMap<string, string>) => FileEdits,
+  ): Promise<void> => {
+    for (let attempt = 1; ; attempt++) {
+      const from = (await refs.fetch()).get(ref) ?? null;
+      const edits = edit(await filesOf(from ?? undefined));
+      if (edits.size === 0) return;
+      const to = await refs.commit(from, edits, message);
+      if (await refs.push([{ ref, from, to }])) return;
+      if (attempt === MAX_ATTEMPTS) {
+        throw new RolecallError(
+          "conflict",
+          `The records in ${ref} could not be written: others write all the time.`,
+        );
+      }
+      // Each writer waits for another time, so that one of them comes first.
+      await sleep(100 + (Number.parseInt(to.slice(0, 4), 16) % 400) * attempt);
+    }
+  };
+  return {
+    read: async () => {
+      const found = await refs.fetch();
+      return {
+        names: [...found.keys()].filter((name) => name !== STATE),
+        runsOf: async (name) => runsIn(name, await filesOf(found.get(name))),
+        states: statesIn(await filesOf(found.get(STATE))),
+      };
+    },
+    editRuns: async (name, added, keep) =>
+      change(name, added === null ? "Drop a plan" : `Plan of ${added.head}`, (files) => {
+        const kept = new Set(runsIn(name, files).flatMap((one) => (keep(one) ? [one.number] : [])));
+        const dropped = [...files.keys()].filter((path) => isDropped(path, family, kept));
+        const edits = new Map<string, string | null>(dropped.map((path) => [path, null]));
+        if (added === null) return edits;
+        const number = Math.max(0, ...runNumbers(files, family)) + 1;
+        const folder = `${family}/${number}/`;
+        const { head, base, earlier, comment } = added;
+        const about: RecordedRun = { head, base, earlier, comment };
+        edits.set(`${folder}${RUN}`, seal(about, placeOf(name, family, String(number)), key));
+        for (const [merchant, value] of added.merchants) {
+          edits.set(
+            `${folder}${merchant}.json`,
+            seal(value, placeOf(name, family, number, merchant, about), key),
+          );
+        }
+        return edits;
+      }),
+    updateStates: async (update) =>
+      change(STATE, "Apply", (files) => {
+        const edits = new Map<string, string | null>();
+        for (const [merchant, state] of update(statesIn(files))) {
+          const path = `${family}/${merchant}.json`;
+          const text = state && seal(state, placeOf(STATE, family, merchant), key);
+          if ((files.get(path) ?? null) !== text) edits.set(path, text);
+        }
+        return edits;
+      }),
+    remove: async (names) => {
+      if (names.length === 0) return;
+      const found = await refs.fetch();
+      const moves: RefMove[] = [];
+      for (const ref of names) {
+        const from = found.get(ref) ?? null;
+        const paths = [...(await filesOf(from ?? undefined)).keys()];
+        const own = paths.filter((path) => path.startsWith(`${family}/`));
+        if (from === null || own.length === 0) continue;
+        const edits = new Map(own.map((path) => [path, null]));
+        const rest = own.length < paths.length ? await refs.commit(from, edits, "Applied") : null;
+        moves.push({ ref, from, to: rest });
+      }
+      // One that a plan has moved meanwhile is removed by a later run.
+      await refs.push(moves);
+    },
+  };
+}
+
+const RUN = "run.json";
+
+function placeOf(...parts: readonly unknown[]): string {
+  return canonicalJson(parts);
+}
+
+function runNumbers(files: ReadonlyMap<string, string>, family: string): readonly number[] {
+  const found = [...files.keys()].flatMap((path) => {
+    const [folder, number, file] = path.split("/");
+    return folder === family && file === RUN ? Number(number) : [];
+  });
+  return found.filter(Number.isSafeInteger).sort((a, b) => a - b);
+}
+
+function isDropped(path: string, family: string, kept: ReadonlySet<number>): boolean {
+  const [folder, number] = path.split("/");
+  return folder === family && !kept.has(Number(number));
+}
+
+/** Returns the merchant that a file of a folder is of; `null` for another file. */
+function codeIn(path: string, folder: string): string | null {
+  const name = path.startsWith(folder) && path.endsWith(".json") ? path.slice(folder.length, -5) : "";
+  return name === "" || name.includes("/") ? null : name;
+}

@@ -1,0 +1,48 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type GitRefs, openRefs } from "../../../src/store/git-refs.ts";
+import { openRecords, type RecordStore } from "../../../src/store/open-records.ts";
+
+const KEY = "0123456789abcdef0123456789abcdef";
+
+export interface Role {
+  readonly grants: readonly string[];
+}
+
+export interface Applied {
+  readonly count: number;
+}
+
+/** A bare repository on this machine, and stores that reach it as jobs on other machines would. */
+export interface BareRepository {
+  readonly url: string;
+  git(...args: readonly string[]): string;
+  /** Opens the refs from a folder of their own. */
+  refs(): GitRefs;
+  store(options?: { readonly family?: string; readonly key?: string }): RecordStore<Role, Applied>;
+  remove(): void;
+}
+
+export function bareRepository(): BareRepository {
+  const folder = mkdtempSync(join(tmpdir(), "rolecall-store-"));
+  const url = join(folder, "remote.git");
+  execFileSync("git", ["init", "--quiet", "--bare", url]);
+  let stores = 0;
+  const refs = (): GitRefs => {
+    stores += 1;
+    return openRefs(
+      { url, prefix: "refs/rolecall", authorization: null },
+      { folder: join(folder, `store-${stores}.git`), env: process.env, now: () => 1_800_000_000_000 },
+    );
+  };
+  return {
+    url,
+    git: (...args) => execFileSync("git", ["--git-dir", url, ...args], { encoding: "utf8" }).trim(),
+    refs,
+    store: ({ family = "f00", key = KEY } = {}) =>
+      openRecords<Role, Applied>(refs(), { family, key }, async () => undefined),
+    remove: () => rmSync(folder, { recursive: true }),
+  };
+}

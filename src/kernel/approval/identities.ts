@@ -42,8 +42,8 @@ function otherKey(name: string, id: string): string {
 }
 
 /**
- * Returns a function that tells which roles and memberships are meant by a review that knows the roles of some ids. Live
- * roles that the plan renames, replaces or removes give up their names.
+ * Returns a function that tells which roles and memberships are meant by a review that knows the roles of some ids. A live
+ * role that the plan renames, replaces or removes gives up its name if another one takes it.
  */
 export function identitiesIn(
   { roles }: LiveState,
@@ -58,8 +58,12 @@ export function identitiesIn(
         : [],
     ),
   );
+  const taken = new Set(
+    changes.flatMap((one) => (one.resource === "role" && one.after !== null ? one.after.name : [])),
+  );
   const named = roles.filter(
-    ({ id, name, predefined }) => !predefined && !leaving.has(id) && !name.endsWith(TEMPORARY_SUFFIX),
+    ({ id, name, predefined }) =>
+      !predefined && !(leaving.has(id) && taken.has(name)) && !name.endsWith(TEMPORARY_SUFFIX),
   );
   const ids = new Map(named.map(({ id, name }) => [name, id]));
   const keys = new Map([...byKey].map(([key, { id }]) => [seal(id), key]));

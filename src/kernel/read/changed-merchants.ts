@@ -36,7 +36,7 @@ export function changedMerchants(
     const { merchant } = state;
     const was = before.get(merchant);
     if (was === undefined) return [{ merchant, change: "added" }];
-    return stateText(was) === stateText(state) ? [] : [{ merchant, change: "changed" }];
+    return declaredText(was) === declaredText(state) ? [] : [{ merchant, change: "changed" }];
   });
   const removed = [...before.keys()].filter((merchant) => !after.has(merchant));
   return [...changed, ...removed.map((merchant) => ({ merchant, change: "removed" as const }))].sort((a, b) =>
@@ -44,8 +44,8 @@ export function changedMerchants(
   );
 }
 
-/** Returns the canonical text of what a state means. */
-function stateText({
+/** Returns the canonical text of what a state means: equal for files that mean the same. */
+export function declaredText({
   sync,
   ignore,
   guards,

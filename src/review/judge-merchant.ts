@@ -1,0 +1,89 @@
+import { type Comparison, compareReviewed } from "../kernel/approval/compare-reviewed.ts";
+import type { FreshPlan } from "../kernel/approval/fresh-context.ts";
+import type { Review } from "../kernel/approval/merged-reviews.ts";
+import type { Seal } from "../kernel/approval/seal.ts";
+import type { Plan } from "../model/plan.ts";
+
+/** A merchant's fresh plan beside its reviews. */
+export interface JudgedMerchant {
+  readonly merchant: string;
+  readonly reviews: readonly Review[];
+  readonly comparison: Comparison;
+  /** The fresh plan. */
+  readonly whole: Plan;
+  /** The part of it that nobody has reviewed; without changes if there is none. */
+  readonly rest: Plan;
+  /** What the fresh plan has and nobody has reviewed, a sentence each. */
+  readonly refusals: readonly string[];
+  /** What was reviewed, and the files no longer say. */
+  readonly dropped: readonly DroppedChange[];
+  /** The same as sentences: no later plan shows it. */
+  readonly lost: readonly string[];
+  /** Why the merchant is not as reviewed: refusals, then what was lost. */
+  readonly objections: readonly string[];
+}
+
+/** A reviewed change that the files no longer make. */
+export interface DroppedChange {
+  /** Name of the review. */
+  readonly review: string;
+  readonly sentence: string;
+  /** The file that says otherwise; `null` if none does. */
+  readonly file: string | null;
+}
+
+/** Returns `file:line` of an entry of a file. */
+export type PlaceOfEntry = (origin: Comparison["account"][number]["origins"][number]) => string;
+
+/** Compares a merchant's fresh plan with its reviews. */
+export function judgeMerchant(
+  fresh: FreshPlan,
+  reviews: readonly Review[],
+  seal: Seal,
+  placeOf: PlaceOfEntry,
+): JudgedMerchant {
+  const comparison = compareReviewed(reviews, fresh, seal);
+  const dropped = comparison.account.flatMap((entry): readonly DroppedChange[] => {
+    if (entry.verdict !== "dropped") return [];
+    const places = entry.origins.map(placeOf).join(", ");
+    const why = entry.reasons.length === 0 ? "the files no longer say it" : entry.reasons.join("; ");
+    const what = `${VERBS[entry.does]} ${entry.name ?? "somebody who is neither live nor listed any more"}`;
+    return [
+      {
+        review: entry.review,
+        sentence: `${entry.review} was to ${what}, and was lost: ${why}${places === "" ? "" : ` (${places})`}.`,
+        file: entry.origins[0]?.file ?? null,
+      },
+    ];
+  });
+  const lost = dropped.map(({ sentence }) => sentence);
+  const refusals = comparison.refused.map(({ change, reasons }) => {
+    const why = reasons.length === 0 ? "" : `: ${reasons.join("; ")}`;
+    return `not approved: ${change.kind} ${change.resource} ${change.name}${why}.`;
+  });
+  return {
+    merchant: fresh.plan.merchant,
+    reviews,
+    comparison,
+    whole: fresh.plan,
+    rest: restOf(fresh, comparison),
+    refusals,
+    dropped,
+    lost,
+    objections: [...refusals, ...lost],
+  };
+}
+
+function restOf({ plan, planWithout }: FreshPlan, { covered, refused }: Comparison): Plan {
+  if (covered.changes.length === 0 || refused.length === 0) return refused.length === 0 ? covered : plan;
+  const rest = planWithout(new Set(covered.changes.map(({ fingerprint }) => fingerprint)));
+  // A change that needs one of the others is shown with it.
+  return rest.changes.length < refused.length ? plan : rest;
+}
+
+const VERBS = {
+  create: "add",
+  update: "change",
+  remove: "remove",
+  permissions: "change the permissions of",
+} as const;

@@ -1,0 +1,187 @@
+import type { Review } from "../kernel/approval/merged-reviews.ts";
+import { parseReviewedState } from "../kernel/saved/reviewed-file.ts";
+import type { ReviewedState } from "../model/reviewed.ts";
+import type { RecordStore, Records } from "../store/open-records.ts";
+import { type CountedRun, countedRun } from "./counted-run.ts";
+import type { Forge, ForgePull } from "./forge.ts";
+
+/** What is known of a merchant since its last apply. */
+export interface MerchantState {
+  /** Commit of the last run that looked at the merchant. */
+  readonly commit: string;
+  /** Time of that run, in ms since the epoch, by the forge's clock. */
+  readonly at: number;
+  /** Time of the last run that looked for what is due, in ms since the epoch; `null` if there was none. */
+  readonly nightly: number | null;
+  /** Keyed hash of the access that the files declared then. */
+  readonly declared: string;
+  /** The recorded reviews that were looked at, as long as they are kept. */
+  readonly settled: readonly string[];
+  /** What is left of them: changes that are not made yet, and dates to come. */
+  readonly open: readonly Review[];
+  /** Why the merchant is not as it was reviewed; `null` if it is. */
+  readonly failure: RecordedFailure | null;
+}
+
+/** A failure that an apply has reported. */
+export interface RecordedFailure {
+  /** The commit whose run reported it. */
+  readonly commit: string;
+  /** Keyed hash of the reasons: later runs for other commits do not report the same again. */
+  readonly digest: string;
+  /** Reasons that no later plan shows, since nothing is left to make. */
+  readonly dropped: readonly string[];
+}
+
+export type ReviewStore = RecordStore<ReviewedState, MerchantState>;
+export type ReviewRecords = Records<ReviewedState, MerchantState>;
+
+/** A merged pull request with recorded plans. */
+export interface MergedReview extends CountedRun<ReviewedState> {
+  /** Such as `#7`. */
+  readonly name: string;
+  readonly pull: ForgePull;
+  /** The merchants that any of its plans was of. */
+  readonly merchants: ReadonlySet<string>;
+}
+
+/** The recorded reviews of a branch, as they are at the forge by now. */
+export interface RecordedReviews {
+  /** In the order of their merges. */
+  readonly merged: readonly MergedReview[];
+  /** Names of the records of pull requests that were closed without a merge. */
+  readonly abandoned: readonly string[];
+}
+
+const PULLS = "reviews/";
+
+/** Returns the name of the record of a pull request. */
+export function recordOf(pull: number): string {
+  return `${PULLS}${pull}`;
+}
+
+/** Asks the forge what became of the pull requests with recorded plans. */
+export async function recordedReviews(
+  records: ReviewRecords,
+  forge: Forge,
+  branch: string,
+): Promise<RecordedReviews> {
+  const numbers = records.names.flatMap((name) =>
+    name.startsWith(PULLS) ? Number(name.slice(PULLS.length)) : [],
+  );
+  const pulls = await forge.pulls(numbers.filter(Number.isSafeInteger));
+  const merged: MergedReview[] = [];
+  for (const pull of pulls) {
+    if (pull.status === "merged" && pull.baseRef === branch)
+      merged.push(await reviewOf(pull, records, forge));
+  }
+  return {
+    merged: merged.sort((a, b) => a.pull.mergedAt - b.pull.mergedAt || a.pull.number - b.pull.number),
+    abandoned: pulls.flatMap(({ status, number }) => (status === "closed" ? recordOf(number) : [])),
+  };
+}
+
+/** Returns what counts of the recorded plans of a pull request. */
+export async function reviewOf(
+  pull: ForgePull,
+  records: ReviewRecords,
+  forge: Pick<Forge, "now">,
+): Promise<MergedReview> {
+  const runs = await records.runsOf(recordOf(pull.number));
+  return {
+    ...countedRun(pull, runs, forge.now()),
+    name: `#${pull.number}`,
+    pull,
+    merchants: new Set(runs.flatMap(({ merchants }) => [...merchants.keys()])),
+  };
+}
+
+/** Returns the merged reviews of a merchant that no run has looked at yet. */
+export function unsettled(
+  merchant: string,
+  state: MerchantState | null | undefined,
+  merged: readonly MergedReview[],
+): readonly MergedReview[] {
+  const settled = new Set(state?.settled);
+  return merged.filter(
+    ({ pull, merchants }) => merchants.has(merchant) && !settled.has(recordOf(pull.number)),
+  );
+}
+
+/** Returns the reviews of a merchant, the oldest first: what is left of earlier ones, then those merged since. */
+export function reviewsOf(
+  merchant: string,
+  state: MerchantState | null | undefined,
+  merged: readonly MergedReview[],
+): readonly Review[] {
+  const news = unsettled(merchant, state, merged).flatMap(({ name, run, at }): readonly Review[] => {
+    const reviewed = parseReviewedState(run?.merchants.get(merchant));
+    return reviewed === null ? [] : [{ name, state: { ...reviewed, at } }];
+  });
+  return [...(state?.open ?? []), ...news];
+}
+
+/** Returns whether a review holds more than dates to come. */
+export function hasRows({ state: { roles, members, people } }: Review): boolean {
+  return roles.length + members.length + people.length > 0;
+}
+
+/** Why a run looks at a merchant; `null` if it does not have to. */
+export type LookReason = "unknown" | "merged" | "changed" | "open" | "failed";
+
+/** Returns why an apply has to look at a merchant, whatever the distance to its last one. */
+export function lookReason(
+  merchant: string,
+  declared: string,
+  state: MerchantState | null | undefined,
+  merged: readonly MergedReview[],
+): LookReason | null {
+  if (state === null || state === undefined) return "unknown";
+  if (unsettled(merchant, state, merged).length > 0) return "merged";
+  if (state.declared !== declared) return "changed";
+  if (state.failure !== null) return "failed";
+  return state.open.some(hasRows) ? "open" : null;
+}
+
+/**
+ * Merges the state that a run leaves with the one that another run has written meanwhile: what either of them has looked
+ * at is settled, and what only the other one knows stays open.
+ */
+export function mergedState(
+  own: MerchantState,
+  known: readonly string[],
+  other: MerchantState | null | undefined,
+): MerchantState {
+  if (other === null || other === undefined) return own;
+  const later = other.open.filter(({ name }) => !known.includes(name));
+  const newest = other.at > own.at ? other : own;
+  return {
+    ...own,
+    commit: newest.commit,
+    declared: newest.declared,
+    at: Math.max(own.at, other.at),
+    nightly: own.nightly ?? other.nightly,
+    settled: [...new Set([...other.settled, ...own.settled])],
+    open: [...own.open, ...later],
+  };
+}
+
+/**
+ * Returns the records of merged pull requests that every merchant has settled: they are not needed any more. `declared`
+ * are the merchants that files declare; `null` if that is not known of all.
+ */
+export function settledRecords(
+  merged: readonly MergedReview[],
+  states: ReadonlyMap<string, MerchantState | null>,
+  declared: ReadonlySet<string> | null,
+): readonly string[] {
+  return merged
+    .filter(({ pull, merchants }) =>
+      [...merchants].every(
+        (merchant) =>
+          (declared !== null && !declared.has(merchant)) ||
+          states.get(merchant)?.settled.includes(recordOf(pull.number)) === true,
+      ),
+    )
+    .map(({ pull }) => recordOf(pull.number));
+}

@@ -1,0 +1,42 @@
+import { upcomingDates } from "../kernel/plan/upcoming-dates.ts";
+import { counted } from "../lib/text.ts";
+import type { DesiredState } from "../model/desired.ts";
+import type { MerchantState } from "./merchant-state.ts";
+
+const DAY = 86_400_000;
+
+/** Time for the nightly run to start after a date has come, in ms. */
+const GRACE = 3_600_000;
+
+/** Dates that take access away. */
+const ENDS: ReadonlySet<string> = new Set(["ends", "leaves", "leaves-unlisted", "suspended"]);
+
+/**
+ * Returns a sentence about the people whose access has ended by the files, and whom no run has looked at since; `null`
+ * without any. The service is not read for it.
+ */
+export function overdueText(
+  states: readonly DesiredState[],
+  known: ReadonlyMap<string, MerchantState | null>,
+  now: number,
+): string | null {
+  const people = new Set(
+    states.flatMap((state) => {
+      const at = known.get(state.merchant)?.at;
+      if (at === undefined) return [];
+      const due = upcomingDates(state, at).filter((date) => date.at <= now - GRACE && ENDS.has(date.what));
+      return due.map(({ email }) => `${state.merchant} ${email.toLowerCase()}`);
+    }),
+  );
+  if (people.size === 0) return null;
+  const nightly = Math.max(...[...known.values()].map((state) => state?.nightly ?? Number.NEGATIVE_INFINITY));
+  const seen = Number.isFinite(nightly)
+    ? `the nightly run was last seen ${agoText(now - nightly)}`
+    : "no nightly run was ever seen";
+  return `${counted(people.size, "person", "people")} whose access has ended ${people.size === 1 ? "is" : "are"} still live; ${seen}.`;
+}
+
+function agoText(ms: number): string {
+  const days = Math.floor(ms / DAY);
+  return days < 1 ? "less than a day ago" : `${counted(days, "day")} ago`;
+}

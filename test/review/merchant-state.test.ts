@@ -1,0 +1,138 @@
+import { describe, expect, test } from "vitest";
+import type { ReviewedState } from "../../src/model/reviewed.ts";
+import {
+  lookReason,
+  type MerchantState,
+  type MergedReview,
+  mergedState,
+  reviewsOf,
+  settledRecords,
+} from "../../src/review/merchant-state.ts";
+import { overdueText } from "../../src/review/overdue.ts";
+import { desired, member } from "../support/build.ts";
+
+const reviewed = (at: number, roles = 0): ReviewedState => ({
+  merchant: "MC1",
+  environment: null,
+  service: "https://api.example.com",
+  at,
+  hasBase: false,
+  permissionSets: [[]],
+  roles: Array.from({ length: roles }, (_, index) => ({
+    id: null,
+    name: `Role ${index}`,
+    before: null,
+    after: {},
+  })),
+  members: [],
+  people: [],
+  dates: [],
+});
+
+const state = (given: Partial<MerchantState> = {}): MerchantState => ({
+  commit: "c1",
+  at: 100,
+  nightly: null,
+  declared: "same",
+  settled: [],
+  open: [],
+  failure: null,
+  ...given,
+});
+
+const merged = (number: number, merchants: readonly string[] = ["MC1"]): MergedReview => ({
+  name: `#${number}`,
+  pull: {
+    number,
+    headSha: "head",
+    baseRef: "main",
+    status: "merged",
+    mergedAt: number,
+    mergedAs: "merge",
+    reviews: [],
+  },
+  run: {
+    number: 1,
+    head: "head",
+    base: "main",
+    earlier: [],
+    comment: null,
+    merchants: new Map(merchants.map((merchant) => [merchant, reviewed(0, 1)])),
+  },
+  at: number * 10,
+  approvals: [],
+  merchants: new Set(merchants),
+});
+
+describe("an apply looks at a merchant", () => {
+  test("of which nothing is known, or nothing that can be believed", () => {
+    expect(lookReason("MC1", "same", undefined, [])).toBe("unknown");
+    expect(lookReason("MC1", "same", null, [])).toBe("unknown");
+  });
+
+  test("that was merged, changed, left or refused since, and at no other", () => {
+    expect(lookReason("MC1", "same", state(), [merged(7)])).toBe("merged");
+    expect(lookReason("MC1", "same", state({ settled: ["reviews/7"] }), [merged(7)])).toBe(null);
+    expect(lookReason("MC1", "same", state(), [merged(7, ["MC2"])])).toBe(null);
+    expect(lookReason("MC1", "other", state(), [])).toBe("changed");
+    const failure = { commit: "c1", digest: "d", dropped: [] };
+    expect(lookReason("MC1", "same", state({ failure }), [])).toBe("failed");
+    expect(lookReason("MC1", "same", state({ open: [{ name: "#7", state: reviewed(0, 1) }] }), [])).toBe(
+      "open",
+    );
+    expect(lookReason("MC1", "same", state({ open: [{ name: "#7", state: reviewed(0) }] }), [])).toBe(null);
+  });
+});
+
+test("what is left of earlier reviews comes first, and reviews have the forge's time", () => {
+  const open = [{ name: "#5", state: reviewed(1, 1) }];
+  const reviews = reviewsOf("MC1", state({ open, settled: ["reviews/5"] }), [merged(5), merged(7)]);
+  expect(reviews.map(({ name, state: { at } }) => [name, at])).toEqual([
+    ["#5", 1],
+    ["#7", 70],
+  ]);
+});
+
+describe("a state that another run has written meanwhile", () => {
+  test("loses nothing of either run", () => {
+    const left = (name: string) => ({ name, state: reviewed(0, 1) });
+    const own = state({ at: 200, settled: ["reviews/7"], open: [left("#7")] });
+    const other = state({ at: 150, settled: ["reviews/8"], open: [left("#7"), left("#8")], nightly: 90 });
+    const both = mergedState(own, ["#7"], other);
+    expect(both).toMatchObject({ at: 200, nightly: 90, settled: ["reviews/8", "reviews/7"] });
+    expect(both.open.map(({ name }) => name)).toEqual(["#7", "#8"]);
+  });
+});
+
+test("records are kept until every declared merchant has settled them", () => {
+  const both = merged(7, ["MC1", "MC2"]);
+  const done = state({ settled: ["reviews/7"] });
+  expect(settledRecords([both], new Map([["MC1", done]]), new Set(["MC1", "MC2"]))).toEqual([]);
+  expect(settledRecords([both], new Map([["MC1", done]]), new Set(["MC1"]))).toEqual(["reviews/7"]);
+  expect(settledRecords([both], new Map([["MC1", done]]), null)).toEqual([]);
+});
+
+describe("overdue", () => {
+  const DAY = 86_400_000;
+  const ends = Date.parse("2026-11-04T00:00:00Z");
+  const until = { text: "2026-11-03", ends };
+  const states = [
+    desired({ members: [{ ...member("bob@example.com", { roles: ["role_employee"] }), until }] }),
+  ];
+  const text = (at: number, now: number, nightly: number | null = null): string | null =>
+    overdueText(states, new Map([[states[0]?.merchant ?? "", state({ at, nightly })]]), now);
+
+  test("are people whose access has ended since a run has looked last", () => {
+    expect(text(ends - DAY, ends + DAY)).toBe(
+      "1 person whose access has ended is still live; no nightly run was ever seen.",
+    );
+    expect(text(ends - DAY, ends + 3 * DAY, ends)).toContain("the nightly run was last seen 3 days ago.");
+  });
+
+  test("are not those of tomorrow, of a moment ago, or of a merchant that was looked at or is unknown", () => {
+    expect(text(ends - DAY, ends - 1)).toBe(null);
+    expect(text(ends - DAY, ends + 60_000)).toBe(null);
+    expect(text(ends + 1, ends + DAY)).toBe(null);
+    expect(overdueText(states, new Map(), ends + DAY)).toBe(null);
+  });
+});

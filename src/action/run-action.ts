@@ -71,16 +71,14 @@ async function runCommand(
   const { command } = context.inputs;
   switch (command) {
     case "plan":
-    case "publish":
       return (await import("./commands/run-plan.ts")).runPlan(await online());
     case "apply":
+    case "due":
       return (await import("./commands/run-apply-merged.ts")).runApplyMerged(await online());
     case "drift":
       return (await import("./commands/run-drift.ts")).runDrift(await online());
     case "validate":
-      return (await import("./commands/run-offline.ts")).runValidate(context);
-    case "list":
-      return (await import("./commands/run-offline.ts")).runList(context);
+      return (await import("./commands/run-validate.ts")).runValidate(context);
     default:
       return command satisfies never;
   }
@@ -107,9 +105,9 @@ async function ended(run: () => Promise<ActionResult>, runner: Runner): Promise<
 
 async function connect(inputs: Inputs, event: EventContext, io: Io, runner: Runner): Promise<Github> {
   const { connectGithub } = await import("./github/connect-github.ts");
-  const { apiUrl, owner, repo } = event;
+  const { apiUrl, owner, repo, run } = event;
   const effects = { now: io.now, sleep: io.sleep, log: runner.info };
-  return connectGithub({ token: inputs.githubToken, apiUrl, owner, repo }, effects);
+  return connectGithub({ token: inputs.githubToken, apiUrl, owner, repo, run }, effects);
 }
 
 /** Decides whether to mask addresses: in public repositories, unless the workflow turns it off. */

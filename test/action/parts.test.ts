@@ -4,9 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { annotate, type RunnerLog, safeSink } from "../../src/action/context/action-log.ts";
-import type { CheckRun, Github, NewCheck } from "../../src/action/context/github-api.ts";
 import { passwordsIn, readInputs, secretsIn } from "../../src/action/context/inputs.ts";
-import { readRecords, storeRecords } from "../../src/action/github/approval-store.ts";
 import {
   firstSeenLine,
   firstSeenOf,
@@ -18,54 +16,12 @@ import { maskAddresses, maskText } from "../../src/action/review/annotations.ts"
 import { configDiff } from "../../src/action/review/compare-files.ts";
 import { loadFiles, matchGlob } from "../../src/action/review/load-and-plan.ts";
 import { renderReviewSummary } from "../../src/action/review/publish-plan.ts";
-import { approvalRecord, approveByRecord } from "../../src/kernel/plan/approve.ts";
 import type { DesiredState } from "../../src/model/desired.ts";
-import type { Plan } from "../../src/model/plan.ts";
 import { planView } from "../../src/show/view/plan-view.ts";
-import { desiredStates, liveStates } from "../support/arbitrary.ts";
 import { desired, live, member, planOf, role } from "../support/build.ts";
 import { createClock } from "../support/clock.ts";
 import { testIo } from "../support/io.ts";
 import { richPlan } from "../support/rich-plan.ts";
-
-describe("an approval that was kept as a record", () => {
-  test("says the same as the plan that it is of", () => {
-    const input = fc.record({ want: desiredStates, is: liveStates, later: liveStates, wish: desiredStates });
-    fc.assert(
-      fc.property(input, ({ want, is, later, wish }) => {
-        const approved = planOf(want, is);
-        const record = JSON.parse(JSON.stringify(approvalRecord(approved)));
-        const keyed = JSON.parse(JSON.stringify(approvalRecord(approved, "key")));
-        for (const [fresh, state] of [
-          [planOf(want, is), is],
-          [planOf(want, later), later],
-          [planOf(wish, is), is],
-        ] as const) {
-          const expected = approveByRecord(fresh, record, state);
-          expect(approveByRecord(fresh, keyed, state, "key")).toEqual(expected);
-        }
-      }),
-    );
-  });
-
-  test("holds nobody's address", () => {
-    expect(JSON.stringify(approvalRecord(richPlan()))).not.toMatch(/@|leaver|late/i);
-  });
-
-  test("holds nothing that a guess could be checked with, if it is keyed", () => {
-    const plan = richPlan();
-    const guessable = JSON.stringify(approvalRecord(plan)).match(/\b[0-9a-f]{32}\b/g) ?? [];
-    const keyed = JSON.stringify(approvalRecord(plan, "key"));
-    expect(guessable.length).toBeGreaterThan(5);
-    expect(guessable.filter((hash) => keyed.includes(hash))).toEqual([]);
-  });
-
-  test("that was edited is no approval", () => {
-    const plan = richPlan();
-    const record = approvalRecord(plan);
-    expect(approveByRecord(plan, { ...record, due: record.due.slice(1) })).toEqual({ status: "tampered" });
-  });
-});
 
 describe("waiting for GitHub", () => {
   const refused = (status: number, headers: Record<string, string> = {}, message = "no") =>
@@ -186,12 +142,10 @@ describe("inputs", () => {
       command: "plan",
       paths: ["access"],
       merchants: [],
-      comment: "changes",
-      withoutKey: "config-diff",
-      onPlanChange: "refuse-new",
+      scope: "changed",
+      refs: "refs/rolecall",
       failOn: "error",
       concurrency: 10,
-      maxCommentSize: 60_000,
       maskAddresses: "auto",
     });
   });
@@ -216,7 +170,8 @@ describe("inputs", () => {
   test.each([
     [{ INPUT_COMMAND: "plan", INPUT_SHARD: "6/5" }, "shard"],
     [{ INPUT_COMMAND: "plan", INPUT_CONCURRENCY: "0" }, "concurrency"],
-    [{ INPUT_COMMAND: "plan", "INPUT_MAX-COMMENT-SIZE": "1e5" }, "max-comment-size"],
+    [{ INPUT_COMMAND: "plan", INPUT_REFS: "refs/heads/main" }, "refs"],
+    [{ INPUT_COMMAND: "plan", INPUT_REFS: "refs/x/../heads" }, "refs"],
     [{ INPUT_COMMAND: "plan", "INPUT_FAIL-ON": "never" }, "fail-on"],
     [{}, "command"],
   ])("that are wrong are named: %o", (env, name) => {
@@ -308,83 +263,6 @@ describe("files against files", () => {
   });
 });
 
-describe("the records on a commit", () => {
-  const scope = { id: "0123456789ab", family: "0123456789ab", title: "" };
-  const place = { sha: "abc", pull: 7, base: "main", scope, states: [], reviews: [], now: 0 };
-  const trust = { app: "github-actions", key: "" };
-  const keeping = () => {
-    const checks: CheckRun[] = [];
-    const github = {
-      addCheck: async ({ externalId, conclusion, text }: NewCheck) => {
-        const id = checks.length + 1;
-        const completedAt = new Date(id * 60_000).toISOString();
-        checks.push({ id, app: "github-actions", completedAt, externalId, conclusion, text });
-        return "github-actions";
-      },
-      checks: async () => checks,
-    } as unknown as Github;
-    const read = async (given: Partial<typeof place & typeof trust> = {}) => {
-      const all = { ...place, ...trust, ...given };
-      const { found, ignored } = await readRecords(all, all, github);
-      return [...found.map(({ record: { completedAt: _, times: __, ...record } }) => record), ...ignored];
-    };
-    return { checks, github, read };
-  };
-  const large = (merchant: string): Plan => {
-    const members = Array.from({ length: 4000 }, (_, index) => member(`p${index}@example.com`));
-    return { ...planOf(desired({ members }), live([], [])), merchant };
-  };
-
-  test("are in parts that GitHub takes, and are none where a part is missing", async () => {
-    const { checks, github, read } = keeping();
-    const plan = large("MC1");
-    expect(await storeRecords([plan], place, "", github)).toBe("github-actions");
-    expect(checks.length).toBeGreaterThan(1);
-    expect(checks.every(({ text }) => text.length <= 65_535)).toBe(true);
-    expect(await read()).toEqual([approvalRecord(plan)]);
-    checks.pop();
-    expect(await read()).toEqual(["unreadable"]);
-  });
-
-  test("come in the order of GitHub's time, whatever their ids are", async () => {
-    const { checks, github, read } = keeping();
-    const [first, second] = [richPlan(), { ...richPlan(), merchant: "MC2" }];
-    await storeRecords([first], place, "", github);
-    await storeRecords([second], { ...place, now: 1 }, "", github);
-    const [one, two] = checks.splice(0);
-    if (one && two) checks.push({ ...one, id: 9 }, { ...two, id: 3 });
-    expect(await read()).toEqual([approvalRecord(second), approvalRecord(first)]);
-  });
-
-  test("are not stored where there is more than anybody reads", async () => {
-    const { checks, github } = keeping();
-    const plans = Array.from({ length: 12 }, (_, index) => large(`MC${index}`));
-    const all = await storeRecords(plans, place, "", github);
-    expect(all === null).toBe(checks.length === 0);
-    expect(checks.length).toBeLessThanOrEqual(20);
-  });
-
-  test("count only for their commit, pull request and app, and with their key", async () => {
-    const { checks, github, read } = keeping();
-    const [plan, key] = [richPlan(), "k".repeat(32)];
-    await storeRecords([plan], place, key, github);
-    expect(await read({ key })).toEqual([approvalRecord(plan, key)]);
-    expect(await read({ key, sha: "other" })).toEqual(["elsewhere"]);
-    expect(await read({ key, pull: 8 })).toEqual(["elsewhere"]);
-    expect(await read({ key, app: "other" })).toEqual(["other-app"]);
-    expect(await read({ key: "x".repeat(32) })).toEqual(["unsigned"]);
-    expect(await read()).toEqual(["no-key"]);
-    expect(await read({ key, base: "release" })).toEqual(["elsewhere"]);
-    const [check] = checks.splice(0);
-    const copied = { externalId: check?.externalId.replace(/[0-9a-f]{16}/, "0".repeat(16)) ?? "" };
-    if (check) checks.push({ ...check, ...copied });
-    expect(await read({ key })).toEqual(["elsewhere"]);
-    checks.splice(0);
-    if (check) checks.push({ ...check, text: check.text.replace(/[0-9a-f]{64}\./, "") });
-    expect(await read({ key })).toEqual(["unsigned"]);
-  });
-});
-
 test("a link that leads out of the checkout, or to what git keeps, is not read", async () => {
   const folder = await mkdtemp(join(tmpdir(), "rolecall-links-"));
   try {
@@ -397,7 +275,7 @@ test("a link that leads out of the checkout, or to what git keeps, is not read",
     const { io, written } = testIo({ cwd: workspace });
     for (const path of ["out.yaml", "git.yaml", "../secret.yaml"]) {
       const inputs = readInputs({ INPUT_COMMAND: "plan", INPUT_PATHS: path });
-      await expect(loadFiles(inputs, io)).rejects.toThrow("outside the checkout");
+      await expect(loadFiles(inputs, io)).rejects.toThrow(/outside the (checkout|project)/);
     }
     expect(JSON.stringify(written)).not.toContain("hunter2");
   } finally {

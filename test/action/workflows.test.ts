@@ -92,13 +92,13 @@ describe.each(WORKFLOWS)("examples/github/%s", (name) => {
     }
   });
 
-  test("runs no shell, so that nothing can be put into one", () => {
-    expect(steps.filter((step) => step.run !== undefined)).toEqual([]);
+  test("puts nothing that somebody types into a command", () => {
+    for (const { run = "" } of steps) expect(run).not.toContain("${{");
   });
 
   test("gives the action inputs that it has", () => {
     const own = steps.filter((step) => step.uses === "./.github/actions/rolecall");
-    expect(own.length).toBeGreaterThan(0);
+    expect(own.length > 0 || steps.some(({ run }) => run?.includes("rolecall"))).toBe(true);
     for (const { with: inputs = {} } of own) {
       expect(Object.keys(inputs).filter((key) => !Object.hasOwn(INPUT_DEFAULTS, key))).toEqual([]);
       const literal = Object.entries(inputs).filter(([, value]) => !/\$\{\{/.test(String(value)));
@@ -106,6 +106,7 @@ describe.each(WORKFLOWS)("examples/github/%s", (name) => {
         literal.map(([key, value]) => [`INPUT_${key.toUpperCase()}`, String(value)]),
       );
       const isGiven = /\$\{\{/.test(String(inputs["command"]));
+      if (inputs["command"] !== "drift") expect(Object.keys(inputs)).toContain("approval-secret");
       if (!isGiven) expect(readInputs(env).command).toBe(inputs["command"]);
     }
   });

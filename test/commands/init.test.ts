@@ -264,7 +264,7 @@ test("init writes workflows and code owners on request, unless they exist", asyn
   expect(await filesHere()).toEqual([
     ".github/CODEOWNERS",
     ".github/workflows/rolecall-apply.yml",
-    ".github/workflows/rolecall-drift.yml",
+    ".github/workflows/rolecall-nightly.yml",
     ".github/workflows/rolecall-plan.yml",
     ".gitignore",
     "access/mc3.yaml",
@@ -420,7 +420,7 @@ test("init asks for all that it is not told, and does what is answered", async (
   expect(await filesHere()).toEqual([
     ".github/CODEOWNERS",
     ".github/workflows/rolecall-apply.yml",
-    ".github/workflows/rolecall-drift.yml",
+    ".github/workflows/rolecall-nightly.yml",
     ".github/workflows/rolecall-plan.yml",
     ".gitignore",
     "access/mc1.yaml",

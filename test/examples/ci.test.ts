@@ -42,6 +42,19 @@ test.each(["gitlab/.gitlab-ci.yml", "azure/azure-pipelines.yml"])(
   },
 );
 
+test.each(["gitlab/.gitlab-ci.yml", "azure/azure-pipelines.yml"])(
+  "examples/%s installs an exact version, and plans and applies only what changed",
+  (path) => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+    const scripts = scriptsIn(parse(readFileSync(join(ROOT, "examples", path), "utf8")));
+    const installs = scripts.filter((line) => line.startsWith("npm install"));
+    expect(new Set(installs)).toEqual(new Set([`npm install --global rolecall@${version}`]));
+    const calls = scripts.filter((line) => /^rolecall (plan|apply) /.test(line));
+    expect(calls.length).toBeGreaterThan(2);
+    for (const call of calls) expect(call).toContain("--changed-since ");
+  },
+);
+
 describe("examples/gitlab/merge-request.mjs", () => {
   let folder = "";
   let server: Server;

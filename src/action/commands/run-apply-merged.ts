@@ -5,28 +5,34 @@ import { applyReporter } from "../../app/apply/reporter.ts";
 import { runApply } from "../../app/apply/run-apply.ts";
 import { applyExitCode } from "../../app/io/io.ts";
 import { fileJournals } from "../../app/journal/write-journal.ts";
-import { type PlannedMerchant, type PlanResult, plannedOnly } from "../../app/session/session.ts";
+import {
+  type Planned,
+  type PlannedMerchant,
+  plannedOnly,
+  withRunOverrides,
+} from "../../app/session/session.ts";
 import { ruleLocations } from "../../app/show/rule-locations.ts";
 import { unplannedOf } from "../../app/show/show-plans.ts";
 import { by } from "../../lib/text.ts";
 import type { MerchantOutcome } from "../../model/apply.ts";
+import type { Plan } from "../../model/plan.ts";
+import { judgeMerchant } from "../../review/judge-merchant.ts";
 import { plansJson } from "../../show/machine/machine-formats.ts";
 import { PLAIN } from "../../show/style.ts";
 import { renderFailure } from "../../show/text/failure-text.ts";
+import { GitError } from "../../store/git-refs.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
 import { ActionError } from "../context/action-error.ts";
 import { annotate } from "../context/action-log.ts";
-import type { Pull } from "../context/github-api.ts";
-import { markApplied, readBaselines } from "../github/apply-mark.ts";
-import { dueObjections, openApprovals, unapprovedChanges } from "../github/merged-approval.ts";
-import { mergedPulls, pullsMergedAs, readingApprovals } from "../github/merged-pulls.ts";
-import { recordTrust } from "../github/pull-approval.ts";
+import { type OpenStore, storeError, withStore } from "../context/open-store.ts";
+import { readingApprovals } from "../github/merged-pulls.ts";
 import {
   diagnosticAnnotations,
   fileErrorLines,
   maskedAnnotations,
   planAnnotations,
 } from "../review/annotations.ts";
+import { type ApplyRecords, openReviews, readApplyRecords } from "../review/apply-coverage.ts";
 import {
   APPLY_ENDS,
   type ApplyEnd,
@@ -35,16 +41,26 @@ import {
   captureApplyLog,
   failureText,
   reportApply,
+  type ToldPull,
 } from "../review/apply-page.ts";
 import {
-  applyCoverage,
+  type LookedMerchant,
+  lookedAt,
+  type RecordedEnd,
+  type ReportedMerchant,
+  recordApply,
+  recordWaiting,
+  withReports,
+} from "../review/apply-records.ts";
+import { setStatus } from "../review/commit-status.ts";
+import {
   coverageText,
   leftTo,
+  type NewerCommit,
   newerCommit,
   supersededEnd,
-  tipAfter,
-  withTimes,
 } from "../review/covered-merchants.ts";
+import { entryPlaces } from "../review/entry-places.ts";
 import { keysNamedBy, loadFiles, planFiles, soundStates, withActionErrors } from "../review/load-and-plan.ts";
 import { planOutputs } from "../review/publish-plan.ts";
 import {
@@ -53,47 +69,41 @@ import {
   overridesIn,
   passwordEnvironment,
 } from "../review/secret-policy.ts";
-import { rotatePasswords } from "./rotate-passwords.ts";
 
-/** Runs `apply`: plans anew on the default branch and applies what was approved in review. */
+/**
+ * Runs `apply`: plans anew on the default branch, and applies what was reviewed and what is due; what nobody has reviewed
+ * waits for approval. Runs `due`: the same for what only time brings, at all merchants.
+ */
 export async function runApplyMerged(context: ActionContext): Promise<ActionResult> {
-  if (context.inputs.rotatePassword.length > 0) return rotatePasswords(context);
   const branch = await readingApprovals(() => guardApplyBranch(context, context.github));
-  const { github, io, event } = context;
-  const pulls = await readingApprovals(() => pullsMergedAs(event, branch, github, io.sleep));
+  const isReported = context.inputs.command === "apply";
   try {
-    return await withActionErrors(() => stoppable(context, branch, pulls));
+    const result = await withActionErrors(() =>
+      withStore(context, (store) => stoppable(context, branch, store)),
+    );
+    if (isReported) await setStatus(context, "apply", result);
+    return result;
   } catch (error) {
     const failure =
       error instanceof ActionError ? error : new ActionError("bug", "rolecall failed because of a bug.");
-    await reportApply(context, toldPulls(context, pulls), {
+    const lines = [failure.message, failure.hint ?? ""];
+    await reportApply(context, [], {
       ...APPLY_ENDS.failed,
-      lines: [failure.message, failure.hint ?? ""],
+      lines,
       outcomes: [],
       plans: [],
       placeOf: () => null,
     });
+    if (isReported) await setStatus(context, "apply", failed("failed", failure.reason, failure.message));
     throw error;
   }
 }
 
-/**
- * Returns the pull requests that a run reports on from the start. What a daily run does is not about the commit that happens
- * to be the tip: it reports on those alone whose approvals it uses.
- */
-function toldPulls({ inputs }: ActionContext, pulls: readonly Pull[]): readonly Pull[] {
-  return inputs.only === "due" ? [] : pulls;
-}
-
 /** A cancelled workflow sends a signal and waits for a short time. */
-async function stoppable(
-  context: ActionContext,
-  branch: string,
-  pulls: readonly Pull[],
-): Promise<ActionResult> {
+async function stoppable(context: ActionContext, branch: string, store: OpenStore): Promise<ActionResult> {
   const cancellation = createCancellation((text) => context.io.stderr.write(`${text}\n`), context.io);
   try {
-    return await apply(context, branch, pulls, cancellation);
+    return await apply(context, branch, store, cancellation);
   } finally {
     cancellation.close();
   }
@@ -102,39 +112,34 @@ async function stoppable(
 async function apply(
   context: ActionContext,
   branch: string,
-  pulls: readonly Pull[],
+  store: OpenStore,
   cancellation: Cancellation,
 ): Promise<ActionResult> {
-  const { inputs, io, log, event, github } = context;
-  let told = toldPulls(context, pulls);
-  const plannedAt = io.now();
+  const { inputs, io, log, github } = context;
   const loaded = await loadFiles(inputs, io);
   const states = soundStates(loaded);
   const keys = keysNamedBy(loaded.states, io.env);
   keys.forEach(context.maskSecret);
-  const trust = recordTrust(inputs);
-  const { approvals, baselines, covered, settled, waiting } = await readingApprovals(async () => {
-    const codes = states.map(({ merchant }) => merchant);
-    const tip = await tipAfter(context, branch);
-    // Later merges take back approvals of other changes, also from a run that is run again late.
-    const newest = tip === event.sha ? pulls : await mergedPulls(tip, branch, github);
-    const approvals = openApprovals({ sha: tip, branch, pulls: newest }, trust, github);
-    const place = { sha: event.sha, family: context.scope.family };
-    const baselines = await readBaselines(codes, { ...place, tip }, trust, github);
-    const coverage = await applyCoverage(context, states, baselines, approvals);
-    return { approvals, baselines, ...coverage };
-  });
-  const coverage = coverageText(covered.length, states.length, waiting);
-  if (coverage !== null && (loaded.valid || waiting.length > 0)) log.info(coverage);
+  const records = await readingApprovals(() => readApplyRecords(context, branch, store, states));
+  const { covered, told } = records;
+  const coverage = coverageText(covered.length, states.length);
+  if (coverage !== null && loaded.valid) log.info(coverage);
   const newer = await readingApprovals(() => newerCommit(context, branch, covered));
   const current = covered.filter(({ merchant }) => !newer.merchants.has(merchant));
   await guardCredentials(context, current);
-  const { planned, progress, close } = await planFiles(current, inputs, io, {
+  const plannedAt = github.now();
+  const {
+    planned: whole,
+    progress,
+    close,
+  } = await planFiles(current, inputs, io, {
     signal: cancellation.cancelled,
-    onlyDue: settled,
   });
   try {
     const placeOf = ruleLocations(loaded.states, loaded.sources);
+    const judged = await judge(context, plannedOnly(whole), records, store, entryPlaces(loaded.sources));
+    const byMerchant = new Map(judged.map((one) => [one.merchant, one]));
+    const planned = withRunOverrides(whole.map((one) => coveredPart(one, byMerchant)));
     const looks = plannedOnly(planned);
     const plans = looks.map(({ plan }) => plan);
     const overrides = parseOverrides(overridesIn(inputs.allow));
@@ -149,30 +154,19 @@ async function apply(
       ...planOutputs(plans),
       "plan-path": await context.saveFile(`rolecall-plan-${context.scope.id}.json`, plansJson(plans)),
     };
-    const end = async (how: ApplyEnd, part: Partial<ApplyReport>): Promise<ActionResult> => {
-      const report = { ...how, lines: [], outcomes: [], plans, placeOf, ...part };
-      const all = { ...outputs, ...(await reportApply(context, told, report)) };
-      const { result, reason } = how;
-      return reason === null ? passed(result, all) : failed(result, reason, failureText(report), all);
-    };
     const broken = loaded.valid ? [] : [BROKEN_FILES, ...fileErrorLines(loaded.diagnostics)];
-    for (const line of broken) reporter.say(line);
-    const isSettled = ({ plan }: PlanResult): boolean => settled.has(plan.merchant);
-    const others = looks.filter((look) => !isSettled(look));
-    const before = await readingApprovals(() => withTimes(baselines, current, context));
-    const { notes, ...approved } = await unapprovedChanges(others, before, approvals, inputs);
-    const late = dueObjections(looks.filter(isSettled), baselines);
-    const objections = new Map([...approved.objections, ...late]);
-    const known = new Set(told.map(({ number }) => number));
-    told = [...told, ...approved.pulls.filter(({ number }) => !known.has(number))];
-    const refused = skippedMerchants(planned, overrides, objections);
     const unread = unplannedOf(planned).flatMap(({ merchant, failure }) => [
       `${merchant} could not be read.`,
       ...renderFailure(failure, PLAIN).trimEnd().split("\n"),
     ]);
-    for (const line of unread) reporter.say(line);
+    for (const line of [...broken, ...unread]) reporter.say(line);
+    const refused = skippedMerchants(planned, overrides, new Map());
+    const reported = withReports(context, records, judged, refused, store.seal);
+    const { objections, notes, quiet } = objectionsIn(reported);
     const env = passwordEnvironment(context, keys);
-    const { due, left, unchanged } = divide(looks, refused, { env });
+    const divided = divide(looks, refused, { env });
+    const { due, unchanged } = divided;
+    const left = divided.left.filter(({ merchant }) => !quiet.has(merchant));
     if (left.length > 0) reporter.skipped(left, due.length);
     for (const note of notes) reporter.say(note);
     const password = passwordsFor(
@@ -181,10 +175,10 @@ async function apply(
       env,
     );
     // Check again: somebody may have merged during the planning.
-    const newest = await readingApprovals(() => newerCommit(context, branch, current));
+    const newest =
+      due.length === 0 ? newer : await readingApprovals(() => newerCommit(context, branch, current));
     const superseded = { ...newest, merchants: new Set([...newer.merchants, ...newest.merchants]) };
-    const ready = due.filter(({ plan }) => !newest.merchants.has(plan.merchant));
-    const remarks = superseded.merchants.size === 0 ? notes : [...notes, leftTo(superseded)];
+    const ready = due.filter(({ plan }) => !superseded.merchants.has(plan.merchant));
     if (superseded.merchants.size > 0) log.notice(leftTo(superseded));
     const captured = captureApplyLog(reporter, progress);
     progress.applying(ready.map(({ plan }) => plan));
@@ -197,36 +191,183 @@ async function apply(
       openJournal: fileJournals(io),
       sleep: io.sleep,
     };
-    const applied = ready.length === 0 ? [] : await runApply(ready, options, captured.reporter);
-    const outcomes = [...applied, ...left, ...unchanged].sort(by(({ merchant }) => merchant));
+    const ran = ready.length === 0 ? [] : await runApply(ready, options, captured.reporter);
+    const applied = ran.map((one) => withObjections(one, objections));
+    const others = [...left, ...unchanged.map((one) => withObjections(one, objections))];
+    const outcomes = [...applied, ...others]
+      .filter(({ merchant }) => !superseded.merchants.has(merchant))
+      .sort(by(({ merchant }) => merchant));
     captured.reporter.ended({ outcomes, leftOut: 0 }, applyExitCode(outcomes));
-    const deferred = plans.flatMap((plan) => (plan.deferred.length > 0 ? plan.merchant : []));
-    await markApplied(context, outcomes, {
-      // Merchants that only files with errors declare are unknown, and stay as they were left.
-      merchants: loaded.valid ? inputs.merchants : states.map(({ merchant }) => merchant),
+    const looked = reported.filter(({ merchant }) => !superseded.merchants.has(merchant));
+    const end = { plannedAt, looked, done: captured.done(), isComplete: loaded.valid };
+    const { problem, waiting } = await recorded(context, store, branch, records, end);
+    const next = howToGoOn(objections, records, waiting !== null);
+    const how = applyEnd({
+      applied,
+      left: outcomes.filter(({ merchant }) => !applied.some((one) => one.merchant === merchant)),
+      unapproved: objections,
       isBroken: !loaded.valid,
-      plannedAt,
-      baselines,
-      settled,
-      unfinished: deferred,
-      skipped: waiting,
-      superseded: superseded.merchants,
     });
-    const how = applyEnd({ applied, left, unapproved: objections, isBroken: !loaded.valid });
-    const isLeft = how === APPLY_ENDS.nothing && superseded.merchants.size > 0;
-    const nothing = { ...APPLY_ENDS.nothing, message: plans.length === 0 ? (coverage ?? "") : "" };
-    const ended = how === APPLY_ENDS.nothing ? nothing : how;
-    return await end(isLeft ? supersededEnd(context, superseded) : ended, {
+    const ended = endOf(context, how, superseded, plans.length === 0 ? coverage : null);
+    const remarks = [...notes, ...next, ...(superseded.merchants.size === 0 ? [] : [leftTo(superseded)])];
+    const report: ApplyReport = {
+      ...ended,
       notes: remarks,
       lines: [...broken, ...unread, ...captured.lines()],
       outcomes,
-    });
+      plans,
+      rest:
+        waiting === null
+          ? []
+          : looked.flatMap(({ isQuiet, rest }) => (isQuiet ? [] : [rest])).filter(hasChanges),
+      placeOf,
+    };
+    const all = {
+      ...outputs,
+      ...(waiting !== null && { waiting }),
+      ...(await reportApply(context, toldPulls(told, reported, outcomes), report)),
+    };
+    if (problem !== null) return failed("failed", problem.reason, problem.message, all);
+    const { result, reason } = ended;
+    return reason === null ? passed(result, all) : failed(result, reason, failureText(report), all);
   } finally {
     await close();
   }
 }
 
 const BROKEN_FILES = "Files have errors: their merchants are left as they are.";
+
+const WAITING =
+  "What nobody has reviewed waits: look at it below, and approve the job of this run that waits.";
+
+const PROPOSE =
+  "Open a pull request that touches the merchant's file, even by a comment only: its plan shows what is new.";
+
+/** Returns how a run ended; one without anything to do may have left that to a newer commit. */
+function endOf(
+  context: ActionContext,
+  how: ApplyEnd,
+  superseded: NewerCommit,
+  coverage: string | null,
+): ApplyEnd {
+  if (how !== APPLY_ENDS.nothing) return how;
+  if (superseded.merchants.size > 0) return supersededEnd(context, superseded);
+  return { ...how, message: coverage ?? "" };
+}
+
+function hasChanges({ changes }: Plan): boolean {
+  return changes.length > 0;
+}
+
+/** Returns what a run has to report of merchants that are not as reviewed, and which of them an earlier run has reported. */
+function objectionsIn(reported: readonly ReportedMerchant[]): {
+  readonly objections: ReadonlyMap<string, readonly string[]>;
+  readonly notes: readonly string[];
+  readonly quiet: ReadonlySet<string>;
+} {
+  const [quiet, loud] = [
+    reported.filter(({ isQuiet }) => isQuiet),
+    reported.filter(({ isQuiet }) => !isQuiet),
+  ];
+  const objected = loud.filter(({ objections }) => objections.length > 0);
+  return {
+    objections: new Map(objected.map(({ merchant, objections }) => [merchant, objections])),
+    notes: [
+      ...objected.flatMap(({ merchant, objections }) => objections.map((one) => `${merchant}: ${one}`)),
+      ...quiet.map(({ merchant, state }) => {
+        return `${merchant}: not as its files say, as reported for ${state?.failure?.commit.slice(0, 7)}.`;
+      }),
+    ],
+    quiet: new Set(quiet.map(({ merchant }) => merchant)),
+  };
+}
+
+/** Compares the plans of merchants with their reviews. */
+async function judge(
+  context: ActionContext,
+  looks: readonly PlannedMerchant[],
+  records: ApplyRecords,
+  { seal }: OpenStore,
+  placeOf: ReturnType<typeof entryPlaces>,
+): Promise<readonly LookedMerchant[]> {
+  const judged = looks.map((look) => {
+    const { merchant } = look.plan;
+    const reviews = openReviews(records, merchant, context.inputs.command === "due");
+    return judgeMerchant({ ...look, desired: look.session.state }, reviews, seal, placeOf);
+  });
+  return lookedAt(context, records, judged);
+}
+
+/** Returns the part of a plan that may be applied; its verification leaves out the rest. */
+function coveredPart(one: Planned, judged: ReadonlyMap<string, LookedMerchant>): Planned {
+  const own = one.status === "planned" ? judged.get(one.plan.merchant) : undefined;
+  if (one.status !== "planned" || own === undefined) return one;
+  const { covered, leaveOut } = own.comparison;
+  const { session } = one;
+  return { ...one, plan: covered, session: { ...session, plan: () => session.plan(leaveOut) } };
+}
+
+/** Records how a run has ended, and what waits for approval. */
+async function recorded(
+  context: ActionContext,
+  store: OpenStore,
+  branch: string,
+  records: ApplyRecords,
+  end: RecordedEnd,
+): Promise<{ readonly problem: ActionError | null; readonly waiting: string | null }> {
+  try {
+    await recordApply(context, store, records, end);
+    return { problem: null, waiting: await recordWaiting(context, store, branch, end.looked) };
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    return { problem: storeError(error), waiting: null };
+  }
+}
+
+/** Returns the outcome of a merchant where something was not approved. */
+function withObjections(
+  outcome: MerchantOutcome,
+  objections: ReadonlyMap<string, readonly string[]>,
+): MerchantOutcome {
+  const own = objections.get(outcome.merchant);
+  if (own === undefined) return outcome;
+  const status =
+    outcome.status === "unchanged" ? "refused" : outcome.status === "applied" ? "partial" : outcome.status;
+  return { ...outcome, status, reasons: [...outcome.reasons, ...own] };
+}
+
+/** Returns the pull requests to report on, those where something is wrong first. */
+function toldPulls(
+  told: ApplyRecords["told"],
+  judged: readonly LookedMerchant[],
+  outcomes: readonly MerchantOutcome[],
+): readonly ToldPull[] {
+  const open = new Set(
+    outcomes.flatMap(({ merchant, status }) =>
+      status === "applied" || status === "unchanged" ? [] : [merchant],
+    ),
+  );
+  const blamed = new Set(judged.flatMap(({ blamed }) => blamed));
+  const rank = (one: (typeof told)[number]): number =>
+    blamed.has(one.number) || one.merchants.some((merchant) => open.has(merchant)) ? 0 : 1;
+  const extra = [...blamed].filter((number) => !told.some((one) => one.number === number));
+  return [
+    ...told.toSorted((a, b) => rank(a) - rank(b)),
+    ...extra.map((number) => ({ number, comment: null })),
+  ];
+}
+
+/** Returns what to do about changes that nobody has approved; empty without any. */
+function howToGoOn(
+  objections: ReadonlyMap<string, unknown>,
+  { told }: ApplyRecords,
+  isWaiting: boolean,
+): readonly string[] {
+  if (objections.size === 0) return [];
+  const names = told.map(({ number }) => `#${number}`).join(", ");
+  const where = names === "" ? "No merged pull request has a plan of this." : `It was merged by ${names}.`;
+  return [`${where} ${isWaiting ? WAITING : PROPOSE}`];
+}
 
 /** The merchants that are applied, those that are not, and those with nothing to do. */
 interface Divided {

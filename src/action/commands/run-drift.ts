@@ -168,11 +168,11 @@ function renderIssue(
         ? []
         : [
             `**Keep the live state:** ${keepLive}`,
-            "**Keep the files:** run the apply workflow once with `on-plan-change: apply`. It reverts the differences.",
+            "**Keep the files:** run the apply workflow by hand with the scope `all`, and approve what waits. It reverts the differences.",
           ]),
       ...(causes.has("due")
         ? [
-            "**What is due:** the next apply makes it, or a daily one with `only: due`; there is nothing to review.",
+            "**What is due:** the nightly run makes it with `due`, or the next apply of the merchant; there is nothing to review.",
           ]
         : []),
     ];

@@ -1,10 +1,10 @@
-import { resolve } from "node:path";
 import { type PlannedMerchant, plannedOnly } from "../../app/session/session.ts";
 import { ruleLocations } from "../../app/show/rule-locations.ts";
 import { unplannedOf } from "../../app/show/show-plans.ts";
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
 import type { DesiredState } from "../../model/desired.ts";
-import type { Plan } from "../../model/plan.ts";
+import { type ReviewRecords, recordOf } from "../../review/merchant-state.ts";
+import { overdueText } from "../../review/overdue.ts";
 import { fenced } from "../../show/markdown/markdown-blocks.ts";
 import type { ReviewInput, UnplannedView } from "../../show/markdown/review-sections.ts";
 import { PLAIN } from "../../show/style.ts";
@@ -12,18 +12,10 @@ import { renderFailure } from "../../show/text/failure-text.ts";
 import { renderRules } from "../../show/text/plan-text.ts";
 import { renderPlans } from "../../show/text/plans-text.ts";
 import { planView } from "../../show/view/plan-view.ts";
-import {
-  type ActionContext,
-  type ActionResult,
-  failed,
-  markerOf,
-  passed,
-} from "../context/action-context.ts";
+import { type ActionContext, type ActionResult, failed, markerOf } from "../context/action-context.ts";
 import { ActionError } from "../context/action-error.ts";
 import { annotate } from "../context/action-log.ts";
-import type { EventContext, PullContext } from "../context/event-context.ts";
-import { objectionLines } from "../github/merged-approval.ts";
-import { keepApproval } from "../github/pull-approval.ts";
+import { type OpenStore, withStore } from "../context/open-store.ts";
 import { findComment, NO_COMMENT, type PullComment } from "../github/pull-comment.ts";
 import {
   diagnosticAnnotations,
@@ -34,8 +26,10 @@ import {
   publishable,
 } from "../review/annotations.ts";
 import { type CommitStates, readableBase } from "../review/base-states.ts";
+import { setStatus } from "../review/commit-status.ts";
 import { compareFiles } from "../review/compare-files.ts";
 import { plannedMerchants } from "../review/covered-merchants.ts";
+import { entryPlaces } from "../review/entry-places.ts";
 import {
   keysNamedBy,
   type LoadedFiles,
@@ -45,8 +39,18 @@ import {
   underBaseRules,
   withActionErrors,
 } from "../review/load-and-plan.ts";
-import { afterPlan, changesTimes, scopeText, verdictOf } from "../review/plan-outcome.ts";
-import { gatherPlans, partText, readParts } from "../review/plan-parts.ts";
+import {
+  alreadyLive,
+  approvalSoFar,
+  changedRemarks,
+  howToApprove,
+  isReview,
+  objectionLines,
+  type PlanApproval,
+  type RecordedPlan,
+  recordPlan,
+} from "../review/plan-approval.ts";
+import { afterPlan, changesFiles, scopeText, verdictOf } from "../review/plan-outcome.ts";
 import {
   aboutFiles,
   aboutRun,
@@ -54,115 +58,126 @@ import {
   publish,
   pullHead,
   type ReviewPage,
-  renderReviewSummary,
 } from "../review/publish-plan.ts";
-import { approvedBefore, howToApprove, isReview } from "../review/reviewed-plan.ts";
 import { ruleNotes } from "../review/rule-notes.ts";
 import { guardCredentials, guardPlanEvent } from "../review/secret-policy.ts";
 
-/** Runs `plan`: shows the changes on the pull request and stores their approval for the apply after the merge. */
+/** Runs `plan`: shows the changes on the pull request and records them for the apply after the merge. */
 export async function runPlan(context: ActionContext): Promise<ActionResult> {
-  const { github, log, scope, inputs } = context;
+  const read = await withActionErrors(() => loadFiles(context.inputs, context.io));
+  const { pull, group } = context.event;
+  if (pull === null && group === null) return runWithout(context, read);
+  // Runs for forks have neither keys nor secrets.
+  if (lacksKeys(read.states, context.inputs, context.io.env)) return runWithout(context, read);
+  return withActionErrors(() =>
+    withStore(context, async (open) => {
+      const records = await open.store.read();
+      const runs = pull === null ? [] : await records.runsOf(recordOf(pull.number));
+      return run(context, read, { ...open, records }, runs.at(-1)?.comment ?? null);
+    }),
+  );
+}
+
+/** The records of a run, as they were read. */
+interface ReadStore extends OpenStore {
+  readonly records: ReviewRecords;
+}
+
+const runWithout = (context: ActionContext, read: LoadedFiles): Promise<ActionResult> =>
+  run(context, read, null, null);
+
+async function run(
+  context: ActionContext,
+  read: LoadedFiles,
+  store: ReadStore | null,
+  recorded: number | null,
+): Promise<ActionResult> {
+  const { github, log, scope } = context;
   const { pull, runUrl } = context.event;
-  const isPublished = inputs.publish === "now" || inputs.command === "publish";
-  const comment =
-    pull && isPublished
-      ? await findComment({ github, log, scope, inputs, pull: pull.number, heads: headsOf(pull) })
-      : NO_COMMENT;
+  const comment = pull ? await findComment({ github, log, scope, pull: pull.number, recorded }) : NO_COMMENT;
   const again = isReview(context.event);
-  if (pull && isPublished && !again && (await pullHead(context, false)) === "newest") {
+  if (pull && !again && (await pullHead(context, false)) === "newest") {
     await comment.planning(pull.headSha, runUrl);
   }
   try {
-    return await withActionErrors(() => plan(context, comment));
+    const result = await withActionErrors(() => plan(context, read, store, comment));
+    await setStatus(context, "plan", result);
+    return result;
   } catch (error) {
     const failure =
       error instanceof ActionError ? error : new ActionError("bug", "rolecall failed because of a bug.");
     // After a review, the comment keeps the plan that was reviewed.
     await showFailure(failure, context, again ? NO_COMMENT : comment);
+    await setStatus(context, "plan", failed("failed", failure.reason, failure.message));
     throw error;
   }
 }
 
-function headsOf({ headSha, previousSha }: PullContext): readonly string[] {
-  return previousSha === null ? [headSha] : [headSha, previousSha];
-}
-
-async function plan(context: ActionContext, comment: PullComment): Promise<ActionResult> {
+async function plan(
+  context: ActionContext,
+  read: LoadedFiles,
+  store: ReadStore | null,
+  comment: PullComment,
+): Promise<ActionResult> {
   const { inputs, io, event, log } = context;
-  guardParts(context);
-  const read = await loadFiles(inputs, io);
-  const diagnostics = diagnosticAnnotations(read.diagnostics);
-  const seal = { commit: headOf(event), key: inputs.approvalSecret };
-  const parts = inputs.command === "publish" ? await readParts(resolve(io.cwd, inputs.plans), seal) : null;
-  if (parts?.withoutKey ?? lacksKeys(read.states, inputs, io.env)) {
-    annotate(diagnostics, log);
-    return parts === null && inputs.publish === "later"
-      ? writePart(context, partText(seal, [], [], true))
-      : compareFiles(context, read, comment);
+  if (lacksKeys(read.states, inputs, io.env)) {
+    annotate(diagnosticAnnotations(read.diagnostics), log);
+    return compareFiles(context, read, comment);
   }
   guardPlanEvent(event, read.states.length > 0);
   keysNamedBy(read.states, io.env).forEach(context.maskSecret);
-  if (parts === null) await guardCredentials(context, read.states);
+  await guardCredentials(context, read.states);
   const base = await readableBase(context);
   const loaded = await underBaseRules(read, base, inputs, io);
-  const compared = inputs.scope === "all" ? [] : (base?.states ?? []);
-  const { looks, plans, unplanned, close } =
-    parts === null
-      ? await madePlans(context, await plannedMerchants(context, loaded.states, base), base)
-      : { looks: [], ...gatherPlans(parts, loaded.states, compared), close: async () => undefined };
-  const covered = new Set([...plans, ...unplanned].map(({ merchant }) => merchant));
-  const states = loaded.states.filter(({ merchant }) => covered.has(merchant));
+  const known = store?.records.states ?? new Map();
+  const states = await plannedMerchants(context, loaded.states, base, known);
+  const { planned, close } = await planFiles(states, inputs, io, { base: base?.states ?? [] });
   try {
-    const isPart = parts === null && inputs.publish === "later";
-    return await reviewed({ loaded, base, states, looks, plans, unplanned, isPart }, context, comment);
+    const looks = plannedOnly(planned);
+    return await reviewed(
+      { loaded, base, states, looks, unplanned: unplannedOf(planned), store },
+      context,
+      comment,
+    );
   } finally {
     await close();
   }
 }
 
 /** The plans of a run, and the files and states that they were made from. */
-interface Reviewed extends Omit<MadePlans, "close"> {
+interface Reviewed {
   readonly loaded: LoadedFiles;
-  /** `null` if there is none, or if it could not be read. */
+  /** `null` if there is none. */
   readonly base: CommitStates | null;
   /** Merchants that were to be planned. */
   readonly states: readonly DesiredState[];
-  /** True if another job publishes the plans. */
-  readonly isPart: boolean;
+  readonly looks: readonly PlannedMerchant[];
+  readonly unplanned: readonly UnplannedView[];
+  readonly store: ReadStore | null;
 }
 
-/** Logs plans, publishes them and stores their approval. */
+/** Logs plans, publishes and records them, and compares them with what was approved. */
 async function reviewed(
-  { loaded, base, states, looks, plans, unplanned, isPart }: Reviewed,
+  { loaded, base, states, looks, unplanned, store }: Reviewed,
   context: ActionContext,
   comment: PullComment,
 ): Promise<ActionResult> {
-  const { io, event, log } = context;
+  const { io, event, log, github } = context;
+  const plans = looks.map((one) => one.plan);
   const diagnostics = diagnosticAnnotations(loaded.diagnostics);
   const placeOf = ruleLocations(loaded.states, loaded.sources);
-  io.stdout.write(
-    renderPlans(
-      plans.map((one) => planView(one, placeOf)),
-      PLAIN,
-      "normal",
-      { run: runFingerprint(plans) },
-    ),
-  );
+  const views = plans.map((one) => planView(one, placeOf));
+  io.stdout.write(renderPlans(views, PLAIN, "normal", { run: runFingerprint(plans) }));
+  const overdue = overdueLines(loaded, store, github.now());
   const scope = scopeText(states.length, loaded);
-  for (const line of scope) io.stdout.write(`${line}\n`);
+  for (const line of [...overdue, ...scope]) io.stdout.write(`${line}\n`);
   for (const { merchant, failure } of unplanned) {
     io.stdout.write(`${merchant} could not be planned.\n${renderFailure(failure, PLAIN)}`);
   }
-  annotate(
-    maskedIf(context, [...diagnostics, ...planAnnotations(plans, loaded.states, loaded.sources, placeOf)]),
-    log,
-  );
+  const annotations = [...diagnostics, ...planAnnotations(plans, loaded.states, loaded.sources, placeOf)];
+  annotate(context.masked ? maskedAnnotations(annotations) : annotations, log);
   const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
-  const rules =
-    base === null && event.pull === null && event.group === null
-      ? []
-      : await ruleNotes({ loaded, base, plans }, context);
+  const rules = base === null ? [] : await ruleNotes({ loaded, base, plans }, context);
   io.stdout.write(renderRules(rules, PLAIN));
   const review: ReviewInput = {
     command: "plan",
@@ -173,80 +188,71 @@ async function reviewed(
     run: runFingerprint(plans),
   };
   const verdict = verdictOf(context, plans, unplanned, fileErrors.length);
-  if (isPart) {
-    const seal = { commit: headOf(event), key: context.inputs.approvalSecret };
-    const { outputs } = await writePart(context, partText(seal, plans, unplanned));
-    const about = [aboutRun(context), ...aboutFiles(context, loaded.diagnostics)];
-    await context.appendSummary(renderReviewSummary({ marker: "", review, about, after: [] }));
-    return { ...verdict, outputs: { ...planOutputs(plans), ...outputs } };
-  }
-  const before = await approvedBefore(context, looks);
-  const kept = await keepApproval(context, plans, states);
+  const approval =
+    store && (await approvalSoFar(context, store, store.records, looks, entryPlaces(loaded.sources)));
+  const live = store === null || approval === null ? [] : alreadyLive(plans, approval.merged, store.seal);
   const page: ReviewPage = {
     marker: markerOf("plan", context.scope),
-    review: { ...review, unstored: kept.problem !== null },
-    about: [aboutRun(context), ...scope, ...kept.remarks, ...aboutFiles(context, loaded.diagnostics)],
-    after: afterPlan(context, states, looks, plans, kept, before),
+    review,
+    about: [
+      ...overdue.map((line) => `> [!CAUTION]\n> ${line}`),
+      aboutRun(context),
+      ...scope,
+      ...changedRemarks(approval, event),
+      ...aboutLive(context, live),
+      ...aboutFiles(context, loaded.diagnostics),
+    ],
+    after: afterPlan(context, states, looks, approval),
   };
-  const changes = plans.some((one) => one.changes.length > 0 || one.deferred.length > 0);
-  const worth = changes || rules.length > 0 || (base !== null && changesTimes(states, base.states));
-  const shown = before?.objections.size === 0 ? NO_COMMENT : comment;
-  const outputs = { ...planOutputs(plans), ...(await publish(context, page, plans, shown, worth)) };
+  const worth =
+    rules.length > 0 ||
+    overdue.length > 0 ||
+    (base !== null && changesFiles(plans, states, base.states, io.now()));
+  const isApproved = isReview(event) && !isObjected(approval);
+  const outputs = {
+    ...planOutputs(plans),
+    ...(await publish(context, page, plans, isApproved ? NO_COMMENT : comment, worth)),
+  };
+  const kept = store && (await recordPlan(context, store, store.records, plans, comment.id()));
   if (verdict.reason !== null && verdict.reason !== "differences") return { ...verdict, outputs };
-  if (kept.problem !== null) return failed("failed", "not-approved", kept.problem, outputs);
-  const [objection] = before === null ? [] : objectionLines(before.objections);
-  if (objection === undefined) return { ...verdict, outputs };
-  return failed("refused", "not-approved", `${objection} ${howToApprove(event)}`, outputs);
+  const objection = objectionTo(approval, kept, event);
+  return objection === null ? { ...verdict, outputs } : failed("refused", "not-approved", objection, outputs);
 }
 
-/** Rejects runs of a matrix where the plans of its jobs could not be published together. */
-function guardParts({ inputs, event, masked }: ActionContext): void {
-  const isLater = inputs.command === "plan" && inputs.publish === "later";
-  if (!isLater && inputs.command !== "publish") return;
-  if (event.pull === null || event.name !== "pull_request") {
-    throw new ActionError(
-      "usage",
-      `The jobs of a matrix cannot be published together on the event ${event.name}.`,
-      "Do it on pull_request; for other events, plan in one job, or in shards with a label each.",
-    );
-  }
-  if (isLater && masked) {
-    throw new ActionError(
-      "usage",
-      "Parts have members' addresses, and anybody can read the artifacts of a public repository.",
-      "Plan in one job, or in shards with a label each, without publish: later.",
-    );
-  }
+function overdueLines({ states }: LoadedFiles, store: ReadStore | null, now: number): readonly string[] {
+  const text = store && overdueText(states, store.records.states, now);
+  return text === null ? [] : [text];
 }
 
-function headOf({ pull, sha }: EventContext): string {
-  return pull?.headSha ?? sha;
+function isObjected(approval: PlanApproval | null): boolean {
+  return approval !== null && (approval.isEarly || approval.objections.size > 0);
 }
 
-async function writePart(context: ActionContext, text: string): Promise<ActionResult> {
-  const path = await context.saveFile(`rolecall-part-${context.scope.id}.json`, text);
-  return passed("compared", { "part-path": path });
+/** Returns why a plan that somebody has approved is not what was approved; `null` if it is, or if nobody has. */
+function objectionTo(
+  approval: PlanApproval | null,
+  kept: RecordedPlan | null,
+  event: ActionContext["event"],
+): string | null {
+  if (approval === null) return null;
+  const before = approval.own.flatMap(({ approvals }) => approvals.map(({ id }) => id));
+  const isLate = kept?.isNew === true && kept.approvals.some((id) => !before.includes(id));
+  if (approval.isEarly || isLate) return `Approved before this plan was ready. ${howToApprove(event)}`;
+  const [objection] = objectionLines(approval.objections);
+  return objection === undefined ? null : `${objection} ${howToApprove(event)}`;
 }
 
-/** The plans of a run, and the merchants without one. */
-interface MadePlans {
-  readonly looks: readonly PlannedMerchant[];
-  readonly plans: readonly Plan[];
-  readonly unplanned: readonly UnplannedView[];
-  close(): Promise<void>;
+/** Returns the section about changes of the files that are live already; empty without any. */
+function aboutLive({ masked }: ActionContext, lines: readonly string[]): readonly string[] {
+  if (lines.length === 0) return [];
+  const shown = lines.slice(0, MAX_LIVE).map((line) => (masked ? maskText(line) : line));
+  const more = lines.length - shown.length;
+  return [
+    `### Only in the files\n\n${fenced("text", [...shown, ...(more > 0 ? [`and ${more} more`] : [])])}`,
+  ];
 }
 
-async function madePlans(
-  { inputs, io }: ActionContext,
-  states: readonly DesiredState[],
-  base: CommitStates | null,
-): Promise<MadePlans> {
-  const { planned, close } = await planFiles(states, inputs, io, {
-    base: inputs.rules === "both" ? (base?.states ?? []) : [],
-  });
-  const looks = plannedOnly(planned);
-  return { looks, plans: looks.map(({ plan }) => plan), unplanned: unplannedOf(planned), close };
-}
+const MAX_LIVE = 20;
 
 /** Publishes a failure to plan in comment and job summary. */
 async function showFailure(error: ActionError, context: ActionContext, comment: PullComment): Promise<void> {
@@ -258,8 +264,4 @@ async function showFailure(error: ActionError, context: ActionContext, comment: 
   await context.appendSummary(`${[verdict, aboutRun(context), explained].join("\n\n")}\n`);
   const head = await pullHead(context);
   if (head !== "overtaken") await comment.show(() => body, { worth: true, closed: head === "closed" });
-}
-
-function maskedIf<T extends Parameters<typeof maskedAnnotations>[0]>({ masked }: ActionContext, all: T) {
-  return masked ? maskedAnnotations(all) : all;
 }

@@ -43,8 +43,7 @@ export type ResultWord =
   | "clean"
   | "drift"
   | "valid"
-  | "invalid"
-  | "listed";
+  | "invalid";
 
 /** The optional outputs; `result` and `failure-reason` are always set. */
 export const OUTPUTS = [
@@ -56,10 +55,9 @@ export const OUTPUTS = [
   "deferred",
   "fingerprint",
   "plan-path",
-  "part-path",
   "report-path",
   "sarif-path",
-  "matrix",
+  "waiting",
   "comment-url",
   "issue-url",
 ] as const;
@@ -96,7 +94,7 @@ export function failed(
 export interface RunScope {
   /** Hexadecimal digest of the selection. */
   readonly id: string;
-  /** The same digest without merchants and shard: equal in all jobs of a matrix. */
+  /** Digest of label and service: equal in all jobs whose records are of the same merchants. */
   readonly family: string;
   /** Readable description; empty for the default selection. */
   readonly title: string;
@@ -109,17 +107,16 @@ export function runScope(
 ): RunScope {
   const part = shard === null ? "" : `${shard.index}/${shard.count}`;
   const service = normalUrl(baseUrl ?? generalUrl?.trim() ?? "");
-  const idOf = (codes: readonly string[], own: string): string => {
-    const what = JSON.stringify([[...paths].sort(), [...codes].sort(), own, label, service]);
-    return createHash("sha256").update(what).digest("hex").slice(0, 12);
-  };
+  const digest = (...what: readonly unknown[]): string =>
+    createHash("sha256").update(JSON.stringify(what)).digest("hex").slice(0, 12);
   const named = [
     ...(label === "" ? [] : [label]),
     ...(paths.join() === "access" ? [] : paths),
     ...(merchants.length > 3 ? [`${merchants.length} merchants`] : merchants),
     ...(part === "" ? [] : [`part ${part}`]),
   ];
-  return { id: idOf(merchants, part), family: idOf([], ""), title: named.join(", ") };
+  const id = digest([...paths].sort(), [...merchants].sort(), part, label, service);
+  return { id, family: digest(label, service), title: named.join(", ") };
 }
 
 /** Returns one spelling for URLs that differ in case of the host, default port and slashes at the end. */

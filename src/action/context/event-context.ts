@@ -42,6 +42,10 @@ export interface EventContext {
   readonly apiUrl: string;
   readonly serverUrl: string;
   readonly runUrl: string;
+  /** Number of the workflow's run; 0 if unknown. */
+  readonly run: number;
+  /** Counts the attempts of the run from 1. */
+  readonly attempt: number;
   /** Absolute path of the checkout. */
   readonly workspace: string;
   /** Absolute path of the folder for temporary files. */
@@ -76,6 +80,8 @@ export function eventContext(env: RunnerEnv, eventText: string): EventContext {
     apiUrl: env["GITHUB_API_URL"] || "https://api.github.com",
     serverUrl,
     runUrl: `${serverUrl}/${owner}/${repo}/actions/runs/${env["GITHUB_RUN_ID"] ?? ""}`,
+    run: Number(env["GITHUB_RUN_ID"]) || 0,
+    attempt: Number(env["GITHUB_RUN_ATTEMPT"]) || 1,
     workspace: env["GITHUB_WORKSPACE"] || ".",
     temp: env["RUNNER_TEMP"] || env["GITHUB_WORKSPACE"] || ".",
   };

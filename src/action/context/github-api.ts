@@ -1,3 +1,5 @@
+import type { Forge } from "../../review/forge.ts";
+
 /** A comment on an issue or a pull request. */
 export interface Comment {
   readonly id: number;
@@ -12,29 +14,6 @@ export interface Issue extends Omit<Comment, "id"> {
   readonly open: boolean;
 }
 
-/** A check run on a commit; only apps with the permission `checks: write` can create or change one. */
-export interface CheckRun {
-  readonly id: number;
-  /** The app that created it, by its slug; empty if unknown. */
-  readonly app: string;
-  /** GitHub's time. */
-  readonly completedAt: string | null;
-  readonly externalId: string;
-  readonly conclusion: string | null;
-  readonly text: string;
-}
-
-/** A check run to create. */
-export interface NewCheck {
-  readonly name: string;
-  readonly sha: string;
-  readonly externalId: string;
-  readonly conclusion: "success" | "neutral" | "failure";
-  readonly title: string;
-  readonly summary: string;
-  readonly text: string;
-}
-
 /** The current state of a pull request. */
 export interface Pull {
   readonly number: number;
@@ -45,27 +24,6 @@ export interface Pull {
   readonly mergedAs: string | null;
   /** ISO 8601, by GitHub's clock; `null` if it is not merged. */
   readonly mergedAt: string | null;
-}
-
-/** A submitted review of a pull request. */
-export interface Review {
-  readonly id: number;
-  readonly author: string;
-  /** The author's relation to the repository, such as `MEMBER`; empty if unknown. */
-  readonly association: string;
-  /** Such as `APPROVED`. */
-  readonly state: string;
-  readonly submittedAt: string;
-  /** The commit that was reviewed. */
-  readonly commit: string | null;
-}
-
-/** The dismissal of a review. */
-export interface Dismissal {
-  readonly review: number;
-  /** The review's state before, such as `APPROVED`. */
-  readonly state: string;
-  readonly at: string;
 }
 
 /** A commit with the commits that it follows. */
@@ -118,26 +76,31 @@ export interface NewPull {
   readonly base: string;
 }
 
+/** The result of a command on a commit, which a branch can require. */
+export interface CommitStatus {
+  readonly sha: string;
+  readonly state: "success" | "failure" | "pending";
+  /** Its name. */
+  readonly context: string;
+  readonly description: string;
+  readonly url: string;
+}
+
 /** The part of GitHub's API that the action uses; every call rejects with a GithubError. */
-export interface Github {
+export interface Github extends Forge {
   /** Returns the login of the token's owner; that of an app ends with `[bot]`, which no user's can. */
   viewer(): Promise<string>;
   repository(): Promise<{ readonly defaultBranch: string; readonly isPublic: boolean }>;
-  branchTip(branch: string): Promise<string>;
   /** Returns the tips of the branches whose names begin so, by name. */
   branchesBelow(prefix: string): Promise<ReadonlyMap<string, string>>;
   /** Returns the parents of a commit. */
   parents(sha: string): Promise<readonly string[]>;
-  /** Returns a page of up to 100 commits: a commit and all that it contains, newest first. */
-  commits(sha: string, page: number): Promise<readonly Commit[]>;
+  /** Returns the last commit that changed a file, of those that a commit contains; `null` without one. */
+  lastCommitOf(path: string, sha: string): Promise<string | null>;
   compare(base: string, head: string): Promise<Comparison>;
   pull(number: number): Promise<Pull>;
   /** Returns the pull requests that contain a commit. */
-  pullsOf(sha: string): Promise<readonly Pull[]>;
-  /** Returns the submitted reviews of a pull request, oldest first. */
-  reviews(pull: number): Promise<readonly Review[]>;
-  /** Returns which reviews of a pull request were dismissed. */
-  dismissals(pull: number): Promise<readonly Dismissal[]>;
+  pullsWith(sha: string): Promise<readonly Pull[]>;
   /** Returns a tree by its object name, or that of a commit; with everything below it if recursive. */
   tree(sha: string, recursive: boolean): Promise<Tree>;
   blob(sha: string): Promise<Uint8Array>;
@@ -149,11 +112,7 @@ export interface Github {
   addComment(issue: number, body: string): Promise<Comment>;
   editComment(id: number, body: string): Promise<void>;
   deleteComment(id: number): Promise<void>;
-  checks(sha: string): Promise<readonly CheckRun[]>;
-  /** Creates a check run; returns the slug of the app that it belongs to. */
-  addCheck(check: NewCheck): Promise<string>;
-  /** Changes the external id of a check run. */
-  editCheck(id: number, externalId: string): Promise<void>;
+  addStatus(status: CommitStatus): Promise<void>;
   issues(label: string): Promise<readonly Issue[]>;
   addIssue(title: string, body: string, label: string): Promise<Issue>;
   editIssue(number: number, change: { readonly body?: string; readonly open?: boolean }): Promise<void>;
@@ -235,27 +194,6 @@ export function commentOf(data: Written & { readonly id: number }): Comment {
 /** Converts an issue from GitHub's form. */
 export function issueOf(data: Written & { readonly number: number; readonly state: string }): Issue {
   return { number: data.number, open: data.state === "open", ...written(data) };
-}
-
-interface CheckData {
-  readonly id: number;
-  readonly external_id: string | null;
-  readonly conclusion: string | null;
-  readonly output: { readonly text: string | null };
-  readonly app: { readonly slug?: string } | null;
-  readonly completed_at: string | null;
-}
-
-/** Converts a check run from GitHub's form. */
-export function checkOf({ id, external_id, conclusion, output, app, completed_at }: CheckData): CheckRun {
-  return {
-    id,
-    externalId: external_id ?? "",
-    conclusion,
-    text: output.text ?? "",
-    app: app?.slug ?? "",
-    completedAt: completed_at,
-  };
 }
 
 interface PullData {

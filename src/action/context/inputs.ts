@@ -1,10 +1,9 @@
-import { MAX_JOBS } from "../../app/project/job-matrix.ts";
 import { readShard, type Shard } from "../../app/project/shard.ts";
 import { ActionError } from "./action-error.ts";
 
 /** The validated inputs. */
 export interface Inputs {
-  readonly command: "plan" | "publish" | "apply" | "drift" | "validate" | "list";
+  readonly command: "plan" | "apply" | "due" | "drift" | "validate";
   readonly paths: readonly string[];
   readonly merchants: readonly string[];
   readonly apiKey: string;
@@ -12,37 +11,22 @@ export interface Inputs {
   readonly apiKeys: ReadonlyMap<string, string>;
   /** Passwords of managed users by the variable that files name. */
   readonly passwords: ReadonlyMap<string, string>;
-  /** The managed users whose passwords `apply` sets, and nothing else; addresses and globs, empty for an ordinary apply. */
-  readonly rotatePassword: readonly string[];
   readonly baseUrl: string | null;
   readonly githubToken: string;
-  readonly comment: "changes" | "always" | "off";
-  readonly withoutKey: "config-diff" | "fail";
-  readonly rules: "both" | "head";
   readonly scope: "changed" | "all";
-  readonly onPlanChange: "refuse-new" | "fail" | "apply";
-  /** The app whose check runs count as records, by its slug. */
-  readonly approvalApp: string;
   /** The key of the records; empty for none. */
   readonly approvalSecret: string;
-  /** Part of the changes that apply makes; empty for all. */
-  readonly only: "" | "due";
+  /** Environment whose reviewers have approved what an earlier job of this run left; empty for none. */
+  readonly environment: string;
+  /** Begins the names of the refs with the records. */
+  readonly refs: string;
   readonly allow: readonly string[];
   readonly failOn: "error" | "changes" | "drift";
   readonly onDrift: "issue" | "pull-request" | "none";
-  /** Name of the comment, the check runs and the issue; empty for none. */
+  /** Name of the comment, the statuses and the issue; empty for none. */
   readonly label: string;
   readonly shard: Shard | null;
-  /** When a plan is published: by its own run, or by a later `publish`. */
-  readonly publish: "now" | "later";
-  /** Folder of the parts that `publish` reads. */
-  readonly plans: string;
-  /** Commit, tag or branch with which `list` compares; empty for none. */
-  readonly changedSince: string;
-  /** Maximum number of parts that `list` makes. */
-  readonly jobs: number;
   readonly concurrency: number;
-  readonly maxCommentSize: number;
   readonly maskAddresses: "auto" | "on" | "off";
 }
 
@@ -54,28 +38,18 @@ export const INPUT_DEFAULTS = {
   "api-key": "",
   "api-keys": "",
   passwords: "",
-  "rotate-password": "",
   "base-url": "",
   "github-token": "",
-  comment: "changes",
-  "without-key": "config-diff",
-  rules: "both",
   scope: "changed",
-  "on-plan-change": "refuse-new",
-  "approval-app": "github-actions",
   "approval-secret": "",
-  only: "",
+  environment: "",
+  refs: "refs/rolecall",
   allow: "",
   "fail-on": "error",
   "on-drift": "issue",
   label: "",
   shard: "",
-  publish: "now",
-  plans: "plans",
-  "changed-since": "",
-  jobs: "256",
   concurrency: "10",
-  "max-comment-size": "60000",
   "mask-addresses": "auto",
 } as const;
 
@@ -138,34 +112,24 @@ export function readInputs(env: RunnerEnv): Inputs {
     throw new ActionError("usage", "The input shard takes i/n, such as 2/5, with i from 1 to n.");
   }
   return {
-    command: choice("command", ["plan", "publish", "apply", "drift", "validate", "list"]),
+    command: choice("command", ["plan", "apply", "due", "drift", "validate"]),
     paths: lines("paths"),
     merchants: words("merchants"),
     apiKey: text("api-key"),
     apiKeys: keysByMerchant(lines("api-keys")),
     passwords: passwordsByName(text("passwords")),
-    rotatePassword: text("rotate-password").split(/\s+/).filter(Boolean),
     baseUrl: text("base-url") || null,
     githubToken: text("github-token"),
-    comment: choice("comment", ["changes", "always", "off"]),
-    withoutKey: choice("without-key", ["config-diff", "fail"]),
-    rules: choice("rules", ["both", "head"]),
     scope: choice("scope", ["changed", "all"]),
-    onPlanChange: choice("on-plan-change", ["refuse-new", "fail", "apply"]),
-    approvalApp: text("approval-app"),
     approvalSecret: approvalSecret(text("approval-secret")),
-    only: text("only") === "" ? "" : choice("only", ["due"]),
+    environment: text("environment"),
+    refs: refPrefix(text("refs")),
     allow: lines("allow"),
     failOn: choice("fail-on", ["error", "changes", "drift"]),
     onDrift: choice("on-drift", ["issue", "pull-request", "none"]),
     label: label(text("label")),
     shard,
-    publish: choice("publish", ["now", "later"]),
-    plans: text("plans"),
-    changedSince: text("changed-since"),
-    jobs: number("jobs", 1, MAX_JOBS),
     concurrency: number("concurrency", 1, 64),
-    maxCommentSize: number("max-comment-size", 2000, 65_536),
     maskAddresses: choice("mask-addresses", ["auto", "on", "off"]),
   };
 }
@@ -183,6 +147,14 @@ function approvalSecret(secret: string): string {
     "usage",
     `The input approval-secret has fewer than ${SHORTEST_SECRET} characters.`,
     'Make one with "openssl rand -hex 32".',
+  );
+}
+
+function refPrefix(text: string): string {
+  if (/^refs\/(?!heads|tags|pull)[\w-]+(\/[\w-]+)*$/.test(text)) return text;
+  throw new ActionError(
+    "usage",
+    "The input refs takes the beginning of names of refs, such as refs/rolecall; branches and tags cannot hold records.",
   );
 }
 

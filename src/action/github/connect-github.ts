@@ -1,9 +1,8 @@
 import { GitHub, getOctokitOptions } from "@actions/github/lib/utils";
+import type { ForgePull } from "../../review/forge.ts";
 import { ActionError } from "../context/action-error.ts";
 import {
-  type CheckRun,
   type Commit,
-  checkOf,
   commentOf,
   commitOf,
   type Github,
@@ -13,6 +12,7 @@ import {
   pullOf,
   type TreeEntry,
 } from "../context/github-api.ts";
+import { type ForgePullData, forgePull, pullsQuery } from "./pull-query.ts";
 import { limitOf, type RefusedRequest, type RetryEffects, withRetries } from "./retry-request.ts";
 
 /** Connection settings of GitHub's API. */
@@ -22,6 +22,8 @@ export interface GithubConnection {
   readonly apiUrl: string;
   readonly owner: string;
   readonly repo: string;
+  /** Number of the workflow's run. */
+  readonly run: number;
 }
 
 const PER_PAGE = 100;
@@ -30,7 +32,7 @@ const LINK = "120000";
 
 /** Connects to GitHub's API; requests wait for rate limits. */
 export function connectGithub(
-  { token, apiUrl, owner, repo }: GithubConnection,
+  { token, apiUrl, owner, repo, run }: GithubConnection,
   effects: RetryEffects,
 ): Github {
   if (token === "") {
@@ -40,12 +42,16 @@ export function connectGithub(
       "Remove it: the default is the workflow's own token.",
     );
   }
+  let forgeTime: number | undefined;
   const octokit = new GitHub(getOctokitOptions(token, { baseUrl: apiUrl, log: QUIET }));
   octokit.hook.wrap("request", async (request, options) => {
-    // Every PATCH sends the whole new value, so that a second one changes nothing. Equal check runs count as one.
-    const repeatable = /^(GET|PATCH)$/.test(options.method) || /\/(graphql|check-runs)$/.test(options.url);
+    // Every PATCH sends the whole new value, so that a second one changes nothing. Of equal statuses the last counts.
+    const repeatable = /^(GET|PATCH)$/.test(options.method) || /\/graphql$|\/statuses\//.test(options.url);
     try {
-      return await withRetries(async () => request(options), refusalOf, repeatable, effects);
+      const response = await withRetries(async () => request(options), refusalOf, repeatable, effects);
+      const date = Date.parse(String(response.headers.date));
+      if (!Number.isNaN(date)) forgeTime = Math.max(date, forgeTime ?? date);
+      return response;
     } catch (error) {
       const path = pathOf(options, apiUrl);
       const refused = refusalOf(error);
@@ -58,8 +64,6 @@ export function connectGithub(
   const { rest } = octokit;
   const pages = { ...here, per_page: PER_PAGE };
   let viewer: Promise<string> | undefined;
-  // A list may lack what was created a moment ago, even by the same run.
-  const created = new Map<string, readonly CheckRun[]>();
   const known = new Map<string, Uint8Array>();
   const texts = async (blobs: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> => {
     const missing = blobs.filter((blob) => !known.has(blob));
@@ -95,10 +99,6 @@ export function connectGithub(
       const { data } = await rest.git.getCommit({ ...here, commit_sha: sha });
       return data.parents.map((parent) => parent.sha);
     }),
-    commits: async (sha, page) => {
-      const { data } = await rest.repos.listCommits({ ...pages, sha, page });
-      return data.map(commitOf);
-    },
     compare: async (base, head) => {
       const commits: Commit[] = [];
       for (let page = 1; ; page++) {
@@ -110,39 +110,47 @@ export function connectGithub(
       }
     },
     pull: async (number) => pullOf((await rest.pulls.get({ ...here, pull_number: number })).data),
-    pullsOf: async (sha) => {
+    pulls: async (numbers) => {
+      const found: ForgePull[] = [];
+      for (let from = 0; from < numbers.length; from += MAX_PULLS) {
+        const batch = numbers.slice(from, from + MAX_PULLS);
+        const { repository } = await octokit
+          .graphql<PullsResponse>(pullsQuery(batch), here)
+          .catch(withoutUnknown);
+        found.push(
+          ...Object.values(repository ?? {}).flatMap((pull) => (pull === null ? [] : forgePull(pull))),
+        );
+      }
+      return found;
+    },
+    approvals: async () => {
+      const { data } = await rest.actions.getReviewsForRun({ ...here, run_id: run });
+      return data.flatMap(({ state, environments, user }) =>
+        state === "approved" && user !== null ? environments.flatMap(({ name }) => name ?? []) : [],
+      );
+    },
+    lastCommitOf: async (path, sha) => {
+      const { data } = await rest.repos.listCommits({ ...here, sha, path, per_page: 1 });
+      return data[0]?.sha ?? null;
+    },
+    now: () => forgeTime ?? effects.now(),
+    addStatus: async ({ sha, state, context, description, url }) => {
+      const text = [...description].slice(0, MAX_DESCRIPTION).join("");
+      await rest.repos.createCommitStatus({
+        ...here,
+        sha,
+        state,
+        context,
+        description: text,
+        target_url: url,
+      });
+    },
+    pullsWith: async (sha) => {
       const all = await octokit.paginate(rest.repos.listPullRequestsAssociatedWithCommit, {
         ...pages,
         commit_sha: sha,
       });
       return all.map(pullOf);
-    },
-    dismissals: async (pull) => {
-      const all = await octokit.paginate(rest.issues.listEvents, { ...pages, issue_number: pull });
-      return all.flatMap((event) =>
-        event.event === "review_dismissed" && "dismissed_review" in event
-          ? {
-              review: event.dismissed_review.review_id,
-              state: event.dismissed_review.state.toUpperCase(),
-              at: event.created_at,
-            }
-          : [],
-      );
-    },
-    reviews: async (pull) => {
-      const all = await octokit.paginate(rest.pulls.listReviews, { ...pages, pull_number: pull });
-      return all.flatMap(({ id, user, author_association, state, submitted_at, commit_id }) =>
-        submitted_at === undefined
-          ? []
-          : {
-              id,
-              author: user?.login ?? "",
-              association: author_association ?? "",
-              state,
-              submittedAt: submitted_at,
-              commit: commit_id,
-            },
-      );
     },
     tree: memoized(async (sha, recursive) => {
       const depth = recursive ? { recursive: "1" } : {};
@@ -178,27 +186,6 @@ export function connectGithub(
     },
     deleteComment: async (id) => {
       await rest.issues.deleteComment({ ...here, comment_id: id });
-    },
-    checks: async (sha) => {
-      const runs = await octokit.paginate(rest.checks.listForRef, { ...pages, ref: sha, filter: "all" });
-      const own = (created.get(sha) ?? []).filter(({ id }) => runs.every((run) => run.id !== id));
-      return [...runs.map(checkOf), ...own];
-    },
-    addCheck: async ({ name, sha, externalId, conclusion, title, summary, text }) => {
-      const { data } = await rest.checks.create({
-        ...here,
-        name,
-        head_sha: sha,
-        external_id: externalId,
-        status: "completed",
-        conclusion,
-        output: { title, summary, ...(text !== "" && { text }) },
-      });
-      created.set(sha, [...(created.get(sha) ?? []), { ...checkOf(data), text }]);
-      return data.app?.slug ?? "";
-    },
-    editCheck: async (id, externalId) => {
-      await rest.checks.update({ ...here, check_run_id: id, external_id: externalId });
     },
     issues: async (label) => {
       const all = await octokit.paginate(rest.issues.listForRepo, { ...pages, state: "all", labels: label });
@@ -253,6 +240,9 @@ export function connectGithub(
   };
 }
 
+/** GitHub's limit for the description of a status, in characters. */
+const MAX_DESCRIPTION = 140;
+
 /** Maximum number of objects in one query; more make GitHub's response slow. */
 const MAX_OBJECTS = 100;
 
@@ -260,6 +250,21 @@ interface TextsResponse {
   readonly repository: Readonly<
     Record<string, { readonly text?: string | null; readonly isTruncated?: boolean } | null>
   > | null;
+}
+
+/** Maximum number of pull requests in one query. */
+const MAX_PULLS = 25;
+
+interface PullsResponse {
+  readonly repository: Readonly<Record<string, ForgePullData | null>> | null;
+}
+
+/** Returns the answer to a query that names pull requests which do not exist: GitHub adds an error for each. */
+function withoutUnknown(error: unknown): PullsResponse {
+  const { data, errors } = Object(error) as { data?: PullsResponse; errors?: readonly { type?: string }[] };
+  if (data?.repository && errors?.every(({ type }) => type === "NOT_FOUND")) return data;
+  if (error instanceof GithubError) throw error;
+  throw new GithubError(0, `POST /graphql: ${messageOf(error)}`);
 }
 
 function textsQuery(blobs: readonly string[]): string {

@@ -3,6 +3,7 @@ import type { Drift } from "../../model/reports.ts";
 import { type ActionContext, markerOf, type RunScope } from "../context/action-context.ts";
 import { type EditedFile, type Github, GithubError, type Issue } from "../context/github-api.ts";
 import { commitFiles, gitBlobName } from "./commit-files.ts";
+import { COMMENT_SIZE } from "./pull-comment.ts";
 
 /** The differences of all merchants. */
 export interface DriftFound {
@@ -79,9 +80,9 @@ async function updateProposal(context: ActionContext, found: DriftFound): Promis
   if (current === null) {
     const { defaultBranch } = await github.repository();
     const pull = { title, head: branch, base: defaultBranch };
-    return (await shortened(context, text, (body) => github.addPull({ ...pull, body }))).url;
+    return (await shortened(text, (body) => github.addPull({ ...pull, body }))).url;
   }
-  await shortened(context, text, (body) => edit(current.number, { body }));
+  await shortened(text, (body) => edit(current.number, { body }));
   return current.url;
 }
 
@@ -123,10 +124,10 @@ async function open(context: ActionContext, issue: Issue | null, found: DriftFou
   const text = (size: number): string => bodyOf(found, seen, size, scope);
   if (issue === null) {
     const title = titled("The live state differs from git", scope);
-    return (await shortened(context, text, (body) => github.addIssue(title, body, LABEL))).url;
+    return (await shortened(text, (body) => github.addIssue(title, body, LABEL))).url;
   }
   const changed = !sameDifferences(issue.body, seen);
-  await shortened(context, text, (body) =>
+  await shortened(text, (body) =>
     github.editIssue(issue.number, { body, ...(!issue.open && { open: true }) }),
   );
   if (!issue.open) {
@@ -153,11 +154,10 @@ function bodyOf(found: DriftFound, seen: FirstSeen, size: number, scope: RunScop
 
 /** Writes an issue; retries with a shorter text if GitHub rejects its length. */
 async function shortened<T>(
-  { inputs }: ActionContext,
   bodyOf: (size: number) => string,
   write: (body: string) => Promise<T>,
 ): Promise<T> {
-  for (let size = inputs.maxCommentSize; ; size = Math.max(Math.floor(size / 3), MIN_ISSUE_SIZE)) {
+  for (let size = COMMENT_SIZE; ; size = Math.max(Math.floor(size / 3), MIN_ISSUE_SIZE)) {
     try {
       return await write(bodyOf(size));
     } catch (error) {

@@ -1,11 +1,12 @@
 import { markerOf, type RunScope } from "../context/action-context.ts";
 import type { RunnerLog } from "../context/action-log.ts";
-import { type CheckRun, type Comment, type Github, GithubError } from "../context/github-api.ts";
-import type { Inputs } from "../context/inputs.ts";
+import { type Comment, type Github, GithubError } from "../context/github-api.ts";
 import { appliedBody, commentKind, planningBody } from "./comment-body.ts";
 
 /** The comment of a scope on a pull request. */
 export interface PullComment {
+  /** Returns its id; `null` if there is none. */
+  id(): number | null;
   /** Announces in an existing comment that a commit is being planned. */
   planning(sha: string, runUrl: string): Promise<void>;
   /**
@@ -28,16 +29,18 @@ export interface CommentPlace {
   readonly github: Github;
   readonly log: RunnerLog;
   readonly scope: RunScope;
-  readonly inputs: Pick<Inputs, "comment" | "maxCommentSize">;
   readonly pull: number;
-  /** Head commits whose check runs may name the comment, the current one first. */
-  readonly heads: readonly string[];
+  /** Id of the comment that the records name: GitHub's list may lack one of a moment ago. */
+  readonly recorded: number | null;
 }
 
+/** Size from which a comment is shortened, in UTF-16 units: GitHub's limit is 65,536 characters. */
+export const COMMENT_SIZE = 60_000;
 const MIN_COMMENT_SIZE = 2_000;
 
 /** Does nothing, for runs without comment or pull request. */
 export const NO_COMMENT: PullComment = {
+  id: () => null,
   planning: async () => undefined,
   show: async () => null,
   showApplied: async () => null,
@@ -45,32 +48,33 @@ export const NO_COMMENT: PullComment = {
 
 /** Finds the comment by marker and author; without permission it logs that and writes nothing. */
 export async function findComment(place: CommentPlace): Promise<PullComment> {
-  const { github, scope, inputs } = place;
-  if (inputs.comment === "off") return NO_COMMENT;
+  const { github, scope } = place;
   const marker = markerOf("plan", scope);
-  const listed = await tolerate(place, "The comment could not be searched for", () => listOwn(place, marker));
+  const listed = await tolerate(place, "The comment could not be searched for", async () => {
+    const recorded = await recordedComment(place, marker);
+    return recorded === null ? listOwn(place, marker) : [recorded];
+  });
   if (listed === null) return NO_COMMENT;
   let own = listed[0] ?? null;
   const bodyNow = async (): Promise<string | null> =>
     own && ((await github.comment(own.id).catch(() => null))?.body ?? own.body);
   const write = (bodyOf: (size: number) => string, worth: boolean): Promise<string | null> =>
     tolerate(place, "The comment could not be written", async () => {
-      if (own === null && !worth && inputs.comment !== "always") return null;
+      if (own === null && !worth) return null;
       // GitHub's list may lack a comment that was written a moment ago.
-      const checks = listed.length > 0 ? [] : await approvalsOf(place);
-      own ??= (await listOwn(place, marker))[0] ?? (await rememberedComment(checks.flat(), place, marker));
+      own ??= (await listOwn(place, marker))[0] ?? null;
       if (own === null) {
-        own = await shortened(inputs.maxCommentSize, bodyOf, (body) => create(place, marker, body));
+        own = await shortened(COMMENT_SIZE, bodyOf, (body) => create(place, marker, body));
       } else {
         const { id } = own;
-        await shortened(inputs.maxCommentSize, bodyOf, (body) => github.editComment(id, body));
+        await shortened(COMMENT_SIZE, bodyOf, (body) => github.editComment(id, body));
       }
-      await remember(checks[0]?.[0], own.id, place);
       // One that cannot be deleted is found again by the next run.
       for (const other of listed.slice(1)) await github.deleteComment(other.id).catch(() => undefined);
       return own.url;
     });
   return {
+    id: () => own?.id ?? null,
     planning: async (sha, runUrl) => {
       if (own === null) return;
       const { id } = own;
@@ -150,53 +154,11 @@ async function create(place: CommentPlace, marker: string, body: string): Promis
   }
 }
 
-/** A check run of an approval, which names the comment at the end of its external id. */
-const MEMORY = /^rolecall-approval\/.*\/comment-(\d+)$/;
-
-function isOfScope({ externalId }: CheckRun, { id }: RunScope): boolean {
-  return externalId.startsWith("rolecall-approval/") && externalId.split("/").includes(id);
-}
-
-/** Returns the check runs of the approvals on each head commit; none that cannot be read. */
-async function approvalsOf({
-  github,
-  scope,
-  heads,
-}: CommentPlace): Promise<readonly (readonly CheckRun[])[]> {
-  const lists = heads.map((head) =>
-    github.checks(head).catch((error: unknown) => {
-      if (error instanceof GithubError) return [];
-      throw error;
-    }),
-  );
-  return (await Promise.all(lists)).map((checks) => checks.filter((check) => isOfScope(check, scope)));
-}
-
-/** Returns the comment that one of these check runs names, or `null`. */
-async function rememberedComment(
-  checks: readonly CheckRun[],
-  { github, pull }: CommentPlace,
+/** Returns the comment that the records name, or `null`. */
+async function recordedComment(
+  { github, pull, recorded }: CommentPlace,
   marker: string,
 ): Promise<Comment | null> {
-  for (const { externalId } of checks) {
-    const [, id] = MEMORY.exec(externalId) ?? [];
-    const found = id === undefined ? null : await github.comment(Number(id)).catch(() => null);
-    if (found !== null && found.issue === pull && isOwn(found, marker, await github.viewer())) return found;
-  }
-  return null;
-}
-
-/** Names a comment in a check run of the current head, whose list may be ahead of that of comments. */
-async function remember(
-  check: CheckRun | undefined,
-  comment: number,
-  { github }: CommentPlace,
-): Promise<void> {
-  if (check === undefined || MEMORY.test(check.externalId)) return;
-  try {
-    await github.editCheck(check.id, `${check.externalId}/comment-${comment}`);
-  } catch (error) {
-    // Without the permission there is only the list.
-    if (!(error instanceof GithubError)) throw error;
-  }
+  const found = recorded === null ? null : await github.comment(recorded).catch(() => null);
+  return found !== null && found.issue === pull && found.body.startsWith(marker) ? found : null;
 }

@@ -8,11 +8,9 @@ import { wrapText } from "../../show/text/wrap.ts";
 import { type PlaceOf, planView } from "../../show/view/plan-view.ts";
 import type { ActionContext, ActionResult, ResultWord } from "../context/action-context.ts";
 import type { FailureReason } from "../context/action-error.ts";
-import type { Pull } from "../context/github-api.ts";
-import { isOpen } from "../github/apply-mark.ts";
 import { findComment } from "../github/pull-comment.ts";
 import { maskAddresses, maskText } from "./annotations.ts";
-import { aboutCommit, renderReviewPage } from "./publish-plan.ts";
+import { aboutCommit, type ReviewPage, renderReviewPage } from "./publish-plan.ts";
 
 /** The outcome of an apply. */
 export interface ApplyEnd {
@@ -33,6 +31,11 @@ interface ApplyOutcomes {
   readonly unapproved: ReadonlyMap<string, unknown>;
   /** True if files have errors, so that their merchants were left. */
   readonly isBroken?: boolean;
+}
+
+/** Returns whether a merchant is not as its file says after an apply. */
+function isOpen({ status }: MerchantOutcome): boolean {
+  return status !== "applied" && status !== "unchanged";
 }
 
 /** Returns the outcome over all merchants. */
@@ -124,6 +127,8 @@ export interface ApplyReport extends ApplyEnd {
   readonly lines: readonly string[];
   readonly outcomes: readonly MerchantOutcome[];
   readonly plans: readonly Plan[];
+  /** What nobody has reviewed, and waits for approval. */
+  readonly rest?: readonly Plan[];
   readonly placeOf: PlaceOf;
 }
 
@@ -173,33 +178,41 @@ const MAX_LOG_LINES = 12;
 const NOTE_COLUMNS = 100;
 
 /** Maximum number of pull requests that an apply comments on. */
-const MAX_TOLD = 10;
+const MAX_TOLD = 3;
+
+/** A pull request that a run reports on. */
+export interface ToldPull {
+  readonly number: number;
+  /** Id of its comment; `null` if unknown. */
+  readonly comment: number | null;
+}
 
 /** Publishes the outcome of an apply in the job summary and on the merged pull requests, that of its commit first. */
 export async function reportApply(
   context: ActionContext,
-  pulls: readonly Pull[],
+  pulls: readonly ToldPull[],
   report: ApplyReport,
 ): Promise<ActionResult["outputs"]> {
-  const { event, github, log, scope, inputs, masked } = context;
-  const plans = masked ? report.plans.map(maskAddresses) : report.plans;
+  const { event, github, log, scope, masked } = context;
+  const shownPlans = (all: readonly Plan[]): readonly Plan[] => (masked ? all.map(maskAddresses) : all);
+  const [plans, rest] = [shownPlans(report.plans), shownPlans(report.rest ?? [])];
   const shownLines = (all: readonly string[]): readonly string[] =>
     all.filter((line) => line !== "").map((line) => (masked ? maskText(line) : line));
   const lines = shownLines(report.lines);
   const notes = shownLines(report.notes ?? []).flatMap((note) => wrapText(note, NOTE_COLUMNS));
-  const page = {
+  const pageOf = (shown: readonly Plan[]): ReviewPage => ({
     marker: "",
     review: {
-      command: "plan" as const,
-      views: plans.map((plan) => planView(plan, report.placeOf)),
+      command: "plan",
+      views: shown.map((plan) => planView(plan, report.placeOf)),
       unplanned: [],
       fileErrors: 0,
     },
     about: [],
     after: [],
-  };
+  });
   const head = [`## ${report.verdict}`, aboutCommit(event.sha, event.runUrl, scope.title), report.message];
-  const render = (size: number, planText: (size: number) => string): string => {
+  const render = (size: number): string => {
     const half = Math.floor(size / 4);
     const table = outcomeTable(report.outcomes, half, masked);
     const kept = lines.slice(0, fitting(lines, half));
@@ -208,16 +221,17 @@ export async function reportApply(
     const next = notes.length === 0 ? "" : fenced("text", notes);
     const log = shown.length === 0 ? "" : fenced("text", shown);
     const done = shown.length > MAX_LOG_LINES ? folded("What was done", [log]) : log;
-    const plan = plans.length === 0 ? "" : folded("The plan", [planText(half)]);
-    return [...head, table, next, done, plan].filter((part) => part !== "").join("\n\n");
+    const plan = plans.length === 0 ? "" : folded("The plan", [renderReviewPage(pageOf(plans), half)]);
+    const waiting =
+      rest.length === 0 ? "" : `### Waits for approval\n\n${renderReviewPage(pageOf(rest), half)}`;
+    return [...head, table, next, waiting, done, plan].filter((part) => part !== "").join("\n\n");
   };
-  await context.appendSummary(`${render(SUMMARY_SIZE, (most) => renderReviewPage(page, most))}\n`);
+  await context.appendSummary(`${render(SUMMARY_SIZE)}\n`);
   const worth = report.result !== "no-changes";
-  const shown = (size: number): string => render(size, (most) => renderReviewPage(page, most));
   const urls: (string | null)[] = [];
-  for (const { number, headSha } of inputs.comment === "off" ? [] : pulls.slice(0, MAX_TOLD)) {
-    const comment = await findComment({ github, log, scope, inputs, pull: number, heads: [headSha] });
-    urls.push(await comment.showApplied(shown, worth));
+  for (const { number, comment: recorded } of pulls.slice(0, MAX_TOLD)) {
+    const comment = await findComment({ github, log, scope, pull: number, recorded });
+    urls.push(await comment.showApplied(render, worth));
   }
   const url = urls.find((one) => one !== null);
   return url === undefined ? {} : { "comment-url": url };
@@ -238,6 +252,8 @@ export function captureApplyLog(
   progress: Pick<ProgressDisplay, "applied">,
 ): {
   readonly lines: () => readonly string[];
+  /** Returns the fingerprints of the changes that were made, by merchant. */
+  readonly done: () => ReadonlyMap<string, ReadonlySet<string>>;
   readonly reporter: ApplyReporter;
 } {
   const lines: string[] = [];
@@ -250,6 +266,7 @@ export function captureApplyLog(
   };
   const io = { stdout: sink, stderr: sink, env: {} };
   let begun: ReadonlySet<string> = new Set();
+  const done = new Map<string, ReadonlySet<string>>();
   const copy = applyReporter(
     { format: "text", color: false },
     () => null,
@@ -257,6 +274,7 @@ export function captureApplyLog(
   );
   return {
     lines: () => lines,
+    done: () => done,
     reporter: {
       ...reporter,
       event: (event) => {
@@ -267,6 +285,10 @@ export function captureApplyLog(
       applied: (run) => {
         reporter.applied(run);
         begun = new Set(run.ends.map(({ plan }) => plan.merchant));
+        for (const { plan, result } of run.ends) {
+          const made = result.outcomes.filter(({ status }) => status === "done");
+          done.set(plan.merchant, new Set(made.map(({ change }) => change.fingerprint)));
+        }
         // The journals are files of this job, which nobody can open later.
         copy.applied({ ...run, journals: [] });
       },

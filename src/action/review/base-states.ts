@@ -92,7 +92,7 @@ export async function baseCommit({ pull, group, sha }: EventContext, github: Git
 }
 
 /** Loads the files that a pull request or a merge group is compared with; `null` for other events. */
-export async function baseStates(context: ActionContext): Promise<CommitStates | null> {
+async function baseStates(context: ActionContext): Promise<CommitStates | null> {
   const commit = await baseCommit(context.event, context.github);
   return commit === null ? null : loadCommit(commit, context);
 }
@@ -185,20 +185,13 @@ export function inRepository(path: string, workspace: string): string {
   return relative(workspace, resolve(workspace, path)).split(sep).join("/");
 }
 
-/**
- * Loads the files of the base; `null` if there is none, or if they cannot be read and their rules do not judge the
- * plan.
- */
+/** Loads the files of the base, as `baseStates` does; throws ActionError if they cannot be read. */
 export async function readableBase(context: ActionContext): Promise<CommitStates | null> {
   try {
     return await baseStates(context);
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
-    if (context.inputs.rules === "both") throw unreadableBase(error);
-    context.log.notice(
-      `The base branch could not be read: ${error.because("contents: read")}. What is looser than there is not shown.`,
-    );
-    return null;
+    throw unreadableBase(error);
   }
 }
 

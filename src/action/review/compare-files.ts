@@ -15,10 +15,9 @@ import {
   passed,
 } from "../context/action-context.ts";
 import { ActionError } from "../context/action-error.ts";
-import { GithubError } from "../context/github-api.ts";
 import type { PullComment } from "../github/pull-comment.ts";
 import { publishable } from "./annotations.ts";
-import { baseStates, unreadableBase } from "./base-states.ts";
+import { readableBase } from "./base-states.ts";
 import { type LoadedFiles, matchGlob, underBaseRules } from "./load-and-plan.ts";
 import { aboutFiles, aboutRun, planOutputs, publish, type ReviewPage } from "./publish-plan.ts";
 import { ruleNotes } from "./rule-notes.ts";
@@ -30,14 +29,14 @@ export async function compareFiles(
   comment: PullComment,
 ): Promise<ActionResult> {
   const { inputs, event, io, log } = context;
-  if (event.pull === null || inputs.withoutKey === "fail") {
+  if (event.pull === null) {
     throw new ActionError(
       "key-missing",
       "There is no API key for any merchant.",
       "Set the input api-key or api-keys, or the variables that the files name.",
     );
   }
-  const base = await compared(() => baseStates(context));
+  const base = await readableBase(context);
   const loaded = await underBaseRules(read, base, inputs, io);
   const plans = configDiff(loaded.states, base?.states ?? [], matchGlob, io.now());
   log.notice("This run has no API key: the files are only compared with those of the base branch.");
@@ -68,16 +67,6 @@ export async function compareFiles(
     return failed("refused", "refused", "The files break their own policies or checks.", outputs);
   }
   return passed("compared", outputs);
-}
-
-/** Reads the files of the base branch; a GithubError becomes an ActionError. */
-export async function compared<T>(read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (!(error instanceof GithubError)) throw error;
-    throw unreadableBase(error);
-  }
 }
 
 /**

@@ -8,18 +8,19 @@ import { type Loaded, loadStates } from "../../app/project/load-states.ts";
 import { isInShard } from "../../app/project/shard.ts";
 import { keyVariables } from "../../app/session/connection.ts";
 import type { Planned } from "../../app/session/session.ts";
+import { withBase } from "../../kernel/approval/with-base.ts";
 import { buildPlan, type PlanInput } from "../../kernel/plan/build-plan.ts";
-import { planDue } from "../../kernel/plan/due.ts";
 import type { ProjectAccess } from "../../kernel/read/bound-files.ts";
 import { compileGlob } from "../../lib/glob.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { RolecallError } from "../../model/errors.ts";
-import type { Plan } from "../../model/plan.ts";
 import { PLAIN } from "../../show/style.ts";
 import { renderDiagnostics } from "../../show/text/diagnostics-text.ts";
+import { GitError } from "../../store/git-refs.ts";
 import { ActionError } from "../context/action-error.ts";
 import type { Inputs } from "../context/inputs.ts";
+import { storeError } from "../context/open-store.ts";
 
 /** The loaded files, limited to the selected merchants. */
 export interface LoadedFiles extends Loaded {
@@ -29,8 +30,6 @@ export interface LoadedFiles extends Loaded {
 
 /** Options for loading files. */
 interface LoadFilesOptions {
-  /** Selects the merchants that differ from this commit; empty: all. */
-  readonly changedSince?: string;
   /** The project of the base branch, whose rules hold beside the checkout's. */
   readonly project?: ProjectAccess;
   /** Diagnostics that are logged already. */
@@ -41,7 +40,7 @@ interface LoadFilesOptions {
 export async function loadFiles(
   inputs: Inputs,
   io: Io,
-  { changedSince = "", project, known = [] }: LoadFilesOptions = {},
+  { project, known = [] }: LoadFilesOptions = {},
 ): Promise<LoadedFiles> {
   await keepInside(inputs.paths, io.cwd);
   const { paths, merchants, shard } = inputs;
@@ -51,7 +50,6 @@ export async function loadFiles(
     now: io.now(),
     // The base is compared by the same paths.
     merchantsOnly: true,
-    ...(changedSince !== "" && { changedSince }),
     ...(project && { projects: [project] }),
   });
   const states = shard ? loaded.states.filter(({ merchant }) => isInShard(merchant, shard)) : loaded.states;
@@ -61,14 +59,14 @@ export async function loadFiles(
   return { ...loaded, states, valid: !loaded.diagnostics.some(isFileError) };
 }
 
-/** Loads the files again under the project of the base branch, if its rules count and it has any. */
+/** Loads the files again under the project of the base branch, if it has any. */
 export async function underBaseRules(
   loaded: LoadedFiles,
   base: { readonly project: ProjectAccess | null } | null,
   inputs: Inputs,
   io: Io,
 ): Promise<LoadedFiles> {
-  const project = inputs.rules === "head" ? null : (base?.project ?? null);
+  const project = base?.project ?? null;
   return project === null ? loaded : loadFiles(inputs, io, { project, known: loaded.diagnostics });
 }
 
@@ -111,12 +109,8 @@ const RETRY_FOR_MS = 5 * 60_000;
 /** The options for planning files. */
 interface PlanFilesOptions {
   readonly signal?: AbortSignal;
-  /** States whose rules judge the plans as well. */
+  /** States whose rules judge the plans as well, and with whose plans they are compared. */
   readonly base?: readonly DesiredState[];
-  /** Merchants of which only what is due is planned. */
-  readonly onlyDue?: ReadonlySet<string>;
-  /** Makes the plans; absent: by comparison with the files. */
-  readonly makePlan?: (input: PlanInput) => Plan;
 }
 
 /** Reads the live state and plans, with the workflow's API keys; the rules of `base` judge the plans as well. */
@@ -124,7 +118,7 @@ export async function planFiles(
   states: readonly DesiredState[],
   inputs: Inputs,
   io: Io,
-  { signal, base = [], onlyDue = new Set(), makePlan }: PlanFilesOptions = {},
+  { signal, base = [] }: PlanFilesOptions = {},
 ): Promise<PlannedFiles> {
   const { concurrency, baseUrl } = inputs;
   const rules = new Map(base.map((state) => [state.merchant, state]));
@@ -134,10 +128,13 @@ export async function planFiles(
     retryFor: RETRY_FOR_MS,
     emit: progress.live,
     makePlan: (input: PlanInput) => {
-      if (makePlan) return makePlan(input);
-      if (onlyDue.has(input.desired.merchant)) return planDue(input);
       const own = rules.get(input.desired.merchant);
-      return buildPlan(own === undefined ? input : { ...input, base: own });
+      if (own === undefined) return buildPlan(input);
+      const plan = buildPlan({ ...input, base: own });
+      const { environment } = input.desired;
+      const before = { ...own, ...(environment && { environment }) };
+      const { reviewed } = buildPlan({ ...input, desired: before, leaveOut: new Set() });
+      return { ...plan, reviewed: withBase(plan.reviewed, reviewed) };
     },
     ...(baseUrl !== null && { baseUrl }),
     ...(signal && { signal }),
@@ -215,6 +212,7 @@ export async function withActionErrors<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
+    if (error instanceof GitError) throw storeError(error);
     if (!(error instanceof RolecallError)) throw error;
     throw new ActionError(reasonOf(error), error.message, error.hint ?? null);
   }

@@ -1,19 +1,17 @@
 import type { PlanResult } from "../../app/session/session.ts";
 import { laterView } from "../../app/show/show-plans.ts";
-import { hashOfTimes } from "../../kernel/plan/due.ts";
 import { daysOf, laterDays } from "../../kernel/plan/later.ts";
-import { hasDates, upcomingDates } from "../../kernel/plan/upcoming-dates.ts";
+import { upcomingDates } from "../../kernel/plan/upcoming-dates.ts";
+import { canonicalJson } from "../../lib/json-text.ts";
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
 import { inlineCode } from "../../show/markdown/markdown-blocks.ts";
 import { datesText, type UnplannedView } from "../../show/markdown/review-sections.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
-import type { MergedApproval } from "../github/merged-approval.ts";
-import type { KeptApproval } from "../github/pull-approval.ts";
 import { maskText } from "./annotations.ts";
 import type { LoadedFiles } from "./load-and-plan.ts";
-import { approvalText } from "./reviewed-plan.ts";
+import { approvalText, type PlanApproval } from "./plan-approval.ts";
 
 /**
  * Returns the line about how many merchants are planned; empty if all are, or if files have errors: what these declare is
@@ -26,9 +24,9 @@ export function scopeText(planned: number, { states, valid }: LoadedFiles): read
   return [
     planned === 0
       ? all === 1
-        ? "The merchant is not planned: nothing changes for it."
-        : `None of ${of} is planned: nothing changes for them.`
-      : `${planned} of ${of} ${planned === 1 ? "is" : "are"} planned; nothing changes for the others.`,
+        ? "The merchant is not planned: this pull request does not change it."
+        : `None of ${of} is planned: this pull request changes none of them.`
+      : `${planned} of ${of} ${planned === 1 ? "is" : "are"} planned; this pull request does not change the others.`,
   ];
 }
 
@@ -70,20 +68,19 @@ export function afterPlan(
   context: ActionContext,
   states: readonly DesiredState[],
   looks: readonly PlanResult[],
-  plans: readonly Plan[],
-  kept: KeptApproval,
-  before: MergedApproval | null,
+  approval: PlanApproval | null,
 ): readonly string[] {
-  if (before !== null) return [approvalText(context, before)];
-  return kept.closed ? [] : [...onMerge(context, plans, kept), ...announcedDates(context, states, looks)];
+  const { group } = context.event;
+  if (group === null && approval?.own.some(({ pull }) => pull.status !== "open")) return [];
+  if (approval !== null && (group !== null || approval.objections.size > 0)) {
+    return [approvalText(context, approval)];
+  }
+  const plans = looks.map(({ plan }) => plan);
+  return [...onMerge(context, plans), ...announcedDates(context, states, looks)];
 }
 
 /** Returns the paragraph about what a merge does. */
-function onMerge(
-  { event, inputs }: ActionContext,
-  plans: readonly Plan[],
-  { stored, problem }: KeptApproval,
-): readonly string[] {
+function onMerge({ event }: ActionContext, plans: readonly Plan[]): readonly string[] {
   if (event.pull === null || plans.length === 0) return [];
   const changes = changesIn(plans);
   if (changes === 0) return ["**On merge**, nothing is changed."];
@@ -91,14 +88,10 @@ function onMerge(
   const made = changes - changesIn(refused);
   if (made === 0)
     return ["**On merge**, the apply would be refused for the reasons above, and change nothing."];
-  if (problem !== null) return ["**On merge**, the apply would refuse these changes."];
-  if (!stored || inputs.onPlanChange === "apply") {
-    return ["**On merge**, the apply workflow plans again, and applies the new plan."];
-  }
   return [
     refused.length === 0
-      ? `**On merge**, the apply workflow plans again and makes ${changes === 1 ? "this change" : `these ${counted(changes, "change")}`}; anything that is not listed here is refused.`
-      : `**On merge**, the apply workflow plans again and makes ${counted(made, "change")} of these; ${namedMerchants(refused)} would be refused for the reasons above, and so is anything that is not listed here.`,
+      ? `**On merge**, the apply workflow plans again and makes ${changes === 1 ? "this change" : `these ${counted(changes, "change")}`}; anything that is not listed here waits for another approval.`
+      : `**On merge**, the apply workflow plans again and makes ${counted(made, "change")} of these; ${namedMerchants(refused)} would be refused for the reasons above, and anything that is not listed here waits for another approval.`,
   ];
 }
 
@@ -117,11 +110,18 @@ function namedMerchants(plans: readonly Plan[]): string {
   return plans.map(({ merchant }) => inlineCode(merchant)).join(", ");
 }
 
-/** Returns whether the files leave something else to time than those of the base: a review has to see that. */
-export function changesTimes(states: readonly DesiredState[], base: readonly DesiredState[]): boolean {
-  const timesOf = (state: DesiredState): string => (hasDates(state) ? hashOfTimes(state, "") : "");
-  const before = new Map(base.map((state) => [state.merchant, timesOf(state)]));
-  return states.some((state) => timesOf(state) !== (before.get(state.merchant) ?? ""));
+/** Returns whether a plan shows dates that the base does not have, or changes only the files: a review has to see that. */
+export function changesFiles(
+  plans: readonly Plan[],
+  states: readonly DesiredState[],
+  base: readonly DesiredState[],
+  now: number,
+): boolean {
+  const datesOf = (all: readonly DesiredState[]): ReadonlyMap<string, string> =>
+    new Map(all.map((state) => [state.merchant, canonicalJson(upcomingDates(state, now))]));
+  const before = datesOf(base);
+  const isDated = [...datesOf(states)].some(([merchant, dates]) => (before.get(merchant) ?? "[]") !== dates);
+  return isDated || plans.some(({ reviewed: { roles, members } }) => roles.length + members.length > 0);
 }
 
 /** Announces the dates that are to come: what follows from them needs no approval of its own. */

@@ -2,10 +2,9 @@ import type { DesiredState } from "../../model/desired.ts";
 import type { ActionContext } from "../context/action-context.ts";
 import { ActionError } from "../context/action-error.ts";
 import type { EventContext } from "../context/event-context.ts";
-import type { Github } from "../context/github-api.ts";
+import { type Github, GithubError } from "../context/github-api.ts";
 import type { Inputs } from "../context/inputs.ts";
-import { baseCommit, statesAt } from "./base-states.ts";
-import { compared } from "./compare-files.ts";
+import { baseCommit, statesAt, unreadableBase } from "./base-states.ts";
 
 /** The parts of the connection that the workflow itself determines. */
 interface WorkflowCredentials {
@@ -26,7 +25,7 @@ export async function guardCredentials(
   const { inputs, event } = context;
   const given = { baseUrl: inputs.baseUrl !== null, keys: new Set(inputs.apiKeys.keys()) };
   if (!states.some((state) => choosesCredentials(state, given))) return;
-  const trusted = await compared(async () => statesAt(await trustedCommit(context), context));
+  const trusted = await trustedStates(context);
   const codes = untrustedCredentials(states, trusted, given).map(({ merchant }) => merchant);
   if (codes.length === 0) return;
   const named = [
@@ -40,6 +39,15 @@ export async function guardCredentials(
       : `This pull request changes which API key is used, or where it is sent, for ${named}. No request was sent.`,
     "Merge api.base_url and api.key_env in a pull request of their own, or set the inputs base-url and api-keys.",
   );
+}
+
+async function trustedStates(context: ActionContext): Promise<readonly DesiredState[]> {
+  try {
+    return await statesAt(await trustedCommit(context), context);
+  } catch (error) {
+    if (!(error instanceof GithubError)) throw error;
+    throw unreadableBase(error);
+  }
 }
 
 const MAX_NAMED = 10;
@@ -165,7 +173,7 @@ export async function guardApplyBranch(
   );
 }
 
-/** Returns the overrides in `allow`, without the action's own branch and commit. */
+/** Returns the overrides in `allow`, without the action's own branch. */
 export function overridesIn(allow: readonly string[]): readonly string[] {
-  return allow.filter((one) => !/^(branch|commit)=/.test(one) || one.includes("@"));
+  return allow.filter((one) => !one.startsWith("branch=") || one.includes("@"));
 }

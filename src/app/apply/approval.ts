@@ -3,7 +3,6 @@ import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Comparison, compareReviewed } from "../../kernel/approval/compare-reviewed.ts";
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
-import type { Approval } from "../../kernel/plan/approve.ts";
 import { isEdited } from "../../kernel/plan/edited-plan.ts";
 import { parsePlanFile } from "../../kernel/saved/plan-file.ts";
 import { oneLine } from "../../lib/escape.ts";
@@ -117,29 +116,6 @@ function droppedSentence(
   const what = does === "permissions" ? `permissions of ${name}` : `${does} ${resource} ${name}`;
   const places = origins.length === 0 ? "" : ` (${origins.map(placeOf).join(", ")})`;
   return `approved, but not so: ${what}: ${reasons.join("; ")}${places}.`;
-}
-
-/** Returns what an approval does not cover, a sentence each. */
-export function objectionSentences(approval: Approval): readonly string[] {
-  switch (approval.status) {
-    case "approved":
-      return [];
-    case "elsewhere":
-      return [
-        `the approved plan is for ${approval.field} ${approval.approved}, but this one is for ${approval.fresh}.`,
-      ];
-    case "tampered":
-      return ["the approved plan has been edited: its fingerprints do not match."];
-    case "new-changes":
-      return approval.changes.map(({ kind, resource, name }) => `not approved: ${kind} ${resource} ${name}.`);
-    case "dropped":
-      return approval.changes.map(
-        ({ kind, resource, name }) =>
-          `the approved plan was to ${kind} ${resource} ${name}, which the file no longer declares.`,
-      );
-    default:
-      return approval satisfies never;
-  }
 }
 
 /** The refusals of a merchant's plan that no `--allow` overrides. */

@@ -61,12 +61,12 @@ export function rotationsFor(
 }
 
 /** Returns the members that a file lists as managed. */
-export function managedMembers({ members = [] }: Pick<DesiredState, "members">): readonly DesiredMember[] {
+function managedMembers({ members = [] }: Pick<DesiredState, "members">): readonly DesiredMember[] {
   return members.filter(({ managed }) => managed !== undefined);
 }
 
 /** Returns a test whether one of some addresses, or globs over them, matches an address. */
-export function addressMatcher(wanted: readonly string[]): (email: string) => boolean {
+function addressMatcher(wanted: readonly string[]): (email: string) => boolean {
   const all = wanted.map((text) => text.toLowerCase());
   const named = new Set(all);
   const globs = all.filter((text) => !isLiteralGlob(text));
@@ -78,11 +78,7 @@ export function addressMatcher(wanted: readonly string[]): (email: string) => bo
 }
 
 /** Throws RolecallError for an address or a glob that matches none of the managed members. */
-export function requireMatches(
-  wanted: readonly string[],
-  emails: readonly string[],
-  isComplete = true,
-): void {
+function requireMatches(wanted: readonly string[], emails: readonly string[], isComplete = true): void {
   const stray = wanted.find((text) => !emails.some(addressMatcher([text])));
   if (stray === undefined) return;
   const what = isLiteralGlob(stray) ? "this address" : "an address that it matches";

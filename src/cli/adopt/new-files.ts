@@ -180,7 +180,7 @@ function ignoreLines(file: string, cwd: string): readonly FilePatch[] {
   return [{ file, before, after: `${before}${gap}${IGNORED}${lineEnd}` }];
 }
 
-const WORKFLOWS = ["rolecall-plan.yml", "rolecall-apply.yml", "rolecall-drift.yml"];
+const WORKFLOWS = ["rolecall-plan.yml", "rolecall-apply.yml", "rolecall-nightly.yml"];
 
 /** Returns the workflows of the package's examples. */
 function workflowFiles(root: string): readonly FilePatch[] {

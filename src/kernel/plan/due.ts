@@ -1,12 +1,8 @@
-import { canonicalJson } from "../../lib/json-text.ts";
-import { byCodeUnit } from "../../lib/text.ts";
-import type { DesiredMember, DesiredState, Grant } from "../../model/desired.ts";
+import type { DesiredMember, Grant } from "../../model/desired.ts";
 import type { RoleRef } from "../../model/field-values.ts";
-import type { LiveState } from "../../model/live.ts";
 import type { Change, FieldDiff, MemberChange, MemberImage, Plan, Reason } from "../../model/plan.ts";
-import { type Approval, textHash } from "./approve.ts";
 import { buildPlan, type PlanInput } from "./build-plan.ts";
-import { hasBeginnings, type TimedState } from "./upcoming-dates.ts";
+import type { TimedState } from "./upcoming-dates.ts";
 
 /**
  * Returns the time since which a change is due: it does nothing but what the file leaves to time, which has come. Removed
@@ -33,39 +29,6 @@ export function dueSince(change: Change, desired: TimedState): number | null {
     default:
       return change satisfies never;
   }
-}
-
-/**
- * Returns the custom roles that a change gives and that grant something else than the file declares, or are not declared in
- * it: nobody has reviewed what they grant by now, so time alone must not give them.
- */
-export function unpinnedRoles(
-  change: Change,
-  { roles = [] }: Pick<DesiredState, "roles">,
-  live: Pick<LiveState, "roles">,
-  { changes }: Pick<Plan, "changes">,
-): readonly string[] {
-  const isUnpinned = ({ id }: RoleRef): boolean => {
-    const role = live.roles.find((one) => one.id === id);
-    // One without an id is created by the plan.
-    if (role === undefined || role.predefined) return false;
-    if (changes.some((one) => one.resource === "role" && one.id === id)) return false;
-    const declared = roles.find((one) => one.id === id || one.name === role.name)?.permissions;
-    return declared === undefined || setText(declared) !== setText(role.permissions);
-  };
-  return givenRoles(change)
-    .filter(isUnpinned)
-    .map(({ name }) => name);
-}
-
-function givenRoles(change: Change): readonly RoleRef[] {
-  if (change.resource !== "member") return [];
-  if (change.kind === "create" || change.kind === "replace") return change.after.roles;
-  return change.fields.flatMap((diff) => (diff.field === "roles" ? diff.added : []));
-}
-
-function setText(texts: readonly string[]): string {
-  return canonicalJson([...new Set(texts)].sort(byCodeUnit));
 }
 
 /** Returns the latest of several times; `null` if there is none, or if one is unknown. */
@@ -143,32 +106,6 @@ function leftSince(addresses: readonly (string | undefined)[], { leavers = [] }:
   return times.length === 0 ? null : Math.min(...times);
 }
 
-/** Hashes what a state leaves to time: the dates of access, and how old an invitation may become. */
-export function hashOfTimes(
-  { merchant, members = [], leavers = [], sync }: TimedState & Pick<DesiredState, "merchant" | "sync">,
-  key: string,
-): string {
-  const ends = members.flatMap(({ email, until, roles = [] }): readonly string[] => {
-    const grants = roles.flatMap((one) => (one.until ? [canonicalJson([one.role, one.until.ends])] : []));
-    if (until === undefined && grants.length === 0) return [];
-    return [canonicalJson([email.toLowerCase(), until?.ends ?? null, grants.sort(byCodeUnit)])];
-  });
-  const { reinvite } = sync;
-  const renewal = typeof reinvite === "boolean" ? reinvite : reinvite.ms;
-  const others = [
-    ...leavers.map(({ email, from }) => canonicalJson([email.toLowerCase(), from.starts])),
-    ...members.filter(hasBeginnings).map(({ email, from, suspended, roles = [] }) => {
-      const grants = roles.flatMap((one) => (one.from ? [canonicalJson([one.role, one.from.starts])] : []));
-      const away = suspended && [suspended.from?.starts ?? null, suspended.until?.ends ?? null];
-      const own = from?.starts ?? null;
-      return canonicalJson([email.toLowerCase(), own, away ?? null, grants.sort(byCodeUnit)]);
-    }),
-  ];
-  // Without others the text is that of earlier versions, whose approvals still count.
-  const times = [ends, ...(others.length > 0 ? [others] : [])].map((all) => all.sort(byCodeUnit));
-  return textHash(canonicalJson([merchant, renewal, ...times]), key);
-}
-
 /**
  * Plans only the changes that are due: everything else is left out. If a rule refuses them together, what gives access is
  * left out too where that helps: it must not keep access that has ended. A removal that is due and deferred is left out as
@@ -205,31 +142,4 @@ function givesAccess({ kind, fields }: Change): boolean {
     kind === "replace" ||
     fields.some((diff) => diff.field === "roles" && diff.added.length > 0)
   );
-}
-
-/**
- * Checks if an approval holds for a fresh plan, like `check`, where what follows from time alone needs no approval: the
- * changes by which the fresh plan differs from that of the same states at the time of the approval.
- */
-export function approveOverTime(
-  fresh: Plan,
-  planThen: () => Plan,
-  check: (plan: Plan) => Approval,
-): Approval {
-  const now = check(fresh);
-  if (now.status !== "new-changes") return now;
-  const then = planThen();
-  const before = check(then);
-  if (before.status === "approved") return before;
-  if (before.status !== "new-changes") return now;
-  const same = new Set(then.changes.map(({ fingerprint }) => fingerprint));
-  const unapproved = new Set(before.changes.map(targetOf));
-  const changes = now.changes.filter(
-    (change) => same.has(change.fingerprint) || unapproved.has(targetOf(change)),
-  );
-  return changes.length === 0 ? { status: "approved" } : { status: "new-changes", changes };
-}
-
-function targetOf({ resource, name }: Change): string {
-  return `${resource} ${name}`;
 }

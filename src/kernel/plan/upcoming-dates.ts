@@ -99,16 +99,11 @@ function suspensionOf({ suspended: { from, until: end } = {}, until }: DesiredMe
   return dates.filter(({ at }) => at < (until?.ends ?? Number.POSITIVE_INFINITY));
 }
 
-/** Returns whether a state leaves something to time: an end, a beginning, a suspension, or somebody who leaves. */
-export function hasDates({ members = [], leavers = [] }: TimedState): boolean {
-  return leavers.length > 0 || members.some((one) => hasOwnEnds(one) || hasBeginnings(one));
-}
-
 function hasOwnEnds({ until, roles = [] }: DesiredMember): boolean {
   return until !== undefined || roles.some((one) => one.until);
 }
 
 /** Returns whether an entry leaves the beginning of access, or a suspension, to time. */
-export function hasBeginnings({ from, suspended, roles = [] }: DesiredMember): boolean {
+function hasBeginnings({ from, suspended, roles = [] }: DesiredMember): boolean {
   return from !== undefined || suspended !== undefined || roles.some((one) => one.from);
 }

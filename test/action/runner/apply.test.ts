@@ -68,10 +68,10 @@ describe.each(nodesUnderTest())("$name", ({ path: node }) => {
     expect(lastComment()).toContain("## ✅ rolecall apply: applied");
     expect(lastComment()).toContain(`<code>${sha.slice(0, 7)}</code>`);
     expect(lastComment()).toContain("Apply complete at MC1: 2 changes done. Verified: no changes remain.");
-    expect(repository.github.checks.at(-1)).toMatchObject({
-      head_sha: sha,
-      name: "rolecall apply",
-      conclusion: "success",
+    expect(repository.github.statuses.at(-1)).toMatchObject({
+      sha,
+      context: "rolecall apply",
+      state: "success",
     });
     const again = await run("apply");
     expect(again.outputs).toMatchObject({ result: "no-changes", "has-changes": "false" });

@@ -130,7 +130,7 @@ describe.each(nodesUnderTest())("$name", ({ path: node }) => {
       rest,
       end.summary,
       onlyComment(),
-      JSON.stringify(repository.github.checks),
+      JSON.stringify(repository.github.statuses),
       ...files,
     ].join();
     expect(published).not.toContain("sk_test_sandbox");

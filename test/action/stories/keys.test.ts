@@ -66,7 +66,7 @@ describe.each(["push", "workflow_dispatch", "check_run", "repository_dispatch", 
 
 test("an apply of another branch that is allowed has the keys of main, too", async () => {
   const event = await elsewhere("push", { [FILE]: withApi("http://127.0.0.1:1") });
-  const inputs = { command: "apply", ...INPUTS, allow: "branch=topic", "on-plan-change": "apply" };
+  const inputs = { command: "apply", ...INPUTS, allow: "branch=topic" };
   await expectNoRequest(await story.run(inputs, { event, env: ENV }));
 });
 

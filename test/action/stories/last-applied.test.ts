@@ -1,3 +1,5 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openStory, type Run, type RunInputs, type Story } from "../support/story.ts";
 
@@ -18,11 +20,9 @@ const text = (code: Code, ...roles: readonly string[]): string =>
 let story: Story;
 
 beforeEach(async () => {
-  story = await openStory(SEED, {
-    "README.md": "Access.\n",
-    ...Object.fromEntries(CODES.slice(0, 3).map((code) => [file(code), text(code)])),
-  });
-  expect((await story.apply({ "on-plan-change": "apply" })).outputs["result"]).toBe("applied");
+  story = await openStory(SEED, { "README.md": "Access.\n" });
+  await merged(Object.fromEntries(CODES.slice(0, 3).map((code) => [file(code), text(code)])));
+  expect((await story.apply()).outputs["result"]).toBe("applied");
 });
 
 afterEach(async () => {
@@ -105,8 +105,10 @@ describe("what was applied last", () => {
   /** Merges a role, applies it without leaving a mark, and merges the revert. */
   const revertedWithoutMark = async (): Promise<void> => {
     await merged({ [file("MC1")]: text("MC1", "Night") });
-    story.github.refusals.push({ method: "POST", path: /check-runs$/, status: 403, times: 1 });
-    expect((await story.apply()).outputs).toMatchObject({ result: "applied", creates: "1" });
+    const hook = join(story.refs, "hooks/pre-receive");
+    await writeFile(hook, "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+    expect((await story.apply()).outputs).toMatchObject({ "failure-reason": "github", creates: "1" });
+    await rm(hook);
     await merged({ [file("MC1")]: text("MC1") });
   };
 
@@ -117,7 +119,7 @@ describe("what was applied last", () => {
 
   test("is not taken for live by a daily run either, which leaves the revert to the apply", async () => {
     await revertedWithoutMark();
-    expect((await story.run({ command: "apply", only: "due" })).outputs["result"]).toBe("no-changes");
+    expect((await story.due()).outputs["result"]).toBe("no-changes");
     expect((await story.apply()).outputs).toMatchObject({ result: "applied", deletes: "1" });
   });
 
@@ -130,10 +132,7 @@ describe("what was applied last", () => {
     expect(run.outputs).toMatchObject({ result: "partial", "failure-reason": "partial", creates: "1" });
     expect(run.summary).toContain("Not everything was applied: files have errors.");
     expect(run.summary).toMatch(/^access\/mc2\.yaml:2:\d+: error: /m);
-    expect(story.github.checks.at(-1)).toMatchObject({
-      output: { title: "Files have errors" },
-      conclusion: "failure",
-    });
+    expect(story.github.statuses.at(-1)).toMatchObject({ context: "rolecall apply", state: "failure" });
     await story.pushToMain({ [file("MC2")]: text("MC2", "Night") });
     expect((await story.apply()).outputs).toMatchObject({ result: "applied", creates: "1" });
     expect((await story.apply()).outputs["result"]).toBe("no-changes");
@@ -166,12 +165,17 @@ describe("what was applied last", () => {
 
   test("does not cover a commit that nobody reviewed, until it is undone", async () => {
     await story.pushToMain({ [file("MC1")]: text("MC1", "Night") });
-    expect((await story.apply()).outputs["failure-reason"]).toBe("not-approved");
+    const pushed = await story.apply();
+    expect(pushed.outputs["failure-reason"]).toBe("not-approved");
+    expect((await story.rerun(pushed)).outputs["failure-reason"]).toBe("not-approved");
     await merged({ [file("MC2")]: text("MC2", "Night") });
+    // Another pull request is not blamed for it.
     const run = await story.apply();
-    expect(run.outputs).toMatchObject({ result: "partial", "failure-reason": "partial" });
+    expect(run.outputs).toMatchObject({ result: "applied", "failure-reason": "" });
+    expect(run.log).toContain("MC1: not as its files say, as reported for");
     await merged({ [file("MC1")]: text("MC1") });
     expect((await story.apply()).outputs["result"]).toBe("no-changes");
+    expect(await story.writes()).toHaveLength(4);
   });
 
   test("is known through merge commits, by any parent", async () => {
@@ -190,7 +194,10 @@ describe("what was applied last", () => {
   });
 
   test("is not taken for what was applied under another label or to another service", async () => {
-    await merged({ [file("MC1")]: text("MC1", "Night") });
+    const pull = await story.openPull({ [file("MC1")]: text("MC1", "Night") });
+    await story.plan(pull);
+    await story.plan(pull, { label: "staging" });
+    await story.merge(pull);
     expect((await story.apply({ label: "staging" })).outputs["result"]).toBe("applied");
     await removeRole("MC1", "Night");
     expect((await story.apply()).outputs).toMatchObject({ result: "applied", creates: "1" });

@@ -29,14 +29,19 @@ const proposed = async (files: FileChanges): Promise<number> => {
 describe("a merge group", () => {
   test("passes if it is what was approved on its pull requests, and is then applied", async () => {
     const pulls = [await proposed(WITH_ROLE), await proposed(WITH_CLEO)];
-    const [records, comments] = [story.github.checks.length, pulls.map(story.comments)];
+    const [records, comments] = [pulls.map(story.records), pulls.map(story.comments)];
     const group = await story.queue(...pulls);
     const run = await story.planQueued(group);
     expect(run.outputs).toMatchObject({ result: "changes", "failure-reason": "" });
     expect(run.summary).toContain("**Approved**");
     // It approves nothing itself, and leaves the reviewed plans where they are.
-    expect(story.github.checks).toHaveLength(records);
+    expect(pulls.map(story.records)).toEqual(records);
     expect(pulls.map(story.comments)).toEqual(comments);
+    expect(story.github.statuses.at(-1)).toMatchObject({
+      sha: group.sha,
+      context: "rolecall plan",
+      state: "success",
+    });
     await story.mergeQueued(group);
     expect((await story.apply()).outputs["result"]).toBe("applied");
     expect(await story.writes()).toHaveLength(2);
@@ -60,7 +65,7 @@ describe("a merge group", () => {
     const run = await story.planQueued(await story.queue(pull));
     expect(run.code).toBe(1);
     expect(run.outputs).toMatchObject({ result: "refused", "failure-reason": "not-approved" });
-    expect(run.summary).toContain("MC1: not approved: delete member dan@example.com.");
+    expect(run.summary).toContain("MC1: not approved: delete member dan@example.com");
     expect(run.log).toContain("Update the pull request");
   });
 
@@ -82,16 +87,15 @@ describe("a merge group", () => {
 describe("a review", () => {
   test("passes while the plan is the stored one, and changes nothing", async () => {
     const pull = await proposed(WITH_ROLE);
-    const [records, comments] = [story.github.checks.length, story.comments(pull)];
+    const [records, comments] = [story.records(pull), story.comments(pull)];
     const run = await story.plan(pull, {}, { event: story.reviewEvent(pull) });
     expect(run.outputs).toMatchObject({ result: "changes", "failure-reason": "" });
-    expect(story.github.checks).toHaveLength(records);
+    expect(story.records(pull)).toBe(records);
     expect(story.comments(pull)).toEqual(comments);
   });
 
-  test("fails if the plan has changed, and does not store it: the merge still applies nothing else", async () => {
+  test("fails if the plan has changed, which another review approves", async () => {
     const pull = await proposed(WITH_ROLE);
-    const records = story.github.checks.length;
     await story.behind("POST", "/v0.1/merchants/MC1/members", {
       email: "dan@example.com",
       roles: ["role_employee"],
@@ -99,11 +103,14 @@ describe("a review", () => {
     const run = await story.plan(pull, {}, { event: story.reviewEvent(pull) });
     expect(run.outputs).toMatchObject({ result: "refused", "failure-reason": "not-approved" });
     expect(story.comments(pull).join()).toContain("**Not what was approved**");
-    expect(story.github.checks).toHaveLength(records);
+    expect(story.github.statuses.at(-1)).toMatchObject({ context: "rolecall plan", state: "failure" });
     await story.review(pull, "APPROVED");
+    const again = await story.plan(pull, {}, { event: story.reviewEvent(pull) });
+    expect(again.outputs["failure-reason"]).toBe("");
+    expect(story.github.statuses.at(-1)).toMatchObject({ context: "rolecall plan", state: "success" });
     await story.merge(pull);
-    expect((await story.apply()).outputs["failure-reason"]).toBe("not-approved");
-    expect(await story.writes()).toEqual([]);
+    expect((await story.apply()).outputs["result"]).toBe("applied");
+    expect(await story.writes()).toHaveLength(2);
   });
 
   test("passes again after the plan was made and approved again", async () => {

@@ -42,7 +42,7 @@ describe("the approvals of what was merged", () => {
     await story.merge(long, "merge");
     const run = await story.apply();
     expect(run.outputs["result"]).toBe("applied");
-    expect(run.requests.length).toBeLessThan(40);
+    expect(run.requests.length).toBeLessThanOrEqual(12);
   });
 
   test("are found where GitHub takes a while to say which pull request a commit is of", async () => {
@@ -110,8 +110,8 @@ describe("the approvals of what was merged", () => {
     await story.behind("DELETE", `/v0.1/merchants/MC1/roles/${day}`);
     await story.merge(late, "merge");
     const run = await story.apply();
-    expect(run.outputs["failure-reason"]).toBe("not-approved");
-    expect(run.log).toContain("MC1: not approved: create role Day.");
+    expect(run.outputs["failure-reason"]).toBe("partial");
+    expect(run.log).toContain("MC1: not approved: create role Day");
     expect(run.log).not.toContain(`#${old.pull}`);
   });
 });

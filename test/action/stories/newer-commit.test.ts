@@ -68,18 +68,20 @@ describe("an apply whose commit is not the tip any more", () => {
 
   test("looks once more before it writes", async () => {
     const { sha } = await merged(merchant("MC1", "Day"));
-    story.github.incidents.push({
-      method: "GET",
-      path: /check-runs$/,
-      happens: () => {
+    const atTip = (happens: () => void): void => {
+      story.github.incidents.push({ method: "GET", path: /git\/ref\/heads\/main$/, happens });
+    };
+    // The second time that the tip is asked for.
+    atTip(() =>
+      atTip(() => {
         const text = merchant("MC1", "Day", "Dusk")[file("MC1")] ?? "";
         const blobs = new Map(story.github.git.files(sha)).set(file("MC1"), story.github.git.addBlob(text));
         const tree = story.github.git.addTree(blobs);
         const at = story.clock.now();
         const tip = story.github.git.addCommit({ tree, parents: [sha], message: "Meanwhile", at });
         story.github.branches.set("main", tip);
-      },
-    });
+      }),
+    );
     expect((await story.apply({}, { sha })).outputs["result"]).toBe("superseded");
     expect(await created()).toEqual([]);
   });

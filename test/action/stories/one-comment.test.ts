@@ -24,15 +24,17 @@ describe("the comment of a pull request", () => {
     await story.plan(pull);
     const reviewed = only(pull);
     await story.merge(pull);
-    await story.behind("POST", "/v0.1/merchants/MC1/roles", { name: "Odd", permissions: ["catalog_view"] });
-    const refused = await story.apply();
-    expect(refused.outputs["failure-reason"]).toBe("not-approved");
+    await story.behind("PUT", "/faults", {
+      rules: [{ kind: "status", status: 422, operation: "roles.create", times: 1 }],
+    });
+    const failed = await story.apply();
+    expect(failed.outputs["failure-reason"]).toBe("service");
     const [marker = "", verdict, ...rest] = reviewed.split("\n\n");
     const plan = [verdict, ...rest].join("\n\n");
     expect(only(pull).startsWith(`${marker}\n`)).toBe(true);
-    expect(only(pull)).toContain("⛔ rolecall apply: refused");
+    expect(only(pull)).toContain("❌ rolecall apply: stopped");
     expect(only(pull)).toContain(`<summary>The reviewed plan</summary>\n\n${plan}\n\n</details>`);
-    const applied = await story.rerun(refused, { "on-plan-change": "apply" });
+    const applied = await story.rerun(failed);
     expect(applied.outputs["result"]).toBe("applied");
     const body = only(pull);
     expect(body).toContain("✅ rolecall apply: applied");
@@ -40,7 +42,7 @@ describe("the comment of a pull request", () => {
     expect(body.match(/The reviewed plan/g)).toHaveLength(1);
     const earlier = body.indexOf("<summary>Earlier results</summary>");
     expect(earlier).toBeGreaterThan(body.indexOf("✅ rolecall apply: applied"));
-    expect(body.indexOf("⛔ rolecall apply: refused")).toBeGreaterThan(earlier);
+    expect(body.indexOf("❌ rolecall apply: stopped")).toBeGreaterThan(earlier);
     // There is nothing left to do, so nothing is to be told.
     expect((await story.rerun(applied)).outputs["result"]).toBe("no-changes");
     expect(only(pull)).toBe(body);
@@ -80,7 +82,7 @@ describe("the comment of a pull request", () => {
       const [proposed] = story.github.pulls;
       if (proposed) proposed.closed = true;
     };
-    story.github.incidents.push({ method: "POST", path: /check-runs$/, happens });
+    story.github.incidents.push({ method: "PATCH", path: /comments\/\d+$/, happens });
     await story.plan(pull);
     expect(only(pull)).toContain("refunds_create");
   });
@@ -91,9 +93,10 @@ describe("the comment of a pull request", () => {
       (_, index) => `  - { email: person${index}@example.com, roles: [role_employee] }`,
     );
     const pull = await story.openPull({ [FILE]: `${BASE}${members.join("\n")}\n` });
-    await story.plan(pull, { "max-comment-size": "20000" });
+    story.github.maxBody = 20_000;
+    await story.plan(pull);
     await story.merge(pull);
-    const apply = await story.apply({ "max-comment-size": "20000" });
+    const apply = await story.apply();
     expect(apply.outputs["result"]).toBe("applied");
     const body = only(pull);
     expect(body.length).toBeLessThanOrEqual(20_000);
@@ -103,12 +106,14 @@ describe("the comment of a pull request", () => {
   });
 });
 
-test("the comment is written where check runs may not even be read", async () => {
-  story.github.rights.delete("checks");
-  story.github.rights.delete("checks-read");
+test("the comment is written where statuses may not be", async () => {
+  story.github.rights.delete("statuses");
   const pull = await story.openPull({ [FILE]: WITH_ROLE });
-  expect((await story.plan(pull)).outputs["failure-reason"]).toBe("not-approved");
-  expect(only(pull)).toContain("**This plan cannot be applied.**");
+  const run = await story.plan(pull);
+  expect(run.log).toContain(
+    "::warning::The status of the commit could not be set: this requires the permission statuses: write",
+  );
+  expect(only(pull)).toContain("Cashier");
 });
 
 describe("a second service or team has a comment of its own", () => {
@@ -121,14 +126,14 @@ describe("a second service or team has a comment of its own", () => {
     expect(story.comments(pull)).toHaveLength(2);
   });
 
-  test("by its label, which the check run has too", async () => {
+  test("by its label, which the status has too", async () => {
     const pull = await story.openPull({ [FILE]: WITH_ROLE });
     await story.plan(pull, { label: "staging" });
     await story.plan(pull, { label: "production" });
     const [staging, production] = story.comments(pull);
     expect(staging).toContain("<code>staging</code>");
     expect(production).toContain("<code>production</code>");
-    expect(story.github.checks.map(({ name }) => name)).toEqual([
+    expect(story.github.statuses.map(({ context }) => context)).toEqual([
       "rolecall plan: staging",
       "rolecall plan: production",
     ]);
@@ -157,14 +162,5 @@ describe("a list of comments that lags", () => {
     story.github.refusals.push({ method: "POST", path: /comments$/, status: 502, done: true, times: 1 });
     await story.plan(pull);
     expect(story.comments(pull)).toHaveLength(1);
-  });
-
-  test("and two comments that are there all the same become one, the oldest", async () => {
-    const pull = await story.openPull({ [FILE]: WITH_ROLE });
-    const plan = await story.plan(pull);
-    const [first] = story.github.comments;
-    if (first) story.github.comments.unshift({ ...first, id: 9_999, history: [] });
-    await story.rerun(plan);
-    expect(story.github.comments.map(({ id }) => id)).toEqual([first?.id]);
   });
 });

@@ -93,12 +93,6 @@ describe("a pull request is judged by the rules of its base branch, too", () => 
     expect(await story.writes()).toHaveLength(6);
   });
 
-  test("with rules: head only its own rules judge, and what is looser is shown all the same", async () => {
-    const pull = await story.openPull({ [FILE]: fileOf([], LOOSE) });
-    expect((await story.plan(pull, { rules: "head" })).outputs["result"]).toBe("changes");
-    expect(comment(pull)).toContain(LINE);
-  });
-
   test("policies and checks that are dropped with what they forbid refuse it", async () => {
     const pull = await story.openPull({
       [FILE]: `${fileOf([...PEOPLE], "")}  - { email: eve@evil.example, roles: [Cashier] }
@@ -115,14 +109,12 @@ roles:
     expect(comment(pull)).toContain("### ⚠️ Rules: 3 looser than on the base branch");
   });
 
-  test("rules that cannot be read refuse the plan, unless only its own are to judge", async () => {
+  test("rules that cannot be read refuse the plan", async () => {
     const pull = await story.openPull({ [FILE]: fileOf(PEOPLE, LOOSE) });
     story.github.rights.delete("contents");
     const run = await story.plan(pull);
     expect(run.outputs).toMatchObject({ result: "failed", "failure-reason": "github" });
     expect(comment(pull)).toContain("The files of the base branch could not be read");
-    expect((await story.plan(pull, { rules: "head" })).outputs["result"]).toBe("no-changes");
-    expect(comment(pull)).toContain("! every merchant: the base branch could not be read");
   });
 });
 
@@ -221,9 +213,11 @@ describe("what changes nothing at the service is told all the same", () => {
       (_, index) => `  - { name: Shift ${index}, permissions: [catalog_view] }`,
     );
     const pull = await story.openPull({ [FILE]: `${fileOf(PEOPLE, LOOSE)}roles:\n${shifts.join("\n")}\n` });
-    await story.plan(pull, { "max-comment-size": "2000" });
+    story.github.maxBody = 2_500;
+    await story.plan(pull);
     expect(comment(pull)).toContain("Left out to keep this short");
     expect(comment(pull)).toContain(LINE);
+    story.github.maxBody = 65_536;
     await story.plan(pull);
     expect(comment(pull).indexOf(LINE)).toBeLessThan(comment(pull).indexOf("<details>"));
   });

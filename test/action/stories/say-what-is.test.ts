@@ -1,3 +1,5 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { BASE, FILE, SEED, WITH_ROLE } from "../support/one-merchant.ts";
 import { openStory, type Story } from "../support/story.ts";
@@ -19,40 +21,27 @@ const comment = (pull: number): string => {
 };
 
 describe("a plan that cannot be applied is red", () => {
-  test("without the permission to write check runs", async () => {
-    story.github.rights.delete("checks");
+  test("without the permission to write the records", async () => {
+    const hook = join(story.refs, "hooks/pre-receive");
+    await writeFile(hook, "#!/bin/sh\nexit 1\n", { mode: 0o755 });
     const pull = await story.openPull({ [FILE]: WITH_ROLE });
     const run = await story.plan(pull);
     expect(run.code).toBe(1);
-    expect(run.outputs).toMatchObject({ result: "failed", "failure-reason": "not-approved" });
-    expect(run.log).toContain("this requires the permission checks: write.");
-    expect(run.log).toContain("checks: write. Give it to the job, and run it again.");
-    expect(comment(pull)).toContain("## ❌ rolecall plan: the approval could not be stored\n");
-    expect(comment(pull)).toContain("**This plan cannot be applied.**");
-    expect(comment(pull)).toContain("**On merge**, the apply would refuse these changes.");
-    story.github.rights.add("checks");
+    expect(run.outputs).toMatchObject({ result: "failed", "failure-reason": "github" });
+    expect(run.log).toContain("Give the job the permission contents: write, and run it again.");
+    expect(comment(pull)).toContain("## ❌ rolecall plan: failed\n");
+    expect(comment(pull)).toContain("The records of reviews and applies could not be reached.");
+    expect(story.github.statuses.at(-1)).toMatchObject({ context: "rolecall plan", state: "failure" });
+    await rm(hook);
     expect((await story.rerun(run)).code).toBe(0);
-    expect(comment(pull)).not.toContain("cannot be applied");
+    expect(comment(pull)).toContain("Cashier");
   });
 
-  test("where the permission is taken away on the way", async () => {
-    const { incidents, rights } = story.github;
-    const happens = (): void => {
-      rights.delete("checks");
-    };
-    incidents.push({ method: "POST", path: /check-runs$/, happens });
-    const run = await story.plan(await story.openPull({ [FILE]: WITH_ROLE }));
-    expect(run.outputs["failure-reason"]).toBe("not-approved");
-  });
-
-  test("but not where no change needs an approval, and not for a fork", async () => {
-    story.github.rights.delete("checks");
-    const remark = await story.openPull({ [FILE]: `# a remark\n${BASE}` });
-    expect((await story.plan(remark)).outputs["result"]).toBe("no-changes");
+  test("but not for a fork, which has no records", async () => {
     const fork = await story.openPull({ [FILE]: WITH_ROLE }, { fork: true });
     expect((await story.plan(fork)).outputs["result"]).toBe("compared");
-    const unreviewed = await story.openPull({ [FILE]: WITH_ROLE });
-    expect((await story.plan(unreviewed, { "on-plan-change": "apply" })).code).toBe(0);
+    expect(story.records(fork)).toBe(0);
+    expect(story.github.statuses).toEqual([]);
   });
 });
 
@@ -83,7 +72,7 @@ test("a 502 on the last edit is tried again, so that no comment goes on planning
   const { refusals, incidents } = story.github;
   const happens = (): void => {
     const refusal = { method: "PATCH", path: /comments/, status: 502, times: 4 };
-    incidents.push({ method: "POST", path: /check-runs$/, happens: () => refusals.push(refusal) });
+    incidents.push({ method: "GET", path: /pulls\/\d+$/, happens: () => refusals.push(refusal) });
   };
   incidents.push({ method: "PATCH", path: /comments/, happens });
   const run = await story.plan(pull);
@@ -94,33 +83,11 @@ test("a 502 on the last edit is tried again, so that no comment goes on planning
   expect(run.log).toContain("GitHub returned 502; the request is repeated in 1 s.\n");
 });
 
-test.each([true, false])(
-  "a 502 on a record is tried again, whether it was stored (%s) or not",
-  async (done) => {
-    const pull = await story.openPull({ [FILE]: WITH_ROLE });
-    story.github.refusals.push({ method: "POST", path: /check-runs$/, status: 502, done, times: 2 });
-    expect((await story.plan(pull)).outputs["failure-reason"]).toBe("");
-    expect(story.github.checks).toHaveLength(done ? 3 : 1);
-    await story.review(pull, "APPROVED");
-    await story.merge(pull);
-    story.github.refusals.push({ method: "POST", path: /check-runs$/, status: 502, done, times: 1 });
-    expect((await story.apply()).outputs["result"]).toBe("applied");
-    expect((await story.apply()).outputs["result"]).toBe("no-changes");
-  },
-);
-
-test("an apply that may not read check runs names the request and all that it needs", async () => {
+test.each([true, false])("a 502 on a status is tried again, whether it was set (%s) or not", async (done) => {
   const pull = await story.openPull({ [FILE]: WITH_ROLE });
-  await story.plan(pull);
-  const sha = await story.merge(pull);
-  for (const right of ["checks", "checks-read"] as const) story.github.rights.delete(right);
-  const { log } = await story.apply();
-  expect(log).toContain(
-    `: GET /repos/acme/access/commits/${sha.slice(0, 7)}/check-runs: Resource not accessible`,
-  );
-  expect(log).toContain(
-    "Give the job the permissions contents: read, pull-requests: read and checks: read, and run it again.",
-  );
+  story.github.refusals.push({ method: "POST", path: /statuses/, status: 502, done, times: 2 });
+  expect((await story.plan(pull)).outputs["failure-reason"]).toBe("");
+  expect(story.github.statuses).toHaveLength(done ? 3 : 1);
 });
 
 describe("a rate limit is called one", () => {
@@ -129,10 +96,10 @@ describe("a rate limit is called one", () => {
     story.github.incidents.push({ method, path, happens });
   };
 
-  test("by plan, which then says that its approval is missing", async () => {
-    limit("primary", "POST", /check-runs$/);
+  test("by plan, which cannot ask what is merged", async () => {
+    limit("primary", "POST", /graphql$/);
     const run = await story.plan(await story.openPull({ [FILE]: WITH_ROLE }));
-    expect(run.outputs["failure-reason"]).toBe("not-approved");
+    expect(run.outputs["failure-reason"]).toBe("github");
     expect(run.log).toContain("GitHub's rate limit is used up until 12:32 UTC");
     expect(run.log).not.toContain("requires the permission");
   });
@@ -148,7 +115,7 @@ describe("a rate limit is called one", () => {
     const pull = await story.openPull({ [FILE]: WITH_ROLE });
     await story.plan(pull);
     await story.merge(pull);
-    limit("primary", "GET", /check-runs$/);
+    limit("primary", "POST", /graphql$/);
     const refused = await story.apply();
     expect(refused.outputs["failure-reason"]).toBe("github");
     expect(refused.log).toContain("GitHub's rate limit is used up until 12:34 UTC");

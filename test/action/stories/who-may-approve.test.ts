@@ -1,5 +1,6 @@
-import { inflateRawSync } from "node:zlib";
+import { execFileSync } from "node:child_process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openRefs } from "../../../src/store/git-refs.ts";
 import { openRepository, type Repository, type StepEnd } from "../support/repository.ts";
 
 const SEED = `merchants:
@@ -16,8 +17,7 @@ members:
 `;
 const WANTED = `${BASE}  - { email: cleo@example.com, roles: [role_employee] }\n`;
 const FILE = "access/mc1.yaml";
-const SECRET = "0123456789abcdef0123456789abcdef";
-const KEYED = { "approval-secret": SECRET };
+const OTHER = "another secret of 32 characters.";
 
 let repository: Repository;
 
@@ -35,79 +35,84 @@ const plan = (inputs: Readonly<Record<string, string>> = {}): Promise<StepEnd> =
 const apply = (inputs: Readonly<Record<string, string>> = {}): Promise<StepEnd> =>
   repository.step({ command: "apply", ...inputs });
 
-const refused = async (sentence: string, inputs: Readonly<Record<string, string>> = {}): Promise<void> => {
-  const end = await apply(inputs);
+const refused = async (): Promise<void> => {
+  const end = await apply();
   expect(end.outputs).toMatchObject({ result: "refused", "failure-reason": "not-approved" });
-  expect(end.log).toContain(sentence);
+  expect(end.log).toContain("MC1: not approved: create member cleo@example.com");
   expect(await repository.writes()).toEqual([]);
 };
 
+/** Moves a ref to a commit of edited files, as anybody can who may push. */
+const rewrite = async (from: string, to: string, edit: (text: string) => string): Promise<void> => {
+  const place = { url: repository.refs, prefix: "refs/rolecall", authorization: null };
+  const refs = openRefs(place, {
+    folder: `${repository.folder}/../own.git`,
+    env: process.env,
+    now: Date.now,
+  });
+  const found = await refs.fetch();
+  const files = await refs.files(found.get(from) ?? "");
+  const edits = new Map([...files].map(([path, text]) => [path, edit(text)]));
+  const moved = await refs.commit(null, edits, "Forged");
+  await refs.push([{ ref: to, from: found.get(to) ?? null, to: moved }]);
+};
+
 describe("who may approve", () => {
-  test("another app's check runs count only where the workflow names it", async () => {
-    repository.github.app = "deploy-bot";
-    const end = await plan();
-    expect(end.log).toContain(
-      "::error::The records were stored by the app deploy-bot, which does not count: set approval-app to deploy-bot, for plan and apply.",
-    );
+  test("no workflow without the secret can make a record", async () => {
+    await plan({ "approval-secret": OTHER });
     await repository.merge(7);
-    await refused("A record on #7 was stored by another app and does not count");
-    expect((await apply({ "approval-app": "deploy-bot" })).outputs["result"]).toBe("applied");
+    await refused();
+    expect((await apply({ "approval-secret": "" })).outputs["failure-reason"]).toBe("usage");
   });
 
-  test("with approval-secret, no workflow without it can make a record", async () => {
+  test("an edited record approves nothing", async () => {
     await plan();
+    await rewrite("reviews/7", "reviews/7", (text) => text.replace("role_employee", "role_admin"));
     await repository.merge(7);
-    await refused("A record on #7 is not signed with approval-secret and does not count", KEYED);
-    expect((await apply()).outputs["result"]).toBe("applied");
+    await refused();
   });
 
-  test("with approval-secret, a record is good for its own commit and pull request", async () => {
-    const { github } = repository;
-    await plan(KEYED);
+  test("a record is good for its own pull request", async () => {
+    await plan();
     await repository.propose(8, { [FILE]: WANTED.replace("cleo", "mallory") });
-    const head = github.pulls.find(({ number }) => number === 8)?.head ?? "";
-    for (const check of [...github.checks]) github.checks.push({ ...check, head_sha: head });
+    await rewrite("reviews/7", "reviews/8", (text) => text);
+    const { pulls } = repository.github;
+    const [first, second] = pulls;
+    if (first && second) second.head = first.head;
     await repository.merge(8);
-    await refused("A record on #8 was made for another commit", KEYED);
+    const end = await apply();
+    expect(end.log).toContain("MC1: not approved: create member mallory@example.com");
+    expect(await repository.writes()).toEqual([]);
   });
 
-  test("what was approved with the secret is applied with it, and refused without or with another", async () => {
-    const end = await plan(KEYED);
-    expect(end.log.replace(`::add-mask::${SECRET}`, "")).not.toContain(SECRET);
-    await repository.merge(7);
-    await refused("A record on #7 is signed with approval-secret: give this job the same secret.");
-    await refused("is not signed with approval-secret", { "approval-secret": `${SECRET}0` });
-    expect((await apply(KEYED)).outputs["result"]).toBe("applied");
-  });
-
-  test("with approval-secret, nobody can check a guess of who is meant", async () => {
+  test("a state without its signature counts as nothing applied", async () => {
     await plan();
-    await plan(KEYED);
-    const [plain = "", keyed = ""] = repository.github.checks.map((check) => {
-      const data = (check.output.text ?? "").replaceAll("```", "").trim().split(".").at(-1) ?? "";
-      return `${inflateRawSync(Buffer.from(data, "base64"))} ${check.output.summary} ${check.external_id}`;
+    await repository.merge(7);
+    expect((await apply()).outputs["result"]).toBe("applied");
+    await rewrite("state", "state", (text) => text.replace('"settled":[', '"settled":["reviews/9",'));
+    await repository.behind("POST", "/v0.1/merchants/MC1/members", {
+      email: "dan@example.com",
+      roles: ["role_employee"],
     });
-    const [{ head_sha: head } = { head_sha: "" }] = repository.github.checks;
-    const hashes = plain.match(/\b[0-9a-f]{16,}\b/g)?.filter((hash) => hash !== head) ?? [];
-    expect(hashes.length).toBeGreaterThan(2);
-    expect(hashes.filter((hash) => keyed.includes(hash))).toEqual([]);
-    expect(`${plain} ${keyed}`).not.toContain("cleo");
+    const end = await apply();
+    expect(end.outputs["failure-reason"]).toBe("not-approved");
+    expect(end.log).toContain("MC1: not approved: delete member dan@example.com");
+  });
+
+  test("the secret is never printed, and nobody can check a guess of who is meant", async () => {
+    const end = await plan({ "approval-secret": OTHER });
+    expect(end.log.replace(`::add-mask::${OTHER}`, "")).not.toContain(OTHER);
+    const git = (...args: readonly string[]): string =>
+      execFileSync("git", ["--git-dir", repository.refs, ...args], { encoding: "utf8" });
+    const paths = git("ls-tree", "-r", "--name-only", "refs/rolecall/reviews/7").trim().split("\n");
+    const texts = paths.map((path) => git("show", `refs/rolecall/reviews/7:${path}`)).join();
+    expect(texts).toContain("role_employee");
+    expect(texts).not.toMatch(/cleo|example\.com/);
   });
 
   test("a secret that could be found by trying is refused", async () => {
     const end = await plan({ "approval-secret": "hunter2" });
     expect(end.outputs["failure-reason"]).toBe("usage");
     expect(end.log).toContain("The input approval-secret has fewer than 32 characters.");
-  });
-
-  test("a record of an older version is refused, and what to do is said", async () => {
-    await plan();
-    const { checks } = repository.github;
-    const [check] = checks.splice(0);
-    if (check) checks.push({ ...check, external_id: check.external_id.replace("/2/", "/1/") });
-    await repository.merge(7);
-    await refused(
-      "A record on #7 was stored by an older version of rolecall and does not count: re-run the plan before the merge.",
-    );
   });
 });

@@ -5,10 +5,10 @@ import { type GitStore, gitStore } from "./github-git.ts";
 import { githubRoutes, graphql } from "./github-routes.ts";
 
 /**
- * What a token may do; a missing right is answered as GitHub does. `contents` and `checks-read` are to read, `push` is
- * to write contents, `pulls` to open pull requests, and `comments`, `checks` and `issues` are to write those.
+ * What a token may do; a missing right is answered as GitHub does. `contents` and `runs` are to read, `push` is to write
+ * contents, `pulls` to open pull requests, and `comments`, `statuses` and `issues` are to write those.
  */
-export type Right = "contents" | "push" | "pulls" | "comments" | "checks" | "checks-read" | "issues";
+export type Right = "contents" | "push" | "pulls" | "comments" | "statuses" | "runs" | "issues";
 
 /** A comment as the fake keeps it. */
 export interface FakeComment {
@@ -29,16 +29,11 @@ export interface FakeIssue {
   state: "open" | "closed";
 }
 
-export interface FakeCheck {
-  readonly id: number;
-  readonly name: string;
-  readonly head_sha: string;
-  readonly external_id: string;
-  conclusion: string;
-  output: { readonly title: string; readonly summary: string; readonly text?: string };
-  completed_at: string;
-  /** The app that made it. */
-  readonly app: { readonly slug: string };
+export interface FakeStatus {
+  readonly sha: string;
+  readonly context: string;
+  readonly state: string;
+  readonly description: string;
 }
 
 export interface FakePull {
@@ -70,8 +65,8 @@ export interface FakeReview {
   readonly id: number;
   readonly pull: number;
   readonly author: string;
-  /** The author's relation to the repository. */
-  readonly association: string;
+  /** Whether the author may push to the repository. */
+  readonly mayPush: boolean;
   state: ReviewState;
   readonly submittedAt: string;
   readonly commit: string;
@@ -105,7 +100,7 @@ export interface Incident {
 }
 
 /** Lists that may show a write only after some more requests. */
-export type Lagging = "comments" | "pulls" | "checks";
+export type Lagging = "comments" | "pulls";
 
 /** A limit of GitHub's: every request is refused for a while. */
 export interface LimitOptions {
@@ -123,12 +118,13 @@ export interface FakeGithub {
   now(): number;
   /** The time as GitHub tells it; without a clock a minute later each time. */
   tick(): string;
-  /** The slug of the token's app. */
-  app: string;
   readonly git: GitStore;
   readonly comments: FakeComment[];
   readonly issues: FakeIssue[];
-  readonly checks: FakeCheck[];
+  /** In the order they were set. */
+  readonly statuses: FakeStatus[];
+  /** The approvals of the run at work. */
+  readonly approvals: { readonly environment: string; readonly by: string }[];
   readonly pulls: FakePull[];
   readonly reviews: FakeReview[];
   readonly dismissals: FakeDismissal[];
@@ -177,20 +173,20 @@ export async function startGithub(clock?: { now(): number }): Promise<FakeGithub
       time += 60_000;
       return timeText(now());
     },
-    app: "github-actions",
     git,
     comments: [],
     issues: [],
-    checks: [],
+    statuses: [],
+    approvals: [],
     pulls: [],
     reviews: [],
     dismissals: [],
     branches: new Map(),
-    rights: new Set<Right>(["contents", "push", "pulls", "comments", "checks", "checks-read", "issues"]),
+    rights: new Set<Right>(["contents", "push", "pulls", "comments", "statuses", "runs", "issues"]),
     refusals: [],
     incidents: [],
     requests: [],
-    lags: { comments: 0, pulls: 0, checks: 0 },
+    lags: { comments: 0, pulls: 0 },
     maxBody: 65_536,
     maxTree: 100_000,
     pageSize: 3,
@@ -204,7 +200,7 @@ export async function startGithub(clock?: { now(): number }): Promise<FakeGithub
         id: fake.nextId(),
         pull,
         author: "rita",
-        association: "MEMBER",
+        mayPush: true,
         state: "APPROVED",
         submittedAt: fake.tick(),
         commit: fake.pulls.find(({ number }) => number === pull)?.head ?? "",
@@ -276,7 +272,10 @@ export async function startGithub(clock?: { now(): number }): Promise<FakeGithub
       .catch((error: unknown) =>
         error instanceof Answer ? error : new Answer(500, { message: String(error) }),
       )
-      .then((given) => given.send(response));
+      .then((given) => {
+        response.setHeader("date", new Date(fake.now()).toUTCString());
+        given.send(response);
+      });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v3`;
@@ -332,21 +331,15 @@ function routeFor(
 
 /** One page of a list, with the way to the next in `link`. */
 function paged(value: unknown, query: URLSearchParams, url: string, pageSize: number): Answer {
-  const list = Array.isArray(value) ? value : checkRunsOf(value);
-  if (list === null || !query.has("per_page")) return new Answer(200, value);
+  if (!Array.isArray(value) || !query.has("per_page")) return new Answer(200, value);
   // A listing of commits is asked for one page of a size of its own.
   const most = url.endsWith("/commits") ? 100 : pageSize;
   const [size, page] = [Math.min(Number(query.get("per_page")), most), Number(query.get("page") ?? 1)];
-  const part = list.slice((page - 1) * size, page * size);
+  const part = value.slice((page - 1) * size, page * size);
   const next = new URLSearchParams(query);
   next.set("page", String(page + 1));
-  const headers = page * size < list.length ? { link: `<${url}?${next}>; rel="next"` } : {};
-  return new Answer(200, Array.isArray(value) ? part : { ...(value as object), check_runs: part }, headers);
-}
-
-function checkRunsOf(value: unknown): readonly unknown[] | null {
-  const runs = Object(value).check_runs;
-  return Array.isArray(runs) ? runs : null;
+  const headers = page * size < value.length ? { link: `<${url}?${next}>; rel="next"` } : {};
+  return new Answer(200, part, headers);
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {

@@ -1,13 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type {
-  FakeCheck,
-  FakeComment,
-  FakeGithub,
-  FakeIssue,
-  FakePull,
-  FakeReview,
-  Right,
-} from "./fake-github.ts";
+import type { FakeComment, FakeGithub, FakeIssue, FakePull, Right } from "./fake-github.ts";
 import type { GitCommit } from "./github-git.ts";
 
 /** The login of the workflows' own token. */
@@ -73,22 +65,6 @@ export function pullJson(pull: FakePull, { branches, now }: FakeGithub): object 
     merge_commit_sha: merged,
     html_url: `${SITE}/pull/${number}`,
   };
-}
-
-export function reviewJson({ id, author, association, state, commit, submittedAt }: FakeReview): object {
-  return {
-    id,
-    user: { login: author },
-    author_association: association,
-    state,
-    commit_id: commit,
-    submitted_at: submittedAt,
-    body: "",
-  };
-}
-
-export function checkJson(check: FakeCheck): object {
-  return { status: "completed", started_at: check.completed_at, ...check };
 }
 
 export function commitJson({ sha, tree, parents, message, at }: GitCommit): object {

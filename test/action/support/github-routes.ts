@@ -1,7 +1,6 @@
-import type { FakeCheck, FakeGithub, FakePull } from "./fake-github.ts";
+import type { FakeGithub, FakePull } from "./fake-github.ts";
 import {
   BOT,
-  checkJson,
   commentJson,
   found,
   invalid,
@@ -9,7 +8,7 @@ import {
   need,
   pullJson,
   type Route,
-  reviewJson,
+  timeText,
 } from "./github-answers.ts";
 import { gitRoutes } from "./github-git-routes.ts";
 
@@ -17,56 +16,42 @@ import { gitRoutes } from "./github-git-routes.ts";
 export function githubRoutes(fake: FakeGithub): readonly Route[] {
   return [
     ["GET", /^$/, () => ({ default_branch: "main", private: fake.isPrivate })],
-    ...checkRoutes(fake),
+    ...statusRoutes(fake),
     ...pullRoutes(fake),
     ...issueRoutes(fake),
     ...gitRoutes(fake),
   ];
 }
 
-function checkRoutes(fake: FakeGithub): readonly Route[] {
-  const checkOf = (id: string | undefined): FakeCheck =>
-    found(fake.checks.find((check) => check.id === Number(id)));
-  const checked = (check: FakeCheck): FakeCheck => {
-    if ((check.output.text?.length ?? 0) > 65_535) throw invalid("text is too long");
-    return check;
-  };
+function statusRoutes(fake: FakeGithub): readonly Route[] {
   return [
     [
-      "GET",
-      /^\/commits\/(\w+)\/check-runs$/,
-      ([, sha], query) => {
-        need(fake, "checks-read");
-        const all = fake.checks.filter((check) => check.head_sha === sha && fake.isVisible(check));
-        const name = query.get("check_name");
-        const named = name === null ? all : all.filter((check) => check.name === name);
-        const keyOf = ({ name: own, app }: FakeCheck): string => `${app.slug}/${own}`;
-        const latest = new Map(named.map((check) => [keyOf(check), check]));
-        const runs = query.get("filter") === "all" ? named : [...latest.values()];
-        return { total_count: runs.length, check_runs: runs.map(checkJson) };
-      },
-    ],
-    ["GET", /^\/check-runs\/(\d+)$/, ([, id]) => checkJson(checkOf(id))],
-    [
       "POST",
-      /^\/check-runs$/,
-      (_, __, body) => {
-        need(fake, "checks");
-        const made = { id: fake.nextId(), completed_at: fake.tick(), app: { slug: fake.app } };
-        const check = checked({ ...made, ...(body as unknown as FakeCheck) });
-        fake.checks.push(check);
-        fake.hide("checks", check);
-        return checkJson(check);
+      /^\/statuses\/(\w+)$/,
+      ([, sha = ""], _, { context, state, description }) => {
+        need(fake, "statuses");
+        if (String(description).length > 140) throw invalid("description is too long");
+        const status = {
+          sha,
+          context: String(context),
+          state: String(state),
+          description: String(description),
+        };
+        fake.statuses.push(status);
+        return status;
       },
     ],
     [
-      "PATCH",
-      /^\/check-runs\/(\d+)$/,
-      ([, id], _, body) => {
-        need(fake, "checks");
-        const check = checkOf(id);
-        if (body["conclusion"] !== undefined) check.completed_at = fake.tick();
-        return checkJson(checked(Object.assign(check, body)));
+      "GET",
+      /^\/actions\/runs\/(\d+)\/approvals$/,
+      () => {
+        need(fake, "runs");
+        return fake.approvals.map(({ environment, by }) => ({
+          state: "approved",
+          comment: "",
+          environments: [{ id: 1, name: environment }],
+          user: { login: by },
+        }));
       },
     ],
   ];
@@ -135,28 +120,11 @@ function pullRoutes(fake: FakeGithub): readonly Route[] {
         return json(pull);
       },
     ],
-    [
-      "GET",
-      /^\/pulls\/(\d+)\/reviews$/,
-      ([, number]) => fake.reviews.filter(({ pull }) => pull === Number(number)).map(reviewJson),
-    ],
   ];
 }
 
 function issueRoutes(fake: FakeGithub): readonly Route[] {
   return [
-    [
-      "GET",
-      /^\/issues\/(\d+)\/events$/,
-      ([, number]) =>
-        fake.dismissals
-          .filter(({ pull }) => pull === Number(number))
-          .map(({ review, state, at }) => ({
-            event: "review_dismissed",
-            created_at: at,
-            dismissed_review: { review_id: review, state: state.toLowerCase() },
-          })),
-    ],
     [
       "GET",
       /^\/issues\/(\d+)\/comments$/,
@@ -259,6 +227,14 @@ const MOST_TEXT = 512_000;
 /** Answers the queries that the action makes: who it is, and the texts of blobs. */
 export function graphql(fake: FakeGithub, { query }: Record<string, unknown>): object {
   const asked = String(query);
+  const numbers = [...asked.matchAll(/p(\d+): pullRequest/g)].map(([, number]) => Number(number));
+  if (numbers.length > 0) {
+    const pulls = numbers.map((number) => [`p${number}`, queriedPull(number, fake)] as const);
+    const errors = pulls.flatMap(([name, pull]) =>
+      pull === null ? [{ type: "NOT_FOUND", message: name }] : [],
+    );
+    return { data: { repository: Object.fromEntries(pulls) }, ...(errors.length > 0 && { errors }) };
+  }
   const objects = [...asked.matchAll(/(\w+): object\(oid: "([0-9a-f]+)"\)/g)];
   if (objects.length === 0) return { data: { viewer: { login: BOT } } };
   if (!fake.rights.has("contents")) {
@@ -273,5 +249,41 @@ export function graphql(fake: FakeGithub, { query }: Record<string, unknown>): o
   };
   return {
     data: { repository: Object.fromEntries(objects.map(([, as = "", oid = ""]) => [as, textOf(oid)])) },
+  };
+}
+
+/** A pull request with its reviews, as a query has it. */
+function queriedPull(number: number, { pulls, reviews, dismissals, now }: FakeGithub): object | null {
+  const pull = pulls.find((one) => one.number === number);
+  if (pull === undefined) return null;
+  const { merged, closed, head, base, mergedAt = timeText(now()) } = pull;
+  return {
+    number,
+    state: merged !== null ? "MERGED" : closed ? "CLOSED" : "OPEN",
+    headRefOid: head,
+    baseRefName: base,
+    mergedAt: merged === null ? null : mergedAt,
+    mergeCommit: merged === null ? null : { oid: merged },
+    reviews: {
+      nodes: reviews
+        .filter((review) => review.pull === number)
+        .map(({ id, author, state, submittedAt, mayPush, commit }) => ({
+          databaseId: id,
+          author: { login: author },
+          state,
+          submittedAt,
+          authorCanPushToRepository: mayPush,
+          commit: { oid: commit },
+        })),
+    },
+    timelineItems: {
+      nodes: dismissals
+        .filter((one) => one.pull === number)
+        .map(({ review, state, at }) => ({
+          createdAt: at,
+          previousReviewState: state,
+          review: { databaseId: review },
+        })),
+    },
   };
 }

@@ -51,8 +51,26 @@ export interface Repository {
   behind(method: string, path: string, body?: object): Promise<unknown>;
   /** Every request so far that was to change something at the service. */
   writes(): Promise<readonly string[]>;
+  /** The number of the last run. */
+  lastRun(): number;
+  /** Path of the repository that holds the records of reviews and applies. */
+  readonly refs: string;
   stop(): Promise<void>;
 }
+
+/** Counts the recorded plans of a pull request. */
+export function recordedPlans(refs: string, pull: number): number {
+  const ref = `refs/rolecall/reviews/${pull}`;
+  const git = (...args: readonly string[]): string =>
+    execFileSync("git", ["--git-dir", refs, ...args], { encoding: "utf8" });
+  if (git("for-each-ref", ref) === "") return 0;
+  return git("ls-tree", "-r", "--name-only", ref)
+    .split("\n")
+    .filter((path) => path.endsWith("run.json")).length;
+}
+
+/** Signs the records of all runs, unless the inputs say otherwise. */
+const SECRET = "0123456789abcdef0123456789abcdef";
 
 /** Makes one: the seed is live, the files are on main. With a clock, GitHub, the service and the action go by it. */
 export async function openRepository(
@@ -63,6 +81,10 @@ export async function openRepository(
   const folder = await mkdtemp(join(tmpdir(), "rolecall-action-"));
   const [workspace, temp] = [join(folder, "workspace"), join(folder, "temp")];
   await Promise.all([mkdir(temp), mkdir(workspace)]);
+  const refs = join(folder, "remote.git");
+  execFileSync("git", ["init", "--quiet", "--bare", refs]);
+  const gitConfig = join(folder, "gitconfig");
+  await writeFile(gitConfig, `[url "${refs}"]\n  insteadOf = https://github.example/acme/access\n`);
   const github = await startGithub(clock);
   const sandbox = createSandbox({ seed, now: clock?.now ?? Date.now, sleep: async () => undefined });
   const service = await listen(sandbox, { host: "127.0.0.1", port: 0 });
@@ -122,6 +144,8 @@ export async function openRepository(
     github,
     service,
     folder: workspace,
+    refs,
+    lastRun: () => runs,
     checkOut,
     clone,
     behind,
@@ -156,6 +180,7 @@ export async function openRepository(
       const given = {
         "github-token": github.token,
         "api-key": "sk_test_sandbox",
+        "approval-secret": SECRET,
         "base-url": service.url,
         ...inputs,
       };
@@ -164,6 +189,7 @@ export async function openRepository(
         ...Object.fromEntries(
           Object.entries(given).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]),
         ),
+        GIT_CONFIG_GLOBAL: gitConfig,
         GITHUB_ACTIONS: "true",
         GITHUB_REPOSITORY: "acme/access",
         GITHUB_API_URL: github.url,

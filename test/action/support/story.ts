@@ -7,8 +7,8 @@ import {
   pushEvent,
   type StoryEvent,
 } from "./event-payload.ts";
-import type { FakeCheck, FakeGithub, FakePull, ReviewState } from "./fake-github.ts";
-import { openRepository, type StepEnd } from "./repository.ts";
+import type { FakeGithub, FakePull, ReviewState } from "./fake-github.ts";
+import { openRepository, recordedPlans, type StepEnd } from "./repository.ts";
 import { MINUTE, type StoryClock, storyClock } from "./story-clock.ts";
 
 /** Files by path; null deletes one. */
@@ -50,8 +50,8 @@ export interface Story {
   pushToMain(files: FileChanges): Promise<string>;
   /** Merges main into the branch of a pull request, as its button does. */
   updateBranch(pull: number): Promise<string>;
-  /** Reviews the head of a pull request, by default as a member of the organisation named rita. */
-  review(pull: number, state: ReviewState, by?: string, association?: string): Promise<void>;
+  /** Reviews the head of a pull request, by default as rita, who may push. */
+  review(pull: number, state: ReviewState, by?: string, mayPush?: boolean): Promise<void>;
   /** Dismisses all reviews of somebody. */
   dismiss(pull: number, by: string): Promise<void>;
   /** Merges a pull request into main; gives the new tip. */
@@ -61,14 +61,20 @@ export interface Story {
   queue(...pulls: readonly number[]): Promise<MergeGroup>;
   /** Moves main to a merge group, whose checks have passed. */
   mergeQueued(group: MergeGroup): Promise<void>;
-  /** Adds a check run to the head of a pull request, by default as another workflow of the repository. */
-  addCheck(pull: number, check: Partial<FakeCheck>): Promise<void>;
   /** Runs `plan` for a pull request. */
   plan(pull: number, inputs?: RunInputs, options?: RunOptions): Promise<Run>;
   /** Runs `plan` for a merge group. */
   planQueued(group: MergeGroup, inputs?: RunInputs, options?: RunOptions): Promise<Run>;
   /** Runs `apply` for a push to main, by default for its tip. */
   apply(inputs?: RunInputs, options?: RunOptions & { readonly sha?: string }): Promise<Run>;
+  /** Runs `due` on the tip of main, on a schedule. */
+  due(inputs?: RunInputs, options?: RunOptions): Promise<Run>;
+  /** Lets the run at work use an environment, as one of its reviewers. */
+  approve(environment: string): Promise<void>;
+  /** The number of the last run. */
+  lastRun(): number;
+  /** Runs the job that applies what the last run with something to approve has left, once somebody has approved it. */
+  applyApproved(environment: string): Promise<Run>;
   /** Runs `drift` on the tip of main, on a schedule. */
   drift(inputs?: RunInputs, options?: RunOptions): Promise<Run>;
   /** Runs any command on the tip of main, by default by hand. */
@@ -77,6 +83,10 @@ export interface Story {
   rerun(run: Run, inputs?: RunInputs): Promise<Run>;
   /** The event of a review, for a workflow that plans on it. */
   reviewEvent(pull: number): StoryEvent;
+  /** Counts the recorded plans of a pull request. */
+  records(pull: number): number;
+  /** Path of the repository with the records. */
+  readonly refs: string;
   /** Gives the checkouts to come a clone with everything that was committed by now. */
   clone(): Promise<void>;
   /** Files of a branch, or of a commit. */
@@ -124,16 +134,14 @@ export async function openStory(seed: string, files: Readonly<Record<string, str
   const trialMerge = (pull: FakePull): string =>
     commit(git.merged(tip(), pull.head), [tip(), pull.head], `Merge ${pull.head} into ${tip()}`);
 
+  let waitingRun = 0;
   const run = async (inputs: RunInputs, event: StoryEvent, env: Run["env"] = {}): Promise<Run> => {
     next();
     await repository.checkOut(git.texts(event.sha));
     const { name, sha, ref, payload } = event;
-    return {
-      ...(await repository.step(inputs, { event: name, sha, ref, payload, env })),
-      inputs,
-      event,
-      env,
-    };
+    const end = await repository.step(inputs, { event: name, sha, ref, payload, env });
+    if (end.outputs["waiting"]) waitingRun = repository.lastRun();
+    return { ...end, inputs, event, env };
   };
 
   return {
@@ -167,9 +175,9 @@ export async function openStory(seed: string, files: Readonly<Record<string, str
       const sha = commit(git.merged(tip(), pull.head), [pull.head, tip()], "Merge main");
       return moveHead(pull, sha);
     },
-    review: async (number, state, by = "rita", association = "MEMBER") => {
+    review: async (number, state, by = "rita", mayPush = true) => {
       next();
-      github.review(number, { author: by, association, state });
+      github.review(number, { author: by, mayPush, state });
     },
     dismiss: async (number, by) => {
       next();
@@ -219,24 +227,10 @@ export async function openStory(seed: string, files: Readonly<Record<string, str
         github.hide("pulls", pull);
       }
     },
-    addCheck: async (number, check) => {
-      next();
-      github.checks.push({
-        id: github.nextId(),
-        name: "another check",
-        head_sha: pullOf(number).head,
-        external_id: "",
-        conclusion: "success",
-        output: { title: "", summary: "" },
-        completed_at: github.tick(),
-        app: { slug: "github-actions" },
-        ...check,
-      });
-    },
     plan: (number, inputs = {}, { event, env } = {}) => {
       const pull = pullOf(number);
       const usual = (): StoryEvent => pullEvent(pull, trialMerge(pull), github);
-      const forks = pull.fork ? { "api-key": "" } : {};
+      const forks = pull.fork ? { "api-key": "", "approval-secret": "" } : {};
       return run({ command: "plan", ...forks, ...inputs }, event ?? usual(), env);
     },
     planQueued: (group, inputs = {}, { event, env } = {}) =>
@@ -245,6 +239,17 @@ export async function openStory(seed: string, files: Readonly<Record<string, str
       const before = git.commits.get(sha)?.parents[0] ?? "";
       return run({ command: "apply", ...inputs }, event ?? pushEvent("main", before, sha, github), env);
     },
+    due: (inputs = {}, { event, env } = {}) =>
+      run({ command: "due", ...inputs }, event ?? otherEvent("schedule", github), env),
+    approve: async (environment) => {
+      next();
+      github.approvals.push({ environment, by: "rita" });
+    },
+    applyApproved: (environment) =>
+      run({ command: "apply", environment }, pushEvent("main", "", tip(), github), {
+        GITHUB_RUN_ID: String(waitingRun),
+      }),
+    lastRun: () => repository.lastRun(),
     drift: (inputs = {}, { event, env } = {}) =>
       run({ command: "drift", ...inputs }, event ?? otherEvent("schedule", github), env),
     run: (inputs, { event, env } = {}) => run(inputs, event ?? otherEvent("workflow_dispatch", github), env),
@@ -253,6 +258,8 @@ export async function openStory(seed: string, files: Readonly<Record<string, str
       const pull = pullOf(number);
       return pullEvent(pull, trialMerge(pull), github, { name: "pull_request_review", action: "submitted" });
     },
+    records: (number) => recordedPlans(repository.refs, number),
+    refs: repository.refs,
     clone: () => repository.clone(git.blobs.values()),
     files: (ref) => git.texts(branches.get(ref) ?? ref),
     comments: (number) => {

@@ -29,12 +29,14 @@ export const merchant = (
 
 /** Begins a story of two merchants with a shared role, which have been applied: two writes. */
 export async function openTwoMerchants(): Promise<Story> {
-  const story = await openStory(SEED, {
+  const files = {
     ...(merchant("MC1") as Record<string, string>),
     ...(merchant("MC2") as Record<string, string>),
     [SHARED]: `version: 1\n${roles("Night")}`,
-  });
-  const first = await story.apply({ "on-plan-change": "apply" });
+  };
+  const story = await openStory(SEED, { "README.md": "Access.\n" });
+  await mergeReviewed(story, files);
+  const first = await story.apply();
   expect(first.outputs["result"]).toBe("applied");
   return story;
 }

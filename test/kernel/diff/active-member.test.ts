@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { declaredReport, liveReport } from "../../../src/ask/report/build-access-report.ts";
 import { adoptLive } from "../../../src/edit/adopt/adopt-live.ts";
-import { dueSince, hashOfTimes, planDue } from "../../../src/kernel/plan/due.ts";
-import { hasDates, upcomingDates } from "../../../src/kernel/plan/upcoming-dates.ts";
+import { dueSince, planDue } from "../../../src/kernel/plan/due.ts";
+import { upcomingDates } from "../../../src/kernel/plan/upcoming-dates.ts";
 import type { DesiredState } from "../../../src/model/desired.ts";
 import {
   brief,
@@ -105,14 +105,9 @@ describe("somebody who has left holds nothing", () => {
   });
 });
 
-test("that somebody has left is due, and hashed with the ends; without leavers the hash is that of before", () => {
+test("that somebody has left is due", () => {
   const input = { desired: want({ roles: [] }), live: IS, service: "s", now: NOW, matches };
   expect(brief(planDue(input))).toEqual(["delete member Karim@example.com"]);
-  expect([hasDates(want()), hasDates(want({ leavers: [] }))]).toEqual([true, false]);
-  const { leavers: _, ...without } = want();
-  const hashes = [want(), want({ leavers: [leaver("karim@example.com", "2026-06-16")] }), without];
-  expect(new Set(hashes.map((state) => hashOfTimes(state, ""))).size).toBe(3);
-  expect(hashOfTimes(want({ leavers: [] }), "")).toBe(hashOfTimes(without, ""));
 });
 
 test("who is to leave is announced, whether listed or not, and nothing that comes after", () => {

@@ -1,12 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isSuspended } from "../../../src/kernel/diff/active-member.ts";
-import { approvalRecord, approveByRecord } from "../../../src/kernel/plan/approve.ts";
 import { buildPlan } from "../../../src/kernel/plan/build-plan.ts";
-import { approveOverTime, dueSince, planDue } from "../../../src/kernel/plan/due.ts";
+import { dueSince, planDue } from "../../../src/kernel/plan/due.ts";
 import { upcomingDates } from "../../../src/kernel/plan/upcoming-dates.ts";
 import type { DesiredState } from "../../../src/model/desired.ts";
-import type { Plan } from "../../../src/model/plan.ts";
 import { desiredStates, liveStates, mirror } from "../../support/arbitrary.ts";
 import {
   brief,
@@ -337,47 +335,6 @@ describe("beginnings and suspensions", () => {
         "delete ada@example.com",
       ]);
     }
-  });
-});
-
-describe("an approval over time", () => {
-  const wants = (lead: string | null, metadata: Record<string, string> = {}) =>
-    desired({
-      roles,
-      members: [
-        member("ada@example.com", {
-          roles: ["Cashier", lead === null ? "Lead" : { role: "Lead", until: until(lead) }],
-          metadata,
-        }),
-        member("bob@example.com", { roles: ["Cashier", "Lead"] }),
-      ],
-    });
-  const [reviewed, end] = [NOW - 3 * 86_400_000, "2026-06-13"];
-  const approvalOf = (want: DesiredState) => {
-    const record = approvalRecord(planOf(want, is, reviewed));
-    return (plan: Plan) => approveByRecord(plan, record);
-  };
-
-  test("holds for what follows from an end that has passed since, also beside a change that was reviewed", () => {
-    for (const metadata of [{}, { desk: "2" }]) {
-      const want = wants(end, metadata);
-      const [fresh, then] = [planOf(want, is), planOf(want, is, reviewed)];
-      const check = approvalOf(want);
-      expect(check(fresh).status).toBe("new-changes");
-      expect(approveOverTime(fresh, () => then, check)).toEqual({ status: "approved" });
-    }
-  });
-
-  test("does not hold for anything else: a change of the file or of the live state since", () => {
-    const check = approvalOf(wants(end));
-    const names = (want: DesiredState) => {
-      const result = approveOverTime(planOf(want, is), () => planOf(want, is, reviewed), check);
-      return result.status === "new-changes" ? result.changes.map(({ name }) => name) : result.status;
-    };
-    expect(names(wants(end, { desk: "2" }))).toEqual(["ada@example.com"]);
-    // An end that had passed already at the time of the review was not in the file then.
-    expect(names(wants("2026-06-01"))).toEqual(["ada@example.com"]);
-    expect(names(wants(null))).toBe("approved");
   });
 });
 

@@ -1,5 +1,4 @@
 import { VERSION } from "../../app/io/io.ts";
-import { jobMatrix } from "../../app/project/job-matrix.ts";
 import { diagnosticTable } from "../../kernel/problems/rule-table.ts";
 import { counted } from "../../lib/text.ts";
 import { diagnosticsSarif } from "../../show/machine/diagnostic-formats.ts";
@@ -38,19 +37,4 @@ export async function runValidate(context: OfflineContext): Promise<ActionResult
     return failed("invalid", "refused", "The files break their own policies or checks.", outputs);
   }
   return passed("valid", outputs);
-}
-
-/** Runs `list`: outputs a job matrix that covers all merchants. */
-export async function runList(context: OfflineContext): Promise<ActionResult> {
-  const { inputs, io } = context;
-  const loaded = await withActionErrors(() => loadFiles(inputs, io, { changedSince: inputs.changedSince }));
-  annotate(diagnosticAnnotations(loaded.diagnostics), context.log);
-  const matrix = jobMatrix(loaded.states, inputs.jobs);
-  const outputs = { matrix: JSON.stringify(matrix) };
-  context.log.info(
-    `${counted(loaded.states.length, "merchant")} in ${counted(matrix.include.length, "job")}.`,
-  );
-  if (!loaded.valid)
-    return failed("failed", "invalid-files", "A file has an error, so its merchant is in no job.", outputs);
-  return passed("listed", outputs);
 }

@@ -1,0 +1,280 @@
+import type { PlannedMerchant } from "../../app/session/session.ts";
+import { sealed } from "../../kernel/approval/seal.ts";
+import { oneLine } from "../../lib/escape.ts";
+import { canonicalJson } from "../../lib/json-text.ts";
+import { counted } from "../../lib/text.ts";
+import type { Plan } from "../../model/plan.ts";
+import type { ReviewedResource, ReviewedState } from "../../model/reviewed.ts";
+import { countedRun, standingApprovals } from "../../review/counted-run.ts";
+import type { ForgePull } from "../../review/forge.ts";
+import { judgeMerchant } from "../../review/judge-merchant.ts";
+import {
+  type MergedReview,
+  type ReviewRecords,
+  recordedReviews,
+  recordOf,
+  reviewOf,
+  reviewsOf,
+} from "../../review/merchant-state.ts";
+import { fenced, inlineCode } from "../../show/markdown/markdown-blocks.ts";
+import type { RecordedStates } from "../../store/open-records.ts";
+import type { ActionContext } from "../context/action-context.ts";
+import { ActionError } from "../context/action-error.ts";
+import type { EventContext } from "../context/event-context.ts";
+import type { OpenStore } from "../context/open-store.ts";
+import { queuedPulls, readingApprovals } from "../github/merged-pulls.ts";
+import { maskText } from "./annotations.ts";
+import type { LocateEntry } from "./entry-places.ts";
+
+/** What was approved so far of a pull request, or of the pull requests of a merge group. */
+export interface PlanApproval {
+  /** The pull requests that the plan is of. */
+  readonly own: readonly MergedReview[];
+  /** What was merged before and is not applied yet. */
+  readonly merged: readonly MergedReview[];
+  /** Why merchants' plans are not what was approved, sentences; empty if they are, or if nobody has approved anything. */
+  readonly objections: ReadonlyMap<string, readonly string[]>;
+  /** True if the approvals came before any plan of their commit. */
+  readonly isEarly: boolean;
+}
+
+/** Returns whether the event is a review of a pull request. */
+export function isReview({ name }: EventContext): boolean {
+  return name.startsWith("pull_request_review");
+}
+
+/** Compares plans with what was approved of them so far; `null` for events without pull request. */
+export async function approvalSoFar(
+  { event, github }: Pick<ActionContext, "event" | "github">,
+  { seal }: OpenStore,
+  records: ReviewRecords,
+  looks: readonly PlannedMerchant[],
+  placeOf: LocateEntry,
+): Promise<PlanApproval | null> {
+  const { pull, group } = event;
+  const branch = pull?.baseRef ?? group?.baseRef;
+  if (branch === undefined) return null;
+  return readingApprovals(async () => {
+    const { merged } = await recordedReviews(records, github, branch);
+    const own =
+      pull === null
+        ? await queuedReviews(event, github, records)
+        : await openReview(pull.number, github, records);
+    const isApproved = group !== null || own.some(({ approvals }) => approvals.length > 0);
+    const objections = new Map<string, readonly string[]>();
+    for (const look of isApproved ? looks : []) {
+      const { merchant } = look.plan;
+      const known = records.states.get(merchant);
+      const reviews = reviewsOf(merchant, known, [...merged, ...own]);
+      const judged = judgeMerchant({ ...look, desired: look.session.state }, reviews, seal, placeOf);
+      if (judged.objections.length > 0) objections.set(merchant, judged.objections);
+    }
+    const isEarly =
+      isApproved && pull !== null && own.every(({ run }) => run === null) && looks.some(hasReviewed);
+    return { own, merged, objections, isEarly };
+  });
+}
+
+function hasReviewed({ plan: { reviewed } }: PlannedMerchant): boolean {
+  return reviewed.roles.length + reviewed.members.length + reviewed.people.length + reviewed.dates.length > 0;
+}
+
+async function openReview(
+  number: number,
+  github: ActionContext["github"],
+  records: ReviewRecords,
+): Promise<readonly MergedReview[]> {
+  const pulls = await github.pulls([number]);
+  return Promise.all(pulls.map((pull) => reviewOf(pull, records, github)));
+}
+
+/** Returns the reviews of the pull requests of a merge group: somebody has asked to merge them as they are. */
+async function queuedReviews(
+  { group }: EventContext,
+  github: ActionContext["github"],
+  records: ReviewRecords,
+): Promise<readonly MergedReview[]> {
+  if (group === null) return [];
+  const queued = await queuedPulls(group, github);
+  const pulls = await github.pulls(queued.map(({ number }) => number));
+  const merging = pulls.map((pull): ForgePull => ({ ...pull, status: "merged", mergedAt: github.now() }));
+  return Promise.all(merging.map((pull) => reviewOf(pull, records, github)));
+}
+
+/** Records a plan of an open pull request for the apply after its merge, unless it is the recorded one. */
+export async function recordPlan(
+  { event, github, log }: Pick<ActionContext, "event" | "github" | "log">,
+  { store, seal }: OpenStore,
+  records: ReviewRecords,
+  plans: readonly Plan[],
+  comment: number | null,
+): Promise<RecordedPlan> {
+  const [pull] = event.pull === null ? [] : await github.pulls([event.pull.number]);
+  if (event.pull === null || pull === undefined || plans.length === 0) return NOT_RECORDED;
+  if (pull.status !== "open") {
+    log.notice("The pull request is closed or merged, so this plan is not recorded.");
+    return NOT_RECORDED;
+  }
+  if (pull.baseRef !== event.pull.baseRef) {
+    throw new ActionError(
+      "not-approved",
+      "This plan is for another base branch than the pull request has by now.",
+      "Close the pull request and reopen it.",
+    );
+  }
+  // The run for the newest commit records its plan.
+  if (pull.headSha !== event.pull.headSha) return NOT_RECORDED;
+  const name = recordOf(pull.number);
+  const runs = await records.runsOf(name);
+  const merchants = new Map(plans.map((plan) => [plan.merchant, sealed(recordable(plan), seal)] as const));
+  const head = event.pull.headSha;
+  const last = runs.findLast((run) => run.head === head && run.base === pull.baseRef);
+  const earlier = pull.reviews.map(({ id }) => id);
+  if (last !== undefined && isSame(last, merchants)) return NOT_RECORDED;
+  const approvals = standingApprovals(pull.reviews, github.now());
+  const kept = new Set(
+    approvals.flatMap((one) => countedRun({ ...pull, reviews: [one] }, runs, github.now()).run?.number ?? []),
+  );
+  // Whoever merges it by now has seen this one.
+  if (last !== undefined) kept.add(last.number);
+  const known = new Set(runs.map(({ number }) => number));
+  const added = { head, base: pull.baseRef, earlier, comment, merchants };
+  await store.editRuns(name, added, ({ number }) => kept.has(number) || !known.has(number));
+  const [after] = await github.pulls([pull.number]);
+  if (after?.status === "merged") {
+    // Whoever has merged it meanwhile has not seen this plan.
+    await store.editRuns(name, null, ({ number }) => known.has(number));
+    log.notice("The pull request was merged meanwhile, so this plan is not recorded.");
+    return NOT_RECORDED;
+  }
+  return { isNew: true, approvals: approvals.map(({ id }) => id) };
+}
+
+/** How a plan was recorded. */
+export interface RecordedPlan {
+  /** False if it is the plan that was recorded before, or of no open pull request. */
+  readonly isNew: boolean;
+  /** Ids of the approvals that came before the record. */
+  readonly approvals: readonly number[];
+}
+
+const NOT_RECORDED: RecordedPlan = { isNew: false, approvals: [] };
+
+/** Returns what of a plan may be approved: nothing that a rule of the base branch refuses, which an apply does not know. */
+function recordable({ reviewed, refusals }: Plan): ReviewedState {
+  if (refusals.every(({ by }) => by !== "base")) return reviewed;
+  return { ...reviewed, roles: [], members: [], people: [], dates: [] };
+}
+
+function isSame(run: RecordedStates<ReviewedState>, merchants: ReadonlyMap<string, ReviewedState>): boolean {
+  if (run.merchants.size !== merchants.size) return false;
+  return [...merchants].every(([merchant, state]) => {
+    const before = run.merchants.get(merchant);
+    return before !== undefined && canonicalJson({ ...before, at: 0 }) === canonicalJson({ ...state, at: 0 });
+  });
+}
+
+/** Returns the paragraph that says whether a plan is what was approved before, and if not, what to do next. */
+export function approvalText(
+  { event, masked }: Pick<ActionContext, "event" | "masked">,
+  { own, objections, isEarly }: PlanApproval,
+): string {
+  const where = own.length === 0 ? "" : ` on ${pullNames(own)}`;
+  if (objections.size === 0 && !isEarly) return `**Approved**${where}: there is nothing else in this plan.`;
+  const lines = objectionLines(objections)
+    .map(oneLine)
+    .map((line) => (masked ? maskText(line) : line));
+  const why = isEarly ? "**Approved before this plan was ready**" : "**Not what was approved**";
+  const text = `${why}${where}. ${howToApprove(event)}`;
+  return lines.length === 0 ? text : [text, fenced("text", lines)].join("\n\n");
+}
+
+/** Returns the warning about a plan that nobody has approved as it is by now; empty without one. */
+export function changedRemarks(approval: PlanApproval | null, { group }: EventContext): readonly string[] {
+  if (approval === null || group !== null) return [];
+  const { own, objections, isEarly } = approval;
+  const closed = own.find(({ pull }) => pull.status !== "open");
+  if (closed !== undefined) {
+    return [
+      `> [!NOTE]\n> **This pull request is ${closed.pull.status}**, so this plan cannot be approved any more, and is not recorded. An apply takes what was approved before.`,
+    ];
+  }
+  const last = own.flatMap(({ approvals }) => approvals).at(-1);
+  if (last === undefined || (objections.size === 0 && !isEarly)) return [];
+  const when = new Date(last.submittedAt).toISOString().slice(0, 16).replace("T", " ");
+  if (isEarly) {
+    return [
+      `> [!WARNING]\n> **Approved before this plan was ready**, at ${when} UTC: nobody has approved this plan. Submit an approving review again.`,
+    ];
+  }
+  const named = [...objections.keys()].slice(0, MAX_NAMED).map(inlineCode);
+  const more = objections.size - named.length;
+  const merchants = [...named, ...(more > 0 ? [counted(more, "more merchant")] : [])];
+  return [
+    `> [!WARNING]\n> **Changed since it was approved**, at ${when} UTC: the plan of ${merchants.join(", ")}. It is another one by now, or there was none. After a merge only what was approved is applied. To approve this plan, submit an approving review again.`,
+  ];
+}
+
+const MAX_NAMED = 10;
+
+/** Returns objections as sentences that name their merchants. */
+export function objectionLines(objections: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  return [...objections].flatMap(([merchant, all]) => all.map((sentence) => `${merchant}: ${sentence}`));
+}
+
+/** Returns what to do about a plan that is not what was approved. */
+export function howToApprove({ group }: EventContext): string {
+  return group === null
+    ? "Approve it again."
+    : "Update the pull request, so that its plan shows what is new, and queue it again after its review.";
+}
+
+/** Returns the names of pull requests, "#7, #8". */
+function pullNames(reviews: readonly MergedReview[]): string {
+  const numbers = reviews.map(({ pull }) => pull.number).sort((a, b) => a - b);
+  return numbers.map((number) => `#${number}`).join(", ");
+}
+
+/**
+ * Returns lines about what a pull request changes in the files and not at the service, since it is live already: an apply
+ * that is still to come may take it away.
+ */
+export function alreadyLive(
+  plans: readonly Plan[],
+  merged: readonly MergedReview[],
+  seal: OpenStore["seal"],
+): readonly string[] {
+  return plans.flatMap(({ merchant, reviewed }) =>
+    (["roles", "members"] as const).flatMap((list) =>
+      reviewed[list].filter(isFileOnly).map((row) => {
+        const name = list === "roles" ? row.name : seal(row.name);
+        const state = row.after === null ? "already gone" : "already live";
+        const later = laterChange(merged, (states) => states.get(merchant)?.[list], name);
+        return `${merchant}: ${list === "roles" ? "role" : "member"} ${row.name}: ${state}${later}`;
+      }),
+    ),
+  );
+}
+
+/** Says which merged review that is not applied yet changes a row; empty if none does. */
+function laterChange(
+  merged: readonly MergedReview[],
+  rowsIn: (states: RecordedStates<ReviewedState>["merchants"]) => readonly ReviewedResource[] | undefined,
+  name: string,
+): string {
+  for (const { name: review, run } of merged.toReversed()) {
+    const rows = (run && rowsIn(run.merchants)) ?? [];
+    const row = rows.find((one) => one.name === name && !isUnchanged(one));
+    if (row === undefined) continue;
+    return `; ${review}, merged and not applied yet, ${row.after === null ? "removes" : "changes"} it`;
+  }
+  return "";
+}
+
+function isFileOnly(row: ReviewedResource): boolean {
+  return row.base !== undefined && isUnchanged(row);
+}
+
+function isUnchanged({ before, after }: ReviewedResource): boolean {
+  return canonicalJson(before) === canonicalJson(after);
+}

@@ -1,0 +1,339 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type FileChanges, openStory, type Run, type Story } from "../support/story.ts";
+
+const DAY = 86_400_000;
+const SEED = `merchants:
+  - code: MC1
+    members:
+      - { email: ada@example.com, roles: [role_owner] }
+      - { email: bob@example.com, roles: [role_employee] }
+  - code: MC2
+    members: [{ email: ada@example.com, roles: [role_owner] }]
+keys:
+  - { key: sk_test_sandbox, owner: ada@example.com }
+`;
+
+const SHARED = "shared/people.yaml";
+const BOB = "  - { email: bob@example.com, roles: [role_employee] }\n";
+const file = (code: string): string => `access/${code.toLowerCase()}.yaml`;
+const text = (code: string, members = "", more = ""): string =>
+  `version: 1\nmerchant: ${code}\n${code === "MC1" ? `include: [../${SHARED}]\n` : ""}members:\n  - { email: ada@example.com, roles: [role_owner] }\n${members}${more}`;
+const START = {
+  "README.md": "Access.\n",
+  [SHARED]: "version: 1\n",
+  [file("MC1")]: text("MC1", BOB),
+  [file("MC2")]: text("MC2"),
+};
+const roles = (...all: readonly (readonly [name: string, ...permissions: string[]])[]): string =>
+  `roles:\n${all.map(([name, ...permissions]) => `  - { name: ${name}, permissions: [${permissions.join(", ")}] }\n`).join("")}`;
+
+let story: Story;
+
+beforeEach(async () => {
+  story = await openStory(SEED, START);
+  expect((await story.apply()).outputs["result"]).toBe("no-changes");
+});
+
+afterEach(async () => {
+  await story.stop();
+});
+
+const reviewed = async (files: FileChanges): Promise<number> => {
+  const pull = await story.openPull(files);
+  await story.plan(pull);
+  await story.review(pull, "APPROVED");
+  return pull;
+};
+
+const merged = async (files: FileChanges): Promise<number> => {
+  const pull = await reviewed(files);
+  await story.merge(pull);
+  return pull;
+};
+
+interface Listed {
+  readonly items: readonly {
+    readonly id: string;
+    readonly name?: string;
+    readonly invite?: { readonly email: string };
+    readonly user?: { readonly email: string };
+  }[];
+}
+
+const listed = async (what: "roles" | "members", code = "MC1"): Promise<Listed["items"]> =>
+  ((await story.behind("GET", `/v0.1/merchants/${code}/${what}?limit=25`)) as Listed).items;
+
+const addresses = async (code = "MC1"): Promise<readonly string[]> =>
+  (await listed("members", code)).map(({ invite, user }) => user?.email ?? invite?.email ?? "").toSorted();
+
+const status = (context: string) => story.github.statuses.findLast((one) => one.context === context);
+
+const inviteDan = (code: string): Promise<unknown> =>
+  story.behind("POST", `/v0.1/merchants/${code}/members`, {
+    email: "dan@example.com",
+    roles: ["role_employee"],
+  });
+
+describe("what a role grants", () => {
+  const WITH_ROLES = text("MC1", BOB, roles(["Cashier", "catalog_view"], ["Helper", "catalog_view"]));
+  const GRANTED = text(
+    "MC1",
+    `${BOB}  - { email: hal@example.com, roles: [Helper] }\n`,
+    roles(["Cashier", "catalog_view", "refunds_create"], ["Helper", "catalog_view"]),
+  );
+
+  beforeEach(async () => {
+    await merged({ [file("MC1")]: WITH_ROLES });
+    expect((await story.apply()).outputs["result"]).toBe("applied");
+  });
+
+  test("is not given by a grant that was reviewed while the role granted less, though another role changes", async () => {
+    await merged({ [file("MC1")]: GRANTED });
+    const helper = (await listed("roles")).find(({ name }) => name === "Helper");
+    await story.behind("PATCH", `/v0.1/merchants/MC1/roles/${helper?.id}`, {
+      permissions: ["catalog_view", "payouts_edit", "members_update"],
+    });
+    const run = await story.apply();
+    expect(run.code).toBe(1);
+    expect(run.log).toContain("payouts_edit");
+    expect(await addresses()).not.toContain("hal@example.com");
+    // What was reviewed is made all the same.
+    expect(run.log).toContain("Cashier");
+    expect(status("rolecall apply")?.state).toBe("failure");
+  });
+
+  test("is not given by two pull requests together, if neither review has shown it", async () => {
+    const one = await reviewed({
+      [file("MC1")]: WITH_ROLES.replace(BOB, `${BOB}  - { email: hal@example.com, roles: [Helper] }\n`),
+    });
+    const other = await reviewed({
+      [file("MC1")]: WITH_ROLES.replace(
+        "name: Helper, permissions: [catalog_view]",
+        "name: Helper, permissions: [catalog_view, payouts_edit]",
+      ),
+    });
+    for (const pull of [one, other]) await story.merge(pull);
+    await story.pushToMain({
+      [file("MC1")]: WITH_ROLES.replace(
+        BOB,
+        `${BOB}  - { email: hal@example.com, roles: [Helper] }\n`,
+      ).replace(
+        "name: Helper, permissions: [catalog_view]",
+        "name: Helper, permissions: [catalog_view, payouts_edit]",
+      ),
+    });
+    const run = await story.apply();
+    expect(run.code).toBe(1);
+    expect(run.log).toContain("payouts_edit");
+    expect(await addresses()).not.toContain("hal@example.com");
+  });
+});
+
+describe("a reviewed removal", () => {
+  const removal = { [file("MC1")]: text("MC1") };
+  const listing = { [SHARED]: `version: 1\nmembers:\n${BOB}` };
+
+  test("that another pull request undoes unseen is lost aloud, on both pull requests", async () => {
+    const first = await reviewed(removal);
+    const second = await reviewed(listing);
+    await story.merge(first);
+    await story.merge(second);
+    const run = await story.apply();
+    expect(run.code).toBe(1);
+    expect(run.log).toContain(`#${first} was to remove bob@example.com, and was lost`);
+    expect(run.log).toContain(`${SHARED}:3`);
+    expect(status("rolecall apply")?.state).toBe("failure");
+    expect(story.comments(first).join()).toContain("was lost");
+    expect(story.comments(second).join()).toContain("was lost");
+    expect(await addresses()).toContain("bob@example.com");
+    // It is told once, and again by that run alone.
+    expect((await story.rerun(run)).code).toBe(1);
+    await merged({ "README.md": "Access as code.\n" });
+    expect((await story.apply()).code).toBe(0);
+  });
+
+  test("is told on the pull request that undoes it, where that is up to date, and that one decides", async () => {
+    const first = await merged(removal);
+    const second = await story.openPull(listing);
+    await story.plan(second);
+    expect(story.comments(second)[0]).toContain(
+      `MC1: member bob@example.com: already live; #${first}, merged and not applied yet, removes it`,
+    );
+    await story.review(second, "APPROVED");
+    await story.merge(second);
+    const run = await story.apply();
+    expect(run.outputs).toMatchObject({ result: "no-changes", "failure-reason": "" });
+    expect(await addresses()).toContain("bob@example.com");
+  });
+});
+
+describe("an end date", () => {
+  const ENDING = text("MC1", BOB.replace("] }", "], until: 2026-11-03 }"));
+
+  test("is enforced by the nightly run, whatever was applied elsewhere since", async () => {
+    await merged({ [file("MC1")]: ENDING });
+    await story.apply();
+    story.clock.advance(2 * DAY);
+    // This run does not look at MC1.
+    await merged({ [file("MC2")]: text("MC2", "  - { email: eve@example.com, roles: [role_employee] }\n") });
+    expect((await story.apply()).outputs["result"]).toBe("applied");
+    expect(await addresses()).toContain("bob@example.com");
+    expect((await story.due()).outputs["result"]).toBe("applied");
+    expect(await addresses()).not.toContain("bob@example.com");
+  });
+
+  test("is enforced by every apply that looks at its merchant", async () => {
+    await merged({ [file("MC1")]: ENDING });
+    await story.apply();
+    story.clock.advance(2 * DAY);
+    await merged({ [file("MC1")]: `${ENDING}${roles(["Night", "catalog_view"])}` });
+    expect((await story.apply()).outputs["result"]).toBe("applied");
+    expect(await addresses()).not.toContain("bob@example.com");
+  });
+
+  test("that nobody enforces is the first thing that a comment says", async () => {
+    await merged({ [file("MC1")]: ENDING });
+    await story.apply();
+    await story.due();
+    story.clock.advance(40 * DAY);
+    const pull = await story.openPull({ "README.md": "Access as code.\n" });
+    await story.plan(pull);
+    const [, , first] = (story.comments(pull)[0] ?? "").split("\n\n");
+    expect(first?.trim()).toBe(
+      "> [!CAUTION]\n> 1 person whose access has ended is still live; the nightly run was last seen 40 days ago.",
+    );
+    expect(story.comments(pull)[0]).not.toContain("nothing changes");
+    await story.due();
+    await story.plan(pull);
+    expect(story.comments(pull)[0]).not.toContain("still live");
+  });
+});
+
+test("what was merged before more than a hundred other commits is applied, with as few requests", async () => {
+  await merged({ [file("MC1")]: text("MC1") });
+  for (let index = 0; index < 120; index++) await story.pushToMain({ "notes.txt": `Note ${index}` });
+  for (let index = 0; index < 12; index++) {
+    const pull = await story.openPull({ "notes.txt": `Again ${index}` });
+    await story.merge(pull);
+  }
+  const run = await story.apply();
+  expect(run.outputs["result"]).toBe("applied");
+  expect(run.requests.length).toBeLessThanOrEqual(12);
+  expect(await addresses()).not.toContain("bob@example.com");
+});
+
+test("a review of before its plan fails the status, until somebody approves again", async () => {
+  const pull = await story.openPull({ [file("MC1")]: text("MC1") });
+  await story.review(pull, "APPROVED");
+  const early = await story.plan(pull);
+  expect(early.outputs["failure-reason"]).toBe("not-approved");
+  expect(status("rolecall plan")).toMatchObject({
+    state: "failure",
+    description: "Approved before this plan was ready. Approve it again.",
+  });
+  await story.review(pull, "APPROVED");
+  const again = await story.plan(pull, {}, { event: story.reviewEvent(pull) });
+  expect(again.outputs["failure-reason"]).toBe("");
+  expect(status("rolecall plan")?.state).toBe("success");
+  await story.merge(pull);
+  expect((await story.apply()).outputs["result"]).toBe("applied");
+});
+
+test("a review of a pull request without access needs no plan", async () => {
+  const pull = await story.openPull({ "README.md": "Access as code.\n" });
+  await story.review(pull, "APPROVED");
+  expect((await story.plan(pull)).outputs["failure-reason"]).toBe("");
+  expect(status("rolecall plan")?.state).toBe("success");
+});
+
+test("a merchant that is refused is the business of its own pull request alone", async () => {
+  await inviteDan("MC2");
+  const refused = await merged({
+    [file("MC2")]: text("MC2", "", "guards: { protect: { members: [dan@example.com] } }\n"),
+  });
+  expect((await story.apply()).outputs["failure-reason"]).toBe("refused");
+  const before = story.comments(refused);
+  const counts: number[] = [];
+  for (const index of [1, 2, 3]) {
+    const pull = await merged({
+      [file("MC1")]: text("MC1", BOB, roles([`Shift ${index}`, "catalog_view"])),
+    });
+    const run = await story.apply();
+    expect(run.outputs).toMatchObject({ result: "applied", "failure-reason": "" });
+    expect(story.comments(pull)[0]).toContain("✅ rolecall apply: applied");
+    expect(story.comments(pull)[0]).not.toContain(`#${refused}`);
+    expect(status("rolecall apply")?.state).toBe("success");
+    counts.push(run.requests.length);
+  }
+  expect(story.comments(refused)).toEqual(before);
+  expect(new Set(counts).size).toBe(1);
+});
+
+test("somebody who may only read cannot approve", async () => {
+  const pull = await story.openPull({ [file("MC1")]: text("MC1") });
+  await story.plan(pull);
+  await story.review(pull, "APPROVED");
+  await inviteDan("MC1");
+  await story.plan(pull);
+  await story.review(pull, "APPROVED", "reader", false);
+  const again = await story.plan(pull, {}, { event: story.reviewEvent(pull) });
+  expect(again.outputs["failure-reason"]).toBe("not-approved");
+  await story.merge(pull);
+  const run = await story.apply();
+  expect(run.log).toContain("not approved: delete member dan@example.com");
+  expect(await addresses()).toEqual(["ada@example.com", "dan@example.com"]);
+});
+
+test("a merge whose apply was cancelled is made by the next run", async () => {
+  await merged({ [file("MC1")]: text("MC1") });
+  // Its run never started: a third one had cancelled it.
+  await merged({ "README.md": "Access as code.\n" });
+  const run = await story.apply();
+  expect(run.outputs["result"]).toBe("applied");
+  expect(await addresses()).not.toContain("bob@example.com");
+});
+
+describe("what nobody has reviewed", () => {
+  const unreviewed = async (): Promise<Run> => {
+    await inviteDan("MC1");
+    return story.run({ command: "apply", scope: "all" });
+  };
+
+  test("waits, and is applied once a reviewer of the environment has approved it", async () => {
+    const run = await unreviewed();
+    expect(run.outputs).toMatchObject({ result: "refused", "failure-reason": "not-approved" });
+    expect(run.outputs["waiting"]).toBe(`${story.lastRun()}-1`);
+    expect(run.summary).toContain("### Waits for approval");
+    expect(run.summary).toContain("- delete member dan@example.com");
+    const early = await story.applyApproved("unreviewed-access");
+    expect(early.outputs["failure-reason"]).toBe("not-approved");
+    expect(early.log).toContain("Nobody has approved this run for the environment unreviewed-access.");
+    await story.approve("unreviewed-access");
+    const end = await story.applyApproved("unreviewed-access");
+    expect(end.outputs["result"]).toBe("applied");
+    expect(await addresses()).toEqual(["ada@example.com", "bob@example.com"]);
+    // The approval is used up.
+    expect((await story.applyApproved("unreviewed-access")).outputs["failure-reason"]).toBe("not-approved");
+  });
+
+  test("is applied as it was approved, and nothing that came later", async () => {
+    await unreviewed();
+    await story.behind("POST", "/v0.1/merchants/MC1/members", {
+      email: "eve@example.com",
+      roles: ["role_employee"],
+    });
+    await story.approve("unreviewed-access");
+    const end = await story.applyApproved("unreviewed-access");
+    expect(end.code).toBe(1);
+    expect(await addresses()).toEqual(["ada@example.com", "bob@example.com", "eve@example.com"]);
+  });
+
+  test("is not applied by the approval of another environment, or of an earlier attempt", async () => {
+    await story.approve("unreviewed-access");
+    await unreviewed();
+    await story.approve("production");
+    const end = await story.applyApproved("unreviewed-access");
+    expect(end.outputs["failure-reason"]).toBe("not-approved");
+    expect(await addresses()).toContain("dan@example.com");
+  });
+});

@@ -80,7 +80,7 @@ export type {
   WriteEnded,
   WriteIntended,
 } from "./model/apply.ts";
-export type { AccountEntry, RefusedChange, RowPlace, Verdict } from "./model/approval.ts";
+export type { AccountEntry, RefusedChange, RowPlace, Verdict } from "./model/approval-account.ts";
 export type {
   Addressed,
   Check,

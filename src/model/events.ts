@@ -7,7 +7,7 @@ import type {
   Phase,
   StopCause,
 } from "./apply.ts";
-import type { AccountEntry, RefusedChange } from "./approval.ts";
+import type { AccountEntry, RefusedChange } from "./approval-account.ts";
 import type { Failure } from "./errors.ts";
 import type { MemberField } from "./field-values.ts";
 import type { Change, Deferred, Finding, Plan } from "./plan.ts";

@@ -7,7 +7,7 @@ import { isEdited } from "../../kernel/plan/edited-plan.ts";
 import { parsePlanFile } from "../../kernel/saved/plan-file.ts";
 import { oneLine } from "../../lib/escape.ts";
 import type { MerchantOutcome } from "../../model/apply.ts";
-import type { AccountEntry, RefusedChange } from "../../model/approval.ts";
+import type { AccountEntry, RefusedChange } from "../../model/approval-account.ts";
 import type { Origin } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Plan, Refusal } from "../../model/plan.ts";

@@ -1,4 +1,4 @@
-import type { AccountEntry, RefusedChange, RowPlace, Verdict } from "../../model/approval.ts";
+import type { AccountEntry, RefusedChange, RowPlace, Verdict } from "../../model/approval-account.ts";
 import type { DesiredState, Origin } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
 import { type EndState, endState, freshRows } from "./end-state.ts";

@@ -1,5 +1,5 @@
 import { normalizeServiceUrl } from "../../lib/text.ts";
-import type { AccountEntry, RefusedChange } from "../../model/approval.ts";
+import type { AccountEntry, RefusedChange } from "../../model/approval-account.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { ReviewedState } from "../../model/reviewed.ts";
 import { dependenciesOf, leftOutWith } from "../plan/select.ts";

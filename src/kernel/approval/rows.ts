@@ -1,5 +1,5 @@
 import { isSameJson } from "../../lib/json-text.ts";
-import type { RowPlace } from "../../model/approval.ts";
+import type { RowPlace } from "../../model/approval-account.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { FieldValues, ReviewedPerson, ReviewedResource, ReviewedState } from "../../model/reviewed.ts";
 import type { Identities } from "./identities.ts";

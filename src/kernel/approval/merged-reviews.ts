@@ -28,7 +28,7 @@ export interface Decision extends ReviewRow {
 /** What reviews, in the order of their merges, decide. */
 export interface MergedReviews {
   readonly rows: readonly ReviewRow[];
-  /** Returns what the last review that touches an item decides, else what the last that has its subject shows. */
+  /** Returns what the last review that touches an item decides; else, of a person's permissions, what the last one shows. */
   decide(subject: Subject, item: Item): Decision | null;
 }
 
@@ -54,7 +54,8 @@ export function mergeReviews(
     decide: (subject, item) => {
       const own = bySubject.get(subjectText(subject)) ?? [];
       const toucher = own.findLast(({ row }) => touches(row, item));
-      const decider = toucher ?? own.at(-1);
+      // Fields stay as they are live: a review that leaves them alone may be older than what others have changed since.
+      const decider = toucher ?? (subject.kind === "person" ? own.at(-1) : undefined);
       if (decider === undefined) return null;
       const values = own
         .filter(({ review }) => review === decider.review)

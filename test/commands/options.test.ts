@@ -17,6 +17,7 @@ afterAll(() => rm(cwd, { recursive: true }));
 test.each([
   [["plan", "--outt", "x"], "(Did you mean --out?)"],
   [["plan", "--detailed"], "(Did you mean --detailed-exitcode?)"],
+  [["apply", "--dry-run"], '(Run "rolecall plan", which shows what apply would change)'],
   [["plan", "--json"], "(Did you mean --format json?)"],
   [["plan", "--yes"], "(It is an option of init, lint, apply, pull, offboard, undo)"],
   [["--merchant", "MC1", "plan"], "(Put it after the command, as in rolecall init --merchant)"],

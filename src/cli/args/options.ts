@@ -228,6 +228,9 @@ export function suggestOption(message: string, command: Command, all: () => read
 }
 
 function hintFor(flag: string, command: Command, all: () => readonly Command[]): string | null {
+  if (flag === "--dry-run" && command.name() === "apply") {
+    return 'Run "rolecall plan", which shows what apply would change';
+  }
   const flags = command.options.flatMap(({ long }) => long ?? []);
   const longer = flags.filter((long) => flag.length > 3 && long.startsWith(flag));
   if (longer.length > 0) return `Did you mean ${longer.join(" or ")}?`;

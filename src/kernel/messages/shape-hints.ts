@@ -43,6 +43,16 @@ export function nothingNear(key: string, known: readonly string[]): string {
     : `Known keys: ${known.join(", ")}.`;
 }
 
+/** Returns a hint for an invalid base URL. */
+export function baseUrlHint(value: unknown): string {
+  const text = String(value);
+  const isBare = /^[\w.-]+(:\d+)?(\/[\w./-]*)?$/.test(text);
+  if (isBare) return `Begin it with its scheme: https://${text}`;
+  return /\/v0\.1\/?$/.test(text)
+    ? "Leave out /v0.1 at the end: rolecall adds the version of the API."
+    : "For example: https://api.example.com";
+}
+
 /** Returns a hint for a key without a value. */
 export function waysOut(path: Path, [wanted]: readonly Kind[]): string {
   const [section, , field] = path;
@@ -86,7 +96,22 @@ export function conversion(path: Path, wanted: readonly Kind[], value: unknown):
   if (wanted.includes("number") && typeof value === "string" && /^\s*\d+\s*$/.test(value)) {
     return `Write it without quotes: ${value.trim()}.`;
   }
-  return wanted.includes("list") ? listHint(path, value) : entryHint(path, value);
+  if (wanted.includes("list")) return listHint(path, value);
+  return settingHint(path, value) ?? entryHint(path, value);
+}
+
+/** Returns a hint for a setting that was written as one word. */
+function settingHint(path: Path, value: unknown): string | null {
+  const key = path.at(-1);
+  if (key === "sync" && (value === "additive" || value === "authoritative")) {
+    return `Write { roles: ${value}, members: ${value} }, or only one of the two.`;
+  }
+  if (key === "managed" && path.length === 3 && typeof value === "boolean") {
+    return value
+      ? "Write { nickname: Till 7, password_env: TILL_7_PASSWORD }: a name, and the variable with the password."
+      : "Remove the key: only a managed user has it.";
+  }
+  return null;
 }
 
 function listHint(path: Path, value: unknown): string | null {
@@ -101,7 +126,11 @@ function listHint(path: Path, value: unknown): string | null {
 
 function entryHint([section, index, ...rest]: Path, value: unknown): string | null {
   const firstKey = typeof index === "number" && rest.length === 0 ? FIRST_KEYS[String(section)] : undefined;
-  return firstKey === undefined || typeof value !== "string" ? null : `Write "${firstKey}${value}".`;
+  if (firstKey === undefined || typeof value !== "string") return null;
+  const key = firstKey.trimEnd();
+  return value.startsWith(key)
+    ? `Put a space after the colon: "${firstKey}${value.slice(key.length).trimStart()}".`
+    : `Write "${firstKey}${value}".`;
 }
 
 function booleanHint(value: string): string | null {

@@ -19,6 +19,7 @@ import {
 } from "./message-phrases.ts";
 import {
   addressIn,
+  baseUrlHint,
   conversion,
   GLOB_HINTS,
   INCLUDE_HINTS,
@@ -58,11 +59,18 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
   }),
   "wrong-value": ({ path, allowed, value, near }) => ({
     message: `${subject(path)} must be ${listed(allowed.map(asWritten), "or")}, not ${asWritten(value)}.`,
-    ...optionalHint(near === null ? null : didYouMean(near)),
+    ...optionalHint(
+      allowed.some((one) => typeof one !== "string" && String(one) === value)
+        ? `Write it without quotes: ${value}.`
+        : near === null
+          ? null
+          : didYouMean(near),
+    ),
   }),
-  "bad-base-url": formatMessages(() => ({
-    message: '"base_url" must be a plain http or https address, without user name, query or fragment.',
-    hint: "For example: https://api.example.com",
+  "bad-base-url": formatMessages(({ value }) => ({
+    message:
+      '"base_url" must be a plain http or https address, without user name, query, fragment or API version.',
+    hint: baseUrlHint(value),
   })),
   "bad-check-entry": formatMessages(({ value }) => ({
     message: `${quote(value)} is neither an e-mail address nor a role.`,

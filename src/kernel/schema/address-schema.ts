@@ -30,13 +30,17 @@ const api = described(
   },
 );
 
-/** Returns whether a URL has nothing but origin and path: credentials do not belong into a file, a query would be lost. */
+/**
+ * Returns whether a URL has nothing but origin and path: credentials do not belong into a file, a query would be lost, and
+ * the version of the API is part of every request.
+ */
 function isPlainUrl(value: string): boolean {
   if (!URL.canParse(value)) {
     return true;
   }
-  const { username, password, search, hash } = new URL(value);
-  return username === "" && password === "" && search === "" && hash === "";
+  const { username, password, search, hash, pathname } = new URL(value);
+  const isVersioned = /\/v0\.1\/*$/.test(pathname);
+  return !isVersioned && [username, password, search, hash].every((part) => part === "");
 }
 
 /** The sections that say which account a file describes, and how to reach its service. */

@@ -44,6 +44,12 @@ export function createClient(options: ClientOptions): Client {
     });
   }
 
+  if (/^(["']).*\1$/.test(key)) {
+    throw new RolecallError("key-malformed", `The key in ${options.keySource} is in quotes.`, {
+      hint: "Set it again without them: a file for docker --env-file, for example, takes quotes as part of the value.",
+    });
+  }
+
   /** Grows with each password that is sent: any later response may repeat it. */
   const secrets = new Set([key]);
 

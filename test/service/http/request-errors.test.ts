@@ -257,7 +257,7 @@ describe("secrets", () => {
   });
 
   test("are refused before they are sent where they cannot be a key", () => {
-    for (const key of ["", "sk_test_a b", "sk_test_a\n", "sk_test_ä"]) {
+    for (const key of ["'sk_test_a'", '"sk_test_a"', "", "sk_test_a b", "sk_test_a\n", "sk_test_ä"]) {
       expect(() => connectToFetch(async () => json({}), { key })).toThrow("The key in RETAIL_API_KEY");
     }
   });

@@ -6,11 +6,10 @@ import * as fs from "fs";
 import { existsSync, readFileSync } from "fs";
 import { BlockList, isIP } from "node:net";
 import { promisify } from "node:util";
-import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { basename, dirname, join, posix, relative, resolve, sep } from "node:path";
 import { setImmediate as setImmediate$1, setTimeout as setTimeout$1 } from "node:timers/promises";
-import { appendFile, lstat, mkdir, open, readFile, readdir, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { appendFile, lstat, mkdir, mkdtemp, open, readFile, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { execFile, spawn } from "node:child_process";
 import { existsSync as existsSync$1, readFileSync as readFileSync$1, readdirSync, realpathSync, statSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
@@ -12649,16 +12648,7 @@ function failed$1(result, reason, message, outputs = {}) {
 function runScope({ paths, merchants, shard, label, baseUrl }, generalUrl) {
 	const part = shard === null ? "" : `${shard.index}/${shard.count}`;
 	const service = normalUrl(baseUrl ?? generalUrl?.trim() ?? "");
-	const idOf = (codes, own) => {
-		const what = JSON.stringify([
-			[...paths].sort(),
-			[...codes].sort(),
-			own,
-			label,
-			service
-		]);
-		return createHash("sha256").update(what).digest("hex").slice(0, 12);
-	};
+	const digest = (...what) => createHash("sha256").update(JSON.stringify(what)).digest("hex").slice(0, 12);
 	const named = [
 		...label === "" ? [] : [label],
 		...paths.join() === "access" ? [] : paths,
@@ -12666,8 +12656,8 @@ function runScope({ paths, merchants, shard, label, baseUrl }, generalUrl) {
 		...part === "" ? [] : [`part ${part}`]
 	];
 	return {
-		id: idOf(merchants, part),
-		family: idOf([], ""),
+		id: digest([...paths].sort(), [...merchants].sort(), part, label, service),
+		family: digest(label, service),
 		title: named.join(", ")
 	};
 }
@@ -12767,6 +12757,8 @@ function eventContext(env, eventText) {
 		apiUrl: env["GITHUB_API_URL"] || "https://api.github.com",
 		serverUrl,
 		runUrl: `${serverUrl}/${owner}/${repo}/actions/runs/${env["GITHUB_RUN_ID"] ?? ""}`,
+		run: Number(env["GITHUB_RUN_ID"]) || 0,
+		attempt: Number(env["GITHUB_RUN_ATTEMPT"]) || 1,
 		workspace: env["GITHUB_WORKSPACE"] || ".",
 		temp: env["RUNNER_TEMP"] || env["GITHUB_WORKSPACE"] || "."
 	};
@@ -12853,17 +12845,6 @@ function issueOf(data) {
 		...written(data)
 	};
 }
-/** Converts a check run from GitHub's form. */
-function checkOf({ id, external_id, conclusion, output, app, completed_at }) {
-	return {
-		id,
-		externalId: external_id ?? "",
-		conclusion,
-		text: output.text ?? "",
-		app: app?.slug ?? "",
-		completedAt: completed_at
-	};
-}
 /** Converts a pull request from GitHub's form. */
 function pullOf({ number, head, base, state, merged_at, merge_commit_sha }) {
 	const mergedAs = merged_at === null ? null : merge_commit_sha ?? "";
@@ -12914,32 +12895,6 @@ var init_github_api = __esmMin((() => {
 	};
 }));
 
-// src/app/project/job-matrix.ts
-/** Divides merchants into at most `jobs` parts, each of one environment; one merchant each if there are few. */
-function jobMatrix(states, jobs) {
-	const groups = [...new Set(states.map(environmentOf$1))].sort().map((kind) => states.filter((state) => environmentOf$1(state) === kind));
-	const partsOf = (size) => groups.reduce((sum, { length }) => sum + Math.ceil(length / size), 0);
-	let size = 1;
-	while (size < states.length && partsOf(size) > jobs) size += 1;
-	return { include: groups.flatMap((group) => chunks(group, size).map(partOf)) };
-}
-function environmentOf$1({ environment }) {
-	return environment ?? "";
-}
-function chunks(items, size) {
-	return Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size));
-}
-function partOf(states) {
-	const [first, ...more] = states.map(({ merchant }) => merchant);
-	return {
-		name: more.length === 0 ? String(first) : `${first} and ${more.length} more`,
-		merchants: states.map(({ merchant }) => merchant).join(" "),
-		environment: states[0]?.environment ?? "",
-		files: states.map(({ origin }) => origin.file).join(" ")
-	};
-}
-var init_job_matrix = __esmMin((() => {}));
-
 // src/app/project/shard.ts
 /** Parses `2/5`; `null` if it is not a shard. */
 function readShard(text) {
@@ -12958,7 +12913,6 @@ var init_shard = __esmMin((() => {}));
 
 // src/action/context/inputs.ts
 init_github_api();
-init_job_matrix();
 init_shard();
 init_action_error();
 /** The inputs with their defaults in action.yml, where that of the token is an expression. */
@@ -12969,28 +12923,18 @@ const INPUT_DEFAULTS = {
 	"api-key": "",
 	"api-keys": "",
 	passwords: "",
-	"rotate-password": "",
 	"base-url": "",
 	"github-token": "",
-	comment: "changes",
-	"without-key": "config-diff",
-	rules: "both",
 	scope: "changed",
-	"on-plan-change": "refuse-new",
-	"approval-app": "github-actions",
 	"approval-secret": "",
-	only: "",
+	environment: "",
+	refs: "refs/rolecall",
 	allow: "",
 	"fail-on": "error",
 	"on-drift": "issue",
 	label: "",
 	shard: "",
-	publish: "now",
-	plans: "plans",
-	"changed-since": "",
-	jobs: "256",
 	concurrency: "10",
-	"max-comment-size": "60000",
 	"mask-addresses": "auto"
 };
 /** Returns all secrets in the environment, even if the inputs are invalid. */
@@ -13034,36 +12978,22 @@ function readInputs(env) {
 	return {
 		command: choice("command", [
 			"plan",
-			"publish",
 			"apply",
+			"due",
 			"drift",
-			"validate",
-			"list"
+			"validate"
 		]),
 		paths: lines("paths"),
 		merchants: words("merchants"),
 		apiKey: text("api-key"),
 		apiKeys: keysByMerchant(lines("api-keys")),
 		passwords: passwordsByName(text("passwords")),
-		rotatePassword: text("rotate-password").split(/\s+/).filter(Boolean),
 		baseUrl: text("base-url") || null,
 		githubToken: text("github-token"),
-		comment: choice("comment", [
-			"changes",
-			"always",
-			"off"
-		]),
-		withoutKey: choice("without-key", ["config-diff", "fail"]),
-		rules: choice("rules", ["both", "head"]),
 		scope: choice("scope", ["changed", "all"]),
-		onPlanChange: choice("on-plan-change", [
-			"refuse-new",
-			"fail",
-			"apply"
-		]),
-		approvalApp: text("approval-app"),
 		approvalSecret: approvalSecret(text("approval-secret")),
-		only: text("only") === "" ? "" : choice("only", ["due"]),
+		environment: text("environment"),
+		refs: refPrefix(text("refs")),
 		allow: lines("allow"),
 		failOn: choice("fail-on", [
 			"error",
@@ -13077,12 +13007,7 @@ function readInputs(env) {
 		]),
 		label: label(text("label")),
 		shard,
-		publish: choice("publish", ["now", "later"]),
-		plans: text("plans"),
-		changedSince: text("changed-since"),
-		jobs: number("jobs", 1, 256),
 		concurrency: number("concurrency", 1, 64),
-		maxCommentSize: number("max-comment-size", 2e3, 65536),
 		maskAddresses: choice("mask-addresses", [
 			"auto",
 			"on",
@@ -13098,6 +13023,10 @@ const SHORTEST_SECRET = 32;
 function approvalSecret(secret) {
 	if (secret === "" || secret.length >= SHORTEST_SECRET) return secret;
 	throw new ActionError("usage", `The input approval-secret has fewer than ${SHORTEST_SECRET} characters.`, "Make one with \"openssl rand -hex 32\".");
+}
+function refPrefix(text) {
+	if (/^refs\/(?!heads|tags|pull)[\w-]+(\/[\w-]+)*$/.test(text)) return text;
+	throw new ActionError("usage", "The input refs takes the beginning of names of refs, such as refs/rolecall; branches and tags cannot hold records.");
 }
 function label(text) {
 	if (text.length <= MAX_LABEL && !/\p{C}/u.test(text)) return text;
@@ -13233,7 +13162,7 @@ function groupByKey$1(items, keyOf) {
 	return [...groups.values()];
 }
 var WIDE, JOINED, STYLING, EMOJI, LONGEST_SHOWN;
-var init_text$1 = __esmMin((() => {
+var init_text = __esmMin((() => {
 	WIDE = /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{17000}-\u{18cff}\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
 	JOINED = /[\p{M}\p{Cf}]/u;
 	STYLING = /\p{Cc}\[[\d;]*m/gu;
@@ -13323,7 +13252,7 @@ function isDeeper(value, levels) {
 }
 var MARK, MARKED, SUSPECT, TOKENS, MOST_DIGITS;
 var init_json_text = __esmMin((() => {
-	init_text$1();
+	init_text();
 	MARK = "\0rounded number ";
 	MARKED = /"\\u0000rounded number ([^"]*)"/g;
 	SUSPECT = /(?:^|[:,[\s])-?\d(?:[\d.]{15}|[\d.]*[eE])/;
@@ -13429,11 +13358,11 @@ function propertyOf(properties, key) {
 function textOf$4(value) {
 	return value === void 0 ? "nothing" : shorten(JSON.stringify(value));
 }
-function without$1(lines, others) {
+function without(lines, others) {
 	const known = new Set(others);
 	return lines.filter((line) => !known.has(line));
 }
-function lines$2(properties) {
+function lines$3(properties) {
 	return leaves(properties).map(([path, value]) => `${path}: ${typeof value === "string" ? value : JSON.stringify(value)}`).sort();
 }
 /** Returns the leaf values of metadata with their key paths, so that one deep change shows as one line. */
@@ -13450,7 +13379,7 @@ function isRecord(value) {
 var metadata$3;
 var init_metadata = __esmMin((() => {
 	init_json_text();
-	init_text$1();
+	init_text();
 	init_kind();
 	metadata$3 = {
 		name: "metadata",
@@ -13465,12 +13394,12 @@ var init_metadata = __esmMin((() => {
 			before: after,
 			after: before
 		}),
-		lines: lines$2,
+		lines: lines$3,
 		changedLines: ({ before, after }) => {
-			const [was, is] = [lines$2(before), lines$2(after)];
+			const [was, is] = [lines$3(before), lines$3(after)];
 			return {
-				removed: without$1(was, is),
-				added: without$1(is, was)
+				removed: without(was, is),
+				added: without(is, was)
 			};
 		},
 		surprises: (field, planned, live) => keysOf$2(planned, live).flatMap((key) => {
@@ -13504,7 +13433,7 @@ function idOf({ id, name }) {
 function roleLabel({ id, name }) {
 	return id === `role_${name.toLowerCase()}` ? `${name} (${id})` : name;
 }
-function setOf({ keyOf, nameOf, labelOf }) {
+function setOf$1({ keyOf, nameOf, labelOf }) {
 	const without = (items, others) => {
 		const keys = new Set(others.map(keyOf));
 		return items.filter((item) => !keys.has(keyOf(item)));
@@ -13543,10 +13472,10 @@ function setOf({ keyOf, nameOf, labelOf }) {
 }
 var list$1, roles$1;
 var init_set = __esmMin((() => {
-	init_text$1();
+	init_text();
 	list$1 = {
 		name: "list",
-		...setOf({
+		...setOf$1({
 			keyOf: (text) => text,
 			nameOf: (text) => text,
 			labelOf: (text) => text
@@ -13555,7 +13484,7 @@ var init_set = __esmMin((() => {
 	};
 	roles$1 = {
 		name: "roles",
-		...setOf({
+		...setOf$1({
 			keyOf: roleKey,
 			nameOf: (role) => role.name,
 			labelOf: roleLabel
@@ -13564,13 +13493,13 @@ var init_set = __esmMin((() => {
 	};
 }));
 
-// src/kernel/fields/text.ts
-var isSame$2, lines$1, text$3, line, prose, name;
-var init_text = __esmMin((() => {
-	init_text$1();
+// src/kernel/fields/text-fields.ts
+var isSame$2, lines$2, text$3, line, prose, name;
+var init_text_fields = __esmMin((() => {
+	init_text();
 	init_kind();
 	isSame$2 = (a, b) => (a ?? "") === (b ?? "");
-	lines$1 = (text) => text ? [text] : [];
+	lines$2 = (text) => text ? [text] : [];
 	text$3 = {
 		empty: null,
 		normal: (value) => value,
@@ -13583,10 +13512,10 @@ var init_text = __esmMin((() => {
 			before: after,
 			after: before ?? ""
 		}),
-		lines: lines$1,
+		lines: lines$2,
 		changedLines: ({ before, after }) => ({
-			removed: lines$1(before),
-			added: lines$1(after)
+			removed: lines$2(before),
+			added: lines$2(after)
 		}),
 		surprises: (field, planned, live) => isSame$2(planned, live) ? [] : [differs(field, quoted$1(planned ?? ""), quoted$1(live ?? ""))],
 		sent: (value) => value ?? "",
@@ -13594,8 +13523,10 @@ var init_text = __esmMin((() => {
 		reverted: revertedWhole(isSame$2)
 	};
 	line = {
+		...text$3,
 		name: "line",
-		...text$3
+		normal: (value) => value || null,
+		content: (value) => value || void 0
 	};
 	prose = {
 		name: "prose",
@@ -13736,7 +13667,7 @@ var init_member = __esmMin((() => {
 	init_field();
 	init_metadata();
 	init_set();
-	init_text();
+	init_text_fields();
 	MANAGED_FIELDS = { nickname: {
 		kind: line,
 		response: "nickname",
@@ -13829,7 +13760,7 @@ var init_role = __esmMin((() => {
 	init_field();
 	init_metadata();
 	init_set();
-	init_text();
+	init_text_fields();
 	MAX_PERMISSIONS = 100;
 	ROLE_FIELDS = {
 		name: {
@@ -13950,7 +13881,7 @@ function hash$1(value) {
 var LENGTH;
 var init_fingerprint = __esmMin((() => {
 	init_json_text();
-	init_text$1();
+	init_text();
 	init_member();
 	init_role();
 	LENGTH = 32;
@@ -21091,7 +21022,7 @@ function isPlainObject$3(data) {
 	const prototype = Object.getPrototypeOf(data);
 	return prototype === null || prototype === Object.prototype;
 }
-function pick$1(object, keys) {
+function pick(object, keys) {
 	const result = {};
 	for (const key of keys) if (object[key] !== void 0) result[key] = object[key];
 	return result;
@@ -22511,8 +22442,8 @@ function loadDocuments(input, options = {}) {
 	const source = String(input);
 	const PARSER_OPT_KEYS = Object.keys(DEFAULT_PARSER_OPTIONS);
 	const CONSTRUCTOR_OPT_KEYS = Object.keys(DEFAULT_CONSTRUCTOR_OPTIONS);
-	return constructFromEvents(parseEvents(source, pick$1(opts, PARSER_OPT_KEYS)), {
-		...pick$1(opts, CONSTRUCTOR_OPT_KEYS),
+	return constructFromEvents(parseEvents(source, pick(opts, PARSER_OPT_KEYS)), {
+		...pick(opts, CONSTRUCTOR_OPT_KEYS),
 		source
 	});
 }
@@ -23453,7 +23384,7 @@ function parseUntil(text) {
 	const start = parseFrom(text);
 	return start === null ? null : {
 		text,
-		ends: start.starts + (DATE$1.test(text) ? DAY$1 : 0)
+		ends: start.starts + (DATE$1.test(text) ? DAY$2 : 0)
 	};
 }
 /** Parses a beginning: a date means the start of that day in UTC, an RFC 3339 timestamp that instant; null if neither. */
@@ -23463,7 +23394,7 @@ function parseFrom(text) {
 		const day = dayNumber(date);
 		return day === null ? null : {
 			text,
-			starts: day * DAY$1
+			starts: day * DAY$2
 		};
 	}
 	const stamp = TIMESTAMP.exec(text);
@@ -23474,7 +23405,7 @@ function parseFrom(text) {
 	const zone = (Number(zoneHours) * 60 + Number(zoneMinutes)) * (sign === "-" ? -6e4 : 6e4);
 	return {
 		text,
-		starts: day * DAY$1 + time + Number(fraction.slice(0, 3).padEnd(3, "0")) - zone
+		starts: day * DAY$2 + time + Number(fraction.slice(0, 3).padEnd(3, "0")) - zone
 	};
 }
 /** Returns why a text is not an end: no such day, no time zone, or another format. */
@@ -23522,12 +23453,12 @@ function parsePeriod(text) {
 		ms: Number(number) * (UNITS[unit] ?? 0)
 	};
 }
-var DATE$1, TIMESTAMP, UNTIL_PATTERN, DAY$1, HOUR, UNITS;
+var DATE$1, TIMESTAMP, UNTIL_PATTERN, DAY$2, HOUR, UNITS;
 var init_values = __esmMin((() => {
 	DATE$1 = /^(\d{4})-(\d\d)-(\d\d)$/;
 	TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
 	UNTIL_PATTERN = "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$";
-	DAY$1 = 864e5;
+	DAY$2 = 864e5;
 	HOUR = 36e5;
 	UNITS = {
 		w: 168 * HOUR,
@@ -24098,7 +24029,7 @@ function sortRefusals(refusals) {
 }
 var UNTIL_HINTS, UNDO_HINTS, RULE_ADVICE, LIST_LIMIT, RULES$4;
 var init_refusals = __esmMin((() => {
-	init_text$1();
+	init_text();
 	UNTIL_HINTS = {
 		grant: (role) => `Write { role: ${role}, until: 2027-01-31 }.`,
 		member: (role) => `Add "until:" to the member, or list { role: ${role}, until: 2027-01-31 } among its roles.`,
@@ -24236,7 +24167,7 @@ function fileErrorLines(diagnostics) {
 }
 /** Converts findings and refusals to annotations: errors, then refusals, then warnings; overridden ones are notices. */
 function planAnnotations(plans, states, sources, placeOf, overrides = []) {
-	const entry = entryPlaces(states, sources);
+	const entry = entryPlaces$1(states, sources);
 	const placed = (plan, found) => {
 		const written = /^(.*):(\d+):\d+$/.exec(placeOf(plan, found) ?? "");
 		if (written !== null) return {
@@ -24285,7 +24216,7 @@ function planAnnotations(plans, states, sources, placeOf, overrides = []) {
 	];
 }
 /** Returns a lookup of the line that declares a role or member; without one, of the merchant's file. */
-function entryPlaces(states, sources) {
+function entryPlaces$1(states, sources) {
 	const texts = new Map(sources.map(({ file, text }) => [file, text]));
 	const byMerchant = new Map(states.map((state) => [state.merchant, state]));
 	return (merchant, resource, name) => {
@@ -24331,7 +24262,7 @@ var init_annotations = __esmMin((() => {
 	init_fingerprint();
 	init_locate();
 	init_escape();
-	init_text$1();
+	init_text();
 	init_overrides();
 	ERRORS_SHOWN = 20;
 	ADDRESS$2 = /[^\s@"'`<>(),;:=\\[\]{}|]+@([^\s@"'`<>(),;:=\\[\]{}|]+\.[^\s@"'`<>(),;:=\\[\]{}|]+)/g;
@@ -24362,7 +24293,7 @@ function compileGlob(glob) {
 	}
 	if (isLiteralGlob(glob) || glob.length > MAX_LENGTH$1) return (text) => text === glob;
 	const program = programOf([...glob], false);
-	return (text) => text === glob || run$4(program, text);
+	return (text) => text === glob || run$5(program, text);
 }
 /**
 * Compiles a glob over paths, ignoring case: `*`, `?` and `[…]` stay within a folder, `**` does not, and between slashes
@@ -24374,7 +24305,7 @@ function compilePathGlob(glob) {
 	const program = lower.length > MAX_LENGTH$1 ? [] : programOf([...lower], true);
 	return (path) => {
 		const text = path.toLowerCase();
-		return text === lower || run$4(program, text);
+		return text === lower || run$5(program, text);
 	};
 }
 /** Compiles a glob, as characters, to instructions; their end is a match. */
@@ -24486,7 +24417,7 @@ function closingBraces(glob) {
 	return closed;
 }
 /** Runs all ways through a program side by side, so that none is gone twice. */
-function run$4(program, text) {
+function run$5(program, text) {
 	let current = /* @__PURE__ */ new Set();
 	const reach = (places, from) => {
 		const unvisited = [from];
@@ -24521,7 +24452,7 @@ var init_glob = __esmMin((() => {
 function isLikeRoleId(role) {
 	return role.startsWith("role_");
 }
-var MEMBER_STATUSES, PREDEFINED_ROLES;
+var MEMBER_STATUSES, PREDEFINED_ROLES, UNASSIGNABLE_ROLES;
 var init_live = __esmMin((() => {
 	MEMBER_STATUSES = [
 		"accepted",
@@ -24538,6 +24469,7 @@ var init_live = __esmMin((() => {
 		"role_accountant",
 		"role_cashier"
 	];
+	UNASSIGNABLE_ROLES = ["role_owner", "role_admin"];
 }));
 
 // src/model/plan.ts
@@ -24829,7 +24761,7 @@ function pinnedIds({ roles = [] }) {
 var NOTHING$5, NO_SUCCESSORS;
 var init_access = __esmMin((() => {
 	init_scope();
-	init_text$1();
+	init_text();
 	NOTHING$5 = {
 		permissions: /* @__PURE__ */ new Set(),
 		unknown: []
@@ -24990,16 +24922,16 @@ function ofRules(message, file, by) {
 /** Returns the items of a file's own rules that no enforced rule has as well. */
 function besidesEnforced(own, enforced) {
 	if (enforced.length === 0) return own;
-	const known = new Set(enforced.map(keyOf$5));
-	return own.filter((one) => !known.has(keyOf$5(one)));
+	const known = new Set(enforced.map(keyOf$6));
+	return own.filter((one) => !known.has(keyOf$6(one)));
 }
 /** Returns the refusals that only the base branch's rules have, with what to do about them. */
 function refusalsOfBase(byBase, own) {
-	const known = new Set(own.map(keyOf$5));
-	return byBase.filter((refusal) => !known.has(keyOf$5(refusal))).map(refusalOfBase);
+	const known = new Set(own.map(keyOf$6));
+	return byBase.filter((refusal) => !known.has(keyOf$6(refusal))).map(refusalOfBase);
 }
 /** Equal refusals of two branches may state different limits; then they have the same override. */
-function keyOf$5(one) {
+function keyOf$6(one) {
 	const { code, resource, name, message } = one;
 	if ("severity" in one) return JSON.stringify([
 		code,
@@ -25113,7 +25045,16 @@ var init_desired = __esmMin((() => {
 
 // src/rules/guards.ts
 /** Returns the refusals of all guards except `min_holders`, which can also defer. */
-function guardPlan(guarded) {
+function guardPlan(all) {
+	const withoutLeftovers = ({ roles, members }) => ({
+		roles,
+		members: members.filter(({ kind, reason }) => kind !== "delete" || reason !== "invitation-expired")
+	});
+	const guarded = {
+		...all,
+		changes: withoutLeftovers(all.changes),
+		deferred: withoutLeftovers(all.deferred)
+	};
 	return [
 		...guardRemovals(guarded),
 		...guardAddresses(guarded),
@@ -25254,31 +25195,60 @@ var init_guards = __esmMin((() => {
 }));
 
 // src/rules/reach.ts
-/** Creates a function that finds what a member can reach; members with the same roles share one answer. */
+/**
+* Creates a function that finds what a member can reach; members with the same roles share one answer. Only the permissions
+* that lead to others are followed; what they lead to is looked up when it is asked for.
+*/
 function reaching(access, escalation = {}) {
-	const all = [...access.roles].flatMap(([key, role]) => access.removed.has(key) ? [] : [role]);
-	const ways = {
+	const world = openWorld(access, {
 		...DEFAULT_ESCALATION,
 		...escalation
-	};
+	});
 	const known = /* @__PURE__ */ new Map();
 	return ({ roles }) => {
 		const key = JSON.stringify(roles);
-		const found = known.get(key) ?? reachOf$1(heldRoles$1(roles, access), all, ways);
+		const found = known.get(key) ?? reachOf$1(heldRoles$1(roles, access), world);
 		known.set(key, found);
 		return found;
 	};
 }
+function openWorld({ roles, removed }, escalation) {
+	const all = sorted([...roles].flatMap(([key, role]) => removed.has(key) ? [] : [role]));
+	const names = /* @__PURE__ */ new Map();
+	for (const { name, permissions } of all) for (const permission of permissions ?? []) {
+		const known = names.get(permission);
+		if (known === void 0) names.set(permission, /* @__PURE__ */ new Set([name]));
+		else known.add(name);
+	}
+	const leads = /* @__PURE__ */ new Set([
+		...escalation.assign,
+		...escalation.edit,
+		...escalation.create
+	]);
+	return {
+		escalation,
+		custom: all.filter((role) => role.custom),
+		leading: new Map([...leads].map((permission) => [permission, [...names.get(permission) ?? []]])),
+		granting: (permission) => names.get(permission) ?? NONE$5
+	};
+}
 function heldRoles$1(keys, { roles, removed }) {
-	return keys.flatMap((key) => removed.has(key) ? [] : roles.get(key) ?? []);
+	return sorted(keys.flatMap((key) => removed.has(key) ? [] : roles.get(key) ?? []));
+}
+/** Returns roles in an order that does not depend on the service's. */
+function sorted(roles) {
+	return [...roles].sort(by(({ name, id }) => JSON.stringify([name, id])));
 }
 /** Follows the permissions that lead to others, until no step adds one or shortens a way. */
-function reachOf$1(held, all, escalation) {
-	const ways = new Map(held.flatMap(({ permissions }) => permissions ?? []).map((permission) => [permission, []]));
+function reachOf$1(held, world) {
+	const own = new Set(held.flatMap(({ permissions }) => permissions ?? []));
+	const ways = new Map([...world.leading.keys()].flatMap((permission) => own.has(permission) ? [[permission, []]] : []));
+	let assigning = null;
 	let found = true;
 	while (found) {
 		found = false;
-		for (const [permission, steps] of furtherWays(ways, held, all, escalation)) {
+		assigning = shortestWay(world.escalation.assign, ways);
+		for (const [permission, steps] of furtherWays(ways, held, world)) {
 			const best = ways.get(permission);
 			if (best !== void 0 && best.length <= steps.length) continue;
 			ways.set(permission, steps);
@@ -25286,16 +25256,24 @@ function reachOf$1(held, all, escalation) {
 		}
 	}
 	const anything = ways.get(ANYTHING) ?? null;
+	const isAssigned = (permission) => assigning !== null && world.granting(permission).size > 0;
+	const wayTo = (permission) => {
+		if (own.has(permission)) return [];
+		const roles = world.granting(permission);
+		if (assigning === null || roles.size === 0) return null;
+		return shortestAssignment(assigning, roles);
+	};
 	return {
 		anything,
+		includes: (permission) => own.has(permission) || anything !== null || isAssigned(permission),
 		stepsTo: (permission) => {
-			const way = ways.get(permission) ?? null;
+			const way = wayTo(permission);
 			return way === null || anything !== null && anything.length < way.length ? anything : way;
 		}
 	};
 }
 /** Yields where the permissions that can be reached lead, one step further. */
-function* furtherWays(ways, held, all, { assign, edit, create }) {
+function* furtherWays(ways, held, { escalation: { assign, edit, create }, custom, leading }) {
 	const [assigning, editing, creating] = [
 		assign,
 		edit,
@@ -25304,20 +25282,22 @@ function* furtherWays(ways, held, all, { assign, edit, create }) {
 	const own = held.find(({ custom }) => custom);
 	if (editing && own) yield [ANYTHING, withStep(editing.steps, step("edit", editing, own.name))];
 	if (!assigning) return;
-	for (const { name, permissions } of all) {
-		const steps = withStep(assigning.steps, step("assign", assigning, name));
-		for (const permission of permissions ?? []) yield [permission, steps];
-	}
-	const custom = all.filter((role) => role.custom);
+	for (const [permission, names] of leading) if (names.length > 0) yield [permission, shortestAssignment(assigning, new Set(names))];
 	const given = custom.find(({ name }) => editing?.steps.some(({ role }) => role === name)) ?? custom[0];
 	if (editing && given) {
-		const assigned = withStep(joined$2(editing.steps, assigning.steps), step("assign", assigning, given.name));
+		const assigned = withStep(joined$3(editing.steps, assigning.steps), step("assign", assigning, given.name));
 		yield [ANYTHING, withStep(assigned, step("edit", editing, given.name))];
 	}
 	if (creating) {
-		const made = withStep(joined$2(creating.steps, assigning.steps), step("create", creating, null));
+		const made = withStep(joined$3(creating.steps, assigning.steps), step("create", creating, null));
 		yield [ANYTHING, withStep(made, step("assign", assigning, null))];
 	}
+}
+/** Returns the steps that assign the first of some roles, or one that they assign already. */
+function shortestAssignment(assigning, names) {
+	const isDone = assigning.steps.some(({ does, role }) => does === "assign" && names.has(role ?? ""));
+	const [first = ""] = names;
+	return isDone ? assigning.steps : withStep(assigning.steps, step("assign", assigning, first));
 }
 function step(does, { permission }, role) {
 	return {
@@ -25338,16 +25318,18 @@ function shortestWay(permissions, ways) {
 	return best;
 }
 function withStep(steps, step) {
-	return joined$2(steps, [step]);
+	return joined$3(steps, [step]);
 }
 /** Joins steps; one that both have is taken once. */
-function joined$2(one, other) {
+function joined$3(one, other) {
 	const isSame = (a, b) => a.does === b.does && a.role === b.role;
 	return [...one, ...other.filter((step) => !one.some((known) => isSame(known, step)))];
 }
-var ANYTHING;
+var NONE$5, ANYTHING;
 var init_reach = __esmMin((() => {
+	init_text();
 	init_desired();
+	NONE$5 = /* @__PURE__ */ new Set();
 	ANYTHING = Symbol("anything");
 }));
 
@@ -25378,8 +25360,8 @@ function newReach(before, after, touched, escalation) {
 	const newlyReached = (was, is) => {
 		const [old, now] = [had(was).permissions, has(is).permissions];
 		if ([...now].every((permission) => old.has(permission))) return [];
-		const wasRaised = (permission) => was !== void 0 && isActive$1(was) && reached(was).stepsTo(permission) !== null;
-		return all.filter((permission) => !now.has(permission) && reaches(is).stepsTo(permission) !== null && !wasRaised(permission));
+		const wasRaised = (permission) => was !== void 0 && isActive$1(was) && reached(was).includes(permission);
+		return all.filter((permission) => !now.has(permission) && reaches(is).includes(permission) && !wasRaised(permission));
 	};
 	return touched.flatMap(({ was, is }) => {
 		if (is === void 0) return [];
@@ -25502,7 +25484,7 @@ function same(a, b) {
 }
 var NONE$4;
 var init_impact = __esmMin((() => {
-	init_text$1();
+	init_text();
 	init_access();
 	init_reach();
 	NONE$4 = /* @__PURE__ */ new Set();
@@ -25513,7 +25495,7 @@ var init_impact = __esmMin((() => {
 * Keeps enough accepted holders of each role. A removal is deferred if open invitations would make up for it, and
 * refused otherwise. A role that already has too few holders and loses none is only reported.
 */
-function guardMinHolders(settings, before, after, changes, declared) {
+function guardMinHolders(settings, before, after, changes, { declared, callerId }) {
 	const [findBefore, findAfter] = [roleFinder(before, declared), roleFinder(after, declared)];
 	const findKeys = (role) => {
 		const named = [findBefore(role), findAfter(role)].flatMap((key) => key ?? []);
@@ -25534,7 +25516,8 @@ function guardMinHolders(settings, before, after, changes, declared) {
 			isWritten,
 			before,
 			after,
-			changes
+			changes,
+			callerId
 		}));
 	});
 	return {
@@ -25557,7 +25540,7 @@ function guardRole(rule) {
 	const judged = [judgeRole(rule, isPerson), judgeRole(rule, () => true)];
 	return judged.find(({ refusals }) => refusals.length > 0) ?? judged.find(({ deferred }) => deferred.length > 0) ?? judged.find(({ findingData }) => findingData.length > 0) ?? NOTHING$4;
 }
-function judgeRole({ role, key, min, isWritten, before, after, changes }, counts) {
+function judgeRole({ role, key, min, isWritten, before, after, changes, callerId }, counts) {
 	const accepted = holdersOf(before, key).filter(isAccepted);
 	const had = accepted.filter(counts);
 	const holders = holdersOf(after, key).filter(counts);
@@ -25578,7 +25561,7 @@ function judgeRole({ role, key, min, isWritten, before, after, changes }, counts
 	}
 	const needed = Math.min(min, had.length);
 	if (has.length >= needed) return NOTHING$4;
-	const losing = removalsOf(had, has, changes);
+	const losing = removalsOf(had, has, changes).toSorted(by(({ id }) => id === callerId ? "0" : "1"));
 	const short = needed - has.length;
 	if (has.length + pending.length < needed || losing.length < short) return {
 		...NOTHING$4,
@@ -25675,7 +25658,7 @@ var OWNER, OWNERS, DEFAULT_MIN_HOLDERS, NOTHING$4;
 var init_holders = __esmMin((() => {
 	init_scope();
 	init_refusals();
-	init_text$1();
+	init_text();
 	init_access();
 	init_impact();
 	OWNER = "role_owner";
@@ -25734,7 +25717,7 @@ function ignoredEntries({ roles = [], members = [], ignore }, scope, matches) {
 	};
 	const names = new Set(scope.roles.map(({ name }) => name));
 	const pinned = new Set(roles.flatMap(({ id }) => id ?? []));
-	const free = new Set(scope.roles.flatMap(({ id, name }) => pinned.has(id) ? [] : [name]));
+	const chains = renameChains(roles, new Set(scope.roles.flatMap(({ id, name }) => pinned.has(id) ? [] : [name])));
 	const isIgnoredRole = (name) => scope.ignoredRoles.has(name) && !names.has(name);
 	const addressesIn = (live) => new Set(live.flatMap(addressesOf).map((address) => address.toLowerCase()));
 	const ignoredIds = new Set(scope.ignoredMembers.map(({ id }) => id));
@@ -25742,36 +25725,48 @@ function ignoredEntries({ roles = [], members = [], ignore }, scope, matches) {
 	const addresses = addressesIn(ignoredAddresses.size === 0 ? [] : scope.members.filter(({ status }) => status !== "expired"));
 	const isIgnoredAddress = (address) => ignoredAddresses.has(address) && !addresses.has(address);
 	return {
-		roles: new Set(roles.filter(({ name, id, previously }) => matchesAny(ignore.roles, [name, id ?? name], matches) || id !== void 0 && scope.ignoredRoles.has(id) || isIgnoredRole(name) || id === void 0 && previously?.some(isIgnoredRole) && !hasCandidate(previously, roles, free) && isRenamed(name, roles, free)).map(({ name }) => name)),
+		roles: new Set(roles.filter(({ name, id, previously }) => matchesAny(ignore.roles, [name, id ?? name], matches) || id !== void 0 && scope.ignoredRoles.has(id) || isIgnoredRole(name) || id === void 0 && previously?.some(isIgnoredRole) && !chains.hasCandidate(previously) && chains.isRenamed(name)).map(({ name }) => name)),
 		members: new Set(members.filter(({ email, id }) => matchesAny(ignore.members, [email, id ?? email], matches) || id !== void 0 && ignoredIds.has(id) || id === void 0 && isIgnoredAddress(email.toLowerCase())).map(({ email }) => email))
 	};
 }
-/** Returns whether a live role that is not ignored, and that no other entry keeps, has one of an entry's previous names. */
-function hasCandidate(previously, roles, free, seen = /* @__PURE__ */ new Set()) {
-	return previously.some((former) => {
-		if (!free.has(former) || seen.has(former)) return false;
-		const keeper = roles.find(({ id, name }) => id === void 0 && name === former);
-		return !keeper || hasCandidate(keeper.previously ?? [], roles, free, /* @__PURE__ */ new Set([...seen, former]));
-	});
-}
-/**
-* Returns whether an entry matches by its previous name: no live role with its own name is free, or a chain of renames
-* takes that role.
-*/
-function isRenamed(name, roles, free) {
-	const next = new Map(roles.flatMap(({ id, previously = [], name: to }) => id === void 0 ? previously.map((former) => [former, to]) : []));
-	const seen = /* @__PURE__ */ new Set();
-	let end = name;
-	while (end !== void 0 && free.has(end)) {
-		if (seen.has(end)) return false;
-		seen.add(end);
-		end = next.get(end);
-	}
-	return end !== void 0;
+/** Follows chains of renames through the entries without a pinned id. */
+function renameChains(roles, free) {
+	const unpinned = roles.filter(({ id }) => id === void 0);
+	const entries = new Map(unpinned.map((role) => [role.name, role]));
+	const successors = new Map(unpinned.flatMap(({ previously = [], name }) => previously.map((former) => [former, name])));
+	return {
+		/** Returns whether a live role that is not ignored, and that no other entry keeps, has one of an entry's previous names. */
+		hasCandidate(previously) {
+			const seen = /* @__PURE__ */ new Set();
+			const untried = [...previously];
+			for (let former = untried.pop(); former !== void 0; former = untried.pop()) {
+				if (!free.has(former) || seen.has(former)) continue;
+				seen.add(former);
+				const keeper = entries.get(former);
+				if (keeper === void 0) return true;
+				for (const earlier of keeper.previously ?? []) untried.push(earlier);
+			}
+			return false;
+		},
+		/**
+		* Returns whether an entry matches by its previous name: no live role with its own name is free, or a chain of renames
+		* takes that role.
+		*/
+		isRenamed(name) {
+			const seen = /* @__PURE__ */ new Set();
+			let end = name;
+			while (end !== void 0 && free.has(end)) {
+				if (seen.has(end)) return false;
+				seen.add(end);
+				end = successors.get(end);
+			}
+			return end !== void 0;
+		}
+	};
 }
 var init_ignored = __esmMin((() => {
 	init_scope();
-	init_text$1();
+	init_text();
 }));
 
 // src/kernel/diff/match.ts
@@ -25918,7 +25913,7 @@ function endedAt({ invite }) {
 }
 var DECLARED;
 var init_match = __esmMin((() => {
-	init_text$1();
+	init_text();
 	DECLARED = {
 		idOf: ({ id }) => id,
 		keyOf: ({ email }) => email.toLowerCase(),
@@ -26056,7 +26051,7 @@ function unknownToEach(checks, judged) {
 	if (checks.length === 0) return /* @__PURE__ */ new Map();
 	const context = contextOf$1(judged, {});
 	const { granted, index } = context;
-	const unknownTo = (check) => permissionsOf(check).flatMap((permission) => {
+	const unknownTo = (check) => permissionsOf$1(check).flatMap((permission) => {
 		return [...new Set(subjectsOf(check, index.people, context).flatMap((person) => granted(person).permissions.has(permission) ? [] : granted(person).unknown))].sort().map((name) => ({
 			name,
 			permission
@@ -26079,7 +26074,7 @@ function contextOf$1(judged, { escalation }) {
 		counted
 	};
 }
-function permissionsOf(check) {
+function permissionsOf$1(check) {
 	return check.kind === "cannot" ? check.cannot : [check.can];
 }
 /** Returns the people who break a check, of those with its permission. */
@@ -26099,13 +26094,13 @@ function violationsOf(check, context) {
 	const { access, granted, reach, reachSettled, index, counted } = context;
 	const reachers = (people, by, permission) => {
 		countWork(context, people.length);
-		return people.filter((person) => by(person).stepsTo(permission) !== null);
+		return people.filter((person) => by(person).includes(permission));
 	};
 	if (check.kind === "at-most") {
 		const { can, atMost } = check;
 		const holders = check.reach ? reachers(counted.people, reachSettled, can) : peopleWith(counted, can);
-		countWork(context, holders.length);
 		if (holders.length <= atMost) return [];
+		countWork(context, holders.length * 5);
 		return [{
 			data: {
 				code: "check-at-most",
@@ -26122,7 +26117,9 @@ function violationsOf(check, context) {
 	const people = check.kind !== "only" ? [] : check.reach ? index.people : peopleWith(index, check.can);
 	countWork(context, people.length);
 	return subjectsOf(check, people, context).flatMap((person) => {
-		return permissionsOf(check).filter((permission) => check.reach ? reach(person).stepsTo(permission) !== null : granted(person).permissions.has(permission)).map((permission) => {
+		const has = permissionsOf$1(check).filter((permission) => check.reach ? reach(person).includes(permission) : granted(person).permissions.has(permission));
+		countWork(context, has.length * 50);
+		return has.map((permission) => {
 			const through = rolesGranting(access, person, permission);
 			const steps = check.reach ? reach(person).stepsTo(permission) ?? [] : [];
 			return {
@@ -26195,11 +26192,13 @@ function add$1(lists, key, item) {
 	if (list === void 0) lists.set(key, [item]);
 	else list.push(item);
 }
-var TooMuchWork;
+var STEPS_OF_HOLDER, STEPS_OF_VIOLATION, TooMuchWork;
 var init_checks$2 = __esmMin((() => {
-	init_text$1();
+	init_text();
 	init_access();
 	init_reach();
+	STEPS_OF_HOLDER = 5;
+	STEPS_OF_VIOLATION = 50;
 	TooMuchWork = class extends Error {};
 }));
 
@@ -26263,7 +26262,7 @@ function isHeld({ roles }, { key, member }) {
 }
 /** Returns the moment that counts for a limit: in days, the last day of an end that is a date is not divided. */
 function lastMoment({ text, ends }, limit) {
-	return isDate(text) && !isInHours(limit) ? ends - DAY : ends;
+	return isDate(text) && !isInHours(limit) ? ends - DAY$1 : ends;
 }
 function isInHours({ text }) {
 	return text.endsWith("h");
@@ -26279,12 +26278,12 @@ function startOf(grant, membership) {
 	if (grant === void 0 || membership === void 0) return grant ?? membership;
 	return grant.starts >= membership.starts ? grant : membership;
 }
-var DAY;
+var DAY$1;
 var init_long_grants = __esmMin((() => {
 	init_active_member();
 	init_refusals();
 	init_base_rules();
-	DAY = 864e5;
+	DAY$1 = 864e5;
 }));
 
 // src/rules/policies.ts
@@ -26364,6 +26363,7 @@ function separateRoles({ policies }, context) {
 		const once = /* @__PURE__ */ new Set();
 		const twice = /* @__PURE__ */ new Set();
 		for (const role of keys.values()) for (const person of holdersBy(role, index, context)) (once.has(person) ? twice : once).add(person);
+		countWork(context, twice.size * 50);
 		return [...twice].sort(by(({ name }) => name)).map((person) => {
 			const together = person.roles.flatMap((key) => keys.get(key) ?? []).sort();
 			return {
@@ -26384,6 +26384,7 @@ function maxHolders({ policies }, context) {
 	return Object.entries(policies.maxHolders).flatMap(([role, max]) => {
 		const holders = holdersBy(role, context.counted, context);
 		if (holders.length <= max) return [];
+		countWork(context, holders.length * 5);
 		return [{
 			data: {
 				code: "max-holders",
@@ -26408,6 +26409,7 @@ function requireUntil({ policies, members = [] }, context) {
 		return holdersBy(role, index, context).flatMap((person) => {
 			const { id, name, email } = person;
 			const member = declared.get(id ?? "") ?? declared.get((email ?? name).toLowerCase());
+			countWork(context, 50 + (member?.roles?.length ?? 0));
 			const grant = member?.roles?.find((one) => find(one.role) === key);
 			if (grant?.until || member?.until) return [];
 			return [{
@@ -26478,7 +26480,7 @@ function forbidPermissions({ policies }, { access }) {
 }
 var MAX_DOMAIN, UNACCEPTED;
 var init_policies = __esmMin((() => {
-	init_text$1();
+	init_text();
 	init_checks$2();
 	MAX_DOMAIN = 253;
 	UNACCEPTED = /* @__PURE__ */ new Set([
@@ -26518,7 +26520,7 @@ function judgePlan(rules, after, { before, declared }) {
 	}));
 	const own = byKey$1(declared());
 	const existing = (violation) => {
-		const old = was.get(keyOf$4(violation));
+		const old = was.get(keyOf$5(violation));
 		const isOwn = keysOf(violation).some((key) => own.has(key));
 		return old !== void 0 && !isOwn && isNoWorse(violation, old) ? old : null;
 	};
@@ -26553,7 +26555,7 @@ function byKey$1(violations) {
 	return new Map(violations.flatMap((one) => keysOf(one).map((key) => [key, one])));
 }
 /** Returns the key of a violation by its subject's id, else by its name: entries that are not live have no id. */
-function keyOf$4(violation) {
+function keyOf$5(violation) {
 	return keysOf(violation)[0] ?? "";
 }
 function keysOf({ rule, subject }) {
@@ -26648,24 +26650,26 @@ function oneForEachOnly(violations) {
 	for (const violation of violations) {
 		const { data, check } = violation;
 		if (data.code !== "check-only") {
-			joined.set(violation, {
+			joined.set(violation, /* @__PURE__ */ new Map([["", {
 				first: violation,
 				names: [],
 				through: /* @__PURE__ */ new Set()
-			});
+			}]]));
 			continue;
 		}
-		const key = data.steps === void 0 ? check : JSON.stringify([check, data.steps]);
-		const one = joined.get(key) ?? {
+		const ofCheck = joined.get(check) ?? /* @__PURE__ */ new Map();
+		joined.set(check, ofCheck);
+		const key = JSON.stringify(data.steps ?? null);
+		const one = ofCheck.get(key) ?? {
 			first: violation,
 			names: [],
 			through: /* @__PURE__ */ new Set()
 		};
-		joined.set(key, one);
+		ofCheck.set(key, one);
 		one.names.push(data.name);
 		for (const role of data.through) one.through.add(role);
 	}
-	return [...joined.values()].map(({ first, names, through }) => {
+	return [...joined.values()].flatMap((ofCheck) => [...ofCheck.values()]).map(({ first, names, through }) => {
 		const { data } = first;
 		if (data.code !== "check-only") return first;
 		return {
@@ -26978,6 +26982,32 @@ var init_rule_roles = __esmMin((() => {
 	MAX_COMPARED$1 = 1e8;
 }));
 
+// src/kernel/diff/ordered-state.ts
+/** Returns a live state with its lists in an order of their own, so that the service's order changes nothing in a plan. */
+function orderedState(live) {
+	return {
+		...live,
+		roles: sortedBy(live.roles, ({ id }) => id).map((role) => ({
+			...role,
+			permissions: sortedBy(role.permissions, (permission) => permission)
+		})),
+		members: sortedBy(live.members, ({ id }) => id).map((member) => {
+			const roles = sortedBy(member.roles, (role) => role);
+			return roles === member.roles ? member : {
+				...member,
+				roles
+			};
+		})
+	};
+}
+/** Returns items in the order of their texts: the same list if it has that order. */
+function sortedBy(items, textOf) {
+	return items.every((item, index) => index === 0 || byCodeUnit(textOf(items[index - 1] ?? item), textOf(item)) <= 0) ? items : [...items].sort(by(textOf));
+}
+var init_ordered_state = __esmMin((() => {
+	init_text();
+}));
+
 // src/kernel/diff/member-changes.ts
 /** Returns the change that invites or creates a member; `null` if its roles are not known. */
 function createMember(member, resolver, report, reason) {
@@ -27183,7 +27213,7 @@ function planFormer(at, match, former, { roles }, report) {
 }
 var NOBODY, UNCHANGED$1;
 var init_former_members = __esmMin((() => {
-	init_text$1();
+	init_text();
 	init_match();
 	init_member_changes();
 	init_scope();
@@ -27771,6 +27801,13 @@ function declaredId(role, match, change) {
 	if (match.found === "none") return [[role.name, null]];
 	return match.found === "one" ? [[role.name, match.live.id]] : [];
 }
+function attempt$2({ name, previously = [] }) {
+	return {
+		name,
+		untried: [...previously].reverse(),
+		found: []
+	};
+}
 /**
 * Finds the roles to rename.
 *
@@ -27784,13 +27821,16 @@ function findRenames(roles, liveNames, asideNames) {
 	const renames = /* @__PURE__ */ new Map();
 	const several = /* @__PURE__ */ new Map();
 	const taken = /* @__PURE__ */ new Set();
-	const rename = ({ name, previously = [] }, chain) => {
-		const found = previously.filter((former) => {
-			if (former === name || !liveNames.has(former) || taken.has(former) || chain.has(former)) return false;
-			const holder = declared.get(former);
-			const givesUp = holder?.previously !== void 0 && asideNames.has(former);
-			return !holder || givesUp || rename(holder, /* @__PURE__ */ new Set([...chain, name]));
-		});
+	/** Tries the next previous name of an entry; returns the entry that has to give it up first, if there is one. */
+	const tryNext = (former, { found }, chain) => {
+		if (!liveNames.has(former) || taken.has(former) || chain.has(former)) return null;
+		const holder = declared.get(former);
+		const givesUp = holder?.previously !== void 0 && asideNames.has(former);
+		if (holder && !givesUp) return holder;
+		found.push(former);
+		return null;
+	};
+	const conclude = ({ name, found }) => {
 		const [first] = found;
 		if (first === void 0) return false;
 		for (const former of found) taken.add(former);
@@ -27798,7 +27838,23 @@ function findRenames(roles, liveNames, asideNames) {
 		else for (const former of found) several.set(former, name);
 		return true;
 	};
-	for (const role of [...unpinned].sort(by(({ name }) => name))) if (!liveNames.has(role.name) && !asideNames.has(role.name)) rename(role, /* @__PURE__ */ new Set());
+	const rename = (root) => {
+		const path = [attempt$2(root)];
+		const chain = /* @__PURE__ */ new Set([root.name]);
+		for (let current = path.at(-1); current !== void 0; current = path.at(-1)) {
+			const former = current.untried.pop();
+			const holder = former === void 0 ? null : tryNext(former, current, chain);
+			if (holder !== null) {
+				path.push(attempt$2(holder));
+				chain.add(holder.name);
+			}
+			if (former !== void 0) continue;
+			path.pop();
+			chain.delete(current.name);
+			if (conclude(current)) path.at(-1)?.found.push(current.name);
+		}
+	};
+	for (const role of [...unpinned].sort(by(({ name }) => name))) if (!liveNames.has(role.name) && !asideNames.has(role.name)) rename(role);
 	return {
 		renames,
 		several
@@ -27807,7 +27863,7 @@ function findRenames(roles, liveNames, asideNames) {
 var NOTHING$2;
 var init_plan_roles = __esmMin((() => {
 	init_suggest();
-	init_text$1();
+	init_text();
 	init_plan();
 	init_match();
 	init_role_changes();
@@ -27920,7 +27976,7 @@ function roleResolver(plan, { roles: live, ignoredRoles, ignoredLiveRoles }) {
 }
 var init_resolve = __esmMin((() => {
 	init_suggest();
-	init_text$1();
+	init_text();
 	init_live();
 }));
 
@@ -28016,6 +28072,7 @@ function toFinding(found) {
 			const who = found.groups.map(({ held, members }) => `${held} (${list(members)})`);
 			return warning("member", `${what} ignored: ${list(who, "; ")}.`, IGNORED_HINT);
 		}
+		case "member-role-unassignable": return warning("member", `${name} would newly hold "${found.role}", which the service may refuse to assign through its API.`, "If it does, assign the role at the service; the next plan then has nothing to change.");
 		case "member-role-ignored": return error("member", `The file grants "${found.role}" to ${name}, but "ignore.roles" excludes that role from every plan.`, "Remove the role from the member, or from the ignored patterns.");
 		case "member-status-unknown": return warning("member", `The status of ${name} at the service is unknown.`, null);
 		case "member-expired": return warning("member", `The invitation of ${name} has expired, and no new one is sent.`, `Remove "sync.reinvite: false", or send one with --reinvite ${name}.`);
@@ -28038,7 +28095,7 @@ function unknownRoleTexts({ name, near, shared, removed }) {
 }
 var NOT_DONE, SERVICE_ACCOUNTS, LEFT_OVER, IGNORED_HINT;
 var init_findings = __esmMin((() => {
-	init_text$1();
+	init_text();
 	init_refusals();
 	NOT_DONE = {
 		create: "created",
@@ -28144,10 +28201,6 @@ function suspensionOf({ suspended: { from, until: end } = {}, until }) {
 		roles: []
 	}]].filter(({ at }) => at < (until?.ends ?? Number.POSITIVE_INFINITY));
 }
-/** Returns whether a state leaves something to time: an end, a beginning, a suspension, or somebody who leaves. */
-function hasDates$1({ members = [], leavers = [] }) {
-	return leavers.length > 0 || members.some((one) => hasOwnEnds(one) || hasBeginnings(one));
-}
 function hasOwnEnds({ until, roles = [] }) {
 	return until !== void 0 || roles.some((one) => one.until);
 }
@@ -28156,7 +28209,7 @@ function hasBeginnings({ from, suspended, roles = [] }) {
 	return from !== void 0 || suspended !== void 0 || roles.some((one) => one.from);
 }
 var init_upcoming_dates = __esmMin((() => {
-	init_text$1();
+	init_text();
 	init_active_member();
 }));
 
@@ -28262,6 +28315,10 @@ function memberRowValues(image) {
 function rowValues(table, values) {
 	return eachField(table, (name, { kind }) => kind.name === "roles" ? values[name].map(roleKey) : kind.content(values[name]));
 }
+/** Returns the name of a role that a plan creates, by the text that stands for it; `null` for a live one. */
+function nameOfNewRole(element) {
+	return element.startsWith(NEW) ? element.slice(4) : null;
+}
 /** Returns the text that stands for the permissions of a role that the service does not report. */
 function unknownPermissions(role) {
 	return `all of ${role}`;
@@ -28294,8 +28351,8 @@ function personPermissions(access, escalation, isNamed = () => true) {
 	const grantedTo = granting(access);
 	const reachOf = reaching(access, escalation);
 	const all = sortedSet([...access.roles.values()].flatMap(({ permissions }) => permissions ?? []));
-	const reached = memoized$1((reach) => reach.anything === null ? all.filter((permission) => reach.stepsTo(permission) !== null) : ["*"]);
-	const texts = memoized$1(({ permissions, unknown }) => [...permissions, ...unknown.map(unknownPermissions)]);
+	const reached = memoized$2((reach) => reach.anything === null ? all.filter((permission) => reach.stepsTo(permission) !== null) : ["*"]);
+	const texts = memoized$2(({ permissions, unknown }) => [...permissions, ...unknown.map(unknownPermissions)]);
 	const usable = (name) => (memberships.get(name) ?? []).filter(isActive$1);
 	return {
 		held: (name) => usable(name).flatMap((person) => texts(grantedTo(person))),
@@ -28310,7 +28367,7 @@ function personPermissions(access, escalation, isNamed = () => true) {
 		}
 	};
 }
-function memoized$1(compute) {
+function memoized$2(compute) {
 	const known = /* @__PURE__ */ new Map();
 	return (key) => {
 		const value = known.get(key) ?? compute(key);
@@ -28400,9 +28457,9 @@ function kindOf$2({ what }) {
 		default: return what;
 	}
 }
-var EVERYTHING;
+var NEW, EVERYTHING;
 var init_reviewed_state = __esmMin((() => {
-	init_text$1();
+	init_text();
 	init_access();
 	init_reach();
 	init_field();
@@ -28410,6 +28467,7 @@ var init_reviewed_state = __esmMin((() => {
 	init_role();
 	init_set();
 	init_upcoming_dates();
+	NEW = "new ";
 	EVERYTHING = "*";
 }));
 
@@ -28559,11 +28617,19 @@ var init_select = __esmMin((() => {
 
 // src/kernel/plan/build-plan.ts
 /** Computes the changes that turn the live state into the desired one; pure and deterministic. */
-function buildPlan(input) {
+function buildPlan(unordered) {
+	const input = {
+		...unordered,
+		live: orderedState(unordered.live)
+	};
 	return judgeChanges(input, proposeChanges(input));
 }
 /** Returns a function that plans the same states without some changes, which are found only once. */
-function planParts(input) {
+function planParts(unordered) {
+	const input = {
+		...unordered,
+		live: orderedState(unordered.live)
+	};
 	let proposed = null;
 	return (leaveOut) => {
 		proposed ??= proposeChanges(input);
@@ -28619,16 +28685,20 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 	const rounding = roundingChanges([...found.roles, ...found.members], live);
 	const wanted = withoutLeftOut(found, /* @__PURE__ */ new Set([...leaveOut, ...rounding.map(({ change }) => change.fingerprint)]));
 	const declared = declaredKeys(roles);
+	const holders = {
+		declared,
+		callerId: live.callerId
+	};
 	const joined = accessBefore(scope, wanted, { mergeReplacedRoles: true });
 	const joinedAfter = accessAfter(joined, wanted, { mergeReplacedRoles: true });
-	const minHolders = guardMinHolders(guards.minHolders, joined, joinedAfter, wanted.members, declared);
-	const enforcedHolders = sets.map(({ rules }) => guardMinHolders(rules.guards.minHolders, joined, joinedAfter, wanted.members, declared));
+	const minHolders = guardMinHolders(guards.minHolders, joined, joinedAfter, wanted.members, holders);
+	const enforcedHolders = sets.map(({ rules }) => guardMinHolders(rules.guards.minHolders, joined, joinedAfter, wanted.members, holders));
 	const kept = new Set(wanted.members.map(({ fingerprint }) => fingerprint));
 	const deferred = distinctDeferred([
 		...members.waiting.filter(({ change }) => kept.has(change.fingerprint)),
 		...minHolders.deferred,
 		...enforcedHolders.flatMap((one) => one.deferred),
-		...[own, ...sets.map(({ rules }) => rules)].flatMap((rules) => deferredInWhole(rules.guards.minHolders, scope, found, wanted, declared))
+		...[own, ...sets.map(({ rules }) => rules)].flatMap((rules) => deferredInWhole(rules.guards.minHolders, scope, found, wanted, holders))
 	]);
 	const waiting = new Set(deferred.map(({ change }) => change.fingerprint));
 	const memberChanges = wanted.members.filter(({ fingerprint }) => !waiting.has(fingerprint));
@@ -28645,7 +28715,7 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 	const before = apart ? accessBefore(scope, changes, { mergeReplacedRoles: false }) : joined;
 	const after = apart || waits ? accessAfter(before, changes, { mergeReplacedRoles: false }) : joinedAfter;
 	const later = splitByResource([...held.deferred, ...deferred].map(({ change }) => change));
-	const still = deferred.length > 0 ? guardMinHolders(guards.minHolders, joined, accessAfter(joined, changes, { mergeReplacedRoles: true }), changes.members, declared) : {
+	const still = deferred.length > 0 ? guardMinHolders(guards.minHolders, joined, accessAfter(joined, changes, { mergeReplacedRoles: true }), changes.members, holders) : {
 		refusals: [],
 		deferred: []
 	};
@@ -28664,14 +28734,20 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 	const names = roleNames(left, declared);
 	const { find } = names;
 	const judge = (rules, findRole = find) => {
-		const judgement = judgePlan(rules, {
+		const compared = {
+			before: joined,
+			declared: () => byFile ? declaredViolations(rules, now) : []
+		};
+		const present = judgePlan(rules, {
 			access: left,
 			settled: joinedAfter,
 			find: findRole
-		}, {
-			before: joined,
-			declared: () => byFile ? declaredViolations(rules, now) : []
-		});
+		}, compared);
+		const judgement = waits ? withLater(present, judgePlan(rules, {
+			access: joinedAfter,
+			settled: joinedAfter,
+			find: findRole
+		}, compared)) : present;
 		if (!byFile) return judgement;
 		const grants = judgeGrants(rules, {
 			find: findRole,
@@ -28688,7 +28764,7 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 	const judged = judge(own);
 	const judgedBy = (rules, { callerId }) => {
 		const kept = accessAfter(joined, changes, { mergeReplacedRoles: true });
-		const few = guardMinHolders(rules.guards.minHolders, joined, kept, changes.members, declared);
+		const few = guardMinHolders(rules.guards.minHolders, joined, kept, changes.members, holders);
 		const findBefore = roleFinder(joined, declared);
 		const findStill = (role) => {
 			const key = findBefore(role) ?? "";
@@ -28802,6 +28878,7 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 					...ignoredAccess(scope)
 				] : [],
 				...byFile ? assumedRoles(desired, scope) : [],
+				...unassignableGrants(changes.members),
 				...roles.findingData,
 				...members.findingData,
 				...rounding.map(({ finding }) => finding),
@@ -28827,6 +28904,18 @@ function declaredKeys({ declared, replaced }) {
 function overridesOf$1({ guards: { overrides = [] } }, isWhole) {
 	return isWhole ? overrides : [];
 }
+/** Adds what rules say of the state after everything to what they say of the state while some changes wait. */
+function withLater(present, later) {
+	const added = (items, others) => {
+		const known = new Set(items.map((item) => JSON.stringify(item)));
+		return [...items, ...others.filter((item) => !known.has(JSON.stringify(item)))];
+	};
+	return {
+		refusals: added(present.refusals, later.refusals),
+		findings: added(present.findings, later.findings),
+		findingData: added(present.findingData, later.findingData)
+	};
+}
 /** Returns each deferred change once. */
 function distinctDeferred(deferred) {
 	const seen = /* @__PURE__ */ new Set();
@@ -28848,10 +28937,10 @@ function asShared(rules) {
 	};
 }
 /** Returns the deferred changes of the whole plan: leaving other changes out makes none of them due. */
-function deferredInWhole(settings, scope, whole, part, declared) {
+function deferredInWhole(settings, scope, whole, part, holders) {
 	if (part === whole) return [];
 	const before = accessBefore(scope, whole, { mergeReplacedRoles: true });
-	const { deferred } = guardMinHolders(settings, before, accessAfter(before, whole, { mergeReplacedRoles: true }), whole.members, declared);
+	const { deferred } = guardMinHolders(settings, before, accessAfter(before, whole, { mergeReplacedRoles: true }), whole.members, holders);
 	const kept = new Set(part.members.map(({ fingerprint }) => fingerprint));
 	return deferred.filter(({ change }) => kept.has(change.fingerprint));
 }
@@ -28860,10 +28949,22 @@ function assumedRoles(desired, { roles }) {
 	const assumed = roles.filter(({ idOnly }) => idOnly);
 	if (assumed.length === 0) return [];
 	const named = new Set(namedRoleIds(desired));
-	return assumed.filter(({ id }) => named.has(id)).map(({ id }) => ({
+	return assumed.filter(({ id }) => named.has(id) && !PREDEFINED_ROLES.includes(id)).map(({ id }) => ({
 		code: "role-not-retrieved",
 		name: id
 	}));
+}
+/** Reports the roles that members would newly hold and that the service may not assign. */
+function unassignableGrants(changes) {
+	return changes.flatMap((change) => {
+		if (change.kind === "delete") return [];
+		const held = change.kind === "update" ? change.before.roles.map(({ id }) => id) : [];
+		return change.after.roles.flatMap(({ id }) => id !== null && UNASSIGNABLE_ROLES.includes(id) && !held.includes(id) ? [{
+			code: "member-role-unassignable",
+			name: change.name,
+			role: id
+		}] : []);
+	});
 }
 /** Refuses a second removal that would wait for a deferred one, since their order is unknown. */
 function shortOfHolders({ change, role }) {
@@ -28926,7 +29027,7 @@ function sortFindings(findings) {
 }
 var init_build_plan = __esmMin((() => {
 	init_glob();
-	init_text$1();
+	init_text();
 	init_live();
 	init_access();
 	init_base_rules();
@@ -28941,6 +29042,7 @@ var init_build_plan = __esmMin((() => {
 	init_rule_roles();
 	init_active_member();
 	init_fingerprint();
+	init_ordered_state();
 	init_plan_members();
 	init_plan_roles();
 	init_resolve();
@@ -29008,223 +29110,1499 @@ var init_errors$1 = __esmMin((() => {
 	};
 }));
 
-// src/app/project/git-history.ts
+// src/kernel/plan/due.ts
 /**
-* Reads from git when each line of a file was last committed; what a merge brought in has the time of the merge.
-* Uncommitted lines have the time `now`. Without git, outside a repository, for an untracked file, and for lines older
-* than a shallow clone, the time is unknown.
+* Returns the time since which a change is due: it does nothing but what the file leaves to time, which has come. Removed
+* access has ended, or is suspended; given access has begun, or comes back after a suspension. In ms since the epoch;
+* `null` for any other change.
 */
-async function gitTimes(file, cwd, now) {
-	const path = resolve(cwd, file);
-	const git = async (...args) => {
-		const { stdout } = await run$3("git", args, {
-			cwd: dirname(path),
-			maxBuffer: MAX_OUTPUT$2
-		});
-		return stdout;
-	};
-	try {
-		const [log, blame, shallow] = await Promise.all([
-			git("log", "-1", "--first-parent", "--format=%ct %P", "--", basename(path)),
-			git("blame", "--first-parent", "--line-porcelain", "--", basename(path)),
-			isShallow$1(dirname(path))
-		]);
-		const times = parseBlame(blame, now, shallow);
-		const [committed = "", parent = ""] = log.trim().split(" ");
-		const isKnown = committed !== "" && !(shallow && parent === "");
-		const newest = (some) => known(Math.max(...some.filter((time) => !Number.isNaN(time))));
-		return {
-			file: isKnown ? newest([Number(committed) * 1e3, ...times.filter((time) => time === now)]) : null,
-			lines: (from, to) => newest(times.slice(from - 1, to))
-		};
-	} catch {
-		return UNKNOWN;
+function dueSince(change, desired) {
+	if (change.resource !== "member") return null;
+	const member = entryOf$1(change, desired);
+	if (change.reason === "left") return leftSince([change.name, member?.email], desired);
+	if (member === void 0) return null;
+	switch (change.kind) {
+		case "create": return latest(creationTimes(change.after, change.reason, member));
+		case "update": return latest(change.fields.flatMap((diff) => updateTimes(diff, change.reason, member)));
+		case "delete": return change.reason === "access-ended" ? latest([endOfMembership(member)]) : null;
+		case "replace": {
+			const back = backTimes(change.reason, member);
+			const times = change.fields.flatMap((diff) => updateTimes(diff, change.reason, member));
+			return back.length === 0 ? null : latest([...times, ...back]);
+		}
+		default: return change;
 	}
 }
-/** Returns whether a folder belongs to a clone without its older commits. */
-async function isShallow$1(cwd) {
-	try {
-		const { stdout } = await run$3("git", ["rev-parse", "--is-shallow-repository"], { cwd });
-		return stdout.trim() === "true";
-	} catch {
-		return false;
-	}
+/** Returns the latest of several times; `null` if there is none, or if one is unknown. */
+function latest(times) {
+	if (times.length === 0) return null;
+	const last = Math.max(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
+	return Number.isFinite(last) ? last : null;
+}
+function endOfMembership({ until, roles = [] }) {
+	const ends = roles.map((grant) => grant.until?.ends ?? Number.POSITIVE_INFINITY);
+	const last = ends.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...ends);
+	return Math.min(until?.ends ?? Number.POSITIVE_INFINITY, last);
 }
 /**
-* Fetches the older commits of a shallow clone: with the clone's own credentials, else with a token for a server.
-* Returns whether the clone is complete.
+* Returns when a membership began: by itself, with the first of its grants, or after a suspension. A managed user needs a
+* password, which time does not give.
 */
-async function deepen({ cwd, env }, { serverUrl, token }) {
-	const basic = Buffer.from(`x-access-token:${token}`).toString("base64");
-	const header = {
-		GIT_CONFIG_COUNT: "1",
-		GIT_CONFIG_KEY_0: `http.${serverUrl}/.extraheader`,
-		GIT_CONFIG_VALUE_0: `AUTHORIZATION: basic ${basic}`
-	};
-	for (const credentials of token === "" ? [{}] : [{}, header]) {
-		if (!await isShallow$1(cwd)) break;
-		await run$3("git", [
-			"fetch",
-			"--quiet",
-			"--unshallow"
-		], {
-			cwd,
-			env: {
-				...env,
-				GIT_TERMINAL_PROMPT: "0",
-				...credentials
-			},
-			timeout: FETCH_TIMEOUT_MS
-		}).catch(() => void 0);
-	}
-	return !await isShallow$1(cwd);
+function creationTimes({ roles, managed }, reason, member) {
+	if (managed !== null) return [];
+	const starts = roles.map((ref) => grantOf(ref, member)?.from?.starts);
+	return [
+		...starts.length > 0 && !starts.includes(void 0) ? [Math.min(...starts.map((at) => at ?? 0))] : [],
+		...member.from?.starts === void 0 ? [] : [member.from.starts],
+		...backTimes(reason, member)
+	];
 }
-/** Parses the time of each line from `git blame --line-porcelain`; `NaN` at the boundary of a shallow clone. */
-function parseBlame(output, now, shallow) {
-	const times = [];
-	let committed = true;
-	let time = now;
-	for (const line of output.split("\n")) if (/^[0-9a-f]{40,64} \d+ \d+/.test(line)) committed = !/^0+ /.test(line);
-	else if (line.startsWith("committer-time ")) time = committed ? Number(line.slice(15)) * 1e3 : now;
-	else if (shallow && line === "boundary") time = NaN;
-	else if (line.startsWith("	")) times.push(time);
-	return times;
+/** Returns the end of the suspension that a member is back from; empty for any other reason. */
+function backTimes(reason, { suspended }) {
+	return reason === "suspension-ended" && suspended?.until ? [suspended.until.ends] : [];
 }
-/** Reads a file with its commit times. */
-async function readHistory(file, { cwd, now }) {
-	const [text, times, { locate }] = await Promise.all([
-		readFile(resolve(cwd, file), "utf8"),
-		gitTimes(file, cwd, now()),
-		Promise.resolve().then(() => (init_locate(), locate_exports))
-	]);
-	return {
-		file: times.file,
-		entry({ path }) {
-			const span = locate(text, path);
-			return span ? times.lines(span.line, span.endLine) : null;
-		}
-	};
+function updateTimes(diff, reason, member) {
+	if (diff.field !== "roles") return [void 0];
+	const { from, suspended } = member;
+	const added = diff.added.flatMap((ref) => {
+		const starts = [
+			from?.starts,
+			grantOf(ref, member)?.from?.starts,
+			...backTimes(reason, member)
+		].filter((at) => at !== void 0);
+		return starts.length === 0 ? [void 0] : starts;
+	});
+	const removed = diff.removed.map((ref) => {
+		const grant = grantOf(ref, member);
+		return reason === "suspended" && grant !== void 0 ? suspended?.from?.starts : grant?.until?.ends;
+	});
+	return [...added, ...removed];
 }
-/** Returns a function that reads an entry's commit time; git runs once for each file. */
-function entryTimes(io) {
-	const histories = /* @__PURE__ */ new Map();
-	return async (origin) => {
-		const { file } = origin;
-		const history = histories.get(file) ?? readHistory(file, io);
-		histories.set(file, history);
-		return (await history).entry(origin);
-	};
+function grantOf({ id, name }, { roles = [] }) {
+	return roles.find(({ role }) => role === name || role === id);
 }
-/** Reads when each side of a merchant's changes last changed: the file from git, the live one from the service. */
-async function driftTimes(state, live, io) {
-	const files = await readHistories(state, io);
-	const origins = originsOf(state);
-	const updated = new Map([...live.roles, ...live.members].map(({ id, updatedAt }) => [id, Date.parse(updatedAt)]));
-	const newest = Math.max(...[...files.values()].map((history) => history.file ?? NaN));
-	return {
-		live: ({ id }) => known(id === null ? void 0 : updated.get(id)),
-		file: (change) => {
-			const origin = origins.get(keyOf$3(change));
-			if (origin === void 0) return known(newest);
-			return files.get(origin.file)?.entry(origin) ?? null;
-		}
-	};
+function entryOf$1({ id, name }, { members = [] }) {
+	return members.find((member) => member.id !== void 0 && member.id === id) ?? members.find(({ email }) => email.toLowerCase() === name.toLowerCase());
 }
-async function readHistories(state, io) {
-	const entries = [...state.roles ?? [], ...state.members ?? []];
-	const files = [.../* @__PURE__ */ new Set([state.origin.file, ...entries.map(({ origin }) => origin.file)])];
-	const histories = await Promise.all(files.map(async (file) => {
-		return [file, await readHistory(file, io)];
-	}));
-	return new Map(histories);
+function leftSince(addresses, { leavers = [] }) {
+	const keys = new Set(addresses.map((address) => address?.toLowerCase()));
+	const times = leavers.flatMap(({ email, from }) => keys.has(email.toLowerCase()) ? from.starts : []);
+	return times.length === 0 ? null : Math.min(...times);
 }
-function originsOf({ roles = [], members = [] }) {
-	return new Map([...roles.map(({ name, origin }) => [`role ${name}`, origin]), ...members.map(({ email, origin }) => [`member ${email.toLowerCase()}`, origin])]);
-}
-function keyOf$3({ resource, name }) {
-	return `${resource} ${resource === "member" ? name.toLowerCase() : name}`;
-}
-function known(time) {
-	return time === void 0 || !Number.isFinite(time) ? null : time;
-}
-var run$3, MAX_OUTPUT$2, UNKNOWN, SHALLOW_WARNING, FETCH_TIMEOUT_MS;
-var init_git_history = __esmMin((() => {
-	run$3 = promisify(execFile);
-	MAX_OUTPUT$2 = 268435456;
-	UNKNOWN = {
-		lines: () => null,
-		file: null
-	};
-	SHALLOW_WARNING = "The clone is shallow, so it is unknown which side changed older entries last. Fetch the whole history: git fetch --unshallow.";
-	FETCH_TIMEOUT_MS = 12e4;
+var init_due = __esmMin((() => {
+	init_build_plan();
 }));
 
-// src/kernel/problems/secrets.ts
-/** Finds all literal API keys in a text. */
-function findKeys(text) {
-	return Array.from(text.matchAll(KEY), (match) => ({
-		start: match.index,
-		end: match.index + match[0].length
-	}));
-}
-/** Masks the API keys in a text, except for their prefixes. */
-function maskKeys(text) {
-	return text.replace(KEY, "$1****");
-}
-/** Masks ranges with asterisks, keeping length and lines, so that positions stay valid. */
-function maskRanges(text, stretches) {
-	let masked = "";
-	let position = 0;
-	for (const { start, end } of stretches.toSorted((a, b) => a.start - b.start)) if (end > position) {
-		const from = Math.max(start, position);
-		masked += text.slice(position, from) + text.slice(from, end).replace(/[^\r\n]/g, "*");
-		position = end;
-	}
-	return masked + text.slice(position);
-}
-/** Reports all literal API keys in a file: in its text, and in values that spell one with escapes. */
-function keyProblems(text, value) {
-	const written = findKeys(text).map(({ start, end }) => {
-		const location = {
-			at: "text",
-			start,
-			end
-		};
+// src/ask/report/detect-drift.ts
+/** Turns a plan into drift: the side of each change that moved last, the access gained by it, the broken rules. */
+function driftOf(input, planned, times) {
+	const plan = differencesOf(planned, input.desired, input.live);
+	const changes = plan.changes.map((change) => {
+		const fileChangedAt = times.file(change);
+		const liveChangedAt = times.live(change);
+		const cause = dueSince(change, input.desired) !== null ? "due" : causeOf(change, fileChangedAt, liveChangedAt);
+		const { fingerprint } = change;
+		const isKnown = fileChangedAt !== null && Number.isFinite(fileChangedAt);
 		return {
-			code: "literal-key",
-			location,
-			hidden: location
+			fingerprint,
+			cause,
+			event: eventOf(change, cause),
+			fileChangedAt: isKnown ? fileChangedAt : null,
+			liveChangedAt
 		};
 	});
-	return text.includes("\\") ? [...written, ...spelledKeys(text, value, [])] : written;
+	const judged = judgedLive(input, plan, plan.changes.filter((_, index) => isMade$1(changes[index]?.event ?? null)));
+	return {
+		plan: {
+			...plan,
+			findings: findingsOf(plan, judged.violations)
+		},
+		changes,
+		...judged
+	};
 }
-function spelledKeys(text, value, path) {
-	if (typeof value === "string") return spells(text, value) ? [spelled("value", path)] : [];
-	if (typeof value !== "object" || value === null) return [];
-	return Object.entries(value).flatMap(([key, item]) => {
-		const inner = [...path, Array.isArray(value) ? Number(key) : key];
-		const problems = spelledKeys(text, item, inner);
-		return !Array.isArray(value) && spells(text, key) ? [spelled("key", inner), ...problems] : problems;
+/** Returns whether an event surely happened: nobody has lost anything by what was never applied. */
+function isMade$1(event) {
+	return event === "added" || event === "changed";
+}
+/** Removes findings that repeat a violation or concern only the revert. */
+function findingsOf({ findings }, violations) {
+	const keyOf = ({ code, resource, name }) => JSON.stringify([
+		code,
+		resource,
+		name
+	]);
+	const reported = new Set(violations.map((violation) => keyOf(toExistingViolation(violation))));
+	return findings.filter((finding) => !finding.code.endsWith("-likely-renamed") && !reported.has(keyOf(finding)));
+}
+function causeOf({ kind, reason }, file, live) {
+	if (reason === "access-ended" || reason === "left" || reason === "invitation-expired") return "not-applied";
+	if (file === null || live === null || kind === "create") return "unknown";
+	return live >= file + 1e3 ? "outside-git" : "not-applied";
+}
+function eventOf({ kind, resource, reason }, cause) {
+	if (cause === "not-applied" || cause === "due" || resource === "member" && reason === "immutable-field") return null;
+	switch (kind) {
+		case "create": return "missing";
+		case "delete": return "added";
+		case "update":
+		case "replace": return "changed";
+		default: return kind;
+	}
+}
+function judgedLive({ desired, live }, plan, reverted) {
+	const scope = scopeOf(live, {
+		roles: [],
+		members: []
+	}, () => false);
+	const planned = splitByResource(plan.changes);
+	const some = splitByResource(reverted);
+	const created = planned.roles.filter(({ kind }) => kind === "create");
+	const base = {
+		roles: [.../* @__PURE__ */ new Set([...created, ...some.roles])],
+		members: some.members
+	};
+	const apart = accessBefore(scope, base, { mergeReplacedRoles: false });
+	const access = accessBefore(scope, planned, { mergeReplacedRoles: true });
+	const waiting = splitByResource(plan.deferred.map(({ change }) => change));
+	const settled = accessAfter(access, waiting, { mergeReplacedRoles: true });
+	const [findLive, findPlanned] = [roleFinder(access, pinnedIds(desired)), roleFinder(accessAfter(access, planned, { mergeReplacedRoles: true }), pinnedIds(desired))];
+	const find = (role) => findPlanned(role) ?? findLive(role);
+	return {
+		impact: inverted$1(impactOf$1(apart, accessAfter(apart, base, { mergeReplacedRoles: false }))),
+		violations: brokenRules(desired, {
+			access,
+			settled,
+			find
+		}).map(toDriftViolation)
+	};
+}
+/** Returns the violations of the file's own rules, and of enforced ones. */
+function brokenRules(desired, judged) {
+	const enforced = enforcedSets(desired, void 0).map(({ origin, rules }) => ({
+		origin,
+		violations: judgeLive(rules, judged)
+	}));
+	return [...besidesEnforced(judgeLive(desired, judged), enforced.flatMap(({ violations }) => violations)), ...enforced.flatMap(({ origin, violations }) => violations.map((violation) => refusalOfEnforced(origin, violation)))];
+}
+/** Inverts the impact of a revert into that of the reverted changes. */
+function inverted$1({ members, permissions, roles }) {
+	return {
+		members: members.map(({ name, gained, lost, unknownGained, unknownLost, ...rest }) => {
+			return {
+				name,
+				gained: lost,
+				lost: gained,
+				unknownGained: unknownLost,
+				unknownLost: unknownGained
+			};
+		}),
+		permissions: permissions.map(({ permission, gained, lost }) => ({
+			permission,
+			gained: lost,
+			lost: gained
+		})),
+		roles: roles.map(({ name, before, after }) => ({
+			name,
+			before: after,
+			after: before
+		}))
+	};
+}
+function toDriftViolation(refusal) {
+	const { rule, code, resource, name, check, message, rules } = refusal;
+	const what = name === null && check === null ? message : null;
+	return {
+		...refusal,
+		fingerprint: hash$1({
+			rule,
+			code,
+			resource,
+			name,
+			check,
+			what,
+			...rules && { rules }
+		})
+	};
+}
+/**
+* Returns a plan as a list of differences: with the metadata that the plan refuses to change and the members that it
+* cannot create, and without the moves of members to the successors of replaced roles.
+*/
+function differencesOf(plan, desired, live) {
+	const refused = plan.refusals.flatMap(({ code, name }) => METADATA_REFUSALS.has(code) ? name ?? [] : []);
+	const replaced = new Map(plan.changes.flatMap(({ resource, kind, id, name }) => resource === "role" && kind === "replace" ? [[id, name]] : []));
+	const uncreated = plan.findings.flatMap(({ code, name }) => code === "member-needs-roles" ? missingMember(name, desired) : []);
+	if (refused.length + replaced.size + uncreated.length === 0) return plan;
+	const metadata = new Map(refused.flatMap((name) => {
+		const change = metadataChange(name, plan.changes, desired, live);
+		return change === null ? [] : [[name, change]];
+	}));
+	const otherChanges = plan.changes.filter(({ resource, name }) => resource !== "role" || !metadata.has(name));
+	return {
+		...plan,
+		changes: [
+			...metadata.values(),
+			...otherChanges.map((change) => change.resource === "member" ? withoutMoves(change, replaced) : change),
+			...uncreated
+		]
+	};
+}
+function metadataChange(name, changes, { roles = [] }, { roles: live }) {
+	const declared = roles.find((role) => role.name === name);
+	const planned = changes.find((change) => change.resource === "role" && change.name === name);
+	const role = [
+		planned?.id,
+		declared?.id,
+		name,
+		...declared?.previously ?? []
+	].flatMap((key) => live.find((candidate) => key && (candidate.id === key || candidate.name === key)) ?? [])[0];
+	if (declared?.metadata === void 0 || role === void 0) return null;
+	if (planned !== void 0 && (planned.resource !== "role" || planned.kind !== "update")) return null;
+	const before = roleImage$3(role);
+	const field = {
+		field: "metadata",
+		before: before.metadata,
+		after: declared.metadata
+	};
+	return withFingerprint({
+		resource: "role",
+		kind: "update",
+		id: role.id,
+		name,
+		before,
+		after: {
+			...planned?.after ?? before,
+			metadata: declared.metadata
+		},
+		fields: [...planned?.fields ?? [], field],
+		reason: "declared"
 	});
 }
-/** Returns true if a value has an API key that the text does not show literally. */
-function spells(text, value) {
-	return findKeys(value).some(({ start, end }) => !text.includes(value.slice(start, end)));
+/** Returns the creation of a declared member whose roles the file does not say. */
+function missingMember(name, { members = [] }) {
+	const declared = members.find(({ email }) => email === name);
+	if (declared === void 0) return [];
+	const identity = {
+		email: declared.email,
+		status: null,
+		passwordEnv: declared.managed?.passwordEnv
+	};
+	const change = {
+		resource: "member",
+		kind: "create",
+		id: null,
+		name,
+		before: null,
+		after: memberImage$3(identity, newMemberValues(declaredValues(declared)))
+	};
+	return [withFingerprint({
+		...change,
+		fields: [],
+		reason: "declared"
+	})];
 }
-function spelled(at, path) {
-	const location = {
-		at,
+/** Removes the moves to the successors of replaced roles from a member's change. */
+function withoutMoves(change, replaced) {
+	if (change.kind !== "update" || change.reason === "immutable-field") return change;
+	const fields = change.fields.flatMap((diff) => {
+		if (diff.field !== "roles") return [diff];
+		const replacedNames = new Set(diff.removed.flatMap(({ id }) => replaced.get(id) ?? []));
+		const moved = new Set(diff.added.flatMap(({ name }) => replacedNames.has(name) ? name : []));
+		const added = diff.added.filter(({ name }) => !moved.has(name));
+		const removed = diff.removed.filter(({ id }) => !moved.has(replaced.get(id) ?? ""));
+		return added.length + removed.length === 0 ? [] : [{
+			...diff,
+			added,
+			removed
+		}];
+	});
+	return fields.length === 0 ? {
+		...change,
+		reason: "immutable-field"
+	} : {
+		...change,
+		fields
+	};
+}
+var COMMIT_PRECISION, METADATA_REFUSALS;
+var init_detect_drift = __esmMin((() => {
+	init_fingerprint();
+	init_scope();
+	init_member();
+	init_role();
+	init_refusals();
+	init_due();
+	init_access();
+	init_base_rules();
+	init_impact();
+	init_judge_rules();
+	COMMIT_PRECISION = 1e3;
+	METADATA_REFUSALS = /* @__PURE__ */ new Set([
+		"role-metadata-fixed",
+		"role-replace-named",
+		"role-replace-pinned"
+	]);
+}));
+
+// src/kernel/schema/project-file.ts
+/** Returns whether a path from a project's root is its file, or differs from that in case or ending. */
+function isProjectFile(path) {
+	return /^rolecall\.ya?ml$/i.test(path);
+}
+var PROJECT_FILE;
+var init_project_file = __esmMin((() => {
+	PROJECT_FILE = "rolecall.yaml";
+}));
+
+// src/kernel/problems/rule-table.ts
+/** Returns the rule of a code. */
+function ruleOf(code) {
+	return RULES$3[code];
+}
+/** Returns the severity of a code. */
+function severityOf(code) {
+	return RULES$3[code].severity;
+}
+/** Returns whether a problem makes its file unusable; a broken policy or check does not. */
+function isError({ code }) {
+	return RULES$3[code].severity === "error" && RULES$3[code].refusal !== true;
+}
+/** Returns all diagnostics by code, for the reference. */
+function diagnosticTable() {
+	return Object.entries(RULES$3).map(([code, rule]) => ({
+		code,
+		...rule
+	})).toSorted((a, b) => a.code < b.code ? -1 : 1);
+}
+var error, warning, refusal$3, RULES$3;
+var init_rule_table = __esmMin((() => {
+	error = (summary) => ({
+		severity: "error",
+		summary
+	});
+	warning = (summary) => ({
+		severity: "warning",
+		summary
+	});
+	refusal$3 = (summary) => ({
+		severity: "error",
+		refusal: true,
+		summary
+	});
+	RULES$3 = {
+		"adjust-form": error("An adjustment has `name` and `adjust`, with `add` or `remove`, and no other key."),
+		"adjust-included": error("A role is adjusted in the file of a merchant, not in an included one."),
+		"adjust-no-effect": error("An adjustment adds what the role does not have, and removes what it has."),
+		"adjust-unknown-role": error("An adjusted role is declared in an included file."),
+		"adjust-unmanaged": error("An adjusted role has `permissions`."),
+		"bad-base-url": error("`base_url` is an http or https URL without credentials, query or fragment."),
+		"bad-check-entry": error("`only` lists e-mail addresses, and roles as `role:Name`."),
+		"bad-count": error("A number of holders or members is a whole number, 0 or more."),
+		"bad-domain": error("`email_domains` lists domains such as `example.com` or `*.example.com`."),
+		"bad-email": error("An e-mail address has one @ and a domain."),
+		"bad-env-name": error("A key that ends in `_env` names an environment variable; it is not the secret itself."),
+		"bad-glob": error("`files` lists globs over paths of the project, without `..`, `!` in front, and backslashes."),
+		"bad-include": error("`include` lists relative paths of YAML files, with `/` as separator."),
+		"bad-member-id": error("The id of a member begins with `mem_`."),
+		"bad-merchant": error("A merchant code has 1 to 64 letters, digits, hyphens and underscores."),
+		"bad-number": error("A number in metadata can be represented exactly in JSON."),
+		"bad-override": error("`overrides` lists overrides such as `max-removals=5@35e43f876462`."),
+		"bad-period": error("A period is a number of weeks, days or hours such as `30d`."),
+		"bad-removal-limit": error("`max_removals` is a share such as `25%`, or a count."),
+		"bad-role-id": error("The id of a role begins with `role_`."),
+		"bad-until": error("`until` and `from` are existing dates, or timestamps with a time zone."),
+		"blank-text": error("Required text is not blank."),
+		"check-at-most": refusal$3("No more members have a permission than a check allows."),
+		"check-cannot": refusal$3("A member has no permission that a check denies."),
+		"check-form": error("A check has one of its three forms."),
+		"check-only": refusal$3("Only those whom a check allows have a permission."),
+		"conflicting-grant": error("A member's grant of a role has the same end in every file."),
+		"conflicting-member": error("Several files agree on a member; only roles are combined."),
+		"conflicting-setting": error("Several files agree on a setting."),
+		"control-character": error("Names and other short texts are on one line, without control characters."),
+		"duplicate-entry": warning("A list has no entry twice."),
+		"duplicate-include": warning("A file is included once."),
+		"duplicate-key": error("A mapping has each key once."),
+		"duplicate-member": error("A member is listed once in a file; addresses are case-insensitive."),
+		"duplicate-member-id": error("No two members are pinned to the same id."),
+		"duplicate-member-role": warning("A member lists a role once."),
+		"duplicate-merchant": error("A merchant has one file."),
+		"duplicate-permission": warning("A role lists a permission once."),
+		"previous-address": error("The previous address of a member is no other member's, before or now."),
+		"duplicate-previously": error("No two roles have the same previous name."),
+		"duplicate-role": error("A role is declared once, across all files."),
+		"duplicate-role-id": error("No two roles are pinned to the same id."),
+		"enforced-setting": error("A file agrees with the `sync` and `ignore` of the rules that hold for it."),
+		"file-empty": error("A file is not empty."),
+		"from-after-until": error("Nothing begins after its end."),
+		"sandbox-seed": error("A seed of the sandbox is not a merchant's file."),
+		"file-missing": error("A file that is given or included exists."),
+		"file-not-a-file": error("An include is a single YAML file."),
+		"file-not-enforced": error("With `enforce_all`, every merchant's file is under an entry of `enforce`."),
+		"file-not-utf8": error("A file is UTF-8 text."),
+		"file-outside-root": error("An included file is inside the project, with links resolved."),
+		"file-too-large": error("A file is not too large to read."),
+		"file-too-long": error("A file does not have too many tokens to read."),
+		"file-unreadable": error("A file is readable."),
+		"glob-without-file": error("A glob of `enforce` matches a file."),
+		"holders-contradiction": error("`min_holders` of a role does not exceed its `max_holders`."),
+		"ignored-entry": error("What `ignore` matches is not declared, and no member is granted such a role."),
+		"include-cycle": error("Files do not include one another in a cycle."),
+		"include-identity": error("An included file has no `api`."),
+		"include-merchant": error("An included file has no merchant code."),
+		"include-not-read": error("A file with includes is loaded together with them."),
+		"leaver-listed": warning("Nobody is listed who has left (`leavers`)."),
+		"link-not-read": warning("A link in a folder leads to a file of the project."),
+		"literal-key": error("A file contains no API key."),
+		"looser-setting": error("A merchant's file sets `max_removals`, `min_holders`, `max_holders`, `require_until` or `escalation` no looser than what it includes."),
+		"merge-conflict": error("A file has no conflict that git left in it."),
+		"merge-key": error("Metadata has no merge key (`<<`). Elsewhere `<<` is an `unknown-key`."),
+		"missing-key": error("Required keys are present."),
+		"no-globs": error("An entry of `enforce` has one glob or more, and not too many."),
+		"null-value": error("A key has a value; empty is written `[]`, `{}` or `\"\"`."),
+		"number-form": warning("A number in metadata is in canonical form, unlike `007` and `1e3`."),
+		"policy-email-domain": refusal$3("Members' addresses are in the allowed domains (`email_domains`)."),
+		"policy-forbidden-permission": refusal$3("No custom role grants a forbidden permission (`forbid_permissions`)."),
+		"policy-max-holders": refusal$3("No role has more holders than allowed (`max_holders`)."),
+		"policy-require-until": refusal$3("These roles are granted with an end date only (`require_until`)."),
+		"policy-separate": refusal$3("Nobody holds two roles that are kept separate (`separate`)."),
+		"policy-until-limit": warning("A new grant ends soon enough (`require_until`)."),
+		"previous-role-name": warning("A renamed role is referred to by its new name."),
+		"previously-declared": error("A previous name is not the name of another role, unless that one was renamed too."),
+		"project-file-name": error("The project's file is named `rolecall.yaml`."),
+		"rare-permission": warning("A permission used once is not a likely misspelling of a frequent one."),
+		"rules-in-reach": error("No file that rules bind is one of the rules."),
+		"rules-section": error("A file with rules has no sections but these: `guards`, `policies`, `checks`, `leavers`, `ignore`, `sync`."),
+		"section-not-allowed": error("A file has no section that the project does not allow it."),
+		"role-name-like-id": warning("A role's name does not look like an id."),
+		"too-few-roles": error("A set under `separate` has at least two roles."),
+		"too-many-checks": error("A file does not have too many checks to evaluate."),
+		"too-many-includes": error("A file does not have too many includes."),
+		"too-many-metadata": error("Metadata has no more properties than the service accepts."),
+		"too-many-permissions": error("A role has no more permissions than the service accepts."),
+		"service-limit": warning("A member does not exceed the known limits of the service."),
+		"too-many-problems": warning("A file has no more problems than are shown."),
+		"too-much-to-judge": error("Policies and checks are few enough to evaluate."),
+		"unassignable-role": warning("No grant of `role_owner` or `role_admin` begins later, or comes back after a suspension: the service may not assign them through its API."),
+		"unheld-role": warning("Every role has a holder, if all members are declared."),
+		"unknown-key": error("A mapping has known keys only."),
+		"unknown-member": warning("A check names declared members."),
+		"unknown-protected-role": warning("A protected role is declared."),
+		"unknown-role": error("A role that is named is declared, or an id."),
+		"unknown-shared-role": warning("A role that a shared rule names is declared by a merchant that includes the rule, among the files given."),
+		"unsafe-key": error("No key is `__proto__`."),
+		"until-after-membership": warning("A grant does not end after its membership."),
+		"until-past": warning("`until` is in the future."),
+		"wrong-type": error("A value has the right type: text, number, true or false, list or mapping."),
+		"wrong-value": error("A value is one of the allowed values."),
+		"yaml-alias": error("An alias has an anchor before it; text that begins with `*` is quoted."),
+		"yaml-alias-limit": error("Aliases do not expand a file excessively."),
+		"yaml-control": error("A file has no control characters."),
+		"yaml-documents": error("A file has one YAML document."),
+		"yaml-key": error("The keys of a mapping are text."),
+		"yaml-line-end": error("Lines end in LF or CRLF, not in CR alone."),
+		"yaml-syntax": error("A file is valid YAML."),
+		"yaml-tag": error("A file has no YAML tags."),
+		"yaml-too-deep": error("Lists and mappings are not nested too deeply."),
+		"yaml-word": warning("A bare `yes`, `no`, `on` or `off` in metadata is text; only `true` and `false` are booleans.")
+	};
+}));
+
+// src/kernel/schema/raw-file.ts
+/** Converts a plain value, skipping what is unreadable. */
+function toRawFile(file, value) {
+	const fields = fieldsOf(value);
+	const roles = listOf(fields["roles"]).map((entry, index) => ({
+		index,
+		role: fieldsOf(entry)
+	}));
+	const members = listOf(fields["members"]).map(fieldsOf);
+	const grantsOf = grantReader();
+	const isAdjustment = ({ role }) => Object.hasOwn(role, "adjust");
+	return {
+		file,
+		fields,
+		roles: roles.filter((one) => !isAdjustment(one)).map(({ index, role }) => rawRole(file, index, role)),
+		adjustments: roles.filter(isAdjustment).map(({ index, role }) => rawAdjustment(file, index, role)),
+		members: members.map((member, index) => rawMember(file, index, member, grantsOf(member["roles"], index))),
+		leavers: listOf(fields["leavers"]).map((entry, index) => rawLeaver(file, index, fieldsOf(entry)))
+	};
+}
+/** Returns the location of a value in a file. */
+function locationOf(file, path) {
+	return {
+		at: "value",
+		file,
 		path
 	};
+}
+/** Returns the location of a member's field. */
+function memberLocation(member, field) {
+	return locationOf(member.file, memberPath(member, field));
+}
+/** Returns the path of a member's field. */
+function memberPath({ index }, field) {
+	return [
+		"members",
+		index,
+		field
+	];
+}
+/** Returns the path of the role's name in a grant. */
+function grantPath(member, { index, bare }) {
+	const path = [
+		"members",
+		member.index,
+		"roles",
+		index
+	];
+	return bare ? path : [...path, "role"];
+}
+function rawRole(file, index, fields) {
 	return {
-		code: "literal-key",
-		location,
-		hidden: location
+		file,
+		path: ["roles", index],
+		name: textOf$3(fields["name"]),
+		id: textOf$3(fields["id"]),
+		previously: [fields["previously"]].flat().flatMap((name) => textOf$3(name) ?? []),
+		permissions: listOf(fields["permissions"]),
+		fields
 	};
 }
-var KEY;
-var init_secrets = __esmMin((() => {
-	KEY = new RegExp(`(${/sk_(?:live|test)_(?=(?<![A-Za-z0-9]sk_(?:live|test)_)[\w-]|[A-Za-z0-9]{16})/.source}|${/(?<=[A-Za-z0-9]_)sk_(?=(?=[A-Za-z]*\d)[A-Za-z0-9]{16})/.source})[^\\s"'\`,;\\]})>]*`, "gi");
+function rawAdjustment(file, index, fields) {
+	const { add, remove } = fieldsOf(fields["adjust"]);
+	return {
+		file,
+		path: ["roles", index],
+		name: textOf$3(fields["name"]),
+		add: listOf(add),
+		remove: listOf(remove),
+		fields
+	};
+}
+function rawMember(file, index, fields, grants) {
+	const email = textOf$3(fields["email"]);
+	const roles = fields["roles"];
+	return {
+		file,
+		index,
+		email,
+		address: email === null ? null : email.toLowerCase(),
+		id: textOf$3(fields["id"]),
+		previously: fields["previously"] === void 0 ? NO_TEXTS : [fields["previously"]].flat().flatMap((address) => textOf$3(address)?.toLowerCase() ?? []),
+		begin: rawBegin(fields, () => ["members", index]),
+		end: rawEnd(fields, () => ["members", index]),
+		suspended: rawSuspension(fields["suspended"], index),
+		rolesComplete: Array.isArray(roles) && grants.length === roles.length,
+		grants,
+		repeated: isAnyTwice(grants),
+		fields
+	};
+}
+function rawLeaver(file, index, fields) {
+	const email = textOf$3(fields["email"]);
+	const from = textOf$3(fields["from"]);
+	return {
+		file,
+		path: ["leavers", index],
+		email,
+		address: email === null ? null : email.toLowerCase(),
+		from: from === null ? null : parseFrom(from)
+	};
+}
+/**
+* Returns a function that reads the grants of a member, as far as readable. Members whose roles are the same names share
+* one list: of 100,000 members nearly all do.
+*/
+function grantReader() {
+	const known = /* @__PURE__ */ new Map();
+	return (roles, member) => {
+		const list = listOf(roles);
+		const read = () => list.map((value, index) => rawGrant(value, index, member)).filter((grant) => grant !== null);
+		if (!list.every((value) => typeof value === "string")) return read();
+		const names = JSON.stringify(list);
+		const grants = known.get(names) ?? read();
+		known.set(names, grants);
+		return grants;
+	};
+}
+function isAnyTwice(grants) {
+	return grants.length > LINEAR_SEARCH_LIMIT ? new Set(grants.map(({ role }) => role)).size < grants.length : grants.some(({ role }, index) => grants.findIndex((other) => other.role === role) < index);
+}
+function rawGrant(value, index, member) {
+	const name = textOf$3(value);
+	if (name !== null) return {
+		role: name,
+		index,
+		bare: true,
+		begin: null,
+		end: null
+	};
+	const fields = fieldsOf(value);
+	const role = textOf$3(fields["role"]);
+	return role === null ? null : {
+		role,
+		index,
+		bare: false,
+		begin: rawBegin(fields, () => [
+			"members",
+			member,
+			"roles",
+			index
+		]),
+		end: rawEnd(fields, () => [
+			"members",
+			member,
+			"roles",
+			index
+		])
+	};
+}
+function rawSuspension(value, member) {
+	if (value === void 0 || value === false) return null;
+	const fields = fieldsOf(value);
+	const path = () => [
+		"members",
+		member,
+		"suspended"
+	];
+	return {
+		begin: rawBegin(fields, path),
+		end: rawEnd(fields, path)
+	};
+}
+function rawBegin(fields, path) {
+	const from = fields["from"];
+	if (from === void 0) return null;
+	return {
+		from: typeof from === "string" ? parseFrom(from) : null,
+		path: [...path(), "from"]
+	};
+}
+function rawEnd(fields, path) {
+	const until = fields["until"];
+	if (until === void 0) return null;
+	return {
+		until: typeof until === "string" ? parseUntil(until) : null,
+		path: [...path(), "until"]
+	};
+}
+/** Returns the names of roles by their previous names and pinned ids. */
+function rolesByOtherNames(roles) {
+	const pinned = roles.flatMap(({ id, name }) => id === null || name === null ? [] : [[id, name]]);
+	return new Map([...renamedRoles(roles), ...pinned]);
+}
+/**
+* Returns the current names of roles by their previous names. A previous name that a declared role has now is left out, and
+* so is one that looks like an id: such a reference means the role with that id, a predefined one above all.
+*/
+function renamedRoles(roles) {
+	const renamed = roles.filter(({ previously = [] }) => previously.length > 0);
+	if (renamed.length === 0) return /* @__PURE__ */ new Map();
+	const names = new Set(roles.map(({ name }) => name));
+	return new Map(renamed.flatMap(({ name, previously = [] }) => name === null ? [] : previously.filter((former) => !names.has(former) && !isLikeRoleId(former)).map((former) => [former, name])));
+}
+var NO_TEXTS, LINEAR_SEARCH_LIMIT;
+var init_raw_file = __esmMin((() => {
+	init_live();
+	init_values();
+	NO_TEXTS = [];
+	LINEAR_SEARCH_LIMIT = 8;
+}));
+
+// src/kernel/validate/rule-context.ts
+/** Creates the context that the rules of one merchant share. */
+function createRuleContext({ main, rawFiles, enforced = [], complete, now }) {
+	const all = [...rawFiles, ...enforced];
+	const roles = joinLists(rawFiles.map((raw) => raw.roles));
+	const members = joinLists(rawFiles.map((raw) => raw.members));
+	return {
+		main,
+		rawFiles,
+		enforced,
+		roles,
+		adjustments: rawFiles.flatMap((raw) => raw.adjustments),
+		members,
+		leavers: all.flatMap((raw) => raw.leavers),
+		complete,
+		rolesComplete: complete && isWhole$2("roles", rawFiles, all) && roles.every(({ name }) => name !== null),
+		membersComplete: complete && isWhole$2("members", rawFiles, all) && members.every(({ email }) => email !== null),
+		now,
+		duplicateAddresses: addressesTwice(members),
+		referencedRoles: grantedBy(members)
+	};
+}
+function addressesTwice(members) {
+	const seen = /* @__PURE__ */ new Set();
+	const duplicateAddresses = /* @__PURE__ */ new Set();
+	for (const { address } of members) if (address !== null) {
+		if (seen.has(address)) duplicateAddresses.add(address);
+		seen.add(address);
+	}
+	return duplicateAddresses;
+}
+function grantedBy(members) {
+	const referencedRoles = /* @__PURE__ */ new Set();
+	for (const { grants } of members) for (const { role } of grants) referencedRoles.add(role);
+	return referencedRoles;
+}
+/** Returns true if a section is managed, readable and authoritative. */
+function isWhole$2(section, rawFiles, all) {
+	const sections = rawFiles.flatMap(({ fields }) => Object.hasOwn(fields, section) ? [fields[section]] : []);
+	const modes = all.flatMap(({ fields }) => fieldsOf(fields["sync"])[section] ?? []);
+	return sections.length > 0 && sections.every((value) => Array.isArray(value)) && modes.every((mode) => mode === "authoritative");
+}
+/** Returns the entries of a list below two keys, in all files, with their locations. */
+function entriesAt({ rawFiles }, section, key) {
+	return rawFiles.flatMap(({ file, fields }) => listOf(fieldsOf(fields[section])[key]).map((value, index) => ({
+		value,
+		location: locationOf(file, [
+			section,
+			key,
+			index
+		])
+	})));
+}
+/** Returns the patterns of `ignore` in all files, with those of enforced rules. */
+function ignoredAt({ rawFiles, enforced }, key) {
+	return entriesAt({ rawFiles: [...rawFiles, ...enforced] }, "ignore", key);
+}
+/** Returns the pairs of a mapping below two keys, in all files, with their locations. */
+function pairsAt({ rawFiles }, section, key) {
+	return rawFiles.flatMap(({ file, fields }) => Object.entries(fieldsOf(fieldsOf(fields[section])[key])).map(([name, value]) => ({
+		name,
+		value,
+		location: locationOf(file, [
+			section,
+			key,
+			name
+		])
+	})));
+}
+var init_rule_context = __esmMin((() => {
+	init_raw_file();
+	init_values();
+}));
+
+// src/kernel/validate/adjustments.ts
+/** Requires that an adjustment has no other key but the role's name, and changes something. */
+function plainAdjustments({ adjustments }) {
+	return adjustments.flatMap(({ path, fields, add, remove }) => [...Object.keys(fields).filter((key) => key !== "name" && key !== "adjust").map((key) => ({
+		code: "adjust-form",
+		key,
+		location: {
+			at: "key",
+			path: [...path, key]
+		}
+	})), ...add.length + remove.length > 0 || kindOf$3(fields["adjust"]) !== "mapping" ? [] : [{
+		code: "adjust-form",
+		key: null,
+		location: {
+			at: "key",
+			path: [...path, "adjust"]
+		}
+	}]]);
+}
+/** Requires that a merchant's own file adjusts an included role, once, and that each permission changes it. */
+function soundAdjustments(merchant) {
+	const { adjustments, main, complete } = merchant;
+	if (adjustments.length === 0) return [];
+	const own = adjustments.filter(({ file }) => file === main);
+	const renamed = renamedRoles(merchant.roles);
+	const currentName = ({ name }) => name && (renamed.get(name) ?? name);
+	return [...repeats(own, currentName).map(({ text, item, first }) => ({
+		code: "duplicate-role",
+		name: text,
+		location: nameOf$3(item),
+		first: nameOf$3(first)
+	})), ...complete ? adjustments.flatMap((one) => problemsOf$1(one, merchant)) : []];
+}
+function problemsOf$1(adjustment, { main, roles }) {
+	const { name, file } = adjustment;
+	const location = nameOf$3(adjustment);
+	if (name === null) return [];
+	if (file !== main) return [{
+		code: "adjust-included",
+		role: name,
+		location
+	}];
+	const current = renamedRoles(roles).get(name) ?? name;
+	const role = roles.find((one) => one.name === current);
+	if (role === void 0) {
+		const names = roles.flatMap((one) => one.file === main ? [] : one.name ?? []);
+		return [{
+			code: "adjust-unknown-role",
+			role: name,
+			near: openSuggester([...new Set(names)])(name),
+			location
+		}];
+	}
+	const first = locationOf(role.file, [...role.path, "name"]);
+	if (role.file === main) return [{
+		code: "adjust-unknown-role",
+		role: name,
+		near: null,
+		location,
+		first
+	}];
+	if (!Object.hasOwn(role.fields, "permissions")) return [{
+		code: "adjust-unmanaged",
+		role: name,
+		location,
+		first
+	}];
+	return [...withoutEffect(adjustment, role), ...tooMany$1(adjustment, role)];
+}
+function withoutEffect(adjustment, role) {
+	const known = new Map(role.permissions.map((permission, index) => [permission, index]));
+	const at = (list, index) => locationOf(adjustment.file, [
+		...adjustment.path,
+		"adjust",
+		list,
+		index
+	]);
+	return ["add", "remove"].flatMap((list) => adjustment[list].flatMap((value, index) => {
+		const permission = textOf$3(value);
+		if (permission === null || known.has(permission) === (list === "remove")) return [];
+		const place = known.get(permission);
+		const first = locationOf(role.file, [...role.path, ...place === void 0 ? ["name"] : ["permissions", place]]);
+		return [{
+			code: "adjust-no-effect",
+			role: role.name ?? "",
+			permission,
+			list,
+			location: at(list, index),
+			first
+		}];
+	}));
+}
+function tooMany$1(adjustment, role) {
+	const value = adjustedPermissions(role.permissions, adjustment);
+	const path = [
+		...adjustment.path,
+		"adjust",
+		"add"
+	];
+	return value.length <= 100 || role.permissions.length > 100 ? [] : [{
+		code: "too-many-permissions",
+		path,
+		value,
+		location: locationOf(adjustment.file, path)
+	}];
+}
+/** Returns the permissions of a role with those of an adjustment added and removed. */
+function adjustedPermissions(permissions, { add = [], remove = [] }) {
+	const removed = new Set(remove);
+	return [.../* @__PURE__ */ new Set([...permissions, ...add])].filter((permission) => !removed.has(permission));
+}
+function nameOf$3({ file, path }) {
+	return locationOf(file, [...path, "name"]);
+}
+/** Requires that a merchant's own file is no looser than what it includes; of included files, the strictest counts. */
+function strictLimits(merchant) {
+	const { main, rawFiles, roles } = merchant;
+	if (rawFiles.length < 2) return [];
+	const renamed = renamedRoles(roles);
+	const all = [
+		...rawFiles.flatMap(removalLimits),
+		...pairsAt(merchant, "policies", "require_until").flatMap(({ name, value, location }) => {
+			const limit = typeof value === "string" ? parsePeriod(value) : null;
+			const path = [
+				"policies",
+				"require_until",
+				name
+			];
+			const key = JSON.stringify(["require_until", renamed.get(name) ?? name]);
+			return limit === null ? [] : [{
+				path,
+				key,
+				value,
+				strictness: -limit.ms,
+				location
+			}];
+		}),
+		...HOLDER_LIMITS.flatMap(({ section, key, sign }) => pairsAt(merchant, section, key).flatMap(({ name, value, location }) => {
+			const count = countOf(value);
+			return count === null ? [] : [{
+				path: [
+					section,
+					key,
+					name
+				],
+				key: JSON.stringify([section, renamed.get(name) ?? name]),
+				value,
+				strictness: sign * count,
+				location
+			}];
+		}))
+	];
+	const included = /* @__PURE__ */ new Map();
+	for (const limit of all) {
+		const known = included.get(limit.key);
+		if (limit.location.file !== main && (known === void 0 || limit.strictness > known.strictness)) included.set(limit.key, limit);
+	}
+	return [
+		...all.flatMap(({ path, key, value, strictness, location }) => {
+			const limit = location.file === main ? included.get(key) : void 0;
+			return limit === void 0 || strictness >= limit.strictness ? [] : [{
+				code: "looser-setting",
+				path,
+				value,
+				limit: limit.value,
+				stricter: path.includes("min_holders") ? "more" : "less",
+				location,
+				first: limit.location
+			}];
+		}),
+		...mixedRemovals(all),
+		...looserEscalation(merchant)
+	];
+}
+/**
+* Requires that a merchant's own file only adds to what included files count as leading to more access: to their lists or,
+* beside an included check of what somebody can reach, to the default.
+*/
+function looserEscalation({ main, rawFiles }) {
+	const own = rawFiles.find(({ file }) => file === main);
+	const others = rawFiles.filter(({ file }) => file !== main);
+	return ESCALATION_KEYS.flatMap((key) => {
+		const path = [
+			"policies",
+			"escalation",
+			key
+		];
+		const value = own && valueAt(own.fields, path);
+		if (!Array.isArray(value)) return [];
+		const lists = others.flatMap(({ file, fields }) => {
+			const list = valueAt(fields, path);
+			return Array.isArray(list) ? [{
+				list,
+				location: locationOf(file, path)
+			}] : [];
+		});
+		const [first] = lists.length > 0 ? lists : others.flatMap((raw) => defaultBeside(raw, key));
+		if (first === void 0) return [];
+		const limit = [...new Set(lists.length > 0 ? lists.flatMap(({ list }) => list) : first.list)];
+		if (limit.every((permission) => value.includes(permission))) return [];
+		return [{
+			code: "looser-setting",
+			path,
+			value,
+			limit,
+			stricter: "more",
+			location: locationOf(main, path),
+			first: first.location
+		}];
+	});
+}
+/** Returns the default of a list of permissions, at the first check of what somebody can reach. */
+function defaultBeside({ file, fields }, key) {
+	const index = listOf(fields["checks"]).findIndex((check) => fieldsOf(check)["reach"] === true);
+	return index < 0 ? [] : [{
+		list: DEFAULT_ESCALATION[key],
+		location: locationOf(file, [
+			"checks",
+			index,
+			"reach"
+		])
+	}];
+}
+function removalLimits({ file, fields }) {
+	const value = valueAt(fields, MAX_REMOVALS);
+	const count = countOf(value);
+	const [key, number] = count === null ? ["share", typeof value === "string" ? Number.parseInt(value, 10) : NaN] : ["count", count];
+	return Number.isNaN(number) ? [] : [{
+		path: MAX_REMOVALS,
+		key,
+		value,
+		strictness: -number,
+		location: locationOf(file, MAX_REMOVALS)
+	}];
+}
+/** Reports a count of removals beside a share of them: which is stricter depends on what is live. */
+function mixedRemovals(limits) {
+	const [first, ...others] = limits.filter(({ path }) => path === MAX_REMOVALS);
+	return others.flatMap(({ path, key, location }) => first === void 0 || key === first.key ? [] : [{
+		code: "conflicting-setting",
+		path,
+		location,
+		first: first.location
+	}]);
+}
+var ESCALATION_KEYS, HOLDER_LIMITS, MAX_REMOVALS;
+var init_adjustments = __esmMin((() => {
+	init_suggest();
+	init_desired();
+	init_role();
+	init_raw_file();
+	init_values();
+	init_rule_context();
+	ESCALATION_KEYS = [
+		"assign",
+		"edit",
+		"create"
+	];
+	HOLDER_LIMITS = [{
+		section: "guards",
+		key: "min_holders",
+		sign: 1
+	}, {
+		section: "policies",
+		key: "max_holders",
+		sign: -1
+	}];
+	MAX_REMOVALS = ["guards", "max_removals"];
+}));
+
+// src/kernel/validate/desired-settings.ts
+/** Combines the `sync` sections of all files. */
+function normaliseSync(all) {
+	const { roles, members, reinvite, replace_roles, ...rest } = merged(all.map(({ content }) => content.sync));
+	return {
+		roles: roles ?? "authoritative",
+		members: members ?? "authoritative",
+		reinvite: typeof reinvite === "boolean" ? reinvite : period(reinvite?.for ?? "30d"),
+		replaceRoles: replace_roles ?? false
+	};
+}
+/** Parses a period that the schema has accepted. */
+function period(text) {
+	return parsePeriod(text) ?? {
+		text,
+		ms: 0
+	};
+}
+/** Combines the `ignore` globs of all files. */
+function normalisePatterns(all) {
+	return {
+		roles: unique(all.flatMap((each) => each?.roles ?? [])),
+		members: unique(all.flatMap((each) => each?.members ?? []))
+	};
+}
+/** Combines the guards of all files. */
+function normaliseGuards(all, currentName) {
+	const each = all.map(({ content }) => content.guards);
+	const { max_removals, protect, min_holders, overrides, ...rest } = merged(each);
+	return omitUndefined({
+		maxRemovals: max_removals === void 0 ? void 0 : strictestRemovals(each.flatMap((guards) => guards?.max_removals ?? [])),
+		protect: protectedPatterns(normalisePatterns(each.map((guards) => guards?.protect)), currentName),
+		minHolders: min_holders && holders(each.map((guards) => guards?.min_holders), currentName, Math.max),
+		overrides: overrides && unique(overrides)
+	});
+}
+/** Returns the protected names, with the new names of renamed roles. */
+function protectedPatterns({ roles, members }, currentName) {
+	return {
+		roles: unique(roles.flatMap((role) => [role, currentName(role)])),
+		members
+	};
+}
+/** Returns the least of several counts, or of several shares. */
+function strictestRemovals(limits) {
+	const numberOf = (limit) => Number.parseInt(String(limit), 10);
+	const [least] = [...limits].sort((a, b) => numberOf(a) - numberOf(b));
+	return least === void 0 ? void 0 : removalLimit(least);
+}
+function removalLimit(limit) {
+	return typeof limit === "number" ? { count: limit } : { percent: Number.parseInt(limit, 10) };
+}
+/** Combines the policies of all files. */
+function normalisePolicies(all, currentName) {
+	const names = (roles) => unique(roles.map(currentName));
+	const each = all.map(({ content }) => content.policies ?? {});
+	const { email_domains, separate, max_holders, require_until, require_mfa, forbid_permissions, escalation, ...rest } = merged(each);
+	return omitUndefined({
+		emailDomains: email_domains && unique(each.flatMap((policies) => policies.email_domains ?? [])),
+		separate: separate === void 0 ? [] : each.flatMap((policies) => policies.separate ?? []).map(names),
+		maxHolders: max_holders === void 0 ? {} : holders(each.map((policies) => policies.max_holders), currentName, Math.min),
+		requireUntil: require_until ? names(each.flatMap((policies) => rolesWithEnd(policies.require_until))) : [],
+		longestGrants: longestGrants(each.map((policies) => policies.require_until), currentName),
+		requireMfa: require_mfa ? names(each.flatMap((policies) => policies.require_mfa ?? [])) : [],
+		forbidPermissions: forbid_permissions ? unique(each.flatMap((policies) => policies.forbid_permissions ?? [])) : [],
+		escalation: escalation && escalationOf(each.map((policies) => policies.escalation))
+	});
+}
+function escalationOf(each) {
+	const all = (key) => {
+		const given = each.flatMap((escalation) => escalation?.[key] ? [escalation[key]] : []);
+		return given.length === 0 ? void 0 : unique(given.flat());
+	};
+	return omitUndefined({
+		assign: all("assign"),
+		edit: all("edit"),
+		create: all("create")
+	});
+}
+/** Returns the rules of files without errors, with the current names of roles. */
+function enforcedRules(all, files, by, currentName = (role) => role) {
+	return {
+		guards: normaliseGuards(all, currentName),
+		policies: normalisePolicies(all, currentName),
+		checks: normaliseChecks(all, currentName),
+		files,
+		...by && { by }
+	};
+}
+/** Combines the checks of all files. */
+function normaliseChecks(all, currentName) {
+	return all.flatMap(({ file, content }) => (content.checks ?? []).map((check, index) => normaliseCheck(check, {
+		file,
+		path: ["checks", index]
+	}, currentName)));
+}
+function normaliseCheck(check, origin, currentName) {
+	const common = {
+		...check.reach && { reach: true },
+		origin
+	};
+	if ("only" in check) {
+		const { can, only, reach: _, ...rest } = check;
+		return {
+			kind: "only",
+			can,
+			only: unique(only.map((one) => normaliseHolder(one, currentName))),
+			...common
+		};
+	}
+	if ("at_most" in check) {
+		const { can, at_most: atMost, reach: _, ...rest } = check;
+		return {
+			kind: "at-most",
+			can,
+			atMost,
+			...common
+		};
+	}
+	const { member, cannot, reach: _, ...rest } = check;
+	return {
+		kind: "cannot",
+		member,
+		cannot: unique(cannot),
+		...common
+	};
+}
+/** Normalises `role: Name` to `role:Name`, with the current name. */
+function normaliseHolder(holder, currentName) {
+	return holder.startsWith("role:") ? `role:${currentName(holder.slice(5).trim())}` : holder;
+}
+/** Returns the roles and members that rules of included files name, and no rule of the merchant's own; undefined if there are none. */
+function sharedRuleNames(main, all) {
+	const own = new Set(ruleNames(main));
+	const shared = all.filter(({ file }) => file !== main.file).flatMap(ruleNames).filter((role) => !own.has(role));
+	return shared.length === 0 ? void 0 : unique(shared);
+}
+function ruleNames({ content: { guards, policies, checks } }) {
+	return [
+		...[...guards?.protect?.roles ?? [], ...guards?.protect?.members ?? []].filter(isLiteralGlob),
+		...Object.keys(guards?.min_holders ?? {}),
+		...policies?.separate?.flat() ?? [],
+		...Object.keys(policies?.max_holders ?? {}),
+		...rolesWithEnd(policies?.require_until),
+		...policies?.require_mfa ?? [],
+		...(checks ?? []).flatMap((check) => "only" in check ? check.only.flatMap((holder) => holder.startsWith("role:") ? [holder.slice(5).trim()] : []) : [])
+	];
+}
+function rolesWithEnd(required) {
+	return Array.isArray(required) ? required : Object.keys(required ?? {});
+}
+/** Combines the limits of all files by role, also under its previous name; of several, the shortest counts. */
+function longestGrants(all, currentName) {
+	const limits = /* @__PURE__ */ new Map();
+	for (const required of all) {
+		if (required === void 0 || Array.isArray(required)) continue;
+		for (const [role, text] of Object.entries(required)) {
+			const limit = period(text);
+			const known = limits.get(currentName(role));
+			if (known === void 0 || limit.ms < known.ms) limits.set(currentName(role), limit);
+		}
+	}
+	return limits.size === 0 ? void 0 : Object.fromEntries(limits);
+}
+/** Merges records that have no conflicting fields. */
+function merged(records) {
+	return Object.assign({}, ...records);
+}
+/** Combines numbers of holders by role, also under its previous name; of several, the stricter one counts. */
+function holders(records, currentName, stricter) {
+	const numbers = /* @__PURE__ */ new Map();
+	for (const [role, number] of records.flatMap((record) => Object.entries(record ?? {}))) {
+		const name = currentName(role);
+		numbers.set(name, stricter(number, numbers.get(name) ?? number));
+	}
+	return Object.fromEntries(numbers);
+}
+var init_desired_settings = __esmMin((() => {
+	init_glob();
+	init_values();
+}));
+
+// src/kernel/validate/judging.ts
+/** Converts breaches to problems at their locations in the files; one of each kind per location, but every sentence of a check. */
+function breachProblems(breaches, view) {
+	if (breaches.length === 0) return [];
+	const places = openPlaces(view);
+	const problems = /* @__PURE__ */ new Map();
+	for (const { code, subject, message, hint } of breaches) {
+		const sites = sitesOf(subject, places);
+		const first = subject.kind === "grant" && subject.beside ? grantSite$1(subject, subject.beside, places) : null;
+		for (const location of sites.length > 0 ? sites : [firstKeyOf(view)]) {
+			const key = JSON.stringify([
+				code,
+				location,
+				subject.kind === "check" ? message : ""
+			]);
+			if (!problems.has(key)) problems.set(key, {
+				code,
+				message,
+				hint,
+				location,
+				...first && { first }
+			});
+		}
+	}
+	return [...problems.values()];
+}
+/** Returns a function that makes a value once it is asked for. */
+function lazily(make) {
+	const made = memoized$1((key) => key, make);
+	return () => made(null);
+}
+function sitesByTwo(sites) {
+	const table = /* @__PURE__ */ new Map();
+	for (const [first, second, site] of sites) {
+		const row = table.get(first) ?? /* @__PURE__ */ new Map();
+		table.set(first, row);
+		const known = row.get(second);
+		if (known === void 0) row.set(second, [site]);
+		else known.push(site);
+	}
+	return table;
+}
+/** Returns a function that makes a value for each key once. */
+function memoized$1(keyOf, make) {
+	const values = /* @__PURE__ */ new Map();
+	return (key) => {
+		const id = keyOf(key);
+		const value = values.get(id) ?? make(key);
+		values.set(id, value);
+		return value;
+	};
+}
+function openPlaces(view) {
+	const entries = /* @__PURE__ */ new Map();
+	for (const member of view.members) {
+		if (member.address === null) continue;
+		const known = entries.get(member.address);
+		if (known === void 0) entries.set(member.address, [member]);
+		else known.push(member);
+	}
+	const otherNames = rolesByOtherNames(view.roles);
+	const formerNames = renamedRoles(view.roles);
+	const current = (name) => formerNames.get(name) ?? name;
+	return {
+		...view,
+		entries,
+		permissionSites: lazily(() => sitesByTwo(permissionLists(view, current))),
+		limitSites: lazily(() => sitesByTwo(pairsAt(view, "policies", "max_holders").map(({ name, value, location }) => [
+			current(name),
+			countOf(value),
+			location
+		]))),
+		cannotSites: memoized$1(({ file, path }) => JSON.stringify([file, path]), ({ file, path }) => {
+			const raw = view.rawFiles.find((one) => one.file === file);
+			return sitesByTwo(listOf(valueAt(raw?.fields, [...path, "cannot"])).map((item, index) => [
+				"",
+				item,
+				locationOf(file, [
+					...path,
+					"cannot",
+					index
+				])
+			]));
+		}),
+		grantsOf: memoized$1((member) => member, (member) => {
+			const latest = member.grants.filter(({ end }) => isCurrent(end, view.now)).reverse();
+			return new Map(latest.map((grant) => [otherNames.get(grant.role) ?? grant.role, grant]));
+		})
+	};
+}
+function isCurrent(end, now) {
+	return end === null || end.until !== null && end.until.ends > now;
+}
+/** Yields every permission that a role gets, with its location. */
+function* permissionLists({ roles, adjustments }, current) {
+	for (const { name, file, path, permissions } of roles) {
+		if (name === null) continue;
+		for (const [index, permission] of permissions.entries()) yield [
+			current(name),
+			permission,
+			locationOf(file, [
+				...path,
+				"permissions",
+				index
+			])
+		];
+	}
+	for (const { name, file, path, add } of adjustments) {
+		if (name === null) continue;
+		for (const [index, permission] of add.entries()) yield [
+			current(name),
+			permission,
+			locationOf(file, [
+				...path,
+				"adjust",
+				"add",
+				index
+			])
+		];
+	}
+}
+function sitesOf(subject, places) {
+	switch (subject.kind) {
+		case "member": {
+			const [first] = places.entries.get(subject.email.toLowerCase()) ?? [];
+			return first === void 0 ? [] : [memberLocation(first, "email")];
+		}
+		case "grant": {
+			const site = grantSite$1(subject, subject.role, places);
+			return site === null ? [] : [site];
+		}
+		case "permission": return places.permissionSites().get(subject.role)?.get(subject.permission) ?? [];
+		case "max-holders": return places.limitSites().get(subject.role)?.get(subject.max) ?? [];
+		case "check": return [locationOf(subject.origin.file, [...subject.origin.path, subject.key])];
+		case "cannot": return places.cannotSites(subject.origin).get("")?.get(subject.permission) ?? [];
+		default: return subject;
+	}
+}
+/** Returns the location of the first grant of a role that has not ended; `null` if there is none. */
+function grantSite$1({ email }, role, { entries, grantsOf }) {
+	for (const member of entries.get(email.toLowerCase()) ?? []) {
+		const grant = grantsOf(member).get(role);
+		if (grant !== void 0) return locationOf(member.file, grantPath(member, grant));
+	}
+	return null;
+}
+function firstKeyOf({ main }) {
+	return {
+		at: "first-key",
+		file: main,
+		path: []
+	};
+}
+/**
+* Returns the readable content of a file with errors, for its policies and checks; leaves out access with unreadable
+* dates.
+*/
+function readableContent({ file, fields, roles, adjustments, members, leavers }) {
+	return {
+		file,
+		content: {
+			version: 1,
+			merchant: "-",
+			policies: readablePolicies(fieldsOf(fields["policies"])),
+			checks: listOf(fields["checks"]).map((check) => readableCheck(fieldsOf(check))),
+			roles: [...roles.flatMap(({ name, id, previously, permissions }) => name === null ? [] : [{
+				name,
+				...id !== null && { id },
+				...previously.length > 0 && { previously: [...previously] },
+				permissions: texts$2(permissions)
+			}]), ...adjustments.flatMap(({ name, add, remove }) => name === null ? [] : [{
+				name,
+				adjust: {
+					add: texts$2(add),
+					remove: texts$2(remove)
+				}
+			}])],
+			members: members.flatMap(readableMember),
+			leavers: leavers.flatMap(({ email, from }) => email === null || from === null ? [] : [{
+				email,
+				from: from.text
+			}])
+		}
+	};
+}
+function readablePolicies(fields) {
+	const { email_domains: domains, separate, max_holders, require_until, forbid_permissions } = fields;
+	const { assign, edit, create } = fieldsOf(fields["escalation"]);
+	const most = Object.entries(fieldsOf(max_holders)).flatMap(([role, value]) => {
+		const count = countOf(value);
+		return count === null ? [] : [[role, count]];
+	});
+	return {
+		...Array.isArray(domains) && domains.every(isText) && { email_domains: domains },
+		separate: listOf(separate).map((roles) => texts$2(listOf(roles))),
+		max_holders: Object.fromEntries(most),
+		require_until: Array.isArray(require_until) ? texts$2(require_until) : Object.fromEntries(Object.entries(fieldsOf(require_until)).flatMap(([role, value]) => typeof value === "string" && parsePeriod(value) !== null ? [[role, value]] : [])),
+		forbid_permissions: texts$2(listOf(forbid_permissions)),
+		escalation: omitUndefined({
+			assign: Array.isArray(assign) ? texts$2(assign) : void 0,
+			edit: Array.isArray(edit) ? texts$2(edit) : void 0,
+			create: Array.isArray(create) ? texts$2(create) : void 0
+		})
+	};
+}
+/** Returns a check; one that is unreadable forbids nothing, but keeps its index. */
+function readableCheck(fields) {
+	const { only, cannot } = fields;
+	const can = textOf$3(fields["can"]);
+	const atMost = countOf(fields["at_most"]);
+	const reach = fields["reach"] === true ? { reach: true } : {};
+	if (can !== null && Array.isArray(only) && only.every((entry) => typeof entry === "string")) return {
+		can,
+		only,
+		...reach
+	};
+	if (can !== null && atMost !== null) return {
+		can,
+		at_most: atMost,
+		...reach
+	};
+	return {
+		member: textOf$3(fields["member"]) ?? "",
+		cannot: texts$2(listOf(cannot)),
+		...reach
+	};
+}
+function readableMember(member) {
+	const { email, begin, end, suspended, grants, fields } = member;
+	const readable = grants.filter(isReadable);
+	const isLost = grants.length > 0 && readable.length === 0;
+	if (email === null || !isReadable(member) || isLost) return [];
+	if (suspended !== null && !isReadable(suspended)) return [];
+	return [{
+		email,
+		...Object.hasOwn(fields, "roles") && { roles: readable.map(({ role, ...dates }) => dates.begin === null && dates.end === null ? role : {
+			role,
+			...datesOf$1(dates)
+		}) },
+		...datesOf$1({
+			begin,
+			end
+		}),
+		...suspended !== null && { suspended: datesOf$1(suspended) },
+		...Object.hasOwn(fields, "managed") && { managed: { password_env: "-" } }
+	}];
+}
+function isReadable({ begin, end }) {
+	return (begin === null || begin.from !== null) && (end === null || end.until !== null);
+}
+function datesOf$1({ begin, end }) {
+	return {
+		...begin?.from && { from: begin.from.text },
+		...end?.until && { until: end.until.text }
+	};
+}
+function isText(value) {
+	return textOf$3(value) !== null;
+}
+function texts$2(values) {
+	return values.filter(isText);
+}
+var init_judging = __esmMin((() => {
+	init_raw_file();
+	init_values();
+	init_rule_context();
 }));
 
 // node_modules/zod/v4/core/util.js
@@ -30234,35 +31612,6 @@ function discriminatorMap(def) {
 	}
 	return map;
 }
-function getTupleOptStart(items, key) {
-	for (let i = items.length - 1; i >= 0; i--) if (!(key === "optin" ? items[i]._zod.optin !== void 0 : items[i]._zod.optout === "optional")) return i + 1;
-	return 0;
-}
-function handleTupleResult(result, final, index) {
-	if (result.issues.length) final.issues.push(...prefixIssues(index, result.issues));
-	final.value[index] = result.value;
-}
-function handleTupleResults(itemResults, final, items, input, optoutStart) {
-	for (let i = 0; i < items.length; i++) {
-		const r = itemResults[i];
-		const isPresent = i < input.length;
-		if (!isPresent && i >= optoutStart && items[i]._zod.optin === "optional") {
-			final.value.length = i;
-			break;
-		}
-		if (r.issues.length) {
-			if (!isPresent && i >= optoutStart) {
-				final.value.length = i;
-				break;
-			}
-			final.issues.push(...prefixIssues(i, r.issues));
-		}
-		final.value[i] = r.value;
-	}
-	for (let i = final.value.length - 1; i >= input.length; i--) if (items[i]._zod.optout === "optional" && final.value[i] === void 0) final.value.length = i;
-	else break;
-	return final;
-}
 function handleOptionalResult(payload, result) {
 	payload.value = result.issues.length ? void 0 : result.value;
 	return payload;
@@ -30298,7 +31647,7 @@ function handleRefineResult(result, payload, input, inst) {
 		payload.issues.push(issue(_iss));
 	}
 }
-var $ZodType, toStandardResult, $ZodString, $ZodStringFormat, URL_BAD_FORMAT, URL_UNPARSEABLE, asciiTabOrNewline, $ZodURL, $ZodNumber, $ZodNumberFormat, $ZodBoolean, $ZodNull, $ZodUnknown, $ZodNever, arraySize, $ZodArray, NO_SYMBOL_KEYS, $ZodObject, $ZodUnion, $ZodDiscriminatedUnion, $ZodTuple, $ZodRecord, $ZodEnum, $ZodLiteral, $ZodOptional, $ZodExactOptional, $ZodNullable, $ZodDefault, $ZodCatch, $ZodLazy, $ZodCustom;
+var $ZodType, toStandardResult, $ZodString, $ZodStringFormat, URL_BAD_FORMAT, URL_UNPARSEABLE, asciiTabOrNewline, $ZodURL, $ZodNumber, $ZodNumberFormat, $ZodBoolean, $ZodNull, $ZodUnknown, $ZodNever, arraySize, $ZodArray, NO_SYMBOL_KEYS, $ZodObject, $ZodUnion, $ZodDiscriminatedUnion, $ZodRecord, $ZodEnum, $ZodLiteral, $ZodOptional, $ZodExactOptional, $ZodNullable, $ZodDefault, $ZodCatch, $ZodLazy, $ZodCustom;
 var init_schemas$1 = __esmMin((() => {
 	init_checks$1();
 	init_core$1();
@@ -30747,85 +32096,6 @@ var init_schemas$1 = __esmMin((() => {
 				inst
 			});
 			return payload;
-		};
-	});
-	$ZodTuple = /*@__PURE__*/ $constructor("$ZodTuple", (inst, def) => {
-		$ZodType.init(inst, def);
-		const items = def.items;
-		const memo = globalConfig.memoizer;
-		memo?.attach(inst);
-		inst._zod.parse = (payload, ctx) => {
-			const input = payload.value;
-			if (!Array.isArray(input)) {
-				payload.issues.push({
-					input,
-					inst,
-					expected: "tuple",
-					code: "invalid_type"
-				});
-				return payload;
-			}
-			payload.value = memo ? memo.alloc(inst, payload, [], ctx) : [];
-			const proms = [];
-			const optinStart = getTupleOptStart(items, "optin");
-			const optoutStart = getTupleOptStart(items, "optout");
-			if (!def.rest) {
-				if (input.length < optinStart) {
-					payload.issues.push({
-						code: "too_small",
-						minimum: optinStart,
-						inclusive: true,
-						input,
-						inst,
-						origin: "array"
-					});
-					return payload;
-				}
-				if (input.length > items.length) payload.issues.push({
-					code: "too_big",
-					maximum: items.length,
-					inclusive: true,
-					input,
-					inst,
-					origin: "array"
-				});
-			}
-			const itemResults = new Array(items.length);
-			const abortEarly = def.rest ? ctx?.abortEarly : void 0;
-			let itemAborted = false;
-			for (let i = 0; i < items.length; i++) {
-				const r = items[i]._zod.run({
-					value: input[i],
-					issues: []
-				}, ctx);
-				if (r instanceof Promise) proms.push(r.then((rr) => {
-					itemResults[i] = rr;
-				}));
-				else {
-					itemResults[i] = r;
-					if (abortEarly && !itemAborted && r.issues.length) itemAborted = aborted$1(r);
-				}
-			}
-			if (def.rest && !itemAborted) {
-				let i = items.length - 1;
-				const rest = input.slice(items.length);
-				let seen = payload.issues.length;
-				for (const el of rest) {
-					if (abortEarly && payload.issues.length !== seen) {
-						if (aborted$1(payload, seen)) break;
-						seen = payload.issues.length;
-					}
-					i++;
-					const result = def.rest._zod.run({
-						value: el,
-						issues: []
-					}, ctx);
-					if (result instanceof Promise) proms.push(result.then((r) => handleTupleResult(r, payload, i)));
-					else handleTupleResult(result, payload, i);
-				}
-			}
-			if (proms.length) return Promise.all(proms).then(() => handleTupleResults(itemResults, payload, items, input, optoutStart));
-			return handleTupleResults(itemResults, payload, items, input, optoutStart);
 		};
 	});
 	$ZodRecord = /*@__PURE__*/ $constructor("$ZodRecord", (inst, def) => {
@@ -31414,17 +32684,6 @@ function discriminatedUnion(discriminator, options, params) {
 	});
 }
 // @__NO_SIDE_EFFECTS__
-function tuple(items, _paramsOrRest, _params) {
-	const hasRest = _paramsOrRest instanceof $ZodType;
-	const params = hasRest ? _params : _paramsOrRest;
-	return new ZodMiniTuple({
-		type: "tuple",
-		items,
-		rest: hasRest ? _paramsOrRest : null,
-		...normalizeParams(params)
-	});
-}
-// @__NO_SIDE_EFFECTS__
 function record(keyType, valueType, params) {
 	if (!valueType || !valueType._zod) return new ZodMiniRecord({
 		type: "record",
@@ -31514,7 +32773,7 @@ function custom(fn, _params) {
 function refine(fn, _params = {}) {
 	return _refine(ZodMiniCustom, fn, _params);
 }
-var ZodMiniType, ZodMiniString, ZodMiniStringFormat, ZodMiniURL, ZodMiniNumber, ZodMiniNumberFormat, ZodMiniBoolean, ZodMiniNull, ZodMiniUnknown, ZodMiniNever, ZodMiniArray, ZodMiniObject, ZodMiniUnion, ZodMiniDiscriminatedUnion, ZodMiniTuple, ZodMiniRecord, ZodMiniEnum, ZodMiniLiteral, ZodMiniOptional, ZodMiniExactOptional, ZodMiniNullable, ZodMiniDefault, ZodMiniCatch, ZodMiniLazy, ZodMiniCustom;
+var ZodMiniType, ZodMiniString, ZodMiniStringFormat, ZodMiniURL, ZodMiniNumber, ZodMiniNumberFormat, ZodMiniBoolean, ZodMiniNull, ZodMiniUnknown, ZodMiniNever, ZodMiniArray, ZodMiniObject, ZodMiniUnion, ZodMiniDiscriminatedUnion, ZodMiniRecord, ZodMiniEnum, ZodMiniLiteral, ZodMiniOptional, ZodMiniExactOptional, ZodMiniNullable, ZodMiniDefault, ZodMiniCatch, ZodMiniLazy, ZodMiniCustom;
 var init_schemas = __esmMin((() => {
 	init_core();
 	init_util();
@@ -31621,10 +32880,6 @@ var init_schemas = __esmMin((() => {
 		$ZodDiscriminatedUnion.init(inst, def);
 		ZodMiniType.init(inst, def);
 	});
-	ZodMiniTuple = /*@__PURE__*/ $constructor("ZodMiniTuple", (inst, def) => {
-		$ZodTuple.init(inst, def);
-		ZodMiniType.init(inst, def);
-	});
 	ZodMiniRecord = /*@__PURE__*/ $constructor("ZodMiniRecord", (inst, def) => {
 		$ZodRecord.init(inst, def);
 		ZodMiniType.init(inst, def);
@@ -31719,7 +32974,7 @@ function globMistake(glob) {
 function isYamlName(path) {
 	return /[^/]\.ya?ml$/i.test(path);
 }
-var optional, matching$1, text$2, emailAddress, oneEmailAddress, environmentVariable, texts$2, count$2, metadata$2, NOT_BLANK, ONE_LINE, VARIABLE, MERCHANT$1, ROLE_ID, MEMBER_ID, SHARE, OVERRIDE, PERIOD, ROLE_ENTRY, DOMAIN, PART, QUOTED, ADDRESS$1, EMAIL, ONE_EMAIL;
+var optional, matching$1, text$2, emailAddress, oneEmailAddress, environmentVariable, texts$1, count$2, metadata$2, NOT_BLANK, ONE_LINE, VARIABLE, MERCHANT$1, ROLE_ID, MEMBER_ID, SHARE, OVERRIDE, PERIOD, ROLE_ENTRY, DOMAIN, PART, QUOTED, ADDRESS$1, EMAIL, ONE_EMAIL;
 var init_text_schemas = __esmMin((() => {
 	init_mini();
 	init_metadata();
@@ -31730,7 +32985,7 @@ var init_text_schemas = __esmMin((() => {
 	emailAddress = () => matching$1(EMAIL, "bad-email");
 	oneEmailAddress = () => matching$1(ONE_EMAIL, "bad-email");
 	environmentVariable = () => matching$1(VARIABLE, "bad-env-name");
-	texts$2 = (title, description, examples) => optional(array(text$2()), {
+	texts$1 = (title, description, examples) => optional(array(text$2()), {
 		title,
 		description,
 		default: [],
@@ -31757,6 +33012,5451 @@ var init_text_schemas = __esmMin((() => {
 	ADDRESS$1 = String.raw`(?:${PART}]+|${QUOTED})@(?:${PART}.]+\.)+${PART}.]{2,}$`;
 	EMAIL = new RegExp(`^${ADDRESS$1}`, "u");
 	ONE_EMAIL = new RegExp(String.raw`^(?![^"]*\*)${ADDRESS$1}`, "u");
+}));
+
+// src/kernel/schema/address-schema.ts
+/**
+* Returns whether a URL has nothing but origin and path: credentials do not belong into a file, a query would be lost, and
+* the version of the API is part of every request.
+*/
+function isPlainUrl(value) {
+	if (!URL.canParse(value)) return true;
+	const { username, password, search, hash, pathname } = new URL(value);
+	return !/\/v0\.1\/*$/.test(pathname) && [
+		username,
+		password,
+		search,
+		hash
+	].every((part) => part === "");
+}
+var api, address, addressSchema;
+var init_address_schema = __esmMin((() => {
+	init_mini();
+	init_text_schemas();
+	api = described(strictObject({
+		base_url: optional(url({
+			protocol: /^https?$/,
+			error: "bad-base-url"
+		}).check(refine(isPlainUrl, "bad-base-url")), {
+			title: "Base URL",
+			description: "The base URL of the service. --base-url takes precedence; without either, ROLECALL_BASE_URL is used.",
+			examples: ["https://api.example.com"]
+		}),
+		key_env: optional(environmentVariable(), {
+			title: "Variable with the API key",
+			description: "The environment variable that holds this merchant's API key; never the key itself. If absent, ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.",
+			examples: ["RETAIL_API_KEY"]
+		})
+	}), {
+		title: "Service",
+		description: "How to reach the service for this merchant.",
+		examples: [{
+			base_url: "https://api.example.com",
+			key_env: "RETAIL_API_KEY"
+		}]
+	});
+	address = {
+		merchant: optional(matching$1(MERCHANT$1, "bad-merchant"), {
+			title: "Merchant code",
+			description: "The merchant account that this file describes. Absent only in a file that others include.",
+			examples: ["MC4F7K2P"]
+		}),
+		environment: optional(_enum(["live", "test"]), {
+			title: "Environment",
+			description: "live for a real merchant account, test for a sandbox. It must match the API key's prefix (sk_live_ or sk_test_). In an included file it is the default of all that include it; a file that sets it as well must agree.",
+			examples: ["live", "test"]
+		}),
+		api: optional$1(api)
+	};
+	addressSchema = strictObject(address);
+}));
+
+// src/kernel/schema/setting-schemas.ts
+var syncMode, renewalPeriod, sync, ignore, guards, ways, policies, can, reach, HOLDER, only$1, atMost, cannot, check$1;
+var init_setting_schemas = __esmMin((() => {
+	init_mini();
+	init_text_schemas();
+	syncMode = (noun, sentence) => optional(_enum(["authoritative", "additive"]), {
+		title: `Sync of ${noun}`,
+		description: `authoritative: ${sentence} is removed. additive: it is left alone.`,
+		default: "authoritative",
+		examples: ["authoritative", "additive"]
+	});
+	renewalPeriod = described(strictObject({ for: described(matching$1(PERIOD, "bad-period"), {
+		title: "Renewed for",
+		description: "How long after the last commit of the member's entry an expired invitation is renewed, in weeks (w), days (d) or hours (h).",
+		examples: ["30d"]
+	}) }), {
+		title: "Renewal period",
+		description: "How long the expired invitations of a listed member are renewed.",
+		examples: [{ for: "30d" }]
+	});
+	sync = described(strictObject({
+		roles: syncMode("roles", "a live custom role that this file does not list"),
+		members: syncMode("members", "a live member that this file does not list"),
+		reinvite: optional(union([boolean(), renewalPeriod]), {
+			title: "Invite again",
+			description: "Whether the expired invitation of a listed member is renewed: true, false, or for a period after the last commit of its entry, after which the plan has a warning. Outside git, it is always renewed.",
+			default: { for: "30d" },
+			examples: [{ for: "30d" }]
+		}),
+		replace_roles: optional(boolean(), {
+			title: "Replace roles",
+			description: "Whether a role whose metadata changed may be replaced by a new one, to which its holders are moved. The service cannot change a role's metadata in place.",
+			default: false,
+			examples: [true]
+		})
+	}), {
+		title: "Sync",
+		description: "What happens to live roles and members that the file does not list.",
+		examples: [{
+			roles: "authoritative",
+			members: "additive"
+		}]
+	});
+	ignore = described(strictObject({
+		roles: texts$1("Ignored roles", "Globs over the names and ids of live roles that no plan changes or removes.", [["Legacy *"]]),
+		members: texts$1("Ignored members", "Globs over the e-mail addresses and ids of live members that no plan changes or removes. Quote them: a bare * is an alias in YAML.", [["*@auditor.example"]])
+	}), {
+		title: "Ignore",
+		description: "Live roles and members that no plan changes or removes. Policies and checks still apply to them.",
+		examples: [{
+			roles: ["Legacy *"],
+			members: ["*@auditor.example"]
+		}]
+	});
+	guards = described(strictObject({
+		max_removals: optional(union([count$2("bad-removal-limit"), matching$1(SHARE, "bad-removal-limit")]), {
+			title: "Most removals",
+			description: "How many roles, and how many members, one apply may remove or take something from: a count, or a share of what is live such as 25%, which allows at least 3 (0% allows none).",
+			default: "25%",
+			examples: ["25%", 10]
+		}),
+		protect: optional(strictObject({
+			roles: texts$1("Protected roles", "Globs over the names and ids of roles.", [["Shift Lead"]]),
+			members: texts$1("Protected members", "Globs over the e-mail addresses and ids of members.", [["owner@example.com"]])
+		}), {
+			title: "Protected",
+			description: "Roles and members that no apply changes or removes.",
+			examples: [{
+				roles: ["Shift Lead"],
+				members: ["owner@example.com"]
+			}]
+		}),
+		min_holders: optional(record(text$2(), count$2()), {
+			title: "Fewest holders",
+			description: "By role name or id, the minimum of accepted holders, not counting service accounts. role_owner has a minimum of 1 unless it is listed; role_owner: 0 or {} turns that off.",
+			default: { role_owner: 1 },
+			examples: [{ role_owner: 2 }]
+		}),
+		overrides: optional(array(matching$1(OVERRIDE, "bad-override")), {
+			title: "Overrides",
+			description: "Overrides of refusals by guards, as the plan prints them, each for that one plan; what --allow does, reviewed in git. Only in a merchant's own file.",
+			default: [],
+			examples: [["max-removals=5@35e43f876462"]]
+		})
+	}), {
+		title: "Guards",
+		description: "Limits to what an apply may do; an override is for one plan.",
+		examples: [{
+			max_removals: "25%",
+			min_holders: { role_owner: 2 }
+		}]
+	});
+	ways = (title, description, common) => optional(array(text$2()), {
+		title,
+		description,
+		default: [...common],
+		examples: [common.slice(0, 1)]
+	});
+	policies = described(strictObject({
+		email_domains: optional(array(matching$1(DOMAIN, "bad-domain")), {
+			title: "Domains of addresses",
+			description: "The allowed domains of members' addresses; \"*.example.com\", quoted, is every subdomain of example.com. If absent, any.",
+			examples: [["example.com", "*.example.com"]]
+		}),
+		separate: optional(array(array(text$2()).check(_minLength(2, "too-few-roles"))), {
+			title: "Separate roles",
+			description: "Sets of roles; nobody may hold two of a set.",
+			default: [],
+			examples: [[["Approver", "Payer"]]]
+		}),
+		max_holders: optional(record(text$2(), count$2()), {
+			title: "Most holders",
+			description: "By role name or id, how many members may hold it.",
+			default: {},
+			examples: [{ role_admin: 3 }]
+		}),
+		require_until: optional(union([array(text$2()), record(text$2(), matching$1(PERIOD, "bad-period"))]), {
+			title: "End required",
+			description: "Roles that are granted with an end date only: a list, or by role how far away the end of a new grant may be, in weeks (w), days (d) or hours (h), from now or from its beginning.",
+			default: [],
+			examples: [["Contractor"], {
+				Contractor: "90d",
+				role_admin: "4h"
+			}]
+		}),
+		require_mfa: texts$1("MFA required", "Roles whose holders have MFA on login. For a member who has not accepted yet, it is unknown.", [["role_admin"]]),
+		forbid_permissions: texts$1("Forbidden permissions", "Permissions that no custom role may grant.", [["payouts_edit"]]),
+		escalation: optional(strictObject({
+			assign: ways("Assign roles", "Permissions to give a role to a member.", ["members_create", "members_update"]),
+			edit: ways("Edit roles", "Permissions to change what a custom role grants.", ["roles_update"]),
+			create: ways("Create roles", "Permissions to create a role.", ["roles_create"])
+		}), {
+			title: "Ways to more access",
+			description: "The permissions with which members can give themselves more, for checks with reach: true.",
+			examples: [{
+				assign: ["members_update"],
+				edit: ["roles_update"],
+				create: []
+			}]
+		})
+	}), {
+		title: "Policies",
+		description: "Rules for the access of this merchant; an apply that would break one is refused.",
+		examples: [{
+			email_domains: ["example.com"],
+			separate: [["Approver", "Payer"]]
+		}]
+	});
+	can = () => described(text$2(), {
+		title: "Permission",
+		description: "The permission to check.",
+		examples: ["refunds_create"]
+	});
+	reach = () => optional(boolean(), {
+		title: "Reach",
+		description: "Whether what somebody can give himself counts, too: through permissions to change members and roles (policies.escalation). It is assumed that the service lets members raise themselves.",
+		default: false,
+		examples: [true]
+	});
+	HOLDER = new RegExp(`(?:${ROLE_ENTRY.source})|(?:${EMAIL.source})`, "u");
+	only$1 = described(strictObject({
+		can: can(),
+		only: described(array(matching$1(HOLDER, "bad-check-entry")), {
+			title: "Only these",
+			description: "Who may have the permission: e-mail addresses, and roles as \"role:Name\". [] means nobody.",
+			examples: [["ada@example.com", "role:Shift Lead"]]
+		}),
+		reach: reach()
+	}), {
+		title: "Only these can",
+		description: "Only those listed have the permission.",
+		examples: [{
+			can: "refunds_create",
+			only: ["ada@example.com", "role:Shift Lead"]
+		}]
+	});
+	atMost = described(strictObject({
+		can: can(),
+		at_most: described(count$2(), {
+			title: "At most",
+			description: "How many members may have the permission.",
+			examples: [2]
+		}),
+		reach: reach()
+	}), {
+		title: "At most this many can",
+		description: "No more members than this have the permission.",
+		examples: [{
+			can: "payouts_view",
+			at_most: 2
+		}]
+	});
+	cannot = described(strictObject({
+		member: described(emailAddress(), {
+			title: "Member",
+			description: "The e-mail address of the member to check.",
+			examples: ["bob@example.com"]
+		}),
+		cannot: described(array(text$2()), {
+			title: "Cannot",
+			description: "Permissions that the member must not have.",
+			examples: [["refunds_create"]]
+		}),
+		reach: reach()
+	}), {
+		title: "A member cannot",
+		description: "The member has none of these permissions.",
+		examples: [{
+			member: "bob@example.com",
+			cannot: ["refunds_create"]
+		}]
+	});
+	check$1 = described(union([
+		only$1,
+		atMost,
+		cannot
+	]), {
+		title: "Check",
+		description: "A test of the access after a plan."
+	});
+}));
+
+// src/kernel/schema/merchant-schema.ts
+/** Returns the keys of an entry that hold the fields of a table. */
+function fieldKeys(table, forms) {
+	return eachField(table, (_, { kind, declared }) => {
+		const { title, description, examples } = declared;
+		return described(forms[kind.name], {
+			title,
+			description,
+			examples: [...examples]
+		});
+	});
+}
+/** Returns the keys that a schema knows at a path; of several forms, those of all. */
+function keysAt(path, schema = merchantSchema) {
+	let schemas = formsOf(schema);
+	for (const segment of path) schemas = schemas.flatMap((outer) => formsOf(innerAt(outer, segment)));
+	const keys = schemas.flatMap((inner) => inner instanceof ZodMiniObject ? Object.keys(inner._zod.def.shape) : []);
+	return [...new Set(keys)];
+}
+function innerAt(schema, segment) {
+	if (schema instanceof ZodMiniObject) {
+		const { shape } = schema._zod.def;
+		return Object.hasOwn(shape, segment) ? shape[segment] : void 0;
+	}
+	return schema instanceof ZodMiniArray ? schema._zod.def.element : void 0;
+}
+/** Returns what stands behind "may be left out" and "one of". */
+function formsOf(schema) {
+	if (schema instanceof ZodMiniOptional) return formsOf(schema._zod.def.innerType);
+	return schema instanceof ZodMiniUnion ? schema._zod.def.options.flatMap(formsOf) : [schema];
+}
+var moment, permissions$1, permissionList, adjust, grant, FORMS$1, role, managed, suspension, roles, properties, member, leaver, membersSchema, includePath, merchantSchema;
+var init_merchant_schema = __esmMin((() => {
+	init_mini();
+	init_field();
+	init_member();
+	init_role();
+	init_address_schema();
+	init_limits();
+	init_setting_schemas();
+	init_text_schemas();
+	init_values();
+	moment = () => described(string().check(refine((value) => parseUntil(value) !== null, "bad-until")), { pattern: UNTIL_PATTERN });
+	permissions$1 = () => array(text$2()).check(_maxLength(100, "too-many-permissions"));
+	permissionList = (title, description) => optional(permissions$1(), {
+		title,
+		description,
+		examples: [["refunds_create"]]
+	});
+	adjust = described(strictObject({
+		add: permissionList("Added permissions", "Permissions that the included role does not have."),
+		remove: permissionList("Removed permissions", "Permissions that the included role has.")
+	}), {
+		title: "Adjustment",
+		description: "Changes the permissions of an included role for this merchant alone. The entry may have no other key but name.",
+		examples: [{
+			add: ["refunds_create"],
+			remove: ["catalog_edit"]
+		}]
+	});
+	grant = described(strictObject({
+		role: described(text$2(), {
+			title: "Role",
+			description: "A role's name from this file, or an id such as that of a predefined role.",
+			examples: ["Shift Lead", "role_employee"]
+		}),
+		from: optional(moment(), {
+			title: "Beginning of the grant",
+			description: "When the grant begins: a date (the start of that day in UTC), or a timestamp with a time zone. Before, it is as if it were absent.",
+			examples: ["2027-01-15", "2027-01-15T08:00:00+01:00"]
+		}),
+		until: optional(moment(), {
+			title: "End of the grant",
+			description: "When the grant ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it has no end.",
+			examples: ["2027-01-31", "2027-01-31T18:00:00+01:00"]
+		})
+	}), {
+		title: "Grant with dates",
+		description: "A grant with a beginning or an end.",
+		examples: [{
+			role: "Shift Lead",
+			until: "2027-01-31"
+		}]
+	});
+	FORMS$1 = {
+		name: text$2(),
+		line: optional$1(text$2()),
+		prose: optional$1(string()),
+		list: optional$1(permissions$1()),
+		roles: optional$1(array(union([text$2(), grant]))),
+		metadata: optional$1(metadata$2())
+	};
+	role = described(strictObject({
+		...fieldKeys(ROLE_FIELDS, FORMS$1),
+		adjust: optional$1(adjust),
+		previously: optional(union([text$2(), array(text$2())]), {
+			title: "Previous names",
+			description: "The previous name of the role, or a list of them: renames the live role with that name instead of deleting it and creating another. Wherever a role is named, a previous name stands for the role. May stay in the file afterwards.",
+			examples: ["Team Lead", ["Team Lead", "Shift Supervisor"]]
+		}),
+		id: optional(matching$1(ROLE_ID, "bad-role-id"), {
+			title: "Id",
+			description: "Pins the entry to one live role, whatever its name.",
+			examples: ["role_7Kq2"]
+		})
+	}), {
+		title: "Role",
+		description: "A custom role.",
+		examples: [{
+			name: "Shift Lead",
+			permissions: ["catalog_view", "refunds_create"]
+		}]
+	});
+	managed = described(strictObject({
+		...fieldKeys(MANAGED_FIELDS, FORMS$1),
+		password_env: described(environmentVariable(), {
+			title: "Variable with the password",
+			description: "The environment variable that holds the first password, of at least 8 characters; never the password itself. Read only if the user is created, or for apply --rotate-password.",
+			examples: ["TILL_7_PASSWORD"]
+		})
+	}), {
+		title: "Managed user",
+		description: "Makes the member a managed user, such as a till: created at once, without an invitation.",
+		examples: [{
+			nickname: "Till 7",
+			password_env: "TILL_7_PASSWORD"
+		}]
+	});
+	suspension = described(strictObject({
+		from: optional(moment(), {
+			title: "First day",
+			description: "When the suspension begins: a date (the start of that day in UTC), or a timestamp with a time zone. If absent, it has begun.",
+			examples: ["2027-02-01"]
+		}),
+		until: optional(moment(), {
+			title: "Last day",
+			description: "When the suspension ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it lasts until further notice.",
+			examples: ["2027-03-01"]
+		})
+	}), {
+		title: "Suspension",
+		description: "A time without roles.",
+		examples: [{ until: "2027-03-01" }]
+	});
+	({roles, ...properties} = fieldKeys(COMMON_FIELDS, FORMS$1));
+	member = described(strictObject({
+		email: described(emailAddress(), {
+			title: "E-mail address",
+			description: "The address of the member, case-insensitive.",
+			examples: ["ada@example.com"]
+		}),
+		roles,
+		from: optional(moment(), {
+			title: "Beginning of the membership",
+			description: "When the membership begins: a date (the start of that day in UTC), or a timestamp with a time zone. Before, nobody is invited.",
+			examples: ["2027-01-15", "2027-01-15T08:00:00+01:00"]
+		}),
+		until: optional(moment(), {
+			title: "End of the membership",
+			description: "When the membership ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it has no end.",
+			examples: ["2027-06-30", "2027-06-30T12:00:00Z"]
+		}),
+		suspended: optional(union([boolean(), suspension]), {
+			title: "Suspended",
+			description: "The membership stays, without roles, and they come back afterwards: { until } for a time, true until further notice.",
+			examples: [{ until: "2027-03-01" }, true]
+		}),
+		...properties,
+		managed: optional$1(managed),
+		previously: optional(union([emailAddress(), array(emailAddress())]), {
+			title: "Previous addresses",
+			description: "The previous e-mail address of the person, or a list of them: the membership with that address stays until the one with the new address is accepted, and is then removed. May stay in the file afterwards.",
+			examples: ["ada@old.example", ["ada@old.example", "lovelace@old.example"]]
+		}),
+		id: optional(matching$1(MEMBER_ID, "bad-member-id"), {
+			title: "Id",
+			description: "Pins the entry to one live member, if the e-mail address is ambiguous.",
+			examples: ["mem_9aZ1"]
+		})
+	}), {
+		title: "Member",
+		description: "Someone who has access to the merchant account.",
+		examples: [{
+			email: "ada@example.com",
+			roles: ["Shift Lead", "role_employee"]
+		}]
+	});
+	leaver = described(strictObject({
+		email: described(oneEmailAddress(), {
+			title: "E-mail address",
+			description: "The address of the person, case-insensitive.",
+			examples: ["karim@example.com"]
+		}),
+		from: described(moment(), {
+			title: "From",
+			description: "The first moment without access: a date (the start of that day in UTC), or a timestamp with a time zone.",
+			examples: ["2027-01-15", "2027-01-14T18:00:00+01:00"]
+		})
+	}), {
+		title: "Leaver",
+		description: "Somebody who leaves.",
+		examples: [{
+			email: "karim@example.com",
+			from: "2027-01-15"
+		}]
+	});
+	membersSchema = array(member);
+	includePath = described(string().check(refine((value) => includeMistake(value) === null, "bad-include")), { pattern: "^(?![/~])[^\\\\:*?]*\\.[yY][aA]?[mM][lL]$" });
+	merchantSchema = described(strictObject({
+		version: described(literal(1), {
+			title: "Version",
+			description: "The version of the format; always 1.",
+			examples: [1]
+		}),
+		...address,
+		include: optional(array(includePath).check(_maxLength(100, "too-many-includes")), {
+			title: "Included files",
+			description: `Files whose sections are added to this one's; at most ${100}. Paths are relative to this file and stay within the project.`,
+			default: [],
+			examples: [["../shared/retail.yaml"]]
+		}),
+		sync: optional$1(sync),
+		ignore: optional$1(ignore),
+		guards: optional$1(guards),
+		policies: optional$1(policies),
+		checks: optional(array(check$1).check(_maxLength(MAX_CHECKS, "too-many-checks")), {
+			title: "Checks",
+			description: `Tests of the access after a plan; at most ${MAX_CHECKS}. An apply that would fail one is refused.`,
+			default: [],
+			examples: [[{
+				can: "payouts_view",
+				at_most: 2
+			}]]
+		}),
+		roles: optional(array(role), {
+			title: "Roles",
+			description: "The custom roles. If absent, roles are not managed; [] means none.",
+			examples: [[{
+				name: "Shift Lead",
+				permissions: ["catalog_view"]
+			}]]
+		}),
+		members: optional(membersSchema, {
+			title: "Members",
+			description: "The members. If absent, members are not managed; [] means none.",
+			examples: [[{
+				email: "ada@example.com",
+				roles: ["Shift Lead"]
+			}]]
+		}),
+		leavers: optional(array(leaver), {
+			title: "Leavers",
+			description: "People who leave: from then on nobody of the address is a member or has an invitation, whatever else any file says, under members or ignore too. Guards apply. Of several entries for one address the earliest counts.",
+			default: [],
+			examples: [[{
+				email: "karim@example.com",
+				from: "2027-01-15"
+			}]]
+		})
+	}), {
+		title: "rolecall merchant file",
+		description: "The desired roles and members of one merchant account.",
+		examples: [{
+			version: 1,
+			merchant: "MC4F7K2P",
+			roles: [],
+			members: []
+		}],
+		dependencies: { api: ["merchant"] }
+	});
+}));
+
+// src/lib/circles.ts
+/**
+* Returns the nodes of a graph from which a path leads back to themselves, in time proportional to its edges: Tarjan's
+* strongly connected components, without recursion.
+*/
+function onCircles(nodes, next) {
+	const numbers = /* @__PURE__ */ new Map();
+	/** Visited nodes whose component is not complete, in the order of their numbers. */
+	const open = [];
+	const isOpen = /* @__PURE__ */ new Set();
+	const circles = /* @__PURE__ */ new Set();
+	const path = [];
+	const begin = (node) => {
+		const number = numbers.size;
+		numbers.set(node, number);
+		open.push(node);
+		isOpen.add(node);
+		path.push({
+			node,
+			number,
+			lowest: number,
+			unvisited: [...next(node)]
+		});
+	};
+	const complete = (node) => {
+		const component = open.splice(open.lastIndexOf(node));
+		const isCircle = component.length > 1 || next(node).includes(node);
+		for (const member of component) {
+			isOpen.delete(member);
+			if (isCircle) circles.add(member);
+		}
+	};
+	const step = (visit) => {
+		const node = visit.unvisited.pop();
+		if (node === void 0) {
+			path.pop();
+			if (visit.lowest === visit.number) complete(visit.node);
+			const parent = path.at(-1);
+			if (parent !== void 0) parent.lowest = Math.min(parent.lowest, visit.lowest);
+		} else if (!numbers.has(node)) begin(node);
+		else if (isOpen.has(node)) visit.lowest = Math.min(visit.lowest, numbers.get(node) ?? 0);
+	};
+	for (const start of nodes) {
+		if (!numbers.has(start)) begin(start);
+		for (let visit = path.at(-1); visit !== void 0; visit = path.at(-1)) step(visit);
+	}
+	return circles;
+}
+var init_circles = __esmMin((() => {}));
+
+// src/kernel/validate/identity.ts
+/** Requires unique names and pinned ids of roles, across files. */
+function noDuplicateRoles({ roles }) {
+	return [...repeats(roles, ({ name }) => name).map(({ text, item, first }) => ({
+		code: "duplicate-role",
+		name: text,
+		location: fieldSite(item, "name"),
+		first: fieldSite(first, "name")
+	})), ...repeats(roles, ({ id }) => id).map(({ text, item, first }) => ({
+		code: "duplicate-role-id",
+		id: text,
+		location: fieldSite(item, "id"),
+		first: fieldSite(first, "id")
+	}))];
+}
+/** Requires unique addresses within a file, and unique pinned ids of members. */
+function noDuplicateMembers({ rawFiles, members, duplicateAddresses }) {
+	return [...(duplicateAddresses.size === 0 ? [] : rawFiles.flatMap((raw) => repeats(raw.members, ({ address }) => address))).map(({ item, first }) => ({
+		code: "duplicate-member",
+		email: item.email ?? "",
+		location: memberLocation(item, "email"),
+		first: memberLocation(first, "email")
+	})), ...repeats(members, ({ id }) => id).flatMap(({ text, item, first }) => item.address === first.address && item.file !== first.file ? [] : [{
+		code: "duplicate-member-id",
+		id: text,
+		location: memberLocation(item, "id"),
+		first: memberLocation(first, "id")
+	}])];
+}
+function fieldSite({ file, path }, field) {
+	return locationOf(file, [...path, field]);
+}
+/** Requires names of roles that do not look like ids. */
+function clearRoleNames({ roles }) {
+	return roles.flatMap(({ name, path }) => name?.startsWith("role_") ? [{
+		code: "role-name-like-id",
+		name,
+		location: {
+			at: "value",
+			path: [...path, "name"]
+		}
+	}] : []);
+}
+/** Requires that a previous name is unique, and not declared unless that role was renamed too. */
+function previousNames$1({ roles }) {
+	const byName = new Map(roles.flatMap((role) => role.name === null ? [] : [[role.name, role]]));
+	const siteOf = previousNameSites();
+	const inCircles = onCircles(byName.keys(), (name) => byName.get(name)?.previously ?? []);
+	const former = roles.flatMap((role) => [...new Set(role.previously)].map((name) => ({
+		role,
+		name
+	})));
+	return [...former.flatMap(({ role, name }) => {
+		const holder = byName.get(name);
+		if (holder === void 0) return [];
+		const kind = name === role.name ? "own" : holder.previously.length === 0 ? "kept" : "swapped";
+		if (kind === "swapped" && !inCircles.has(name)) return [];
+		const first = fieldSite(holder, "name");
+		return [{
+			code: "previously-declared",
+			name,
+			kind,
+			location: siteOf(role, name),
+			first
+		}];
+	}), ...repeats(former, ({ name }) => name).map(({ text, item, first }) => ({
+		code: "duplicate-previously",
+		name: text,
+		location: siteOf(item.role, text),
+		first: siteOf(first.role, text)
+	}))];
+}
+/** Requires that a previous address is no member's address, and the previous one of a single member. */
+function previousAddresses({ members }) {
+	const renamed = members.filter(({ previously }) => previously.length > 0);
+	if (renamed.length === 0) return [];
+	const listed = new Map(members.flatMap((member) => member.address === null ? [] : [[member.address, member]]));
+	const owners = /* @__PURE__ */ new Map();
+	return renamed.flatMap((member) => [...new Set(member.previously)].flatMap((address) => {
+		const location = memberLocation(member, "previously");
+		const other = owners.get(address) ?? member;
+		owners.set(address, other);
+		const holder = listed.get(address);
+		if (holder !== void 0) return [{
+			code: "previous-address",
+			email: address,
+			kind: "listed",
+			location,
+			first: memberLocation(holder, "email")
+		}];
+		return other.address === member.address ? [] : [{
+			code: "previous-address",
+			email: address,
+			kind: "twice",
+			location,
+			first: memberLocation(other, "previously")
+		}];
+	}));
+}
+/** Returns a function that locates a role's previous names. */
+function previousNameSites() {
+	const indexes = /* @__PURE__ */ new Map();
+	return (role, name) => {
+		const { file, path, fields } = role;
+		const at = [...path, "previously"];
+		const written = fields["previously"];
+		if (!Array.isArray(written)) return locationOf(file, at);
+		const known = indexes.get(role) ?? new Map(written.map((one, index) => [one, index]).reverse());
+		indexes.set(role, known);
+		return locationOf(file, [...at, known.get(name) ?? 0]);
+	};
+}
+/** Requires that no entry and no current grant matches `ignore`: a plan could not apply it. */
+function noIgnoredEntries(merchant) {
+	const ignoresRole = openIgnores(merchant, "roles");
+	const ignoresMember = openIgnores(merchant, "members");
+	const renamed = renamedRoles(merchant.roles);
+	return [
+		...merchant.roles.flatMap((role) => {
+			const first = ignoresRole(role.name, role.id);
+			return ignored("role", role.name, first, () => fieldSite(role, "name"));
+		}),
+		...merchant.members.flatMap((member) => {
+			const first = ignoresMember(member.email, member.id);
+			return ignored("member", member.email, first, () => memberLocation(member, "email"));
+		}),
+		...merchant.members.flatMap((member) => member.grants.flatMap((grant) => {
+			const first = [grant.end, member.end].some((end) => (end?.until?.ends ?? Infinity) <= merchant.now) ? null : ignoresRole(renamed.get(grant.role) ?? grant.role, null);
+			return ignored("grant", grant.role, first, () => locationOf(member.file, grantPath(member, grant)));
+		}))
+	];
+}
+function ignored(kind, name, first, location) {
+	return name === null || first === null ? [] : [{
+		code: "ignored-entry",
+		kind,
+		name,
+		location: location(),
+		first
+	}];
+}
+/** Returns a search for the pattern that ignores a name or an id; each text is compared once. */
+function openIgnores(merchant, key) {
+	const patterns = ignoredAt(merchant, key).flatMap(({ value, location }) => typeof value === "string" ? [{
+		value,
+		location
+	}] : []);
+	if (patterns.length === 0 || patterns.length > MAX_PATTERNS) return () => null;
+	const known = /* @__PURE__ */ new Map();
+	const find = (text) => {
+		const answered = known.get(text);
+		if (answered !== void 0) return answered;
+		const location = patterns.find(({ value }) => matchesSimpleGlob(value, text))?.location ?? null;
+		known.set(text, location);
+		return location;
+	};
+	return (name, id) => (name === null ? null : find(name)) ?? (id === null ? null : find(id));
+}
+var MAX_PATTERNS;
+var init_identity = __esmMin((() => {
+	init_circles();
+	init_glob();
+	init_raw_file();
+	init_values();
+	init_rule_context();
+	MAX_PATTERNS = 100;
+}));
+
+// src/kernel/validate/references.ts
+/** Requires that referenced roles are declared, if no others can exist; a shared rule may mean another merchant's. */
+function knownRoles(merchant) {
+	const open = !merchant.rolesComplete;
+	const names = new Set(merchant.roles.flatMap(({ name }) => name ?? []));
+	const renamed = renamedRoles(merchant.roles);
+	const suggest = openSuggester([...names]);
+	const mayBeIgnored = openIgnored(merchant, "roles");
+	const isKnown = (role) => isLikeRoleId(role) || names.has(role) || renamed.has(role) || mayBeIgnored(role);
+	const rules = ruleReferences(merchant);
+	const isOwn = ({ location }) => location.file === merchant.main;
+	const unknown = (references) => references.flatMap(({ text: role, location }) => {
+		if (isKnown(role)) return [];
+		return [{
+			role,
+			near: suggest(role) ?? PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? null,
+			location
+		}];
+	});
+	return [...unknown(open ? [] : [...grantReferences(merchant, isKnown), ...rules.filter(isOwn)]).map((found) => ({
+		code: "unknown-role",
+		...found
+	})), ...unknown(rules.filter((rule) => !isOwn(rule))).map((found) => ({
+		code: "unknown-shared-role",
+		open,
+		...found
+	}))];
+}
+/** Warns once in each file of references to a role by its previous name, which still works. */
+function currentRoleNames(merchant) {
+	const renamed = renamedRoles(merchant.roles);
+	if (renamed.size === 0) return [];
+	const references = [
+		...grantReferences(merchant, (role) => !renamed.has(role)),
+		...ruleReferences(merchant),
+		...merchant.rawFiles.flatMap(protectedRoles),
+		...merchant.adjustments.flatMap(({ file, path, name }) => name === null ? [] : [{
+			text: name,
+			location: locationOf(file, [...path, "name"])
+		}])
+	];
+	const found = /* @__PURE__ */ new Map();
+	for (const { text: role, location } of references) {
+		if (!renamed.has(role)) continue;
+		const key = JSON.stringify([location.file, role]);
+		const known = found.get(key) ?? {
+			role,
+			places: []
+		};
+		known.places.push(location);
+		found.set(key, known);
+	}
+	return [...found.values()].flatMap(({ role, places }) => {
+		const [location] = places;
+		const name = renamed.get(role);
+		return location && name !== void 0 ? [{
+			code: "previous-role-name",
+			role,
+			name,
+			places,
+			location
+		}] : [];
+	});
+}
+/** Returns the literal names under `guards.protect` that no declared role has. */
+function knownProtectedRoles(merchant) {
+	const open = !merchant.rolesComplete;
+	const isOwn = ({ location }) => location.file === merchant.main;
+	const named = merchant.rawFiles.flatMap(protectedRoles).filter((one) => !open || !isOwn(one));
+	if (named.length === 0) return [];
+	const names = merchant.roles.flatMap(({ name }) => name ?? []);
+	const known = new Set([...names, ...renamedRoles(merchant.roles).keys()].map((name) => name.toLowerCase()));
+	const suggest = openSuggester([...new Set(names)]);
+	const mayBeIgnored = openIgnored(merchant, "roles");
+	const isKnown = (role) => !isLiteralGlob(role) || isLikeRoleId(role.toLowerCase()) || known.has(role.toLowerCase()) || mayBeIgnored(role);
+	return named.filter(({ text }) => !isKnown(text)).map((reference) => {
+		const { text: role, location } = reference;
+		const found = {
+			role,
+			near: suggest(role),
+			location
+		};
+		return isOwn(reference) ? {
+			code: "unknown-protected-role",
+			...found
+		} : {
+			code: "unknown-shared-role",
+			open,
+			protects: true,
+			...found
+		};
+	});
+}
+function protectedRoles(raw) {
+	return textsAt(raw, [
+		"guards",
+		"protect",
+		"roles"
+	]);
+}
+/** Returns the grants of unknown roles. */
+function grantReferences({ members, referencedRoles }, isKnown) {
+	const strange = new Set([...referencedRoles].filter((role) => !isKnown(role)));
+	if (strange.size === 0) return [];
+	return members.flatMap((member) => member.grants.filter(({ role }) => strange.has(role)).map((grant) => ({
+		text: grant.role,
+		location: locationOf(member.file, grantPath(member, grant))
+	})));
+}
+/** Returns the role names in policies, guards and checks of all files. */
+function ruleReferences(merchant) {
+	const listed = [
+		...entriesAt(merchant, "policies", "require_until"),
+		...entriesAt(merchant, "policies", "require_mfa"),
+		...entriesAt(merchant, "policies", "separate").flatMap(({ value, location }) => listOf(value).map((role, index) => ({
+			value: role,
+			location: inside(location, index)
+		})))
+	].flatMap(({ value, location }) => textOf$3(value) === null ? [] : [{
+		text: String(value),
+		location
+	}]);
+	const keys = [
+		...pairsAt(merchant, "policies", "max_holders"),
+		...pairsAt(merchant, "policies", "require_until"),
+		...pairsAt(merchant, "guards", "min_holders")
+	].flatMap(({ name, location }) => name.trim() === "" || name === "__proto__" || name === "<<" ? [] : [{
+		text: name,
+		location: {
+			...location,
+			at: "key"
+		}
+	}]);
+	const allowed = merchant.rawFiles.flatMap(checkHolders).flatMap(({ text, location }) => {
+		const role = text.startsWith("role:") ? text.slice(5).trim() : "";
+		return role === "" ? [] : [{
+			text: role,
+			location
+		}];
+	});
+	return [
+		...listed,
+		...keys,
+		...allowed
+	];
+}
+/** Requires that checks name declared members, if all members are declared. */
+function knownMembers(merchant) {
+	if (!merchant.membersComplete) return [];
+	const named = merchant.rawFiles.filter(({ file }) => file === merchant.main).flatMap((raw) => [...checkHolders(raw), ...checkedMembers(raw)]);
+	if (named.length === 0) return [];
+	const emails = merchant.members.flatMap(({ email }) => email ?? []);
+	const known = new Set(emails.map((email) => email.toLowerCase()));
+	const suggest = openSuggester([...new Set(emails)]);
+	const mayBeIgnored = openIgnored(merchant, "members");
+	return named.flatMap(({ text: email, location }) => !email.includes("@") || email.startsWith("role:") || known.has(email.toLowerCase()) || mayBeIgnored(email) ? [] : [{
+		code: "unknown-member",
+		email,
+		near: suggest(email),
+		location
+	}]);
+}
+/** Warns wherever the address of somebody who has left still stands. */
+function noLeavers({ leavers, members, rawFiles, now }) {
+	const left = /* @__PURE__ */ new Map();
+	for (const leaver of leavers) {
+		const { address, from } = leaver;
+		const known = left.get(address ?? "")?.from?.starts ?? Number.POSITIVE_INFINITY;
+		if (address !== null && from !== null && from.starts <= now && from.starts < known) left.set(address, leaver);
+	}
+	if (left.size === 0) return [];
+	return [...members.flatMap((member) => member.email === null ? [] : [{
+		text: member.email,
+		location: memberLocation(member, "email")
+	}]), ...rawFiles.flatMap((raw) => [
+		...checkHolders(raw),
+		...checkedMembers(raw),
+		...textsAt(raw, [
+			"guards",
+			"protect",
+			"members"
+		]),
+		...textsAt(raw, ["ignore", "members"])
+	])].flatMap(({ text, location }) => {
+		const leaver = left.get(text.toLowerCase());
+		if (leaver === void 0) return [];
+		const first = locationOf(leaver.file, [...leaver.path, "email"]);
+		return [{
+			code: "leaver-listed",
+			email: text,
+			from: leaver.from?.text ?? "",
+			location,
+			first
+		}];
+	});
+}
+/** Warns of roles that the service may not assign, where a date would have it assign them. */
+function assignableGrants({ members, now }) {
+	return members.flatMap((member) => member.grants.flatMap((grant) => {
+		const { role } = grant;
+		if (!UNASSIGNABLE_ROLES.includes(role)) return [];
+		const begins = [grant.begin, member.begin].some((begin) => (begin?.from?.starts ?? now) > now);
+		const end = member.suspended?.end?.until?.ends;
+		const returns = member.suspended !== null && (end === void 0 || end > now);
+		if (!begins && !returns) return [];
+		return [{
+			code: "unassignable-role",
+			role,
+			when: begins ? "begins" : "returns",
+			location: locationOf(member.file, grantPath(member, grant))
+		}];
+	}));
+}
+/** Returns the texts of a list of a file. */
+function textsAt({ file, fields }, path) {
+	return listOf(valueAt(fields, path)).flatMap((value, index) => typeof value === "string" ? [{
+		text: value,
+		location: locationOf(file, [...path, index])
+	}] : []);
+}
+function checkHolders({ file, fields }) {
+	return listOf(fields["checks"]).flatMap((check, index) => listOf(fieldsOf(check)["only"]).flatMap((holder, at) => typeof holder === "string" ? [{
+		text: holder,
+		location: locationOf(file, [
+			"checks",
+			index,
+			"only",
+			at
+		])
+	}] : []));
+}
+function checkedMembers({ file, fields }) {
+	return listOf(fields["checks"]).flatMap((check, index) => {
+		const member = textOf$3(fieldsOf(check)["member"]);
+		return member === null ? [] : [{
+			text: member,
+			location: locationOf(file, [
+				"checks",
+				index,
+				"member"
+			])
+		}];
+	});
+}
+/** Warns of roles without a holder, if all members and their roles are declared. */
+function heldRoles(merchant) {
+	const { membersComplete, roles, members, main, referencedRoles: named } = merchant;
+	const known = new Set(roles.flatMap(({ name, id, previously }) => [
+		name,
+		id,
+		...previously
+	]));
+	const clear = !merchant.rolesComplete || [...named].every((role) => isLikeRoleId(role) || known.has(role));
+	if (!membersComplete || !clear || !members.every(({ rolesComplete }) => rolesComplete)) return [];
+	const unheld = roles.flatMap(({ name, id, previously, file, path }) => name === null || file !== main || [
+		name,
+		id,
+		...previously
+	].some((each) => each !== null && named.has(each)) ? [] : [{
+		name,
+		location: locationOf(file, [...path, "name"])
+	}]);
+	const [first] = unheld;
+	if (first === void 0) return [];
+	return unheld.length > MAX_UNHELD ? [{
+		code: "unheld-role",
+		names: unheld.map(({ name }) => name),
+		location: first.location
+	}] : unheld.map(({ name, location }) => ({
+		code: "unheld-role",
+		names: [name],
+		location
+	}));
+}
+/** Warns of a permission used once that resembles a frequent one. */
+function usualPermissions(merchant) {
+	const { roles, adjustments, rawFiles } = merchant;
+	const named = rawFiles.flatMap(namedPermissions);
+	const counts = /* @__PURE__ */ new Map();
+	const lists = [
+		...roles.map(({ permissions }) => permissions),
+		...adjustments.map(({ add }) => add),
+		named.map(({ text }) => text)
+	];
+	for (const list of lists) for (const text of list) counts.set(text, (counts.get(text) ?? 0) + 1);
+	const often = [...counts].flatMap(([text, uses]) => typeof text === "string" && uses >= MIN_COMMON_USES ? [text] : []);
+	const isRare = (text) => typeof text === "string" && counts.get(text) === 1;
+	const once = [
+		...roles.flatMap((role) => declaredPermissions(role, isRare)),
+		...adjustments.flatMap((adjustment) => addedPermissions(adjustment, isRare)),
+		...named.filter(({ text }) => isRare(text))
+	];
+	if (often.join("").length * once.reduce((sum, { text }) => sum + text.length, 0) > MAX_COMPARED) return [];
+	return once.flatMap(({ text: permission, location }) => {
+		const near = often.find((each) => isSlip(permission, each));
+		return near === void 0 ? [] : [{
+			code: "rare-permission",
+			permission,
+			near,
+			location
+		}];
+	});
+}
+function declaredPermissions({ file, path, permissions }, isWanted) {
+	return permissions.flatMap((text, index) => isWanted(text) ? [{
+		text,
+		location: locationOf(file, [
+			...path,
+			"permissions",
+			index
+		])
+	}] : []);
+}
+function addedPermissions({ file, path, add }, isWanted) {
+	return add.flatMap((text, index) => isWanted(text) ? [{
+		text,
+		location: locationOf(file, [
+			...path,
+			"adjust",
+			"add",
+			index
+		])
+	}] : []);
+}
+function namedPermissions({ file, fields }) {
+	const forbidden = listOf(fieldsOf(fields["policies"])["forbid_permissions"]).flatMap((permission, index) => typeof permission === "string" ? [{
+		text: permission,
+		location: locationOf(file, [
+			"policies",
+			"forbid_permissions",
+			index
+		])
+	}] : []);
+	const escalation = fieldsOf(fieldsOf(fields["policies"])["escalation"]);
+	const leading = Object.keys(escalation).flatMap((key) => listOf(escalation[key]).flatMap((permission, index) => typeof permission === "string" ? [{
+		text: permission,
+		location: locationOf(file, [
+			"policies",
+			"escalation",
+			key,
+			index
+		])
+	}] : []));
+	const checked = listOf(fields["checks"]).flatMap((check, index) => {
+		const { can, cannot } = fieldsOf(check);
+		const listed = listOf(cannot).flatMap((permission, at) => typeof permission === "string" ? [{
+			text: permission,
+			location: locationOf(file, [
+				"checks",
+				index,
+				"cannot",
+				at
+			])
+		}] : []);
+		return typeof can === "string" ? [{
+			text: can,
+			location: locationOf(file, [
+				"checks",
+				index,
+				"can"
+			])
+		}, ...listed] : listed;
+	});
+	return [
+		...forbidden,
+		...leading,
+		...checked
+	];
+}
+function inside(location, index) {
+	return location.at === "value" ? {
+		...location,
+		path: [...location.path, index]
+	} : location;
+}
+/** Returns a test whether an ignore pattern may match: only the literal prefix counts, to avoid false warnings. */
+function openIgnored(merchant, key) {
+	const beginnings = new Set(ignoredAt(merchant, key).map(({ value }) => (/^[^*?[{(!\\]*/.exec(String(value))?.[0] ?? "").toLowerCase()));
+	return (text) => {
+		const lower = text.slice(0, MAX_NAME).toLowerCase();
+		return beginnings.size > 0 && Array.from({ length: lower.length + 1 }, (_, end) => end).some((end) => beginnings.has(lower.slice(0, end)));
+	};
+}
+var MAX_UNHELD, MIN_COMMON_USES, MAX_COMPARED, MAX_NAME;
+var init_references = __esmMin((() => {
+	init_glob();
+	init_suggest();
+	init_live();
+	init_raw_file();
+	init_values();
+	init_rule_context();
+	MAX_UNHELD = 3;
+	MIN_COMMON_USES = 3;
+	MAX_COMPARED = 1e8;
+	MAX_NAME = 500;
+}));
+
+// src/kernel/validate/merchant-rules.ts
+/** Returns the problems between the files of one merchant, without violations of policies and checks. */
+function checkMerchant(merchant) {
+	return RULES$2.flatMap((rule) => rule(merchant));
+}
+/** Requires that files agree on a member, except for its roles, which are combined. */
+function agreeingMembers({ members, rawFiles }) {
+	if (rawFiles.length < 2) return [];
+	const firsts = /* @__PURE__ */ new Map();
+	return members.flatMap((member) => AGREED.flatMap((field) => {
+		const { email, address, file, fields } = member;
+		if (email === null || !Object.hasOwn(fields, field)) return [];
+		const location = memberLocation(member, field);
+		const key = JSON.stringify([address, field]);
+		const first = firsts.get(key);
+		if (first === void 0) {
+			firsts.set(key, {
+				value: fields[field],
+				location
+			});
+			return [];
+		}
+		return first.location.file === file || sameValue(first.value, fields[field]) ? [] : [{
+			code: "conflicting-member",
+			email,
+			field,
+			location,
+			first: first.location
+		}];
+	}));
+}
+/** Requires that all grants of a role to a member have the same dates. */
+function agreeingGrants({ roles, members, duplicateAddresses }) {
+	const names = rolesByOtherNames(roles);
+	const nameOf = (role) => names.get(role) ?? role;
+	const byAddress = /* @__PURE__ */ new Map();
+	for (const member of members) {
+		const { address, grants, repeated } = member;
+		const isGivenTwice = repeated || grants.length > 1 && grants.some(({ role }) => names.has(role));
+		if (address !== null && (isGivenTwice || duplicateAddresses.has(address))) {
+			const known = byAddress.get(address);
+			if (known === void 0) byAddress.set(address, [member]);
+			else known.push(member);
+		}
+	}
+	return [...byAddress.values()].flatMap((entries) => conflicts(entries, nameOf));
+}
+/** Requires that a member without roles in one file has none in another. */
+function agreeingRoles({ members, rawFiles, duplicateAddresses }) {
+	if (rawFiles.length < 2) return [];
+	const given = /* @__PURE__ */ new Map();
+	for (const member of members) {
+		const { address, grants } = member;
+		if (address !== null && duplicateAddresses.has(address) && grants.length > 0 && !given.has(address)) given.set(address, member);
+	}
+	return members.flatMap((member) => {
+		const { email, address, file, grants, rolesComplete } = member;
+		const other = address === null ? void 0 : given.get(address);
+		const isEmpty = rolesComplete && grants.length === 0;
+		return email === null || other === void 0 || other.file === file || !isEmpty ? [] : [{
+			code: "conflicting-member",
+			email,
+			field: "roles",
+			location: memberLocation(member, "roles"),
+			first: memberLocation(other, "roles")
+		}];
+	});
+}
+function conflicts(entries, nameOf) {
+	const firsts = /* @__PURE__ */ new Map();
+	return entries.flatMap((member) => member.grants.flatMap((grant) => {
+		const { role } = grant;
+		const first = firsts.get(nameOf(role));
+		if (first === void 0) {
+			firsts.set(nameOf(role), {
+				member,
+				grant
+			});
+			return [];
+		}
+		return datesOf(first.grant) === datesOf(grant) ? [] : [{
+			code: "conflicting-grant",
+			role,
+			location: grantSite({
+				member,
+				grant
+			}),
+			first: grantSite(first)
+		}];
+	}));
+}
+/** Returns the dates, for comparison; an unreadable one has been reported and conflicts with none. */
+function datesOf({ begin, end }) {
+	return `${begin?.from?.starts ?? ""} ${end?.until?.ends ?? ""}`;
+}
+function grantSite({ member, grant }) {
+	return locationOf(member.file, grantPath(member, grant));
+}
+/** Requires that files agree on a setting. */
+function agreeingSettings({ rawFiles }) {
+	if (rawFiles.length < 2) return [];
+	const firsts = /* @__PURE__ */ new Map();
+	return rawFiles.flatMap((raw) => settingsOf(raw).flatMap((path) => {
+		const value = valueAt(raw.fields, path);
+		const location = locationOf(raw.file, path);
+		const first = firsts.get(JSON.stringify(path));
+		if (first === void 0) {
+			firsts.set(JSON.stringify(path), {
+				value,
+				location
+			});
+			return [];
+		}
+		return sameValue(first.value, value) ? [] : [{
+			code: "conflicting-setting",
+			path,
+			location,
+			first: first.location
+		}];
+	}));
+}
+/** Requires that `min_holders` of a role does not exceed its `max_holders`. */
+function possibleHolders(merchant) {
+	const renamed = renamedRoles(merchant.roles);
+	const strictest = (section, key, sign) => {
+		const found = /* @__PURE__ */ new Map();
+		for (const { name, value, location } of pairsAt(merchant, section, key)) {
+			const [role, count] = [renamed.get(name) ?? name, countOf(value)];
+			const known = found.get(role);
+			if (count !== null && (known === void 0 || sign * count > sign * known.count)) found.set(role, {
+				count,
+				location
+			});
+		}
+		return found;
+	};
+	const limits = strictest("policies", "max_holders", -1);
+	return [...strictest("guards", "min_holders", 1)].flatMap(([role, min]) => {
+		const max = limits.get(role);
+		return max !== void 0 && min.count > max.count ? [{
+			code: "holders-contradiction",
+			role,
+			min: min.count,
+			max: max.count,
+			location: max.location,
+			first: min.location
+		}] : [];
+	});
+}
+function settingsOf({ fields }) {
+	return SETTINGS$1.filter((path) => valueAt(fields, path) !== void 0);
+}
+var RULES$2, AGREED, SETTINGS$1;
+var init_merchant_rules = __esmMin((() => {
+	init_member();
+	init_merchant_schema();
+	init_raw_file();
+	init_values();
+	init_adjustments();
+	init_identity();
+	init_references();
+	init_rule_context();
+	RULES$2 = [
+		noDuplicateRoles,
+		noDuplicateMembers,
+		noIgnoredEntries,
+		previousNames$1,
+		previousAddresses,
+		soundAdjustments,
+		agreeingMembers,
+		agreeingGrants,
+		agreeingRoles,
+		agreeingSettings,
+		strictLimits,
+		currentRoleNames,
+		knownRoles,
+		knownProtectedRoles,
+		knownMembers,
+		assignableGrants,
+		noLeavers,
+		heldRoles,
+		usualPermissions,
+		possibleHolders
+	];
+	AGREED = [
+		"id",
+		"previously",
+		"from",
+		"until",
+		"suspended",
+		...Object.keys(COMMON_FIELDS),
+		"managed"
+	].filter((key) => key !== "roles");
+	SETTINGS$1 = [["environment"], ...keysAt(["sync"]).map((key) => ["sync", key])];
+}));
+
+// src/kernel/schema/project-schema.ts
+var RULE_SECTIONS, IDENTITY$1, SECTIONS, glob, entry, projectSchema;
+var init_project_schema = __esmMin((() => {
+	init_mini();
+	init_limits();
+	init_merchant_schema();
+	init_text_schemas();
+	RULE_SECTIONS = [
+		"guards",
+		"policies",
+		"checks",
+		"leavers",
+		"ignore",
+		"sync"
+	];
+	IDENTITY$1 = /* @__PURE__ */ new Set([
+		"version",
+		"merchant",
+		"environment"
+	]);
+	SECTIONS = Object.keys(merchantSchema._zod.def.shape).filter((key) => !IDENTITY$1.has(key));
+	glob = described(string().check(refine((value) => globMistake(value) === null, "bad-glob")), {
+		maxLength: 500,
+		pattern: "^(?![!/~])[^\\\\]+$"
+	});
+	entry = described(strictObject({
+		files: described(array(glob).check(_minLength(1, "no-globs"), _maxLength(100, "no-globs")), {
+			title: "Files",
+			description: "Globs over paths from the project's root: * within a folder, ** across folders; case does not count. Each has to match a file.",
+			examples: [["access/franchise/**"]]
+		}),
+		rules: optional(includePath, {
+			title: "Rules",
+			description: `The file with the rules that hold for these files: ${RULE_SECTIONS.join(", ")}. Its path is relative to the project's root, and none of the globs matches it.`,
+			examples: ["hq/policy.yaml"]
+		}),
+		allow: optional(array(_enum(SECTIONS)), {
+			title: "Allowed sections",
+			description: "The only sections that these files may have, also through what they include. version, merchant and environment are always allowed. If absent, any section is.",
+			examples: [[
+				"include",
+				"roles",
+				"members"
+			]]
+		})
+	}), {
+		title: "Enforced rules",
+		description: "What holds for some of the project's files. A file that several entries match is under all of them.",
+		examples: [{
+			files: ["access/franchise/**"],
+			rules: "hq/policy.yaml",
+			allow: ["roles", "members"]
+		}]
+	});
+	projectSchema = described(strictObject({
+		version: described(literal(1), {
+			title: "Version",
+			description: "The version of the format; always 1.",
+			examples: [1]
+		}),
+		enforce: optional(array(entry), {
+			title: "Enforced rules",
+			description: "Rules that hold for files whether they include them or not, and that no file can loosen.",
+			default: [],
+			examples: [[{
+				files: ["access/franchise/**"],
+				rules: "hq/policy.yaml"
+			}]]
+		}),
+		enforce_all: optional(boolean(), {
+			title: "Every file is under an entry",
+			description: "With true, a merchant's file that no glob of enforce matches is an error.",
+			default: false,
+			examples: [true]
+		})
+	}), {
+		title: "rolecall project file",
+		description: "The rules that a project enforces on its files; rolecall.yaml at the project's root.",
+		examples: [{
+			version: 1,
+			enforce: [{
+				files: ["access/franchise/**"],
+				rules: "hq/policy.yaml"
+			}]
+		}]
+	});
+}));
+
+// src/kernel/read/check-enforced.ts
+/** Returns the files of rules that projects enforce on a merchant's file, each once. */
+function enforcedFiles(enforcements) {
+	const files = enforcements.flatMap(({ entries }) => entries.flatMap(({ rules }) => rules ?? []));
+	return [...new Set(files)];
+}
+/** Returns what a merchant's files may not say by the projects that they belong to. */
+function checkEnforced(merchant, enforcements) {
+	return enforcements.flatMap((enforcement) => {
+		const own = enforcement.by ? [] : enforcedFiles([enforcement]);
+		return [
+			...underEntry(merchant, enforcement),
+			...allowedSections$1(merchant, enforcement),
+			...enforcedSettings(merchant, own),
+			...knownNames(merchant, own)
+		];
+	});
+}
+function underEntry({ main }, { unlisted }) {
+	if (unlisted === null) return [];
+	const { project, location: rule } = unlisted;
+	return [{
+		code: "file-not-enforced",
+		project,
+		location: {
+			at: "first-key",
+			file: main,
+			path: []
+		},
+		rule
+	}];
+}
+/** Requires that files have only the sections that every entry allows; what a file includes, it says. */
+function allowedSections$1({ rawFiles }, { entries }) {
+	const trusted = new Set(entries.flatMap(({ rules }) => rules?.rules.files ?? []));
+	const said = rawFiles.filter(({ file }) => !trusted.has(file));
+	return entries.flatMap(({ allow }) => {
+		if (allow === null) return [];
+		const { sections: allowed, location: rule } = allow;
+		return said.flatMap(({ file, fields }) => Object.keys(fields).flatMap((key) => RESTRICTED.has(key) && !allowed.includes(key) ? [{
+			code: "section-not-allowed",
+			key,
+			allowed,
+			location: keyOf$4(file, [key]),
+			rule
+		}] : []));
+	});
+}
+/** Requires that files agree with the settings of enforced rules, and the rules with one another. */
+function enforcedSettings({ rawFiles }, files) {
+	const included = new Set(rawFiles.map(({ file }) => file));
+	const rules = files.flatMap((one) => one.rawFiles);
+	return SETTINGS.flatMap((path) => {
+		const [first, ...others] = rules.flatMap((raw) => settingAt(raw, path));
+		if (first === void 0) return [];
+		return [...path[0] === "sync" && included.has(first.location.file) ? [] : rawFiles.flatMap((raw) => settingAt(raw, path)), ...others].flatMap(({ value, location }) => agrees(value, first.value) ? [] : [{
+			code: "enforced-setting",
+			path,
+			value: first.value,
+			location,
+			rule: first.location
+		}]);
+	});
+}
+function settingAt({ file, fields }, path) {
+	const value = valueAt(fields, path);
+	return value === void 0 ? [] : [{
+		value,
+		location: locationOf(file, path)
+	}];
+}
+/** Returns whether a setting is the enforced one; patterns may be some of the enforced ones. */
+function agrees(value, enforced) {
+	if (!Array.isArray(value)) return sameValue(value, enforced);
+	return value.every((one) => listOf(enforced).includes(one));
+}
+/** Requires that the roles which enforced rules name are known; another merchant under them may have them. */
+function knownNames(merchant, files) {
+	const included = new Set(merchant.rawFiles.map(({ file }) => file));
+	const rules = files.flatMap(({ rawFiles }) => rawFiles.filter(({ file }) => !included.has(file)));
+	if (rules.length === 0) return [];
+	const named = {
+		...merchant,
+		rawFiles: rules,
+		enforced: [...merchant.rawFiles, ...merchant.enforced],
+		adjustments: [],
+		members: [],
+		referencedRoles: /* @__PURE__ */ new Set()
+	};
+	return [...knownRoles(named), ...knownProtectedRoles(named)];
+}
+/** Converts breaches of enforced rules to problems in the merchant's files, with the rule that each breaks. */
+function enforcedBreaches(breaches, { rawFiles }, merchant) {
+	return breaches.flatMap((breach) => {
+		const rule = ruleLocation(breach, rawFiles);
+		const location = locationOf(merchant.main, ["merchant"]);
+		const { code, message, hint, subject } = breach;
+		return (isOfAll(subject) ? [{
+			code,
+			message,
+			hint,
+			location
+		}] : breachProblems([breach], merchant)).map((problem) => ({
+			...problem,
+			...rule && { rule }
+		}));
+	});
+}
+function isOfAll({ kind }) {
+	return kind === "max-holders" || kind === "check" || kind === "cannot";
+}
+function ruleLocation({ code, subject }, rawFiles) {
+	if ("origin" in subject) return locationOf(subject.origin.file, subject.origin.path);
+	const path = ["policies", code in POLICIES ? POLICIES[code] : ""];
+	const raw = rawFiles.find(({ fields }) => valueAt(fields, path) !== void 0);
+	return raw === void 0 ? null : keyOf$4(raw.file, path);
+}
+function keyOf$4(file, path) {
+	return {
+		...locationOf(file, path),
+		at: "key"
+	};
+}
+var RESTRICTED, SETTINGS, POLICIES;
+var init_check_enforced = __esmMin((() => {
+	init_merchant_schema();
+	init_project_schema();
+	init_raw_file();
+	init_values();
+	init_judging();
+	init_references();
+	RESTRICTED = new Set(SECTIONS);
+	SETTINGS = ["sync", "ignore"].flatMap((section) => keysAt([section]).map((key) => [section, key]));
+	POLICIES = {
+		"policy-email-domain": "email_domains",
+		"policy-forbidden-permission": "forbid_permissions",
+		"policy-max-holders": "max_holders",
+		"policy-require-until": "require_until",
+		"policy-separate": "separate",
+		"policy-until-limit": "require_until"
+	};
+}));
+
+// src/kernel/read/resolve-includes.ts
+/** Follows the includes of a file; leaves out cycles and files of other merchants. */
+function resolveIncludes(main, resolve) {
+	const done = /* @__PURE__ */ new Set();
+	const problems = [];
+	const stack = [{
+		source: main,
+		next: 0
+	}];
+	let complete = true;
+	for (let frame = stack.at(-1); frame !== void 0; frame = stack.at(-1)) {
+		const include = frame.source.includes[frame.next];
+		frame.next += 1;
+		if (include === void 0) {
+			stack.pop();
+			done.add(frame.source);
+			continue;
+		}
+		const target = resolve(include);
+		const problem = target === null ? null : refusal$2(include, target, done, stack);
+		if (target === null || problem !== null) {
+			complete = false;
+			if (problem !== null) problems.push(problem);
+		} else if (!done.has(target)) stack.push({
+			source: target,
+			next: 0
+		});
+	}
+	const sources = [...done];
+	return {
+		main,
+		sources,
+		complete: complete && sources.every((source) => source.raw !== null),
+		problems: [...problems, ...sources.flatMap((source) => source === main ? [] : identityProblems(source))]
+	};
+}
+function refusal$2({ location }, target, done, stack) {
+	const start = done.has(target) ? -1 : stack.findIndex(({ source }) => source === target);
+	if (start !== -1) return {
+		code: "include-cycle",
+		chain: [...stack.slice(start).map(({ source }) => source.file), target.file],
+		location
+	};
+	const fields = target.raw?.fields ?? {};
+	return Object.hasOwn(fields, "merchant") ? {
+		code: "include-merchant",
+		name: target.file,
+		merchant: String(fields["merchant"]),
+		location
+	} : null;
+}
+/** Reports keys that only a merchant's own file may have. */
+function identityProblems({ raw }) {
+	if (raw === null) return [];
+	return Object.hasOwn(raw.fields, "api") ? [{
+		code: "include-identity",
+		key: "api",
+		location: keyLocation(raw, ["api"])
+	}] : [];
+}
+function keyLocation({ file }, path) {
+	return {
+		...locationOf(file, path),
+		at: "key"
+	};
+}
+var init_resolve_includes = __esmMin((() => {
+	init_raw_file();
+}));
+
+// src/kernel/read/build-desired-state.ts
+/** Combines a merchant's file with its includes into the desired state, under the rules that hold for it. */
+function buildDesiredState(main, resolve, judging, enforcements = []) {
+	const joined = resolveIncludes(main, resolve);
+	const { sources, complete } = joined;
+	const rawFiles = sources.flatMap(({ raw }) => raw === null ? [] : [raw]);
+	const enforced = enforcedFiles(enforcements.filter(({ by }) => by === void 0)).flatMap((one) => one.rawFiles);
+	const merchant = createRuleContext({
+		main: main.file,
+		rawFiles,
+		enforced,
+		complete,
+		now: judging.now
+	});
+	const unjudged = [
+		...missingMerchant(main),
+		...joined.problems,
+		...checkMerchant(merchant),
+		...checkEnforced(merchant, enforcements)
+	];
+	const state = [...unjudged, ...sources.flatMap((source) => source.problems)].some(isError) || !complete || enforcements.some((one) => one.broken) ? null : stateOf(joined, enforcements);
+	const broken = judged$1(state ?? readableState(main, rawFiles), merchant, enforcements, judging);
+	const problems = [...unjudged, ...broken].map((problem) => problem.location.file === main.file ? problem : {
+		...problem,
+		via: main.file
+	});
+	const bound = enforcedFiles(enforcements).flatMap(({ rules }) => rules.files);
+	return {
+		main,
+		state: broken.some(isError) ? null : state,
+		problems,
+		sources,
+		bound
+	};
+}
+/** Judges declarations by their own policies and checks, and by each of the enforced rules. */
+function judged$1(declared, merchant, enforcements, { judge, now }) {
+	if (declared === null) return [];
+	const own = judge(declared, now);
+	const enforced = rulesFor(merchant.roles, enforcements).map((one) => ({
+		file: one.file,
+		breaches: judge({
+			...declared,
+			policies: one.rules.policies,
+			checks: one.rules.checks,
+			rules: one.rules.files[0]
+		}, now)
+	}));
+	if (own === null || enforced.some(({ breaches }) => breaches === null)) return [{
+		code: "too-much-to-judge",
+		location: {
+			at: "first-key",
+			file: merchant.main,
+			path: []
+		}
+	}];
+	const keyOf = ({ code, message }) => JSON.stringify([code, message]);
+	const known = new Set(enforced.flatMap(({ breaches }) => (breaches ?? []).map(keyOf)));
+	return [...breachProblems(own.filter((breach) => !known.has(keyOf(breach))), merchant), ...enforced.flatMap(({ breaches, file }) => enforcedBreaches(breaches ?? [], file, merchant))];
+}
+/** Returns the rules that are enforced on a merchant's file, with the current names of its roles. */
+function rulesFor(roles, enforcements) {
+	const files = enforcedFiles(enforcements);
+	if (files.length === 0) return [];
+	const renamed = renamedRoles(roles);
+	const currentName = (role) => renamed.get(role) ?? role;
+	return files.map((file) => {
+		const { contents, rules } = file;
+		return {
+			file,
+			rules: renamed.size === 0 ? rules : enforcedRules(contents, rules.files, rules.by, currentName)
+		};
+	});
+}
+/** Returns the readable part of files with errors, to judge it too: one mistake must not hide the others. */
+function readableState({ file }, rawFiles) {
+	const contents = rawFiles.map(readableContent);
+	const own = contents.find((content) => content.file === file);
+	return own === void 0 ? null : normalise(own, contents, []);
+}
+function stateOf({ main, sources }, enforcements) {
+	const contents = sources.flatMap(({ file, content }) => content === null ? [] : [{
+		file,
+		content
+	}]);
+	const own = contents.find(({ file }) => file === main.file);
+	return own === void 0 || contents.length < sources.length ? null : normalise(own, contents, enforcements);
+}
+/** Reports a missing merchant code, unless a misspelt key has been reported. */
+function missingMerchant({ file, raw, problems }) {
+	const missing = raw !== null && !Object.hasOwn(raw.fields, "merchant");
+	const misspelt = problems.some((problem) => problem.code === "unknown-key" && problem.path.length === 0 && problem.near === "merchant");
+	const shapeless = problems.some((problem) => problem.code === "wrong-type" && problem.path.length === 0);
+	return missing && !misspelt && !shapeless ? [{
+		code: "missing-key",
+		key: "merchant",
+		path: [],
+		location: {
+			at: "first-key",
+			file,
+			path: []
+		}
+	}] : [];
+}
+/** Combines a merchant's file and its includes, all without errors, into the desired state. */
+function normalise(main, all, enforcements) {
+	const { version, merchant, environment: _environment, api = {}, include, ...sections } = main.content;
+	if (merchant === void 0) return null;
+	const { sync, ignore, guards, policies, checks, roles, members, leavers: _leavers, ...rest } = sections;
+	const { base_url: baseUrl, key_env: keyEnv, ...restOfApi } = api;
+	const included = joined$2(all, ({ file, content }) => content.roles?.flatMap((role, index) => role.adjust === void 0 ? [normaliseRole(role, {
+		file,
+		path: ["roles", index]
+	})] : []));
+	const renamed = renamedRoles(included ?? []);
+	const currentName = (role) => renamed.get(role) ?? role;
+	const enforced = rulesFor(included ?? [], enforcements).map(({ rules }) => rules);
+	const own = enforcements.filter(({ by }) => by === void 0);
+	const settings = [...all, ...enforcedFiles(own).flatMap(({ contents }) => contents)];
+	const declared = included && adjustRoles(included, main, currentName);
+	return omitUndefined({
+		merchant,
+		environment: all.find(({ content }) => content.environment !== void 0)?.content.environment,
+		baseUrl,
+		keyEnv,
+		sync: normaliseSync(settings),
+		ignore: normalisePatterns(settings.map(({ content }) => content.ignore)),
+		guards: normaliseGuards(all, currentName),
+		policies: normalisePolicies(all, currentName),
+		enforced: enforced.length === 0 ? void 0 : enforced,
+		allowed: allowedSections(own),
+		sharedRuleNames: sharedRuleNames(main, all)?.map(currentName),
+		included: all.length > 1 ? all.flatMap(({ file }) => file === main.file ? [] : file) : void 0,
+		checks: normaliseChecks(all, currentName),
+		roles: declared,
+		members: renamed.size === 0 ? normaliseMembers(all) : normaliseMembers(all)?.map(withCurrentNames),
+		leavers: normaliseLeavers(settings),
+		origin: {
+			file: main.file,
+			path: []
+		}
+	});
+	function withCurrentNames(member) {
+		if (!member.roles?.some(({ role }) => renamed.has(role))) return member;
+		return {
+			...member,
+			roles: uniqueGrants(member.roles.map((grant) => ({
+				...grant,
+				role: currentName(grant.role)
+			})), member.origin)
+		};
+	}
+}
+/** Returns the sections that every entry allows; undefined if none limits them. */
+function allowedSections(enforcements) {
+	const [first, ...others] = enforcements.flatMap(({ entries }) => entries.flatMap(({ allow }) => allow === null ? [] : [allow.sections]));
+	return first?.filter((section) => others.every((sections) => sections.includes(section)));
+}
+/** Applies the adjustments of a merchant's own file to the roles that it includes. */
+function adjustRoles(roles, { file, content }, currentName) {
+	const adjustments = new Map((content.roles ?? []).flatMap(({ name, adjust }, index) => adjust === void 0 ? [] : [[currentName(name), {
+		adjust,
+		path: ["roles", index]
+	}]]));
+	if (adjustments.size === 0) return roles;
+	return roles.map((role) => {
+		const own = adjustments.get(role.name);
+		if (own === void 0 || role.permissions === void 0 || role.origin.file === file) return role;
+		const permissions = adjustedPermissions(role.permissions, own.adjust);
+		return {
+			...role,
+			permissions,
+			adjusted: {
+				file,
+				path: own.path
+			}
+		};
+	});
+}
+function normaliseRole(role, origin) {
+	const { adjust, previously, permissions, id, ...fields } = role;
+	return omitUndefined({
+		...fields,
+		id,
+		permissions: permissions && unique(permissions),
+		previously: previousNames(previously),
+		origin
+	});
+}
+function previousNames(previously) {
+	const names = typeof previously === "string" ? [previously] : unique(previously ?? []);
+	return names.length === 0 ? void 0 : names;
+}
+/** Combines members by address: roles add up across files, and all other fields agree. */
+function normaliseMembers(all) {
+	const entries = joined$2(all, ({ file, content }) => content.members?.map((member, index) => normaliseMember(member, {
+		file,
+		path: ["members", index]
+	})));
+	if (entries === void 0) return;
+	if (all.length === 1) return entries;
+	const members = /* @__PURE__ */ new Map();
+	for (const entry of entries) {
+		const key = entry.email.toLowerCase();
+		const known = members.get(key);
+		members.set(key, known === void 0 ? entry : joinMembers(known, entry));
+	}
+	return [...members.values()];
+}
+function joinMembers(first, second) {
+	const roles = first.roles === void 0 && second.roles === void 0 ? {} : { roles: uniqueGrants([first, second].flatMap(locatedGrants), first.origin) };
+	const origin = first.roles === void 0 ? { origin: second.origin } : {};
+	const setAt = {
+		...fieldSetAt("until", first, second),
+		...fieldSetAt("suspended", first, second)
+	};
+	const located = Object.keys(setAt).length === 0 ? {} : { setAt };
+	return {
+		...second,
+		...first,
+		...roles,
+		...origin,
+		...located
+	};
+}
+/** Returns the location of a field in the first of two entries that sets it, if there is one. */
+function fieldSetAt(field, first, second) {
+	const setting = [first, second].find((entry) => entry[field] !== void 0);
+	return setting === void 0 ? {} : { [field]: setting.setAt?.[field] ?? setting.origin };
+}
+function normaliseMember(member, origin) {
+	const { email, id, previously, roles, from, until, suspended, managed, ...fields } = member;
+	const there = {
+		email,
+		origin
+	};
+	Object.assign(there, fields);
+	if (id !== void 0) there.id = id;
+	const former = previousNames(previously);
+	if (former !== void 0) there.previously = former;
+	if (roles !== void 0) there.roles = uniqueGrants(roles.map(normaliseGrant), origin);
+	const start = asFrom(from);
+	if (start !== void 0) there.from = start;
+	const end = asUntil(until);
+	if (end !== void 0) there.until = end;
+	if (suspended !== void 0 && suspended !== false) there.suspended = normaliseSuspension(suspended === true ? {} : suspended);
+	if (managed !== void 0) there.managed = normaliseManaged(managed);
+	return there;
+}
+function normaliseGrant(grant) {
+	if (typeof grant === "string") return { role: grant };
+	const { role, from, until, ...rest } = grant;
+	return omitUndefined({
+		role,
+		from: asFrom(from),
+		until: asUntil(until)
+	});
+}
+function normaliseSuspension(suspended) {
+	const { from, until, ...rest } = suspended;
+	return omitUndefined({
+		from: asFrom(from),
+		until: asUntil(until)
+	});
+}
+function normaliseManaged(managed) {
+	const { password_env: passwordEnv, ...fields } = managed;
+	return omitUndefined({
+		...fields,
+		passwordEnv
+	});
+}
+/** Combines the leavers of all files; of several entries for one address the earliest counts. */
+function normaliseLeavers(all) {
+	const byAddress = /* @__PURE__ */ new Map();
+	for (const { file, content } of all) for (const [index, { email, from: text, ...rest }] of (content.leavers ?? []).entries()) {
+		const from = asFrom(text);
+		const known = byAddress.get(email.toLowerCase());
+		if (from === void 0 || known !== void 0 && known.from.starts <= from.starts) continue;
+		byAddress.set(email.toLowerCase(), {
+			email,
+			from,
+			origin: {
+				file,
+				path: ["leavers", index]
+			}
+		});
+	}
+	return byAddress.size === 0 ? void 0 : [...byAddress.values()];
+}
+/** Parses a beginning that the schema has accepted. */
+function asFrom(text) {
+	return text === void 0 ? void 0 : parseFrom(text) ?? void 0;
+}
+/** Parses an end that the schema has accepted. */
+function asUntil(text) {
+	return text === void 0 ? void 0 : parseUntil(text) ?? void 0;
+}
+/** Concatenates a list of all files; `undefined` if no file has it. */
+function joined$2(all, pick) {
+	const lists = all.flatMap((each) => {
+		const list = pick(each);
+		return list === void 0 ? [] : [list];
+	});
+	return lists.length === 0 ? void 0 : joinLists(lists);
+}
+/** Removes repeated grants of a role from an entry at `entry`; the first one has the locations of all. */
+function uniqueGrants(grants, entry) {
+	if (new Set(grants.map(({ role }) => role)).size === grants.length) return grants;
+	const firsts = /* @__PURE__ */ new Map();
+	for (const grant of locatedGrants({
+		roles: grants,
+		origin: entry
+	})) {
+		const first = firsts.get(grant.role);
+		const origins = [...first?.origins ?? [], ...grant.origins ?? []];
+		firsts.set(grant.role, {
+			...first ?? grant,
+			origins
+		});
+	}
+	return [...firsts.values()];
+}
+/** Returns an entry's grants with their locations, which they need where they leave the entry. */
+function locatedGrants({ roles = [], origin }) {
+	return roles.map((grant, index) => grant.origins === void 0 ? {
+		...grant,
+		origins: [{
+			file: origin.file,
+			path: [
+				...origin.path,
+				"roles",
+				index
+			]
+		}]
+	} : grant);
+}
+var init_build_desired_state = __esmMin((() => {
+	init_rule_table();
+	init_raw_file();
+	init_values();
+	init_adjustments();
+	init_desired_settings();
+	init_judging();
+	init_merchant_rules();
+	init_rule_context();
+	init_check_enforced();
+	init_resolve_includes();
+}));
+
+// src/kernel/read/duplicate-merchants.ts
+/** Reports each file of a merchant after the first. */
+function duplicateMerchants(files) {
+	const location = ({ file }) => ({
+		at: "value",
+		file,
+		path: ["merchant"]
+	});
+	return repeats(files, ({ merchant }) => merchant).map(({ text, item, first }) => ({
+		code: "duplicate-merchant",
+		merchant: text,
+		location: location(item),
+		first: location(first)
+	}));
+}
+var init_duplicate_merchants = __esmMin((() => {
+	init_values();
+}));
+
+// src/kernel/problems/problem.ts
+/** Adds the file to the locations of a problem. */
+function inFile(file, { location, first, hidden, ...data }) {
+	return {
+		...data,
+		location: {
+			...location,
+			file
+		},
+		...first === void 0 ? {} : { first: {
+			...first,
+			file
+		} },
+		...hidden === void 0 ? {} : { hidden: {
+			...hidden,
+			file
+		} }
+	};
+}
+var init_problem = __esmMin((() => {}));
+
+// src/kernel/problems/secrets.ts
+/** Finds all literal API keys in a text. */
+function findKeys(text) {
+	return Array.from(text.matchAll(KEY), (match) => ({
+		start: match.index,
+		end: match.index + match[0].length
+	}));
+}
+/** Masks the API keys in a text, except for their prefixes. */
+function maskKeys(text) {
+	return text.replace(KEY, "$1****");
+}
+/** Masks ranges with asterisks, keeping length and lines, so that positions stay valid. */
+function maskRanges(text, stretches) {
+	let masked = "";
+	let position = 0;
+	for (const { start, end } of stretches.toSorted((a, b) => a.start - b.start)) if (end > position) {
+		const from = Math.max(start, position);
+		masked += text.slice(position, from) + text.slice(from, end).replace(/[^\r\n]/g, "*");
+		position = end;
+	}
+	return masked + text.slice(position);
+}
+/** Reports all literal API keys in a file: in its text, and in values that spell one with escapes. */
+function keyProblems(text, value) {
+	const written = findKeys(text).map(({ start, end }) => {
+		const location = {
+			at: "text",
+			start,
+			end
+		};
+		return {
+			code: "literal-key",
+			location,
+			hidden: location
+		};
+	});
+	return text.includes("\\") ? [...written, ...spelledKeys(text, value, [])] : written;
+}
+function spelledKeys(text, value, path) {
+	if (typeof value === "string") return spells(text, value) ? [spelled("value", path)] : [];
+	if (typeof value !== "object" || value === null) return [];
+	return Object.entries(value).flatMap(([key, item]) => {
+		const inner = [...path, Array.isArray(value) ? Number(key) : key];
+		const problems = spelledKeys(text, item, inner);
+		return !Array.isArray(value) && spells(text, key) ? [spelled("key", inner), ...problems] : problems;
+	});
+}
+/** Returns true if a value has an API key that the text does not show literally. */
+function spells(text, value) {
+	return findKeys(value).some(({ start, end }) => !text.includes(value.slice(start, end)));
+}
+function spelled(at, path) {
+	const location = {
+		at,
+		path
+	};
+	return {
+		code: "literal-key",
+		location,
+		hidden: location
+	};
+}
+var KEY;
+var init_secrets = __esmMin((() => {
+	KEY = new RegExp(`(${/sk_(?:live|test)_(?=(?<![A-Za-z0-9]sk_(?:live|test)_)[\w-]|[A-Za-z0-9]{16})/.source}|${/(?<=[A-Za-z0-9]_)sk_(?=(?=[A-Za-z]*\d)[A-Za-z0-9]{16})/.source})[^\\s"'\`,;\\]})>]*`, "gi");
+}));
+
+// src/kernel/schema/synonyms.ts
+/** Returns the candidate key that was probably meant, null if none is similar. */
+function nearKey(key, candidates) {
+	return synonym(key, KEYS$2, candidates) ?? suggest(key, candidates);
+}
+/** Returns the allowed value that was probably meant, null if none is similar. */
+function nearValue(value, allowed) {
+	const words = allowed.filter((each) => typeof each === "string");
+	return synonym(value, VALUES, words) ?? suggest(value, words);
+}
+function synonym(word, synonyms, candidates) {
+	const found = Object.hasOwn(synonyms, word.toLowerCase()) ? synonyms[word.toLowerCase()] : void 0;
+	return found !== void 0 && candidates.includes(found) ? found : null;
+}
+var VALUES, KEYS$2;
+var init_synonyms = __esmMin((() => {
+	init_suggest();
+	VALUES = {
+		production: "live",
+		prod: "live",
+		sandbox: "test",
+		testing: "test",
+		staging: "test",
+		strict: "authoritative",
+		exclusive: "authoritative",
+		add: "additive"
+	};
+	KEYS$2 = {
+		password: "password_env",
+		key: "key_env",
+		api_key: "key_env",
+		url: "base_url",
+		"e-mail": "email",
+		mail: "email",
+		title: "name",
+		includes: "include",
+		import: "include",
+		extends: "include",
+		users: "members",
+		tests: "checks",
+		asserts: "checks",
+		expires: "until",
+		expires_at: "until",
+		end: "until",
+		til: "until",
+		till: "until",
+		name: "role",
+		renamed_from: "previously",
+		formerly: "previously",
+		max: "at_most",
+		protected: "protect",
+		exclude: "ignore"
+	};
+}));
+
+// src/kernel/schema/schema-problems.ts
+/** Checks a plain value against the schema; `ofMembers` are the issues of its members. */
+function checkSchema(value, ofMembers) {
+	const members = membersOf(value);
+	const checked = merchantSchema.safeParse(members ? {
+		...fieldsOf(value),
+		members: []
+	} : value);
+	const issues = [...checked.error?.issues ?? [], ...ofMembers];
+	if (checked.success && issues.length === 0) return {
+		content: {
+			...checked.data,
+			...members && { members }
+		},
+		problems: []
+	};
+	return {
+		content: null,
+		problems: problemsOf(issues, value, merchantSchema)
+	};
+}
+/** Checks a plain value against the schema of a project's file. */
+function checkProject(value) {
+	const { data, error } = projectSchema.safeParse(value);
+	return data === void 0 ? {
+		content: null,
+		problems: problemsOf(error?.issues ?? [], value, projectSchema)
+	} : {
+		content: data,
+		problems: []
+	};
+}
+function problemsOf(issues, root, schema) {
+	const context = {
+		root,
+		schema,
+		suggestions: MAX_SUGGESTIONS
+	};
+	return withoutEchoes(issues.flatMap((issue) => describe(issue, [], context)));
+}
+/** Checks the members of a plain value. */
+function memberIssues(value) {
+	return batchesOf(value).flatMap(batchIssues);
+}
+/** Checks as `memberIssues` does, and calls `pause` between batches. */
+async function memberIssuesPausing(value, pause) {
+	const issues = [];
+	for (const batch of batchesOf(value)) {
+		if (issues.length > 0) await pause();
+		issues.push(batchIssues(batch));
+	}
+	return issues.flat();
+}
+function batchesOf(value) {
+	const members = membersOf(value) ?? [];
+	return Array.from({ length: Math.ceil(members.length / BATCH) }, (_, at) => {
+		const from = at * BATCH;
+		return {
+			from,
+			members: members.slice(from, from + BATCH)
+		};
+	});
+}
+function membersOf(value) {
+	const { members } = fieldsOf(value);
+	return Array.isArray(members) ? members : void 0;
+}
+function batchIssues({ from, members }) {
+	const { error } = membersSchema.safeParse(members);
+	return (error?.issues ?? []).map((issue) => {
+		const [index, ...path] = issue.path;
+		return {
+			...issue,
+			path: [
+				"members",
+				from + Number(index),
+				...path
+			]
+		};
+	});
+}
+function describe(issue, base, context) {
+	const { root } = context;
+	const path = [...base, ...issue.path];
+	const location = {
+		at: "value",
+		path
+	};
+	const value = valueAt(root, path);
+	switch (issue.code) {
+		case "unrecognized_keys": return issue.keys.map((key) => unknownKey(key, path, value, context));
+		case "invalid_type": return [wrongType(path, [kindOfType(issue.expected)], value, root)];
+		case "invalid_value": {
+			const allowed = issue.values.filter((each) => typeof each === "string" || typeof each === "number");
+			if (value === void 0 || typeof value === "object") return [wrongType(path, [kindOf$3(allowed[0])], value, root)];
+			return [{
+				code: "wrong-value",
+				path,
+				allowed,
+				value,
+				near: typeof value === "string" ? nearValue(value, allowed) : null,
+				location
+			}];
+		}
+		case "invalid_format":
+		case "too_big":
+		case "too_small":
+		case "custom": return [{
+			code: issue.message,
+			path,
+			value,
+			location,
+			...hiddenAt(path, value)
+		}];
+		case "invalid_key": return issue.issues.flatMap((inner) => describe(inner, path, context).map((problem) => ({
+			...problem,
+			location: {
+				at: "key",
+				path
+			}
+		})));
+		case "invalid_union": return describeUnion(issue, path, context);
+		case "not_multiple_of":
+		case "invalid_element": throw new Error(`The merchant schema gave an issue that has no problem: ${issue.code}`);
+		default: return issue;
+	}
+}
+/** Describes a union's issues by the form that the value was probably meant to have. */
+function describeUnion(issue, path, context) {
+	const { root } = context;
+	const value = valueAt(root, path);
+	if (path.length === 2 && path[0] === "checks" && kindOf$3(value) === "mapping") return checkProblems(value, path, issue.errors).flatMap((each) => "location" in each ? [each] : describe(each, path, context));
+	const mistyped = (branch) => branch.some(({ code, path: inner }) => code === "invalid_type" && inner.length === 0);
+	const meant = issue.errors.find((branch) => !mistyped(branch));
+	if (meant !== void 0) return meant.flatMap((inner) => describe(inner, path, context));
+	const kinds = issue.errors.flatMap((branch) => branch.flatMap((inner) => inner.code === "invalid_type" ? [kindOfType(inner.expected)] : []));
+	return [wrongType(path, [...new Set(kinds)], value, root)];
+}
+function wrongType(path, wanted, value, root) {
+	const key = path.at(-1);
+	const parent = path.slice(0, -1);
+	if (value === void 0 && typeof key === "string" && !Object.hasOwn(Object(valueAt(root, parent)), key)) return {
+		code: "missing-key",
+		key,
+		path: parent,
+		location: {
+			at: "first-key",
+			path: parent
+		}
+	};
+	const location = {
+		at: "value",
+		path
+	};
+	if (value === null) return {
+		code: "null-value",
+		path,
+		wanted,
+		location
+	};
+	const got = kindOf$3(value);
+	return wanted.includes(got) ? {
+		code: "bad-count",
+		path,
+		value,
+		location
+	} : {
+		code: "wrong-type",
+		path,
+		wanted,
+		got,
+		value,
+		location,
+		...hiddenAt(path)
+	};
+}
+function unknownKey(key, path, owner, context) {
+	const known = keysAt(path, context.schema);
+	const { near, used } = nearOf(key, known, owner, context);
+	const at = [...path, key];
+	return {
+		code: "unknown-key",
+		key,
+		path,
+		known,
+		near,
+		used,
+		location: {
+			at: "key",
+			path: at
+		},
+		...hiddenAt(at)
+	};
+}
+/** Returns the known key that was probably meant; an unused one is preferred. */
+function nearOf(key, known, owner, context) {
+	context.suggestions -= 1;
+	if (context.suggestions < 0) return {
+		near: null,
+		used: false
+	};
+	const unused = nearKey(key, known.filter((each) => !Object.hasOwn(Object(owner), each)));
+	const near = unused ?? nearKey(key, known);
+	return {
+		near,
+		used: unused === null && near !== null
+	};
+}
+/** Hides a value from code frames if it may be a password or a key. */
+function hiddenAt(path, value) {
+	const secret = /passw|passphrase|pwd|secret|token|key/i.test(String(path.at(-1)));
+	const credentials = path.at(-1) === "base_url" && typeof value === "string" && value.includes("@");
+	return secret || credentials ? { hidden: {
+		at: "value",
+		path
+	} } : {};
+}
+/** Drops the report of a missing key if an unknown key is a misspelling of it. */
+function withoutEchoes(problems) {
+	const meant = new Set(problems.flatMap((problem) => problem.code === "unknown-key" && problem.near !== null ? [JSON.stringify([...problem.path, problem.near])] : []));
+	return problems.filter((problem) => problem.code !== "missing-key" || !meant.has(JSON.stringify([...problem.path, problem.key])));
+}
+function kindOfType(expected) {
+	switch (expected) {
+		case "array": return "list";
+		case "object":
+		case "record": return "mapping";
+		case "number":
+		case "boolean": return expected;
+		default: return "text";
+	}
+}
+/** Returns the problems of a check that has none of the three forms: of its keys, or of the form it resembles. */
+function checkProblems(value, path, branches) {
+	const keys = Object.keys(Object(value)).filter((key) => KEYS$1.has(key));
+	const candidates = FORMS.map((form, index) => ({
+		index,
+		fits: keys.every((key) => includes(form, key))
+	})).filter(({ fits }) => fits);
+	const strange = unknownKeys(branches);
+	if (candidates.length === 1 || candidates.length > 0 && strange.length > 0) {
+		const issues = branches[candidates[0]?.index ?? 0] ?? [];
+		return strange.length === 0 ? issues : issues.filter((issue) => !isMissing(issue, value));
+	}
+	const form = {
+		code: "check-form",
+		keys,
+		location: {
+			at: "first-key",
+			path
+		}
+	};
+	return [...strange, form];
+}
+function includes(form, key) {
+	return form.includes(key);
+}
+/** Returns the issue of keys that no form has. */
+function unknownKeys(branches) {
+	const issue = branches[0]?.find(({ code }) => code === "unrecognized_keys");
+	if (issue?.code !== "unrecognized_keys") return [];
+	const keys = issue.keys.filter((key) => !KEYS$1.has(key));
+	return keys.length === 0 ? [] : [{
+		...issue,
+		keys
+	}];
+}
+function isMissing({ code, path }, value) {
+	return code === "invalid_type" && path.length === 1 && !Object.hasOwn(Object(value), String(path[0]));
+}
+var BATCH, MAX_SUGGESTIONS, FORMS, KEYS$1;
+var init_schema_problems = __esmMin((() => {
+	init_merchant_schema();
+	init_project_schema();
+	init_synonyms();
+	init_values();
+	BATCH = 1e3;
+	MAX_SUGGESTIONS = 2e3;
+	FORMS = [
+		["can", "only"],
+		["can", "at_most"],
+		["member", "cannot"]
+	];
+	KEYS$1 = new Set(FORMS.flat());
+}));
+
+// src/kernel/yaml/to-value.ts
+var to_value_exports = /* @__PURE__ */ __exportAll({ parse: () => parse$3 });
+/** Parses YAML into plain values with the full parser; returns errors as problems, and never throws. */
+function parse$3(text, maxTokens = MAX_TOKENS) {
+	if (text.length > 33554432) return unreadable$1([{
+		code: "file-too-large",
+		limit: MAX_LENGTH$2,
+		location: textPlace(0, 0)
+	}]);
+	try {
+		return parseChecked(text, maxTokens);
+	} catch (error) {
+		if (error instanceof TooManyTokens) return unreadable$1([{
+			code: "file-too-long",
+			limit: maxTokens,
+			location: textPlace(0, 0)
+		}]);
+		if (error instanceof RangeError) return unreadable$1([{
+			code: "yaml-too-deep",
+			limit: 64,
+			location: textPlace(0, 0)
+		}]);
+		throw error;
+	}
+}
+function parseChecked(text, maxTokens) {
+	const controls = controlProblems(text);
+	if (text.includes("\0")) return unreadable$1(controls);
+	const carriageReturn = text.search(/\r(?!\n)/);
+	if (carriageReturn !== -1) {
+		const location = textPlace(carriageReturn, carriageReturn + 1);
+		return unreadable$1([...controls, {
+			code: "yaml-line-end",
+			location
+		}]);
+	}
+	const document = readDocument$1(text, maxTokens);
+	const syntax = syntaxProblems(text, document);
+	if (syntax.length > 0) return unreadable$1([...controls, ...conflictProblem(text) ?? syntax]);
+	const contents = document.contents;
+	if (contents === null || (0, import_dist$4.isScalar)(contents) && contents.value === null) return unreadable$1([{
+		code: "file-empty",
+		location: textPlace(0, 0)
+	}]);
+	const converter = {
+		anchors: /* @__PURE__ */ new Map(),
+		problems: [...controls],
+		aliased: 0,
+		readable: true
+	};
+	const { value } = convert(contents, {
+		depth: 0,
+		metadata: false
+	}, converter);
+	return {
+		value,
+		readable: converter.readable,
+		problems: converter.problems
+	};
+}
+function unreadable$1(problems) {
+	return {
+		value: void 0,
+		readable: false,
+		problems
+	};
+}
+function textPlace(start, end) {
+	return {
+		at: "text",
+		start,
+		end
+	};
+}
+function convert(node, at, converter) {
+	if ((0, import_dist$4.isAlias)(node)) return convertAlias(node.source, node, converter);
+	if (!(0, import_dist$4.isScalar)(node) && !(0, import_dist$4.isMap)(node) && !(0, import_dist$4.isSeq)(node)) return NOTHING$1;
+	const { anchor } = node;
+	if (anchor !== void 0) converter.anchors.set(anchor, null);
+	const converted = (0, import_dist$4.isScalar)(node) ? convertScalar(node, at, converter) : convertCollection(node, at, converter);
+	if (anchor !== void 0) converter.anchors.set(anchor, converted);
+	return converted;
+}
+function convertScalar(node, { metadata }, converter) {
+	const { value, source } = node;
+	if (metadata && typeof value === "number" && source !== void 0 && LOSSY_NUMBER.test(source)) converter.problems.push({
+		code: "number-form",
+		source,
+		value,
+		location: nodePlace(node)
+	});
+	if (metadata && typeof value === "string" && node.type === "PLAIN" && OLD_BOOLEAN.test(value)) converter.problems.push({
+		code: "yaml-word",
+		word: value,
+		location: nodePlace(node)
+	});
+	return {
+		value,
+		size: 1
+	};
+}
+function convertCollection(node, at, converter) {
+	if (at.depth >= 64) {
+		refuse(node, {
+			code: "yaml-too-deep",
+			limit: 64
+		}, converter);
+		return NOTHING$1;
+	}
+	return (0, import_dist$4.isMap)(node) ? convertMap(node, at, converter) : convertSeq(node, at, converter);
+}
+function convertSeq(node, at, converter) {
+	const value = [];
+	let size = 1;
+	for (const item of node.items) {
+		const converted = convert(item, {
+			...at,
+			depth: at.depth + 1
+		}, converter);
+		value.push(converted.value);
+		size += converted.size;
+	}
+	return {
+		value,
+		size
+	};
+}
+function convertMap(node, at, converter) {
+	const value = {};
+	const firsts = /* @__PURE__ */ new Map();
+	let size = 1;
+	for (const pair of node.items) {
+		const key = (0, import_dist$4.isPair)(pair) ? keyText(pair.key) : null;
+		if (key === null) {
+			refuse(pair.key ?? pair.value ?? node, { code: "yaml-key" }, converter);
+			continue;
+		}
+		if (firsts.has(key)) {
+			converter.problems.push({
+				code: "duplicate-key",
+				key,
+				location: nodePlace(pair.key),
+				first: nodePlace(firsts.get(key))
+			});
+			continue;
+		}
+		firsts.set(key, pair.key);
+		const converted = convert(pair.value, {
+			depth: at.depth + 1,
+			metadata: at.metadata || key === "metadata"
+		}, converter);
+		setOwn(value, key, converted.value);
+		size += converted.size;
+	}
+	return {
+		value,
+		size
+	};
+}
+function convertAlias(name, node, converter) {
+	const target = converter.anchors.get(name);
+	if (target === void 0 || target === null) {
+		refuse(node, {
+			code: "yaml-alias",
+			name,
+			circular: target === null
+		}, converter);
+		return NOTHING$1;
+	}
+	converter.aliased += target.size;
+	if (converter.aliased > 1e5) {
+		if (converter.aliased - target.size <= 1e5) refuse(node, {
+			code: "yaml-alias-limit",
+			limit: MAX_ALIASED
+		}, converter);
+		return NOTHING$1;
+	}
+	return target;
+}
+/** Reports a problem that makes the whole value unreadable. */
+function refuse(node, problem, converter) {
+	converter.readable = false;
+	converter.problems.push({
+		...problem,
+		location: nodePlace(node)
+	});
+}
+function nodePlace(node) {
+	const range = ((0, import_dist$4.isScalar)(node) || (0, import_dist$4.isMap)(node) || (0, import_dist$4.isSeq)(node) || (0, import_dist$4.isAlias)(node)) && node.range;
+	return range ? textPlace(range[0], range[1]) : textPlace(0, 0);
+}
+/** Sets an own property, also one named `__proto__`, where an assignment would set the prototype. */
+function setOwn(target, key, value) {
+	if (key === "__proto__") Object.defineProperty(target, key, {
+		value,
+		enumerable: true,
+		configurable: true,
+		writable: true
+	});
+	else target[key] = value;
+}
+var import_dist$4, NOTHING$1, LOSSY_NUMBER, OLD_BOOLEAN;
+var init_to_value = __esmMin((() => {
+	import_dist$4 = require_dist$1();
+	init_limits();
+	init_document();
+	init_fast_yaml();
+	NOTHING$1 = {
+		value: null,
+		size: 1
+	};
+	LOSSY_NUMBER = /^[-+]?(?:0[0-9ox]|[0-9]*\.[0-9]*0$|[0-9.]+e)/i;
+	OLD_BOOLEAN = /^(?:yes|no|on|off)$/i;
+}));
+
+// src/kernel/yaml/parse-yaml.ts
+/** Parses YAML; the full parser is loaded only for a text that needs it. */
+async function parseYaml(text) {
+	return parseFast(text) ?? (await Promise.resolve().then(() => (init_to_value(), to_value_exports))).parse(text);
+}
+var init_parse_yaml = __esmMin((() => {
+	init_fast_yaml();
+}));
+
+// src/kernel/read/bound-files.ts
+/** Returns the paths of a file in the project of a root; `null` if it is in another one. */
+function placeIn$1(root, file, given, { placesOf }) {
+	const inRoot = (path) => placesOf(path).flatMap((place) => place.root === root ? place.path : []);
+	const own = inRoot(file);
+	const all = unique([...own, ...given.flatMap(inRoot)]);
+	return all.length === 0 ? null : {
+		own,
+		all
+	};
+}
+/** Returns whether one of the globs binds a file; a link below a glob does not take what it leads to out of it. */
+function isBound({ own, all }, globs, { matches }) {
+	const isBelow = (path, target) => path === target || path.startsWith(`${target}/`);
+	return globs.some(({ glob, matched }) => all.some((path) => matches(glob, path)) || matched.some(({ target }) => target && own.some((path) => isBelow(path, target))));
+}
+/** Returns the files and links below the literal beginning of a glob that it matches. */
+async function matchedFiles(root, glob, { listIn, matches }) {
+	const parts = glob.split("/");
+	const plain = parts.findIndex((part) => /[*?[\]{}()!+@|]/.test(part));
+	return (await listIn(root, parts.slice(0, plain === -1 ? -1 : plain).join("/"))).filter(({ path, target }) => matches(glob, path) || target && matches(glob, `${path}/a.yaml`));
+}
+var init_bound_files = __esmMin((() => {
+	init_values();
+}));
+
+// src/kernel/validate/source-rules.ts
+/** Returns the problems of one file that the schema does not see and that no other file influences. */
+function checkSource(raw, now) {
+	return RULES$1.flatMap((rule) => rule(raw, now));
+}
+/** Requires that ends are in the future and after their beginnings, and that no grant outlives its membership. */
+function soundDates({ members }, now) {
+	return members.filter((member) => [member, ...member.grants].some(hasDates) || member.suspended !== null).flatMap((member) => [
+		...pastEnd(member.end, "membership", now),
+		...lateBegin(member, member.end),
+		...member.suspended === null ? [] : [...pastEnd(member.suspended.end, "suspension", now), ...lateBegin(member.suspended, member.suspended.end)],
+		...member.grants.flatMap((grant) => [
+			...pastEnd(grant.end, "grant", now),
+			...lateEnd(grant.end, member),
+			...lateBegin(grant, grant.end),
+			...isLate(grant.begin, grant.end) ? [] : lateBegin(grant, member.end)
+		])
+	]);
+}
+function hasDates({ begin, end }) {
+	return begin !== null || end !== null;
+}
+function isLate(begin, end) {
+	const [from, until] = [begin?.from ?? null, end?.until ?? null];
+	return from !== null && until !== null && from.starts >= until.ends;
+}
+function lateBegin({ begin }, end) {
+	const [from, until] = [begin?.from ?? null, end?.until ?? null];
+	return begin === null || end === null || from === null || until === null || !isLate(begin, end) ? [] : [{
+		code: "from-after-until",
+		from: from.text,
+		until: until.text,
+		location: {
+			at: "value",
+			path: begin.path
+		},
+		first: {
+			at: "value",
+			path: end.path
+		}
+	}];
+}
+function pastEnd(end, what, now) {
+	const until = end?.until ?? null;
+	return end === null || until === null || until.ends > now ? [] : [{
+		code: "until-past",
+		until: until.text,
+		what,
+		location: {
+			at: "value",
+			path: end.path
+		}
+	}];
+}
+function lateEnd(end, { end: membership }) {
+	const [own, whole] = [end?.until ?? null, membership?.until ?? null];
+	return end === null || membership === null || own === null || whole === null || own.ends <= whole.ends ? [] : [{
+		code: "until-after-membership",
+		until: own.text,
+		membership: whole.text,
+		location: {
+			at: "value",
+			path: end.path
+		},
+		first: {
+			at: "value",
+			path: membership.path
+		}
+	}];
+}
+/** Requires that members are within the known limits of the service, but for those of the schema. */
+function withinLimits({ members }) {
+	return members.flatMap((member) => [...tooMany("address", lengthOf(member.email), 256, [
+		"members",
+		member.index,
+		"email"
+	]), ...mapFields(MEMBER_FIELDS, (name, { kind, declared: { most } }) => {
+		const path = entryPath(name);
+		const size = kind.name === "roles" ? roleCount(member) : lengthOf(textOf$3(valueAt(member.fields, path)));
+		return most !== null && size > most ? tooMany(name, size, most, [
+			"members",
+			member.index,
+			...path
+		]) : void 0;
+	}).flat()]);
+}
+function tooMany(what, count, limit, path) {
+	return count > limit ? [{
+		code: "service-limit",
+		what,
+		count,
+		limit,
+		location: {
+			at: "value",
+			path
+		}
+	}] : [];
+}
+function lengthOf(text) {
+	return text?.length ?? 0;
+}
+function roleCount({ grants }) {
+	return new Set(grants.map(({ role }) => role)).size;
+}
+/** Requires that metadata can be sent as JSON without loss. */
+function plainMetadata({ roles, members }) {
+	return [...withStrange(roles).flatMap(({ path, fields }) => check(fields["metadata"], [...path, "metadata"])), ...withStrange(members).flatMap(({ index, fields }) => check(fields["metadata"], [
+		"members",
+		index,
+		"metadata"
+	]))];
+}
+/** Requires safe keys in the maps of holders. */
+function plainMaps({ fields }) {
+	return [
+		["guards", "min_holders"],
+		["policies", "max_holders"],
+		["policies", "require_until"]
+	].flatMap(([section = "", key = ""]) => Object.keys(fieldsOf(fieldsOf(fields[section])[key])).flatMap((name) => checkKey(name, [
+		section,
+		key,
+		name
+	])));
+}
+/** Returns the entries whose metadata has a problem; only those are searched for its location. */
+function withStrange(entries) {
+	return entries.filter(({ fields }) => !isPlain$2(fields["metadata"]));
+}
+/** Returns true if no part of a value has a problem. */
+function isPlain$2(value) {
+	if (typeof value !== "object" || value === null) return typeof value !== "number" || isExact(value);
+	return Array.isArray(value) ? value.every(isPlain$2) : Object.keys(value).every((key) => key !== "__proto__" && key !== "<<" && isPlain$2(fieldsOf(value)[key]));
+}
+/** Returns true if JSON preserves a number: 12345678901234567890 would become …7000. */
+function isExact(value) {
+	return Number.isSafeInteger(value) || Number.isFinite(value) && !Number.isInteger(value);
+}
+function check(value, path) {
+	if (typeof value === "number") return isExact(value) ? [] : [{
+		code: "bad-number",
+		value,
+		location: {
+			at: "value",
+			path
+		}
+	}];
+	if (Array.isArray(value)) return value.flatMap((item, index) => check(item, [...path, index]));
+	if (typeof value !== "object" || value === null) return [];
+	return Object.entries(value).flatMap(([key, item]) => [...checkKey(key, [...path, key]), ...check(item, [...path, key])]);
+}
+function checkKey(key, path) {
+	if (key === "__proto__") return [{
+		code: "unsafe-key",
+		key,
+		path,
+		location: {
+			at: "key",
+			path
+		}
+	}];
+	return key === "<<" ? [{
+		code: "merge-key",
+		location: {
+			at: "key",
+			path
+		}
+	}] : [];
+}
+/** Requires that lists have no duplicates. */
+function noRepeatedEntries({ fields, roles, adjustments, leavers }) {
+	const lists = [
+		...LISTS,
+		...listOf(fieldsOf(fields["policies"])["separate"]).map((_, index) => [
+			"policies",
+			"separate",
+			index
+		]),
+		...listOf(fields["checks"]).flatMap((_, index) => [[
+			"checks",
+			index,
+			"only"
+		], [
+			"checks",
+			index,
+			"cannot"
+		]])
+	];
+	const permissionLists = [...roles.map(({ permissions, path }) => ({
+		permissions,
+		path: [...path, "permissions"]
+	})), ...adjustments.flatMap(({ add, remove, path }) => [{
+		permissions: add,
+		path: [
+			...path,
+			"adjust",
+			"add"
+		]
+	}, {
+		permissions: remove,
+		path: [
+			...path,
+			"adjust",
+			"remove"
+		]
+	}])];
+	return [
+		...repeatsIn(listOf(fields["include"]), ["include"]).map(({ text, ...places }) => ({
+			code: "duplicate-include",
+			name: text,
+			...places
+		})),
+		...repeats(leavers, ({ address }) => address).map(({ text, item, first }) => ({
+			code: "duplicate-entry",
+			text,
+			path: ["leavers"],
+			location: value([...item.path, "email"]),
+			first: value([...first.path, "email"])
+		})),
+		...permissionLists.flatMap(({ permissions, path }) => repeatsIn(permissions, path).map(({ text, ...places }) => ({
+			code: "duplicate-permission",
+			permission: text,
+			...places
+		}))),
+		...[...lists, ...roles.map(({ path }) => [...path, "previously"])].flatMap((path) => repeatsIn(listOf(valueAt(fields, path)), path).map(({ text, ...places }) => ({
+			code: "duplicate-entry",
+			text,
+			path,
+			...places
+		})))
+	];
+}
+/** Requires that a member lists a role once; grants with different dates are a conflict instead. */
+function noRepeatedGrants({ members }) {
+	return members.filter(({ repeated }) => repeated).flatMap((member) => repeats(member.grants, ({ role, begin, end }) => JSON.stringify([
+		role,
+		begin?.from?.text ?? null,
+		end?.until?.text ?? null
+	])).map(({ item, first }) => ({
+		code: "duplicate-member-role",
+		role: item.role,
+		location: value(grantPath(member, item)),
+		first: value(grantPath(member, first))
+	})));
+}
+function repeatsIn(items, path) {
+	if (new Set(items).size === items.length) return [];
+	const numbered = items.map((item, index) => ({
+		item,
+		index
+	}));
+	return repeats(numbered, ({ item }) => item).map(({ text, item, first }) => ({
+		text,
+		location: value([...path, item.index]),
+		first: value([...path, first.index])
+	}));
+}
+function value(path) {
+	return {
+		at: "value",
+		path
+	};
+}
+var RULES$1, LISTS;
+var init_source_rules = __esmMin((() => {
+	init_field();
+	init_member();
+	init_limits();
+	init_raw_file();
+	init_values();
+	init_adjustments();
+	init_identity();
+	RULES$1 = [
+		noRepeatedEntries,
+		noRepeatedGrants,
+		clearRoleNames,
+		plainAdjustments,
+		plainMetadata,
+		plainMaps,
+		withinLimits,
+		soundDates
+	];
+	LISTS = [
+		["ignore", "roles"],
+		["ignore", "members"],
+		[
+			"guards",
+			"protect",
+			"roles"
+		],
+		[
+			"guards",
+			"protect",
+			"members"
+		],
+		["guards", "overrides"],
+		["policies", "email_domains"],
+		["policies", "require_until"],
+		["policies", "require_mfa"],
+		["policies", "forbid_permissions"]
+	];
+}));
+
+// src/kernel/read/file-header.ts
+/** Returns the header of a parsed file, of which a part is parsed; `null` without a valid one. */
+function headerOf(file, value, parts = 1) {
+	const { merchant, environment, api, members } = fieldsOf(value);
+	const { data: head } = addressSchema.safeParse(omitUndefined({
+		merchant,
+		environment,
+		api
+	}));
+	if (head?.merchant === void 0) return null;
+	return omitUndefined({
+		merchant: head.merchant,
+		environment: head.environment,
+		baseUrl: head.api?.base_url,
+		keyEnv: head.api?.key_env,
+		members: Math.round(listOf(members).length * parts),
+		origin: {
+			file,
+			path: []
+		}
+	});
+}
+var init_file_header = __esmMin((() => {
+	init_address_schema();
+	init_values();
+}));
+
+// src/kernel/read/load-sources.ts
+/** Validates one parsed file by itself, of whose members the issues may be known; never throws for an invalid one. */
+function analyzeSource(file, text, { value, readable, problems: faults }, now, issues = memberIssues(value)) {
+	if (isSandboxSeed(value)) return {
+		file,
+		text,
+		content: null,
+		raw: null,
+		includes: [],
+		problems: located(file, [[{
+			code: "sandbox-seed",
+			location: {
+				at: "key",
+				path: ["merchants"]
+			}
+		}]])
+	};
+	const found = [keyProblems(text, value), faults];
+	if (!readable) return {
+		file,
+		text,
+		content: null,
+		raw: null,
+		includes: [],
+		problems: located(file, found)
+	};
+	const { content, problems } = checkSchema(value, issues);
+	const raw = toRawFile(file, value);
+	const broken = checkSource(raw, now);
+	return {
+		file,
+		text,
+		content,
+		raw,
+		includes: includesOf(raw),
+		problems: located(file, [
+			...found,
+			problems,
+			broken
+		])
+	};
+}
+/** Detects a seed of the sandbox, which lists many merchants. */
+function isSandboxSeed(value) {
+	if (typeof value !== "object" || value === null) return false;
+	const { merchants } = value;
+	return Array.isArray(merchants) && !("merchant" in value) && !("version" in value);
+}
+function located(file, problems) {
+	return problems.flat().map((problem) => inFile(file, problem));
+}
+/** Returns each valid path once; the schema reports the invalid ones. */
+function includesOf({ file, fields }) {
+	const seen = /* @__PURE__ */ new Set();
+	return listOf(fields["include"]).flatMap((path, index) => {
+		if (typeof path !== "string" || seen.has(path) || includeMistake(path) !== null) return [];
+		seen.add(path);
+		return [{
+			path,
+			location: {
+				at: "value",
+				file,
+				path: ["include", index]
+			}
+		}];
+	});
+}
+/**
+* Reads files and their includes, each file once. `onMerchant` gets each requested file that declares a merchant, as soon
+* as everything that it includes is read; its content is released after that.
+*/
+async function loadSources(files, read, now, hooks, onMerchant) {
+	const pause = hooks?.pause ?? noPause;
+	const sources = /* @__PURE__ */ new Map();
+	const targets = /* @__PURE__ */ new Map();
+	const failures = [];
+	const parse = async ({ file, text }, isRoot) => {
+		const plain = await parseFastPausing(text, pause);
+		if (plain !== null && isRoot && !isLarge(text)) await reportHeader(headerOf(file, plain.value), hooks);
+		const parsed = plain ?? (await Promise.resolve().then(() => (init_to_value(), to_value_exports))).parse(text);
+		const source = analyzeSource(file, text, parsed, now, await memberIssuesPausing(parsed.value, pause));
+		sources.set(file, source);
+		await pause();
+		return source;
+	};
+	const fail = ({ reason }, name, location) => void failures.push({
+		code: `file-${reason}`,
+		name,
+		limit: MAX_LENGTH$2,
+		location
+	});
+	const readIncluded = readOnce(read);
+	const follow = async ({ includes }) => {
+		const results = await Promise.all(includes.map(readIncluded));
+		for (const [index, include] of includes.entries()) {
+			const result = yamlOnly(results[index]);
+			if (!result.ok) {
+				fail(result, include.path, include.location);
+				continue;
+			}
+			targets.set(include, result.file);
+			if (!sources.has(result.file)) await follow(await parse(result, false));
+		}
+	};
+	const resolve = (include) => sources.get(targets.get(include) ?? "") ?? null;
+	const given = await Promise.all(files.map((file) => read(file, null)));
+	await reportLargeFiles(given, hooks);
+	const roots = /* @__PURE__ */ new Set();
+	for (const [index, result] of given.entries()) {
+		if (!result.ok) {
+			fail(result, files[index] ?? "", null);
+			continue;
+		}
+		const { file } = result;
+		const source = sources.get(file) ?? await parse(result, true);
+		if (roots.has(file)) continue;
+		roots.add(file);
+		await follow(source);
+		if (source.raw === null || !Object.hasOwn(source.raw.fields, "merchant")) continue;
+		await onMerchant(source, resolve);
+		sources.set(file, released(source));
+		await pause();
+	}
+	const all = [...sources.values()];
+	return {
+		roots: [...roots].flatMap((file) => sources.get(file) ?? []),
+		sources: all,
+		included: new Set(targets.values()),
+		failures,
+		resolve
+	};
+}
+/** Returns a merchant's file without its content: a file that includes it reports only that it is a merchant's. */
+function released({ file, text, problems, raw }) {
+	const { merchant } = raw?.fields ?? {};
+	return {
+		file,
+		text,
+		content: null,
+		raw: raw === null ? null : {
+			file,
+			fields: { merchant },
+			roles: [],
+			adjustments: [],
+			members: [],
+			leavers: []
+		},
+		includes: [],
+		problems
+	};
+}
+/** Returns a function that reads what files include; from one folder, a path as written leads to one file. */
+function readOnce(read) {
+	const known = /* @__PURE__ */ new Map();
+	return ({ path, location: { file } }) => {
+		const key = JSON.stringify([file.replace(/[^\\/]*$/, ""), path]);
+		const result = known.get(key) ?? read(path, file);
+		known.set(key, result);
+		return result;
+	};
+}
+function isLarge(text) {
+	return text.length > LARGE_FILE$1;
+}
+/** Reports the headers of the large files. */
+async function reportLargeFiles(given, hooks) {
+	for (const result of given) if (result.ok && isLarge(result.text)) await reportHeader(readHeader(result.file, result.text), hooks);
+	await hooks?.pause();
+}
+async function reportHeader(head, hooks) {
+	if (head !== null) await hooks?.onHeader(head);
+}
+/** Rejects links that end in .yaml but lead to another kind of file, whose text must not be shown. */
+function yamlOnly(result) {
+	if (result === void 0) return {
+		ok: false,
+		reason: "unreadable"
+	};
+	return result.ok && !isYamlName(result.file) ? {
+		ok: false,
+		reason: "not-a-file"
+	} : result;
+}
+/**
+* Reads the header of a file from the first part of its text; `null` if the rest of the file could still change the
+* merchant, the base URL or the key.
+*/
+function readHeader(file, text) {
+	const first = firstChunk(text);
+	if (first === null) return null;
+	const { length } = first.text;
+	if (length < text.length && !endsWithMembers(text)) return null;
+	return headerOf(file, first.value, text.length / length);
+}
+var noPause, LARGE_FILE$1;
+var init_load_sources = __esmMin((() => {
+	init_problem();
+	init_secrets();
+	init_limits();
+	init_raw_file();
+	init_schema_problems();
+	init_text_schemas();
+	init_values();
+	init_source_rules();
+	init_fast_yaml();
+	init_file_header();
+	noPause = async () => void 0;
+	LARGE_FILE$1 = 32e3;
+}));
+
+// src/kernel/read/unreadable-file.ts
+/** Returns the problem of a file that cannot be read, by its name. */
+function unreadableFile(name, reason) {
+	const location = {
+		at: "file",
+		file: name
+	};
+	return reason === "too-large" ? {
+		code: "file-too-large",
+		limit: MAX_LENGTH$2,
+		location
+	} : {
+		code: `file-${reason}`,
+		name,
+		location
+	};
+}
+var init_unreadable_file = __esmMin((() => {
+	init_limits();
+}));
+
+// src/kernel/read/load-project.ts
+/** Loads the projects that files belong to, each once. */
+async function loadProjects(files, access, now) {
+	const roots = unique(files.flatMap((file) => access.placesOf(file).map(({ root }) => root)));
+	const loaded = (await Promise.all(roots.map((root) => loadProject(root, access, now)))).flatMap((project) => project ?? []);
+	return {
+		problems: access.by ? [] : loaded.flatMap(({ problems }) => problems),
+		sources: loaded.flatMap(({ sources }) => sources),
+		enforcementOf: (file, given) => loaded.flatMap((project) => enforcementBy(project, file, given, access))
+	};
+}
+function enforcementBy({ root, file: project, entries, enforceAll, problems }, file, given, access) {
+	const { by } = access;
+	const place = placeIn$1(root, file, given, access);
+	if (place === null) return [];
+	const binding = entries.filter(({ globs }) => isBound(place, globs, access));
+	const location = asKey(locationOf(project, ["enforce_all"]));
+	return [{
+		...by && { by },
+		entries: binding,
+		unlisted: enforceAll && binding.length === 0 ? {
+			project,
+			location
+		} : null,
+		broken: by === void 0 && problems.some(isError)
+	}];
+}
+/** Loads the project of a root; `null` if the root has no project's file. */
+async function loadProject(root, access, now) {
+	const names = await access.namesIn(root);
+	if (names.length === 0) return null;
+	const strays = names.filter((name) => name !== PROJECT_FILE);
+	const misnamed = await Promise.all(strays.map((name) => misnamedFile(root, name, access)));
+	const read = names.includes("rolecall.yaml") ? await access.readIn(root, PROJECT_FILE) : null;
+	const none = {
+		root,
+		file: PROJECT_FILE,
+		entries: [],
+		enforceAll: false
+	};
+	if (read === null) return {
+		...none,
+		problems: misnamed.flat(),
+		sources: []
+	};
+	if (!read.ok) return {
+		...none,
+		problems: [...misnamed.flat(), unreadableFile(PROJECT_FILE, read.reason)],
+		sources: []
+	};
+	const { file, text } = read;
+	const { content, problems } = analyzeProject(file, text, await parseYaml(text));
+	const enforced = content?.enforce ?? [];
+	const rules = await loadRules(root, file, enforced, access, now);
+	const entries = await Promise.all(enforced.map(async ({ files, allow }, index) => {
+		const at = (...path) => locationOf(file, [
+			"enforce",
+			index,
+			...path
+		]);
+		const globs = files.map(async (glob, number) => ({
+			glob,
+			location: at("files", number),
+			matched: await matchedFiles(root, glob, access)
+		}));
+		return {
+			globs: await Promise.all(globs),
+			rules: rules.files[index]?.rules ?? null,
+			ruleFiles: rules.files[index]?.names ?? [],
+			allow: allow === void 0 ? null : {
+				sections: allow,
+				location: asKey(at("allow"))
+			}
+		};
+	}));
+	return {
+		root,
+		file,
+		entries,
+		enforceAll: content?.enforce_all ?? false,
+		problems: [
+			...misnamed.flat(),
+			...problems,
+			...rules.problems,
+			...access.by ? [] : entries.flatMap(withoutFile$1),
+			...entries.flatMap((entry, index) => rulesInReach(entry, locationOf(file, [
+				"enforce",
+				index,
+				"rules"
+			]), access))
+		],
+		sources: [{
+			file,
+			text
+		}, ...rules.sources]
+	};
+}
+function withoutFile$1({ globs }) {
+	return globs.flatMap(({ glob, location, matched }) => matched.length > 0 ? [] : [{
+		code: "glob-without-file",
+		glob,
+		location
+	}]);
+}
+/** Returns the location of the key of a value. */
+function asKey(location) {
+	return {
+		...location,
+		at: "key"
+	};
+}
+async function misnamedFile(root, name, { readIn }) {
+	const read = await readIn(root, name);
+	return [{
+		code: "project-file-name",
+		name,
+		location: {
+			at: "file",
+			file: read.ok ? read.file : name
+		}
+	}];
+}
+/** Checks a parsed project's file by itself. */
+function analyzeProject(file, text, { value, readable, problems: faults }) {
+	const checked = readable ? checkProject(value) : {
+		content: null,
+		problems: []
+	};
+	const problems = [
+		...keyProblems(text, value),
+		...faults,
+		...checked.problems
+	];
+	return {
+		content: checked.content,
+		problems: problems.map((problem) => inFile(file, problem))
+	};
+}
+/** Loads the rules of a project's entries, each file once. */
+async function loadRules(root, project, entries, access, now) {
+	const locations = /* @__PURE__ */ new Map();
+	for (const [index, { rules }] of entries.entries()) if (rules !== void 0 && !locations.has(rules)) locations.set(rules, locationOf(project, [
+		"enforce",
+		index,
+		"rules"
+	]));
+	const names = /* @__PURE__ */ new Map();
+	const read = async (path, from) => {
+		const result = await (from === null ? access.readIn(root, path) : access.read(path, from));
+		if (from !== null || !result.ok) return result;
+		names.set(path, result.file);
+		return isYamlName(result.file) ? result : {
+			ok: false,
+			reason: "not-a-file"
+		};
+	};
+	const library = await loadSources([...locations.keys()], read, now, void 0, async () => void 0);
+	const built = new Map(library.roots.map((source) => {
+		const graph = resolveIncludes(source, library.resolve);
+		const problems = rulesProblems(graph, now);
+		const rules = [...problems, ...graph.sources.flatMap((one) => one.problems)].some(isError) ? null : rulesOf(graph, access.by);
+		return [source.file, {
+			problems,
+			rules,
+			names: graph.sources.map(({ file }) => file)
+		}];
+	}));
+	return {
+		files: entries.map(({ rules }) => built.get(names.get(rules ?? "") ?? "") ?? null),
+		problems: [
+			...library.failures.map((failure) => failedRules(failure, locations)),
+			...library.sources.flatMap(({ problems }) => problems),
+			...[...built.values()].flatMap(({ problems }) => problems)
+		],
+		sources: library.sources.map(({ file, text }) => ({
+			file,
+			text
+		}))
+	};
+}
+function failedRules({ code, name, limit, location: included }, locations) {
+	const location = included ?? locations.get(name) ?? {
+		at: "file",
+		file: name
+	};
+	return code === "file-too-large" ? {
+		code,
+		limit,
+		location
+	} : {
+		code,
+		name,
+		location
+	};
+}
+/** Returns the problems of a file of rules with its includes, besides those of each file. */
+function rulesProblems({ main, sources, complete, problems }, now) {
+	const rawFiles = sources.flatMap(({ raw }) => raw ?? []);
+	const context = createRuleContext({
+		main: main.file,
+		rawFiles,
+		complete,
+		now
+	});
+	return [
+		...problems.filter(({ code }) => code !== "include-identity"),
+		...rawFiles.flatMap(({ file, fields }) => Object.keys(fields).flatMap((key) => {
+			return RULE_KEYS.has(key) ? [] : [{
+				code: "rules-section",
+				key,
+				location: asKey(locationOf(file, [key]))
+			}];
+		})),
+		...checkMerchant(context).filter(({ code }) => BETWEEN_RULES.has(code))
+	];
+}
+function rulesOf({ main, sources, complete }, by) {
+	const contents = sources.flatMap(({ file, content }) => content === null ? [] : [{
+		file,
+		content
+	}]);
+	if (!complete || contents.length < sources.length) return null;
+	const others = sources.flatMap(({ file }) => file === main.file ? [] : file);
+	const files = [main.file, ...others];
+	return {
+		rawFiles: sources.flatMap(({ raw }) => raw ?? []),
+		contents,
+		rules: enforcedRules(contents, files, by)
+	};
+}
+/** Reports rules that the files which they bind could change. */
+function rulesInReach({ globs, ruleFiles }, location, { placesOf, matches, by }) {
+	if (by) return [];
+	return ruleFiles.flatMap((name) => {
+		const paths = placesOf(name).map(({ path }) => path);
+		const hit = globs.find(({ glob }) => paths.some((path) => matches(glob, path)));
+		return hit === void 0 ? [] : [{
+			code: "rules-in-reach",
+			name,
+			glob: hit.glob,
+			location
+		}];
+	});
+}
+var RULE_KEYS, BETWEEN_RULES;
+var init_load_project = __esmMin((() => {
+	init_problem();
+	init_rule_table();
+	init_secrets();
+	init_project_file();
+	init_project_schema();
+	init_raw_file();
+	init_schema_problems();
+	init_text_schemas();
+	init_values();
+	init_desired_settings();
+	init_merchant_rules();
+	init_rule_context();
+	init_parse_yaml();
+	init_bound_files();
+	init_load_sources();
+	init_resolve_includes();
+	init_unreadable_file();
+	RULE_KEYS = /* @__PURE__ */ new Set([
+		"version",
+		"include",
+		...RULE_SECTIONS
+	]);
+	BETWEEN_RULES = /* @__PURE__ */ new Set([
+		"conflicting-setting",
+		"holders-contradiction",
+		"leaver-listed",
+		"looser-setting"
+	]);
+}));
+
+// src/kernel/messages/message-phrases.ts
+/** Types the message of a format code. */
+function formatMessages(words) {
+	return words;
+}
+/** Quotes a value, shortened if it is long. */
+function quote(value) {
+	const text = maskKeys(String(value));
+	return `"${text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text}"`;
+}
+/** Formats a value as typed in YAML: quoted unless it is a plain word, a number or a boolean. */
+function asWritten(value) {
+	return typeof value === "string" && !/^[a-z]+$/.test(value) ? quote(value) : String(value);
+}
+/** Returns a hint that suggests a similar name. */
+function didYouMean(near) {
+	const hint = `Did you mean ${quote(near)}?`;
+	return near.endsWith("_env") ? `${hint} It names an environment variable; the secret itself stays out of the file.` : hint;
+}
+/** Wraps a hint; an empty record if it is `null`. */
+function optionalHint(hint) {
+	return hint === null ? {} : { hint };
+}
+/** Joins words with commas and a final conjunction. */
+function listed(words, last) {
+	return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
+}
+/** Names the mapping at a path. */
+function owner(path) {
+	const key = path.at(-1);
+	if (key === void 0) return "the file";
+	if (typeof key === "string") return quote(key);
+	return path.length === 2 ? ENTRIES[String(path[0])] ?? "an entry" : `an entry of ${quote(path.at(-2))}`;
+}
+/** Capitalizes the first letter. */
+function capital(text) {
+	return text.charAt(0).toUpperCase() + text.slice(1);
+}
+/** Names the value at a path, as the subject of a sentence. */
+function subject(path) {
+	const key = path.at(-1);
+	if (key === void 0) return "The file";
+	const list = path.at(-2);
+	if (typeof key === "string") return list === "min_holders" || list === "max_holders" || list === "require_until" ? `${quote(key)} under ${quote(list)}` : quote(key);
+	return typeof list === "number" ? `An entry of ${quote(path.at(-3))}` : `An entry of ${quote(list)}`;
+}
+var KINDS$1, EXAMPLES, MAX_QUOTED, ENTRIES;
+var init_message_phrases = __esmMin((() => {
+	init_secrets();
+	KINDS$1 = {
+		text: "text",
+		number: "a number",
+		boolean: "true or false",
+		null: "nothing",
+		list: "a list (\"- …\")",
+		mapping: "a mapping (\"key: …\")"
+	};
+	EXAMPLES = {
+		version: "1",
+		merchant: "MC4F7K2P",
+		name: "Shift Lead",
+		role: "Shift Lead",
+		email: "ada@example.com",
+		key_env: "RETAIL_API_KEY",
+		password_env: "TILL_7_PASSWORD",
+		from: "2027-01-15",
+		can: "refunds_create",
+		files: "[access/franchise/**]",
+		only: "[ada@example.com]",
+		at_most: "2",
+		member: "bob@example.com",
+		cannot: "[refunds_create]"
+	};
+	MAX_QUOTED = 80;
+	ENTRIES = {
+		roles: "a role",
+		members: "a member",
+		leavers: "a leaver",
+		checks: "a check"
+	};
+}));
+
+// src/kernel/messages/entry-messages.ts
+/** Returns a chain with its middle left out if it is long. */
+function shortened$2(chain) {
+	return chain.length <= MAX_CHAIN ? chain : [
+		...chain.slice(0, 3),
+		"…",
+		...chain.slice(-2)
+	];
+}
+function unknownRoleHint(near) {
+	return near === null ? "Add it to \"roles\". A predefined role is named by its id, such as role_employee." : didYouMean(near);
+}
+function settingText(value) {
+	return Array.isArray(value) ? `[${value.map(String).join(", ")}]` : String(value);
+}
+var ENTRY_MESSAGES, PAST, MAX_NAMED$7, MAX_CHAIN, PREVIOUSLY, judged, POLICY_MESSAGES, PROJECT_MESSAGES;
+var init_entry_messages = __esmMin((() => {
+	init_text();
+	init_project_schema();
+	init_message_phrases();
+	ENTRY_MESSAGES = {
+		"duplicate-include": ({ name }, first) => ({
+			message: `${quote(name)} is included twice; the first time is at ${first}.`,
+			hint: "Remove one of the two."
+		}),
+		"include-cycle": ({ chain }) => ({
+			message: chain.length <= 2 ? "The file includes itself." : `The files include one another in a cycle: ${shortened$2(chain).join(" → ")}.`,
+			hint: "Remove one of these includes, or move what both files need into a third one."
+		}),
+		"include-identity": ({ key }) => ({
+			message: `A file that others include cannot have ${quote(key)}.`,
+			hint: "Move it to the file that has the merchant code."
+		}),
+		"include-merchant": ({ name, merchant }) => ({
+			message: `${quote(name)} cannot be included: it is the file of merchant ${quote(merchant)}.`,
+			hint: "Move what both need into a file without a merchant code, and include that file in both."
+		}),
+		"include-not-read": () => ({
+			message: "The files that this file includes were not loaded.",
+			hint: "Use loadMerchants or the command line, which load included files as well."
+		}),
+		"conflicting-member": ({ email, field }, first) => field === "roles" ? {
+			message: `The member ${quote(email)} has no roles here, but has some at ${first}.`,
+			hint: "Roles of a member are combined across files. Remove \"roles:\" here, or remove the roles there."
+		} : {
+			message: `The member ${quote(email)} has a different ${quote(field)} at ${first}.`,
+			hint: "Only roles of a member are combined across files; everything else must agree. Set it in one file only."
+		},
+		"conflicting-setting": ({ path }, first) => ({
+			message: `${path.map(quote).reverse().join(" under ")} has a different value at ${first}.`,
+			hint: path.at(-1) === "max_removals" ? "Of two counts, or of two shares, the stricter one counts; a count and a share cannot be compared. Write both in one way." : "Settings must agree across files. Set it in one file only."
+		}),
+		"looser-setting": ({ path, value, limit, stricter }, first) => ({
+			message: `${quote(path.at(-1))} under ${quote(path.at(-2))} is looser here (${settingText(value)}) than at ${first} (${settingText(limit)}).`,
+			hint: `A merchant's file can only be stricter than what it includes: write ${settingText(limit)} or ${stricter}, or remove the line here.`
+		}),
+		"duplicate-merchant": ({ merchant }, first) => ({
+			message: `The merchant ${quote(merchant)} already has a file: ${first}.`,
+			hint: "A merchant has one file: merge the two, or correct the merchant code."
+		}),
+		"adjust-form": ({ key }) => key === null ? {
+			message: "The adjustment changes nothing.",
+			hint: "Add \"add\" or \"remove\" with permissions, or remove the entry."
+		} : {
+			message: `An entry with "adjust" cannot have ${quote(key)}.`,
+			hint: "It may have \"name\" and \"adjust\" only. To declare a role of this merchant alone, remove \"adjust\"."
+		},
+		"adjust-included": ({ role }) => ({
+			message: `The role ${quote(role)} is adjusted in a file that others include.`,
+			hint: "Adjust it in the file of the merchant, or change the role itself."
+		}),
+		"adjust-no-effect": ({ role, permission, list }, first) => list === "add" ? {
+			message: `The role ${quote(role)} already has the permission ${quote(permission)}, at ${first}.`,
+			hint: "Remove it from \"add\"."
+		} : {
+			message: `The role ${quote(role)}, declared at ${first}, does not have the permission ${quote(permission)}.`,
+			hint: "Correct it, or remove it from \"remove\"."
+		},
+		"adjust-unknown-role": ({ role, near }, first) => first === "" ? {
+			message: `No included file declares a role called ${quote(role)}.`,
+			hint: near === null ? "Correct the name, or include the file that declares it." : didYouMean(near)
+		} : {
+			message: `The role ${quote(role)} is declared in this file, at ${first}.`,
+			hint: "Only included roles are adjusted: change its permissions there."
+		},
+		"adjust-unmanaged": ({ role }, first) => ({
+			message: `The role ${quote(role)}, declared at ${first}, has no "permissions", so they are not managed.`,
+			hint: "Add \"permissions\" to the role, or remove the adjustment."
+		}),
+		"conflicting-grant": ({ role }, first) => ({
+			message: `The member has the role ${quote(role)} with other dates at ${first}.`,
+			hint: "Keep the correct one."
+		}),
+		"duplicate-entry": ({ text, path }, first) => ({
+			message: `${subject(path)} has ${quote(text)} twice; the first is at ${first}.`,
+			hint: "Remove one of the two."
+		}),
+		"duplicate-role": ({ name }, first) => ({
+			message: `The role ${quote(name)} is listed twice; the first is at ${first}.`,
+			hint: "Merge the two, or rename one of them."
+		}),
+		"ignored-entry": ({ kind, name }, first) => ({
+			message: kind === "grant" ? `The role ${quote(name)} is granted here, and ignored at ${first}: no plan can grant it.` : `The ${kind} ${quote(name)} is declared here, and ignored at ${first}: no plan can follow the entry.`,
+			hint: kind === "grant" ? "Remove the grant, or the pattern." : "Remove the entry, or the pattern."
+		}),
+		"duplicate-role-id": ({ id }, first) => ({
+			message: `Two roles are pinned to ${quote(id)}; the other is at ${first}.`,
+			hint: "A live role can have only one entry. Remove the id from one of the two."
+		}),
+		"duplicate-member": ({ email }, first) => ({
+			message: `The member ${quote(email)} is listed twice; the first is at ${first}.`,
+			hint: "Merge the two. E-mail addresses are case-insensitive."
+		}),
+		"duplicate-member-id": ({ id }, first) => ({
+			message: `Two members are pinned to ${quote(id)}; the other is at ${first}.`,
+			hint: "A live member can have only one entry. Remove the id from one of the two."
+		}),
+		"duplicate-permission": ({ permission }, first) => ({
+			message: `The role has the permission ${quote(permission)} twice; the first is at ${first}.`,
+			hint: "Remove one of the two."
+		}),
+		"duplicate-member-role": ({ role }, first) => ({
+			message: `The member has the role ${quote(role)} twice; the first is at ${first}.`,
+			hint: "Remove one of the two."
+		}),
+		"previous-address": ({ email, kind }, first) => ({
+			message: kind === "listed" ? `The previous address ${quote(email)} is that of the member at ${first}.` : `The previous address ${quote(email)} is also that of another member, at ${first}.`,
+			hint: "An address can change to one other. Remove the entry of the old address, or correct the address."
+		}),
+		"duplicate-previously": ({ name }, first) => ({
+			message: `Two roles have the previous name ${quote(name)}; the other is at ${first}.`,
+			hint: "A live role can be renamed to one name only. Remove \"previously\" from one of the two."
+		}),
+		"previously-declared": ({ name, kind }, first) => PREVIOUSLY[kind](name, first),
+		"rare-permission": ({ permission, near }) => ({
+			message: `The permission ${quote(permission)} is used only once, while ${quote(near)} is used often.`,
+			hint: didYouMean(near)
+		}),
+		"role-name-like-id": ({ name }) => ({
+			message: `The role's name ${quote(name)} looks like the id of a role.`,
+			hint: "In a member's roles it would be ambiguous. Give the role another name."
+		}),
+		"service-limit": ({ what, count, limit }) => ({
+			message: what === "roles" ? `The member has ${count} roles; the service accepts at most ${limit}.` : `The ${what} has ${count} characters; the service accepts at most ${limit}.`,
+			hint: "The service is likely to reject it."
+		}),
+		"unheld-role": ({ names }) => {
+			const [first = "", ...others] = names.slice(0, MAX_NAMED$7).map((name) => quote(name));
+			return others.length === 0 ? {
+				message: `Nobody holds the role ${first}.`,
+				hint: "Grant it to someone, or remove it."
+			} : {
+				message: `Nobody holds ${names.length} roles of this file: ${[first, ...others].join(", ")}${names.length > MAX_NAMED$7 ? `, and ${names.length - MAX_NAMED$7} more` : ""}.`,
+				hint: "Grant them to someone, or remove them."
+			};
+		},
+		"previous-role-name": ({ role, name, places: { length } }) => ({
+			message: `The role ${quote(role)} is now called ${quote(name)}${length > 1 ? `; this file has the old name ${length} times` : ""}.`,
+			hint: `Write ${quote(name)}, or run "rolecall lint --fix": the old name stops working when "previously" is removed.`
+		}),
+		"unknown-role": ({ role, near }) => ({
+			message: `No role is called ${quote(role)}.`,
+			hint: unknownRoleHint(near)
+		}),
+		"unknown-shared-role": ({ role, near, open }) => ({
+			message: open ? `No merchant that includes this file declares a role called ${quote(role)}, so this rule has an effect only where such a role is live.` : `None of the given merchants that include this file has a role called ${quote(role)}, so this rule has no effect on them.`,
+			hint: near === null ? "Check the name, or validate all merchants together." : didYouMean(near)
+		}),
+		"unassignable-role": ({ role, when }) => ({
+			message: `The service may refuse to assign ${quote(role)} through its API${when === "begins" ? " when this grant begins" : " when this suspension ends"}.`,
+			hint: "Those who hold it keep it. Assign it at the service, or use another role."
+		}),
+		"leaver-listed": ({ email, from }, first) => ({
+			message: `${email} left on ${from}, according to ${first}.`,
+			hint: "Remove it here."
+		}),
+		"unknown-protected-role": ({ role, near }) => ({
+			message: `No declared role is called ${quote(role)}, so this protects at most a live role that no file lists.`,
+			hint: near === null ? "Correct the name, or declare the role." : didYouMean(near)
+		}),
+		"unknown-member": ({ email, near }) => ({
+			message: `No member is declared as ${quote(email)}, so this has no effect.`,
+			hint: near === null ? "Remove it, or declare the member." : didYouMean(near)
+		}),
+		"until-after-membership": ({ until, membership }, first) => ({
+			message: `The role ends at ${until}, after the membership, which ends at ${membership} (${first}).`,
+			hint: "Remove the end of the role, or correct one of the two."
+		}),
+		"from-after-until": ({ from, until }, first) => ({
+			message: `This begins at ${from}, and ends at ${until} (${first}), so it is never in force.`,
+			hint: "Correct one of the two."
+		}),
+		"until-past": ({ until, what }) => PAST[what](until)
+	};
+	PAST = {
+		grant: (until) => ({
+			message: `This grant has ended: ${until} is in the past. It is treated as absent.`,
+			hint: "Remove the entry, or set an end in the future."
+		}),
+		membership: (until) => ({
+			message: `This membership has ended: ${until} is in the past. The member is treated as absent.`,
+			hint: "Remove the entry once an apply has removed the member, or set an end in the future."
+		}),
+		suspension: (until) => ({
+			message: `This suspension has ended: ${until} is in the past. The roles are back.`,
+			hint: "Remove \"suspended\" once an apply has given the roles back, or set an end in the future."
+		})
+	};
+	MAX_NAMED$7 = 5;
+	MAX_CHAIN = 6;
+	PREVIOUSLY = {
+		own: (name) => ({
+			message: `The role is still called ${quote(name)}.`,
+			hint: "Change \"name\" to rename the role, or remove \"previously\"."
+		}),
+		kept: (name, first) => ({
+			message: `A role called ${quote(name)} is still declared, at ${first}.`,
+			hint: "A renamed role no longer has its old name. Remove that entry, or this \"previously\"."
+		}),
+		swapped: (name, first) => ({
+			message: `This role was called ${quote(name)}, and the role at ${first} had the name of this one: they swap names.`,
+			hint: "A swap looks the same before and after it. Pin each of the roles by its \"id\" instead."
+		})
+	};
+	judged = ({ message, hint }, first) => ({
+		message,
+		hint: first === "" ? hint : `${hint} The other role: ${first}.`
+	});
+	POLICY_MESSAGES = {
+		"check-at-most": judged,
+		"check-cannot": judged,
+		"check-only": judged,
+		"policy-email-domain": judged,
+		"policy-forbidden-permission": judged,
+		"policy-max-holders": judged,
+		"policy-require-until": judged,
+		"policy-until-limit": judged,
+		"policy-separate": judged,
+		"holders-contradiction": ({ role, min, max }, first) => ({
+			message: `${quote(role)} may have at most ${counted(max, "holder")}, but must keep ${min} (${first}).`,
+			hint: "No access can meet both: raise \"max_holders\", or lower \"min_holders\"."
+		}),
+		"too-much-to-judge": () => ({
+			message: "Evaluating the policies and checks would take too long: there are too many roles, members and rules.",
+			hint: "Use fewer checks, and fewer sets under \"separate\"."
+		})
+	};
+	PROJECT_MESSAGES = {
+		"project-file-name": ({ name }) => ({
+			message: `${quote(name)} would not be read: the project's file is named "rolecall.yaml".`,
+			hint: "Rename it, or remove it."
+		}),
+		"rules-section": ({ key }) => ({
+			message: `A file with enforced rules cannot have ${quote(key)}.`,
+			hint: `It may have ${listed(RULE_SECTIONS.map((section) => quote(section)), "and")}, and include files that have them.`
+		}),
+		"rules-in-reach": ({ name, glob }) => ({
+			message: `${quote(name)} is one of the files that these rules bind: ${quote(glob)} matches it.`,
+			hint: "Whoever may change those files could change the rules. Move the rules to a folder that no glob of this entry matches."
+		}),
+		"glob-without-file": ({ glob }) => ({
+			message: `${quote(glob)} matches no YAML file, so nothing is enforced by it.`,
+			hint: "Paths are relative to the project's root. Correct the glob, or remove it."
+		}),
+		"file-not-enforced": ({ project }) => ({
+			message: `No glob of ${project} matches this file.`,
+			hint: "With \"enforce_all: true\", every merchant's file is under an entry of \"enforce\". An entry may have \"files\" alone."
+		}),
+		"section-not-allowed": ({ key, allowed }) => ({
+			message: `This file must not have ${quote(key)}.`,
+			hint: allowed.length === 0 ? "Nothing is allowed but \"version\", \"merchant\" and \"environment\"." : `Allowed here: ${allowed.join(", ")}.`
+		}),
+		"enforced-setting": ({ path, value }) => ({
+			message: `${path.map(quote).reverse().join(" under ")} differs from the rules that hold for this file, which say ${JSON.stringify(value)}.`,
+			hint: "Remove it here: the rules hold without it."
+		})
+	};
+}));
+
+// src/kernel/messages/yaml-messages.ts
+var YAML_MESSAGES, BEGINNING, INDENTATION, SYNTAX_UNKNOWN, SYNTAX;
+var init_yaml_messages = __esmMin((() => {
+	init_message_phrases();
+	YAML_MESSAGES = {
+		"file-missing": ({ name }) => ({
+			message: `There is no file ${quote(name)}.`,
+			hint: "Check the spelling. An included path is relative to the file that includes it."
+		}),
+		"file-not-a-file": ({ name }) => ({
+			message: `${quote(name)} is not a YAML file.`,
+			hint: "Name a single file that ends in .yaml or .yml: not a folder, and not a link to another kind of file."
+		}),
+		"file-not-utf8": ({ name }) => ({
+			message: `${quote(name)} is not UTF-8 text.`,
+			hint: "Save it with UTF-8 encoding."
+		}),
+		"file-outside-root": ({ name }) => ({
+			message: `${quote(name)} is outside the project.`,
+			hint: "Only files of the project can be included, with links resolved: others are not reviewed with it."
+		}),
+		"file-unreadable": ({ name }) => ({
+			message: `${quote(name)} cannot be read.`,
+			hint: "Check its permissions."
+		}),
+		"link-not-read": ({ why }) => why === "broken" ? {
+			message: "This is a broken link, so nothing here is managed.",
+			hint: "Correct its target, or remove it."
+		} : {
+			message: "This link leads outside the project and is not followed, so nothing here is managed.",
+			hint: "Others can change what is there without a review. Copy the file into the project."
+		},
+		"file-empty": () => ({
+			message: "The file is empty.",
+			hint: BEGINNING
+		}),
+		"sandbox-seed": () => ({
+			message: "This looks like a seed of the sandbox, not a merchant's file.",
+			hint: "Start the sandbox with it: \"rolecall sandbox --seed\". A merchant's file begins with \"version: 1\" and \"merchant: <your merchant code>\"."
+		}),
+		"file-too-large": ({ limit }) => ({
+			message: `The file is larger than ${limit / 1024 / 1024} MiB.`,
+			hint: "A file describes one merchant. Check that this is the file you meant."
+		}),
+		"file-too-long": ({ limit }) => ({
+			message: `The file has more than ${limit} YAML tokens.`,
+			hint: "A file describes one merchant. Check that this is the file you meant."
+		}),
+		"too-many-problems": ({ more }) => ({
+			message: more === 1 ? "One more problem is not shown." : `${more} more problems are not shown.`,
+			hint: "Fix these first, then run again."
+		}),
+		"yaml-syntax": ({ kind }) => SYNTAX[kind] ?? SYNTAX_UNKNOWN,
+		"merge-conflict": ({ more }) => ({
+			message: `Git left a merge conflict here${more === 0 ? "" : `, and ${more} more in the file`}.`,
+			hint: "Decide what the file should say, and remove the lines that begin with \"<<<<<<<\", \"=======\" and \">>>>>>>\"."
+		}),
+		"yaml-documents": () => ({
+			message: "A second document begins here: \"---\" separates documents.",
+			hint: "A file describes one merchant: remove the line, or move what follows to a file of its own."
+		}),
+		"yaml-control": ({ character, more }) => ({
+			message: `There is an invisible character here: ${character}${more === 0 ? "" : `, and ${more} more in the file`}.`,
+			hint: "YAML does not allow it. Remove it, or check that this is a text file in UTF-8."
+		}),
+		"yaml-line-end": () => ({
+			message: "This line ends in a carriage return (CR) alone, as on old Macs.",
+			hint: "Save the file with LF or CRLF line endings."
+		}),
+		"yaml-too-deep": ({ limit }) => ({
+			message: `Lists and mappings are nested more than ${limit} levels deep.`,
+			hint: "Check the indentation and the brackets."
+		}),
+		"yaml-alias": ({ name, circular }) => circular ? {
+			message: `The alias ${quote(`*${name}`)} is part of the value that it refers to.`,
+			hint: "Write the value out."
+		} : {
+			message: `YAML reads ${quote(`*${name}`)} as an alias, but there is no anchor ${quote(`&${name}`)} before it.`,
+			hint: `If the text itself begins with an asterisk, put it in quotes: ${quote(`*${name}`)}.`
+		},
+		"yaml-alias-limit": ({ limit }) => ({
+			message: `Aliases add more than ${limit} values to this file.`,
+			hint: "Write out what is needed, or use fewer aliases inside anchored values."
+		}),
+		"yaml-tag": ({ tag }) => ({
+			message: `The tag ${quote(tag)} is not supported.`,
+			hint: "Remove it. If the text itself begins with an exclamation mark, put it in quotes."
+		}),
+		"yaml-key": () => ({
+			message: "A key must be text.",
+			hint: "Write \"key: value\". If it begins with \"?\", \"[\", \"{\" or \"*\", put the key in quotes."
+		}),
+		"yaml-word": ({ word }) => ({
+			message: `A bare ${word} is the text ${quote(word)}, not ${/^(?:yes|on)$/i.test(word) ? "true" : "false"}.`,
+			hint: `YAML 1.2 knows only true and false. Write one of those, or put the text in quotes: ${quote(word)}.`
+		}),
+		"duplicate-key": ({ key }, first) => ({
+			message: `The key ${quote(key)} appears twice; the first is at ${first}.`,
+			hint: "Keep one of the two, or merge their values."
+		}),
+		"literal-key": () => ({
+			message: "This file contains an API key.",
+			hint: "Remove it, and revoke it if anyone else may have read it. Put the new one in an environment variable, and name the variable in \"key_env\" under \"api\"."
+		})
+	};
+	BEGINNING = "Begin with \"version: 1\" and \"merchant: <your merchant code>\".";
+	INDENTATION = "Put each entry on a line of its own, indented by two spaces more than its parent.";
+	SYNTAX_UNKNOWN = {
+		message: "This cannot be read as YAML.",
+		hint: `Look for a missing quote, colon or bracket here or on the line before. ${INDENTATION}`
+	};
+	SYNTAX = {
+		BAD_DIRECTIVE: {
+			message: "A line that begins with % is a YAML directive, and this one is not valid.",
+			hint: "Remove the line, or put the text in quotes."
+		},
+		BAD_DQ_ESCAPE: {
+			message: "This escape is not valid in double quotes.",
+			hint: "Use single quotes to keep backslashes as they are, or double the backslash."
+		},
+		BAD_INDENT: {
+			message: "This line is not indented like the lines around it.",
+			hint: "Indent the entries of one list or mapping by the same number of spaces, and close every bracket before it."
+		},
+		BAD_SCALAR_START: {
+			message: "A text cannot begin with this character unless it is in quotes.",
+			hint: "Put the whole value in double quotes: \"…\"."
+		},
+		BLOCK_AS_IMPLICIT_KEY: {
+			message: "A second key begins where a value was expected.",
+			hint: `If the text has ": " in it, put it in quotes. ${INDENTATION}`
+		},
+		BLOCK_IN_FLOW: {
+			message: "An indented list or mapping cannot be inside brackets.",
+			hint: "Close the bracket before it, or write it with brackets as well."
+		},
+		MISSING_CHAR: {
+			message: "Something is missing here, such as a space, a dash or a colon.",
+			hint: `Write "key: value" with a space after the colon, and a space before each "#". ${INDENTATION}`
+		},
+		MISSING_COLON: {
+			message: "A key has no colon, or a line is not indented like its neighbours.",
+			hint: "Write \"key: value\", with a space after the colon, and indent the keys of one entry alike."
+		},
+		MISSING_COMMA: {
+			message: "A comma is missing between two entries in brackets.",
+			hint: "Write [one, two] for a list and { a: 1, b: 2 } for a mapping."
+		},
+		MISSING_DASH: {
+			message: "This line neither begins an entry nor is indented like the entry above it.",
+			hint: "Begin a new entry with \"- \", or indent the line like the other keys of its entry."
+		},
+		UNCLOSED_BRACKET: {
+			message: "This bracket is never closed.",
+			hint: "Close it after its last entry."
+		},
+		UNCLOSED_QUOTE: {
+			message: "This quote is never closed.",
+			hint: "Close it at the end of its text."
+		},
+		MULTILINE_IMPLICIT_KEY: {
+			message: "A key must be on one line.",
+			hint: `Look for a missing colon or quote on the line before. ${INDENTATION}`
+		},
+		TAB_AS_INDENT: {
+			message: "A tab cannot indent a line.",
+			hint: "Use spaces instead of the tab."
+		},
+		UNEXPECTED_TOKEN: {
+			message: "This is not expected here.",
+			hint: `Look for a missing quote or bracket. ${INDENTATION}`
+		}
+	};
+}));
+
+// src/kernel/messages/shape-hints.ts
+/** Returns the length of a list, as text. */
+function sizeOf(value) {
+	return Array.isArray(value) ? String(value.length) : "too many";
+}
+/** Returns a hint for an unknown key that resembles no known one. */
+function nothingNear(key, known) {
+	return key === "<<" ? "Merge keys are not supported: write the keys out." : `Known keys: ${known.join(", ")}.`;
+}
+/** Returns a hint for an invalid base URL. */
+function baseUrlHint(value) {
+	const text = String(value);
+	if (/^[\w.-]+(:\d+)?(\/[\w./-]*)?$/.test(text)) return `Begin it with its scheme: https://${text}`;
+	return /\/v0\.1\/?$/.test(text) ? "Leave out /v0.1 at the end: rolecall adds the version of the API." : "For example: https://api.example.com";
+}
+/** Returns a hint for a key without a value. */
+function waysOut(path, [wanted]) {
+	const [section, , field] = path;
+	const key = path.at(-1);
+	if (typeof key === "number") return "Fill the entry in, or remove it.";
+	if (path.length === 1 && (key === "roles" || key === "members")) return `Write [] for none; remove the key to leave ${key} unmanaged.`;
+	if (key === "suspended") return "Write { until: 2027-03-01 }, or true until further notice; remove the key for neither.";
+	const bare = wanted === "list" ? "[]" : wanted === "mapping" ? "{}" : null;
+	if (path.length === 3 && (section === "roles" || section === "members") && field !== "managed" && bare !== null) return `Write ${bare} for none; remove the key to keep the live value.`;
+	return key === "description" ? "Write \"\" to clear it; remove the key to keep the live value." : "Fill it in, or remove the key.";
+}
+/** Returns a hint on converting a value to the wanted kind, `null` if there is none. */
+function conversion(path, wanted, value) {
+	if (path.length === 0) return BEGINNING;
+	if (path.length === 3 && path[1] === "separate") return SETS;
+	if (wanted.includes("boolean") && typeof value === "string") {
+		if (PERIOD.test(value)) return `For a period, write { for: ${value} }.`;
+		return booleanHint(value);
+	}
+	if (wanted.includes("text") && (typeof value === "number" || typeof value === "boolean")) return scalarHint(path, value);
+	if (wanted.includes("number") && typeof value === "string" && /^\s*\d+\s*$/.test(value)) return `Write it without quotes: ${value.trim()}.`;
+	if (wanted.includes("list")) return listHint(path, value);
+	return settingHint(path, value) ?? entryHint(path, value);
+}
+/** Returns a hint for a setting that was written as one word. */
+function settingHint(path, value) {
+	const key = path.at(-1);
+	if (key === "sync" && (value === "additive" || value === "authoritative")) return `Write { roles: ${value}, members: ${value} }, or only one of the two.`;
+	if (key === "managed" && path.length === 3 && typeof value === "boolean") return value ? "Write { nickname: Till 7, password_env: TILL_7_PASSWORD }: a name, and the variable with the password." : "Remove the key: only a managed user has it.";
+	return null;
+}
+function listHint(path, value) {
+	if (typeof value === "number" || typeof value === "boolean") return null;
+	if (typeof value === "string" && !value.includes("\n")) return `For a list of one, write [${value}].`;
+	return `Begin each entry with "- ${path.length === 1 ? FIRST_KEYS[String(path[0])] ?? "" : ""}".`;
+}
+function entryHint([section, index, ...rest], value) {
+	const firstKey = typeof index === "number" && rest.length === 0 ? FIRST_KEYS[String(section)] : void 0;
+	if (firstKey === void 0 || typeof value !== "string") return null;
+	const key = firstKey.trimEnd();
+	return value.startsWith(key) ? `Put a space after the colon: "${firstKey}${value.slice(key.length).trimStart()}".` : `Write "${firstKey}${value}".`;
+}
+function booleanHint(value) {
+	const word = /^(?:(yes|y|on|true)|no|n|off|false)$/i.exec(value);
+	return word === null ? null : `Write ${word[1] === void 0 ? "false" : "true"}: in YAML 1.2, ${value} is text.`;
+}
+function scalarHint(path, value) {
+	const key = String(path.at(-1));
+	if (key.endsWith("_env")) return "Name an environment variable; never write the secret itself.";
+	if (key === "until" || key === "from") return "Write a whole date, such as 2027-01-31.";
+	if (path.at(-2) === "require_until" && typeof value === "number") return `Write a period, such as ${Math.abs(Math.trunc(value)) || 30}d.`;
+	return typeof value === "number" ? "YAML reads this as a number. Put it in quotes to make it text." : "Put it in quotes to make it text.";
+}
+/** Returns a hint on the form of an address, or the address inside the value. */
+function addressIn(value) {
+	if (String(value).includes("*")) return "A pattern stands for nobody here: write each address.";
+	const inside = /<([^<>]+)>/.exec(String(value))?.[1];
+	return inside === void 0 ? "It has one @ and a domain, such as ada@example.com." : `Write the address alone: ${inside}`;
+}
+/** Returns the role that a value probably means. */
+function roleIn(value) {
+	return String(value).replace(/^role:?\s*/, "").trim() || "Shift Lead";
+}
+/** Returns a hint on the form of `max_removals`. */
+function removalHint(value) {
+	if (typeof value === "number" && value > 0 && value < 1) return `For a percentage, write ${Math.round(value * 100)}%.`;
+	return typeof value === "string" && /^\d+$/.test(value) ? `Write ${value}% for a percentage, or ${value} without quotes for a count.` : "Write a percentage as a whole number from 0 to 100 with a % sign, or a count without one.";
+}
+/** Returns a hint on the form of `until`. */
+function untilHint(text) {
+	switch (untilMistake(text)) {
+		case "zone": return `A timestamp needs a time zone: ${text}Z for UTC, or ${text}+01:00.`;
+		case "day": {
+			const [year = 0, month = 0] = text.split("-").map(Number);
+			const days = daysInMonth(year, month);
+			return days === 0 ? "There are 12 months in a year: write the year, the month, then the day, such as 2027-01-31." : `There is no such day: that month has ${days} days.`;
+		}
+		default: return "Write a date such as 2027-01-31, or a timestamp with a time zone, such as 2027-01-31T18:00:00Z.";
+	}
+}
+var SETS, INCLUDE_HINTS, GLOB_HINTS, FIRST_KEYS;
+var init_shape_hints = __esmMin((() => {
+	init_text_schemas();
+	init_values();
+	init_yaml_messages();
+	SETS = "Each set is a list of its own: separate: [[Approver, Payer]].";
+	INCLUDE_HINTS = {
+		absolute: "Write a path relative to this file, such as ../shared/retail.yaml.",
+		backslash: "Separate folders by \"/\", which works everywhere.",
+		pattern: "List each file by its path: patterns are not supported.",
+		ending: "Only YAML files can be included; their names end in .yaml or .yml."
+	};
+	GLOB_HINTS = {
+		absolute: "Write it relative to the project's root, such as access/franchise/**.",
+		backslash: "Separate folders by \"/\", which works everywhere.",
+		empty: "For example: access/franchise/**",
+		long: "Match folders by ** instead of listing what is in them.",
+		negated: "A glob says what rules hold for; it cannot leave files out.",
+		parent: "Write the path from the project's root, without \".\", \"..\" and empty parts."
+	};
+	FIRST_KEYS = {
+		roles: "name: ",
+		members: "email: ",
+		leavers: "email: ",
+		checks: "can: "
+	};
+}));
+
+// src/kernel/messages/shape-messages.ts
+var SHAPE_MESSAGES;
+var init_shape_messages = __esmMin((() => {
+	init_metadata();
+	init_role();
+	init_limits();
+	init_text_schemas();
+	init_message_phrases();
+	init_shape_hints();
+	SHAPE_MESSAGES = {
+		"unknown-key": ({ key, path, known, near, used }) => ({
+			message: `${capital(owner(path))} has no key ${quote(key)}.`,
+			hint: near === null ? nothingNear(key, known) : `${didYouMean(near)}${used ? " It is already here." : ""}`
+		}),
+		"missing-key": ({ key, path }) => ({
+			message: `${capital(owner(path))} needs ${quote(key)}.`,
+			hint: key === "merchant" ? `Add "merchant: ${EXAMPLES["merchant"]}" with your own code. If the file is meant to be included, list it under "include" in a merchant's file.` : `Add "${key}: ${EXAMPLES[key] ?? "…"}".`
+		}),
+		"null-value": ({ path, wanted }) => ({
+			message: `${subject(path)} has no value.`,
+			hint: waysOut(path, wanted)
+		}),
+		"wrong-type": ({ path, wanted, got, value }) => ({
+			message: `${subject(path)} must be ${listed(wanted.map((kind) => KINDS$1[kind]), "or")}, not ${KINDS$1[got]}.`,
+			...optionalHint(conversion(path, wanted, value))
+		}),
+		"wrong-value": ({ path, allowed, value, near }) => ({
+			message: `${subject(path)} must be ${listed(allowed.map(asWritten), "or")}, not ${asWritten(value)}.`,
+			...optionalHint(allowed.some((one) => typeof one !== "string" && String(one) === value) ? `Write it without quotes: ${value}.` : near === null ? null : didYouMean(near))
+		}),
+		"bad-base-url": formatMessages(({ value }) => ({
+			message: "\"base_url\" must be a plain http or https address, without user name, query, fragment or API version.",
+			hint: baseUrlHint(value)
+		})),
+		"bad-check-entry": formatMessages(({ value }) => ({
+			message: `${quote(value)} is neither an e-mail address nor a role.`,
+			hint: String(value).includes("@") ? addressIn(value) : `Write an address such as ada@example.com, or a role as ${quote(`role:${roleIn(value)}`)}.`
+		})),
+		"bad-count": formatMessages(({ path, value }) => ({
+			message: `${subject(path)} must be a whole number, 0 or more, not ${String(value)}.`,
+			hint: "Write 0 for none."
+		})),
+		"bad-domain": formatMessages(({ value }) => ({
+			message: `${quote(value)} is not the domain of an e-mail address.`,
+			hint: "Write the part after the @, such as example.com, or \"*.example.com\" for its subdomains."
+		})),
+		"bad-email": formatMessages(({ value }) => ({
+			message: `${quote(value)} is not an e-mail address.`,
+			hint: addressIn(value)
+		})),
+		"bad-env-name": formatMessages(({ path }) => ({
+			message: `${subject(path)} must be the name of an environment variable.`,
+			hint: `Letters, digits and underscores, such as ${EXAMPLES[String(path.at(-1))] ?? "MY_VARIABLE"}; never the secret itself.`
+		})),
+		"bad-glob": formatMessages(({ value }) => ({
+			message: `${quote(value)} is not a glob over files of the project.`,
+			hint: GLOB_HINTS[globMistake(String(value)) ?? "empty"]
+		})),
+		"bad-include": formatMessages(({ value }) => ({
+			message: `${quote(value)} cannot be included.`,
+			hint: INCLUDE_HINTS[includeMistake(String(value)) ?? "ending"]
+		})),
+		"bad-member-id": formatMessages(({ value }) => ({
+			message: `${quote(value)} is not the id of a member.`,
+			hint: "It begins with \"mem_\". Leave the key out to find the member by its e-mail address."
+		})),
+		"bad-merchant": formatMessages(({ value }) => ({
+			message: `${quote(value)} is not a merchant code.`,
+			hint: "1 to 64 letters, digits, hyphens and underscores, such as MC4F7K2P."
+		})),
+		"bad-override": formatMessages(({ value }) => ({
+			message: `${quote(value)} is not an override.`,
+			hint: "Copy it from the plan, where it looks like max-removals=5@35e43f876462: a guard, a value, and the first 12 or more characters of the plan's fingerprint."
+		})),
+		"bad-period": formatMessages(({ path, value }) => ({
+			message: `${subject(path)} must be a period such as 30d, not ${asWritten(value)}.`,
+			hint: `A whole number of weeks (w), days (d) or hours (h)${path.at(-1) === "for" ? "; to renew without limit, write reinvite: true" : ""}.`
+		})),
+		"bad-removal-limit": formatMessages(({ value }) => ({
+			message: `"max_removals" must be a percentage such as 25%, or a whole number, not ${asWritten(value)}.`,
+			hint: removalHint(value)
+		})),
+		"bad-role-id": formatMessages(({ value }) => ({
+			message: `${quote(value)} is not the id of a role.`,
+			hint: "It begins with \"role_\". Leave the key out to find the role by its name."
+		})),
+		"bad-until": formatMessages(({ path, value }) => ({
+			message: `${subject(path)} must be a date, or a timestamp with a time zone, not ${quote(value)}.`,
+			hint: untilHint(String(value))
+		})),
+		"blank-text": formatMessages(({ path }) => ({
+			message: `${String(path.at(-1)).trim() === "" ? `A key of ${quote(path.at(-2))}` : subject(path)} is blank.`,
+			hint: typeof path.at(-1) === "number" ? "Fill it in, or remove the entry." : "Fill it in."
+		})),
+		"control-character": formatMessages(({ path }) => ({
+			message: `${subject(path)} contains a line break or an invisible control character.`,
+			hint: "Remove it: the text must be on one line."
+		})),
+		"no-globs": formatMessages(({ value }) => ({
+			message: `An entry needs 1 to ${100} globs under "files", and has ${sizeOf(value)}.`,
+			hint: "For example: files: [access/franchise/**]"
+		})),
+		"too-few-roles": formatMessages(() => ({
+			message: "A set under \"separate\" needs at least two roles.",
+			hint: SETS
+		})),
+		"too-many-checks": formatMessages(({ value }) => ({
+			message: `The file has ${sizeOf(value)} checks; the limit is ${MAX_CHECKS}.`,
+			hint: "Combine checks that name one member or permission each, or use policies."
+		})),
+		"too-many-includes": formatMessages(({ value }) => ({
+			message: `The file includes ${sizeOf(value)} files; the limit is ${100}.`,
+			hint: "Include some of them through another included file."
+		})),
+		"too-many-metadata": formatMessages(({ path, value }) => ({
+			message: `${subject(path)} has ${Object.keys(Object(value)).length} properties; the service accepts at most ${64}.`,
+			hint: "Remove some, or put several into one property that holds a mapping."
+		})),
+		"too-many-permissions": formatMessages(({ value }) => ({
+			message: `The role has ${sizeOf(value)} permissions; the service accepts at most ${100}.`,
+			hint: "Split it into two roles, and grant both to its members."
+		})),
+		"check-form": ({ keys }) => ({
+			message: keys.length === 0 ? "The check is empty." : `${capital(listed(keys.map(quote), "and"))} ${keys.length === 1 ? "is not a check" : "do not form one check"}.`,
+			hint: "A check is one of: { can: …, only: […] }, { can: …, at_most: … }, { member: …, cannot: […] }. Write one entry for each."
+		}),
+		"unsafe-key": ({ key, path }) => ({
+			message: `${subject(path.slice(0, -1))} cannot have a key called ${quote(key)}.`,
+			hint: "That name has a special meaning in many programs. Choose another."
+		}),
+		"merge-key": () => ({
+			message: "A key cannot be called \"<<\": merge keys are not supported.",
+			hint: "Write the keys out."
+		}),
+		"bad-number": ({ value }) => ({
+			message: Number.isFinite(value) ? "The number is too large to be represented exactly." : `${value} is a number that JSON cannot represent.`,
+			hint: "Put it in quotes to make it text."
+		}),
+		"number-form": ({ source, value }) => ({
+			message: `${source} is read as the number ${value}.`,
+			hint: `Put it in quotes to keep it as written: ${quote(source)}.`
+		})
+	};
+}));
+
+// src/kernel/messages/to-diagnostics.ts
+var to_diagnostics_exports = /* @__PURE__ */ __exportAll({
+	byPlace: () => byPlace,
+	findingDiagnostics: () => findingDiagnostics,
+	messageOf: () => messageOf$2,
+	renderFrame: () => renderFrame,
+	toDiagnostics: () => toDiagnostics
+});
+/** Converts problems to diagnostics, sorted by location; `texts` has the readable files by name. */
+function toDiagnostics(texts, problems) {
+	const byFile = groupByFile(problems);
+	const maps = /* @__PURE__ */ new Map();
+	const mapOf = (file) => {
+		const known = maps.get(file);
+		if (known !== void 0) return known;
+		const map = openFile(texts.get(file) ?? "", byFile.get(file) ?? []);
+		maps.set(file, map);
+		return map;
+	};
+	return [...byFile].flatMap(([file, ofFile]) => limit(ofFile, file).map((problem) => {
+		const map = mapOf(file);
+		const span = problem.location.at === "file" ? null : map.span(problem.location);
+		const { message, hint } = messageOf$2(problem, problem.first === void 0 ? "" : whereIs(problem.first.file, file, problem.first, mapOf), problem.rule && placeIn(problem.rule, mapOf));
+		return {
+			code: problem.code,
+			severity: severityOf(problem.code),
+			...ruleOf(problem.code).refusal === true ? { refusal: true } : {},
+			message: clean(message),
+			...hint === void 0 ? {} : { hint: clean(hint) },
+			file,
+			...span === null ? {} : { span },
+			...span === null || map.empty ? {} : { frame: renderFrame(map.positions, span) }
+		};
+	})).toSorted(byPlace).filter((each, index, all) => !sameDiagnostic(each, all[index - 1]));
+}
+/** Converts findings to warnings, sorted by location; `texts` has the files by name. */
+function findingDiagnostics(texts, findings) {
+	const maps = /* @__PURE__ */ new Map();
+	return findings.map(({ code, message, hint, location }) => {
+		const { file } = location;
+		const map = maps.get(file) ?? openFile(texts.get(file) ?? "", []);
+		maps.set(file, map);
+		const span = map.span(location);
+		const frame = map.empty ? {} : { frame: renderFrame(map.positions, span) };
+		return {
+			code,
+			severity: "warning",
+			message: clean(message),
+			hint: clean(hint),
+			file,
+			span,
+			...frame
+		};
+	}).toSorted(byPlace);
+}
+/** Compares two neighbours, which are equal if an alias repeats a value. */
+function sameDiagnostic(a, b) {
+	return b !== void 0 && byPlace(a, b) === 0 && a.message === b.message && a.hint === b.hint;
+}
+/** Compares diagnostics by file, line, column and code. */
+function byPlace(a, b) {
+	return compare(a.file, b.file) || compare(a.span?.line ?? 0, b.span?.line ?? 0) || compare(a.span?.column ?? 0, b.span?.column ?? 0) || compare(a.code, b.code);
+}
+function groupByFile(problems) {
+	const groups = /* @__PURE__ */ new Map();
+	for (const problem of problems) {
+		const { file } = problem.location;
+		const group = groups.get(file);
+		if (group === void 0) groups.set(file, [problem]);
+		else group.push(problem);
+	}
+	return groups;
+}
+function openFile(text, problems) {
+	const locator = createLocator(text);
+	const rangeOf = (location) => locator(location) ?? {
+		start: 0,
+		end: 0
+	};
+	const secrets = problems.flatMap(({ hidden }) => hidden === void 0 ? [] : [rangeOf(hidden)]);
+	const positions = indexPositions(maskRanges(text, [...findKeys(text), ...secrets]));
+	return {
+		empty: text === "",
+		positions,
+		span: (location) => {
+			const { start, end } = rangeOf(location);
+			return positions.span(start, end);
+		}
+	};
+}
+/** Names a location by its line, and by its file if that is another one. */
+function whereIs(file, from, location, mapOf) {
+	if (location.at === "file") return file;
+	const { line } = mapOf(file).span(location);
+	return file === from ? `line ${line}` : `${file}:${line}`;
+}
+/** Names a location by its file, line and column. */
+function placeIn({ file, ...location }, mapOf) {
+	if (location.at === "file") return file;
+	const { line, column } = mapOf(file).span(location);
+	return `${file}:${line}:${column}`;
+}
+function compare(a, b) {
+	return a < b ? -1 : Number(a > b);
+}
+function clean(text) {
+	const safe = maskKeys(escapeText(text));
+	return safe.length > MAX_MESSAGE ? `${safe.slice(0, MAX_MESSAGE)}…` : safe;
+}
+function limit(problems, file) {
+	if (problems.length <= MAX_PROBLEMS) return problems;
+	const more = problems.length - MAX_PROBLEMS;
+	return [...problems.toSorted((a, b) => compare(severityOf(a.code), severityOf(b.code))).slice(0, MAX_PROBLEMS), {
+		code: "too-many-problems",
+		more,
+		location: {
+			at: "text",
+			file,
+			start: 0,
+			end: 0
+		}
+	}];
+}
+/**
+* Returns the message of a problem, not yet escaped; `first` is the location of the first occurrence, `rule` that of the
+* enforced rule.
+*/
+function messageOf$2({ via, ...problem }, first, rule) {
+	const words = MESSAGES[problem.code];
+	const { message: plain, hint } = words(problem, first);
+	const message = rule === void 0 ? plain : `${plain} Enforced by ${rule}.`;
+	const included = via === void 0 ? [] : [`Seen from ${via}, which includes this file.`];
+	const hints = [...hint === void 0 ? [] : [hint], ...included];
+	return hints.length === 0 ? { message } : {
+		message,
+		hint: hints.join(" ")
+	};
+}
+/** Renders the numbered lines around a span, its first line marked and underlined; control characters are escaped. */
+function renderFrame(positions, span) {
+	const first = Math.max(1, span.line - LINES_BEFORE);
+	const last = Math.min(positions.lineCount, span.line + LINES_AFTER);
+	const cut = span.column > MAX_CHARACTERS$1 / 2 ? span.column - CHARACTERS_BEFORE : 0;
+	const lineOf = (number) => positions.line(number).slice(cut, cut + MAX_CHARACTERS$1);
+	const marked = markedCells(lineOf(span.line), {
+		...span,
+		column: span.column - cut,
+		endColumn: span.endColumn - cut
+	});
+	const from = windowStart(marked);
+	const gutter = String(last).length;
+	const lines = [];
+	for (let number = first; number <= last; number++) {
+		const text = lineOf(number);
+		if (number === positions.lineCount && positions.line(number) === "" && number !== span.line) continue;
+		const marker = number === span.line ? ">" : " ";
+		lines.push(`${marker} ${String(number).padStart(gutter)} | ${windowed(cellsOf(text), from)}`.trimEnd());
+		if (number === span.line) lines.push(`  ${" ".repeat(gutter)} | ${carets(marked, from)}`);
+	}
+	return lines.join("\n");
+}
+function cellsOf(line) {
+	if (PRINTABLE_ASCII.test(line)) return Array.from(line, (text) => ({
+		text,
+		width: 1
+	}));
+	return Array.from(line, (character) => {
+		const text = character === "	" ? TAB : escapeText(character);
+		return {
+			text,
+			width: text === character ? cellWidth(character) : text.length
+		};
+	});
+}
+function markedCells(line, span) {
+	const end = span.endLine === span.line ? span.endColumn : line.length + 1;
+	const start = widthOf(line.slice(0, span.column - 1));
+	const width = widthOf(line.slice(span.column - 1, end - 1));
+	return {
+		start,
+		width: Math.max(1, width),
+		total: widthOf(line)
+	};
+}
+function widthOf(text) {
+	if (PRINTABLE_ASCII.test(text)) return text.length;
+	return cellsOf(text).reduce((sum, { width }) => sum + width, 0);
+}
+/** Returns the first visible cell; all lines of a frame scroll together, so that indentation stays comparable. */
+function windowStart({ start, width, total }) {
+	return total <= MAX_CELLS || start + width < MAX_CELLS ? 0 : Math.max(0, start - CELLS_BEFORE);
+}
+function windowed(cells, from) {
+	let shown = from > 0 ? CUT$3 : "";
+	let position = 0;
+	for (const { text, width } of cells) {
+		if (position >= from + MAX_CELLS) return shown + CUT$3;
+		if (position >= from) shown += text;
+		else if (position + width > from) shown += " ".repeat(position + width - from);
+		position += width;
+	}
+	return shown;
+}
+function carets({ start, width }, from) {
+	const offset = start - from + (from > 0 ? 1 : 0);
+	return " ".repeat(offset) + "^".repeat(Math.min(width, MAX_CELLS - (start - from)));
+}
+var MAX_PROBLEMS, MAX_MESSAGE, MESSAGES, LINES_BEFORE, LINES_AFTER, MAX_CELLS, CELLS_BEFORE, TAB, MAX_CHARACTERS$1, CHARACTERS_BEFORE, PRINTABLE_ASCII, CUT$3;
+var init_to_diagnostics = __esmMin((() => {
+	init_escape();
+	init_text();
+	init_rule_table();
+	init_secrets();
+	init_locate();
+	init_entry_messages();
+	init_shape_messages();
+	init_yaml_messages();
+	MAX_PROBLEMS = 1e3;
+	MAX_MESSAGE = 1e3;
+	MESSAGES = {
+		...YAML_MESSAGES,
+		...SHAPE_MESSAGES,
+		...ENTRY_MESSAGES,
+		...POLICY_MESSAGES,
+		...PROJECT_MESSAGES
+	};
+	LINES_BEFORE = 2;
+	LINES_AFTER = 1;
+	MAX_CELLS = 100;
+	CELLS_BEFORE = 40;
+	TAB = "    ";
+	MAX_CHARACTERS$1 = 2e3;
+	CHARACTERS_BEFORE = 400;
+	PRINTABLE_ASCII = /^[\x20-\x7e]*$/;
+	CUT$3 = "…";
+}));
+
+// src/kernel/read/load-merchants.ts
+/** Reads merchants' files with their includes, each file once; never throws for an invalid one. */
+async function loadMerchants(paths, read, { now, judge, wholeProject = false, selected = [], projects: accesses = [], hooks }) {
+	const isProject = (path) => accesses.some(({ placesOf }) => placesOf(path).some((place) => isProjectFile(place.path)));
+	const files = paths.filter((path) => !isProject(path));
+	const projects = await Promise.all(accesses.map((access) => loadProjects(files, access, now)));
+	const ofProjects = new Set(projects.flatMap(({ sources, problems }) => [...sources.map(({ file }) => file), ...problems.map(({ location }) => location.file)]));
+	const given = /* @__PURE__ */ new Map();
+	const readGiven = async (path, from) => {
+		const result = await read(path, from);
+		if (from === null && result.ok) given.set(result.file, [...given.get(result.file) ?? [], path]);
+		return result;
+	};
+	const enforcementsOf = ({ file }) => projects.flatMap((one) => one.enforcementOf(file, given.get(file) ?? []));
+	const built = /* @__PURE__ */ new Map();
+	const declared = /* @__PURE__ */ new Set();
+	const library = await loadSources(files, readGiven, now, hooks, async (source, resolve) => {
+		const one = buildDesiredState(source, resolve, {
+			now,
+			judge
+		}, enforcementsOf(source));
+		const main = released(source);
+		const isFirst = one.state !== null && !declared.has(one.state.merchant);
+		if (one.state !== null) declared.add(one.state.merchant);
+		const isSettled = isFirst && one.problems.every(({ code }) => code !== "unknown-shared-role");
+		built.set(source.file, {
+			...one,
+			state: isSettled && one.state !== null && hooks?.onState ? await hooks.onState(one.state) : one.state,
+			main,
+			sources: one.sources.map((each) => each === source ? main : each)
+		});
+	});
+	const assembled = buildRest(library, built, ofProjects, {
+		now,
+		judge
+	});
+	await hooks?.pause();
+	const duplicates = duplicateMerchants(assembled.map(({ main: { file, raw } }) => ({
+		file,
+		merchant: raw?.fields["merchant"]
+	})));
+	const again = new Set(duplicates.map(({ location }) => location.file));
+	const reports = sharedReports(assembled);
+	const elsewhere = knownElsewhere(reports);
+	const shared = unknownToAll(reports, wholeProject);
+	const mistaken = new Set(shared.flatMap(({ location, code }) => code === "unknown-role" ? location.file : []));
+	const all = [
+		...library.failures.map(unreadable),
+		...projects.flatMap(({ problems }) => problems),
+		...library.sources.flatMap((source) => ofProjects.has(source.file) ? [] : source.problems),
+		...assembled.flatMap((one) => one.problems.filter(({ code }) => code !== "unknown-shared-role")),
+		...shared,
+		...duplicates
+	];
+	const problems = withoutRepeats(selected.length === 0 ? all : all.filter(concerns(new Set(selected), assembled, ofProjects)));
+	const sources = [...library.sources, ...projects.flatMap((one) => one.sources)];
+	const texts = new Map(sources.map(({ file, text }) => [file, text]));
+	return {
+		merchants: [...assembled.map(({ main: { file }, state, sources, bound }) => ({
+			file,
+			state: state === null || again.has(file) || [...sources.map((one) => one.file), ...bound].some((one) => mistaken.has(one)) ? null : withRolesElsewhere(state, elsewhere.get(file))
+		})), ...library.failures.flatMap(({ location, name }) => location === null ? [{
+			file: name,
+			state: null
+		}] : [])],
+		diagnostics: problems.length === 0 ? [] : (await Promise.resolve().then(() => (init_to_diagnostics(), to_diagnostics_exports))).toDiagnostics(texts, problems),
+		sources: [...texts].map(([file, text]) => ({
+			file,
+			text
+		})),
+		dependsOnOthers: reports.length > 0,
+		previousNames: previousNamesIn(assembled)
+	};
+}
+/**
+* Returns the references by previous names. One in a shared file is left out if another merchant that includes it has
+* errors, or a role of that name.
+*/
+function previousNamesIn(assembled) {
+	const found = /* @__PURE__ */ new Map();
+	const unclear = /* @__PURE__ */ new Set();
+	for (const { problems } of assembled) for (const problem of problems) {
+		if (problem.code !== "previous-role-name") continue;
+		const { role, name } = problem;
+		for (const location of problem.places) {
+			const key = JSON.stringify([location, role]);
+			if ((found.get(key)?.name ?? name) !== name) unclear.add(key);
+			found.set(key, {
+				role,
+				name,
+				location
+			});
+		}
+	}
+	if (found.size === 0) return [];
+	const including = includingMerchants$1(assembled);
+	return [...found].flatMap(([key, one]) => {
+		const { role, location } = one;
+		return (including.get(location.file) ?? []).every(({ state }) => state !== null && !state.roles?.some(({ name }) => name === role)) && !unclear.has(key) ? one : [];
+	});
+}
+/** Returns the merchants that include a file, by file. */
+function includingMerchants$1(assembled) {
+	const including = /* @__PURE__ */ new Map();
+	for (const merchant of assembled) for (const { file } of merchant.sources) {
+		if (file === merchant.main.file) continue;
+		const known = including.get(file) ?? [];
+		known.push(merchant);
+		including.set(file, known);
+	}
+	return including;
+}
+/**
+* Adds the root files that declare no merchant: those that no other file includes, and of files that only include one
+* another, the first; without the files of projects.
+*/
+function buildRest({ roots: given, included, resolve }, built, ofProjects, judging) {
+	const roots = given.filter(({ file }) => !ofProjects.has(file) || built.has(file));
+	const alone = roots.flatMap((source) => {
+		return built.get(source.file) ?? (included.has(source.file) ? [] : buildDesiredState(source, resolve, judging));
+	});
+	const assembled = [...alone];
+	const reached = new Set(alone.flatMap(({ sources }) => sources.map(({ file }) => file)));
+	for (const source of roots) if (!reached.has(source.file)) {
+		const one = buildDesiredState(source, resolve, judging);
+		assembled.push(one);
+		for (const each of one.sources) reached.add(each.file);
+	}
+	return assembled;
+}
+function withRolesElsewhere(state, rolesElsewhere) {
+	return rolesElsewhere === void 0 ? state : {
+		...state,
+		rolesElsewhere
+	};
+}
+function sharedReports(assembled) {
+	const reports = /* @__PURE__ */ new Map();
+	for (const problem of assembled.flatMap(({ problems }) => problems)) {
+		if (problem.code !== "unknown-shared-role") continue;
+		const key = JSON.stringify([problem.location, problem.role]);
+		reports.set(key, [...reports.get(key) ?? [], problem]);
+	}
+	return [...reports.values()].map((all) => {
+		const file = all[0]?.location.file;
+		const including = assembled.filter(({ sources, bound }) => sources.some((source) => source.file === file) || file !== void 0 && bound.includes(file));
+		return {
+			all,
+			elsewhere: all.length < including.length
+		};
+	});
+}
+/**
+* Reports roles of shared rules that none of the including merchants has; as errors if there are no other merchants.
+*/
+function unknownToAll(reports, wholeProject) {
+	return reports.flatMap(({ all, elsewhere }) => {
+		const complete = all.filter(({ open }) => !open);
+		const open = complete.length < all.length;
+		const best = complete.find(({ near }) => near !== null) ?? complete[0];
+		if (elsewhere || best === void 0 || open && best.near === null) return [];
+		const { via: _, role, near, location, protects = false } = best;
+		if (protects && near === null) return [{
+			code: "unknown-protected-role",
+			role,
+			near,
+			location
+		}];
+		return wholeProject && !open ? [{
+			code: "unknown-role",
+			role,
+			near,
+			location
+		}] : [{
+			code: "unknown-shared-role",
+			role,
+			near,
+			open,
+			location
+		}];
+	});
+}
+/** Returns the roles that a merchant does not know and another one does, by the merchant's own file. */
+function knownElsewhere(reports) {
+	const roles = /* @__PURE__ */ new Map();
+	for (const { via, role } of reports.flatMap(({ all, elsewhere }) => elsewhere ? all : [])) if (via !== void 0) roles.set(via, [...roles.get(via) ?? [], role]);
+	return roles;
+}
+/**
+* Returns a test whether a problem concerns the selected merchants: it is in one of their files. Where no file has the
+* code of one of them, a file that cannot be read could be its.
+*/
+function concerns(selected, assembled, ofProjects) {
+	const codeOf = ({ main }) => textOf$3(main.raw?.fields["merchant"]);
+	const chosen = assembled.filter((one) => selected.has(codeOf(one) ?? ""));
+	const isMissing = new Set(chosen.map(codeOf)).size < selected.size;
+	const filesOf = (some) => new Set(some.flatMap(({ sources }) => sources.map(({ file }) => file)));
+	const mains = new Set(chosen.map(({ main }) => main.file));
+	const files = filesOf(chosen);
+	const knownFiles = filesOf(assembled.filter((one) => codeOf(one) !== null));
+	return ({ via, location: { file } }) => via === void 0 && ofProjects.has(file) || (via === void 0 ? files.has(file) : mains.has(via)) || isMissing && !knownFiles.has(via ?? file);
+}
+function unreadable({ code, name, limit, location: included }) {
+	const location = included ?? {
+		at: "file",
+		file: name
+	};
+	return code === "file-too-large" ? {
+		code,
+		limit,
+		location
+	} : {
+		code,
+		name,
+		location
+	};
+}
+/** Removes duplicates of problems that several merchants have through the same file. */
+function withoutRepeats(problems) {
+	const seen = /* @__PURE__ */ new Set();
+	return problems.filter(({ via, ...problem }) => {
+		if (via === void 0) return true;
+		const key = JSON.stringify(problem);
+		const repeated = seen.has(key);
+		seen.add(key);
+		return !repeated;
+	});
+}
+var init_load_merchants = __esmMin((() => {
+	init_project_file();
+	init_values();
+	init_build_desired_state();
+	init_duplicate_merchants();
+	init_load_project();
+	init_load_sources();
+}));
+
+// src/app/project/project-root.ts
+/**
+* Returns the folder that a file's includes must not leave, without links: the repository of the file; without one the
+* working directory if the file is below it, else the file's own folder.
+*/
+function projectRoot(folder, cwd) {
+	const [start, working] = [realpathSync.native(folder), realpathSync.native(cwd)];
+	for (let at = start;; at = dirname(at)) {
+		if (existsSync$1(join(at, ".git"))) return at;
+		if (dirname(at) === at) break;
+	}
+	return relative(working, start).startsWith("..") ? start : working;
+}
+var init_project_root = __esmMin((() => {}));
+
+// src/app/project/find-files.ts
+/**
+* Finds the YAML files at the paths and below folders; absolute, sorted, each once. `onUnread` takes the links that are
+* not read. Throws RolecallError for a path that cannot be read, and for one that a link leads outside the project.
+*/
+async function findYamlFiles(paths, cwd, onUnread = () => void 0) {
+	const wanted = paths.length > 0 ? paths : [defaultPath(cwd)];
+	if (paths.length === 0 && !existsSync$1(resolve(cwd, defaultPath(cwd)))) throw new RolecallError("no-files", `There is no folder ${DEFAULT_PATH}/.`, { hint: "\"rolecall init\" writes it from what is live. If your files are elsewhere, name their path." });
+	const files = [...new Set(wanted.flatMap((path) => expand$1(path, cwd, onUnread)))].sort();
+	if (files.length === 0) throw new RolecallError("no-files", `There is no YAML file in ${wanted.join(", ")}.`, { hint: paths.length === 0 ? "\"rolecall init\" writes one for each merchant. If your files are elsewhere, name their path." : "Write one file per merchant, ending in .yaml, or name the path where they are." });
+	return files;
+}
+/** Returns whether the paths name the whole project: the default folder, or a folder that contains it. */
+function namesProject(paths, cwd) {
+	const isFolder = (path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+	return paths.length === 0 || paths.map((path) => resolve(cwd, path)).some((path) => isFolder(path) && (basename(path) === "access" || isFolder(join(path, "access"))));
+}
+/**
+* Returns the folder of merchants' files if no path is given: in the working directory, else in the project above it.
+*/
+function defaultPath(cwd) {
+	const root = projectRoot(cwd, cwd);
+	for (let at = realpathSync.native(cwd);; at = dirname(at)) {
+		const path = join(at, DEFAULT_PATH);
+		if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return relative(cwd, path) || ".";
+		if (at === root || dirname(at) === at) return DEFAULT_PATH;
+	}
+}
+/**
+* Reads files for the configuration: those that the user names wherever they are, unless a link leads there, included
+* ones only inside the project, also behind links; no devices, no huge files, and only UTF-8. The calls are synchronous:
+* the thread pool takes longer than the file does.
+*/
+function sourceReader(cwd) {
+	return async (path, from) => {
+		const base = from === null ? cwd : dirname(resolve(cwd, from));
+		try {
+			const named = resolve(base, path);
+			const real = realpathSync.native(named);
+			if (!(from === null ? !isLedAway(named, real, cwd) : isOfProject(projectRoot(base, cwd), real))) return failed("outside-root");
+			const info = statSync(real);
+			if (!info.isFile()) return failed("not-a-file");
+			if (info.size > MAX_BYTES$1) return failed("too-large");
+			const text = decodeUtf8(readFileSync$1(real));
+			return text === null ? failed("not-utf8") : {
+				ok: true,
+				file: shownPath(real, cwd),
+				text
+			};
+		} catch (error) {
+			const { code } = error;
+			return failed(code === "ENOENT" || code === "ENOTDIR" ? "missing" : "unreadable");
+		}
+	};
+}
+function failed(reason) {
+	return {
+		ok: false,
+		reason
+	};
+}
+/** Decodes UTF-8; `null` for invalid bytes, which are an error rather than a replacement character. */
+function decodeUtf8(bytes) {
+	try {
+		return new TextDecoder("utf-8", {
+			fatal: true,
+			ignoreBOM: true
+		}).decode(bytes);
+	} catch {
+		return null;
+	}
+}
+function expand$1(path, cwd, onUnread) {
+	const absolute = resolve(cwd, path);
+	try {
+		const info = statSync(absolute);
+		if (isLedAway(absolute, realpathSync.native(absolute), cwd)) throw new RolecallError("file-unreadable", `${path} is not read: it is a link, or behind one, that leads outside the project.`, { hint: "Others can change what is there without a review. Copy it into the project, or name its own path." });
+		if (info.isFile()) return [absolute];
+		if (!info.isDirectory()) throw new TypeError("it is neither a file nor a folder");
+		return readdirSync(absolute, {
+			recursive: true,
+			withFileTypes: true
+		}).map((entry) => ({
+			entry,
+			file: join(entry.parentPath, entry.name)
+		})).filter(({ file }) => isProjectYaml(relative(absolute, file))).flatMap(({ entry, file }) => entry.isSymbolicLink() ? linkedFile(file, cwd, onUnread) : entry.isFile() ? file : []);
+	} catch (error) {
+		if (error instanceof RolecallError) throw error;
+		throw new RolecallError("file-unreadable", `${path} cannot be read: ${unreadableReason(error)}.`, {
+			hint: "Check the path; without one, rolecall reads the folder access/.",
+			cause: error
+		});
+	}
+}
+/** Returns whether a path is one of a YAML file that is read with its folder: not a hidden one, and of no package. */
+function isProjectYaml(path) {
+	return /\.ya?ml$/i.test(path) && !/(^|[\\/])(\.|node_modules[\\/])/.test(path);
+}
+/** Returns the regular file of the project that a link below a folder leads to; links to folders are not followed. */
+function linkedFile(link, cwd, onUnread) {
+	try {
+		const real = realpathSync.native(link);
+		if (isOfProject(projectRoot(dirname(link), cwd), real)) return statSync(real).isFile() ? [real] : [];
+		onUnread({
+			link,
+			why: "outside"
+		});
+	} catch {
+		onUnread({
+			link,
+			why: "broken"
+		});
+	}
+	return [];
+}
+/** Returns whether links lead a path outside the project that it is in as written. */
+function isLedAway(path, real, cwd) {
+	const written = resolve(realpathSync.native(cwd), relative(resolve(cwd), path));
+	if (written === real) return false;
+	const root = writtenRoot(written, cwd);
+	return real !== root && !isOfProject(root, real);
+}
+/**
+* Returns the project that a path is in as written, without links: the nearest repository around it that no link leads
+* to, else that of the working directory if the path is in it, else the nearest repository, else its folder.
+*/
+function writtenRoot(written, cwd) {
+	const repositories = [];
+	for (let at = written; dirname(at) !== at; at = dirname(at)) if (existsSync$1(join(at, ".git"))) repositories.push(at);
+	const own = projectRoot(cwd, cwd);
+	const direct = repositories.find((folder) => withoutLinks(folder) === folder);
+	if (direct !== void 0) return direct;
+	if (written === own || isInside(own, written)) return own;
+	return withoutLinks(repositories[0] ?? dirname(written));
+}
+/** Returns the path relative to the working directory if both are in one project, else the absolute path. */
+function shownPath(real, cwd) {
+	const working = realpathSync.native(cwd);
+	return isInside(working, real) || isInside(projectRoot(cwd, cwd), real) ? relative(working, real) : real;
+}
+function isInside(folder, file) {
+	const path = relative(folder, file);
+	return path !== "" && !path.startsWith("..") && resolve(folder, path) === file;
+}
+/**
+* Returns whether a file belongs to the project. Files of `.git` do not: they may hold a token, and errors quote files.
+*/
+function isOfProject(root, file) {
+	return isInside(root, file) && !relative(root, file).split(/[\\/]/).includes(".git");
+}
+/** Returns why a path cannot be read. */
+function unreadableReason(error) {
+	if (!(error instanceof Error)) return String(error);
+	const { code } = error;
+	if (code === "ENOENT") return "there is no such file or folder";
+	if (code === "EACCES") return "permission denied";
+	return error.message;
+}
+/** Returns a path without links; one that does not exist stays as it is. */
+function withoutLinks(path) {
+	try {
+		return realpathSync.native(path);
+	} catch {
+		return path;
+	}
+}
+var DEFAULT_PATH, MAX_BYTES$1;
+var init_find_files = __esmMin((() => {
+	init_errors$1();
+	init_project_root();
+	DEFAULT_PATH = "access";
+	MAX_BYTES$1 = 67108864;
+}));
+
+// src/app/project/git-objects.ts
+/** Returns the innermost folder on the way to a path that exists: what is in the history may be gone. */
+function existingFolder(path) {
+	let folder = path;
+	while (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) folder = dirname(folder);
+	return folder;
+}
+/** Finds the repository of a folder; throws RolecallError, which names the option that needs it. */
+async function openRepository(folder, option) {
+	const [top = "", shallow] = (await gitIn(folder, option)("rev-parse", "--show-toplevel", "--is-shallow-repository")).split("\n");
+	return {
+		root: withoutLinks(top),
+		shallow: shallow === "true",
+		git: gitIn(top, option)
+	};
+}
+function gitIn(cwd, option) {
+	return async (...args) => {
+		try {
+			return (await run$4("git", args, {
+				cwd,
+				maxBuffer: MAX_OUTPUT$2
+			})).stdout;
+		} catch (cause) {
+			const { code, stderr = "" } = cause;
+			const [said = ""] = stderr.split("\n");
+			const why = code === "ENOENT" ? "git is not installed" : said.replace(/^fatal: /, "") || "git failed";
+			throw new RolecallError("usage", `${option} needs the history of git: ${oneLine(why)}.`, {
+				hint: `Run it in a git repository, or without ${option}.`,
+				cause
+			});
+		}
+	};
+}
+/** Returns a function that makes absolute paths relative to a folder, as git writes them; links in folders are followed. */
+function repositoryPaths(root) {
+	const folders = /* @__PURE__ */ new Map();
+	return (path) => {
+		const folder = dirname(path);
+		const real = folders.get(folder) ?? withoutLinks(folder);
+		folders.set(folder, real);
+		return relative(root, join(real, basename(path))).split(sep).join("/");
+	};
+}
+/** Returns a reader of the files of a commit, with their includes. */
+function commitReader$1(blobs, commit) {
+	return async (path, from) => {
+		const file = posix.normalize(from === null ? path : posix.join(posix.dirname(from), path));
+		if (file.startsWith("..")) return {
+			ok: false,
+			reason: "outside-root"
+		};
+		const bytes = await blobs.read(`${commit}:${file}`);
+		if (bytes === null) return {
+			ok: false,
+			reason: "missing"
+		};
+		const text = decodeUtf8(bytes);
+		return text === null ? {
+			ok: false,
+			reason: "not-utf8"
+		} : {
+			ok: true,
+			file,
+			text
+		};
+	};
+}
+/** Starts one process of git that answers every request in order. */
+function openBlobs(cwd) {
+	const child = spawn("git", [
+		"cat-file",
+		"--batch",
+		"--follow-symlinks"
+	], {
+		cwd,
+		stdio: [
+			"pipe",
+			"pipe",
+			"ignore"
+		]
+	});
+	const waiting = [];
+	let chunks = [];
+	let [length, needed] = [0, 1];
+	const fail = (cause) => {
+		const error = new RolecallError("file-unreadable", "git cannot read the files of the commit.", { cause });
+		for (const one of waiting.splice(0)) one.reject(error);
+	};
+	child.on("error", fail);
+	child.on("close", fail);
+	child.stdin.on("error", fail);
+	child.stdout.on("data", (chunk) => {
+		chunks.push(chunk);
+		length += chunk.length;
+		if (length < needed) return;
+		let rest = Buffer.concat(chunks);
+		for (;;) {
+			const answer = parseAnswer(rest);
+			if ("needed" in answer) {
+				needed = answer.needed;
+				break;
+			}
+			rest = rest.subarray(answer.end);
+			waiting.shift()?.resolve(answer.bytes);
+		}
+		[chunks, length] = [[rest], rest.length];
+	});
+	return {
+		read: (name) => new Promise((resolve, reject) => {
+			if (name.includes("\n")) return resolve(null);
+			waiting.push({
+				resolve,
+				reject
+			});
+			child.stdin.write(`${name}\n`);
+		}),
+		close: () => void child.stdin.end()
+	};
+}
+/** Parses the first answer of `git cat-file --batch`; `needed` bytes if it is not complete. */
+function parseAnswer(output) {
+	const header = output.indexOf("\n") + 1;
+	if (header === 0) return { needed: output.length + 1 };
+	const [, type, size] = /(?:^|\s)(\w+) (\d+)\n$/.exec(output.toString("latin1", 0, header)) ?? [];
+	if (size === void 0) return {
+		bytes: null,
+		end: header
+	};
+	const end = header + Number(size) + 1;
+	if (output.length < end) return { needed: end };
+	return {
+		bytes: type === "blob" ? Buffer.from(output.subarray(header, end - 1)) : null,
+		end
+	};
+}
+var run$4, MAX_OUTPUT$2;
+var init_git_objects = __esmMin((() => {
+	init_escape();
+	init_errors$1();
+	init_find_files();
+	run$4 = promisify(execFile);
+	MAX_OUTPUT$2 = 268435456;
+}));
+
+// src/app/project/declared-history.ts
+/**
+* Returns what a merchant's file declared, with its includes, at moments in ms since the epoch, by the first-parent history
+* of the current branch. Moments of which nothing is known are missing: without git, beyond a shallow clone, and where the
+* file had errors.
+*/
+async function declaredAt({ merchant, origin }, moments, cwd) {
+	const known = /* @__PURE__ */ new Map();
+	const file = resolve(cwd, origin.file);
+	const history = await firstParents(dirname(file)).catch((error) => {
+		if (error instanceof RolecallError) return null;
+		throw error;
+	});
+	if (history === null) return known;
+	const blobs = openBlobs(history.root);
+	const path = repositoryPaths(history.root)(file);
+	const states = /* @__PURE__ */ new Map();
+	try {
+		for (const moment of new Set(moments)) {
+			const commit = history.commits.find(({ time }) => time <= moment);
+			if (commit === void 0) {
+				if (!history.shallow) known.set(moment, {
+					state: null,
+					committed: null
+				});
+				continue;
+			}
+			const { id, time } = commit;
+			if (!states.has(id) && states.size < MAX_COMMITS) states.set(id, await stateAt(commit, {
+				path,
+				merchant
+			}, blobs));
+			const state = states.get(id);
+			if (state !== void 0) known.set(moment, {
+				state,
+				committed: time
+			});
+		}
+		return known;
+	} finally {
+		blobs.close();
+	}
+}
+/** Returns a merchant's state at a commit: `null` without its file, `undefined` if that had errors. */
+async function stateAt({ id, time }, { path, merchant }, blobs) {
+	if (await blobs.read(`${id}:${path}`) === null) return null;
+	return (await loadMerchants([path], commitReader$1(blobs, id), {
+		now: time,
+		judge: judgeDeclared
+	})).merchants.find(({ state }) => state?.merchant === merchant)?.state ?? void 0;
+}
+/**
+* Returns when a merchant's files last began or ceased to mention each of some names, in ms since the epoch; names that
+* they never did are missing.
+*/
+async function lastMentions({ origin, included = [] }, names, cwd) {
+	const mentions = /* @__PURE__ */ new Map();
+	const files = [origin.file, ...included].map((file) => resolve(cwd, file));
+	const { git } = await openRepository(existingFolder(dirname(resolve(cwd, origin.file))), "drift");
+	await mapConcurrent(names.slice(0, LOOKUPS.all), LOOKUPS.concurrent, async (name) => {
+		const pattern = name.replaceAll(/[^\p{L}\p{N}@_-]/gu, (character) => character === "^" ? "\\^" : `[${character}]`);
+		const found = await git("log", "-1", "--first-parent", "-i", `-G${pattern}`, "--format=%ct", "--", ...files);
+		if (found.trim() !== "") mentions.set(name, Number(found) * 1e3);
+	});
+	return mentions;
+}
+async function firstParents(folder) {
+	const { root, shallow, git } = await openRepository(existingFolder(folder), "drift");
+	const commits = [...(await git("rev-list", "--first-parent", "--timestamp", "HEAD", "--")).matchAll(/^(\d+) (\w+)$/gm)].map(([, seconds, id = ""]) => ({
+		id,
+		time: Number(seconds) * 1e3
+	}));
+	return {
+		root,
+		shallow,
+		commits: shallow ? commits.slice(0, -1) : commits
+	};
+}
+var MAX_COMMITS, LOOKUPS;
+var init_declared_history = __esmMin((() => {
+	init_load_merchants();
+	init_map_concurrent();
+	init_errors$1();
+	init_judge_rules();
+	init_git_objects();
+	MAX_COMMITS = 50;
+	LOOKUPS = {
+		concurrent: 8,
+		all: 200
+	};
+}));
+
+// src/app/project/git-history.ts
+/**
+* Reads from git when each line of a file was last committed; what a merge brought in has the time of the merge.
+* Uncommitted lines have the time `now`. Without git, outside a repository, for an untracked file, and for lines older
+* than a shallow clone, the time is unknown.
+*/
+async function gitTimes(file, cwd, now) {
+	const path = resolve(cwd, file);
+	const git = async (...args) => {
+		const { stdout } = await run$3("git", args, {
+			cwd: dirname(path),
+			maxBuffer: MAX_OUTPUT$1
+		});
+		return stdout;
+	};
+	try {
+		const [log, blame, shallow] = await Promise.all([
+			git("log", "-1", "--first-parent", "--format=%ct %P", "--", basename(path)),
+			git("blame", "--first-parent", "--line-porcelain", "--", basename(path)),
+			isShallow$1(dirname(path))
+		]);
+		const times = parseBlame(blame, now, shallow);
+		const [committed = "", parent = ""] = log.trim().split(" ");
+		const isKnown = committed !== "" && !(shallow && parent === "");
+		const newest = (some) => known(Math.max(...some.filter((time) => !Number.isNaN(time))));
+		return {
+			file: isKnown ? newest([Number(committed) * 1e3, ...times.filter((time) => time === now)]) : null,
+			lines: (from, to) => newest(times.slice(from - 1, to))
+		};
+	} catch {
+		return UNKNOWN$1;
+	}
+}
+/** Returns whether a folder belongs to a clone without its older commits. */
+async function isShallow$1(cwd) {
+	try {
+		const { stdout } = await run$3("git", ["rev-parse", "--is-shallow-repository"], { cwd });
+		return stdout.trim() === "true";
+	} catch {
+		return false;
+	}
+}
+/**
+* Fetches the older commits of a shallow clone: with the clone's own credentials, else with a token for a server.
+* Returns whether the clone is complete.
+*/
+async function deepen({ cwd, env }, { serverUrl, token }) {
+	const basic = Buffer.from(`x-access-token:${token}`).toString("base64");
+	const header = {
+		GIT_CONFIG_COUNT: "1",
+		GIT_CONFIG_KEY_0: `http.${serverUrl}/.extraheader`,
+		GIT_CONFIG_VALUE_0: `AUTHORIZATION: basic ${basic}`
+	};
+	for (const credentials of token === "" ? [{}] : [{}, header]) {
+		if (!await isShallow$1(cwd)) break;
+		await run$3("git", [
+			"fetch",
+			"--quiet",
+			"--unshallow"
+		], {
+			cwd,
+			env: {
+				...env,
+				GIT_TERMINAL_PROMPT: "0",
+				...credentials
+			},
+			timeout: FETCH_TIMEOUT_MS
+		}).catch(() => void 0);
+	}
+	return !await isShallow$1(cwd);
+}
+/** Parses the time of each line from `git blame --line-porcelain`; `NaN` at the boundary of a shallow clone. */
+function parseBlame(output, now, shallow) {
+	const times = [];
+	let committed = true;
+	let time = now;
+	for (const line of output.split("\n")) if (/^[0-9a-f]{40,64} \d+ \d+/.test(line)) committed = !/^0+ /.test(line);
+	else if (line.startsWith("committer-time ")) time = committed ? Number(line.slice(15)) * 1e3 : now;
+	else if (shallow && line === "boundary") time = NaN;
+	else if (line.startsWith("	")) times.push(time);
+	return times;
+}
+/** Reads a file with its commit times. */
+async function readHistory(file, { cwd, now }) {
+	const [text, times, { locate }] = await Promise.all([
+		readFile(resolve(cwd, file), "utf8"),
+		gitTimes(file, cwd, now()),
+		Promise.resolve().then(() => (init_locate(), locate_exports))
+	]);
+	return {
+		file: times.file,
+		entry({ path }) {
+			const span = locate(text, path);
+			return span ? times.lines(span.line, span.endLine) : null;
+		}
+	};
+}
+/** Returns a function that reads an entry's commit time; git runs once for each file. */
+function entryTimes(io) {
+	const histories = /* @__PURE__ */ new Map();
+	return async (origin) => {
+		const { file } = origin;
+		const history = histories.get(file) ?? readHistory(file, io);
+		histories.set(file, history);
+		return (await history).entry(origin);
+	};
+}
+/**
+* Reads when each side of a merchant's changes last changed: what the file declares of a role or member from git, and the
+* live one from the service. `changes` are those of the plan.
+*/
+async function driftTimes(state, live, { changes, refusals }, io) {
+	const updated = new Map([...live.roles, ...live.members].map(({ id, updatedAt }) => [id, Date.parse(updatedAt)]));
+	const liveTime = ({ id }) => known(id === null ? void 0 : updated.get(id));
+	const refused = new Set(refusals.flatMap(({ name }) => name ?? []));
+	const moments = [...changes, ...live.roles.filter(({ name }) => refused.has(name))].flatMap(({ id }) => id ?? []).flatMap((id) => momentBefore(liveTime({ id })) ?? []);
+	const [files, past] = await Promise.all([readHistories(state, io), declaredAt(state, moments, io.cwd)]);
+	const origins = originsOf$1(state);
+	const newest = Math.max(...[...files.values()].map((history) => history.file ?? NaN));
+	const unlisted = changes.filter((change) => past.size > 0 && !origins.has(keyOf$3(change)));
+	const mentions = await (unlisted.length === 0 ? /* @__PURE__ */ new Map() : lastMentions(state, unlisted.map(({ name }) => name), io.cwd));
+	return {
+		live: liveTime,
+		file: (change) => {
+			const moment = momentBefore(liveTime(change));
+			const before = past.get(moment ?? NaN);
+			if (before && sameDeclared(change, before.state, state)) {
+				const mentioned = mentions.get(change.name);
+				if (mentioned !== void 0 && moment !== null && mentioned > moment) return mentioned;
+				return before.committed ?? NEVER;
+			}
+			const origin = origins.get(keyOf$3(change));
+			if (origin === void 0) return known(newest);
+			return files.get(origin.file)?.entry(origin) ?? null;
+		}
+	};
+}
+/** Returns the last moment before a change that a commit can be told from it. */
+function momentBefore(time) {
+	return time === null ? null : time - COMMIT_PRECISION;
+}
+/** Returns whether two states declare the same of a role or member; `null` declares nothing. */
+function sameDeclared(change, past, now) {
+	const [one, other] = [past && declaredOf(change, past), declaredOf(change, now)];
+	const nothing = JSON.stringify({ entry: null });
+	if (one === null) return other.startsWith(nothing.slice(0, -1));
+	return one === other;
+}
+/** Returns what a state declares of a role or member, as text; without an entry, what becomes of it. */
+function declaredOf({ resource, name, id }, state) {
+	const isRole = resource === "role";
+	const entry = isRole ? state.roles?.find((role) => role.name === name || id !== null && role.id === id) : state.members?.find((member) => member.email.toLowerCase() === name.toLowerCase() || id !== null && member.id === id);
+	if (entry !== void 0) return JSON.stringify({ entry }, (key, value) => key === "origin" ? void 0 : value);
+	const section = isRole ? "roles" : "members";
+	return JSON.stringify({
+		entry: null,
+		managed: state[section] !== void 0,
+		sync: state.sync[section],
+		ignore: state.ignore[section]
+	});
+}
+async function readHistories(state, io) {
+	const entries = [...state.roles ?? [], ...state.members ?? []];
+	const files = [.../* @__PURE__ */ new Set([state.origin.file, ...entries.map(({ origin }) => origin.file)])];
+	const histories = await Promise.all(files.map(async (file) => {
+		return [file, await readHistory(file, io)];
+	}));
+	return new Map(histories);
+}
+function originsOf$1({ roles = [], members = [] }) {
+	return new Map([...roles.map(({ name, origin }) => [`role ${name}`, origin]), ...members.map(({ email, origin }) => [`member ${email.toLowerCase()}`, origin])]);
+}
+function keyOf$3({ resource, name }) {
+	return `${resource} ${resource === "member" ? name.toLowerCase() : name}`;
+}
+function known(time) {
+	return time === void 0 || !Number.isFinite(time) ? null : time;
+}
+var run$3, MAX_OUTPUT$1, UNKNOWN$1, SHALLOW_WARNING, FETCH_TIMEOUT_MS, NEVER;
+var init_git_history = __esmMin((() => {
+	init_detect_drift();
+	init_declared_history();
+	run$3 = promisify(execFile);
+	MAX_OUTPUT$1 = 268435456;
+	UNKNOWN$1 = {
+		lines: () => null,
+		file: null
+	};
+	SHALLOW_WARNING = "The clone is shallow, so it is unknown which side changed older entries last. Fetch the whole history: git fetch --unshallow.";
+	FETCH_TIMEOUT_MS = 12e4;
+	NEVER = Number.NEGATIVE_INFINITY;
 }));
 
 // src/app/session/connection.ts
@@ -31904,7 +38604,7 @@ var DEFAULT_PORT;
 var init_connection = __esmMin((() => {
 	init_secrets();
 	init_text_schemas();
-	init_text$1();
+	init_text();
 	init_errors$1();
 	DEFAULT_PORT = {
 		"http:": "1080",
@@ -32192,7 +38892,7 @@ async function listWithoutTotal(first, readPage, progress) {
 var MAX_QUEUED, PAGE_SIZE, DEFAULT_MAX_ITEMS, LISTINGS, MAX_REPEATED_PAGES, MAX_EARLY_PAGES;
 var init_pager = __esmMin((() => {
 	init_map_concurrent();
-	init_text$1();
+	init_text();
 	init_errors$1();
 	MAX_QUEUED = 64;
 	PAGE_SIZE = 25;
@@ -32209,24 +38909,24 @@ function responseKeys(table) {
 }
 /** Parses a role. Throws a SyntaxError if it is not JSON, a TypeError if it is not a role. */
 function readRole(body) {
-	const { data, marked } = parse$3(roleSchema, body);
+	const { data, marked } = parse$2(roleSchema, body);
 	return toRole(data, marked);
 }
 /** Parses a list of roles. */
 function readRoles(body) {
-	const { data, marked } = parse$3(roleListSchema, body);
+	const { data, marked } = parse$2(roleListSchema, body);
 	const roles = data.items.map((item) => toRole(item, marked));
 	if (new Set(roles.map(({ id }) => id)).size < roles.length) throw new TypeError("with a role listed twice");
 	return roles;
 }
 /** Parses a member. */
 function readMember$1(body) {
-	const { data, marked } = parse$3(memberSchema, body);
+	const { data, marked } = parse$2(memberSchema, body);
 	return toMember(data, marked, unshared);
 }
 /** Parses a page of members; `share` may return one shared list of roles for equal ones. */
 function readMemberPage(body, share = unshared) {
-	const { data, marked } = parse$3(memberListSchema, body);
+	const { data, marked } = parse$2(memberListSchema, body);
 	const { items, total_count } = data;
 	return {
 		items: items.map((item) => toMember(item, marked, share)),
@@ -32235,7 +38935,7 @@ function readMemberPage(body, share = unshared) {
 }
 /** Parses a page of the caller's memberships. */
 function readMembershipPage(body) {
-	const { items, total_count } = parse$3(membershipListSchema, body).data;
+	const { items, total_count } = parse$2(membershipListSchema, body).data;
 	return {
 		items: items.map(toMembership),
 		total: total_count ?? null
@@ -32260,7 +38960,7 @@ function toMembership(wire) {
 /** Parses the id of a created resource; `null` if the response does not contain it. */
 function readCreatedId(body) {
 	try {
-		return parse$3(createdSchema, body).data.id;
+		return parse$2(createdSchema, body).data.id;
 	} catch {
 		return null;
 	}
@@ -32274,9 +38974,9 @@ function readUpdatedMember(id, body) {
 		return null;
 	}
 }
-function parse$3(schema, body) {
+function parse$2(schema, body) {
 	const marked = markRounded(body);
-	const read = schema.safeParse(parseJson$2(marked ?? body));
+	const read = schema.safeParse(parseJson$1(marked ?? body));
 	if (read.success) return {
 		data: read.data,
 		marked: marked !== null
@@ -32284,7 +38984,7 @@ function parse$3(schema, body) {
 	const [issue] = read.error.issues;
 	throw new TypeError(`with something other than the contract specifies at ${issue?.path.join(".") || "its root"}`);
 }
-function parseJson$2(body) {
+function parseJson$1(body) {
 	let value;
 	try {
 		value = JSON.parse(body);
@@ -32446,7 +39146,7 @@ async function listMemberships(client, maxItems, filter = {}, quick = false) {
 		})}`,
 		read: readMembershipPage
 	});
-	return (await listAll("The list of the caller's memberships", readPage, { maxItems })).filter((membership) => isSelected$1(membership, filter));
+	return (await listAll("The list of the caller's memberships", readPage, { maxItems })).filter((membership) => isSelected(membership, filter));
 }
 function filterParameters({ type, id, status, sandbox, name, parent, roles = [] }) {
 	return {
@@ -32463,7 +39163,7 @@ function filterParameters({ type, id, status, sandbox, name, parent, roles = [] 
 	};
 }
 /** Applies the unambiguous filters again: a service may ignore unknown query parameters. */
-function isSelected$1(membership, { type, id, status, roles = [] }) {
+function isSelected(membership, { type, id, status, roles = [] }) {
 	return (id === void 0 || membership.resource.id === id) && (type === void 0 || [type, "unknown"].includes(membership.resource.type)) && (status === void 0 || membership.status === status) && (roles.length === 0 || membership.roles.some((role) => roles.includes(role)));
 }
 var QUICK;
@@ -32761,7 +39461,7 @@ function responseFailure(response, context) {
 	const { code, title, hint } = statusMessage(status);
 	const clean = (text) => withoutSecrets(text, context.secrets);
 	const problem = problemOf(response.body, clean);
-	const said = messageOf$2(problem, title) ?? redirectTarget(response, clean) ?? excerpt(clean(response.body));
+	const said = messageOf$1(problem, title) ?? redirectTarget(response, clean) ?? excerpt(clean(response.body));
 	const uncertain = context.write && (context.maybeApplied || status >= 500 || status === 424);
 	const asked = status === 429 ? clean(response.header("retry-after") ?? "") : "";
 	return new RolecallError(code, `${context.method} ${context.path} returned ${status}${title && ` ${title}`}${said === "" ? "." : `: ${said}`}`, {
@@ -32836,9 +39536,42 @@ function badResponse(response, context, reason) {
 	});
 }
 function withoutSecrets(text, secrets) {
-	return secrets.filter((secret) => secret !== "").flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]).reduce((rest, secret) => rest.replaceAll(secret, "[secret]"), text);
+	return secrets.filter((secret) => secret !== "").flatMap(encodingsOf).reduce((rest, encoding) => rest.replaceAll(encoding, "[secret]"), text);
 }
-function messageOf$2(problem, title) {
+/** Matches a secret as it is written, and in what a service may have made of it. */
+function encodingsOf(secret) {
+	const bytes = Buffer.from(secret);
+	const percent = [...bytes].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
+	const exact = [
+		secret,
+		JSON.stringify(secret).slice(1, -1),
+		...base64Of(bytes)
+	];
+	const anyCase = [
+		encodeURIComponent(secret),
+		percent,
+		bytes.toString("hex")
+	];
+	const literal = (text) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+	return [...exact.map((text) => new RegExp(literal(text), "g")), ...anyCase.map((text) => new RegExp(literal(text), "gi"))];
+}
+/**
+* Returns the base64 that a secret has wherever it begins in the encoded text, in both alphabets: without the characters
+* that also depend on what surrounds it.
+*/
+function base64Of(bytes) {
+	return [
+		0,
+		1,
+		2
+	].flatMap((offset) => {
+		const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64url");
+		const last = (offset + bytes.length) % 3 === 0 ? text.length : text.length - 1;
+		const own = text.slice(Math.ceil(offset * 8 / 6), last);
+		return own.length < 8 ? [] : [own, own.replaceAll("-", "+").replaceAll("_", "/")];
+	});
+}
+function messageOf$1(problem, title) {
 	if (problem === void 0) return void 0;
 	const said = sanitizeLine(problem.detail ?? problem.title ?? problem.type);
 	return said === title ? "" : said;
@@ -33048,12 +39781,12 @@ function responseOf(pool, request) {
 			cut = (reason) => {
 				isCut = true;
 				reject(reason);
-				connection?.abort(CUT$3);
+				connection?.abort(CUT$2);
 			};
 			pool.dispatch(request, {
 				onRequestStart: (controller) => {
 					connection = controller;
-					if (isCut) controller.abort(CUT$3);
+					if (isCut) controller.abort(CUT$2);
 				},
 				onResponseStart(_, code, fields) {
 					status = code;
@@ -33143,7 +39876,7 @@ function refusedTunnel(status, host, path) {
 	const why = status === 407 ? "requires other credentials" : `refuses a tunnel to ${path}`;
 	return new LostResponse("untrusted", `the proxy ${host} ${why} (${status})`, false);
 }
-var LostResponse, LIMITS, CUT$3, MISUSE, UNTRUSTED, NOT_TLS, NETWORK;
+var LostResponse, LIMITS, CUT$2, MISUSE, UNTRUSTED, NOT_TLS, NETWORK;
 var init_transport = __esmMin((() => {
 	init_undici_action();
 	LostResponse = class extends Error {
@@ -33163,7 +39896,7 @@ var init_transport = __esmMin((() => {
 		wholeTimeoutMs: 12e4,
 		maxBodyBytes: 16777216
 	};
-	CUT$3 = /* @__PURE__ */ new Error("nobody waits for the response any more");
+	CUT$2 = /* @__PURE__ */ new Error("nobody waits for the response any more");
 	MISUSE = /^(?:UND_ERR_(?:INVALID_ARG|INVALID_RETURN_VALUE|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)|ERR_INVALID_.*)$/;
 	UNTRUSTED = /^(?:CERT_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA)/;
 	NOT_TLS = {
@@ -33368,6 +40101,7 @@ var init_call = __esmMin((() => {
 function createClient(options) {
 	const { limiter, retry, now, sleep, random, emit, cancelled, key } = options;
 	if (!/^[\x21-\x7e]+$/.test(key)) throw new RolecallError("key-malformed", `The key in ${options.keySource} is empty or contains spaces.`, { hint: "Set it again, without quotes, spaces or line breaks." });
+	if (/^(["']).*\1$/.test(key)) throw new RolecallError("key-malformed", `The key in ${options.keySource} is in quotes.`, { hint: "Set it again without them: a file for docker --env-file, for example, takes quotes as part of the value." });
 	/** Grows with each password that is sent: any later response may repeat it. */
 	const secrets = /* @__PURE__ */ new Set([key]);
 	const policyOf = (call) => call.retry?.(retry) ?? retry;
@@ -33453,7 +40187,7 @@ function createClient(options) {
 			verdict = ended.ok ? "ok" : "other";
 			if (ended.ok) return ended;
 			const next = nextStep(call, ended, state);
-			if (ended.retryReason?.kind === "rate-limited") verdict = refusal$3(call, next);
+			if (ended.retryReason?.kind === "rate-limited") verdict = refusal$1(call, next);
 			return {
 				...ended,
 				next
@@ -33547,7 +40281,7 @@ function createClient(options) {
 function reasonOf$2({ address }, { kind }) {
 	return kind === "rate-limited" && address !== void 0 ? `the service asks for fewer invitations of ${address} (429)` : REASONS[kind];
 }
-function refusal$3({ address }, next) {
+function refusal$1({ address }, next) {
 	return {
 		...next?.kind === "wait" ? {
 			retryMs: next.ms,
@@ -34374,14 +41108,14 @@ function createInterner() {
 function createLookup(client, merchant) {
 	return {
 		getRole: (id, signal) => retrieveRole(client, merchant, id, {
-			read: only$1(id, readRole),
+			read: only(id, readRole),
 			signal
 		}),
 		getMember: (id, signal) => nullOnNotFound(client.send({
 			operation: "retrieve a member",
 			method: "GET",
 			path: membersPath(merchant, id),
-			read: only$1(id, readMember$1),
+			read: only(id, readMember$1),
 			signal
 		})),
 		getHolder: async (role, signal) => {
@@ -34411,7 +41145,7 @@ function retrieveRole(client, merchant, id, { read = readRole, signal } = {}) {
 	}));
 }
 /** Wraps a parser so that it throws a TypeError if the response has another id. */
-function only$1(id, read) {
+function only(id, read) {
 	return (body) => {
 		const resource = read(body);
 		if (resource.id !== id) throw new TypeError(`about ${resource.id} instead of ${id}`);
@@ -34837,7 +41571,7 @@ function sessionOpener(services, options, io) {
 						now,
 						leaveOut: without
 					}),
-					planWithout
+					planWithout: (more) => planWithout(/* @__PURE__ */ new Set([...leaveOut, ...more]))
 				};
 			}
 		};
@@ -34933,7 +41667,7 @@ var init_session = __esmMin((() => {
 	init_build_plan();
 	init_glob();
 	init_map_concurrent();
-	init_text$1();
+	init_text();
 	init_errors$1();
 	init_overrides();
 	init_git_history();
@@ -34941,221 +41675,6 @@ var init_session = __esmMin((() => {
 	init_invitations();
 	init_services();
 	MAX_PLANNING = 24;
-}));
-
-// src/kernel/yaml/to-value.ts
-var to_value_exports = /* @__PURE__ */ __exportAll({ parse: () => parse$2 });
-/** Parses YAML into plain values with the full parser; returns errors as problems, and never throws. */
-function parse$2(text, maxTokens = MAX_TOKENS) {
-	if (text.length > 33554432) return unreadable$2([{
-		code: "file-too-large",
-		limit: MAX_LENGTH$2,
-		location: textPlace(0, 0)
-	}]);
-	try {
-		return parseChecked(text, maxTokens);
-	} catch (error) {
-		if (error instanceof TooManyTokens) return unreadable$2([{
-			code: "file-too-long",
-			limit: maxTokens,
-			location: textPlace(0, 0)
-		}]);
-		if (error instanceof RangeError) return unreadable$2([{
-			code: "yaml-too-deep",
-			limit: 64,
-			location: textPlace(0, 0)
-		}]);
-		throw error;
-	}
-}
-function parseChecked(text, maxTokens) {
-	const controls = controlProblems(text);
-	if (text.includes("\0")) return unreadable$2(controls);
-	const carriageReturn = text.search(/\r(?!\n)/);
-	if (carriageReturn !== -1) {
-		const location = textPlace(carriageReturn, carriageReturn + 1);
-		return unreadable$2([...controls, {
-			code: "yaml-line-end",
-			location
-		}]);
-	}
-	const document = readDocument$1(text, maxTokens);
-	const syntax = syntaxProblems(text, document);
-	if (syntax.length > 0) return unreadable$2([...controls, ...conflictProblem(text) ?? syntax]);
-	const contents = document.contents;
-	if (contents === null || (0, import_dist$4.isScalar)(contents) && contents.value === null) return unreadable$2([{
-		code: "file-empty",
-		location: textPlace(0, 0)
-	}]);
-	const converter = {
-		anchors: /* @__PURE__ */ new Map(),
-		problems: [...controls],
-		aliased: 0,
-		readable: true
-	};
-	const { value } = convert(contents, {
-		depth: 0,
-		metadata: false
-	}, converter);
-	return {
-		value,
-		readable: converter.readable,
-		problems: converter.problems
-	};
-}
-function unreadable$2(problems) {
-	return {
-		value: void 0,
-		readable: false,
-		problems
-	};
-}
-function textPlace(start, end) {
-	return {
-		at: "text",
-		start,
-		end
-	};
-}
-function convert(node, at, converter) {
-	if ((0, import_dist$4.isAlias)(node)) return convertAlias(node.source, node, converter);
-	if (!(0, import_dist$4.isScalar)(node) && !(0, import_dist$4.isMap)(node) && !(0, import_dist$4.isSeq)(node)) return NOTHING$1;
-	const { anchor } = node;
-	if (anchor !== void 0) converter.anchors.set(anchor, null);
-	const converted = (0, import_dist$4.isScalar)(node) ? convertScalar(node, at, converter) : convertCollection(node, at, converter);
-	if (anchor !== void 0) converter.anchors.set(anchor, converted);
-	return converted;
-}
-function convertScalar(node, { metadata }, converter) {
-	const { value, source } = node;
-	if (metadata && typeof value === "number" && source !== void 0 && LOSSY_NUMBER.test(source)) converter.problems.push({
-		code: "number-form",
-		source,
-		value,
-		location: nodePlace(node)
-	});
-	if (metadata && typeof value === "string" && node.type === "PLAIN" && OLD_BOOLEAN.test(value)) converter.problems.push({
-		code: "yaml-word",
-		word: value,
-		location: nodePlace(node)
-	});
-	return {
-		value,
-		size: 1
-	};
-}
-function convertCollection(node, at, converter) {
-	if (at.depth >= 64) {
-		refuse$1(node, {
-			code: "yaml-too-deep",
-			limit: 64
-		}, converter);
-		return NOTHING$1;
-	}
-	return (0, import_dist$4.isMap)(node) ? convertMap(node, at, converter) : convertSeq(node, at, converter);
-}
-function convertSeq(node, at, converter) {
-	const value = [];
-	let size = 1;
-	for (const item of node.items) {
-		const converted = convert(item, {
-			...at,
-			depth: at.depth + 1
-		}, converter);
-		value.push(converted.value);
-		size += converted.size;
-	}
-	return {
-		value,
-		size
-	};
-}
-function convertMap(node, at, converter) {
-	const value = {};
-	const firsts = /* @__PURE__ */ new Map();
-	let size = 1;
-	for (const pair of node.items) {
-		const key = (0, import_dist$4.isPair)(pair) ? keyText(pair.key) : null;
-		if (key === null) {
-			refuse$1(pair.key ?? pair.value ?? node, { code: "yaml-key" }, converter);
-			continue;
-		}
-		if (firsts.has(key)) {
-			converter.problems.push({
-				code: "duplicate-key",
-				key,
-				location: nodePlace(pair.key),
-				first: nodePlace(firsts.get(key))
-			});
-			continue;
-		}
-		firsts.set(key, pair.key);
-		const converted = convert(pair.value, {
-			depth: at.depth + 1,
-			metadata: at.metadata || key === "metadata"
-		}, converter);
-		setOwn(value, key, converted.value);
-		size += converted.size;
-	}
-	return {
-		value,
-		size
-	};
-}
-function convertAlias(name, node, converter) {
-	const target = converter.anchors.get(name);
-	if (target === void 0 || target === null) {
-		refuse$1(node, {
-			code: "yaml-alias",
-			name,
-			circular: target === null
-		}, converter);
-		return NOTHING$1;
-	}
-	converter.aliased += target.size;
-	if (converter.aliased > 1e5) {
-		if (converter.aliased - target.size <= 1e5) refuse$1(node, {
-			code: "yaml-alias-limit",
-			limit: MAX_ALIASED
-		}, converter);
-		return NOTHING$1;
-	}
-	return target;
-}
-/** Reports a problem that makes the whole value unreadable. */
-function refuse$1(node, problem, converter) {
-	converter.readable = false;
-	converter.problems.push({
-		...problem,
-		location: nodePlace(node)
-	});
-}
-function nodePlace(node) {
-	const range = ((0, import_dist$4.isScalar)(node) || (0, import_dist$4.isMap)(node) || (0, import_dist$4.isSeq)(node) || (0, import_dist$4.isAlias)(node)) && node.range;
-	return range ? textPlace(range[0], range[1]) : textPlace(0, 0);
-}
-/** Sets an own property, also one named `__proto__`, where an assignment would set the prototype. */
-function setOwn(target, key, value) {
-	if (key === "__proto__") Object.defineProperty(target, key, {
-		value,
-		enumerable: true,
-		configurable: true,
-		writable: true
-	});
-	else target[key] = value;
-}
-var import_dist$4, NOTHING$1, LOSSY_NUMBER, OLD_BOOLEAN;
-var init_to_value = __esmMin((() => {
-	import_dist$4 = require_dist$1();
-	init_limits();
-	init_document();
-	init_fast_yaml();
-	NOTHING$1 = {
-		value: null,
-		size: 1
-	};
-	LOSSY_NUMBER = /^[-+]?(?:0[0-9ox]|[0-9]*\.[0-9]*0$|[0-9.]+e)/i;
-	OLD_BOOLEAN = /^(?:yes|no|on|off)$/i;
 }));
 
 // src/app/show/find-places.ts
@@ -35192,7 +41711,7 @@ function ruleLocations(states, sources) {
 		if (NAMING_CODES.has(code)) return firstPlace(files, (file) => pathInRules(texts.get(file) ?? "", name));
 		const failed = checks.find((one) => message.includes(`(check: ${checkText(one)})`));
 		if (failed) return place(failed.origin);
-		return firstPlace(files, () => KEYS$2[code] ?? null);
+		return firstPlace(files, () => KEYS[code] ?? null);
 	};
 	return ({ merchant }, found) => {
 		const state = byMerchant.get(merchant);
@@ -35204,7 +41723,7 @@ function ruleLocations(states, sources) {
 			const written = checks.find((one) => checkText(one) === check);
 			return written ? place(written.origin) : null;
 		}
-		const path = KEYS$2[code];
+		const path = KEYS[code];
 		if (path === void 0 || code === "min-holders" && !namesRole(guards, override)) return null;
 		if (code === "max-removals") return firstPlace(files, (file) => setsRemovals(guards, texts.get(file) ?? "") ? path : null);
 		return firstPlace(files, () => path);
@@ -35222,13 +41741,13 @@ function rulesBehind(found, state) {
 }
 /** Returns whether a file's limit of removals is the one that counts, as the strictest. */
 function setsRemovals({ maxRemovals }, text) {
-	const value = fieldsOf(fieldsOf((parseFast(text) ?? parse$2(text)).value)["guards"])["max_removals"];
+	const value = fieldsOf(fieldsOf((parseFast(text) ?? parse$3(text)).value)["guards"])["max_removals"];
 	if (maxRemovals === void 0) return false;
 	return "count" in maxRemovals ? value === maxRemovals.count : Number.parseInt(String(value), 10) === maxRemovals.percent;
 }
 /** Returns the path at which a rule of a file names a role or a permission; `null` if none does. */
 function pathInRules(text, name) {
-	const value = fieldsOf((parseFast(text) ?? parse$2(text)).value);
+	const value = fieldsOf((parseFast(text) ?? parse$3(text)).value);
 	const find = (inner, path) => {
 		if (typeof inner === "string") return inner === name || inner === `role:${name}` ? path : null;
 		if (typeof inner !== "object" || inner === null) return null;
@@ -35239,7 +41758,7 @@ function pathInRules(text, name) {
 		}
 		return null;
 	};
-	return RULES$3.map((key) => find(value[key], [key])).find((path) => path !== null) ?? null;
+	return RULES.map((key) => find(value[key], [key])).find((path) => path !== null) ?? null;
 }
 /**
 * Returns whether a merchant's files set the fewest holders of a role, and not the default, by the override of a
@@ -35248,7 +41767,7 @@ function pathInRules(text, name) {
 function namesRole({ minHolders }, override) {
 	return Object.keys(minHolders ?? {}).some((role) => override?.startsWith(`min-holders=${role}:`));
 }
-var NAMING_CODES, RULES$3, KEYS$2;
+var NAMING_CODES, RULES, KEYS;
 var init_rule_locations = __esmMin((() => {
 	init_values();
 	init_fast_yaml();
@@ -35263,12 +41782,12 @@ var init_rule_locations = __esmMin((() => {
 		"rule-role-ambiguous",
 		"rule-role-unknown"
 	]);
-	RULES$3 = [
+	RULES = [
 		"policies",
 		"guards",
 		"checks"
 	];
-	KEYS$2 = {
+	KEYS = {
 		"max-removals": ["guards", "max_removals"],
 		protect: ["guards", "protect"],
 		"min-holders": ["guards", "min_holders"],
@@ -35287,641 +41806,6 @@ var init_build_access_report = __esmMin((() => {
 	init_member();
 }));
 
-// src/kernel/plan/approve.ts
-/** Checks if an approval holds for a fresh plan, as `approve` does, from the record of the approved plan and its key. */
-function approveByRecord(fresh, record, live, key = NO_KEY) {
-	const elsewhere = findMismatch(fresh, record);
-	if (elsewhere) return elsewhere;
-	return isRecordTampered(record) ? { status: "tampered" } : judge(fresh, record, live, key);
-}
-/** Returns whether a fresh plan is for the recorded merchant, environment and service, and has the recorded changes. */
-function isRecordedPlan(fresh, record, key = NO_KEY) {
-	const due = (fingerprints) => sortedSet(fingerprints).join("\n");
-	return findMismatch(fresh, record) === null && !isRecordTampered(record) && due(fresh.changes.map(({ fingerprint }) => keyedHash(fingerprint, key))) === due(record.due);
-}
-function findMismatch(fresh, approved) {
-	for (const field of [
-		"merchant",
-		"environment",
-		"service"
-	]) if (!isSameTarget[field](approved[field] ?? "", fresh[field] ?? "")) return {
-		status: "elsewhere",
-		field,
-		approved: String(approved[field]),
-		fresh: String(fresh[field])
-	};
-	return null;
-}
-function judge(fresh, approved, live, key = NO_KEY) {
-	const known = /* @__PURE__ */ new Set([...approved.due, ...approved.seen]);
-	const gainingMore = membersGainingMore(fresh, approved, key);
-	const changes = fresh.changes.filter((change) => {
-		const hash = keyedHash(change.fingerprint, key);
-		return !known.has(hash) || !givesApprovedRoles(change, approved.held[hash] ?? []) || gainingMore.has(change.name);
-	});
-	if (changes.length > 0) return {
-		status: "new-changes",
-		changes
-	};
-	const due = new Set(fresh.changes.map(({ fingerprint }) => keyedHash(fingerprint, key)));
-	const dropped = approved.roles.filter((role) => !due.has(role.fingerprint) && !isDone$1(role, live));
-	if (dropped.length === 0) return { status: "approved" };
-	return {
-		status: "dropped",
-		changes: dropped.map(({ kind, name }) => ({
-			kind,
-			resource: "role",
-			name
-		}))
-	};
-}
-/** Returns whether a change gives the approved roles: fingerprints hold their names only, so known ids are compared. */
-function givesApprovedRoles(fresh, ids) {
-	if (fresh.resource !== "member") return true;
-	return (fresh.after?.roles ?? []).every(({ id }, index) => {
-		const approved = ids[index];
-		return approved === null || id === null || approved === id;
-	});
-}
-/** Returns whether a live role has the permissions of an approved change; `true` without a live state. */
-function isDone$1({ id, name, permissions }, live) {
-	if (live === void 0) return true;
-	const role = live.roles.find((one) => id === null ? one.name === name : one.id === id);
-	return sortedSet(role?.permissions ?? []).join("\n") === permissions.join("\n");
-}
-/**
-* Returns the members who would gain more than was approved by the same change, because a role grants more by now. Empty
-* if the approved plan changes roles: a part of it being done looks the same, and `isDone` checks those roles.
-*/
-function membersGainingMore(fresh, approved, key) {
-	if (approved.changesRoles) return /* @__PURE__ */ new Set();
-	const allowed = new Map(approved.gains.flatMap(({ permissions, members }) => {
-		const gained = new Set(permissions);
-		return members.map((member) => [member, gained]);
-	}));
-	const waiting = new Set(approved.waiting);
-	return new Set(fresh.impact.members.filter(({ name, gained }) => {
-		const member = textHash(name, key);
-		return !waiting.has(member) && gained.some((one) => !allowed.get(member)?.has(one));
-	}).map(({ name }) => name));
-}
-/** Returns whether a plan was edited after it was made: its fingerprints do not match its content. */
-function isTampered(plan) {
-	const deferred = plan.deferred.map(({ change }) => change);
-	return [...plan.changes, ...deferred].some((change) => changeFingerprint(change) !== change.fingerprint) || planFingerprint(plan, plan.changes) !== plan.fingerprint;
-}
-/** Records a plan, so that a later apply can be compared with it; the same key is needed for that. */
-function approvalRecord(plan, key = NO_KEY) {
-	const { merchant, environment, service, changes, impact } = plan;
-	const hashOf = ({ fingerprint }) => keyedHash(fingerprint, key);
-	const deferred = plan.deferred.map(({ change }) => change);
-	const later = [...deferred, ...[...changes, ...deferred].flatMap(halvesOfRenewal)];
-	const groups = /* @__PURE__ */ new Map();
-	for (const { name, gained } of impact.members) {
-		const group = groups.get(gained.join("\n")) ?? {
-			permissions: gained,
-			members: []
-		};
-		group.members.push(textHash(name, key));
-		groups.set(gained.join("\n"), group);
-	}
-	const due = changes.map(hashOf);
-	return {
-		merchant,
-		environment,
-		service,
-		fingerprint: fingerprintOfDue({
-			merchant,
-			environment,
-			service,
-			due
-		}),
-		due,
-		seen: later.map(hashOf),
-		held: Object.fromEntries([...changes, ...later].flatMap((change) => {
-			const ids = heldRoleIds(change);
-			return ids.length === 0 ? [] : [[hashOf(change), ids]];
-		})),
-		changesRoles: changes.some(({ resource }) => resource === "role"),
-		roles: changes.flatMap((change) => change.resource === "role" ? recordedRole(change, hashOf(change)) : []),
-		gains: [...groups.values()],
-		waiting: deferred.map(({ name }) => textHash(name, key))
-	};
-}
-/** Returns whether a record was edited: its changes' fingerprints do not give its plan's. */
-function isRecordTampered(record) {
-	return fingerprintOfDue(record) !== record.fingerprint;
-}
-function fingerprintOfDue({ merchant, environment, service, due }) {
-	return planFingerprint({
-		merchant,
-		environment,
-		service
-	}, due.map((fingerprint) => ({ fingerprint })));
-}
-/** Hashes a text such as a member's address, ignoring case. */
-function textHash(text, key) {
-	const lower = text.toLowerCase();
-	return key === NO_KEY ? createHash("sha256").update(lower).digest("hex").slice(0, HASH_LENGTH) : keyedHash(lower, key);
-}
-/** Returns a fingerprint as records contain it: as it is, or keyed. */
-function keyedHash(fingerprint, key) {
-	return key === NO_KEY ? fingerprint : createHmac("sha256", key).update(fingerprint).digest("hex").slice(0, HASH_LENGTH);
-}
-/** Returns the changes of which one remains when the renewal of an expired invitation is half done. */
-function halvesOfRenewal(change) {
-	if (change.resource !== "member" || change.kind !== "replace") return [];
-	const { resumed: _, fingerprint: __, ...rest } = change;
-	return [withFingerprint({
-		...rest,
-		kind: "create",
-		id: null,
-		before: null,
-		fields: []
-	}), withFingerprint({
-		...rest,
-		kind: "delete",
-		after: null,
-		fields: []
-	})];
-}
-function heldRoleIds(change) {
-	return change.resource === "member" ? (change.after?.roles ?? []).map(({ id }) => id) : [];
-}
-function recordedRole({ kind, id, after }, fingerprint) {
-	if (after === null || kind === "replace") return [];
-	return [{
-		fingerprint,
-		kind,
-		id,
-		name: after.name,
-		permissions: after.permissions
-	}];
-}
-var isSameTarget, NO_KEY, HASH_LENGTH;
-var init_approve = __esmMin((() => {
-	init_text$1();
-	init_fingerprint();
-	isSameTarget = {
-		merchant: (a, b) => a === b,
-		environment: (a, b) => a === b || a === "" || b === "",
-		service: (a, b) => normalizeServiceUrl(a) === normalizeServiceUrl(b)
-	};
-	NO_KEY = "";
-	HASH_LENGTH = 32;
-}));
-
-// src/kernel/plan/due.ts
-/**
-* Returns the time since which a change is due: it does nothing but what the file leaves to time, which has come. Removed
-* access has ended, or is suspended; given access has begun, or comes back after a suspension. In ms since the epoch;
-* `null` for any other change.
-*/
-function dueSince(change, desired) {
-	if (change.resource !== "member") return null;
-	const member = entryOf(change, desired);
-	if (change.reason === "left") return leftSince([change.name, member?.email], desired);
-	if (member === void 0) return null;
-	switch (change.kind) {
-		case "create": return latest(creationTimes(change.after, change.reason, member));
-		case "update": return latest(change.fields.flatMap((diff) => updateTimes(diff, change.reason, member)));
-		case "delete": return change.reason === "access-ended" ? latest([endOfMembership(member)]) : null;
-		case "replace": {
-			const back = backTimes(change.reason, member);
-			const times = change.fields.flatMap((diff) => updateTimes(diff, change.reason, member));
-			return back.length === 0 ? null : latest([...times, ...back]);
-		}
-		default: return change;
-	}
-}
-/**
-* Returns the custom roles that a change gives and that grant something else than the file declares, or are not declared in
-* it: nobody has reviewed what they grant by now, so time alone must not give them.
-*/
-function unpinnedRoles(change, { roles = [] }, live, { changes }) {
-	const isUnpinned = ({ id }) => {
-		const role = live.roles.find((one) => one.id === id);
-		if (role === void 0 || role.predefined) return false;
-		if (changes.some((one) => one.resource === "role" && one.id === id)) return false;
-		const declared = roles.find((one) => one.id === id || one.name === role.name)?.permissions;
-		return declared === void 0 || setText(declared) !== setText(role.permissions);
-	};
-	return givenRoles(change).filter(isUnpinned).map(({ name }) => name);
-}
-function givenRoles(change) {
-	if (change.resource !== "member") return [];
-	if (change.kind === "create" || change.kind === "replace") return change.after.roles;
-	return change.fields.flatMap((diff) => diff.field === "roles" ? diff.added : []);
-}
-function setText(texts) {
-	return canonicalJson([...new Set(texts)].sort(byCodeUnit));
-}
-/** Returns the latest of several times; `null` if there is none, or if one is unknown. */
-function latest(times) {
-	if (times.length === 0) return null;
-	const last = Math.max(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
-	return Number.isFinite(last) ? last : null;
-}
-function endOfMembership({ until, roles = [] }) {
-	const ends = roles.map((grant) => grant.until?.ends ?? Number.POSITIVE_INFINITY);
-	const last = ends.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...ends);
-	return Math.min(until?.ends ?? Number.POSITIVE_INFINITY, last);
-}
-/**
-* Returns when a membership began: by itself, with the first of its grants, or after a suspension. A managed user needs a
-* password, which time does not give.
-*/
-function creationTimes({ roles, managed }, reason, member) {
-	if (managed !== null) return [];
-	const starts = roles.map((ref) => grantOf(ref, member)?.from?.starts);
-	return [
-		...starts.length > 0 && !starts.includes(void 0) ? [Math.min(...starts.map((at) => at ?? 0))] : [],
-		...member.from?.starts === void 0 ? [] : [member.from.starts],
-		...backTimes(reason, member)
-	];
-}
-/** Returns the end of the suspension that a member is back from; empty for any other reason. */
-function backTimes(reason, { suspended }) {
-	return reason === "suspension-ended" && suspended?.until ? [suspended.until.ends] : [];
-}
-function updateTimes(diff, reason, member) {
-	if (diff.field !== "roles") return [void 0];
-	const { from, suspended } = member;
-	const added = diff.added.flatMap((ref) => {
-		const starts = [
-			from?.starts,
-			grantOf(ref, member)?.from?.starts,
-			...backTimes(reason, member)
-		].filter((at) => at !== void 0);
-		return starts.length === 0 ? [void 0] : starts;
-	});
-	const removed = diff.removed.map((ref) => {
-		const grant = grantOf(ref, member);
-		return reason === "suspended" && grant !== void 0 ? suspended?.from?.starts : grant?.until?.ends;
-	});
-	return [...added, ...removed];
-}
-function grantOf({ id, name }, { roles = [] }) {
-	return roles.find(({ role }) => role === name || role === id);
-}
-function entryOf({ id, name }, { members = [] }) {
-	return members.find((member) => member.id !== void 0 && member.id === id) ?? members.find(({ email }) => email.toLowerCase() === name.toLowerCase());
-}
-function leftSince(addresses, { leavers = [] }) {
-	const keys = new Set(addresses.map((address) => address?.toLowerCase()));
-	const times = leavers.flatMap(({ email, from }) => keys.has(email.toLowerCase()) ? from.starts : []);
-	return times.length === 0 ? null : Math.min(...times);
-}
-/** Hashes what a state leaves to time: the dates of access, and how old an invitation may become. */
-function hashOfTimes({ merchant, members = [], leavers = [], sync }, key) {
-	const ends = members.flatMap(({ email, until, roles = [] }) => {
-		const grants = roles.flatMap((one) => one.until ? [canonicalJson([one.role, one.until.ends])] : []);
-		if (until === void 0 && grants.length === 0) return [];
-		return [canonicalJson([
-			email.toLowerCase(),
-			until?.ends ?? null,
-			grants.sort(byCodeUnit)
-		])];
-	});
-	const { reinvite } = sync;
-	const renewal = typeof reinvite === "boolean" ? reinvite : reinvite.ms;
-	const others = [...leavers.map(({ email, from }) => canonicalJson([email.toLowerCase(), from.starts])), ...members.filter(hasBeginnings).map(({ email, from, suspended, roles = [] }) => {
-		const grants = roles.flatMap((one) => one.from ? [canonicalJson([one.role, one.from.starts])] : []);
-		const away = suspended && [suspended.from?.starts ?? null, suspended.until?.ends ?? null];
-		const own = from?.starts ?? null;
-		return canonicalJson([
-			email.toLowerCase(),
-			own,
-			away ?? null,
-			grants.sort(byCodeUnit)
-		]);
-	})];
-	const times = [ends, ...others.length > 0 ? [others] : []].map((all) => all.sort(byCodeUnit));
-	return textHash(canonicalJson([
-		merchant,
-		renewal,
-		...times
-	]), key);
-}
-/**
-* Plans only the changes that are due: everything else is left out. If a rule refuses them together, what gives access is
-* left out too where that helps: it must not keep access that has ended. A removal that is due and deferred is left out as
-* well, but stays listed as deferred, so that nobody takes it for done.
-*/
-function planDue(input) {
-	const whole = buildPlan(input);
-	const plan = planOfDue(whole, input);
-	const listed = new Set(plan.deferred.map(({ change }) => change.fingerprint));
-	const waiting = whole.deferred.filter(({ change }) => !listed.has(change.fingerprint) && dueSince(change, input.desired) !== null);
-	return waiting.length === 0 ? plan : {
-		...plan,
-		deferred: [...plan.deferred, ...waiting]
-	};
-}
-function planOfDue(whole, input) {
-	const others = whole.changes.filter((change) => dueSince(change, input.desired) === null);
-	const later = whole.deferred.map(({ change }) => change);
-	const due = others.length + later.length === 0 ? whole : without([...others, ...later], input);
-	const giving = due.changes.filter(givesAccess);
-	if (due.refusals.length === 0 || giving.length === 0) return due;
-	const removals = without([
-		...others,
-		...later,
-		...giving
-	], input);
-	return removals.refusals.length === 0 ? removals : due;
-}
-function without(changes, input) {
-	const leaveOut = /* @__PURE__ */ new Set([...input.leaveOut ?? [], ...changes.map(({ fingerprint }) => fingerprint)]);
-	return buildPlan({
-		...input,
-		leaveOut
-	});
-}
-function givesAccess({ kind, fields }) {
-	return kind === "create" || kind === "replace" || fields.some((diff) => diff.field === "roles" && diff.added.length > 0);
-}
-/**
-* Checks if an approval holds for a fresh plan, like `check`, where what follows from time alone needs no approval: the
-* changes by which the fresh plan differs from that of the same states at the time of the approval.
-*/
-function approveOverTime(fresh, planThen, check) {
-	const now = check(fresh);
-	if (now.status !== "new-changes") return now;
-	const then = planThen();
-	const before = check(then);
-	if (before.status === "approved") return before;
-	if (before.status !== "new-changes") return now;
-	const same = new Set(then.changes.map(({ fingerprint }) => fingerprint));
-	const unapproved = new Set(before.changes.map(targetOf$3));
-	const changes = now.changes.filter((change) => same.has(change.fingerprint) || unapproved.has(targetOf$3(change)));
-	return changes.length === 0 ? { status: "approved" } : {
-		status: "new-changes",
-		changes
-	};
-}
-function targetOf$3({ resource, name }) {
-	return `${resource} ${name}`;
-}
-var init_due = __esmMin((() => {
-	init_json_text();
-	init_text$1();
-	init_approve();
-	init_build_plan();
-	init_upcoming_dates();
-}));
-
-// src/ask/report/detect-drift.ts
-/** Turns a plan into drift: the side of each change that moved last, the access gained by it, the broken rules. */
-function driftOf(input, planned, times) {
-	const plan = differencesOf(planned, input.desired, input.live);
-	const changes = plan.changes.map((change) => {
-		const fileChangedAt = times.file(change);
-		const liveChangedAt = times.live(change);
-		const cause = dueSince(change, input.desired) !== null ? "due" : causeOf(change, fileChangedAt, liveChangedAt);
-		const { fingerprint } = change;
-		return {
-			fingerprint,
-			cause,
-			event: eventOf(change, cause),
-			fileChangedAt,
-			liveChangedAt
-		};
-	});
-	const judged = judgedLive(input, plan, plan.changes.filter((_, index) => isMade$1(changes[index]?.event ?? null)));
-	return {
-		plan: {
-			...plan,
-			findings: findingsOf(plan, judged.violations)
-		},
-		changes,
-		...judged
-	};
-}
-/** Returns whether an event surely happened: nobody has lost anything by what was never applied. */
-function isMade$1(event) {
-	return event === "added" || event === "changed";
-}
-/** Removes findings that repeat a violation or concern only the revert. */
-function findingsOf({ findings }, violations) {
-	const keyOf = ({ code, resource, name }) => JSON.stringify([
-		code,
-		resource,
-		name
-	]);
-	const reported = new Set(violations.map((violation) => keyOf(toExistingViolation(violation))));
-	return findings.filter((finding) => !finding.code.endsWith("-likely-renamed") && !reported.has(keyOf(finding)));
-}
-function causeOf({ kind, reason }, file, live) {
-	if (reason === "access-ended" || reason === "left" || reason === "invitation-expired") return "not-applied";
-	if (file === null || live === null || kind === "create") return "unknown";
-	return live >= file + COMMIT_PRECISION ? "outside-git" : "not-applied";
-}
-function eventOf({ kind, resource, reason }, cause) {
-	if (cause === "not-applied" || cause === "due" || resource === "member" && reason === "immutable-field") return null;
-	switch (kind) {
-		case "create": return "missing";
-		case "delete": return "added";
-		case "update":
-		case "replace": return "changed";
-		default: return kind;
-	}
-}
-function judgedLive({ desired, live }, plan, reverted) {
-	const scope = scopeOf(live, {
-		roles: [],
-		members: []
-	}, () => false);
-	const planned = splitByResource(plan.changes);
-	const some = splitByResource(reverted);
-	const created = planned.roles.filter(({ kind }) => kind === "create");
-	const base = {
-		roles: [.../* @__PURE__ */ new Set([...created, ...some.roles])],
-		members: some.members
-	};
-	const apart = accessBefore(scope, base, { mergeReplacedRoles: false });
-	const access = accessBefore(scope, planned, { mergeReplacedRoles: true });
-	const waiting = splitByResource(plan.deferred.map(({ change }) => change));
-	const settled = accessAfter(access, waiting, { mergeReplacedRoles: true });
-	const [findLive, findPlanned] = [roleFinder(access, pinnedIds(desired)), roleFinder(accessAfter(access, planned, { mergeReplacedRoles: true }), pinnedIds(desired))];
-	const find = (role) => findPlanned(role) ?? findLive(role);
-	return {
-		impact: inverted$1(impactOf$1(apart, accessAfter(apart, base, { mergeReplacedRoles: false }))),
-		violations: brokenRules(desired, {
-			access,
-			settled,
-			find
-		}).map(toDriftViolation)
-	};
-}
-/** Returns the violations of the file's own rules, and of enforced ones. */
-function brokenRules(desired, judged) {
-	const enforced = enforcedSets(desired, void 0).map(({ origin, rules }) => ({
-		origin,
-		violations: judgeLive(rules, judged)
-	}));
-	return [...besidesEnforced(judgeLive(desired, judged), enforced.flatMap(({ violations }) => violations)), ...enforced.flatMap(({ origin, violations }) => violations.map((violation) => refusalOfEnforced(origin, violation)))];
-}
-/** Inverts the impact of a revert into that of the reverted changes. */
-function inverted$1({ members, permissions, roles }) {
-	return {
-		members: members.map(({ name, gained, lost, unknownGained, unknownLost, ...rest }) => {
-			return {
-				name,
-				gained: lost,
-				lost: gained,
-				unknownGained: unknownLost,
-				unknownLost: unknownGained
-			};
-		}),
-		permissions: permissions.map(({ permission, gained, lost }) => ({
-			permission,
-			gained: lost,
-			lost: gained
-		})),
-		roles: roles.map(({ name, before, after }) => ({
-			name,
-			before: after,
-			after: before
-		}))
-	};
-}
-function toDriftViolation(refusal) {
-	const { rule, code, resource, name, check, message, rules } = refusal;
-	const what = name === null && check === null ? message : null;
-	return {
-		...refusal,
-		fingerprint: hash$1({
-			rule,
-			code,
-			resource,
-			name,
-			check,
-			what,
-			...rules && { rules }
-		})
-	};
-}
-/**
-* Returns a plan as a list of differences: with the metadata that the plan refuses to change and the members that it
-* cannot create, and without the moves of members to the successors of replaced roles.
-*/
-function differencesOf(plan, desired, live) {
-	const refused = plan.refusals.flatMap(({ code, name }) => METADATA_REFUSALS.has(code) ? name ?? [] : []);
-	const replaced = new Map(plan.changes.flatMap(({ resource, kind, id, name }) => resource === "role" && kind === "replace" ? [[id, name]] : []));
-	const uncreated = plan.findings.flatMap(({ code, name }) => code === "member-needs-roles" ? missingMember(name, desired) : []);
-	if (refused.length + replaced.size + uncreated.length === 0) return plan;
-	const metadata = new Map(refused.flatMap((name) => {
-		const change = metadataChange(name, plan.changes, desired, live);
-		return change === null ? [] : [[name, change]];
-	}));
-	const otherChanges = plan.changes.filter(({ resource, name }) => resource !== "role" || !metadata.has(name));
-	return {
-		...plan,
-		changes: [
-			...metadata.values(),
-			...otherChanges.map((change) => change.resource === "member" ? withoutMoves(change, replaced) : change),
-			...uncreated
-		]
-	};
-}
-function metadataChange(name, changes, { roles = [] }, { roles: live }) {
-	const declared = roles.find((role) => role.name === name);
-	const planned = changes.find((change) => change.resource === "role" && change.name === name);
-	const role = [
-		planned?.id,
-		declared?.id,
-		name,
-		...declared?.previously ?? []
-	].flatMap((key) => live.find((candidate) => key && (candidate.id === key || candidate.name === key)) ?? [])[0];
-	if (declared?.metadata === void 0 || role === void 0) return null;
-	if (planned !== void 0 && (planned.resource !== "role" || planned.kind !== "update")) return null;
-	const before = roleImage$3(role);
-	const field = {
-		field: "metadata",
-		before: before.metadata,
-		after: declared.metadata
-	};
-	return withFingerprint({
-		resource: "role",
-		kind: "update",
-		id: role.id,
-		name,
-		before,
-		after: {
-			...planned?.after ?? before,
-			metadata: declared.metadata
-		},
-		fields: [...planned?.fields ?? [], field],
-		reason: "declared"
-	});
-}
-/** Returns the creation of a declared member whose roles the file does not say. */
-function missingMember(name, { members = [] }) {
-	const declared = members.find(({ email }) => email === name);
-	if (declared === void 0) return [];
-	const identity = {
-		email: declared.email,
-		status: null,
-		passwordEnv: declared.managed?.passwordEnv
-	};
-	const change = {
-		resource: "member",
-		kind: "create",
-		id: null,
-		name,
-		before: null,
-		after: memberImage$3(identity, newMemberValues(declaredValues(declared)))
-	};
-	return [withFingerprint({
-		...change,
-		fields: [],
-		reason: "declared"
-	})];
-}
-/** Removes the moves to the successors of replaced roles from a member's change. */
-function withoutMoves(change, replaced) {
-	if (change.kind !== "update" || change.reason === "immutable-field") return change;
-	const fields = change.fields.flatMap((diff) => {
-		if (diff.field !== "roles") return [diff];
-		const replacedNames = new Set(diff.removed.flatMap(({ id }) => replaced.get(id) ?? []));
-		const moved = new Set(diff.added.flatMap(({ name }) => replacedNames.has(name) ? name : []));
-		const added = diff.added.filter(({ name }) => !moved.has(name));
-		const removed = diff.removed.filter(({ id }) => !moved.has(replaced.get(id) ?? ""));
-		return added.length + removed.length === 0 ? [] : [{
-			...diff,
-			added,
-			removed
-		}];
-	});
-	return fields.length === 0 ? {
-		...change,
-		reason: "immutable-field"
-	} : {
-		...change,
-		fields
-	};
-}
-var COMMIT_PRECISION, METADATA_REFUSALS;
-var init_detect_drift = __esmMin((() => {
-	init_fingerprint();
-	init_scope();
-	init_member();
-	init_role();
-	init_refusals();
-	init_due();
-	init_access();
-	init_base_rules();
-	init_impact();
-	init_judge_rules();
-	COMMIT_PRECISION = 1e3;
-	METADATA_REFUSALS = /* @__PURE__ */ new Set([
-		"role-metadata-fixed",
-		"role-replace-named",
-		"role-replace-pinned"
-	]);
-}));
-
 // src/show/style.ts
 /** Returns the colour of a kind of change. */
 function kindPaint(kind, style) {
@@ -35932,10 +41816,10 @@ function kindPaint(kind, style) {
 		delete: style.red
 	}[kind];
 }
-var plain$1, PLAIN, SIGNS$1;
+var plain$1, PLAIN$1, SIGNS$1;
 var init_style = __esmMin((() => {
 	plain$1 = (text) => text;
-	PLAIN = {
+	PLAIN$1 = {
 		bold: plain$1,
 		dim: plain$1,
 		red: plain$1,
@@ -36724,7 +42608,7 @@ function undoneRemark(change) {
 }
 /** Returns the words removed and added; `null` if too little stays for a word diff to help. */
 function wordDiff(before, after) {
-	if (before.length + after.length > MAX_CHARACTERS$1) return null;
+	if (before.length + after.length > MAX_CHARACTERS) return null;
 	const parts = diffWordsWithSpace(before, after, { maxEditLength: MAX_EDITS });
 	if (parts === void 0) return null;
 	const words = parts.map(({ added, removed, value }) => {
@@ -36747,11 +42631,11 @@ function wordDiffText(words) {
 		}
 	}).join("");
 }
-var MAX_CHARACTERS$1, MAX_EDITS;
+var MAX_CHARACTERS, MAX_EDITS;
 var init_change_view = __esmMin((() => {
 	init_libesm();
 	init_show();
-	MAX_CHARACTERS$1 = 4e3;
+	MAX_CHARACTERS = 4e3;
 	MAX_EDITS = 200;
 }));
 
@@ -36859,7 +42743,7 @@ function originSuffix(origin) {
 }
 var ADMINISTRATORS, OVER_ACCESS_OR_MONEY, ONLY_LOOKS;
 var init_risk_view = __esmMin((() => {
-	init_text$1();
+	init_text();
 	init_change_view();
 	ADMINISTRATORS = /* @__PURE__ */ new Set(["role_owner", "role_admin"]);
 	OVER_ACCESS_OR_MONEY = /(^|[._:-])(members?|roles?|api_keys?|keys?|owners?|merchants?|payouts?|bank_accounts?)([._:-]|$)/i;
@@ -37020,7 +42904,7 @@ function deferredText$1(count) {
 }
 var FINGERPRINT_SHOWN, MANY, NAMES_SHOWN$4;
 var init_plan_view = __esmMin((() => {
-	init_text$1();
+	init_text();
 	init_change_view();
 	init_risk_view();
 	FINGERPRINT_SHOWN = 12;
@@ -37184,7 +43068,7 @@ function reasonOf$1({ reason }) {
 var TITLES$2, CAUSES$1, DRIFT_TITLES;
 var init_drift_view = __esmMin((() => {
 	init_show();
-	init_text$1();
+	init_text();
 	init_change_view();
 	init_plan_view();
 	init_risk_view();
@@ -37386,7 +43270,7 @@ function cutRows(groups, most) {
 var MIN_SHARED, LONG$1, MANY_NAMES, DANGEROUS, HARMLESS, ADMINISTRATOR, TITLES$1;
 var init_equal_changes = __esmMin((() => {
 	init_show();
-	init_text$1();
+	init_text();
 	init_drift_view();
 	init_risk_view();
 	MIN_SHARED = 3;
@@ -37639,7 +43523,7 @@ function fleetImpact(views) {
 	};
 }
 function fleetRisks(views) {
-	return ORIGINS.flatMap((origin) => KINDS$1.flatMap((kind) => {
+	return ORIGINS.flatMap((origin) => KINDS.flatMap((kind) => {
 		const all = occurrencesOf(views, ({ risks }) => risks.filter((risk) => risk.kind === kind && risk.origin === origin).flatMap(({ items }) => items.map((item) => ({
 			name: item.name,
 			key: JSON.stringify([item.resource, item.what]),
@@ -37726,14 +43610,14 @@ function joinRows$1(rows) {
 	}
 	return [...known.values()];
 }
-var MIN_FLEET, NUMBERS, KINDS$1, ORIGINS, MANY_RISKS, ROWS_APART$1;
+var MIN_FLEET, NUMBERS, KINDS, ORIGINS, MANY_RISKS, ROWS_APART$1;
 var init_fleet_view = __esmMin((() => {
-	init_text$1();
+	init_text();
 	init_equal_changes();
 	init_plan_view();
 	MIN_FLEET = 4;
 	NUMBERS = /\d+/g;
-	KINDS$1 = [
+	KINDS = [
 		"administrators",
 		"sensitive",
 		"reach",
@@ -37764,7 +43648,7 @@ function merchantsText$1(merchants, others) {
 }
 var NAMES_SHOWN$3;
 var init_names_text = __esmMin((() => {
-	init_text$1();
+	init_text();
 	NAMES_SHOWN$3 = 5;
 }));
 
@@ -37815,7 +43699,7 @@ function hangingLines(text, columns, head, indent) {
 }
 /** Breaks a text as `hangingLines` does on a terminal narrower than a file's lines; anywhere else the text stays whole. */
 function wrapIfNarrow(text, { columns }, head, indent) {
-	return columns < PLAIN.columns ? hangingLines(text, columns, head, indent) : [`${head}${text}`];
+	return columns < PLAIN$1.columns ? hangingLines(text, columns, head, indent) : [`${head}${text}`];
 }
 /** Returns the last line of a list that is cut, in a text that says at its end how to see all. */
 function cutText(count) {
@@ -37823,7 +43707,7 @@ function cutText(count) {
 }
 /** Returns whether a list in the text is cut: "and 55 more", "and 18 members more", "… and 4 more merchants". */
 function hasCutList(text) {
-	return CUT$2.test(text.replaceAll(/\p{Cc}\[[\d;]*m/gu, ""));
+	return CUT$1.test(text.replaceAll(/\p{Cc}\[[\d;]*m/gu, ""));
 }
 /** Adds to a text with cut lists how to see all of them, once. */
 function withCutNote(text, ofMany, style) {
@@ -37835,11 +43719,11 @@ function cutLines(lines, style) {
 	const more = lines.length - 10;
 	return [...lines.slice(0, 10).flatMap((line) => wrapIfNarrow(line, style, "    ", "      ")), ...more > 0 ? [`    ${cutText(more)}`] : []];
 }
-var CUT$2, ROWS_SHOWN$1;
+var CUT$1, ROWS_SHOWN$1;
 var init_wrap = __esmMin((() => {
-	init_text$1();
+	init_text();
 	init_style();
-	CUT$2 = /\band\s+[\d,]+\s+(?:\p{L}+\s+)?more\b/u;
+	CUT$1 = /\band\s+[\d,]+\s+(?:\p{L}+\s+)?more\b/u;
 	ROWS_SHOWN$1 = 10;
 }));
 
@@ -37921,7 +43805,7 @@ function labelled$1(label, items, style, paint) {
 var SUMS_SHOWN$1, GROUPS_SHOWN, NAMES_SHOWN$2, LONG_SUMS_SHOWN, LONG_GROUPS_SHOWN, WIDEST_NAME, LABEL_WIDTH$1, INDENT;
 var init_impact_text = __esmMin((() => {
 	init_escape();
-	init_text$1();
+	init_text();
 	init_risk_view();
 	init_wrap();
 	SUMS_SHOWN$1 = 40;
@@ -38004,7 +43888,7 @@ function dateLine({ item, merchants }, nameOf) {
 var LATER_TITLE;
 var init_date_lines = __esmMin((() => {
 	init_escape();
-	init_text$1();
+	init_text();
 	LATER_TITLE = "Later, by dates in the files";
 }));
 
@@ -38043,12 +43927,12 @@ function equalText(row, equal) {
 		does: whole ? said : "",
 		where,
 		title: where === "" ? subject : `${subject} in ${where}`,
-		effect: effectText(row, equal),
+		effect: effectText$1(row, equal),
 		names: names.length === 1 ? [] : names,
 		whole
 	};
 }
-function effectText({ resource, kind, verb, details }, { gain, lose }) {
+function effectText$1({ resource, kind, verb, details }, { gain, lose }) {
 	const permissions = details.find(({ label }) => label === "permissions");
 	if (resource !== "role" || kind === "create" || kind === "delete" || permissions === void 0) return "";
 	const { added, removed } = permissions;
@@ -38085,7 +43969,7 @@ function equalGroups({ groups }) {
 }
 var SHORT;
 var init_equal_text = __esmMin((() => {
-	init_text$1();
+	init_text();
 	init_equal_changes();
 	init_names_text();
 	init_risk_view();
@@ -38157,7 +44041,7 @@ function ruleTexts(lines, maxSize = Number.POSITIVE_INFINITY) {
 }
 var NAMES_SHOWN$1;
 var init_rules_view = __esmMin((() => {
-	init_text$1();
+	init_text();
 	NAMES_SHOWN$1 = 5;
 }));
 
@@ -38366,7 +44250,7 @@ function renderFinding({ severity, message, hint, place }, style) {
 var LABEL_WIDTH, DETAIL_INDENT, NARROW_INDENT, RISKS_SHOWN$1, LONG_RISKS_SHOWN, IN_FILE, EQUAL_NAMES_SHOWN;
 var init_plan_text = __esmMin((() => {
 	init_escape();
-	init_text$1();
+	init_text();
 	init_style();
 	init_change_view();
 	init_equal_text();
@@ -38610,7 +44494,7 @@ function numbersOf({ create, update, delete: remove, people, risks }) {
 var IN_SHARED_FILE, ROWS_SHOWN, NARROW_ROWS_SHOWN, OWN_ROWS_SHOWN, OWN_LINES_SHOWN, SHARED_ROWS_SHOWN, SUMS_SHOWN, RISKS_SHOWN, MESSAGES_SHOWN, MERCHANTS_SHOWN, LONG, MAX_LINES_SHOWN, PLANS;
 var init_plans_text = __esmMin((() => {
 	init_escape();
-	init_text$1();
+	init_text();
 	init_equal_changes();
 	init_equal_text();
 	init_fleet_view();
@@ -38702,7 +44586,7 @@ function renderDrift(view, style, verbosity, note = "") {
 var DRIFTS;
 var init_drift_text = __esmMin((() => {
 	init_escape();
-	init_text$1();
+	init_text();
 	init_drift_view();
 	init_fleet_view();
 	init_names_text();
@@ -38733,21 +44617,9 @@ var init_junit_report = __esmMin((() => {
 }));
 
 // src/show/machine/machine-formats.ts
-/** Returns a merchant's failure for other programs. */
-function failureJson(merchant, { code, message, hint }) {
-	return {
-		merchant,
-		file: null,
-		line: null,
-		column: null,
-		code,
-		message,
-		hint: hint ?? null
-	};
-}
 /** Returns JSON that is safe to print to a terminal. */
 function safeJson(value, replacer = null, indent = 0) {
-	return JSON.stringify(value, replacer, indent).replaceAll(UNSAFE$1, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`);
+	return JSON.stringify(value, replacer, indent).replaceAll(UNSAFE$1, (mark) => mark.replaceAll(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`));
 }
 /** Returns the plans of all merchants as JSON, with the failures of the others. */
 function plansJson(plans, failures = [], later = []) {
@@ -38792,7 +44664,7 @@ function eventJson(event, at) {
 }
 var UNSAFE$1;
 var init_machine_formats = __esmMin((() => {
-	UNSAFE$1 = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+	UNSAFE$1 = /(?![\u200c\u200d])[\u007f-\u009f\p{Cf}\u2028\u2029]/gu;
 }));
 
 // src/show/markdown/markdown-blocks.ts
@@ -38938,7 +44810,7 @@ function countChanges(rows) {
 function hanging(text, first = "", rest = "    ") {
 	return wrapText(text, COLUMNS$2).map((line, index) => `${index === 0 ? first : rest}${line}`);
 }
-function headOf$1({ kind, verb = kind, resource, name, remark }) {
+function headOf({ kind, verb = kind, resource, name, remark }) {
 	const note = remark === "" ? "" : ` (${oneLine(remark)})`;
 	return `${SIGNS[kind]} ${verb === kind ? `${kind} ${resource}` : `${verb}: ${resource}`} ${oneLine(name)}${note}`;
 }
@@ -38967,7 +44839,7 @@ function isWhole$1(row) {
 /** Returns a change, or equal ones with their names, as the lines of a diff. */
 function equalLines(row, shown = 12) {
 	const { kind, verb, equal } = row;
-	if (equal === void 0) return [headOf$1(row)];
+	if (equal === void 0) return [headOf(row)];
 	const { title, effect, names, whole } = equalText(row, equal);
 	const text = `${verb !== void 0 ? `${verb}: ` : whole ? "" : `${kind} `}${title}${effect === "" ? "" : `; ${effect}`}`;
 	const sign = SIGNS[kind];
@@ -38976,7 +44848,7 @@ function equalLines(row, shown = 12) {
 var NAMES_IN_LINE, WHOLE, COLUMNS$2, SIGNS;
 var init_merchant_fold = __esmMin((() => {
 	init_escape();
-	init_text$1();
+	init_text();
 	init_impact_text();
 	init_wrap();
 	init_change_view();
@@ -39136,7 +45008,7 @@ function noticeText(cut, command) {
 }
 var LIST_CUTS, FOLD_CUTS, COLUMNS$1, UNCHANGED, GAP;
 var init_fit_review = __esmMin((() => {
-	init_text$1();
+	init_text();
 	init_markdown_blocks();
 	init_merchant_fold();
 	LIST_CUTS = [
@@ -39260,9 +45132,9 @@ function namesFold(fleet, withPeople) {
 		if (equal === void 0 || Math.max(equal.merchants.length, equal.names.length) <= 5) return [];
 		const { subject, names } = equalText(row, equal);
 		return [
-			...lines(`${row.kind} ${subject}, in ${counted(equal.merchants.length, "merchant")}:`, ""),
-			...lines(equal.merchants.join(", "), "  "),
-			...names.length === 0 || !withPeople ? [] : lines(names.join(", "), "  ")
+			...lines$1(`${row.kind} ${subject}, in ${counted(equal.merchants.length, "merchant")}:`, ""),
+			...lines$1(equal.merchants.join(", "), "  "),
+			...names.length === 0 || !withPeople ? [] : lines$1(names.join(", "), "  ")
 		];
 	}));
 	const people = (withPeople ? fleet.people : []).flatMap(({ item, all }) => {
@@ -39271,18 +45143,18 @@ function namesFold(fleet, withPeople) {
 		const what = [...[...gained, ...unknown(unknownGained)].map((one) => `+ ${one}`), ...[...lost, ...unknown(unknownLost)].map((one) => `- ${one}`)];
 		const byPlace = /* @__PURE__ */ new Map();
 		for (const { at, name } of all) byPlace.set(at, [...byPlace.get(at) ?? [], name]);
-		return [...lines(`${what.join(", ")}:`, ""), ...[...byPlace].flatMap(([at, names]) => lines(`${codesAt([at]).join("")}: ${names.join(", ")}`, "  "))];
+		return [...lines$1(`${what.join(", ")}:`, ""), ...[...byPlace].flatMap(([at, names]) => lines$1(`${codesAt([at]).join("")}: ${names.join(", ")}`, "  "))];
 	});
 	const all = [...changes, ...people];
 	return all.length === 0 ? "" : folded(withPeople ? "Merchants and people of the equal changes" : "Merchants of the equal changes", [fenced("text", all)]);
 }
-function lines(text, indent) {
+function lines$1(text, indent) {
 	return wrapText(oneLine(text), COLUMNS).map((line, index) => `${indent}${index === 0 ? "" : "  "}${line}`);
 }
 var PERMISSIONS_SHOWN, NAMES_IN_CELL, COLUMNS;
 var init_fleet_sections = __esmMin((() => {
 	init_escape();
-	init_text$1();
+	init_text();
 	init_impact_text();
 	init_wrap();
 	init_equal_text();
@@ -39323,7 +45195,7 @@ function endingCauses(ends) {
 	for (const { plan, result } of ends) {
 		const { merchant } = plan;
 		const own = result.outcomes.flatMap((outcome) => {
-			const failure = failureOf$1(outcome);
+			const failure = failureOf$2(outcome);
 			return failure === null ? [] : [{
 				status: outcome.status,
 				failure,
@@ -39361,12 +45233,12 @@ function attemptsOf(failures) {
 	const all = failures.flatMap(({ request }) => request?.attempts ?? []);
 	return [...new Set(all)].sort((a, b) => a - b);
 }
-function failureOf$1(outcome) {
+function failureOf$2(outcome) {
 	return "failure" in outcome ? outcome.failure ?? null : null;
 }
 /** Returns whether an outcome is the refusal of an invitation for its address alone, which only needs time. */
 function isInvitationLimited(outcome) {
-	return failureOf$1(outcome)?.code === "invitation-limited";
+	return failureOf$2(outcome)?.code === "invitation-limited";
 }
 /** Identifies what failures have in common. */
 function failureKind({ status, failure, merchant, outcome }) {
@@ -39410,7 +45282,7 @@ function isComplete(outcomes) {
 }
 var init_ending_view = __esmMin((() => {
 	init_escape();
-	init_text$1();
+	init_text();
 }));
 
 // src/show/text/failure-text.ts
@@ -39475,7 +45347,7 @@ function kindOf({ code, message, hint, request }) {
 var DOCTOR, SETUP_PROBLEMS, READ_PROBLEMS;
 var init_failure_text = __esmMin((() => {
 	init_escape();
-	init_text$1();
+	init_text();
 	init_ending_view();
 	init_wrap();
 	DOCTOR = "Run \"rolecall doctor\" to find out what is wrong.";
@@ -39531,7 +45403,7 @@ function rulesBlock({ rules = [] }, maxSize) {
 }
 function problems({ views, unplanned }, fleet) {
 	const unread = groupUnread(unplanned).map(({ merchants, first, attempts }) => [...hanging(oneLine(`${namesText(merchants)} could not be read`), "- ", "-   "), ...renderFailure(first, {
-		...PLAIN,
+		...PLAIN$1,
 		columns: 96
 	}, merchants.length, attempts).trimEnd().split("\n").map((line) => `    ${line}`)]);
 	const found = (text, { hint, place }) => [
@@ -39620,7 +45492,7 @@ function datesText(later, head = LATER_HEAD) {
 var DATES_SHOWN, LATER_HEAD;
 var init_review_sections = __esmMin((() => {
 	init_escape();
-	init_text$1();
+	init_text();
 	init_style();
 	init_failure_text();
 	init_date_lines();
@@ -39650,7 +45522,7 @@ function renderReview(input, maxSize = DEFAULT_REVIEW_SIZE) {
 		rules: rulesBlock(input, size * RULES_SHARE),
 		risks: groupRisks(input, fleet),
 		impact: impactTable(fleet, size * IMPACT_SHARE),
-		rows: joinRows(rowsOf(input)),
+		rows: joinRows(rowsOf$1(input)),
 		names: [namesFold(fleet, true), namesFold(fleet, false)].filter((text) => text !== ""),
 		folds: foldsOf(fleet),
 		command: input.command
@@ -39734,7 +45606,7 @@ function joinRows(rows) {
 		}];
 	});
 }
-function rowsOf({ views, unplanned }) {
+function rowsOf$1({ views, unplanned }) {
 	const failed = unplanned.map(({ merchant }) => ({
 		merchant,
 		environment: null,
@@ -39792,7 +45664,7 @@ function foldSummary(view, above) {
 }
 var RULES_SHARE, IMPACT_SHARE, UNMANAGED_SHOWN, ROWS_APART, FEW_CHANGES;
 var init_render_review = __esmMin((() => {
-	init_text$1();
+	init_text();
 	init_date_lines();
 	init_drift_view();
 	init_fleet_view();
@@ -39883,9 +45755,9 @@ var init_output = __esmMin((() => {
 */
 function styleFor(sink, io, color) {
 	const { isTTY, columns } = sink;
-	const width = isTTY ? Math.min(columns || PLAIN.columns, MAX_COLUMNS$1) : PLAIN.columns;
+	const width = isTTY ? Math.min(columns || PLAIN$1.columns, MAX_COLUMNS$1) : PLAIN$1.columns;
 	return {
-		...color && wantsColor(io.env, isTTY) ? ansiFor(io.env) : PLAIN,
+		...color && wantsColor(io.env, isTTY) ? ansiFor(io.env) : PLAIN$1,
 		columns: width
 	};
 }
@@ -39964,7 +45836,7 @@ async function driftsOf(planned, io) {
 	return (await Promise.all(planned.map(async (one) => {
 		if (one.status === "failed") return [];
 		const { session, plan, live } = one;
-		const times = plan.changes.length + plan.refusals.length === 0 ? NO_TIMES : await driftTimes(session.state, live, io);
+		const times = plan.changes.length + plan.refusals.length === 0 ? NO_TIMES : await driftTimes(session.state, live, plan, io);
 		return [driftOf({
 			desired: session.state,
 			live
@@ -39991,7 +45863,7 @@ var init_show_plans = __esmMin((() => {
 }));
 
 // src/kernel/saved/reviewed-file.ts
-function indexesOf$1({ people, dates }) {
+function indexesOf({ people, dates }) {
 	return [
 		...people.flatMap(({ held, reach }) => [held, reach].flatMap((of) => [
 			of.before,
@@ -40002,7 +45874,12 @@ function indexesOf$1({ people, dates }) {
 		0
 	];
 }
-var jsonSchema, text$1, flag, index, values, resource$2, permissions$1, person, date, reviewedStateSchema;
+/** Returns the reviewed state that a JSON value holds; `null` if it holds none. */
+function parseReviewedState(value) {
+	const read = reviewedStateSchema.safeParse(value);
+	return read.success ? read.data : null;
+}
+var jsonSchema, text$1, flag, index, values, resource$2, permissions, person$1, date, reviewedStateSchema;
 var init_reviewed_file = __esmMin((() => {
 	init_mini();
 	init_text_schemas();
@@ -40037,7 +45914,7 @@ var init_reviewed_file = __esmMin((() => {
 		id: "reviewedResource",
 		description: "A role or membership before and after the plan."
 	});
-	permissions$1 = described(strictObject({
+	permissions = described(strictObject({
 		before: index,
 		after: index,
 		base: exactOptional(index)
@@ -40045,10 +45922,10 @@ var init_reviewed_file = __esmMin((() => {
 		id: "reviewedPermissions",
 		description: "Indexes of permissionSets."
 	});
-	person = described(strictObject({
+	person$1 = described(strictObject({
 		name: described(text$1, { description: "The address in lower case, else the id of the membership." }),
-		held: permissions$1,
-		reach: described(permissions$1, { description: "What the person holds or can give itself; * stands for every permission." }),
+		held: permissions,
+		reach: described(permissions, { description: "What the person holds or can give itself; * stands for every permission." }),
 		deferred: described(flag, { description: "Present if a deferred change counts as made." })
 	}), {
 		id: "reviewedPerson",
@@ -40080,1439 +45957,569 @@ var init_reviewed_file = __esmMin((() => {
 		permissionSets: described(array(array(text$1)), { description: "Sets of permissions, each once; the first is empty." }),
 		roles: array(resource$2),
 		members: array(resource$2),
-		people: described(array(person), { description: "Everybody whose membership changes, or whose permissions do through a role." }),
+		people: described(array(person$1), { description: "Everybody whose membership changes, or whose permissions do through a role." }),
 		dates: array(date)
-	}).check(refine((state) => indexesOf$1(state).every((at) => at < state.permissionSets.length))), {
+	}).check(refine((state) => indexesOf(state).every((at) => at < state.permissionSets.length))), {
 		id: "reviewed",
 		description: "The end states that a review of the plan approves."
 	});
 }));
 
-// src/kernel/saved/plan-file.ts
-function changesOf(resource, image) {
-	const common = {
-		resource: literal(resource),
-		name: text
-	};
-	const none = array(never()).check(_maxLength(0));
-	return discriminatedUnion("kind", [
-		strictObject({
-			...common,
-			kind: literal("create"),
-			id: _null(),
-			before: _null(),
-			after: image,
-			fields: none,
-			...base
-		}),
-		strictObject({
-			...common,
-			kind: literal("update"),
-			id: text,
-			before: image,
-			after: image,
-			fields: array(fieldDiff),
-			...base
-		}),
-		strictObject({
-			...common,
-			kind: literal("replace"),
-			id: text,
-			before: image,
-			after: image,
-			fields: array(fieldDiff),
-			reason: base.reason,
-			resumed: described(nullable(text), { description: "What an earlier run has put in its place already." }),
-			fingerprint: base.fingerprint
-		}),
-		strictObject({
-			...common,
-			kind: literal("delete"),
-			id: text,
-			before: image,
-			after: _null(),
-			fields: none,
-			...base
-		})
-	]);
-}
-/** Parses a plan file; the fingerprints of its plans are not verified. */
-function parsePlanFile(text) {
-	const value = parseJson$1(text);
-	if (value === void 0) return {
-		ok: false,
-		reason: "it is not JSON"
-	};
-	const format = Object(value).format;
-	if (typeof format === "number" && format > 1) return {
-		ok: false,
-		reason: `its format is ${format}, and this version of rolecall knows format 1`
-	};
-	const read = planFileSchema.safeParse(value);
-	if (read.success && new Set(read.data.plans.map(({ merchant }) => merchant)).size < read.data.plans.length) return {
-		ok: false,
-		reason: "it has two plans for one merchant"
-	};
-	if (read.success) return {
-		ok: true,
-		plans: read.data.plans
-	};
-	const [issue] = read.error.issues;
-	return {
-		ok: false,
-		reason: `it is not a plan: ${issue?.path.join(".") || "its root"} is not what it should be`
-	};
-}
-function parseJson$1(text) {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return;
+// src/review/counted-run.ts
+/**
+* Returns which recorded plan of a pull request counts: the one that its last approving reviewer could see. That is the
+* newest plan of the reviewed commit that was recorded before the review. Only those who may push can approve. Without an
+* approval, the merge approves the newest plan of the head. Nothing that happened after the merge matters.
+*/
+function countedRun(pull, runs, now) {
+	const isMerged = pull.status === "merged";
+	const approvals = standingApprovals(pull.reviews, isMerged ? pull.mergedAt : now);
+	const own = runs.filter(({ base }) => base === pull.baseRef);
+	for (const { id, commit, submittedAt } of approvals.toReversed()) {
+		const seen = own.findLast(({ head, earlier }) => head === commit && !earlier.includes(id));
+		if (seen !== void 0) return {
+			run: seen,
+			at: submittedAt,
+			approvals
+		};
 	}
+	if (approvals.length > 0 || !isMerged) return {
+		run: null,
+		at: NaN,
+		approvals
+	};
+	return {
+		run: own.findLast(({ head }) => head === pull.headSha) ?? null,
+		at: pull.mergedAt,
+		approvals
+	};
 }
-var metadata$1, roleRef, text, IMAGES$1, DIFFS, roleImage$2, memberImage$2, diffs, oneDiff, fieldDiff, base, change, count$1, counts, impact, resource$1, refusal$2, finding, planSchema, planFileSchema;
-var init_plan_file = __esmMin((() => {
-	init_mini();
-	init_field();
-	init_member();
-	init_role();
-	init_text_schemas();
+/** Returns the approvals that stand at a time, oldest first: the latest opinion of each author who may push. */
+function standingApprovals(reviews, time) {
+	const opinions = reviews.filter(({ opinion, mayPush, submittedAt }) => opinion !== "none" && mayPush && !(submittedAt > time)).toSorted((a, b) => a.submittedAt - b.submittedAt);
+	const latest = new Map(opinions.map((review) => [review.author, review]));
+	return opinions.filter((review) => latest.get(review.author) === review && review.opinion === "approved" && (review.dismissedAt === null || review.dismissedAt > time));
+}
+var init_counted_run = __esmMin((() => {}));
+
+// src/review/merchant-state.ts
+/** Returns the name of the record of a pull request. */
+function recordOf(pull) {
+	return `${PULLS}${pull}`;
+}
+/** Asks the forge what became of the pull requests with recorded plans. */
+async function recordedReviews(records, forge, branch) {
+	const numbers = records.names.flatMap((name) => name.startsWith(PULLS) ? Number(name.slice(8)) : []);
+	const pulls = await forge.pulls(numbers.filter(Number.isSafeInteger));
+	const merged = [];
+	for (const pull of pulls) if (pull.status === "merged" && pull.baseRef === branch) merged.push(await reviewOf(pull, records, forge));
+	return {
+		merged: merged.sort((a, b) => a.pull.mergedAt - b.pull.mergedAt || a.pull.number - b.pull.number),
+		abandoned: pulls.flatMap(({ status, number }) => status === "closed" ? recordOf(number) : [])
+	};
+}
+/** Returns what counts of the recorded plans of a pull request. */
+async function reviewOf(pull, records, forge) {
+	const runs = await records.runsOf(recordOf(pull.number));
+	return {
+		...countedRun(pull, runs, forge.now()),
+		name: `#${pull.number}`,
+		pull,
+		merchants: new Set(runs.flatMap(({ merchants }) => [...merchants.keys()]))
+	};
+}
+/** Returns the merged reviews of a merchant that no run has looked at yet. */
+function unsettled(merchant, state, merged) {
+	const settled = new Set(state?.settled);
+	return merged.filter(({ pull, merchants }) => merchants.has(merchant) && !settled.has(recordOf(pull.number)));
+}
+/** Returns the reviews of a merchant, the oldest first: what is left of earlier ones, then those merged since. */
+function reviewsOf(merchant, state, merged) {
+	const news = unsettled(merchant, state, merged).flatMap(({ name, run, at }) => {
+		const reviewed = parseReviewedState(run?.merchants.get(merchant));
+		return reviewed === null ? [] : [{
+			name,
+			state: {
+				...reviewed,
+				at
+			}
+		}];
+	});
+	return [...state?.open ?? [], ...news];
+}
+/** Returns whether a review holds more than dates to come. */
+function hasRows({ state: { roles, members, people } }) {
+	return roles.length + members.length + people.length > 0;
+}
+/** Returns why an apply has to look at a merchant, whatever the distance to its last one. */
+function lookReason(merchant, declared, state, merged) {
+	if (state === null || state === void 0) return "unknown";
+	if (unsettled(merchant, state, merged).length > 0) return "merged";
+	if (state.declared !== declared) return "changed";
+	if (state.failure !== null) return "failed";
+	return state.open.some(hasRows) ? "open" : null;
+}
+/**
+* Merges the state that a run leaves with the one that another run has written meanwhile: what either of them has looked
+* at is settled, and what only the other one knows stays open.
+*/
+function mergedState(own, known, other) {
+	if (other === null || other === void 0) return own;
+	const later = other.open.filter(({ name }) => !known.includes(name));
+	const newest = other.at > own.at ? other : own;
+	return {
+		...own,
+		commit: newest.commit,
+		declared: newest.declared,
+		at: Math.max(own.at, other.at),
+		nightly: own.nightly ?? other.nightly,
+		settled: [.../* @__PURE__ */ new Set([...other.settled, ...own.settled])],
+		open: [...own.open, ...later]
+	};
+}
+/**
+* Returns the records of merged pull requests that every merchant has settled: they are not needed any more. `declared`
+* are the merchants that files declare; `null` if that is not known of all.
+*/
+function settledRecords(merged, states, declared) {
+	return merged.filter(({ pull, merchants }) => [...merchants].every((merchant) => declared !== null && !declared.has(merchant) || states.get(merchant)?.settled.includes(recordOf(pull.number)) === true)).map(({ pull }) => recordOf(pull.number));
+}
+var PULLS;
+var init_merchant_state = __esmMin((() => {
 	init_reviewed_file();
-	metadata$1 = described(record(string(), jsonSchema), {
-		id: "metadata",
-		description: "User-defined key-value pairs, whole."
-	});
-	roleRef = described(strictObject({
-		id: nullable(string()),
-		name: string()
-	}), {
-		id: "roleRef",
-		description: "A role; the id is null for one that the same plan creates."
-	});
-	text = string();
-	IMAGES$1 = {
-		name: text,
-		line: nullable(text),
-		prose: nullable(text),
-		list: described(array(text), { description: "Sorted, without repeats." }),
-		roles: described(array(roleRef), { description: "Sorted by name, without repeats." }),
-		metadata: metadata$1
-	};
-	DIFFS = {
-		name: {
-			before: text,
-			after: text
-		},
-		line: {
-			before: nullable(text),
-			after: text
-		},
-		prose: {
-			before: nullable(text),
-			after: text
-		},
-		list: {
-			added: array(text),
-			removed: array(text)
-		},
-		roles: {
-			added: array(roleRef),
-			removed: array(roleRef)
-		},
-		metadata: {
-			before: metadata$1,
-			after: metadata$1
-		}
-	};
-	roleImage$2 = described(strictObject(byKind(ROLE_FIELDS, IMAGES$1)), {
-		id: "role",
-		description: "A role before or after the change."
-	});
-	memberImage$2 = described(strictObject({
-		email: nullable(text),
-		...byKind(COMMON_FIELDS, IMAGES$1),
-		managed: described(nullable(strictObject({
-			...byKind(MANAGED_FIELDS, IMAGES$1),
-			passwordEnv: nullable(text)
-		})), { description: "Only of users that the merchant manages; the variable's name, never its value." }),
-		status: described(nullable(_enum([
-			"accepted",
-			"pending",
-			"expired",
-			"disabled",
-			"unknown"
-		])), { description: "Null before it exists." })
-	}), {
-		id: "member",
-		description: "A member before or after the change."
-	});
-	diffs = mapFields({
-		...ROLE_FIELDS,
-		...MEMBER_FIELDS
-	}, (field, { kind }) => strictObject({
-		field: literal(field),
-		...DIFFS[kind.name]
-	}));
-	oneDiff = discriminatedUnion("field", diffs);
-	fieldDiff = described(oneDiff, {
-		id: "fieldDiff",
-		description: "One field that an update or a replacement changes."
-	});
-	base = {
-		reason: described(_enum([
-			"declared",
-			"unlisted",
-			"access-ended",
-			"access-not-begun",
-			"left",
-			"suspended",
-			"suspension-ended",
-			"address-changed",
-			"invitation-expired",
-			"immutable-field",
-			"undone"
-		]), { description: "Why the change is planned." }),
-		fingerprint: described(text, { description: "Hash of what the change is: equal changes have equal fingerprints." })
-	};
-	change = described(union([changesOf("role", roleImage$2), changesOf("member", memberImage$2)]), {
-		id: "change",
-		description: "One thing that an apply would do."
-	});
-	count$1 = int().check(_nonnegative());
-	counts = described(strictObject({
-		create: count$1,
-		update: count$1,
-		replace: count$1,
-		delete: count$1,
-		unchanged: count$1,
-		unmanaged: described(exactOptional(count$1), { description: "How many are live and not managed: the file has no such section, or does not list them and leaves them alone. Absent if there are none." })
-	}), {
-		id: "counts",
-		description: "How many there are of each kind."
-	});
-	impact = described(strictObject({
-		members: array(strictObject({
-			name: text,
-			gained: array(text),
-			lost: array(text),
-			unknownGained: array(text),
-			unknownLost: array(text)
-		})),
-		permissions: array(strictObject({
-			permission: text,
-			gained: count$1,
-			lost: count$1
-		})),
-		roles: array(strictObject({
-			name: text,
-			before: count$1,
-			after: count$1
-		})),
-		reach: described(exactOptional(array(strictObject({
-			name: text,
-			permissions: array(text)
-		}))), { description: "Members who gain something, and permissions that they could give themselves from then on." })
-	}), {
-		id: "impact",
-		description: "What people gain and lose through roles, whichever change it comes from."
-	});
-	resource$1 = _enum(["role", "member"]);
-	refusal$2 = described(strictObject({
-		rule: _enum([
-			"guard",
-			"policy",
-			"check"
-		]),
-		code: text,
-		resource: nullable(resource$1),
-		name: nullable(text),
-		check: described(nullable(text), { description: "Of a check: which one, in one line." }),
-		message: text,
-		hint: text,
-		override: described(nullable(text), { description: "What --allow and guards.overrides take, before @ and the plan's fingerprint." }),
-		by: described(exactOptional(literal("base")), { description: "Present if only the rules of the base branch refuse, which a pull request loosens." }),
-		rules: described(exactOptional(text), { description: "The file of the rules that refuse, if the project enforces them on the merchant's file." })
-	}), {
-		id: "refusal",
-		description: "A reason to refuse an apply."
-	});
-	finding = described(strictObject({
-		code: text,
-		severity: _enum(["error", "warning"]),
-		resource: resource$1,
-		name: text,
-		message: text,
-		hint: nullable(text)
-	}), {
-		id: "finding",
-		description: "What the reader has to know; an error keeps the plan from being applied."
-	});
-	planSchema = described(strictObject({
-		format: literal(1),
-		merchant: text,
-		environment: nullable(_enum(["live", "test"])),
-		service: described(text, { description: "Base URL of the service that was read." }),
-		fingerprint: described(text, { description: "Hash of merchant, environment, service and changes." }),
-		summary: strictObject({
-			roles: counts,
-			members: counts
-		}),
-		impact,
-		reviewed: reviewedStateSchema,
-		changes: described(array(change), { description: "Roles, then members, each by name." }),
-		deferred: described(array(strictObject({
-			change,
-			role: nullable(text),
-			waitsFor: array(text)
-		})), { description: "Removals that wait until others have accepted." }),
-		refusals: array(refusal$2),
-		overridden: described(exactOptional(array(refusal$2)), { description: "Refusals that the file overrides for this plan. Absent if there are none." }),
-		findings: array(finding)
-	}), {
-		id: "plan",
-		description: "What an apply would change for one merchant."
-	});
-	planFileSchema = described(strictObject({
-		format: literal(1),
-		plans: described(array(planSchema), { description: "One for each merchant." }),
-		failures: described(optional$1(array(strictObject({
-			merchant: nullable(text),
-			file: described(nullable(text), { description: "Of a problem in a file." }),
-			line: optional$1(nullable(count$1)),
-			column: optional$1(nullable(count$1)),
-			code: text,
-			message: text,
-			hint: nullable(text)
-		}))), { description: "Why a merchant has no plan, or a file cannot be used." }),
-		later: described(optional$1(array(strictObject({
-			merchant: text,
-			at: described(text, { description: "The moment, ISO 8601." }),
-			dates: array(strictObject({
-				date: described(text, { description: "As the file writes it: an end is the last day." }),
-				member: text,
-				what: _enum([
-					"leaves",
-					"leaves-unlisted",
-					"ends",
-					"joins",
-					"begins",
-					"suspended",
-					"back"
-				]),
-				roles: array(text)
-			})),
-			refusals: described(array(strictObject({
-				rule: text,
-				code: text,
-				message: text
-			})), { description: "Why an apply would be refused then." })
-		}))), { description: "What dates in the files bring soon." })
-	}), {
-		title: "rolecall plan",
-		description: "What an apply would change, for one or more merchants."
-	});
+	init_counted_run();
+	PULLS = "reviews/";
 }));
 
-// src/app/project/project-root.ts
+// src/review/overdue.ts
 /**
-* Returns the folder that a file's includes must not leave, without links: the repository of the file; without one the
-* working directory if the file is below it, else the file's own folder.
+* Returns a sentence about the people whose access has ended by the files, and whom no run has looked at since; `null`
+* without any. The service is not read for it.
 */
-function projectRoot(folder, cwd) {
-	const [start, working] = [realpathSync.native(folder), realpathSync.native(cwd)];
-	for (let at = start;; at = dirname(at)) {
-		if (existsSync$1(join(at, ".git"))) return at;
-		if (dirname(at) === at) break;
-	}
-	return relative(working, start).startsWith("..") ? start : working;
+function overdueText(states, known, now) {
+	const people = new Set(states.flatMap((state) => {
+		const at = known.get(state.merchant)?.at;
+		if (at === void 0) return [];
+		return upcomingDates(state, at).filter((date) => date.at <= now - GRACE && ENDS.has(date.what)).map(({ email }) => `${state.merchant} ${email.toLowerCase()}`);
+	}));
+	if (people.size === 0) return null;
+	const nightly = Math.max(...[...known.values()].map((state) => state?.nightly ?? Number.NEGATIVE_INFINITY));
+	const seen = Number.isFinite(nightly) ? `the nightly run was last seen ${agoText(now - nightly)}` : "no nightly run was ever seen";
+	return `${counted(people.size, "person", "people")} whose access has ended ${people.size === 1 ? "is" : "are"} still live; ${seen}.`;
 }
-var init_project_root = __esmMin((() => {}));
+function agoText(ms) {
+	const days = Math.floor(ms / DAY);
+	return days < 1 ? "less than a day ago" : `${counted(days, "day")} ago`;
+}
+var DAY, GRACE, ENDS;
+var init_overdue = __esmMin((() => {
+	init_upcoming_dates();
+	init_text();
+	DAY = 864e5;
+	GRACE = 36e5;
+	ENDS = /* @__PURE__ */ new Set([
+		"ends",
+		"leaves",
+		"leaves-unlisted",
+		"suspended"
+	]);
+}));
 
-// src/app/project/find-files.ts
-/**
-* Finds the YAML files at the paths and below folders; absolute, sorted, each once. `onUnread` takes the links that are
-* not read. Throws RolecallError for a path that cannot be read, and for one that a link leads outside the project.
-*/
-async function findYamlFiles(paths, cwd, onUnread = () => void 0) {
-	const wanted = paths.length > 0 ? paths : [defaultPath(cwd)];
-	if (paths.length === 0 && !existsSync$1(resolve(cwd, defaultPath(cwd)))) throw new RolecallError("no-files", `There is no folder ${DEFAULT_PATH}/.`, { hint: "\"rolecall init\" writes it from what is live. If your files are elsewhere, name their path." });
-	const files = [...new Set(wanted.flatMap((path) => expand$1(path, cwd, onUnread)))].sort();
-	if (files.length === 0) throw new RolecallError("no-files", `There is no YAML file in ${wanted.join(", ")}.`, { hint: paths.length === 0 ? "\"rolecall init\" writes one for each merchant. If your files are elsewhere, name their path." : "Write one file per merchant, ending in .yaml, or name the path where they are." });
-	return files;
-}
-/** Returns whether the paths name the whole project: the default folder, or a folder that contains it. */
-function namesProject(paths, cwd) {
-	const isFolder = (path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-	return paths.length === 0 || paths.map((path) => resolve(cwd, path)).some((path) => isFolder(path) && (basename(path) === "access" || isFolder(join(path, "access"))));
-}
-/**
-* Returns the folder of merchants' files if no path is given: in the working directory, else in the project above it.
-*/
-function defaultPath(cwd) {
-	const root = projectRoot(cwd, cwd);
-	for (let at = realpathSync.native(cwd);; at = dirname(at)) {
-		const path = join(at, DEFAULT_PATH);
-		if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return relative(cwd, path) || ".";
-		if (at === root || dirname(at) === at) return DEFAULT_PATH;
-	}
-}
-/**
-* Reads files for the configuration: those that the user names wherever they are, unless a link leads there, included
-* ones only inside the project, also behind links; no devices, no huge files, and only UTF-8. The calls are synchronous:
-* the thread pool takes longer than the file does.
-*/
-function sourceReader(cwd) {
-	return async (path, from) => {
-		const base = from === null ? cwd : dirname(resolve(cwd, from));
-		try {
-			const named = resolve(base, path);
-			const real = realpathSync.native(named);
-			if (!(from === null ? !isLedAway(named, real, cwd) : isOfProject(projectRoot(base, cwd), real))) return failed("outside-root");
-			const info = statSync(real);
-			if (!info.isFile()) return failed("not-a-file");
-			if (info.size > MAX_BYTES$3) return failed("too-large");
-			const text = decodeUtf8(readFileSync$1(real));
-			return text === null ? failed("not-utf8") : {
-				ok: true,
-				file: shownPath(real, cwd),
-				text
-			};
-		} catch (error) {
-			const { code } = error;
-			return failed(code === "ENOENT" || code === "ENOTDIR" ? "missing" : "unreadable");
+// src/store/git-refs.ts
+/** Opens the refs of a remote repository; nothing is fetched yet. */
+function openRefs({ url, prefix, authorization }, effects) {
+	const env = {
+		...gitEnvironment(effects.env),
+		...headerConfig(url, authorization)
+	};
+	const run = (args, input = "") => runGit([
+		"--git-dir",
+		effects.folder,
+		...args
+	], input, env);
+	let initialized;
+	const attempt = async (args, input) => {
+		initialized ??= run([
+			"init",
+			"--quiet",
+			"--bare"
+		]).then(checked);
+		await initialized;
+		return run(args, input);
+	};
+	const git = async (args, input) => checked(await attempt(args, input));
+	let commits = 0;
+	return {
+		fetch: async () => {
+			const refspec = `+${prefix}/*:${prefix}/*`;
+			const end = await attempt([
+				"fetch",
+				"--quiet",
+				"--no-tags",
+				"--prune",
+				"--depth=1",
+				url,
+				refspec
+			]);
+			if (end.code === 1 && end.errors.trim() === "") return /* @__PURE__ */ new Map();
+			checked(end);
+			const listed = await git([
+				"for-each-ref",
+				"--format=%(objectname) %(refname)",
+				`${prefix}/`
+			]);
+			return new Map(lines(listed).map((line) => {
+				const [commit = "", name = ""] = line.split(" ");
+				return [name.slice(prefix.length + 1), commit];
+			}));
+		},
+		files: async (commit) => {
+			const entries = [...(await git([
+				"ls-tree",
+				"-r",
+				"-z",
+				"--full-tree",
+				commit
+			])).toString("utf8").matchAll(/\d+ blob (\w+)\t([^\0]+)\0/g)];
+			const ids = entries.map(([, id]) => id);
+			const texts = parseBatch(await git(["cat-file", "--batch"], ids.map((id) => `${id}\n`).join("")));
+			return new Map(entries.map(([, , path = ""], index) => [path, texts[index] ?? ""]));
+		},
+		commit: async (parent, edits, message) => {
+			commits += 1;
+			const seconds = Math.floor(effects.now() / 1e3);
+			const head = [
+				`commit refs/made/${commits}`,
+				"mark :1",
+				`committer rolecall <rolecall@localhost> ${seconds} +0000`,
+				dataOf(`${message}\n\n${basename(effects.folder)} ${commits}`),
+				...parent === null ? [] : [`from ${parent}`]
+			];
+			const changes = [...edits].map(([path, text]) => text === null ? `D ${path}` : `M 100644 inline ${path}\n${dataOf(text)}`);
+			const script = [
+				...head,
+				...changes,
+				"",
+				"get-mark :1",
+				""
+			].join("\n");
+			return (await git([
+				"fast-import",
+				"--quiet",
+				"--force"
+			], script)).toString("utf8").trim();
+		},
+		push: async (moves) => {
+			if (moves.length === 0) return true;
+			const leases = moves.map(({ ref, from }) => `--force-with-lease=${prefix}/${ref}:${from ?? ""}`);
+			const refspecs = moves.map(({ ref, to }) => `${to ?? ""}:${prefix}/${ref}`);
+			const end = await attempt([
+				"push",
+				"--atomic",
+				...leases,
+				url,
+				...refspecs
+			]);
+			if (end.code === 0) return true;
+			if (/\(stale info\)|\(fetch first\)|cannot lock ref|reference already exists/.test(end.errors)) return false;
+			checked(end);
+			return false;
+		},
+		checkOut: async (commit) => {
+			if ((await attempt([
+				"cat-file",
+				"-e",
+				`${commit}^{tree}`
+			])).code !== 0) await git([
+				"fetch",
+				"--quiet",
+				"--no-tags",
+				"--depth=1",
+				url,
+				commit
+			]);
+			return effects.folder;
 		}
 	};
 }
-function failed(reason) {
-	return {
-		ok: false,
-		reason
-	};
+function lines(output) {
+	return output.toString("utf8").split("\n").filter(Boolean);
 }
-/** Decodes UTF-8; `null` for invalid bytes, which are an error rather than a replacement character. */
-function decodeUtf8(bytes) {
-	try {
-		return new TextDecoder("utf-8", {
-			fatal: true,
-			ignoreBOM: true
-		}).decode(bytes);
-	} catch {
-		return null;
+/** Returns a text with its length in bytes in front, as `git fast-import` reads it. */
+function dataOf(text) {
+	return `data ${Buffer.byteLength(text)}\n${text}`;
+}
+/** Parses the output of `git cat-file --batch` for objects that exist. */
+function parseBatch(output) {
+	const texts = [];
+	for (let at = 0; at < output.length;) {
+		const header = output.indexOf("\n", at);
+		const size = Number(output.toString("latin1", at, header).split(" ")[2]);
+		texts.push(output.toString("utf8", header + 1, header + 1 + size));
+		at = header + 1 + size + 1;
 	}
+	return texts;
 }
-function expand$1(path, cwd, onUnread) {
-	const absolute = resolve(cwd, path);
-	try {
-		const info = statSync(absolute);
-		if (isLedAway(absolute, realpathSync.native(absolute), cwd)) throw new RolecallError("file-unreadable", `${path} is not read: it is a link, or behind one, that leads outside the project.`, { hint: "Others can change what is there without a review. Copy it into the project, or name its own path." });
-		if (info.isFile()) return [absolute];
-		if (!info.isDirectory()) throw new TypeError("it is neither a file nor a folder");
-		return readdirSync(absolute, {
-			recursive: true,
-			withFileTypes: true
-		}).map((entry) => ({
-			entry,
-			file: join(entry.parentPath, entry.name)
-		})).filter(({ file }) => isProjectYaml(relative(absolute, file))).flatMap(({ entry, file }) => entry.isSymbolicLink() ? linkedFile(file, cwd, onUnread) : entry.isFile() ? file : []);
-	} catch (error) {
-		if (error instanceof RolecallError) throw error;
-		throw new RolecallError("file-unreadable", `${path} cannot be read: ${unreadableReason(error)}.`, {
-			hint: "Check the path; without one, rolecall reads the folder access/.",
-			cause: error
+function runGit(args, input, env) {
+	return new Promise((resolve) => {
+		const child = spawn("git", args, {
+			env,
+			stdio: [
+				"pipe",
+				"pipe",
+				"pipe"
+			]
 		});
-	}
-}
-/** Returns whether a path is one of a YAML file that is read with its folder: not a hidden one, and of no package. */
-function isProjectYaml(path) {
-	return /\.ya?ml$/i.test(path) && !/(^|[\\/])(\.|node_modules[\\/])/.test(path);
-}
-/** Returns the regular file of the project that a link below a folder leads to; links to folders are not followed. */
-function linkedFile(link, cwd, onUnread) {
-	try {
-		const real = realpathSync.native(link);
-		if (isOfProject(projectRoot(dirname(link), cwd), real)) return statSync(real).isFile() ? [real] : [];
-		onUnread({
-			link,
-			why: "outside"
+		const [output, errors] = [[], []];
+		child.stdout.on("data", (chunk) => output.push(chunk));
+		child.stderr.on("data", (chunk) => errors.push(chunk));
+		const end = (code, text) => resolve({
+			code,
+			output: Buffer.concat(output),
+			errors: text
 		});
-	} catch {
-		onUnread({
-			link,
-			why: "broken"
-		});
-	}
-	return [];
-}
-/** Returns whether links lead a path outside the project that it is in as written. */
-function isLedAway(path, real, cwd) {
-	const written = resolve(realpathSync.native(cwd), relative(resolve(cwd), path));
-	if (written === real) return false;
-	const root = writtenRoot(written, cwd);
-	return real !== root && !isOfProject(root, real);
-}
-/**
-* Returns the project that a path is in as written, without links: the nearest repository around it that no link leads
-* to, else that of the working directory if the path is in it, else the nearest repository, else its folder.
-*/
-function writtenRoot(written, cwd) {
-	const repositories = [];
-	for (let at = written; dirname(at) !== at; at = dirname(at)) if (existsSync$1(join(at, ".git"))) repositories.push(at);
-	const own = projectRoot(cwd, cwd);
-	const direct = repositories.find((folder) => withoutLinks(folder) === folder);
-	if (direct !== void 0) return direct;
-	if (written === own || isInside(own, written)) return own;
-	return withoutLinks(repositories[0] ?? dirname(written));
-}
-/** Returns the path relative to the working directory if both are in one project, else the absolute path. */
-function shownPath(real, cwd) {
-	const working = realpathSync.native(cwd);
-	return isInside(working, real) || isInside(projectRoot(cwd, cwd), real) ? relative(working, real) : real;
-}
-function isInside(folder, file) {
-	const path = relative(folder, file);
-	return path !== "" && !path.startsWith("..") && resolve(folder, path) === file;
-}
-/**
-* Returns whether a file belongs to the project. Files of `.git` do not: they may hold a token, and errors quote files.
-*/
-function isOfProject(root, file) {
-	return isInside(root, file) && !relative(root, file).split(/[\\/]/).includes(".git");
-}
-/** Returns why a path cannot be read. */
-function unreadableReason(error) {
-	if (!(error instanceof Error)) return String(error);
-	const { code } = error;
-	if (code === "ENOENT") return "there is no such file or folder";
-	if (code === "EACCES") return "permission denied";
-	return error.message;
-}
-/** Returns a path without links; one that does not exist stays as it is. */
-function withoutLinks(path) {
-	try {
-		return realpathSync.native(path);
-	} catch {
-		return path;
-	}
-}
-var DEFAULT_PATH, MAX_BYTES$3;
-var init_find_files = __esmMin((() => {
-	init_errors$1();
-	init_project_root();
-	DEFAULT_PATH = "access";
-	MAX_BYTES$3 = 67108864;
-}));
-
-// src/app/apply/approval.ts
-/** Returns what an approval does not cover, a sentence each. */
-function objectionSentences(approval) {
-	switch (approval.status) {
-		case "approved": return [];
-		case "elsewhere": return [`the approved plan is for ${approval.field} ${approval.approved}, but this one is for ${approval.fresh}.`];
-		case "tampered": return ["the approved plan has been edited: its fingerprints do not match."];
-		case "new-changes": return approval.changes.map(({ kind, resource, name }) => `not approved: ${kind} ${resource} ${name}.`);
-		case "dropped": return approval.changes.map(({ kind, resource, name }) => `the approved plan was to ${kind} ${resource} ${name}, which the file no longer declares.`);
-		default: return approval;
-	}
-}
-/** Parses the values of `--allow`; throws RolecallError for one that cannot be an override. */
-function parseOverrides(texts) {
-	return texts.map((text) => {
-		const override = parseOverride(text);
-		if (override) return override;
-		throw new RolecallError("usage", `--allow ${text} is not an override.`, { hint: "Copy it from the plan, where it looks like max-removals=12@0a1b2c3d4e5f." });
+		child.on("error", (error) => end(null, error.message));
+		child.on("close", (code) => end(code, Buffer.concat(errors).toString("utf8")));
+		child.stdin.on("error", () => void 0);
+		child.stdin.end(input);
 	});
 }
-/** Returns the refusals that no override removes; throws RolecallError for an override that matches no plan. */
-function standingRefusals(plans, overrides) {
-	const run = runFingerprint(plans);
-	const judged = plans.map((plan) => ({
-		merchant: plan.merchant,
-		...applyOverrides(plan, overrides, run)
-	}));
-	const used = new Set(judged.flatMap((one) => one.used));
-	const stray = overrides.find((override) => !used.has(override));
-	if (stray) throw new RolecallError("override-stray", `--allow ${stray.text} is for a different plan.`, { hint: "The plan has changed since. Review the new one, and copy the override from it." });
-	return judged.filter(({ refusals }) => refusals.length > 0).map(({ merchant, refusals }) => ({
-		merchant,
-		refusals
-	}));
+/** Returns the output of git; throws RolecallError if it failed. */
+function checked({ code, output, errors }) {
+	if (code === 0) return output;
+	if (code === null) throw new GitError("usage", `git could not be started: ${oneLine(errors)}.`);
+	const said = errors.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("hint:"));
+	const why = oneLine(said.slice(0, 3).join(" ")).replace(/^(fatal|error): /, "") || `git ended with ${code}`;
+	throw new GitError(DENIED.test(errors) ? "forbidden" : "network", `git: ${why}.`);
 }
-/**
-* Returns the planned merchants that must not be applied, and why: they have no plan, problems to fix first, refusals
-* that no override removes, or `objections` to changes that were not approved. Throws RolecallError for an override that
-* matches no plan.
-*/
-function skippedMerchants(planned, overrides, objections) {
-	const plans = planned.flatMap((one) => one.status === "planned" ? [one.plan] : []);
-	const standing = new Map(standingRefusals(plans, overrides).map(({ merchant, refusals }) => [merchant, refusals]));
-	return planned.flatMap((one) => {
-		if (one.status === "failed") return [failedOutcome(one)];
-		const { merchant, findings } = one.plan;
-		const errors = findings.flatMap(({ severity, message }) => severity === "error" ? [message] : []);
-		if (errors.length > 0) return [{
-			merchant,
-			status: "failed",
-			reasons: errors.map(oneLine)
-		}];
-		const reasons = [...(standing.get(merchant) ?? []).map(({ message }) => message), ...objections.get(merchant) ?? []].map(oneLine);
-		return reasons.length === 0 ? [] : [{
-			merchant,
-			status: "refused",
-			reasons
-		}];
-	});
-}
-/** Returns the outcome of a merchant that cannot be applied. */
-function failedOutcome({ merchant, error }) {
+function gitEnvironment(env) {
+	const passed = Object.entries(env).filter(([name, value]) => PASSED.test(name) && value !== void 0);
 	return {
-		merchant,
-		status: "failed",
-		reasons: [oneLine(error.message)]
+		...Object.fromEntries(passed),
+		GIT_TERMINAL_PROMPT: "0",
+		LC_ALL: "C"
 	};
 }
-var init_approval = __esmMin((() => {
-	init_fingerprint();
-	init_approve();
-	init_plan_file();
+/** Returns the header as configuration by variables: every process of the machine can read arguments. */
+function headerConfig(url, authorization) {
+	if (authorization === null) return {};
+	return {
+		GIT_CONFIG_COUNT: "1",
+		GIT_CONFIG_KEY_0: `http.${url}.extraheader`,
+		GIT_CONFIG_VALUE_0: `AUTHORIZATION: ${authorization}`
+	};
+}
+var GitError, DENIED, PASSED;
+var init_git_refs = __esmMin((() => {
 	init_escape();
 	init_errors$1();
-	init_overrides();
+	GitError = class extends RolecallError {};
+	DENIED = /\b40[13]\b|denied|declined|not permitted|Authentication failed|could not read Username/i;
+	PASSED = /^(PATH|HOME|USERPROFILE|SYSTEMROOT|TMPDIR|TEMP|TMP|LANG|SSL_\w+|\w+_PROXY|GIT_(CONFIG|SSL|TRACE|EXEC)\w*)$/i;
 }));
 
-// src/action/github/approval-store.ts
-/**
-* Stores the records of plans on a commit as check runs, which commenters cannot change. They contain fingerprints, hashes
-* and names of roles and permissions, but no e-mail addresses. Returns the app that they belong to; `null` if they are too
-* large.
-*/
-async function storeRecords(plans, { scope, states, ...place }, key, github) {
-	const timesOf = new Map(states.map((state) => [state.merchant, hashOfTimes(state, key)]));
-	const records = plans.map((plan) => ({
-		...approvalRecord(plan, key),
-		times: timesOf.get(plan.merchant) ?? ""
-	}));
-	const text = sign({
-		...place,
-		scope: scope.id,
-		records
-	}, PREFIX$1, key);
-	const parts = Math.ceil(text.length / PART_LENGTH);
-	if (parts > MAX_PARTS) return null;
-	const digest = digestOf(text);
-	const changes = plans.reduce((sum, plan) => sum + plan.changes.length, 0);
-	const summary = plans.slice(0, 500).map((plan) => recordLine(plan, key));
-	let app = "";
-	for (let part = 1; part <= parts; part++) {
-		const of = parts === 1 ? "" : ` (${part} of ${parts})`;
-		app = await github.addCheck({
-			name: `rolecall plan${scope.title === "" ? "" : `: ${scope.title}`}${of}`.slice(0, 200),
-			sha: place.sha,
-			externalId: [
-				PREFIX$1,
-				scope.id,
-				digest,
-				part,
-				parts
-			].join("/"),
-			conclusion: "neutral",
-			title: changes === 0 ? "Nothing to apply" : `${counted(changes, "change")} may be applied`,
-			summary: `${summary.join("\n")}\n\nAfter the merge, rolecall compares the apply with the data below.`,
-			text: `\`\`\`\n${text.slice((part - 1) * PART_LENGTH, part * PART_LENGTH)}\n\`\`\``
-		});
-	}
-	return app;
+// src/store/sealed-json.ts
+/** Returns the text of a value with its signature, for a kind of record and the path that it is stored at. */
+function seal(value, place, key) {
+	return `${canonicalJson({
+		mac: macOf(value, place, key),
+		value
+	})}\n`;
 }
-/** Returns a line about a record; a plan's fingerprint would let everybody check a guess, so a key hides it. */
-function recordLine({ merchant, fingerprint }, key) {
-	return `- ${inlineCode(merchant)}${key === "" ? ` ${inlineCode(fingerprint)}` : ""}`;
+/** Returns the value of a text that `seal` made for the same place and key; `null` for any other text. */
+function unseal(text, place, key) {
+	const { mac, value } = parsed(text);
+	if (typeof mac !== "string" || typeof value !== "object" || value === null) return null;
+	const expected = Buffer.from(macOf(value, place, key));
+	const given = Buffer.from(mac);
+	return given.length === expected.length && timingSafeEqual(given, expected) ? value : null;
 }
-/** Reads the records of a pull request on one of its commits. */
-async function readRecords(place, trust, github) {
-	const checks = (await github.checks(place.sha)).filter(({ externalId }) => externalId.startsWith(FAMILY));
-	const sets = /* @__PURE__ */ new Map();
-	for (const check of checks) {
-		const set = JSON.stringify([check.app, ...check.externalId.split("/").slice(0, 4)]);
-		sets.set(set, [...sets.get(set) ?? [], check]);
-	}
-	const read = [...sets.values()].map((set) => readSet(set, place, trust));
-	return {
-		found: read.flatMap((one) => typeof one === "string" ? [] : one).sort((a, b) => b.record.completedAt - a.record.completedAt),
-		ignored: new Set(read.flatMap((one) => typeof one === "string" ? [one] : []))
-	};
+function macOf(value, place, key) {
+	return createHmac("sha256", key).update(`${place}\n${canonicalJson(value)}`).digest("hex");
 }
-function readSet(checks, { sha, pull, base }, { app, key }) {
-	const [first] = checks;
-	if (first === void 0 || !first.externalId.startsWith(`${PREFIX$1}/`)) return "old-format";
-	if (first.app !== app) return "other-app";
-	const [, , scope, digest, , count] = first.externalId.split("/");
-	const parts = Array.from({ length: Math.min(Number(count) || 0, MAX_PARTS) }, (_, index) => checks.filter(({ externalId }) => externalId.split("/")[4] === String(index + 1)).sort((a, b) => timeOf$1(a) - timeOf$1(b)).at(0));
-	const present = parts.flatMap((part) => part ?? []);
-	if (present.length === 0 || present.length < parts.length) return "unreadable";
-	const text = present.map((part) => onlyData(part.text)).join("");
-	const opened = verify$1(text, PREFIX$1, key);
-	if (typeof opened === "string") return opened;
-	if (digestOf(text) !== digest) return "elsewhere";
-	const parsed = storedSchema.safeParse(opened.value);
-	if (!parsed.success) return "unreadable";
-	const { data } = parsed;
-	if (data.sha !== sha || data.pull !== pull || data.base !== base || data.scope !== scope) return "elsewhere";
-	const completedAt = Math.max(...present.map(timeOf$1));
-	return data.records.map((record) => ({
-		record: {
-			...record,
-			completedAt
-		},
-		reviews: data.reviews
-	}));
-}
-function digestOf(text) {
-	return createHash("sha256").update(text).digest("hex").slice(0, 16);
-}
-/** Takes the encoded data out of the text of a check run. */
-function onlyData(text) {
-	return text.replaceAll(/[^A-Za-z0-9+/=.]/g, "");
-}
-function timeOf$1({ completedAt }) {
-	return Date.parse(completedAt ?? "");
-}
-/** Encodes a value as the text of a check run; with a key, its HMAC comes first. */
-function sign(value, kind, key) {
-	const data = deflateRawSync(JSON.stringify(value)).toString("base64");
-	return key === "" ? data : `${macOf(data, kind, key)}.${data}`;
-}
-/** Decodes the text of a check run, or returns why it does not count. */
-function verify$1(text, kind, key) {
-	const [data = "", mac] = onlyData(text).split(".").reverse();
-	if (key === "" && mac !== void 0) return "no-key";
-	if (key !== "" && !isSame(mac ?? "", macOf(data, kind, key))) return "unsigned";
+function parsed(text) {
 	try {
-		const json = inflateRawSync(Buffer.from(data, "base64"), { maxOutputLength: MAX_BYTES$2 }).toString("utf8");
-		return { value: JSON.parse(json) };
+		return Object(JSON.parse(text));
 	} catch {
-		return "unreadable";
+		return {};
 	}
 }
-/** Returns the HMAC of a text; `kind` keeps one from standing for another. */
-function macOf(data, kind, key) {
-	return createHmac("sha256", key).update(`${kind}\n${data}`).digest("hex");
+/** Returns the keyed hash of a text, such as a person's address: nobody without the key can check a guess. */
+function keyedHash(text, key) {
+	return createHmac("sha256", key).update(text).digest("hex").slice(0, HASH_LENGTH);
 }
-/** Compares two texts in a time that does not tell where they differ. */
-function isSame(given, expected) {
-	const [a, b] = [Buffer.from(given), Buffer.from(expected)];
-	return a.length === b.length && timingSafeEqual(a, b);
-}
-var PART_LENGTH, MAX_PARTS, MAX_BYTES$2, FAMILY, PREFIX$1, strings, recordSchema, storedSchema;
-var init_approval_store = __esmMin((() => {
-	init_mini();
-	init_approve();
-	init_due();
-	init_text$1();
-	init_markdown_blocks();
-	PART_LENGTH = 6e4;
-	MAX_PARTS = 20;
-	MAX_BYTES$2 = 67108864;
-	FAMILY = "rolecall-approval/";
-	PREFIX$1 = `${FAMILY}2`;
-	strings = array(string());
-	recordSchema = object({
-		merchant: string(),
-		environment: nullable(string()),
-		service: string(),
-		fingerprint: string(),
-		due: strings,
-		seen: strings,
-		held: record(string(), array(nullable(string()))),
-		changesRoles: boolean(),
-		roles: array(object({
-			fingerprint: string(),
-			kind: _enum(["create", "update"]),
-			id: nullable(string()),
-			name: string(),
-			permissions: strings
-		})),
-		gains: array(object({
-			permissions: strings,
-			members: strings
-		})),
-		waiting: strings,
-		times: string()
-	});
-	storedSchema = object({
-		sha: string(),
-		pull: number(),
-		base: string(),
-		scope: string(),
-		reviews: array(number()),
-		records: array(recordSchema)
-	});
+var HASH_LENGTH;
+var init_sealed_json = __esmMin((() => {
+	init_json_text();
+	HASH_LENGTH = 32;
 }));
 
-// src/action/github/apply-mark.ts
-/** Stores that an apply has ended on a commit, and which merchants the next one must look at again. */
-async function storeMark({ sha, scope, selection, at, pending, skipped, conclusion, title, runUrl }, key, github) {
-	const { merchants, shard } = selection;
-	const data = {
-		sha,
-		family: scope.family,
-		merchants,
-		shard,
-		at,
-		pending,
-		skipped
-	};
-	await github.addCheck({
-		name: `rolecall apply${scope.title === "" ? "" : `: ${scope.title}`}`.slice(0, 200),
-		sha,
-		externalId: `${PREFIX}/${scope.id}`,
-		conclusion,
-		title,
-		summary: `[Run](${runUrl})\n\nThe next apply goes on from the data below.`,
-		text: `\`\`\`\n${sign(data, PREFIX, key)}\n\`\`\``
+// src/store/open-records.ts
+/** Opens the records of a service and label; nothing is fetched yet. */
+function openRecords(refs, { family, key }, sleep) {
+	const filesOf = async (commit) => commit === void 0 ? /* @__PURE__ */ new Map() : refs.files(commit);
+	const statesIn = (files) => new Map([...files].flatMap(([path, text]) => {
+		const merchant = codeIn(path, `${family}/`);
+		const place = placeOf$1(STATE, family, merchant ?? "");
+		return merchant === null ? [] : [[merchant, unseal(text, place, key)]];
+	}));
+	const runsIn = (name, files) => runNumbers(files, family).flatMap((number) => {
+		const folder = `${family}/${number}/`;
+		const about = unseal(files.get(`${folder}${RUN}`) ?? "", placeOf$1(name, family, String(number)), key);
+		if (about === null) return [];
+		const run = about;
+		const merchants = [...files].flatMap(([path, text]) => {
+			const merchant = path.endsWith(RUN) ? null : codeIn(path, folder);
+			const value = merchant && unseal(text, placeOf$1(name, family, number, merchant, run), key);
+			return value ? [[merchant, value]] : [];
+		});
+		return [{
+			...run,
+			number,
+			merchants: new Map(merchants)
+		}];
 	});
-}
-/** Returns whether a merchant is not as its file says after an apply. */
-function isOpen({ status }) {
-	return status !== "applied" && status !== "unchanged";
-}
-/** Stores on the commit which merchants are applied, so that the next run goes on from there. */
-async function markApplied({ event, inputs, scope, github, log }, outcomes, { merchants, isBroken, plannedAt, baselines, settled, unfinished, skipped, superseded }) {
-	const open = outcomes.filter(isOpen).map(({ merchant }) => merchant);
-	if (open.some((merchant) => settled.has(merchant))) return;
-	const pending = [.../* @__PURE__ */ new Set([
-		...open,
-		...unfinished,
-		...superseded
-	])].map((merchant) => [merchant, approvedSince(baselines.get(merchant) ?? NO_BASELINE)]);
-	const some = outcomes.some(({ status }) => status === "applied");
-	const title = open.length > 0 ? `${open.length} of ${counted(outcomes.length, "merchant")} not applied` : isBroken ? "Files have errors" : superseded.size > 0 ? `${counted(superseded.size, "merchant")} left to a newer commit` : some ? "Applied" : "Nothing to do";
-	const conclusion = open.length > 0 || isBroken ? "failure" : superseded.size > 0 ? "neutral" : "success";
-	const { sha, runUrl } = event;
-	const place = {
-		sha,
-		scope,
-		selection: {
-			merchants,
-			shard: inputs.shard
+	/** Commits what `edit` makes of the files of a ref, until nobody else has moved it meanwhile. */
+	const change = async (ref, message, edit) => {
+		for (let attempt = 1;; attempt++) {
+			const from = (await refs.fetch()).get(ref) ?? null;
+			const edits = edit(await filesOf(from ?? void 0));
+			if (edits.size === 0) return;
+			const to = await refs.commit(from, edits, message);
+			if (await refs.push([{
+				ref,
+				from,
+				to
+			}])) return;
+			if (attempt === MAX_ATTEMPTS$1) throw new RolecallError("conflict", `The records in ${ref} could not be written: others write all the time.`);
+			await sleep(100 + Number.parseInt(to.slice(0, 4), 16) % 400 * attempt);
+		}
+	};
+	return {
+		read: async () => {
+			const found = await refs.fetch();
+			return {
+				names: [...found.keys()].filter((name) => name !== STATE),
+				runsOf: async (name) => runsIn(name, await filesOf(found.get(name))),
+				states: statesIn(await filesOf(found.get(STATE)))
+			};
 		},
-		at: plannedAt,
-		pending,
-		skipped,
-		conclusion,
-		title,
-		runUrl
-	};
-	try {
-		await storeMark(place, inputs.approvalSecret, github);
-	} catch (error) {
-		if (!(error instanceof GithubError)) throw error;
-		log.notice(`The result could not be recorded on the commit: ${error.because("checks: write")}.`);
-	}
-}
-/**
-* Returns the baselines of merchants, from the check runs on a commit and on the branch before it. Those after it, up to the
-* tip, count first: a run that is run again late must not repeat what was applied since.
-*/
-async function readBaselines(merchants, { sha, tip = sha, family }, trust, github) {
-	const baselines = /* @__PURE__ */ new Map();
-	const open = new Set(merchants);
-	const toTip = await branchBefore(tip, github);
-	const branch = toTip.includes(sha) ? toTip : await branchBefore(sha, github);
-	for (const commit of branch) {
-		if (open.size === 0) break;
-		const checks = await github.checks(commit);
-		for (const mark of checks.flatMap((check) => readMark(check, commit, trust)).sort(byTime)) {
-			if (mark.family !== family) continue;
-			const pending = new Map(mark.pending);
-			for (const merchant of [...open].filter((code) => isSelected(code, mark))) {
-				const since = pending.get(merchant);
-				const { at = mark.completedAt } = mark;
-				const baseline = since === void 0 ? {
-					commit,
-					at,
-					pending: false
-				} : {
-					commit: since,
-					at,
-					pending: true
-				};
-				baselines.set(merchant, baseline);
-				open.delete(merchant);
+		editRuns: async (name, added, keep) => change(name, added === null ? "Drop a plan" : `Plan of ${added.head}`, (files) => {
+			const kept = new Set(runsIn(name, files).flatMap((one) => keep(one) ? [one.number] : []));
+			const dropped = [...files.keys()].filter((path) => isDropped(path, family, kept));
+			const edits = new Map(dropped.map((path) => [path, null]));
+			if (added === null) return edits;
+			const number = Math.max(0, ...runNumbers(files, family)) + 1;
+			const folder = `${family}/${number}/`;
+			const { head, base, earlier, comment } = added;
+			const about = {
+				head,
+				base,
+				earlier,
+				comment
+			};
+			edits.set(`${folder}${RUN}`, seal(about, placeOf$1(name, family, String(number)), key));
+			for (const [merchant, value] of added.merchants) edits.set(`${folder}${merchant}.json`, seal(value, placeOf$1(name, family, number, merchant, about), key));
+			return edits;
+		}),
+		updateStates: async (update) => change(STATE, "Apply", (files) => {
+			const edits = /* @__PURE__ */ new Map();
+			for (const [merchant, state] of update(statesIn(files))) {
+				const path = `${family}/${merchant}.json`;
+				const text = state && seal(state, placeOf$1(STATE, family, merchant), key);
+				if ((files.get(path) ?? null) !== text) edits.set(path, text);
 			}
+			return edits;
+		}),
+		remove: async (names) => {
+			if (names.length === 0) return;
+			const found = await refs.fetch();
+			const moves = [];
+			for (const ref of names) {
+				const from = found.get(ref) ?? null;
+				const paths = [...(await filesOf(from ?? void 0)).keys()];
+				const own = paths.filter((path) => path.startsWith(`${family}/`));
+				if (from === null || own.length === 0) continue;
+				const edits = new Map(own.map((path) => [path, null]));
+				const rest = own.length < paths.length ? await refs.commit(from, edits, "Applied") : null;
+				moves.push({
+					ref,
+					from,
+					to: rest
+				});
+			}
+			await refs.push(moves);
 		}
-	}
-	const floor = branch.length < MAX_COMMITS ? void 0 : branch.at(-1);
-	if (floor !== void 0) for (const merchant of open) baselines.set(merchant, {
-		...NO_BASELINE,
-		floor
-	});
-	return baselines;
-}
-/** Returns the commit since which approvals count; `null` for all of them. */
-function approvedSince({ commit, floor }) {
-	return commit ?? floor ?? null;
-}
-/** Returns a commit and those before it on its branch: the first parent of a merge is where the branch was. */
-async function branchBefore(start, github) {
-	const listed = /* @__PURE__ */ new Map();
-	const branch = [start];
-	for (let page = 1; branch.length < MAX_COMMITS; page++) {
-		const commits = await github.commits(start, page);
-		const before = listed.size;
-		for (const commit of commits) listed.set(commit.sha, commit);
-		if (listed.size === before) break;
-		for (;;) {
-			const [parent] = listed.get(branch.at(-1) ?? "")?.parents ?? [];
-			if (parent === void 0 || branch.length === MAX_COMMITS) break;
-			branch.push(parent);
-		}
-		if (listed.has(branch.at(-1) ?? "")) break;
-	}
-	return branch;
-}
-function readMark({ app, externalId, completedAt, text }, commit, trust) {
-	if (app !== trust.app || !externalId.startsWith(`${PREFIX}/`)) return [];
-	const opened = verify$1(text, PREFIX, trust.key);
-	const parsed = markSchema.safeParse(typeof opened === "string" ? null : opened.value);
-	if (!parsed.success || parsed.data.sha !== commit) return [];
-	return [{
-		...parsed.data,
-		completedAt: Date.parse(completedAt ?? "")
-	}];
-}
-function byTime(a, b) {
-	return b.completedAt - a.completedAt;
-}
-function isSelected(merchant, { merchants, shard, skipped }) {
-	return (merchants.length === 0 || merchants.includes(merchant)) && (shard === null || isInShard(merchant, shard)) && !skipped.includes(merchant);
-}
-var PREFIX, NO_BASELINE, MAX_COMMITS, markSchema;
-var init_apply_mark = __esmMin((() => {
-	init_mini();
-	init_shard();
-	init_text$1();
-	init_approval_store();
-	PREFIX = "rolecall-apply/2";
-	NO_BASELINE = {
-		commit: null,
-		at: NaN,
-		pending: false
 	};
-	MAX_COMMITS = 100;
-	markSchema = object({
-		sha: string(),
-		family: string(),
-		merchants: array(string()),
-		shard: nullable(object({
-			index: number(),
-			count: number()
-		})),
-		at: optional$1(number()),
-		pending: array(tuple([string(), nullable(string())])),
-		skipped: array(string())
-	});
+}
+function placeOf$1(...parts) {
+	return canonicalJson(parts);
+}
+function runNumbers(files, family) {
+	return [...files.keys()].flatMap((path) => {
+		const [folder, number, file] = path.split("/");
+		return folder === family && file === RUN ? Number(number) : [];
+	}).filter(Number.isSafeInteger).sort((a, b) => a - b);
+}
+function isDropped(path, family, kept) {
+	const [folder, number] = path.split("/");
+	return folder === family && !kept.has(Number(number));
+}
+/** Returns the merchant that a file of a folder is of; `null` for another file. */
+function codeIn(path, folder) {
+	const name = path.startsWith(folder) && path.endsWith(".json") ? path.slice(folder.length, -5) : "";
+	return name === "" || name.includes("/") ? null : name;
+}
+var STATE, MAX_ATTEMPTS$1, RUN;
+var init_open_records = __esmMin((() => {
+	init_json_text();
+	init_errors$1();
+	init_sealed_json();
+	STATE = "state";
+	MAX_ATTEMPTS$1 = 30;
+	RUN = "run.json";
 }));
 
-// src/action/github/merged-pulls.ts
-/** Returns the pull requests that the commit of an event merged into a branch; if there is none, asks again for a while. */
-async function pullsMergedAs({ sha: commit, name }, branch, github, sleep) {
-	const waits = name === "schedule" || name === "workflow_dispatch" ? [] : LAG_WAITS_MS$1;
-	for (const wait of [...waits, null]) {
-		const merged = await mergedPulls(commit, branch, github);
-		const own = merged.filter(({ mergedAs }) => mergedAs === commit);
-		if (own.length > 0) return own;
-		if (merged.length > 0 || wait === null) return merged;
-		await sleep(wait);
-	}
-	return [];
-}
-/** Returns the pull requests merged into a branch that contain a commit. */
-async function mergedPulls(commit, branch, github) {
-	return (await github.pullsOf(commit)).filter(({ mergedAs, baseRef }) => mergedAs !== null && baseRef === branch);
-}
-/**
-* Yields the pull requests of a commit, then those of the commits that it contains and the baseline does not, newest
-* first. A merge leads to all of its parents; commits of a pull request that was found are not asked again.
-*/
-async function* unappliedPulls({ sha, branch, pulls }, baseline, github) {
-	if (sha === baseline) return;
-	yield pulls;
-	const found = new Set(pulls.map(({ number }) => number));
-	const passed = /* @__PURE__ */ new Set([sha]);
-	const history = commitHistory(sha, github);
-	const open = /* @__PURE__ */ new Map([[sha, false]]);
-	for (let asked = 0; asked < MAX_ASKED;) {
-		const commit = await history.next(open);
-		if (commit === null) return;
-		const known = open.get(commit.sha) === true;
-		open.delete(commit.sha);
-		passed.add(commit.sha);
-		let own = commit.sha === sha ? pulls : [];
-		if (commit.sha !== sha && !known) {
-			if (commit.sha === baseline) {
-				history.leaveOut(commit);
-				continue;
-			}
-			asked += 1;
-			own = (await mergedPulls(commit.sha, branch, github)).filter(({ mergedAs }) => passed.has(mergedAs ?? ""));
-			yield own.filter(({ number }) => !found.has(number));
-			for (const { number } of own) found.add(number);
-		}
-		const heads = new Set(own.map(({ headSha }) => headSha));
-		commit.parents.forEach((parent, index) => {
-			const isKnown = known || index > 0 && heads.has(parent);
-			if (!passed.has(parent)) open.set(parent, (open.get(parent) ?? true) && isKnown);
+// src/action/context/open-store.ts
+/** Opens the records in the repository's refs for `use`; throws ActionError without the secret that signs them. */
+async function withStore({ inputs, event, scope, io }, use) {
+	const { approvalSecret: key, githubToken: token } = inputs;
+	if (key === "") throw new ActionError("usage", "The input approval-secret is empty: it signs what was reviewed and what was applied.", "Make a secret with \"openssl rand -hex 32\", and give it to plan, apply and due.");
+	const folder = await mkdtemp(join(event.temp, "rolecall-store-"));
+	const remote = {
+		url: `${event.serverUrl}/${event.owner}/${event.repo}`,
+		prefix: inputs.refs,
+		authorization: `basic ${Buffer.from(`x-access-token:${token}`).toString("base64")}`
+	};
+	const refs = openRefs(remote, {
+		folder,
+		env: io.env,
+		now: io.now
+	});
+	try {
+		return await use({
+			store: openRecords(refs, {
+				family: scope.family,
+				key
+			}, (ms) => io.sleep(ms)),
+			seal: (text) => keyedHash(text, key)
+		});
+	} finally {
+		await rm(folder, {
+			recursive: true,
+			force: true
 		});
 	}
 }
-function commitHistory(start, github) {
-	const listed = /* @__PURE__ */ new Map();
-	const left = /* @__PURE__ */ new Set();
-	let page = 0;
-	let complete = false;
-	const leaveOut = ({ sha: first, parents }) => {
-		left.add(first);
-		const open = [...parents];
-		for (let sha = open.pop(); sha !== void 0; sha = open.pop()) {
-			if (left.has(sha)) continue;
-			left.add(sha);
-			open.push(...listed.get(sha)?.parents ?? []);
-		}
-	};
-	const list = async () => {
-		page += 1;
-		const before = listed.size;
-		const commits = await github.commits(start, page);
-		for (const commit of commits) listed.set(commit.sha, commit);
-		for (const commit of commits) if (left.has(commit.sha)) leaveOut(commit);
-		complete = listed.size === before || listed.size >= MAX_LISTED;
-	};
-	return {
-		leaveOut,
-		next: async (among) => {
-			for (;;) {
-				const wanted = [...among.keys()].filter((sha) => !left.has(sha));
-				if (wanted.length === 0) return null;
-				for (const [sha, commit] of listed) if (wanted.includes(sha)) return commit;
-				if (complete) return null;
-				await list();
-			}
-		}
-	};
+/** Converts an error of git's to an ActionError. */
+function storeError({ message, code }) {
+	return new ActionError("github", `The records of reviews and applies could not be reached. ${message}`, code === "forbidden" ? "Give the job the permission contents: write, and run it again." : "Run it again.");
 }
-/**
-* Returns the open pull requests of a merge group: those that the names of its branches and of the groups before it have,
-* and those that GitHub finds for its commits.
-*/
-async function queuedPulls(group, github) {
-	const { headRef, headSha, baseRef } = group;
-	const { commits } = await github.compare(await github.branchTip(baseRef), headSha);
-	const bySha = new Map(commits.map((commit) => [commit.sha, commit]));
-	const numbers = [headRef, ...[...await github.branchesBelow(`gh-readonly-queue/${baseRef}/`)].flatMap(([name, sha]) => bySha.has(sha) ? [name] : [])].flatMap((name) => /\/pr-(\d+)-[0-9a-f]+$/.exec(name)?.[1] ?? []);
-	const found = /* @__PURE__ */ new Map();
-	const add = (pulls) => {
-		for (const pull of pulls) if (pull.open && pull.baseRef === baseRef) found.set(pull.number, pull);
-	};
-	for (const number of new Set(numbers)) add([await github.pull(Number(number))]);
-	for (let commit = bySha.get(headSha); commit; commit = bySha.get(commit.parents[0] ?? "")) {
-		add(await github.pullsOf(commit.sha));
-		for (const head of commit.parents.slice(1)) {
-			if ([...found.values()].some(({ headSha: known }) => known === head)) continue;
-			add((await github.pullsOf(head)).filter((pull) => pull.headSha === head));
-		}
-	}
-	return [...found.values()];
-}
-/** Converts a GithubError to an ActionError: without its answers nothing counts as approved. */
-async function readingApprovals(ask) {
-	try {
-		return await ask();
-	} catch (error) {
-		if (!(error instanceof GithubError)) throw error;
-		throw new ActionError("github", `The approvals could not be read from GitHub: ${error.message}.`, error.advice("contents: read", "pull-requests: read", "checks: read"));
-	}
-}
-var LAG_WAITS_MS$1, MAX_LISTED, MAX_ASKED;
-var init_merged_pulls = __esmMin((() => {
+var init_open_store = __esmMin((() => {
+	init_git_refs();
+	init_open_records();
+	init_sealed_json();
 	init_action_error();
-	init_github_api();
-	LAG_WAITS_MS$1 = [
-		1e3,
-		2e3,
-		4e3,
-		8e3,
-		15e3
-	];
-	MAX_LISTED = 1e3;
-	MAX_ASKED = 100;
-}));
-
-// src/action/github/pull-approval.ts
-/**
-* Reads what was approved on a pull request. A record counts only if it was completed before the merge and, where there
-* are approving reviews, before the last of those of its commit: the head or, where it has none, an earlier one. A
-* branch that was only updated since is covered by the records of the commit that was reviewed, for what the head plans:
-* by its records, or by `planned`.
-*/
-async function pullApproval(pull, trust, github, planned = []) {
-	const reviews = approvingReviews(await reviewsAtMerge(pull, github));
-	const place = {
-		pull: pull.number,
-		base: pull.baseRef
-	};
-	const read = (sha) => readRecords({
-		...place,
-		sha
-	}, trust, github);
-	const { found, ignored } = await read(pull.headSha);
-	const merge = pull.mergedAt === null ? Number.POSITIVE_INFINITY : Date.parse(pull.mergedAt);
-	const timely = found.filter(({ record }) => record.completedAt < merge);
-	const ofHead = reviews.filter(({ commit }) => commit === null || commit === pull.headSha);
-	const reviewed = ofHead.length === 0 && reviews.length > 0 ? [] : isReviewed(timely, ofHead);
-	const records = newestByTarget(reviewed);
-	const earlier = reviews.filter((review) => !ofHead.includes(review)).reverse();
-	const commits = [...new Set(earlier.flatMap(({ commit }) => commit ?? []))].slice(0, MAX_REVIEWED_COMMITS);
-	for (const commit of commits) {
-		const ofPlans = [...[...newestByTarget(timely).values()].filter(({ due, seen }) => due.length + seen.length > 0), ...planned].map(targetOf$2);
-		const missing = new Set(ofPlans.filter((target) => !records.has(target)));
-		if (missing.size === 0) break;
-		const ofCommit = reviews.filter((review) => review.commit === commit);
-		for (const [target, record] of newestByTarget(isReviewed((await read(commit)).found, ofCommit))) if (missing.has(target)) records.set(target, record);
-	}
-	const late = [...timely.length < found.length ? [`A record on #${pull.number} is from after the merge.`] : [], ...reviewed.length < timely.length ? [`A record on #${pull.number} has no approving review of its commit after it: nobody approved that plan.`] : []];
-	return {
-		pull,
-		reviews,
-		records: [...records.values()],
-		ignored: [...late, ...[...ignored].map((why) => `A record on #${pull.number} ${IGNORED[why]}`)]
-	};
-}
-/** Returns the reviews as they were at the merge: what somebody reviews or dismisses later moves nothing any more. */
-async function reviewsAtMerge({ number, mergedAt }, github) {
-	const all = await github.reviews(number);
-	if (mergedAt === null) return all;
-	const merge = Date.parse(mergedAt);
-	const reviews = all.filter((review) => submittedAt(review) <= merge);
-	if (!reviews.some(({ state }) => state === "DISMISSED")) return reviews;
-	const later = (await github.dismissals(number)).filter(({ at }) => Date.parse(at) > merge);
-	const before = new Map(later.map(({ review, state }) => [review, state]));
-	return reviews.map((review) => ({
-		...review,
-		state: before.get(review.id) ?? review.state
-	}));
-}
-/**
-* Returns the approving reviews that stand, oldest first: the latest opinion of each author. Those of outsiders count only
-* among themselves: GitHub lists a member whose membership is private as one.
-*/
-function approvingReviews(reviews) {
-	const latest = /* @__PURE__ */ new Map();
-	const byTime = [...reviews].sort((a, b) => submittedAt(a) - submittedAt(b));
-	for (const review of byTime) if (OPINIONS.has(review.state)) latest.set(review.author, review);
-	const standing = byTime.filter((one) => one.state === "APPROVED" && latest.get(one.author) === one);
-	const inside = standing.filter(({ association }) => INSIDERS.has(association));
-	return inside.length > 0 ? inside : standing;
-}
-function submittedAt(review) {
-	return Date.parse(review.submittedAt);
-}
-/** Returns the records from before the last of these reviews; all of them without a review. */
-function isReviewed(stored, reviews) {
-	const last = reviews.at(-1);
-	if (last === void 0) return stored;
-	return stored.filter(({ record, reviews: earlier }) => record.completedAt < submittedAt(last) && !earlier.includes(last.id));
-}
-/** Takes the first record of each merchant and service, which is the newest. */
-function newestByTarget(stored) {
-	const newest = /* @__PURE__ */ new Map();
-	for (const { record } of stored) if (!newest.has(targetOf$2(record))) newest.set(targetOf$2(record), record);
-	return newest;
-}
-function targetOf$2({ merchant, service }) {
-	return JSON.stringify([merchant, normalizeServiceUrl(service)]);
-}
-/**
-* Stores the records of a plan on the head of an open pull request, and tells what an approval of it no longer covers. A
-* record of a plan that a rule of the base branch refuses is empty: the apply after the merge does not know that rule.
-*/
-async function keepApproval(context, all, states) {
-	const plans = all.filter(({ refusals }) => refusals.every(({ by }) => by !== "base"));
-	const { event, inputs, github, log, scope, io } = context;
-	const { pull } = event;
-	if (pull === null || event.name !== "pull_request" || all.length === 0) return NOT_KEPT;
-	const isNeeded = !pull.fork && inputs.onPlanChange !== "apply" && plans.some(({ changes }) => changes.length > 0);
-	const missing = (why) => {
-		const text = `${why} Without a stored approval, an apply after the merge would refuse every change.`;
-		if (!isNeeded) log.notice(pull.fork ? text : why);
-		if (!isNeeded) return NOT_KEPT;
-		return {
-			...NOT_KEPT,
-			remarks: [`> [!CAUTION]\n> **This plan cannot be applied.** ${text}`],
-			problem: text
-		};
-	};
-	try {
-		const now = await github.pull(pull.number);
-		if (!now.open) log.notice("The pull request is closed or merged, so the approval of this plan is not stored.");
-		if (!now.open) return {
-			...NOT_KEPT,
-			closed: true,
-			remarks: [closedRemark(now)]
-		};
-		if (now.baseRef !== pull.baseRef) return missing("This plan is for another base branch than the pull request has by now: close and reopen it.");
-		const trust = recordTrust(inputs);
-		const { reviews, records } = await pullApproval({
-			...now,
-			headSha: pull.headSha
-		}, trust, github, plans);
-		const place = {
-			sha: pull.headSha,
-			pull: pull.number,
-			base: pull.baseRef,
-			scope,
-			states,
-			now: io.now()
-		};
-		const known = reviews.map(({ id }) => id);
-		const kept = all.map((plan) => plans.includes(plan) ? plan : withoutChanges(plan));
-		const app = await storeRecords(kept, {
-			...place,
-			reviews: known
-		}, trust.key, github);
-		if (app === null) return missing("There are too many changes to store the approval: plan in shards.");
-		if (app !== "" && app !== trust.app) return missing(`The records were stored by the app ${app}, which does not count: set approval-app to ${app}, for plan and apply.`);
-		const last = reviews.at(-1);
-		const changed = last === void 0 ? [] : plans.filter((plan) => isChanged(plan, records, trust.key));
-		return {
-			stored: true,
-			closed: false,
-			problem: null,
-			remarks: last === void 0 ? [] : changedRemarks(changed, last)
-		};
-	} catch (error) {
-		if (!(error instanceof GithubError)) throw error;
-		return missing(`The approval could not be stored on the commit: ${error.because("checks: write")}. ${error.isForbidden ? "Give it to the job, and run it again." : error.advice("")}`);
-	}
-}
-/** Returns a plan of which nothing may be applied. */
-function withoutChanges(plan) {
-	return {
-		...plan,
-		changes: [],
-		deferred: [],
-		impact: {
-			...plan.impact,
-			members: []
-		}
-	};
-}
-/** Returns what the inputs say a check run must have to count. */
-function recordTrust({ approvalApp, approvalSecret }) {
-	return {
-		app: approvalApp,
-		key: approvalSecret
-	};
-}
-/** Returns whether a plan is not the one that was approved of the same merchant. */
-function isChanged(plan, records, key) {
-	const own = records.find((record) => targetOf$2(record) === targetOf$2(plan));
-	return own === void 0 ? plan.changes.length > 0 : !isRecordedPlan(plan, own, key);
-}
-function changedRemarks(plans, { submittedAt }) {
-	if (plans.length === 0) return [];
-	const named = plans.slice(0, MAX_NAMED$7).map(({ merchant }) => inlineCode(merchant));
-	const more = plans.length - named.length;
-	const merchants = [...named, ...more > 0 ? [`${counted(more, "more merchant", "more merchants")}`] : []];
-	return [`> [!WARNING]\n> **Changed since it was approved**, at ${new Date(submittedAt).toISOString().slice(0, 16).replace("T", " ")} UTC: the plan of ${merchants.join(", ")}. It is another one by now, or there was none. After a merge only what was approved is applied, and the rest is refused. To approve this plan, submit an approving review again.`];
-}
-function closedRemark({ mergedAt }) {
-	return `> [!NOTE]\n> **This pull request is ${mergedAt === null ? "closed" : "merged"}**, so this plan cannot be approved any more, and was not stored. An apply takes what was approved before.`;
-}
-var MAX_REVIEWED_COMMITS, IGNORED, OPINIONS, INSIDERS, NOT_KEPT, MAX_NAMED$7;
-var init_pull_approval = __esmMin((() => {
-	init_approve();
-	init_text$1();
-	init_markdown_blocks();
-	init_github_api();
-	init_approval_store();
-	MAX_REVIEWED_COMMITS = 3;
-	IGNORED = {
-		"old-format": "was stored by an older version of rolecall and does not count: re-run the plan before the merge.",
-		"other-app": "was stored by another app and does not count; the input approval-app names the one that does.",
-		unsigned: "is not signed with approval-secret and does not count: give the plan job the same secret.",
-		"no-key": "is signed with approval-secret: give this job the same secret.",
-		elsewhere: "was made for another commit, pull request, base branch or scope, and does not count.",
-		unreadable: "cannot be read, and does not count: re-run the plan before the merge."
-	};
-	OPINIONS = /* @__PURE__ */ new Set([
-		"APPROVED",
-		"CHANGES_REQUESTED",
-		"DISMISSED"
-	]);
-	INSIDERS = /* @__PURE__ */ new Set([
-		"OWNER",
-		"MEMBER",
-		"COLLABORATOR",
-		""
-	]);
-	NOT_KEPT = {
-		stored: false,
-		closed: false,
-		remarks: [],
-		problem: null
-	};
-	MAX_NAMED$7 = 10;
-}));
-
-// src/action/github/merged-approval.ts
-/** Opens the approvals of a commit; each pull request is read once. */
-function openApprovals(place, trust, github) {
-	const pulls = /* @__PURE__ */ new Map();
-	const commits = /* @__PURE__ */ new Map();
-	const read = /* @__PURE__ */ new Map();
-	const cached = {
-		...github,
-		pullsOf: (sha) => remember$1(pulls, sha, () => github.pullsOf(sha)),
-		commits: (sha, page) => remember$1(commits, page, () => github.commits(sha, page))
-	};
-	return { of: async function* (since) {
-		for await (const found of unappliedPulls(place, since, cached)) for (const pull of found) yield await remember$1(read, pull.number, () => pullApproval(pull, trust, github));
-	} };
-}
-function remember$1(known, key, ask) {
-	const value = known.get(key) ?? ask();
-	known.set(key, value);
-	return value;
-}
-/** Returns objections as sentences that name their merchants. */
-function objectionLines(objections) {
-	return [...objections].flatMap(([merchant, all]) => all.map((sentence) => `${merchant}: ${sentence}`));
-}
-/** Compares new plans with what is approved for each merchant since its baseline. */
-async function mergedApproval(looks, approvals, baselines, { rule, key }) {
-	const pulls = /* @__PURE__ */ new Map();
-	const ignored = /* @__PURE__ */ new Set();
-	const objections = /* @__PURE__ */ new Map();
-	const baselineOf = ({ plan }) => baselines.get(plan.merchant) ?? NO_BASELINE;
-	const hasNewEnds = (look) => hasDates$1(look.session.state) && hashOfTimes(look.session.state, key) !== baselineOf(look).times;
-	const due = looks.filter((look) => look.plan.changes.length > 0 || hasNewEnds(look));
-	for (const since of new Set(due.map((look) => approvedSince(baselineOf(look))))) {
-		let open = due.filter((look) => approvedSince(baselineOf(look)) === since);
-		const records = [];
-		const judge = () => {
-			for (const { plan } of open) objections.delete(plan.merchant);
-			const found = open.map((look) => [look, objectionsTo(look, records, {
-				rule,
-				key,
-				newEnds: hasNewEnds(look)
-			})]);
-			for (const [{ plan }, sentences] of found) if (sentences.length > 0) objections.set(plan.merchant, sentences);
-			open = found.flatMap(([look, sentences]) => sentences.length > 0 ? [look] : []);
-		};
-		judge();
-		for await (const approval of approvals.of(since)) {
-			pulls.set(approval.pull.number, approval.pull);
-			for (const sentence of approval.ignored) ignored.add(sentence);
-			records.push(...approval.records.filter((record) => !isSuperseded(record, approval.pull, records)));
-			judge();
-			if (open.length === 0 || rule === "fail") break;
-		}
-	}
-	return {
-		pulls: [...pulls.values()],
-		objections,
-		ignored: objections.size > 0 ? [...ignored] : []
-	};
-}
-/**
-* Returns whether a newer record of the same merchant is from after the merge of a pull request: that plan was made with
-* what the pull request had merged, so nothing of it is approved that the newer plan does not have.
-*/
-function isSuperseded({ merchant }, { mergedAt }, newer) {
-	const merged = Date.parse(mergedAt ?? "");
-	return newer.some((record) => record.merchant === merchant && record.completedAt > merged);
-}
-/** Returns the objections to changes that no record approves. */
-function objectionsTo({ plan, live, planAt, session }, records, { rule, key, newEnds }) {
-	const own = records.filter(({ merchant }) => merchant === plan.merchant);
-	const times = hashOfTimes(session.state, key);
-	if (own.length === 0 && plan.changes.length > 0) return [NO_PLAN];
-	if (newEnds && !own.some((record) => record.times === times)) return ["nobody has approved the dates in its file."];
-	if (plan.changes.length === 0) return [];
-	if (rule === "fail") return own.some((record) => isRecordedPlan(plan, record, key)) ? [] : ["the plan differs from the approved one."];
-	const approvals = own.map((record) => {
-		const check = (one) => approveByRecord(one, record, live, key);
-		const now = check(plan);
-		if (now.status !== "new-changes" || record.times !== times || !Number.isFinite(record.completedAt)) return now;
-		const unpinned = now.changes.filter((one) => unpinnedRoles(one, session.state, live, plan).length > 0);
-		const overTime = approveOverTime(plan, () => planAt(record.completedAt), check);
-		if (unpinned.length === 0) return overTime;
-		const others = overTime.status === "new-changes" ? overTime.changes : [];
-		return {
-			status: "new-changes",
-			changes: [.../* @__PURE__ */ new Set([...unpinned, ...others])]
-		};
-	});
-	return objectionSentences(together(approvals));
-}
-/**
-* Returns the objections to changes of merchants whose files are as they were at their last apply: access may end without
-* another review only if it ended after that.
-*/
-function dueObjections(looks, baselines) {
-	return new Map(looks.flatMap(({ plan, live, session }) => {
-		const { at } = baselines.get(plan.merchant) ?? NO_BASELINE;
-		const sentences = plan.changes.filter((change) => !((dueSince(change, session.state) ?? 0) > at)).map(({ name }) => `the access of ${name} was to change before the last apply, so somebody has changed it again since: look at the drift.`);
-		const given = plan.changes.flatMap((change) => unpinnedRoles(change, session.state, live, plan).map((role) => `${change.name} is to get ${role} by time alone, but its file does not declare what ${role} grants now.`));
-		const all = [...sentences, ...given];
-		return all.length === 0 ? [] : [[plan.merchant, all]];
-	}));
-}
-/** Merges approvals: a change is new only if it is new to all of them. */
-function together(approvals) {
-	if (approvals.some(({ status }) => status === "approved")) return { status: "approved" };
-	const [first, ...others] = approvals.flatMap((one) => one.status === "new-changes" ? [one] : []);
-	if (first === void 0) return approvals[0] ?? { status: "tampered" };
-	const changes = first.changes.filter(({ fingerprint }) => others.every((other) => other.changes.some((change) => change.fingerprint === fingerprint)));
-	return changes.length === 0 ? { status: "approved" } : {
-		status: "new-changes",
-		changes
-	};
-}
-/** Returns the objections to unapproved changes by merchant, and what to do about them. */
-async function unapprovedChanges(looks, baselines, approvals, { onPlanChange: rule, approvalSecret: key }) {
-	if (rule === "apply") return {
-		objections: /* @__PURE__ */ new Map(),
-		pulls: [],
-		notes: []
-	};
-	const { objections, pulls, ignored } = await readingApprovals(() => mergedApproval(looks, approvals, baselines, {
-		rule,
-		key
-	}));
-	return {
-		objections,
-		pulls,
-		notes: objections.size === 0 ? [] : [...ignored, howToGoOn$1(pulls, objections)]
-	};
-}
-/** Returns the numbers of pull requests, "#7, #8". */
-function pullNames(pulls) {
-	return pulls.map(({ number }) => number).sort((a, b) => a - b).map((number) => `#${number}`).join(", ");
-}
-function howToGoOn$1(pulls, objections) {
-	const isReviewed = ![...objections.values()].some((all) => all.includes(NO_PLAN));
-	return `${pulls.length === 0 ? "No merged pull request contains this commit, so no plan was reviewed." : isReviewed ? `The plan was reviewed on ${pullNames(pulls)}.` : `It was merged by ${pullNames(pulls)}.`} Open a pull request that touches the merchant's file, even by a comment only: its plan shows what is new. Or undo what is new, and run this again; or, to apply this plan, run this workflow once with on-plan-change: apply.`;
-}
-var NO_PLAN;
-var init_merged_approval = __esmMin((() => {
-	init_approval();
-	init_approve();
-	init_due();
-	init_upcoming_dates();
-	init_apply_mark();
-	init_merged_pulls();
-	init_pull_approval();
-	NO_PLAN = "no plan of this merchant was approved.";
 }));
 
 // src/action/github/comment-body.ts
@@ -41633,7 +46640,7 @@ function afterLine(line, { fence, depth }) {
 }
 var PLANNING, APPLIED, EARLIER, REVIEWED, MIN_RESULT_SIZE, EARLIER_OPEN, REVIEWED_OPEN, CLOSE, NOTHING_BEFORE, OUTSIDE;
 var init_comment_body = __esmMin((() => {
-	init_text$1();
+	init_text();
 	init_markdown_blocks();
 	PLANNING = "<!-- rolecall:planning -->";
 	APPLIED = "<!-- rolecall:applied -->";
@@ -41656,27 +46663,28 @@ var init_comment_body = __esmMin((() => {
 // src/action/github/pull-comment.ts
 /** Finds the comment by marker and author; without permission it logs that and writes nothing. */
 async function findComment(place) {
-	const { github, scope, inputs } = place;
-	if (inputs.comment === "off") return NO_COMMENT;
+	const { github, scope } = place;
 	const marker = markerOf("plan", scope);
-	const listed = await tolerate(place, "The comment could not be searched for", () => listOwn(place, marker));
+	const listed = await tolerate(place, "The comment could not be searched for", async () => {
+		const recorded = await recordedComment(place, marker);
+		return recorded === null ? listOwn(place, marker) : [recorded];
+	});
 	if (listed === null) return NO_COMMENT;
 	let own = listed[0] ?? null;
 	const bodyNow = async () => own && ((await github.comment(own.id).catch(() => null))?.body ?? own.body);
 	const write = (bodyOf, worth) => tolerate(place, "The comment could not be written", async () => {
-		if (own === null && !worth && inputs.comment !== "always") return null;
-		const checks = listed.length > 0 ? [] : await approvalsOf(place);
-		own ??= (await listOwn(place, marker))[0] ?? await rememberedComment(checks.flat(), place, marker);
-		if (own === null) own = await shortened$2(inputs.maxCommentSize, bodyOf, (body) => create(place, marker, body));
+		if (own === null && !worth) return null;
+		own ??= (await listOwn(place, marker))[0] ?? null;
+		if (own === null) own = await shortened$1(COMMENT_SIZE, bodyOf, (body) => create(place, marker, body));
 		else {
 			const { id } = own;
-			await shortened$2(inputs.maxCommentSize, bodyOf, (body) => github.editComment(id, body));
+			await shortened$1(COMMENT_SIZE, bodyOf, (body) => github.editComment(id, body));
 		}
-		await remember(checks[0]?.[0], own.id, place);
 		for (const other of listed.slice(1)) await github.deleteComment(other.id).catch(() => void 0);
 		return own.url;
 	});
 	return {
+		id: () => own?.id ?? null,
 		planning: async (sha, runUrl) => {
 			if (own === null) return;
 			const { id } = own;
@@ -41720,7 +46728,7 @@ function isOwn({ body, author }, marker, viewer) {
 	return author === viewer && body.startsWith(marker);
 }
 /** Writes a text; retries with a shorter one if GitHub rejects its length. */
-async function shortened$2(maxSize, bodyOf, write) {
+async function shortened$1(maxSize, bodyOf, write) {
 	for (let size = maxSize;; size = Math.max(Math.floor(size / 3), MIN_COMMENT_SIZE)) try {
 		return await write(bodyOf(size));
 	} catch (error) {
@@ -41737,809 +46745,22 @@ async function create(place, marker, body) {
 		return found;
 	}
 }
-function isOfScope({ externalId }, { id }) {
-	return externalId.startsWith("rolecall-approval/") && externalId.split("/").includes(id);
+/** Returns the comment that the records name, or `null`. */
+async function recordedComment({ github, pull, recorded }, marker) {
+	const found = recorded === null ? null : await github.comment(recorded).catch(() => null);
+	return found !== null && found.issue === pull && found.body.startsWith(marker) ? found : null;
 }
-/** Returns the check runs of the approvals on each head commit; none that cannot be read. */
-async function approvalsOf({ github, scope, heads }) {
-	const lists = heads.map((head) => github.checks(head).catch((error) => {
-		if (error instanceof GithubError) return [];
-		throw error;
-	}));
-	return (await Promise.all(lists)).map((checks) => checks.filter((check) => isOfScope(check, scope)));
-}
-/** Returns the comment that one of these check runs names, or `null`. */
-async function rememberedComment(checks, { github, pull }, marker) {
-	for (const { externalId } of checks) {
-		const [, id] = MEMORY.exec(externalId) ?? [];
-		const found = id === void 0 ? null : await github.comment(Number(id)).catch(() => null);
-		if (found !== null && found.issue === pull && isOwn(found, marker, await github.viewer())) return found;
-	}
-	return null;
-}
-/** Names a comment in a check run of the current head, whose list may be ahead of that of comments. */
-async function remember(check, comment, { github }) {
-	if (check === void 0 || MEMORY.test(check.externalId)) return;
-	try {
-		await github.editCheck(check.id, `${check.externalId}/comment-${comment}`);
-	} catch (error) {
-		if (!(error instanceof GithubError)) throw error;
-	}
-}
-var MIN_COMMENT_SIZE, NO_COMMENT, MEMORY;
+var COMMENT_SIZE, MIN_COMMENT_SIZE, NO_COMMENT;
 var init_pull_comment = __esmMin((() => {
-	init_github_api();
 	init_comment_body();
+	COMMENT_SIZE = 6e4;
 	MIN_COMMENT_SIZE = 2e3;
 	NO_COMMENT = {
+		id: () => null,
 		planning: async () => void 0,
 		show: async () => null,
 		showApplied: async () => null
 	};
-	MEMORY = /^rolecall-approval\/.*\/comment-(\d+)$/;
-}));
-
-// src/app/project/git-objects.ts
-/** Finds the repository of a folder; throws RolecallError, which names the option that needs it. */
-async function openRepository(folder, option) {
-	const [top = "", shallow] = (await gitIn(folder, option)("rev-parse", "--show-toplevel", "--is-shallow-repository")).split("\n");
-	return {
-		root: withoutLinks(top),
-		shallow: shallow === "true",
-		git: gitIn(top, option)
-	};
-}
-function gitIn(cwd, option) {
-	return async (...args) => {
-		try {
-			return (await run$2("git", args, {
-				cwd,
-				maxBuffer: MAX_OUTPUT$1
-			})).stdout;
-		} catch (cause) {
-			const { code, stderr = "" } = cause;
-			const [said = ""] = stderr.split("\n");
-			const why = code === "ENOENT" ? "git is not installed" : said.replace(/^fatal: /, "") || "git failed";
-			throw new RolecallError("usage", `${option} needs the history of git: ${oneLine(why)}.`, {
-				hint: `Run it in a git repository, or without ${option}.`,
-				cause
-			});
-		}
-	};
-}
-/** Returns a function that makes absolute paths relative to a folder, as git writes them; links in folders are followed. */
-function repositoryPaths(root) {
-	const folders = /* @__PURE__ */ new Map();
-	return (path) => {
-		const folder = dirname(path);
-		const real = folders.get(folder) ?? withoutLinks(folder);
-		folders.set(folder, real);
-		return relative(root, join(real, basename(path))).split(sep).join("/");
-	};
-}
-/** Returns a reader of the files of a commit, with their includes. */
-function commitReader$1(blobs, commit) {
-	return async (path, from) => {
-		const file = posix.normalize(from === null ? path : posix.join(posix.dirname(from), path));
-		if (file.startsWith("..")) return {
-			ok: false,
-			reason: "outside-root"
-		};
-		const bytes = await blobs.read(`${commit}:${file}`);
-		if (bytes === null) return {
-			ok: false,
-			reason: "missing"
-		};
-		const text = decodeUtf8(bytes);
-		return text === null ? {
-			ok: false,
-			reason: "not-utf8"
-		} : {
-			ok: true,
-			file,
-			text
-		};
-	};
-}
-/** Starts one process of git that answers every request in order. */
-function openBlobs(cwd) {
-	const child = spawn("git", [
-		"cat-file",
-		"--batch",
-		"--follow-symlinks"
-	], {
-		cwd,
-		stdio: [
-			"pipe",
-			"pipe",
-			"ignore"
-		]
-	});
-	const waiting = [];
-	let chunks = [];
-	let [length, needed] = [0, 1];
-	const fail = (cause) => {
-		const error = new RolecallError("file-unreadable", "git cannot read the files of the commit.", { cause });
-		for (const one of waiting.splice(0)) one.reject(error);
-	};
-	child.on("error", fail);
-	child.on("close", fail);
-	child.stdin.on("error", fail);
-	child.stdout.on("data", (chunk) => {
-		chunks.push(chunk);
-		length += chunk.length;
-		if (length < needed) return;
-		let rest = Buffer.concat(chunks);
-		for (;;) {
-			const answer = parseAnswer(rest);
-			if ("needed" in answer) {
-				needed = answer.needed;
-				break;
-			}
-			rest = rest.subarray(answer.end);
-			waiting.shift()?.resolve(answer.bytes);
-		}
-		[chunks, length] = [[rest], rest.length];
-	});
-	return {
-		read: (name) => new Promise((resolve, reject) => {
-			if (name.includes("\n")) return resolve(null);
-			waiting.push({
-				resolve,
-				reject
-			});
-			child.stdin.write(`${name}\n`);
-		}),
-		close: () => void child.stdin.end()
-	};
-}
-/** Parses the first answer of `git cat-file --batch`; `needed` bytes if it is not complete. */
-function parseAnswer(output) {
-	const header = output.indexOf("\n") + 1;
-	if (header === 0) return { needed: output.length + 1 };
-	const [, type, size] = /(?:^|\s)(\w+) (\d+)\n$/.exec(output.toString("latin1", 0, header)) ?? [];
-	if (size === void 0) return {
-		bytes: null,
-		end: header
-	};
-	const end = header + Number(size) + 1;
-	if (output.length < end) return { needed: end };
-	return {
-		bytes: type === "blob" ? Buffer.from(output.subarray(header, end - 1)) : null,
-		end
-	};
-}
-var run$2, MAX_OUTPUT$1;
-var init_git_objects = __esmMin((() => {
-	init_escape();
-	init_errors$1();
-	init_find_files();
-	run$2 = promisify(execFile);
-	MAX_OUTPUT$1 = 268435456;
-}));
-
-// src/kernel/schema/setting-schemas.ts
-/** Returns whether a URL has nothing but origin and path: credentials do not belong into a file, a query would be lost. */
-function isPlainUrl(value) {
-	if (!URL.canParse(value)) return true;
-	const { username, password, search, hash } = new URL(value);
-	return username === "" && password === "" && search === "" && hash === "";
-}
-var api, syncMode, renewalPeriod, sync, ignore, guards, ways, policies, can, reach, HOLDER, only, atMost, cannot, check$1;
-var init_setting_schemas = __esmMin((() => {
-	init_mini();
-	init_text_schemas();
-	api = described(strictObject({
-		base_url: optional(url({
-			protocol: /^https?$/,
-			error: "bad-base-url"
-		}).check(refine(isPlainUrl, "bad-base-url")), {
-			title: "Base URL",
-			description: "The base URL of the service. --base-url takes precedence; without either, ROLECALL_BASE_URL is used.",
-			examples: ["https://api.example.com"]
-		}),
-		key_env: optional(environmentVariable(), {
-			title: "Variable with the API key",
-			description: "The environment variable that holds this merchant's API key; never the key itself. If absent, ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.",
-			examples: ["RETAIL_API_KEY"]
-		})
-	}), {
-		title: "Service",
-		description: "How to reach the service for this merchant.",
-		examples: [{
-			base_url: "https://api.example.com",
-			key_env: "RETAIL_API_KEY"
-		}]
-	});
-	syncMode = (noun, sentence) => optional(_enum(["authoritative", "additive"]), {
-		title: `Sync of ${noun}`,
-		description: `authoritative: ${sentence} is removed. additive: it is left alone.`,
-		default: "authoritative",
-		examples: ["authoritative", "additive"]
-	});
-	renewalPeriod = described(strictObject({ for: described(matching$1(PERIOD, "bad-period"), {
-		title: "Renewed for",
-		description: "How long after the last commit of the member's entry an expired invitation is renewed, in weeks (w), days (d) or hours (h).",
-		examples: ["30d"]
-	}) }), {
-		title: "Renewal period",
-		description: "How long the expired invitations of a listed member are renewed.",
-		examples: [{ for: "30d" }]
-	});
-	sync = described(strictObject({
-		roles: syncMode("roles", "a live custom role that this file does not list"),
-		members: syncMode("members", "a live member that this file does not list"),
-		reinvite: optional(union([boolean(), renewalPeriod]), {
-			title: "Invite again",
-			description: "Whether the expired invitation of a listed member is renewed: true, false, or for a period after the last commit of its entry, after which the plan has a warning. Outside git, it is always renewed.",
-			default: { for: "30d" },
-			examples: [{ for: "30d" }]
-		}),
-		replace_roles: optional(boolean(), {
-			title: "Replace roles",
-			description: "Whether a role whose metadata changed may be replaced by a new one, to which its holders are moved. The service cannot change a role's metadata in place.",
-			default: false,
-			examples: [true]
-		})
-	}), {
-		title: "Sync",
-		description: "What happens to live roles and members that the file does not list.",
-		examples: [{
-			roles: "authoritative",
-			members: "additive"
-		}]
-	});
-	ignore = described(strictObject({
-		roles: texts$2("Ignored roles", "Globs over the names and ids of live roles that no plan changes or removes.", [["Legacy *"]]),
-		members: texts$2("Ignored members", "Globs over the e-mail addresses and ids of live members that no plan changes or removes. Quote them: a bare * is an alias in YAML.", [["*@auditor.example"]])
-	}), {
-		title: "Ignore",
-		description: "Live roles and members that no plan changes or removes. Policies and checks still apply to them.",
-		examples: [{
-			roles: ["Legacy *"],
-			members: ["*@auditor.example"]
-		}]
-	});
-	guards = described(strictObject({
-		max_removals: optional(union([count$2("bad-removal-limit"), matching$1(SHARE, "bad-removal-limit")]), {
-			title: "Most removals",
-			description: "How many roles, and how many members, one apply may remove or take something from: a count, or a share of what is live such as 25%, which allows at least 3 (0% allows none).",
-			default: "25%",
-			examples: ["25%", 10]
-		}),
-		protect: optional(strictObject({
-			roles: texts$2("Protected roles", "Globs over the names and ids of roles.", [["Shift Lead"]]),
-			members: texts$2("Protected members", "Globs over the e-mail addresses and ids of members.", [["owner@example.com"]])
-		}), {
-			title: "Protected",
-			description: "Roles and members that no apply changes or removes.",
-			examples: [{
-				roles: ["Shift Lead"],
-				members: ["owner@example.com"]
-			}]
-		}),
-		min_holders: optional(record(text$2(), count$2()), {
-			title: "Fewest holders",
-			description: "By role name or id, the minimum of accepted holders, not counting service accounts. role_owner has a minimum of 1 unless it is listed; role_owner: 0 or {} turns that off.",
-			default: { role_owner: 1 },
-			examples: [{ role_owner: 2 }]
-		}),
-		overrides: optional(array(matching$1(OVERRIDE, "bad-override")), {
-			title: "Overrides",
-			description: "Overrides of refusals by guards, as the plan prints them, each for that one plan; what --allow does, reviewed in git. Only in a merchant's own file.",
-			default: [],
-			examples: [["max-removals=5@35e43f876462"]]
-		})
-	}), {
-		title: "Guards",
-		description: "Limits to what an apply may do; an override is for one plan.",
-		examples: [{
-			max_removals: "25%",
-			min_holders: { role_owner: 2 }
-		}]
-	});
-	ways = (title, description, common) => optional(array(text$2()), {
-		title,
-		description,
-		default: [...common],
-		examples: [common.slice(0, 1)]
-	});
-	policies = described(strictObject({
-		email_domains: optional(array(matching$1(DOMAIN, "bad-domain")), {
-			title: "Domains of addresses",
-			description: "The allowed domains of members' addresses; \"*.example.com\", quoted, is every subdomain of example.com. If absent, any.",
-			examples: [["example.com", "*.example.com"]]
-		}),
-		separate: optional(array(array(text$2()).check(_minLength(2, "too-few-roles"))), {
-			title: "Separate roles",
-			description: "Sets of roles; nobody may hold two of a set.",
-			default: [],
-			examples: [[["Approver", "Payer"]]]
-		}),
-		max_holders: optional(record(text$2(), count$2()), {
-			title: "Most holders",
-			description: "By role name or id, how many members may hold it.",
-			default: {},
-			examples: [{ role_admin: 3 }]
-		}),
-		require_until: optional(union([array(text$2()), record(text$2(), matching$1(PERIOD, "bad-period"))]), {
-			title: "End required",
-			description: "Roles that are granted with an end date only: a list, or by role how far away the end of a new grant may be, in weeks (w), days (d) or hours (h), from now or from its beginning.",
-			default: [],
-			examples: [["Contractor"], {
-				Contractor: "90d",
-				role_admin: "4h"
-			}]
-		}),
-		require_mfa: texts$2("MFA required", "Roles whose holders have MFA on login. For a member who has not accepted yet, it is unknown.", [["role_admin"]]),
-		forbid_permissions: texts$2("Forbidden permissions", "Permissions that no custom role may grant.", [["payouts_edit"]]),
-		escalation: optional(strictObject({
-			assign: ways("Assign roles", "Permissions to give a role to a member.", ["members_create", "members_update"]),
-			edit: ways("Edit roles", "Permissions to change what a custom role grants.", ["roles_update"]),
-			create: ways("Create roles", "Permissions to create a role.", ["roles_create"])
-		}), {
-			title: "Ways to more access",
-			description: "The permissions with which members can give themselves more, for checks with reach: true.",
-			examples: [{
-				assign: ["members_update"],
-				edit: ["roles_update"],
-				create: []
-			}]
-		})
-	}), {
-		title: "Policies",
-		description: "Rules for the access of this merchant; an apply that would break one is refused.",
-		examples: [{
-			email_domains: ["example.com"],
-			separate: [["Approver", "Payer"]]
-		}]
-	});
-	can = () => described(text$2(), {
-		title: "Permission",
-		description: "The permission to check.",
-		examples: ["refunds_create"]
-	});
-	reach = () => optional(boolean(), {
-		title: "Reach",
-		description: "Whether what somebody can give himself counts, too: through permissions to change members and roles (policies.escalation). It is assumed that the service lets members raise themselves.",
-		default: false,
-		examples: [true]
-	});
-	HOLDER = new RegExp(`(?:${ROLE_ENTRY.source})|(?:${EMAIL.source})`, "u");
-	only = described(strictObject({
-		can: can(),
-		only: described(array(matching$1(HOLDER, "bad-check-entry")), {
-			title: "Only these",
-			description: "Who may have the permission: e-mail addresses, and roles as \"role:Name\". [] means nobody.",
-			examples: [["ada@example.com", "role:Shift Lead"]]
-		}),
-		reach: reach()
-	}), {
-		title: "Only these can",
-		description: "Only those listed have the permission.",
-		examples: [{
-			can: "refunds_create",
-			only: ["ada@example.com", "role:Shift Lead"]
-		}]
-	});
-	atMost = described(strictObject({
-		can: can(),
-		at_most: described(count$2(), {
-			title: "At most",
-			description: "How many members may have the permission.",
-			examples: [2]
-		}),
-		reach: reach()
-	}), {
-		title: "At most this many can",
-		description: "No more members than this have the permission.",
-		examples: [{
-			can: "payouts_view",
-			at_most: 2
-		}]
-	});
-	cannot = described(strictObject({
-		member: described(emailAddress(), {
-			title: "Member",
-			description: "The e-mail address of the member to check.",
-			examples: ["bob@example.com"]
-		}),
-		cannot: described(array(text$2()), {
-			title: "Cannot",
-			description: "Permissions that the member must not have.",
-			examples: [["refunds_create"]]
-		}),
-		reach: reach()
-	}), {
-		title: "A member cannot",
-		description: "The member has none of these permissions.",
-		examples: [{
-			member: "bob@example.com",
-			cannot: ["refunds_create"]
-		}]
-	});
-	check$1 = described(union([
-		only,
-		atMost,
-		cannot
-	]), {
-		title: "Check",
-		description: "A test of the access after a plan."
-	});
-}));
-
-// src/kernel/schema/merchant-schema.ts
-/** Returns the keys of an entry that hold the fields of a table. */
-function fieldKeys(table, forms) {
-	return eachField(table, (_, { kind, declared }) => {
-		const { title, description, examples } = declared;
-		return described(forms[kind.name], {
-			title,
-			description,
-			examples: [...examples]
-		});
-	});
-}
-/** Returns the keys that a schema knows at a path; of several forms, those of all. */
-function keysAt(path, schema = merchantSchema) {
-	let schemas = formsOf(schema);
-	for (const segment of path) schemas = schemas.flatMap((outer) => formsOf(innerAt(outer, segment)));
-	const keys = schemas.flatMap((inner) => inner instanceof ZodMiniObject ? Object.keys(inner._zod.def.shape) : []);
-	return [...new Set(keys)];
-}
-function innerAt(schema, segment) {
-	if (schema instanceof ZodMiniObject) {
-		const { shape } = schema._zod.def;
-		return Object.hasOwn(shape, segment) ? shape[segment] : void 0;
-	}
-	return schema instanceof ZodMiniArray ? schema._zod.def.element : void 0;
-}
-/** Returns what stands behind "may be left out" and "one of". */
-function formsOf(schema) {
-	if (schema instanceof ZodMiniOptional) return formsOf(schema._zod.def.innerType);
-	return schema instanceof ZodMiniUnion ? schema._zod.def.options.flatMap(formsOf) : [schema];
-}
-var moment, permissions, permissionList, adjust, grant, FORMS$1, role, managed, suspension, roles, properties, member, leaver, membersSchema, includePath, merchantSchema;
-var init_merchant_schema = __esmMin((() => {
-	init_mini();
-	init_field();
-	init_member();
-	init_role();
-	init_limits();
-	init_setting_schemas();
-	init_text_schemas();
-	init_values();
-	moment = () => described(string().check(refine((value) => parseUntil(value) !== null, "bad-until")), { pattern: UNTIL_PATTERN });
-	permissions = () => array(text$2()).check(_maxLength(100, "too-many-permissions"));
-	permissionList = (title, description) => optional(permissions(), {
-		title,
-		description,
-		examples: [["refunds_create"]]
-	});
-	adjust = described(strictObject({
-		add: permissionList("Added permissions", "Permissions that the included role does not have."),
-		remove: permissionList("Removed permissions", "Permissions that the included role has.")
-	}), {
-		title: "Adjustment",
-		description: "Changes the permissions of an included role for this merchant alone. The entry may have no other key but name.",
-		examples: [{
-			add: ["refunds_create"],
-			remove: ["catalog_edit"]
-		}]
-	});
-	grant = described(strictObject({
-		role: described(text$2(), {
-			title: "Role",
-			description: "A role's name from this file, or an id such as that of a predefined role.",
-			examples: ["Shift Lead", "role_employee"]
-		}),
-		from: optional(moment(), {
-			title: "Beginning of the grant",
-			description: "When the grant begins: a date (the start of that day in UTC), or a timestamp with a time zone. Before, it is as if it were absent.",
-			examples: ["2027-01-15", "2027-01-15T08:00:00+01:00"]
-		}),
-		until: optional(moment(), {
-			title: "End of the grant",
-			description: "When the grant ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it has no end.",
-			examples: ["2027-01-31", "2027-01-31T18:00:00+01:00"]
-		})
-	}), {
-		title: "Grant with dates",
-		description: "A grant with a beginning or an end.",
-		examples: [{
-			role: "Shift Lead",
-			until: "2027-01-31"
-		}]
-	});
-	FORMS$1 = {
-		name: text$2(),
-		line: optional$1(text$2()),
-		prose: optional$1(string()),
-		list: optional$1(permissions()),
-		roles: optional$1(array(union([text$2(), grant]))),
-		metadata: optional$1(metadata$2())
-	};
-	role = described(strictObject({
-		...fieldKeys(ROLE_FIELDS, FORMS$1),
-		adjust: optional$1(adjust),
-		previously: optional(union([text$2(), array(text$2())]), {
-			title: "Previous names",
-			description: "The previous name of the role, or a list of them: renames the live role with that name instead of deleting it and creating another. Wherever a role is named, a previous name stands for the role. May stay in the file afterwards.",
-			examples: ["Team Lead", ["Team Lead", "Shift Supervisor"]]
-		}),
-		id: optional(matching$1(ROLE_ID, "bad-role-id"), {
-			title: "Id",
-			description: "Pins the entry to one live role, whatever its name.",
-			examples: ["role_7Kq2"]
-		})
-	}), {
-		title: "Role",
-		description: "A custom role.",
-		examples: [{
-			name: "Shift Lead",
-			permissions: ["catalog_view", "refunds_create"]
-		}]
-	});
-	managed = described(strictObject({
-		...fieldKeys(MANAGED_FIELDS, FORMS$1),
-		password_env: described(environmentVariable(), {
-			title: "Variable with the password",
-			description: "The environment variable that holds the first password, of at least 8 characters; never the password itself. Read only if the user is created, or for apply --rotate-password.",
-			examples: ["TILL_7_PASSWORD"]
-		})
-	}), {
-		title: "Managed user",
-		description: "Makes the member a managed user, such as a till: created at once, without an invitation.",
-		examples: [{
-			nickname: "Till 7",
-			password_env: "TILL_7_PASSWORD"
-		}]
-	});
-	suspension = described(strictObject({
-		from: optional(moment(), {
-			title: "First day",
-			description: "When the suspension begins: a date (the start of that day in UTC), or a timestamp with a time zone. If absent, it has begun.",
-			examples: ["2027-02-01"]
-		}),
-		until: optional(moment(), {
-			title: "Last day",
-			description: "When the suspension ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it lasts until further notice.",
-			examples: ["2027-03-01"]
-		})
-	}), {
-		title: "Suspension",
-		description: "A time without roles.",
-		examples: [{ until: "2027-03-01" }]
-	});
-	({roles, ...properties} = fieldKeys(COMMON_FIELDS, FORMS$1));
-	member = described(strictObject({
-		email: described(emailAddress(), {
-			title: "E-mail address",
-			description: "The address of the member, case-insensitive.",
-			examples: ["ada@example.com"]
-		}),
-		roles,
-		from: optional(moment(), {
-			title: "Beginning of the membership",
-			description: "When the membership begins: a date (the start of that day in UTC), or a timestamp with a time zone. Before, nobody is invited.",
-			examples: ["2027-01-15", "2027-01-15T08:00:00+01:00"]
-		}),
-		until: optional(moment(), {
-			title: "End of the membership",
-			description: "When the membership ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it has no end.",
-			examples: ["2027-06-30", "2027-06-30T12:00:00Z"]
-		}),
-		suspended: optional(union([boolean(), suspension]), {
-			title: "Suspended",
-			description: "The membership stays, without roles, and they come back afterwards: { until } for a time, true until further notice.",
-			examples: [{ until: "2027-03-01" }, true]
-		}),
-		...properties,
-		managed: optional$1(managed),
-		previously: optional(union([emailAddress(), array(emailAddress())]), {
-			title: "Previous addresses",
-			description: "The previous e-mail address of the person, or a list of them: the membership with that address stays until the one with the new address is accepted, and is then removed. May stay in the file afterwards.",
-			examples: ["ada@old.example", ["ada@old.example", "lovelace@old.example"]]
-		}),
-		id: optional(matching$1(MEMBER_ID, "bad-member-id"), {
-			title: "Id",
-			description: "Pins the entry to one live member, if the e-mail address is ambiguous.",
-			examples: ["mem_9aZ1"]
-		})
-	}), {
-		title: "Member",
-		description: "Someone who has access to the merchant account.",
-		examples: [{
-			email: "ada@example.com",
-			roles: ["Shift Lead", "role_employee"]
-		}]
-	});
-	leaver = described(strictObject({
-		email: described(oneEmailAddress(), {
-			title: "E-mail address",
-			description: "The address of the person, case-insensitive.",
-			examples: ["karim@example.com"]
-		}),
-		from: described(moment(), {
-			title: "From",
-			description: "The first moment without access: a date (the start of that day in UTC), or a timestamp with a time zone.",
-			examples: ["2027-01-15", "2027-01-14T18:00:00+01:00"]
-		})
-	}), {
-		title: "Leaver",
-		description: "Somebody who leaves.",
-		examples: [{
-			email: "karim@example.com",
-			from: "2027-01-15"
-		}]
-	});
-	membersSchema = array(member);
-	includePath = described(string().check(refine((value) => includeMistake(value) === null, "bad-include")), { pattern: "^(?![/~])[^\\\\:*?]*\\.[yY][aA]?[mM][lL]$" });
-	merchantSchema = described(strictObject({
-		version: described(literal(1), {
-			title: "Version",
-			description: "The version of the format; always 1.",
-			examples: [1]
-		}),
-		merchant: optional(matching$1(MERCHANT$1, "bad-merchant"), {
-			title: "Merchant code",
-			description: "The merchant account that this file describes. Absent only in a file that others include.",
-			examples: ["MC4F7K2P"]
-		}),
-		environment: optional(_enum(["live", "test"]), {
-			title: "Environment",
-			description: "live for a real merchant account, test for a sandbox. It must match the API key's prefix (sk_live_ or sk_test_). In an included file it is the default of all that include it; a file that sets it as well must agree.",
-			examples: ["live", "test"]
-		}),
-		api: optional$1(api),
-		include: optional(array(includePath).check(_maxLength(100, "too-many-includes")), {
-			title: "Included files",
-			description: `Files whose sections are added to this one's; at most ${100}. Paths are relative to this file and stay within the project.`,
-			default: [],
-			examples: [["../shared/retail.yaml"]]
-		}),
-		sync: optional$1(sync),
-		ignore: optional$1(ignore),
-		guards: optional$1(guards),
-		policies: optional$1(policies),
-		checks: optional(array(check$1).check(_maxLength(MAX_CHECKS, "too-many-checks")), {
-			title: "Checks",
-			description: `Tests of the access after a plan; at most ${MAX_CHECKS}. An apply that would fail one is refused.`,
-			default: [],
-			examples: [[{
-				can: "payouts_view",
-				at_most: 2
-			}]]
-		}),
-		roles: optional(array(role), {
-			title: "Roles",
-			description: "The custom roles. If absent, roles are not managed; [] means none.",
-			examples: [[{
-				name: "Shift Lead",
-				permissions: ["catalog_view"]
-			}]]
-		}),
-		members: optional(membersSchema, {
-			title: "Members",
-			description: "The members. If absent, members are not managed; [] means none.",
-			examples: [[{
-				email: "ada@example.com",
-				roles: ["Shift Lead"]
-			}]]
-		}),
-		leavers: optional(array(leaver), {
-			title: "Leavers",
-			description: "People who leave: from then on nobody of the address is a member or has an invitation, whatever else any file says, under members or ignore too. Guards apply. Of several entries for one address the earliest counts.",
-			default: [],
-			examples: [[{
-				email: "karim@example.com",
-				from: "2027-01-15"
-			}]]
-		})
-	}), {
-		title: "rolecall merchant file",
-		description: "The desired roles and members of one merchant account.",
-		examples: [{
-			version: 1,
-			merchant: "MC4F7K2P",
-			roles: [],
-			members: []
-		}],
-		dependencies: { api: ["merchant"] }
-	});
-}));
-
-// src/kernel/schema/project-schema.ts
-/** Returns whether a path from a project's root is its file, or differs from that in case or ending. */
-function isProjectFile(path) {
-	return /^rolecall\.ya?ml$/i.test(path);
-}
-var PROJECT_FILE, RULE_SECTIONS, IDENTITY$1, SECTIONS, glob, entry, projectSchema;
-var init_project_schema = __esmMin((() => {
-	init_mini();
-	init_limits();
-	init_merchant_schema();
-	init_text_schemas();
-	PROJECT_FILE = "rolecall.yaml";
-	RULE_SECTIONS = [
-		"guards",
-		"policies",
-		"checks",
-		"leavers",
-		"ignore",
-		"sync"
-	];
-	IDENTITY$1 = /* @__PURE__ */ new Set([
-		"version",
-		"merchant",
-		"environment"
-	]);
-	SECTIONS = Object.keys(merchantSchema._zod.def.shape).filter((key) => !IDENTITY$1.has(key));
-	glob = described(string().check(refine((value) => globMistake(value) === null, "bad-glob")), {
-		maxLength: 500,
-		pattern: "^(?![!/~])[^\\\\]+$"
-	});
-	entry = described(strictObject({
-		files: described(array(glob).check(_minLength(1, "no-globs"), _maxLength(100, "no-globs")), {
-			title: "Files",
-			description: "Globs over paths from the project's root: * within a folder, ** across folders; case does not count. Each has to match a file.",
-			examples: [["access/franchise/**"]]
-		}),
-		rules: optional(includePath, {
-			title: "Rules",
-			description: `The file with the rules that hold for these files: ${RULE_SECTIONS.join(", ")}. Its path is relative to the project's root, and none of the globs matches it.`,
-			examples: ["hq/policy.yaml"]
-		}),
-		allow: optional(array(_enum(SECTIONS)), {
-			title: "Allowed sections",
-			description: "The only sections that these files may have, also through what they include. version, merchant and environment are always allowed. If absent, any section is.",
-			examples: [[
-				"include",
-				"roles",
-				"members"
-			]]
-		})
-	}), {
-		title: "Enforced rules",
-		description: "What holds for some of the project's files. A file that several entries match is under all of them.",
-		examples: [{
-			files: ["access/franchise/**"],
-			rules: "hq/policy.yaml",
-			allow: ["roles", "members"]
-		}]
-	});
-	projectSchema = described(strictObject({
-		version: described(literal(1), {
-			title: "Version",
-			description: "The version of the format; always 1.",
-			examples: [1]
-		}),
-		enforce: optional(array(entry), {
-			title: "Enforced rules",
-			description: "Rules that hold for files whether they include them or not, and that no file can loosen.",
-			default: [],
-			examples: [[{
-				files: ["access/franchise/**"],
-				rules: "hq/policy.yaml"
-			}]]
-		}),
-		enforce_all: optional(boolean(), {
-			title: "Every file is under an entry",
-			description: "With true, a merchant's file that no glob of enforce matches is an error.",
-			default: false,
-			examples: [true]
-		})
-	}), {
-		title: "rolecall project file",
-		description: "The rules that a project enforces on its files; rolecall.yaml at the project's root.",
-		examples: [{
-			version: 1,
-			enforce: [{
-				files: ["access/franchise/**"],
-				rules: "hq/policy.yaml"
-			}]
-		}]
-	});
 }));
 
 // src/app/project/project-access.ts
@@ -42559,7 +46780,7 @@ async function workingProjects(placesOf, cwd) {
 		read,
 		listIn: async (root, folder) => {
 			const path = join(root, folder);
-			const listed = listings.get(path) ?? [...filesBelow$2(root, path)];
+			const listed = listings.get(path) ?? [...filesBelow$1(root, path)];
 			listings.set(path, listed);
 			return listed;
 		},
@@ -42672,8 +46893,8 @@ function inProject(path) {
 	return path.split(sep).join("/");
 }
 /** Returns the YAML files and the links below a folder; what is hidden or of a package is left out. */
-function* filesBelow$2(root, folder) {
-	for (const entry of entriesOf$1(folder)) {
+function* filesBelow$1(root, folder) {
+	for (const entry of entriesOf$2(folder)) {
 		const file = join(folder, entry.name);
 		const path = inProject(relative(root, file));
 		if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
@@ -42681,11 +46902,11 @@ function* filesBelow$2(root, folder) {
 			path,
 			target: linkTarget(root, file)
 		};
-		else if (entry.isDirectory()) yield* filesBelow$2(root, file);
+		else if (entry.isDirectory()) yield* filesBelow$1(root, file);
 		else if (entry.isFile() && isProjectYaml(path)) yield { path };
 	}
 }
-function entriesOf$1(folder) {
+function entriesOf$2(folder) {
 	try {
 		return readdirSync(folder, { withFileTypes: true });
 	} catch {
@@ -42706,4870 +46927,10 @@ function pathMatcher() {
 	};
 }
 var init_project_access = __esmMin((() => {
-	init_project_schema();
+	init_project_file();
 	init_glob();
 	init_find_files();
 	init_project_root();
-}));
-
-// src/kernel/schema/raw-file.ts
-/** Converts a plain value, skipping what is unreadable. */
-function toRawFile(file, value) {
-	const fields = fieldsOf(value);
-	const roles = listOf(fields["roles"]).map((entry, index) => ({
-		index,
-		role: fieldsOf(entry)
-	}));
-	const members = listOf(fields["members"]).map(fieldsOf);
-	const grantsOf = grantReader();
-	const isAdjustment = ({ role }) => Object.hasOwn(role, "adjust");
-	return {
-		file,
-		fields,
-		roles: roles.filter((one) => !isAdjustment(one)).map(({ index, role }) => rawRole(file, index, role)),
-		adjustments: roles.filter(isAdjustment).map(({ index, role }) => rawAdjustment(file, index, role)),
-		members: members.map((member, index) => rawMember(file, index, member, grantsOf(member["roles"], index))),
-		leavers: listOf(fields["leavers"]).map((entry, index) => rawLeaver(file, index, fieldsOf(entry)))
-	};
-}
-/** Returns the location of a value in a file. */
-function locationOf(file, path) {
-	return {
-		at: "value",
-		file,
-		path
-	};
-}
-/** Returns the location of a member's field. */
-function memberLocation(member, field) {
-	return locationOf(member.file, memberPath(member, field));
-}
-/** Returns the path of a member's field. */
-function memberPath({ index }, field) {
-	return [
-		"members",
-		index,
-		field
-	];
-}
-/** Returns the path of the role's name in a grant. */
-function grantPath(member, { index, bare }) {
-	const path = [
-		"members",
-		member.index,
-		"roles",
-		index
-	];
-	return bare ? path : [...path, "role"];
-}
-function rawRole(file, index, fields) {
-	return {
-		file,
-		path: ["roles", index],
-		name: textOf$3(fields["name"]),
-		id: textOf$3(fields["id"]),
-		previously: [fields["previously"]].flat().flatMap((name) => textOf$3(name) ?? []),
-		permissions: listOf(fields["permissions"]),
-		fields
-	};
-}
-function rawAdjustment(file, index, fields) {
-	const { add, remove } = fieldsOf(fields["adjust"]);
-	return {
-		file,
-		path: ["roles", index],
-		name: textOf$3(fields["name"]),
-		add: listOf(add),
-		remove: listOf(remove),
-		fields
-	};
-}
-function rawMember(file, index, fields, grants) {
-	const email = textOf$3(fields["email"]);
-	const roles = fields["roles"];
-	return {
-		file,
-		index,
-		email,
-		address: email === null ? null : email.toLowerCase(),
-		id: textOf$3(fields["id"]),
-		previously: fields["previously"] === void 0 ? NO_TEXTS : [fields["previously"]].flat().flatMap((address) => textOf$3(address)?.toLowerCase() ?? []),
-		begin: rawBegin(fields, () => ["members", index]),
-		end: rawEnd(fields, () => ["members", index]),
-		suspended: rawSuspension(fields["suspended"], index),
-		rolesComplete: Array.isArray(roles) && grants.length === roles.length,
-		grants,
-		repeated: isAnyTwice(grants),
-		fields
-	};
-}
-function rawLeaver(file, index, fields) {
-	const email = textOf$3(fields["email"]);
-	const from = textOf$3(fields["from"]);
-	return {
-		file,
-		path: ["leavers", index],
-		email,
-		address: email === null ? null : email.toLowerCase(),
-		from: from === null ? null : parseFrom(from)
-	};
-}
-/**
-* Returns a function that reads the grants of a member, as far as readable. Members whose roles are the same names share
-* one list: of 100,000 members nearly all do.
-*/
-function grantReader() {
-	const known = /* @__PURE__ */ new Map();
-	return (roles, member) => {
-		const list = listOf(roles);
-		const read = () => list.map((value, index) => rawGrant(value, index, member)).filter((grant) => grant !== null);
-		if (!list.every((value) => typeof value === "string")) return read();
-		const names = JSON.stringify(list);
-		const grants = known.get(names) ?? read();
-		known.set(names, grants);
-		return grants;
-	};
-}
-function isAnyTwice(grants) {
-	return grants.length > LINEAR_SEARCH_LIMIT ? new Set(grants.map(({ role }) => role)).size < grants.length : grants.some(({ role }, index) => grants.findIndex((other) => other.role === role) < index);
-}
-function rawGrant(value, index, member) {
-	const name = textOf$3(value);
-	if (name !== null) return {
-		role: name,
-		index,
-		bare: true,
-		begin: null,
-		end: null
-	};
-	const fields = fieldsOf(value);
-	const role = textOf$3(fields["role"]);
-	return role === null ? null : {
-		role,
-		index,
-		bare: false,
-		begin: rawBegin(fields, () => [
-			"members",
-			member,
-			"roles",
-			index
-		]),
-		end: rawEnd(fields, () => [
-			"members",
-			member,
-			"roles",
-			index
-		])
-	};
-}
-function rawSuspension(value, member) {
-	if (value === void 0 || value === false) return null;
-	const fields = fieldsOf(value);
-	const path = () => [
-		"members",
-		member,
-		"suspended"
-	];
-	return {
-		begin: rawBegin(fields, path),
-		end: rawEnd(fields, path)
-	};
-}
-function rawBegin(fields, path) {
-	const from = fields["from"];
-	if (from === void 0) return null;
-	return {
-		from: typeof from === "string" ? parseFrom(from) : null,
-		path: [...path(), "from"]
-	};
-}
-function rawEnd(fields, path) {
-	const until = fields["until"];
-	if (until === void 0) return null;
-	return {
-		until: typeof until === "string" ? parseUntil(until) : null,
-		path: [...path(), "until"]
-	};
-}
-/** Returns the names of roles by their previous names and pinned ids. */
-function rolesByOtherNames(roles) {
-	const pinned = roles.flatMap(({ id, name }) => id === null || name === null ? [] : [[id, name]]);
-	return new Map([...renamedRoles(roles), ...pinned]);
-}
-/**
-* Returns the current names of roles by their previous names. A previous name that a declared role has now is left out, and
-* so is one that looks like an id: such a reference means the role with that id, a predefined one above all.
-*/
-function renamedRoles(roles) {
-	const renamed = roles.filter(({ previously = [] }) => previously.length > 0);
-	if (renamed.length === 0) return /* @__PURE__ */ new Map();
-	const names = new Set(roles.map(({ name }) => name));
-	return new Map(renamed.flatMap(({ name, previously = [] }) => name === null ? [] : previously.filter((former) => !names.has(former) && !isLikeRoleId(former)).map((former) => [former, name])));
-}
-var NO_TEXTS, LINEAR_SEARCH_LIMIT;
-var init_raw_file = __esmMin((() => {
-	init_live();
-	init_values();
-	NO_TEXTS = [];
-	LINEAR_SEARCH_LIMIT = 8;
-}));
-
-// src/kernel/problems/rule-table.ts
-/** Returns the rule of a code. */
-function ruleOf(code) {
-	return RULES$2[code];
-}
-/** Returns the severity of a code. */
-function severityOf(code) {
-	return RULES$2[code].severity;
-}
-/** Returns whether a problem makes its file unusable; a broken policy or check does not. */
-function isError({ code }) {
-	return RULES$2[code].severity === "error" && RULES$2[code].refusal !== true;
-}
-/** Returns all diagnostics by code, for the reference. */
-function diagnosticTable() {
-	return Object.entries(RULES$2).map(([code, rule]) => ({
-		code,
-		...rule
-	})).toSorted((a, b) => a.code < b.code ? -1 : 1);
-}
-var error, warning, refusal$1, RULES$2;
-var init_rule_table = __esmMin((() => {
-	error = (summary) => ({
-		severity: "error",
-		summary
-	});
-	warning = (summary) => ({
-		severity: "warning",
-		summary
-	});
-	refusal$1 = (summary) => ({
-		severity: "error",
-		refusal: true,
-		summary
-	});
-	RULES$2 = {
-		"adjust-form": error("An adjustment has `name` and `adjust`, with `add` or `remove`, and no other key."),
-		"adjust-included": error("A role is adjusted in the file of a merchant, not in an included one."),
-		"adjust-no-effect": error("An adjustment adds what the role does not have, and removes what it has."),
-		"adjust-unknown-role": error("An adjusted role is declared in an included file."),
-		"adjust-unmanaged": error("An adjusted role has `permissions`."),
-		"bad-base-url": error("`base_url` is an http or https URL without credentials, query or fragment."),
-		"bad-check-entry": error("`only` lists e-mail addresses, and roles as `role:Name`."),
-		"bad-count": error("A number of holders or members is a whole number, 0 or more."),
-		"bad-domain": error("`email_domains` lists domains such as `example.com` or `*.example.com`."),
-		"bad-email": error("An e-mail address has one @ and a domain."),
-		"bad-env-name": error("A key that ends in `_env` names an environment variable; it is not the secret itself."),
-		"bad-glob": error("`files` lists globs over paths of the project, without `..`, `!` in front, and backslashes."),
-		"bad-include": error("`include` lists relative paths of YAML files, with `/` as separator."),
-		"bad-member-id": error("The id of a member begins with `mem_`."),
-		"bad-merchant": error("A merchant code has 1 to 64 letters, digits, hyphens and underscores."),
-		"bad-number": error("A number in metadata can be represented exactly in JSON."),
-		"bad-override": error("`overrides` lists overrides such as `max-removals=5@35e43f876462`."),
-		"bad-period": error("A period is a number of weeks, days or hours such as `30d`."),
-		"bad-removal-limit": error("`max_removals` is a share such as `25%`, or a count."),
-		"bad-role-id": error("The id of a role begins with `role_`."),
-		"bad-until": error("`until` and `from` are existing dates, or timestamps with a time zone."),
-		"blank-text": error("Required text is not blank."),
-		"check-at-most": refusal$1("No more members have a permission than a check allows."),
-		"check-cannot": refusal$1("A member has no permission that a check denies."),
-		"check-form": error("A check has one of its three forms."),
-		"check-only": refusal$1("Only those whom a check allows have a permission."),
-		"conflicting-grant": error("A member's grant of a role has the same end in every file."),
-		"conflicting-member": error("Several files agree on a member; only roles are combined."),
-		"conflicting-setting": error("Several files agree on a setting."),
-		"control-character": error("Names and other short texts are on one line, without control characters."),
-		"duplicate-entry": warning("A list has no entry twice."),
-		"duplicate-include": warning("A file is included once."),
-		"duplicate-key": error("A mapping has each key once."),
-		"duplicate-member": error("A member is listed once in a file; addresses are case-insensitive."),
-		"duplicate-member-id": error("No two members are pinned to the same id."),
-		"duplicate-member-role": warning("A member lists a role once."),
-		"duplicate-merchant": error("A merchant has one file."),
-		"duplicate-permission": warning("A role lists a permission once."),
-		"previous-address": error("The previous address of a member is no other member's, before or now."),
-		"duplicate-previously": error("No two roles have the same previous name."),
-		"duplicate-role": error("A role is declared once, across all files."),
-		"duplicate-role-id": error("No two roles are pinned to the same id."),
-		"enforced-setting": error("A file agrees with the `sync` and `ignore` of the rules that hold for it."),
-		"file-empty": error("A file is not empty."),
-		"from-after-until": error("Nothing begins after its end."),
-		"sandbox-seed": error("A seed of the sandbox is not a merchant's file."),
-		"file-missing": error("A file that is given or included exists."),
-		"file-not-a-file": error("An include is a single YAML file."),
-		"file-not-enforced": error("With `enforce_all`, every merchant's file is under an entry of `enforce`."),
-		"file-not-utf8": error("A file is UTF-8 text."),
-		"file-outside-root": error("An included file is inside the project, with links resolved."),
-		"file-too-large": error("A file is not too large to read."),
-		"file-too-long": error("A file does not have too many tokens to read."),
-		"file-unreadable": error("A file is readable."),
-		"glob-without-file": error("A glob of `enforce` matches a file."),
-		"holders-contradiction": error("`min_holders` of a role does not exceed its `max_holders`."),
-		"ignored-entry": error("What `ignore` matches is not declared, and no member is granted such a role."),
-		"include-cycle": error("Files do not include one another in a cycle."),
-		"include-identity": error("An included file has no `api`."),
-		"include-merchant": error("An included file has no merchant code."),
-		"include-not-read": error("A file with includes is loaded together with them."),
-		"leaver-listed": warning("Nobody is listed who has left (`leavers`)."),
-		"link-not-read": warning("A link in a folder leads to a file of the project."),
-		"literal-key": error("A file contains no API key."),
-		"looser-setting": error("A merchant's file sets `max_removals`, `min_holders`, `max_holders`, `require_until` or `escalation` no looser than what it includes."),
-		"merge-conflict": error("A file has no conflict that git left in it."),
-		"merge-key": error("Metadata has no merge key (`<<`). Elsewhere `<<` is an `unknown-key`."),
-		"missing-key": error("Required keys are present."),
-		"no-globs": error("An entry of `enforce` has one glob or more, and not too many."),
-		"null-value": error("A key has a value; empty is written `[]`, `{}` or `\"\"`."),
-		"number-form": warning("A number in metadata is in canonical form, unlike `007` and `1e3`."),
-		"policy-email-domain": refusal$1("Members' addresses are in the allowed domains (`email_domains`)."),
-		"policy-forbidden-permission": refusal$1("No custom role grants a forbidden permission (`forbid_permissions`)."),
-		"policy-max-holders": refusal$1("No role has more holders than allowed (`max_holders`)."),
-		"policy-require-until": refusal$1("These roles are granted with an end date only (`require_until`)."),
-		"policy-separate": refusal$1("Nobody holds two roles that are kept separate (`separate`)."),
-		"policy-until-limit": warning("A new grant ends soon enough (`require_until`)."),
-		"previous-role-name": warning("A renamed role is referred to by its new name."),
-		"previously-declared": error("A previous name is not the name of another role, unless that one was renamed too."),
-		"project-file-name": error("The project's file is named `rolecall.yaml`."),
-		"rare-permission": warning("A permission used once is not a likely misspelling of a frequent one."),
-		"rules-in-reach": error("No file that rules bind is one of the rules."),
-		"rules-section": error("A file with rules has no sections but these: `guards`, `policies`, `checks`, `leavers`, `ignore`, `sync`."),
-		"section-not-allowed": error("A file has no section that the project does not allow it."),
-		"role-name-like-id": warning("A role's name does not look like an id."),
-		"too-few-roles": error("A set under `separate` has at least two roles."),
-		"too-many-checks": error("A file does not have too many checks to evaluate."),
-		"too-many-includes": error("A file does not have too many includes."),
-		"too-many-metadata": error("Metadata has no more properties than the service accepts."),
-		"too-many-permissions": error("A role has no more permissions than the service accepts."),
-		"service-limit": warning("A member does not exceed the known limits of the service."),
-		"too-many-problems": warning("A file has no more problems than are shown."),
-		"too-much-to-judge": error("Policies and checks are few enough to evaluate."),
-		"unheld-role": warning("Every role has a holder, if all members are declared."),
-		"unknown-key": error("A mapping has known keys only."),
-		"unknown-member": warning("A check names declared members."),
-		"unknown-protected-role": warning("A protected role is declared."),
-		"unknown-role": error("A role that is named is declared, or an id."),
-		"unknown-shared-role": warning("A role that a shared rule names is declared by a merchant that includes the rule, among the files given."),
-		"unsafe-key": error("No key is `__proto__`."),
-		"until-after-membership": warning("A grant does not end after its membership."),
-		"until-past": warning("`until` is in the future."),
-		"wrong-type": error("A value has the right type: text, number, true or false, list or mapping."),
-		"wrong-value": error("A value is one of the allowed values."),
-		"yaml-alias": error("An alias has an anchor before it; text that begins with `*` is quoted."),
-		"yaml-alias-limit": error("Aliases do not expand a file excessively."),
-		"yaml-control": error("A file has no control characters."),
-		"yaml-documents": error("A file has one YAML document."),
-		"yaml-key": error("The keys of a mapping are text."),
-		"yaml-line-end": error("Lines end in LF or CRLF, not in CR alone."),
-		"yaml-syntax": error("A file is valid YAML."),
-		"yaml-tag": error("A file has no YAML tags."),
-		"yaml-too-deep": error("Lists and mappings are not nested too deeply."),
-		"yaml-word": warning("A bare `yes`, `no`, `on` or `off` in metadata is text; only `true` and `false` are booleans.")
-	};
-}));
-
-// src/kernel/validate/rule-context.ts
-/** Creates the context that the rules of one merchant share. */
-function createRuleContext({ main, rawFiles, enforced = [], complete, now }) {
-	const all = [...rawFiles, ...enforced];
-	const roles = joinLists(rawFiles.map((raw) => raw.roles));
-	const members = joinLists(rawFiles.map((raw) => raw.members));
-	return {
-		main,
-		rawFiles,
-		enforced,
-		roles,
-		adjustments: rawFiles.flatMap((raw) => raw.adjustments),
-		members,
-		leavers: all.flatMap((raw) => raw.leavers),
-		complete,
-		rolesComplete: complete && isWhole("roles", rawFiles, all) && roles.every(({ name }) => name !== null),
-		membersComplete: complete && isWhole("members", rawFiles, all) && members.every(({ email }) => email !== null),
-		now,
-		duplicateAddresses: addressesTwice(members),
-		referencedRoles: grantedBy(members)
-	};
-}
-function addressesTwice(members) {
-	const seen = /* @__PURE__ */ new Set();
-	const duplicateAddresses = /* @__PURE__ */ new Set();
-	for (const { address } of members) if (address !== null) {
-		if (seen.has(address)) duplicateAddresses.add(address);
-		seen.add(address);
-	}
-	return duplicateAddresses;
-}
-function grantedBy(members) {
-	const referencedRoles = /* @__PURE__ */ new Set();
-	for (const { grants } of members) for (const { role } of grants) referencedRoles.add(role);
-	return referencedRoles;
-}
-/** Returns true if a section is managed, readable and authoritative. */
-function isWhole(section, rawFiles, all) {
-	const sections = rawFiles.flatMap(({ fields }) => Object.hasOwn(fields, section) ? [fields[section]] : []);
-	const modes = all.flatMap(({ fields }) => fieldsOf(fields["sync"])[section] ?? []);
-	return sections.length > 0 && sections.every((value) => Array.isArray(value)) && modes.every((mode) => mode === "authoritative");
-}
-/** Returns the entries of a list below two keys, in all files, with their locations. */
-function entriesAt({ rawFiles }, section, key) {
-	return rawFiles.flatMap(({ file, fields }) => listOf(fieldsOf(fields[section])[key]).map((value, index) => ({
-		value,
-		location: locationOf(file, [
-			section,
-			key,
-			index
-		])
-	})));
-}
-/** Returns the patterns of `ignore` in all files, with those of enforced rules. */
-function ignoredAt({ rawFiles, enforced }, key) {
-	return entriesAt({ rawFiles: [...rawFiles, ...enforced] }, "ignore", key);
-}
-/** Returns the pairs of a mapping below two keys, in all files, with their locations. */
-function pairsAt({ rawFiles }, section, key) {
-	return rawFiles.flatMap(({ file, fields }) => Object.entries(fieldsOf(fieldsOf(fields[section])[key])).map(([name, value]) => ({
-		name,
-		value,
-		location: locationOf(file, [
-			section,
-			key,
-			name
-		])
-	})));
-}
-var init_rule_context = __esmMin((() => {
-	init_raw_file();
-	init_values();
-}));
-
-// src/kernel/validate/adjustments.ts
-/** Requires that an adjustment has no other key but the role's name, and changes something. */
-function plainAdjustments({ adjustments }) {
-	return adjustments.flatMap(({ path, fields, add, remove }) => [...Object.keys(fields).filter((key) => key !== "name" && key !== "adjust").map((key) => ({
-		code: "adjust-form",
-		key,
-		location: {
-			at: "key",
-			path: [...path, key]
-		}
-	})), ...add.length + remove.length > 0 || kindOf$3(fields["adjust"]) !== "mapping" ? [] : [{
-		code: "adjust-form",
-		key: null,
-		location: {
-			at: "key",
-			path: [...path, "adjust"]
-		}
-	}]]);
-}
-/** Requires that a merchant's own file adjusts an included role, once, and that each permission changes it. */
-function soundAdjustments(merchant) {
-	const { adjustments, main, complete } = merchant;
-	if (adjustments.length === 0) return [];
-	const own = adjustments.filter(({ file }) => file === main);
-	const renamed = renamedRoles(merchant.roles);
-	const currentName = ({ name }) => name && (renamed.get(name) ?? name);
-	return [...repeats(own, currentName).map(({ text, item, first }) => ({
-		code: "duplicate-role",
-		name: text,
-		location: nameOf$3(item),
-		first: nameOf$3(first)
-	})), ...complete ? adjustments.flatMap((one) => problemsOf$1(one, merchant)) : []];
-}
-function problemsOf$1(adjustment, { main, roles }) {
-	const { name, file } = adjustment;
-	const location = nameOf$3(adjustment);
-	if (name === null) return [];
-	if (file !== main) return [{
-		code: "adjust-included",
-		role: name,
-		location
-	}];
-	const current = renamedRoles(roles).get(name) ?? name;
-	const role = roles.find((one) => one.name === current);
-	if (role === void 0) {
-		const names = roles.flatMap((one) => one.file === main ? [] : one.name ?? []);
-		return [{
-			code: "adjust-unknown-role",
-			role: name,
-			near: openSuggester([...new Set(names)])(name),
-			location
-		}];
-	}
-	const first = locationOf(role.file, [...role.path, "name"]);
-	if (role.file === main) return [{
-		code: "adjust-unknown-role",
-		role: name,
-		near: null,
-		location,
-		first
-	}];
-	if (!Object.hasOwn(role.fields, "permissions")) return [{
-		code: "adjust-unmanaged",
-		role: name,
-		location,
-		first
-	}];
-	return [...withoutEffect(adjustment, role), ...tooMany$1(adjustment, role)];
-}
-function withoutEffect(adjustment, role) {
-	const known = new Map(role.permissions.map((permission, index) => [permission, index]));
-	const at = (list, index) => locationOf(adjustment.file, [
-		...adjustment.path,
-		"adjust",
-		list,
-		index
-	]);
-	return ["add", "remove"].flatMap((list) => adjustment[list].flatMap((value, index) => {
-		const permission = textOf$3(value);
-		if (permission === null || known.has(permission) === (list === "remove")) return [];
-		const place = known.get(permission);
-		const first = locationOf(role.file, [...role.path, ...place === void 0 ? ["name"] : ["permissions", place]]);
-		return [{
-			code: "adjust-no-effect",
-			role: role.name ?? "",
-			permission,
-			list,
-			location: at(list, index),
-			first
-		}];
-	}));
-}
-function tooMany$1(adjustment, role) {
-	const value = adjustedPermissions(role.permissions, adjustment);
-	const path = [
-		...adjustment.path,
-		"adjust",
-		"add"
-	];
-	return value.length <= 100 || role.permissions.length > 100 ? [] : [{
-		code: "too-many-permissions",
-		path,
-		value,
-		location: locationOf(adjustment.file, path)
-	}];
-}
-/** Returns the permissions of a role with those of an adjustment added and removed. */
-function adjustedPermissions(permissions, { add = [], remove = [] }) {
-	const removed = new Set(remove);
-	return [.../* @__PURE__ */ new Set([...permissions, ...add])].filter((permission) => !removed.has(permission));
-}
-function nameOf$3({ file, path }) {
-	return locationOf(file, [...path, "name"]);
-}
-/** Requires that a merchant's own file is no looser than what it includes; of included files, the strictest counts. */
-function strictLimits(merchant) {
-	const { main, rawFiles, roles } = merchant;
-	if (rawFiles.length < 2) return [];
-	const renamed = renamedRoles(roles);
-	const all = [
-		...rawFiles.flatMap(removalLimits),
-		...pairsAt(merchant, "policies", "require_until").flatMap(({ name, value, location }) => {
-			const limit = typeof value === "string" ? parsePeriod(value) : null;
-			const path = [
-				"policies",
-				"require_until",
-				name
-			];
-			const key = JSON.stringify(["require_until", renamed.get(name) ?? name]);
-			return limit === null ? [] : [{
-				path,
-				key,
-				value,
-				strictness: -limit.ms,
-				location
-			}];
-		}),
-		...HOLDER_LIMITS.flatMap(({ section, key, sign }) => pairsAt(merchant, section, key).flatMap(({ name, value, location }) => {
-			const count = countOf(value);
-			return count === null ? [] : [{
-				path: [
-					section,
-					key,
-					name
-				],
-				key: JSON.stringify([section, renamed.get(name) ?? name]),
-				value,
-				strictness: sign * count,
-				location
-			}];
-		}))
-	];
-	const included = /* @__PURE__ */ new Map();
-	for (const limit of all) {
-		const known = included.get(limit.key);
-		if (limit.location.file !== main && (known === void 0 || limit.strictness > known.strictness)) included.set(limit.key, limit);
-	}
-	return [
-		...all.flatMap(({ path, key, value, strictness, location }) => {
-			const limit = location.file === main ? included.get(key) : void 0;
-			return limit === void 0 || strictness >= limit.strictness ? [] : [{
-				code: "looser-setting",
-				path,
-				value,
-				limit: limit.value,
-				stricter: path.includes("min_holders") ? "more" : "less",
-				location,
-				first: limit.location
-			}];
-		}),
-		...mixedRemovals(all),
-		...looserEscalation(merchant)
-	];
-}
-/**
-* Requires that a merchant's own file only adds to what included files count as leading to more access: to their lists or,
-* beside an included check of what somebody can reach, to the default.
-*/
-function looserEscalation({ main, rawFiles }) {
-	const own = rawFiles.find(({ file }) => file === main);
-	const others = rawFiles.filter(({ file }) => file !== main);
-	return ESCALATION_KEYS.flatMap((key) => {
-		const path = [
-			"policies",
-			"escalation",
-			key
-		];
-		const value = own && valueAt(own.fields, path);
-		if (!Array.isArray(value)) return [];
-		const lists = others.flatMap(({ file, fields }) => {
-			const list = valueAt(fields, path);
-			return Array.isArray(list) ? [{
-				list,
-				location: locationOf(file, path)
-			}] : [];
-		});
-		const [first] = lists.length > 0 ? lists : others.flatMap((raw) => defaultBeside(raw, key));
-		if (first === void 0) return [];
-		const limit = [...new Set(lists.length > 0 ? lists.flatMap(({ list }) => list) : first.list)];
-		if (limit.every((permission) => value.includes(permission))) return [];
-		return [{
-			code: "looser-setting",
-			path,
-			value,
-			limit,
-			stricter: "more",
-			location: locationOf(main, path),
-			first: first.location
-		}];
-	});
-}
-/** Returns the default of a list of permissions, at the first check of what somebody can reach. */
-function defaultBeside({ file, fields }, key) {
-	const index = listOf(fields["checks"]).findIndex((check) => fieldsOf(check)["reach"] === true);
-	return index < 0 ? [] : [{
-		list: DEFAULT_ESCALATION[key],
-		location: locationOf(file, [
-			"checks",
-			index,
-			"reach"
-		])
-	}];
-}
-function removalLimits({ file, fields }) {
-	const value = valueAt(fields, MAX_REMOVALS);
-	const count = countOf(value);
-	const [key, number] = count === null ? ["share", typeof value === "string" ? Number.parseInt(value, 10) : NaN] : ["count", count];
-	return Number.isNaN(number) ? [] : [{
-		path: MAX_REMOVALS,
-		key,
-		value,
-		strictness: -number,
-		location: locationOf(file, MAX_REMOVALS)
-	}];
-}
-/** Reports a count of removals beside a share of them: which is stricter depends on what is live. */
-function mixedRemovals(limits) {
-	const [first, ...others] = limits.filter(({ path }) => path === MAX_REMOVALS);
-	return others.flatMap(({ path, key, location }) => first === void 0 || key === first.key ? [] : [{
-		code: "conflicting-setting",
-		path,
-		location,
-		first: first.location
-	}]);
-}
-var ESCALATION_KEYS, HOLDER_LIMITS, MAX_REMOVALS;
-var init_adjustments = __esmMin((() => {
-	init_suggest();
-	init_desired();
-	init_role();
-	init_raw_file();
-	init_values();
-	init_rule_context();
-	ESCALATION_KEYS = [
-		"assign",
-		"edit",
-		"create"
-	];
-	HOLDER_LIMITS = [{
-		section: "guards",
-		key: "min_holders",
-		sign: 1
-	}, {
-		section: "policies",
-		key: "max_holders",
-		sign: -1
-	}];
-	MAX_REMOVALS = ["guards", "max_removals"];
-}));
-
-// src/kernel/validate/desired-settings.ts
-/** Combines the `sync` sections of all files. */
-function normaliseSync(all) {
-	const { roles, members, reinvite, replace_roles, ...rest } = merged(all.map(({ content }) => content.sync));
-	return {
-		roles: roles ?? "authoritative",
-		members: members ?? "authoritative",
-		reinvite: typeof reinvite === "boolean" ? reinvite : period(reinvite?.for ?? "30d"),
-		replaceRoles: replace_roles ?? false
-	};
-}
-/** Parses a period that the schema has accepted. */
-function period(text) {
-	return parsePeriod(text) ?? {
-		text,
-		ms: 0
-	};
-}
-/** Combines the `ignore` globs of all files. */
-function normalisePatterns(all) {
-	return {
-		roles: unique(all.flatMap((each) => each?.roles ?? [])),
-		members: unique(all.flatMap((each) => each?.members ?? []))
-	};
-}
-/** Combines the guards of all files. */
-function normaliseGuards(all, currentName) {
-	const each = all.map(({ content }) => content.guards);
-	const { max_removals, protect, min_holders, overrides, ...rest } = merged(each);
-	return omitUndefined({
-		maxRemovals: max_removals === void 0 ? void 0 : strictestRemovals(each.flatMap((guards) => guards?.max_removals ?? [])),
-		protect: protectedPatterns(normalisePatterns(each.map((guards) => guards?.protect)), currentName),
-		minHolders: min_holders && holders(each.map((guards) => guards?.min_holders), currentName, Math.max),
-		overrides: overrides && unique(overrides)
-	});
-}
-/** Returns the protected names, with the new names of renamed roles. */
-function protectedPatterns({ roles, members }, currentName) {
-	return {
-		roles: unique(roles.flatMap((role) => [role, currentName(role)])),
-		members
-	};
-}
-/** Returns the least of several counts, or of several shares. */
-function strictestRemovals(limits) {
-	const numberOf = (limit) => Number.parseInt(String(limit), 10);
-	const [least] = [...limits].sort((a, b) => numberOf(a) - numberOf(b));
-	return least === void 0 ? void 0 : removalLimit(least);
-}
-function removalLimit(limit) {
-	return typeof limit === "number" ? { count: limit } : { percent: Number.parseInt(limit, 10) };
-}
-/** Combines the policies of all files. */
-function normalisePolicies(all, currentName) {
-	const names = (roles) => unique(roles.map(currentName));
-	const each = all.map(({ content }) => content.policies ?? {});
-	const { email_domains, separate, max_holders, require_until, require_mfa, forbid_permissions, escalation, ...rest } = merged(each);
-	return omitUndefined({
-		emailDomains: email_domains && unique(each.flatMap((policies) => policies.email_domains ?? [])),
-		separate: separate === void 0 ? [] : each.flatMap((policies) => policies.separate ?? []).map(names),
-		maxHolders: max_holders === void 0 ? {} : holders(each.map((policies) => policies.max_holders), currentName, Math.min),
-		requireUntil: require_until ? names(each.flatMap((policies) => rolesWithEnd(policies.require_until))) : [],
-		longestGrants: longestGrants(each.map((policies) => policies.require_until), currentName),
-		requireMfa: require_mfa ? names(each.flatMap((policies) => policies.require_mfa ?? [])) : [],
-		forbidPermissions: forbid_permissions ? unique(each.flatMap((policies) => policies.forbid_permissions ?? [])) : [],
-		escalation: escalation && escalationOf(each.map((policies) => policies.escalation))
-	});
-}
-function escalationOf(each) {
-	const all = (key) => {
-		const given = each.flatMap((escalation) => escalation?.[key] ? [escalation[key]] : []);
-		return given.length === 0 ? void 0 : unique(given.flat());
-	};
-	return omitUndefined({
-		assign: all("assign"),
-		edit: all("edit"),
-		create: all("create")
-	});
-}
-/** Returns the rules of files without errors, with the current names of roles. */
-function enforcedRules(all, files, by, currentName = (role) => role) {
-	return {
-		guards: normaliseGuards(all, currentName),
-		policies: normalisePolicies(all, currentName),
-		checks: normaliseChecks(all, currentName),
-		files,
-		...by && { by }
-	};
-}
-/** Combines the checks of all files. */
-function normaliseChecks(all, currentName) {
-	return all.flatMap(({ file, content }) => (content.checks ?? []).map((check, index) => normaliseCheck(check, {
-		file,
-		path: ["checks", index]
-	}, currentName)));
-}
-function normaliseCheck(check, origin, currentName) {
-	const common = {
-		...check.reach && { reach: true },
-		origin
-	};
-	if ("only" in check) {
-		const { can, only, reach: _, ...rest } = check;
-		return {
-			kind: "only",
-			can,
-			only: unique(only.map((one) => normaliseHolder(one, currentName))),
-			...common
-		};
-	}
-	if ("at_most" in check) {
-		const { can, at_most: atMost, reach: _, ...rest } = check;
-		return {
-			kind: "at-most",
-			can,
-			atMost,
-			...common
-		};
-	}
-	const { member, cannot, reach: _, ...rest } = check;
-	return {
-		kind: "cannot",
-		member,
-		cannot: unique(cannot),
-		...common
-	};
-}
-/** Normalises `role: Name` to `role:Name`, with the current name. */
-function normaliseHolder(holder, currentName) {
-	return holder.startsWith("role:") ? `role:${currentName(holder.slice(5).trim())}` : holder;
-}
-/** Returns the roles and members that rules of included files name, and no rule of the merchant's own; undefined if there are none. */
-function sharedRuleNames(main, all) {
-	const own = new Set(ruleNames(main));
-	const shared = all.filter(({ file }) => file !== main.file).flatMap(ruleNames).filter((role) => !own.has(role));
-	return shared.length === 0 ? void 0 : unique(shared);
-}
-function ruleNames({ content: { guards, policies, checks } }) {
-	return [
-		...[...guards?.protect?.roles ?? [], ...guards?.protect?.members ?? []].filter(isLiteralGlob),
-		...Object.keys(guards?.min_holders ?? {}),
-		...policies?.separate?.flat() ?? [],
-		...Object.keys(policies?.max_holders ?? {}),
-		...rolesWithEnd(policies?.require_until),
-		...policies?.require_mfa ?? [],
-		...(checks ?? []).flatMap((check) => "only" in check ? check.only.flatMap((holder) => holder.startsWith("role:") ? [holder.slice(5).trim()] : []) : [])
-	];
-}
-function rolesWithEnd(required) {
-	return Array.isArray(required) ? required : Object.keys(required ?? {});
-}
-/** Combines the limits of all files by role, also under its previous name; of several, the shortest counts. */
-function longestGrants(all, currentName) {
-	const limits = /* @__PURE__ */ new Map();
-	for (const required of all) {
-		if (required === void 0 || Array.isArray(required)) continue;
-		for (const [role, text] of Object.entries(required)) {
-			const limit = period(text);
-			const known = limits.get(currentName(role));
-			if (known === void 0 || limit.ms < known.ms) limits.set(currentName(role), limit);
-		}
-	}
-	return limits.size === 0 ? void 0 : Object.fromEntries(limits);
-}
-/** Merges records that have no conflicting fields. */
-function merged(records) {
-	return Object.assign({}, ...records);
-}
-/** Combines numbers of holders by role, also under its previous name; of several, the stricter one counts. */
-function holders(records, currentName, stricter) {
-	const numbers = /* @__PURE__ */ new Map();
-	for (const [role, number] of records.flatMap((record) => Object.entries(record ?? {}))) {
-		const name = currentName(role);
-		numbers.set(name, stricter(number, numbers.get(name) ?? number));
-	}
-	return Object.fromEntries(numbers);
-}
-var init_desired_settings = __esmMin((() => {
-	init_glob();
-	init_values();
-}));
-
-// src/kernel/validate/judging.ts
-/** Converts breaches to problems at their locations in the files; one of each kind per location, but every sentence of a check. */
-function breachProblems(breaches, view) {
-	if (breaches.length === 0) return [];
-	const places = openPlaces(view);
-	const problems = /* @__PURE__ */ new Map();
-	for (const { code, subject, message, hint } of breaches) {
-		const sites = sitesOf(subject, places);
-		const first = subject.kind === "grant" && subject.beside ? grantSite$1(subject, subject.beside, places) : null;
-		for (const location of sites.length > 0 ? sites : [firstKeyOf(view)]) {
-			const key = JSON.stringify([
-				code,
-				location,
-				subject.kind === "check" ? message : ""
-			]);
-			if (!problems.has(key)) problems.set(key, {
-				code,
-				message,
-				hint,
-				location,
-				...first && { first }
-			});
-		}
-	}
-	return [...problems.values()];
-}
-function openPlaces(view) {
-	const entries = /* @__PURE__ */ new Map();
-	for (const member of view.members) {
-		if (member.address === null) continue;
-		const known = entries.get(member.address);
-		if (known === void 0) entries.set(member.address, [member]);
-		else known.push(member);
-	}
-	return {
-		...view,
-		entries,
-		otherNames: rolesByOtherNames(view.roles),
-		formerNames: renamedRoles(view.roles)
-	};
-}
-function sitesOf(subject, places) {
-	switch (subject.kind) {
-		case "member": {
-			const [first] = places.entries.get(subject.email.toLowerCase()) ?? [];
-			return first === void 0 ? [] : [memberLocation(first, "email")];
-		}
-		case "grant": {
-			const site = grantSite$1(subject, subject.role, places);
-			return site === null ? [] : [site];
-		}
-		case "permission": return [...places.roles.map(({ path, permissions, ...role }) => ({
-			...role,
-			permissions,
-			path: [...path, "permissions"]
-		})), ...places.adjustments.map(({ path, add, ...role }) => ({
-			...role,
-			permissions: add,
-			path: [
-				...path,
-				"adjust",
-				"add"
-			]
-		}))].flatMap(({ name, permissions, file, path }) => name !== null && (places.formerNames.get(name) ?? name) === subject.role ? indexesOf(permissions, subject.permission).map((index) => locationOf(file, [...path, index])) : []);
-		case "max-holders": return pairsAt(places, "policies", "max_holders").flatMap(({ name, value, location }) => (places.formerNames.get(name) ?? name) === subject.role && countOf(value) === subject.max ? [location] : []);
-		case "check": return [locationOf(subject.origin.file, [...subject.origin.path, subject.key])];
-		case "cannot": {
-			const { origin, permission } = subject;
-			const path = [...origin.path, "cannot"];
-			const raw = places.rawFiles.find(({ file }) => file === origin.file);
-			return indexesOf(listOf(valueAt(raw?.fields, path)), permission).map((index) => locationOf(origin.file, [...path, index]));
-		}
-		default: return subject;
-	}
-}
-/** Returns the location of the first grant of a role that has not ended; `null` if there is none. */
-function grantSite$1({ email }, role, { entries, otherNames, now }) {
-	for (const member of entries.get(email.toLowerCase()) ?? []) {
-		const grant = member.grants.find((one) => (otherNames.get(one.role) ?? one.role) === role && (one.end === null || one.end.until !== null && one.end.until.ends > now));
-		if (grant !== void 0) return locationOf(member.file, grantPath(member, grant));
-	}
-	return null;
-}
-function firstKeyOf({ main }) {
-	return {
-		at: "first-key",
-		file: main,
-		path: []
-	};
-}
-function indexesOf(list, wanted) {
-	return list.flatMap((item, index) => item === wanted ? [index] : []);
-}
-/**
-* Returns the readable content of a file with errors, for its policies and checks; leaves out access with unreadable
-* dates.
-*/
-function readableContent({ file, fields, roles, adjustments, members, leavers }) {
-	return {
-		file,
-		content: {
-			version: 1,
-			merchant: "-",
-			policies: readablePolicies(fieldsOf(fields["policies"])),
-			checks: listOf(fields["checks"]).map((check) => readableCheck(fieldsOf(check))),
-			roles: [...roles.flatMap(({ name, id, previously, permissions }) => name === null ? [] : [{
-				name,
-				...id !== null && { id },
-				...previously.length > 0 && { previously: [...previously] },
-				permissions: texts$1(permissions)
-			}]), ...adjustments.flatMap(({ name, add, remove }) => name === null ? [] : [{
-				name,
-				adjust: {
-					add: texts$1(add),
-					remove: texts$1(remove)
-				}
-			}])],
-			members: members.flatMap(readableMember),
-			leavers: leavers.flatMap(({ email, from }) => email === null || from === null ? [] : [{
-				email,
-				from: from.text
-			}])
-		}
-	};
-}
-function readablePolicies(fields) {
-	const { email_domains: domains, separate, max_holders, require_until, forbid_permissions } = fields;
-	const { assign, edit, create } = fieldsOf(fields["escalation"]);
-	const most = Object.entries(fieldsOf(max_holders)).flatMap(([role, value]) => {
-		const count = countOf(value);
-		return count === null ? [] : [[role, count]];
-	});
-	return {
-		...Array.isArray(domains) && domains.every(isText) && { email_domains: domains },
-		separate: listOf(separate).map((roles) => texts$1(listOf(roles))),
-		max_holders: Object.fromEntries(most),
-		require_until: Array.isArray(require_until) ? texts$1(require_until) : Object.fromEntries(Object.entries(fieldsOf(require_until)).flatMap(([role, value]) => typeof value === "string" && parsePeriod(value) !== null ? [[role, value]] : [])),
-		forbid_permissions: texts$1(listOf(forbid_permissions)),
-		escalation: omitUndefined({
-			assign: Array.isArray(assign) ? texts$1(assign) : void 0,
-			edit: Array.isArray(edit) ? texts$1(edit) : void 0,
-			create: Array.isArray(create) ? texts$1(create) : void 0
-		})
-	};
-}
-/** Returns a check; one that is unreadable forbids nothing, but keeps its index. */
-function readableCheck(fields) {
-	const { only, cannot } = fields;
-	const can = textOf$3(fields["can"]);
-	const atMost = countOf(fields["at_most"]);
-	const reach = fields["reach"] === true ? { reach: true } : {};
-	if (can !== null && Array.isArray(only) && only.every((entry) => typeof entry === "string")) return {
-		can,
-		only,
-		...reach
-	};
-	if (can !== null && atMost !== null) return {
-		can,
-		at_most: atMost,
-		...reach
-	};
-	return {
-		member: textOf$3(fields["member"]) ?? "",
-		cannot: texts$1(listOf(cannot)),
-		...reach
-	};
-}
-function readableMember(member) {
-	const { email, begin, end, suspended, grants, fields } = member;
-	const readable = grants.filter(isReadable);
-	const isLost = grants.length > 0 && readable.length === 0;
-	if (email === null || !isReadable(member) || isLost) return [];
-	if (suspended !== null && !isReadable(suspended)) return [];
-	return [{
-		email,
-		...Object.hasOwn(fields, "roles") && { roles: readable.map(({ role, ...dates }) => dates.begin === null && dates.end === null ? role : {
-			role,
-			...datesOf$1(dates)
-		}) },
-		...datesOf$1({
-			begin,
-			end
-		}),
-		...suspended !== null && { suspended: datesOf$1(suspended) },
-		...Object.hasOwn(fields, "managed") && { managed: { password_env: "-" } }
-	}];
-}
-function isReadable({ begin, end }) {
-	return (begin === null || begin.from !== null) && (end === null || end.until !== null);
-}
-function datesOf$1({ begin, end }) {
-	return {
-		...begin?.from && { from: begin.from.text },
-		...end?.until && { until: end.until.text }
-	};
-}
-function isText(value) {
-	return textOf$3(value) !== null;
-}
-function texts$1(values) {
-	return values.filter(isText);
-}
-var init_judging = __esmMin((() => {
-	init_raw_file();
-	init_values();
-	init_rule_context();
-}));
-
-// src/kernel/validate/identity.ts
-/** Requires unique names and pinned ids of roles, across files. */
-function noDuplicateRoles({ roles }) {
-	return [...repeats(roles, ({ name }) => name).map(({ text, item, first }) => ({
-		code: "duplicate-role",
-		name: text,
-		location: fieldSite(item, "name"),
-		first: fieldSite(first, "name")
-	})), ...repeats(roles, ({ id }) => id).map(({ text, item, first }) => ({
-		code: "duplicate-role-id",
-		id: text,
-		location: fieldSite(item, "id"),
-		first: fieldSite(first, "id")
-	}))];
-}
-/** Requires unique addresses within a file, and unique pinned ids of members. */
-function noDuplicateMembers({ rawFiles, members, duplicateAddresses }) {
-	return [...(duplicateAddresses.size === 0 ? [] : rawFiles.flatMap((raw) => repeats(raw.members, ({ address }) => address))).map(({ item, first }) => ({
-		code: "duplicate-member",
-		email: item.email ?? "",
-		location: memberLocation(item, "email"),
-		first: memberLocation(first, "email")
-	})), ...repeats(members, ({ id }) => id).flatMap(({ text, item, first }) => item.address === first.address && item.file !== first.file ? [] : [{
-		code: "duplicate-member-id",
-		id: text,
-		location: memberLocation(item, "id"),
-		first: memberLocation(first, "id")
-	}])];
-}
-function fieldSite({ file, path }, field) {
-	return locationOf(file, [...path, field]);
-}
-/** Requires names of roles that do not look like ids. */
-function clearRoleNames({ roles }) {
-	return roles.flatMap(({ name, path }) => name?.startsWith("role_") ? [{
-		code: "role-name-like-id",
-		name,
-		location: {
-			at: "value",
-			path: [...path, "name"]
-		}
-	}] : []);
-}
-/** Requires that a previous name is unique, and not declared unless that role was renamed too. */
-function previousNames$1({ roles }) {
-	const byName = new Map(roles.flatMap((role) => role.name === null ? [] : [[role.name, role]]));
-	const former = roles.flatMap((role) => [...new Set(role.previously)].map((name) => ({
-		role,
-		name
-	})));
-	return [...former.flatMap(({ role, name }) => {
-		const holder = byName.get(name);
-		if (holder === void 0) return [];
-		const kind = name === role.name ? "own" : holder.previously.length === 0 ? "kept" : "swapped";
-		if (kind === "swapped" && !isCircle(name, byName)) return [];
-		const first = fieldSite(holder, "name");
-		return [{
-			code: "previously-declared",
-			name,
-			kind,
-			location: previousNameSite(role, name),
-			first
-		}];
-	}), ...repeats(former, ({ name }) => name).map(({ text, item, first }) => ({
-		code: "duplicate-previously",
-		name: text,
-		location: previousNameSite(item.role, text),
-		first: previousNameSite(first.role, text)
-	}))];
-}
-/** Requires that a previous address is no member's address, and the previous one of a single member. */
-function previousAddresses({ members }) {
-	const renamed = members.filter(({ previously }) => previously.length > 0);
-	if (renamed.length === 0) return [];
-	const listed = new Map(members.flatMap((member) => member.address === null ? [] : [[member.address, member]]));
-	const owners = /* @__PURE__ */ new Map();
-	return renamed.flatMap((member) => [...new Set(member.previously)].flatMap((address) => {
-		const location = memberLocation(member, "previously");
-		const other = owners.get(address) ?? member;
-		owners.set(address, other);
-		const holder = listed.get(address);
-		if (holder !== void 0) return [{
-			code: "previous-address",
-			email: address,
-			kind: "listed",
-			location,
-			first: memberLocation(holder, "email")
-		}];
-		return other.address === member.address ? [] : [{
-			code: "previous-address",
-			email: address,
-			kind: "twice",
-			location,
-			first: memberLocation(other, "previously")
-		}];
-	}));
-}
-/** Returns the location of a role's previous name. */
-function previousNameSite({ file, path, fields }, name) {
-	const at = [...path, "previously"];
-	const written = fields["previously"];
-	return locationOf(file, Array.isArray(written) ? [...at, written.indexOf(name)] : at);
-}
-/** Returns true if a chain of previous names leads back to a name. */
-function isCircle(name, byName) {
-	const seen = /* @__PURE__ */ new Set();
-	const open = [name];
-	for (let at = open.pop(); at !== void 0; at = open.pop()) {
-		const { previously } = byName.get(at) ?? { previously: [] };
-		if (previously.includes(name)) return true;
-		open.push(...previously.filter((former) => !seen.has(former)));
-		for (const former of previously) seen.add(former);
-	}
-	return false;
-}
-/** Requires that no entry and no current grant matches `ignore`: a plan could not apply it. */
-function noIgnoredEntries(merchant) {
-	const ignoresRole = openIgnores(merchant, "roles");
-	const ignoresMember = openIgnores(merchant, "members");
-	const renamed = renamedRoles(merchant.roles);
-	return [
-		...merchant.roles.flatMap((role) => {
-			const first = ignoresRole(role.name, role.id);
-			return ignored("role", role.name, first, () => fieldSite(role, "name"));
-		}),
-		...merchant.members.flatMap((member) => {
-			const first = ignoresMember(member.email, member.id);
-			return ignored("member", member.email, first, () => memberLocation(member, "email"));
-		}),
-		...merchant.members.flatMap((member) => member.grants.flatMap((grant) => {
-			const first = [grant.end, member.end].some((end) => (end?.until?.ends ?? Infinity) <= merchant.now) ? null : ignoresRole(renamed.get(grant.role) ?? grant.role, null);
-			return ignored("grant", grant.role, first, () => locationOf(member.file, grantPath(member, grant)));
-		}))
-	];
-}
-function ignored(kind, name, first, location) {
-	return name === null || first === null ? [] : [{
-		code: "ignored-entry",
-		kind,
-		name,
-		location: location(),
-		first
-	}];
-}
-/** Returns a search for the pattern that ignores a name or an id; each text is compared once. */
-function openIgnores(merchant, key) {
-	const patterns = ignoredAt(merchant, key).flatMap(({ value, location }) => typeof value === "string" ? [{
-		value,
-		location
-	}] : []);
-	if (patterns.length === 0 || patterns.length > MAX_PATTERNS) return () => null;
-	const known = /* @__PURE__ */ new Map();
-	const find = (text) => {
-		const answered = known.get(text);
-		if (answered !== void 0) return answered;
-		const location = patterns.find(({ value }) => matchesSimpleGlob(value, text))?.location ?? null;
-		known.set(text, location);
-		return location;
-	};
-	return (name, id) => (name === null ? null : find(name)) ?? (id === null ? null : find(id));
-}
-var MAX_PATTERNS;
-var init_identity = __esmMin((() => {
-	init_glob();
-	init_raw_file();
-	init_values();
-	init_rule_context();
-	MAX_PATTERNS = 100;
-}));
-
-// src/kernel/validate/references.ts
-/** Requires that referenced roles are declared, if no others can exist; a shared rule may mean another merchant's. */
-function knownRoles(merchant) {
-	const open = !merchant.rolesComplete;
-	const names = new Set(merchant.roles.flatMap(({ name }) => name ?? []));
-	const renamed = renamedRoles(merchant.roles);
-	const suggest = openSuggester([...names]);
-	const mayBeIgnored = openIgnored(merchant, "roles");
-	const isKnown = (role) => isLikeRoleId(role) || names.has(role) || renamed.has(role) || mayBeIgnored(role);
-	const rules = ruleReferences(merchant);
-	const isOwn = ({ location }) => location.file === merchant.main;
-	const unknown = (references) => references.flatMap(({ text: role, location }) => {
-		if (isKnown(role)) return [];
-		return [{
-			role,
-			near: suggest(role) ?? PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? null,
-			location
-		}];
-	});
-	return [...unknown(open ? [] : [...grantReferences(merchant, isKnown), ...rules.filter(isOwn)]).map((found) => ({
-		code: "unknown-role",
-		...found
-	})), ...unknown(rules.filter((rule) => !isOwn(rule))).map((found) => ({
-		code: "unknown-shared-role",
-		open,
-		...found
-	}))];
-}
-/** Warns once in each file of references to a role by its previous name, which still works. */
-function currentRoleNames(merchant) {
-	const renamed = renamedRoles(merchant.roles);
-	if (renamed.size === 0) return [];
-	const references = [
-		...grantReferences(merchant, (role) => !renamed.has(role)),
-		...ruleReferences(merchant),
-		...merchant.rawFiles.flatMap(protectedRoles),
-		...merchant.adjustments.flatMap(({ file, path, name }) => name === null ? [] : [{
-			text: name,
-			location: locationOf(file, [...path, "name"])
-		}])
-	];
-	const found = /* @__PURE__ */ new Map();
-	for (const { text: role, location } of references) {
-		if (!renamed.has(role)) continue;
-		const key = JSON.stringify([location.file, role]);
-		const known = found.get(key) ?? {
-			role,
-			places: []
-		};
-		known.places.push(location);
-		found.set(key, known);
-	}
-	return [...found.values()].flatMap(({ role, places }) => {
-		const [location] = places;
-		const name = renamed.get(role);
-		return location && name !== void 0 ? [{
-			code: "previous-role-name",
-			role,
-			name,
-			places,
-			location
-		}] : [];
-	});
-}
-/** Returns the literal names under `guards.protect` that no declared role has. */
-function knownProtectedRoles(merchant) {
-	const open = !merchant.rolesComplete;
-	const isOwn = ({ location }) => location.file === merchant.main;
-	const named = merchant.rawFiles.flatMap(protectedRoles).filter((one) => !open || !isOwn(one));
-	if (named.length === 0) return [];
-	const names = merchant.roles.flatMap(({ name }) => name ?? []);
-	const known = new Set([...names, ...renamedRoles(merchant.roles).keys()].map((name) => name.toLowerCase()));
-	const suggest = openSuggester([...new Set(names)]);
-	const mayBeIgnored = openIgnored(merchant, "roles");
-	const isKnown = (role) => !isLiteralGlob(role) || isLikeRoleId(role.toLowerCase()) || known.has(role.toLowerCase()) || mayBeIgnored(role);
-	return named.filter(({ text }) => !isKnown(text)).map((reference) => {
-		const { text: role, location } = reference;
-		const found = {
-			role,
-			near: suggest(role),
-			location
-		};
-		return isOwn(reference) ? {
-			code: "unknown-protected-role",
-			...found
-		} : {
-			code: "unknown-shared-role",
-			open,
-			protects: true,
-			...found
-		};
-	});
-}
-function protectedRoles(raw) {
-	return textsAt(raw, [
-		"guards",
-		"protect",
-		"roles"
-	]);
-}
-/** Returns the grants of unknown roles. */
-function grantReferences({ members, referencedRoles }, isKnown) {
-	const strange = new Set([...referencedRoles].filter((role) => !isKnown(role)));
-	if (strange.size === 0) return [];
-	return members.flatMap((member) => member.grants.filter(({ role }) => strange.has(role)).map((grant) => ({
-		text: grant.role,
-		location: locationOf(member.file, grantPath(member, grant))
-	})));
-}
-/** Returns the role names in policies, guards and checks of all files. */
-function ruleReferences(merchant) {
-	const listed = [
-		...entriesAt(merchant, "policies", "require_until"),
-		...entriesAt(merchant, "policies", "require_mfa"),
-		...entriesAt(merchant, "policies", "separate").flatMap(({ value, location }) => listOf(value).map((role, index) => ({
-			value: role,
-			location: inside(location, index)
-		})))
-	].flatMap(({ value, location }) => textOf$3(value) === null ? [] : [{
-		text: String(value),
-		location
-	}]);
-	const keys = [
-		...pairsAt(merchant, "policies", "max_holders"),
-		...pairsAt(merchant, "policies", "require_until"),
-		...pairsAt(merchant, "guards", "min_holders")
-	].flatMap(({ name, location }) => name.trim() === "" || name === "__proto__" || name === "<<" ? [] : [{
-		text: name,
-		location: {
-			...location,
-			at: "key"
-		}
-	}]);
-	const allowed = merchant.rawFiles.flatMap(checkHolders).flatMap(({ text, location }) => {
-		const role = text.startsWith("role:") ? text.slice(5).trim() : "";
-		return role === "" ? [] : [{
-			text: role,
-			location
-		}];
-	});
-	return [
-		...listed,
-		...keys,
-		...allowed
-	];
-}
-/** Requires that checks name declared members, if all members are declared. */
-function knownMembers(merchant) {
-	if (!merchant.membersComplete) return [];
-	const named = merchant.rawFiles.filter(({ file }) => file === merchant.main).flatMap((raw) => [...checkHolders(raw), ...checkedMembers(raw)]);
-	if (named.length === 0) return [];
-	const emails = merchant.members.flatMap(({ email }) => email ?? []);
-	const known = new Set(emails.map((email) => email.toLowerCase()));
-	const suggest = openSuggester([...new Set(emails)]);
-	const mayBeIgnored = openIgnored(merchant, "members");
-	return named.flatMap(({ text: email, location }) => !email.includes("@") || email.startsWith("role:") || known.has(email.toLowerCase()) || mayBeIgnored(email) ? [] : [{
-		code: "unknown-member",
-		email,
-		near: suggest(email),
-		location
-	}]);
-}
-/** Warns wherever the address of somebody who has left still stands. */
-function noLeavers({ leavers, members, rawFiles, now }) {
-	const left = /* @__PURE__ */ new Map();
-	for (const leaver of leavers) {
-		const { address, from } = leaver;
-		const known = left.get(address ?? "")?.from?.starts ?? Number.POSITIVE_INFINITY;
-		if (address !== null && from !== null && from.starts <= now && from.starts < known) left.set(address, leaver);
-	}
-	if (left.size === 0) return [];
-	return [...members.flatMap((member) => member.email === null ? [] : [{
-		text: member.email,
-		location: memberLocation(member, "email")
-	}]), ...rawFiles.flatMap((raw) => [
-		...checkHolders(raw),
-		...checkedMembers(raw),
-		...textsAt(raw, [
-			"guards",
-			"protect",
-			"members"
-		]),
-		...textsAt(raw, ["ignore", "members"])
-	])].flatMap(({ text, location }) => {
-		const leaver = left.get(text.toLowerCase());
-		if (leaver === void 0) return [];
-		const first = locationOf(leaver.file, [...leaver.path, "email"]);
-		return [{
-			code: "leaver-listed",
-			email: text,
-			from: leaver.from?.text ?? "",
-			location,
-			first
-		}];
-	});
-}
-/** Returns the texts of a list of a file. */
-function textsAt({ file, fields }, path) {
-	return listOf(valueAt(fields, path)).flatMap((value, index) => typeof value === "string" ? [{
-		text: value,
-		location: locationOf(file, [...path, index])
-	}] : []);
-}
-function checkHolders({ file, fields }) {
-	return listOf(fields["checks"]).flatMap((check, index) => listOf(fieldsOf(check)["only"]).flatMap((holder, at) => typeof holder === "string" ? [{
-		text: holder,
-		location: locationOf(file, [
-			"checks",
-			index,
-			"only",
-			at
-		])
-	}] : []));
-}
-function checkedMembers({ file, fields }) {
-	return listOf(fields["checks"]).flatMap((check, index) => {
-		const member = textOf$3(fieldsOf(check)["member"]);
-		return member === null ? [] : [{
-			text: member,
-			location: locationOf(file, [
-				"checks",
-				index,
-				"member"
-			])
-		}];
-	});
-}
-/** Warns of roles without a holder, if all members and their roles are declared. */
-function heldRoles(merchant) {
-	const { membersComplete, roles, members, main, referencedRoles: named } = merchant;
-	const known = new Set(roles.flatMap(({ name, id, previously }) => [
-		name,
-		id,
-		...previously
-	]));
-	const clear = !merchant.rolesComplete || [...named].every((role) => isLikeRoleId(role) || known.has(role));
-	if (!membersComplete || !clear || !members.every(({ rolesComplete }) => rolesComplete)) return [];
-	const unheld = roles.flatMap(({ name, id, previously, file, path }) => name === null || file !== main || [
-		name,
-		id,
-		...previously
-	].some((each) => each !== null && named.has(each)) ? [] : [{
-		name,
-		location: locationOf(file, [...path, "name"])
-	}]);
-	const [first] = unheld;
-	if (first === void 0) return [];
-	return unheld.length > MAX_UNHELD ? [{
-		code: "unheld-role",
-		names: unheld.map(({ name }) => name),
-		location: first.location
-	}] : unheld.map(({ name, location }) => ({
-		code: "unheld-role",
-		names: [name],
-		location
-	}));
-}
-/** Warns of a permission used once that resembles a frequent one. */
-function usualPermissions(merchant) {
-	const { roles, adjustments, rawFiles } = merchant;
-	const named = rawFiles.flatMap(namedPermissions);
-	const counts = /* @__PURE__ */ new Map();
-	const lists = [
-		...roles.map(({ permissions }) => permissions),
-		...adjustments.map(({ add }) => add),
-		named.map(({ text }) => text)
-	];
-	for (const list of lists) for (const text of list) counts.set(text, (counts.get(text) ?? 0) + 1);
-	const often = [...counts].flatMap(([text, uses]) => typeof text === "string" && uses >= MIN_COMMON_USES ? [text] : []);
-	const isRare = (text) => typeof text === "string" && counts.get(text) === 1;
-	const once = [
-		...roles.flatMap((role) => declaredPermissions(role, isRare)),
-		...adjustments.flatMap((adjustment) => addedPermissions(adjustment, isRare)),
-		...named.filter(({ text }) => isRare(text))
-	];
-	if (often.join("").length * once.reduce((sum, { text }) => sum + text.length, 0) > MAX_COMPARED) return [];
-	return once.flatMap(({ text: permission, location }) => {
-		const near = often.find((each) => isSlip(permission, each));
-		return near === void 0 ? [] : [{
-			code: "rare-permission",
-			permission,
-			near,
-			location
-		}];
-	});
-}
-function declaredPermissions({ file, path, permissions }, isWanted) {
-	return permissions.flatMap((text, index) => isWanted(text) ? [{
-		text,
-		location: locationOf(file, [
-			...path,
-			"permissions",
-			index
-		])
-	}] : []);
-}
-function addedPermissions({ file, path, add }, isWanted) {
-	return add.flatMap((text, index) => isWanted(text) ? [{
-		text,
-		location: locationOf(file, [
-			...path,
-			"adjust",
-			"add",
-			index
-		])
-	}] : []);
-}
-function namedPermissions({ file, fields }) {
-	const forbidden = listOf(fieldsOf(fields["policies"])["forbid_permissions"]).flatMap((permission, index) => typeof permission === "string" ? [{
-		text: permission,
-		location: locationOf(file, [
-			"policies",
-			"forbid_permissions",
-			index
-		])
-	}] : []);
-	const escalation = fieldsOf(fieldsOf(fields["policies"])["escalation"]);
-	const leading = Object.keys(escalation).flatMap((key) => listOf(escalation[key]).flatMap((permission, index) => typeof permission === "string" ? [{
-		text: permission,
-		location: locationOf(file, [
-			"policies",
-			"escalation",
-			key,
-			index
-		])
-	}] : []));
-	const checked = listOf(fields["checks"]).flatMap((check, index) => {
-		const { can, cannot } = fieldsOf(check);
-		const listed = listOf(cannot).flatMap((permission, at) => typeof permission === "string" ? [{
-			text: permission,
-			location: locationOf(file, [
-				"checks",
-				index,
-				"cannot",
-				at
-			])
-		}] : []);
-		return typeof can === "string" ? [{
-			text: can,
-			location: locationOf(file, [
-				"checks",
-				index,
-				"can"
-			])
-		}, ...listed] : listed;
-	});
-	return [
-		...forbidden,
-		...leading,
-		...checked
-	];
-}
-function inside(location, index) {
-	return location.at === "value" ? {
-		...location,
-		path: [...location.path, index]
-	} : location;
-}
-/** Returns a test whether an ignore pattern may match: only the literal prefix counts, to avoid false warnings. */
-function openIgnored(merchant, key) {
-	const beginnings = new Set(ignoredAt(merchant, key).map(({ value }) => (/^[^*?[{(!\\]*/.exec(String(value))?.[0] ?? "").toLowerCase()));
-	return (text) => {
-		const lower = text.slice(0, MAX_NAME).toLowerCase();
-		return beginnings.size > 0 && Array.from({ length: lower.length + 1 }, (_, end) => end).some((end) => beginnings.has(lower.slice(0, end)));
-	};
-}
-var MAX_UNHELD, MIN_COMMON_USES, MAX_COMPARED, MAX_NAME;
-var init_references = __esmMin((() => {
-	init_glob();
-	init_suggest();
-	init_live();
-	init_raw_file();
-	init_values();
-	init_rule_context();
-	MAX_UNHELD = 3;
-	MIN_COMMON_USES = 3;
-	MAX_COMPARED = 1e8;
-	MAX_NAME = 500;
-}));
-
-// src/kernel/validate/merchant-rules.ts
-/** Returns the problems between the files of one merchant, without violations of policies and checks. */
-function checkMerchant(merchant) {
-	return RULES$1.flatMap((rule) => rule(merchant));
-}
-/** Requires that files agree on a member, except for its roles, which are combined. */
-function agreeingMembers({ members, rawFiles }) {
-	if (rawFiles.length < 2) return [];
-	const firsts = /* @__PURE__ */ new Map();
-	return members.flatMap((member) => AGREED.flatMap((field) => {
-		const { email, address, file, fields } = member;
-		if (email === null || !Object.hasOwn(fields, field)) return [];
-		const location = memberLocation(member, field);
-		const key = JSON.stringify([address, field]);
-		const first = firsts.get(key);
-		if (first === void 0) {
-			firsts.set(key, {
-				value: fields[field],
-				location
-			});
-			return [];
-		}
-		return first.location.file === file || sameValue(first.value, fields[field]) ? [] : [{
-			code: "conflicting-member",
-			email,
-			field,
-			location,
-			first: first.location
-		}];
-	}));
-}
-/** Requires that all grants of a role to a member have the same dates. */
-function agreeingGrants({ roles, members, duplicateAddresses }) {
-	const names = rolesByOtherNames(roles);
-	const nameOf = (role) => names.get(role) ?? role;
-	const byAddress = /* @__PURE__ */ new Map();
-	for (const member of members) {
-		const { address, grants, repeated } = member;
-		const isGivenTwice = repeated || grants.length > 1 && grants.some(({ role }) => names.has(role));
-		if (address !== null && (isGivenTwice || duplicateAddresses.has(address))) {
-			const known = byAddress.get(address);
-			if (known === void 0) byAddress.set(address, [member]);
-			else known.push(member);
-		}
-	}
-	return [...byAddress.values()].flatMap((entries) => conflicts(entries, nameOf));
-}
-/** Requires that a member without roles in one file has none in another. */
-function agreeingRoles({ members, rawFiles, duplicateAddresses }) {
-	if (rawFiles.length < 2) return [];
-	const given = /* @__PURE__ */ new Map();
-	for (const member of members) {
-		const { address, grants } = member;
-		if (address !== null && duplicateAddresses.has(address) && grants.length > 0 && !given.has(address)) given.set(address, member);
-	}
-	return members.flatMap((member) => {
-		const { email, address, file, grants, rolesComplete } = member;
-		const other = address === null ? void 0 : given.get(address);
-		const isEmpty = rolesComplete && grants.length === 0;
-		return email === null || other === void 0 || other.file === file || !isEmpty ? [] : [{
-			code: "conflicting-member",
-			email,
-			field: "roles",
-			location: memberLocation(member, "roles"),
-			first: memberLocation(other, "roles")
-		}];
-	});
-}
-function conflicts(entries, nameOf) {
-	const firsts = /* @__PURE__ */ new Map();
-	return entries.flatMap((member) => member.grants.flatMap((grant) => {
-		const { role } = grant;
-		const first = firsts.get(nameOf(role));
-		if (first === void 0) {
-			firsts.set(nameOf(role), {
-				member,
-				grant
-			});
-			return [];
-		}
-		return datesOf(first.grant) === datesOf(grant) ? [] : [{
-			code: "conflicting-grant",
-			role,
-			location: grantSite({
-				member,
-				grant
-			}),
-			first: grantSite(first)
-		}];
-	}));
-}
-/** Returns the dates, for comparison; an unreadable one has been reported and conflicts with none. */
-function datesOf({ begin, end }) {
-	return `${begin?.from?.starts ?? ""} ${end?.until?.ends ?? ""}`;
-}
-function grantSite({ member, grant }) {
-	return locationOf(member.file, grantPath(member, grant));
-}
-/** Requires that files agree on a setting. */
-function agreeingSettings({ rawFiles }) {
-	if (rawFiles.length < 2) return [];
-	const firsts = /* @__PURE__ */ new Map();
-	return rawFiles.flatMap((raw) => settingsOf(raw).flatMap((path) => {
-		const value = valueAt(raw.fields, path);
-		const location = locationOf(raw.file, path);
-		const first = firsts.get(JSON.stringify(path));
-		if (first === void 0) {
-			firsts.set(JSON.stringify(path), {
-				value,
-				location
-			});
-			return [];
-		}
-		return sameValue(first.value, value) ? [] : [{
-			code: "conflicting-setting",
-			path,
-			location,
-			first: first.location
-		}];
-	}));
-}
-/** Requires that `min_holders` of a role does not exceed its `max_holders`. */
-function possibleHolders(merchant) {
-	const renamed = renamedRoles(merchant.roles);
-	const strictest = (section, key, sign) => {
-		const found = /* @__PURE__ */ new Map();
-		for (const { name, value, location } of pairsAt(merchant, section, key)) {
-			const [role, count] = [renamed.get(name) ?? name, countOf(value)];
-			const known = found.get(role);
-			if (count !== null && (known === void 0 || sign * count > sign * known.count)) found.set(role, {
-				count,
-				location
-			});
-		}
-		return found;
-	};
-	const limits = strictest("policies", "max_holders", -1);
-	return [...strictest("guards", "min_holders", 1)].flatMap(([role, min]) => {
-		const max = limits.get(role);
-		return max !== void 0 && min.count > max.count ? [{
-			code: "holders-contradiction",
-			role,
-			min: min.count,
-			max: max.count,
-			location: max.location,
-			first: min.location
-		}] : [];
-	});
-}
-function settingsOf({ fields }) {
-	return SETTINGS$1.filter((path) => valueAt(fields, path) !== void 0);
-}
-var RULES$1, AGREED, SETTINGS$1;
-var init_merchant_rules = __esmMin((() => {
-	init_member();
-	init_merchant_schema();
-	init_raw_file();
-	init_values();
-	init_adjustments();
-	init_identity();
-	init_references();
-	init_rule_context();
-	RULES$1 = [
-		noDuplicateRoles,
-		noDuplicateMembers,
-		noIgnoredEntries,
-		previousNames$1,
-		previousAddresses,
-		soundAdjustments,
-		agreeingMembers,
-		agreeingGrants,
-		agreeingRoles,
-		agreeingSettings,
-		strictLimits,
-		currentRoleNames,
-		knownRoles,
-		knownProtectedRoles,
-		knownMembers,
-		noLeavers,
-		heldRoles,
-		usualPermissions,
-		possibleHolders
-	];
-	AGREED = [
-		"id",
-		"previously",
-		"from",
-		"until",
-		"suspended",
-		...Object.keys(COMMON_FIELDS),
-		"managed"
-	].filter((key) => key !== "roles");
-	SETTINGS$1 = [["environment"], ...keysAt(["sync"]).map((key) => ["sync", key])];
-}));
-
-// src/kernel/read/check-enforced.ts
-/** Returns the files of rules that projects enforce on a merchant's file, each once. */
-function enforcedFiles(enforcements) {
-	const files = enforcements.flatMap(({ entries }) => entries.flatMap(({ rules }) => rules ?? []));
-	return [...new Set(files)];
-}
-/** Returns what a merchant's files may not say by the projects that they belong to. */
-function checkEnforced(merchant, enforcements) {
-	return enforcements.flatMap((enforcement) => {
-		const own = enforcement.by ? [] : enforcedFiles([enforcement]);
-		return [
-			...underEntry(merchant, enforcement),
-			...allowedSections$1(merchant, enforcement),
-			...enforcedSettings(merchant, own),
-			...knownNames(merchant, own)
-		];
-	});
-}
-function underEntry({ main }, { unlisted }) {
-	if (unlisted === null) return [];
-	const { project, location: rule } = unlisted;
-	return [{
-		code: "file-not-enforced",
-		project,
-		location: {
-			at: "first-key",
-			file: main,
-			path: []
-		},
-		rule
-	}];
-}
-/** Requires that files have only the sections that every entry allows; what a file includes, it says. */
-function allowedSections$1({ rawFiles }, { entries }) {
-	const trusted = new Set(entries.flatMap(({ rules }) => rules?.rules.files ?? []));
-	const said = rawFiles.filter(({ file }) => !trusted.has(file));
-	return entries.flatMap(({ allow }) => {
-		if (allow === null) return [];
-		const { sections: allowed, location: rule } = allow;
-		return said.flatMap(({ file, fields }) => Object.keys(fields).flatMap((key) => RESTRICTED.has(key) && !allowed.includes(key) ? [{
-			code: "section-not-allowed",
-			key,
-			allowed,
-			location: keyOf$1(file, [key]),
-			rule
-		}] : []));
-	});
-}
-/** Requires that files agree with the settings of enforced rules, and the rules with one another. */
-function enforcedSettings({ rawFiles }, files) {
-	const included = new Set(rawFiles.map(({ file }) => file));
-	const rules = files.flatMap((one) => one.rawFiles);
-	return SETTINGS.flatMap((path) => {
-		const [first, ...others] = rules.flatMap((raw) => settingAt(raw, path));
-		if (first === void 0) return [];
-		return [...path[0] === "sync" && included.has(first.location.file) ? [] : rawFiles.flatMap((raw) => settingAt(raw, path)), ...others].flatMap(({ value, location }) => agrees(value, first.value) ? [] : [{
-			code: "enforced-setting",
-			path,
-			value: first.value,
-			location,
-			rule: first.location
-		}]);
-	});
-}
-function settingAt({ file, fields }, path) {
-	const value = valueAt(fields, path);
-	return value === void 0 ? [] : [{
-		value,
-		location: locationOf(file, path)
-	}];
-}
-/** Returns whether a setting is the enforced one; patterns may be some of the enforced ones. */
-function agrees(value, enforced) {
-	if (!Array.isArray(value)) return sameValue(value, enforced);
-	return value.every((one) => listOf(enforced).includes(one));
-}
-/** Requires that the roles which enforced rules name are known; another merchant under them may have them. */
-function knownNames(merchant, files) {
-	const included = new Set(merchant.rawFiles.map(({ file }) => file));
-	const rules = files.flatMap(({ rawFiles }) => rawFiles.filter(({ file }) => !included.has(file)));
-	if (rules.length === 0) return [];
-	const named = {
-		...merchant,
-		rawFiles: rules,
-		enforced: [...merchant.rawFiles, ...merchant.enforced],
-		adjustments: [],
-		members: [],
-		referencedRoles: /* @__PURE__ */ new Set()
-	};
-	return [...knownRoles(named), ...knownProtectedRoles(named)];
-}
-/** Converts breaches of enforced rules to problems in the merchant's files, with the rule that each breaks. */
-function enforcedBreaches(breaches, { rawFiles }, merchant) {
-	return breaches.flatMap((breach) => {
-		const rule = ruleLocation(breach, rawFiles);
-		const location = locationOf(merchant.main, ["merchant"]);
-		const { code, message, hint, subject } = breach;
-		return (isOfAll(subject) ? [{
-			code,
-			message,
-			hint,
-			location
-		}] : breachProblems([breach], merchant)).map((problem) => ({
-			...problem,
-			...rule && { rule }
-		}));
-	});
-}
-function isOfAll({ kind }) {
-	return kind === "max-holders" || kind === "check" || kind === "cannot";
-}
-function ruleLocation({ code, subject }, rawFiles) {
-	if ("origin" in subject) return locationOf(subject.origin.file, subject.origin.path);
-	const path = ["policies", code in POLICIES ? POLICIES[code] : ""];
-	const raw = rawFiles.find(({ fields }) => valueAt(fields, path) !== void 0);
-	return raw === void 0 ? null : keyOf$1(raw.file, path);
-}
-function keyOf$1(file, path) {
-	return {
-		...locationOf(file, path),
-		at: "key"
-	};
-}
-var RESTRICTED, SETTINGS, POLICIES;
-var init_check_enforced = __esmMin((() => {
-	init_merchant_schema();
-	init_project_schema();
-	init_raw_file();
-	init_values();
-	init_judging();
-	init_references();
-	RESTRICTED = new Set(SECTIONS);
-	SETTINGS = ["sync", "ignore"].flatMap((section) => keysAt([section]).map((key) => [section, key]));
-	POLICIES = {
-		"policy-email-domain": "email_domains",
-		"policy-forbidden-permission": "forbid_permissions",
-		"policy-max-holders": "max_holders",
-		"policy-require-until": "require_until",
-		"policy-separate": "separate",
-		"policy-until-limit": "require_until"
-	};
-}));
-
-// src/kernel/read/resolve-includes.ts
-/** Follows the includes of a file; leaves out cycles and files of other merchants. */
-function resolveIncludes(main, resolve) {
-	const done = /* @__PURE__ */ new Set();
-	const problems = [];
-	const stack = [{
-		source: main,
-		next: 0
-	}];
-	let complete = true;
-	for (let frame = stack.at(-1); frame !== void 0; frame = stack.at(-1)) {
-		const include = frame.source.includes[frame.next];
-		frame.next += 1;
-		if (include === void 0) {
-			stack.pop();
-			done.add(frame.source);
-			continue;
-		}
-		const target = resolve(include);
-		const problem = target === null ? null : refusal(include, target, done, stack);
-		if (target === null || problem !== null) {
-			complete = false;
-			if (problem !== null) problems.push(problem);
-		} else if (!done.has(target)) stack.push({
-			source: target,
-			next: 0
-		});
-	}
-	const sources = [...done];
-	return {
-		main,
-		sources,
-		complete: complete && sources.every((source) => source.raw !== null),
-		problems: [...problems, ...sources.flatMap((source) => source === main ? [] : identityProblems(source))]
-	};
-}
-function refusal({ location }, target, done, stack) {
-	const start = done.has(target) ? -1 : stack.findIndex(({ source }) => source === target);
-	if (start !== -1) return {
-		code: "include-cycle",
-		chain: [...stack.slice(start).map(({ source }) => source.file), target.file],
-		location
-	};
-	const fields = target.raw?.fields ?? {};
-	return Object.hasOwn(fields, "merchant") ? {
-		code: "include-merchant",
-		name: target.file,
-		merchant: String(fields["merchant"]),
-		location
-	} : null;
-}
-/** Reports keys that only a merchant's own file may have. */
-function identityProblems({ raw }) {
-	if (raw === null) return [];
-	return Object.hasOwn(raw.fields, "api") ? [{
-		code: "include-identity",
-		key: "api",
-		location: keyLocation(raw, ["api"])
-	}] : [];
-}
-function keyLocation({ file }, path) {
-	return {
-		...locationOf(file, path),
-		at: "key"
-	};
-}
-var init_resolve_includes = __esmMin((() => {
-	init_raw_file();
-}));
-
-// src/kernel/read/build-desired-state.ts
-/** Combines a merchant's file with its includes into the desired state, under the rules that hold for it. */
-function buildDesiredState(main, resolve, judging, enforcements = []) {
-	const joined = resolveIncludes(main, resolve);
-	const { sources, complete } = joined;
-	const rawFiles = sources.flatMap(({ raw }) => raw === null ? [] : [raw]);
-	const enforced = enforcedFiles(enforcements.filter(({ by }) => by === void 0)).flatMap((one) => one.rawFiles);
-	const merchant = createRuleContext({
-		main: main.file,
-		rawFiles,
-		enforced,
-		complete,
-		now: judging.now
-	});
-	const unjudged = [
-		...missingMerchant(main),
-		...joined.problems,
-		...checkMerchant(merchant),
-		...checkEnforced(merchant, enforcements)
-	];
-	const state = [...unjudged, ...sources.flatMap((source) => source.problems)].some(isError) || !complete || enforcements.some((one) => one.broken) ? null : stateOf(joined, enforcements);
-	const broken = judged$1(state ?? readableState(main, rawFiles), merchant, enforcements, judging);
-	const problems = [...unjudged, ...broken].map((problem) => problem.location.file === main.file ? problem : {
-		...problem,
-		via: main.file
-	});
-	const bound = enforcedFiles(enforcements).flatMap(({ rules }) => rules.files);
-	return {
-		main,
-		state: broken.some(isError) ? null : state,
-		problems,
-		sources,
-		bound
-	};
-}
-/** Judges declarations by their own policies and checks, and by each of the enforced rules. */
-function judged$1(declared, merchant, enforcements, { judge, now }) {
-	if (declared === null) return [];
-	const own = judge(declared, now);
-	const enforced = rulesFor(merchant.roles, enforcements).map((one) => ({
-		file: one.file,
-		breaches: judge({
-			...declared,
-			policies: one.rules.policies,
-			checks: one.rules.checks,
-			rules: one.rules.files[0]
-		}, now)
-	}));
-	if (own === null || enforced.some(({ breaches }) => breaches === null)) return [{
-		code: "too-much-to-judge",
-		location: {
-			at: "first-key",
-			file: merchant.main,
-			path: []
-		}
-	}];
-	const keyOf = ({ code, message }) => JSON.stringify([code, message]);
-	const known = new Set(enforced.flatMap(({ breaches }) => (breaches ?? []).map(keyOf)));
-	return [...breachProblems(own.filter((breach) => !known.has(keyOf(breach))), merchant), ...enforced.flatMap(({ breaches, file }) => enforcedBreaches(breaches ?? [], file, merchant))];
-}
-/** Returns the rules that are enforced on a merchant's file, with the current names of its roles. */
-function rulesFor(roles, enforcements) {
-	const files = enforcedFiles(enforcements);
-	if (files.length === 0) return [];
-	const renamed = renamedRoles(roles);
-	const currentName = (role) => renamed.get(role) ?? role;
-	return files.map((file) => {
-		const { contents, rules } = file;
-		return {
-			file,
-			rules: renamed.size === 0 ? rules : enforcedRules(contents, rules.files, rules.by, currentName)
-		};
-	});
-}
-/** Returns the readable part of files with errors, to judge it too: one mistake must not hide the others. */
-function readableState({ file }, rawFiles) {
-	const contents = rawFiles.map(readableContent);
-	const own = contents.find((content) => content.file === file);
-	return own === void 0 ? null : normalise(own, contents, []);
-}
-function stateOf({ main, sources }, enforcements) {
-	const contents = sources.flatMap(({ file, content }) => content === null ? [] : [{
-		file,
-		content
-	}]);
-	const own = contents.find(({ file }) => file === main.file);
-	return own === void 0 || contents.length < sources.length ? null : normalise(own, contents, enforcements);
-}
-/** Reports a missing merchant code, unless a misspelt key has been reported. */
-function missingMerchant({ file, raw, problems }) {
-	const missing = raw !== null && !Object.hasOwn(raw.fields, "merchant");
-	const misspelt = problems.some((problem) => problem.code === "unknown-key" && problem.path.length === 0 && problem.near === "merchant");
-	const shapeless = problems.some((problem) => problem.code === "wrong-type" && problem.path.length === 0);
-	return missing && !misspelt && !shapeless ? [{
-		code: "missing-key",
-		key: "merchant",
-		path: [],
-		location: {
-			at: "first-key",
-			file,
-			path: []
-		}
-	}] : [];
-}
-/** Combines a merchant's file and its includes, all without errors, into the desired state. */
-function normalise(main, all, enforcements) {
-	const { version, merchant, environment: _environment, api = {}, include, ...sections } = main.content;
-	if (merchant === void 0) return null;
-	const { sync, ignore, guards, policies, checks, roles, members, leavers: _leavers, ...rest } = sections;
-	const { base_url: baseUrl, key_env: keyEnv, ...restOfApi } = api;
-	const included = joined(all, ({ file, content }) => content.roles?.flatMap((role, index) => role.adjust === void 0 ? [normaliseRole(role, {
-		file,
-		path: ["roles", index]
-	})] : []));
-	const renamed = renamedRoles(included ?? []);
-	const currentName = (role) => renamed.get(role) ?? role;
-	const enforced = rulesFor(included ?? [], enforcements).map(({ rules }) => rules);
-	const own = enforcements.filter(({ by }) => by === void 0);
-	const settings = [...all, ...enforcedFiles(own).flatMap(({ contents }) => contents)];
-	const declared = included && adjustRoles(included, main, currentName);
-	return omitUndefined({
-		merchant,
-		environment: all.find(({ content }) => content.environment !== void 0)?.content.environment,
-		baseUrl,
-		keyEnv,
-		sync: normaliseSync(settings),
-		ignore: normalisePatterns(settings.map(({ content }) => content.ignore)),
-		guards: normaliseGuards(all, currentName),
-		policies: normalisePolicies(all, currentName),
-		enforced: enforced.length === 0 ? void 0 : enforced,
-		allowed: allowedSections(own),
-		sharedRuleNames: sharedRuleNames(main, all)?.map(currentName),
-		included: all.length > 1 ? all.flatMap(({ file }) => file === main.file ? [] : file) : void 0,
-		checks: normaliseChecks(all, currentName),
-		roles: declared,
-		members: renamed.size === 0 ? normaliseMembers(all) : normaliseMembers(all)?.map(withCurrentNames),
-		leavers: normaliseLeavers(settings),
-		origin: {
-			file: main.file,
-			path: []
-		}
-	});
-	function withCurrentNames(member) {
-		if (!member.roles?.some(({ role }) => renamed.has(role))) return member;
-		return {
-			...member,
-			roles: uniqueGrants(member.roles.map((grant) => ({
-				...grant,
-				role: currentName(grant.role)
-			})), member.origin)
-		};
-	}
-}
-/** Returns the sections that every entry allows; undefined if none limits them. */
-function allowedSections(enforcements) {
-	const [first, ...others] = enforcements.flatMap(({ entries }) => entries.flatMap(({ allow }) => allow === null ? [] : [allow.sections]));
-	return first?.filter((section) => others.every((sections) => sections.includes(section)));
-}
-/** Applies the adjustments of a merchant's own file to the roles that it includes. */
-function adjustRoles(roles, { file, content }, currentName) {
-	const adjustments = new Map((content.roles ?? []).flatMap(({ name, adjust }, index) => adjust === void 0 ? [] : [[currentName(name), {
-		adjust,
-		path: ["roles", index]
-	}]]));
-	if (adjustments.size === 0) return roles;
-	return roles.map((role) => {
-		const own = adjustments.get(role.name);
-		if (own === void 0 || role.permissions === void 0 || role.origin.file === file) return role;
-		const permissions = adjustedPermissions(role.permissions, own.adjust);
-		return {
-			...role,
-			permissions,
-			adjusted: {
-				file,
-				path: own.path
-			}
-		};
-	});
-}
-function normaliseRole(role, origin) {
-	const { adjust, previously, permissions, id, ...fields } = role;
-	return omitUndefined({
-		...fields,
-		id,
-		permissions: permissions && unique(permissions),
-		previously: previousNames(previously),
-		origin
-	});
-}
-function previousNames(previously) {
-	const names = typeof previously === "string" ? [previously] : unique(previously ?? []);
-	return names.length === 0 ? void 0 : names;
-}
-/** Combines members by address: roles add up across files, and all other fields agree. */
-function normaliseMembers(all) {
-	const entries = joined(all, ({ file, content }) => content.members?.map((member, index) => normaliseMember(member, {
-		file,
-		path: ["members", index]
-	})));
-	if (entries === void 0) return;
-	if (all.length === 1) return entries;
-	const members = /* @__PURE__ */ new Map();
-	for (const entry of entries) {
-		const key = entry.email.toLowerCase();
-		const known = members.get(key);
-		members.set(key, known === void 0 ? entry : joinMembers(known, entry));
-	}
-	return [...members.values()];
-}
-function joinMembers(first, second) {
-	const roles = first.roles === void 0 && second.roles === void 0 ? {} : { roles: uniqueGrants([first, second].flatMap(locatedGrants), first.origin) };
-	const origin = first.roles === void 0 ? { origin: second.origin } : {};
-	const setAt = {
-		...fieldSetAt("until", first, second),
-		...fieldSetAt("suspended", first, second)
-	};
-	const located = Object.keys(setAt).length === 0 ? {} : { setAt };
-	return {
-		...second,
-		...first,
-		...roles,
-		...origin,
-		...located
-	};
-}
-/** Returns the location of a field in the first of two entries that sets it, if there is one. */
-function fieldSetAt(field, first, second) {
-	const setting = [first, second].find((entry) => entry[field] !== void 0);
-	return setting === void 0 ? {} : { [field]: setting.setAt?.[field] ?? setting.origin };
-}
-function normaliseMember(member, origin) {
-	const { email, id, previously, roles, from, until, suspended, managed, ...fields } = member;
-	const there = {
-		email,
-		origin
-	};
-	Object.assign(there, fields);
-	if (id !== void 0) there.id = id;
-	const former = previousNames(previously);
-	if (former !== void 0) there.previously = former;
-	if (roles !== void 0) there.roles = uniqueGrants(roles.map(normaliseGrant), origin);
-	const start = asFrom(from);
-	if (start !== void 0) there.from = start;
-	const end = asUntil(until);
-	if (end !== void 0) there.until = end;
-	if (suspended !== void 0 && suspended !== false) there.suspended = normaliseSuspension(suspended === true ? {} : suspended);
-	if (managed !== void 0) there.managed = normaliseManaged(managed);
-	return there;
-}
-function normaliseGrant(grant) {
-	if (typeof grant === "string") return { role: grant };
-	const { role, from, until, ...rest } = grant;
-	return omitUndefined({
-		role,
-		from: asFrom(from),
-		until: asUntil(until)
-	});
-}
-function normaliseSuspension(suspended) {
-	const { from, until, ...rest } = suspended;
-	return omitUndefined({
-		from: asFrom(from),
-		until: asUntil(until)
-	});
-}
-function normaliseManaged(managed) {
-	const { password_env: passwordEnv, ...fields } = managed;
-	return omitUndefined({
-		...fields,
-		passwordEnv
-	});
-}
-/** Combines the leavers of all files; of several entries for one address the earliest counts. */
-function normaliseLeavers(all) {
-	const byAddress = /* @__PURE__ */ new Map();
-	for (const { file, content } of all) for (const [index, { email, from: text, ...rest }] of (content.leavers ?? []).entries()) {
-		const from = asFrom(text);
-		const known = byAddress.get(email.toLowerCase());
-		if (from === void 0 || known !== void 0 && known.from.starts <= from.starts) continue;
-		byAddress.set(email.toLowerCase(), {
-			email,
-			from,
-			origin: {
-				file,
-				path: ["leavers", index]
-			}
-		});
-	}
-	return byAddress.size === 0 ? void 0 : [...byAddress.values()];
-}
-/** Parses a beginning that the schema has accepted. */
-function asFrom(text) {
-	return text === void 0 ? void 0 : parseFrom(text) ?? void 0;
-}
-/** Parses an end that the schema has accepted. */
-function asUntil(text) {
-	return text === void 0 ? void 0 : parseUntil(text) ?? void 0;
-}
-/** Concatenates a list of all files; `undefined` if no file has it. */
-function joined(all, pick) {
-	const lists = all.flatMap((each) => {
-		const list = pick(each);
-		return list === void 0 ? [] : [list];
-	});
-	return lists.length === 0 ? void 0 : joinLists(lists);
-}
-/** Removes repeated grants of a role from an entry at `entry`; the first one has the locations of all. */
-function uniqueGrants(grants, entry) {
-	if (new Set(grants.map(({ role }) => role)).size === grants.length) return grants;
-	const firsts = /* @__PURE__ */ new Map();
-	for (const grant of locatedGrants({
-		roles: grants,
-		origin: entry
-	})) {
-		const first = firsts.get(grant.role);
-		const origins = [...first?.origins ?? [], ...grant.origins ?? []];
-		firsts.set(grant.role, {
-			...first ?? grant,
-			origins
-		});
-	}
-	return [...firsts.values()];
-}
-/** Returns an entry's grants with their locations, which they need where they leave the entry. */
-function locatedGrants({ roles = [], origin }) {
-	return roles.map((grant, index) => grant.origins === void 0 ? {
-		...grant,
-		origins: [{
-			file: origin.file,
-			path: [
-				...origin.path,
-				"roles",
-				index
-			]
-		}]
-	} : grant);
-}
-var init_build_desired_state = __esmMin((() => {
-	init_rule_table();
-	init_raw_file();
-	init_values();
-	init_adjustments();
-	init_desired_settings();
-	init_judging();
-	init_merchant_rules();
-	init_rule_context();
-	init_check_enforced();
-	init_resolve_includes();
-}));
-
-// src/kernel/problems/problem.ts
-/** Adds the file to the locations of a problem. */
-function inFile(file, { location, first, hidden, ...data }) {
-	return {
-		...data,
-		location: {
-			...location,
-			file
-		},
-		...first === void 0 ? {} : { first: {
-			...first,
-			file
-		} },
-		...hidden === void 0 ? {} : { hidden: {
-			...hidden,
-			file
-		} }
-	};
-}
-var init_problem = __esmMin((() => {}));
-
-// src/kernel/schema/synonyms.ts
-/** Returns the candidate key that was probably meant, null if none is similar. */
-function nearKey(key, candidates) {
-	return synonym(key, KEYS$1, candidates) ?? suggest(key, candidates);
-}
-/** Returns the allowed value that was probably meant, null if none is similar. */
-function nearValue(value, allowed) {
-	const words = allowed.filter((each) => typeof each === "string");
-	return synonym(value, VALUES, words) ?? suggest(value, words);
-}
-function synonym(word, synonyms, candidates) {
-	const found = Object.hasOwn(synonyms, word.toLowerCase()) ? synonyms[word.toLowerCase()] : void 0;
-	return found !== void 0 && candidates.includes(found) ? found : null;
-}
-var VALUES, KEYS$1;
-var init_synonyms = __esmMin((() => {
-	init_suggest();
-	VALUES = {
-		production: "live",
-		prod: "live",
-		sandbox: "test",
-		testing: "test",
-		staging: "test",
-		strict: "authoritative",
-		exclusive: "authoritative",
-		add: "additive"
-	};
-	KEYS$1 = {
-		password: "password_env",
-		key: "key_env",
-		api_key: "key_env",
-		url: "base_url",
-		"e-mail": "email",
-		mail: "email",
-		title: "name",
-		includes: "include",
-		import: "include",
-		extends: "include",
-		users: "members",
-		tests: "checks",
-		asserts: "checks",
-		expires: "until",
-		expires_at: "until",
-		end: "until",
-		til: "until",
-		till: "until",
-		name: "role",
-		renamed_from: "previously",
-		formerly: "previously",
-		max: "at_most",
-		protected: "protect",
-		exclude: "ignore"
-	};
-}));
-
-// src/kernel/schema/schema-problems.ts
-/** Checks a plain value against the schema; `ofMembers` are the issues of its members. */
-function checkSchema(value, ofMembers) {
-	const members = membersOf(value);
-	const checked = merchantSchema.safeParse(members ? {
-		...fieldsOf(value),
-		members: []
-	} : value);
-	const issues = [...checked.error?.issues ?? [], ...ofMembers];
-	if (checked.success && issues.length === 0) return {
-		content: {
-			...checked.data,
-			...members && { members }
-		},
-		problems: []
-	};
-	return {
-		content: null,
-		problems: problemsOf(issues, value, merchantSchema)
-	};
-}
-/** Checks a plain value against the schema of a project's file. */
-function checkProject(value) {
-	const { data, error } = projectSchema.safeParse(value);
-	return data === void 0 ? {
-		content: null,
-		problems: problemsOf(error?.issues ?? [], value, projectSchema)
-	} : {
-		content: data,
-		problems: []
-	};
-}
-function problemsOf(issues, root, schema) {
-	const context = {
-		root,
-		schema,
-		suggestions: MAX_SUGGESTIONS
-	};
-	return withoutEchoes(issues.flatMap((issue) => describe(issue, [], context)));
-}
-/** Checks the members of a plain value. */
-function memberIssues(value) {
-	return batchesOf(value).flatMap(batchIssues);
-}
-/** Checks as `memberIssues` does, and calls `pause` between batches. */
-async function memberIssuesPausing(value, pause) {
-	const issues = [];
-	for (const batch of batchesOf(value)) {
-		if (issues.length > 0) await pause();
-		issues.push(batchIssues(batch));
-	}
-	return issues.flat();
-}
-function batchesOf(value) {
-	const members = membersOf(value) ?? [];
-	return Array.from({ length: Math.ceil(members.length / BATCH) }, (_, at) => {
-		const from = at * BATCH;
-		return {
-			from,
-			members: members.slice(from, from + BATCH)
-		};
-	});
-}
-function membersOf(value) {
-	const { members } = fieldsOf(value);
-	return Array.isArray(members) ? members : void 0;
-}
-function batchIssues({ from, members }) {
-	const { error } = membersSchema.safeParse(members);
-	return (error?.issues ?? []).map((issue) => {
-		const [index, ...path] = issue.path;
-		return {
-			...issue,
-			path: [
-				"members",
-				from + Number(index),
-				...path
-			]
-		};
-	});
-}
-function describe(issue, base, context) {
-	const { root } = context;
-	const path = [...base, ...issue.path];
-	const location = {
-		at: "value",
-		path
-	};
-	const value = valueAt(root, path);
-	switch (issue.code) {
-		case "unrecognized_keys": return issue.keys.map((key) => unknownKey(key, path, value, context));
-		case "invalid_type": return [wrongType(path, [kindOfType(issue.expected)], value, root)];
-		case "invalid_value": {
-			const allowed = issue.values.filter((each) => typeof each === "string" || typeof each === "number");
-			if (value === void 0 || typeof value === "object") return [wrongType(path, [kindOf$3(allowed[0])], value, root)];
-			return [{
-				code: "wrong-value",
-				path,
-				allowed,
-				value,
-				near: typeof value === "string" ? nearValue(value, allowed) : null,
-				location
-			}];
-		}
-		case "invalid_format":
-		case "too_big":
-		case "too_small":
-		case "custom": return [{
-			code: issue.message,
-			path,
-			value,
-			location,
-			...hiddenAt(path, value)
-		}];
-		case "invalid_key": return issue.issues.flatMap((inner) => describe(inner, path, context).map((problem) => ({
-			...problem,
-			location: {
-				at: "key",
-				path
-			}
-		})));
-		case "invalid_union": return describeUnion(issue, path, context);
-		case "not_multiple_of":
-		case "invalid_element": throw new Error(`The merchant schema gave an issue that has no problem: ${issue.code}`);
-		default: return issue;
-	}
-}
-/** Describes a union's issues by the form that the value was probably meant to have. */
-function describeUnion(issue, path, context) {
-	const { root } = context;
-	const value = valueAt(root, path);
-	if (path.length === 2 && path[0] === "checks" && kindOf$3(value) === "mapping") return checkProblems(value, path, issue.errors).flatMap((each) => "location" in each ? [each] : describe(each, path, context));
-	const mistyped = (branch) => branch.some(({ code, path: inner }) => code === "invalid_type" && inner.length === 0);
-	const meant = issue.errors.find((branch) => !mistyped(branch));
-	if (meant !== void 0) return meant.flatMap((inner) => describe(inner, path, context));
-	const kinds = issue.errors.flatMap((branch) => branch.flatMap((inner) => inner.code === "invalid_type" ? [kindOfType(inner.expected)] : []));
-	return [wrongType(path, [...new Set(kinds)], value, root)];
-}
-function wrongType(path, wanted, value, root) {
-	const key = path.at(-1);
-	const parent = path.slice(0, -1);
-	if (value === void 0 && typeof key === "string" && !Object.hasOwn(Object(valueAt(root, parent)), key)) return {
-		code: "missing-key",
-		key,
-		path: parent,
-		location: {
-			at: "first-key",
-			path: parent
-		}
-	};
-	const location = {
-		at: "value",
-		path
-	};
-	if (value === null) return {
-		code: "null-value",
-		path,
-		wanted,
-		location
-	};
-	const got = kindOf$3(value);
-	return wanted.includes(got) ? {
-		code: "bad-count",
-		path,
-		value,
-		location
-	} : {
-		code: "wrong-type",
-		path,
-		wanted,
-		got,
-		value,
-		location,
-		...hiddenAt(path)
-	};
-}
-function unknownKey(key, path, owner, context) {
-	const known = keysAt(path, context.schema);
-	const { near, used } = nearOf(key, known, owner, context);
-	const at = [...path, key];
-	return {
-		code: "unknown-key",
-		key,
-		path,
-		known,
-		near,
-		used,
-		location: {
-			at: "key",
-			path: at
-		},
-		...hiddenAt(at)
-	};
-}
-/** Returns the known key that was probably meant; an unused one is preferred. */
-function nearOf(key, known, owner, context) {
-	context.suggestions -= 1;
-	if (context.suggestions < 0) return {
-		near: null,
-		used: false
-	};
-	const unused = nearKey(key, known.filter((each) => !Object.hasOwn(Object(owner), each)));
-	const near = unused ?? nearKey(key, known);
-	return {
-		near,
-		used: unused === null && near !== null
-	};
-}
-/** Hides a value from code frames if it may be a password or a key. */
-function hiddenAt(path, value) {
-	const secret = /passw|passphrase|pwd|secret|token|key/i.test(String(path.at(-1)));
-	const credentials = path.at(-1) === "base_url" && typeof value === "string" && value.includes("@");
-	return secret || credentials ? { hidden: {
-		at: "value",
-		path
-	} } : {};
-}
-/** Drops the report of a missing key if an unknown key is a misspelling of it. */
-function withoutEchoes(problems) {
-	const meant = new Set(problems.flatMap((problem) => problem.code === "unknown-key" && problem.near !== null ? [JSON.stringify([...problem.path, problem.near])] : []));
-	return problems.filter((problem) => problem.code !== "missing-key" || !meant.has(JSON.stringify([...problem.path, problem.key])));
-}
-function kindOfType(expected) {
-	switch (expected) {
-		case "array": return "list";
-		case "object":
-		case "record": return "mapping";
-		case "number":
-		case "boolean": return expected;
-		default: return "text";
-	}
-}
-/** Returns the problems of a check that has none of the three forms: of its keys, or of the form it resembles. */
-function checkProblems(value, path, branches) {
-	const keys = Object.keys(Object(value)).filter((key) => KEYS.has(key));
-	const candidates = FORMS.map((form, index) => ({
-		index,
-		fits: keys.every((key) => includes(form, key))
-	})).filter(({ fits }) => fits);
-	const strange = unknownKeys(branches);
-	if (candidates.length === 1 || candidates.length > 0 && strange.length > 0) {
-		const issues = branches[candidates[0]?.index ?? 0] ?? [];
-		return strange.length === 0 ? issues : issues.filter((issue) => !isMissing(issue, value));
-	}
-	const form = {
-		code: "check-form",
-		keys,
-		location: {
-			at: "first-key",
-			path
-		}
-	};
-	return [...strange, form];
-}
-function includes(form, key) {
-	return form.includes(key);
-}
-/** Returns the issue of keys that no form has. */
-function unknownKeys(branches) {
-	const issue = branches[0]?.find(({ code }) => code === "unrecognized_keys");
-	if (issue?.code !== "unrecognized_keys") return [];
-	const keys = issue.keys.filter((key) => !KEYS.has(key));
-	return keys.length === 0 ? [] : [{
-		...issue,
-		keys
-	}];
-}
-function isMissing({ code, path }, value) {
-	return code === "invalid_type" && path.length === 1 && !Object.hasOwn(Object(value), String(path[0]));
-}
-var BATCH, MAX_SUGGESTIONS, FORMS, KEYS;
-var init_schema_problems = __esmMin((() => {
-	init_merchant_schema();
-	init_project_schema();
-	init_synonyms();
-	init_values();
-	BATCH = 1e3;
-	MAX_SUGGESTIONS = 2e3;
-	FORMS = [
-		["can", "only"],
-		["can", "at_most"],
-		["member", "cannot"]
-	];
-	KEYS = new Set(FORMS.flat());
-}));
-
-// src/kernel/validate/source-rules.ts
-/** Returns the problems of one file that the schema does not see and that no other file influences. */
-function checkSource(raw, now) {
-	return RULES.flatMap((rule) => rule(raw, now));
-}
-/** Requires that ends are in the future and after their beginnings, and that no grant outlives its membership. */
-function soundDates({ members }, now) {
-	return members.filter((member) => [member, ...member.grants].some(hasDates) || member.suspended !== null).flatMap((member) => [
-		...pastEnd(member.end, "membership", now),
-		...lateBegin(member, member.end),
-		...member.suspended === null ? [] : [...pastEnd(member.suspended.end, "suspension", now), ...lateBegin(member.suspended, member.suspended.end)],
-		...member.grants.flatMap((grant) => [
-			...pastEnd(grant.end, "grant", now),
-			...lateEnd(grant.end, member),
-			...lateBegin(grant, grant.end),
-			...isLate(grant.begin, grant.end) ? [] : lateBegin(grant, member.end)
-		])
-	]);
-}
-function hasDates({ begin, end }) {
-	return begin !== null || end !== null;
-}
-function isLate(begin, end) {
-	const [from, until] = [begin?.from ?? null, end?.until ?? null];
-	return from !== null && until !== null && from.starts >= until.ends;
-}
-function lateBegin({ begin }, end) {
-	const [from, until] = [begin?.from ?? null, end?.until ?? null];
-	return begin === null || end === null || from === null || until === null || !isLate(begin, end) ? [] : [{
-		code: "from-after-until",
-		from: from.text,
-		until: until.text,
-		location: {
-			at: "value",
-			path: begin.path
-		},
-		first: {
-			at: "value",
-			path: end.path
-		}
-	}];
-}
-function pastEnd(end, what, now) {
-	const until = end?.until ?? null;
-	return end === null || until === null || until.ends > now ? [] : [{
-		code: "until-past",
-		until: until.text,
-		what,
-		location: {
-			at: "value",
-			path: end.path
-		}
-	}];
-}
-function lateEnd(end, { end: membership }) {
-	const [own, whole] = [end?.until ?? null, membership?.until ?? null];
-	return end === null || membership === null || own === null || whole === null || own.ends <= whole.ends ? [] : [{
-		code: "until-after-membership",
-		until: own.text,
-		membership: whole.text,
-		location: {
-			at: "value",
-			path: end.path
-		},
-		first: {
-			at: "value",
-			path: membership.path
-		}
-	}];
-}
-/** Requires that members are within the known limits of the service, but for those of the schema. */
-function withinLimits({ members }) {
-	return members.flatMap((member) => [...tooMany("address", lengthOf(member.email), 256, [
-		"members",
-		member.index,
-		"email"
-	]), ...mapFields(MEMBER_FIELDS, (name, { kind, declared: { most } }) => {
-		const path = entryPath(name);
-		const size = kind.name === "roles" ? roleCount(member) : lengthOf(textOf$3(valueAt(member.fields, path)));
-		return most !== null && size > most ? tooMany(name, size, most, [
-			"members",
-			member.index,
-			...path
-		]) : void 0;
-	}).flat()]);
-}
-function tooMany(what, count, limit, path) {
-	return count > limit ? [{
-		code: "service-limit",
-		what,
-		count,
-		limit,
-		location: {
-			at: "value",
-			path
-		}
-	}] : [];
-}
-function lengthOf(text) {
-	return text?.length ?? 0;
-}
-function roleCount({ grants }) {
-	return new Set(grants.map(({ role }) => role)).size;
-}
-/** Requires that metadata can be sent as JSON without loss. */
-function plainMetadata({ roles, members }) {
-	return [...withStrange(roles).flatMap(({ path, fields }) => check(fields["metadata"], [...path, "metadata"])), ...withStrange(members).flatMap(({ index, fields }) => check(fields["metadata"], [
-		"members",
-		index,
-		"metadata"
-	]))];
-}
-/** Requires safe keys in the maps of holders. */
-function plainMaps({ fields }) {
-	return [
-		["guards", "min_holders"],
-		["policies", "max_holders"],
-		["policies", "require_until"]
-	].flatMap(([section = "", key = ""]) => Object.keys(fieldsOf(fieldsOf(fields[section])[key])).flatMap((name) => checkKey(name, [
-		section,
-		key,
-		name
-	])));
-}
-/** Returns the entries whose metadata has a problem; only those are searched for its location. */
-function withStrange(entries) {
-	return entries.filter(({ fields }) => !isPlain$2(fields["metadata"]));
-}
-/** Returns true if no part of a value has a problem. */
-function isPlain$2(value) {
-	if (typeof value !== "object" || value === null) return typeof value !== "number" || isExact(value);
-	return Array.isArray(value) ? value.every(isPlain$2) : Object.keys(value).every((key) => key !== "__proto__" && key !== "<<" && isPlain$2(fieldsOf(value)[key]));
-}
-/** Returns true if JSON preserves a number: 12345678901234567890 would become …7000. */
-function isExact(value) {
-	return Number.isSafeInteger(value) || Number.isFinite(value) && !Number.isInteger(value);
-}
-function check(value, path) {
-	if (typeof value === "number") return isExact(value) ? [] : [{
-		code: "bad-number",
-		value,
-		location: {
-			at: "value",
-			path
-		}
-	}];
-	if (Array.isArray(value)) return value.flatMap((item, index) => check(item, [...path, index]));
-	if (typeof value !== "object" || value === null) return [];
-	return Object.entries(value).flatMap(([key, item]) => [...checkKey(key, [...path, key]), ...check(item, [...path, key])]);
-}
-function checkKey(key, path) {
-	if (key === "__proto__") return [{
-		code: "unsafe-key",
-		key,
-		path,
-		location: {
-			at: "key",
-			path
-		}
-	}];
-	return key === "<<" ? [{
-		code: "merge-key",
-		location: {
-			at: "key",
-			path
-		}
-	}] : [];
-}
-/** Requires that lists have no duplicates. */
-function noRepeatedEntries({ fields, roles, adjustments, leavers }) {
-	const lists = [
-		...LISTS,
-		...listOf(fieldsOf(fields["policies"])["separate"]).map((_, index) => [
-			"policies",
-			"separate",
-			index
-		]),
-		...listOf(fields["checks"]).flatMap((_, index) => [[
-			"checks",
-			index,
-			"only"
-		], [
-			"checks",
-			index,
-			"cannot"
-		]])
-	];
-	const permissionLists = [...roles.map(({ permissions, path }) => ({
-		permissions,
-		path: [...path, "permissions"]
-	})), ...adjustments.flatMap(({ add, remove, path }) => [{
-		permissions: add,
-		path: [
-			...path,
-			"adjust",
-			"add"
-		]
-	}, {
-		permissions: remove,
-		path: [
-			...path,
-			"adjust",
-			"remove"
-		]
-	}])];
-	return [
-		...repeatsIn(listOf(fields["include"]), ["include"]).map(({ text, ...places }) => ({
-			code: "duplicate-include",
-			name: text,
-			...places
-		})),
-		...repeats(leavers, ({ address }) => address).map(({ text, item, first }) => ({
-			code: "duplicate-entry",
-			text,
-			path: ["leavers"],
-			location: value([...item.path, "email"]),
-			first: value([...first.path, "email"])
-		})),
-		...permissionLists.flatMap(({ permissions, path }) => repeatsIn(permissions, path).map(({ text, ...places }) => ({
-			code: "duplicate-permission",
-			permission: text,
-			...places
-		}))),
-		...[...lists, ...roles.map(({ path }) => [...path, "previously"])].flatMap((path) => repeatsIn(listOf(valueAt(fields, path)), path).map(({ text, ...places }) => ({
-			code: "duplicate-entry",
-			text,
-			path,
-			...places
-		})))
-	];
-}
-/** Requires that a member lists a role once; grants with different dates are a conflict instead. */
-function noRepeatedGrants({ members }) {
-	return members.filter(({ repeated }) => repeated).flatMap((member) => repeats(member.grants, ({ role, begin, end }) => JSON.stringify([
-		role,
-		begin?.from?.text ?? null,
-		end?.until?.text ?? null
-	])).map(({ item, first }) => ({
-		code: "duplicate-member-role",
-		role: item.role,
-		location: value(grantPath(member, item)),
-		first: value(grantPath(member, first))
-	})));
-}
-function repeatsIn(items, path) {
-	if (new Set(items).size === items.length) return [];
-	const numbered = items.map((item, index) => ({
-		item,
-		index
-	}));
-	return repeats(numbered, ({ item }) => item).map(({ text, item, first }) => ({
-		text,
-		location: value([...path, item.index]),
-		first: value([...path, first.index])
-	}));
-}
-function value(path) {
-	return {
-		at: "value",
-		path
-	};
-}
-var RULES, LISTS;
-var init_source_rules = __esmMin((() => {
-	init_field();
-	init_member();
-	init_limits();
-	init_raw_file();
-	init_values();
-	init_adjustments();
-	init_identity();
-	RULES = [
-		noRepeatedEntries,
-		noRepeatedGrants,
-		clearRoleNames,
-		plainAdjustments,
-		plainMetadata,
-		plainMaps,
-		withinLimits,
-		soundDates
-	];
-	LISTS = [
-		["ignore", "roles"],
-		["ignore", "members"],
-		[
-			"guards",
-			"protect",
-			"roles"
-		],
-		[
-			"guards",
-			"protect",
-			"members"
-		],
-		["guards", "overrides"],
-		["policies", "email_domains"],
-		["policies", "require_until"],
-		["policies", "require_mfa"],
-		["policies", "forbid_permissions"]
-	];
-}));
-
-// src/kernel/read/load-sources.ts
-/** Validates one parsed file by itself, of whose members the issues may be known; never throws for an invalid one. */
-function analyzeSource(file, text, { value, readable, problems: faults }, now, issues = memberIssues(value)) {
-	if (isSandboxSeed(value)) return {
-		file,
-		text,
-		content: null,
-		raw: null,
-		includes: [],
-		problems: located(file, [[{
-			code: "sandbox-seed",
-			location: {
-				at: "key",
-				path: ["merchants"]
-			}
-		}]])
-	};
-	const found = [keyProblems(text, value), faults];
-	if (!readable) return {
-		file,
-		text,
-		content: null,
-		raw: null,
-		includes: [],
-		problems: located(file, found)
-	};
-	const { content, problems } = checkSchema(value, issues);
-	const raw = toRawFile(file, value);
-	const broken = checkSource(raw, now);
-	return {
-		file,
-		text,
-		content,
-		raw,
-		includes: includesOf(raw),
-		problems: located(file, [
-			...found,
-			problems,
-			broken
-		])
-	};
-}
-/** Detects a seed of the sandbox, which lists many merchants. */
-function isSandboxSeed(value) {
-	if (typeof value !== "object" || value === null) return false;
-	const { merchants } = value;
-	return Array.isArray(merchants) && !("merchant" in value) && !("version" in value);
-}
-function located(file, problems) {
-	return problems.flat().map((problem) => inFile(file, problem));
-}
-/** Returns each valid path once; the schema reports the invalid ones. */
-function includesOf({ file, fields }) {
-	const seen = /* @__PURE__ */ new Set();
-	return listOf(fields["include"]).flatMap((path, index) => {
-		if (typeof path !== "string" || seen.has(path) || includeMistake(path) !== null) return [];
-		seen.add(path);
-		return [{
-			path,
-			location: {
-				at: "value",
-				file,
-				path: ["include", index]
-			}
-		}];
-	});
-}
-/**
-* Reads files and their includes, each file once. `onMerchant` gets each requested file that declares a merchant, as soon
-* as everything that it includes is read; its content is released after that.
-*/
-async function loadSources(files, read, now, hooks, onMerchant) {
-	const pause = hooks?.pause ?? noPause;
-	const sources = /* @__PURE__ */ new Map();
-	const targets = /* @__PURE__ */ new Map();
-	const failures = [];
-	const parse = async ({ file, text }, isRoot) => {
-		const plain = await parseFastPausing(text, pause);
-		if (plain !== null && isRoot && !isLarge(text)) await reportHeader(headerOf(file, plain.value), hooks);
-		const parsed = plain ?? (await Promise.resolve().then(() => (init_to_value(), to_value_exports))).parse(text);
-		const source = analyzeSource(file, text, parsed, now, await memberIssuesPausing(parsed.value, pause));
-		sources.set(file, source);
-		await pause();
-		return source;
-	};
-	const fail = ({ reason }, name, location) => void failures.push({
-		code: `file-${reason}`,
-		name,
-		limit: MAX_LENGTH$2,
-		location
-	});
-	const readIncluded = readOnce(read);
-	const follow = async ({ includes }) => {
-		const results = await Promise.all(includes.map(readIncluded));
-		for (const [index, include] of includes.entries()) {
-			const result = yamlOnly(results[index]);
-			if (!result.ok) {
-				fail(result, include.path, include.location);
-				continue;
-			}
-			targets.set(include, result.file);
-			if (!sources.has(result.file)) await follow(await parse(result, false));
-		}
-	};
-	const resolve = (include) => sources.get(targets.get(include) ?? "") ?? null;
-	const given = await Promise.all(files.map((file) => read(file, null)));
-	await reportLargeFiles(given, hooks);
-	const roots = /* @__PURE__ */ new Set();
-	for (const [index, result] of given.entries()) {
-		if (!result.ok) {
-			fail(result, files[index] ?? "", null);
-			continue;
-		}
-		const { file } = result;
-		const source = sources.get(file) ?? await parse(result, true);
-		if (roots.has(file)) continue;
-		roots.add(file);
-		await follow(source);
-		if (source.raw === null || !Object.hasOwn(source.raw.fields, "merchant")) continue;
-		await onMerchant(source, resolve);
-		sources.set(file, released(source));
-		await pause();
-	}
-	const all = [...sources.values()];
-	return {
-		roots: [...roots].flatMap((file) => sources.get(file) ?? []),
-		sources: all,
-		included: new Set(targets.values()),
-		failures,
-		resolve
-	};
-}
-/** Returns a merchant's file without its content: a file that includes it reports only that it is a merchant's. */
-function released({ file, text, problems, raw }) {
-	const { merchant } = raw?.fields ?? {};
-	return {
-		file,
-		text,
-		content: null,
-		raw: raw === null ? null : {
-			file,
-			fields: { merchant },
-			roles: [],
-			adjustments: [],
-			members: [],
-			leavers: []
-		},
-		includes: [],
-		problems
-	};
-}
-/** Returns a function that reads what files include; from one folder, a path as written leads to one file. */
-function readOnce(read) {
-	const known = /* @__PURE__ */ new Map();
-	return ({ path, location: { file } }) => {
-		const key = JSON.stringify([file.replace(/[^\\/]*$/, ""), path]);
-		const result = known.get(key) ?? read(path, file);
-		known.set(key, result);
-		return result;
-	};
-}
-/** Parses YAML; the full parser is loaded only for a text that needs it. */
-async function parseYaml(text) {
-	return parseFast(text) ?? (await Promise.resolve().then(() => (init_to_value(), to_value_exports))).parse(text);
-}
-function isLarge(text) {
-	return text.length > LARGE_FILE;
-}
-/** Reports the headers of the large files. */
-async function reportLargeFiles(given, hooks) {
-	for (const result of given) if (result.ok && isLarge(result.text)) await reportHeader(readHeader(result.file, result.text), hooks);
-	await hooks?.pause();
-}
-async function reportHeader(head, hooks) {
-	if (head !== null) await hooks?.onHeader(head);
-}
-/** Rejects links that end in .yaml but lead to another kind of file, whose text must not be shown. */
-function yamlOnly(result) {
-	if (result === void 0) return {
-		ok: false,
-		reason: "unreadable"
-	};
-	return result.ok && !isYamlName(result.file) ? {
-		ok: false,
-		reason: "not-a-file"
-	} : result;
-}
-/**
-* Reads the header of a file from the first part of its text; `null` if the rest of the file could still change the
-* merchant, the base URL or the key.
-*/
-function readHeader(file, text) {
-	const first = firstChunk(text);
-	if (first === null) return null;
-	const { length } = first.text;
-	if (length < text.length && !endsWithMembers(text)) return null;
-	return headerOf(file, first.value, text.length / length);
-}
-/** Returns the header of a parsed file, of which a part is parsed; `null` without a valid one. */
-function headerOf(file, value, parts = 1) {
-	const { merchant, environment, api, members } = fieldsOf(value);
-	const { data: head } = merchantSchema.safeParse(omitUndefined({
-		version: 1,
-		merchant,
-		environment,
-		api
-	}));
-	if (head?.merchant === void 0) return null;
-	return omitUndefined({
-		merchant: head.merchant,
-		environment: head.environment,
-		baseUrl: head.api?.base_url,
-		keyEnv: head.api?.key_env,
-		members: Math.round(listOf(members).length * parts),
-		origin: {
-			file,
-			path: []
-		}
-	});
-}
-var noPause, LARGE_FILE;
-var init_load_sources = __esmMin((() => {
-	init_problem();
-	init_secrets();
-	init_limits();
-	init_merchant_schema();
-	init_raw_file();
-	init_schema_problems();
-	init_text_schemas();
-	init_values();
-	init_source_rules();
-	init_fast_yaml();
-	noPause = async () => void 0;
-	LARGE_FILE = 32e3;
-}));
-
-// src/kernel/read/load-project.ts
-/** Loads the projects that files belong to, each once. */
-async function loadProjects(files, access, now) {
-	const roots = unique(files.flatMap((file) => access.placesOf(file).map(({ root }) => root)));
-	const loaded = (await Promise.all(roots.map((root) => loadProject(root, access, now)))).flatMap((project) => project ?? []);
-	return {
-		problems: access.by ? [] : loaded.flatMap(({ problems }) => problems),
-		sources: loaded.flatMap(({ sources }) => sources),
-		enforcementOf: (file, given) => loaded.flatMap((project) => enforcementBy(project, file, given, access))
-	};
-}
-function enforcementBy({ root, file: project, entries, enforceAll, problems }, file, given, { placesOf, matches, by }) {
-	const inRoot = (one) => placesOf(one).flatMap((place) => place.root === root ? place.path : []);
-	const own = inRoot(file);
-	const paths = unique([...own, ...given.flatMap(inRoot)]);
-	if (paths.length === 0) return [];
-	const isBelow = (path, target) => path === target || path.startsWith(`${target}/`);
-	const binding = entries.filter(({ globs }) => globs.some(({ glob, matched }) => paths.some((path) => matches(glob, path)) || matched.some(({ target }) => target && own.some((path) => isBelow(path, target)))));
-	const location = asKey(locationOf(project, ["enforce_all"]));
-	return [{
-		...by && { by },
-		entries: binding,
-		unlisted: enforceAll && binding.length === 0 ? {
-			project,
-			location
-		} : null,
-		broken: by === void 0 && problems.some(isError)
-	}];
-}
-/** Loads the project of a root; `null` if the root has no project's file. */
-async function loadProject(root, access, now) {
-	const names = await access.namesIn(root);
-	if (names.length === 0) return null;
-	const strays = names.filter((name) => name !== PROJECT_FILE);
-	const misnamed = await Promise.all(strays.map((name) => misnamedFile(root, name, access)));
-	const read = names.includes("rolecall.yaml") ? await access.readIn(root, PROJECT_FILE) : null;
-	const none = {
-		root,
-		file: PROJECT_FILE,
-		entries: [],
-		enforceAll: false
-	};
-	if (read === null) return {
-		...none,
-		problems: misnamed.flat(),
-		sources: []
-	};
-	if (!read.ok) return {
-		...none,
-		problems: [...misnamed.flat(), unreadable$1(read)],
-		sources: []
-	};
-	const { file, text } = read;
-	const { content, problems } = analyzeProject(file, text, await parseYaml(text));
-	const enforced = content?.enforce ?? [];
-	const rules = await loadRules(root, file, enforced, access, now);
-	const entries = await Promise.all(enforced.map(async ({ files, allow }, index) => {
-		const at = (...path) => locationOf(file, [
-			"enforce",
-			index,
-			...path
-		]);
-		const globs = files.map(async (glob, number) => ({
-			glob,
-			location: at("files", number),
-			matched: await matchedFiles(root, glob, access)
-		}));
-		return {
-			globs: await Promise.all(globs),
-			rules: rules.files[index]?.rules ?? null,
-			ruleFiles: rules.files[index]?.names ?? [],
-			allow: allow === void 0 ? null : {
-				sections: allow,
-				location: asKey(at("allow"))
-			}
-		};
-	}));
-	return {
-		root,
-		file,
-		entries,
-		enforceAll: content?.enforce_all ?? false,
-		problems: [
-			...misnamed.flat(),
-			...problems,
-			...rules.problems,
-			...access.by ? [] : entries.flatMap(withoutFile),
-			...entries.flatMap((entry, index) => rulesInReach(entry, locationOf(file, [
-				"enforce",
-				index,
-				"rules"
-			]), access))
-		],
-		sources: [{
-			file,
-			text
-		}, ...rules.sources]
-	};
-}
-function withoutFile({ globs }) {
-	return globs.flatMap(({ glob, location, matched }) => matched.length > 0 ? [] : [{
-		code: "glob-without-file",
-		glob,
-		location
-	}]);
-}
-/** Returns the location of the key of a value. */
-function asKey(location) {
-	return {
-		...location,
-		at: "key"
-	};
-}
-async function misnamedFile(root, name, { readIn }) {
-	const read = await readIn(root, name);
-	return [{
-		code: "project-file-name",
-		name,
-		location: {
-			at: "file",
-			file: read.ok ? read.file : name
-		}
-	}];
-}
-function unreadable$1({ reason }) {
-	const location = {
-		at: "file",
-		file: PROJECT_FILE
-	};
-	return reason === "too-large" ? {
-		code: "file-too-large",
-		limit: 0,
-		location
-	} : {
-		code: `file-${reason}`,
-		name: PROJECT_FILE,
-		location
-	};
-}
-/** Checks a parsed project's file by itself. */
-function analyzeProject(file, text, { value, readable, problems: faults }) {
-	const checked = readable ? checkProject(value) : {
-		content: null,
-		problems: []
-	};
-	const problems = [
-		...keyProblems(text, value),
-		...faults,
-		...checked.problems
-	];
-	return {
-		content: checked.content,
-		problems: problems.map((problem) => inFile(file, problem))
-	};
-}
-/** Returns the files and links below the literal beginning of a glob that it matches. */
-async function matchedFiles(root, glob, { listIn, matches }) {
-	const parts = glob.split("/");
-	const plain = parts.findIndex((part) => /[*?[\]{}()!+@|]/.test(part));
-	return (await listIn(root, parts.slice(0, plain === -1 ? -1 : plain).join("/"))).filter(({ path, target }) => matches(glob, path) || target && matches(glob, `${path}/a.yaml`));
-}
-/** Loads the rules of a project's entries, each file once. */
-async function loadRules(root, project, entries, access, now) {
-	const locations = /* @__PURE__ */ new Map();
-	for (const [index, { rules }] of entries.entries()) if (rules !== void 0 && !locations.has(rules)) locations.set(rules, locationOf(project, [
-		"enforce",
-		index,
-		"rules"
-	]));
-	const names = /* @__PURE__ */ new Map();
-	const read = async (path, from) => {
-		const result = await (from === null ? access.readIn(root, path) : access.read(path, from));
-		if (from !== null || !result.ok) return result;
-		names.set(path, result.file);
-		return isYamlName(result.file) ? result : {
-			ok: false,
-			reason: "not-a-file"
-		};
-	};
-	const library = await loadSources([...locations.keys()], read, now, void 0, async () => void 0);
-	const built = new Map(library.roots.map((source) => {
-		const graph = resolveIncludes(source, library.resolve);
-		const problems = rulesProblems(graph, now);
-		const rules = [...problems, ...graph.sources.flatMap((one) => one.problems)].some(isError) ? null : rulesOf(graph, access.by);
-		return [source.file, {
-			problems,
-			rules,
-			names: graph.sources.map(({ file }) => file)
-		}];
-	}));
-	return {
-		files: entries.map(({ rules }) => built.get(names.get(rules ?? "") ?? "") ?? null),
-		problems: [
-			...library.failures.map((failure) => failedRules(failure, locations)),
-			...library.sources.flatMap(({ problems }) => problems),
-			...[...built.values()].flatMap(({ problems }) => problems)
-		],
-		sources: library.sources.map(({ file, text }) => ({
-			file,
-			text
-		}))
-	};
-}
-function failedRules({ code, name, limit, location: included }, locations) {
-	const location = included ?? locations.get(name) ?? {
-		at: "file",
-		file: name
-	};
-	return code === "file-too-large" ? {
-		code,
-		limit,
-		location
-	} : {
-		code,
-		name,
-		location
-	};
-}
-/** Returns the problems of a file of rules with its includes, besides those of each file. */
-function rulesProblems({ main, sources, complete, problems }, now) {
-	const rawFiles = sources.flatMap(({ raw }) => raw ?? []);
-	const context = createRuleContext({
-		main: main.file,
-		rawFiles,
-		complete,
-		now
-	});
-	return [
-		...problems.filter(({ code }) => code !== "include-identity"),
-		...rawFiles.flatMap(({ file, fields }) => Object.keys(fields).flatMap((key) => {
-			return RULE_KEYS.has(key) ? [] : [{
-				code: "rules-section",
-				key,
-				location: asKey(locationOf(file, [key]))
-			}];
-		})),
-		...checkMerchant(context).filter(({ code }) => BETWEEN_RULES.has(code))
-	];
-}
-function rulesOf({ main, sources, complete }, by) {
-	const contents = sources.flatMap(({ file, content }) => content === null ? [] : [{
-		file,
-		content
-	}]);
-	if (!complete || contents.length < sources.length) return null;
-	const others = sources.flatMap(({ file }) => file === main.file ? [] : file);
-	const files = [main.file, ...others];
-	return {
-		rawFiles: sources.flatMap(({ raw }) => raw ?? []),
-		contents,
-		rules: enforcedRules(contents, files, by)
-	};
-}
-/** Reports rules that the files which they bind could change. */
-function rulesInReach({ globs, ruleFiles }, location, { placesOf, matches, by }) {
-	if (by) return [];
-	return ruleFiles.flatMap((name) => {
-		const paths = placesOf(name).map(({ path }) => path);
-		const hit = globs.find(({ glob }) => paths.some((path) => matches(glob, path)));
-		return hit === void 0 ? [] : [{
-			code: "rules-in-reach",
-			name,
-			glob: hit.glob,
-			location
-		}];
-	});
-}
-var RULE_KEYS, BETWEEN_RULES;
-var init_load_project = __esmMin((() => {
-	init_problem();
-	init_rule_table();
-	init_secrets();
-	init_project_schema();
-	init_raw_file();
-	init_schema_problems();
-	init_text_schemas();
-	init_values();
-	init_desired_settings();
-	init_merchant_rules();
-	init_rule_context();
-	init_load_sources();
-	init_resolve_includes();
-	RULE_KEYS = /* @__PURE__ */ new Set([
-		"version",
-		"include",
-		...RULE_SECTIONS
-	]);
-	BETWEEN_RULES = /* @__PURE__ */ new Set([
-		"conflicting-setting",
-		"holders-contradiction",
-		"leaver-listed",
-		"looser-setting"
-	]);
-}));
-
-// src/kernel/messages/message-phrases.ts
-/** Types the message of a format code. */
-function formatMessages(words) {
-	return words;
-}
-/** Quotes a value, shortened if it is long. */
-function quote(value) {
-	const text = maskKeys(String(value));
-	return `"${text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text}"`;
-}
-/** Formats a value as typed in YAML: quoted unless it is a plain word, a number or a boolean. */
-function asWritten(value) {
-	return typeof value === "string" && !/^[a-z]+$/.test(value) ? quote(value) : String(value);
-}
-/** Returns a hint that suggests a similar name. */
-function didYouMean(near) {
-	const hint = `Did you mean ${quote(near)}?`;
-	return near.endsWith("_env") ? `${hint} It names an environment variable; the secret itself stays out of the file.` : hint;
-}
-/** Wraps a hint; an empty record if it is `null`. */
-function optionalHint(hint) {
-	return hint === null ? {} : { hint };
-}
-/** Joins words with commas and a final conjunction. */
-function listed(words, last) {
-	return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
-}
-/** Names the mapping at a path. */
-function owner(path) {
-	const key = path.at(-1);
-	if (key === void 0) return "the file";
-	if (typeof key === "string") return quote(key);
-	return path.length === 2 ? ENTRIES[String(path[0])] ?? "an entry" : `an entry of ${quote(path.at(-2))}`;
-}
-/** Capitalizes the first letter. */
-function capital(text) {
-	return text.charAt(0).toUpperCase() + text.slice(1);
-}
-/** Names the value at a path, as the subject of a sentence. */
-function subject(path) {
-	const key = path.at(-1);
-	if (key === void 0) return "The file";
-	const list = path.at(-2);
-	if (typeof key === "string") return list === "min_holders" || list === "max_holders" || list === "require_until" ? `${quote(key)} under ${quote(list)}` : quote(key);
-	return typeof list === "number" ? `An entry of ${quote(path.at(-3))}` : `An entry of ${quote(list)}`;
-}
-var KINDS, EXAMPLES, MAX_QUOTED, ENTRIES;
-var init_message_phrases = __esmMin((() => {
-	init_secrets();
-	KINDS = {
-		text: "text",
-		number: "a number",
-		boolean: "true or false",
-		null: "nothing",
-		list: "a list (\"- …\")",
-		mapping: "a mapping (\"key: …\")"
-	};
-	EXAMPLES = {
-		version: "1",
-		merchant: "MC4F7K2P",
-		name: "Shift Lead",
-		role: "Shift Lead",
-		email: "ada@example.com",
-		key_env: "RETAIL_API_KEY",
-		password_env: "TILL_7_PASSWORD",
-		from: "2027-01-15",
-		can: "refunds_create",
-		files: "[access/franchise/**]",
-		only: "[ada@example.com]",
-		at_most: "2",
-		member: "bob@example.com",
-		cannot: "[refunds_create]"
-	};
-	MAX_QUOTED = 80;
-	ENTRIES = {
-		roles: "a role",
-		members: "a member",
-		leavers: "a leaver",
-		checks: "a check"
-	};
-}));
-
-// src/kernel/messages/entry-messages.ts
-/** Returns a chain with its middle left out if it is long. */
-function shortened$1(chain) {
-	return chain.length <= MAX_CHAIN ? chain : [
-		...chain.slice(0, 3),
-		"…",
-		...chain.slice(-2)
-	];
-}
-function unknownRoleHint(near) {
-	return near === null ? "Add it to \"roles\". A predefined role is named by its id, such as role_employee." : didYouMean(near);
-}
-function settingText(value) {
-	return Array.isArray(value) ? `[${value.map(String).join(", ")}]` : String(value);
-}
-var ENTRY_MESSAGES, PAST, MAX_NAMED$6, MAX_CHAIN, PREVIOUSLY, judged, POLICY_MESSAGES, PROJECT_MESSAGES;
-var init_entry_messages = __esmMin((() => {
-	init_text$1();
-	init_project_schema();
-	init_message_phrases();
-	ENTRY_MESSAGES = {
-		"duplicate-include": ({ name }, first) => ({
-			message: `${quote(name)} is included twice; the first time is at ${first}.`,
-			hint: "Remove one of the two."
-		}),
-		"include-cycle": ({ chain }) => ({
-			message: chain.length <= 2 ? "The file includes itself." : `The files include one another in a cycle: ${shortened$1(chain).join(" → ")}.`,
-			hint: "Remove one of these includes, or move what both files need into a third one."
-		}),
-		"include-identity": ({ key }) => ({
-			message: `A file that others include cannot have ${quote(key)}.`,
-			hint: "Move it to the file that has the merchant code."
-		}),
-		"include-merchant": ({ name, merchant }) => ({
-			message: `${quote(name)} cannot be included: it is the file of merchant ${quote(merchant)}.`,
-			hint: "Move what both need into a file without a merchant code, and include that file in both."
-		}),
-		"include-not-read": () => ({
-			message: "The files that this file includes were not loaded.",
-			hint: "Use loadMerchants or the command line, which load included files as well."
-		}),
-		"conflicting-member": ({ email, field }, first) => field === "roles" ? {
-			message: `The member ${quote(email)} has no roles here, but has some at ${first}.`,
-			hint: "Roles of a member are combined across files. Remove \"roles:\" here, or remove the roles there."
-		} : {
-			message: `The member ${quote(email)} has a different ${quote(field)} at ${first}.`,
-			hint: "Only roles of a member are combined across files; everything else must agree. Set it in one file only."
-		},
-		"conflicting-setting": ({ path }, first) => ({
-			message: `${path.map(quote).reverse().join(" under ")} has a different value at ${first}.`,
-			hint: path.at(-1) === "max_removals" ? "Of two counts, or of two shares, the stricter one counts; a count and a share cannot be compared. Write both in one way." : "Settings must agree across files. Set it in one file only."
-		}),
-		"looser-setting": ({ path, value, limit, stricter }, first) => ({
-			message: `${quote(path.at(-1))} under ${quote(path.at(-2))} is looser here (${settingText(value)}) than at ${first} (${settingText(limit)}).`,
-			hint: `A merchant's file can only be stricter than what it includes: write ${settingText(limit)} or ${stricter}, or remove the line here.`
-		}),
-		"duplicate-merchant": ({ merchant }, first) => ({
-			message: `The merchant ${quote(merchant)} already has a file: ${first}.`,
-			hint: "A merchant has one file: merge the two, or correct the merchant code."
-		}),
-		"adjust-form": ({ key }) => key === null ? {
-			message: "The adjustment changes nothing.",
-			hint: "Add \"add\" or \"remove\" with permissions, or remove the entry."
-		} : {
-			message: `An entry with "adjust" cannot have ${quote(key)}.`,
-			hint: "It may have \"name\" and \"adjust\" only. To declare a role of this merchant alone, remove \"adjust\"."
-		},
-		"adjust-included": ({ role }) => ({
-			message: `The role ${quote(role)} is adjusted in a file that others include.`,
-			hint: "Adjust it in the file of the merchant, or change the role itself."
-		}),
-		"adjust-no-effect": ({ role, permission, list }, first) => list === "add" ? {
-			message: `The role ${quote(role)} already has the permission ${quote(permission)}, at ${first}.`,
-			hint: "Remove it from \"add\"."
-		} : {
-			message: `The role ${quote(role)}, declared at ${first}, does not have the permission ${quote(permission)}.`,
-			hint: "Correct it, or remove it from \"remove\"."
-		},
-		"adjust-unknown-role": ({ role, near }, first) => first === "" ? {
-			message: `No included file declares a role called ${quote(role)}.`,
-			hint: near === null ? "Correct the name, or include the file that declares it." : didYouMean(near)
-		} : {
-			message: `The role ${quote(role)} is declared in this file, at ${first}.`,
-			hint: "Only included roles are adjusted: change its permissions there."
-		},
-		"adjust-unmanaged": ({ role }, first) => ({
-			message: `The role ${quote(role)}, declared at ${first}, has no "permissions", so they are not managed.`,
-			hint: "Add \"permissions\" to the role, or remove the adjustment."
-		}),
-		"conflicting-grant": ({ role }, first) => ({
-			message: `The member has the role ${quote(role)} with other dates at ${first}.`,
-			hint: "Keep the correct one."
-		}),
-		"duplicate-entry": ({ text, path }, first) => ({
-			message: `${subject(path)} has ${quote(text)} twice; the first is at ${first}.`,
-			hint: "Remove one of the two."
-		}),
-		"duplicate-role": ({ name }, first) => ({
-			message: `The role ${quote(name)} is listed twice; the first is at ${first}.`,
-			hint: "Merge the two, or rename one of them."
-		}),
-		"ignored-entry": ({ kind, name }, first) => ({
-			message: kind === "grant" ? `The role ${quote(name)} is granted here, and ignored at ${first}: no plan can grant it.` : `The ${kind} ${quote(name)} is declared here, and ignored at ${first}: no plan can follow the entry.`,
-			hint: kind === "grant" ? "Remove the grant, or the pattern." : "Remove the entry, or the pattern."
-		}),
-		"duplicate-role-id": ({ id }, first) => ({
-			message: `Two roles are pinned to ${quote(id)}; the other is at ${first}.`,
-			hint: "A live role can have only one entry. Remove the id from one of the two."
-		}),
-		"duplicate-member": ({ email }, first) => ({
-			message: `The member ${quote(email)} is listed twice; the first is at ${first}.`,
-			hint: "Merge the two. E-mail addresses are case-insensitive."
-		}),
-		"duplicate-member-id": ({ id }, first) => ({
-			message: `Two members are pinned to ${quote(id)}; the other is at ${first}.`,
-			hint: "A live member can have only one entry. Remove the id from one of the two."
-		}),
-		"duplicate-permission": ({ permission }, first) => ({
-			message: `The role has the permission ${quote(permission)} twice; the first is at ${first}.`,
-			hint: "Remove one of the two."
-		}),
-		"duplicate-member-role": ({ role }, first) => ({
-			message: `The member has the role ${quote(role)} twice; the first is at ${first}.`,
-			hint: "Remove one of the two."
-		}),
-		"previous-address": ({ email, kind }, first) => ({
-			message: kind === "listed" ? `The previous address ${quote(email)} is that of the member at ${first}.` : `The previous address ${quote(email)} is also that of another member, at ${first}.`,
-			hint: "An address can change to one other. Remove the entry of the old address, or correct the address."
-		}),
-		"duplicate-previously": ({ name }, first) => ({
-			message: `Two roles have the previous name ${quote(name)}; the other is at ${first}.`,
-			hint: "A live role can be renamed to one name only. Remove \"previously\" from one of the two."
-		}),
-		"previously-declared": ({ name, kind }, first) => PREVIOUSLY[kind](name, first),
-		"rare-permission": ({ permission, near }) => ({
-			message: `The permission ${quote(permission)} is used only once, while ${quote(near)} is used often.`,
-			hint: didYouMean(near)
-		}),
-		"role-name-like-id": ({ name }) => ({
-			message: `The role's name ${quote(name)} looks like the id of a role.`,
-			hint: "In a member's roles it would be ambiguous. Give the role another name."
-		}),
-		"service-limit": ({ what, count, limit }) => ({
-			message: what === "roles" ? `The member has ${count} roles; the service accepts at most ${limit}.` : `The ${what} has ${count} characters; the service accepts at most ${limit}.`,
-			hint: "The service is likely to reject it."
-		}),
-		"unheld-role": ({ names }) => {
-			const [first = "", ...others] = names.slice(0, MAX_NAMED$6).map((name) => quote(name));
-			return others.length === 0 ? {
-				message: `Nobody holds the role ${first}.`,
-				hint: "Grant it to someone, or remove it."
-			} : {
-				message: `Nobody holds ${names.length} roles of this file: ${[first, ...others].join(", ")}${names.length > MAX_NAMED$6 ? `, and ${names.length - MAX_NAMED$6} more` : ""}.`,
-				hint: "Grant them to someone, or remove them."
-			};
-		},
-		"previous-role-name": ({ role, name, places: { length } }) => ({
-			message: `The role ${quote(role)} is now called ${quote(name)}${length > 1 ? `; this file has the old name ${length} times` : ""}.`,
-			hint: `Write ${quote(name)}, or run "rolecall lint --fix": the old name stops working when "previously" is removed.`
-		}),
-		"unknown-role": ({ role, near }) => ({
-			message: `No role is called ${quote(role)}.`,
-			hint: unknownRoleHint(near)
-		}),
-		"unknown-shared-role": ({ role, near, open }) => ({
-			message: open ? `No merchant that includes this file declares a role called ${quote(role)}, so this rule has an effect only where such a role is live.` : `None of the given merchants that include this file has a role called ${quote(role)}, so this rule has no effect on them.`,
-			hint: near === null ? "Check the name, or validate all merchants together." : didYouMean(near)
-		}),
-		"leaver-listed": ({ email, from }, first) => ({
-			message: `${email} left on ${from}, according to ${first}.`,
-			hint: "Remove it here."
-		}),
-		"unknown-protected-role": ({ role, near }) => ({
-			message: `No declared role is called ${quote(role)}, so this protects at most a live role that no file lists.`,
-			hint: near === null ? "Correct the name, or declare the role." : didYouMean(near)
-		}),
-		"unknown-member": ({ email, near }) => ({
-			message: `No member is declared as ${quote(email)}, so this has no effect.`,
-			hint: near === null ? "Remove it, or declare the member." : didYouMean(near)
-		}),
-		"until-after-membership": ({ until, membership }, first) => ({
-			message: `The role ends at ${until}, after the membership, which ends at ${membership} (${first}).`,
-			hint: "Remove the end of the role, or correct one of the two."
-		}),
-		"from-after-until": ({ from, until }, first) => ({
-			message: `This begins at ${from}, and ends at ${until} (${first}), so it is never in force.`,
-			hint: "Correct one of the two."
-		}),
-		"until-past": ({ until, what }) => PAST[what](until)
-	};
-	PAST = {
-		grant: (until) => ({
-			message: `This grant has ended: ${until} is in the past. It is treated as absent.`,
-			hint: "Remove the entry, or set an end in the future."
-		}),
-		membership: (until) => ({
-			message: `This membership has ended: ${until} is in the past. The member is treated as absent.`,
-			hint: "Remove the entry once an apply has removed the member, or set an end in the future."
-		}),
-		suspension: (until) => ({
-			message: `This suspension has ended: ${until} is in the past. The roles are back.`,
-			hint: "Remove \"suspended\" once an apply has given the roles back, or set an end in the future."
-		})
-	};
-	MAX_NAMED$6 = 5;
-	MAX_CHAIN = 6;
-	PREVIOUSLY = {
-		own: (name) => ({
-			message: `The role is still called ${quote(name)}.`,
-			hint: "Change \"name\" to rename the role, or remove \"previously\"."
-		}),
-		kept: (name, first) => ({
-			message: `A role called ${quote(name)} is still declared, at ${first}.`,
-			hint: "A renamed role no longer has its old name. Remove that entry, or this \"previously\"."
-		}),
-		swapped: (name, first) => ({
-			message: `This role was called ${quote(name)}, and the role at ${first} had the name of this one: they swap names.`,
-			hint: "A swap looks the same before and after it. Pin each of the roles by its \"id\" instead."
-		})
-	};
-	judged = ({ message, hint }, first) => ({
-		message,
-		hint: first === "" ? hint : `${hint} The other role: ${first}.`
-	});
-	POLICY_MESSAGES = {
-		"check-at-most": judged,
-		"check-cannot": judged,
-		"check-only": judged,
-		"policy-email-domain": judged,
-		"policy-forbidden-permission": judged,
-		"policy-max-holders": judged,
-		"policy-require-until": judged,
-		"policy-until-limit": judged,
-		"policy-separate": judged,
-		"holders-contradiction": ({ role, min, max }, first) => ({
-			message: `${quote(role)} may have at most ${counted(max, "holder")}, but must keep ${min} (${first}).`,
-			hint: "No access can meet both: raise \"max_holders\", or lower \"min_holders\"."
-		}),
-		"too-much-to-judge": () => ({
-			message: "Evaluating the policies and checks would take too long: there are too many roles, members and rules.",
-			hint: "Use fewer checks, and fewer sets under \"separate\"."
-		})
-	};
-	PROJECT_MESSAGES = {
-		"project-file-name": ({ name }) => ({
-			message: `${quote(name)} would not be read: the project's file is named "rolecall.yaml".`,
-			hint: "Rename it, or remove it."
-		}),
-		"rules-section": ({ key }) => ({
-			message: `A file with enforced rules cannot have ${quote(key)}.`,
-			hint: `It may have ${listed(RULE_SECTIONS.map((section) => quote(section)), "and")}, and include files that have them.`
-		}),
-		"rules-in-reach": ({ name, glob }) => ({
-			message: `${quote(name)} is one of the files that these rules bind: ${quote(glob)} matches it.`,
-			hint: "Whoever may change those files could change the rules. Move the rules to a folder that no glob of this entry matches."
-		}),
-		"glob-without-file": ({ glob }) => ({
-			message: `${quote(glob)} matches no YAML file, so nothing is enforced by it.`,
-			hint: "Paths are relative to the project's root. Correct the glob, or remove it."
-		}),
-		"file-not-enforced": ({ project }) => ({
-			message: `No glob of ${project} matches this file.`,
-			hint: "With \"enforce_all: true\", every merchant's file is under an entry of \"enforce\". An entry may have \"files\" alone."
-		}),
-		"section-not-allowed": ({ key, allowed }) => ({
-			message: `This file must not have ${quote(key)}.`,
-			hint: allowed.length === 0 ? "Nothing is allowed but \"version\", \"merchant\" and \"environment\"." : `Allowed here: ${allowed.join(", ")}.`
-		}),
-		"enforced-setting": ({ path, value }) => ({
-			message: `${path.map(quote).reverse().join(" under ")} differs from the rules that hold for this file, which say ${JSON.stringify(value)}.`,
-			hint: "Remove it here: the rules hold without it."
-		})
-	};
-}));
-
-// src/kernel/messages/yaml-messages.ts
-var YAML_MESSAGES, BEGINNING, INDENTATION, SYNTAX_UNKNOWN, SYNTAX;
-var init_yaml_messages = __esmMin((() => {
-	init_message_phrases();
-	YAML_MESSAGES = {
-		"file-missing": ({ name }) => ({
-			message: `There is no file ${quote(name)}.`,
-			hint: "Check the spelling. An included path is relative to the file that includes it."
-		}),
-		"file-not-a-file": ({ name }) => ({
-			message: `${quote(name)} is not a YAML file.`,
-			hint: "Name a single file that ends in .yaml or .yml: not a folder, and not a link to another kind of file."
-		}),
-		"file-not-utf8": ({ name }) => ({
-			message: `${quote(name)} is not UTF-8 text.`,
-			hint: "Save it with UTF-8 encoding."
-		}),
-		"file-outside-root": ({ name }) => ({
-			message: `${quote(name)} is outside the project.`,
-			hint: "Only files of the project can be included, with links resolved: others are not reviewed with it."
-		}),
-		"file-unreadable": ({ name }) => ({
-			message: `${quote(name)} cannot be read.`,
-			hint: "Check its permissions."
-		}),
-		"link-not-read": ({ why }) => why === "broken" ? {
-			message: "This is a broken link, so nothing here is managed.",
-			hint: "Correct its target, or remove it."
-		} : {
-			message: "This link leads outside the project and is not followed, so nothing here is managed.",
-			hint: "Others can change what is there without a review. Copy the file into the project."
-		},
-		"file-empty": () => ({
-			message: "The file is empty.",
-			hint: BEGINNING
-		}),
-		"sandbox-seed": () => ({
-			message: "This looks like a seed of the sandbox, not a merchant's file.",
-			hint: "Start the sandbox with it: \"rolecall sandbox --seed\". A merchant's file begins with \"version: 1\" and \"merchant: <your merchant code>\"."
-		}),
-		"file-too-large": ({ limit }) => ({
-			message: `The file is larger than ${limit / 1024 / 1024} MiB.`,
-			hint: "A file describes one merchant. Check that this is the file you meant."
-		}),
-		"file-too-long": ({ limit }) => ({
-			message: `The file has more than ${limit} YAML tokens.`,
-			hint: "A file describes one merchant. Check that this is the file you meant."
-		}),
-		"too-many-problems": ({ more }) => ({
-			message: more === 1 ? "One more problem is not shown." : `${more} more problems are not shown.`,
-			hint: "Fix these first, then run again."
-		}),
-		"yaml-syntax": ({ kind }) => SYNTAX[kind] ?? SYNTAX_UNKNOWN,
-		"merge-conflict": ({ more }) => ({
-			message: `Git left a merge conflict here${more === 0 ? "" : `, and ${more} more in the file`}.`,
-			hint: "Decide what the file should say, and remove the lines that begin with \"<<<<<<<\", \"=======\" and \">>>>>>>\"."
-		}),
-		"yaml-documents": () => ({
-			message: "A second document begins here: \"---\" separates documents.",
-			hint: "A file describes one merchant: remove the line, or move what follows to a file of its own."
-		}),
-		"yaml-control": ({ character, more }) => ({
-			message: `There is an invisible character here: ${character}${more === 0 ? "" : `, and ${more} more in the file`}.`,
-			hint: "YAML does not allow it. Remove it, or check that this is a text file in UTF-8."
-		}),
-		"yaml-line-end": () => ({
-			message: "This line ends in a carriage return (CR) alone, as on old Macs.",
-			hint: "Save the file with LF or CRLF line endings."
-		}),
-		"yaml-too-deep": ({ limit }) => ({
-			message: `Lists and mappings are nested more than ${limit} levels deep.`,
-			hint: "Check the indentation and the brackets."
-		}),
-		"yaml-alias": ({ name, circular }) => circular ? {
-			message: `The alias ${quote(`*${name}`)} is part of the value that it refers to.`,
-			hint: "Write the value out."
-		} : {
-			message: `YAML reads ${quote(`*${name}`)} as an alias, but there is no anchor ${quote(`&${name}`)} before it.`,
-			hint: `If the text itself begins with an asterisk, put it in quotes: ${quote(`*${name}`)}.`
-		},
-		"yaml-alias-limit": ({ limit }) => ({
-			message: `Aliases add more than ${limit} values to this file.`,
-			hint: "Write out what is needed, or use fewer aliases inside anchored values."
-		}),
-		"yaml-tag": ({ tag }) => ({
-			message: `The tag ${quote(tag)} is not supported.`,
-			hint: "Remove it. If the text itself begins with an exclamation mark, put it in quotes."
-		}),
-		"yaml-key": () => ({
-			message: "A key must be text.",
-			hint: "Write \"key: value\". If it begins with \"?\", \"[\", \"{\" or \"*\", put the key in quotes."
-		}),
-		"yaml-word": ({ word }) => ({
-			message: `A bare ${word} is the text ${quote(word)}, not ${/^(?:yes|on)$/i.test(word) ? "true" : "false"}.`,
-			hint: `YAML 1.2 knows only true and false. Write one of those, or put the text in quotes: ${quote(word)}.`
-		}),
-		"duplicate-key": ({ key }, first) => ({
-			message: `The key ${quote(key)} appears twice; the first is at ${first}.`,
-			hint: "Keep one of the two, or merge their values."
-		}),
-		"literal-key": () => ({
-			message: "This file contains an API key.",
-			hint: "Remove it, and revoke it if anyone else may have read it. Put the new one in an environment variable, and name the variable in \"key_env\" under \"api\"."
-		})
-	};
-	BEGINNING = "Begin with \"version: 1\" and \"merchant: <your merchant code>\".";
-	INDENTATION = "Put each entry on a line of its own, indented by two spaces more than its parent.";
-	SYNTAX_UNKNOWN = {
-		message: "This cannot be read as YAML.",
-		hint: `Look for a missing quote, colon or bracket here or on the line before. ${INDENTATION}`
-	};
-	SYNTAX = {
-		BAD_DIRECTIVE: {
-			message: "A line that begins with % is a YAML directive, and this one is not valid.",
-			hint: "Remove the line, or put the text in quotes."
-		},
-		BAD_DQ_ESCAPE: {
-			message: "This escape is not valid in double quotes.",
-			hint: "Use single quotes to keep backslashes as they are, or double the backslash."
-		},
-		BAD_INDENT: {
-			message: "This line is not indented like the lines around it.",
-			hint: "Indent the entries of one list or mapping by the same number of spaces, and close every bracket before it."
-		},
-		BAD_SCALAR_START: {
-			message: "A text cannot begin with this character unless it is in quotes.",
-			hint: "Put the whole value in double quotes: \"…\"."
-		},
-		BLOCK_AS_IMPLICIT_KEY: {
-			message: "A second key begins where a value was expected.",
-			hint: `If the text has ": " in it, put it in quotes. ${INDENTATION}`
-		},
-		BLOCK_IN_FLOW: {
-			message: "An indented list or mapping cannot be inside brackets.",
-			hint: "Close the bracket before it, or write it with brackets as well."
-		},
-		MISSING_CHAR: {
-			message: "Something is missing here, such as a space, a dash or a colon.",
-			hint: `Write "key: value" with a space after the colon, and a space before each "#". ${INDENTATION}`
-		},
-		MISSING_COLON: {
-			message: "A key has no colon, or a line is not indented like its neighbours.",
-			hint: "Write \"key: value\", with a space after the colon, and indent the keys of one entry alike."
-		},
-		MISSING_COMMA: {
-			message: "A comma is missing between two entries in brackets.",
-			hint: "Write [one, two] for a list and { a: 1, b: 2 } for a mapping."
-		},
-		MISSING_DASH: {
-			message: "This line neither begins an entry nor is indented like the entry above it.",
-			hint: "Begin a new entry with \"- \", or indent the line like the other keys of its entry."
-		},
-		UNCLOSED_BRACKET: {
-			message: "This bracket is never closed.",
-			hint: "Close it after its last entry."
-		},
-		UNCLOSED_QUOTE: {
-			message: "This quote is never closed.",
-			hint: "Close it at the end of its text."
-		},
-		MULTILINE_IMPLICIT_KEY: {
-			message: "A key must be on one line.",
-			hint: `Look for a missing colon or quote on the line before. ${INDENTATION}`
-		},
-		TAB_AS_INDENT: {
-			message: "A tab cannot indent a line.",
-			hint: "Use spaces instead of the tab."
-		},
-		UNEXPECTED_TOKEN: {
-			message: "This is not expected here.",
-			hint: `Look for a missing quote or bracket. ${INDENTATION}`
-		}
-	};
-}));
-
-// src/kernel/messages/shape-hints.ts
-/** Returns the length of a list, as text. */
-function sizeOf(value) {
-	return Array.isArray(value) ? String(value.length) : "too many";
-}
-/** Returns a hint for an unknown key that resembles no known one. */
-function nothingNear(key, known) {
-	return key === "<<" ? "Merge keys are not supported: write the keys out." : `Known keys: ${known.join(", ")}.`;
-}
-/** Returns a hint for a key without a value. */
-function waysOut(path, [wanted]) {
-	const [section, , field] = path;
-	const key = path.at(-1);
-	if (typeof key === "number") return "Fill the entry in, or remove it.";
-	if (path.length === 1 && (key === "roles" || key === "members")) return `Write [] for none; remove the key to leave ${key} unmanaged.`;
-	if (key === "suspended") return "Write { until: 2027-03-01 }, or true until further notice; remove the key for neither.";
-	const bare = wanted === "list" ? "[]" : wanted === "mapping" ? "{}" : null;
-	if (path.length === 3 && (section === "roles" || section === "members") && field !== "managed" && bare !== null) return `Write ${bare} for none; remove the key to keep the live value.`;
-	return key === "description" ? "Write \"\" to clear it; remove the key to keep the live value." : "Fill it in, or remove the key.";
-}
-/** Returns a hint on converting a value to the wanted kind, `null` if there is none. */
-function conversion(path, wanted, value) {
-	if (path.length === 0) return BEGINNING;
-	if (path.length === 3 && path[1] === "separate") return SETS;
-	if (wanted.includes("boolean") && typeof value === "string") {
-		if (PERIOD.test(value)) return `For a period, write { for: ${value} }.`;
-		return booleanHint(value);
-	}
-	if (wanted.includes("text") && (typeof value === "number" || typeof value === "boolean")) return scalarHint(path, value);
-	if (wanted.includes("number") && typeof value === "string" && /^\s*\d+\s*$/.test(value)) return `Write it without quotes: ${value.trim()}.`;
-	return wanted.includes("list") ? listHint(path, value) : entryHint(path, value);
-}
-function listHint(path, value) {
-	if (typeof value === "number" || typeof value === "boolean") return null;
-	if (typeof value === "string" && !value.includes("\n")) return `For a list of one, write [${value}].`;
-	return `Begin each entry with "- ${path.length === 1 ? FIRST_KEYS[String(path[0])] ?? "" : ""}".`;
-}
-function entryHint([section, index, ...rest], value) {
-	const firstKey = typeof index === "number" && rest.length === 0 ? FIRST_KEYS[String(section)] : void 0;
-	return firstKey === void 0 || typeof value !== "string" ? null : `Write "${firstKey}${value}".`;
-}
-function booleanHint(value) {
-	const word = /^(?:(yes|y|on|true)|no|n|off|false)$/i.exec(value);
-	return word === null ? null : `Write ${word[1] === void 0 ? "false" : "true"}: in YAML 1.2, ${value} is text.`;
-}
-function scalarHint(path, value) {
-	const key = String(path.at(-1));
-	if (key.endsWith("_env")) return "Name an environment variable; never write the secret itself.";
-	if (key === "until" || key === "from") return "Write a whole date, such as 2027-01-31.";
-	if (path.at(-2) === "require_until" && typeof value === "number") return `Write a period, such as ${Math.abs(Math.trunc(value)) || 30}d.`;
-	return typeof value === "number" ? "YAML reads this as a number. Put it in quotes to make it text." : "Put it in quotes to make it text.";
-}
-/** Returns a hint on the form of an address, or the address inside the value. */
-function addressIn(value) {
-	if (String(value).includes("*")) return "A pattern stands for nobody here: write each address.";
-	const inside = /<([^<>]+)>/.exec(String(value))?.[1];
-	return inside === void 0 ? "It has one @ and a domain, such as ada@example.com." : `Write the address alone: ${inside}`;
-}
-/** Returns the role that a value probably means. */
-function roleIn(value) {
-	return String(value).replace(/^role:?\s*/, "").trim() || "Shift Lead";
-}
-/** Returns a hint on the form of `max_removals`. */
-function removalHint(value) {
-	if (typeof value === "number" && value > 0 && value < 1) return `For a percentage, write ${Math.round(value * 100)}%.`;
-	return typeof value === "string" && /^\d+$/.test(value) ? `Write ${value}% for a percentage, or ${value} without quotes for a count.` : "Write a percentage as a whole number from 0 to 100 with a % sign, or a count without one.";
-}
-/** Returns a hint on the form of `until`. */
-function untilHint(text) {
-	switch (untilMistake(text)) {
-		case "zone": return `A timestamp needs a time zone: ${text}Z for UTC, or ${text}+01:00.`;
-		case "day": {
-			const [year = 0, month = 0] = text.split("-").map(Number);
-			const days = daysInMonth(year, month);
-			return days === 0 ? "There are 12 months in a year: write the year, the month, then the day, such as 2027-01-31." : `There is no such day: that month has ${days} days.`;
-		}
-		default: return "Write a date such as 2027-01-31, or a timestamp with a time zone, such as 2027-01-31T18:00:00Z.";
-	}
-}
-var SETS, INCLUDE_HINTS, GLOB_HINTS, FIRST_KEYS;
-var init_shape_hints = __esmMin((() => {
-	init_text_schemas();
-	init_values();
-	init_yaml_messages();
-	SETS = "Each set is a list of its own: separate: [[Approver, Payer]].";
-	INCLUDE_HINTS = {
-		absolute: "Write a path relative to this file, such as ../shared/retail.yaml.",
-		backslash: "Separate folders by \"/\", which works everywhere.",
-		pattern: "List each file by its path: patterns are not supported.",
-		ending: "Only YAML files can be included; their names end in .yaml or .yml."
-	};
-	GLOB_HINTS = {
-		absolute: "Write it relative to the project's root, such as access/franchise/**.",
-		backslash: "Separate folders by \"/\", which works everywhere.",
-		empty: "For example: access/franchise/**",
-		long: "Match folders by ** instead of listing what is in them.",
-		negated: "A glob says what rules hold for; it cannot leave files out.",
-		parent: "Write the path from the project's root, without \".\", \"..\" and empty parts."
-	};
-	FIRST_KEYS = {
-		roles: "name: ",
-		members: "email: ",
-		leavers: "email: ",
-		checks: "can: "
-	};
-}));
-
-// src/kernel/messages/shape-messages.ts
-var SHAPE_MESSAGES;
-var init_shape_messages = __esmMin((() => {
-	init_metadata();
-	init_role();
-	init_limits();
-	init_text_schemas();
-	init_message_phrases();
-	init_shape_hints();
-	SHAPE_MESSAGES = {
-		"unknown-key": ({ key, path, known, near, used }) => ({
-			message: `${capital(owner(path))} has no key ${quote(key)}.`,
-			hint: near === null ? nothingNear(key, known) : `${didYouMean(near)}${used ? " It is already here." : ""}`
-		}),
-		"missing-key": ({ key, path }) => ({
-			message: `${capital(owner(path))} needs ${quote(key)}.`,
-			hint: key === "merchant" ? `Add "merchant: ${EXAMPLES["merchant"]}" with your own code. If the file is meant to be included, list it under "include" in a merchant's file.` : `Add "${key}: ${EXAMPLES[key] ?? "…"}".`
-		}),
-		"null-value": ({ path, wanted }) => ({
-			message: `${subject(path)} has no value.`,
-			hint: waysOut(path, wanted)
-		}),
-		"wrong-type": ({ path, wanted, got, value }) => ({
-			message: `${subject(path)} must be ${listed(wanted.map((kind) => KINDS[kind]), "or")}, not ${KINDS[got]}.`,
-			...optionalHint(conversion(path, wanted, value))
-		}),
-		"wrong-value": ({ path, allowed, value, near }) => ({
-			message: `${subject(path)} must be ${listed(allowed.map(asWritten), "or")}, not ${asWritten(value)}.`,
-			...optionalHint(near === null ? null : didYouMean(near))
-		}),
-		"bad-base-url": formatMessages(() => ({
-			message: "\"base_url\" must be a plain http or https address, without user name, query or fragment.",
-			hint: "For example: https://api.example.com"
-		})),
-		"bad-check-entry": formatMessages(({ value }) => ({
-			message: `${quote(value)} is neither an e-mail address nor a role.`,
-			hint: String(value).includes("@") ? addressIn(value) : `Write an address such as ada@example.com, or a role as ${quote(`role:${roleIn(value)}`)}.`
-		})),
-		"bad-count": formatMessages(({ path, value }) => ({
-			message: `${subject(path)} must be a whole number, 0 or more, not ${String(value)}.`,
-			hint: "Write 0 for none."
-		})),
-		"bad-domain": formatMessages(({ value }) => ({
-			message: `${quote(value)} is not the domain of an e-mail address.`,
-			hint: "Write the part after the @, such as example.com, or \"*.example.com\" for its subdomains."
-		})),
-		"bad-email": formatMessages(({ value }) => ({
-			message: `${quote(value)} is not an e-mail address.`,
-			hint: addressIn(value)
-		})),
-		"bad-env-name": formatMessages(({ path }) => ({
-			message: `${subject(path)} must be the name of an environment variable.`,
-			hint: `Letters, digits and underscores, such as ${EXAMPLES[String(path.at(-1))] ?? "MY_VARIABLE"}; never the secret itself.`
-		})),
-		"bad-glob": formatMessages(({ value }) => ({
-			message: `${quote(value)} is not a glob over files of the project.`,
-			hint: GLOB_HINTS[globMistake(String(value)) ?? "empty"]
-		})),
-		"bad-include": formatMessages(({ value }) => ({
-			message: `${quote(value)} cannot be included.`,
-			hint: INCLUDE_HINTS[includeMistake(String(value)) ?? "ending"]
-		})),
-		"bad-member-id": formatMessages(({ value }) => ({
-			message: `${quote(value)} is not the id of a member.`,
-			hint: "It begins with \"mem_\". Leave the key out to find the member by its e-mail address."
-		})),
-		"bad-merchant": formatMessages(({ value }) => ({
-			message: `${quote(value)} is not a merchant code.`,
-			hint: "1 to 64 letters, digits, hyphens and underscores, such as MC4F7K2P."
-		})),
-		"bad-override": formatMessages(({ value }) => ({
-			message: `${quote(value)} is not an override.`,
-			hint: "Copy it from the plan, where it looks like max-removals=5@35e43f876462: a guard, a value, and the first 12 or more characters of the plan's fingerprint."
-		})),
-		"bad-period": formatMessages(({ path, value }) => ({
-			message: `${subject(path)} must be a period such as 30d, not ${asWritten(value)}.`,
-			hint: `A whole number of weeks (w), days (d) or hours (h)${path.at(-1) === "for" ? "; to renew without limit, write reinvite: true" : ""}.`
-		})),
-		"bad-removal-limit": formatMessages(({ value }) => ({
-			message: `"max_removals" must be a percentage such as 25%, or a whole number, not ${asWritten(value)}.`,
-			hint: removalHint(value)
-		})),
-		"bad-role-id": formatMessages(({ value }) => ({
-			message: `${quote(value)} is not the id of a role.`,
-			hint: "It begins with \"role_\". Leave the key out to find the role by its name."
-		})),
-		"bad-until": formatMessages(({ path, value }) => ({
-			message: `${subject(path)} must be a date, or a timestamp with a time zone, not ${quote(value)}.`,
-			hint: untilHint(String(value))
-		})),
-		"blank-text": formatMessages(({ path }) => ({
-			message: `${String(path.at(-1)).trim() === "" ? `A key of ${quote(path.at(-2))}` : subject(path)} is blank.`,
-			hint: typeof path.at(-1) === "number" ? "Fill it in, or remove the entry." : "Fill it in."
-		})),
-		"control-character": formatMessages(({ path }) => ({
-			message: `${subject(path)} contains a line break or an invisible control character.`,
-			hint: "Remove it: the text must be on one line."
-		})),
-		"no-globs": formatMessages(({ value }) => ({
-			message: `An entry needs 1 to ${100} globs under "files", and has ${sizeOf(value)}.`,
-			hint: "For example: files: [access/franchise/**]"
-		})),
-		"too-few-roles": formatMessages(() => ({
-			message: "A set under \"separate\" needs at least two roles.",
-			hint: SETS
-		})),
-		"too-many-checks": formatMessages(({ value }) => ({
-			message: `The file has ${sizeOf(value)} checks; the limit is ${MAX_CHECKS}.`,
-			hint: "Combine checks that name one member or permission each, or use policies."
-		})),
-		"too-many-includes": formatMessages(({ value }) => ({
-			message: `The file includes ${sizeOf(value)} files; the limit is ${100}.`,
-			hint: "Include some of them through another included file."
-		})),
-		"too-many-metadata": formatMessages(({ path, value }) => ({
-			message: `${subject(path)} has ${Object.keys(Object(value)).length} properties; the service accepts at most ${64}.`,
-			hint: "Remove some, or put several into one property that holds a mapping."
-		})),
-		"too-many-permissions": formatMessages(({ value }) => ({
-			message: `The role has ${sizeOf(value)} permissions; the service accepts at most ${100}.`,
-			hint: "Split it into two roles, and grant both to its members."
-		})),
-		"check-form": ({ keys }) => ({
-			message: keys.length === 0 ? "The check is empty." : `${capital(listed(keys.map(quote), "and"))} ${keys.length === 1 ? "is not a check" : "do not form one check"}.`,
-			hint: "A check is one of: { can: …, only: […] }, { can: …, at_most: … }, { member: …, cannot: […] }. Write one entry for each."
-		}),
-		"unsafe-key": ({ key, path }) => ({
-			message: `${subject(path.slice(0, -1))} cannot have a key called ${quote(key)}.`,
-			hint: "That name has a special meaning in many programs. Choose another."
-		}),
-		"merge-key": () => ({
-			message: "A key cannot be called \"<<\": merge keys are not supported.",
-			hint: "Write the keys out."
-		}),
-		"bad-number": ({ value }) => ({
-			message: Number.isFinite(value) ? "The number is too large to be represented exactly." : `${value} is a number that JSON cannot represent.`,
-			hint: "Put it in quotes to make it text."
-		}),
-		"number-form": ({ source, value }) => ({
-			message: `${source} is read as the number ${value}.`,
-			hint: `Put it in quotes to keep it as written: ${quote(source)}.`
-		})
-	};
-}));
-
-// src/kernel/messages/to-diagnostics.ts
-var to_diagnostics_exports = /* @__PURE__ */ __exportAll({
-	byPlace: () => byPlace,
-	findingDiagnostics: () => findingDiagnostics,
-	messageOf: () => messageOf$1,
-	renderFrame: () => renderFrame,
-	toDiagnostics: () => toDiagnostics
-});
-/** Converts problems to diagnostics, sorted by location; `texts` has the readable files by name. */
-function toDiagnostics(texts, problems) {
-	const byFile = groupByFile(problems);
-	const maps = /* @__PURE__ */ new Map();
-	const mapOf = (file) => {
-		const known = maps.get(file);
-		if (known !== void 0) return known;
-		const map = openFile(texts.get(file) ?? "", byFile.get(file) ?? []);
-		maps.set(file, map);
-		return map;
-	};
-	return [...byFile].flatMap(([file, ofFile]) => limit(ofFile, file).map((problem) => {
-		const map = mapOf(file);
-		const span = problem.location.at === "file" ? null : map.span(problem.location);
-		const { message, hint } = messageOf$1(problem, problem.first === void 0 ? "" : whereIs(problem.first.file, file, problem.first, mapOf), problem.rule && placeIn(problem.rule, mapOf));
-		return {
-			code: problem.code,
-			severity: severityOf(problem.code),
-			...ruleOf(problem.code).refusal === true ? { refusal: true } : {},
-			message: clean(message),
-			...hint === void 0 ? {} : { hint: clean(hint) },
-			file,
-			...span === null ? {} : { span },
-			...span === null || map.empty ? {} : { frame: renderFrame(map.positions, span) }
-		};
-	})).toSorted(byPlace).filter((each, index, all) => !sameDiagnostic(each, all[index - 1]));
-}
-/** Converts findings to warnings, sorted by location; `texts` has the files by name. */
-function findingDiagnostics(texts, findings) {
-	const maps = /* @__PURE__ */ new Map();
-	return findings.map(({ code, message, hint, location }) => {
-		const { file } = location;
-		const map = maps.get(file) ?? openFile(texts.get(file) ?? "", []);
-		maps.set(file, map);
-		const span = map.span(location);
-		const frame = map.empty ? {} : { frame: renderFrame(map.positions, span) };
-		return {
-			code,
-			severity: "warning",
-			message: clean(message),
-			hint: clean(hint),
-			file,
-			span,
-			...frame
-		};
-	}).toSorted(byPlace);
-}
-/** Compares two neighbours, which are equal if an alias repeats a value. */
-function sameDiagnostic(a, b) {
-	return b !== void 0 && byPlace(a, b) === 0 && a.message === b.message && a.hint === b.hint;
-}
-/** Compares diagnostics by file, line, column and code. */
-function byPlace(a, b) {
-	return compare(a.file, b.file) || compare(a.span?.line ?? 0, b.span?.line ?? 0) || compare(a.span?.column ?? 0, b.span?.column ?? 0) || compare(a.code, b.code);
-}
-function groupByFile(problems) {
-	const groups = /* @__PURE__ */ new Map();
-	for (const problem of problems) {
-		const { file } = problem.location;
-		const group = groups.get(file);
-		if (group === void 0) groups.set(file, [problem]);
-		else group.push(problem);
-	}
-	return groups;
-}
-function openFile(text, problems) {
-	const locator = createLocator(text);
-	const rangeOf = (location) => locator(location) ?? {
-		start: 0,
-		end: 0
-	};
-	const secrets = problems.flatMap(({ hidden }) => hidden === void 0 ? [] : [rangeOf(hidden)]);
-	const positions = indexPositions(maskRanges(text, [...findKeys(text), ...secrets]));
-	return {
-		empty: text === "",
-		positions,
-		span: (location) => {
-			const { start, end } = rangeOf(location);
-			return positions.span(start, end);
-		}
-	};
-}
-/** Names a location by its line, and by its file if that is another one. */
-function whereIs(file, from, location, mapOf) {
-	if (location.at === "file") return file;
-	const { line } = mapOf(file).span(location);
-	return file === from ? `line ${line}` : `${file}:${line}`;
-}
-/** Names a location by its file, line and column. */
-function placeIn({ file, ...location }, mapOf) {
-	if (location.at === "file") return file;
-	const { line, column } = mapOf(file).span(location);
-	return `${file}:${line}:${column}`;
-}
-function compare(a, b) {
-	return a < b ? -1 : Number(a > b);
-}
-function clean(text) {
-	const safe = maskKeys(escapeText(text));
-	return safe.length > MAX_MESSAGE ? `${safe.slice(0, MAX_MESSAGE)}…` : safe;
-}
-function limit(problems, file) {
-	if (problems.length <= MAX_PROBLEMS) return problems;
-	const more = problems.length - MAX_PROBLEMS;
-	return [...problems.toSorted((a, b) => compare(severityOf(a.code), severityOf(b.code))).slice(0, MAX_PROBLEMS), {
-		code: "too-many-problems",
-		more,
-		location: {
-			at: "text",
-			file,
-			start: 0,
-			end: 0
-		}
-	}];
-}
-/**
-* Returns the message of a problem, not yet escaped; `first` is the location of the first occurrence, `rule` that of the
-* enforced rule.
-*/
-function messageOf$1({ via, ...problem }, first, rule) {
-	const words = MESSAGES[problem.code];
-	const { message: plain, hint } = words(problem, first);
-	const message = rule === void 0 ? plain : `${plain} Enforced by ${rule}.`;
-	const included = via === void 0 ? [] : [`Seen from ${via}, which includes this file.`];
-	const hints = [...hint === void 0 ? [] : [hint], ...included];
-	return hints.length === 0 ? { message } : {
-		message,
-		hint: hints.join(" ")
-	};
-}
-/** Renders the numbered lines around a span, its first line marked and underlined; control characters are escaped. */
-function renderFrame(positions, span) {
-	const first = Math.max(1, span.line - LINES_BEFORE);
-	const last = Math.min(positions.lineCount, span.line + LINES_AFTER);
-	const cut = span.column > MAX_CHARACTERS / 2 ? span.column - CHARACTERS_BEFORE : 0;
-	const lineOf = (number) => positions.line(number).slice(cut, cut + MAX_CHARACTERS);
-	const marked = markedCells(lineOf(span.line), {
-		...span,
-		column: span.column - cut,
-		endColumn: span.endColumn - cut
-	});
-	const from = windowStart(marked);
-	const gutter = String(last).length;
-	const lines = [];
-	for (let number = first; number <= last; number++) {
-		const text = lineOf(number);
-		if (number === positions.lineCount && positions.line(number) === "" && number !== span.line) continue;
-		const marker = number === span.line ? ">" : " ";
-		lines.push(`${marker} ${String(number).padStart(gutter)} | ${windowed(cellsOf(text), from)}`.trimEnd());
-		if (number === span.line) lines.push(`  ${" ".repeat(gutter)} | ${carets(marked, from)}`);
-	}
-	return lines.join("\n");
-}
-function cellsOf(line) {
-	if (PRINTABLE_ASCII.test(line)) return Array.from(line, (text) => ({
-		text,
-		width: 1
-	}));
-	return Array.from(line, (character) => {
-		const text = character === "	" ? TAB : escapeText(character);
-		return {
-			text,
-			width: text === character ? cellWidth(character) : text.length
-		};
-	});
-}
-function markedCells(line, span) {
-	const end = span.endLine === span.line ? span.endColumn : line.length + 1;
-	const start = widthOf(line.slice(0, span.column - 1));
-	const width = widthOf(line.slice(span.column - 1, end - 1));
-	return {
-		start,
-		width: Math.max(1, width),
-		total: widthOf(line)
-	};
-}
-function widthOf(text) {
-	if (PRINTABLE_ASCII.test(text)) return text.length;
-	return cellsOf(text).reduce((sum, { width }) => sum + width, 0);
-}
-/** Returns the first visible cell; all lines of a frame scroll together, so that indentation stays comparable. */
-function windowStart({ start, width, total }) {
-	return total <= MAX_CELLS || start + width < MAX_CELLS ? 0 : Math.max(0, start - CELLS_BEFORE);
-}
-function windowed(cells, from) {
-	let shown = from > 0 ? CUT$1 : "";
-	let position = 0;
-	for (const { text, width } of cells) {
-		if (position >= from + MAX_CELLS) return shown + CUT$1;
-		if (position >= from) shown += text;
-		else if (position + width > from) shown += " ".repeat(position + width - from);
-		position += width;
-	}
-	return shown;
-}
-function carets({ start, width }, from) {
-	const offset = start - from + (from > 0 ? 1 : 0);
-	return " ".repeat(offset) + "^".repeat(Math.min(width, MAX_CELLS - (start - from)));
-}
-var MAX_PROBLEMS, MAX_MESSAGE, MESSAGES, LINES_BEFORE, LINES_AFTER, MAX_CELLS, CELLS_BEFORE, TAB, MAX_CHARACTERS, CHARACTERS_BEFORE, PRINTABLE_ASCII, CUT$1;
-var init_to_diagnostics = __esmMin((() => {
-	init_escape();
-	init_text$1();
-	init_rule_table();
-	init_secrets();
-	init_locate();
-	init_entry_messages();
-	init_shape_messages();
-	init_yaml_messages();
-	MAX_PROBLEMS = 1e3;
-	MAX_MESSAGE = 1e3;
-	MESSAGES = {
-		...YAML_MESSAGES,
-		...SHAPE_MESSAGES,
-		...ENTRY_MESSAGES,
-		...POLICY_MESSAGES,
-		...PROJECT_MESSAGES
-	};
-	LINES_BEFORE = 2;
-	LINES_AFTER = 1;
-	MAX_CELLS = 100;
-	CELLS_BEFORE = 40;
-	TAB = "    ";
-	MAX_CHARACTERS = 2e3;
-	CHARACTERS_BEFORE = 400;
-	PRINTABLE_ASCII = /^[\x20-\x7e]*$/;
-	CUT$1 = "…";
-}));
-
-// src/kernel/read/load-merchants.ts
-/** Reads merchants' files with their includes, each file once; never throws for an invalid one. */
-async function loadMerchants(paths, read, { now, judge, wholeProject = false, selected = [], projects: accesses = [], hooks }) {
-	const isProject = (path) => accesses.some(({ placesOf }) => placesOf(path).some((place) => isProjectFile(place.path)));
-	const files = paths.filter((path) => !isProject(path));
-	const projects = await Promise.all(accesses.map((access) => loadProjects(files, access, now)));
-	const ofProjects = new Set(projects.flatMap(({ sources, problems }) => [...sources.map(({ file }) => file), ...problems.map(({ location }) => location.file)]));
-	const given = /* @__PURE__ */ new Map();
-	const readGiven = async (path, from) => {
-		const result = await read(path, from);
-		if (from === null && result.ok) given.set(result.file, [...given.get(result.file) ?? [], path]);
-		return result;
-	};
-	const enforcementsOf = ({ file }) => projects.flatMap((one) => one.enforcementOf(file, given.get(file) ?? []));
-	const built = /* @__PURE__ */ new Map();
-	const declared = /* @__PURE__ */ new Set();
-	const library = await loadSources(files, readGiven, now, hooks, async (source, resolve) => {
-		const one = buildDesiredState(source, resolve, {
-			now,
-			judge
-		}, enforcementsOf(source));
-		const main = released(source);
-		const isFirst = one.state !== null && !declared.has(one.state.merchant);
-		if (one.state !== null) declared.add(one.state.merchant);
-		const isSettled = isFirst && one.problems.every(({ code }) => code !== "unknown-shared-role");
-		built.set(source.file, {
-			...one,
-			state: isSettled && one.state !== null && hooks?.onState ? await hooks.onState(one.state) : one.state,
-			main,
-			sources: one.sources.map((each) => each === source ? main : each)
-		});
-	});
-	const assembled = buildRest(library, built, ofProjects, {
-		now,
-		judge
-	});
-	await hooks?.pause();
-	const duplicates = duplicateMerchants(assembled.map(({ main: { file, raw } }) => ({
-		file,
-		merchant: raw?.fields["merchant"]
-	})));
-	const again = new Set(duplicates.map(({ location }) => location.file));
-	const reports = sharedReports(assembled);
-	const elsewhere = knownElsewhere(reports);
-	const shared = unknownToAll(reports, wholeProject);
-	const mistaken = new Set(shared.flatMap(({ location, code }) => code === "unknown-role" ? location.file : []));
-	const all = [
-		...library.failures.map(unreadable),
-		...projects.flatMap(({ problems }) => problems),
-		...library.sources.flatMap((source) => ofProjects.has(source.file) ? [] : source.problems),
-		...assembled.flatMap((one) => one.problems.filter(({ code }) => code !== "unknown-shared-role")),
-		...shared,
-		...duplicates
-	];
-	const problems = withoutRepeats(selected.length === 0 ? all : all.filter(concerns(new Set(selected), assembled, ofProjects)));
-	const sources = [...library.sources, ...projects.flatMap((one) => one.sources)];
-	const texts = new Map(sources.map(({ file, text }) => [file, text]));
-	return {
-		merchants: [...assembled.map(({ main: { file }, state, sources, bound }) => ({
-			file,
-			state: state === null || again.has(file) || [...sources.map((one) => one.file), ...bound].some((one) => mistaken.has(one)) ? null : withRolesElsewhere(state, elsewhere.get(file))
-		})), ...library.failures.flatMap(({ location, name }) => location === null ? [{
-			file: name,
-			state: null
-		}] : [])],
-		diagnostics: problems.length === 0 ? [] : (await Promise.resolve().then(() => (init_to_diagnostics(), to_diagnostics_exports))).toDiagnostics(texts, problems),
-		sources: [...texts].map(([file, text]) => ({
-			file,
-			text
-		})),
-		dependsOnOthers: reports.length > 0,
-		previousNames: previousNamesIn(assembled)
-	};
-}
-/**
-* Returns the references by previous names. One in a shared file is left out if another merchant that includes it has
-* errors, or a role of that name.
-*/
-function previousNamesIn(assembled) {
-	const found = /* @__PURE__ */ new Map();
-	const unclear = /* @__PURE__ */ new Set();
-	for (const { problems } of assembled) for (const problem of problems) {
-		if (problem.code !== "previous-role-name") continue;
-		const { role, name } = problem;
-		for (const location of problem.places) {
-			const key = JSON.stringify([location, role]);
-			if ((found.get(key)?.name ?? name) !== name) unclear.add(key);
-			found.set(key, {
-				role,
-				name,
-				location
-			});
-		}
-	}
-	if (found.size === 0) return [];
-	const including = includingMerchants$1(assembled);
-	return [...found].flatMap(([key, one]) => {
-		const { role, location } = one;
-		return (including.get(location.file) ?? []).every(({ state }) => state !== null && !state.roles?.some(({ name }) => name === role)) && !unclear.has(key) ? one : [];
-	});
-}
-/** Returns the merchants that include a file, by file. */
-function includingMerchants$1(assembled) {
-	const including = /* @__PURE__ */ new Map();
-	for (const merchant of assembled) for (const { file } of merchant.sources) {
-		if (file === merchant.main.file) continue;
-		const known = including.get(file) ?? [];
-		known.push(merchant);
-		including.set(file, known);
-	}
-	return including;
-}
-/**
-* Adds the root files that declare no merchant: those that no other file includes, and of files that only include one
-* another, the first; without the files of projects.
-*/
-function buildRest({ roots: given, included, resolve }, built, ofProjects, judging) {
-	const roots = given.filter(({ file }) => !ofProjects.has(file) || built.has(file));
-	const alone = roots.flatMap((source) => {
-		return built.get(source.file) ?? (included.has(source.file) ? [] : buildDesiredState(source, resolve, judging));
-	});
-	const assembled = [...alone];
-	const reached = new Set(alone.flatMap(({ sources }) => sources.map(({ file }) => file)));
-	for (const source of roots) if (!reached.has(source.file)) {
-		const one = buildDesiredState(source, resolve, judging);
-		assembled.push(one);
-		for (const each of one.sources) reached.add(each.file);
-	}
-	return assembled;
-}
-function withRolesElsewhere(state, rolesElsewhere) {
-	return rolesElsewhere === void 0 ? state : {
-		...state,
-		rolesElsewhere
-	};
-}
-function sharedReports(assembled) {
-	const reports = /* @__PURE__ */ new Map();
-	for (const problem of assembled.flatMap(({ problems }) => problems)) {
-		if (problem.code !== "unknown-shared-role") continue;
-		const key = JSON.stringify([problem.location, problem.role]);
-		reports.set(key, [...reports.get(key) ?? [], problem]);
-	}
-	return [...reports.values()].map((all) => {
-		const file = all[0]?.location.file;
-		const including = assembled.filter(({ sources, bound }) => sources.some((source) => source.file === file) || file !== void 0 && bound.includes(file));
-		return {
-			all,
-			elsewhere: all.length < including.length
-		};
-	});
-}
-/**
-* Reports roles of shared rules that none of the including merchants has; as errors if there are no other merchants.
-*/
-function unknownToAll(reports, wholeProject) {
-	return reports.flatMap(({ all, elsewhere }) => {
-		const complete = all.filter(({ open }) => !open);
-		const open = complete.length < all.length;
-		const best = complete.find(({ near }) => near !== null) ?? complete[0];
-		if (elsewhere || best === void 0 || open && best.near === null) return [];
-		const { via: _, role, near, location, protects = false } = best;
-		if (protects && near === null) return [{
-			code: "unknown-protected-role",
-			role,
-			near,
-			location
-		}];
-		return wholeProject && !open ? [{
-			code: "unknown-role",
-			role,
-			near,
-			location
-		}] : [{
-			code: "unknown-shared-role",
-			role,
-			near,
-			open,
-			location
-		}];
-	});
-}
-/** Returns the roles that a merchant does not know and another one does, by the merchant's own file. */
-function knownElsewhere(reports) {
-	const roles = /* @__PURE__ */ new Map();
-	for (const { via, role } of reports.flatMap(({ all, elsewhere }) => elsewhere ? all : [])) if (via !== void 0) roles.set(via, [...roles.get(via) ?? [], role]);
-	return roles;
-}
-/**
-* Returns a test whether a problem concerns the selected merchants: it is in one of their files. Where no file has the
-* code of one of them, a file that cannot be read could be its.
-*/
-function concerns(selected, assembled, ofProjects) {
-	const codeOf = ({ main }) => textOf$3(main.raw?.fields["merchant"]);
-	const chosen = assembled.filter((one) => selected.has(codeOf(one) ?? ""));
-	const isMissing = new Set(chosen.map(codeOf)).size < selected.size;
-	const filesOf = (some) => new Set(some.flatMap(({ sources }) => sources.map(({ file }) => file)));
-	const mains = new Set(chosen.map(({ main }) => main.file));
-	const files = filesOf(chosen);
-	const knownFiles = filesOf(assembled.filter((one) => codeOf(one) !== null));
-	return ({ via, location: { file } }) => via === void 0 && ofProjects.has(file) || (via === void 0 ? files.has(file) : mains.has(via)) || isMissing && !knownFiles.has(via ?? file);
-}
-function unreadable({ code, name, limit, location: included }) {
-	const location = included ?? {
-		at: "file",
-		file: name
-	};
-	return code === "file-too-large" ? {
-		code,
-		limit,
-		location
-	} : {
-		code,
-		name,
-		location
-	};
-}
-/** Removes duplicates of problems that several merchants have through the same file. */
-function withoutRepeats(problems) {
-	const seen = /* @__PURE__ */ new Set();
-	return problems.filter(({ via, ...problem }) => {
-		if (via === void 0) return true;
-		const key = JSON.stringify(problem);
-		const repeated = seen.has(key);
-		seen.add(key);
-		return !repeated;
-	});
-}
-/** Reports each file of a merchant after the first. */
-function duplicateMerchants(files) {
-	const location = ({ file }) => locationOf(file, ["merchant"]);
-	return repeats(files, ({ merchant }) => merchant).map(({ text, item, first }) => ({
-		code: "duplicate-merchant",
-		merchant: text,
-		location: location(item),
-		first: location(first)
-	}));
-}
-var init_load_merchants = __esmMin((() => {
-	init_project_schema();
-	init_raw_file();
-	init_values();
-	init_build_desired_state();
-	init_load_project();
-	init_load_sources();
 }));
 
 // src/action/github/commit-files.ts
@@ -47836,18 +47197,13 @@ async function localCopy(path, blob) {
 function inRepository(path, workspace) {
 	return relative(workspace, resolve(workspace, path)).split(sep).join("/");
 }
-/**
-* Loads the files of the base; `null` if there is none, or if they cannot be read and their rules do not judge the
-* plan.
-*/
+/** Loads the files of the base, as `baseStates` does; throws ActionError if they cannot be read. */
 async function readableBase(context) {
 	try {
 		return await baseStates(context);
 	} catch (error) {
 		if (!(error instanceof GithubError)) throw error;
-		if (context.inputs.rules === "both") throw unreadableBase(error);
-		context.log.notice(`The base branch could not be read: ${error.because("contents: read")}. What is looser than there is not shown.`);
-		return null;
+		throw unreadableBase(error);
 	}
 }
 /** Converts a GithubError for the files of the base branch to an ActionError. */
@@ -47858,11 +47214,475 @@ var init_base_states = __esmMin((() => {
 	init_git_objects();
 	init_project_access();
 	init_load_merchants();
-	init_project_schema();
+	init_project_file();
 	init_judge_rules();
 	init_action_error();
 	init_github_api();
 	init_commit_files();
+}));
+
+// src/action/review/commit-status.ts
+/** Sets the status of a command on the commit of a run, which a branch can require; a fork's token may not. */
+async function setStatus({ event, scope, github, log, masked }, command, { result, reason, message }) {
+	if (event.pull?.fork) return;
+	const sha = event.pull?.headSha ?? event.sha;
+	const text = reason === null ? RESULTS[result] ?? result : message ?? reason;
+	const description = masked ? maskText(text) : text;
+	const context = `rolecall ${command}${scope.title === "" ? "" : `: ${scope.title}`}`.slice(0, 200);
+	try {
+		const state = reason === null ? "success" : "failure";
+		await github.addStatus({
+			sha,
+			state,
+			context,
+			description,
+			url: event.runUrl
+		});
+	} catch (error) {
+		if (!(error instanceof GithubError)) throw error;
+		log.warning(`The status of the commit could not be set: ${error.because("statuses: write")}.`);
+	}
+}
+var RESULTS;
+var init_commit_status = __esmMin((() => {
+	init_github_api();
+	init_annotations();
+	RESULTS = {
+		"no-changes": "Nothing to apply",
+		changes: "May be merged",
+		applied: "Applied",
+		superseded: "Left to a newer commit"
+	};
+}));
+
+// src/show/view/wait-text.ts
+/** Returns a rate with one decimal below ten: "5.9", "42". */
+function rateNumber(perSecond) {
+	return perSecond < 9.95 ? perSecond.toFixed(1).replace(/\.0$/, "") : grouped(Math.round(perSecond));
+}
+/** Returns the reason of a wait without the address that an invitation was refused for: many of them wait for one reason. */
+function kindOfWait(reason) {
+	return reason.replace(ADDRESS, "");
+}
+var ADDRESS;
+var init_wait_text = __esmMin((() => {
+	init_text();
+	ADDRESS = / of (\S+@\S+)/;
+}));
+
+// src/show/view/reading-progress.ts
+/** Starts following the reading of these merchants; with `expected`, of those that turn up, about so many. */
+function readingProgress(codes, began, expected = null) {
+	const metrics = collectRequestMetrics();
+	let count = expected ?? codes.length;
+	const merchants = new Map(codes.map((merchant) => [merchant, waiting(merchant)]));
+	const change = (merchant, rest) => {
+		const known = merchants.get(merchant) ?? (expected === null ? null : waiting(merchant));
+		if (known) merchants.set(merchant, {
+			...known,
+			...rest
+		});
+	};
+	const start = (merchant, now) => {
+		const known = merchants.get(merchant);
+		if (known ? known.state === "waiting" : expected !== null) change(merchant, {
+			state: "reading",
+			startedAt: now
+		});
+	};
+	return {
+		expect(merchantCount) {
+			count = merchantCount;
+		},
+		live(event, now) {
+			metrics.event(event, now);
+			const merchant = merchantOf(event);
+			if (merchant === null) return;
+			if (event.type === "request" || event.type === "read") start(merchant, now);
+			if (event.type === "read") change(merchant, {
+				members: event.members,
+				total: event.total
+			});
+		},
+		ended(merchant, problem, now) {
+			metrics.ended(merchant);
+			change(merchant, problem === null ? {
+				state: "read",
+				endedAt: now
+			} : {
+				state: "failed",
+				problem,
+				endedAt: now
+			});
+		},
+		view(now) {
+			const all = [...merchants.values()];
+			const known = Math.max(count, all.length);
+			const sound = all.filter(({ state }) => state !== "failed");
+			const share = readShare(sound, known - all.length + sound.length);
+			const requests = metrics.view(now);
+			return {
+				merchants: all,
+				count: known,
+				metrics: requests,
+				now,
+				elapsedMs: now - began,
+				leftMs: requests.isStill ? null : timeLeft(share, now - began)
+			};
+		}
+	};
+}
+function waiting(merchant) {
+	return {
+		merchant,
+		state: "waiting",
+		members: 0,
+		total: null,
+		problem: "",
+		startedAt: null,
+		endedAt: null
+	};
+}
+/** Returns how much is read, from 0 to 1: merchants, and members of those that are being read. */
+function readShare(merchants, count) {
+	const parts = merchants.map(({ state, members, total }) => state === "read" || state === "failed" ? 1 : total === null ? 0 : .95 * members / Math.max(total, 1));
+	return count === 0 ? 1 : parts.reduce((sum, part) => sum + part, 0) / count;
+}
+/** Estimates the time left, in ms, from what share of the work took how long; `null` if it is too early to tell. */
+function timeLeft(share, elapsedMs) {
+	if (elapsedMs < ENOUGH_MS || share < ENOUGH_SHARE || share >= 1) return null;
+	return elapsedMs * (1 - share) / share;
+}
+/** Returns the merchant that an event is about; `null` if it is about none. */
+function merchantOf(event) {
+	if ("merchant" in event) return event.merchant;
+	const code = "path" in event ? /\/merchants\/([^/?]+)/.exec(event.path)?.[1] : void 0;
+	return code === void 0 ? null : decodeURIComponent(code);
+}
+/** Returns the number of merchants in a state. */
+function merchantsIn$1({ merchants }, state) {
+	return merchants.filter((one) => one.state === state).length;
+}
+/** Returns the number of members read so far. */
+function membersRead({ merchants }) {
+	return merchants.reduce((sum, one) => sum + one.members, 0);
+}
+/**
+* "read 2 of 5 merchants, 1 failed; 1,250 members in 61 requests, 42 a second; about 4 s left": progress in one line.
+*/
+function readingText(view) {
+	const { count, metrics, leftMs } = view;
+	const failed = merchantsIn$1(view, "failed");
+	return [
+		`read ${grouped(merchantsIn$1(view, "read"))} of ${counted(count, "merchant")}`,
+		failed > 0 ? `, ${grouped(failed)} failed` : "",
+		`; ${counted(membersRead(view), "member")} in ${counted(metrics.requests, "request")}`,
+		rateText(metrics.perSecond),
+		leftText(leftMs)
+	].join("");
+}
+/** Returns the rate as ", 42 a second"; empty if it is below one. */
+function rateText(perSecond) {
+	return perSecond < 1 ? "" : `, ${grouped(Math.round(perSecond))} a second`;
+}
+/** Returns the time left as "; about 4 s left"; empty if it is unknown. */
+function leftText(leftMs) {
+	return leftMs === null ? "" : `; about ${spanText(leftMs)} left`;
+}
+/** "4 s", "3 min": rounded up. */
+function spanText(ms) {
+	const seconds = Math.ceil(ms / 1e3);
+	return seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / MINUTE)} min`;
+}
+/** Starts collecting request metrics. */
+function collectRequestMetrics() {
+	const responses = rateMeter(WINDOW_MS$1);
+	/** The waits by reason, and within it by merchant and address. */
+	const waits = /* @__PURE__ */ new Map();
+	/** Times of the last request sent or ended, and of the last progress. */
+	const times = {
+		moved: Number.NEGATIVE_INFINITY,
+		helped: null
+	};
+	/** Requests without a response, by merchant. */
+	const onWire = /* @__PURE__ */ new Map();
+	const [sums, rate] = [{
+		requests: 0,
+		retries: 0,
+		waited: 0
+	}, { pace: null }];
+	const count = (event, by) => {
+		const merchant = merchantOf(event) ?? "";
+		const left = (onWire.get(merchant) ?? 0) + by;
+		if (left > 0) onWire.set(merchant, left);
+		else onWire.delete(merchant);
+	};
+	return {
+		event(event, now) {
+			switch (event.type) {
+				case "request":
+					if (event.attempt > 1) sums.retries += 1;
+					times.moved = now;
+					times.helped ??= now;
+					count(event, 1);
+					break;
+				case "response":
+				case "no-response":
+					sums.requests += 1;
+					times.moved = now;
+					if (event.type === "response" && event.status !== 429 && event.status < 500) times.helped = now;
+					responses.count(now);
+					count(event, -1);
+					break;
+				case "wait": {
+					sums.waited += 1;
+					const kind = kindOfWait(event.reason);
+					const known = waits.get(kind) ?? /* @__PURE__ */ new Map();
+					const merchant = merchantOf(event) ?? "";
+					const address = ADDRESS.exec(event.reason)?.[1] ?? "";
+					const key = JSON.stringify([merchant, address]);
+					const until = Math.max(known.get(key)?.until ?? 0, event.until);
+					waits.set(kind, known.set(key, {
+						merchant,
+						address,
+						until
+					}));
+					break;
+				}
+				case "pace":
+					rate.pace = event.perSecond;
+					break;
+				case "read": times.helped = now;
+			}
+		},
+		ended: (merchant) => void onWire.delete(merchant),
+		view(now) {
+			const isQuiet = onWire.size === 0 && now - times.moved >= SHARED_AFTER_MS;
+			const all = [...waits].flatMap(([reason, some]) => waitAt(reason, some, isQuiet, now));
+			return {
+				...sums,
+				...rate,
+				perSecond: responses.perSecond(now),
+				waits: all.sort((a, b) => b.ms - a.ms),
+				onWire: new Map([...onWire].filter(([merchant]) => merchant !== "")),
+				isStill: times.helped !== null && now - times.helped >= STILL_AFTER_MS || all.some(({ isShared }) => isShared)
+			};
+		}
+	};
+}
+/** Returns the wait for one reason, if it is not over for all. */
+function waitAt(reason, known, isQuiet, now) {
+	const left = [...known.values()].filter(({ until }) => until > now);
+	if (left.length === 0) return [];
+	const some = (key) => [...new Set(left.map((one) => one[key]).filter((text) => text !== ""))];
+	const [merchants, addresses] = [some("merchant"), some("address")];
+	return [{
+		reason,
+		ms: Math.max(...left.map(({ until }) => until)) - now,
+		merchants,
+		addresses,
+		isShared: isQuiet && addresses.length === 0
+	}];
+}
+/** Creates a meter over a sliding window, or since the first event if that is shorter. */
+function rateMeter(windowMs) {
+	let times = [];
+	let first = null;
+	return {
+		count(now) {
+			first ??= now;
+			times.push(now);
+		},
+		perSecond(now) {
+			times = times.filter((time) => time > now - windowMs);
+			const since = Math.max(first ?? now, now - windowMs);
+			const seconds = Math.max(now - since, 1e3) / 1e3;
+			return times.length / seconds;
+		}
+	};
+}
+var ENOUGH_MS, ENOUGH_SHARE, MINUTE, WINDOW_MS$1, SHARED_AFTER_MS, STILL_AFTER_MS;
+var init_reading_progress = __esmMin((() => {
+	init_text();
+	init_wait_text();
+	[ENOUGH_MS, ENOUGH_SHARE] = [2e3, .02];
+	MINUTE = 60;
+	WINDOW_MS$1 = 5e3;
+	SHARED_AFTER_MS = 1e3;
+	STILL_AFTER_MS = 4e3;
+}));
+
+// src/show/view/apply-progress.ts
+/** Starts following an apply of this many changes for each merchant. */
+function applyProgress(plans, began) {
+	const metrics = collectRequestMetrics();
+	const ends = rateMeter(WINDOW_MS);
+	const inFlight = /* @__PURE__ */ new Map();
+	let lastDone = [];
+	let stopping = false;
+	let writtenAt = null;
+	const merchants = new Map(plans.map(({ merchant, changes }) => [merchant, {
+		...BEFORE,
+		merchant,
+		changes
+	}]));
+	const update = (merchant, rest) => {
+		const known = merchants.get(merchant);
+		if (known) merchants.set(merchant, {
+			...known,
+			...rest(known)
+		});
+	};
+	const start = (merchant, now) => update(merchant, ({ state }) => state === "waiting" ? {
+		state: "applying",
+		startedAt: now
+	} : {});
+	const end = (outcome, merchant, now) => {
+		const { change, status } = outcome;
+		if (status === "done") {
+			const since = inFlight.get(change)?.since ?? now;
+			lastDone = [...lastDone, {
+				merchant,
+				change,
+				tookMs: now - since
+			}].slice(-16);
+		}
+		inFlight.delete(change);
+		ends.count(now);
+		update(merchant, (known) => ({
+			done: known.done + (status === "done" ? 1 : 0),
+			failed: known.failed + (FAILED.has(status) ? 1 : 0),
+			unknown: known.unknown + (status === "unknown" ? 1 : 0),
+			..."failure" in outcome && outcome.failure && { problem: outcome.failure.message }
+		}));
+	};
+	return {
+		live(event, now) {
+			metrics.event(event, now);
+			const merchant = merchantOf(event);
+			if (merchant === null) return;
+			if (event.type === "request") start(merchant, now);
+			if (event.type !== "read") return;
+			const { members, total } = event;
+			update(merchant, ({ endedAt }) => endedAt === null ? {} : { readAgain: {
+				members,
+				total
+			} });
+		},
+		apply(event, now) {
+			const { merchant } = event;
+			switch (event.type) {
+				case "apply-started":
+					update(merchant, () => ({ changes: event.changes }));
+					break;
+				case "phase-started":
+				case "fields-emptied": break;
+				case "change-started":
+					start(merchant, now);
+					inFlight.set(event.change, {
+						merchant,
+						change: event.change,
+						since: now
+					});
+					break;
+				case "change-ended":
+					end(event.outcome, merchant, now);
+					break;
+				case "apply-stopped":
+					update(merchant, () => ({ state: event.failure === null ? "stopped" : "failed" }));
+					break;
+				case "apply-ended":
+					for (const [change, one] of inFlight) if (one.merchant === merchant) inFlight.delete(change);
+					metrics.ended(merchant);
+					update(merchant, ({ state }) => ({
+						state: event.result.status === "stopped" ? state : event.result.status,
+						endedAt: now
+					}));
+			}
+		},
+		stop() {
+			stopping = true;
+		},
+		verified: (merchant, now) => update(merchant, () => ({ verifiedAt: now })),
+		view(now) {
+			const all = [...merchants.values()];
+			const ended = all.reduce((sum, { done, failed, unknown }) => sum + done + failed + unknown, 0);
+			const share = ended / Math.max(sumOf(all, "changes"), 1);
+			const read = toVerify(all);
+			const verifying = all.every(({ endedAt }) => endedAt !== null) && read.length > 0 && !stopping;
+			if (verifying) writtenAt ??= now;
+			const verified = read.filter(({ verifiedAt }) => verifiedAt !== null).length / Math.max(read.length, 1);
+			const applyMs = ended < ENOUGH_TO_TELL ? null : timeLeft(share, now - began);
+			const leftMs = verifying ? timeLeft(verified, now - (writtenAt ?? now)) : applyMs;
+			const requests = metrics.view(now);
+			return {
+				merchants: all,
+				inFlight: [...inFlight.values()],
+				lastDone,
+				perSecond: ends.perSecond(now),
+				now,
+				elapsedMs: now - began,
+				leftMs: stopping || requests.isStill ? null : leftMs,
+				stopping,
+				verifying,
+				metrics: requests
+			};
+		}
+	};
+}
+/** Returns the merchants that are read again: those where nothing failed. */
+function toVerify(merchants) {
+	return merchants.filter(({ state }) => state === "done" || state === "incomplete");
+}
+function sumOf(merchants, key) {
+	return merchants.reduce((total, one) => total + one[key], 0);
+}
+/** Returns the totals over all merchants. */
+function applySums({ merchants }) {
+	return {
+		changes: sumOf(merchants, "changes"),
+		done: sumOf(merchants, "done"),
+		failed: sumOf(merchants, "failed"),
+		unknown: sumOf(merchants, "unknown")
+	};
+}
+/** "6 of 14 changes done, 1 failed, 3 a second; about 4 s left": progress in one line. */
+function applyText(view) {
+	const { merchants, verifying } = view;
+	if (verifying) {
+		const read = toVerify(merchants);
+		const verified = read.filter(({ verifiedAt }) => verifiedAt !== null).length;
+		return `verified ${grouped(verified)} of ${counted(read.length, "merchant")}${leftText(view.leftMs)}`;
+	}
+	const { changes, done, failed, unknown } = applySums(view);
+	const ended = merchants.filter(({ state }) => state === "done").length;
+	return [
+		`${grouped(done)} of ${counted(changes, "change")} done`,
+		merchants.length > 1 ? `, ${grouped(ended)} of ${counted(merchants.length, "merchant")} complete` : "",
+		failed > 0 ? `, ${grouped(failed)} failed` : "",
+		unknown > 0 ? `, ${grouped(unknown)} of unknown outcome` : "",
+		rateText(view.perSecond),
+		view.stopping ? "; stopping" : leftText(view.leftMs)
+	].join("");
+}
+var WINDOW_MS, ENOUGH_TO_TELL, FAILED, BEFORE;
+var init_apply_progress = __esmMin((() => {
+	init_text();
+	init_reading_progress();
+	WINDOW_MS = 1e4;
+	ENOUGH_TO_TELL = 5;
+	FAILED = /* @__PURE__ */ new Set(["failed", "stale"]);
+	BEFORE = {
+		state: "waiting",
+		done: 0,
+		failed: 0,
+		unknown: 0,
+		problem: "",
+		startedAt: null,
+		endedAt: null,
+		readAgain: null,
+		verifiedAt: null
+	};
 }));
 
 // src/model/event-registry.ts
@@ -48042,6 +47862,15 @@ var init_event_registry = __esmMin((() => {
 					hint: "What to do about it; `null` if unknown."
 				}
 			},
+			compared: {
+				level: "info",
+				doc: "`--approved` only: how the plan of one merchant compares with what was approved.",
+				fields: {
+					merchant: MERCHANT,
+					refused: "Changes that are not approved, each with the `reasons`.",
+					account: "What becomes of each approved change: the `verdict` is `covered`, `done`, `superseded`, `ended`, `deferred`, `refused` or `dropped`, with the `reasons` and the `origins` in the files."
+				}
+			},
 			refused: {
 				level: "error",
 				doc: "Nothing is changed at these merchants: a guard, a policy, a check or the approval refused it.",
@@ -48174,430 +48003,7 @@ var init_event_registry = __esmMin((() => {
 	};
 }));
 
-// src/show/view/reading-progress.ts
-/** Starts following the reading of these merchants; with `expected`, of those that turn up, about so many. */
-function readingProgress(codes, began, expected = null) {
-	const metrics = collectRequestMetrics();
-	let count = expected ?? codes.length;
-	const merchants = new Map(codes.map((merchant) => [merchant, waiting(merchant)]));
-	const change = (merchant, rest) => {
-		const known = merchants.get(merchant) ?? (expected === null ? null : waiting(merchant));
-		if (known) merchants.set(merchant, {
-			...known,
-			...rest
-		});
-	};
-	const start = (merchant, now) => {
-		const known = merchants.get(merchant);
-		if (known ? known.state === "waiting" : expected !== null) change(merchant, {
-			state: "reading",
-			startedAt: now
-		});
-	};
-	return {
-		expect(merchantCount) {
-			count = merchantCount;
-		},
-		live(event, now) {
-			metrics.event(event, now);
-			const merchant = merchantOf(event);
-			if (merchant === null) return;
-			if (event.type === "request" || event.type === "read") start(merchant, now);
-			if (event.type === "read") change(merchant, {
-				members: event.members,
-				total: event.total
-			});
-		},
-		ended(merchant, problem, now) {
-			metrics.ended(merchant);
-			change(merchant, problem === null ? {
-				state: "read",
-				endedAt: now
-			} : {
-				state: "failed",
-				problem,
-				endedAt: now
-			});
-		},
-		view(now) {
-			const all = [...merchants.values()];
-			const known = Math.max(count, all.length);
-			const sound = all.filter(({ state }) => state !== "failed");
-			const share = readShare(sound, known - all.length + sound.length);
-			const requests = metrics.view(now);
-			return {
-				merchants: all,
-				count: known,
-				metrics: requests,
-				now,
-				elapsedMs: now - began,
-				leftMs: requests.isStill ? null : timeLeft(share, now - began)
-			};
-		}
-	};
-}
-function waiting(merchant) {
-	return {
-		merchant,
-		state: "waiting",
-		members: 0,
-		total: null,
-		problem: "",
-		startedAt: null,
-		endedAt: null
-	};
-}
-/** Returns how much is read, from 0 to 1: merchants, and members of those that are being read. */
-function readShare(merchants, count) {
-	const parts = merchants.map(({ state, members, total }) => state === "read" || state === "failed" ? 1 : total === null ? 0 : .95 * members / Math.max(total, 1));
-	return count === 0 ? 1 : parts.reduce((sum, part) => sum + part, 0) / count;
-}
-/** Estimates the time left, in ms, from what share of the work took how long; `null` if it is too early to tell. */
-function timeLeft(share, elapsedMs) {
-	if (elapsedMs < ENOUGH_MS || share < ENOUGH_SHARE || share >= 1) return null;
-	return elapsedMs * (1 - share) / share;
-}
-/** Returns the merchant that an event is about; `null` if it is about none. */
-function merchantOf(event) {
-	if ("merchant" in event) return event.merchant;
-	const code = "path" in event ? /\/merchants\/([^/?]+)/.exec(event.path)?.[1] : void 0;
-	return code === void 0 ? null : decodeURIComponent(code);
-}
-/** Returns the number of merchants in a state. */
-function merchantsIn({ merchants }, state) {
-	return merchants.filter((one) => one.state === state).length;
-}
-/** Returns the number of members read so far. */
-function membersRead({ merchants }) {
-	return merchants.reduce((sum, one) => sum + one.members, 0);
-}
-/**
-* "read 2 of 5 merchants, 1 failed; 1,250 members in 61 requests, 42 a second; about 4 s left": progress in one line.
-*/
-function readingText(view) {
-	const { count, metrics, leftMs } = view;
-	const failed = merchantsIn(view, "failed");
-	return [
-		`read ${grouped(merchantsIn(view, "read"))} of ${counted(count, "merchant")}`,
-		failed > 0 ? `, ${grouped(failed)} failed` : "",
-		`; ${counted(membersRead(view), "member")} in ${counted(metrics.requests, "request")}`,
-		rateText(metrics.perSecond),
-		leftText(leftMs)
-	].join("");
-}
-/** Returns the rate as ", 42 a second"; empty if it is below one. */
-function rateText(perSecond) {
-	return perSecond < 1 ? "" : `, ${grouped(Math.round(perSecond))} a second`;
-}
-/** Returns the time left as "; about 4 s left"; empty if it is unknown. */
-function leftText(leftMs) {
-	return leftMs === null ? "" : `; about ${spanText(leftMs)} left`;
-}
-/** Returns a rate with one decimal below ten: "5.9", "42". */
-function rateNumber(perSecond) {
-	return perSecond < 9.95 ? perSecond.toFixed(1).replace(/\.0$/, "") : grouped(Math.round(perSecond));
-}
-/** "4 s", "3 min": rounded up. */
-function spanText(ms) {
-	const seconds = Math.ceil(ms / 1e3);
-	return seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / MINUTE)} min`;
-}
-/** Starts collecting request metrics. */
-function collectRequestMetrics() {
-	const responses = rateMeter(WINDOW_MS$1);
-	/** The waits by reason, and within it by merchant and address. */
-	const waits = /* @__PURE__ */ new Map();
-	/** Times of the last request sent or ended, and of the last progress. */
-	const times = {
-		moved: Number.NEGATIVE_INFINITY,
-		helped: null
-	};
-	/** Requests without a response, by merchant. */
-	const onWire = /* @__PURE__ */ new Map();
-	const [sums, rate] = [{
-		requests: 0,
-		retries: 0,
-		waited: 0
-	}, { pace: null }];
-	const count = (event, by) => {
-		const merchant = merchantOf(event) ?? "";
-		const left = (onWire.get(merchant) ?? 0) + by;
-		if (left > 0) onWire.set(merchant, left);
-		else onWire.delete(merchant);
-	};
-	return {
-		event(event, now) {
-			switch (event.type) {
-				case "request":
-					if (event.attempt > 1) sums.retries += 1;
-					times.moved = now;
-					times.helped ??= now;
-					count(event, 1);
-					break;
-				case "response":
-				case "no-response":
-					sums.requests += 1;
-					times.moved = now;
-					if (event.type === "response" && event.status !== 429 && event.status < 500) times.helped = now;
-					responses.count(now);
-					count(event, -1);
-					break;
-				case "wait": {
-					sums.waited += 1;
-					const kind = kindOfWait(event.reason);
-					const known = waits.get(kind) ?? /* @__PURE__ */ new Map();
-					const merchant = merchantOf(event) ?? "";
-					const address = ADDRESS.exec(event.reason)?.[1] ?? "";
-					const key = JSON.stringify([merchant, address]);
-					const until = Math.max(known.get(key)?.until ?? 0, event.until);
-					waits.set(kind, known.set(key, {
-						merchant,
-						address,
-						until
-					}));
-					break;
-				}
-				case "pace":
-					rate.pace = event.perSecond;
-					break;
-				case "read": times.helped = now;
-			}
-		},
-		ended: (merchant) => void onWire.delete(merchant),
-		view(now) {
-			const isQuiet = onWire.size === 0 && now - times.moved >= SHARED_AFTER_MS;
-			const all = [...waits].flatMap(([reason, some]) => waitAt(reason, some, isQuiet, now));
-			return {
-				...sums,
-				...rate,
-				perSecond: responses.perSecond(now),
-				waits: all.sort((a, b) => b.ms - a.ms),
-				onWire: new Map([...onWire].filter(([merchant]) => merchant !== "")),
-				isStill: times.helped !== null && now - times.helped >= STILL_AFTER_MS || all.some(({ isShared }) => isShared)
-			};
-		}
-	};
-}
-/** Returns the reason of a wait without the address that an invitation was refused for: many of them wait for one reason. */
-function kindOfWait(reason) {
-	return reason.replace(ADDRESS, "");
-}
-/** Returns the wait for one reason, if it is not over for all. */
-function waitAt(reason, known, isQuiet, now) {
-	const left = [...known.values()].filter(({ until }) => until > now);
-	if (left.length === 0) return [];
-	const some = (key) => [...new Set(left.map((one) => one[key]).filter((text) => text !== ""))];
-	const [merchants, addresses] = [some("merchant"), some("address")];
-	return [{
-		reason,
-		ms: Math.max(...left.map(({ until }) => until)) - now,
-		merchants,
-		addresses,
-		isShared: isQuiet && addresses.length === 0
-	}];
-}
-/** Creates a meter over a sliding window, or since the first event if that is shorter. */
-function rateMeter(windowMs) {
-	let times = [];
-	let first = null;
-	return {
-		count(now) {
-			first ??= now;
-			times.push(now);
-		},
-		perSecond(now) {
-			times = times.filter((time) => time > now - windowMs);
-			const since = Math.max(first ?? now, now - windowMs);
-			const seconds = Math.max(now - since, 1e3) / 1e3;
-			return times.length / seconds;
-		}
-	};
-}
-var ENOUGH_MS, ENOUGH_SHARE, MINUTE, WINDOW_MS$1, SHARED_AFTER_MS, STILL_AFTER_MS, ADDRESS;
-var init_reading_progress = __esmMin((() => {
-	init_text$1();
-	[ENOUGH_MS, ENOUGH_SHARE] = [2e3, .02];
-	MINUTE = 60;
-	WINDOW_MS$1 = 5e3;
-	SHARED_AFTER_MS = 1e3;
-	STILL_AFTER_MS = 4e3;
-	ADDRESS = / of (\S+@\S+)/;
-}));
-
-// src/show/view/apply-progress.ts
-/** Starts following an apply of this many changes for each merchant. */
-function applyProgress(plans, began) {
-	const metrics = collectRequestMetrics();
-	const ends = rateMeter(WINDOW_MS);
-	const inFlight = /* @__PURE__ */ new Map();
-	let lastDone = [];
-	let stopping = false;
-	let writtenAt = null;
-	const merchants = new Map(plans.map(({ merchant, changes }) => [merchant, {
-		...BEFORE,
-		merchant,
-		changes
-	}]));
-	const update = (merchant, rest) => {
-		const known = merchants.get(merchant);
-		if (known) merchants.set(merchant, {
-			...known,
-			...rest(known)
-		});
-	};
-	const start = (merchant, now) => update(merchant, ({ state }) => state === "waiting" ? {
-		state: "applying",
-		startedAt: now
-	} : {});
-	const end = (outcome, merchant, now) => {
-		const { change, status } = outcome;
-		if (status === "done") {
-			const since = inFlight.get(change)?.since ?? now;
-			lastDone = [...lastDone, {
-				merchant,
-				change,
-				tookMs: now - since
-			}].slice(-16);
-		}
-		inFlight.delete(change);
-		ends.count(now);
-		update(merchant, (known) => ({
-			done: known.done + (status === "done" ? 1 : 0),
-			failed: known.failed + (FAILED.has(status) ? 1 : 0),
-			unknown: known.unknown + (status === "unknown" ? 1 : 0),
-			..."failure" in outcome && outcome.failure && { problem: outcome.failure.message }
-		}));
-	};
-	return {
-		live(event, now) {
-			metrics.event(event, now);
-			const merchant = merchantOf(event);
-			if (merchant === null) return;
-			if (event.type === "request") start(merchant, now);
-			if (event.type !== "read") return;
-			const { members, total } = event;
-			update(merchant, ({ endedAt }) => endedAt === null ? {} : { readAgain: {
-				members,
-				total
-			} });
-		},
-		apply(event, now) {
-			const { merchant } = event;
-			switch (event.type) {
-				case "apply-started":
-					update(merchant, () => ({ changes: event.changes }));
-					break;
-				case "phase-started":
-				case "fields-emptied": break;
-				case "change-started":
-					start(merchant, now);
-					inFlight.set(event.change, {
-						merchant,
-						change: event.change,
-						since: now
-					});
-					break;
-				case "change-ended":
-					end(event.outcome, merchant, now);
-					break;
-				case "apply-stopped":
-					update(merchant, () => ({ state: event.failure === null ? "stopped" : "failed" }));
-					break;
-				case "apply-ended":
-					for (const [change, one] of inFlight) if (one.merchant === merchant) inFlight.delete(change);
-					metrics.ended(merchant);
-					update(merchant, ({ state }) => ({
-						state: event.result.status === "stopped" ? state : event.result.status,
-						endedAt: now
-					}));
-			}
-		},
-		stop() {
-			stopping = true;
-		},
-		verified: (merchant, now) => update(merchant, () => ({ verifiedAt: now })),
-		view(now) {
-			const all = [...merchants.values()];
-			const ended = all.reduce((sum, { done, failed, unknown }) => sum + done + failed + unknown, 0);
-			const share = ended / Math.max(sumOf(all, "changes"), 1);
-			const read = toVerify(all);
-			const verifying = all.every(({ endedAt }) => endedAt !== null) && read.length > 0 && !stopping;
-			if (verifying) writtenAt ??= now;
-			const verified = read.filter(({ verifiedAt }) => verifiedAt !== null).length / Math.max(read.length, 1);
-			const applyMs = ended < ENOUGH_TO_TELL ? null : timeLeft(share, now - began);
-			const leftMs = verifying ? timeLeft(verified, now - (writtenAt ?? now)) : applyMs;
-			const requests = metrics.view(now);
-			return {
-				merchants: all,
-				inFlight: [...inFlight.values()],
-				lastDone,
-				perSecond: ends.perSecond(now),
-				now,
-				elapsedMs: now - began,
-				leftMs: stopping || requests.isStill ? null : leftMs,
-				stopping,
-				verifying,
-				metrics: requests
-			};
-		}
-	};
-}
-/** Returns the merchants that are read again: those where nothing failed. */
-function toVerify(merchants) {
-	return merchants.filter(({ state }) => state === "done" || state === "incomplete");
-}
-function sumOf(merchants, key) {
-	return merchants.reduce((total, one) => total + one[key], 0);
-}
-/** Returns the totals over all merchants. */
-function applySums({ merchants }) {
-	return {
-		changes: sumOf(merchants, "changes"),
-		done: sumOf(merchants, "done"),
-		failed: sumOf(merchants, "failed"),
-		unknown: sumOf(merchants, "unknown")
-	};
-}
-/** "6 of 14 changes done, 1 failed, 3 a second; about 4 s left": progress in one line. */
-function applyText(view) {
-	const { merchants, verifying } = view;
-	if (verifying) {
-		const read = toVerify(merchants);
-		const verified = read.filter(({ verifiedAt }) => verifiedAt !== null).length;
-		return `verified ${grouped(verified)} of ${counted(read.length, "merchant")}${leftText(view.leftMs)}`;
-	}
-	const { changes, done, failed, unknown } = applySums(view);
-	const ended = merchants.filter(({ state }) => state === "done").length;
-	return [
-		`${grouped(done)} of ${counted(changes, "change")} done`,
-		merchants.length > 1 ? `, ${grouped(ended)} of ${counted(merchants.length, "merchant")} complete` : "",
-		failed > 0 ? `, ${grouped(failed)} failed` : "",
-		unknown > 0 ? `, ${grouped(unknown)} of unknown outcome` : "",
-		rateText(view.perSecond),
-		view.stopping ? "; stopping" : leftText(view.leftMs)
-	].join("");
-}
-var WINDOW_MS, ENOUGH_TO_TELL, FAILED, BEFORE;
-var init_apply_progress = __esmMin((() => {
-	init_text$1();
-	init_reading_progress();
-	WINDOW_MS = 1e4;
-	ENOUGH_TO_TELL = 5;
-	FAILED = /* @__PURE__ */ new Set(["failed", "stale"]);
-	BEFORE = {
-		state: "waiting",
-		done: 0,
-		failed: 0,
-		unknown: 0,
-		problem: "",
-		startedAt: null,
-		endedAt: null,
-		readAgain: null,
-		verifiedAt: null
-	};
-}));
-
-// src/app/progress/log-progress.ts
+// src/app/progress/service-log.ts
 /** Logs what the client does on stderr: each shared wait once, and with `verbose` each request. */
 function serviceLog(io, verbose) {
 	const log = (line) => io.stderr.write(`${oneLine(line)}\n`);
@@ -48639,6 +48045,18 @@ function paceText({ perSecond }) {
 function proxyText({ service, proxy, because }) {
 	return proxy === null ? `${service} is reached directly, without a proxy (${because})` : `${service} is reached through the proxy ${proxy} (${because})`;
 }
+var SLOW_MS, MIN_LOGGED_WAIT_MS, SAME_WAIT_MS, REPEATED_AFTER_MS;
+var init_service_log = __esmMin((() => {
+	init_escape();
+	init_event_registry();
+	init_wait_text();
+	SLOW_MS = 1500;
+	MIN_LOGGED_WAIT_MS = 500;
+	SAME_WAIT_MS = 500;
+	REPEATED_AFTER_MS = 1e4;
+}));
+
+// src/app/progress/log-progress.ts
 /**
 * Displays progress as lines on stderr: each wait, with `verbose` each request, and a summary after some seconds, then
 * every ten, less often in a long run. With `opens`, a first line says what takes longer than a moment.
@@ -48720,17 +48138,12 @@ function progressDisplay(io, { draws, log, showReading, showApplying, showVerify
 		}
 	};
 }
-var SLOW_MS, MIN_LOGGED_WAIT_MS, SAME_WAIT_MS, REPEATED_AFTER_MS, INTERVALS, FIRST_LINE_MS;
+var INTERVALS, FIRST_LINE_MS;
 var init_log_progress = __esmMin((() => {
-	init_escape();
-	init_text$1();
-	init_event_registry();
+	init_text();
 	init_apply_progress();
 	init_reading_progress();
-	SLOW_MS = 1500;
-	MIN_LOGGED_WAIT_MS = 500;
-	SAME_WAIT_MS = 500;
-	REPEATED_AFTER_MS = 1e4;
+	init_service_log();
 	INTERVALS = [
 		[6e5, 6e4],
 		[6e4, 3e4],
@@ -48739,186 +48152,186 @@ var init_log_progress = __esmMin((() => {
 	FIRST_LINE_MS = 5e3;
 }));
 
-// src/kernel/read/changed-merchants.ts
+// src/app/project/file-errors.ts
+/** Returns whether a diagnostic makes its file unusable; a refusal does not. */
+function isFileError({ severity, refusal }) {
+	return severity === "error" && !refusal;
+}
+var init_file_errors = __esmMin((() => {}));
+
+// src/app/project/pick-merchants.ts
 /**
-* Compares the resolved desired states of two versions of the files; returns the merchants that differ, sorted by code.
-* Ignores in which file and where an entry is written, and the order of lists that mean a set.
+* Picks merchants by their codes; none selects all. Throws RolecallError for one that is missing, unless files have
+* errors. `isPart` says that the files are those that are named or reached, and not all.
 */
-function changedMerchants(head, base) {
-	const before = new Map(base.map((state) => [state.merchant, state]));
-	const after = new Set(head.map(({ merchant }) => merchant));
-	const changed = head.flatMap((state) => {
-		const { merchant } = state;
-		const was = before.get(merchant);
-		if (was === void 0) return [{
-			merchant,
-			change: "added"
-		}];
-		return stateText(was) === stateText(state) ? [] : [{
-			merchant,
-			change: "changed"
-		}];
-	});
-	const removed = [...before.keys()].filter((merchant) => !after.has(merchant));
-	return [...changed, ...removed.map((merchant) => ({
-		merchant,
-		change: "removed"
-	}))].sort((a, b) => byCodeUnit(a.merchant, b.merchant));
+function pickMerchants(states, merchants, diagnostics, isPart = false) {
+	if (merchants.length === 0) return states;
+	const known = new Set(states.map(({ merchant }) => merchant));
+	const missing = merchants.filter((merchant) => !known.has(merchant));
+	if (missing.length > 0 && !diagnostics.some(isFileError)) throw new RolecallError("usage", `${isPart ? "No file that is named or reached" : "No file"} declares merchant ${missing.join(", ")}.`, { hint: hintFor(missing, [...known]) });
+	return states.filter(({ merchant }) => merchants.includes(merchant));
 }
-/** Returns the canonical text of what a state means. */
-function stateText({ sync, ignore, guards, policies, checks, roles, members, leavers = [], enforced = [], allowed: _allowed, sharedRuleNames = [], rolesElsewhere: _rolesElsewhere, included: _included, origin: _origin, ...address }) {
-	const { merchant, environment, baseUrl, keyEnv, ...rest } = address;
-	return canonicalJson([
-		[
-			merchant,
-			environment,
-			baseUrl,
-			keyEnv
-		],
-		syncMeaning(sync),
-		patternsMeaning(ignore),
-		guardsMeaning(guards),
-		policiesMeaning(policies),
-		asSet(checks.map(checkMeaning)),
-		asSet(enforced.flatMap((rules) => rules.by ? [] : [enforcedMeaning(rules)])),
-		asSet(sharedRuleNames),
-		roles && asSet(roles.map(roleMeaning)),
-		members && asSet(members.map(memberMeaning)),
-		asSet(leavers.map(({ email, from }) => [email.toLowerCase(), from.starts]))
-	]);
+/** Suggests similar merchant codes, else names some existing ones. */
+function hintFor(missing, known) {
+	const near = missing.flatMap((merchant) => suggest(merchant, known) ?? []);
+	if (near.length > 0) return `Did you mean ${near.join(", ")}?`;
+	const more = known.length - MAX_NAMED$6;
+	const rest = more > 0 ? `, and ${more} more: "rolecall list" lists them` : "";
+	return `${`The files declare ${known.slice(0, MAX_NAMED$6).join(", ") || "none"}${rest}.`} To write a file from what is live: rolecall pull ${missing.join(" ")}`;
 }
-function enforcedMeaning({ guards, policies, checks, files: _files, by: _by, ...rest }) {
-	return [
-		guardsMeaning(guards),
-		policiesMeaning(policies),
-		asSet(checks.map(checkMeaning))
-	];
-}
-/** Returns distinct texts, sorted: of values without an order. */
-function asSet(values) {
-	return [...new Set(values.map(canonicalJson))].sort(byCodeUnit);
-}
-function syncMeaning({ reinvite, ...rest }) {
-	return {
-		...rest,
-		reinvite: typeof reinvite === "boolean" ? reinvite : reinvite.ms
-	};
-}
-function patternsMeaning({ roles, members, ...rest }) {
-	return [asSet(roles), asSet(members)];
-}
-function guardsMeaning({ maxRemovals = DEFAULT_REMOVAL_LIMIT, protect, minHolders, overrides = [], ...rest }) {
-	return [
-		maxRemovals,
-		patternsMeaning(protect),
-		minHolders,
-		asSet(overrides)
-	];
-}
-function policiesMeaning({ emailDomains, separate, maxHolders, requireUntil, requireMfa, forbidPermissions, longestGrants = {}, escalation, ...rest }) {
-	return [
-		emailDomains && asSet(emailDomains),
-		asSet(separate.map(asSet)),
-		maxHolders,
-		Object.fromEntries(Object.entries(longestGrants).map(([role, { ms }]) => [role, ms])),
-		...[
-			requireUntil,
-			requireMfa,
-			forbidPermissions
-		].map(asSet),
-		escalation && [
-			escalation.assign,
-			escalation.edit,
-			escalation.create
-		].map((one) => one && asSet(one))
-	];
-}
-function checkMeaning(check) {
-	switch (check.kind) {
-		case "only": return [
-			check.kind,
-			check.can,
-			asSet(check.only)
-		];
-		case "at-most": return [
-			check.kind,
-			check.can,
-			check.atMost
-		];
-		case "cannot": return [
-			check.kind,
-			check.member,
-			asSet(check.cannot)
-		];
-		default: return check;
-	}
-}
-function roleMeaning({ origin: _origin, adjusted: _adjusted, ...role }) {
-	const { previously, permissions } = role;
-	return {
-		...role,
-		previously: previously && asSet(previously),
-		permissions: permissions && asSet(permissions)
-	};
-}
-function memberMeaning({ origin: _origin, setAt: _setAt, ...member }) {
-	const { roles, previously, from, until, suspended } = member;
-	return {
-		...member,
-		previously: previously && asSet(previously.map((address) => address.toLowerCase())),
-		roles: roles && asSet(roles.map(grantMeaning)),
-		from: from?.starts,
-		until: endOf$2(until),
-		suspended: suspended && [suspended.from?.starts, endOf$2(suspended.until)]
-	};
-}
-function grantMeaning({ role, from, until, origins: _origins, ...rest }) {
-	return [
-		role,
-		from?.starts,
-		endOf$2(until)
-	];
-}
-/** Returns the first moment without access: several texts can mean one. */
-function endOf$2(until) {
-	return until?.ends;
-}
-var init_changed_merchants = __esmMin((() => {
-	init_json_text();
-	init_text$1();
-	init_desired();
+var MAX_NAMED$6;
+var init_pick_merchants = __esmMin((() => {
+	init_suggest();
+	init_errors$1();
+	init_file_errors();
+	MAX_NAMED$6 = 5;
 }));
 
-// src/app/project/scan-files.ts
-/**
-* Returns the files that may declare one of these merchants. A file is left out only if its text shows that it does not:
-* it has none of the codes, and no escapes that could spell one.
-*/
-function filesNaming(files, merchants) {
-	const codes = merchants.map((code) => code.replaceAll(/[^\w-]/g, "\\$&")).join("|");
-	const named = new RegExp(`(?<![\\w-])(?:${codes})(?![\\w-])`);
-	return files.filter((file) => {
-		const text = textOf$1(file);
-		if (text === null || named.test(text)) return true;
-		return text.includes(ESCAPE) && !PLAIN_MERCHANT.test(text);
-	});
+// src/app/project/project-index.ts
+/** Opens an index of files as a working directory shows them. */
+function openIndex(cwd) {
+	const read = sourceReader(cwd);
+	const files = /* @__PURE__ */ new Map();
+	const realPaths = /* @__PURE__ */ new Map();
+	const realPath = (path) => {
+		const real = realPaths.get(path) ?? withoutLinks(path);
+		realPaths.set(path, real);
+		return real;
+	};
+	const parse = async (given, result) => {
+		const path = realPath(given);
+		const file = result.ok ? result.file : shownPath(path, cwd);
+		if (!result.ok) return unreadIn(path, file, result.reason);
+		const { text } = result;
+		const { value, readable, problems } = await parseYaml(text);
+		const located = problems.map((problem) => inFile(file, problem));
+		if (!readable || problems.some(isError)) return {
+			path,
+			file,
+			text,
+			fields: null,
+			includes: [],
+			problems: located
+		};
+		const { roles, members, ...rest } = fieldsOf(value);
+		const includes = listOf(rest["include"]).flatMap((include) => typeof include === "string" ? realPath(resolve(dirname(path), include)) : []);
+		const entries = {
+			...roles !== void 0 && { roles: [] },
+			...members !== void 0 && { members: [] }
+		};
+		return {
+			path,
+			file,
+			text,
+			fields: {
+				...rest,
+				...entries
+			},
+			includes,
+			problems: located
+		};
+	};
+	const keep = (path, file) => {
+		files.set(path, file);
+		return file;
+	};
+	const fileAt = (path) => files.get(path) ?? keep(path, read(path, null).then((result) => parse(path, result)));
+	return {
+		file: fileAt,
+		closure: async (path) => {
+			const reached = /* @__PURE__ */ new Set([realPath(path)]);
+			for (const next of reached) for (const include of (await fileAt(next)).includes) reached.add(include);
+			return reached;
+		},
+		merchantIn: async (path) => {
+			const result = files.has(path) ? null : await read(path, null);
+			if (result?.ok && result.text.length > LARGE_FILE) {
+				const head = fieldsOf(firstChunk(result.text)?.value);
+				if (Object.hasOwn(head, "merchant")) return head["merchant"];
+			}
+			const { fields } = await (result === null ? fileAt(path) : keep(path, parse(path, result)));
+			return fields === null ? null : fields["merchant"];
+		}
+	};
 }
-function textOf$1(file) {
-	try {
-		return readFileSync$1(file, "utf8");
-	} catch {
-		return null;
-	}
+function unreadIn(path, file, reason) {
+	return {
+		path,
+		file,
+		text: "",
+		fields: null,
+		includes: [],
+		problems: [unreadableFile(file, reason)]
+	};
+}
+var LARGE_FILE;
+var init_project_index = __esmMin((() => {
+	init_problem();
+	init_rule_table();
+	init_unreadable_file();
+	init_values();
+	init_fast_yaml();
+	init_parse_yaml();
+	init_find_files();
+	LARGE_FILE = 32e3;
+}));
+
+// src/app/project/bound-rules.ts
+/** Reads which rules the projects of some files enforce, without reading the rules. */
+async function boundRules(files, access) {
+	const roots = unique(files.flatMap((file) => access.placesOf(file).map(({ root }) => root)));
+	const projects = await Promise.all(roots.map(async (root) => ({
+		root,
+		entries: await entriesOf$1(root, access)
+	})));
+	return (file) => unique(projects.flatMap(({ root, entries }) => {
+		const place = placeIn$1(root, file, [], access);
+		if (place === null) return [];
+		return entries.flatMap(({ rules, globs }) => isBound(place, globs, access) ? join(root, rules) : []);
+	}));
+}
+async function entriesOf$1(root, access) {
+	const read = (await access.namesIn(root)).includes("rolecall.yaml") ? await access.readIn(root, PROJECT_FILE) : null;
+	if (!read?.ok) return [];
+	const { value } = await parseYaml(read.text);
+	const entries = listOf(fieldsOf(value)["enforce"]).flatMap((entry) => {
+		const { rules, files } = fieldsOf(entry);
+		const path = textOf$3(rules);
+		return path === null ? [] : [{
+			rules: path,
+			globs: listOf(files).flatMap((glob) => textOf$3(glob) ?? [])
+		}];
+	});
+	return Promise.all(entries.map(async ({ rules, globs }) => ({
+		rules,
+		globs: await Promise.all(globs.map(async (glob) => ({
+			glob,
+			matched: await matchedFiles(root, glob, access)
+		})))
+	})));
+}
+var init_bound_rules = __esmMin((() => {
+	init_bound_files();
+	init_project_file();
+	init_values();
+	init_parse_yaml();
+	init_project_index();
+}));
+
+// src/app/project/select-files.ts
+/** Returns the files that may declare one of these merchants: one that cannot be read may. */
+async function filesDeclaring(files, merchants, index) {
+	const codes = /* @__PURE__ */ new Set([null, ...merchants]);
+	const declared = await Promise.all(files.map((file) => index.merchantIn(file)));
+	return files.filter((_, at) => codes.has(declared[at]));
 }
 /**
 * Finds the files below the paths. A named file that declares no merchant, and each such file in a named folder, selects
 * those that include it, and those on which the project enforces it.
 */
-async function selectFiles(paths, { cwd, now, using, merchantsOnly = false }) {
-	const reachedBy = (shared, files) => filesReached(shared, files, {
-		cwd,
-		now
-	});
+async function selectFiles(paths, options) {
+	const { cwd, using, merchantsOnly = false, index } = options;
+	const reachedBy = (shared, files) => filesReached(shared, files, options);
 	const unread = [];
 	const named = await findYamlFiles(paths, cwd, (link) => void unread.push(link));
 	if (using !== void 0) {
@@ -48939,7 +48352,7 @@ async function selectFiles(paths, { cwd, now, using, merchantsOnly = false }) {
 			shared: [file]
 		};
 	}
-	const shared = merchantsOnly ? [] : await sharedPaths(paths, cwd);
+	const shared = merchantsOnly ? [] : await sharedPaths(paths, cwd, index);
 	if (shared.length === 0) return {
 		paths,
 		files: named,
@@ -48970,11 +48383,11 @@ async function selectFiles(paths, { cwd, now, using, merchantsOnly = false }) {
 	};
 }
 /** Returns the paths that name files without a merchant, alone or in a folder that is not the whole project's. */
-async function sharedPaths(paths, cwd) {
+async function sharedPaths(paths, cwd, index) {
 	return (await Promise.all(paths.map(async (path) => {
-		const below = await filesBelow$1(path, cwd);
+		const below = await filesBelow(path, cwd);
 		const isFolder = below[0] !== resolve(cwd, path);
-		const shared = isFolder && namesProject([path], cwd) ? [] : await Promise.all(below.map(isShared));
+		const shared = isFolder && namesProject([path], cwd) ? [] : await Promise.all(below.map((file) => isShared(file, index)));
 		return {
 			path: isFolder ? join(path, "/") : path,
 			isFolder,
@@ -48984,7 +48397,7 @@ async function sharedPaths(paths, cwd) {
 	}))).filter(({ files }) => files.length > 0);
 }
 /** Returns the YAML files of one of several paths, which may be none. */
-async function filesBelow$1(path, cwd) {
+async function filesBelow(path, cwd) {
 	return findYamlFiles([path], cwd).catch((error) => {
 		if (error instanceof RolecallError && error.code === "no-files") return [];
 		throw error;
@@ -48996,170 +48409,173 @@ function requireReach({ path }, reached) {
 	throw new RolecallError("usage", `No file in ${oneLine(path)} declares a merchant, and no merchant's file includes one of them.`, { hint: "A merchant's file has the key \"merchant\", and lists shared files under \"include\"." });
 }
 /** Returns the files that include one of some shared files, or on which the project enforces one. */
-async function filesReached(shared, files, place) {
-	const including = shared.map((file) => filesIncluding(withoutLinks(file), files));
-	const reached = await Promise.all([...including, filesBoundBy(shared, files, place)]);
-	return [...new Set(reached.flat())].sort();
-}
-/** Returns the files on which the project enforces rules of one of some shared files; all for the project's own file. */
-async function filesBoundBy(shared, files, { cwd, now }) {
+async function filesReached(shared, files, { cwd, index }) {
 	if (shared.some((file) => basename(file) === "rolecall.yaml")) return files;
-	const nameOf = (file) => shownPath(withoutLinks(file), cwd);
-	const names = new Set(shared.map(nameOf));
-	const accesses = await projectAccess(files, cwd);
-	const projects = await Promise.all(accesses.map((access) => loadProjects(files, access, now)));
-	return files.filter((file) => projects.flatMap((project) => project.enforcementOf(nameOf(file), [file])).some(({ entries }) => entries.some(({ ruleFiles }) => ruleFiles.some((name) => names.has(name)))));
+	const wanted = new Set(shared.map(withoutLinks));
+	const filesBehind = await behindFinder(index, await projectAccess(files, cwd), files);
+	const behind = await Promise.all(files.map(filesBehind));
+	return files.filter((_, at) => [...behind[at] ?? []].some((path) => wanted.has(path)));
 }
 /**
-* Returns each file with all files that it includes, directly or not, as absolute paths without links; `null` instead if
-* only the full parser knows the includes of one of them.
+* Returns a function that returns the files behind one: those that it includes and the rules that projects enforce on
+* it, with what these include; absolute paths without links.
 */
-function includeClosures(files) {
-	const includesOf = includeFinder();
-	const closures = /* @__PURE__ */ new Map();
-	for (const file of files) {
-		const reached = /* @__PURE__ */ new Set([file]);
-		let known = true;
-		for (const one of reached) {
-			const includes = includesOf(one);
-			known &&= includes !== null;
-			for (const next of includes ?? []) reached.add(next);
-		}
-		closures.set(file, known ? reached : null);
-	}
-	return closures;
-}
-/** Returns the files that include another one, directly or not; all are absolute paths without links. */
-async function filesIncluding(shared, files) {
-	const closures = includeClosures(files);
-	const reaching = await Promise.all(files.map(async (file) => (closures.get(file) ?? await parsedClosure(file)).has(shared)));
-	return files.filter((file, index) => file !== shared && reaching[index]);
-}
-/** Returns a file with all files that it includes, by the full parser. */
-async function parsedClosure(file) {
-	const reached = /* @__PURE__ */ new Set([file]);
-	for (const one of reached) {
-		const { value } = await parseYaml(textOf$1(one) ?? "");
-		for (const path of pathsOf(value)) reached.add(withoutLinks(resolve(dirname(one), path)));
-	}
-	return reached;
+async function behindFinder(index, accesses, files) {
+	const rules = await Promise.all(accesses.map((access) => boundRules(files, access)));
+	return async (file) => {
+		const own = await index.closure(file);
+		const enforced = rules.flatMap((rulesOn) => rulesOn(file));
+		const closures = await Promise.all(enforced.map(index.closure));
+		const behind = /* @__PURE__ */ new Set([...own, ...closures.flatMap((closure) => [...closure])]);
+		behind.delete(withoutLinks(file));
+		return behind;
+	};
 }
 /** Returns whether a file declares no merchant, so that it only stands for those that include it. */
-async function isShared(file) {
-	const text = textOf$1(file) ?? "";
-	if (/^merchant:/m.test(text)) return false;
-	const { value, readable } = await parseYaml(text);
-	return readable && !Object.hasOwn(fieldsOf(value), "merchant");
+async function isShared(file, index) {
+	return await index.merchantIn(file) === void 0;
 }
-/** Creates a function that returns what a file includes; most files of a fleet list the same ones. */
-function includeFinder() {
-	const files = /* @__PURE__ */ new Map();
-	const lists = /* @__PURE__ */ new Map();
-	const targets = /* @__PURE__ */ new Map();
-	const targetOf = (path) => {
-		const known = targets.get(path) ?? withoutLinks(path);
-		targets.set(path, known);
-		return known;
-	};
-	const find = (file) => {
-		const text = textOf$1(file);
-		if (text === null) return [];
-		const part = includePart(text);
-		if (part === "") return [];
-		const paths = lists.has(part) ? lists.get(part) : includedPaths(part);
-		lists.set(part, paths ?? null);
-		return paths?.map((path) => targetOf(resolve(dirname(file), path))) ?? null;
-	};
-	return (file) => {
-		const found = files.has(file) ? files.get(file) : find(file);
-		files.set(file, found ?? null);
-		return found ?? null;
-	};
-}
-/** Returns the includes of a YAML text; `null` if it needs the full parser. */
-function includedPaths(text) {
-	const parsed = parseFast(text);
-	if (parsed === null) return null;
-	return pathsOf(parsed.value);
-}
-function pathsOf(value) {
-	return listOf(fieldsOf(value)["include"]).flatMap((path) => typeof path === "string" ? path : []);
-}
-/** Returns the part of a text that lists its includes; empty if there are none, the whole text if they may be anywhere. */
-function includePart(text) {
-	if (text.includes("include") && ANY_INCLUDE.test(text)) return PLAIN_INCLUDE.exec(text)?.[1] ?? text;
-	return text.includes(ESCAPE) && ESCAPED_KEY.test(text) ? text : "";
-}
-var ESCAPE, PLAIN_LINE, PLAIN_MERCHANT, ANY_INCLUDE, ESCAPED_KEY, PLAIN_INCLUDE;
-var init_scan_files = __esmMin((() => {
-	init_load_project();
-	init_load_sources();
-	init_project_schema();
-	init_values();
-	init_fast_yaml();
+var init_select_files = __esmMin((() => {
+	init_project_file();
 	init_escape();
 	init_errors$1();
+	init_bound_rules();
 	init_find_files();
 	init_project_access();
-	ESCAPE = "\\";
-	PLAIN_LINE = String.raw`(?: *#[^\n]*| *(?:- +)?[\w-]+: +(?:"[^"\\\n]*"|'[^'\n]*'|\{(?:[^"'{}[\]#\\\n]|(?<=[ ,:{])"[^"\\\n]*"(?=[ ,:}]))*\}) *\r?|(?! *#)[^"'{}[\]|>&*!%?\x60\\#\n]*(?:#[^\n]*)?)\n`;
-	PLAIN_MERCHANT = new RegExp(String.raw`^\ufeff?(?:${PLAIN_LINE})*?merchant: +[\w-]+ *(?:#[^\n]*)?\r?(?:\n|$)`);
-	ANY_INCLUDE = /(?:^|[{,?])[ \t]*["']?include["']?[ \t]*:/m;
-	ESCAPED_KEY = /^[ \t]*["{?]/m;
-	PLAIN_INCLUDE = new RegExp(String.raw`^\ufeff?(?:(?!include:)${PLAIN_LINE})*(include:(?: +\[[\w./, -]*\] *(?:#[^\n]*)?\r?(?:\n|$)|\r?\n(?: *(?:- +[\w./-]+ *)?(?:#[^\n]*)?\r?(?:\n|$))+?))(?=[a-z]|$)`);
+	init_project_index();
 }));
 
 // src/app/project/changed-since.ts
-var changed_since_exports = /* @__PURE__ */ __exportAll({
-	changedFiles: () => changedFiles,
-	projectRules: () => projectRules
-});
+var changed_since_exports = /* @__PURE__ */ __exportAll({ changedFiles: () => changedFiles });
 /**
-* Finds the files, of those below the paths, that differ from a commit or include one that does. Throws RolecallError
-* without git, and for an unknown commit.
+* Finds the files, of those below the paths, whose values differ from a commit: their own, that of a file that they
+* include, or that of a rule that is enforced on them. Comments, the order of keys and formatting do not count. Throws
+* RolecallError without git, and for an unknown commit.
 */
-async function changedFiles(ref, paths, files, cwd) {
+async function changedFiles(ref, { paths, files, all }, index, cwd) {
 	const { root, commit, git } = await openCommit(ref, dirname(files[0] ?? join(cwd, "access")));
 	const listings = Promise.all([git("diff", "--raw", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules", commit), git("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)]);
-	const closures = includeClosures(files);
-	const [compared = "", listed = ""] = await listings;
-	const [changed, known] = [parseRaw(compared), new Set(listed.split("\0"))];
-	const inRoot = repositoryPaths(root);
-	const isChanged = (path) => changed.paths.has(path) || !known.has(path);
-	const rules = await projectRules(root);
-	const sameRules = !changed.paths.has("rolecall.yaml") && rules !== null && !rules.some((path) => isChanged(inRoot(path)));
-	const differing = changed.links || !sameRules ? files : files.filter((file) => {
-		const closure = closures.get(file) ?? null;
-		return closure === null || [...closure].some((one) => isChanged(inRoot(one)));
-	});
-	const wanted = paths.map((path) => inRoot(resolve(cwd, path)));
-	const isWanted = (path) => wanted.some((one) => {
+	await Promise.all(files.map(index.closure));
+	const [compared, listed] = await listings;
+	const tree = {
+		...parseRaw(compared),
+		known: new Set(listed.split("\0"))
+	};
+	const blobs = openBlobs(root);
+	try {
+		const read = commitReader$1(blobs, commit);
+		const { known } = tree;
+		const project = await commitProject([...known], async (folder) => yamlBelow(folder, known), read);
+		const inRoot = repositoryPaths(root);
+		const former = await merchantsIn([...tree.links ? known : tree.paths].filter((path) => known.has(path) && isBelow(path, paths.map((one) => inRoot(resolve(cwd, one))))), read);
+		const isSame = await comparison({
+			files,
+			before: [...known],
+			tree,
+			inRoot,
+			read,
+			project,
+			index,
+			cwd
+		});
+		const changed = (await Promise.all(files.map(async (file) => {
+			const merchant = await index.merchantIn(file);
+			const path = inRoot(file);
+			const was = (known.has(path) && !tree.links && !tree.paths.has(path) ? void 0 : former.get(merchant)) ?? path;
+			return {
+				file,
+				was,
+				isSame: await isSame(file, was)
+			};
+		}))).filter((one) => !one.isSame);
+		const removed = await withoutFile(former, all, index);
+		return {
+			files: changed.map(({ file }) => file),
+			before: unique([...changed.map(({ was }) => was), ...removed.map(({ file }) => file)]).filter((path) => tree.links || known.has(path)),
+			removed,
+			read,
+			project,
+			close: blobs.close
+		};
+	} catch (error) {
+		blobs.close();
+		throw error;
+	}
+}
+/** Returns whether a path is at or below one of others. */
+function isBelow(path, wanted) {
+	return wanted.some((one) => {
 		const below = posix.relative(one, path);
 		return below === "" || !below.startsWith("..") && isProjectYaml(below);
 	});
-	const before = /* @__PURE__ */ new Set([...[...changed.links ? known : changed.paths].filter(isWanted), ...differing.map(inRoot)]);
-	const blobs = openBlobs(root);
-	const read = commitReader$1(blobs, commit);
-	return {
-		files: differing,
-		before: [...before].filter((path) => known.has(path)).sort(),
-		read,
-		project: await commitProject([...known], async (folder) => yamlBelow(folder, known), read),
-		close: blobs.close
+}
+/** Returns the files of a commit by the merchants that they declare. */
+async function merchantsIn(paths, read) {
+	const declared = await Promise.all(paths.map(async (path) => [fieldsOf(await valueIn(path, read))["merchant"], path]));
+	return new Map(declared.filter(([merchant]) => textOf$3(merchant) !== null));
+}
+/** Returns the plain value of a file of a commit; undefined if there is none. */
+async function valueIn(path, read) {
+	const result = await read(path, null);
+	return result.ok ? (await parseYaml(result.text)).value : void 0;
+}
+/** Returns the merchants that no file declares, nor may declare because it cannot be read. */
+async function withoutFile(former, files, index) {
+	if (former.size === 0) return [];
+	const declared = new Set(await Promise.all(files.map(index.merchantIn)));
+	const broken = await Promise.all(declared.has(null) ? files.map(async (file) => await index.file(file)) : []);
+	const mayDeclare = (merchant) => broken.some(({ fields, text }) => fields === null && (text === "" || text.includes(merchant)));
+	return [...former].flatMap(([merchant, file]) => typeof merchant !== "string" || declared.has(merchant) || mayDeclare(merchant) ? [] : [{
+		merchant,
+		file
+	}]);
+}
+/** Returns a function that compares a file, with what it includes and the rules on it, with one of the commit. */
+async function comparison({ files, before, tree, inRoot, read, project, index, cwd }) {
+	const rulesNow = await Promise.all((await projectAccess(files, cwd)).map((access) => boundRules(files, access)));
+	const rulesThen = await boundRules(before, project);
+	const results = /* @__PURE__ */ new Map();
+	const compare = async ([file, was]) => {
+		const { path, text, includes, fields } = await index.file(file);
+		if (!(!tree.links && tree.known.has(was) && !tree.paths.has(was) && inRoot(path) === was)) {
+			const then = await read(was, null);
+			if (!then.ok || !await isSameYaml(text, then.text)) return null;
+		}
+		const written = listOf(fields?.["include"]).filter((include) => typeof include === "string");
+		return includes.map((include, at) => [include, tree.links ? posix.join(posix.dirname(was), written[at] ?? "") : inRoot(include)]);
 	};
+	const isSame = async (...pair) => {
+		const pairs = /* @__PURE__ */ new Map([[pair.join("\n"), pair]]);
+		for (const [key, one] of pairs) {
+			const result = results.get(key) ?? compare(one);
+			results.set(key, result);
+			const includes = await result;
+			if (includes === null) return false;
+			for (const include of includes) pairs.set(include.join("\n"), include);
+		}
+		return true;
+	};
+	return async (file, was) => {
+		if (!await isSame(file, was)) return false;
+		const now = unique(rulesNow.flatMap((rulesOn) => rulesOn(file)));
+		const then = rulesThen(was);
+		const paths = now.map((rules) => inRoot(withoutLinks(rules)));
+		if (!isSameSet(paths, then)) return false;
+		return (await Promise.all(now.map((rules, at) => isSame(rules, paths[at] ?? "")))).every(Boolean);
+	};
+}
+/** Returns whether two texts have the same value; texts that cannot be read are compared as they are. */
+async function isSameYaml(a, b) {
+	if (a === b) return true;
+	const [now, then] = [await parseYaml(a), await parseYaml(b)];
+	return now.readable && then.readable && sameValue(now.value, then.value);
+}
+function isSameSet(a, b) {
+	return a.length === b.length && a.every((item) => b.includes(item));
 }
 function yamlBelow(folder, known) {
 	const start = folder === "" ? "" : `${folder}/`;
 	return [...known].filter((path) => isProjectYaml(path) && path.startsWith(start));
-}
-/** Returns the files of the rules that a repository's project enforces, as absolute paths; `null` if only the full parser knows them. */
-async function projectRules(root) {
-	const text = await readFile(join(root, PROJECT_FILE), "utf8").catch(() => null);
-	if (text === null) return [];
-	const { value } = await parseYaml(text);
-	const rules = listOf(fieldsOf(value)["enforce"]).flatMap((entry) => textOf$3(fieldsOf(entry)["rules"]) ?? []);
-	const found = [...includeClosures(rules.map((path) => withoutLinks(join(root, path)))).values()];
-	return found.every((one) => one !== null) ? found.flatMap((one) => [...one]) : null;
 }
 /** Finds the repository of a folder, and a commit in it by its name. */
 async function openCommit(ref, folder) {
@@ -49192,15 +48608,14 @@ function parseRaw(output) {
 	};
 }
 var init_changed_since = __esmMin((() => {
-	init_load_sources();
-	init_project_schema();
 	init_values();
+	init_parse_yaml();
 	init_escape();
 	init_errors$1();
+	init_bound_rules();
 	init_find_files();
 	init_git_objects();
 	init_project_access();
-	init_scan_files();
 }));
 
 // src/app/project/load-states.ts
@@ -49209,8 +48624,12 @@ var init_changed_since = __esmMin((() => {
 * a named folder, stands for the merchants that it reaches.
 */
 async function loadStates(paths, options) {
-	const selection = await selectFiles(paths, options);
-	const loaded = await loadSelected(paths, selection, options);
+	const index = openIndex(options.cwd);
+	const selection = await selectFiles(paths, {
+		...options,
+		index
+	});
+	const loaded = await loadSelected(paths, selection, options, index);
 	if (selection.unread.length === 0) return loaded;
 	const { byPlace, toDiagnostics } = await Promise.resolve().then(() => (init_to_diagnostics(), to_diagnostics_exports));
 	const warnings = toDiagnostics(/* @__PURE__ */ new Map(), selection.unread.map(({ link, why }) => {
@@ -49228,19 +48647,19 @@ async function loadStates(paths, options) {
 		diagnostics: [...loaded.diagnostics, ...warnings].toSorted(byPlace)
 	};
 }
-async function loadSelected(paths, selection, options) {
+async function loadSelected(paths, selection, options, index) {
 	const { merchants, cwd, changedSince } = options;
 	const { files, some, shared } = selection;
 	options.onFiles?.(some.length);
-	if (changedSince !== void 0) return loadChanged(changedSince, paths, selection, options);
+	if (changedSince !== void 0) return loadChanged(changedSince, paths, selection, options, index);
 	const hooks = options.withoutEntries ? { hooks: RELEASING } : {};
 	const loaded = shared.length === 0 ? await load(files, selection.paths, {
 		...options,
 		...hooks
-	}) : await loadSome(some, selection, {
+	}, index) : await loadSome(some, selection, {
 		...withoutStateHook(options),
 		...hooks
-	});
+	}, index);
 	checkResults(files, loaded, options);
 	const all = statesOf(loaded);
 	const { diagnostics, sources, previousNames } = loaded;
@@ -49252,7 +48671,7 @@ async function loadSelected(paths, selection, options) {
 	};
 	if (shared.length === 0) return {
 		...whole,
-		states: pick(all, merchants, diagnostics)
+		states: pickMerchants(all, merchants, diagnostics)
 	};
 	const shownFile = (file) => shownPath(withoutLinks(file), cwd);
 	const read = new Set(some.map(shownFile));
@@ -49260,7 +48679,7 @@ async function loadSelected(paths, selection, options) {
 	const reach = shared.map((path) => reachOf(path, states, shownFile));
 	return {
 		...whole,
-		states: pick(states, merchants, diagnostics, reach),
+		states: pickMerchants(states, merchants, diagnostics, reach.length > 0),
 		...merchants.length === 0 && { reach }
 	};
 }
@@ -49293,21 +48712,26 @@ function withoutStateHook({ hooks, ...options }) {
 function withoutEntries({ roles: _roles, members: _members, ...rest }) {
 	return rest;
 }
-/** Reads the merchants whose resolved state differs from that of a commit. */
-async function loadChanged(ref, paths, selection, options) {
+/** Reads the merchants whose files differ from a commit. */
+async function loadChanged(ref, paths, selection, options, index) {
 	const { merchants, cwd, now } = options;
 	const { files, some } = selection;
-	if (merchants.some((merchant) => filesNaming(files, [merchant]).length === 0)) {
-		const { diagnostics, ...all } = await load(files, selection.paths, options);
-		pick(statesOf({
+	const declared = new Set(await Promise.all(merchants.length === 0 ? [] : files.map(index.merchantIn)));
+	if (merchants.some((merchant) => !declared.has(merchant))) {
+		const { diagnostics, ...all } = await load(files, selection.paths, options, index);
+		pickMerchants(statesOf({
 			...all,
 			diagnostics
 		}), merchants, diagnostics);
 	}
 	const { changedFiles } = await Promise.resolve().then(() => (init_changed_since(), changed_since_exports));
-	const since = await changedFiles(ref, paths.length > 0 ? paths : [defaultPath(cwd)], some, cwd);
+	const since = await changedFiles(ref, {
+		paths: paths.length > 0 ? paths : [defaultPath(cwd)],
+		files: some,
+		all: files
+	}, index, cwd);
 	try {
-		const [loaded, former] = await Promise.all([loadSome(since.files, selection, options), loadMerchants(since.before, since.read, {
+		const [loaded, former] = await Promise.all([loadSome(since.files, selection, options, index), loadMerchants(since.before, since.read, {
 			now,
 			judge: judgeDeclared,
 			projects: [since.project]
@@ -49315,31 +48739,28 @@ async function loadChanged(ref, paths, selection, options) {
 		checkResults(files, loaded, options);
 		const read = new Set(since.files.map((file) => shownPath(withoutLinks(file), cwd)));
 		const all = statesOf(loaded);
-		const head = all.filter(({ origin }) => read.has(origin.file));
-		const before = statesOf(former);
-		const changed = new Map(changedMerchants(head, before).map(({ merchant, change }) => [merchant, change]));
 		const isPicked = ({ merchant }) => merchants.length === 0 || merchants.includes(merchant);
 		const { diagnostics, sources, previousNames } = loaded;
 		return {
 			sources,
 			previousNames,
-			states: head.filter((state) => changed.has(state.merchant) && isPicked(state)),
+			states: all.filter((state) => read.has(state.origin.file) && isPicked(state)),
 			all,
 			diagnostics,
-			former: before,
-			unmanaged: before.filter((state) => changed.get(state.merchant) === "removed" && isPicked(state) && filesNaming(files, [state.merchant]).length === 0)
+			former: statesOf(former),
+			unmanaged: since.removed.filter(isPicked)
 		};
 	} finally {
 		since.close();
 	}
 }
 /** Reads some of the files; all of them if what the others declare matters, with the problems of those files alone. */
-async function loadSome(some, { files, paths }, options) {
+async function loadSome(some, { files, paths }, options, index) {
 	if (some.length === 0 && !options.everyFile) return NOTHING;
-	const part = await load(some, paths, options);
+	const part = await load(some, paths, options, index);
 	if (some.length === files.length || !(options.everyFile || part.dependsOnOthers)) return part;
 	const { hooks: _hooks, ...rest } = options;
-	const whole = await load(files, paths, rest);
+	const whole = await load(files, paths, rest, index);
 	const own = new Set(part.sources.map(({ file }) => file));
 	return {
 		...whole,
@@ -49363,7 +48784,7 @@ function checkResults(files, { sources }, { outputs = [], inputs = [], cwd }) {
 * Reads files; with selected merchants, only those that may declare one of them. All are read if no file declares one,
 * and if what other merchants declare matters to them.
 */
-async function load(files, paths, { merchants, cwd, now, hooks, everyFile = false, outputs = [], projects: others = [] }) {
+async function load(files, paths, { merchants, cwd, now, hooks, everyFile = false, outputs = [], projects: others = [] }, index) {
 	const wholeProject = namesProject(paths, cwd);
 	const projects = [...await projectAccess(files, cwd), ...others];
 	const judging = {
@@ -49375,47 +48796,24 @@ async function load(files, paths, { merchants, cwd, now, hooks, everyFile = fals
 		...hooks && { hooks }
 	};
 	const loadAll = (some) => loadMerchants(sortNaturally(some, (file) => file), sourceReader(cwd), judging);
-	const some = merchants.length > 0 && !everyFile && !outputs.some((path) => /\.ya?ml$/i.test(path ?? "")) ? filesNaming(files, merchants) : files;
+	const some = merchants.length > 0 && !everyFile && !outputs.some((path) => /\.ya?ml$/i.test(path ?? "")) ? await filesDeclaring(files, merchants, index) : files;
 	if (some.length === files.length) return loadAll(files);
 	const part = await loadAll(some);
 	const declared = new Set(statesOf(part).map(({ merchant }) => merchant));
 	return !part.dependsOnOthers && merchants.every((merchant) => declared.has(merchant)) ? part : loadAll(files);
 }
-function pick(states, merchants, diagnostics, reach = []) {
-	if (merchants.length === 0) return states;
-	const known = new Set(states.map(({ merchant }) => merchant));
-	const missing = merchants.filter((merchant) => !known.has(merchant));
-	if (missing.length > 0 && !diagnostics.some(isFileError)) {
-		const which = reach.length === 0 ? "No file" : "No file that is named or reached";
-		throw new RolecallError("usage", `${which} declares merchant ${missing.join(", ")}.`, { hint: hintFor(missing, [...known]) });
-	}
-	return states.filter(({ merchant }) => merchants.includes(merchant));
-}
-/** Suggests similar merchant codes, else names some existing ones. */
-function hintFor(missing, known) {
-	const near = missing.flatMap((merchant) => suggest(merchant, known) ?? []);
-	if (near.length > 0) return `Did you mean ${near.join(", ")}?`;
-	const more = known.length - MAX_NAMED$5;
-	const rest = more > 0 ? `, and ${more} more: "rolecall list" lists them` : "";
-	return `${`The files declare ${known.slice(0, MAX_NAMED$5).join(", ") || "none"}${rest}.`} To write a file from what is live: rolecall pull ${missing.join(" ")}`;
-}
-/** Returns whether a diagnostic makes its file unusable; a refusal does not. */
-function isFileError({ severity, refusal }) {
-	return severity === "error" && !refusal;
-}
-var RELEASING, NOTHING, MAX_NAMED$5;
+var RELEASING, NOTHING;
 var init_load_states = __esmMin((() => {
-	init_changed_merchants();
 	init_load_merchants();
-	init_project_schema();
-	init_suggest();
-	init_text$1();
-	init_errors$1();
+	init_project_file();
+	init_text();
 	init_judge_rules();
 	init_output();
 	init_find_files();
+	init_pick_merchants();
 	init_project_access();
-	init_scan_files();
+	init_project_index();
+	init_select_files();
 	RELEASING = {
 		onHeader: async () => void 0,
 		pause: async () => void 0,
@@ -49428,8 +48826,110 @@ var init_load_states = __esmMin((() => {
 		dependsOnOthers: false,
 		previousNames: []
 	};
-	MAX_NAMED$5 = 5;
 }));
+
+// src/kernel/approval/with-base.ts
+/**
+* Returns the reviewed state of a branch's plan with what the files of its base would leave: so that it tells what the
+* branch changes in the files, whatever is live. Both plans are of the same live state and time.
+*/
+function withBase(head, base) {
+	const sets = [...head.permissionSets];
+	const indexes = new Map(sets.map((set, index) => [set.join("\n"), index]));
+	const indexIn = (index) => {
+		const set = base.permissionSets[index] ?? [];
+		const known = indexes.get(set.join("\n"));
+		if (known !== void 0) return known;
+		indexes.set(set.join("\n"), sets.length);
+		return sets.push(set) - 1;
+	};
+	const basePeople = base.people.map((row) => ({
+		...row,
+		held: moved(row.held, indexIn),
+		reach: moved(row.reach, indexIn)
+	}));
+	return {
+		...head,
+		hasBase: true,
+		roles: joined(head.roles, base.roles),
+		members: joined(head.members, base.members),
+		people: joinedPeople(head.people, basePeople),
+		permissionSets: sets
+	};
+}
+function moved({ before, after }, indexOf) {
+	return {
+		before: indexOf(before),
+		after: indexOf(after)
+	};
+}
+function joined(head, base) {
+	const baseRows = new Map(base.map((row) => [keyOf$1(row), row]));
+	const headKeys = new Set(head.map(keyOf$1));
+	return [...head.map((row) => {
+		const other = baseRows.get(keyOf$1(row));
+		if (other === void 0) return {
+			...row,
+			base: row.before
+		};
+		return textOf$1(other.after) === textOf$1(row.after) && other.replaced === row.replaced ? row : {
+			...row,
+			base: other.after
+		};
+	}), ...base.filter((row) => !headKeys.has(keyOf$1(row))).map(({ id, name, before, after }) => ({
+		id,
+		name,
+		before,
+		after: before,
+		base: after
+	}))];
+}
+function keyOf$1({ id, name }) {
+	return id ?? `new ${name}`;
+}
+function textOf$1(value) {
+	return JSON.stringify(value);
+}
+function joinedPeople(head, base) {
+	const baseRows = new Map(base.map((row) => [row.name, row]));
+	const headNames = new Set(head.map(({ name }) => name));
+	return [...head.map((row) => {
+		const other = baseRows.get(row.name) ?? unchanged(row);
+		return {
+			...row,
+			held: withBaseOf(row.held, other.held),
+			reach: withBaseOf(row.reach, other.reach)
+		};
+	}), ...base.filter(({ name }) => !headNames.has(name)).map((row) => {
+		const { held, reach } = unchanged(row);
+		return {
+			...row,
+			held: withBaseOf(held, row.held),
+			reach: withBaseOf(reach, row.reach)
+		};
+	})];
+}
+function unchanged(row) {
+	const { held, reach } = row;
+	return {
+		...row,
+		held: {
+			before: held.before,
+			after: held.before
+		},
+		reach: {
+			before: reach.before,
+			after: reach.before
+		}
+	};
+}
+function withBaseOf(head, base) {
+	return base.after === head.after ? head : {
+		...head,
+		base: base.after
+	};
+}
+var init_with_base = __esmMin((() => {}));
 
 // src/show/text/diagnostics-text.ts
 /** Formats diagnostics: location, message, code frame and hint of each, equal ones once, then the totals. */
@@ -49474,7 +48974,7 @@ function renderDiagnostic([diagnostic, ...repetitions], style) {
 function frameLines(frame, { columns }) {
 	const lines = frame.split("\n").map(oneLine);
 	const width = columns - FRAME_INDENT;
-	if (columns >= PLAIN.columns || lines.every((line) => cellWidth(line) <= width)) return lines;
+	if (columns >= PLAIN$1.columns || lines.every((line) => cellWidth(line) <= width)) return lines;
 	const [head = "", before = "", marks = ""] = lines.flatMap((line) => [.../^( +\| )( *)(\^+)$/.exec(line)?.slice(1) ?? []]);
 	const room = width - head.length - 2;
 	const from = before.length + marks.length <= room ? 0 : Math.max(0, before.length - Math.floor(room / 3));
@@ -49505,7 +49005,7 @@ function tally(diagnostics) {
 var JOINED_FROM, FRAME_INDENT, CUT, PLACES_SHOWN;
 var init_diagnostics_text = __esmMin((() => {
 	init_escape();
-	init_text$1();
+	init_text();
 	init_style();
 	init_wrap();
 	JOINED_FROM = 3;
@@ -49516,7 +49016,7 @@ var init_diagnostics_text = __esmMin((() => {
 
 // src/action/review/load-and-plan.ts
 /** Loads the files and logs their diagnostics. */
-async function loadFiles(inputs, io, { changedSince = "", project, known = [] } = {}) {
+async function loadFiles(inputs, io, { project, known = [] } = {}) {
 	await keepInside(inputs.paths, io.cwd);
 	const { paths, merchants, shard } = inputs;
 	const loaded = await loadStates(paths, {
@@ -49524,22 +49024,21 @@ async function loadFiles(inputs, io, { changedSince = "", project, known = [] } 
 		cwd: io.cwd,
 		now: io.now(),
 		merchantsOnly: true,
-		...changedSince !== "" && { changedSince },
 		...project && { projects: [project] }
 	});
 	const states = shard ? loaded.states.filter(({ merchant }) => isInShard(merchant, shard)) : loaded.states;
 	const logged = new Set(known.map((one) => JSON.stringify(one)));
 	const fresh = loaded.diagnostics.filter((one) => !logged.has(JSON.stringify(one)));
-	if (fresh.length > 0) io.stdout.write(renderDiagnostics(fresh, PLAIN));
+	if (fresh.length > 0) io.stdout.write(renderDiagnostics(fresh, PLAIN$1));
 	return {
 		...loaded,
 		states,
 		valid: !loaded.diagnostics.some(isFileError)
 	};
 }
-/** Loads the files again under the project of the base branch, if its rules count and it has any. */
+/** Loads the files again under the project of the base branch, if it has any. */
 async function underBaseRules(loaded, base, inputs, io) {
-	const project = inputs.rules === "head" ? null : base?.project ?? null;
+	const project = base?.project ?? null;
 	return project === null ? loaded : loadFiles(inputs, io, {
 		project,
 		known: loaded.diagnostics
@@ -49563,7 +49062,7 @@ async function keepInside(paths, cwd) {
 	}
 }
 /** Reads the live state and plans, with the workflow's API keys; the rules of `base` judge the plans as well. */
-async function planFiles(states, inputs, io, { signal, base = [], onlyDue = /* @__PURE__ */ new Set(), makePlan } = {}) {
+async function planFiles(states, inputs, io, { signal, base = [] } = {}) {
 	const { concurrency, baseUrl } = inputs;
 	const rules = new Map(base.map((state) => [state.merchant, state]));
 	const progress = logProgress({ color: false }, io);
@@ -49572,13 +49071,26 @@ async function planFiles(states, inputs, io, { signal, base = [], onlyDue = /* @
 		retryFor: RETRY_FOR_MS,
 		emit: progress.live,
 		makePlan: (input) => {
-			if (makePlan) return makePlan(input);
-			if (onlyDue.has(input.desired.merchant)) return planDue(input);
 			const own = rules.get(input.desired.merchant);
-			return buildPlan(own === void 0 ? input : {
+			if (own === void 0) return buildPlan(input);
+			const plan = buildPlan({
 				...input,
 				base: own
 			});
+			const { environment } = input.desired;
+			const before = {
+				...own,
+				...environment && { environment }
+			};
+			const { reviewed } = buildPlan({
+				...input,
+				desired: before,
+				leaveOut: /* @__PURE__ */ new Set()
+			});
+			return {
+				...plan,
+				reviewed: withBase(plan.reviewed, reviewed)
+			};
 		},
 		...baseUrl !== null && { baseUrl },
 		...signal && { signal }
@@ -49663,6 +49175,7 @@ async function withActionErrors(run) {
 	try {
 		return await run();
 	} catch (error) {
+		if (error instanceof GitError) throw storeError(error);
 		if (!(error instanceof RolecallError)) throw error;
 		throw new ActionError(reasonOf(error), error.message, error.hint ?? null);
 	}
@@ -49688,17 +49201,20 @@ function reasonOf({ code }) {
 var RETRY_FOR_MS, matchGlob;
 var init_load_and_plan = __esmMin((() => {
 	init_log_progress();
+	init_file_errors();
 	init_find_files();
 	init_load_states();
 	init_shard();
 	init_connection();
+	init_with_base();
 	init_build_plan();
-	init_due();
 	init_glob();
 	init_errors$1();
 	init_style();
 	init_diagnostics_text();
+	init_git_refs();
 	init_action_error();
+	init_open_store();
 	RETRY_FOR_MS = 3e5;
 	matchGlob = (glob, text) => compileGlob(glob)(text);
 }));
@@ -50205,7 +49721,7 @@ var BASE_UNKNOWN;
 var init_rule_notes = __esmMin((() => {
 	init_shard();
 	init_compare_rules();
-	init_project_schema();
+	init_project_file();
 	init_rules_view();
 	init_annotations();
 	init_base_states();
@@ -50222,8 +49738,8 @@ var init_rule_notes = __esmMin((() => {
 /** Compares the files of a pull request with those of its base branch, for runs without an API key. */
 async function compareFiles(context, read, comment) {
 	const { inputs, event, io, log } = context;
-	if (event.pull === null || inputs.withoutKey === "fail") throw new ActionError("key-missing", "There is no API key for any merchant.", "Set the input api-key or api-keys, or the variables that the files name.");
-	const base = await compared(() => baseStates(context));
+	if (event.pull === null) throw new ActionError("key-missing", "There is no API key for any merchant.", "Set the input api-key or api-keys, or the variables that the files name.");
+	const base = await readableBase(context);
 	const loaded = await underBaseRules(read, base, inputs, io);
 	const plans = configDiff(loaded.states, base?.states ?? [], matchGlob, io.now());
 	log.notice("This run has no API key: the files are only compared with those of the base branch.");
@@ -50258,15 +49774,6 @@ async function compareFiles(context, read, comment) {
 	if (fileErrors.length > 0) return failed$1("failed", "invalid-files", `The files have ${counted(fileErrors.length, "error")}.`, outputs);
 	if (loaded.diagnostics.some(({ refusal }) => refusal)) return failed$1("refused", "refused", "The files break their own policies or checks.", outputs);
 	return passed("compared", outputs);
-}
-/** Reads the files of the base branch; a GithubError becomes an ActionError. */
-async function compared(read) {
-	try {
-		return await read();
-	} catch (error) {
-		if (!(error instanceof GithubError)) throw error;
-		throw unreadableBase(error);
-	}
 }
 /**
 * Returns the changes of a pull request to the files as plans, treating the files of the base branch as the live state.
@@ -50349,16 +49856,165 @@ var init_compare_files = __esmMin((() => {
 	init_member();
 	init_role();
 	init_build_plan();
-	init_text$1();
+	init_text();
 	init_plan_view();
 	init_action_context();
 	init_action_error();
-	init_github_api();
 	init_annotations();
 	init_base_states();
 	init_load_and_plan();
 	init_publish_plan();
 	init_rule_notes();
+}));
+
+// src/kernel/read/changed-merchants.ts
+/**
+* Compares the resolved desired states of two versions of the files; returns the merchants that differ, sorted by code.
+* Ignores in which file and where an entry is written, and the order of lists that mean a set.
+*/
+function changedMerchants(head, base) {
+	const before = new Map(base.map((state) => [state.merchant, state]));
+	const after = new Set(head.map(({ merchant }) => merchant));
+	const changed = head.flatMap((state) => {
+		const { merchant } = state;
+		const was = before.get(merchant);
+		if (was === void 0) return [{
+			merchant,
+			change: "added"
+		}];
+		return declaredText(was) === declaredText(state) ? [] : [{
+			merchant,
+			change: "changed"
+		}];
+	});
+	const removed = [...before.keys()].filter((merchant) => !after.has(merchant));
+	return [...changed, ...removed.map((merchant) => ({
+		merchant,
+		change: "removed"
+	}))].sort((a, b) => byCodeUnit(a.merchant, b.merchant));
+}
+/** Returns the canonical text of what a state means: equal for files that mean the same. */
+function declaredText({ sync, ignore, guards, policies, checks, roles, members, leavers = [], enforced = [], allowed: _allowed, sharedRuleNames = [], rolesElsewhere: _rolesElsewhere, included: _included, origin: _origin, ...address }) {
+	const { merchant, environment, baseUrl, keyEnv, ...rest } = address;
+	return canonicalJson([
+		[
+			merchant,
+			environment,
+			baseUrl,
+			keyEnv
+		],
+		syncMeaning(sync),
+		patternsMeaning(ignore),
+		guardsMeaning(guards),
+		policiesMeaning(policies),
+		asSet(checks.map(checkMeaning)),
+		asSet(enforced.flatMap((rules) => rules.by ? [] : [enforcedMeaning(rules)])),
+		asSet(sharedRuleNames),
+		roles && asSet(roles.map(roleMeaning)),
+		members && asSet(members.map(memberMeaning)),
+		asSet(leavers.map(({ email, from }) => [email.toLowerCase(), from.starts]))
+	]);
+}
+function enforcedMeaning({ guards, policies, checks, files: _files, by: _by, ...rest }) {
+	return [
+		guardsMeaning(guards),
+		policiesMeaning(policies),
+		asSet(checks.map(checkMeaning))
+	];
+}
+/** Returns distinct texts, sorted: of values without an order. */
+function asSet(values) {
+	return [...new Set(values.map(canonicalJson))].sort(byCodeUnit);
+}
+function syncMeaning({ reinvite, ...rest }) {
+	return {
+		...rest,
+		reinvite: typeof reinvite === "boolean" ? reinvite : reinvite.ms
+	};
+}
+function patternsMeaning({ roles, members, ...rest }) {
+	return [asSet(roles), asSet(members)];
+}
+function guardsMeaning({ maxRemovals = DEFAULT_REMOVAL_LIMIT, protect, minHolders, overrides = [], ...rest }) {
+	return [
+		maxRemovals,
+		patternsMeaning(protect),
+		minHolders,
+		asSet(overrides)
+	];
+}
+function policiesMeaning({ emailDomains, separate, maxHolders, requireUntil, requireMfa, forbidPermissions, longestGrants = {}, escalation, ...rest }) {
+	return [
+		emailDomains && asSet(emailDomains),
+		asSet(separate.map(asSet)),
+		maxHolders,
+		Object.fromEntries(Object.entries(longestGrants).map(([role, { ms }]) => [role, ms])),
+		...[
+			requireUntil,
+			requireMfa,
+			forbidPermissions
+		].map(asSet),
+		escalation && [
+			escalation.assign,
+			escalation.edit,
+			escalation.create
+		].map((one) => one && asSet(one))
+	];
+}
+function checkMeaning(check) {
+	switch (check.kind) {
+		case "only": return [
+			check.kind,
+			check.can,
+			asSet(check.only)
+		];
+		case "at-most": return [
+			check.kind,
+			check.can,
+			check.atMost
+		];
+		case "cannot": return [
+			check.kind,
+			check.member,
+			asSet(check.cannot)
+		];
+		default: return check;
+	}
+}
+function roleMeaning({ origin: _origin, adjusted: _adjusted, ...role }) {
+	const { previously, permissions } = role;
+	return {
+		...role,
+		previously: previously && asSet(previously),
+		permissions: permissions && asSet(permissions)
+	};
+}
+function memberMeaning({ origin: _origin, setAt: _setAt, ...member }) {
+	const { roles, previously, from, until, suspended } = member;
+	return {
+		...member,
+		previously: previously && asSet(previously.map((address) => address.toLowerCase())),
+		roles: roles && asSet(roles.map(grantMeaning)),
+		from: from?.starts,
+		until: endOf$2(until),
+		suspended: suspended && [suspended.from?.starts, endOf$2(suspended.until)]
+	};
+}
+function grantMeaning({ role, from, until, origins: _origins, ...rest }) {
+	return [
+		role,
+		from?.starts,
+		endOf$2(until)
+	];
+}
+/** Returns the first moment without access: several texts can mean one. */
+function endOf$2(until) {
+	return until?.ends;
+}
+var init_changed_merchants = __esmMin((() => {
+	init_json_text();
+	init_text();
+	init_desired();
 }));
 
 // src/show/text/adopted-text.ts
@@ -50413,7 +50069,7 @@ function renderPasswords(due, style) {
 	if (names.length > MAX_PASSWORD_LINES) {
 		const [first, ...furtherMerchants] = affected;
 		const where = furtherMerchants.length > 0 ? counted(affected.length, "merchant") : oneLine(first?.plan.merchant ?? "");
-		const text = `The passwords of ${grouped(names.length)} managed users at ${where} will be set: ${namesText(names, MAX_NAMED$4)}.`;
+		const text = `The passwords of ${grouped(names.length)} managed users at ${where} will be set: ${namesText(names, MAX_NAMED$5)}.`;
 		return `${hangingLines(text, style.columns, "", "  ").join("\n")}\n\n`;
 	}
 	return affected.map(({ plan, passwords }) => {
@@ -50461,10 +50117,10 @@ function doneText(row) {
 	if (row.equal === void 0) return `${row.resource} ${row.name}`;
 	return equalText(row, row.equal).title;
 }
-var DONE$1, WAS_SO, MAX_PASSWORD_LINES, MAX_NAMED$4, DONE_SHOWN;
+var DONE$1, WAS_SO, MAX_PASSWORD_LINES, MAX_NAMED$5, DONE_SHOWN;
 var init_apply_text = __esmMin((() => {
 	init_escape();
-	init_text$1();
+	init_text();
 	init_ending_view();
 	init_equal_text();
 	init_fleet_view();
@@ -50485,17 +50141,17 @@ var init_apply_text = __esmMin((() => {
 		delete: "was already gone"
 	};
 	MAX_PASSWORD_LINES = 10;
-	MAX_NAMED$4 = 3;
+	MAX_NAMED$5 = 3;
 	DONE_SHOWN = 20;
 }));
 
 // src/show/text/ending/next-step-text.ts
 /** Says what to do next, how to undo the run, and where its journals are. */
-function nextBlock({ applied, outcomes, leftOut }, skipped, isCut, style) {
+function nextBlock({ applied, outcomes, leftOut, unapproved = [] }, skipped, isCut, style) {
 	const complete = isComplete(outcomes);
 	const next = [
 		...applied === null ? [] : causeText(applied),
-		...complete ? [] : [howToGoOn(applied, skipped)],
+		...complete ? [] : [isDoneButFor(unapproved, applied) ? SAVE_REST : howToGoOn$1(applied, skipped)],
 		...!complete && leftOut > 0 ? [`${counted(leftOut, "change")} left out; the next plan shows ${leftOut === 1 ? "it" : "them"} again.`] : []
 	];
 	const lines = next.length === 0 ? [] : wrapText(next.join(" "), style.columns);
@@ -50529,7 +50185,11 @@ function causeText({ cause, ends }) {
 		default: return cause;
 	}
 }
-function howToGoOn(applied, skipped) {
+function isDoneButFor(unapproved, applied) {
+	const outcomes = (applied?.ends ?? []).flatMap(({ result }) => result.outcomes);
+	return unapproved.length > 0 && outcomes.every(({ status }) => status === "done");
+}
+function howToGoOn$1(applied, skipped) {
 	const ends = applied?.ends ?? [];
 	const outcomes = ends.flatMap(({ result }) => result.outcomes);
 	const writes = ends.reduce((sum, { result }) => sum + result.writes, 0);
@@ -50551,12 +50211,13 @@ function nextStepFor(status, { code, hint }) {
 	const step = NEXT_STEPS[code];
 	return step === HINT || step === null ? hint ?? null : step;
 }
-var HINT, NEXT_STEPS;
+var SAVE_REST, HINT, NEXT_STEPS;
 var init_next_step_text = __esmMin((() => {
 	init_escape();
-	init_text$1();
+	init_text();
 	init_ending_view();
 	init_wrap();
+	SAVE_REST = "Completed changes remain. To continue, save what remains with \"rolecall plan --out\", let it be approved, and apply that plan.";
 	HINT = Symbol("hint");
 	NEXT_STEPS = {
 		"bad-request": "Correct the file as the detail says; if the file is right, report this as a bug in rolecall.",
@@ -50693,7 +50354,7 @@ function restBlocks({ run, ends }, style) {
 var CAUSES_SHOWN, NAMES_SHOWN, TITLES;
 var init_causes_text = __esmMin((() => {
 	init_escape();
-	init_text$1();
+	init_text();
 	init_ending_view();
 	init_names_text();
 	init_failure_text();
@@ -50719,7 +50380,7 @@ var init_causes_text = __esmMin((() => {
 function renderEnding(ending, style) {
 	const ends = (ending.applied?.ends ?? []).toSorted((a, b) => naturally(a.plan.merchant, b.plan.merchant));
 	const begun = new Set(ends.map(({ plan }) => plan.merchant));
-	const skipped = ending.outcomes.filter(({ merchant, status }) => !begun.has(merchant) && (status === "failed" || status === "refused")).toSorted((a, b) => naturally(a.merchant, b.merchant));
+	const lacking = [...ending.outcomes.filter(({ merchant, status }) => !begun.has(merchant) && (status === "failed" || status === "refused")).toSorted((a, b) => naturally(a.merchant, b.merchant)), ...ending.unapproved ?? []];
 	const told = [
 		headBlock(ending, style),
 		...ending.applied === null ? [] : endedBlocks({
@@ -50727,10 +50388,10 @@ function renderEnding(ending, style) {
 			ends
 		}, style),
 		...verificationBlocks(ends, style),
-		...skippedBlocks(skipped, begun.size > 0, style, ending.refusals)
+		...skippedBlocks(lacking, begun.size > 0, style, ending.refusals)
 	];
 	const isCut = ending.isCutAbove === true || hasCutList(told.flat().join("\n"));
-	const blocks = [...told, nextBlock(ending, skipped, isCut, style)].filter((lines) => lines.length > 0);
+	const blocks = [...told, nextBlock(ending, lacking, isCut, style)].filter((lines) => lines.length > 0);
 	const [before, between] = isComplete(ending.outcomes) ? ["", "\n"] : ["\n", "\n\n"];
 	return `${before}${blocks.map((lines) => lines.join("\n")).join(between)}\n`;
 }
@@ -50895,7 +50556,7 @@ function skippedBlocks(skipped, several, style, { rules, overrides } = {
 var MERCHANT_STATUS, NOT_VERIFIED, ERROR, OVERRIDE_INDENT;
 var init_ending_text = __esmMin((() => {
 	init_escape();
-	init_text$1();
+	init_text();
 	init_ending_view();
 	init_names_text();
 	init_failure_text();
@@ -50925,7 +50586,7 @@ function namesOf(names) {
 var MOST_NAMED;
 var init_run_notes_text = __esmMin((() => {
 	init_escape();
-	init_text$1();
+	init_text();
 	MOST_NAMED = 5;
 }));
 
@@ -50983,7 +50644,7 @@ function applyReporter(options, placeOf, io, overrides = [], command = "apply") 
 		}), new Set(refused));
 	};
 	const say = (text) => io.stderr.write(`${text}\n`);
-	const printEnding = ({ outcomes, leftOut }, applied, { plans, isOk, isCutAbove = false }) => {
+	const printEnding = ({ outcomes, leftOut, unapproved = [] }, applied, { plans, isOk, isCutAbove = false }) => {
 		if (outcomes.every(({ status }) => status === "unchanged")) return;
 		const sink = isOk ? io.stdout : io.stderr;
 		const style = styleFor(sink, io, options.color);
@@ -50993,6 +50654,7 @@ function applyReporter(options, placeOf, io, overrides = [], command = "apply") 
 			applied,
 			outcomes,
 			leftOut,
+			unapproved,
 			isCutAbove,
 			...refusals
 		}, style));
@@ -51017,6 +50679,17 @@ function jsonReporter(io, printEnding, say) {
 				type: "failed",
 				...failure
 			});
+		},
+		compared: (comparisons) => {
+			for (const { covered, refused, account } of comparisons) {
+				const { merchant } = covered;
+				line({
+					type: "compared",
+					merchant,
+					refused,
+					account
+				});
+			}
 		},
 		skipped: (skipped, rest) => {
 			const refused = skipped.filter(({ status }) => status === "refused");
@@ -51115,7 +50788,7 @@ function summaryOf(ends, exitCode) {
 	const sum = (status) => outcomes.filter((one) => one.status === status).length;
 	return {
 		type: "summary",
-		status: STATUSES[exitCode],
+		status: STATUSES$1[exitCode],
 		exitCode,
 		merchants: ends.length,
 		writes: ends.reduce((all, { result }) => all + result.writes, 0),
@@ -51158,6 +50831,7 @@ function textReporter(options, show, printEnding, io, say) {
 			run = all;
 		},
 		failed: () => void 0,
+		compared: () => void 0,
 		skipped: (skipped, rest) => saySkipped(skipped, rest, say),
 		ended: (end, exitCode) => {
 			const done = run !== null && isLong() && !options.quiet ? renderDoneChanges(run.ends, style) : "";
@@ -51174,11 +50848,11 @@ function textReporter(options, show, printEnding, io, say) {
 function isDone(event) {
 	return event.type === "change-ended" && event.outcome.status === "done" && !event.outcome.adopted;
 }
-var STATUSES, MAX_LINES, MAX_FAILURES;
+var STATUSES$1, MAX_LINES, MAX_FAILURES;
 var init_reporter = __esmMin((() => {
 	init_fingerprint();
 	init_escape();
-	init_text$1();
+	init_text();
 	init_overrides();
 	init_machine_formats();
 	init_apply_text();
@@ -51193,7 +50867,7 @@ var init_reporter = __esmMin((() => {
 	init_plan_view();
 	init_io();
 	init_terminal();
-	STATUSES = {
+	STATUSES$1 = {
 		[ExitCode.ok]: "done",
 		[ExitCode.failed]: "failed",
 		[ExitCode.differences]: "done",
@@ -51206,6 +50880,10 @@ var init_reporter = __esmMin((() => {
 }));
 
 // src/action/review/apply-page.ts
+/** Returns whether a merchant is not as its file says after an apply. */
+function isOpen({ status }) {
+	return status !== "applied" && status !== "unchanged";
+}
 /** Returns the outcome over all merchants. */
 function applyEnd({ applied, left, unapproved, isBroken = false }) {
 	const open = [...applied, ...left].filter(isOpen);
@@ -51262,28 +50940,29 @@ function outcomeTable(outcomes, size, masked) {
 }
 /** Publishes the outcome of an apply in the job summary and on the merged pull requests, that of its commit first. */
 async function reportApply(context, pulls, report) {
-	const { event, github, log, scope, inputs, masked } = context;
-	const plans = masked ? report.plans.map(maskAddresses) : report.plans;
+	const { event, github, log, scope, masked } = context;
+	const shownPlans = (all) => masked ? all.map(maskAddresses) : all;
+	const [plans, rest] = [shownPlans(report.plans), shownPlans(report.rest ?? [])];
 	const shownLines = (all) => all.filter((line) => line !== "").map((line) => masked ? maskText(line) : line);
 	const lines = shownLines(report.lines);
 	const notes = shownLines(report.notes ?? []).flatMap((note) => wrapText(note, NOTE_COLUMNS));
-	const page = {
+	const pageOf = (shown) => ({
 		marker: "",
 		review: {
 			command: "plan",
-			views: plans.map((plan) => planView(plan, report.placeOf)),
+			views: shown.map((plan) => planView(plan, report.placeOf)),
 			unplanned: [],
 			fileErrors: 0
 		},
 		about: [],
 		after: []
-	};
+	});
 	const head = [
 		`## ${report.verdict}`,
 		aboutCommit(event.sha, event.runUrl, scope.title),
 		report.message
 	];
-	const render = (size, planText) => {
+	const render = (size) => {
 		const half = Math.floor(size / 4);
 		const table = outcomeTable(report.outcomes, half, masked);
 		const kept = lines.slice(0, fitting(lines, half));
@@ -51292,29 +50971,29 @@ async function reportApply(context, pulls, report) {
 		const next = notes.length === 0 ? "" : fenced("text", notes);
 		const log = shown.length === 0 ? "" : fenced("text", shown);
 		const done = shown.length > MAX_LOG_LINES ? folded("What was done", [log]) : log;
-		const plan = plans.length === 0 ? "" : folded("The plan", [planText(half)]);
+		const plan = plans.length === 0 ? "" : folded("The plan", [renderReviewPage(pageOf(plans), half)]);
+		const waiting = rest.length === 0 ? "" : `### Waits for approval\n\n${renderReviewPage(pageOf(rest), half)}`;
 		return [
 			...head,
 			table,
 			next,
+			waiting,
 			done,
 			plan
 		].filter((part) => part !== "").join("\n\n");
 	};
-	await context.appendSummary(`${render(SUMMARY_SIZE, (most) => renderReviewPage(page, most))}\n`);
+	await context.appendSummary(`${render(SUMMARY_SIZE)}\n`);
 	const worth = report.result !== "no-changes";
-	const shown = (size) => render(size, (most) => renderReviewPage(page, most));
 	const urls = [];
-	for (const { number, headSha } of inputs.comment === "off" ? [] : pulls.slice(0, MAX_TOLD)) {
+	for (const { number, comment: recorded } of pulls.slice(0, MAX_TOLD)) {
 		const comment = await findComment({
 			github,
 			log,
 			scope,
-			inputs,
 			pull: number,
-			heads: [headSha]
+			recorded
 		});
-		urls.push(await comment.showApplied(shown, worth));
+		urls.push(await comment.showApplied(render, worth));
 	}
 	const url = urls.find((one) => one !== null);
 	return url === void 0 ? {} : { "comment-url": url };
@@ -51343,12 +51022,14 @@ function captureApplyLog(reporter, progress) {
 		env: {}
 	};
 	let begun = /* @__PURE__ */ new Set();
+	const done = /* @__PURE__ */ new Map();
 	const copy = applyReporter({
 		format: "text",
 		color: false
 	}, () => null, io);
 	return {
 		lines: () => lines,
+		done: () => done,
 		reporter: {
 			...reporter,
 			event: (event) => {
@@ -51359,6 +51040,10 @@ function captureApplyLog(reporter, progress) {
 			applied: (run) => {
 				reporter.applied(run);
 				begun = new Set(run.ends.map(({ plan }) => plan.merchant));
+				for (const { plan, result } of run.ends) {
+					const made = result.outcomes.filter(({ status }) => status === "done");
+					done.set(plan.merchant, new Set(made.map(({ change }) => change.fingerprint)));
+				}
 				copy.applied({
 					...run,
 					journals: []
@@ -51378,11 +51063,10 @@ function captureApplyLog(reporter, progress) {
 var NOTHING_CHANGED, APPLY_ENDS, SUMMARY_SIZE, STATUS_WORDS, MAX_DONE, MAX_LOG_LINES, NOTE_COLUMNS, MAX_TOLD;
 var init_apply_page = __esmMin((() => {
 	init_reporter();
-	init_text$1();
+	init_text();
 	init_markdown_blocks();
 	init_wrap();
 	init_plan_view();
-	init_apply_mark();
 	init_pull_comment();
 	init_annotations();
 	init_publish_plan();
@@ -51460,7 +51144,7 @@ var init_apply_page = __esmMin((() => {
 	MAX_DONE = 10;
 	MAX_LOG_LINES = 12;
 	NOTE_COLUMNS = 100;
-	MAX_TOLD = 10;
+	MAX_TOLD = 3;
 }));
 
 // src/action/review/covered-merchants.ts
@@ -51468,121 +51152,14 @@ var init_apply_page = __esmMin((() => {
 * Returns the merchants that a plan covers: those whose resolved state the base does not have. Those that an earlier apply
 * left undone are added if their own file was touched, even by a comment only: so that what is left can be reviewed.
 */
-async function plannedMerchants(context, states, base) {
-	const { inputs, github, scope } = context;
+async function plannedMerchants({ inputs }, states, base, known) {
 	if (base === null || inputs.scope === "all") return states;
 	const changed = new Set(changedMerchants(states, base.states).map(({ merchant }) => merchant));
-	const touched = [];
-	for (const { merchant, origin } of states) if (!changed.has(merchant) && !await base.isSame(origin.file)) touched.push(merchant);
-	if (touched.length > 0) {
-		const place = {
-			sha: base.commit,
-			family: scope.family
-		};
-		const baselines = await readBaselines(touched, place, recordTrust(inputs), github).catch(noBaselines);
-		for (const [merchant, { pending }] of baselines) if (pending) changed.add(merchant);
+	for (const { merchant, origin } of states) {
+		const state = known.get(merchant);
+		if ((state === null || state && (state.failure !== null || state.open.some(hasRows))) && !changed.has(merchant) && !await base.isSame(origin.file)) changed.add(merchant);
 	}
 	return states.filter(({ merchant }) => changed.has(merchant));
-}
-/** Returns no baselines where they cannot be read: then only what has changed is planned. */
-function noBaselines(error) {
-	if (!(error instanceof GithubError)) throw error;
-	return /* @__PURE__ */ new Map();
-}
-/**
-* Returns the merchants that an apply covers: those whose resolved state differs from their baseline, and those that an
-* earlier apply left undone. What drifted elsewhere is not its business, unless the inputs say so.
-*/
-async function coveredMerchants(context, states, baselines, approvals) {
-	const { inputs, event, github } = context;
-	if (inputs.scope === "all" || inputs.onPlanChange === "apply") return states;
-	const baselineOf = ({ merchant }) => baselines.get(merchant) ?? NO_BASELINE;
-	const settled = states.filter((state) => !baselineOf(state).pending);
-	const covered = new Set(states.filter((state) => baselineOf(state).pending));
-	for (const [commit, group] of groupBy(settled, (state) => baselineOf(state).commit)) {
-		if (commit === event.sha) continue;
-		const since = commit ?? event.before ?? (await github.parents(event.sha))[0] ?? null;
-		const changed = new Set(await changedSince(since, group, context));
-		const [floor = null] = group.map((state) => approvedSince(baselineOf(state)));
-		for (const merchant of await approvedMerchants(approvals, floor)) changed.add(merchant);
-		for (const state of group) if (changed.has(state.merchant)) covered.add(state);
-	}
-	return states.filter((state) => covered.has(state));
-}
-/**
-* Returns the merchants that a pull request merged since a commit has planned. An apply may have made that plan and left no
-* mark: then a merchant whose files are as before, because they were reverted since, is not.
-*/
-async function approvedMerchants(approvals, since) {
-	const found = /* @__PURE__ */ new Set();
-	for await (const { records } of approvals.of(since)) for (const { merchant } of records) found.add(merchant);
-	return found;
-}
-/** Adds to the baselines of merchants with end dates what their files left to time then. */
-async function withTimes(baselines, states, context) {
-	const { event, github, inputs } = context;
-	const known = new Map(baselines);
-	const baselineOf = ({ merchant }) => baselines.get(merchant) ?? NO_BASELINE;
-	for (const [commit, group] of groupBy(states.filter(hasDates$1), (state) => baselineOf(state).commit)) {
-		const comparable = group.filter((state) => commit !== null || !baselineOf(state).pending);
-		if (comparable.length === 0) continue;
-		const since = commit ?? event.before ?? (await github.parents(event.sha))[0] ?? null;
-		if (since === null) continue;
-		const before = new Map((await statesAt(since, context)).map((state) => [state.merchant, state]));
-		for (const state of comparable) {
-			const was = before.get(state.merchant);
-			if (was === void 0) continue;
-			const times = hashOfTimes(was, inputs.approvalSecret);
-			known.set(state.merchant, {
-				...baselineOf(state),
-				times
-			});
-		}
-	}
-	return known;
-}
-/** Returns what an apply covers; with `only: due`, settled merchants, and those that an earlier apply left undone. */
-async function applyCoverage(context, states, baselines, approvals) {
-	if (context.inputs.only === "") return {
-		covered: await coveredMerchants(context, states, baselines, approvals),
-		settled: /* @__PURE__ */ new Set(),
-		waiting: []
-	};
-	const baselineOf = ({ merchant }) => baselines.get(merchant) ?? NO_BASELINE;
-	const applied = states.filter((state) => baselineOf(state).commit !== null && !baselineOf(state).pending);
-	const settled = new Set(applied.map(({ merchant }) => merchant));
-	for (const [commit, group] of groupBy(applied, (state) => baselineOf(state).commit)) {
-		if (commit === context.event.sha) continue;
-		for (const merchant of await changedSince(commit, group, context)) settled.delete(merchant);
-		for (const merchant of await approvedMerchants(approvals, commit)) settled.delete(merchant);
-	}
-	const isCovered = (state) => settled.has(state.merchant) || baselineOf(state).pending;
-	const waiting = states.flatMap((state) => isCovered(state) ? [] : [state.merchant]);
-	return {
-		covered: states.filter(isCovered),
-		settled,
-		waiting
-	};
-}
-function groupBy(values, keyOf) {
-	const groups = /* @__PURE__ */ new Map();
-	for (const value of values) {
-		const group = groups.get(keyOf(value)) ?? [];
-		group.push(value);
-		groups.set(keyOf(value), group);
-	}
-	return groups;
-}
-/** Returns the merchants that differ from those of a commit; all of them if it cannot be read. */
-async function changedSince(commit, states, context) {
-	const all = states.map(({ merchant }) => merchant);
-	if (commit === null) return all;
-	try {
-		return changedMerchants(states, await statesAt(commit, context)).map(({ merchant }) => merchant);
-	} catch (error) {
-		if (!(error instanceof GithubError)) throw error;
-		return all;
-	}
 }
 /**
 * Returns which of the given merchants a newer commit of the branch changes, with what they include; none at the tip.
@@ -51601,10 +51178,9 @@ async function newerCommit(context, branch, states) {
 		merchants: new Set(merchants)
 	};
 }
-/** Returns the tip of a branch, which must contain the commit of the run; that commit itself if the inputs allow it. */
-async function tipAfter({ event, github, inputs, io }, branch) {
-	if (inputs.allow.includes(`commit=${event.sha}`)) return event.sha;
-	for (const wait of [...LAG_WAITS_MS, null]) {
+/** Returns the tip of a branch, which must contain the commit of the run. */
+async function tipAfter({ event, github, io }, branch) {
+	for (const wait of [...LAG_WAITS_MS$1, null]) {
 		const tip = await github.branchTip(branch);
 		if (tip === event.sha) return tip;
 		const { status } = await github.compare(event.sha, tip);
@@ -51612,11 +51188,11 @@ async function tipAfter({ event, github, inputs, io }, branch) {
 		if (status === "diverged" || wait === null) break;
 		await io.sleep(wait);
 	}
-	throw new ActionError("stale-commit", `${event.sha.slice(0, 7)} is not on ${branch} any more.`, `The branch was reset. To apply this commit anyway, add commit=${event.sha} to the input allow.`);
+	throw new ActionError("stale-commit", `${event.sha.slice(0, 7)} is not on ${branch} any more.`, "The branch was reset: run the workflow for its tip.");
 }
 /** Returns a sentence about the merchants that are left to the run for a newer commit. */
 function leftTo({ sha, merchants }) {
-	const named = [...merchants].slice(0, MAX_NAMED$3);
+	const named = [...merchants].slice(0, MAX_NAMED$4);
 	const rest = merchants.size - named.length;
 	return `${[...named, ...rest > 0 ? [`${rest} more`] : []].join(", ")}: changed again by the newer commit ${sha.slice(0, 7)}, whose run applies both changes.`;
 }
@@ -51630,30 +51206,1521 @@ function supersededEnd({ event }, { sha }) {
 	};
 }
 /** Returns a sentence about the merchants that an apply leaves alone; `null` if there are none. */
-function coverageText(covered, all, waiting) {
-	if (waiting.length > 0) return `${counted(waiting.length, "merchant")} changed since the last apply, or without one: the apply after a merge makes those changes, not this run.`;
+function coverageText(covered, all) {
 	if (covered === all) return null;
 	const of = `of ${counted(all, "merchant")} changed since the last apply`;
 	return covered === 0 ? `None ${of}.` : `${covered} ${of}; the others are left alone.`;
 }
-var LAG_WAITS_MS, MAX_NAMED$3;
+var LAG_WAITS_MS$1, MAX_NAMED$4;
 var init_covered_merchants = __esmMin((() => {
-	init_due();
-	init_upcoming_dates();
 	init_changed_merchants();
-	init_text$1();
+	init_text();
+	init_merchant_state();
 	init_markdown_blocks();
 	init_action_error();
-	init_github_api();
-	init_apply_mark();
-	init_pull_approval();
 	init_apply_page();
 	init_base_states();
-	LAG_WAITS_MS = [
+	LAG_WAITS_MS$1 = [
 		1e3,
 		2e3,
 		4e3
 	];
+	MAX_NAMED$4 = 10;
+}));
+
+// src/action/review/entry-places.ts
+/** Creates a function that finds the lines of entries in the texts of files. */
+function entryPlaces(sources) {
+	const texts = new Map(sources.map(({ file, text }) => [file, text]));
+	return ({ file, path }) => {
+		const span = locate(texts.get(file) ?? "", path);
+		return span ? `${file}:${span.line}` : file;
+	};
+}
+var init_entry_places = __esmMin((() => {
+	init_locate();
+}));
+
+// src/kernel/approval/seal.ts
+/**
+* Returns a reviewed state in which everything about people is sealed: names, ids, and the values of members' fields but
+* their roles. What roles are and grant stays readable.
+*/
+function sealed(state, seal) {
+	if (seal === PLAIN) return state;
+	return {
+		...state,
+		members: state.members.map((row) => sealedMember(row, seal)),
+		people: state.people.map((row) => ({
+			...row,
+			name: seal(row.name)
+		})),
+		dates: state.dates.map((date) => ({
+			...date,
+			name: seal(date.name)
+		}))
+	};
+}
+/** Returns a member's row with its values sealed. */
+function sealedMember(row, seal) {
+	const { id, name, before, after, base } = row;
+	return {
+		...row,
+		id: id === null ? null : seal(id),
+		name: seal(name),
+		before: sealedValues(before, seal),
+		after: sealedValues(after, seal),
+		...base !== void 0 && { base: sealedValues(base, seal) }
+	};
+}
+/** Returns the values of a member's fields sealed. */
+function sealedValues(values, seal) {
+	if (values === null || seal === PLAIN) return values;
+	const entries = Object.entries(values).map(([field, value]) => [field, sealedValue(field, value, seal)]);
+	return Object.fromEntries(entries);
+}
+function sealedValue(field, value, seal) {
+	if (Array.isArray(value) || typeof value === "boolean") return value;
+	return seal(`${field} ${canonicalJson(value)}`);
+}
+var PLAIN;
+var init_seal = __esmMin((() => {
+	init_json_text();
+	PLAIN = (text) => text;
+}));
+
+// src/kernel/approval/rows.ts
+/** Returns the rows of a reviewed state, about what their subjects are by now. */
+function rowsOf(state, identities) {
+	return [
+		...state.roles.flatMap((row, index) => roleRows(row, {
+			list: "roles",
+			index
+		}, identities)),
+		...state.members.flatMap((row, index) => [...memberRows(row, {
+			list: "members",
+			index
+		}, identities), ...replacedInvitation(row, {
+			list: "members",
+			index
+		})]),
+		...personRows(state)
+	];
+}
+/** Returns the rows of a role: two if it is replaced. */
+function roleRows(row, place, identities) {
+	const { id, name, before, after, base, replaced } = row;
+	const common = {
+		place,
+		isDeferred: row.deferred === true,
+		isWhole: isWhole(row)
+	};
+	const created = {
+		kind: "role",
+		key: identities.role(`new ${name}`)
+	};
+	if (id === null) return [{
+		...common,
+		subject: created,
+		before,
+		after,
+		base
+	}];
+	const own = {
+		kind: "role",
+		key: id
+	};
+	if (!replaced) return [{
+		...common,
+		subject: own,
+		before,
+		after,
+		base
+	}];
+	return [{
+		...common,
+		subject: own,
+		before,
+		after: null,
+		base
+	}, {
+		...common,
+		subject: created,
+		before: null,
+		after,
+		base: base === void 0 ? void 0 : null
+	}];
+}
+/** Returns the rows of a membership. */
+function memberRows(row, place, identities) {
+	const { id, name, base } = row;
+	const [before, after] = [row.before, row.after].map((values) => withCurrentRoles(values, identities));
+	const common = {
+		place,
+		isDeferred: row.deferred === true,
+		isWhole: isWhole(row)
+	};
+	const subject = row.leftover ? {
+		kind: "leftover",
+		key: id ?? name
+	} : person("member", identities.member(row));
+	return [{
+		...common,
+		subject,
+		before: before ?? null,
+		after: after ?? null,
+		base: base === void 0 ? void 0 : withCurrentRoles(base, identities)
+	}];
+}
+/** Returns the row of an expired invitation that is replaced, which may remain beside the new one. */
+function replacedInvitation(row, place) {
+	if (row.replaced === void 0 || row.id === null) return [];
+	return [{
+		place,
+		subject: {
+			kind: "leftover",
+			key: row.id
+		},
+		before: {},
+		after: null,
+		base: void 0,
+		isWhole: true,
+		isDeferred: false
+	}];
+}
+function personRows(state) {
+	const whole = new Set(state.members.flatMap((row) => isWhole(row) && !row.leftover ? row.name : []));
+	return state.people.map((row, index) => personRow(row, state, {
+		list: "people",
+		index
+	}, whole.has(row.name)));
+}
+/** Returns the row of somebody's permissions. */
+function personRow({ name, held, reach, deferred }, { permissionSets }, place, whole) {
+	const values = (had, could) => ({
+		held: permissionSets[had] ?? [],
+		reach: permissionSets[could] ?? []
+	});
+	const hasBase = held.base !== void 0 || reach.base !== void 0;
+	return {
+		place,
+		subject: person("person", name),
+		before: values(held.before, reach.before),
+		after: values(held.after, reach.after),
+		base: hasBase ? values(held.base ?? held.after, reach.base ?? reach.after) : void 0,
+		isWhole: whole,
+		isDeferred: deferred === true
+	};
+}
+function person(kind, name) {
+	return {
+		kind,
+		key: name
+	};
+}
+function isWhole({ before, after, base, replaced }) {
+	return replaced === true || before === null || after === null || base === null;
+}
+/** Returns the values of a member's fields with the roles that they mean by now. */
+function withCurrentRoles(values, identities) {
+	const roles = values?.["roles"];
+	return Array.isArray(roles) ? {
+		...values,
+		roles: roles.map(identities.role)
+	} : values;
+}
+/** Returns a text that two subjects have in common only if they are the same. */
+function subjectText({ kind, key }) {
+	return `${kind} ${key}`;
+}
+/** Returns the value of an item; `undefined` if the subject has none. */
+function itemValue(values, { field, element }) {
+	if (field === null) return values !== null;
+	const value = values?.[field];
+	return element === void 0 ? value : Array.isArray(value) && value.includes(element);
+}
+/** Returns whether two values of an item are the same. */
+function isSameValue(one, other) {
+	return one === other || one !== void 0 && other !== void 0 && isSameJson(one, other);
+}
+/** Returns whether a row shows another value of an item after the plan than before, or than the base's files. */
+function touches(row, item) {
+	const after = itemValue(row.after, item);
+	if (row.isWhole || !isSameValue(itemValue(row.before, item), after)) return true;
+	return row.base !== void 0 && !isSameValue(itemValue(row.base, item), after);
+}
+/** Returns the items that a row names and touches. */
+function touchedItems(row) {
+	return itemsOf(row).filter((item) => touches(row, item));
+}
+function itemsOf({ subject, before, after, base }) {
+	const images = [
+		before,
+		after,
+		base
+	].filter((values) => values !== null && values !== void 0);
+	const items = [...new Set(images.flatMap((image) => Object.keys(image)))].flatMap((field) => {
+		const values = images.flatMap((image) => image[field] ?? []);
+		return images.some((image) => Array.isArray(image[field])) ? [...new Set(values)].map((element) => ({
+			field,
+			element
+		})) : [{ field }];
+	});
+	return subject.kind === "person" ? items : [EXISTS, ...items];
+}
+var EXISTS;
+var init_rows = __esmMin((() => {
+	init_json_text();
+	EXISTS = { field: null };
+}));
+
+// src/kernel/approval/end-state.ts
+/** Returns the rows of a plan, without people's whose change is deferred; with `deferred` those of deferred changes. */
+function freshRows({ changes, deferred, reviewed }, { seal, identities }, which = "now") {
+	const wanted = which === "now" ? changes : deferred.map(({ change }) => change);
+	const place = {
+		list: "roles",
+		index: 0
+	};
+	const rows = wanted.flatMap((change) => rowsOfChange(change).flatMap((row) => {
+		const member = sealedMember(row, seal);
+		const own = change.resource === "role" ? roleRows(row, place, identities) : memberRows(member, place, identities);
+		const implied = change.resource === "role" ? [] : replacedInvitation(member, place);
+		return [...own.map((one) => ({
+			...one,
+			fingerprint: change.fingerprint
+		})), ...implied.map((one) => ({
+			...one,
+			fingerprint: null
+		}))];
+	}));
+	const people = reviewed.people.filter((row) => row.deferred === true === (which === "deferred"));
+	return [...rows, ...people.map((row) => ({
+		...personRow({
+			...row,
+			name: seal(row.name)
+		}, reviewed, place, false),
+		fingerprint: null
+	}))];
+}
+/** Returns the state that rows leave of another one. */
+function endState(rows, live) {
+	const ends = new Map(rows.map((row) => [subjectText(row.subject), row.after]));
+	return (subject) => {
+		const end = ends.get(subjectText(subject));
+		return end === void 0 ? live(subject) : end;
+	};
+}
+/** Returns the live state of subjects. */
+function liveEndState(live, { policies }, { seal, identities, memberships: { byKey, expired }, nameOf }) {
+	const roles = new Map(live.roles.map((role) => [role.id, role]));
+	const refOf = (id) => ({
+		id,
+		name: roles.get(id)?.name ?? id
+	});
+	const access = accessBefore(wholeScope(live), {
+		roles: [],
+		members: []
+	}, { mergeReplacedRoles: false });
+	const people = personPermissions(access, policies.escalation);
+	return ({ kind, key }) => {
+		switch (kind) {
+			case "role": {
+				const role = roles.get(key);
+				if (role === void 0) return null;
+				const isUnknown = role.predefined && role.permissions.length === 0;
+				const values = roleRowValues(roleImage$3(role));
+				return isUnknown ? {
+					...values,
+					permissions: [unknownPermissions(role.name)]
+				} : values;
+			}
+			case "member": {
+				const member = byKey.get(key);
+				if (member === void 0) return null;
+				const values = memberRowValues(memberImageOf(member, { refOf }));
+				return withCurrentRoles(sealedValues(values, seal), identities);
+			}
+			case "leftover": return expired.has(key) ? {} : null;
+			case "person": {
+				const name = nameOf(key);
+				if (name === null) return {
+					held: [],
+					reach: []
+				};
+				return {
+					held: people.held(name),
+					reach: people.reach(name)
+				};
+			}
+			default: return kind;
+		}
+	};
+}
+/** Returns everything that is live: `ignore` hides it from plans, not from reviews. */
+function wholeScope({ roles, members }) {
+	return {
+		roles,
+		members,
+		temporarilyNamed: /* @__PURE__ */ new Set(),
+		ignoredRoles: /* @__PURE__ */ new Set(),
+		ignoredLiveRoles: [],
+		ignoredMembers: []
+	};
+}
+var init_end_state = __esmMin((() => {
+	init_access();
+	init_member_changes();
+	init_role();
+	init_reviewed_state();
+	init_rows();
+	init_seal();
+}));
+
+// src/kernel/approval/words.ts
+/** Says what a change would do to an item. */
+function changeText({ kind, name, item, role }, value) {
+	const who = nameText(kind, name);
+	const { field, element } = item;
+	if (field === null) return value === true ? `${who} would be added` : `${who} would be removed`;
+	if (element === void 0) return `the ${fieldText(field)} of ${who} would change`;
+	if (kind === "role") return value === true ? `${who} would grant ${element}` : `${who} would no longer grant ${element}`;
+	return value === true ? `${who} would get the role ${role}` : `${who} would lose the role ${role}`;
+}
+/** Says how an item is not as it was reviewed. */
+function deviationText({ kind, name, item, role }, reviewed) {
+	const who = nameText(kind, name);
+	const { field, element } = item;
+	if (field === null) return reviewed === true ? `${who} is not there` : `${who} is still there`;
+	if (element === void 0) return `the ${fieldText(field)} of ${who} is not the reviewed one`;
+	if (kind === "role") return reviewed === true ? `${who} does not grant ${element}` : `${who} still grants ${element}`;
+	if (kind === "person") return reviewed === true ? `${who} does not hold ${element}` : `${who} still holds ${element}`;
+	return reviewed === true ? `${who} does not have the role ${role}` : `${who} still has the role ${role}`;
+}
+function nameText(kind, name) {
+	if (name === null) return UNKNOWN;
+	if (kind === "role") return `the role ${name}`;
+	return kind === "leftover" ? `the expired invitation ${name}` : name;
+}
+function fieldText(field) {
+	return field === "passwordEnv" ? "password variable" : field;
+}
+/** Says what somebody would gain, lose or be able to gain, and through which roles. */
+function effectText(effect, name, permissions, roles) {
+	const who = nameText("person", name);
+	const what = listText(permissions.map((one) => one === "*" ? "any permission" : one));
+	const through = roles.length === 0 ? "" : ` through ${listText(roles)}`;
+	switch (effect) {
+		case "gain": return `${who} would get ${what}${through}`;
+		case "loss": return `${who} would lose ${what}`;
+		case "reach": return `${who} could give itself ${what}`;
+		default: return effect;
+	}
+}
+/** Joins texts as a sentence does. */
+function listText(texts) {
+	return texts.length < 2 ? texts[0] ?? "" : `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}`;
+}
+/** Adds that no review shows it, or which one shows something else. */
+function unseenText(text, review) {
+	return review === null ? `${text}, which no review shows` : `${text}, but ${review} shows it otherwise`;
+}
+var UNKNOWN;
+var init_words = __esmMin((() => {
+	init_reviewed_state();
+	UNKNOWN = "somebody who is neither live nor listed";
+}));
+
+// src/kernel/approval/find-unseen.ts
+/** Returns the changes of a plan that do what no review shows, by fingerprint, with a sentence for each such thing. */
+function findUnseen(plan, reviews, context) {
+	const rows = freshRows(plan, context);
+	const unseen = /* @__PURE__ */ new Map();
+	const whole = /* @__PURE__ */ new Set();
+	const refuse = (fingerprint, reason) => {
+		const known = unseen.get(fingerprint) ?? [];
+		unseen.set(fingerprint, known.includes(reason) ? known : [...known, reason]);
+	};
+	for (const row of rows) {
+		if (row.fingerprint === null) continue;
+		const { reasons, isWhole } = unseenItems(row, reviews, context);
+		if (isWhole) whole.add(row.fingerprint);
+		for (const reason of reasons) refuse(row.fingerprint, reason);
+	}
+	const blame = blamer(plan, rows, context);
+	for (const row of rows) {
+		if (row.subject.kind !== "person") continue;
+		const { key } = row.subject;
+		for (const { effect, permissions } of unseenEffects(row, reviews, context)) {
+			const blames = permissions.map((permission) => ({
+				permission,
+				...blame(key, effect, permission)
+			}));
+			for (const fingerprint of new Set(blames.flatMap(({ fingerprints }) => fingerprints))) {
+				const own = blames.filter(({ fingerprints }) => fingerprints.includes(fingerprint));
+				const roles = [...new Set(own.flatMap((one) => one.roles))];
+				const of = own.map(({ permission }) => permission);
+				if (!whole.has(fingerprint)) refuse(fingerprint, unseenText(effectText(effect, context.nameOf(key), of, roles), null));
+			}
+		}
+	}
+	return unseen;
+}
+/** Returns what a change would do to its subject that no review shows. */
+function unseenItems(row, reviews, context) {
+	const { subject, after } = row;
+	const items = touchedItems(row).filter((item) => {
+		const value = itemValue(after, item);
+		return !isDecided(subject, item, value, reviews) && dateOf(subject, item, reviews, context) === null;
+	});
+	const isWhole = items.includes(EXISTS);
+	return {
+		reasons: (isWhole ? [EXISTS] : items).map((item) => {
+			const decision = reviews.decide(subject, item);
+			const by = decision?.isTouched ? context.reviewNames[decision.review] : void 0;
+			return unseenText(changeText(context.named(subject, item), itemValue(after, item)), by ?? null);
+		}),
+		isWhole
+	};
+}
+function isDecided(subject, item, value, reviews) {
+	return reviews.decide(subject, item)?.values.some((decided) => isSameValue(decided, value)) ?? false;
+}
+/**
+* Returns the time since which reviewed dates make an item differ from what was decided, or else from what is live; `null`
+* if they do not.
+*/
+function dateOf(subject, item, reviews, { dates, endAt, live, reviewTimes }) {
+	if (subject.kind !== "member" && subject.kind !== "person") return null;
+	const decision = reviews.decide(subject, item);
+	const expected = decision === null ? itemValue(live(subject), item) : decision.value;
+	return [decision === null ? [] : reviewTimes[decision.review] ?? [], dates.momentsBefore(subject.key)].flat().find((time) => dates.areReviewed(subject.key, time) && isSameValue(itemValue(endAt(time)(subject), item), expected)) ?? null;
+}
+/** Returns the permissions that somebody gains, loses, or can reach after gaining some, and that no review shows. */
+function unseenEffects(row, reviews, context) {
+	const { subject } = row;
+	const [had, has] = [setOf(row.before, "held"), setOf(row.after, "held")];
+	const [could, can] = [setOf(row.before, "reach"), setOf(row.after, "reach")];
+	const isBrought = (item, set) => {
+		const since = dateOf(subject, item, reviews, context);
+		if (since === null) return false;
+		const brought = context.dates.brought(subject.key, since)[set];
+		return brought.has(item.element ?? "") || brought.has("*");
+	};
+	const gained = has.filter((permission) => !had.includes(permission));
+	const unseenGains = gained.filter((element) => {
+		const item = {
+			field: "held",
+			element
+		};
+		return !isDecided(subject, item, true, reviews) && !isBrought(item, "held");
+	});
+	const unseenLosses = had.filter((permission) => !has.includes(permission)).filter((element) => {
+		const item = {
+			field: "held",
+			element
+		};
+		return !isDecided(subject, item, false, reviews) && dateOf(subject, item, reviews, context) === null;
+	});
+	const unseenReach = (gained.length === 0 || could.includes("*") ? [] : can.filter((one) => !could.includes(one) && !has.includes(one))).filter((element) => {
+		const item = {
+			field: "reach",
+			element
+		};
+		const everything = {
+			field: "reach",
+			element: "*"
+		};
+		return !isDecided(subject, item, true, reviews) && !isDecided(subject, everything, true, reviews) && !isBrought(item, "reach");
+	});
+	return [
+		{
+			effect: "gain",
+			permissions: unseenGains
+		},
+		{
+			effect: "loss",
+			permissions: unseenLosses
+		},
+		{
+			effect: "reach",
+			permissions: unseenReach
+		}
+	].filter(({ permissions }) => permissions.length > 0);
+}
+function setOf(values, field) {
+	const value = values?.[field];
+	return Array.isArray(value) ? value : [];
+}
+/** Returns the permissions of a role in a state. */
+function permissionsOf(end, role) {
+	const values = end({
+		kind: "role",
+		key: role
+	});
+	return values === null ? [unknownPermissions(role)] : setOf(values, "permissions");
+}
+/** Returns the roles that a member has in a state. */
+function rolesOf(end, name) {
+	return setOf(end({
+		kind: "member",
+		key: name
+	}), "roles");
+}
+/** Returns a function that finds the changes that affect somebody's permissions: its own, if they give or take a role, else roles'. */
+function blamer(plan, rows, { live, endOf, named }) {
+	const after = endOf(plan);
+	const changes = new Map(rows.flatMap((row) => row.fingerprint === null ? [] : [[subjectText(row.subject), row.fingerprint]]));
+	const ofRole = (key) => changes.get(subjectText({
+		kind: "role",
+		key
+	})) ?? [];
+	return (name, effect, permission) => {
+		const own = changes.get(subjectText({
+			kind: "member",
+			key: name
+		}));
+		const [had, has] = [rolesOf(live, name), rolesOf(after, name)];
+		const [from, to, granting] = effect === "loss" ? [
+			has,
+			had,
+			live
+		] : [
+			had,
+			has,
+			after
+		];
+		const other = effect === "loss" ? after : live;
+		const grants = (end, role) => permissionsOf(end, role).includes(permission);
+		const moved = to.filter((role) => !from.includes(role) && grants(granting, role));
+		const changed = to.filter((role) => from.includes(role) && grants(granting, role) && !grants(other, role));
+		const found = [...own !== void 0 && (moved.length > 0 || effect === "reach") ? [own] : [], ...changed.flatMap(ofRole)];
+		const held = [.../* @__PURE__ */ new Set([...had, ...has])].flatMap(ofRole);
+		return {
+			fingerprints: [
+				found,
+				own === void 0 ? held : [own],
+				plan.changes.map(({ fingerprint }) => fingerprint)
+			].find((some) => some.length > 0) ?? [],
+			roles: [...moved, ...changed].map((role) => named({
+				kind: "role",
+				key: role
+			}, EXISTS).name ?? role)
+		};
+	};
+}
+var init_find_unseen = __esmMin((() => {
+	init_reviewed_state();
+	init_end_state();
+	init_rows();
+	init_words();
+}));
+
+// src/kernel/approval/account.ts
+/** Accounts for each change that the reviews showed, and returns the rows that later applies may need. */
+function accountFor(reviews, merged, context) {
+	const { elsewhere } = context;
+	if (elsewhere.length > 0) return {
+		account: reviews.flatMap((one, index) => elsewhereEntries(one, index, elsewhere)),
+		open: []
+	};
+	const judge = itemJudge(merged, context);
+	const fingerprintsOf = changeFinder(context);
+	const judgedGroups = groupedRows(merged.rows).map((rows) => {
+		const [{ review }] = rows;
+		const hasBase = reviews[review]?.state.hasBase === true;
+		const fingerprints = [...new Set(rows.flatMap((one) => fingerprintsOf(one.row.subject)))];
+		const judged = rows.flatMap((one) => ownItems(one.row, hasBase).map((item) => ({
+			item,
+			row: one.row,
+			...judge(one, item)
+		})));
+		const name = reviews[review]?.name ?? "";
+		const entry = judged.length === 0 ? null : entryOf(rows, judged, {
+			name,
+			fingerprints
+		}, context);
+		return {
+			entry,
+			open: openRow(rows, entry, fingerprints)
+		};
+	});
+	return {
+		account: judgedGroups.flatMap(({ entry }) => entry ?? []),
+		open: judgedGroups.flatMap(({ open }) => open)
+	};
+}
+/** Returns what later applies need of a change: with no entry, it is not the review's own, and may cover others. */
+function openRow([{ review, row }], entry, fingerprints) {
+	const open = {
+		index: review,
+		row: row.place
+	};
+	if (entry?.verdict === "refused" || entry?.verdict === "deferred") return [{
+		...open,
+		until: null
+	}];
+	return (entry === null ? fingerprints.length > 0 : entry.verdict === "covered") ? [{
+		...open,
+		until: fingerprints
+	}] : [];
+}
+/**
+* Groups the rows of one change of one review: a member's go with those of its permissions, as they are once deferred
+* changes are made.
+*/
+function groupedRows(all) {
+	const personKey = ({ review, row }) => `${review} ${subjectText(row.subject)}`;
+	const deferred = new Set(all.filter(({ row }) => row.isDeferred).map(personKey));
+	const rows = all.filter((one) => {
+		const { subject, isDeferred } = one.row;
+		return subject.kind !== "person" || isDeferred || !deferred.has(personKey(one));
+	});
+	const groups = /* @__PURE__ */ new Map();
+	const members = /* @__PURE__ */ new Map();
+	for (const one of rows) {
+		const { place, subject } = one.row;
+		const person = `${one.review} ${subject.key}`;
+		const own = `${one.review} ${place.list} ${place.index}`;
+		if (subject.kind === "member") members.set(person, own);
+		const key = subject.kind === "person" ? members.get(person) ?? own : own;
+		const known = groups.get(key);
+		if (known) known.push(one);
+		else groups.set(key, [one]);
+	}
+	return [...groups.values()];
+}
+/** Returns the items that a review changes: with a base, those that its files do. */
+function ownItems(row, hasBase) {
+	if (row.subject.kind === "leftover") return [EXISTS];
+	const items = touchedItems(row).filter(({ field }) => field !== "reach");
+	if (!hasBase) return items;
+	const { base } = row;
+	if (base === void 0) return [];
+	return items.filter((item) => !isSameValue(itemValue(base, item), itemValue(row.after, item)));
+}
+/** Returns a function that says what becomes of an item of a review. */
+function itemJudge(merged, context) {
+	const { fresh, covered, live, endOf, endAt, dates, reviewNames, reviewTimes } = context;
+	const [end, whole] = [endOf(covered), endOf(fresh.plan)];
+	const settled = endState(freshRows(fresh.plan, context, "deferred"), whole);
+	const hasEnded = ({ review, row }, item) => {
+		const { kind, key } = row.subject;
+		const at = reviewTimes[review] ?? 0;
+		return (kind === "member" || kind === "person") && dates.areReviewed(key, at) && isReached(endAt(at), row, item);
+	};
+	return (one, item) => {
+		const { row } = one;
+		const verdict = (is, by = null) => ({
+			verdict: is,
+			by
+		});
+		if (isReached(end, row, item)) return verdict(isReached(live, row, item) ? "done" : "covered");
+		const later = laterReview(one, item, end, merged);
+		if (later !== null) return verdict("superseded", reviewNames[later] ?? null);
+		if (isReached(whole, row, item)) return verdict("refused");
+		if (isReached(settled, row, item)) return verdict("deferred");
+		return verdict(hasEnded(one, item) ? "ended" : "dropped");
+	};
+}
+/** Returns the later review that decides otherwise about an item, or takes a permission away from a role that grants it. */
+function laterReview({ review, row: { subject, after } }, item, end, merged) {
+	const reviewed = itemValue(after, item);
+	const own = merged.decide(subject, item);
+	if (own?.isTouched === true && !isSameValue(own.value, reviewed) && own.review > review) return own.review;
+	if (subject.kind !== "person" || reviewed !== true) return null;
+	const ofRole = {
+		field: "permissions",
+		element: item.element ?? ""
+	};
+	return rolesOf(end, subject.key).flatMap((key) => {
+		const decision = merged.decide({
+			kind: "role",
+			key
+		}, ofRole);
+		return decision?.isTouched && decision.review > review && decision.value === false ? decision.review : [];
+	})[0] ?? null;
+}
+/** Returns whether an item is as it was reviewed in a state, as far as the service tells. */
+function isReached(state, { subject, after }, item) {
+	const reviewed = itemValue(after, item);
+	const values = state(subject);
+	const value = itemValue(values, item);
+	if (isSameValue(value, reviewed)) return true;
+	const { field, element = "" } = item;
+	if (field !== null && values !== null && value === void 0 && subject.kind === "member") return true;
+	if (subject.kind !== "person" || reviewed !== true) return false;
+	return rolesOf(state, subject.key).some((role) => permissionsOf(state, role).includes(element));
+}
+function entryOf(rows, judged, { name, fingerprints }, context) {
+	const [{ review, row }] = rows;
+	const verdict = WORST_FIRST.find((one) => judged.some((each) => each.verdict === one)) ?? "done";
+	const worst = judged.filter((one) => one.verdict === verdict);
+	const isFailed = verdict === "dropped" || verdict === "refused";
+	const { kind, key } = row.subject;
+	return {
+		review: name,
+		index: review,
+		row: row.place,
+		resource: kind === "role" ? "role" : "member",
+		name: context.named(row.subject, EXISTS).name,
+		does: kind === "person" ? "permissions" : doesOf(row),
+		verdict,
+		reasons: isFailed ? reasonsOf(worst, fingerprints, context) : [],
+		by: worst.find(({ by }) => by !== null)?.by ?? null,
+		origins: verdict === "dropped" ? originsOf(kind === "role" ? null : key, worst, context) : [],
+		fingerprints
+	};
+}
+function doesOf({ after, before }) {
+	if (after === null) return "remove";
+	return before === null ? "create" : "update";
+}
+/**
+* Returns a function that finds the fingerprints of the fresh plan's changes, the deferred ones too, by their subject: of
+* somebody's permissions, those of the membership and of all roles.
+*/
+function changeFinder(context) {
+	const rows = ["now", "deferred"].flatMap((which) => freshRows(context.fresh.plan, context, which));
+	const bySubject = /* @__PURE__ */ new Map();
+	for (const { subject, fingerprint } of rows) {
+		if (fingerprint === null) continue;
+		const key = subjectText(subject);
+		bySubject.set(key, [...bySubject.get(key) ?? [], fingerprint]);
+	}
+	return ({ kind, key }) => bySubject.get(subjectText({
+		kind: kind === "person" ? "member" : kind,
+		key
+	})) ?? [];
+}
+function reasonsOf(judged, fingerprints, { refused, named }) {
+	const isRefused = judged.some(({ verdict }) => verdict === "refused");
+	const own = refused.filter(({ change }) => fingerprints.includes(change.fingerprint));
+	if (isRefused && own.length > 0) return [...new Set(own.flatMap(({ reasons }) => reasons))];
+	const gone = judged.find(({ item, row }) => item.field === null && row.subject.kind !== "person");
+	return [...new Set((gone === void 0 ? judged : [gone]).map(({ row, item }) => deviationText(named(row.subject, item), itemValue(row.after, item))))];
+}
+/** Returns the entries of the files that lead to something else than what was reviewed. */
+function originsOf(name, judged, { fresh: { desired, live }, seal, covered, endOf }) {
+	if (name === null) return judged.flatMap(({ row }) => roleOrigin(row.subject.key, desired, live.roles));
+	const entries = (desired.members ?? []).filter(({ email }) => seal(email.toLowerCase()) === name);
+	const leaving = (desired.leavers ?? []).filter(({ email }) => seal(email.toLowerCase()) === name);
+	const end = endOf(covered);
+	const grants = judged.flatMap(({ item: { element = "" }, row }) => {
+		if (!(itemValue(row.after, {
+			field: row.subject.kind === "person" ? "held" : "roles",
+			element
+		}) === false) || element === "") return [];
+		const roles = row.subject.kind === "person" ? rolesOf(end, name).filter((role) => permissionsOf(end, role).includes(element)) : [element];
+		return entries.flatMap((entry) => (entry.roles ?? []).flatMap((grant, index) => {
+			if (!roles.some((role) => grant.role === role || live.roles.some(({ id, name: is }) => id === role && is === grant.role))) return [];
+			return grant.origins ?? [{
+				file: entry.origin.file,
+				path: [
+					...entry.origin.path,
+					"roles",
+					index
+				]
+			}];
+		}));
+	});
+	if (grants.length > 0) return distinct(grants);
+	return distinct([...leaving, ...entries].map(({ origin }) => origin));
+}
+function roleOrigin(key, { roles = [] }, live) {
+	const name = live.find(({ id }) => id === key)?.name ?? key;
+	return roles.filter((role) => role.id === key || role.name === name || `new ${role.name}` === key).map(({ origin }) => origin).slice(0, 1);
+}
+function distinct(origins) {
+	return [...new Map(origins.map((origin) => [JSON.stringify(origin), origin])).values()];
+}
+/** Returns entries for a review that does not count: everything in it is refused. */
+function elsewhereEntries({ name, state }, index, reasons) {
+	return ["roles", "members"].flatMap((list) => state[list].map((row, at) => ({
+		review: name,
+		index,
+		row: {
+			list,
+			index: at
+		},
+		resource: list === "roles" ? "role" : "member",
+		name: row.name,
+		does: row.after === null ? "remove" : row.before === null ? "create" : "update",
+		verdict: "refused",
+		reasons,
+		by: null,
+		origins: [],
+		fingerprints: []
+	})));
+}
+var WORST_FIRST;
+var init_account = __esmMin((() => {
+	init_end_state();
+	init_find_unseen();
+	init_rows();
+	init_words();
+	WORST_FIRST = [
+		"dropped",
+		"refused",
+		"deferred",
+		"covered",
+		"ended",
+		"superseded",
+		"done"
+	];
+}));
+
+// src/kernel/approval/identities.ts
+/** Finds the live memberships. */
+function membershipsOf({ members }, seal) {
+	const byKey = /* @__PURE__ */ new Map();
+	const expired = /* @__PURE__ */ new Set();
+	for (const member of [...members].sort((a, b) => rankOf(a) - rankOf(b))) {
+		const [id, name] = [seal(member.id), seal((addressOf$1(member) ?? member.id).toLowerCase())];
+		if (member.status === "expired") expired.add(id);
+		if (!byKey.has(name)) byKey.set(name, member);
+		else if (member.status !== "expired") byKey.set(otherKey(name, id), member);
+	}
+	return {
+		byKey,
+		expired
+	};
+}
+function rankOf({ status }) {
+	return status === "expired" ? 1 : 0;
+}
+function otherKey(name, id) {
+	return `${name} ${id}`;
+}
+/**
+* Returns a function that tells which roles and memberships are meant by a review that knows the roles of some ids. A live
+* role that the plan renames, replaces or removes gives up its name if another one takes it.
+*/
+function identitiesIn({ roles }, { changes }, { byKey }, seal) {
+	const leaving = new Set(changes.flatMap(({ resource, kind, id, fields }) => resource === "role" && (kind !== "update" || fields.some(({ field }) => field === "name")) ? id ?? [] : []));
+	const taken = new Set(changes.flatMap((one) => one.resource === "role" && one.after !== null ? one.after.name : []));
+	const named = roles.filter(({ id, name, predefined }) => !predefined && !(leaving.has(id) && taken.has(name)) && !name.endsWith(" (set aside by rolecall)"));
+	const ids = new Map(named.map(({ id, name }) => [name, id]));
+	const keys = new Map([...byKey].map(([key, { id }]) => [seal(id), key]));
+	return (knownRoles) => ({
+		role: (element) => {
+			const id = ids.get(nameOfNewRole(element) ?? "");
+			return id === void 0 || knownRoles.has(id) ? element : id;
+		},
+		member: ({ id, name, after }) => {
+			const live = id === null ? void 0 : keys.get(id);
+			if (live !== void 0 || id === null) return live ?? name;
+			return after === null && byKey.has(name) ? otherKey(name, id) : name;
+		}
+	});
+}
+var init_identities = __esmMin((() => {
+	init_plan();
+	init_scope();
+	init_reviewed_state();
+}));
+
+// src/kernel/approval/passed-dates.ts
+/** Compares the dates in files that are past with those that reviews showed. */
+function passedDates(reviews, desired, now, seal) {
+	const past = upcomingDates(desired, Number.NEGATIVE_INFINITY).filter(({ at }) => at <= now).flatMap((date) => singleDates({
+		...date,
+		name: seal(date.email.toLowerCase()),
+		what: kindOf$2(date)
+	}));
+	const seen = new Map((past.length === 0 ? [] : reviews).flatMap((state) => state.dates.flatMap((date) => singleDates(date).map(({ text }) => [text, {
+		date,
+		state
+	}]))));
+	const ofName = new Map(groupByKey$1(past, ({ name }) => name).map((dates) => [dates[0].name, dates]));
+	const since = (name, time) => (ofName.get(name) ?? []).filter(({ at }) => at > time);
+	return {
+		momentsBefore: (name) => [...new Set((ofName.get(name) ?? []).flatMap(({ at, text }) => seen.has(text) ? [at - 1] : []))].sort((a, b) => b - a),
+		areReviewed: (name, time) => {
+			const dates = since(name, time);
+			return dates.length > 0 && dates.every(({ text }) => seen.has(text));
+		},
+		brought: (name, time) => {
+			const shown = since(name, time).flatMap(({ text }) => seen.get(text) ?? []);
+			const of = (field) => new Set(shown.flatMap(({ date, state }) => state.permissionSets[date[field]] ?? []));
+			return {
+				held: of("brings"),
+				reach: of("reach")
+			};
+		}
+	};
+}
+/** Returns the dates of single roles that a date joins. */
+function singleDates({ at, name, what, roles }) {
+	return (roles.length === 0 ? [""] : roles).map((role) => ({
+		at,
+		name,
+		text: JSON.stringify([
+			at,
+			name,
+			what,
+			role
+		])
+	}));
+}
+/** Returns the dates of a review that the files still have, by the texts of `datesToCome`. */
+function datesStillToCome(dates, toCome) {
+	return dates.filter((date) => singleDates(date).some(({ text }) => toCome.has(text)));
+}
+/** Returns the texts of the dates in files that are to come. */
+function datesToCome(desired, now, seal) {
+	return new Set(upcomingDates(desired, now).flatMap((date) => singleDates({
+		...date,
+		name: seal(date.email.toLowerCase()),
+		what: kindOf$2(date)
+	}).map(({ text }) => text)));
+}
+var init_passed_dates = __esmMin((() => {
+	init_text();
+	init_reviewed_state();
+	init_upcoming_dates();
+}));
+
+// src/kernel/approval/fresh-context.ts
+/** Prepares the look-ups of a comparison. */
+function freshContext(fresh, reviews, seal) {
+	const { plan, live, desired } = fresh;
+	const memberships = membershipsOf(live, seal);
+	const identitiesFor = identitiesIn(live, plan, memberships, seal);
+	const identities = identitiesFor(/* @__PURE__ */ new Set());
+	const names = new Map([...namesIn(fresh).map((name) => [seal(name.toLowerCase()), name]), ...[...memberships.byKey].map(([key, member]) => [key, addressOf$1(member) ?? member.id])]);
+	const nameOf = (sealed) => names.get(sealed) ?? null;
+	const isNow = liveEndState(live, desired, {
+		seal,
+		identities,
+		memberships,
+		nameOf
+	});
+	const endOf = (of) => endState(freshRows(of, {
+		seal,
+		identities
+	}), isNow);
+	const roleNames = new Map(live.roles.map(({ id, name }) => [id, name]));
+	const roleName = (key) => roleNames.get(key) ?? nameOfNewRole(key) ?? key;
+	const ends = /* @__PURE__ */ new Map();
+	return {
+		fresh,
+		seal,
+		identities,
+		identitiesFor,
+		live: isNow,
+		nameOf,
+		reviewNames: reviews.map(({ name }) => name),
+		reviewTimes: reviews.map(({ state }) => state.at),
+		named: ({ kind, key }, item) => ({
+			kind,
+			name: kind === "role" ? roleName(key) : nameOf(key),
+			item,
+			role: roleName(item.element ?? "")
+		}),
+		endOf,
+		endAt: (time) => {
+			const end = ends.get(time) ?? endOf(fresh.planAt(time));
+			ends.set(time, end);
+			return end;
+		},
+		dates: passedDates(reviews.map(({ state }) => state), desired, plan.reviewed.at, seal)
+	};
+}
+function namesIn({ plan, live, desired }) {
+	const { members = [], leavers = [] } = desired;
+	return [
+		...leavers.map(({ email }) => email),
+		...members.map(({ email }) => email),
+		...live.members.flatMap(({ id, user, invite }) => [
+			id,
+			user?.email ?? [],
+			invite?.email ?? []
+		].flat()),
+		...plan.changes.map(({ name }) => name)
+	];
+}
+var init_fresh_context = __esmMin((() => {
+	init_scope();
+	init_reviewed_state();
+	init_end_state();
+	init_identities();
+	init_passed_dates();
+}));
+
+// src/kernel/approval/merged-reviews.ts
+/** Joins reviews, in the order of their merges. */
+function mergeReviews(reviews, identitiesFor) {
+	const rows = reviews.flatMap(({ state }, review) => {
+		const known = new Set(state.roles.flatMap(({ id }) => id ?? []));
+		return rowsOf(state, identitiesFor(known)).map((row) => ({
+			review,
+			row
+		}));
+	});
+	const bySubject = /* @__PURE__ */ new Map();
+	for (const one of rows) {
+		const key = subjectText(one.row.subject);
+		const known = bySubject.get(key);
+		if (known) known.push(one);
+		else bySubject.set(key, [one]);
+	}
+	return {
+		rows,
+		decide: (subject, item) => {
+			const own = bySubject.get(subjectText(subject)) ?? [];
+			const toucher = own.findLast(({ row }) => touches(row, item));
+			const decider = toucher ?? (subject.kind === "person" ? own.at(-1) : void 0);
+			if (decider === void 0) return null;
+			const values = own.filter(({ review }) => review === decider.review).map(({ row }) => itemValue(row.after, item));
+			const value = itemValue(decider.row.after, item);
+			return {
+				...decider,
+				value,
+				values,
+				isTouched: toucher !== void 0
+			};
+		}
+	};
+}
+var init_merged_reviews = __esmMin((() => {
+	init_rows();
+}));
+
+// src/kernel/approval/compare-reviewed.ts
+/**
+* Compares a plan that was made just now with the end states that were reviewed, in the order of their merges and sealed
+* with the same `seal`. The last review that touches an item decides; what none touches must stay as it was. Differences that
+* reviewed dates bring need no other review.
+*/
+function compareReviewed(reviews, fresh, seal = PLAIN) {
+	const elsewhere = reviews.flatMap(({ name, state }) => mismatch(name, state, fresh.plan) ?? []);
+	const counted = elsewhere.length === 0 ? reviews : [];
+	const context = freshContext(fresh, counted, seal);
+	const merged = mergeReviews(counted, context.identitiesFor);
+	const refusals = /* @__PURE__ */ new Map();
+	const deferred = fresh.plan.deferred.map(({ change }) => change.fingerprint);
+	const leaveOut = /* @__PURE__ */ new Set();
+	let covered = fresh.plan;
+	for (;;) {
+		const unseen = findUnseen(covered, merged, context);
+		if (unseen.size === 0) break;
+		for (const [fingerprint, reasons] of unseen) refusals.set(fingerprint, reasons);
+		for (const fingerprint of [...unseen.keys(), ...deferred]) leaveOut.add(fingerprint);
+		covered = fresh.planWithout(leaveOut);
+	}
+	const refused = refusedChanges(fresh.plan, covered, elsewhere, refusals);
+	return {
+		covered,
+		leaveOut,
+		refused,
+		...accountFor(reviews, merged, {
+			...context,
+			covered,
+			refused,
+			elsewhere
+		}),
+		reviews: withOpenDates(reviews, context),
+		pending: pendingChanges(fresh.plan, seal)
+	};
+}
+/**
+* Returns what later applies need of the reviews: the rows that are not settled, where `done` has the fingerprints of the
+* changes that were made, and the dates that are to come.
+*/
+function remaining(comparison, done) {
+	const { open, reviews, pending } = comparison;
+	const needed = open.filter(({ until }) => until === null || until.some((one) => !done.has(one)));
+	const isWaiting = (name) => (pending.get(name) ?? []).some((fingerprint) => !done.has(fingerprint));
+	return reviews.flatMap(({ name, state }, review) => {
+		const has = (list, at) => needed.some(({ index, row }) => index === review && row.list === list && row.index === at);
+		const roles = state.roles.filter((_, index) => has("roles", index));
+		const members = state.members.filter((_, index) => has("members", index));
+		const names = new Set(members.map((row) => row.name));
+		const people = state.people.filter((row, index) => names.has(row.name) || has("people", index));
+		const dates = state.dates.filter(({ at, name: who }) => at > comparison.covered.reviewed.at || isWaiting(who));
+		if (roles.length + members.length + people.length + dates.length === 0) return [];
+		return [{
+			name,
+			state: {
+				...state,
+				roles,
+				members,
+				people,
+				dates
+			}
+		}];
+	});
+}
+/** Returns why a review does not count for a plan; `null` if it does. */
+function mismatch(name, state, plan) {
+	for (const field of [
+		"merchant",
+		"environment",
+		"service"
+	]) {
+		if (isSameTarget[field](state[field] ?? "", plan[field] ?? "")) continue;
+		return `${name} was reviewed for the ${field} ${state[field]}, but this is ${plan[field]}`;
+	}
+	return null;
+}
+function refusedChanges(whole, covered, elsewhere, refusals) {
+	const kept = new Set(covered.changes.map(({ fingerprint }) => fingerprint));
+	const dependents = leftOutWith(dependenciesOf(whole.changes), refusals.keys());
+	return whole.changes.filter(({ fingerprint }) => !kept.has(fingerprint)).map((change) => {
+		const { fingerprint } = change;
+		return {
+			change,
+			reasons: (elsewhere.length > 0 ? elsewhere : refusals.get(fingerprint)) ?? [dependents.get(fingerprint) ?? "it depends on a change that is not approved"]
+		};
+	});
+}
+function withOpenDates(reviews, { fresh, seal }) {
+	const { desired, plan } = fresh;
+	const { at: now } = plan.reviewed;
+	const toCome = datesToCome(desired, now, seal);
+	return reviews.map(({ name, state }) => {
+		const past = state.dates.filter(({ at }) => at <= now);
+		return {
+			name,
+			state: {
+				...state,
+				dates: [...past, ...datesStillToCome(state.dates, toCome)]
+			}
+		};
+	});
+}
+function pendingChanges({ changes, deferred }, seal) {
+	const pending = /* @__PURE__ */ new Map();
+	for (const { name, fingerprint } of [...changes, ...deferred.map(({ change }) => change)]) {
+		const key = seal(name.toLowerCase());
+		pending.set(key, [...pending.get(key) ?? [], fingerprint]);
+	}
+	return pending;
+}
+var isSameTarget;
+var init_compare_reviewed = __esmMin((() => {
+	init_text();
+	init_select();
+	init_account();
+	init_find_unseen();
+	init_fresh_context();
+	init_merged_reviews();
+	init_passed_dates();
+	init_seal();
+	isSameTarget = {
+		merchant: (a, b) => a === b,
+		environment: (a, b) => a === b || a === "" || b === "",
+		service: (a, b) => normalizeServiceUrl(a) === normalizeServiceUrl(b)
+	};
+}));
+
+// src/review/judge-merchant.ts
+/** Compares a merchant's fresh plan with its reviews. */
+function judgeMerchant(fresh, reviews, seal, placeOf) {
+	const comparison = compareReviewed(reviews, fresh, seal);
+	const dropped = comparison.account.flatMap((entry) => {
+		if (entry.verdict !== "dropped") return [];
+		const places = entry.origins.map(placeOf).join(", ");
+		const why = entry.reasons.length === 0 ? "the files no longer say it" : entry.reasons.join("; ");
+		const what = `${VERBS[entry.does]} ${entry.name ?? "somebody who is neither live nor listed any more"}`;
+		return [{
+			review: entry.review,
+			sentence: `${entry.review} was to ${what}, and was lost: ${why}${places === "" ? "" : ` (${places})`}.`,
+			file: entry.origins[0]?.file ?? null
+		}];
+	});
+	const lost = dropped.map(({ sentence }) => sentence);
+	const refusals = comparison.refused.map(({ change, reasons }) => {
+		const why = reasons.length === 0 ? "" : `: ${reasons.join("; ")}`;
+		return `not approved: ${change.kind} ${change.resource} ${change.name}${why}.`;
+	});
+	return {
+		merchant: fresh.plan.merchant,
+		reviews,
+		comparison,
+		whole: fresh.plan,
+		rest: restOf(fresh, comparison),
+		refusals,
+		dropped,
+		lost,
+		objections: [...refusals, ...lost]
+	};
+}
+function restOf({ plan, planWithout }, { covered, refused }) {
+	if (covered.changes.length === 0 || refused.length === 0) return refused.length === 0 ? covered : plan;
+	const rest = planWithout(new Set(covered.changes.map(({ fingerprint }) => fingerprint)));
+	return rest.changes.length < refused.length ? plan : rest;
+}
+var VERBS;
+var init_judge_merchant = __esmMin((() => {
+	init_compare_reviewed();
+	VERBS = {
+		create: "add",
+		update: "change",
+		remove: "remove",
+		permissions: "change the permissions of"
+	};
+}));
+
+// src/action/github/merged-pulls.ts
+/** Returns the pull requests that the commit of an event merged into a branch; if there is none, asks again for a while. */
+async function pullsMergedAs({ sha: commit, name }, branch, github, sleep) {
+	const waits = name === "schedule" || name === "workflow_dispatch" ? [] : LAG_WAITS_MS;
+	for (const wait of [...waits, null]) {
+		const merged = await mergedPulls(commit, branch, github);
+		const own = merged.filter(({ mergedAs }) => mergedAs === commit);
+		if (own.length > 0) return own;
+		if (merged.length > 0 || wait === null) return merged;
+		await sleep(wait);
+	}
+	return [];
+}
+/** Returns the pull requests merged into a branch that contain a commit. */
+async function mergedPulls(commit, branch, github) {
+	return (await github.pullsWith(commit)).filter(({ mergedAs, baseRef }) => mergedAs !== null && baseRef === branch);
+}
+/**
+* Returns the open pull requests of a merge group: those that the names of its branches and of the groups before it have,
+* and those that GitHub finds for its commits.
+*/
+async function queuedPulls(group, github) {
+	const { headRef, headSha, baseRef } = group;
+	const { commits } = await github.compare(await github.branchTip(baseRef), headSha);
+	const bySha = new Map(commits.map((commit) => [commit.sha, commit]));
+	const numbers = [headRef, ...[...await github.branchesBelow(`gh-readonly-queue/${baseRef}/`)].flatMap(([name, sha]) => bySha.has(sha) ? [name] : [])].flatMap((name) => /\/pr-(\d+)-[0-9a-f]+$/.exec(name)?.[1] ?? []);
+	const found = /* @__PURE__ */ new Map();
+	const add = (pulls) => {
+		for (const pull of pulls) if (pull.open && pull.baseRef === baseRef) found.set(pull.number, pull);
+	};
+	for (const number of new Set(numbers)) add([await github.pull(Number(number))]);
+	for (let commit = bySha.get(headSha); commit; commit = bySha.get(commit.parents[0] ?? "")) {
+		add(await github.pullsWith(commit.sha));
+		for (const head of commit.parents.slice(1)) {
+			if ([...found.values()].some(({ headSha: known }) => known === head)) continue;
+			add((await github.pullsWith(head)).filter((pull) => pull.headSha === head));
+		}
+	}
+	return [...found.values()];
+}
+/** Converts a GithubError to an ActionError: without its answers nothing counts as approved. */
+async function readingApprovals(ask) {
+	try {
+		return await ask();
+	} catch (error) {
+		if (!(error instanceof GithubError)) throw error;
+		throw new ActionError("github", `The approvals could not be read from GitHub: ${error.message}.`, error.advice("contents: read", "pull-requests: read"));
+	}
+}
+var LAG_WAITS_MS;
+var init_merged_pulls = __esmMin((() => {
+	init_action_error();
+	init_github_api();
+	LAG_WAITS_MS = [
+		1e3,
+		2e3,
+		4e3,
+		8e3,
+		15e3
+	];
+}));
+
+// src/action/review/plan-approval.ts
+/** Returns whether the event is a review of a pull request. */
+function isReview({ name }) {
+	return name.startsWith("pull_request_review");
+}
+/** Compares plans with what was approved of them so far; `null` for events without pull request. */
+async function approvalSoFar({ event, github }, { seal }, records, looks, placeOf) {
+	const { pull, group } = event;
+	const branch = pull?.baseRef ?? group?.baseRef;
+	if (branch === void 0) return null;
+	return readingApprovals(async () => {
+		const { merged } = await recordedReviews(records, github, branch);
+		const own = pull === null ? await queuedReviews(event, github, records) : await openReview(pull.number, github, records);
+		const isApproved = group !== null || own.some(({ approvals }) => approvals.length > 0);
+		const objections = /* @__PURE__ */ new Map();
+		for (const look of isApproved ? looks : []) {
+			const { merchant } = look.plan;
+			const known = records.states.get(merchant);
+			const reviews = reviewsOf(merchant, known, [...merged, ...own]);
+			const judged = judgeMerchant({
+				...look,
+				desired: look.session.state
+			}, reviews, seal, placeOf);
+			if (judged.objections.length > 0) objections.set(merchant, judged.objections);
+		}
+		return {
+			own,
+			merged,
+			objections,
+			isEarly: isApproved && pull !== null && own.every(({ run }) => run === null) && looks.some(hasReviewed)
+		};
+	});
+}
+function hasReviewed({ plan: { reviewed } }) {
+	return reviewed.roles.length + reviewed.members.length + reviewed.people.length + reviewed.dates.length > 0;
+}
+async function openReview(number, github, records) {
+	const pulls = await github.pulls([number]);
+	return Promise.all(pulls.map((pull) => reviewOf(pull, records, github)));
+}
+/** Returns the reviews of the pull requests of a merge group: somebody has asked to merge them as they are. */
+async function queuedReviews({ group }, github, records) {
+	if (group === null) return [];
+	const queued = await queuedPulls(group, github);
+	const merging = (await github.pulls(queued.map(({ number }) => number))).map((pull) => ({
+		...pull,
+		status: "merged",
+		mergedAt: github.now()
+	}));
+	return Promise.all(merging.map((pull) => reviewOf(pull, records, github)));
+}
+/** Records a plan of an open pull request for the apply after its merge, unless it is the recorded one. */
+async function recordPlan({ event, github, log }, { store, seal }, records, plans, comment) {
+	const [pull] = event.pull === null ? [] : await github.pulls([event.pull.number]);
+	if (event.pull === null || pull === void 0 || plans.length === 0) return NOT_RECORDED;
+	if (pull.status !== "open") {
+		log.notice("The pull request is closed or merged, so this plan is not recorded.");
+		return NOT_RECORDED;
+	}
+	if (pull.baseRef !== event.pull.baseRef) throw new ActionError("not-approved", "This plan is for another base branch than the pull request has by now.", "Close the pull request and reopen it.");
+	if (pull.headSha !== event.pull.headSha) return NOT_RECORDED;
+	const name = recordOf(pull.number);
+	const runs = await records.runsOf(name);
+	const merchants = new Map(plans.map((plan) => [plan.merchant, sealed(recordable(plan), seal)]));
+	const head = event.pull.headSha;
+	const last = runs.findLast((run) => run.head === head && run.base === pull.baseRef);
+	const earlier = pull.reviews.map(({ id }) => id);
+	if (last !== void 0 && isSame(last, merchants)) return NOT_RECORDED;
+	const approvals = standingApprovals(pull.reviews, github.now());
+	const kept = new Set(approvals.flatMap((one) => countedRun({
+		...pull,
+		reviews: [one]
+	}, runs, github.now()).run?.number ?? []));
+	if (last !== void 0) kept.add(last.number);
+	const known = new Set(runs.map(({ number }) => number));
+	const added = {
+		head,
+		base: pull.baseRef,
+		earlier,
+		comment,
+		merchants
+	};
+	await store.editRuns(name, added, ({ number }) => kept.has(number) || !known.has(number));
+	const [after] = await github.pulls([pull.number]);
+	if (after?.status === "merged") {
+		await store.editRuns(name, null, ({ number }) => known.has(number));
+		log.notice("The pull request was merged meanwhile, so this plan is not recorded.");
+		return NOT_RECORDED;
+	}
+	return {
+		isNew: true,
+		approvals: approvals.map(({ id }) => id)
+	};
+}
+/** Returns what of a plan may be approved: nothing that a rule of the base branch refuses, which an apply does not know. */
+function recordable({ reviewed, refusals }) {
+	if (refusals.every(({ by }) => by !== "base")) return reviewed;
+	return {
+		...reviewed,
+		roles: [],
+		members: [],
+		people: [],
+		dates: []
+	};
+}
+function isSame(run, merchants) {
+	if (run.merchants.size !== merchants.size) return false;
+	return [...merchants].every(([merchant, state]) => {
+		const before = run.merchants.get(merchant);
+		return before !== void 0 && canonicalJson({
+			...before,
+			at: 0
+		}) === canonicalJson({
+			...state,
+			at: 0
+		});
+	});
+}
+/** Returns the paragraph that says whether a plan is what was approved before, and if not, what to do next. */
+function approvalText({ event, masked }, { own, objections, isEarly }) {
+	const where = own.length === 0 ? "" : ` on ${pullNames(own)}`;
+	if (objections.size === 0 && !isEarly) return `**Approved**${where}: there is nothing else in this plan.`;
+	const lines = objectionLines(objections).map(oneLine).map((line) => masked ? maskText(line) : line);
+	const text = `${isEarly ? "**Approved before this plan was ready**" : "**Not what was approved**"}${where}. ${howToApprove(event)}`;
+	return lines.length === 0 ? text : [text, fenced("text", lines)].join("\n\n");
+}
+/** Returns the warning about a plan that nobody has approved as it is by now; empty without one. */
+function changedRemarks(approval, { group }) {
+	if (approval === null || group !== null) return [];
+	const { own, objections, isEarly } = approval;
+	const closed = own.find(({ pull }) => pull.status !== "open");
+	if (closed !== void 0) return [`> [!NOTE]\n> **This pull request is ${closed.pull.status}**, so this plan cannot be approved any more, and is not recorded. An apply takes what was approved before.`];
+	const last = own.flatMap(({ approvals }) => approvals).at(-1);
+	if (last === void 0 || objections.size === 0 && !isEarly) return [];
+	const when = new Date(last.submittedAt).toISOString().slice(0, 16).replace("T", " ");
+	if (isEarly) return [`> [!WARNING]\n> **Approved before this plan was ready**, at ${when} UTC: nobody has approved this plan. Submit an approving review again.`];
+	const named = [...objections.keys()].slice(0, MAX_NAMED$3).map(inlineCode);
+	const more = objections.size - named.length;
+	return [`> [!WARNING]\n> **Changed since it was approved**, at ${when} UTC: the plan of ${[...named, ...more > 0 ? [counted(more, "more merchant")] : []].join(", ")}. It is another one by now, or there was none. After a merge only what was approved is applied. To approve this plan, submit an approving review again.`];
+}
+/** Returns objections as sentences that name their merchants. */
+function objectionLines(objections) {
+	return [...objections].flatMap(([merchant, all]) => all.map((sentence) => `${merchant}: ${sentence}`));
+}
+/** Returns what to do about a plan that is not what was approved. */
+function howToApprove({ group }) {
+	return group === null ? "Approve it again." : "Update the pull request, so that its plan shows what is new, and queue it again after its review.";
+}
+/** Returns the names of pull requests, "#7, #8". */
+function pullNames(reviews) {
+	return reviews.map(({ pull }) => pull.number).sort((a, b) => a - b).map((number) => `#${number}`).join(", ");
+}
+/**
+* Returns lines about what a pull request changes in the files and not at the service, since it is live already: an apply
+* that is still to come may take it away.
+*/
+function alreadyLive(plans, merged, seal) {
+	return plans.flatMap(({ merchant, reviewed }) => ["roles", "members"].flatMap((list) => reviewed[list].filter(isFileOnly).map((row) => {
+		const name = list === "roles" ? row.name : seal(row.name);
+		const state = row.after === null ? "already gone" : "already live";
+		const later = laterChange(merged, (states) => states.get(merchant)?.[list], name);
+		return `${merchant}: ${list === "roles" ? "role" : "member"} ${row.name}: ${state}${later}`;
+	})));
+}
+/** Says which merged review that is not applied yet changes a row; empty if none does. */
+function laterChange(merged, rowsIn, name) {
+	for (const { name: review, run } of merged.toReversed()) {
+		const row = ((run && rowsIn(run.merchants)) ?? []).find((one) => one.name === name && !isUnchanged(one));
+		if (row === void 0) continue;
+		return `; ${review}, merged and not applied yet, ${row.after === null ? "removes" : "changes"} it`;
+	}
+	return "";
+}
+function isFileOnly(row) {
+	return row.base !== void 0 && isUnchanged(row);
+}
+function isUnchanged({ before, after }) {
+	return canonicalJson(before) === canonicalJson(after);
+}
+var NOT_RECORDED, MAX_NAMED$3;
+var init_plan_approval = __esmMin((() => {
+	init_seal();
+	init_escape();
+	init_json_text();
+	init_text();
+	init_counted_run();
+	init_judge_merchant();
+	init_merchant_state();
+	init_markdown_blocks();
+	init_action_error();
+	init_merged_pulls();
+	init_annotations();
+	NOT_RECORDED = {
+		isNew: false,
+		approvals: []
+	};
 	MAX_NAMED$3 = 10;
 }));
 
@@ -51701,86 +52768,8 @@ function keyOf({ rule, code, name, check }) {
 }
 var MAX_JUDGED;
 var init_later = __esmMin((() => {
-	init_text$1();
+	init_text();
 	MAX_JUDGED = 10;
-}));
-
-// src/action/review/reviewed-plan.ts
-/** Returns whether the event is a review of a pull request: it looks again at a plan, and must not approve it anew. */
-function isReview({ name }) {
-	return name.startsWith("pull_request_review");
-}
-/**
-* Compares plans with those that were approved before, in the merge queue and after a review. Returns `null` for other
-* events.
-*/
-async function approvedBefore(context, looks) {
-	const { event, inputs, github, scope } = context;
-	return readingApprovals(async () => {
-		const place = await reviewedPlace(event, github);
-		if (place === null) return null;
-		const { onPlanChange: rule, approvalSecret: key } = inputs;
-		if (rule === "apply") return {
-			pulls: place.pulls,
-			objections: /* @__PURE__ */ new Map(),
-			ignored: []
-		};
-		const trust = recordTrust(inputs);
-		const codes = looks.map(({ plan }) => plan.merchant);
-		const found = await readBaselines(codes, {
-			sha: place.sha,
-			family: scope.family
-		}, trust, github);
-		const states = looks.map(({ session }) => session.state);
-		const baselines = await withTimes(found, states, context);
-		const { pulls, ...compared } = await mergedApproval(looks, openApprovals(place, trust, github), baselines, {
-			rule,
-			key
-		});
-		return {
-			...compared,
-			pulls: pulls.length === 0 ? place.pulls : pulls
-		};
-	});
-}
-async function reviewedPlace(event, github) {
-	const { group, pull, sha } = event;
-	if (group !== null) return {
-		sha: group.headSha,
-		branch: group.baseRef,
-		pulls: await queuedPulls(group, github)
-	};
-	if (pull === null || !isReview(event)) return null;
-	const reviewed = {
-		...await github.pull(pull.number),
-		headSha: pull.headSha
-	};
-	return {
-		sha,
-		branch: pull.baseRef,
-		pulls: [reviewed]
-	};
-}
-/** Returns the paragraph that says whether plans were approved before, and if not, what to do next. */
-function approvalText({ event, masked }, { pulls, objections, ignored }) {
-	const where = pulls.length === 0 ? "" : ` on ${pullNames(pulls)}`;
-	if (objections.size === 0) return `**Approved**${where}: there is nothing else in this plan.`;
-	const lines = [...objectionLines(objections), ...ignored].map(oneLine).map((line) => masked ? maskText(line) : line);
-	return [`**Not what was approved**${where}. ${howToApprove(event)}`, fenced("text", lines)].join("\n\n");
-}
-/** Returns what to do about a plan that is not what was approved. */
-function howToApprove(event) {
-	return isReview(event) ? "Run the plan of the pull request again, and review it again." : "Update the pull request, so that its plan shows what is new, and queue it again after its review.";
-}
-var init_reviewed_plan = __esmMin((() => {
-	init_escape();
-	init_markdown_blocks();
-	init_apply_mark();
-	init_merged_approval();
-	init_merged_pulls();
-	init_pull_approval();
-	init_annotations();
-	init_covered_merchants();
 }));
 
 // src/action/review/plan-outcome.ts
@@ -51792,7 +52781,7 @@ function scopeText(planned, { states, valid }) {
 	const all = states.length;
 	if (planned === all || !valid) return [];
 	const of = counted(all, "merchant");
-	return [planned === 0 ? all === 1 ? "The merchant is not planned: nothing changes for it." : `None of ${of} is planned: nothing changes for them.` : `${planned} of ${of} ${planned === 1 ? "is" : "are"} planned; nothing changes for the others.`];
+	return [planned === 0 ? all === 1 ? "The merchant is not planned: this pull request does not change it." : `None of ${of} is planned: this pull request changes none of them.` : `${planned} of ${of} ${planned === 1 ? "is" : "are"} planned; this pull request does not change the others.`];
 }
 /** Returns the result of a plan, without its outputs. */
 function verdictOf$1({ inputs }, plans, unplanned, fileErrors) {
@@ -51809,21 +52798,21 @@ function verdictOf$1({ inputs }, plans, unplanned, fileErrors) {
 	return inputs.failOn === "changes" ? failed$1("changes", "differences", "There are changes, and fail-on is changes.") : passed("changes");
 }
 /** Returns the paragraphs about what a merge does, or whether the plan was approved before. */
-function afterPlan(context, states, looks, plans, kept, before) {
-	if (before !== null) return [approvalText(context, before)];
-	return kept.closed ? [] : [...onMerge(context, plans, kept), ...announcedDates(context, states, looks)];
+function afterPlan(context, states, looks, approval) {
+	const { group } = context.event;
+	if (group === null && approval?.own.some(({ pull }) => pull.status !== "open")) return [];
+	if (approval !== null && (group !== null || approval.objections.size > 0)) return [approvalText(context, approval)];
+	return [...onMerge(context, looks.map(({ plan }) => plan)), ...announcedDates(context, states, looks)];
 }
 /** Returns the paragraph about what a merge does. */
-function onMerge({ event, inputs }, plans, { stored, problem }) {
+function onMerge({ event }, plans) {
 	if (event.pull === null || plans.length === 0) return [];
 	const changes = changesIn(plans);
 	if (changes === 0) return ["**On merge**, nothing is changed."];
 	const refused = plans.filter(isRefused);
 	const made = changes - changesIn(refused);
 	if (made === 0) return ["**On merge**, the apply would be refused for the reasons above, and change nothing."];
-	if (problem !== null) return ["**On merge**, the apply would refuse these changes."];
-	if (!stored || inputs.onPlanChange === "apply") return ["**On merge**, the apply workflow plans again, and applies the new plan."];
-	return [refused.length === 0 ? `**On merge**, the apply workflow plans again and makes ${changes === 1 ? "this change" : `these ${counted(changes, "change")}`}; anything that is not listed here is refused.` : `**On merge**, the apply workflow plans again and makes ${counted(made, "change")} of these; ${namedMerchants(refused)} would be refused for the reasons above, and so is anything that is not listed here.`];
+	return [refused.length === 0 ? `**On merge**, the apply workflow plans again and makes ${changes === 1 ? "this change" : `these ${counted(changes, "change")}`}; anything that is not listed here waits for another approval.` : `**On merge**, the apply workflow plans again and makes ${counted(made, "change")} of these; ${namedMerchants(refused)} would be refused for the reasons above, and anything that is not listed here waits for another approval.`];
 }
 function isRefused({ refusals, findings }) {
 	return refusals.length > 0 || findings.some(({ severity }) => severity === "error");
@@ -51835,11 +52824,11 @@ function namedMerchants(plans) {
 	if (plans.length > MAX_NAMED$2) return counted(plans.length, "merchant");
 	return plans.map(({ merchant }) => inlineCode(merchant)).join(", ");
 }
-/** Returns whether the files leave something else to time than those of the base: a review has to see that. */
-function changesTimes(states, base) {
-	const timesOf = (state) => hasDates$1(state) ? hashOfTimes(state, "") : "";
-	const before = new Map(base.map((state) => [state.merchant, timesOf(state)]));
-	return states.some((state) => timesOf(state) !== (before.get(state.merchant) ?? ""));
+/** Returns whether a plan shows dates that the base does not have, or changes only the files: a review has to see that. */
+function changesFiles(plans, states, base, now) {
+	const datesOf = (all) => new Map(all.map((state) => [state.merchant, canonicalJson(upcomingDates(state, now))]));
+	const before = datesOf(base);
+	return [...datesOf(states)].some(([merchant, dates]) => (before.get(merchant) ?? "[]") !== dates) || plans.some(({ reviewed: { roles, members } }) => roles.length + members.length > 0);
 }
 /** Announces the dates that are to come: what follows from them needs no approval of its own. */
 function announcedDates({ event, io, masked }, states, looks) {
@@ -51856,139 +52845,16 @@ function announcedDates({ event, io, masked }, states, looks) {
 var MAX_NAMED$2;
 var init_plan_outcome = __esmMin((() => {
 	init_show_plans();
-	init_due();
 	init_later();
 	init_upcoming_dates();
-	init_text$1();
+	init_json_text();
+	init_text();
 	init_markdown_blocks();
 	init_review_sections();
 	init_action_context();
 	init_annotations();
-	init_reviewed_plan();
+	init_plan_approval();
 	MAX_NAMED$2 = 3;
-}));
-
-// src/action/review/plan-parts.ts
-/** Returns the content of a part: a plan file, and the commit that it is for. */
-function partText({ commit, key }, plans, unplanned, withoutKey = false) {
-	const failures = unplanned.map(({ merchant, failure }) => failureJson(merchant, failure));
-	const text = `${JSON.stringify({
-		part: 1,
-		commit,
-		withoutKey
-	}).slice(0, -1)},"file":${plansJson(plans, failures)}`;
-	return `${text},"mac":"${macOf(text, KIND, key)}"}\n`;
-}
-/** Returns whether a part is as `partText` made it with this key: fingerprints say nothing about refusals and who gains what. */
-function isSealed(text, key) {
-	const [end = "", mac = ""] = /,"mac":"([0-9a-f]{64})"\}\s*$/.exec(text) ?? [];
-	return isSame(mac, macOf(text.slice(0, text.length - end.length), KIND, key));
-}
-/**
-* Reads all parts in a folder and below. Throws ActionError for one that is not a part, is for another commit, has been
-* edited, or plans a merchant of another part again.
-*/
-async function readParts(folder, seal) {
-	const parts = /* @__PURE__ */ new Map();
-	let left = MAX_BYTES$1;
-	for (const file of await filesBelow(folder)) {
-		left -= (await stat(file)).size;
-		if (left < 0) throw refused(file, "the parts are too large");
-		parts.set(file, readPart(file, await readFile(file, "utf8"), seal));
-	}
-	const seen = /* @__PURE__ */ new Set();
-	for (const [file, { plans, failures }] of parts) for (const merchant of [...plans, ...failures].map((one) => one.merchant ?? "")) {
-		if (seen.has(merchant)) throw refused(file, `another part has a plan of ${merchant} already`);
-		seen.add(merchant);
-	}
-	const all = [...parts.values()];
-	return {
-		plans: all.flatMap((part) => part.plans).sort((a, b) => a.merchant < b.merchant ? -1 : 1),
-		failures: all.flatMap((part) => part.failures),
-		withoutKey: all.length > 0 && all.every((part) => part.withoutKey)
-	};
-}
-/**
-* Returns the plans in parts, and why merchants have none that differ from those of the base. Throws ActionError for a plan
-* of a merchant that no file declares.
-*/
-function gatherPlans({ plans, failures }, declared, base) {
-	const known = new Set(declared.map(({ merchant }) => merchant));
-	const stray = plans.find(({ merchant }) => !known.has(merchant));
-	if (stray) throw refused("A part", `no file declares ${stray.merchant}`);
-	const failed = failures.flatMap(({ merchant, message, hint }) => {
-		const failure = {
-			code: "request-failed",
-			message,
-			...hint !== null && { hint }
-		};
-		return merchant === null ? [] : [{
-			merchant,
-			failure
-		}];
-	});
-	const found = new Set([...plans, ...failed].map(({ merchant }) => merchant));
-	const missing = changedMerchants(declared, base).filter(({ merchant, change }) => change !== "removed" && !found.has(merchant));
-	return {
-		plans,
-		unplanned: [...failed, ...missing.map(({ merchant }) => ({
-			merchant,
-			failure: MISSING
-		}))]
-	};
-}
-async function filesBelow(folder) {
-	const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-	const found = [];
-	for (const entry of entries.sort((a, b) => a.name < b.name ? -1 : 1)) {
-		const path = join(folder, entry.name);
-		if (entry.isDirectory()) found.push(...await filesBelow(path));
-		else if (entry.isFile() && entry.name.endsWith(".json")) found.push(path);
-	}
-	return found;
-}
-function readPart(file, text, { commit, key }) {
-	const part = Object(parsed(text));
-	if (part.part !== 1) throw refused(file, "it is not a part of a plan that this version of rolecall wrote");
-	if (part.commit !== commit) throw refused(file, `it is not for the commit ${commit}`);
-	const read = parsePlanFile(JSON.stringify(part.file ?? null));
-	if (!read.ok) throw refused(file, read.reason);
-	const edited = read.plans.find(isTampered);
-	if (edited) throw refused(file, `the plan of ${edited.merchant} has been edited: its fingerprints do not match`);
-	if (!isSealed(text, key)) throw refused(file, "it has been edited, or made by a job with another approval-secret");
-	const failures = planFileSchema.parse(part.file).failures ?? [];
-	return {
-		plans: read.plans,
-		failures,
-		withoutKey: part.withoutKey === true
-	};
-}
-function refused(file, why) {
-	return new ActionError("not-approved", oneLine(`${file} cannot be published: ${why}.`), "Run all jobs of the workflow again.");
-}
-function parsed(text) {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return null;
-	}
-}
-var KIND, MAX_BYTES$1, MISSING;
-var init_plan_parts = __esmMin((() => {
-	init_approve();
-	init_changed_merchants();
-	init_plan_file();
-	init_escape();
-	init_machine_formats();
-	init_action_error();
-	init_approval_store();
-	KIND = "rolecall-part/1";
-	MAX_BYTES$1 = 536870912;
-	MISSING = {
-		code: "request-failed",
-		message: "No job has planned this merchant.",
-		hint: "Look at the jobs of the matrix: one has failed, or its part was not downloaded."
-	};
 }));
 
 // src/action/review/secret-policy.ts
@@ -52003,10 +52869,18 @@ async function guardCredentials(context, states) {
 		keys: new Set(inputs.apiKeys.keys())
 	};
 	if (!states.some((state) => choosesCredentials(state, given))) return;
-	const codes = untrustedCredentials(states, await compared(async () => statesAt(await trustedCommit(context), context)), given).map(({ merchant }) => merchant);
+	const codes = untrustedCredentials(states, await trustedStates(context), given).map(({ merchant }) => merchant);
 	if (codes.length === 0) return;
 	const named = [...codes.slice(0, MAX_NAMED$1), ...codes.length > MAX_NAMED$1 ? [`${codes.length - MAX_NAMED$1} more`] : []].join(", ");
 	throw new ActionError("unsafe-access", event.pull === null ? `The files of this run use another API key than those of ${event.group?.baseRef ?? "the default branch"}, or send it elsewhere, for ${named}. No request was sent.` : `This pull request changes which API key is used, or where it is sent, for ${named}. No request was sent.`, "Merge api.base_url and api.key_env in a pull request of their own, or set the inputs base-url and api-keys.");
+}
+async function trustedStates(context) {
+	try {
+		return await statesAt(await trustedCommit(context), context);
+	} catch (error) {
+		if (!(error instanceof GithubError)) throw error;
+		throw unreadableBase(error);
+	}
 }
 /**
 * Returns the commit whose files decide where keys are sent: the base of a pull request into a branch that is applied, the
@@ -52081,15 +52955,15 @@ async function guardApplyBranch({ event, inputs }, github) {
 	if (branch !== null && (branch === main || inputs.allow.includes(`branch=${branch}`))) return branch;
 	throw new ActionError("wrong-branch", `${ref || "This ref"} is not the default branch, ${main}; only that one is applied.`, branch === null ? null : `To apply it, add branch=${branch} to the input allow.`);
 }
-/** Returns the overrides in `allow`, without the action's own branch and commit. */
+/** Returns the overrides in `allow`, without the action's own branch. */
 function overridesIn(allow) {
-	return allow.filter((one) => !/^(branch|commit)=/.test(one) || one.includes("@"));
+	return allow.filter((one) => !one.startsWith("branch=") || one.includes("@"));
 }
 var MAX_NAMED$1, UNSAFE;
 var init_secret_policy = __esmMin((() => {
 	init_action_error();
+	init_github_api();
 	init_base_states();
-	init_compare_files();
 	MAX_NAMED$1 = 10;
 	UNSAFE = /* @__PURE__ */ new Set([
 		"workflow_run",
@@ -52101,89 +52975,92 @@ var init_secret_policy = __esmMin((() => {
 
 // src/action/commands/run-plan.ts
 var run_plan_exports = /* @__PURE__ */ __exportAll({ runPlan: () => runPlan });
-/** Runs `plan`: shows the changes on the pull request and stores their approval for the apply after the merge. */
+/** Runs `plan`: shows the changes on the pull request and records them for the apply after the merge. */
 async function runPlan(context) {
-	const { github, log, scope, inputs } = context;
+	const read = await withActionErrors(() => loadFiles(context.inputs, context.io));
+	const { pull, group } = context.event;
+	if (pull === null && group === null) return runWithout(context, read);
+	if (lacksKeys(read.states, context.inputs, context.io.env)) return runWithout(context, read);
+	return withActionErrors(() => withStore(context, async (open) => {
+		const records = await open.store.read();
+		const runs = pull === null ? [] : await records.runsOf(recordOf(pull.number));
+		return run$2(context, read, {
+			...open,
+			records
+		}, runs.at(-1)?.comment ?? null);
+	}));
+}
+async function run$2(context, read, store, recorded) {
+	const { github, log, scope } = context;
 	const { pull, runUrl } = context.event;
-	const isPublished = inputs.publish === "now" || inputs.command === "publish";
-	const comment = pull && isPublished ? await findComment({
+	const comment = pull ? await findComment({
 		github,
 		log,
 		scope,
-		inputs,
 		pull: pull.number,
-		heads: headsOf(pull)
+		recorded
 	}) : NO_COMMENT;
 	const again = isReview(context.event);
-	if (pull && isPublished && !again && await pullHead(context, false) === "newest") await comment.planning(pull.headSha, runUrl);
+	if (pull && !again && await pullHead(context, false) === "newest") await comment.planning(pull.headSha, runUrl);
 	try {
-		return await withActionErrors(() => plan(context, comment));
+		const result = await withActionErrors(() => plan(context, read, store, comment));
+		await setStatus(context, "plan", result);
+		return result;
 	} catch (error) {
-		await showFailure(error instanceof ActionError ? error : new ActionError("bug", "rolecall failed because of a bug."), context, again ? NO_COMMENT : comment);
+		const failure = error instanceof ActionError ? error : new ActionError("bug", "rolecall failed because of a bug.");
+		await showFailure(failure, context, again ? NO_COMMENT : comment);
+		await setStatus(context, "plan", failed$1("failed", failure.reason, failure.message));
 		throw error;
 	}
 }
-function headsOf({ headSha, previousSha }) {
-	return previousSha === null ? [headSha] : [headSha, previousSha];
-}
-async function plan(context, comment) {
+async function plan(context, read, store, comment) {
 	const { inputs, io, event, log } = context;
-	guardParts(context);
-	const read = await loadFiles(inputs, io);
-	const diagnostics = diagnosticAnnotations(read.diagnostics);
-	const seal = {
-		commit: headOf(event),
-		key: inputs.approvalSecret
-	};
-	const parts = inputs.command === "publish" ? await readParts(resolve(io.cwd, inputs.plans), seal) : null;
-	if (parts?.withoutKey ?? lacksKeys(read.states, inputs, io.env)) {
-		annotate(diagnostics, log);
-		return parts === null && inputs.publish === "later" ? writePart(context, partText(seal, [], [], true)) : compareFiles(context, read, comment);
+	if (lacksKeys(read.states, inputs, io.env)) {
+		annotate(diagnosticAnnotations(read.diagnostics), log);
+		return compareFiles(context, read, comment);
 	}
 	guardPlanEvent(event, read.states.length > 0);
 	keysNamedBy(read.states, io.env).forEach(context.maskSecret);
-	if (parts === null) await guardCredentials(context, read.states);
+	await guardCredentials(context, read.states);
 	const base = await readableBase(context);
 	const loaded = await underBaseRules(read, base, inputs, io);
-	const compared = inputs.scope === "all" ? [] : base?.states ?? [];
-	const { looks, plans, unplanned, close } = parts === null ? await madePlans(context, await plannedMerchants(context, loaded.states, base), base) : {
-		looks: [],
-		...gatherPlans(parts, loaded.states, compared),
-		close: async () => void 0
-	};
-	const covered = new Set([...plans, ...unplanned].map(({ merchant }) => merchant));
-	const states = loaded.states.filter(({ merchant }) => covered.has(merchant));
+	const known = store?.records.states ?? /* @__PURE__ */ new Map();
+	const states = await plannedMerchants(context, loaded.states, base, known);
+	const { planned, close } = await planFiles(states, inputs, io, { base: base?.states ?? [] });
 	try {
 		return await reviewed({
 			loaded,
 			base,
 			states,
-			looks,
-			plans,
-			unplanned,
-			isPart: parts === null && inputs.publish === "later"
+			looks: plannedOnly(planned),
+			unplanned: unplannedOf(planned),
+			store
 		}, context, comment);
 	} finally {
 		await close();
 	}
 }
-/** Logs plans, publishes them and stores their approval. */
-async function reviewed({ loaded, base, states, looks, plans, unplanned, isPart }, context, comment) {
-	const { io, event, log } = context;
+/** Logs plans, publishes and records them, and compares them with what was approved. */
+async function reviewed({ loaded, base, states, looks, unplanned, store }, context, comment) {
+	const { io, event, log, github } = context;
+	const plans = looks.map((one) => one.plan);
 	const diagnostics = diagnosticAnnotations(loaded.diagnostics);
 	const placeOf = ruleLocations(loaded.states, loaded.sources);
-	io.stdout.write(renderPlans(plans.map((one) => planView(one, placeOf)), PLAIN, "normal", { run: runFingerprint(plans) }));
+	const views = plans.map((one) => planView(one, placeOf));
+	io.stdout.write(renderPlans(views, PLAIN$1, "normal", { run: runFingerprint(plans) }));
+	const overdue = overdueLines(loaded, store, github.now());
 	const scope = scopeText(states.length, loaded);
-	for (const line of scope) io.stdout.write(`${line}\n`);
-	for (const { merchant, failure } of unplanned) io.stdout.write(`${merchant} could not be planned.\n${renderFailure(failure, PLAIN)}`);
-	annotate(maskedIf(context, [...diagnostics, ...planAnnotations(plans, loaded.states, loaded.sources, placeOf)]), log);
+	for (const line of [...overdue, ...scope]) io.stdout.write(`${line}\n`);
+	for (const { merchant, failure } of unplanned) io.stdout.write(`${merchant} could not be planned.\n${renderFailure(failure, PLAIN$1)}`);
+	const annotations = [...diagnostics, ...planAnnotations(plans, loaded.states, loaded.sources, placeOf)];
+	annotate(context.masked ? maskedAnnotations(annotations) : annotations, log);
 	const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
-	const rules = base === null && event.pull === null && event.group === null ? [] : await ruleNotes({
+	const rules = base === null ? [] : await ruleNotes({
 		loaded,
 		base,
 		plans
 	}, context);
-	io.stdout.write(renderRules(rules, PLAIN));
+	io.stdout.write(renderRules(rules, PLAIN$1));
 	const review = {
 		command: "plan",
 		views: publishable(context, plans).map((one) => planView(one, placeOf)),
@@ -52193,84 +53070,60 @@ async function reviewed({ loaded, base, states, looks, plans, unplanned, isPart 
 		run: runFingerprint(plans)
 	};
 	const verdict = verdictOf$1(context, plans, unplanned, fileErrors.length);
-	if (isPart) {
-		const seal = {
-			commit: headOf(event),
-			key: context.inputs.approvalSecret
-		};
-		const { outputs } = await writePart(context, partText(seal, plans, unplanned));
-		const about = [aboutRun(context), ...aboutFiles(context, loaded.diagnostics)];
-		await context.appendSummary(renderReviewSummary({
-			marker: "",
-			review,
-			about,
-			after: []
-		}));
-		return {
-			...verdict,
-			outputs: {
-				...planOutputs(plans),
-				...outputs
-			}
-		};
-	}
-	const before = await approvedBefore(context, looks);
-	const kept = await keepApproval(context, plans, states);
+	const approval = store && await approvalSoFar(context, store, store.records, looks, entryPlaces(loaded.sources));
+	const live = store === null || approval === null ? [] : alreadyLive(plans, approval.merged, store.seal);
 	const page = {
 		marker: markerOf("plan", context.scope),
-		review: {
-			...review,
-			unstored: kept.problem !== null
-		},
+		review,
 		about: [
+			...overdue.map((line) => `> [!CAUTION]\n> ${line}`),
 			aboutRun(context),
 			...scope,
-			...kept.remarks,
+			...changedRemarks(approval, event),
+			...aboutLive(context, live),
 			...aboutFiles(context, loaded.diagnostics)
 		],
-		after: afterPlan(context, states, looks, plans, kept, before)
+		after: afterPlan(context, states, looks, approval)
 	};
-	const worth = plans.some((one) => one.changes.length > 0 || one.deferred.length > 0) || rules.length > 0 || base !== null && changesTimes(states, base.states);
-	const shown = before?.objections.size === 0 ? NO_COMMENT : comment;
+	const worth = rules.length > 0 || overdue.length > 0 || base !== null && changesFiles(plans, states, base.states, io.now());
+	const isApproved = isReview(event) && !isObjected(approval);
 	const outputs = {
 		...planOutputs(plans),
-		...await publish(context, page, plans, shown, worth)
+		...await publish(context, page, plans, isApproved ? NO_COMMENT : comment, worth)
 	};
+	const kept = store && await recordPlan(context, store, store.records, plans, comment.id());
 	if (verdict.reason !== null && verdict.reason !== "differences") return {
 		...verdict,
 		outputs
 	};
-	if (kept.problem !== null) return failed$1("failed", "not-approved", kept.problem, outputs);
-	const [objection] = before === null ? [] : objectionLines(before.objections);
-	if (objection === void 0) return {
+	const objection = objectionTo(approval, kept, event);
+	return objection === null ? {
 		...verdict,
 		outputs
-	};
-	return failed$1("refused", "not-approved", `${objection} ${howToApprove(event)}`, outputs);
+	} : failed$1("refused", "not-approved", objection, outputs);
 }
-/** Rejects runs of a matrix where the plans of its jobs could not be published together. */
-function guardParts({ inputs, event, masked }) {
-	const isLater = inputs.command === "plan" && inputs.publish === "later";
-	if (!isLater && inputs.command !== "publish") return;
-	if (event.pull === null || event.name !== "pull_request") throw new ActionError("usage", `The jobs of a matrix cannot be published together on the event ${event.name}.`, "Do it on pull_request; for other events, plan in one job, or in shards with a label each.");
-	if (isLater && masked) throw new ActionError("usage", "Parts have members' addresses, and anybody can read the artifacts of a public repository.", "Plan in one job, or in shards with a label each, without publish: later.");
+function overdueLines({ states }, store, now) {
+	const text = store && overdueText(states, store.records.states, now);
+	return text === null ? [] : [text];
 }
-function headOf({ pull, sha }) {
-	return pull?.headSha ?? sha;
+function isObjected(approval) {
+	return approval !== null && (approval.isEarly || approval.objections.size > 0);
 }
-async function writePart(context, text) {
-	const path = await context.saveFile(`rolecall-part-${context.scope.id}.json`, text);
-	return passed("compared", { "part-path": path });
+/** Returns why a plan that somebody has approved is not what was approved; `null` if it is, or if nobody has. */
+function objectionTo(approval, kept, event) {
+	if (approval === null) return null;
+	const before = approval.own.flatMap(({ approvals }) => approvals.map(({ id }) => id));
+	const isLate = kept?.isNew === true && kept.approvals.some((id) => !before.includes(id));
+	if (approval.isEarly || isLate) return `Approved before this plan was ready. ${howToApprove(event)}`;
+	const [objection] = objectionLines(approval.objections);
+	return objection === void 0 ? null : `${objection} ${howToApprove(event)}`;
 }
-async function madePlans({ inputs, io }, states, base) {
-	const { planned, close } = await planFiles(states, inputs, io, { base: inputs.rules === "both" ? base?.states ?? [] : [] });
-	const looks = plannedOnly(planned);
-	return {
-		looks,
-		plans: looks.map(({ plan }) => plan),
-		unplanned: unplannedOf(planned),
-		close
-	};
+/** Returns the section about changes of the files that are live already; empty without any. */
+function aboutLive({ masked }, lines) {
+	if (lines.length === 0) return [];
+	const shown = lines.slice(0, MAX_LIVE).map((line) => masked ? maskText(line) : line);
+	const more = lines.length - shown.length;
+	return [`### Only in the files\n\n${fenced("text", [...shown, ...more > 0 ? [`and ${more} more`] : []])}`];
 }
 /** Publishes a failure to plan in comment and job summary. */
 async function showFailure(error, context, comment) {
@@ -52293,14 +53146,14 @@ async function showFailure(error, context, comment) {
 		closed: head === "closed"
 	});
 }
-function maskedIf({ masked }, all) {
-	return masked ? maskedAnnotations(all) : all;
-}
+var runWithout, MAX_LIVE;
 var init_run_plan = __esmMin((() => {
 	init_session();
 	init_rule_locations();
 	init_show_plans();
 	init_fingerprint();
+	init_merchant_state();
+	init_overdue();
 	init_markdown_blocks();
 	init_style();
 	init_failure_text();
@@ -52309,20 +53162,386 @@ var init_run_plan = __esmMin((() => {
 	init_plan_view();
 	init_action_context();
 	init_action_error();
-	init_merged_approval();
-	init_pull_approval();
+	init_open_store();
 	init_pull_comment();
 	init_annotations();
 	init_base_states();
+	init_commit_status();
 	init_compare_files();
 	init_covered_merchants();
+	init_entry_places();
 	init_load_and_plan();
+	init_plan_approval();
 	init_plan_outcome();
-	init_plan_parts();
 	init_publish_plan();
-	init_reviewed_plan();
 	init_rule_notes();
 	init_secret_policy();
+	runWithout = (context, read) => run$2(context, read, null, null);
+	MAX_LIVE = 20;
+}));
+
+// src/kernel/plan/edited-plan.ts
+var init_edited_plan = __esmMin((() => {
+	init_fingerprint();
+	init_reviewed_state();
+}));
+
+// src/kernel/saved/plan-file.ts
+function changesOf(resource, image) {
+	const common = {
+		resource: literal(resource),
+		name: text
+	};
+	const none = array(never()).check(_maxLength(0));
+	return discriminatedUnion("kind", [
+		strictObject({
+			...common,
+			kind: literal("create"),
+			id: _null(),
+			before: _null(),
+			after: image,
+			fields: none,
+			...base
+		}),
+		strictObject({
+			...common,
+			kind: literal("update"),
+			id: text,
+			before: image,
+			after: image,
+			fields: array(fieldDiff),
+			...base
+		}),
+		strictObject({
+			...common,
+			kind: literal("replace"),
+			id: text,
+			before: image,
+			after: image,
+			fields: array(fieldDiff),
+			reason: base.reason,
+			resumed: described(nullable(text), { description: "What an earlier run has put in its place already." }),
+			fingerprint: base.fingerprint
+		}),
+		strictObject({
+			...common,
+			kind: literal("delete"),
+			id: text,
+			before: image,
+			after: _null(),
+			fields: none,
+			...base
+		})
+	]);
+}
+var metadata$1, roleRef, text, IMAGES$1, DIFFS, roleImage$2, memberImage$2, diffs, oneDiff, fieldDiff, base, change, count$1, counts, impact, resource$1, refusal, finding, planSchema, planFileSchema;
+var init_plan_file = __esmMin((() => {
+	init_mini();
+	init_field();
+	init_member();
+	init_role();
+	init_text_schemas();
+	init_reviewed_file();
+	metadata$1 = described(record(string(), jsonSchema), {
+		id: "metadata",
+		description: "User-defined key-value pairs, whole."
+	});
+	roleRef = described(strictObject({
+		id: nullable(string()),
+		name: string()
+	}), {
+		id: "roleRef",
+		description: "A role; the id is null for one that the same plan creates."
+	});
+	text = string();
+	IMAGES$1 = {
+		name: text,
+		line: nullable(text),
+		prose: nullable(text),
+		list: described(array(text), { description: "Sorted, without repeats." }),
+		roles: described(array(roleRef), { description: "Sorted by name, without repeats." }),
+		metadata: metadata$1
+	};
+	DIFFS = {
+		name: {
+			before: text,
+			after: text
+		},
+		line: {
+			before: nullable(text),
+			after: text
+		},
+		prose: {
+			before: nullable(text),
+			after: text
+		},
+		list: {
+			added: array(text),
+			removed: array(text)
+		},
+		roles: {
+			added: array(roleRef),
+			removed: array(roleRef)
+		},
+		metadata: {
+			before: metadata$1,
+			after: metadata$1
+		}
+	};
+	roleImage$2 = described(strictObject(byKind(ROLE_FIELDS, IMAGES$1)), {
+		id: "role",
+		description: "A role before or after the change."
+	});
+	memberImage$2 = described(strictObject({
+		email: nullable(text),
+		...byKind(COMMON_FIELDS, IMAGES$1),
+		managed: described(nullable(strictObject({
+			...byKind(MANAGED_FIELDS, IMAGES$1),
+			passwordEnv: nullable(text)
+		})), { description: "Only of users that the merchant manages; the variable's name, never its value." }),
+		status: described(nullable(_enum([
+			"accepted",
+			"pending",
+			"expired",
+			"disabled",
+			"unknown"
+		])), { description: "Null before it exists." })
+	}), {
+		id: "member",
+		description: "A member before or after the change."
+	});
+	diffs = mapFields({
+		...ROLE_FIELDS,
+		...MEMBER_FIELDS
+	}, (field, { kind }) => strictObject({
+		field: literal(field),
+		...DIFFS[kind.name]
+	}));
+	oneDiff = discriminatedUnion("field", diffs);
+	fieldDiff = described(oneDiff, {
+		id: "fieldDiff",
+		description: "One field that an update or a replacement changes."
+	});
+	base = {
+		reason: described(_enum([
+			"declared",
+			"unlisted",
+			"access-ended",
+			"access-not-begun",
+			"left",
+			"suspended",
+			"suspension-ended",
+			"address-changed",
+			"invitation-expired",
+			"immutable-field",
+			"undone"
+		]), { description: "Why the change is planned." }),
+		fingerprint: described(text, { description: "Hash of what the change is: equal changes have equal fingerprints." })
+	};
+	change = described(union([changesOf("role", roleImage$2), changesOf("member", memberImage$2)]), {
+		id: "change",
+		description: "One thing that an apply would do."
+	});
+	count$1 = int().check(_nonnegative());
+	counts = described(strictObject({
+		create: count$1,
+		update: count$1,
+		replace: count$1,
+		delete: count$1,
+		unchanged: count$1,
+		unmanaged: described(exactOptional(count$1), { description: "How many are live and not managed: the file has no such section, or does not list them and leaves them alone. Absent if there are none." })
+	}), {
+		id: "counts",
+		description: "How many there are of each kind."
+	});
+	impact = described(strictObject({
+		members: array(strictObject({
+			name: text,
+			gained: array(text),
+			lost: array(text),
+			unknownGained: array(text),
+			unknownLost: array(text)
+		})),
+		permissions: array(strictObject({
+			permission: text,
+			gained: count$1,
+			lost: count$1
+		})),
+		roles: array(strictObject({
+			name: text,
+			before: count$1,
+			after: count$1
+		})),
+		reach: described(exactOptional(array(strictObject({
+			name: text,
+			permissions: array(text)
+		}))), { description: "Members who gain something, and permissions that they could give themselves from then on." })
+	}), {
+		id: "impact",
+		description: "What people gain and lose through roles, whichever change it comes from."
+	});
+	resource$1 = _enum(["role", "member"]);
+	refusal = described(strictObject({
+		rule: _enum([
+			"guard",
+			"policy",
+			"check"
+		]),
+		code: text,
+		resource: nullable(resource$1),
+		name: nullable(text),
+		check: described(nullable(text), { description: "Of a check: which one, in one line." }),
+		message: text,
+		hint: text,
+		override: described(nullable(text), { description: "What --allow and guards.overrides take, before @ and the plan's fingerprint." }),
+		by: described(exactOptional(literal("base")), { description: "Present if only the rules of the base branch refuse, which a pull request loosens." }),
+		rules: described(exactOptional(text), { description: "The file of the rules that refuse, if the project enforces them on the merchant's file." })
+	}), {
+		id: "refusal",
+		description: "A reason to refuse an apply."
+	});
+	finding = described(strictObject({
+		code: text,
+		severity: _enum(["error", "warning"]),
+		resource: resource$1,
+		name: text,
+		message: text,
+		hint: nullable(text)
+	}), {
+		id: "finding",
+		description: "What the reader has to know; an error keeps the plan from being applied."
+	});
+	planSchema = described(strictObject({
+		format: literal(1),
+		merchant: text,
+		environment: nullable(_enum(["live", "test"])),
+		service: described(text, { description: "Base URL of the service that was read." }),
+		fingerprint: described(text, { description: "Hash of merchant, environment, service and changes." }),
+		summary: strictObject({
+			roles: counts,
+			members: counts
+		}),
+		impact,
+		reviewed: reviewedStateSchema,
+		changes: described(array(change), { description: "Roles, then members, each by name." }),
+		deferred: described(array(strictObject({
+			change,
+			role: nullable(text),
+			waitsFor: array(text)
+		})), { description: "Removals that wait until others have accepted." }),
+		refusals: array(refusal),
+		overridden: described(exactOptional(array(refusal)), { description: "Refusals that the file overrides for this plan. Absent if there are none." }),
+		findings: array(finding)
+	}), {
+		id: "plan",
+		description: "What an apply would change for one merchant."
+	});
+	planFileSchema = described(strictObject({
+		format: literal(1),
+		plans: described(array(planSchema), { description: "One for each merchant." }),
+		failures: described(optional$1(array(strictObject({
+			merchant: nullable(text),
+			file: described(nullable(text), { description: "Of a problem in a file." }),
+			line: optional$1(nullable(count$1)),
+			column: optional$1(nullable(count$1)),
+			code: text,
+			message: text,
+			hint: nullable(text)
+		}))), { description: "Why a merchant has no plan, or a file cannot be used." }),
+		later: described(optional$1(array(strictObject({
+			merchant: text,
+			at: described(text, { description: "The moment, ISO 8601." }),
+			dates: array(strictObject({
+				date: described(text, { description: "As the file writes it: an end is the last day." }),
+				member: text,
+				what: _enum([
+					"leaves",
+					"leaves-unlisted",
+					"ends",
+					"joins",
+					"begins",
+					"suspended",
+					"back"
+				]),
+				roles: array(text)
+			})),
+			refusals: described(array(strictObject({
+				rule: text,
+				code: text,
+				message: text
+			})), { description: "Why an apply would be refused then." })
+		}))), { description: "What dates in the files bring soon." })
+	}), {
+		title: "rolecall plan",
+		description: "What an apply would change, for one or more merchants."
+	});
+}));
+
+// src/app/apply/approval.ts
+/** Parses the values of `--allow`; throws RolecallError for one that cannot be an override. */
+function parseOverrides(texts) {
+	return texts.map((text) => {
+		const override = parseOverride(text);
+		if (override) return override;
+		throw new RolecallError("usage", `--allow ${text} is not an override.`, { hint: "Copy it from the plan, where it looks like max-removals=12@0a1b2c3d4e5f." });
+	});
+}
+/** Returns the refusals that no override removes; throws RolecallError for an override that matches no plan. */
+function standingRefusals(plans, overrides) {
+	const run = runFingerprint(plans);
+	const judged = plans.map((plan) => ({
+		merchant: plan.merchant,
+		...applyOverrides(plan, overrides, run)
+	}));
+	const used = new Set(judged.flatMap((one) => one.used));
+	const stray = overrides.find((override) => !used.has(override));
+	if (stray) throw new RolecallError("override-stray", `--allow ${stray.text} is for a different plan.`, { hint: "The plan has changed since. Review the new one, and copy the override from it." });
+	return judged.filter(({ refusals }) => refusals.length > 0).map(({ merchant, refusals }) => ({
+		merchant,
+		refusals
+	}));
+}
+/**
+* Returns the planned merchants that must not be applied, and why: they have no plan, problems to fix first, refusals
+* that no override removes, or `objections` to changes that were not approved. Throws RolecallError for an override that
+* matches no plan.
+*/
+function skippedMerchants(planned, overrides, objections) {
+	const plans = planned.flatMap((one) => one.status === "planned" ? [one.plan] : []);
+	const standing = new Map(standingRefusals(plans, overrides).map(({ merchant, refusals }) => [merchant, refusals]));
+	return planned.flatMap((one) => {
+		if (one.status === "failed") return [failedOutcome(one)];
+		const { merchant, findings } = one.plan;
+		const errors = findings.flatMap(({ severity, message }) => severity === "error" ? [message] : []);
+		if (errors.length > 0) return [{
+			merchant,
+			status: "failed",
+			reasons: errors.map(oneLine)
+		}];
+		const reasons = [...(standing.get(merchant) ?? []).map(({ message }) => message), ...objections.get(merchant) ?? []].map(oneLine);
+		return reasons.length === 0 ? [] : [{
+			merchant,
+			status: "refused",
+			reasons
+		}];
+	});
+}
+/** Returns the outcome of a merchant that cannot be applied. */
+function failedOutcome({ merchant, error }) {
+	return {
+		merchant,
+		status: "failed",
+		reasons: [oneLine(error.message)]
+	};
+}
+var init_approval = __esmMin((() => {
+	init_compare_reviewed();
+	init_fingerprint();
+	init_edited_plan();
+	init_plan_file();
+	init_escape();
+	init_errors$1();
+	init_overrides();
 }));
 
 // src/app/apply/cancellation.ts
@@ -52390,171 +53609,13 @@ var init_cancellation = __esmMin((() => {
 }));
 
 // src/kernel/plan/plan-rotation.ts
-/** Returns the managed members that a file lists at a time, in ms since the epoch, and that are chosen. */
-function rotatedMembers({ members = [], leavers }, live, { includes }, now) {
-	const left = leftAt(leavers, now);
-	return members.flatMap((member) => {
-		const { email, managed } = member;
-		if (managed === void 0 || !includes(email) || left.has(email.toLowerCase())) return [];
-		if (activeAt(member, now).absent !== null) return [];
-		return [{
-			member: {
-				...member,
-				managed
-			},
-			live: live.members.find((one) => isMeant(member, one)) ?? null
-		}];
-	});
-}
-function isMeant({ id, email }, live) {
-	if (id !== void 0) return live.id === id;
-	return live.status !== "expired" && live.user?.email?.toLowerCase() === email.toLowerCase();
-}
-/**
-* Plans new passwords of a merchant's managed users: no other change. A new password enables a disabled user, so these
-* are left out unless they are named, which needs an override.
-*/
-function planRotation(input, targets) {
-	const { desired, live, now } = input;
-	const { roles: _roles, members: _members, ...rest } = desired;
-	const plan = buildPlan({
-		...input,
-		desired: {
-			...rest,
-			leavers: []
-		}
-	});
-	const emails = rotatedMembers(desired, live, targets, now).filter(({ live }) => isDisabled(live)).map(({ member }) => member.email);
-	const named = emails.filter(targets.names);
-	const left = emails.filter((email) => !targets.names(email));
-	return {
-		...plan,
-		fingerprint: planFingerprint(plan, named.map((email) => ({ fingerprint: email.toLowerCase() }))),
-		refusals: named.map((name) => toRefusal({
-			code: "password-enables",
-			name
-		})),
-		findings: left.length === 0 ? [] : [toFinding({
-			code: "passwords-left",
-			name: left[0] ?? "",
-			left
-		})]
-	};
-}
-function isDisabled(live) {
-	return live?.status === "disabled";
-}
-/** Returns the change that sets a password, and leaves everything else of the member as it is. */
-function passwordChange({ member, live }, { roles }) {
-	const names = new Map(roles.map(({ id, name }) => [id, name]));
-	const image = memberImageOf(live, { refOf: (id) => ({
-		id,
-		name: names.get(id) ?? id
-	}) });
-	return {
-		...withFingerprint({
-			resource: "member",
-			name: member.email,
-			kind: "update",
-			id: live.id,
-			before: image,
-			after: isDisabled(live) ? {
-				...image,
-				status: "accepted"
-			} : image,
-			fields: [],
-			reason: "declared"
-		}),
-		passwordEnv: member.managed.passwordEnv
-	};
-}
-/** Returns whether a password is set only if the user is named. */
-function isLeftToName({ live, member }, { names }) {
-	return isDisabled(live) && !names(member.email);
-}
 var init_plan_rotation = __esmMin((() => {
-	init_active_member();
 	init_fingerprint();
 	init_member_changes();
-	init_findings();
-	init_refusals();
 	init_build_plan();
 }));
 
 // src/app/apply/passwords.ts
-/** Returns which managed users `--rotate-password` chooses; `wanted` are addresses and globs over them. */
-function rotationTargets(wanted) {
-	const named = new Set(wanted.map((email) => email.toLowerCase()));
-	return {
-		includes: addressMatcher(wanted),
-		names: (email) => named.has(email.toLowerCase())
-	};
-}
-/** Returns a planner of new passwords, for `makePlan`. */
-function rotationPlanner(wanted) {
-	const targets = rotationTargets(wanted);
-	return (input) => planRotation(input, targets);
-}
-/**
-* Returns the passwords that `--rotate-password` asks for, by merchant. Throws RolecallError for an address or a glob that
-* matches no managed member of the files, and for a named member that cannot have a password. One that a glob alone
-* matches is left out if it is not live, or is disabled.
-*/
-function rotationsFor(wanted, planned, now, isComplete = true) {
-	const targets = rotationTargets(wanted);
-	requireMatches(wanted, planned.flatMap(({ session }) => managedMembers(session.state).map(({ email }) => email)), isComplete);
-	const rotations = /* @__PURE__ */ new Map();
-	for (const { session, live, plan } of planned) {
-		const rotated = rotatedMembers(session.state, live, targets, now);
-		requireActive(session.state, rotated, targets, plan.merchant);
-		const passwords = rotated.flatMap((one) => rotationOf(one, targets, live) ?? []);
-		if (passwords.length > 0) rotations.set(plan.merchant, passwords);
-	}
-	return rotations;
-}
-/** Returns the members that a file lists as managed. */
-function managedMembers({ members = [] }) {
-	return members.filter(({ managed }) => managed !== void 0);
-}
-/** Returns a test whether one of some addresses, or globs over them, matches an address. */
-function addressMatcher(wanted) {
-	const all = wanted.map((text) => text.toLowerCase());
-	const named = new Set(all);
-	const globs = all.filter((text) => !isLiteralGlob(text));
-	const matches = globMatcher();
-	return (email) => {
-		const address = email.toLowerCase();
-		return named.has(address) || globs.some((glob) => matches(glob, address));
-	};
-}
-/** Throws RolecallError for an address or a glob that matches none of the managed members. */
-function requireMatches(wanted, emails, isComplete = true) {
-	const stray = wanted.find((text) => !emails.some(addressMatcher([text])));
-	if (stray === void 0) return;
-	const what = isLiteralGlob(stray) ? "this address" : "an address that it matches";
-	const who = isComplete ? "no file lists" : "no file of a merchant that could be planned lists";
-	throw new RolecallError("usage", `--rotate-password ${oneLine(stray)}: ${who} ${what} as managed.`, { hint: isLiteralGlob(stray) ? "Add \"managed\" with a \"password_env\" to the member in the file." : "Check the pattern: it is compared with whole addresses." });
-}
-/** Throws RolecallError for a named member whose membership has ended, or has not begun, by the files. */
-function requireActive(state, rotated, { names }, merchant) {
-	const active = new Set(rotated.map(({ member }) => member.email));
-	const absent = managedMembers(state).find(({ email }) => names(email) && !active.has(email));
-	if (absent) refuse(absent.email, `by the files it is no member of ${merchant} now.`);
-}
-function rotationOf(rotated, targets, live) {
-	const { member } = rotated;
-	const isNamed = targets.names(member.email);
-	if (isLeftToName(rotated, targets) || rotated.live === null && !isNamed) return null;
-	if (rotated.live === null) return refuse(member.email, `${live.merchant} has no such member: apply first.`);
-	if (rotated.live.user?.type !== "managed_user") return refuse(member.email, `it is not a managed user at ${live.merchant}.`);
-	return passwordChange({
-		...rotated,
-		live: rotated.live
-	}, live);
-}
-function refuse(email, why) {
-	throw new RolecallError("usage", `--rotate-password ${oneLine(email)}: ${why}`, { hint: "Nothing was changed. Remove the option, or correct the file." });
-}
 /** Looks up every needed password before the user is asked, so that none is missing half-way. */
 function passwordsFor(plans, rotations, env) {
 	const lengthOf = (variable) => [...env[variable] ?? ""].length;
@@ -52608,8 +53669,6 @@ function withoutPasswords(due, io) {
 var SHORTEST_PASSWORD, MAX_NAMED;
 var init_passwords = __esmMin((() => {
 	init_plan_rotation();
-	init_escape();
-	init_glob();
 	init_errors$1();
 	init_connection();
 	init_session();
@@ -52641,7 +53700,7 @@ async function sendMemberUpdate(change, context, found, options) {
 	if (putSemantics.replaces) {
 		if (rounded.length > 0) throw tooLarge(rounded, found?.exact ?? {});
 		await writer.updateMember(id, {
-			...memberUpdate$1(before),
+			...wholeUpdate(before),
 			...body
 		}, options);
 		return null;
@@ -52661,12 +53720,17 @@ async function sendMemberUpdate(change, context, found, options) {
 /** Sends a whole member to restore emptied fields. Throws RolecallError, also if they stay empty. */
 async function restoreMember(change, { fields, before, rounded, exact }, context, options) {
 	const metadata = Object.entries(before.metadata).filter(([key]) => !rounded.includes(key));
+	const changed = changedValues(change, context);
 	const whole = {
 		...before,
 		metadata: Object.fromEntries(metadata),
-		...changedValues(change, context)
+		...changed
 	};
-	const returned = await context.writer.updateMember(change.id, memberUpdate$1(whole), options);
+	const update = {
+		...wholeUpdate(whole),
+		...memberUpdate$1(changed)
+	};
+	const returned = await context.writer.updateMember(change.id, update, options);
 	const sent = filledMemberFields(whole).filter((field) => fields.includes(field));
 	const empty = await stillEmptyFields(change.id, sent, returned, context);
 	if (empty.length > 0) throw new RolecallError("not-restored", `the service accepted the update that restores them, but ${empty.join(" and ")} ${empty.length === 1 ? "is" : "are"} still empty.`);
@@ -52701,6 +53765,10 @@ function changedValues(change, { withIds }) {
 /** Returns the update that sends values. */
 function memberUpdate$1(values) {
 	return sentValues(MEMBER_FIELDS, "put", values);
+}
+/** Returns the update that sends a member whole, as far as it has values. */
+function wholeUpdate(values) {
+	return heldValues(MEMBER_FIELDS, values);
 }
 function valuesOf(live) {
 	return liveValues(live, (id) => ({
@@ -52802,7 +53870,7 @@ async function runOneUntilKnown(semantics, change, work) {
 	return probing;
 }
 var init_update_member = __esmMin((() => {
-	init_text$1();
+	init_text();
 	init_errors$1();
 	init_field();
 	init_member();
@@ -53117,7 +54185,7 @@ function addressDifference(planned, { user, invite }) {
 }
 var PLANNED, DONE;
 var init_precondition = __esmMin((() => {
-	init_text$1();
+	init_text();
 	init_plan();
 	init_field();
 	init_kind();
@@ -53188,7 +54256,7 @@ async function recordIntent(step, write, run) {
 		await run.journal.write(intentOf(number, step, write));
 		return number;
 	} catch (error) {
-		run.unrecorded(failureOf(error), null);
+		run.unrecorded(failureOf$1(error), null);
 		return null;
 	}
 }
@@ -53241,7 +54309,7 @@ async function attempt(step, write, run, { found, begin }) {
 			...seen.already && { already: true }
 		};
 	} catch (error) {
-		const failure = failureOf(error);
+		const failure = failureOf$1(error);
 		if (isPasswordChange(step.change) && isRepeatedPassword(failure)) {
 			const isOurs = failure.request?.uncertain === true;
 			return {
@@ -53273,7 +54341,7 @@ async function isGone(step, write, run) {
 	try {
 		return (await checkPrecondition(step, write, run, false)).status === "done";
 	} catch (error) {
-		failureOf(error);
+		failureOf$1(error);
 		return false;
 	}
 }
@@ -53283,7 +54351,7 @@ async function isAbsent({ id }, { recheck, lookup }) {
 	try {
 		return await lookup.getMember(id) === null;
 	} catch (error) {
-		failureOf(error);
+		failureOf$1(error);
 		return true;
 	}
 }
@@ -53335,7 +54403,7 @@ async function recordOutcome(step, { write, result }, run) {
 			...isDone && result.already && { already: true }
 		});
 	} catch (error) {
-		run.unrecorded(failureOf(error), result.status === "not-started" ? null : step.change);
+		run.unrecorded(failureOf$1(error), result.status === "not-started" ? null : step.change);
 	}
 	return result;
 }
@@ -53364,7 +54432,7 @@ function neverArrived(failure) {
 	return !request?.uncertain && (code === "rate-limited" || unanswered);
 }
 /** Returns the failure of a RolecallError; rethrows anything else, which is a bug. */
-function failureOf(error) {
+function failureOf$1(error) {
 	if (!(error instanceof RolecallError)) throw error;
 	return error.failure;
 }
@@ -53590,7 +54658,7 @@ async function checkBefore(step, write, run) {
 		if (run.stopped() && error instanceof RolecallError) return { status: "stopped" };
 		return {
 			status: "failed",
-			failure: checkFailed(failureOf(error))
+			failure: checkFailed(failureOf$1(error))
 		};
 	}
 }
@@ -53894,7 +54962,7 @@ function statusChanges(before, after, enabled) {
 	}).sort(by(({ name }) => name));
 }
 var init_status_changes = __esmMin((() => {
-	init_text$1();
+	init_text();
 	init_findings();
 }));
 
@@ -54152,7 +55220,7 @@ var init_run_apply = __esmMin((() => {
 	init_update_member();
 	init_status_changes();
 	init_escape();
-	init_text$1();
+	init_text();
 	init_errors$1();
 	init_next_step_text();
 	init_ending_view();
@@ -54859,7 +55927,7 @@ function ageText(ms) {
 }
 var init_running_applies = __esmMin((() => {
 	init_escape();
-	init_text$1();
+	init_text();
 	init_errors$1();
 	init_read_journals();
 }));
@@ -55113,251 +56181,329 @@ var init_write_journal = __esmMin((() => {
 	LONGEST_ADDRESS = 500;
 }));
 
-// src/action/commands/rotate-passwords.ts
-/**
-* Runs `apply` with `rotate-password`: sets the passwords of managed users of the default branch's files, and nothing else.
-* It changes nobody's access, so it needs no approval; a disabled user, whom a password would enable, needs an override.
-*/
-async function rotatePasswords(context) {
-	const { event, inputs, github } = context;
-	if (inputs.only !== "") throw new ActionError("usage", "The inputs rotate-password and only cannot be given together.");
-	if (!ROTATING_EVENTS.has(event.name)) throw new ActionError("unsafe-event", `The event ${event.name} cannot set passwords.`, "Run it by workflow_dispatch, or on a schedule.");
-	const branch = await guardApplyBranch(context, github);
-	return withActionErrors(() => rotate(context, branch)).catch((error) => {
-		if (!(error instanceof ActionError)) throw error;
-		const message = error.message.replaceAll("--rotate-password", "rotate-password");
-		throw new ActionError(error.reason, message, hintOf(error));
-	});
-}
-function hintOf({ reason, hint, message }) {
-	return reason === "key-missing" && message.startsWith("Passwords of") ? "Add a line NAME=password of at least 8 characters to the input passwords. Nothing was changed." : hint;
-}
-async function rotate(context, branch) {
-	const { inputs, io, log, masked } = context;
-	const loaded = await loadFiles(inputs, io);
-	const annotations = diagnosticAnnotations(loaded.diagnostics);
-	annotate(masked ? maskedAnnotations(annotations) : annotations, log);
-	if (!loaded.valid) throw new ActionError("invalid-files", "The files have errors: fix them first.");
-	const states = rotatedStates(loaded.states, inputs.rotatePassword);
-	const keys = keysNamedBy(states, io.env);
-	keys.forEach(context.maskSecret);
-	const newer = await newerCommit(context, branch, states);
-	if (newer.merchants.size > 0) throw new ActionError("stale-commit", leftTo(newer), "Run the workflow again, which takes the newer commit.");
-	await guardCredentials(context, states);
-	const cancellation = createCancellation((text) => io.stderr.write(`${text}\n`), io);
-	const { planned, progress, close } = await planFiles(states, inputs, io, {
-		signal: cancellation.cancelled,
-		makePlan: rotationPlanner(inputs.rotatePassword)
-	});
-	try {
-		const looks = plannedOnly(planned);
-		const rotations = rotationsFor(inputs.rotatePassword, looks, io.now(), looks.length === planned.length);
-		const refused = skippedMerchants(looks, parseOverrides(inputs.allow), /* @__PURE__ */ new Map());
-		const skipped = new Set(refused.map(({ merchant }) => merchant));
-		const all = looks.flatMap((look) => {
-			const { merchant } = look.plan;
-			const passwords = rotations.get(merchant) ?? [];
-			return passwords.length === 0 || skipped.has(merchant) ? [] : [{
-				...look,
-				passwords
-			}];
-		});
-		const env = passwordEnvironment(context, keys);
-		const missing = withoutPasswords(all, { env });
-		const unready = missing.length < all.length ? missing : [];
-		const waiting = new Set(unready.map(({ merchant }) => merchant));
-		const due = all.filter(({ plan }) => !waiting.has(plan.merchant));
-		const lines = [...unplannedOf(planned).flatMap(({ merchant, failure }) => [`${merchant} could not be read.`, ...renderFailure(failure, PLAIN).trimEnd().split("\n")]), ...looks.flatMap(({ plan }) => notesOf(plan))];
-		const reporter = applyReporter({
-			format: "text",
-			color: false
-		}, () => null, io);
-		for (const line of lines) reporter.say(line);
-		const left = [...refused, ...[...planned.flatMap((one) => one.status === "planned" ? [] : [one]), ...unready].map(failedOutcome)];
-		if (left.length > 0) reporter.skipped(left, due.length);
-		reporter.passwords(due);
-		const password = passwordsFor([], due.flatMap(({ passwords }) => passwords), env);
-		const captured = captureApplyLog(reporter, progress);
-		const applied = due.length === 0 ? [] : await runApply(due, {
-			password,
-			concurrency: inputs.concurrency,
-			recheck: true,
-			onError: "continue",
-			cancellation,
-			openJournal: fileJournals(io),
-			sleep: io.sleep
-		}, {
-			...captured.reporter,
-			applied: (run) => {
-				const ends = run.ends.map((one) => ({
-					...one,
-					verification: null
-				}));
-				captured.reporter.applied({
-					...run,
-					ends
-				});
-			}
-		});
-		const outcomes = [...applied, ...left].sort(by(({ merchant }) => merchant));
-		captured.reporter.ended({
-			outcomes,
-			leftOut: 0
-		}, applyExitCode(outcomes));
-		const count = due.reduce((sum, { passwords }) => sum + passwords.length, 0);
-		const end = endOf(applyEnd({
-			applied,
-			left,
-			unapproved: /* @__PURE__ */ new Map()
-		}), count);
-		const report = {
-			...end,
-			lines: [...lines, ...captured.lines()],
-			outcomes,
-			plans: [],
-			placeOf: () => null
+// src/action/review/apply-coverage.ts
+/** Reads what was merged and not applied yet, and which merchants a run has to look at, however long ago the last apply was. */
+async function readApplyRecords(context, branch, open, states) {
+	const { inputs, event, github } = context;
+	const records = await open.store.read();
+	const declared = new Map(states.map((state) => [state.merchant, open.seal(declaredText(state))]));
+	const common = {
+		records,
+		declared
+	};
+	if (inputs.environment !== "") {
+		const { waiting, approved } = await approvedRest(context, records);
+		const covered = states.filter(({ merchant }) => approved.has(merchant));
+		return {
+			...common,
+			waiting,
+			approved,
+			covered,
+			merged: [],
+			abandoned: [],
+			told: []
 		};
-		const outputs = await reportApply(context, [], report);
-		const { result, reason } = end;
-		return reason === null ? passed(result, outputs) : failed$1(result, reason, failureText(report), outputs);
-	} finally {
-		cancellation.close();
-		await close();
+	}
+	let reviews = await recordedReviews(records, github, branch);
+	let own = reviews.merged.filter(({ pull }) => pull.mergedAs === event.sha).map(({ pull }) => pull.number);
+	if (own.length === 0 && event.name === "push") {
+		own = (await pullsMergedAs(event, branch, github, context.io.sleep)).map(({ number }) => number);
+		if (own.length > 0) reviews = await recordedReviews(records, github, branch);
+	}
+	const { merged, abandoned } = reviews;
+	const reasonOf = ({ merchant }) => lookReason(merchant, declared.get(merchant) ?? "", records.states.get(merchant), merged);
+	const isCovered = (state) => {
+		const reason = reasonOf(state);
+		if (inputs.command === "due") return reason === null || reason === "open" || reason === "failed";
+		return reason !== null || inputs.scope === "all";
+	};
+	const covered = states.filter(isCovered);
+	const codes = new Set(covered.map(({ merchant }) => merchant));
+	const fresh = merged.filter((review) => [...review.merchants].some((one) => codes.has(one) && isNew(review, records.states.get(one))));
+	const ofCommit = event.name === "push" ? own : [];
+	const told = inputs.command === "due" ? [] : [.../* @__PURE__ */ new Set([...ofCommit, ...fresh.map(({ pull }) => pull.number)])];
+	return {
+		...common,
+		merged,
+		abandoned,
+		covered,
+		approved: /* @__PURE__ */ new Map(),
+		waiting: null,
+		told: told.map((number) => {
+			const review = merged.find(({ pull }) => pull.number === number);
+			return {
+				number,
+				comment: review?.run?.comment ?? null,
+				merchants: [...review?.merchants ?? []]
+			};
+		})
+	};
+}
+function isNew({ name }, state) {
+	return !state?.settled.includes(`reviews/${name.slice(1)}`);
+}
+/** Returns the reviews that a run compares a merchant's plan with. */
+function openReviews({ records, merged, approved, waiting }, merchant, isDue = false) {
+	const state = records.states.get(merchant);
+	const rest = approved.get(merchant);
+	if (waiting !== null) return [...state?.open ?? [], ...rest === void 0 ? [] : [rest]];
+	return reviewsOf(merchant, state, isDue ? [] : merged);
+}
+/** Returns the name of the record of what waits for approval after a job. */
+function waitingName({ run, attempt }) {
+	return `${WAITING$1}${run}-${attempt}`;
+}
+/**
+* Returns what an earlier job of this run has left, if somebody has approved it. GitHub creates an environment that does
+* not exist, without reviewers: then nobody has.
+*/
+async function approvedRest({ inputs, event, github }, records) {
+	const names = records.names.filter((name) => name.startsWith(`${WAITING$1}${event.run}-`));
+	const attemptOf = (name) => Number(name.split("-").at(-1));
+	const waiting = names.toSorted((a, b) => attemptOf(a) - attemptOf(b)).at(-1);
+	const run = waiting === void 0 ? void 0 : (await records.runsOf(waiting)).at(-1);
+	if (waiting === void 0 || run === void 0) throw new ActionError("not-approved", "No job of this run has left anything to approve.");
+	const { environment } = inputs;
+	const approvals = (await github.approvals()).filter((one) => one === environment);
+	const before = run.earlier.filter((one) => one === environmentNumber(environment));
+	if (approvals.length <= before.length) throw new ActionError("not-approved", `Nobody has approved this run for the environment ${environment}.`, "Add required reviewers to the environment, and run all jobs again.");
+	const name = `the approval of run ${event.run}`;
+	return {
+		waiting,
+		approved: new Map([...run.merchants].map(([merchant, state]) => [merchant, {
+			name,
+			state
+		}]))
+	};
+}
+/** Returns a number for the name of an environment, as records of runs hold it. */
+function environmentNumber(name) {
+	return [...name].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 4294967291, 7);
+}
+var WAITING$1;
+var init_apply_coverage = __esmMin((() => {
+	init_changed_merchants();
+	init_merchant_state();
+	init_action_error();
+	init_merged_pulls();
+	WAITING$1 = "waiting/";
+}));
+
+// src/action/review/apply-records.ts
+/** Adds what is known of judged merchants, and which pull request made a reviewed change get lost. */
+async function lookedAt({ event, github, inputs }, { records }, judged) {
+	const looked = [];
+	for (const one of judged) {
+		const state = records.states.get(one.merchant);
+		if (inputs.command === "due") {
+			looked.push({
+				...one,
+				state,
+				blamed: [],
+				refusals: [],
+				lost: [],
+				objections: []
+			});
+			continue;
+		}
+		const { lost, blamed } = await lostChanges(one, event.sha, github);
+		const again = state?.failure?.commit === event.sha ? state.failure.dropped : [];
+		const all = [.../* @__PURE__ */ new Set([...lost, ...again])];
+		looked.push({
+			...one,
+			state,
+			blamed,
+			lost: all,
+			objections: [...one.refusals, ...all]
+		});
+	}
+	return looked;
+}
+async function lostChanges({ dropped }, sha, github) {
+	const lost = [];
+	const blamed = /* @__PURE__ */ new Set();
+	for (const { review, sentence, file } of dropped) {
+		const own = Number(review.slice(1));
+		const other = file === null ? null : await pullOfFile(file, sha, github);
+		if (Number.isInteger(own)) blamed.add(own);
+		if (other !== null) blamed.add(other);
+		const isOther = other !== null && other !== own;
+		lost.push(isOther ? sentence.replace(/\.$/, `; #${other} changed that file last.`) : sentence);
+	}
+	return {
+		lost,
+		blamed: [...blamed]
+	};
+}
+async function pullOfFile(file, sha, github) {
+	try {
+		const commit = await github.lastCommitOf(file, sha);
+		const pulls = commit === null ? [] : await github.pullsWith(commit);
+		return pulls.find(({ mergedAs }) => mergedAs === commit)?.number ?? pulls[0]?.number ?? null;
+	} catch (error) {
+		if (!(error instanceof GithubError)) throw error;
+		return null;
 	}
 }
-/** Returns the users that are left out, and what overrides a refusal, a line each. */
-function notesOf({ merchant, findings, refusals, fingerprint }) {
-	return [...findings.map(({ message }) => `${merchant}: ${message}`), ...refusals.map(({ message, override }) => `${merchant}: ${message} To override, add this line to the input allow: ${override}@${fingerprint.slice(0, 12)}`)].map(oneLine);
+/** Adds whether an earlier run has reported the same objections and refusals: a later merge has nothing to do with them. */
+function withReports({ event }, { declared, merged }, looked, refused, seal) {
+	return looked.map((one) => {
+		const { merchant, objections, state } = one;
+		const guarded = refused.find((outcome) => outcome.merchant === merchant && outcome.status === "refused");
+		const reasons = [...objections, ...guarded?.reasons ?? []];
+		const digest = reasons.length === 0 ? "" : seal(reasons.join("\n"));
+		const isKnown = state?.failure?.digest === digest && state.failure.commit !== event.sha && state.declared === declared.get(merchant) && unsettled(merchant, state, merged).length === 0;
+		return {
+			...one,
+			digest,
+			isQuiet: digest !== "" && isKnown && event.name === "push"
+		};
+	});
 }
-/** Returns the merchants with a managed user whose password is to be set; throws RolecallError for a pattern of nobody. */
-function rotatedStates(states, wanted) {
-	requireMatches(wanted, states.flatMap(managedMembers).map(({ email }) => email));
-	const isWanted = addressMatcher(wanted);
-	return states.filter((state) => managedMembers(state).some(({ email }) => isWanted(email)));
+/** Records what a run has applied and what is left, and removes the reviews that nothing is left of. */
+async function recordApply(context, { store }, records, end) {
+	const { inputs } = context;
+	const { merged, abandoned, declared, waiting } = records;
+	const before = records.records.states;
+	const next = new Map(end.looked.map((one) => [one.merchant, nextState(context, records, end, one)]));
+	const isWhole = end.isComplete && inputs.shard === null && inputs.merchants.length === 0;
+	let states = /* @__PURE__ */ new Map();
+	await store.updateStates((current) => {
+		const edits = /* @__PURE__ */ new Map();
+		for (const { merchant, reviews } of end.looked) {
+			const [own, now] = [next.get(merchant), current.get(merchant)];
+			if (own === void 0) continue;
+			const isMoved = JSON.stringify(now ?? null) !== JSON.stringify(before.get(merchant) ?? null);
+			const names = reviews.map(({ name }) => name);
+			edits.set(merchant, isMoved ? mergedState(own, names, now) : own);
+		}
+		const gone = isWhole ? [...current.keys()].filter((merchant) => !declared.has(merchant)) : [];
+		for (const merchant of gone) edits.set(merchant, null);
+		states = new Map([...current, ...edits]);
+		return edits;
+	});
+	const settled = settledRecords(merged, states, isWhole ? new Set(declared.keys()) : null);
+	await store.remove([
+		...settled,
+		...abandoned,
+		...waiting === null ? [] : [waiting]
+	]);
 }
-function endOf(end, count) {
-	if (end === APPLY_ENDS.applied) return {
-		...end,
-		verdict: `✅ rolecall apply: ${counted(count, "password")} set`
-	};
-	if (end === APPLY_ENDS.nothing) return {
-		...end,
-		message: "None of these users is live yet: their first apply sets their passwords."
-	};
-	if (end !== APPLY_ENDS.partial) return end;
-	const message = "Not every password was set. Run it again for the users that are left, which the log lists: the service refuses a password that was used before.";
+function nextState({ event, inputs }, { records, merged, declared, waiting }, { plannedAt, done }, one) {
+	const { merchant, comparison, state } = one;
+	const isDue = inputs.command === "due";
+	const own = !isDue && waiting === null ? unsettled(merchant, state, merged).map(({ pull }) => recordOf(pull.number)) : [];
+	const known = new Set(records.names);
 	return {
-		...end,
-		message
+		commit: event.sha,
+		at: plannedAt,
+		nightly: isDue ? plannedAt : state?.nightly ?? null,
+		declared: declared.get(merchant) ?? "",
+		settled: [.../* @__PURE__ */ new Set([...state?.settled ?? [], ...own])].filter((name) => known.has(name)),
+		open: remaining(comparison, done.get(merchant) ?? /* @__PURE__ */ new Set()),
+		failure: isDue ? state?.failure ?? null : failureOf(one, event.sha)
 	};
 }
-var ROTATING_EVENTS;
-var init_rotate_passwords = __esmMin((() => {
-	init_approval();
-	init_cancellation();
-	init_passwords();
-	init_reporter();
-	init_run_apply();
-	init_io();
-	init_write_journal();
-	init_session();
-	init_show_plans();
-	init_escape();
-	init_text$1();
-	init_style();
-	init_failure_text();
-	init_action_context();
-	init_action_error();
-	init_action_log();
-	init_annotations();
-	init_apply_page();
-	init_covered_merchants();
-	init_load_and_plan();
-	init_secret_policy();
-	ROTATING_EVENTS = /* @__PURE__ */ new Set(["workflow_dispatch", "schedule"]);
+function failureOf({ digest, isQuiet, lost, state }, sha) {
+	if (digest === "") return null;
+	return {
+		commit: isQuiet && state?.failure ? state.failure.commit : sha,
+		digest,
+		dropped: lost
+	};
+}
+/**
+* Records what nobody has reviewed, so that a job whose environment has reviewers can apply it; returns the output that
+* starts that job, or `null` if nothing waits.
+*/
+async function recordWaiting({ event, inputs, github, log }, { store, seal }, branch, looked) {
+	if (inputs.command === "due" || inputs.environment !== "") return null;
+	const open = looked.filter(({ isQuiet, comparison }) => !isQuiet && comparison.refused.length > 0);
+	if (open.length === 0) return null;
+	const approvals = await github.approvals().catch((error) => {
+		if (!(error instanceof GithubError)) throw error;
+		log.notice(`Nothing can wait for approval: ${error.because("actions: read")}.`);
+		return null;
+	});
+	if (approvals === null) return null;
+	const merchants = new Map(open.map(({ merchant, whole }) => [merchant, sealed(whole.reviewed, seal)]));
+	const run = {
+		head: event.sha,
+		base: branch,
+		earlier: approvals.map(environmentNumber),
+		comment: null
+	};
+	const name = waitingName(event);
+	await store.editRuns(name, {
+		...run,
+		merchants
+	}, () => false);
+	return name.slice(name.indexOf("/") + 1);
+}
+var init_apply_records = __esmMin((() => {
+	init_compare_reviewed();
+	init_seal();
+	init_merchant_state();
+	init_github_api();
+	init_apply_coverage();
 }));
 
 // src/action/commands/run-apply-merged.ts
 var run_apply_merged_exports = /* @__PURE__ */ __exportAll({ runApplyMerged: () => runApplyMerged });
-/** Runs `apply`: plans anew on the default branch and applies what was approved in review. */
+/**
+* Runs `apply`: plans anew on the default branch, and applies what was reviewed and what is due; what nobody has reviewed
+* waits for approval. Runs `due`: the same for what only time brings, at all merchants.
+*/
 async function runApplyMerged(context) {
-	if (context.inputs.rotatePassword.length > 0) return rotatePasswords(context);
 	const branch = await readingApprovals(() => guardApplyBranch(context, context.github));
-	const { github, io, event } = context;
-	const pulls = await readingApprovals(() => pullsMergedAs(event, branch, github, io.sleep));
+	const isReported = context.inputs.command === "apply";
 	try {
-		return await withActionErrors(() => stoppable(context, branch, pulls));
+		const result = await withActionErrors(() => withStore(context, (store) => stoppable(context, branch, store)));
+		if (isReported) await setStatus(context, "apply", result);
+		return result;
 	} catch (error) {
 		const failure = error instanceof ActionError ? error : new ActionError("bug", "rolecall failed because of a bug.");
-		await reportApply(context, toldPulls(context, pulls), {
+		const lines = [failure.message, failure.hint ?? ""];
+		await reportApply(context, [], {
 			...APPLY_ENDS.failed,
-			lines: [failure.message, failure.hint ?? ""],
+			lines,
 			outcomes: [],
 			plans: [],
 			placeOf: () => null
 		});
+		if (isReported) await setStatus(context, "apply", failed$1("failed", failure.reason, failure.message));
 		throw error;
 	}
 }
-/**
-* Returns the pull requests that a run reports on from the start. What a daily run does is not about the commit that happens
-* to be the tip: it reports on those alone whose approvals it uses.
-*/
-function toldPulls({ inputs }, pulls) {
-	return inputs.only === "due" ? [] : pulls;
-}
 /** A cancelled workflow sends a signal and waits for a short time. */
-async function stoppable(context, branch, pulls) {
+async function stoppable(context, branch, store) {
 	const cancellation = createCancellation((text) => context.io.stderr.write(`${text}\n`), context.io);
 	try {
-		return await apply(context, branch, pulls, cancellation);
+		return await apply(context, branch, store, cancellation);
 	} finally {
 		cancellation.close();
 	}
 }
-async function apply(context, branch, pulls, cancellation) {
-	const { inputs, io, log, event, github } = context;
-	let told = toldPulls(context, pulls);
-	const plannedAt = io.now();
+async function apply(context, branch, store, cancellation) {
+	const { inputs, io, log, github } = context;
 	const loaded = await loadFiles(inputs, io);
 	const states = soundStates(loaded);
 	const keys = keysNamedBy(loaded.states, io.env);
 	keys.forEach(context.maskSecret);
-	const trust = recordTrust(inputs);
-	const { approvals, baselines, covered, settled, waiting } = await readingApprovals(async () => {
-		const codes = states.map(({ merchant }) => merchant);
-		const tip = await tipAfter(context, branch);
-		const newest = tip === event.sha ? pulls : await mergedPulls(tip, branch, github);
-		const approvals = openApprovals({
-			sha: tip,
-			branch,
-			pulls: newest
-		}, trust, github);
-		const place = {
-			sha: event.sha,
-			family: context.scope.family
-		};
-		const baselines = await readBaselines(codes, {
-			...place,
-			tip
-		}, trust, github);
-		return {
-			approvals,
-			baselines,
-			...await applyCoverage(context, states, baselines, approvals)
-		};
-	});
-	const coverage = coverageText(covered.length, states.length, waiting);
-	if (coverage !== null && (loaded.valid || waiting.length > 0)) log.info(coverage);
+	const records = await readingApprovals(() => readApplyRecords(context, branch, store, states));
+	const { covered, told } = records;
+	const coverage = coverageText(covered.length, states.length);
+	if (coverage !== null && loaded.valid) log.info(coverage);
 	const newer = await readingApprovals(() => newerCommit(context, branch, covered));
 	const current = covered.filter(({ merchant }) => !newer.merchants.has(merchant));
 	await guardCredentials(context, current);
-	const { planned, progress, close } = await planFiles(current, inputs, io, {
-		signal: cancellation.cancelled,
-		onlyDue: settled
-	});
+	const plannedAt = github.now();
+	const { planned: whole, progress, close } = await planFiles(current, inputs, io, { signal: cancellation.cancelled });
 	try {
 		const placeOf = ruleLocations(loaded.states, loaded.sources);
+		const judged = await judge(context, plannedOnly(whole), records, store, entryPlaces(loaded.sources));
+		const byMerchant = new Map(judged.map((one) => [one.merchant, one]));
+		const planned = withRunOverrides(whole.map((one) => coveredPart(one, byMerchant)));
 		const looks = plannedOnly(planned);
 		const plans = looks.map(({ plan }) => plan);
 		const overrides = parseOverrides(overridesIn(inputs.allow));
@@ -55372,47 +56518,25 @@ async function apply(context, branch, pulls, cancellation) {
 			...planOutputs(plans),
 			"plan-path": await context.saveFile(`rolecall-plan-${context.scope.id}.json`, plansJson(plans))
 		};
-		const end = async (how, part) => {
-			const report = {
-				...how,
-				lines: [],
-				outcomes: [],
-				plans,
-				placeOf,
-				...part
-			};
-			const all = {
-				...outputs,
-				...await reportApply(context, told, report)
-			};
-			const { result, reason } = how;
-			return reason === null ? passed(result, all) : failed$1(result, reason, failureText(report), all);
-		};
 		const broken = loaded.valid ? [] : [BROKEN_FILES, ...fileErrorLines(loaded.diagnostics)];
-		for (const line of broken) reporter.say(line);
-		const isSettled = ({ plan }) => settled.has(plan.merchant);
-		const others = looks.filter((look) => !isSettled(look));
-		const before = await readingApprovals(() => withTimes(baselines, current, context));
-		const { notes, ...approved } = await unapprovedChanges(others, before, approvals, inputs);
-		const late = dueObjections(looks.filter(isSettled), baselines);
-		const objections = new Map([...approved.objections, ...late]);
-		const known = new Set(told.map(({ number }) => number));
-		told = [...told, ...approved.pulls.filter(({ number }) => !known.has(number))];
-		const refused = skippedMerchants(planned, overrides, objections);
-		const unread = unplannedOf(planned).flatMap(({ merchant, failure }) => [`${merchant} could not be read.`, ...renderFailure(failure, PLAIN).trimEnd().split("\n")]);
-		for (const line of unread) reporter.say(line);
+		const unread = unplannedOf(planned).flatMap(({ merchant, failure }) => [`${merchant} could not be read.`, ...renderFailure(failure, PLAIN$1).trimEnd().split("\n")]);
+		for (const line of [...broken, ...unread]) reporter.say(line);
+		const refused = skippedMerchants(planned, overrides, /* @__PURE__ */ new Map());
+		const reported = withReports(context, records, judged, refused, store.seal);
+		const { objections, notes, quiet } = objectionsIn(reported);
 		const env = passwordEnvironment(context, keys);
-		const { due, left, unchanged } = divide(looks, refused, { env });
+		const divided = divide(looks, refused, { env });
+		const { due, unchanged } = divided;
+		const left = divided.left.filter(({ merchant }) => !quiet.has(merchant));
 		if (left.length > 0) reporter.skipped(left, due.length);
 		for (const note of notes) reporter.say(note);
 		const password = passwordsFor(due.map(({ plan }) => plan), [], env);
-		const newest = await readingApprovals(() => newerCommit(context, branch, current));
+		const newest = due.length === 0 ? newer : await readingApprovals(() => newerCommit(context, branch, current));
 		const superseded = {
 			...newest,
 			merchants: /* @__PURE__ */ new Set([...newer.merchants, ...newest.merchants])
 		};
-		const ready = due.filter(({ plan }) => !newest.merchants.has(plan.merchant));
-		const remarks = superseded.merchants.size === 0 ? notes : [...notes, leftTo(superseded)];
+		const ready = due.filter(({ plan }) => !superseded.merchants.has(plan.merchant));
 		if (superseded.merchants.size > 0) log.notice(leftTo(superseded));
 		const captured = captureApplyLog(reporter, progress);
 		progress.applying(ready.map(({ plan }) => plan));
@@ -55425,51 +56549,151 @@ async function apply(context, branch, pulls, cancellation) {
 			openJournal: fileJournals(io),
 			sleep: io.sleep
 		};
-		const applied = ready.length === 0 ? [] : await runApply(ready, options, captured.reporter);
-		const outcomes = [
-			...applied,
-			...left,
-			...unchanged
-		].sort(by(({ merchant }) => merchant));
+		const applied = (ready.length === 0 ? [] : await runApply(ready, options, captured.reporter)).map((one) => withObjections(one, objections));
+		const others = [...left, ...unchanged.map((one) => withObjections(one, objections))];
+		const outcomes = [...applied, ...others].filter(({ merchant }) => !superseded.merchants.has(merchant)).sort(by(({ merchant }) => merchant));
 		captured.reporter.ended({
 			outcomes,
 			leftOut: 0
 		}, applyExitCode(outcomes));
-		const deferred = plans.flatMap((plan) => plan.deferred.length > 0 ? plan.merchant : []);
-		await markApplied(context, outcomes, {
-			merchants: loaded.valid ? inputs.merchants : states.map(({ merchant }) => merchant),
-			isBroken: !loaded.valid,
+		const looked = reported.filter(({ merchant }) => !superseded.merchants.has(merchant));
+		const { problem, waiting } = await recorded(context, store, branch, records, {
 			plannedAt,
-			baselines,
-			settled,
-			unfinished: deferred,
-			skipped: waiting,
-			superseded: superseded.merchants
+			looked,
+			done: captured.done(),
+			isComplete: loaded.valid
 		});
-		const how = applyEnd({
+		const next = howToGoOn(objections, records, waiting !== null);
+		const ended = endOf(context, applyEnd({
 			applied,
-			left,
+			left: outcomes.filter(({ merchant }) => !applied.some((one) => one.merchant === merchant)),
 			unapproved: objections,
 			isBroken: !loaded.valid
-		});
-		const isLeft = how === APPLY_ENDS.nothing && superseded.merchants.size > 0;
-		const nothing = {
-			...APPLY_ENDS.nothing,
-			message: plans.length === 0 ? coverage ?? "" : ""
-		};
-		const ended = how === APPLY_ENDS.nothing ? nothing : how;
-		return await end(isLeft ? supersededEnd(context, superseded) : ended, {
+		}), superseded, plans.length === 0 ? coverage : null);
+		const remarks = [
+			...notes,
+			...next,
+			...superseded.merchants.size === 0 ? [] : [leftTo(superseded)]
+		];
+		const report = {
+			...ended,
 			notes: remarks,
 			lines: [
 				...broken,
 				...unread,
 				...captured.lines()
 			],
-			outcomes
-		});
+			outcomes,
+			plans,
+			rest: waiting === null ? [] : looked.flatMap(({ isQuiet, rest }) => isQuiet ? [] : [rest]).filter(hasChanges),
+			placeOf
+		};
+		const all = {
+			...outputs,
+			...waiting !== null && { waiting },
+			...await reportApply(context, toldPulls(told, reported, outcomes), report)
+		};
+		if (problem !== null) return failed$1("failed", problem.reason, problem.message, all);
+		const { result, reason } = ended;
+		return reason === null ? passed(result, all) : failed$1(result, reason, failureText(report), all);
 	} finally {
 		await close();
 	}
+}
+/** Returns how a run ended; one without anything to do may have left that to a newer commit. */
+function endOf(context, how, superseded, coverage) {
+	if (how !== APPLY_ENDS.nothing) return how;
+	if (superseded.merchants.size > 0) return supersededEnd(context, superseded);
+	return {
+		...how,
+		message: coverage ?? ""
+	};
+}
+function hasChanges({ changes }) {
+	return changes.length > 0;
+}
+/** Returns what a run has to report of merchants that are not as reviewed, and which of them an earlier run has reported. */
+function objectionsIn(reported) {
+	const [quiet, loud] = [reported.filter(({ isQuiet }) => isQuiet), reported.filter(({ isQuiet }) => !isQuiet)];
+	const objected = loud.filter(({ objections }) => objections.length > 0);
+	return {
+		objections: new Map(objected.map(({ merchant, objections }) => [merchant, objections])),
+		notes: [...objected.flatMap(({ merchant, objections }) => objections.map((one) => `${merchant}: ${one}`)), ...quiet.map(({ merchant, state }) => {
+			return `${merchant}: not as its files say, as reported for ${state?.failure?.commit.slice(0, 7)}.`;
+		})],
+		quiet: new Set(quiet.map(({ merchant }) => merchant))
+	};
+}
+/** Compares the plans of merchants with their reviews. */
+async function judge(context, looks, records, { seal }, placeOf) {
+	const judged = looks.map((look) => {
+		const { merchant } = look.plan;
+		const reviews = openReviews(records, merchant, context.inputs.command === "due");
+		return judgeMerchant({
+			...look,
+			desired: look.session.state
+		}, reviews, seal, placeOf);
+	});
+	return lookedAt(context, records, judged);
+}
+/** Returns the part of a plan that may be applied; its verification leaves out the rest. */
+function coveredPart(one, judged) {
+	const own = one.status === "planned" ? judged.get(one.plan.merchant) : void 0;
+	if (one.status !== "planned" || own === void 0) return one;
+	const { covered, leaveOut } = own.comparison;
+	const { session } = one;
+	return {
+		...one,
+		plan: covered,
+		session: {
+			...session,
+			plan: () => session.plan(leaveOut)
+		}
+	};
+}
+/** Records how a run has ended, and what waits for approval. */
+async function recorded(context, store, branch, records, end) {
+	try {
+		await recordApply(context, store, records, end);
+		return {
+			problem: null,
+			waiting: await recordWaiting(context, store, branch, end.looked)
+		};
+	} catch (error) {
+		if (!(error instanceof GitError)) throw error;
+		return {
+			problem: storeError(error),
+			waiting: null
+		};
+	}
+}
+/** Returns the outcome of a merchant where something was not approved. */
+function withObjections(outcome, objections) {
+	const own = objections.get(outcome.merchant);
+	if (own === void 0) return outcome;
+	const status = outcome.status === "unchanged" ? "refused" : outcome.status === "applied" ? "partial" : outcome.status;
+	return {
+		...outcome,
+		status,
+		reasons: [...outcome.reasons, ...own]
+	};
+}
+/** Returns the pull requests to report on, those where something is wrong first. */
+function toldPulls(told, judged, outcomes) {
+	const open = new Set(outcomes.flatMap(({ merchant, status }) => status === "applied" || status === "unchanged" ? [] : [merchant]));
+	const blamed = new Set(judged.flatMap(({ blamed }) => blamed));
+	const rank = (one) => blamed.has(one.number) || one.merchants.some((merchant) => open.has(merchant)) ? 0 : 1;
+	const extra = [...blamed].filter((number) => !told.some((one) => one.number === number));
+	return [...told.toSorted((a, b) => rank(a) - rank(b)), ...extra.map((number) => ({
+		number,
+		comment: null
+	}))];
+}
+/** Returns what to do about changes that nobody has approved; empty without any. */
+function howToGoOn(objections, { told }, isWaiting) {
+	if (objections.size === 0) return [];
+	const names = told.map(({ number }) => `#${number}`).join(", ");
+	return [`${names === "" ? "No merged pull request has a plan of this." : `It was merged by ${names}.`} ${isWaiting ? WAITING : PROPOSE}`];
 }
 function divide(looks, refused, io) {
 	const out = new Set(refused.map(({ merchant }) => merchant));
@@ -55491,7 +56715,7 @@ function divide(looks, refused, io) {
 		}))
 	};
 }
-var BROKEN_FILES;
+var BROKEN_FILES, WAITING, PROPOSE;
 var init_run_apply_merged = __esmMin((() => {
 	init_approval();
 	init_cancellation();
@@ -55503,25 +56727,30 @@ var init_run_apply_merged = __esmMin((() => {
 	init_session();
 	init_rule_locations();
 	init_show_plans();
-	init_text$1();
+	init_text();
+	init_judge_merchant();
 	init_machine_formats();
 	init_style();
 	init_failure_text();
+	init_git_refs();
 	init_action_context();
 	init_action_error();
 	init_action_log();
-	init_apply_mark();
-	init_merged_approval();
+	init_open_store();
 	init_merged_pulls();
-	init_pull_approval();
 	init_annotations();
+	init_apply_coverage();
 	init_apply_page();
+	init_apply_records();
+	init_commit_status();
 	init_covered_merchants();
+	init_entry_places();
 	init_load_and_plan();
 	init_publish_plan();
 	init_secret_policy();
-	init_rotate_passwords();
 	BROKEN_FILES = "Files have errors: their merchants are left as they are.";
+	WAITING = "What nobody has reviewed waits: look at it below, and approve the job of this run that waits.";
+	PROPOSE = "Open a pull request that touches the merchant's file, even by a comment only: its plan shows what is new.";
 }));
 
 // src/edit/adopt/adopt-members.ts
@@ -55837,7 +57066,7 @@ var init_adopt_members = __esmMin((() => {
 	init_scope();
 	init_field();
 	init_member();
-	init_text$1();
+	init_text();
 	NONE$2 = /* @__PURE__ */ new Set();
 }));
 
@@ -56058,7 +57287,7 @@ var init_adopt_live = __esmMin((() => {
 	init_field();
 	init_role();
 	init_json_text();
-	init_text$1();
+	init_text();
 	init_ignored();
 	init_adopt_members();
 	UNRENEWED = /* @__PURE__ */ new Set(["member-expired", "member-not-accepted"]);
@@ -57763,7 +58992,7 @@ var init_splice_block = __esmMin((() => {
 /** Edits a YAML text and changes no byte that does not have to change. */
 function editYaml(text, edits, { comments = /* @__PURE__ */ new Map() } = {}) {
 	if (edits.length === 0) return { text };
-	const { value, readable } = parseFast(text) ?? parse$2(text);
+	const { value, readable } = parseFast(text) ?? parse$3(text);
 	const root = readable ? readSyntax(text, value) : null;
 	if (root === null) return {
 		refused: "unreadable",
@@ -57786,7 +59015,7 @@ function editYaml(text, edits, { comments = /* @__PURE__ */ new Map() } = {}) {
 			refused: "unsupported",
 			path: []
 		};
-		const after = parseFast(edited) ?? parse$2(edited);
+		const after = parseFast(edited) ?? parse$3(edited);
 		return after.readable && isSameJson(after.value, expected) ? { text: edited } : {
 			refused: "unsupported",
 			path: []
@@ -57988,7 +59217,7 @@ function rawFileReader(texts) {
 	const known = /* @__PURE__ */ new Map();
 	return (file) => {
 		const text = texts.get(file) ?? "";
-		const raw = known.get(file) ?? toRawFile(file, (parseFast(text) ?? parse$2(text)).value);
+		const raw = known.get(file) ?? toRawFile(file, (parseFast(text) ?? parse$3(text)).value);
 		known.set(file, raw);
 		return raw;
 	};
@@ -58075,7 +59304,7 @@ var init_adopt_planned = __esmMin((() => {
 	init_fast_yaml();
 	init_to_value();
 	init_json_text();
-	init_text$1();
+	init_text();
 	init_session();
 }));
 
@@ -58162,12 +59391,12 @@ async function updateProposal(context, found) {
 			head: branch,
 			base: defaultBranch
 		};
-		return (await shortened(context, text, (body) => github.addPull({
+		return (await shortened(text, (body) => github.addPull({
 			...pull,
 			body
 		}))).url;
 	}
-	await shortened(context, text, (body) => edit(current.number, { body }));
+	await shortened(text, (body) => edit(current.number, { body }));
 	return current.url;
 }
 /** Returns whether the tip of a branch has these texts already. */
@@ -58206,10 +59435,10 @@ async function open$1(context, issue, found) {
 	const text = (size) => bodyOf(found, seen, size, scope);
 	if (issue === null) {
 		const title = titled("The live state differs from git", scope);
-		return (await shortened(context, text, (body) => github.addIssue(title, body, LABEL))).url;
+		return (await shortened(text, (body) => github.addIssue(title, body, LABEL))).url;
 	}
 	const changed = !sameDifferences(issue.body, seen);
-	await shortened(context, text, (body) => github.editIssue(issue.number, {
+	await shortened(text, (body) => github.editIssue(issue.number, {
 		body,
 		...!issue.open && { open: true }
 	}));
@@ -58229,8 +59458,8 @@ function bodyOf(found, seen, size, scope) {
 	return `${head}\n\n${found.render(seen, Math.max(size - head.length - 2, 0))}`;
 }
 /** Writes an issue; retries with a shorter text if GitHub rejects its length. */
-async function shortened({ inputs }, bodyOf, write) {
-	for (let size = inputs.maxCommentSize;; size = Math.max(Math.floor(size / 3), MIN_ISSUE_SIZE)) try {
+async function shortened(bodyOf, write) {
+	for (let size = COMMENT_SIZE;; size = Math.max(Math.floor(size / 3), MIN_ISSUE_SIZE)) try {
 		return await write(bodyOf(size));
 	} catch (error) {
 		if (!(error instanceof GithubError && error.status === 422) || size <= MIN_ISSUE_SIZE) throw error;
@@ -58261,10 +59490,11 @@ function sameDifferences(body, seen) {
 }
 var LABEL, MIN_ISSUE_SIZE, WRITTEN, MAX_STORED_TIMES, FIRST_SEEN_MARK, KEY_LENGTH;
 var init_drift_issue = __esmMin((() => {
-	init_text$1();
+	init_text();
 	init_action_context();
 	init_github_api();
 	init_commit_files();
+	init_pull_comment();
 	LABEL = "rolecall-drift";
 	MIN_ISSUE_SIZE = 2e3;
 	WRITTEN = {
@@ -58296,8 +59526,8 @@ async function drift(context) {
 		const allDrifts = await driftsOf(planned, io);
 		const placeOf = ruleLocations(loaded.states, loaded.sources);
 		const unplanned = unplannedOf(planned);
-		io.stdout.write(renderDrifts(allDrifts.map((drift) => driftView(drift, placeOf)), PLAIN));
-		for (const { merchant, failure } of unplanned) io.stdout.write(`${merchant} could not be read.\n${renderFailure(failure, PLAIN)}`);
+		io.stdout.write(renderDrifts(allDrifts.map((drift) => driftView(drift, placeOf)), PLAIN$1));
+		for (const { merchant, failure } of unplanned) io.stdout.write(`${merchant} could not be read.\n${renderFailure(failure, PLAIN$1)}`);
 		const drifts = masked ? allDrifts.map(maskAddresses) : allDrifts;
 		const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
 		const page = {
@@ -58373,7 +59603,7 @@ function renderIssue(page, { drifts, adopt }, seen, size) {
 	const ways = (long) => {
 		const patched = long && adopt !== null && adopt !== "";
 		const keepLive = adopt === null ? "merge this pull request, which adopts what changed outside git." : `change the files in a pull request: \`rolecall pull\` does it${patched ? ", with the patch below" : ""}.`;
-		const lines = [...causes.size === 1 && causes.has("due") ? [] : [`**Keep the live state:** ${keepLive}`, "**Keep the files:** run the apply workflow once with `on-plan-change: apply`. It reverts the differences."], ...causes.has("due") ? ["**What is due:** the next apply makes it, or a daily one with `only: due`; there is nothing to review."] : []];
+		const lines = [...causes.size === 1 && causes.has("due") ? [] : [`**Keep the live state:** ${keepLive}`, "**Keep the files:** run the apply workflow by hand with the scope `all`, and approve what waits. It reverts the differences."], ...causes.has("due") ? ["**What is due:** the nightly run makes it with `due`, or the next apply of the merchant; there is nothing to review."] : []];
 		return [
 			"### What to do",
 			...lines.map((line, index) => lines.length === 1 ? line : `${index + 1}. ${line}`),
@@ -58433,7 +59663,7 @@ var init_run_drift = __esmMin((() => {
 	init_session();
 	init_rule_locations();
 	init_show_plans();
-	init_text$1();
+	init_text();
 	init_machine_formats();
 	init_markdown_blocks();
 	init_style();
@@ -58517,11 +59747,8 @@ var init_diagnostic_formats = __esmMin((() => {
 	init_escape();
 }));
 
-// src/action/commands/run-offline.ts
-var run_offline_exports = /* @__PURE__ */ __exportAll({
-	runList: () => runList,
-	runValidate: () => runValidate
-});
+// src/action/commands/run-validate.ts
+var run_validate_exports = /* @__PURE__ */ __exportAll({ runValidate: () => runValidate });
 /** Runs `validate`: checks the files without the network. */
 async function runValidate(context) {
 	const loaded = await withActionErrors(() => loadFiles(context.inputs, context.io));
@@ -58547,23 +59774,11 @@ async function runValidate(context) {
 	if (errors.length > 0) return failed$1("invalid", "refused", "The files break their own policies or checks.", outputs);
 	return passed("valid", outputs);
 }
-/** Runs `list`: outputs a job matrix that covers all merchants. */
-async function runList(context) {
-	const { inputs, io } = context;
-	const loaded = await withActionErrors(() => loadFiles(inputs, io, { changedSince: inputs.changedSince }));
-	annotate(diagnosticAnnotations(loaded.diagnostics), context.log);
-	const matrix = jobMatrix(loaded.states, inputs.jobs);
-	const outputs = { matrix: JSON.stringify(matrix) };
-	context.log.info(`${counted(loaded.states.length, "merchant")} in ${counted(matrix.include.length, "job")}.`);
-	if (!loaded.valid) return failed$1("failed", "invalid-files", "A file has an error, so its merchant is in no job.", outputs);
-	return passed("listed", outputs);
-}
 var MAX_SHOWN;
-var init_run_offline = __esmMin((() => {
+var init_run_validate = __esmMin((() => {
 	init_io();
-	init_job_matrix();
 	init_rule_table();
-	init_text$1();
+	init_text();
 	init_diagnostic_formats();
 	init_markdown_blocks();
 	init_action_context();
@@ -62015,6 +63230,57 @@ var init_utils = __esmMin((() => {
 	GitHub = Octokit.plugin(restEndpointMethods, paginateRest).defaults(defaults);
 }));
 
+// src/action/github/pull-query.ts
+/** Returns a query for pull requests with their reviews, and who of the authors may push. */
+function pullsQuery(numbers) {
+	return `query ($owner: String!, $repo: String!) {
+  repository(owner: $owner, name: $repo) { ${numbers.map((number) => `p${number}: pullRequest(number: ${number}) { ...pull }`).join(" ")} }
+}
+fragment pull on PullRequest {
+  number state headRefOid baseRefName mergedAt mergeCommit { oid }
+  reviews(last: 100) {
+    nodes { databaseId author { login } state submittedAt authorCanPushToRepository commit { oid } }
+  }
+  timelineItems(last: 100, itemTypes: [REVIEW_DISMISSED_EVENT]) {
+    nodes { ... on ReviewDismissedEvent { createdAt previousReviewState review { databaseId } } }
+  }
+}`;
+}
+/** Converts a pull request from GitHub's form. */
+function forgePull(data) {
+	const dismissals = new Map(data.timelineItems.nodes.map((one) => [one.review?.databaseId, one]));
+	return {
+		number: data.number,
+		headSha: data.headRefOid,
+		baseRef: data.baseRefName,
+		status: STATUSES[data.state],
+		mergedAt: Date.parse(data.mergedAt ?? ""),
+		mergedAs: data.state === "MERGED" ? data.mergeCommit?.oid ?? "" : null,
+		reviews: data.reviews.nodes.map((review) => forgeReview(review, dismissals.get(review.databaseId)))
+	};
+}
+function forgeReview({ databaseId, author, state, submittedAt, authorCanPushToRepository, commit }, dismissal) {
+	const isDismissed = state === "DISMISSED";
+	const opinion = isDismissed ? dismissal?.previousReviewState ?? "APPROVED" : state;
+	return {
+		id: databaseId,
+		author: author?.login ?? "",
+		opinion: opinion === "APPROVED" ? "approved" : opinion === "CHANGES_REQUESTED" ? "rejected" : "none",
+		submittedAt: Date.parse(submittedAt ?? ""),
+		dismissedAt: isDismissed ? Date.parse(dismissal?.createdAt ?? "") : null,
+		commit: commit?.oid ?? null,
+		mayPush: authorCanPushToRepository
+	};
+}
+var STATUSES;
+var init_pull_query = __esmMin((() => {
+	STATUSES = {
+		OPEN: "open",
+		CLOSED: "closed",
+		MERGED: "merged"
+	};
+}));
+
 // src/action/github/retry-request.ts
 /**
 * Retries a request after rate limits, and a repeatable one after server errors, within a limited number of attempts and
@@ -62072,16 +63338,20 @@ var init_retry_request = __esmMin((() => {
 // src/action/github/connect-github.ts
 var connect_github_exports = /* @__PURE__ */ __exportAll({ connectGithub: () => connectGithub });
 /** Connects to GitHub's API; requests wait for rate limits. */
-function connectGithub({ token, apiUrl, owner, repo }, effects) {
+function connectGithub({ token, apiUrl, owner, repo, run }, effects) {
 	if (token === "") throw new ActionError("usage", "The input github-token is empty.", "Remove it: the default is the workflow's own token.");
+	let forgeTime;
 	const octokit = new GitHub(getOctokitOptions(token, {
 		baseUrl: apiUrl,
 		log: QUIET
 	}));
 	octokit.hook.wrap("request", async (request, options) => {
-		const repeatable = /^(GET|PATCH)$/.test(options.method) || /\/(graphql|check-runs)$/.test(options.url);
+		const repeatable = /^(GET|PATCH)$/.test(options.method) || /\/graphql$|\/statuses\//.test(options.url);
 		try {
-			return await withRetries(async () => request(options), refusalOf, repeatable, effects);
+			const response = await withRetries(async () => request(options), refusalOf, repeatable, effects);
+			const date = Date.parse(String(response.headers.date));
+			if (!Number.isNaN(date)) forgeTime = Math.max(date, forgeTime ?? date);
+			return response;
 		} catch (error) {
 			const path = pathOf(options, apiUrl);
 			const refused = refusalOf(error);
@@ -62100,7 +63370,6 @@ function connectGithub({ token, apiUrl, owner, repo }, effects) {
 		per_page: PER_PAGE
 	};
 	let viewer;
-	const created = /* @__PURE__ */ new Map();
 	const known = /* @__PURE__ */ new Map();
 	const texts = async (blobs) => {
 		const missing = blobs.filter((blob) => !known.has(blob));
@@ -62144,14 +63413,6 @@ function connectGithub({ token, apiUrl, owner, repo }, effects) {
 			});
 			return data.parents.map((parent) => parent.sha);
 		}),
-		commits: async (sha, page) => {
-			const { data } = await rest.repos.listCommits({
-				...pages,
-				sha,
-				page
-			});
-			return data.map(commitOf);
-		},
 		compare: async (base, head) => {
 			const commits = [];
 			for (let page = 1;; page++) {
@@ -62172,34 +63433,48 @@ function connectGithub({ token, apiUrl, owner, repo }, effects) {
 			...here,
 			pull_number: number
 		})).data),
-		pullsOf: async (sha) => {
+		pulls: async (numbers) => {
+			const found = [];
+			for (let from = 0; from < numbers.length; from += MAX_PULLS) {
+				const batch = numbers.slice(from, from + MAX_PULLS);
+				const { repository } = await octokit.graphql(pullsQuery(batch), here).catch(withoutUnknown);
+				found.push(...Object.values(repository ?? {}).flatMap((pull) => pull === null ? [] : forgePull(pull)));
+			}
+			return found;
+		},
+		approvals: async () => {
+			const { data } = await rest.actions.getReviewsForRun({
+				...here,
+				run_id: run
+			});
+			return data.flatMap(({ state, environments, user }) => state === "approved" && user !== null ? environments.flatMap(({ name }) => name ?? []) : []);
+		},
+		lastCommitOf: async (path, sha) => {
+			const { data } = await rest.repos.listCommits({
+				...here,
+				sha,
+				path,
+				per_page: 1
+			});
+			return data[0]?.sha ?? null;
+		},
+		now: () => forgeTime ?? effects.now(),
+		addStatus: async ({ sha, state, context, description, url }) => {
+			const text = [...description].slice(0, MAX_DESCRIPTION).join("");
+			await rest.repos.createCommitStatus({
+				...here,
+				sha,
+				state,
+				context,
+				description: text,
+				target_url: url
+			});
+		},
+		pullsWith: async (sha) => {
 			return (await octokit.paginate(rest.repos.listPullRequestsAssociatedWithCommit, {
 				...pages,
 				commit_sha: sha
 			})).map(pullOf);
-		},
-		dismissals: async (pull) => {
-			return (await octokit.paginate(rest.issues.listEvents, {
-				...pages,
-				issue_number: pull
-			})).flatMap((event) => event.event === "review_dismissed" && "dismissed_review" in event ? {
-				review: event.dismissed_review.review_id,
-				state: event.dismissed_review.state.toUpperCase(),
-				at: event.created_at
-			} : []);
-		},
-		reviews: async (pull) => {
-			return (await octokit.paginate(rest.pulls.listReviews, {
-				...pages,
-				pull_number: pull
-			})).flatMap(({ id, user, author_association, state, submitted_at, commit_id }) => submitted_at === void 0 ? [] : {
-				id,
-				author: user?.login ?? "",
-				association: author_association ?? "",
-				state,
-				submittedAt: submitted_at,
-				commit: commit_id
-			});
 		},
 		tree: memoized(async (sha, recursive) => {
 			const depth = recursive ? { recursive: "1" } : {};
@@ -62267,42 +63542,6 @@ function connectGithub({ token, apiUrl, owner, repo }, effects) {
 			await rest.issues.deleteComment({
 				...here,
 				comment_id: id
-			});
-		},
-		checks: async (sha) => {
-			const runs = await octokit.paginate(rest.checks.listForRef, {
-				...pages,
-				ref: sha,
-				filter: "all"
-			});
-			const own = (created.get(sha) ?? []).filter(({ id }) => runs.every((run) => run.id !== id));
-			return [...runs.map(checkOf), ...own];
-		},
-		addCheck: async ({ name, sha, externalId, conclusion, title, summary, text }) => {
-			const { data } = await rest.checks.create({
-				...here,
-				name,
-				head_sha: sha,
-				external_id: externalId,
-				status: "completed",
-				conclusion,
-				output: {
-					title,
-					summary,
-					...text !== "" && { text }
-				}
-			});
-			created.set(sha, [...created.get(sha) ?? [], {
-				...checkOf(data),
-				text
-			}]);
-			return data.app?.slug ?? "";
-		},
-		editCheck: async (id, externalId) => {
-			await rest.checks.update({
-				...here,
-				check_run_id: id,
-				external_id: externalId
 			});
 		},
 		issues: async (label) => {
@@ -62394,6 +63633,13 @@ function connectGithub({ token, apiUrl, owner, repo }, effects) {
 		}
 	};
 }
+/** Returns the answer to a query that names pull requests which do not exist: GitHub adds an error for each. */
+function withoutUnknown(error) {
+	const { data, errors } = Object(error);
+	if (data?.repository && errors?.every(({ type }) => type === "NOT_FOUND")) return data;
+	if (error instanceof GithubError) throw error;
+	throw new GithubError(0, `POST /graphql: ${messageOf(error)}`);
+}
 function textsQuery(blobs) {
 	return `query ($owner: String!, $repo: String!) {
   repository(owner: $owner, name: $repo) { ${blobs.map((sha, index) => `b${index}: object(oid: "${sha}") { ...content }`).join(" ")} }
@@ -62428,15 +63674,18 @@ function pathOf(options, apiUrl) {
 	const [path = ""] = options.url.replace(apiUrl, "").split("?");
 	return path.replace(/\{(\w+)\}/g, (_, name) => String(options[name] ?? "…")).replace(/\b([\da-f]{7})[\da-f]{33}\b/g, "$1");
 }
-var PER_PAGE, LINK, MAX_OBJECTS, nothing, QUIET, MAX_COMPARED_PAGES;
+var PER_PAGE, LINK, MAX_DESCRIPTION, MAX_OBJECTS, MAX_PULLS, nothing, QUIET, MAX_COMPARED_PAGES;
 var init_connect_github = __esmMin((() => {
 	init_utils();
 	init_action_error();
 	init_github_api();
+	init_pull_query();
 	init_retry_request();
 	PER_PAGE = 100;
 	LINK = "120000";
+	MAX_DESCRIPTION = 140;
 	MAX_OBJECTS = 100;
+	MAX_PULLS = 25;
 	nothing = () => void 0;
 	QUIET = {
 		debug: nothing,
@@ -62513,12 +63762,11 @@ async function runAction(env, io, runner) {
 async function runCommand(context, online) {
 	const { command } = context.inputs;
 	switch (command) {
-		case "plan":
-		case "publish": return (await Promise.resolve().then(() => (init_run_plan(), run_plan_exports))).runPlan(await online());
-		case "apply": return (await Promise.resolve().then(() => (init_run_apply_merged(), run_apply_merged_exports))).runApplyMerged(await online());
+		case "plan": return (await Promise.resolve().then(() => (init_run_plan(), run_plan_exports))).runPlan(await online());
+		case "apply":
+		case "due": return (await Promise.resolve().then(() => (init_run_apply_merged(), run_apply_merged_exports))).runApplyMerged(await online());
 		case "drift": return (await Promise.resolve().then(() => (init_run_drift(), run_drift_exports))).runDrift(await online());
-		case "validate": return (await Promise.resolve().then(() => (init_run_offline(), run_offline_exports))).runValidate(context);
-		case "list": return (await Promise.resolve().then(() => (init_run_offline(), run_offline_exports))).runList(context);
+		case "validate": return (await Promise.resolve().then(() => (init_run_validate(), run_validate_exports))).runValidate(context);
 		default: return command;
 	}
 }
@@ -62538,7 +63786,7 @@ async function ended(run, runner) {
 }
 async function connect(inputs, event, io, runner) {
 	const { connectGithub } = await Promise.resolve().then(() => (init_connect_github(), connect_github_exports));
-	const { apiUrl, owner, repo } = event;
+	const { apiUrl, owner, repo, run } = event;
 	const effects = {
 		now: io.now,
 		sleep: io.sleep,
@@ -62548,7 +63796,8 @@ async function connect(inputs, event, io, runner) {
 		token: inputs.githubToken,
 		apiUrl,
 		owner,
-		repo
+		repo,
+		run
 	}, effects);
 }
 /** Decides whether to mask addresses: in public repositories, unless the workflow turns it off. */

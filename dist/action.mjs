@@ -13376,12 +13376,12 @@ function leaves(value, path = "") {
 function isRecord(value) {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
-var metadata$3;
+var metadataKind;
 var init_metadata = __esmMin((() => {
 	init_json_text();
 	init_text();
 	init_kind();
-	metadata$3 = {
+	metadataKind = {
 		name: "metadata",
 		empty: {},
 		normal: (properties) => properties,
@@ -13470,10 +13470,10 @@ function setOf$1({ keyOf, nameOf, labelOf }) {
 		reverted: (before, after, live) => normal([...without(live, without(after, before)), ...without(before, after)])
 	};
 }
-var list$1, roles$1;
+var listKind, rolesKind;
 var init_set = __esmMin((() => {
 	init_text();
-	list$1 = {
+	listKind = {
 		name: "list",
 		...setOf$1({
 			keyOf: (text) => text,
@@ -13482,7 +13482,7 @@ var init_set = __esmMin((() => {
 		}),
 		sent: (texts) => texts
 	};
-	roles$1 = {
+	rolesKind = {
 		name: "roles",
 		...setOf$1({
 			keyOf: roleKey,
@@ -13494,7 +13494,7 @@ var init_set = __esmMin((() => {
 }));
 
 // src/kernel/fields/text-fields.ts
-var isSame$2, lines$2, text$3, line, prose, name;
+var isSame$2, lines$2, text$3, lineKind, proseKind, nameKind;
 var init_text_fields = __esmMin((() => {
 	init_text();
 	init_kind();
@@ -13522,17 +13522,17 @@ var init_text_fields = __esmMin((() => {
 		content: (value) => value ?? "",
 		reverted: revertedWhole(isSame$2)
 	};
-	line = {
+	lineKind = {
 		...text$3,
 		name: "line",
 		normal: (value) => value || null,
 		content: (value) => value || void 0
 	};
-	prose = {
+	proseKind = {
 		name: "prose",
 		...text$3
 	};
-	name = {
+	nameKind = {
 		...text$3,
 		name: "name",
 		empty: "",
@@ -13669,7 +13669,7 @@ var init_member = __esmMin((() => {
 	init_set();
 	init_text_fields();
 	MANAGED_FIELDS = { nickname: {
-		kind: line,
+		kind: lineKind,
 		response: "nickname",
 		post: "nickname",
 		put: "nickname",
@@ -13685,7 +13685,7 @@ var init_member = __esmMin((() => {
 	} };
 	COMMON_FIELDS = {
 		roles: {
-			kind: roles$1,
+			kind: rolesKind,
 			response: "roles",
 			post: "roles",
 			put: "roles",
@@ -13703,7 +13703,7 @@ var init_member = __esmMin((() => {
 			}
 		},
 		metadata: {
-			kind: metadata$3,
+			kind: metadataKind,
 			response: "metadata",
 			post: "metadata",
 			put: "metadata",
@@ -13764,7 +13764,7 @@ var init_role = __esmMin((() => {
 	MAX_PERMISSIONS = 100;
 	ROLE_FIELDS = {
 		name: {
-			kind: name,
+			kind: nameKind,
 			response: "name",
 			post: "name",
 			put: "name",
@@ -13779,7 +13779,7 @@ var init_role = __esmMin((() => {
 			}
 		},
 		description: {
-			kind: prose,
+			kind: proseKind,
 			response: "description",
 			post: "description",
 			put: "description",
@@ -13794,7 +13794,7 @@ var init_role = __esmMin((() => {
 			}
 		},
 		permissions: {
-			kind: list$1,
+			kind: listKind,
 			response: "permissions",
 			post: "permissions",
 			put: "permissions",
@@ -13809,7 +13809,7 @@ var init_role = __esmMin((() => {
 			}
 		},
 		metadata: {
-			kind: metadata$3,
+			kind: metadataKind,
 			response: "metadata",
 			post: "metadata",
 			put: null,
@@ -20701,7 +20701,7 @@ function errorProblem(error, text, document, openings) {
 			}
 		};
 		default: {
-			const kind = kindOf$4(error);
+			const kind = kindOf$3(error);
 			const unclosed = kind === "UNCLOSED_QUOTE" || kind === "UNCLOSED_BRACKET";
 			const opening = unclosed && openings.left > 0 ? openingBefore(start, text, document) : null;
 			openings.left -= unclosed ? 1 : 0;
@@ -20718,7 +20718,7 @@ function errorProblem(error, text, document, openings) {
 	}
 }
 /** Returns the library's error code, refined if it covers several mistakes. */
-function kindOf$4({ code, message }) {
+function kindOf$3({ code, message }) {
 	if (/^Missing closing/.test(message)) return "UNCLOSED_QUOTE";
 	if (/^Flow .* end with a/.test(message)) return "UNCLOSED_BRACKET";
 	if (/^Missing ,/.test(message)) return "MISSING_COMMA";
@@ -23307,7 +23307,7 @@ var init_js_yaml = __esmMin((() => {
 
 // src/kernel/schema/values.ts
 /** Returns the YAML kind of a plain value. */
-function kindOf$3(value) {
+function kindOf$2(value) {
 	if (Array.isArray(value)) return "list";
 	if (value === null) return "null";
 	const type = typeof value;
@@ -23320,7 +23320,7 @@ function valueAt(root, path) {
 }
 /** Returns a mapping, or an empty one for any other value. */
 function fieldsOf(value) {
-	return kindOf$3(value) === "mapping" && value !== void 0 ? value : {};
+	return kindOf$2(value) === "mapping" && value !== void 0 ? value : {};
 }
 /** Returns a list, or an empty one for any other value. */
 function listOf(value) {
@@ -23342,7 +23342,7 @@ function countOf(value) {
 /** Compares two plain values, ignoring the order of keys. */
 function sameValue(a, b) {
 	if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => sameValue(item, b[index]));
-	if (kindOf$3(a) === "mapping" && kindOf$3(b) === "mapping" && a !== void 0 && b !== void 0) {
+	if (kindOf$2(a) === "mapping" && kindOf$2(b) === "mapping" && a !== void 0 && b !== void 0) {
 		const [left, right] = [fieldsOf(a), fieldsOf(b)];
 		const keys = Object.keys(left);
 		return keys.length === Object.keys(right).length && keys.every((key) => Object.hasOwn(right, key) && sameValue(left[key], right[key]));
@@ -28419,12 +28419,12 @@ function reviewedDates(desired, now, access, sets) {
 	if (dates.length === 0) return [];
 	const find = roleFinder(access, pinnedIds(desired));
 	const entries = new Map(desired.members?.map((member) => [member.email.toLowerCase(), member]));
-	const begins = dates.filter((date) => ["begins", "back"].includes(kindOf$2(date)));
+	const begins = dates.filter((date) => ["begins", "back"].includes(resourceKindOf(date)));
 	const beginners = new Set(begins.map(({ email }) => email.toLowerCase()));
 	const people = personPermissions(access, desired.policies.escalation, (name) => beginners.has(name));
 	return dates.map((date) => {
 		const { at, roles } = date;
-		const [name, what] = [date.email.toLowerCase(), kindOf$2(date)];
+		const [name, what] = [date.email.toLowerCase(), resourceKindOf(date)];
 		if (what !== "begins" && what !== "back") return {
 			at,
 			name,
@@ -28445,7 +28445,7 @@ function reviewedDates(desired, now, access, sets) {
 	});
 }
 /** Returns the kind of a date, which does not depend on other entries. */
-function kindOf$2({ what }) {
+function resourceKindOf({ what }) {
 	switch (what) {
 		case "leaves":
 		case "leaves-unlisted": return "leaves";
@@ -29895,7 +29895,7 @@ function plainAdjustments({ adjustments }) {
 			at: "key",
 			path: [...path, key]
 		}
-	})), ...add.length + remove.length > 0 || kindOf$3(fields["adjust"]) !== "mapping" ? [] : [{
+	})), ...add.length + remove.length > 0 || kindOf$2(fields["adjust"]) !== "mapping" ? [] : [{
 		code: "adjust-form",
 		key: null,
 		location: {
@@ -35284,7 +35284,7 @@ function describe(issue, base, context) {
 		case "invalid_type": return [wrongType(path, [kindOfType(issue.expected)], value, root)];
 		case "invalid_value": {
 			const allowed = issue.values.filter((each) => typeof each === "string" || typeof each === "number");
-			if (value === void 0 || typeof value === "object") return [wrongType(path, [kindOf$3(allowed[0])], value, root)];
+			if (value === void 0 || typeof value === "object") return [wrongType(path, [kindOf$2(allowed[0])], value, root)];
 			return [{
 				code: "wrong-value",
 				path,
@@ -35321,7 +35321,7 @@ function describe(issue, base, context) {
 function describeUnion(issue, path, context) {
 	const { root } = context;
 	const value = valueAt(root, path);
-	if (path.length === 2 && path[0] === "checks" && kindOf$3(value) === "mapping") return checkProblems(value, path, issue.errors).flatMap((each) => "location" in each ? [each] : describe(each, path, context));
+	if (path.length === 2 && path[0] === "checks" && kindOf$2(value) === "mapping") return checkProblems(value, path, issue.errors).flatMap((each) => "location" in each ? [each] : describe(each, path, context));
 	const mistyped = (branch) => branch.some(({ code, path: inner }) => code === "invalid_type" && inner.length === 0);
 	const meant = issue.errors.find((branch) => !mistyped(branch));
 	if (meant !== void 0) return meant.flatMap((inner) => describe(inner, path, context));
@@ -35350,7 +35350,7 @@ function wrongType(path, wanted, value, root) {
 		wanted,
 		location
 	};
-	const got = kindOf$3(value);
+	const got = kindOf$2(value);
 	return wanted.includes(got) ? {
 		code: "bad-count",
 		path,
@@ -41816,10 +41816,10 @@ function kindPaint(kind, style) {
 		delete: style.red
 	}[kind];
 }
-var plain$1, PLAIN$1, SIGNS$1;
+var plain$1, PLAIN, SIGNS$1;
 var init_style = __esmMin((() => {
 	plain$1 = (text) => text;
-	PLAIN$1 = {
+	PLAIN = {
 		bold: plain$1,
 		dim: plain$1,
 		red: plain$1,
@@ -43699,7 +43699,7 @@ function hangingLines(text, columns, head, indent) {
 }
 /** Breaks a text as `hangingLines` does on a terminal narrower than a file's lines; anywhere else the text stays whole. */
 function wrapIfNarrow(text, { columns }, head, indent) {
-	return columns < PLAIN$1.columns ? hangingLines(text, columns, head, indent) : [`${head}${text}`];
+	return columns < PLAIN.columns ? hangingLines(text, columns, head, indent) : [`${head}${text}`];
 }
 /** Returns the last line of a list that is cut, in a text that says at its end how to see all. */
 function cutText(count) {
@@ -45403,7 +45403,7 @@ function rulesBlock({ rules = [] }, maxSize) {
 }
 function problems({ views, unplanned }, fleet) {
 	const unread = groupUnread(unplanned).map(({ merchants, first, attempts }) => [...hanging(oneLine(`${namesText(merchants)} could not be read`), "- ", "-   "), ...renderFailure(first, {
-		...PLAIN$1,
+		...PLAIN,
 		columns: 96
 	}, merchants.length, attempts).trimEnd().split("\n").map((line) => `    ${line}`)]);
 	const found = (text, { hint, place }) => [
@@ -45755,9 +45755,9 @@ var init_output = __esmMin((() => {
 */
 function styleFor(sink, io, color) {
 	const { isTTY, columns } = sink;
-	const width = isTTY ? Math.min(columns || PLAIN$1.columns, MAX_COLUMNS$1) : PLAIN$1.columns;
+	const width = isTTY ? Math.min(columns || PLAIN.columns, MAX_COLUMNS$1) : PLAIN.columns;
 	return {
-		...color && wantsColor(io.env, isTTY) ? ansiFor(io.env) : PLAIN$1,
+		...color && wantsColor(io.env, isTTY) ? ansiFor(io.env) : PLAIN,
 		columns: width
 	};
 }
@@ -45879,17 +45879,17 @@ function parseReviewedState(value) {
 	const read = reviewedStateSchema.safeParse(value);
 	return read.success ? read.data : null;
 }
-var jsonSchema, text$1, flag, index, values, resource$2, permissions, person$1, date, reviewedStateSchema;
+var reviewedJsonSchema, text$1, flag, index, values, resource$2, permissions, person$1, date, reviewedStateSchema;
 var init_reviewed_file = __esmMin((() => {
 	init_mini();
 	init_text_schemas();
-	jsonSchema = described(_lazy(() => union([
+	reviewedJsonSchema = described(_lazy(() => union([
 		string(),
 		number(),
 		boolean(),
 		_null(),
-		array(jsonSchema),
-		record(string(), jsonSchema)
+		array(reviewedJsonSchema),
+		record(string(), reviewedJsonSchema)
 	])), {
 		id: "json",
 		description: "Any JSON value."
@@ -45897,7 +45897,7 @@ var init_reviewed_file = __esmMin((() => {
 	text$1 = string();
 	flag = exactOptional(literal(true));
 	index = int().check(_nonnegative());
-	values = described(nullable(record(text$1, jsonSchema)), {
+	values = described(nullable(record(text$1, reviewedJsonSchema)), {
 		id: "fieldValues",
 		description: "The values of a role's or member's fields, a list being a set; null while it does not exist. Members' roles are ids, or “new” and the name of one that the plan creates."
 	});
@@ -48974,7 +48974,7 @@ function renderDiagnostic([diagnostic, ...repetitions], style) {
 function frameLines(frame, { columns }) {
 	const lines = frame.split("\n").map(oneLine);
 	const width = columns - FRAME_INDENT;
-	if (columns >= PLAIN$1.columns || lines.every((line) => cellWidth(line) <= width)) return lines;
+	if (columns >= PLAIN.columns || lines.every((line) => cellWidth(line) <= width)) return lines;
 	const [head = "", before = "", marks = ""] = lines.flatMap((line) => [.../^( +\| )( *)(\^+)$/.exec(line)?.slice(1) ?? []]);
 	const room = width - head.length - 2;
 	const from = before.length + marks.length <= room ? 0 : Math.max(0, before.length - Math.floor(room / 3));
@@ -49029,7 +49029,7 @@ async function loadFiles(inputs, io, { project, known = [] } = {}) {
 	const states = shard ? loaded.states.filter(({ merchant }) => isInShard(merchant, shard)) : loaded.states;
 	const logged = new Set(known.map((one) => JSON.stringify(one)));
 	const fresh = loaded.diagnostics.filter((one) => !logged.has(JSON.stringify(one)));
-	if (fresh.length > 0) io.stdout.write(renderDiagnostics(fresh, PLAIN$1));
+	if (fresh.length > 0) io.stdout.write(renderDiagnostics(fresh, PLAIN));
 	return {
 		...loaded,
 		states,
@@ -51247,7 +51247,7 @@ var init_entry_places = __esmMin((() => {
 * their roles. What roles are and grant stays readable.
 */
 function sealed(state, seal) {
-	if (seal === PLAIN) return state;
+	if (seal === UNSEALED) return state;
 	return {
 		...state,
 		members: state.members.map((row) => sealedMember(row, seal)),
@@ -51275,7 +51275,7 @@ function sealedMember(row, seal) {
 }
 /** Returns the values of a member's fields sealed. */
 function sealedValues(values, seal) {
-	if (values === null || seal === PLAIN) return values;
+	if (values === null || seal === UNSEALED) return values;
 	const entries = Object.entries(values).map(([field, value]) => [field, sealedValue(field, value, seal)]);
 	return Object.fromEntries(entries);
 }
@@ -51283,10 +51283,10 @@ function sealedValue(field, value, seal) {
 	if (Array.isArray(value) || typeof value === "boolean") return value;
 	return seal(`${field} ${canonicalJson(value)}`);
 }
-var PLAIN;
+var UNSEALED;
 var init_seal = __esmMin((() => {
 	init_json_text();
-	PLAIN = (text) => text;
+	UNSEALED = (text) => text;
 }));
 
 // src/kernel/approval/rows.ts
@@ -51579,7 +51579,7 @@ var init_end_state = __esmMin((() => {
 
 // src/kernel/approval/words.ts
 /** Says what a change would do to an item. */
-function changeText({ kind, name, item, role }, value) {
+function reviewedChangeText({ kind, name, item, role }, value) {
 	const who = nameText(kind, name);
 	const { field, element } = item;
 	if (field === null) return value === true ? `${who} would be added` : `${who} would be removed`;
@@ -51678,7 +51678,7 @@ function unseenItems(row, reviews, context) {
 		reasons: (isWhole ? [EXISTS] : items).map((item) => {
 			const decision = reviews.decide(subject, item);
 			const by = decision?.isTouched ? context.reviewNames[decision.review] : void 0;
-			return unseenText(changeText(context.named(subject, item), itemValue(after, item)), by ?? null);
+			return unseenText(reviewedChangeText(context.named(subject, item), itemValue(after, item)), by ?? null);
 		}),
 		isWhole
 	};
@@ -52126,7 +52126,7 @@ function passedDates(reviews, desired, now, seal) {
 	const past = upcomingDates(desired, Number.NEGATIVE_INFINITY).filter(({ at }) => at <= now).flatMap((date) => singleDates({
 		...date,
 		name: seal(date.email.toLowerCase()),
-		what: kindOf$2(date)
+		what: resourceKindOf(date)
 	}));
 	const seen = new Map((past.length === 0 ? [] : reviews).flatMap((state) => state.dates.flatMap((date) => singleDates(date).map(({ text }) => [text, {
 		date,
@@ -52172,7 +52172,7 @@ function datesToCome(desired, now, seal) {
 	return new Set(upcomingDates(desired, now).flatMap((date) => singleDates({
 		...date,
 		name: seal(date.email.toLowerCase()),
-		what: kindOf$2(date)
+		what: resourceKindOf(date)
 	}).map(({ text }) => text)));
 }
 var init_passed_dates = __esmMin((() => {
@@ -52293,7 +52293,7 @@ var init_merged_reviews = __esmMin((() => {
 * with the same `seal`. The last review that touches an item decides; what none touches must stay as it was. Differences that
 * reviewed dates bring need no other review.
 */
-function compareReviewed(reviews, fresh, seal = PLAIN) {
+function compareReviewed(reviews, fresh, seal = UNSEALED) {
 	const elsewhere = reviews.flatMap(({ name, state }) => mismatch(name, state, fresh.plan) ?? []);
 	const counted = elsewhere.length === 0 ? reviews : [];
 	const context = freshContext(fresh, counted, seal);
@@ -53047,11 +53047,11 @@ async function reviewed({ loaded, base, states, looks, unplanned, store }, conte
 	const diagnostics = diagnosticAnnotations(loaded.diagnostics);
 	const placeOf = ruleLocations(loaded.states, loaded.sources);
 	const views = plans.map((one) => planView(one, placeOf));
-	io.stdout.write(renderPlans(views, PLAIN$1, "normal", { run: runFingerprint(plans) }));
+	io.stdout.write(renderPlans(views, PLAIN, "normal", { run: runFingerprint(plans) }));
 	const overdue = overdueLines(loaded, store, github.now());
 	const scope = scopeText(states.length, loaded);
 	for (const line of [...overdue, ...scope]) io.stdout.write(`${line}\n`);
-	for (const { merchant, failure } of unplanned) io.stdout.write(`${merchant} could not be planned.\n${renderFailure(failure, PLAIN$1)}`);
+	for (const { merchant, failure } of unplanned) io.stdout.write(`${merchant} could not be planned.\n${renderFailure(failure, PLAIN)}`);
 	const annotations = [...diagnostics, ...planAnnotations(plans, loaded.states, loaded.sources, placeOf)];
 	annotate(context.masked ? maskedAnnotations(annotations) : annotations, log);
 	const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
@@ -53060,7 +53060,7 @@ async function reviewed({ loaded, base, states, looks, unplanned, store }, conte
 		base,
 		plans
 	}, context);
-	io.stdout.write(renderRules(rules, PLAIN$1));
+	io.stdout.write(renderRules(rules, PLAIN));
 	const review = {
 		command: "plan",
 		views: publishable(context, plans).map((one) => planView(one, placeOf)),
@@ -53242,7 +53242,7 @@ var init_plan_file = __esmMin((() => {
 	init_role();
 	init_text_schemas();
 	init_reviewed_file();
-	metadata$1 = described(record(string(), jsonSchema), {
+	metadata$1 = described(record(string(), reviewedJsonSchema), {
 		id: "metadata",
 		description: "User-defined key-value pairs, whole."
 	});
@@ -56519,7 +56519,7 @@ async function apply(context, branch, store, cancellation) {
 			"plan-path": await context.saveFile(`rolecall-plan-${context.scope.id}.json`, plansJson(plans))
 		};
 		const broken = loaded.valid ? [] : [BROKEN_FILES, ...fileErrorLines(loaded.diagnostics)];
-		const unread = unplannedOf(planned).flatMap(({ merchant, failure }) => [`${merchant} could not be read.`, ...renderFailure(failure, PLAIN$1).trimEnd().split("\n")]);
+		const unread = unplannedOf(planned).flatMap(({ merchant, failure }) => [`${merchant} could not be read.`, ...renderFailure(failure, PLAIN).trimEnd().split("\n")]);
 		for (const line of [...broken, ...unread]) reporter.say(line);
 		const refused = skippedMerchants(planned, overrides, /* @__PURE__ */ new Map());
 		const reported = withReports(context, records, judged, refused, store.seal);
@@ -57614,7 +57614,7 @@ function keptGrants(written, { remove, unend, begin, rename }) {
 		const name = rename.get(word) ?? word;
 		if (seen.has(name)) return [];
 		seen.add(name);
-		if (kindOf$3(item) === "text") return [name === item ? item : name];
+		if (kindOf$2(item) === "text") return [name === item ? item : name];
 		const [isUnended, isBegun] = [unend.includes(word), begin.includes(word)];
 		if (name === word && !isUnended && !isBegun) return [item];
 		return [withDates({
@@ -58573,7 +58573,7 @@ var init_block_entries = __esmMin((() => {
 /** Returns the least change that makes a node mean a value; null if it does already. */
 function changeTo(node, value, path) {
 	if (isSameJson(node.value, value)) return null;
-	if (node.kind === "map" && kindOf$3(value) === "mapping") return mapChange(node, value, path);
+	if (node.kind === "map" && kindOf$2(value) === "mapping") return mapChange(node, value, path);
 	if (node.kind === "seq" && Array.isArray(value)) return listChange(node, value, path);
 	return {
 		kind: "replace",
@@ -59526,8 +59526,8 @@ async function drift(context) {
 		const allDrifts = await driftsOf(planned, io);
 		const placeOf = ruleLocations(loaded.states, loaded.sources);
 		const unplanned = unplannedOf(planned);
-		io.stdout.write(renderDrifts(allDrifts.map((drift) => driftView(drift, placeOf)), PLAIN$1));
-		for (const { merchant, failure } of unplanned) io.stdout.write(`${merchant} could not be read.\n${renderFailure(failure, PLAIN$1)}`);
+		io.stdout.write(renderDrifts(allDrifts.map((drift) => driftView(drift, placeOf)), PLAIN));
+		for (const { merchant, failure } of unplanned) io.stdout.write(`${merchant} could not be read.\n${renderFailure(failure, PLAIN)}`);
 		const drifts = masked ? allDrifts.map(maskAddresses) : allDrifts;
 		const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
 		const page = {

@@ -34,7 +34,7 @@ export interface Commit {
 }
 
 /** The difference between two commits. */
-export interface Comparison {
+export interface CommitComparison {
   /** The position of the head relative to the base. */
   readonly status: "ahead" | "behind" | "diverged" | "identical";
   /** The newest commits last; of very many, only the oldest. */
@@ -97,7 +97,7 @@ export interface Github extends Forge {
   parents(sha: string): Promise<readonly string[]>;
   /** Returns the last commit that changed a file, of those that a commit contains; `null` without one. */
   lastCommitOf(path: string, sha: string): Promise<string | null>;
-  compare(base: string, head: string): Promise<Comparison>;
+  compare(base: string, head: string): Promise<CommitComparison>;
   pull(number: number): Promise<Pull>;
   /** Returns the pull requests that contain a commit. */
   pullsWith(sha: string): Promise<readonly Pull[]>;

@@ -4,14 +4,14 @@ import type { Plan } from "../../model/plan.ts";
 import { type EndState, endState, freshRows } from "./end-state.ts";
 import { permissionsOf, rolesOf } from "./find-unseen.ts";
 import type { Fresh } from "./fresh-context.ts";
-import type { MergedReviews, Review, ReviewRow } from "./merged-reviews.ts";
+import type { MergedReviews, MergedRow, Review } from "./merged-reviews.ts";
 import {
   EXISTS,
   type Item,
   isSameValue,
   itemValue,
-  type Row,
-  type Subject,
+  type ReviewedRow,
+  type RowSubject,
   subjectText,
   touchedItems,
 } from "./rows.ts";
@@ -75,20 +75,20 @@ function openRow(
   return isNeeded ? [{ ...open, until: fingerprints }] : [];
 }
 
-type Rows = readonly [ReviewRow, ...ReviewRow[]];
+type Rows = readonly [MergedRow, ...MergedRow[]];
 
 /**
  * Groups the rows of one change of one review: a member's go with those of its permissions, as they are once deferred
  * changes are made.
  */
-function groupedRows(all: readonly ReviewRow[]): readonly Rows[] {
-  const personKey = ({ review, row }: ReviewRow): string => `${review} ${subjectText(row.subject)}`;
+function groupedRows(all: readonly MergedRow[]): readonly Rows[] {
+  const personKey = ({ review, row }: MergedRow): string => `${review} ${subjectText(row.subject)}`;
   const deferred = new Set(all.filter(({ row }) => row.isDeferred).map(personKey));
   const rows = all.filter((one) => {
     const { subject, isDeferred } = one.row;
     return subject.kind !== "person" || isDeferred || !deferred.has(personKey(one));
   });
-  const groups = new Map<string, [ReviewRow, ...ReviewRow[]]>();
+  const groups = new Map<string, [MergedRow, ...MergedRow[]]>();
   const members = new Map<string, string>();
   for (const one of rows) {
     const { place, subject } = one.row;
@@ -104,7 +104,7 @@ function groupedRows(all: readonly ReviewRow[]): readonly Rows[] {
 }
 
 /** Returns the items that a review changes: with a base, those that its files do. */
-function ownItems(row: Row, hasBase: boolean): readonly Item[] {
+function ownItems(row: ReviewedRow, hasBase: boolean): readonly Item[] {
   if (row.subject.kind === "leftover") return [EXISTS];
   const items = touchedItems(row).filter(({ field }) => field !== "reach");
   if (!hasBase) return items;
@@ -122,11 +122,11 @@ interface ItemVerdict {
 function itemJudge(
   merged: MergedReviews,
   context: AccountContext,
-): (one: ReviewRow, item: Item) => ItemVerdict {
+): (one: MergedRow, item: Item) => ItemVerdict {
   const { fresh, covered, live, endOf, endAt, dates, reviewNames, reviewTimes } = context;
   const [end, whole] = [endOf(covered), endOf(fresh.plan)];
   const settled = endState(freshRows(fresh.plan, context, "deferred"), whole);
-  const hasEnded = ({ review, row }: ReviewRow, item: Item): boolean => {
+  const hasEnded = ({ review, row }: MergedRow, item: Item): boolean => {
     const { kind, key } = row.subject;
     const at = reviewTimes[review] ?? 0;
     const isDated = (kind === "member" || kind === "person") && dates.areReviewed(key, at);
@@ -146,7 +146,7 @@ function itemJudge(
 
 /** Returns the later review that decides otherwise about an item, or takes a permission away from a role that grants it. */
 function laterReview(
-  { review, row: { subject, after } }: ReviewRow,
+  { review, row: { subject, after } }: MergedRow,
   item: Item,
   end: EndState,
   merged: MergedReviews,
@@ -165,7 +165,7 @@ function laterReview(
 }
 
 /** Returns whether an item is as it was reviewed in a state, as far as the service tells. */
-function isReached(state: EndState, { subject, after }: Row, item: Item): boolean {
+function isReached(state: EndState, { subject, after }: ReviewedRow, item: Item): boolean {
   const reviewed = itemValue(after, item);
   const values = state(subject);
   const value = itemValue(values, item);
@@ -191,7 +191,7 @@ const WORST_FIRST: readonly Verdict[] = [
 
 interface JudgedItem extends ItemVerdict {
   readonly item: Item;
-  readonly row: Row;
+  readonly row: ReviewedRow;
 }
 
 function entryOf(
@@ -220,7 +220,7 @@ function entryOf(
   };
 }
 
-function doesOf({ after, before }: Row): AccountEntry["does"] {
+function doesOf({ after, before }: ReviewedRow): AccountEntry["does"] {
   if (after === null) return "remove";
   return before === null ? "create" : "update";
 }
@@ -229,7 +229,7 @@ function doesOf({ after, before }: Row): AccountEntry["does"] {
  * Returns a function that finds the fingerprints of the fresh plan's changes, the deferred ones too, by their subject: of
  * somebody's permissions, those of the membership and of all roles.
  */
-function changeFinder(context: AccountContext): (subject: Subject) => readonly string[] {
+function changeFinder(context: AccountContext): (subject: RowSubject) => readonly string[] {
   const rows = (["now", "deferred"] as const).flatMap((which) =>
     freshRows(context.fresh.plan, context, which),
   );

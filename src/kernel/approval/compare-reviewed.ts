@@ -8,7 +8,7 @@ import { findUnseen } from "./find-unseen.ts";
 import { type Fresh, type FreshPlan, freshContext } from "./fresh-context.ts";
 import { mergeReviews, type Review } from "./merged-reviews.ts";
 import { datesStillToCome, datesToCome } from "./passed-dates.ts";
-import { PLAIN, type Seal } from "./seal.ts";
+import { type Seal, UNSEALED } from "./seal.ts";
 
 /** A fresh plan compared with what was reviewed. */
 export interface Comparison {
@@ -36,7 +36,7 @@ export interface Comparison {
 export function compareReviewed(
   reviews: readonly Review[],
   fresh: FreshPlan,
-  seal: Seal = PLAIN,
+  seal: Seal = UNSEALED,
 ): Comparison {
   const elsewhere = reviews.flatMap(({ name, state }) => mismatch(name, state, fresh.plan) ?? []);
   const counted = elsewhere.length === 0 ? reviews : [];

@@ -17,20 +17,20 @@ import type { Identities, Memberships } from "./identities.ts";
 import {
   memberRows,
   personRow,
-  type Row,
+  type ReviewedRow,
+  type RowSubject,
   replacedInvitation,
   roleRows,
-  type Subject,
   subjectText,
   withCurrentRoles,
 } from "./rows.ts";
 import { type Seal, sealedMember, sealedValues } from "./seal.ts";
 
 /** The values of subjects in one state of the service. */
-export type EndState = (subject: Subject) => FieldValues | null;
+export type EndState = (subject: RowSubject) => FieldValues | null;
 
 /** A row of a plan that was made just now, with the change that it comes from; `null` for what follows from changes. */
-export interface FreshRow extends Row {
+export interface FreshRow extends ReviewedRow {
   readonly fingerprint: string | null;
 }
 
@@ -65,7 +65,7 @@ export function freshRows(
 }
 
 /** Returns the state that rows leave of another one. */
-export function endState(rows: readonly Row[], live: EndState): EndState {
+export function endState(rows: readonly ReviewedRow[], live: EndState): EndState {
   const ends = new Map(rows.map((row) => [subjectText(row.subject), row.after]));
   return (subject) => {
     const end = ends.get(subjectText(subject));

@@ -10,11 +10,11 @@ import {
   type Item,
   isSameValue,
   itemValue,
-  type Subject,
+  type RowSubject,
   subjectText,
   touchedItems,
 } from "./rows.ts";
-import { changeText, type Effect, effectText, unseenText } from "./words.ts";
+import { effectText, type ReviewedEffect, reviewedChangeText, unseenText } from "./words.ts";
 
 /** Returns the changes of a plan that do what no review shows, by fingerprint, with a sentence for each such thing. */
 export function findUnseen(
@@ -70,13 +70,13 @@ function unseenItems(
   const reasons = (isWhole ? [EXISTS] : items).map((item) => {
     const decision = reviews.decide(subject, item);
     const by = decision?.isTouched ? context.reviewNames[decision.review] : undefined;
-    return unseenText(changeText(context.named(subject, item), itemValue(after, item)), by ?? null);
+    return unseenText(reviewedChangeText(context.named(subject, item), itemValue(after, item)), by ?? null);
   });
   return { reasons, isWhole };
 }
 
 function isDecided(
-  subject: Subject,
+  subject: RowSubject,
   item: Item,
   value: JsonValue | undefined,
   reviews: MergedReviews,
@@ -90,7 +90,7 @@ function isDecided(
  * if they do not.
  */
 function dateOf(
-  subject: Subject,
+  subject: RowSubject,
   item: Item,
   reviews: MergedReviews,
   { dates, endAt, live, reviewTimes }: Fresh,
@@ -108,7 +108,7 @@ function dateOf(
 }
 
 interface UnseenEffect {
-  readonly effect: Effect;
+  readonly effect: ReviewedEffect;
   readonly permissions: readonly string[];
 }
 
@@ -180,7 +180,7 @@ function blamer(
   plan: Plan,
   rows: readonly FreshRow[],
   { live, endOf, named }: Fresh,
-): (name: string, effect: Effect, permission: string) => Blame {
+): (name: string, effect: ReviewedEffect, permission: string) => Blame {
   const after = endOf(plan);
   const changes = new Map(
     rows.flatMap((row) => (row.fingerprint === null ? [] : [[subjectText(row.subject), row.fingerprint]])),

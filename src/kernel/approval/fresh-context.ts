@@ -7,7 +7,7 @@ import { type EndState, endState, freshRows, liveEndState } from "./end-state.ts
 import { type Identities, identitiesIn, membershipsOf } from "./identities.ts";
 import type { Review } from "./merged-reviews.ts";
 import { type PassedDates, passedDates } from "./passed-dates.ts";
-import type { Item, Subject } from "./rows.ts";
+import type { Item, RowSubject } from "./rows.ts";
 import type { Seal } from "./seal.ts";
 import type { NamedItem } from "./words.ts";
 
@@ -39,7 +39,7 @@ export interface Fresh {
   readonly reviewNames: readonly string[];
   readonly reviewTimes: readonly number[];
   /** Returns an item with the names that people know. */
-  named(subject: Subject, item: Item): NamedItem;
+  named(subject: RowSubject, item: Item): NamedItem;
   /** Returns the name behind a sealed one; `null` if nobody of that name is live or listed. */
   nameOf(sealed: string): string | null;
 }

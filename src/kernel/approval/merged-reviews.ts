@@ -1,7 +1,15 @@
 import type { JsonValue } from "../../model/json.ts";
 import type { ReviewedState } from "../../model/reviewed.ts";
 import type { Identities } from "./identities.ts";
-import { type Item, itemValue, type Row, rowsOf, type Subject, subjectText, touches } from "./rows.ts";
+import {
+  type Item,
+  itemValue,
+  type ReviewedRow,
+  type RowSubject,
+  rowsOf,
+  subjectText,
+  touches,
+} from "./rows.ts";
 
 /** The plan that a reviewer approved, and what people call the review. */
 export interface Review {
@@ -11,13 +19,13 @@ export interface Review {
 }
 
 /** A row of a review, and its position among the reviews. */
-export interface ReviewRow {
+export interface MergedRow {
   readonly review: number;
-  readonly row: Row;
+  readonly row: ReviewedRow;
 }
 
 /** What the reviews decide about an item. */
-export interface Decision extends ReviewRow {
+export interface Decision extends MergedRow {
   readonly value: JsonValue | undefined;
   /** With the value until deferred changes are made, if the review shows both. */
   readonly values: readonly (JsonValue | undefined)[];
@@ -27,9 +35,9 @@ export interface Decision extends ReviewRow {
 
 /** What reviews, in the order of their merges, decide. */
 export interface MergedReviews {
-  readonly rows: readonly ReviewRow[];
+  readonly rows: readonly MergedRow[];
   /** Returns what the last review that touches an item decides; else, of a person's permissions, what the last one shows. */
-  decide(subject: Subject, item: Item): Decision | null;
+  decide(subject: RowSubject, item: Item): Decision | null;
 }
 
 /** Joins reviews, in the order of their merges. */
@@ -40,9 +48,9 @@ export function mergeReviews(
   const rows = reviews.flatMap(({ state }, review) => {
     // A role that the review knows by its id is none that it creates.
     const known = new Set(state.roles.flatMap(({ id }) => id ?? []));
-    return rowsOf(state, identitiesFor(known)).map((row): ReviewRow => ({ review, row }));
+    return rowsOf(state, identitiesFor(known)).map((row): MergedRow => ({ review, row }));
   });
-  const bySubject = new Map<string, ReviewRow[]>();
+  const bySubject = new Map<string, MergedRow[]>();
   for (const one of rows) {
     const key = subjectText(one.row.subject);
     const known = bySubject.get(key);

@@ -1,7 +1,7 @@
 import { groupByKey } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { ReviewedDate, ReviewedState } from "../../model/reviewed.ts";
-import { kindOf } from "../plan/reviewed-state.ts";
+import { resourceKindOf } from "../plan/reviewed-state.ts";
 import { upcomingDates } from "../plan/upcoming-dates.ts";
 import type { Seal } from "./seal.ts";
 
@@ -34,7 +34,9 @@ export function passedDates(
 ): PassedDates {
   const past = upcomingDates(desired, Number.NEGATIVE_INFINITY)
     .filter(({ at }) => at <= now)
-    .flatMap((date) => singleDates({ ...date, name: seal(date.email.toLowerCase()), what: kindOf(date) }));
+    .flatMap((date) =>
+      singleDates({ ...date, name: seal(date.email.toLowerCase()), what: resourceKindOf(date) }),
+    );
   const seen = new Map(
     (past.length === 0 ? [] : reviews).flatMap((state) =>
       state.dates.flatMap((date) => singleDates(date).map(({ text }) => [text, { date, state }] as const)),
@@ -84,7 +86,7 @@ export function datesStillToCome(
 export function datesToCome(desired: DesiredState, now: number, seal: Seal): ReadonlySet<string> {
   return new Set(
     upcomingDates(desired, now).flatMap((date) =>
-      singleDates({ ...date, name: seal(date.email.toLowerCase()), what: kindOf(date) }).map(
+      singleDates({ ...date, name: seal(date.email.toLowerCase()), what: resourceKindOf(date) }).map(
         ({ text }) => text,
       ),
     ),

@@ -8,15 +8,15 @@ import type { Identities } from "./identities.ts";
 export type SubjectKind = "role" | "member" | "leftover" | "person";
 
 /** What a row is about: a role by its live id or `new` and its name, a leftover by its id, others by the person's name. */
-export interface Subject {
+export interface RowSubject {
   readonly kind: SubjectKind;
   readonly key: string;
 }
 
 /** The values of a subject before and after a plan; `null` while it does not exist. */
-export interface Row {
+export interface ReviewedRow {
   readonly place: RowPlace;
-  readonly subject: Subject;
+  readonly subject: RowSubject;
   readonly before: FieldValues | null;
   readonly after: FieldValues | null;
   /** After a plan of the base's files; `undefined` if they do the same, or if there is no base. */
@@ -38,7 +38,7 @@ export interface Item {
 export const EXISTS: Item = { field: null };
 
 /** Returns the rows of a reviewed state, about what their subjects are by now. */
-export function rowsOf(state: ReviewedState, identities: Identities): readonly Row[] {
+export function rowsOf(state: ReviewedState, identities: Identities): readonly ReviewedRow[] {
   return [
     ...state.roles.flatMap((row, index) => roleRows(row, { list: "roles", index }, identities)),
     ...state.members.flatMap((row, index) => [
@@ -50,7 +50,11 @@ export function rowsOf(state: ReviewedState, identities: Identities): readonly R
 }
 
 /** Returns the rows of a role: two if it is replaced. */
-export function roleRows(row: ReviewedResource, place: RowPlace, identities: Identities): readonly Row[] {
+export function roleRows(
+  row: ReviewedResource,
+  place: RowPlace,
+  identities: Identities,
+): readonly ReviewedRow[] {
   const { id, name, before, after, base, replaced } = row;
   const isDeferred = row.deferred === true;
   const common = { place, isDeferred, isWhole: isWhole(row) };
@@ -65,7 +69,11 @@ export function roleRows(row: ReviewedResource, place: RowPlace, identities: Ide
 }
 
 /** Returns the rows of a membership. */
-export function memberRows(row: ReviewedResource, place: RowPlace, identities: Identities): readonly Row[] {
+export function memberRows(
+  row: ReviewedResource,
+  place: RowPlace,
+  identities: Identities,
+): readonly ReviewedRow[] {
   const { id, name, base } = row;
   const [before, after] = [row.before, row.after].map((values) => withCurrentRoles(values, identities));
   const common = { place, isDeferred: row.deferred === true, isWhole: isWhole(row) };
@@ -84,13 +92,13 @@ export function memberRows(row: ReviewedResource, place: RowPlace, identities: I
 }
 
 /** Returns the row of an expired invitation that is replaced, which may remain beside the new one. */
-export function replacedInvitation(row: ReviewedResource, place: RowPlace): readonly Row[] {
+export function replacedInvitation(row: ReviewedResource, place: RowPlace): readonly ReviewedRow[] {
   if (row.replaced === undefined || row.id === null) return [];
   const subject = { kind: "leftover", key: row.id } as const;
   return [{ place, subject, before: {}, after: null, base: undefined, isWhole: true, isDeferred: false }];
 }
 
-function personRows(state: ReviewedState): readonly Row[] {
+function personRows(state: ReviewedState): readonly ReviewedRow[] {
   const whole = new Set(state.members.flatMap((row) => (isWhole(row) && !row.leftover ? row.name : [])));
   return state.people.map((row, index) =>
     personRow(row, state, { list: "people", index }, whole.has(row.name)),
@@ -103,7 +111,7 @@ export function personRow(
   { permissionSets }: Pick<ReviewedState, "permissionSets">,
   place: RowPlace,
   whole: boolean,
-): Row {
+): ReviewedRow {
   const values = (had: number, could: number): FieldValues => ({
     held: permissionSets[had] ?? [],
     reach: permissionSets[could] ?? [],
@@ -137,7 +145,7 @@ export function withCurrentRoles(values: FieldValues | null, identities: Identit
 }
 
 /** Returns a text that two subjects have in common only if they are the same. */
-export function subjectText({ kind, key }: Subject): string {
+export function subjectText({ kind, key }: RowSubject): string {
   return `${kind} ${key}`;
 }
 
@@ -154,18 +162,18 @@ export function isSameValue(one: JsonValue | undefined, other: JsonValue | undef
 }
 
 /** Returns whether a row shows another value of an item after the plan than before, or than the base's files. */
-export function touches(row: Row, item: Item): boolean {
+export function touches(row: ReviewedRow, item: Item): boolean {
   const after = itemValue(row.after, item);
   if (row.isWhole || !isSameValue(itemValue(row.before, item), after)) return true;
   return row.base !== undefined && !isSameValue(itemValue(row.base, item), after);
 }
 
 /** Returns the items that a row names and touches. */
-export function touchedItems(row: Row): readonly Item[] {
+export function touchedItems(row: ReviewedRow): readonly Item[] {
   return itemsOf(row).filter((item) => touches(row, item));
 }
 
-function itemsOf({ subject, before, after, base }: Row): readonly Item[] {
+function itemsOf({ subject, before, after, base }: ReviewedRow): readonly Item[] {
   const images = [before, after, base].filter((values) => values !== null && values !== undefined);
   const fields = [...new Set(images.flatMap((image) => Object.keys(image)))];
   const items = fields.flatMap((field): readonly Item[] => {

@@ -6,14 +6,14 @@ import type { FieldValues, ReviewedResource, ReviewedState } from "../../model/r
 export type Seal = (text: string) => string;
 
 /** Stores texts as they are. */
-export const PLAIN: Seal = (text) => text;
+export const UNSEALED: Seal = (text) => text;
 
 /**
  * Returns a reviewed state in which everything about people is sealed: names, ids, and the values of members' fields but
  * their roles. What roles are and grant stays readable.
  */
 export function sealed(state: ReviewedState, seal: Seal): ReviewedState {
-  if (seal === PLAIN) return state;
+  if (seal === UNSEALED) return state;
   return {
     ...state,
     members: state.members.map((row) => sealedMember(row, seal)),
@@ -37,7 +37,7 @@ export function sealedMember(row: ReviewedResource, seal: Seal): ReviewedResourc
 
 /** Returns the values of a member's fields sealed. */
 export function sealedValues(values: FieldValues | null, seal: Seal): FieldValues | null {
-  if (values === null || seal === PLAIN) return values;
+  if (values === null || seal === UNSEALED) return values;
   const entries = Object.entries(values).map(([field, value]) => [field, sealedValue(field, value, seal)]);
   return Object.fromEntries(entries) as FieldValues;
 }

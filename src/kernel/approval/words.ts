@@ -15,7 +15,10 @@ export interface NamedItem {
 const UNKNOWN = "somebody who is neither live nor listed";
 
 /** Says what a change would do to an item. */
-export function changeText({ kind, name, item, role }: NamedItem, value: JsonValue | undefined): string {
+export function reviewedChangeText(
+  { kind, name, item, role }: NamedItem,
+  value: JsonValue | undefined,
+): string {
   const who = nameText(kind, name);
   const { field, element } = item;
   if (field === null) return value === true ? `${who} would be added` : `${who} would be removed`;
@@ -53,11 +56,11 @@ function fieldText(field: string): string {
 }
 
 /** The ways in which a change affects somebody's permissions. */
-export type Effect = "gain" | "loss" | "reach";
+export type ReviewedEffect = "gain" | "loss" | "reach";
 
 /** Says what somebody would gain, lose or be able to gain, and through which roles. */
 export function effectText(
-  effect: Effect,
+  effect: ReviewedEffect,
   name: string | null,
   permissions: readonly string[],
   roles: readonly string[],

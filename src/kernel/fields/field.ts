@@ -1,11 +1,11 @@
 import type { Edited, NamedDiff, SentOf, Some } from "../../model/field-values.ts";
 import type { JsonValue } from "../../model/json.ts";
-import type { Kind, KindValues } from "./kind.ts";
+import type { FieldKind, KindValues } from "./kind.ts";
 
 /** All that is particular to one field of a role or member. */
 export interface Field<Value> {
   /** How values are compared, shown, emptied and restored. */
-  readonly kind: Kind<Value>;
+  readonly kind: FieldKind<Value>;
   /** The key in a response: of the resource, or of its `user` for a field of managed users. */
   readonly response: string;
   /** The key in the request that creates the resource. */

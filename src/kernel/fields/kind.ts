@@ -20,7 +20,7 @@ export interface ShownDiff {
 }
 
 /** A kind of values: how they are compared, shown, emptied and restored. */
-export interface Kind<Value, Name extends keyof KindValues = keyof KindValues> {
+export interface FieldKind<Value, Name extends keyof KindValues = keyof KindValues> {
   readonly name: Name;
   /** The value of a field that has none. */
   readonly empty: Value;

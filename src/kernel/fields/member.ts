@@ -20,14 +20,14 @@ import {
   heldValues,
   pickFields,
 } from "./field.ts";
-import { MAX_METADATA, metadata } from "./metadata.ts";
-import { roles } from "./set.ts";
-import { line } from "./text-fields.ts";
+import { MAX_METADATA, metadataKind } from "./metadata.ts";
+import { rolesKind } from "./set.ts";
+import { lineKind } from "./text-fields.ts";
 
 /** The fields of users that the merchant manages: under `managed` in files and plans, and under `user` at the service. */
 export const MANAGED_FIELDS = {
   nickname: {
-    kind: line,
+    kind: lineKind,
     response: "nickname",
     post: "nickname",
     put: "nickname",
@@ -49,7 +49,7 @@ export type CommonValues = Omit<MemberValues, keyof ManagedProperties>;
 /** The fields that every member has. */
 export const COMMON_FIELDS = {
   roles: {
-    kind: roles,
+    kind: rolesKind,
     response: "roles",
     post: "roles",
     put: "roles",
@@ -65,7 +65,7 @@ export const COMMON_FIELDS = {
     },
   },
   metadata: {
-    kind: metadata,
+    kind: metadataKind,
     response: "metadata",
     post: "metadata",
     put: "metadata",

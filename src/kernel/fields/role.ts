@@ -3,9 +3,9 @@ import type { NamedDiff, RoleImage } from "../../model/field-values.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { LiveRole } from "../../model/live.ts";
 import { completed, contents, eachField, type FieldTable, fieldDiffs, heldValues } from "./field.ts";
-import { MAX_METADATA, metadata } from "./metadata.ts";
-import { list } from "./set.ts";
-import { name, prose } from "./text-fields.ts";
+import { MAX_METADATA, metadataKind } from "./metadata.ts";
+import { listKind } from "./set.ts";
+import { nameKind, proseKind } from "./text-fields.ts";
 
 /** Maximum number of permissions of a role. */
 export const MAX_PERMISSIONS = 100;
@@ -13,7 +13,7 @@ export const MAX_PERMISSIONS = 100;
 /** Everything about the fields of a custom role. */
 export const ROLE_FIELDS = {
   name: {
-    kind: name,
+    kind: nameKind,
     response: "name",
     post: "name",
     put: "name",
@@ -28,7 +28,7 @@ export const ROLE_FIELDS = {
     },
   },
   description: {
-    kind: prose,
+    kind: proseKind,
     response: "description",
     post: "description",
     put: "description",
@@ -43,7 +43,7 @@ export const ROLE_FIELDS = {
     },
   },
   permissions: {
-    kind: list,
+    kind: listKind,
     response: "permissions",
     post: "permissions",
     put: "permissions",
@@ -58,7 +58,7 @@ export const ROLE_FIELDS = {
     },
   },
   metadata: {
-    kind: metadata,
+    kind: metadataKind,
     response: "metadata",
     post: "metadata",
     put: null,

@@ -1,16 +1,16 @@
 import { byCodeUnit, quoteIfNeeded } from "../../lib/text.ts";
 import type { RoleRef } from "../../model/field-values.ts";
-import type { Kind } from "./kind.ts";
+import type { FieldKind } from "./kind.ts";
 
 /** A set of texts. */
-export const list: Kind<readonly string[], "list"> = {
+export const listKind: FieldKind<readonly string[], "list"> = {
   name: "list",
   ...setOf<string>({ keyOf: (text) => text, nameOf: (text) => text, labelOf: (text) => text }),
   sent: (texts) => texts,
 };
 
 /** A set of roles. */
-export const roles: Kind<readonly RoleRef[], "roles"> = {
+export const rolesKind: FieldKind<readonly RoleRef[], "roles"> = {
   name: "roles",
   ...setOf({ keyOf: roleKey, nameOf: (role) => role.name, labelOf: roleLabel }),
   sent: (refs) => refs.map(idOf),
@@ -42,7 +42,7 @@ function setOf<Item>({
   keyOf,
   nameOf,
   labelOf,
-}: SetItems<Item>): Omit<Kind<readonly Item[]>, "name" | "sent"> {
+}: SetItems<Item>): Omit<FieldKind<readonly Item[]>, "name" | "sent"> {
   const without = (items: readonly Item[], others: readonly Item[]): readonly Item[] => {
     const keys = new Set(others.map(keyOf));
     return items.filter((item) => !keys.has(keyOf(item)));

@@ -1,5 +1,5 @@
 import { quoted } from "../../lib/text.ts";
-import { differs, type Kind, revertedWhole } from "./kind.ts";
+import { differs, type FieldKind, revertedWhole } from "./kind.ts";
 
 type Text = string | null;
 
@@ -20,10 +20,10 @@ const text = {
   sent: (value) => value ?? "",
   content: (value) => value ?? "",
   reverted: revertedWhole(isSame),
-} satisfies Omit<Kind<Text>, "name">;
+} satisfies Omit<FieldKind<Text>, "name">;
 
 /** A text on one line. */
-export const line: Kind<Text, "line"> = {
+export const lineKind: FieldKind<Text, "line"> = {
   ...text,
   name: "line",
   normal: (value) => value || null,
@@ -32,10 +32,10 @@ export const line: Kind<Text, "line"> = {
 };
 
 /** A text that may have several lines. */
-export const prose: Kind<Text, "prose"> = { name: "prose", ...text };
+export const proseKind: FieldKind<Text, "prose"> = { name: "prose", ...text };
 
 /** The name of a resource, which the title of its row shows. */
-export const name: Kind<string, "name"> = {
+export const nameKind: FieldKind<string, "name"> = {
   ...text,
   name: "name",
   empty: "",

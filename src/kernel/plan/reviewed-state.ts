@@ -289,12 +289,12 @@ function reviewedDates(
   if (dates.length === 0) return [];
   const find = roleFinder(access, pinnedIds(desired));
   const entries = new Map(desired.members?.map((member) => [member.email.toLowerCase(), member]));
-  const begins = dates.filter((date) => ["begins", "back"].includes(kindOf(date)));
+  const begins = dates.filter((date) => ["begins", "back"].includes(resourceKindOf(date)));
   const beginners = new Set(begins.map(({ email }) => email.toLowerCase()));
   const people = personPermissions(access, desired.policies.escalation, (name) => beginners.has(name));
   return dates.map((date): ReviewedDate => {
     const { at, roles } = date;
-    const [name, what] = [date.email.toLowerCase(), kindOf(date)];
+    const [name, what] = [date.email.toLowerCase(), resourceKindOf(date)];
     if (what !== "begins" && what !== "back") return { at, name, what, roles, brings: 0, reach: 0 };
     const begun = what === "back" ? (entries.get(name)?.roles ?? []).map(({ role }) => role) : roles;
     const keys = begun.map((role) => find(role) ?? role);
@@ -304,7 +304,7 @@ function reviewedDates(
 }
 
 /** Returns the kind of a date, which does not depend on other entries. */
-export function kindOf({ what }: Pick<UpcomingDate, "what">): ReviewedDate["what"] {
+export function resourceKindOf({ what }: Pick<UpcomingDate, "what">): ReviewedDate["what"] {
   switch (what) {
     case "leaves":
     case "leaves-unlisted":

@@ -4,9 +4,9 @@ import { byKind, mapFields } from "../fields/field.ts";
 import { COMMON_FIELDS, MANAGED_FIELDS, MEMBER_FIELDS } from "../fields/member.ts";
 import { ROLE_FIELDS } from "../fields/role.ts";
 import { described } from "../schema/text-schemas.ts";
-import { jsonSchema, reviewedStateSchema } from "./reviewed-file.ts";
+import { reviewedJsonSchema, reviewedStateSchema } from "./reviewed-file.ts";
 
-const metadata = described(z.record(z.string(), jsonSchema), {
+const metadata = described(z.record(z.string(), reviewedJsonSchema), {
   id: "metadata",
   description: "User-defined key-value pairs, whole.",
 });

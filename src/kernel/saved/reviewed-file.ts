@@ -4,15 +4,15 @@ import type { ReviewedState } from "../../model/reviewed.ts";
 import { described } from "../schema/text-schemas.ts";
 
 /** Any JSON value. */
-export const jsonSchema: z.ZodMiniType<JsonValue> = described(
+export const reviewedJsonSchema: z.ZodMiniType<JsonValue> = described(
   z.lazy(() =>
     z.union([
       z.string(),
       z.number(),
       z.boolean(),
       z.null(),
-      z.array(jsonSchema),
-      z.record(z.string(), jsonSchema),
+      z.array(reviewedJsonSchema),
+      z.record(z.string(), reviewedJsonSchema),
     ]),
   ),
   { id: "json", description: "Any JSON value." },
@@ -22,7 +22,7 @@ const text = z.string();
 const flag = z.exactOptional(z.literal(true));
 const index = z.int().check(z.nonnegative());
 
-const values = described(z.nullable(z.record(text, jsonSchema)), {
+const values = described(z.nullable(z.record(text, reviewedJsonSchema)), {
   id: "fieldValues",
   description:
     "The values of a role's or member's fields, a list being a set; null while it does not exist. Members' roles are ids, or “new” and the name of one that the plan creates.",

@@ -1,6 +1,6 @@
 import { RolecallError } from "../../model/errors.ts";
 import { type AttemptOptions, type AttemptResult, attempt, type Call, type Failed } from "./call.ts";
-import type { Limiter, Permit, Verdict } from "./limiter.ts";
+import type { Limiter, Permit, RequestVerdict } from "./limiter.ts";
 import {
   changedConcurrently,
   createNotApplied,
@@ -120,7 +120,7 @@ export function createClient(options: ClientOptions): Client {
   const sendOnce = async <T>(call: Call<T>, state: CallState): Promise<AttemptResult<T>> => {
     const permit = await permitFor(call, state);
     if (permit === null) return { ok: true, value: call.read("") };
-    let verdict: Verdict = "other";
+    let verdict: RequestVerdict = "other";
     let isHeld = true;
     const release = (): void => {
       if (isHeld) permit.release(verdict);
@@ -279,7 +279,7 @@ const REASONS: Readonly<Record<RetryReason["kind"], string>> = {
   uncertain: "the service or the connection failed",
 };
 
-function refusal({ address }: Call<unknown>, next: Next | null): Verdict {
+function refusal({ address }: Call<unknown>, next: Next | null): RequestVerdict {
   const wait = next?.kind === "wait" ? { retryMs: next.ms, asked: next.asked } : { retryMs: 0, asked: true };
   return { ...wait, ...(address !== undefined && { address: address.toLowerCase() }) };
 }

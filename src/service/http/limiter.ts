@@ -1,7 +1,7 @@
 import { createPacer } from "./pacer.ts";
 
 /** The outcome of a request, as far as the rate is concerned. */
-export type Verdict =
+export type RequestVerdict =
   | "ok"
   | "other"
   /** Nothing was sent. */
@@ -16,7 +16,7 @@ export type Verdict =
 
 /** Permission for one request in flight, until released. */
 export interface Permit {
-  release(verdict: Verdict): void;
+  release(verdict: RequestVerdict): void;
 }
 
 /** Limits the requests in flight to one service, and pauses all of them while it refuses everything. */
@@ -47,7 +47,7 @@ export interface LimiterOptions {
   readonly onPace?: (perSecond: number | null) => void;
 }
 
-type Refused = Extract<Verdict, object>;
+type Refused = Extract<RequestVerdict, object>;
 
 interface Waiter {
   readonly turn: number;

@@ -1,6 +1,6 @@
 import { describe, expectTypeOf, test } from "vitest";
 import type { Field, FieldTable } from "../../../src/kernel/fields/field.ts";
-import type { Kind } from "../../../src/kernel/fields/kind.ts";
+import type { FieldKind } from "../../../src/kernel/fields/kind.ts";
 import { MEMBER_FIELDS } from "../../../src/kernel/fields/member.ts";
 import { ROLE_FIELDS } from "../../../src/kernel/fields/role.ts";
 import type { MemberValues, RoleImage } from "../../../src/model/field-values.ts";
@@ -24,7 +24,7 @@ describe("does not compile without", () => {
   test("an aspect of a field, its key in files or its kind", () => {
     expectTypeOf<OptionalKeys<Field<Metadata>>>().toBeNever();
     expectTypeOf<OptionalKeys<Field<Metadata>["declared"]>>().toBeNever();
-    expectTypeOf<OptionalKeys<Kind<Metadata>>>().toBeNever();
+    expectTypeOf<OptionalKeys<FieldKind<Metadata>>>().toBeNever();
     expectTypeOf<With<Entry>>().toExtend<FieldTable<MemberValues>>();
     expectTypeOf<Spare>().toBeNever();
   });

@@ -21,7 +21,7 @@ import { type Ended, realIo } from "../../support/rolecall.ts";
 /** The only edit of the copied sources: types apart, a field is its entry in the table. */
 const LOCALE = `
   locale: {
-    kind: line,
+    kind: lineKind,
     response: "locale",
     post: "locale",
     put: "locale",

@@ -86,9 +86,9 @@ export function renderReport(reports: readonly AccessReport[], options: RenderRe
 
 /** A period of time, in ms since the epoch. */
 export interface ExpiringPeriod {
-  /** What ends at that moment or earlier is past. Absent: now. */
+  /** Access that ends at that moment or earlier is past. Absent: now. */
   readonly now?: number;
-  /** What ends at that moment or earlier is in the period. Absent: 30 days after `now`. */
+  /** Access that ends at that moment or earlier is in the period. Absent: 30 days after `now`. */
   readonly last?: number;
 }
 

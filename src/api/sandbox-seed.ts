@@ -57,7 +57,7 @@ export interface SandboxMerchant extends SandboxTimes {
   readonly name?: string | undefined;
   /** URL of at most 256 characters. */
   readonly logo?: string | undefined;
-  /** Whether it is a test account; absent: true. */
+  /** True for a test account; absent: true. */
   readonly sandbox?: boolean | undefined;
   readonly parent?: SandboxParent | undefined;
   readonly roles?: readonly SandboxRole[] | undefined;
@@ -70,7 +70,7 @@ export interface SandboxOrganization extends SandboxTimes {
   readonly name?: string | undefined;
   /** URL of at most 256 characters. */
   readonly logo?: string | undefined;
-  /** Whether it is a test account; absent: true. */
+  /** True for a test account; absent: true. */
   readonly sandbox?: boolean | undefined;
   readonly parent?: SandboxParent | undefined;
   readonly members?: readonly SandboxMember[] | undefined;

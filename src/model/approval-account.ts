@@ -21,7 +21,7 @@ export interface RefusedChange {
  */
 export type Verdict = "covered" | "done" | "superseded" | "ended" | "deferred" | "refused" | "dropped";
 
-/** What becomes of one reviewed change. */
+/** The outcome of one reviewed change. */
 export interface AccountEntry {
   /** The name of the review, and its index among the reviews. */
   readonly review: string;
@@ -33,7 +33,7 @@ export interface AccountEntry {
   readonly name: string | null;
   readonly does: "create" | "update" | "remove" | "permissions";
   readonly verdict: Verdict;
-  /** What is not as it was reviewed, and why: a sentence each; empty if nothing is. */
+  /** Differences from the reviewed change, with reasons: a sentence each; empty if there are none. */
   readonly reasons: readonly string[];
   /** The name of the later review that decides otherwise, if it is superseded. */
   readonly by: string | null;

@@ -18,7 +18,7 @@ export interface ListedRule {
 /** A rule with what it says of the access. */
 export interface JudgedRule {
   readonly rule: ListedRule;
-  /** What breaks it, in sentences; empty if it holds. */
+  /** Violations, in sentences; empty if it holds. */
   readonly violations: readonly string[];
   /** The held roles of unknown permissions, by name, because of which more may break it. */
   readonly unknownRoles: readonly string[];
@@ -62,7 +62,7 @@ export interface UnnoticedGroup {
   readonly role: { readonly name: string; readonly id: string | null } | null;
   /** The permission that is given; `null` for the other kinds. */
   readonly permission: string | null;
-  /** What the role grants; `null` if unknown, or if the change is of permissions. */
+  /** Permissions of the role; `null` if unknown, or if the change is of permissions. */
   readonly grants: readonly string[] | null;
   /** The members, roles or permissions whose changes go unnoticed, in the order of the access. */
   readonly subjects: readonly string[];

@@ -197,7 +197,7 @@ export interface Plan {
   readonly fingerprint: string;
   readonly summary: { readonly roles: Counts; readonly members: Counts };
   readonly impact: Impact;
-  /** What a review of this plan approves. */
+  /** End states that a review of this plan approves. */
   readonly reviewed: ReviewedState;
   /** In the order they are shown: roles, then members, each by name. */
   readonly changes: readonly Change[];

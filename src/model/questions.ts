@@ -96,7 +96,7 @@ export interface HeldRole {
   readonly end: AccessEnd | null;
   /** Whether the grant is in force, and why not. */
   readonly status: HoldingStatus;
-  /** What suspends it, of a status `suspended`; else `null`. */
+  /** Reason of a status `suspended`; else `null`. */
   readonly suspension: AccessSuspension | null;
   /** True if it gives access, now or once the invitation is accepted; an ended, expired or disabled one does not. */
   readonly effective: boolean;
@@ -150,7 +150,7 @@ export interface ExpiringAccess {
   readonly environment: Environment | null;
   /** The member whose access ends. */
   readonly member: Pick<SnapshotMember, "name" | "email" | "id">;
-  /** What ends: a grant, the membership, all access of somebody who leaves, or an invitation. */
+  /** Kind of access that ends: a grant, the membership, all access of somebody who leaves, or an invitation. */
   readonly what: AccessEnd["by"] | "invitation";
   /** The name of the role that ends; `null` for everything. */
   readonly role: string | null;

@@ -69,7 +69,7 @@ export type RuleStatus = "passed" | "failed" | "overridden" | "unknown" | "not-j
 /** The result of a rule in one access. */
 export interface RuleResult {
   readonly status: RuleStatus;
-  /** What fails it, or what is not known, in sentences; empty if it passed. */
+  /** Failures and unknowns, in sentences; empty if it passed. */
   readonly reasons: readonly string[];
 }
 
@@ -170,7 +170,7 @@ export interface OperationVerdict<Operation extends string = string> {
   readonly alarm?: string;
 }
 
-/** What nobody of a merchant but some people has. */
+/** Access that only some people of a merchant have. */
 export interface SoleAccess {
   readonly merchant: string;
   /** What it is known from: the files may leave out members, and what predefined roles grant. */

@@ -31,7 +31,7 @@ export interface ReviewedPerson {
   /** The address in lower case, else the id of the membership. */
   readonly name: string;
   readonly held: Reviewed<number>;
-  /** What the person can give itself, with what it holds; `*` stands for every permission. */
+  /** Permissions that the person holds or can give itself; `*` stands for every permission. */
   readonly reach: Reviewed<number>;
   /** Set if `after` counts a change that is deferred. */
   readonly deferred?: true;
@@ -48,7 +48,7 @@ export interface ReviewedDate {
   readonly roles: readonly string[];
   /** The permissions that begin: an index of `permissionSets`. */
   readonly brings: number;
-  /** What the person can give itself from then on, with what it holds: an index of `permissionSets`. */
+  /** Permissions that the person holds or can give itself from then on: an index of `permissionSets`. */
   readonly reach: number;
 }
 

@@ -1,7 +1,7 @@
 import type { RecordedStates } from "../store/open-records.ts";
 import type { ForgePull, ForgeReview } from "./forge.ts";
 
-/** What of the recorded plans of a pull request its reviewers have approved. */
+/** The recorded plans of a pull request that its reviewers have approved. */
 export interface CountedRun<Reviewed> {
   /** The plan that counts; `null` if no review and no merge is of a plan. */
   readonly run: RecordedStates<Reviewed> | null;

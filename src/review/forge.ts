@@ -27,7 +27,7 @@ export interface ForgePull {
   readonly reviews: readonly ForgeReview[];
 }
 
-/** What only the service that hosts the repository knows. */
+/** Questions that only the service that hosts the repository can answer. */
 export interface Forge {
   /** Returns those of the pull requests that exist, in a few requests. */
   pulls(numbers: readonly number[]): Promise<readonly ForgePull[]>;

@@ -13,9 +13,9 @@ export interface JudgedMerchant {
   readonly whole: Plan;
   /** The part of it that nobody has reviewed; without changes if there is none. */
   readonly rest: Plan;
-  /** What the fresh plan has and nobody has reviewed, a sentence each. */
+  /** Changes of the fresh plan that nobody has reviewed, a sentence each. */
   readonly refusals: readonly string[];
-  /** What was reviewed, and the files no longer say. */
+  /** Reviewed changes that the files no longer declare. */
   readonly dropped: readonly DroppedChange[];
   /** The same as sentences: no later plan shows it. */
   readonly lost: readonly string[];

@@ -5,7 +5,7 @@ import type { RecordStore, Records } from "../store/open-records.ts";
 import { type CountedRun, countedRun } from "./counted-run.ts";
 import type { Forge, ForgePull } from "./forge.ts";
 
-/** What is known of a merchant since its last apply. */
+/** The record of a merchant since its last apply. */
 export interface MerchantState {
   /** Commit of the last run that looked at the merchant. */
   readonly commit: string;
@@ -17,7 +17,7 @@ export interface MerchantState {
   readonly declared: string;
   /** The recorded reviews that were looked at, as long as they are kept. */
   readonly settled: readonly string[];
-  /** What is left of them: changes that are not made yet, and dates to come. */
+  /** Remaining changes that are not made yet, and upcoming dates. */
   readonly open: readonly Review[];
   /** Why the merchant is not as it was reviewed; `null` if it is. */
   readonly failure: RecordedFailure | null;

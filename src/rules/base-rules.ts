@@ -77,7 +77,7 @@ export function withRulesOf(base: BaseRules, head: DesiredState): DesiredState {
     ...head,
     guards: {
       ...guards,
-      // What a rename touches, it matches by the previous name.
+      // A renamed role is matched by its previous name.
       protect: { ...protect, roles: [...new Set([...protect.roles, ...namesOf(protect.roles)])] },
       ...(minHolders && { minHolders: byName(minHolders, nameOf, Math.max) }),
     },

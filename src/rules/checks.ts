@@ -173,9 +173,9 @@ export interface Judged {
   readonly budget?: Budget;
 }
 
-/** What it takes to report one of too many holders, in steps of work. */
+/** Cost of reporting one of too many holders, in steps of work. */
 export const STEPS_OF_HOLDER = 5;
-/** What it takes to report one violation, in steps of work. */
+/** Cost of reporting one violation, in steps of work. */
 export const STEPS_OF_VIOLATION = 50;
 
 /** The remaining steps of work. */

@@ -49,7 +49,7 @@ export function longGrants(
   );
 }
 
-/** What grants are compared with: those that exist already are only warned of. */
+/** Grants to compare with: those that exist already are only warned of. */
 export interface GrantComparison {
   readonly find: Judged["find"];
   /** The access before the plan. */

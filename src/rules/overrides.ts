@@ -117,7 +117,7 @@ export function applyRunOverrides(all: readonly PlanInRun[]): readonly Plan[] {
     ),
   );
   return found.map(({ plan, covered }): Plan => {
-    // What overrides a refusal of one merchant is not left over at the others.
+    // An override used by one merchant is not reported as unused by the others.
     const findings = plan.findings.filter(
       ({ code, name }) => code !== "override-left-over" || !effective.has(name),
     );

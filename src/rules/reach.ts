@@ -3,7 +3,7 @@ import { DEFAULT_ESCALATION, type Escalation } from "../model/desired.ts";
 import type { ReachStep } from "../model/plan.ts";
 import type { Access, PersonAccess, RoleAccess } from "./access.ts";
 
-/** What a member can give itself, beside what it holds. */
+/** Permissions that a member can give itself, besides those that it holds. */
 export interface Reach {
   /** Returns whether a permission is held or can be reached. */
   includes(permission: string): boolean;

@@ -4,7 +4,7 @@ import type { LiveState, Membership } from "../model/live.ts";
 import type { Client } from "./http/client.ts";
 import { listMemberships } from "./memberships.ts";
 
-/** What the caller's memberships tell about a merchant. */
+/** Facts about a merchant from the caller's memberships. */
 export type CurrentMember = Pick<LiveState, "callerId" | "callerUnknown" | "sandbox">;
 
 /** Finds the member of a merchant that the key belongs to; the result distinguishes none from unknown. */

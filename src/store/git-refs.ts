@@ -6,7 +6,7 @@ import { RolecallError } from "../model/errors.ts";
 /** Thrown where git could not reach the refs; `forbidden` if the repository refused. */
 export class GitError extends RolecallError {}
 
-/** Where refs are kept, and how git reaches them. */
+/** The repository with the refs, and how git reaches it. */
 export interface GitRemote {
   /** URL or path of the repository. */
   readonly url: string;

@@ -3,7 +3,7 @@ import { RolecallError } from "../model/errors.ts";
 import type { FileEdits, GitRefs, RefMove } from "./git-refs.ts";
 import { seal, unseal } from "./sealed-json.ts";
 
-/** What the records of a service and label in a repository have in common. */
+/** Common properties of the records of a service and label in a repository. */
 export interface RecordScope {
   /** Hexadecimal digest of service and label: records of others are not touched. */
   readonly family: string;
@@ -11,7 +11,7 @@ export interface RecordScope {
   readonly key: string;
 }
 
-/** What is known of the run that made the reviewed states of a pull request. */
+/** Facts about the run that made the reviewed states of a pull request. */
 export interface RecordedRun {
   /** Head commit that was planned. */
   readonly head: string;

@@ -15,7 +15,7 @@ import { ActionError } from "../context/action-error.ts";
 import type { OpenStore } from "../context/open-store.ts";
 import { pullsMergedAs } from "../github/merged-pulls.ts";
 
-/** What a run knows of the merchants that it covers. */
+/** State and records of the merchants that a run covers. */
 export interface ApplyRecords {
   readonly records: ReviewRecords;
   readonly merged: readonly MergedReview[];
@@ -25,7 +25,7 @@ export interface ApplyRecords {
   readonly declared: ReadonlyMap<string, string>;
   /** The merchants that the run looks at. */
   readonly covered: readonly DesiredState[];
-  /** What the reviewers of an environment have approved of an earlier job of this run, by merchant. */
+  /** Changes that an environment's reviewers approved in an earlier job of this run, by merchant. */
   readonly approved: ReadonlyMap<string, Review>;
   /** Name of the record of that; `null` if the run is for what was merged. */
   readonly waiting: string | null;
@@ -77,7 +77,7 @@ export async function readApplyRecords(
   const fresh = merged.filter((review) =>
     [...review.merchants].some((one) => codes.has(one) && isNew(review, records.states.get(one))),
   );
-  // What a run by hand does is not about the commit that happens to be the tip.
+  // A run by hand is not about the commit that happens to be the tip.
   const ofCommit = event.name === "push" ? own : [];
   const told =
     inputs.command === "due" ? [] : [...new Set([...ofCommit, ...fresh.map(({ pull }) => pull.number)])];

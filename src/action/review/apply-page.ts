@@ -127,7 +127,7 @@ export interface ApplyReport extends ApplyEnd {
   readonly lines: readonly string[];
   readonly outcomes: readonly MerchantOutcome[];
   readonly plans: readonly Plan[];
-  /** What nobody has reviewed, and waits for approval. */
+  /** Changes that nobody has reviewed and that wait for approval. */
   readonly rest?: readonly Plan[];
   readonly placeOf: PlaceOf;
 }

@@ -17,7 +17,7 @@ import { type ApplyRecords, environmentNumber, waitingName } from "./apply-cover
 
 /** A merchant that a run has looked at. */
 export interface LookedMerchant extends JudgedMerchant {
-  /** What was known of it before. */
+  /** The merchant's recorded state before this run. */
   readonly state: MerchantState | null | undefined;
   /** Pull requests whose changes were lost, or that made others lose theirs. */
   readonly blamed: readonly number[];
@@ -33,7 +33,7 @@ export async function lookedAt(
   for (const one of judged) {
     const state = records.states.get(one.merchant);
     if (inputs.command === "due") {
-      // What is not due is the business of applies and of the check for drift.
+      // Changes that are not due are left to applies and to the check for drift.
       looked.push({ ...one, state, blamed: [], refusals: [], lost: [], objections: [] });
       continue;
     }
@@ -140,7 +140,7 @@ export async function recordApply(
       const names = reviews.map(({ name }) => name);
       edits.set(merchant, isMoved ? mergedState(own, names, now) : own);
     }
-    // What no file declares any more is unknown when it comes back.
+    // A merchant that no file declares any more starts without a state when it comes back.
     const gone = isWhole ? [...current.keys()].filter((merchant) => !declared.has(merchant)) : [];
     for (const merchant of gone) edits.set(merchant, null);
     states = new Map([...current, ...edits]);

@@ -26,11 +26,11 @@ import { queuedPulls, readingApprovals } from "../github/merged-pulls.ts";
 import { maskText } from "./annotations.ts";
 import type { LocateEntry } from "./entry-places.ts";
 
-/** What was approved so far of a pull request, or of the pull requests of a merge group. */
+/** Approvals so far of a pull request, or of the pull requests of a merge group. */
 export interface PlanApproval {
   /** The pull requests that the plan is of. */
   readonly own: readonly MergedReview[];
-  /** What was merged before and is not applied yet. */
+  /** Reviews that were merged before and are not applied yet. */
   readonly merged: readonly MergedReview[];
   /** Why merchants' plans are not what was approved, sentences; empty if they are, or if nobody has approved anything. */
   readonly objections: ReadonlyMap<string, readonly string[]>;
@@ -135,14 +135,14 @@ export async function recordPlan(
   const kept = new Set(
     approvals.flatMap((one) => countedRun({ ...pull, reviews: [one] }, runs, github.now()).run?.number ?? []),
   );
-  // Whoever merges it by now has seen this one.
+  // A person who merges it now has seen this plan.
   if (last !== undefined) kept.add(last.number);
   const known = new Set(runs.map(({ number }) => number));
   const added = { head, base: pull.baseRef, earlier, comment, merchants };
   await store.editRuns(name, added, ({ number }) => kept.has(number) || !known.has(number));
   const [after] = await github.pulls([pull.number]);
   if (after?.status === "merged") {
-    // Whoever has merged it meanwhile has not seen this plan.
+    // A person who merged it meanwhile has not seen this plan.
     await store.editRuns(name, null, ({ number }) => known.has(number));
     log.notice("The pull request was merged meanwhile, so this plan is not recorded.");
     return NOT_RECORDED;

@@ -69,7 +69,7 @@ async function readPlanText(path: string): Promise<string> {
 
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** What an approved file covers of a fresh plan, and why it does not cover the rest. */
+/** The part of a fresh plan that an approved file covers, and why it does not cover the rest. */
 export interface ApprovedPart {
   readonly merchant: string;
   readonly comparison: Comparison;

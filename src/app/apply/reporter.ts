@@ -63,7 +63,7 @@ export interface RunEnd {
   readonly outcomes: readonly MerchantOutcome[];
   /** Number of changes that the user left out. */
   readonly leftOut: number;
-  /** What was not made for lack of approval at merchants that were applied; absent: nothing. */
+  /** Changes that were not made for lack of approval at merchants that were applied; absent: none. */
   readonly unapproved?: readonly MerchantOutcome[];
 }
 

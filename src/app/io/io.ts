@@ -26,7 +26,7 @@ export interface OutputLoss {
 /** Signals that ask a process to end: Ctrl-C, another process, or a closed terminal. */
 export type StopSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
-/** What a command says that is interrupted before any change. */
+/** The last line of a command that is interrupted before any change. */
 export const INTERRUPTED = "Interrupted. Nothing was changed.";
 
 /** The process's own streams. */

@@ -15,7 +15,7 @@ import type { ProjectIndex } from "./project-index.ts";
 export interface ChangedFiles {
   /** Files of the working tree, as absolute paths. */
   readonly files: readonly string[];
-  /** What these merchants had, and what no file declares any more: files of the commit, below the repository's root. */
+  /** Files of the commit, below the repository's root, that declared these merchants or merchants that no file declares any more. */
   readonly before: readonly string[];
   /** The merchants that no file declares any more, with the file of the commit. */
   readonly removed: readonly RemovedMerchant[];

@@ -13,7 +13,7 @@ import {
   repositoryPaths,
 } from "./git-objects.ts";
 
-/** What a merchant's file declared at a moment. */
+/** Declarations of a merchant's file at a moment. */
 export interface PastDeclaration {
   /** `null` if there was no file of the merchant. */
   readonly state: DesiredState | null;

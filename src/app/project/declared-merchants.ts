@@ -14,7 +14,7 @@ export interface DeclaredMerchant extends Addressed {
   readonly manages: ManagedAccess;
 }
 
-/** What the files of a merchant manage. */
+/** The roles and members that a merchant's files manage. */
 export interface ManagedAccess {
   readonly roles: boolean;
   readonly members: boolean;

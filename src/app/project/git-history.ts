@@ -184,7 +184,7 @@ export async function driftTimes(
     file: (change) => {
       const moment = momentBefore(liveTime(change));
       const before = past.get(moment ?? Number.NaN);
-      // Whatever else was committed since, it says the same of this role or member.
+      // Later commits declare the same for this role or member.
       if (before && sameDeclared(change, before.state, state)) {
         const mentioned = mentions.get(change.name);
         // It was declared since, and is not any more.

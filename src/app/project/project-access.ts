@@ -202,7 +202,7 @@ export function yamlAround(files: readonly string[], cwd: string): readonly stri
     visited.add(folder);
     for (const entry of entriesOf(folder)) {
       const path = join(folder, entry.name);
-      // What a link leads to is found where it is, if it is of the project.
+      // The target of a link is found at its own place, if it is in the project.
       if (entry.isDirectory() && entry.name !== ".git" && entry.name !== "node_modules") visit(path);
       else if (entry.isFile() && /\.ya?ml$/i.test(entry.name)) found.add(path);
     }

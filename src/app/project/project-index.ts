@@ -8,7 +8,7 @@ import { firstChunk } from "../../kernel/yaml/fast-yaml.ts";
 import { parseYaml } from "../../kernel/yaml/parse-yaml.ts";
 import { shownPath, sourceReader, withoutLinks } from "./find-files.ts";
 
-/** What a YAML file says by itself, without the files that it includes. */
+/** The content of a YAML file by itself, without the files that it includes. */
 export interface IndexedFile {
   /** Absolute, without links. */
   readonly path: string;

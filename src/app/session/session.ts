@@ -85,7 +85,7 @@ export function sessionOpener(services: Services, options: PlanningOptions, io: 
   const matches = globMatcher();
   const entryTime = entryTimes(io);
   const { makePlan = buildPlan, roleIds = () => [], prefetch } = options;
-  // What is found once for the plan is known for its parts.
+  // Results found for the whole plan are reused for its parts.
   const partsOf = (input: PlanInput): PlanResult["planWithout"] =>
     makePlan === buildPlan ? planParts(input) : (leaveOut) => makePlan({ ...input, leaveOut });
   const open = (state: DesiredState): Session => {
@@ -166,7 +166,7 @@ function environmentOf({ environment }: Connection): Pick<DesiredState, "environ
 export interface PlannedMerchant extends PlanResult {
   readonly status: "planned";
   readonly session: Session;
-  /** What dates in the files bring soon, if the entries with these dates are not kept. */
+  /** Upcoming effects of dates in the files, if the entries with these dates are not kept. */
   readonly later?: readonly LaterDay[];
 }
 

@@ -82,7 +82,7 @@ export interface Printing {
   readonly unmanaged?: readonly UnmanagedMerchant[];
   /** The rules that are looser than at the commit that the files are compared with. */
   readonly rules?: readonly RuleLine[];
-  /** What the dates in the files bring soon. */
+  /** Upcoming effects of dates in the files. */
   readonly later?: readonly LaterView[];
   readonly sink: TextWriter;
   /** The command that applies the plans; `apply` if absent. */

@@ -187,7 +187,7 @@ export function acceptedHolders(
 ): readonly (readonly number[])[] {
   const accepted = (roles[role]?.holders ?? []).filter((person) => {
     const status = people[person]?.access.status;
-    // What the files declare counts as accepted.
+    // Declared members count as accepted.
     return status === "accepted" || status === "invited";
   });
   return [accepted.filter((person) => people[person]?.access.serviceAccount === false), accepted];

@@ -150,7 +150,7 @@ function idleCheck(
       };
     }
     case "only": {
-      // What predefined roles grant is not in the files, and nobody has to hold them.
+      // Permissions of predefined roles are not in the files, and nobody has to hold these roles.
       if (isAllLive(merchants) && isUngranted(check.can, merchants)) {
         return { message: ungranted(check.can), hint: "Check the spelling.", origin: place("can") };
       }

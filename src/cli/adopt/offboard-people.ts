@@ -255,7 +255,7 @@ function readText(path: string): string {
   }
 }
 
-/** What the service says. */
+/** The service's answers about a person. */
 interface ReadService {
   readonly planned: readonly Planned[];
   readonly withoutFile: WithoutFile;
@@ -266,7 +266,7 @@ interface WithoutFile {
   readonly read: readonly string[];
   /** Those of them where an address is live. */
   readonly live: ReadonlyMap<string, readonly string[]>;
-  /** What could not be read; `null` for all of them. */
+  /** Merchants that could not be read; `null` for all of them. */
   readonly unread: readonly { readonly merchant: string | null; readonly error: RolecallError }[];
 }
 

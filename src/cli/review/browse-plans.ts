@@ -119,7 +119,7 @@ export async function browsePlans(
   }
 }
 
-/** What changed while something else had the terminal. */
+/** Changes while another program had the terminal. */
 type AfterPause = Pick<BrowseState, "edited" | "note">;
 
 /** Opens a file in the editor; returns whether that changed it, and what to say of it. */

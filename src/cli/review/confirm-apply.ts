@@ -83,7 +83,7 @@ export async function readLine(prompt: string, io: Io): Promise<string | null> {
   const offSuspend = io.onSuspend({ suspend: () => undefined, resume: () => stderr.write(prompt) });
   const typed = await new Promise<string | null>((resolve) => {
     const onClose = (): void => {
-      // Whatever another listener says to a signal comes below the question's line.
+      // Text that another listener writes on a signal comes below the question's line.
       stderr.write("\n");
       resolve(null);
     };

@@ -204,7 +204,7 @@ const ESCAPED = new RegExp(UNPRINTABLE.source, "gu");
 // An indicator in front, or one that ends a plain text within it, or in brackets.
 const INDICATED = /^[-?:,[\]{}#&*!|>'"%@`=<]|: | #|:$|[,[\]{}\n]|^\s|\s$|^\.\.\.|[^\S ]/;
 
-// What some version of YAML reads as null, a boolean, or a number.
+// Plain scalars that some version of YAML reads as null, a boolean, or a number.
 const OTHER = /^(?:null|~|true|false|yes|no|on|off|[-+]?\.?(?:inf|nan|[0-9][0-9a-fox_,.:+-]*))$/i;
 
 const DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt][0-9:.]+(?:[Zz]|[-+][0-9:]+)?)?$/;

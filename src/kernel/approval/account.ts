@@ -17,7 +17,7 @@ import {
 } from "./rows.ts";
 import { deviationText } from "./words.ts";
 
-/** What an account is made of besides the reviews. */
+/** Inputs of an account besides the reviews. */
 interface AccountContext extends Fresh {
   readonly covered: Plan;
   readonly refused: readonly RefusedChange[];
@@ -171,7 +171,7 @@ function isReached(state: EndState, { subject, after }: ReviewedRow, item: Item)
   const value = itemValue(values, item);
   if (isSameValue(value, reviewed)) return true;
   const { field, element = "" } = item;
-  // Whoever does not exist has no fields, and no value of a new password is known.
+  // A person who does not exist has no fields, and no value of a new password is known.
   if (field !== null && values !== null && value === undefined && subject.kind === "member") return true;
   // A membership that is disabled or has expired grants what its roles do once it is active.
   if (subject.kind !== "person" || reviewed !== true) return false;
@@ -252,7 +252,7 @@ function reasonsOf(
   const own = refused.filter(({ change }) => fingerprints.includes(change.fingerprint));
   if (isRefused && own.length > 0) return [...new Set(own.flatMap(({ reasons }) => reasons))];
   const gone = judged.find(({ item, row }) => item.field === null && row.subject.kind !== "person");
-  // Whoever is missing misses all that belongs to it.
+  // A missing person misses everything that belongs to the membership.
   const shown = gone === undefined ? judged : [gone];
   return [
     ...new Set(

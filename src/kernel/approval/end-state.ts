@@ -73,7 +73,7 @@ export function endState(rows: readonly ReviewedRow[], live: EndState): EndState
   };
 }
 
-/** What looking up the live state needs. */
+/** Inputs of a lookup in the live state. */
 interface LiveMeans {
   readonly seal: Seal;
   readonly identities: Identities;

@@ -24,7 +24,7 @@ export function findUnseen(
 ): ReadonlyMap<string, readonly string[]> {
   const rows = freshRows(plan, context);
   const unseen = new Map<string, string[]>();
-  // Whoever comes or goes does so with all permissions.
+  // A person who is added or removed gains or loses all permissions.
   const whole = new Set<string>();
   const refuse = (fingerprint: string, reason: string): void => {
     const known = unseen.get(fingerprint) ?? [];
@@ -65,7 +65,7 @@ function unseenItems(
     const value = itemValue(after, item);
     return !isDecided(subject, item, value, reviews) && dateOf(subject, item, reviews, context) === null;
   });
-  // Whoever comes or goes does so with all that belongs to it.
+  // A membership that is added or removed brings or takes all its fields.
   const isWhole = items.includes(EXISTS);
   const reasons = (isWhole ? [EXISTS] : items).map((item) => {
     const decision = reviews.decide(subject, item);

@@ -75,7 +75,7 @@ export function identitiesIn(
     member: ({ id, name, after }) => {
       const live = id === null ? undefined : keys.get(id);
       if (live !== undefined || id === null) return live ?? name;
-      // Whoever was to be removed is gone, and somebody else has the address.
+      // The person to remove is gone, and somebody else has the address.
       return after === null && byKey.has(name) ? otherKey(name, id) : name;
     },
   });

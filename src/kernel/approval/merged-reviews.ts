@@ -24,7 +24,7 @@ export interface MergedRow {
   readonly row: ReviewedRow;
 }
 
-/** What the reviews decide about an item. */
+/** The decision of the reviews about an item. */
 export interface Decision extends MergedRow {
   readonly value: JsonValue | undefined;
   /** With the value until deferred changes are made, if the review shows both. */
@@ -33,7 +33,7 @@ export interface Decision extends MergedRow {
   readonly isTouched: boolean;
 }
 
-/** What reviews, in the order of their merges, decide. */
+/** Decisions of reviews, in the order of their merges. */
 export interface MergedReviews {
   readonly rows: readonly MergedRow[];
   /** Returns what the last review that touches an item decides; else, of a person's permissions, what the last one shows. */

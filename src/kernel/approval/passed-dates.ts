@@ -5,7 +5,7 @@ import { resourceKindOf } from "../plan/reviewed-state.ts";
 import { upcomingDates } from "../plan/upcoming-dates.ts";
 import type { Seal } from "./seal.ts";
 
-/** What reviewed dates have brought by now. */
+/** Effects of reviewed dates that have passed. */
 export interface PassedDates {
   /** Returns the last moments before each reviewed date of somebody that is past, the latest first. */
   momentsBefore(name: string): readonly number[];

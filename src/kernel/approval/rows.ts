@@ -7,7 +7,7 @@ import type { Identities } from "./identities.ts";
 /** The kinds of what rows are about; a leftover is an expired invitation beside a membership that stays. */
 export type SubjectKind = "role" | "member" | "leftover" | "person";
 
-/** What a row is about: a role by its live id or `new` and its name, a leftover by its id, others by the person's name. */
+/** Identity of a row: a role by its live id or `new` and its name, a leftover by its id, others by the person's name. */
 export interface RowSubject {
   readonly kind: SubjectKind;
   readonly key: string;

@@ -177,7 +177,7 @@ function planMember(
     return [];
   }
   if (match.found !== "many" && !(match.found === "pin-missing" && isPinWrong(at, match))) {
-    // What a date brings later has to exist now: on that day the error would block every other change.
+    // Roles of later grants have to exist now: on that day the error would block every other change.
     context.roles.resolve(name, at.laterRoles, report);
   }
   switch (match.found) {

@@ -137,7 +137,7 @@ export function memberAsDeclared(member: DesiredMember, id: string, roleIds: rea
   };
 }
 
-/** What an image says besides its values. */
+/** Identity of an image, besides its values. */
 export interface MemberIdentity extends Pick<MemberImage, "email" | "status"> {
   /** `undefined` unless the merchant manages the user. */
   readonly passwordEnv: string | null | undefined;

@@ -34,7 +34,7 @@ function roleLabel({ id, name }: RoleRef): string {
 interface SetItems<Item> {
   readonly keyOf: (item: Item) => string;
   readonly nameOf: (item: Item) => string;
-  /** What rows show. */
+  /** Text in the rows of a diff. */
   readonly labelOf: (item: Item) => string;
 }
 

@@ -5,7 +5,7 @@ import type { KindValues, ShownDiff } from "./kind.ts";
 import { MEMBER_FIELDS, memberValues } from "./member.ts";
 import { ROLE_FIELDS } from "./role.ts";
 
-/** What rows show of a field. */
+/** Text of a field in the rows of a diff. */
 export interface ShownField extends ShownDiff {
   readonly label: string;
   /** The lines of a created or removed resource. */

@@ -190,7 +190,7 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
     // An undo does not depend on the file.
     const compared = { before: joined, declared: () => (byFile ? declaredViolations(rules, now) : []) };
     const present = judgePlan(rules, { access: left, settled: joinedAfter, find: findRole }, compared);
-    // What waits is judged as well: the rules hold while it does, and after everything has happened.
+    // Deferred changes are judged as well: the rules hold while they wait, and after everything has happened.
     const judgement = waits
       ? withLater(
           present,
@@ -209,7 +209,7 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
   const judgedBy = (rules: DesiredState, { callerId }: Pick<typeof guarded, "callerId">): Judgement => {
     const kept = accessAfter(joined, changes, { mergeReplacedRoles: true });
     const few = guardMinHolders(rules.guards.minHolders, joined, kept, changes.members, holders);
-    // Whatever the role is called by now, the rules of the base branch mean the one that is live under the name.
+    // The rules of the base branch mean the role that is live under the name, even if the file renames it.
     const findBefore = roleFinder(joined, declared);
     const findStill = (role: string): string | undefined => {
       const key = findBefore(role) ?? "";

@@ -2,7 +2,7 @@ import { groupByKey } from "../../lib/text.ts";
 import type { Plan, Refusal } from "../../model/plan.ts";
 import type { UpcomingDate } from "./upcoming-dates.ts";
 
-/** What the dates in a merchant's files bring at one moment to come, and why an apply would be refused then. */
+/** Effects of the dates in a merchant's files at one upcoming moment, and why an apply would be refused then. */
 export interface LaterDay {
   /** In ms since the epoch. */
   readonly at: number;

@@ -29,7 +29,7 @@ import { ROLE_FIELDS } from "../fields/role.ts";
 import { roleKey } from "../fields/set.ts";
 import { type UpcomingDate, upcomingDates } from "./upcoming-dates.ts";
 
-/** What a plan's reviewed state is made of. */
+/** Inputs of a plan's reviewed state. */
 export interface ReviewedInput extends Pick<Plan, "merchant" | "environment" | "service"> {
   readonly now: number;
   readonly desired: DesiredState;

@@ -5,7 +5,7 @@ import { isSuspended } from "../diff/active-member.ts";
 /** The part of a desired state that says when access ends. */
 export type TimedState = Pick<DesiredState, "members" | "leavers">;
 
-/** What a date in the files brings, in a time to come. */
+/** An upcoming effect of a date in the files. */
 export interface UpcomingDate {
   /** In ms since the epoch. */
   readonly at: number;

@@ -55,7 +55,7 @@ export function declaredText({
   members,
   leavers = [],
   enforced = [],
-  // What a file may say decides nothing about what it says.
+  // The sections that a file may have do not affect its state.
   allowed: _allowed,
   sharedRuleNames = [],
   // Other merchants decide which roles they have.

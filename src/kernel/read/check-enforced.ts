@@ -120,7 +120,7 @@ export function enforcedBreaches(
 ): readonly LocatedProblem[] {
   return breaches.flatMap((breach) => {
     const rule = ruleLocation(breach, rawFiles);
-    // What breaks such a rule is spread over the file, and the rule is not in it.
+    // Causes of such a violation are spread over the file, and the rule is not in it.
     const location = locationOf(merchant.main, ["merchant"]);
     const { code, message, hint, subject } = breach;
     const found: readonly LocatedProblem[] = isOfAll(subject)

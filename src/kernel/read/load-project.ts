@@ -35,7 +35,7 @@ export interface BindingEntry {
   readonly allow: { readonly sections: readonly string[]; readonly location: FileLocation } | null;
 }
 
-/** What a project demands of one merchant's file. */
+/** Requirements of a project for one merchant's file. */
 export interface Enforcement {
   readonly by?: "base";
   readonly entries: readonly BindingEntry[];

@@ -178,7 +178,7 @@ function wrongType(path: Path, wanted: readonly Kind[], value: unknown, root: un
     return { code: "null-value", path, wanted, location };
   }
   const got = kindOf(value);
-  // What is not a number to JSON: .inf and .nan.
+  // Numbers that JSON does not have: .inf and .nan.
   return wanted.includes(got)
     ? { code: "bad-count", path, value, location }
     : { code: "wrong-type", path, wanted, got, value, location, ...hiddenAt(path) };

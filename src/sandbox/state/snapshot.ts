@@ -20,7 +20,7 @@ export function hasMetadataForm(value: unknown): value is Readonly<Record<string
   );
 }
 
-/** What JSON Schema can express of `hasMetadataForm`. */
+/** The part of `hasMetadataForm` that JSON Schema can express. */
 export const METADATA_JSON_SCHEMA = { type: "object", maxProperties: MAX_PROPERTIES } as const;
 
 /** Message for a value that fails `hasMetadataForm`. */

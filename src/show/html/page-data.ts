@@ -84,7 +84,7 @@ export interface PageHolding {
 /** A member; `before` is absent where it is the same as `after`. */
 export interface PageMember {
   readonly name: string;
-  /** What the details show besides. */
+  /** Additional text of the details. */
   readonly about?: readonly string[];
   /** Absent if unknown. */
   readonly mfa?: boolean;

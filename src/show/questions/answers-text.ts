@@ -224,7 +224,7 @@ export function holdingText({ status, from, end, suspension }: HeldRole, now: nu
   if (status === "not-begun" && from !== null) return `from ${oneLine(from.text)}`;
   if (end !== null && end.ends <= now) {
     const past = `${end.by === "leaver" ? "left" : "ended"} ${oneLine(end.text)}`;
-    // What is live outlasts what the files say.
+    // Live access outlasts what the files say.
     return status === "ended" ? past : `${status}, though ${past}`;
   }
   if (suspension?.until) {
@@ -372,7 +372,7 @@ function notes(
   const begins = sortedSet(
     answers.flatMap(({ since }) => (since?.kind === "by" ? (since.time ?? []) : [])),
   )[0];
-  // What is live now says nothing of what was live then.
+  // Today's live state says nothing about the past.
   const live = (text: string): string => (at === null ? text : "");
   const unclear = kind === "has" ? [] : rolesOf(unknown, kind);
   const hasRoles = sortedSet(

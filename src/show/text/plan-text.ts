@@ -178,7 +178,7 @@ export function renderDeferred(rows: readonly DeferredView[], style: Style): rea
 }
 
 function renderDeferredRow(row: DeferredView, style: Style): readonly string[] {
-  // What somebody who goes has held stands in the plan that removes them.
+  // The plan that removes a member lists the roles it held.
   const head = renderRow(row.kind === "delete" ? { ...row, details: [] } : row, style);
   const indent = style.columns < NARROW ? NARROW_INDENT : DETAIL_INDENT;
   return [...head, ...hangingLines(oneLine(row.until), style.columns, indent, indent).map(style.dim)];

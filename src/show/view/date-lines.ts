@@ -1,7 +1,7 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 
-/** What a date in the files brings, in a time to come. */
+/** An upcoming effect of a date in the files. */
 interface DateView {
   /** As the file writes it: an end is the last day, a beginning the first. */
   readonly text: string;
@@ -11,7 +11,7 @@ interface DateView {
   readonly roles: readonly string[];
 }
 
-/** What the dates in the files of a merchant bring at one moment to come. */
+/** Effects of the dates in the files of a merchant at one upcoming moment. */
 export interface LaterView {
   readonly merchant: string;
   /** In ms since the epoch. */
@@ -35,7 +35,7 @@ interface Group<Item> {
 
 /** The lines about dates to come. */
 export interface DateLines {
-  /** What the dates bring: the earliest first, and equal ones of several merchants together. */
+  /** Effects of the dates: the earliest first, and equal ones of several merchants together. */
   readonly lines: readonly string[];
   /** The number of those beyond the given one. */
   readonly more: number;

@@ -63,7 +63,7 @@ export interface Ending {
   readonly outcomes: readonly MerchantOutcome[];
   /** Number of changes that the user left out. */
   readonly leftOut: number;
-  /** What was not made for lack of approval at merchants that were applied; absent: nothing. */
+  /** Changes that were not made for lack of approval at merchants that were applied; absent: none. */
   readonly unapproved?: readonly MerchantOutcome[];
   /** The refusals of the plans, to name their rules and what overrides them; absent: none. */
   readonly refusals?: EndingRefusals;

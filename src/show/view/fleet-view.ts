@@ -227,7 +227,7 @@ function joinedDeferred(
   views: readonly PlanView[],
 ): DeferredView {
   const rows = all.map((one) => one.item);
-  // What a deferred removal takes from people is no effect of the plan.
+  // Losses by a deferred removal are no effect of the plan.
   const equal = { names, ...merchantsAt(places, views), changes: all.length, rows, gain: 0, lose: 0 };
   return { ...item, equal };
 }

@@ -79,7 +79,7 @@ export function readingProgress(
     view(now) {
       const all = [...merchants.values()];
       const known = Math.max(count, all.length);
-      // What fails at once says nothing about the time that the others take.
+      // An immediate failure says nothing about the time that the others take.
       const sound = all.filter(({ state }) => state !== "failed");
       const share = readShare(sound, known - all.length + sound.length);
       const requests = metrics.view(now);

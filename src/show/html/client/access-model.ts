@@ -110,7 +110,7 @@ export function memberGroups(
   const administrators = rolesThat(isAdministrator);
   const sensitive = rolesThat(
     (role) =>
-      // Whatever their permissions are: the files do not list them.
+      // Their permissions do not matter: the files do not list them.
       isAdministrator(role) ||
       (Array.isArray(role.after) &&
         role.after.some((permission: number) => permissions[permission]?.sensitive)),

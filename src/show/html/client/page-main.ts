@@ -216,7 +216,7 @@ addEventListener("afterprint", dropPaper);
 addEventListener("hashchange", () => {
   show();
   scrollTo(0, 0);
-  // Whoever followed the link without a pointer goes on from the heading.
+  // A keyboard user who followed the link goes on from the heading.
   document.querySelector<HTMLElement>(".view")?.focus({ preventScroll: true });
 });
 

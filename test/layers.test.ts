@@ -14,6 +14,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   "kernel/plan": "node:crypto",
   "kernel/saved": "zod",
   "kernel/schema": "zod",
+  "kernel/values": "zod",
   "kernel/yaml": "js-yaml yaml",
   runs: "zod",
   sandbox: "hono @hono/node-server yaml zod node:http node:crypto",

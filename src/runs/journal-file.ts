@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { byKind } from "../kernel/fields/field.ts";
 import { COMMON_FIELDS, MANAGED_FIELDS } from "../kernel/fields/member.ts";
 import { ROLE_FIELDS } from "../kernel/fields/role.ts";
-import { MAX_DEPTH } from "../kernel/schema/limits.ts";
+import { MAX_DEPTH } from "../kernel/values/limits.ts";
 import type {
   Dated,
   JournalLine,

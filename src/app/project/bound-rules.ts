@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { isBound, matchedFiles, type ProjectAccess, placeIn } from "../../kernel/read/bound-files.ts";
 import { PROJECT_FILE } from "../../kernel/schema/project-file.ts";
-import { fieldsOf, listOf, textOf, unique } from "../../kernel/schema/values.ts";
+import { fieldsOf, listOf, textOf, unique } from "../../kernel/values/values.ts";
 import { parseYaml } from "../../kernel/yaml/parse-yaml.ts";
 import { projectAccess } from "./project-access.ts";
 import { openIndex } from "./project-index.ts";

@@ -1,7 +1,7 @@
 import { dirname, join, posix, resolve } from "node:path";
 import type { ProjectAccess } from "../../kernel/read/bound-files.ts";
 import type { ReadSource } from "../../kernel/read/load-sources.ts";
-import { fieldsOf, listOf, sameValue, textOf, unique } from "../../kernel/schema/values.ts";
+import { fieldsOf, listOf, sameValue, textOf, unique } from "../../kernel/values/values.ts";
 import { parseYaml } from "../../kernel/yaml/parse-yaml.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { RolecallError } from "../../model/errors.ts";

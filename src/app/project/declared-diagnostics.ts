@@ -1,7 +1,7 @@
 import { toDiagnostics } from "../../kernel/messages/to-diagnostics.ts";
 import { inFile } from "../../kernel/problems/problem.ts";
 import { checkSchema } from "../../kernel/schema/schema-problems.ts";
-import { omitUndefined } from "../../kernel/schema/values.ts";
+import { omitUndefined } from "../../kernel/values/values.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { IndexedMerchants } from "./declared-merchants.ts";
 

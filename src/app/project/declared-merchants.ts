@@ -2,7 +2,7 @@ import type { LocatedProblem } from "../../kernel/problems/problem.ts";
 import { duplicateMerchants } from "../../kernel/read/duplicate-merchants.ts";
 import { headerOf } from "../../kernel/read/file-header.ts";
 import { isProjectFile } from "../../kernel/schema/project-file.ts";
-import { fieldsOf } from "../../kernel/schema/values.ts";
+import { fieldsOf } from "../../kernel/values/values.ts";
 import { by } from "../../lib/text.ts";
 import type { Addressed, Environment } from "../../model/desired.ts";
 import { projectAccess } from "./project-access.ts";

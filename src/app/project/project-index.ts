@@ -3,7 +3,7 @@ import { inFile, type LocatedProblem } from "../../kernel/problems/problem.ts";
 import { isError } from "../../kernel/problems/rule-table.ts";
 import type { ReadFailure, ReadResult } from "../../kernel/read/load-sources.ts";
 import { unreadableFile } from "../../kernel/read/unreadable-file.ts";
-import { fieldsOf, listOf } from "../../kernel/schema/values.ts";
+import { fieldsOf, listOf } from "../../kernel/values/values.ts";
 import { firstChunk } from "../../kernel/yaml/fast-yaml.ts";
 import { parseYaml } from "../../kernel/yaml/parse-yaml.ts";
 import { shownPath, sourceReader, withoutLinks } from "./find-files.ts";

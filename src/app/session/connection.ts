@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 import { findKeys } from "../../kernel/problems/secrets.ts";
-import { VARIABLE } from "../../kernel/schema/text-schemas.ts";
+import { VARIABLE } from "../../kernel/values/text-schemas.ts";
 import { normalizeServiceUrl } from "../../lib/text.ts";
 import type { Addressed, Environment } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";

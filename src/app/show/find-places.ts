@@ -1,4 +1,4 @@
-import { fieldsOf, listOf } from "../../kernel/schema/values.ts";
+import { fieldsOf, listOf } from "../../kernel/values/values.ts";
 import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
 import { createLocator, indexPositions, type Locator, type Positions } from "../../kernel/yaml/locate.ts";
 import { parse } from "../../kernel/yaml/to-value.ts";

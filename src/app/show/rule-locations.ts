@@ -1,5 +1,5 @@
 import type { Path } from "../../kernel/problems/problem.ts";
-import { fieldsOf } from "../../kernel/schema/values.ts";
+import { fieldsOf } from "../../kernel/values/values.ts";
 import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
 import { createLocator, indexPositions, locate } from "../../kernel/yaml/locate.ts";
 import { parse } from "../../kernel/yaml/to-value.ts";

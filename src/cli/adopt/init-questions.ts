@@ -5,7 +5,7 @@ import type { ServiceOptions } from "../../app/project/command-options.ts";
 import { type Connection, isKey, resolveOwnConnection } from "../../app/session/connection.ts";
 import type { Services } from "../../app/session/services.ts";
 import { type SharedRoles, shareRoles } from "../../edit/adopt/share-roles.ts";
-import { MERCHANT, VARIABLE } from "../../kernel/schema/text-schemas.ts";
+import { MERCHANT, VARIABLE } from "../../kernel/values/text-schemas.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { by, counted } from "../../lib/text.ts";
 import type { Adoption } from "../../model/adoption.ts";

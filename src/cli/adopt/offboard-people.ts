@@ -29,7 +29,7 @@ import {
 } from "../../ask/report/offboarded-person.ts";
 import { offboardFrom } from "../../edit/yaml/offboard-edits.ts";
 import { buildPlan } from "../../kernel/plan/build-plan.ts";
-import { EMAIL } from "../../kernel/schema/text-schemas.ts";
+import { EMAIL } from "../../kernel/values/text-schemas.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
 import type { DesiredState } from "../../model/desired.ts";

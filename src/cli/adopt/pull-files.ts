@@ -13,7 +13,7 @@ import { buildPlan } from "../../kernel/plan/build-plan.ts";
 import type { ProjectAccess } from "../../kernel/read/bound-files.ts";
 import { loadMerchants } from "../../kernel/read/load-merchants.ts";
 import type { ReadSource } from "../../kernel/read/load-sources.ts";
-import { MERCHANT } from "../../kernel/schema/text-schemas.ts";
+import { MERCHANT } from "../../kernel/values/text-schemas.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { suggest } from "../../lib/suggest.ts";
 import { counted } from "../../lib/text.ts";

@@ -9,7 +9,7 @@ import { isSameAccess } from "../../ask/lint/same-access.ts";
 import { writeCurrentNames } from "../../edit/yaml/current-names.ts";
 import { editYaml, type YamlEdit } from "../../edit/yaml/edit-yaml.ts";
 import { tidyEdits } from "../../edit/yaml/tidy-edits.ts";
-import { fieldsOf, textOf, valueAt } from "../../kernel/schema/values.ts";
+import { fieldsOf, textOf, valueAt } from "../../kernel/values/values.ts";
 import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
 import { parse } from "../../kernel/yaml/to-value.ts";
 import { oneLine } from "../../lib/escape.ts";

@@ -8,7 +8,7 @@ import {
   type Repository,
   repositoryPaths,
 } from "../../app/project/git-objects.ts";
-import { fieldsOf, listOf, textOf } from "../../kernel/schema/values.ts";
+import { fieldsOf, listOf, textOf } from "../../kernel/values/values.ts";
 import { parseYaml } from "../../kernel/yaml/parse-yaml.ts";
 import type { SnapshotRole } from "../../model/questions.ts";
 import type { GrantSince } from "../../show/questions/answer-formats.ts";

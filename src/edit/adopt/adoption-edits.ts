@@ -1,7 +1,7 @@
 import { entryPath, isMemberField } from "../../kernel/fields/member.ts";
 import type { Path } from "../../kernel/problems/problem.ts";
 import type { RawFile, RawMember } from "../../kernel/schema/raw-file.ts";
-import { fieldsOf, kindOf, listOf, omitUndefined, textOf, valueAt } from "../../kernel/schema/values.ts";
+import { fieldsOf, kindOf, listOf, omitUndefined, textOf, valueAt } from "../../kernel/values/values.ts";
 import type { Adoption, EntryEdit, GrantUpdate, MemberEntryUpdate } from "../../model/adoption.ts";
 import type { Origin } from "../../model/desired.ts";
 import type { JsonValue } from "../../model/json.ts";

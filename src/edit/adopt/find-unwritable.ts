@@ -9,11 +9,11 @@ import {
 import { ROLE_FIELDS, roleImage } from "../../kernel/fields/role.ts";
 import type { Path } from "../../kernel/problems/problem.ts";
 import { findKeys } from "../../kernel/problems/secrets.ts";
-import { MAX_DEPTH } from "../../kernel/schema/limits.ts";
 import { merchantSchema } from "../../kernel/schema/merchant-schema.ts";
 import { toRawFile } from "../../kernel/schema/raw-file.ts";
-import { fieldsOf } from "../../kernel/schema/values.ts";
 import { checkSource } from "../../kernel/validate/source-rules.ts";
+import { MAX_DEPTH } from "../../kernel/values/limits.ts";
+import { fieldsOf } from "../../kernel/values/values.ts";
 import type { Unwritable } from "../../model/adoption.ts";
 import type { ManagedProperties, RoleImage } from "../../model/field-values.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";

@@ -1,4 +1,4 @@
-import { sameValue } from "../../kernel/schema/values.ts";
+import { sameValue } from "../../kernel/values/values.ts";
 import type { Adoption, EntryEdit, RoleEntry } from "../../model/adoption.ts";
 
 /** The change of a shared role's permissions for one merchant. */

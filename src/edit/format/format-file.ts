@@ -2,7 +2,7 @@ import { Composer, CST, type Document, Lexer, Parser } from "yaml";
 import { toDiagnostics } from "../../kernel/messages/to-diagnostics.ts";
 import { inFile } from "../../kernel/problems/problem.ts";
 import { isError } from "../../kernel/problems/rule-table.ts";
-import { fieldsOf, listOf } from "../../kernel/schema/values.ts";
+import { fieldsOf, listOf } from "../../kernel/values/values.ts";
 import { YAML_DIALECT } from "../../kernel/yaml/document.ts";
 import { parse } from "../../kernel/yaml/to-value.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";

@@ -1,5 +1,5 @@
 import type { Path } from "../../kernel/problems/problem.ts";
-import { valueAt } from "../../kernel/schema/values.ts";
+import { valueAt } from "../../kernel/values/values.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { Addition, ListRemarks, Remark } from "./changes.ts";
 import {

@@ -1,5 +1,5 @@
 import type { Path } from "../../kernel/problems/problem.ts";
-import { fieldsOf, kindOf, listOf } from "../../kernel/schema/values.ts";
+import { fieldsOf, kindOf, listOf } from "../../kernel/values/values.ts";
 import { canonicalJson, isSameJson } from "../../lib/json-text.ts";
 import type { JsonValue } from "../../model/json.ts";
 import { canonicalKeys } from "../format/sort-document.ts";

@@ -1,6 +1,6 @@
 import { isError } from "../../kernel/problems/rule-table.ts";
 import type { PreviousName } from "../../kernel/read/load-merchants.ts";
-import { fieldsOf } from "../../kernel/schema/values.ts";
+import { fieldsOf } from "../../kernel/values/values.ts";
 import { createLocator } from "../../kernel/yaml/locate.ts";
 import { parse } from "../../kernel/yaml/to-value.ts";
 

@@ -1,5 +1,5 @@
 import type { Path } from "../../kernel/problems/problem.ts";
-import { listOf } from "../../kernel/schema/values.ts";
+import { listOf } from "../../kernel/values/values.ts";
 import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
 import { parse } from "../../kernel/yaml/to-value.ts";
 import { isSameJson } from "../../lib/json-text.ts";

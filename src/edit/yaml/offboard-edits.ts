@@ -1,4 +1,4 @@
-import { fieldsOf, listOf, textOf } from "../../kernel/schema/values.ts";
+import { fieldsOf, listOf, textOf } from "../../kernel/values/values.ts";
 import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
 import { parse } from "../../kernel/yaml/to-value.ts";
 import { type EditedYaml, editYaml, type YamlEdit } from "./edit-yaml.ts";

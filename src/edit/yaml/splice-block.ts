@@ -1,4 +1,4 @@
-import { listOf } from "../../kernel/schema/values.ts";
+import { listOf } from "../../kernel/values/values.ts";
 import {
   type BlockEntry,
   indented,

@@ -1,6 +1,6 @@
 import { CST, Parser } from "yaml";
 import type { Path } from "../../kernel/problems/problem.ts";
-import { fieldsOf, listOf } from "../../kernel/schema/values.ts";
+import { fieldsOf, listOf } from "../../kernel/values/values.ts";
 import { DEFAULT_STYLE, type PrintStyle } from "./print-value.ts";
 import { columnOf } from "./splices.ts";
 

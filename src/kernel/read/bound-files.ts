@@ -1,4 +1,4 @@
-import { unique } from "../schema/values.ts";
+import { unique } from "../values/values.ts";
 import type { ReadResult, ReadSource } from "./load-sources.ts";
 
 /** A file's project: its root, and the path of the file in it, with "/" between folders. */

@@ -17,7 +17,6 @@ import type { LocatedProblem } from "../problems/problem.ts";
 import { isError } from "../problems/rule-table.ts";
 import type { MerchantFile } from "../schema/merchant-schema.ts";
 import { type RawFile, renamedRoles } from "../schema/raw-file.ts";
-import { joinLists, omitUndefined, parseFrom, parseUntil, unique } from "../schema/values.ts";
 import { adjustedPermissions } from "../validate/adjustments.ts";
 import {
   enforcedRules,
@@ -32,6 +31,7 @@ import {
 import { breachProblems, readableContent } from "../validate/judging.ts";
 import { checkMerchant } from "../validate/merchant-rules.ts";
 import { createRuleContext, type RuleContext } from "../validate/rule-context.ts";
+import { joinLists, omitUndefined, parseFrom, parseUntil, unique } from "../values/values.ts";
 import { checkEnforced, enforcedBreaches, enforcedFiles } from "./check-enforced.ts";
 import type { Enforcement, RulesFile } from "./load-project.ts";
 import type { ResolveInclude, SourceFile } from "./load-sources.ts";

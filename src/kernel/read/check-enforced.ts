@@ -3,10 +3,10 @@ import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts"
 import { keysAt } from "../schema/merchant-schema.ts";
 import { SECTIONS } from "../schema/project-schema.ts";
 import { locationOf, type RawFile } from "../schema/raw-file.ts";
-import { listOf, sameValue, valueAt } from "../schema/values.ts";
 import { breachProblems } from "../validate/judging.ts";
 import { knownProtectedRoles, knownRoles } from "../validate/references.ts";
 import type { RuleContext } from "../validate/rule-context.ts";
+import { listOf, sameValue, valueAt } from "../values/values.ts";
 import type { Enforcement, RulesFile } from "./load-project.ts";
 
 /** Returns the files of rules that projects enforce on a merchant's file, each once. */

@@ -1,5 +1,5 @@
 import type { LocatedProblem } from "../problems/problem.ts";
-import { repeats } from "../schema/values.ts";
+import { repeats } from "../values/values.ts";
 
 /** Reports each file of a merchant after the first. */
 export function duplicateMerchants(

@@ -1,6 +1,6 @@
 import type { Addressed } from "../../model/desired.ts";
 import { addressSchema } from "../schema/address-schema.ts";
-import { fieldsOf, listOf, omitUndefined } from "../schema/values.ts";
+import { fieldsOf, listOf, omitUndefined } from "../values/values.ts";
 
 /** The merchant and connection of a file, read from its first chunk. */
 export interface FileHeader extends Addressed {

@@ -2,7 +2,7 @@ import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic, Judging } from "../../model/diagnostic.ts";
 import type { FileLocation, LocatedProblem } from "../problems/problem.ts";
 import { isProjectFile } from "../schema/project-file.ts";
-import { textOf } from "../schema/values.ts";
+import { textOf } from "../values/values.ts";
 import type { ProjectAccess } from "./bound-files.ts";
 import { type BuiltMerchant, buildDesiredState } from "./build-desired-state.ts";
 import { duplicateMerchants } from "./duplicate-merchants.ts";

@@ -7,13 +7,13 @@ import {
   type Problem,
 } from "../problems/problem.ts";
 import { keyProblems } from "../problems/secrets.ts";
-import { MAX_LENGTH } from "../schema/limits.ts";
 import type { MerchantFile } from "../schema/merchant-schema.ts";
 import { type RawFile, toRawFile } from "../schema/raw-file.ts";
 import { checkSchema, memberIssues, memberIssuesPausing } from "../schema/schema-problems.ts";
-import { includeMistake, isYamlName } from "../schema/text-schemas.ts";
-import { listOf } from "../schema/values.ts";
 import { checkSource } from "../validate/source-rules.ts";
+import { MAX_LENGTH } from "../values/limits.ts";
+import { includeMistake, isYamlName } from "../values/text-schemas.ts";
+import { listOf } from "../values/values.ts";
 import { endsWithMembers, firstChunk, type ParsedYaml, parseFastPausing } from "../yaml/fast-yaml.ts";
 import { type FileHeader, headerOf } from "./file-header.ts";
 

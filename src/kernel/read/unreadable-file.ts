@@ -1,5 +1,5 @@
 import type { LocatedProblem } from "../problems/problem.ts";
-import { MAX_LENGTH } from "../schema/limits.ts";
+import { MAX_LENGTH } from "../values/limits.ts";
 import type { ReadFailure } from "./load-sources.ts";
 
 /** Returns the problem of a file that cannot be read, by its name. */

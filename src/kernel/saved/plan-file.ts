@@ -3,7 +3,7 @@ import type { FieldDiff, Plan } from "../../model/plan.ts";
 import { byKind, mapFields } from "../fields/field.ts";
 import { COMMON_FIELDS, MANAGED_FIELDS, MEMBER_FIELDS } from "../fields/member.ts";
 import { ROLE_FIELDS } from "../fields/role.ts";
-import { described } from "../schema/text-schemas.ts";
+import { described } from "../values/text-schemas.ts";
 import { reviewedJsonSchema, reviewedStateSchema } from "./reviewed-file.ts";
 
 const metadata = described(z.record(z.string(), reviewedJsonSchema), {

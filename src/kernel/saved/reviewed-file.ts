@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import type { JsonValue } from "../../model/json.ts";
 import type { ReviewedState } from "../../model/reviewed.ts";
-import { described } from "../schema/text-schemas.ts";
+import { described } from "../values/text-schemas.ts";
 
 /** Any JSON value. */
 export const reviewedJsonSchema: z.ZodMiniType<JsonValue> = described(

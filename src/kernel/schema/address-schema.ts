@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import type { FormatCode } from "../problems/problem.ts";
-import { described, environmentVariable, MERCHANT, matching, optional } from "./text-schemas.ts";
+import { described, environmentVariable, MERCHANT, matching, optional } from "../values/text-schemas.ts";
 
 /** The connection to the service. */
 const api = described(

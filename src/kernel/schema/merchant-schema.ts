@@ -4,9 +4,7 @@ import type { KindValues } from "../fields/kind.ts";
 import { COMMON_FIELDS, MANAGED_FIELDS } from "../fields/member.ts";
 import { MAX_PERMISSIONS, ROLE_FIELDS } from "../fields/role.ts";
 import type { FormatCode, Path } from "../problems/problem.ts";
-import { address } from "./address-schema.ts";
-import { MAX_CHECKS, MAX_INCLUDES } from "./limits.ts";
-import { check, guards, ignore, policies, sync } from "./setting-schemas.ts";
+import { MAX_CHECKS, MAX_INCLUDES } from "../values/limits.ts";
 import {
   described,
   emailAddress,
@@ -19,8 +17,10 @@ import {
   optional,
   ROLE_ID,
   text,
-} from "./text-schemas.ts";
-import { parseUntil, UNTIL_PATTERN } from "./values.ts";
+} from "../values/text-schemas.ts";
+import { parseUntil, UNTIL_PATTERN } from "../values/values.ts";
+import { address } from "./address-schema.ts";
+import { check, guards, ignore, policies, sync } from "./setting-schemas.ts";
 
 /** Accepts an end or a beginning: both are written alike. */
 const moment = () =>

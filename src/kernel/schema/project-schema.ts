@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 import type { FormatCode } from "../problems/problem.ts";
-import { MAX_GLOB, MAX_INCLUDES } from "./limits.ts";
+import { MAX_GLOB, MAX_INCLUDES } from "../values/limits.ts";
+import { described, globMistake, optional } from "../values/text-schemas.ts";
 import { includePath, merchantSchema } from "./merchant-schema.ts";
-import { described, globMistake, optional } from "./text-schemas.ts";
 
 /** The sections of a file with rules. */
 export const RULE_SECTIONS = ["guards", "policies", "checks", "leavers", "ignore", "sync"] as const;

@@ -1,9 +1,9 @@
 import type * as z from "zod/mini";
 import type { FormatCode, Kind, Location, Path, Problem } from "../problems/problem.ts";
+import { fieldsOf, kindOf, valueAt } from "../values/values.ts";
 import { keysAt, type MerchantFile, membersSchema, merchantSchema } from "./merchant-schema.ts";
 import { type ProjectFile, projectSchema } from "./project-schema.ts";
 import { nearKey, nearValue } from "./synonyms.ts";
-import { fieldsOf, kindOf, valueAt } from "./values.ts";
 
 /** A file's content, `null` if the schema rejects it, and what is wrong with it. */
 interface CheckedFile {

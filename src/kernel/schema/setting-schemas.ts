@@ -14,7 +14,7 @@ import {
   SHARE,
   text,
   texts,
-} from "./text-schemas.ts";
+} from "../values/text-schemas.ts";
 
 const syncMode = (noun: string, sentence: string) =>
   optional(z.enum(["authoritative", "additive"]), {

@@ -18,7 +18,7 @@ import {
   repeats,
   textOf,
   valueAt,
-} from "../schema/values.ts";
+} from "../values/values.ts";
 import { pairsAt, type RuleContext } from "./rule-context.ts";
 
 /** Requires that an adjustment has no other key but the role's name, and changes something. */

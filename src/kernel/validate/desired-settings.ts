@@ -11,7 +11,7 @@ import type {
   SyncOptions,
 } from "../../model/desired.ts";
 import type { MerchantFile } from "../schema/merchant-schema.ts";
-import { omitUndefined, parsePeriod, unique } from "../schema/values.ts";
+import { omitUndefined, parsePeriod, unique } from "../values/values.ts";
 
 /** A file without errors. */
 export interface ValidFile {

@@ -10,7 +10,7 @@ import {
   type RawRole,
   renamedRoles,
 } from "../schema/raw-file.ts";
-import { repeats } from "../schema/values.ts";
+import { repeats } from "../values/values.ts";
 import { ignoredAt, type RuleContext } from "./rule-context.ts";
 
 /** Requires unique names and pinned ids of roles, across files. */

@@ -1,6 +1,6 @@
 import type { LintSetting } from "../../model/questions.ts";
 import type { Path } from "../problems/problem.ts";
-import { countOf, fieldsOf, listOf, textOf, valueAt } from "../schema/values.ts";
+import { countOf, fieldsOf, listOf, textOf, valueAt } from "../values/values.ts";
 
 const LISTS: readonly (readonly [LintSetting["kind"], Path])[] = [
   ["ignored-role", ["ignore", "roles"]],

@@ -11,7 +11,7 @@ import {
   renamedRoles,
   rolesByOtherNames,
 } from "../schema/raw-file.ts";
-import { countOf, sameValue, valueAt } from "../schema/values.ts";
+import { countOf, sameValue, valueAt } from "../values/values.ts";
 import { soundAdjustments, strictLimits } from "./adjustments.ts";
 import {
   noDuplicateMembers,

@@ -10,7 +10,7 @@ import {
   type RawLeaver,
   renamedRoles,
 } from "../schema/raw-file.ts";
-import { fieldsOf, listOf, textOf, valueAt } from "../schema/values.ts";
+import { fieldsOf, listOf, textOf, valueAt } from "../values/values.ts";
 import { entriesAt, ignoredAt, pairsAt, type RuleContext } from "./rule-context.ts";
 
 interface Reference {

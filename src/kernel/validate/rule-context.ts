@@ -7,7 +7,7 @@ import {
   type RawMember,
   type RawRole,
 } from "../schema/raw-file.ts";
-import { fieldsOf, joinLists, listOf } from "../schema/values.ts";
+import { fieldsOf, joinLists, listOf } from "../values/values.ts";
 
 /** The files of one merchant as the rules see them, as far as each is readable. */
 export interface RuleContext {

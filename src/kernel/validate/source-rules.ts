@@ -2,7 +2,6 @@ import type { MemberField } from "../../model/field-values.ts";
 import { mapFields } from "../fields/field.ts";
 import { entryPath, MEMBER_FIELDS } from "../fields/member.ts";
 import type { Location, Path, Problem } from "../problems/problem.ts";
-import { MAX_ADDRESS } from "../schema/limits.ts";
 import {
   grantPath,
   type RawBegin,
@@ -12,7 +11,8 @@ import {
   type RawMember,
   type RawRole,
 } from "../schema/raw-file.ts";
-import { fieldsOf, listOf, repeats, textOf, valueAt } from "../schema/values.ts";
+import { MAX_ADDRESS } from "../values/limits.ts";
+import { fieldsOf, listOf, repeats, textOf, valueAt } from "../values/values.ts";
 import { plainAdjustments } from "./adjustments.ts";
 import { clearRoleNames } from "./identity.ts";
 

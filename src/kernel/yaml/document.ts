@@ -10,7 +10,7 @@ import {
   YAMLParseError,
 } from "yaml";
 import type { Location, Problem } from "../problems/problem.ts";
-import { MAX_DEPTH, MAX_NESTING, MAX_SYNTAX_ERRORS, MAX_TOKENS } from "../schema/limits.ts";
+import { MAX_DEPTH, MAX_NESTING, MAX_SYNTAX_ERRORS, MAX_TOKENS } from "../values/limits.ts";
 
 /** Thrown for a text with too many tokens, whose document would exhaust the memory. */
 export class TooManyTokens extends Error {}

@@ -1,8 +1,8 @@
 import { load } from "js-yaml";
 import { escapeText } from "../../lib/escape.ts";
 import type { Path, Problem } from "../problems/problem.ts";
-import { MAX_DEPTH, MAX_LENGTH } from "../schema/limits.ts";
-import { fieldsOf, listOf } from "../schema/values.ts";
+import { MAX_DEPTH, MAX_LENGTH } from "../values/limits.ts";
+import { fieldsOf, listOf } from "../values/values.ts";
 
 /**
  * Matches what needs the full parser: tabs and rare line breaks, anchors, aliases, tags, merges, directives, several

@@ -10,7 +10,7 @@ import {
   type YAMLSeq,
 } from "yaml";
 import type { Location, Problem } from "../problems/problem.ts";
-import { MAX_ALIASED, MAX_DEPTH, MAX_LENGTH, MAX_TOKENS } from "../schema/limits.ts";
+import { MAX_ALIASED, MAX_DEPTH, MAX_LENGTH, MAX_TOKENS } from "../values/limits.ts";
 import { conflictProblem, keyText, readDocument, syntaxProblems, TooManyTokens } from "./document.ts";
 import { controlProblems, type ParsedYaml } from "./fast-yaml.ts";
 

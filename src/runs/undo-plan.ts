@@ -3,6 +3,7 @@ import { withFingerprint } from "../kernel/diff/fingerprint.ts";
 import { memberImageOf } from "../kernel/diff/member-changes.ts";
 import { addressesOf, addressOf, matchesAny, scopeOf } from "../kernel/diff/scope.ts";
 import { filledMemberFields, isManaged, memberValues, withoutFields } from "../kernel/fields/member.ts";
+import { withRestoredViolations } from "../kernel/findings/refusals.ts";
 import { judgeChanges, type PlanInput } from "../kernel/plan/build-plan.ts";
 import type { PastRun, UndoNote } from "../model/apply.ts";
 import type { RoleRef } from "../model/field-values.ts";
@@ -57,7 +58,7 @@ export function undoPlan(run: PastRun, input: PlanInput): Undo {
         waiting: [],
       },
     });
-    return { plan, notes: [...roles.notes, ...members.notes] };
+    return { plan: withRestoredViolations(plan), notes: [...roles.notes, ...members.notes] };
   }
 }
 

@@ -158,6 +158,31 @@ describe("what the example's README suggests to try", () => {
     expect(validate.code).toBe(3);
   });
 
+  test("an undo of the first apply lists the check that it breaks once, and one override accepts it", async () => {
+    await cp(resolve(import.meta.dirname, "../../examples"), join(folder, "examples"), { recursive: true });
+    const shop = await startSandbox(["--seed", "examples/retail/live.yaml"]);
+    try {
+      const run = (args: readonly string[]): Promise<Ended> =>
+        rolecall([...args, FILES], {
+          cwd: folder,
+          env: { ...shop.env, TILL_7_PASSWORD: "only-for-the-sandbox" },
+        });
+      expect((await run(["apply", "--yes"])).code).toBe(0);
+      const refused = await run(["undo", "latest", "--yes"]);
+      expect(refused.code).toBe(3);
+      const text = refused.stdout.replaceAll(/\s+/g, " ");
+      expect(text).toContain("! 1 rule is broken again can refunds_create: only role:Refund Approver,");
+      expect(text.match(/a check does not allow it/g)).toHaveLength(1);
+      const [override = "", ...others] = refused.stdout.match(/(?<=--allow )\S+/g) ?? [];
+      expect(others).toEqual([]);
+      const undone = await run(["undo", "latest", "--yes", "--allow", override]);
+      expect(undone.stdout).toContain("✓ Undo complete at 2 merchants: 14 changes done.");
+      expect(undone.code).toBe(0);
+    } finally {
+      await shop.stop();
+    }
+  });
+
   test("a plan as of a later day shows whose access has ended by then", async () => {
     const plan = await rolecall(["plan", "--as-of", "2099-02-01", FILES], { env: sandbox.env });
     expect(plan.stdout).toContain(

@@ -1,6 +1,6 @@
-import { byCodeUnit, counted } from "../../lib/text.ts";
+import { byCodeUnit, counted, groupByKey } from "../../lib/text.ts";
 import type { Metadata } from "../../model/json.ts";
-import type { Finding, ReachStep, Refusal } from "../../model/plan.ts";
+import type { Finding, Plan, ReachStep, Refusal } from "../../model/plan.ts";
 
 /** The data of a refusal by a guard, a policy or a check; `toRefusal` words it. */
 export type RefusalData =
@@ -54,6 +54,7 @@ export type RefusalData =
       readonly id: string;
       readonly live: Metadata;
     }
+  | { readonly code: "restored-violations"; readonly rules: number }
   | { readonly code: "role-replace-pinned"; readonly name: string; readonly id: string }
   | { readonly code: "role-replace-named"; readonly name: string; readonly id: string }
   | { readonly code: "role-still-held"; readonly name: string; readonly holders: readonly string[] }
@@ -226,6 +227,17 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         null,
       );
     }
+    case "restored-violations": {
+      const { rules } = data;
+      return guard(
+        code,
+        null,
+        null,
+        `The access that this undo restores breaks ${counted(rules, "rule")}, listed under the risks.`,
+        "Check that this is the run to revert.",
+        `restored-violations=${rules}`,
+      );
+    }
     case "role-replace-pinned": {
       const { name, id } = data;
       return guard(
@@ -391,6 +403,37 @@ const UNDO_HINTS: Readonly<Record<string, string>> = {
 /** Returns the refusal of an undo's plan, whose changes do not come from the file. */
 export function refusalOfUndo(refusal: Refusal): Refusal {
   return { ...refusal, hint: UNDO_HINTS[refusal.code] ?? refusal.hint };
+}
+
+/** Makes one refusal of an undo of all policies and checks that it breaks; each of them is a risk. */
+export function withRestoredViolations({ refusals, findings, ...plan }: Plan): Plan {
+  const guards = refusals.filter(({ rule }) => rule === "guard");
+  const byRule = groupByKey(
+    refusals.filter(({ rule }) => rule !== "guard"),
+    ({ code, check, name, message, rules }) =>
+      JSON.stringify([code, check ?? message.split(name ?? ""), rules]),
+  );
+  if (byRule.length === 0) return { ...plan, refusals, findings };
+  const risks = byRule.flatMap((group) => group.slice(0, 1).map((first) => restoredViolation(first, group)));
+  return {
+    ...plan,
+    refusals: sortRefusals([...guards, toRefusal({ code: "restored-violations", rules: byRule.length })]),
+    findings: [...findings, ...risks],
+  };
+}
+
+function restoredViolation({ rule, code, check, ...first }: Refusal, group: readonly Refusal[]): Finding {
+  const others = [...new Set(group.flatMap(({ name }) => name ?? []))].filter((name) => name !== first.name);
+  const messages = others.length === 0 ? group.map(({ message }) => message) : [first.message];
+  const same = others.length === 0 ? [] : [`The same applies to ${list(others)}.`];
+  return {
+    code: "restored-violation",
+    severity: "warning",
+    resource: "member",
+    name: check ?? `${rule} ${code}`,
+    message: [...messages, ...same].join(" "),
+    hint: first.hint,
+  };
 }
 
 /** The parts of hints that advise to change a rule. */

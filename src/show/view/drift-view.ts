@@ -86,7 +86,7 @@ function driftRisks({ plan, changes, impact }: Drift): readonly RiskView[] {
       ({ name }) => (isUnknownRole || names.has(name)) === (origin === "unknown"),
     );
     const happened = origin === "unknown" ? unknown : eventsOf(origin);
-    const risks = risksOf({ changes: happened.map(inverted), impact: { ...impact, members } });
+    const risks = risksOf({ changes: happened.map(inverted), impact: { ...impact, members }, findings: [] });
     return risks.map((risk) => ({ ...risk, origin }));
   });
 }

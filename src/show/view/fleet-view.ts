@@ -23,7 +23,7 @@ import {
   type PlanView,
   type RefusalView,
 } from "./plan-view.ts";
-import type { ChangeOrigin, RiskItem, RiskKind } from "./risk-view.ts";
+import { type ChangeOrigin, RISK_KINDS, type RiskItem, type RiskKind } from "./risk-view.ts";
 
 /** From this number of merchants on, what they share is shown once. */
 export const MIN_FLEET = 4;
@@ -308,12 +308,11 @@ function fleetImpact(views: readonly PlanView[]): FleetImpact {
   };
 }
 
-const KINDS: readonly RiskKind[] = ["administrators", "sensitive", "reach", "removals"];
 const ORIGINS: readonly ChangeOrigin[] = ["plan", "outside-git", "unknown"];
 
 function fleetRisks(views: readonly PlanView[]): readonly FleetRisk[] {
   return ORIGINS.flatMap((origin) =>
-    KINDS.flatMap((kind): readonly FleetRisk[] => {
+    RISK_KINDS.flatMap((kind): readonly FleetRisk[] => {
       const all = occurrencesOf(views, ({ risks }) =>
         risks
           .filter((risk) => risk.kind === kind && risk.origin === origin)

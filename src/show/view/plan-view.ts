@@ -1,7 +1,7 @@
 import { counted, groupByKey, grouped, shellWord } from "../../lib/text.ts";
 import type { Change, Counts, Finding, Impact, Plan, Refusal } from "../../model/plan.ts";
 import { type RowView, rowOf } from "./change-view.ts";
-import { type ChangeOrigin, type RiskView, risksOf } from "./risk-view.ts";
+import { type ChangeOrigin, isRisk, type RiskView, risksOf } from "./risk-view.ts";
 
 /** The changes of one resource, in the order of the plan. */
 export interface GroupView {
@@ -96,7 +96,9 @@ export function planView(
   const refusals = plan.refusals.filter((refusal) => !overridden.includes(refusal));
   const inFile = plan.overridden ?? [];
   const findingView = (finding: Finding): FindingView => ({ ...finding, place: placeOf(plan, finding) });
-  const everyWarning = plan.findings.filter(({ severity }) => severity === "warning").map(findingView);
+  const everyWarning = plan.findings
+    .filter((finding) => finding.severity === "warning" && !isRisk(finding))
+    .map(findingView);
   return {
     merchant: plan.merchant,
     environment: plan.environment,

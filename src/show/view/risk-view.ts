@@ -1,10 +1,13 @@
 import { counted } from "../../lib/text.ts";
 import type { RoleRef } from "../../model/field-values.ts";
-import type { Change, MemberChange, Plan } from "../../model/plan.ts";
+import type { Change, Finding, MemberChange, Plan } from "../../model/plan.ts";
 import { rowOf } from "./change-view.ts";
 
-/** The kinds of risks: new administrators, sensitive permissions gained or within reach, and removals. */
-export type RiskKind = "administrators" | "sensitive" | "reach" | "removals";
+/** The kinds of risks, the most serious first. */
+export const RISK_KINDS = ["administrators", "sensitive", "reach", "violations", "removals"] as const;
+
+/** What a risk is about: administrators, sensitive permissions gained or within reach, rules that an undo breaks, removals. */
+export type RiskKind = (typeof RISK_KINDS)[number];
 
 /** One risk, with the role or member concerned; texts are raw. */
 export interface RiskItem {
@@ -38,7 +41,7 @@ export function isSensitive(permission: string): boolean {
 }
 
 /** Returns the risks of a plan, the most serious kind first. */
-export function risksOf(plan: Pick<Plan, "changes" | "impact">): readonly RiskView[] {
+export function risksOf(plan: Pick<Plan, "changes" | "impact" | "findings">): readonly RiskView[] {
   const administrators = plan.changes.flatMap((change) =>
     change.resource === "member" ? administratorOf(change) : [],
   );
@@ -53,14 +56,23 @@ export function risksOf(plan: Pick<Plan, "changes" | "impact">): readonly RiskVi
     .map(({ name, permissions }) => ({ name, what: permissions.filter(isSensitive).join(", ") }))
     .filter(({ what }) => what !== "")
     .map((item): RiskItem => ({ ...item, resource: "member" }));
+  const violations = plan.findings
+    .filter(isRisk)
+    .map(({ name, message, resource }): RiskItem => ({ name, what: message, resource }));
   const removals = plan.changes.filter(isRemoval).map(removalOf);
   const risks: readonly RiskView[] = [
     { kind: "administrators", items: administrators, origin: "plan" },
     { kind: "sensitive", items: sensitive, origin: "plan" },
     { kind: "reach", items: reach, origin: "plan" },
+    { kind: "violations", items: violations, origin: "plan" },
     { kind: "removals", items: removals, origin: "plan" },
   ];
   return risks.filter(({ items }) => items.length > 0);
+}
+
+/** Returns whether a finding is a risk of an undo, and no warning. */
+export function isRisk({ code }: Finding): boolean {
+  return code === "restored-violation";
 }
 
 function administratorOf(change: MemberChange): readonly RiskItem[] {
@@ -99,6 +111,8 @@ export function riskTitle(kind: RiskKind, items: readonly RiskItem[], origin: Ch
       return `${counted(members, "member")} ${verb(one ? "gains" : "gain", "gained")} sensitive permissions${originSuffix(origin)}`;
     case "reach":
       return `${counted(members, "member")} can newly reach sensitive permissions${originSuffix(origin)}`;
+    case "violations":
+      return `${counted(items.length, "rule")} ${one ? "is" : "are"} broken again`;
     case "removals": {
       const what = [members > 0 ? counted(members, "member") : "", roles > 0 ? counted(roles, "role") : ""];
       const text = what.filter((part) => part !== "").join(" and ");

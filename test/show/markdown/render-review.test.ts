@@ -352,6 +352,7 @@ const WORDS = {
   administrators: /administrator/,
   sensitive: /sensitive/,
   reach: /reach/,
+  violations: /broken again/,
   removals: /removed/,
 };
 const anyPlans = fc.array(fc.tuple(desiredStates, liveStates), { maxLength: 5 });

@@ -1,6 +1,14 @@
 import { grouped, naturally, sortNaturally } from "../../../lib/text.ts";
 import type { Change, Finding, MemberImpact, Plan, Refusal, Selection } from "../../../model/plan.ts";
-import { isSensitive, type RiskItem, type RiskKind, risksOf, riskTitle } from "../../view/risk-view.ts";
+import {
+  isRisk,
+  isSensitive,
+  RISK_KINDS,
+  type RiskItem,
+  type RiskKind,
+  risksOf,
+  riskTitle,
+} from "../../view/risk-view.ts";
 import type { BrowsedChange } from "./browse-model.ts";
 
 /** A refusal, a finding or a risk, at one merchant or equal at several. */
@@ -71,7 +79,12 @@ export function issuesOf({ plans }: Pick<Selection, "plans">): readonly IssueGro
   const refusals = joined(plans, "refusal", ({ refusals: planRefusals }) => planRefusals.map(refusalIssue));
   const errors = joined(plans, "error", ({ findings }) => findingIssues(findings, "error"));
   const overridden = joined(plans, "overridden", (plan) => (plan.overridden ?? []).map(refusalIssue));
-  const warnings = joined(plans, "warning", ({ findings }) => findingIssues(findings, "warning"));
+  const warnings = joined(plans, "warning", ({ findings }) =>
+    findingIssues(
+      findings.filter((finding) => !isRisk(finding)),
+      "warning",
+    ),
+  );
   const groups: readonly IssueGroup[] = [
     { title: `An apply would be refused (${grouped(refusals.length)})`, kind: "refusal", issues: refusals },
     { title: `To fix before an apply (${grouped(errors.length)})`, kind: "error", issues: errors },
@@ -98,19 +111,18 @@ function findingIssues(findings: readonly Finding[], severity: Finding["severity
   });
 }
 
-const RISKS: readonly RiskKind[] = ["administrators", "sensitive", "reach", "removals"];
-
 const RISK_MESSAGES: Readonly<Record<RiskKind, (item: RiskItem) => string>> = {
   administrators: ({ what }) => `Becomes an administrator: ${what}.`,
   sensitive: ({ what }) => `Gains ${what}: power over access, keys, the account or payouts.`,
-  reach: ({ what }) => `Could give himself ${what}, by changing roles or members.`,
+  reach: ({ what }) => `Could gain ${what} on their own, by changing roles or members.`,
+  violations: ({ what }) => what,
   removals: ({ what, resource }) =>
     `${resource === "role" ? "The role" : "The membership"} is removed${what === "" ? "" : `: ${what}`}.`,
 };
 
 function riskGroups(plans: readonly Plan[]): readonly IssueGroup[] {
   const planRisks = plans.map((plan) => ({ plan, risks: risksOf(plan) }));
-  return RISKS.flatMap((risk): readonly IssueGroup[] => {
+  return RISK_KINDS.flatMap((risk): readonly IssueGroup[] => {
     const items = planRisks.flatMap(({ risks }) =>
       risks.flatMap((planRisk) => (planRisk.kind === risk ? planRisk.items : [])),
     );

@@ -230,9 +230,3 @@ export type JudgeSelection = (chosen: ReadonlySet<string>) => Selection;
 export function changeId(merchant: string, { fingerprint }: Pick<Change, "fingerprint">): string {
   return `${merchant}\n${fingerprint}`;
 }
-
-/**
- * Suffix of a role's temporary name, which frees its name for another role, since the service requires unique names. It
- * explains itself to anyone who sees it at the service.
- */
-export const TEMPORARY_SUFFIX = " (set aside by rolecall)";

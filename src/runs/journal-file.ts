@@ -14,7 +14,6 @@ import type {
   WriteEnded,
   WriteIntended,
 } from "../model/apply.ts";
-import { EVENTS } from "../model/event-registry.ts";
 import type { Metadata } from "../model/json.ts";
 
 /**
@@ -60,9 +59,10 @@ class Reader {
       return `its format is ${format}, and this version of rolecall knows format 1`;
     }
     if (this.run === null && type !== "run") return "a journal begins with the run";
-    if (typeof type === "string" && !JOURNAL_TYPES.has(type)) return null;
+    if (typeof type !== "string") return '"type" is not what it should be';
+    if (!isLineType(type)) return null;
     if (!isShallow(value)) return "it is nested too deep";
-    const read = journalLineSchema.safeParse(value);
+    const read = LINES[type].safeParse(value);
     if (read.success) return this.#add(read.data);
     return `"${read.error.issues[0]?.path.join(".") || "type"}" is not what it should be`;
   }
@@ -229,14 +229,17 @@ const runVerified = z.object({
   deferred: texts,
 });
 
-/** The schema of a journal line. */
-const journalLineSchema = z.discriminatedUnion("type", [
-  runStarted,
-  writeIntended,
-  writeEnded,
-  runEnded,
-  runVerified,
-]) satisfies z.ZodMiniType<Dated<RunStarted | WriteIntended | WriteEnded | RunEnded | RunVerified>>;
+/** The schemas of lines, by type. */
+const LINES: {
+  readonly [Type in JournalLine["type"]]: z.ZodMiniType<JournalLine & { readonly type: Type }>;
+} = {
+  run: runStarted,
+  intent: writeIntended,
+  outcome: writeEnded,
+  end: runEnded,
+  verified: runVerified,
+};
 
-/** The known types of lines. */
-const JOURNAL_TYPES: ReadonlySet<unknown> = new Set(Object.keys(EVENTS.journal));
+function isLineType(type: string): type is JournalLine["type"] {
+  return Object.hasOwn(LINES, type);
+}

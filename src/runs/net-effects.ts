@@ -1,7 +1,8 @@
 import { unrestoredWrites } from "../kernel/diff/lost-state.ts";
+import { permanentName, temporaryName } from "../kernel/fields/temporary-name.ts";
 import type { PastRun, PastWrite } from "../model/apply.ts";
 import type { MemberField, RoleImage } from "../model/field-values.ts";
-import { type MemberImage, TEMPORARY_SUFFIX } from "../model/plan.ts";
+import type { MemberImage } from "../model/plan.ts";
 
 /** The net effect of a run's writes on one resource; `before` is `null` if it was created, `after` if it was removed. */
 export interface Effect<Image> {
@@ -88,7 +89,9 @@ const NOTHING_REPLACED: Omit<RoleReplacement, "name"> = {
 function addRole(effects: Map<string, Effect<RoleImage>>, { intent, outcome }: PastWrite): void {
   const before = roleImage(intent.before);
   const aside = intent.part === "set-aside" && before !== null;
-  const after = aside ? { ...before, name: temporaryName(before.name) } : roleImage(intent.after);
+  const after = aside
+    ? { ...before, name: temporaryName(permanentName(before.name)) }
+    : roleImage(intent.after);
   add(effects, { id: intent.id ?? outcome?.id ?? null, name: intent.name, before, after });
 }
 
@@ -133,10 +136,6 @@ function add<Image>(effects: Map<string, Effect<Image>>, effect: Effect<Image>):
   const key = effect.id ?? `new ${effect.name}`;
   const known = effects.get(key);
   effects.set(key, known ? { ...effect, before: known.before } : effect);
-}
-
-function temporaryName(name: string): string {
-  return name.endsWith(TEMPORARY_SUFFIX) ? name : `${name}${TEMPORARY_SUFFIX}`;
 }
 
 function roleImage(image: RoleImage | MemberImage | null): RoleImage | null {

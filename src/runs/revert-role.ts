@@ -1,9 +1,10 @@
 import { withFingerprint } from "../kernel/diff/fingerprint.ts";
 import { revertedValues } from "../kernel/fields/field.ts";
 import { ROLE_FIELDS, roleDiffs, roleImage } from "../kernel/fields/role.ts";
+import { temporaryName } from "../kernel/fields/temporary-name.ts";
 import type { RoleImage } from "../model/field-values.ts";
 import type { LiveRole } from "../model/live.ts";
-import { type RoleChange, TEMPORARY_SUFFIX } from "../model/plan.ts";
+import type { RoleChange } from "../model/plan.ts";
 import type { Effect } from "./net-effects.ts";
 import {
   changeKey,
@@ -25,9 +26,7 @@ export function revertRole(
   const { scope, refs, note } = context;
   if (live.predefined) return null;
   const image = roleImage(live);
-  const is = scope.temporarilyNamed.has(live.id)
-    ? { ...image, name: `${image.name}${TEMPORARY_SUFFIX}` }
-    : image;
+  const is = scope.temporarilyNamed.has(live.id) ? { ...image, name: temporaryName(image.name) } : image;
   // A temporary name is never a change by others, whichever name the run was to give next.
   const aside = is.name !== image.name && before.name !== after.name;
   const values = revertedValues<RoleImage>(
@@ -72,7 +71,7 @@ export function undoRole(effect: Effect<RoleImage>, context: RoleRevertContext):
   const live = id === null ? findMaybeCreated(effect, context) : context.byId.get(id);
   if (before === null) return live && after ? remove(live, after, context) : null;
   if (live) {
-    const left = after ?? { ...before, name: `${before.name}${TEMPORARY_SUFFIX}` };
+    const left = after ?? { ...before, name: temporaryName(before.name) };
     return revertRole(live, before, left, context);
   }
   if (after === null) return recreateRole(id, before, context);

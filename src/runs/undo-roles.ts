@@ -1,10 +1,11 @@
 import { withFingerprint } from "../kernel/diff/fingerprint.ts";
 import type { RolePlan } from "../kernel/diff/plan-roles.ts";
 import { roleDiffs, roleImage } from "../kernel/fields/role.ts";
+import { temporaryName } from "../kernel/fields/temporary-name.ts";
 import type { UndoNote } from "../model/apply.ts";
 import type { RoleImage } from "../model/field-values.ts";
 import type { LiveRole } from "../model/live.ts";
-import { type RoleChange, TEMPORARY_SUFFIX } from "../model/plan.ts";
+import type { RoleChange } from "../model/plan.ts";
 import type { RoleReplacement } from "./net-effects.ts";
 import {
   changeKey,
@@ -109,7 +110,7 @@ function undoReplacedRole(replaced: RoleReplacement, context: RoleRevertContext)
   const now = (successor === null ? undefined : byId.get(successor)) ?? successorOf(replaced, context);
   if (old && now) return noteHalfReplaced(before.name, context);
   if (old && scope.temporarilyNamed.has(id)) {
-    return revertRole(old, before, { ...before, name: `${name}${TEMPORARY_SUFFIX}` }, context);
+    return revertRole(old, before, { ...before, name: temporaryName(name) }, context);
   }
   if (old === undefined && after === null) {
     // An earlier run created the successor. It stays, and so do the holders that this run moved to it.

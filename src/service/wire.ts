@@ -3,7 +3,8 @@ import { eachField, type FieldTable, mapFields } from "../kernel/fields/field.ts
 import type { KindValues } from "../kernel/fields/kind.ts";
 import { COMMON_FIELDS, type CommonValues, MANAGED_FIELDS } from "../kernel/fields/member.ts";
 import { ROLE_FIELDS } from "../kernel/fields/role.ts";
-import { isDeeper, MAX_LEVELS, markRounded, unmark } from "../lib/json-text.ts";
+import { markRounded, unmark } from "../lib/exact-numbers.ts";
+import { isDeeper, MAX_LEVELS } from "../lib/json-text.ts";
 import type { ManagedProperties, RoleImage, SentOf } from "../model/field-values.ts";
 import type { Metadata } from "../model/json.ts";
 import {

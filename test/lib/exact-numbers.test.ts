@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { markRounded, unmark } from "../../src/lib/json-text.ts";
+import { markRounded, unmark } from "../../src/lib/exact-numbers.ts";
 
 function roundedIn(json: string): readonly string[] {
   const marked = markRounded(json);

@@ -2,7 +2,7 @@ import { quoteIfNeeded } from "../../lib/text.ts";
 import type { Step } from "../../model/apply.ts";
 import type { ManagedProperties, MemberValues, RoleImage } from "../../model/field-values.ts";
 import type { LiveMember, LiveRole, MemberStatus } from "../../model/live.ts";
-import { type Change, type MemberImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
+import type { Change, MemberImage } from "../../model/plan.ts";
 import type { LiveLookup } from "../../model/ports.ts";
 import { surprises } from "../fields/field.ts";
 import { differs } from "../fields/kind.ts";
@@ -15,6 +15,7 @@ import {
   memberValues,
 } from "../fields/member.ts";
 import { ROLE_FIELDS, roleImage } from "../fields/role.ts";
+import { permanentName } from "../fields/temporary-name.ts";
 import { emptiedImage, isMemberUpdate, omittedFields } from "./update-member.ts";
 import { isPasswordChange, type Write, withRoleIds } from "./write-change.ts";
 
@@ -96,8 +97,7 @@ async function checkRole(
   const found = await lookup.getRole(id, signal);
   if (found === null) return "gone";
   if (after !== null && roleDifferences(after, found).length === 0) return "done";
-  const marked =
-    withoutTemporarySuffix(found.name) === withoutTemporarySuffix(before.name) ? found.name : before.name;
+  const marked = permanentName(found.name) === permanentName(before.name) ? found.name : before.name;
   const differences = roleDifferences({ ...before, name: renamedRoles.get(id) ?? marked }, found);
   if (after !== null || differences.length > 0) return differences;
   // The service may delete a role that is held by somebody since, and revoke it.
@@ -163,11 +163,6 @@ function stale({ resource, name }: Change, what: string): Precondition {
 /** Describes the differences between an expected and a live role, without its holders. */
 function roleDifferences(expected: RoleImage, found: LiveRole): readonly string[] {
   return surprises<RoleImage>(ROLE_FIELDS, expected, roleImage(found));
-}
-
-/** Returns a role's name without the temporary suffix, which an interrupted run may have left, and which plans ignore. */
-function withoutTemporarySuffix(name: string): string {
-  return name.endsWith(TEMPORARY_SUFFIX) ? name.slice(0, -TEMPORARY_SUFFIX.length) : name;
 }
 
 /** An expected member: its image, its values with the ids of all roles, and acceptable statuses. */

@@ -1,13 +1,7 @@
 import type { PasswordChange, Step } from "../../model/apply.ts";
 import type { ManagedProperties, MemberValues, RoleImage } from "../../model/field-values.ts";
 import type { LiveMember } from "../../model/live.ts";
-import {
-  type Change,
-  type MemberChange,
-  type MemberImage,
-  type RoleChange,
-  TEMPORARY_SUFFIX,
-} from "../../model/plan.ts";
+import type { Change, MemberChange, MemberImage, RoleChange } from "../../model/plan.ts";
 import type {
   Created,
   CreateMember,
@@ -21,6 +15,7 @@ import type {
 import { pickFields, sentValues } from "../fields/field.ts";
 import { COMMON_FIELDS, type CommonValues, MANAGED_FIELDS, memberValues } from "../fields/member.ts";
 import { isRoleField, ROLE_FIELDS } from "../fields/role.ts";
+import { temporaryName } from "../fields/temporary-name.ts";
 import {
   type Emptied,
   emptiedImage,
@@ -114,7 +109,7 @@ function roleWrite(change: RoleChange, part: Step["part"], writer: LiveWriter): 
   if (part === "set-aside" && change.before !== null) {
     const { id, before } = change;
     // The temporary name is the successor's with a suffix: after an interruption the next run finds the role by it.
-    const name = `${change.kind === "replace" ? change.after.name : before.name}${TEMPORARY_SUFFIX}`;
+    const name = temporaryName(change.kind === "replace" ? change.after.name : before.name);
     const send: Write["send"] = (options) => writtenTo(id, writer.updateRole(id, { name }, options));
     return { part, id, before, after: { ...before, name }, send };
   }

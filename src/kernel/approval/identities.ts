@@ -1,7 +1,8 @@
 import type { LiveMember, LiveState } from "../../model/live.ts";
-import { type Plan, TEMPORARY_SUFFIX } from "../../model/plan.ts";
+import type { Plan } from "../../model/plan.ts";
 import type { ReviewedResource } from "../../model/reviewed.ts";
 import { addressOf } from "../diff/scope.ts";
+import { isTemporaryName } from "../fields/temporary-name.ts";
 import { nameOfNewRole } from "../plan/reviewed-state.ts";
 import type { Seal } from "./seal.ts";
 
@@ -63,7 +64,7 @@ export function identitiesIn(
   );
   const named = roles.filter(
     ({ id, name, predefined }) =>
-      !predefined && !(leaving.has(id) && taken.has(name)) && !name.endsWith(TEMPORARY_SUFFIX),
+      !predefined && !(leaving.has(id) && taken.has(name)) && !isTemporaryName(name),
   );
   const ids = new Map(named.map(({ id, name }) => [name, id]));
   const keys = new Map([...byKey].map(([key, { id }]) => [seal(id), key]));

@@ -1,8 +1,9 @@
 import type { DesiredRole } from "../../model/desired.ts";
 import type { RoleImage } from "../../model/field-values.ts";
 import type { LiveRole } from "../../model/live.ts";
-import { type RoleChange, TEMPORARY_SUFFIX } from "../../model/plan.ts";
+import type { RoleChange } from "../../model/plan.ts";
 import { fixedValues, roleDiffs, roleImage } from "../fields/role.ts";
+import { temporaryName } from "../fields/temporary-name.ts";
 import { withFingerprint } from "./fingerprint.ts";
 
 /** Returns the change that creates a role. */
@@ -24,9 +25,7 @@ export function updateRole(role: DesiredRole, live: LiveRole, hasTemporaryName: 
   const image = roleImage(live);
   // An interrupted run may have left the role with its temporary name.
   const before =
-    hasTemporaryName && live.name === role.name
-      ? { ...image, name: `${live.name}${TEMPORARY_SUFFIX}` }
-      : image;
+    hasTemporaryName && live.name === role.name ? { ...image, name: temporaryName(live.name) } : image;
   const after = updatedInPlace(before, role);
   const fields = roleDiffs(before, after);
   if (fields.length === 0) return null;

@@ -1,6 +1,6 @@
 import type { IgnorePatterns } from "../../model/desired.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
-import { TEMPORARY_SUFFIX } from "../../model/plan.ts";
+import { isTemporaryName, permanentName } from "../fields/temporary-name.ts";
 
 /** A test of a text against a glob. */
 export type GlobMatch = (glob: string, text: string) => boolean;
@@ -39,11 +39,9 @@ export function scopeOf(
   const kept = new Set(roles.map(({ id }) => id));
   const all = ignore.members.length === 0;
   return {
-    roles: roles.map((role) => ({ ...role, name: formerName(role.name) })),
+    roles: roles.map((role) => ({ ...role, name: permanentName(role.name) })),
     members: all ? live.members : live.members.filter((member) => !ignoredMember(member)),
-    temporarilyNamed: new Set(
-      roles.filter(({ name }) => name.endsWith(TEMPORARY_SUFFIX)).map(({ id }) => id),
-    ),
+    temporarilyNamed: new Set(roles.filter(({ name }) => isTemporaryName(name)).map(({ id }) => id)),
     // An id comes before a name: an ignored role that is named like another's id does not hide that one.
     ignoredRoles: new Set(ignoredLiveRoles.flatMap(({ id, name }) => (kept.has(name) ? [id] : [id, name]))),
     ignoredLiveRoles,
@@ -80,8 +78,4 @@ export function isServiceAccount({ user }: LiveMember): boolean | null {
     default:
       return null;
   }
-}
-
-function formerName(name: string): string {
-  return name.endsWith(TEMPORARY_SUFFIX) ? name.slice(0, -TEMPORARY_SUFFIX.length) : name;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { temporaryName } from "../../../src/kernel/fields/temporary-name.ts";
 import type { DesiredState } from "../../../src/model/desired.ts";
-import { TEMPORARY_SUFFIX } from "../../../src/model/plan.ts";
 import {
   brief,
   briefFindings,
@@ -246,7 +246,7 @@ test("a replacement that was cut short goes on where it stopped, as the same cha
     roles: [role("Cashier", { metadata: { owner: "y" }, permissions: ["a"] })],
   });
   const fresh = planOf(want, live([old], [holder]));
-  const aside = { ...old, name: `Cashier${TEMPORARY_SUFFIX}` };
+  const aside = { ...old, name: temporaryName("Cashier") };
   const half = planOf(want, live([aside], [holder]));
   const almost = planOf(want, live([aside, { ...old, id: "role_2", metadata: { owner: "y" } }], [holder]));
   expect(brief(half)).toEqual(brief(fresh));

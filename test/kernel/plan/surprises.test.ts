@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { compareReviewed } from "../../../src/kernel/approval/compare-reviewed.ts";
+import { temporaryName } from "../../../src/kernel/fields/temporary-name.ts";
 import type { LiveRole } from "../../../src/model/live.ts";
-import { TEMPORARY_SUFFIX } from "../../../src/model/plan.ts";
 import {
   brief,
   briefFindings,
@@ -57,7 +57,7 @@ describe("a replacement that was cut short", () => {
     liveRole("role_2", "Clerk", { permissions, metadata: { v: "2" } });
   const aside = (permissions: readonly string[]): LiveRole => ({
     ...old(permissions),
-    name: `Clerk${TEMPORARY_SUFFIX}`,
+    name: temporaryName("Clerk"),
   });
   const holder = liveMember("mem_a", "a@e.x", { roles: ["role_1"] });
   const want = (permissions: readonly string[]) =>

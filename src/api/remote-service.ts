@@ -48,7 +48,6 @@ export interface RemoteService {
 }
 
 const CONCURRENCY = 8;
-const RETRY_FOR_MS = 300_000;
 /** The option, as messages call it. */
 const BASE_URL = "baseUrl";
 
@@ -58,15 +57,22 @@ const BASE_URL = "baseUrl";
  * @throws RangeError if `concurrency` is not a whole number from 1, or `retryFor` is negative.
  */
 export function openService(options: OpenServiceOptions = {}): RemoteService {
-  const { baseUrl, concurrency = CONCURRENCY, retryFor = RETRY_FOR_MS, maxItems, signal } = options;
+  const { baseUrl, concurrency = CONCURRENCY, retryFor, maxItems, signal } = options;
   const { onEvent: emit = () => undefined } = options;
   if (!(Number.isInteger(concurrency) && concurrency > 0)) {
     throw new RangeError(`concurrency must be a whole number from 1, not ${concurrency}`);
   }
-  if (!(retryFor >= 0)) throw new RangeError(`retryFor must be a number of ms from 0, not ${retryFor}`);
+  if (retryFor !== undefined && !(retryFor >= 0))
+    throw new RangeError(`retryFor must be a number of ms from 0, not ${retryFor}`);
   const io = libraryIo(options);
   const services = openServices(
-    { concurrency, retryFor, emit, ...(maxItems !== undefined && { maxItems }), ...(signal && { signal }) },
+    {
+      concurrency,
+      emit,
+      ...(retryFor !== undefined && { retryFor }),
+      ...(maxItems !== undefined && { maxItems }),
+      ...(signal && { signal }),
+    },
     io,
   );
   const planning = { baseUrlName: BASE_URL, ...(baseUrl !== undefined && { baseUrl }) };

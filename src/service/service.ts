@@ -31,6 +31,8 @@ export interface ConnectOptions {
   readonly key: string;
   /** Name of the environment variable with the key, for hints. */
   readonly keySource: string;
+  /** The User-Agent header of each request. */
+  readonly userAgent: string;
   /** Maximum number of requests in flight. */
   readonly concurrency: number;
   /** Total time for one request and its retries, in ms; absent: five minutes. */
@@ -71,7 +73,7 @@ export interface Service {
 
 /** Connects to a service with a key; nothing is sent yet. Throws RolecallError for an invalid base URL. */
 export function connect(options: ConnectOptions): Service {
-  const { concurrency, now, monotonic, sleep, signal, maxItems = DEFAULT_MAX_ITEMS } = options;
+  const { concurrency, retryForMs, now, monotonic, sleep, signal, maxItems = DEFAULT_MAX_ITEMS } = options;
   const transport = options.transport ?? openTransport(checkBaseUrl(options.baseUrl), options);
   const closing = new AbortController();
   const cancelled = AbortSignal.any(signal ? [signal, closing.signal] : [closing.signal]);
@@ -88,7 +90,7 @@ export function connect(options: ConnectOptions): Service {
     emit,
     transport: transport.send,
     limiter,
-    retry: retryFor(options.retryForMs ?? DEFAULT_RETRY.totalMs),
+    retry: retryForMs === undefined ? DEFAULT_RETRY : retryFor(retryForMs),
     cancelled,
   });
   const clientOf = clientsInTurn(client);
@@ -174,7 +176,7 @@ export async function askWithoutKey(
   baseUrl: URL,
   proxy: ProxyServer | null,
   timeoutMs: number,
-  later: Later,
+  { later, userAgent }: Pick<ConnectOptions, "later" | "userAgent">,
 ): Promise<TransportResponse> {
   const limits = {
     ...LIMITS,
@@ -188,7 +190,7 @@ export async function askWithoutKey(
     return await transport.send({
       method: "GET",
       path: MEMBERSHIPS_PATH,
-      headers: { accept: "application/problem+json, application/json", "user-agent": "rolecall" },
+      headers: { accept: "application/problem+json, application/json", "user-agent": userAgent },
     });
   } finally {
     await transport.close();

@@ -14,10 +14,16 @@ function refusing(times: number, headers: Readonly<Record<string, string>>): Han
 /** Invites an address; `held` is called when it waits beside everything else. */
 function invite(
   handler: Handler,
-  { held = () => undefined, ...rest }: Partial<HoldBack> & { readonly cancelled?: AbortSignal } = {},
+  {
+    held = () => undefined,
+    ...rest
+  }: Partial<HoldBack> & { readonly cancelled?: AbortSignal; readonly retryForMs?: number } = {},
 ) {
-  const { cancelled, ...signals } = rest;
-  const harness = connectTo(handler, cancelled ? { signal: cancelled } : {});
+  const { cancelled, retryForMs, ...signals } = rest;
+  const harness = connectTo(handler, {
+    ...(cancelled && { signal: cancelled }),
+    ...(retryForMs !== undefined && { retryForMs }),
+  });
   const none = new AbortController().signal;
   const sent = harness
     .writer("MC1")
@@ -87,6 +93,19 @@ describe("an invitation that is refused for its address", () => {
       const { sent } = invite(handler, { held: () => ending.abort(), ending: ending.signal });
       expect(await failureOf(sent)).toMatchObject({ code: "invitation-limited", request: { attempts } });
     }
+  });
+
+  test("waits for as long as --retry-for allows, also at the end", async () => {
+    const ending = AbortSignal.abort();
+    const retryForMs = 100_000;
+    const { harness, sent } = invite(refusing(2, { "retry-after": "40" }), { ending, retryForMs });
+    expect(await sent).toMatchObject({ id: "mem_1" });
+    expect(harness.clock.slept).toEqual([40_000, 40_000]);
+    const longer = invite(refusing(3, { "retry-after": "40" }), { ending, retryForMs });
+    expect(await failureOf(longer.sent)).toMatchObject({
+      code: "invitation-limited",
+      request: { attempts: 3 },
+    });
   });
 
   test("is not sent again once the run has stopped, or is to end", async () => {

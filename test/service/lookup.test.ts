@@ -42,6 +42,17 @@ test("a response about another resource is a failure", async () => {
   expect(await failureOf(lookup("MC1").getMember("mem_a"))).toMatchObject({ code: "bad-response" });
 });
 
+test("a 408 is retried for a read, not for a write", async () => {
+  const late = connectTo((_, count) => (count === 1 ? problem(408) : json(wireRole("role_a"))));
+  expect(await late.lookup("MC1").getRole("role_a")).toMatchObject({ id: "role_a" });
+  const write = connectTo(() => problem(408));
+  const failure = await write
+    .writer("MC1")
+    .deleteRole("role_a")
+    .catch((error: unknown) => error);
+  expect(failure).toMatchObject({ code: "timeout", request: { status: 408, attempts: 1 } });
+});
+
 test("a lost response is retried", async () => {
   const { lookup, seen } = connectTo((_, count) => (count === 1 ? problem(503) : json(wireRole("role_a"))));
   expect(await lookup("MC1").getRole("role_a")).not.toBeNull();

@@ -106,6 +106,7 @@ describe("reading a merchant", () => {
       seen.map(() => ["accept", "authorization", "user-agent"]),
     );
     expect(seen[0]?.headers.get("accept")).toBe("application/problem+json, application/json");
+    expect(seen[0]?.headers.get("user-agent")).toBe("rolecall/1.2.3 node/24.1.0");
   });
 
   test("requests more pages with the first if many members are expected, each once", async () => {

@@ -82,6 +82,7 @@ export function connectToFetch(
     baseUrl: "https://api.example.com",
     key: options.key ?? KEY,
     keySource: "RETAIL_API_KEY",
+    userAgent: "rolecall/1.2.3 node/24.1.0",
     concurrency: options.concurrency ?? 8,
     now: options.now ?? clock.now,
     monotonic: clock.now,

@@ -103,9 +103,6 @@ export interface PlannedFiles {
   close(): Promise<void>;
 }
 
-/** Total time to retry one request, in ms; the default of the command line. */
-const RETRY_FOR_MS = 5 * 60_000;
-
 /** The options for planning files. */
 interface PlanFilesOptions {
   readonly signal?: AbortSignal;
@@ -125,7 +122,6 @@ export async function planFiles(
   const progress = logProgress({ color: false }, io);
   const options = {
     concurrency,
-    retryFor: RETRY_FOR_MS,
     emit: progress.live,
     makePlan: (input: PlanInput) => {
       const own = rules.get(input.desired.merchant);

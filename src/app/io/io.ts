@@ -5,6 +5,11 @@ import type { RolecallError } from "../../model/errors.ts";
 /** rolecall's own version. */
 export const VERSION: string = packageJson.version;
 
+/** Returns the User-Agent header of every request: `rolecall/1.2.3 node/24.1.0`. */
+export function userAgentOf({ nodeVersion }: Pick<Io, "nodeVersion">): string {
+  return `rolecall/${VERSION} node/${nodeVersion.replace(/^v/, "")}`;
+}
+
 /** The oldest version of Node.js that rolecall runs on, such as `20.19.0`. */
 export const OLDEST_NODE: string = packageJson.engines.node.replace(">=", "");
 

@@ -6,8 +6,8 @@ export interface ServiceOptions {
   readonly baseUrl?: string;
   readonly merchant: readonly string[];
   readonly concurrency: number;
-  /** Total time for one request with its retries, in ms. */
-  readonly retryFor: number;
+  /** Total time for one request with its retries, in ms; absent: five minutes. */
+  readonly retryFor?: number;
   /** Maximum number of members, roles or memberships of an account. */
   readonly maxItems: number;
   readonly verbose?: true;

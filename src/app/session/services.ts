@@ -5,14 +5,14 @@ import type { LiveEvent } from "../../model/events.ts";
 import type { LiveState } from "../../model/live.ts";
 import { checkBaseUrl } from "../../service/paths.ts";
 import { type ConnectOptions, connect } from "../../service/service.ts";
-import type { Io } from "../io/io.ts";
+import { type Io, userAgentOf } from "../io/io.ts";
 import { type Connection, proxyFor, resolveConnection } from "./connection.ts";
 
 /** Options for reaching services. */
 export interface ReachOptions {
   readonly concurrency: number;
-  /** Total time for one request with its retries, in ms. */
-  readonly retryFor: number;
+  /** Total time for one request with its retries, in ms; absent: five minutes. */
+  readonly retryFor?: number;
   /** Maximum number of members, roles or memberships of an account; absent: 250,000. */
   readonly maxItems?: number;
   readonly emit: (event: LiveEvent) => void;
@@ -55,8 +55,9 @@ export function openServices(options: ReachOptions, io: Io): Services {
         baseUrl,
         key,
         keySource,
+        userAgent: userAgentOf(io),
         concurrency,
-        retryForMs,
+        ...(retryForMs !== undefined && { retryForMs }),
         emit,
         now,
         monotonic,

@@ -6,7 +6,6 @@ import { DEFAULT_REVIEW_SIZE, MIN_REVIEW_SIZE } from "../../show/markdown/markdo
 
 const DEFAULT_CONCURRENCY = 10;
 const MAX_CONCURRENCY = 64;
-const DEFAULT_RETRY_FOR_MS = 300_000;
 const DEFAULT_MAX_ITEMS = 250_000;
 const MAX_SIZE = 100_000_000;
 
@@ -70,13 +69,10 @@ export function withConnectionOptions(command: Command): Command {
       wholeNumber(1, MAX_CONCURRENCY),
       DEFAULT_CONCURRENCY,
     )
-    .addOption(
-      new Option(
-        "--retry-for <duration>",
-        "how long to keep trying a request, such as 90s, 5m or 1h; 0 sends it once",
-      )
-        .argParser(parseDuration)
-        .default(DEFAULT_RETRY_FOR_MS, "5m"),
+    .option(
+      "--retry-for <duration>",
+      "how long to keep trying a request, such as 90s, 5m or 1h; 0 sends it once (default: 5m)",
+      parseDuration,
     )
     .option(
       "--max-items <n>",

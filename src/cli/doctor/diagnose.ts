@@ -1,5 +1,5 @@
 import { lookup } from "node:dns/promises";
-import { ExitCode, type Io } from "../../app/io/io.ts";
+import { ExitCode, type Io, userAgentOf } from "../../app/io/io.ts";
 import { styleFor } from "../../app/io/terminal.ts";
 import { announceIfSlow, serviceLog } from "../../app/progress/service-log.ts";
 import type { OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
@@ -78,7 +78,8 @@ function openNetwork(io: Io): Network {
           .finally(cancel);
       }),
     reach: (target, proxy) => reachService(target, proxy, STEP_TIMEOUT_MS),
-    ask: (baseUrl, proxy) => askWithoutKey(baseUrl, proxy, STEP_TIMEOUT_MS, io.setTimer),
+    ask: (baseUrl, proxy) =>
+      askWithoutKey(baseUrl, proxy, STEP_TIMEOUT_MS, { later: io.setTimer, userAgent: userAgentOf(io) }),
   };
 }
 

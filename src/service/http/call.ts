@@ -47,6 +47,7 @@ export interface AttemptOptions {
   readonly key: string;
   /** Name of the environment variable with the key, for hints. */
   readonly keySource: string;
+  readonly userAgent: string;
   /** Secrets that no message may repeat. */
   readonly secrets: ReadonlySet<string>;
   /** Returns the time of a monotonic clock, in ms. */
@@ -80,7 +81,7 @@ export async function attempt<T>(
   options: AttemptOptions,
   onResponse: () => void,
 ): Promise<AttemptResult<T>> {
-  const { transport, emit, now, date, keySource, key, secrets } = options;
+  const { transport, emit, now, date, keySource, secrets } = options;
   const { method, path, operation } = call;
   const context: RequestContext = {
     operation,
@@ -95,7 +96,7 @@ export async function attempt<T>(
   const sent = now();
   emit({ type: "request", method, path, attempt: state.attempts });
   try {
-    const response = await transport(requestOf(call, key, options.cancelled));
+    const response = await transport(requestOf(call, options));
     emit({ type: "response", method, path, status: response.status, ms: now() - sent });
     // A write keeps its permit until its response is parsed: a bad one stops the run.
     if (method === "GET" && isSuccess(response)) onResponse();
@@ -107,7 +108,10 @@ export async function attempt<T>(
   }
 }
 
-function requestOf(call: Call<unknown>, key: string, cancelled: AbortSignal): TransportRequest {
+function requestOf(
+  call: Call<unknown>,
+  { key, userAgent, cancelled }: Pick<AttemptOptions, "key" | "userAgent" | "cancelled">,
+): TransportRequest {
   const { method, path, body, signal, withinMs } = call;
   return {
     method,
@@ -115,7 +119,7 @@ function requestOf(call: Call<unknown>, key: string, cancelled: AbortSignal): Tr
     headers: {
       accept: "application/problem+json, application/json",
       authorization: `Bearer ${key}`,
-      "user-agent": "rolecall",
+      "user-agent": userAgent,
       ...(body && { "content-type": "application/json" }),
     },
     ...(body && { body: JSON.stringify(body) }),
@@ -141,7 +145,7 @@ function toResult<T>(
   const retryReason: RetryReason | null =
     status === 429
       ? { kind: "rate-limited", retryAfterMs }
-      : status >= 500 || status === 424
+      : status >= 500 || status === 424 || (status === 408 && call.method === "GET")
         ? { kind: "uncertain", retryAfterMs }
         : null;
   const failure = responseFailure(response, context);

@@ -169,6 +169,11 @@ const STATUS_MESSAGES: Readonly<Record<number, StatusMessage>> = {
         ? 'It may have been removed in the meantime. Run "rolecall plan" to see the live state.'
         : `Check the merchant code, the base URL, and that the key in ${keySource} belongs to that merchant.`,
   },
+  408: {
+    code: "timeout",
+    title: "Request Timeout",
+    hint: () => "The service waited too long for the request. Check the network, then run the command again.",
+  },
   409: {
     code: "conflict",
     title: "Conflict",

@@ -14,6 +14,8 @@ export interface RetryPolicy {
   readonly maxRetryAfterMs: number;
   /** Longest time from the first attempt to the last, in ms. */
   readonly totalMs: number;
+  /** Longest wait for a refused invitation once all other work is done, in ms. */
+  readonly endingMs: number;
 }
 
 /** The default policy. */
@@ -25,9 +27,10 @@ export const DEFAULT_RETRY: RetryPolicy = {
   maxMs: 20_000,
   maxRetryAfterMs: 600_000,
   totalMs: 300_000,
+  endingMs: 10_000,
 };
 
-/** Returns the policy for a total time in ms; the number of attempts grows with it. */
+/** Returns the policy for a total time in ms, which refused invitations may take as well; attempts grow with it. */
 export function retryFor(totalMs: number): RetryPolicy {
   const longer = Math.max(1, totalMs / DEFAULT_RETRY.totalMs);
   return {
@@ -35,6 +38,7 @@ export function retryFor(totalMs: number): RetryPolicy {
     attempts: Math.ceil(DEFAULT_RETRY.attempts * longer),
     rateLimitAttempts: Math.ceil(DEFAULT_RETRY.rateLimitAttempts * longer),
     totalMs,
+    endingMs: totalMs,
   };
 }
 
@@ -122,9 +126,6 @@ export function parseRetryAfter(header: string | undefined, now: number): number
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }
 
-/** Longest wait for refused invitations once all other work is done, in ms. */
-const LONGEST_ENDING_MS = 10_000;
-
 /** A wait for one address beside other work; `endedAt` is when the other work was done. */
 export interface HeldBack {
   readonly until: number;
@@ -136,10 +137,12 @@ export interface HeldBack {
 export async function waitForAddress(
   wait: HeldBack,
   {
+    retry,
     now,
     sleep,
     cancelled,
   }: {
+    readonly retry: Pick<RetryPolicy, "endingMs">;
     readonly now: () => number;
     readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
     readonly cancelled: AbortSignal;
@@ -151,7 +154,7 @@ export async function waitForAddress(
     if (cancelled.aborted || stop.aborted) return false;
     if (ending.aborted) {
       wait.endedAt ??= now();
-      if (until > wait.endedAt + LONGEST_ENDING_MS) return false;
+      if (until > wait.endedAt + retry.endingMs) return false;
     }
     const ms = until - now();
     if (ms <= 0) return true;

@@ -18,6 +18,7 @@ const policy = {
   maxMs: 1000,
   maxRetryAfterMs: 60_000,
   totalMs: 90_000,
+  endingMs: 10_000,
 };
 const limited: RetryReason = { kind: "rate-limited", retryAfterMs: null };
 const uncertain: RetryReason = { kind: "uncertain", retryAfterMs: null };

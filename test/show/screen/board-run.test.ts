@@ -85,6 +85,7 @@ async function runAll(stopAt = Number.POSITIVE_INFINITY): Promise<Run> {
   const service = connect({
     baseUrl: "http://127.0.0.1:4010",
     key: "sk_test_sandbox",
+    userAgent: "rolecall",
     keySource: "ROLECALL_API_KEY",
     concurrency: CONCURRENCY,
     now: clock.now,

@@ -3,7 +3,7 @@
  * file, service or clock are pure: the same inputs give the same bytes.
  */
 
-import { toDiagnostics } from "./kernel/messages/to-diagnostics.ts";
+import { describeProblems } from "./kernel/messages/describe-problems.ts";
 import type { LocatedProblem } from "./kernel/problems/problem.ts";
 import { buildDesiredState } from "./kernel/read/build-desired-state.ts";
 import { analyzeSource } from "./kernel/read/load-sources.ts";
@@ -220,6 +220,6 @@ export function parseMerchantFile(
   const all = [...source.problems, ...unread, ...problems];
   return {
     state,
-    diagnostics: all.length === 0 ? [] : toDiagnostics(new Map([[file, text]]), all),
+    diagnostics: all.length === 0 ? [] : describeProblems(new Map([[file, text]]), all),
   };
 }

@@ -1,4 +1,4 @@
-import type { LocatedProblem } from "../../kernel/problems/problem.ts";
+import type { FileProblem, LocatedProblem } from "../../kernel/problems/problem.ts";
 import { duplicateMerchants } from "../../kernel/read/duplicate-merchants.ts";
 import { headerOf } from "../../kernel/read/file-header.ts";
 import { isProjectFile } from "../../kernel/schema/project-file.ts";
@@ -28,7 +28,7 @@ export interface IndexedMerchants {
   /** Those that can be read, sorted by code. */
   readonly merchants: readonly DeclaredMerchant[];
   /** Files that cannot be read, that declare no merchant, or one of another file. */
-  readonly problems: readonly LocatedProblem[];
+  readonly problems: readonly LocatedProblem<FileProblem>[];
   /** Files whose address is not valid. */
   readonly invalid: readonly IndexedFile[];
   /** The texts of all files, by name. */
@@ -98,7 +98,7 @@ export async function readMerchants(
 function problemsOf(
   { path, file, fields, problems }: IndexedFile,
   included: ReadonlySet<string>,
-): readonly LocatedProblem[] {
+): readonly LocatedProblem<FileProblem>[] {
   if (fields === null) return problems;
   if (fields["merchant"] !== undefined || included.has(path)) return [];
   return [{ code: "missing-key", key: "merchant", path: [], location: { at: "first-key", file, path: [] } }];

@@ -89,13 +89,17 @@ export async function loadStates(paths: readonly string[], options: LoadOptions)
   const selection = await selectFiles(paths, { ...options, index });
   const loaded = await loadSelected(paths, selection, options, index);
   if (selection.unread.length === 0) return loaded;
-  const { byPlace, toDiagnostics } = await import("../../kernel/messages/to-diagnostics.ts");
+  const [{ byPlace, toDiagnostics }, { YAML_MESSAGES }] = await Promise.all([
+    import("../../kernel/messages/to-diagnostics.ts"),
+    import("../../kernel/messages/yaml-messages.ts"),
+  ]);
   const warnings = toDiagnostics(
     new Map(),
     selection.unread.map(({ link, why }) => {
       const file = shownPath(join(withoutLinks(dirname(link)), basename(link)), options.cwd);
       return { code: "link-not-read", why, location: { at: "file", file } } as const;
     }),
+    YAML_MESSAGES,
   );
   return { ...loaded, diagnostics: [...loaded.diagnostics, ...warnings].toSorted(byPlace) };
 }

@@ -1,5 +1,6 @@
 import { dirname, resolve } from "node:path";
-import { inFile, type LocatedProblem } from "../../kernel/problems/problem.ts";
+import { inFile } from "../../kernel/problems/in-file.ts";
+import type { FileProblem, LocatedProblem } from "../../kernel/problems/problem.ts";
 import { isError } from "../../kernel/problems/rule-table.ts";
 import type { ReadFailure, ReadResult } from "../../kernel/read/load-sources.ts";
 import { unreadableFile } from "../../kernel/read/unreadable-file.ts";
@@ -20,7 +21,7 @@ export interface IndexedFile {
   readonly fields: Readonly<Record<string, unknown>> | null;
   /** Absolute paths without links. */
   readonly includes: readonly string[];
-  readonly problems: readonly LocatedProblem[];
+  readonly problems: readonly LocatedProblem<FileProblem>[];
 }
 
 /** An index of YAML files by absolute path. Each is read and parsed when it is asked for, once. */

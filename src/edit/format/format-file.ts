@@ -1,6 +1,7 @@
 import { Composer, CST, type Document, Lexer, Parser } from "yaml";
+import { FILE_MESSAGES } from "../../kernel/messages/file-messages.ts";
 import { toDiagnostics } from "../../kernel/messages/to-diagnostics.ts";
-import { inFile } from "../../kernel/problems/problem.ts";
+import { inFile } from "../../kernel/problems/in-file.ts";
 import { isError } from "../../kernel/problems/rule-table.ts";
 import { fieldsOf, listOf } from "../../kernel/values/values.ts";
 import { YAML_DIALECT } from "../../kernel/yaml/document.ts";
@@ -30,7 +31,7 @@ export function formatFile(file: string, text: string, entries: EntryOrder = "ke
   const { problems } = parse(text);
   if (problems.some(isError)) {
     const located = problems.map((problem) => inFile(file, problem));
-    return { diagnostics: toDiagnostics(new Map([[file, text]]), located) };
+    return { diagnostics: toDiagnostics(new Map([[file, text]]), located, FILE_MESSAGES) };
   }
   const mark = text.startsWith(BOM) ? BOM : "";
   const body = text.slice(mark.length);

@@ -11,6 +11,7 @@ import type {
 import type { JsonValue } from "../../model/json.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { MemberImage } from "../../model/plan.ts";
+import { MAX_METADATA } from "../values/limits.ts";
 import {
   completed,
   contents,
@@ -20,7 +21,7 @@ import {
   heldValues,
   pickFields,
 } from "./field.ts";
-import { MAX_METADATA, metadataKind } from "./metadata.ts";
+import { metadataKind } from "./metadata.ts";
 import { rolesKind } from "./set.ts";
 import { lineKind } from "./text-fields.ts";
 

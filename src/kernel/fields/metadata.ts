@@ -3,9 +3,6 @@ import { quoteIfNeeded, shorten } from "../../lib/text.ts";
 import type { JsonValue, Metadata } from "../../model/json.ts";
 import { differs, type FieldKind, revertedWhole } from "./kind.ts";
 
-/** Maximum number of properties. */
-export const MAX_METADATA = 64;
-
 /** User-defined properties, which are written as a whole. */
 export const metadataKind: FieldKind<Metadata, "metadata"> = {
   name: "metadata",

@@ -2,13 +2,11 @@ import type { DesiredRole } from "../../model/desired.ts";
 import type { NamedDiff, RoleImage } from "../../model/field-values.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { LiveRole } from "../../model/live.ts";
+import { MAX_METADATA, MAX_PERMISSIONS } from "../values/limits.ts";
 import { completed, contents, eachField, type FieldTable, fieldDiffs, heldValues } from "./field.ts";
-import { MAX_METADATA, metadataKind } from "./metadata.ts";
+import { metadataKind } from "./metadata.ts";
 import { listKind } from "./set.ts";
 import { nameKind, proseKind } from "./text-fields.ts";
-
-/** Maximum number of permissions of a role. */
-export const MAX_PERMISSIONS = 100;
 
 /** Everything about the fields of a custom role. */
 export const ROLE_FIELDS = {

@@ -56,10 +56,6 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
     message: `${quote(path.at(-1))} under ${quote(path.at(-2))} is looser here (${settingText(value)}) than at ${first} (${settingText(limit)}).`,
     hint: `A merchant's file can only be stricter than what it includes: write ${settingText(limit)} or ${stricter}, or remove the line here.`,
   }),
-  "duplicate-merchant": ({ merchant }, first) => ({
-    message: `The merchant ${quote(merchant)} already has a file: ${first}.`,
-    hint: "A merchant has one file: merge the two, or correct the merchant code.",
-  }),
   "adjust-form": ({ key }) =>
     key === null
       ? {

@@ -1,7 +1,5 @@
-import { MAX_METADATA } from "../fields/metadata.ts";
-import { MAX_PERMISSIONS } from "../fields/role.ts";
 import type { ShapeProblem } from "../problems/problem.ts";
-import { MAX_CHECKS, MAX_INCLUDES } from "../values/limits.ts";
+import { MAX_CHECKS, MAX_INCLUDES, MAX_METADATA, MAX_PERMISSIONS } from "../values/limits.ts";
 import { globMistake, includeMistake } from "../values/text-schemas.ts";
 import {
   asWritten,

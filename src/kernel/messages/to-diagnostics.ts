@@ -5,20 +5,18 @@ import type { Code, FileLocation, LocatedProblem, Location, ProblemData } from "
 import { ruleOf, severityOf } from "../problems/rule-table.ts";
 import { findKeys, maskKeys, maskRanges, type TextRange } from "../problems/secrets.ts";
 import { createLocator, indexPositions, type Positions } from "../yaml/locate.ts";
-import { ENTRY_MESSAGES, POLICY_MESSAGES, PROJECT_MESSAGES } from "./entry-messages.ts";
 import type { MessageTable, MessageText } from "./message-phrases.ts";
-import { SHAPE_MESSAGES } from "./shape-messages.ts";
-import { YAML_MESSAGES } from "./yaml-messages.ts";
 
 // More than anybody reads; each one costs a search for its place and a frame.
 const MAX_PROBLEMS = 1000;
 
-/** Converts problems to diagnostics, sorted by location; `texts` has the readable files by name. */
-export function toDiagnostics(
+/** Converts problems to diagnostics, sorted by location, with the messages of their kinds; `texts` has the readable files by name. */
+export function toDiagnostics<Data extends ProblemData>(
   texts: ReadonlyMap<string, string>,
-  problems: readonly LocatedProblem[],
+  problems: readonly LocatedProblem<Data>[],
+  messages: MessageTable<Data["code"] | "too-many-problems">,
 ): readonly Diagnostic[] {
-  const byFile = groupByFile(problems);
+  const byFile = groupByFile(problems as readonly LocatedProblem[]);
   const maps = new Map<string, FileMap>();
   const mapOf = (file: string) => {
     const known = maps.get(file);
@@ -37,7 +35,7 @@ export function toDiagnostics(
         const first =
           problem.first === undefined ? "" : whereIs(problem.first.file, file, problem.first, mapOf);
         const rule = problem.rule && placeIn(problem.rule, mapOf);
-        const { message, hint } = messageOf(problem, first, rule);
+        const { message, hint } = messageOf(problem, messages, first, rule);
         return {
           code: problem.code,
           severity: severityOf(problem.code),
@@ -172,20 +170,17 @@ function limit(problems: readonly LocatedProblem[], file: string): readonly Loca
   ];
 }
 
-const MESSAGES: MessageTable<Code> = {
-  ...YAML_MESSAGES,
-  ...SHAPE_MESSAGES,
-  ...ENTRY_MESSAGES,
-  ...POLICY_MESSAGES,
-  ...PROJECT_MESSAGES,
-};
-
 /**
  * Returns the message of a problem, not yet escaped; `first` is the location of the first occurrence, `rule` that of the
  * enforced rule.
  */
-export function messageOf({ via, ...problem }: LocatedProblem, first: string, rule?: string): MessageText {
-  const words = MESSAGES[problem.code] as (data: ProblemData, where: string) => MessageText;
+function messageOf(
+  { via, ...problem }: LocatedProblem,
+  messages: Partial<MessageTable<Code>>,
+  first: string,
+  rule?: string,
+): MessageText {
+  const words = messages[problem.code] as (data: ProblemData, where: string) => MessageText;
   const { message: plain, hint } = words(problem, first);
   const message = rule === undefined ? plain : `${plain} Enforced by ${rule}.`;
   const included = via === undefined ? [] : [`Seen from ${via}, which includes this file.`];

@@ -1,8 +1,12 @@
 import type { YamlProblem } from "../problems/problem.ts";
 import { type MessageTable, type MessageText, quote } from "./message-phrases.ts";
 
-/** Messages for invalid YAML and for files that cannot be read. */
+/** Messages for files that cannot be read, invalid YAML, and a second file of a merchant. */
 export const YAML_MESSAGES: MessageTable<YamlProblem["code"]> = {
+  "duplicate-merchant": ({ merchant }, first) => ({
+    message: `The merchant ${quote(merchant)} already has a file: ${first}.`,
+    hint: "A merchant has one file: merge the two, or correct the merchant code.",
+  }),
   "file-missing": ({ name }) => ({
     message: `There is no file ${quote(name)}.`,
     hint: "Check the spelling. An included path is relative to the file that includes it.",

@@ -50,8 +50,9 @@ export type FileCode =
   | "file-outside-root"
   | "file-unreadable";
 
-/** Problems of a file as YAML. */
+/** Problems of files as such: unreadable, no YAML, or a second one of a merchant. */
 export type YamlProblem =
+  | { readonly code: "duplicate-merchant"; readonly merchant: string }
   | { readonly code: FileCode; readonly name: string }
   | { readonly code: "link-not-read"; readonly why: "broken" | "outside" }
   | { readonly code: "file-empty" }
@@ -107,6 +108,9 @@ export type ShapeProblem =
   | { readonly code: "bad-number"; readonly value: number }
   | { readonly code: "number-form"; readonly source: string; readonly value: number };
 
+/** Problems of one file by itself. */
+export type FileProblem = YamlProblem | ShapeProblem;
+
 /** Problems between files. */
 export type IncludeProblem =
   | { readonly code: "duplicate-include"; readonly name: string }
@@ -123,8 +127,7 @@ export type IncludeProblem =
       readonly value: unknown;
       readonly limit: unknown;
       readonly stricter: "less" | "more";
-    }
-  | { readonly code: "duplicate-merchant"; readonly merchant: string };
+    };
 
 /** Problems between the entries of one merchant. */
 export type EntryProblem =
@@ -234,7 +237,7 @@ export type ProjectProblem =
 export type Code = ProblemData["code"];
 
 /** A problem with its location; `first` is the first occurrence, `hidden` is text that code frames must not show. */
-export type Problem = ProblemData & {
+export type Problem<Data extends ProblemData = ProblemData> = Data & {
   readonly location: Location;
   readonly first?: Location;
   readonly hidden?: Location;
@@ -244,20 +247,10 @@ export type Problem = ProblemData & {
  * A problem in one of several files; `via` is the merchant's file that includes it, `rule` the enforced rule that it
  * breaks.
  */
-export type LocatedProblem = ProblemData & {
+export type LocatedProblem<Data extends ProblemData = ProblemData> = Data & {
   readonly location: FileLocation;
   readonly first?: FileLocation;
   readonly hidden?: FileLocation;
   readonly via?: string;
   readonly rule?: FileLocation;
 };
-
-/** Adds the file to the locations of a problem. */
-export function inFile(file: string, { location, first, hidden, ...data }: Problem): LocatedProblem {
-  return {
-    ...data,
-    location: { ...location, file },
-    ...(first === undefined ? {} : { first: { ...first, file } }),
-    ...(hidden === undefined ? {} : { hidden: { ...hidden, file } }),
-  };
-}

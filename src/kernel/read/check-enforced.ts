@@ -1,8 +1,9 @@
 import type { Breach, BreachCode, BreachSubject } from "../../model/diagnostic.ts";
 import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
-import { keysAt } from "../schema/merchant-schema.ts";
+import { merchantSchema } from "../schema/merchant-schema.ts";
 import { SECTIONS } from "../schema/project-schema.ts";
 import { locationOf, type RawFile } from "../schema/raw-file.ts";
+import { keysAt } from "../schema/schema-problems.ts";
 import { breachProblems } from "../validate/judging.ts";
 import { knownProtectedRoles, knownRoles } from "../validate/references.ts";
 import type { RuleContext } from "../validate/rule-context.ts";
@@ -58,7 +59,7 @@ function allowedSections({ rawFiles }: RuleContext, { entries }: Enforcement): r
 }
 
 const SETTINGS: readonly Path[] = ["sync", "ignore"].flatMap((section) =>
-  keysAt([section]).map((key) => [section, key]),
+  keysAt([section], merchantSchema).map((key) => [section, key]),
 );
 
 /** Requires that files agree with the settings of enforced rules, and the rules with one another. */

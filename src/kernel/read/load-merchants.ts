@@ -142,7 +142,7 @@ export async function loadMerchants(
     diagnostics:
       problems.length === 0
         ? []
-        : (await import("../messages/to-diagnostics.ts")).toDiagnostics(texts, problems),
+        : (await import("../messages/describe-problems.ts")).describeProblems(texts, problems),
     sources: [...texts].map(([file, text]) => ({ file, text })),
     dependsOnOthers: reports.length > 0,
     previousNames: previousNamesIn(assembled),

@@ -1,11 +1,12 @@
 import type { EnforcedRules } from "../../model/desired.ts";
-import { type FileLocation, inFile, type LocatedProblem, type Path } from "../problems/problem.ts";
+import { inFile } from "../problems/in-file.ts";
+import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
 import { isError } from "../problems/rule-table.ts";
 import { keyProblems } from "../problems/secrets.ts";
+import { checkProject } from "../schema/check-file.ts";
 import { PROJECT_FILE } from "../schema/project-file.ts";
 import { type ProjectFile, RULE_SECTIONS } from "../schema/project-schema.ts";
 import { locationOf, type RawFile } from "../schema/raw-file.ts";
-import { checkProject } from "../schema/schema-problems.ts";
 import { enforcedRules, type ValidFile } from "../validate/desired-settings.ts";
 import { checkMerchant } from "../validate/merchant-rules.ts";
 import { createRuleContext } from "../validate/rule-context.ts";

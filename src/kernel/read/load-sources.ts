@@ -1,15 +1,10 @@
 import type { DesiredState } from "../../model/desired.ts";
-import {
-  type FileCode,
-  type FileLocation,
-  inFile,
-  type LocatedProblem,
-  type Problem,
-} from "../problems/problem.ts";
+import { inFile } from "../problems/in-file.ts";
+import type { FileCode, FileLocation, LocatedProblem, Problem } from "../problems/problem.ts";
 import { keyProblems } from "../problems/secrets.ts";
+import { checkSchema, memberIssues, memberIssuesPausing } from "../schema/check-file.ts";
 import type { MerchantFile } from "../schema/merchant-schema.ts";
 import { type RawFile, toRawFile } from "../schema/raw-file.ts";
-import { checkSchema, memberIssues, memberIssuesPausing } from "../schema/schema-problems.ts";
 import { checkSource } from "../validate/source-rules.ts";
 import { MAX_LENGTH } from "../values/limits.ts";
 import { includeMistake, isYamlName } from "../values/text-schemas.ts";

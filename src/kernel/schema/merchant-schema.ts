@@ -2,9 +2,9 @@ import * as z from "zod/mini";
 import { type ByKind, eachField, type KindNames } from "../fields/field.ts";
 import type { KindValues } from "../fields/kind.ts";
 import { COMMON_FIELDS, MANAGED_FIELDS } from "../fields/member.ts";
-import { MAX_PERMISSIONS, ROLE_FIELDS } from "../fields/role.ts";
-import type { FormatCode, Path } from "../problems/problem.ts";
-import { MAX_CHECKS, MAX_INCLUDES } from "../values/limits.ts";
+import { ROLE_FIELDS } from "../fields/role.ts";
+import type { FormatCode } from "../problems/problem.ts";
+import { MAX_CHECKS, MAX_INCLUDES, MAX_PERMISSIONS } from "../values/limits.ts";
 import {
   described,
   emailAddress,
@@ -297,31 +297,3 @@ export const merchantSchema = described(
 
 /** A file that the schema accepts. */
 export type MerchantFile = z.infer<typeof merchantSchema>;
-
-/** Returns the keys that a schema knows at a path; of several forms, those of all. */
-export function keysAt(path: Path, schema: unknown = merchantSchema): readonly string[] {
-  let schemas: readonly unknown[] = formsOf(schema);
-  for (const segment of path) {
-    schemas = schemas.flatMap((outer) => formsOf(innerAt(outer, segment)));
-  }
-  const keys = schemas.flatMap((inner) =>
-    inner instanceof z.ZodMiniObject ? Object.keys(inner._zod.def.shape) : [],
-  );
-  return [...new Set(keys)];
-}
-
-function innerAt(schema: unknown, segment: string | number): unknown {
-  if (schema instanceof z.ZodMiniObject) {
-    const { shape } = schema._zod.def;
-    return Object.hasOwn(shape, segment) ? shape[segment] : undefined;
-  }
-  return schema instanceof z.ZodMiniArray ? schema._zod.def.element : undefined;
-}
-
-/** Returns what stands behind "may be left out" and "one of". */
-function formsOf(schema: unknown): readonly unknown[] {
-  if (schema instanceof z.ZodMiniOptional) {
-    return formsOf(schema._zod.def.innerType);
-  }
-  return schema instanceof z.ZodMiniUnion ? schema._zod.def.options.flatMap(formsOf) : [schema];
-}

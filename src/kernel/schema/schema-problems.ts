@@ -1,92 +1,19 @@
-import type * as z from "zod/mini";
-import type { FormatCode, Kind, Location, Path, Problem } from "../problems/problem.ts";
-import { fieldsOf, kindOf, valueAt } from "../values/values.ts";
-import { keysAt, type MerchantFile, membersSchema, merchantSchema } from "./merchant-schema.ts";
-import { type ProjectFile, projectSchema } from "./project-schema.ts";
+import * as z from "zod/mini";
+import type { FormatCode, Kind, Location, Path, Problem, ShapeProblem } from "../problems/problem.ts";
+import { kindOf, valueAt } from "../values/values.ts";
 import { nearKey, nearValue } from "./synonyms.ts";
 
-/** A file's content, `null` if the schema rejects it, and what is wrong with it. */
-interface CheckedFile {
-  readonly content: MerchantFile | null;
-  readonly problems: readonly Problem[];
-}
-
-/** Checks a plain value against the schema; `ofMembers` are the issues of its members. */
-export function checkSchema(value: unknown, ofMembers: readonly SchemaIssue[]): CheckedFile {
-  const members = membersOf(value) as MerchantFile["members"];
-  const checked = merchantSchema.safeParse(members ? { ...fieldsOf(value), members: [] } : value);
-  const issues = [...(checked.error?.issues ?? []), ...ofMembers];
-  if (checked.success && issues.length === 0) {
-    return { content: { ...checked.data, ...(members && { members }) }, problems: [] };
-  }
-  return { content: null, problems: problemsOf(issues, value, merchantSchema) };
-}
-
-/** Checks a plain value against the schema of a project's file. */
-export function checkProject(value: unknown): {
-  readonly content: ProjectFile | null;
-  readonly problems: readonly Problem[];
-} {
-  const { data, error } = projectSchema.safeParse(value);
-  return data === undefined
-    ? { content: null, problems: problemsOf(error?.issues ?? [], value, projectSchema) }
-    : { content: data, problems: [] };
-}
-
-function problemsOf(issues: readonly SchemaIssue[], root: unknown, schema: unknown): readonly Problem[] {
-  const context: Context = { root, schema, suggestions: MAX_SUGGESTIONS };
-  return withoutEchoes(issues.flatMap((issue) => describe(issue, [], context)));
-}
-
-/** The number of members that are checked at once: the schema makes a copy of them. */
-const BATCH = 1000;
-
-/** An issue of the schema. */
+/** An issue of a schema. */
 export type SchemaIssue = z.core.$ZodIssue;
 
-/** Checks the members of a plain value. */
-export function memberIssues(value: unknown): readonly SchemaIssue[] {
-  return batchesOf(value).flatMap(batchIssues);
-}
-
-/** Checks as `memberIssues` does, and calls `pause` between batches. */
-export async function memberIssuesPausing(
-  value: unknown,
-  pause: () => Promise<void>,
-): Promise<readonly SchemaIssue[]> {
-  const issues: (readonly SchemaIssue[])[] = [];
-  for (const batch of batchesOf(value)) {
-    if (issues.length > 0) await pause();
-    issues.push(batchIssues(batch));
-  }
-  return issues.flat();
-}
-
-/** Members from an index on. */
-interface Batch {
-  readonly from: number;
-  readonly members: readonly unknown[];
-}
-
-function batchesOf(value: unknown): readonly Batch[] {
-  const members = membersOf(value) ?? [];
-  return Array.from({ length: Math.ceil(members.length / BATCH) }, (_, at) => {
-    const from = at * BATCH;
-    return { from, members: members.slice(from, from + BATCH) };
-  });
-}
-
-function membersOf(value: unknown): readonly unknown[] | undefined {
-  const { members } = fieldsOf(value);
-  return Array.isArray(members) ? members : undefined;
-}
-
-function batchIssues({ from, members }: Batch): readonly SchemaIssue[] {
-  const { error } = membersSchema.safeParse(members);
-  return (error?.issues ?? []).map((issue) => {
-    const [index, ...path] = issue.path;
-    return { ...issue, path: ["members", from + Number(index), ...path] };
-  });
+/** Describes the issues that a schema has with a plain value. */
+export function schemaProblems(
+  issues: readonly SchemaIssue[],
+  root: unknown,
+  schema: unknown,
+): readonly Problem<ShapeProblem>[] {
+  const context: Context = { root, schema, suggestions: MAX_SUGGESTIONS };
+  return withoutEchoes(issues.flatMap((issue) => describe(issue, [], context)));
 }
 
 // More than are shown; each one costs a comparison with every key.
@@ -99,7 +26,7 @@ interface Context {
   suggestions: number;
 }
 
-function describe(issue: z.core.$ZodIssue, base: Path, context: Context): readonly Problem[] {
+function describe(issue: z.core.$ZodIssue, base: Path, context: Context): readonly Problem<ShapeProblem>[] {
   const { root } = context;
   // Keys of the file only: no symbol can be among them.
   const path = [...base, ...(issue.path as (string | number)[])];
@@ -128,7 +55,7 @@ function describe(issue: z.core.$ZodIssue, base: Path, context: Context): readon
     case "invalid_key":
       return issue.issues.flatMap((inner) =>
         describe(inner, path, context).map(
-          (problem) => ({ ...problem, location: { at: "key", path } }) as Problem,
+          (problem) => ({ ...problem, location: { at: "key", path } }) as Problem<ShapeProblem>,
         ),
       );
     case "invalid_union":
@@ -147,7 +74,7 @@ function describeUnion(
   issue: z.core.$ZodIssueInvalidUnion,
   path: Path,
   context: Context,
-): readonly Problem[] {
+): readonly Problem<ShapeProblem>[] {
   const { root } = context;
   const value = valueAt(root, path);
   if (path.length === 2 && path[0] === "checks" && kindOf(value) === "mapping") {
@@ -167,7 +94,12 @@ function describeUnion(
   return [wrongType(path, [...new Set(kinds)], value, root)];
 }
 
-function wrongType(path: Path, wanted: readonly Kind[], value: unknown, root: unknown): Problem {
+function wrongType(
+  path: Path,
+  wanted: readonly Kind[],
+  value: unknown,
+  root: unknown,
+): Problem<ShapeProblem> {
   const key = path.at(-1);
   const parent = path.slice(0, -1);
   if (value === undefined && typeof key === "string" && !Object.hasOwn(Object(valueAt(root, parent)), key)) {
@@ -184,7 +116,7 @@ function wrongType(path: Path, wanted: readonly Kind[], value: unknown, root: un
     : { code: "wrong-type", path, wanted, got, value, location, ...hiddenAt(path) };
 }
 
-function unknownKey(key: string, path: Path, owner: unknown, context: Context): Problem {
+function unknownKey(key: string, path: Path, owner: unknown, context: Context): Problem<ShapeProblem> {
   const known = keysAt(path, context.schema);
   const { near, used } = nearOf(key, known, owner, context);
   const at = [...path, key];
@@ -228,7 +160,7 @@ function hiddenAt(path: Path, value?: unknown): { readonly hidden?: Location } {
 }
 
 /** Drops the report of a missing key if an unknown key is a misspelling of it. */
-function withoutEchoes(problems: readonly Problem[]): readonly Problem[] {
+function withoutEchoes(problems: readonly Problem<ShapeProblem>[]): readonly Problem<ShapeProblem>[] {
   const meant = new Set(
     problems.flatMap((problem) =>
       problem.code === "unknown-key" && problem.near !== null
@@ -270,7 +202,7 @@ function checkProblems(
   value: unknown,
   path: Path,
   branches: readonly (readonly z.core.$ZodIssue[])[],
-): readonly (Problem | z.core.$ZodIssue)[] {
+): readonly (Problem<ShapeProblem> | z.core.$ZodIssue)[] {
   const keys = Object.keys(Object(value)).filter((key) => KEYS.has(key));
   const fitting = FORMS.map((form, index) => ({ index, fits: keys.every((key) => includes(form, key)) }));
   const candidates = fitting.filter(({ fits }) => fits);
@@ -280,7 +212,7 @@ function checkProblems(
     const issues = branches[candidates[0]?.index ?? 0] ?? [];
     return strange.length === 0 ? issues : issues.filter((issue) => !isMissing(issue, value));
   }
-  const form: Problem = { code: "check-form", keys, location: { at: "first-key", path } };
+  const form: Problem<ShapeProblem> = { code: "check-form", keys, location: { at: "first-key", path } };
   return [...strange, form];
 }
 
@@ -300,4 +232,32 @@ function unknownKeys(branches: readonly (readonly z.core.$ZodIssue[])[]): readon
 
 function isMissing({ code, path }: z.core.$ZodIssue, value: unknown): boolean {
   return code === "invalid_type" && path.length === 1 && !Object.hasOwn(Object(value), String(path[0]));
+}
+
+/** Returns the keys that a schema knows at a path; of several forms, those of all. */
+export function keysAt(path: Path, schema: unknown): readonly string[] {
+  let schemas: readonly unknown[] = formsOf(schema);
+  for (const segment of path) {
+    schemas = schemas.flatMap((outer) => formsOf(innerAt(outer, segment)));
+  }
+  const keys = schemas.flatMap((inner) =>
+    inner instanceof z.ZodMiniObject ? Object.keys(inner._zod.def.shape) : [],
+  );
+  return [...new Set(keys)];
+}
+
+function innerAt(schema: unknown, segment: string | number): unknown {
+  if (schema instanceof z.ZodMiniObject) {
+    const { shape } = schema._zod.def;
+    return Object.hasOwn(shape, segment) ? shape[segment] : undefined;
+  }
+  return schema instanceof z.ZodMiniArray ? schema._zod.def.element : undefined;
+}
+
+/** Unwraps optional and union schemas. */
+function formsOf(schema: unknown): readonly unknown[] {
+  if (schema instanceof z.ZodMiniOptional) {
+    return formsOf(schema._zod.def.innerType);
+  }
+  return schema instanceof z.ZodMiniUnion ? schema._zod.def.options.flatMap(formsOf) : [schema];
 }

@@ -1,6 +1,5 @@
 import { openSuggester } from "../../lib/suggest.ts";
 import { DEFAULT_ESCALATION } from "../../model/desired.ts";
-import { MAX_PERMISSIONS } from "../fields/role.ts";
 import type { FileLocation, LocatedProblem, Path, Problem } from "../problems/problem.ts";
 import {
   locationOf,
@@ -9,6 +8,7 @@ import {
   type RawRole,
   renamedRoles,
 } from "../schema/raw-file.ts";
+import { MAX_PERMISSIONS } from "../values/limits.ts";
 import {
   countOf,
   fieldsOf,

@@ -1,6 +1,6 @@
 import { COMMON_FIELDS } from "../fields/member.ts";
 import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
-import { keysAt } from "../schema/merchant-schema.ts";
+import { merchantSchema } from "../schema/merchant-schema.ts";
 import {
   grantPath,
   locationOf,
@@ -11,6 +11,7 @@ import {
   renamedRoles,
   rolesByOtherNames,
 } from "../schema/raw-file.ts";
+import { keysAt } from "../schema/schema-problems.ts";
 import { countOf, sameValue, valueAt } from "../values/values.ts";
 import { soundAdjustments, strictLimits } from "./adjustments.ts";
 import {
@@ -193,7 +194,10 @@ function grantSite({ member, grant }: GrantOf): FileLocation {
   return locationOf(member.file, grantPath(member, grant));
 }
 
-const SETTINGS: readonly Path[] = [["environment"], ...keysAt(["sync"]).map((key) => ["sync", key])];
+const SETTINGS: readonly Path[] = [
+  ["environment"],
+  ...keysAt(["sync"], merchantSchema).map((key) => ["sync", key]),
+];
 
 /** Requires that files agree on a setting. */
 function agreeingSettings({ rawFiles }: RuleContext): readonly LocatedProblem[] {

@@ -19,6 +19,12 @@ export const MAX_INCLUDES = 100;
 /** Maximum number of checks in a file. */
 export const MAX_CHECKS = 1000;
 
+/** Maximum number of permissions of a role at the service. */
+export const MAX_PERMISSIONS = 100;
+
+/** Maximum number of properties in metadata at the service. */
+export const MAX_METADATA = 64;
+
 /** Maximum length of an e-mail address at the service, in characters. */
 export const MAX_ADDRESS = 256;
 

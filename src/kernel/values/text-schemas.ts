@@ -1,8 +1,7 @@
 import * as z from "zod/mini";
 import type { Metadata } from "../../model/json.ts";
-import { MAX_METADATA } from "../fields/metadata.ts";
 import type { FormatCode } from "../problems/problem.ts";
-import { MAX_GLOB } from "./limits.ts";
+import { MAX_GLOB, MAX_METADATA } from "./limits.ts";
 
 /** Returns a copy of a schema with what JSON Schema says beyond its form: the title and description that editors show. */
 export function described<T extends z.ZodMiniType>(schema: T, meta: z.core.GlobalMeta): T {

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parseMerchantFile } from "../../../src/index.ts";
+import { FILE_MESSAGES } from "../../../src/kernel/messages/file-messages.ts";
 import { toDiagnostics } from "../../../src/kernel/messages/to-diagnostics.ts";
-import { inFile } from "../../../src/kernel/problems/problem.ts";
+import { inFile } from "../../../src/kernel/problems/in-file.ts";
 import { diagnosticTable } from "../../../src/kernel/problems/rule-table.ts";
 import { loadMerchants } from "../../../src/kernel/read/load-merchants.ts";
 import type { ReadResult } from "../../../src/kernel/read/load-sources.ts";
@@ -43,7 +44,7 @@ members: [${Array.from({ length: 1500 }, (_, i) => `{ email: u${i}@example.com, 
   test("file-too-long, with a smaller limit", async () => {
     const { problems } = parse(`${head}roles: [a, b, c]`, 10);
     const located = problems.map((problem) => inFile("file-too-long.yaml", problem));
-    await expect(print(toDiagnostics(new Map(), located))).toMatchFileSnapshot(
+    await expect(print(toDiagnostics(new Map(), located, FILE_MESSAGES))).toMatchFileSnapshot(
       `${folder}large/file-too-long.out`,
     );
   });
@@ -71,6 +72,7 @@ test("a link that is not read is a warning without a place in a text", async () 
       const location = { at: "file", file: `access/${why}.yaml` } as const;
       return { code: "link-not-read", why, location };
     }),
+    FILE_MESSAGES,
   );
   await expect(print(diagnostics)).toMatchFileSnapshot(`${folder}large/link-not-read.out`);
 });

@@ -19,16 +19,21 @@ export function createCurrentMemberFinder(
   maxItems: number,
   emit: (event: LiveEvent) => void,
 ): FindCurrentMember {
-  const list = (filter: { readonly id?: string; readonly sandbox?: boolean }) =>
-    listMemberships(client, maxItems, { type: "merchant", ...filter }, true);
-  const listOne = (id: string): Promise<readonly Membership[]> =>
-    list({ id }).catch((error: unknown) => {
-      if (error instanceof RolecallError && error.code === "bad-request") return list({});
+  const list = ({ id, ...filter }: ByMerchant): Promise<readonly Membership[]> =>
+    listMemberships(
+      client,
+      maxItems,
+      { type: "merchant", ...filter, ...(id !== undefined && { id }) },
+      true,
+    ).catch((error: unknown) => {
+      // A service may refuse the filter by id, or its combination with another one.
+      if (id !== undefined && error instanceof RolecallError && error.code === "bad-request")
+        return list(filter);
       throw error;
     });
   const ask = async (id?: string): Promise<Known | null> => {
     try {
-      const memberships = await (id === undefined ? list({}) : listOne(id));
+      const memberships = await list(id === undefined ? {} : { id });
       return { memberships, sandboxes: await sandboxesOf(memberships, id, list) };
     } catch (error) {
       if (!(error instanceof RolecallError)) throw error;
@@ -54,6 +59,12 @@ export function createCurrentMemberFinder(
   };
 }
 
+interface ByMerchant {
+  /** The merchant code; absent: all merchants. */
+  readonly id?: string;
+  readonly sandbox?: boolean;
+}
+
 interface Known {
   readonly memberships: readonly Membership[];
   /** Whether a merchant is a test account, as far as it is known. */
@@ -67,7 +78,7 @@ interface Known {
 async function sandboxesOf(
   memberships: readonly Membership[],
   id: string | undefined,
-  list: (filter: { readonly id?: string; readonly sandbox: boolean }) => Promise<readonly Membership[]>,
+  list: (filter: ByMerchant) => Promise<readonly Membership[]>,
 ): Promise<ReadonlyMap<string, boolean>> {
   const known = new Map(
     memberships.flatMap(({ resource }) =>

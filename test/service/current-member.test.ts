@@ -134,6 +134,27 @@ describe("whether a merchant is a test account", () => {
     },
   );
 
+  test.each<[string, (query: URLSearchParams) => boolean]>([
+    ["by merchant", (query) => query.has("resource.id")],
+    [
+      "by merchant together with it",
+      (query) => query.has("resource.id") && query.has("resource.attributes.sandbox"),
+    ],
+  ])("is asked for where the service refuses the filter %s", async (_, isRefused) => {
+    const filtering: Handler = (seen) =>
+      isRefused(seen.query)
+        ? problem(400)
+        : json(
+            pageOf(
+              seen.query.get("resource.attributes.sandbox") === "true"
+                ? []
+                : [membership("mem_1", "MC1", bare)],
+              seen,
+            ),
+          );
+    expect(await sandboxOf(filtering)).toBe(false);
+  });
+
   test.each<[string, Handler]>([
     ["the filter is ignored", belongingTo(membership("mem_1", "MC1", bare))],
     [

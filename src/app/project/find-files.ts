@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
+import type { UnreadLinkReason } from "../../kernel/problems/problem.ts";
 import type { ReadFailure, ReadResult, ReadSource } from "../../kernel/read/load-sources.ts";
 import { RolecallError } from "../../model/errors.ts";
 import { projectRoot } from "./project-root.ts";
@@ -9,10 +10,10 @@ export const DEFAULT_PATH = "access";
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** A link below a folder that is not read: it is broken, or leads outside the project; absolute. */
+/** A link below a folder that is not read: it is broken, or leads outside the project or to another folder; absolute. */
 export interface UnreadLink {
   readonly link: string;
-  readonly why: "broken" | "outside";
+  readonly why: UnreadLinkReason;
 }
 
 /**
@@ -30,15 +31,21 @@ export async function findYamlFiles(
       hint: '"rolecall init" writes it from what is live. If your files are elsewhere, name their path.',
     });
   }
-  const files = [...new Set(wanted.flatMap((path) => expand(path, cwd, onUnread)))].sort();
+  const unread: UnreadLink[] = [];
+  const files = [
+    ...new Set(wanted.flatMap((path) => expand(path, cwd, (link) => void unread.push(link)))),
+  ].sort();
   if (files.length === 0) {
-    throw new RolecallError("no-files", `There is no YAML file in ${wanted.join(", ")}.`, {
+    const links =
+      unread.length > 0 ? " Links that are broken, or lead outside or to a folder, are not read." : "";
+    throw new RolecallError("no-files", `There is no YAML file in ${wanted.join(", ")}.${links}`, {
       hint:
         paths.length === 0
           ? '"rolecall init" writes one for each merchant. If your files are elsewhere, name their path.'
           : "Write one file per merchant, ending in .yaml, or name the path where they are.",
     });
   }
+  for (const link of unread) onUnread(link);
   return files;
 }
 
@@ -166,9 +173,13 @@ function expand(path: string, cwd: string, onUnread: (link: UnreadLink) => void)
     const entries = readdirSync(absolute, { recursive: true, withFileTypes: true });
     return entries
       .map((entry) => ({ entry, file: join(entry.parentPath, entry.name) }))
-      .filter(({ file }) => isProjectYaml(relative(absolute, file)))
+      .filter(({ file }) => isShown(relative(absolute, file)))
       .flatMap(({ entry, file }) =>
-        entry.isSymbolicLink() ? linkedFile(file, cwd, onUnread) : entry.isFile() ? file : [],
+        entry.isSymbolicLink()
+          ? linkedFile(file, absolute, cwd, onUnread)
+          : entry.isFile() && isYaml(file)
+            ? file
+            : [],
       );
   } catch (error) {
     if (error instanceof RolecallError) throw error;
@@ -181,49 +192,77 @@ function expand(path: string, cwd: string, onUnread: (link: UnreadLink) => void)
 
 /** Returns whether a path is one of a YAML file that is read with its folder: not a hidden one, and of no package. */
 export function isProjectYaml(path: string): boolean {
-  return /\.ya?ml$/i.test(path) && !/(^|[\\/])(\.|node_modules[\\/])/.test(path);
+  return isYaml(path) && isShown(path);
 }
 
-/** Returns the regular file of the project that a link below a folder leads to; links to folders are not followed. */
-function linkedFile(link: string, cwd: string, onUnread: (link: UnreadLink) => void): readonly string[] {
+function isYaml(path: string): boolean {
+  return /\.ya?ml$/i.test(path);
+}
+
+function isShown(path: string): boolean {
+  return !/(^|[\\/])(\.|node_modules([\\/]|$))/.test(path);
+}
+
+/**
+ * Returns the regular YAML file of the project that a link below a folder leads to. Links to folders are not followed:
+ * one to a part of the folder that is read anyway needs no report.
+ */
+function linkedFile(
+  link: string,
+  folder: string,
+  cwd: string,
+  onUnread: (link: UnreadLink) => void,
+): readonly string[] {
   try {
     const real = realpathSync.native(link);
-    if (isOfProject(projectRoot(dirname(link), cwd), real)) return statSync(real).isFile() ? [real] : [];
-    onUnread({ link, why: "outside" });
+    const info = statSync(real);
+    const root = projectRoot(dirname(link), cwd);
+    if (!info.isDirectory() && !isYaml(link)) return [];
+    if (!isOfProject(root, real) && real !== root) onUnread({ link, why: "outside" });
+    else if (info.isFile()) return [real];
+    else if (info.isDirectory() && !isIn(realpathSync.native(folder), real))
+      onUnread({ link, why: "folder" });
   } catch {
     onUnread({ link, why: "broken" });
   }
   return [];
 }
 
-/** Returns whether links lead a path outside the project that it is in as written. */
+/** Returns whether links lead a path outside one of the projects that it is in as written. */
 function isLedAway(path: string, real: string, cwd: string): boolean {
   const written = resolve(realpathSync.native(cwd), relative(resolve(cwd), path));
-  if (written === real) return false;
-  const root = writtenRoot(written, cwd);
-  return real !== root && !isOfProject(root, real);
+  return (
+    written !== real && writtenRoots(written, cwd).some((root) => real !== root && !isOfProject(root, real))
+  );
 }
 
 /**
- * Returns the project that a path is in as written, without links: the nearest repository around it that no link leads
- * to, else that of the working directory if the path is in it, else the nearest repository, else its folder.
+ * Returns the projects that a path is in as written, without links: the nearest repository around it that no link leads
+ * to; else the nearest repository and the working directory's, of those that there are; else its folder.
  */
-function writtenRoot(written: string, cwd: string): string {
+function writtenRoots(written: string, cwd: string): readonly string[] {
   const repositories: string[] = [];
   for (let at = written; dirname(at) !== at; at = dirname(at)) {
     if (existsSync(join(at, ".git"))) repositories.push(at);
   }
-  const own = projectRoot(cwd, cwd);
   const direct = repositories.find((folder) => withoutLinks(folder) === folder);
-  if (direct !== undefined) return direct;
-  if (written === own || isInside(own, written)) return own;
-  return withoutLinks(repositories[0] ?? dirname(written));
+  if (direct !== undefined) return [direct];
+  const working = projectRoot(cwd, cwd);
+  // The root of the file system is nobody's project.
+  const roots = isIn(working, written) && dirname(working) !== working ? [working] : [];
+  const [nearest] = repositories;
+  if (nearest !== undefined) roots.push(withoutLinks(nearest));
+  return roots.length > 0 ? roots : [withoutLinks(dirname(written))];
 }
 
 /** Returns the path relative to the working directory if both are in one project, else the absolute path. */
 export function shownPath(real: string, cwd: string): string {
   const working = realpathSync.native(cwd);
   return isInside(working, real) || isInside(projectRoot(cwd, cwd), real) ? relative(working, real) : real;
+}
+
+function isIn(folder: string, path: string): boolean {
+  return path === folder || isInside(folder, path);
 }
 
 function isInside(folder: string, file: string): boolean {

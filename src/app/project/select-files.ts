@@ -65,8 +65,9 @@ export async function selectFiles(
   const { cwd, using, merchantsOnly = false, index } = options;
   const reachedBy = (shared: readonly string[], files: readonly string[]): Promise<readonly string[]> =>
     filesReached(shared, files, options);
-  const unread: UnreadLink[] = [];
-  const named = await findYamlFiles(paths, cwd, (link) => void unread.push(link));
+  const links: UnreadLink[] = [];
+  const named = await findYamlFiles(paths, cwd, (link) => void links.push(link));
+  const unread = await withMerchants(links, cwd, index);
   if (using !== undefined) {
     const shared = await findYamlFiles([using], cwd);
     const some = await reachedBy(shared, named);
@@ -125,6 +126,22 @@ async function sharedPaths(
     }),
   );
   return all.filter(({ files }) => files.length > 0);
+}
+
+/** Leaves out the links to folders of shared files, which are read where they are included. */
+async function withMerchants(
+  links: readonly UnreadLink[],
+  cwd: string,
+  index: ProjectIndex,
+): Promise<readonly UnreadLink[]> {
+  const isKept = await Promise.all(
+    links.map(async ({ link, why }) => {
+      if (why !== "folder") return true;
+      const below = await filesBelow(link, cwd);
+      return (await Promise.all(below.map((file) => isShared(file, index)))).includes(false);
+    }),
+  );
+  return links.filter((_, place) => isKept[place]);
 }
 
 /** Returns the YAML files of one of several paths, which may be none. */

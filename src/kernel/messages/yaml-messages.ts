@@ -28,15 +28,20 @@ export const YAML_MESSAGES: MessageTable<YamlProblem["code"]> = {
     hint: "Check its permissions.",
   }),
   "link-not-read": ({ why }) =>
-    why === "broken"
-      ? {
-          message: "This is a broken link, so nothing here is managed.",
-          hint: "Correct its target, or remove it.",
-        }
-      : {
-          message: "This link leads outside the project and is not followed, so nothing here is managed.",
-          hint: "Others can change what is there without a review. Copy the file into the project.",
-        },
+    ({
+      broken: {
+        message: "This is a broken link, so nothing here is managed.",
+        hint: "Correct its target, or remove it.",
+      },
+      outside: {
+        message: "This link leads outside the project and is not followed, so nothing here is managed.",
+        hint: "Others can change what is there without a review. Copy the files into the project.",
+      },
+      folder: {
+        message: "This link leads to a folder, which is not followed, so nothing here is managed.",
+        hint: "Move the folder here, or name its own path.",
+      },
+    })[why],
   "file-empty": () => ({ message: "The file is empty.", hint: BEGINNING }),
   "sandbox-seed": () => ({
     message: "This looks like a seed of the sandbox, not a merchant's file.",

@@ -50,11 +50,14 @@ export type FileCode =
   | "file-outside-root"
   | "file-unreadable";
 
+/** Why a link below a folder is not read: `folder` for one to another folder of the project. */
+export type UnreadLinkReason = "broken" | "outside" | "folder";
+
 /** Problems of files as such: unreadable, no YAML, or a second one of a merchant. */
 export type YamlProblem =
   | { readonly code: "duplicate-merchant"; readonly merchant: string }
   | { readonly code: FileCode; readonly name: string }
-  | { readonly code: "link-not-read"; readonly why: "broken" | "outside" }
+  | { readonly code: "link-not-read"; readonly why: UnreadLinkReason }
   | { readonly code: "file-empty" }
   | { readonly code: "sandbox-seed" }
   | { readonly code: "file-too-large"; readonly limit: number }

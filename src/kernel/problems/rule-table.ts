@@ -85,7 +85,7 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "include-merchant": error("An included file has no merchant code."),
   "include-not-read": error("A file with includes is loaded together with them."),
   "leaver-listed": warning("Nobody is listed who has left (`leavers`)."),
-  "link-not-read": warning("A link in a folder leads to a file of the project."),
+  "link-not-read": warning("A link in a folder leads to a YAML file of the project."),
   "literal-key": error("A file contains no API key."),
   "looser-setting": error(
     "A merchant's file sets `max_removals`, `min_holders`, `max_holders`, `require_until` or `escalation` no looser than what it includes.",

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, realpath, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { findYamlFiles, namesProject, sourceReader } from "../../../src/app/project/find-files.ts";
 
@@ -79,17 +79,47 @@ test("a link below a folder is followed to a file of the project, once, and to n
   expect(await names(["project/access"])).toEqual(["project/access/a.yaml", "project/shared/b.yaml"]);
 });
 
-test("links that are broken or lead outside are reported, and those to folders are not", async () => {
-  await put("project/.git/HEAD", "project/access/a.yaml", "project/shared/b.yaml", "outside.yaml");
+test("links that are broken, or lead outside or to an unread folder, are reported", async () => {
+  await put(
+    "project/.git/HEAD",
+    "project/access/a.yaml",
+    "project/shared/b.yaml",
+    "outside.yaml",
+    "away/c.yaml",
+  );
+  await put("project/README.md", "project/access/deep/d.yaml");
   const link = (to: string, name: string) => symlink(join(cwd, to), join(cwd, "project/access", name));
-  await link("project/shared", "folder.yaml");
+  await link("project/shared", "north");
+  await link("project", "all");
+  await link("away", "south");
+  await link("nowhere", "east");
   await link("nowhere.yaml", "broken.yaml");
   await link("outside.yaml", "outside.yaml");
+  await link("project/access/deep", "same");
+  await link("project/README.md", "README.md");
+  await link("nowhere", ".hidden");
+  await link("away", "node_modules");
   const unread: string[] = [];
   await findYamlFiles(["project/access"], cwd, ({ link, why }) =>
     unread.push(`${relative(cwd, link)} ${why}`),
   );
-  expect(unread.sort()).toEqual(["project/access/broken.yaml broken", "project/access/outside.yaml outside"]);
+  expect(unread.sort()).toEqual([
+    "project/access/all folder",
+    "project/access/broken.yaml broken",
+    "project/access/east broken",
+    "project/access/north folder",
+    "project/access/outside.yaml outside",
+    "project/access/south outside",
+  ]);
+});
+
+test("a folder with nothing but links that are not read is an error that says so", async () => {
+  await put("access/deep/a.txt", "outside/b.yaml");
+  await symlink(join(cwd, "nowhere"), join(cwd, "access/b.yaml"));
+  await expect(findYamlFiles([], cwd)).rejects.toMatchObject({
+    message:
+      "There is no YAML file in access. Links that are broken, or lead outside or to a folder, are not read.",
+  });
 });
 
 describe("a path that is named", () => {
@@ -104,6 +134,12 @@ describe("a path that is named", () => {
     ["that is a folder", "project", "away"],
     ["to a file of .git", "project", "access/config.yaml"],
     ["outside of a repository", "project", "../loose/link.yaml"],
+    [
+      "of a project that is reached through a link, from the root of the file system",
+      "/",
+      "link/access/link.yaml",
+    ],
+    ["outside of a repository, from the root of the file system", "/", "loose/link.yaml"],
   ])("and that a link leads outside is not read: %s", async (_, from, path) => {
     await put("project/.git/config.yaml", "project/access/a.yaml", "project/scripts/a.sh", "loose/a.yaml");
     await put("elsewhere/secret.yaml", "repository/.git/HEAD", "repository/secret.yaml");
@@ -113,9 +149,11 @@ describe("a path that is named", () => {
     await symlink(join(cwd, "elsewhere"), join(cwd, "project/away"));
     await symlink(join(cwd, "repository"), join(cwd, "project/other"));
     await symlink(join(cwd, "project/.git/config.yaml"), join(cwd, "project/access/config.yaml"));
-    const start = join(cwd, from);
-    await expect(findYamlFiles([path], start)).rejects.toMatchObject(NOT_READ);
-    expect(await sourceReader(start)(join(start, path), null)).toMatchObject({ ok: false });
+    await symlink(join(cwd, "project"), join(cwd, "link"));
+    const start = from === "/" ? from : join(cwd, from);
+    const named = from === "/" ? join(cwd, path) : path;
+    await expect(findYamlFiles([named], start)).rejects.toMatchObject(NOT_READ);
+    expect(await sourceReader(start)(resolve(start, named), null)).toMatchObject({ ok: false });
   });
 
   test("is read where a link leads inside the project, or to the project itself, and anywhere without links", async () => {
@@ -128,6 +166,7 @@ describe("a path that is named", () => {
     expect(await named("project", "../elsewhere/c.yaml")).toBe(1);
     expect(await named(".", "project/access/b.yaml")).toBe(1);
     expect(await named(".", "link/access/b.yaml")).toBe(1);
+    expect((await findYamlFiles([join(cwd, "link/access/b.yaml")], "/")).length).toBe(1);
   });
 });
 

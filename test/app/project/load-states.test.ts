@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -53,6 +53,22 @@ test("a selection is judged alone: files of others do not fail it, but one that 
   await expect(told("C1")).rejects.toMatchObject({ code: "usage" });
   await writeFile(join(project, "access/d.yaml"), "version: 1\nmerchant: A1\n");
   expect(await told("A1")).toContain("access/d.yaml");
+  await rm(project, { recursive: true });
+});
+
+test("a link to a folder is a warning if merchants' files are there, which nobody manages", async () => {
+  const project = await mkdtemp(join(tmpdir(), "rolecall-links-"));
+  for (const [file, text] of Object.entries({
+    "access/a.yaml": "version: 1\nmerchant: A1\n",
+    "north/n.yaml": "version: 1\nmerchant: N1\n",
+    "shared/s.yaml": "version: 1\nroles: []\n",
+  })) {
+    await mkdir(join(project, file, ".."), { recursive: true });
+    await writeFile(join(project, file), text);
+  }
+  for (const folder of ["north", "shared"]) await symlink(`../${folder}`, join(project, "access", folder));
+  const { diagnostics } = await loadStates([], { merchants: [], cwd: project, now: 0 });
+  expect(diagnostics.map(({ file, code }) => [file, code])).toEqual([["access/north", "link-not-read"]]);
   await rm(project, { recursive: true });
 });
 

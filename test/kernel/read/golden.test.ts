@@ -68,7 +68,7 @@ members: [${Array.from({ length: 1500 }, (_, i) => `{ email: u${i}@example.com, 
 test("a link that is not read is a warning without a place in a text", async () => {
   const diagnostics = toDiagnostics(
     new Map(),
-    (["broken", "outside"] as const).map((why) => {
+    (["broken", "outside", "folder"] as const).map((why) => {
       const location = { at: "file", file: `access/${why}.yaml` } as const;
       return { code: "link-not-read", why, location };
     }),

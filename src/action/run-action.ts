@@ -51,11 +51,12 @@ export async function runAction(env: RunnerEnv, io: Io, runner: Runner): Promise
         return path;
       },
     };
-    return runCommand(context, async () => {
+    return runCommand(context, async (run) => {
       const github = await connect(inputs, event, io, runner);
       const masked = await isMasked(inputs, event, github, runner);
       if (masked) mask = maskText;
-      return { ...context, github, masked };
+      const { withRepository } = await import("./context/open-repository.ts");
+      return withRepository(context, (repository) => run({ ...context, ...repository, github, masked }));
     });
   }, runner);
   const outputs = { ...result.outputs, result: result.result, "failure-reason": result.reason ?? "" };
@@ -66,17 +67,17 @@ export async function runAction(env: RunnerEnv, io: Io, runner: Runner): Promise
 /** Loads and runs a command; each import loads only what that command needs. */
 async function runCommand(
   context: OfflineContext,
-  online: () => Promise<ActionContext>,
+  online: (run: (context: ActionContext) => Promise<ActionResult>) => Promise<ActionResult>,
 ): Promise<ActionResult> {
   const { command } = context.inputs;
   switch (command) {
     case "plan":
-      return (await import("./commands/run-plan.ts")).runPlan(await online());
+      return online((await import("./commands/run-plan.ts")).runPlan);
     case "apply":
     case "due":
-      return (await import("./commands/run-apply-merged.ts")).runApplyMerged(await online());
+      return online((await import("./commands/run-apply-merged.ts")).runApplyMerged);
     case "drift":
-      return (await import("./commands/run-drift.ts")).runDrift(await online());
+      return online((await import("./commands/run-drift.ts")).runDrift);
     case "validate":
       return (await import("./commands/run-validate.ts")).runValidate(context);
     default:

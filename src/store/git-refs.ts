@@ -20,9 +20,28 @@ export interface GitRemote {
 export interface GitEffects {
   /** Absolute path of a folder for a repository of the store's own; git creates it. */
   readonly folder: string;
+  /** Absolute path of the `.git` of a clone, whose objects need not be fetched; `null` for none. */
+  readonly clone: string | null;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** In ms since the epoch. */
   now(): number;
+}
+
+/** A file, link or submodule of a commit. */
+export interface CommitEntry {
+  readonly path: string;
+  readonly type: "file" | "link" | "submodule";
+  /** Git object name of its content; that of a link is the path that it leads to. */
+  readonly id: string;
+}
+
+/** The commits of a repository. Every method throws GitError. */
+export interface GitCommits {
+  /** Returns everything but folders of a commit, which is fetched without its history if needed. */
+  entries(commit: string): Promise<readonly CommitEntry[]>;
+  /** Returns the contents of such entries, in their order. */
+  contents(ids: readonly string[]): Promise<readonly Buffer[]>;
+  parents(commit: string): Promise<readonly string[]>;
 }
 
 /** New texts of files by path; `null` removes a file. */
@@ -40,32 +59,41 @@ export interface RefMove {
  * The refs of a repository below a prefix, each with a folder of small files. Branches, index and working tree of a clone
  * are not involved: git works in a repository of the store's own. Every method throws GitError.
  */
-export interface GitRefs {
+export interface GitRefs extends GitCommits {
   /** Fetches all refs, without their history; returns their commits by name below the prefix. */
   fetch(): Promise<ReadonlyMap<string, string>>;
-  /** Returns the texts of the files of a commit by path. */
-  files(commit: string): Promise<ReadonlyMap<string, string>>;
   /** Makes a commit of edited files on top of another; returns its name. */
   commit(parent: string | null, edits: FileEdits, message: string): Promise<string>;
   /** Moves refs, all or none; returns false if one does not have the commit that it has to have. */
   push(moves: readonly RefMove[]): Promise<boolean>;
-  /** Fetches a commit of the repository with its files, without history; returns the repository's folder. */
-  checkOut(commit: string): Promise<string>;
 }
 
 /** Opens the refs of a remote repository; nothing is fetched yet. */
 export function openRefs({ url, prefix, authorization }: GitRemote, effects: GitEffects): GitRefs {
   const env = { ...gitEnvironment(effects.env), ...headerConfig(url, authorization) };
-  const run = (args: readonly string[], input: string | Buffer = ""): Promise<GitEnd> =>
-    runGit(["--git-dir", effects.folder, ...args], input, env);
+  const run = (args: readonly string[], input = "", more = {}): Promise<GitEnd> =>
+    runGit(["--git-dir", effects.folder, ...args], input, { ...env, ...more });
   let initialized: Promise<unknown> | undefined;
-  const attempt = async (args: readonly string[], input?: string | Buffer): Promise<GitEnd> => {
+  const attempt = async (args: readonly string[], input?: string, more?: GitEnv): Promise<GitEnd> => {
     initialized ??= run(["init", "--quiet", "--bare"]).then(checked);
     await initialized;
-    return run(args, input);
+    return run(args, input, more);
   };
-  const git = async (args: readonly string[], input?: string | Buffer): Promise<Buffer> =>
+  const git = async (args: readonly string[], input?: string): Promise<Buffer> =>
     checked(await attempt(args, input));
+  let cloned: Promise<GitEnv> | undefined;
+  /** Runs git with the objects of the clone besides its own, which only reading may rely on. */
+  const read = async (args: readonly string[], input?: string): Promise<GitEnd> => {
+    cloned ??= objectsOf(effects.clone, env);
+    return attempt(args, input, await cloned);
+  };
+  const fetched = new Set<string>();
+  const fetchCommit = async (commit: string): Promise<void> => {
+    if (fetched.has(commit)) return;
+    const known = await read(["rev-list", "--objects", "--quiet", `${commit}^{tree}`]);
+    if (known.code !== 0) await git(["fetch", "--quiet", "--no-tags", "--depth=1", url, commit]);
+    fetched.add(commit);
+  };
   let commits = 0;
   return {
     fetch: async () => {
@@ -82,12 +110,26 @@ export function openRefs({ url, prefix, authorization }: GitRemote, effects: Git
         }),
       );
     },
-    files: async (commit) => {
-      const listed = (await git(["ls-tree", "-r", "-z", "--full-tree", commit])).toString("utf8");
-      const entries = [...listed.matchAll(/\d+ blob (\w+)\t([^\0]+)\0/g)];
-      const ids = entries.map(([, id]) => id);
-      const texts = parseBatch(await git(["cat-file", "--batch"], ids.map((id) => `${id}\n`).join("")));
-      return new Map(entries.map(([, , path = ""], index) => [path, texts[index] ?? ""]));
+    entries: async (commit) => {
+      await fetchCommit(commit);
+      const listed = checked(await read(["ls-tree", "-r", "-z", "--full-tree", commit])).toString("utf8");
+      return [...listed.matchAll(/(\d+) (\w+) (\w+)\t([^\0]+)\0/g)].map(
+        ([, mode, kind, id = "", path = ""]) => {
+          return { path, type: kind === "commit" ? "submodule" : mode === LINK ? "link" : "file", id };
+        },
+      );
+    },
+    contents: async (ids) =>
+      ids.length === 0
+        ? []
+        : parseBatch(checked(await read(["cat-file", "--batch"], ids.map((id) => `${id}\n`).join("")))),
+    parents: async (commit) => {
+      await fetchCommit(commit);
+      // As the commit names them: where the history is shallow, git would say that it has none.
+      const [head = ""] = checked(await read(["cat-file", "commit", commit]))
+        .toString("utf8")
+        .split("\n\n", 1);
+      return [...head.matchAll(/^parent (\w+)$/gm)].map(([, parent = ""]) => parent);
     },
     commit: async (parent, edits, message) => {
       commits += 1;
@@ -118,12 +160,32 @@ export function openRefs({ url, prefix, authorization }: GitRemote, effects: Git
       checked(end);
       return false;
     },
-    checkOut: async (commit) => {
-      const known = await attempt(["cat-file", "-e", `${commit}^{tree}`]);
-      if (known.code !== 0) await git(["fetch", "--quiet", "--no-tags", "--depth=1", url, commit]);
-      return effects.folder;
-    },
   };
+}
+
+/** Returns the texts of the files of a commit by path. */
+export async function textsOf(
+  commit: string | undefined,
+  { entries, contents }: GitCommits,
+): Promise<ReadonlyMap<string, string>> {
+  const listed = commit === undefined ? [] : await entries(commit);
+  const texts = await contents(listed.map(({ id }) => id));
+  return new Map(listed.map(({ path }, index) => [path, texts[index]?.toString("utf8") ?? ""]));
+}
+
+/** Mode of a symbolic link in a tree. */
+const LINK = "120000";
+
+type GitEnv = Readonly<Record<string, string>>;
+
+/** Returns the variable by which git also reads the objects of a clone; none if there is no clone. */
+async function objectsOf(clone: string | null, env: GitEnv): Promise<GitEnv> {
+  if (clone === null) return {};
+  const { code, output } = await runGit(["--git-dir", clone, "rev-parse", "--git-path", "objects"], "", env);
+  // Quoted, since the value is a list.
+  return code === 0
+    ? { GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(output.toString("utf8").trim()) }
+    : {};
 }
 
 function lines(output: Buffer): readonly string[] {
@@ -136,15 +198,15 @@ function dataOf(text: string): string {
 }
 
 /** Parses the output of `git cat-file --batch` for objects that exist. */
-function parseBatch(output: Buffer): readonly string[] {
-  const texts: string[] = [];
+function parseBatch(output: Buffer): readonly Buffer[] {
+  const contents: Buffer[] = [];
   for (let at = 0; at < output.length; ) {
     const header = output.indexOf("\n", at);
     const size = Number(output.toString("latin1", at, header).split(" ")[2]);
-    texts.push(output.toString("utf8", header + 1, header + 1 + size));
+    contents.push(output.subarray(header + 1, header + 1 + size));
     at = header + 1 + size + 1;
   }
-  return texts;
+  return contents;
 }
 
 /** How a run of git ended. */
@@ -155,11 +217,7 @@ interface GitEnd {
   readonly errors: string;
 }
 
-function runGit(
-  args: readonly string[],
-  input: string | Buffer,
-  env: Readonly<Record<string, string>>,
-): Promise<GitEnd> {
+function runGit(args: readonly string[], input: string, env: GitEnv): Promise<GitEnd> {
   return new Promise((resolve) => {
     const child = spawn("git", args, { env, stdio: ["pipe", "pipe", "pipe"] });
     const [output, errors]: [Buffer[], Buffer[]] = [[], []];
@@ -190,13 +248,13 @@ const DENIED = /\b40[13]\b|denied|declined|not permitted|Authentication failed|c
 const PASSED =
   /^(PATH|HOME|USERPROFILE|SYSTEMROOT|TMPDIR|TEMP|TMP|LANG|SSL_\w+|\w+_PROXY|GIT_(CONFIG|SSL|TRACE|EXEC)\w*)$/i;
 
-function gitEnvironment(env: GitEffects["env"]): Readonly<Record<string, string>> {
+function gitEnvironment(env: GitEffects["env"]): GitEnv {
   const passed = Object.entries(env).filter(([name, value]) => PASSED.test(name) && value !== undefined);
-  return { ...(Object.fromEntries(passed) as Record<string, string>), GIT_TERMINAL_PROMPT: "0", LC_ALL: "C" };
+  return { ...(Object.fromEntries(passed) as GitEnv), GIT_TERMINAL_PROMPT: "0", LC_ALL: "C" };
 }
 
 /** Returns the header as configuration by variables: every process of the machine can read arguments. */
-function headerConfig(url: string, authorization: string | null): Readonly<Record<string, string>> {
+function headerConfig(url: string, authorization: string | null): GitEnv {
   if (authorization === null) return {};
   return {
     GIT_CONFIG_COUNT: "1",

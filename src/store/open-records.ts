@@ -1,6 +1,6 @@
 import { canonicalJson } from "../lib/json-text.ts";
 import { RolecallError } from "../model/errors.ts";
-import type { FileEdits, GitRefs, RefMove } from "./git-refs.ts";
+import { type FileEdits, type GitRefs, type RefMove, textsOf } from "./git-refs.ts";
 import { seal, unseal } from "./sealed-json.ts";
 
 /** Common properties of the records of a service and label in a repository. */
@@ -70,8 +70,7 @@ export function openRecords<Reviewed extends object, State extends object>(
   { family, key }: RecordScope,
   sleep: (ms: number) => Promise<void>,
 ): RecordStore<Reviewed, State> {
-  const filesOf = async (commit: string | undefined): Promise<ReadonlyMap<string, string>> =>
-    commit === undefined ? new Map() : refs.files(commit);
+  const filesOf = (commit: string | undefined): Promise<ReadonlyMap<string, string>> => textsOf(commit, refs);
   const statesIn = (files: ReadonlyMap<string, string>): ReadonlyMap<string, State | null> =>
     new Map(
       [...files].flatMap(([path, text]) => {

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { ActionContext } from "../../src/action/context/action-context.ts";
 import { eventContext } from "../../src/action/context/event-context.ts";
@@ -44,27 +43,14 @@ const EVENTS = [
 
 const TRUSTED = "1".repeat(40);
 const UNTRUSTED = "2".repeat(40);
-const FILES = {
-  "access/mc1.yaml": `version: 1\nmerchant: MC1\napi: { base_url: "${OWN}", key_env: KEY_1 }\n`,
-  "access/mc2.yaml": "version: 1\nmerchant: MC2\n",
-};
-const nameOf = (text: string): string => createHash("sha1").update(text).digest("hex");
-
-/** A repository whose main, and nothing else, has the files. */
+/** A repository whose main, and nothing else, has files. */
 const github = {
   repository: async () => ({ defaultBranch: "main", isPublic: false }),
   branchTip: async (branch: string) => (branch === "main" ? TRUSTED : UNTRUSTED),
-  parents: async () => [],
-  tree: async (sha: string) => ({
-    truncated: false,
-    entries:
-      sha === TRUSTED
-        ? Object.entries(FILES).map(([path, text]) => ({ path, type: "file", sha: nameOf(text) }) as const)
-        : [],
-  }),
-  texts: async () => new Map(),
-  blob: async (sha: string) => Buffer.from(Object.values(FILES).find((text) => nameOf(text) === sha) ?? ""),
 } as unknown as Github;
+const statesAt = async (commit: string) => ({
+  states: commit === TRUSTED ? [at("MC1", OWN, "KEY_1"), at("MC2")] : [],
+});
 
 /** What a run on another branch is told; an event that is not about a pull request may claim to be. */
 const contextOf = (name: string, baseUrl: string | null = null): ActionContext => {
@@ -96,7 +82,8 @@ const contextOf = (name: string, baseUrl: string | null = null): ActionContext =
   };
   const event = eventContext(env, JSON.stringify(payload));
   const inputs = { paths: ["access"], baseUrl, apiKeys: new Map(), allow: [] };
-  return { event, inputs, github, io: { now: () => 0 } } as unknown as ActionContext;
+  const git = { parents: async () => [] };
+  return { event, inputs, github, git, statesAt } as unknown as ActionContext;
 };
 
 describe.each(EVENTS)("keys stay home on %s", (name) => {

@@ -1,6 +1,7 @@
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { textsOf } from "../../src/store/git-refs.ts";
 import type { RecordStore } from "../../src/store/open-records.ts";
 import { type Applied, type BareRepository, bareRepository, type Role } from "./support/bare-repository.ts";
 
@@ -28,7 +29,7 @@ const count = (store: RecordStore<Role, Applied>, merchant: string): Promise<voi
 const rewrite = async (ref: string, edit: (path: string, text: string) => string | null): Promise<void> => {
   const refs = repository.refs();
   const from = (await refs.fetch()).get(ref) ?? null;
-  const files = await refs.files(from ?? "");
+  const files = await textsOf(from ?? undefined, refs);
   const edits = new Map([...files].map(([path, text]) => [path, edit(path, text)]));
   await refs.push([{ ref, from, to: await refs.commit(from, edits, "Rewrite") }]);
 };
@@ -76,7 +77,7 @@ describe("recorded reviews", () => {
     const refs = repository.refs();
     const found = await refs.fetch();
     const commit = found.get("reviews/7") ?? "";
-    const files = await refs.files(commit);
+    const files = await textsOf(commit, refs);
     const renamed = new Map([...files].map(([path, text]) => [path.replace("MC1", "MC2"), text]));
     await refs.push([
       { ref: "reviews/8", from: null, to: commit },
@@ -179,11 +180,29 @@ describe("git", () => {
 
   test("gives the files of any commit, and leaves index and branches alone", async () => {
     const refs = repository.refs();
+    const first = await refs.commit(null, new Map([["access/mc1.yaml", "version: 1\n"]]), "Files");
+    const second = await refs.commit(first, new Map([["access/mc1.yaml", null]]), "None");
+    await refs.push([{ ref: "some", from: null, to: second }]);
+    const other = repository.refs();
+    expect(await textsOf(first, other)).toEqual(new Map([["access/mc1.yaml", "version: 1\n"]]));
+    expect(await textsOf(second, other)).toEqual(new Map());
+    expect(await other.parents(second)).toEqual([first]);
+    expect(repository.git("for-each-ref", "--format=%(refname)")).toBe("refs/rolecall/some");
+  });
+
+  test("fetches no commit that a clone has whole", async () => {
+    const refs = repository.refs();
     const commit = await refs.commit(null, new Map([["access/mc1.yaml", "version: 1\n"]]), "Files");
     await refs.push([{ ref: "some", from: null, to: commit }]);
-    repository.git("config", "uploadpack.allowAnySHA1InWant", "true");
-    const folder = await repository.refs().checkOut(commit);
-    expect(folder).not.toBe(repository.url);
-    expect(await refs.files(commit)).toEqual(new Map([["access/mc1.yaml", "version: 1\n"]]));
+    const clone = `${repository.url}-clone`;
+    repository.git("clone", "--quiet", "--mirror", repository.url, clone);
+    const blob = repository.git("rev-parse", `${commit}:access/mc1.yaml`);
+    const path = join("objects", blob.slice(0, 2), blob.slice(2));
+    rmSync(join(repository.url, path));
+    expect((await textsOf(commit, repository.refs(clone))).size).toBe(1);
+    // A part of it is not enough.
+    rmSync(join(clone, path));
+    await expect(textsOf(commit, repository.refs(clone))).rejects.toThrow("git: ");
+    await expect(textsOf(commit, repository.refs())).rejects.toThrow("git: ");
   });
 });

@@ -1,4 +1,5 @@
 import { adoptPlanned, type LoadedProject, ofDrift } from "../../app/adopt/adopt-planned.ts";
+import { inRepository } from "../../app/project/commit-states.ts";
 import { deepen, isShallow, SHALLOW_WARNING } from "../../app/project/git-history.ts";
 import { type PlannedMerchant, plannedOnly } from "../../app/session/session.ts";
 import { ruleLocations } from "../../app/show/rule-locations.ts";
@@ -16,7 +17,6 @@ import { type ActionContext, type ActionResult, failed, passed } from "../contex
 import { annotate } from "../context/action-log.ts";
 import { differenceKeys, type FirstSeen, updateDriftIssue } from "../github/drift-issue.ts";
 import { diagnosticAnnotations, maskAddresses, maskedAnnotations, maskText } from "../review/annotations.ts";
-import { inRepository } from "../review/base-states.ts";
 import { keysNamedBy, loadFiles, planFiles, withActionErrors } from "../review/load-and-plan.ts";
 import {
   planOutputs,

@@ -1,3 +1,4 @@
+import type { CommitStates } from "../../app/project/commit-states.ts";
 import { type PlannedMerchant, plannedOnly } from "../../app/session/session.ts";
 import { ruleLocations } from "../../app/show/rule-locations.ts";
 import { unplannedOf } from "../../app/show/show-plans.ts";
@@ -15,7 +16,7 @@ import { planView } from "../../show/view/plan-view.ts";
 import { type ActionContext, type ActionResult, failed, markerOf } from "../context/action-context.ts";
 import { ActionError } from "../context/action-error.ts";
 import { annotate } from "../context/action-log.ts";
-import { type OpenStore, withStore } from "../context/open-store.ts";
+import { type OpenStore, openStore } from "../context/open-repository.ts";
 import { findComment, NO_COMMENT, type PullComment } from "../github/pull-comment.ts";
 import {
   diagnosticAnnotations,
@@ -25,7 +26,7 @@ import {
   planAnnotations,
   publishable,
 } from "../review/annotations.ts";
-import { type CommitStates, readableBase } from "../review/base-states.ts";
+import { baseStates } from "../review/base-commit.ts";
 import { setStatus } from "../review/commit-status.ts";
 import { compareFiles } from "../review/compare-files.ts";
 import { plannedMerchants } from "../review/covered-merchants.ts";
@@ -69,13 +70,12 @@ export async function runPlan(context: ActionContext): Promise<ActionResult> {
   if (pull === null && group === null) return runWithout(context, read);
   // Runs for forks have neither keys nor secrets.
   if (lacksKeys(read.states, context.inputs, context.io.env)) return runWithout(context, read);
-  return withActionErrors(() =>
-    withStore(context, async (open) => {
-      const records = await open.store.read();
-      const runs = pull === null ? [] : await records.runsOf(recordOf(pull.number));
-      return run(context, read, { ...open, records }, runs.at(-1)?.comment ?? null);
-    }),
-  );
+  return withActionErrors(async () => {
+    const open = openStore(context);
+    const records = await open.store.read();
+    const runs = pull === null ? [] : await records.runsOf(recordOf(pull.number));
+    return run(context, read, { ...open, records }, runs.at(-1)?.comment ?? null);
+  });
 }
 
 /** The records of a run, as they were read. */
@@ -127,7 +127,7 @@ async function plan(
   guardPlanEvent(event, read.states.length > 0);
   keysNamedBy(read.states, io.env).forEach(context.maskSecret);
   await guardCredentials(context, read.states);
-  const base = await readableBase(context);
+  const base = await baseStates(context);
   const loaded = await underBaseRules(read, base, inputs, io);
   const known = store?.records.states ?? new Map();
   const states = await plannedMerchants(context, loaded.states, base, known);

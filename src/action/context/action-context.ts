@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Io } from "../../app/io/io.ts";
+import type { CommitStates } from "../../app/project/commit-states.ts";
+import type { GitRefs } from "../../store/git-refs.ts";
 import type { FailureReason } from "./action-error.ts";
 import type { RunnerLog } from "./action-log.ts";
 import type { EventContext } from "./event-context.ts";
@@ -7,10 +9,17 @@ import type { Github } from "./github-api.ts";
 import type { Inputs } from "./inputs.ts";
 
 /** Inputs, event and effects of one run of the action. */
-export interface ActionContext extends OfflineContext {
+export interface ActionContext extends OfflineContext, GitRepository {
   readonly github: Github;
   /** True if e-mail addresses are masked in everything published. */
   readonly masked: boolean;
+}
+
+/** The repository of a run, by git. */
+export interface GitRepository {
+  readonly git: GitRefs;
+  /** Loads the files of a commit, once; throws ActionError. */
+  statesAt(commit: string): Promise<CommitStates>;
 }
 
 /** The part of the context that needs no connection to GitHub. */

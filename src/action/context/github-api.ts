@@ -41,22 +41,6 @@ export interface CommitComparison {
   readonly commits: readonly Commit[];
 }
 
-/** An entry of a tree. */
-export interface TreeEntry {
-  /** Relative to the tree. */
-  readonly path: string;
-  /** The content of a link is the path that it leads to. */
-  readonly type: "file" | "folder" | "link" | "submodule";
-  /** Git object name of the content. */
-  readonly sha: string;
-}
-
-/** The entries of a tree; truncated if GitHub left some out. */
-export interface Tree {
-  readonly entries: readonly TreeEntry[];
-  readonly truncated: boolean;
-}
-
 /** A file's new text. */
 export interface EditedFile {
   readonly path: string;
@@ -93,19 +77,12 @@ export interface Github extends Forge {
   repository(): Promise<{ readonly defaultBranch: string; readonly isPublic: boolean }>;
   /** Returns the tips of the branches whose names begin so, by name. */
   branchesBelow(prefix: string): Promise<ReadonlyMap<string, string>>;
-  /** Returns the parents of a commit. */
-  parents(sha: string): Promise<readonly string[]>;
   /** Returns the last commit that changed a file, of those that a commit contains; `null` without one. */
   lastCommitOf(path: string, sha: string): Promise<string | null>;
   compare(base: string, head: string): Promise<CommitComparison>;
   pull(number: number): Promise<Pull>;
   /** Returns the pull requests that contain a commit. */
   pullsWith(sha: string): Promise<readonly Pull[]>;
-  /** Returns a tree by its object name, or that of a commit; with everything below it if recursive. */
-  tree(sha: string, recursive: boolean): Promise<Tree>;
-  blob(sha: string): Promise<Uint8Array>;
-  /** Returns the contents of many text files in a few requests, by object name; omits those that it cannot return whole. */
-  texts(blobs: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>;
   comments(issue: number): Promise<readonly Comment[]>;
   /** Returns a comment with the number of its issue or pull request. */
   comment(id: number): Promise<Comment & { readonly issue: number }>;

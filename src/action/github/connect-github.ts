@@ -10,7 +10,6 @@ import {
   issueOf,
   proposalOf,
   pullOf,
-  type TreeEntry,
 } from "../context/github-api.ts";
 import { type ForgePullData, forgePull, pullsQuery } from "./pull-query.ts";
 import { limitOf, type RefusedRequest, type RetryEffects, withRetries } from "./retry-request.ts";
@@ -27,8 +26,6 @@ export interface GithubConnection {
 }
 
 const PER_PAGE = 100;
-/** Mode of a symbolic link in a tree. */
-const LINK = "120000";
 
 /** Connects to GitHub's API; requests wait for rate limits. */
 export function connectGithub(
@@ -64,19 +61,6 @@ export function connectGithub(
   const { rest } = octokit;
   const pages = { ...here, per_page: PER_PAGE };
   let viewer: Promise<string> | undefined;
-  const known = new Map<string, Uint8Array>();
-  const texts = async (blobs: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> => {
-    const missing = blobs.filter((blob) => !known.has(blob));
-    for (let from = 0; from < missing.length; from += MAX_OBJECTS) {
-      const batch = missing.slice(from, from + MAX_OBJECTS);
-      const { repository } = await octokit.graphql<TextsResponse>(textsQuery(batch), here);
-      for (const [index, blob] of batch.entries()) {
-        const { text = null, isTruncated = true } = repository?.[`b${index}`] ?? {};
-        if (text !== null && !isTruncated) known.set(blob, new TextEncoder().encode(text));
-      }
-    }
-    return known;
-  };
   return {
     viewer: () => {
       viewer ??= octokit
@@ -95,10 +79,6 @@ export function connectGithub(
       const refs = await octokit.paginate(rest.git.listMatchingRefs, { ...pages, ref: `heads/${prefix}` });
       return new Map(refs.map(({ ref, object }) => [ref.slice("refs/heads/".length), object.sha]));
     },
-    parents: memoized(async (sha) => {
-      const { data } = await rest.git.getCommit({ ...here, commit_sha: sha });
-      return data.parents.map((parent) => parent.sha);
-    }),
     compare: async (base, head) => {
       const commits: Commit[] = [];
       for (let page = 1; ; page++) {
@@ -151,27 +131,6 @@ export function connectGithub(
         commit_sha: sha,
       });
       return all.map(pullOf);
-    },
-    tree: memoized(async (sha, recursive) => {
-      const depth = recursive ? { recursive: "1" } : {};
-      const { data } = await rest.git.getTree({ ...here, tree_sha: sha, ...depth });
-      const entries = data.tree.flatMap(({ type, mode, path, sha: name }): readonly TreeEntry[] => {
-        if (!path || !name) return [];
-        if (type === "commit") return [{ path, type: "submodule", sha: name }];
-        return [{ path, type: type === "tree" ? "folder" : mode === LINK ? "link" : "file", sha: name }];
-      });
-      return { entries, truncated: data.truncated };
-    }),
-    blob: memoized(async (sha) =>
-      Buffer.from((await rest.git.getBlob({ ...here, file_sha: sha })).data.content, "base64"),
-    ),
-    texts: async (blobs) => {
-      try {
-        return await texts(blobs);
-      } catch (error) {
-        if (error instanceof GithubError) throw error;
-        throw new GithubError(0, `POST /graphql: ${messageOf(error)}`);
-      }
     },
     comments: async (issue) =>
       (await octokit.paginate(rest.issues.listComments, { ...pages, issue_number: issue })).map(commentOf),
@@ -243,15 +202,6 @@ export function connectGithub(
 /** GitHub's limit for the description of a status, in characters. */
 const MAX_DESCRIPTION = 140;
 
-/** Maximum number of objects in one query; more make GitHub's response slow. */
-const MAX_OBJECTS = 100;
-
-interface TextsResponse {
-  readonly repository: Readonly<
-    Record<string, { readonly text?: string | null; readonly isTruncated?: boolean } | null>
-  > | null;
-}
-
 /** Maximum number of pull requests in one query. */
 const MAX_PULLS = 25;
 
@@ -265,29 +215,6 @@ function withoutUnknown(error: unknown): PullsResponse {
   if (data?.repository && errors?.every(({ type }) => type === "NOT_FOUND")) return data;
   if (error instanceof GithubError) throw error;
   throw new GithubError(0, `POST /graphql: ${messageOf(error)}`);
-}
-
-function textsQuery(blobs: readonly string[]): string {
-  const objects = blobs.map((sha, index) => `b${index}: object(oid: "${sha}") { ...content }`);
-  return `query ($owner: String!, $repo: String!) {
-  repository(owner: $owner, name: $repo) { ${objects.join(" ")} }
-}
-fragment content on Blob { text isTruncated }`;
-}
-
-/** Remembers what was loaded by a git object name, which never changes. */
-function memoized<K extends readonly unknown[], T>(
-  load: (...key: K) => Promise<T>,
-): (...key: K) => Promise<T> {
-  const loaded = new Map<string, Promise<T>>();
-  return (...key) => {
-    const name = JSON.stringify(key);
-    const found = loaded.get(name) ?? load(...key);
-    loaded.set(name, found);
-    // A failure is tried again.
-    found.catch(() => loaded.delete(name));
-    return found;
-  };
 }
 
 const nothing = (): void => undefined;

@@ -1,8 +1,8 @@
+import { openCommitFiles } from "../../app/project/commit-files.ts";
 import { counted, grouped } from "../../lib/text.ts";
 import type { Drift } from "../../model/reports.ts";
 import { type ActionContext, markerOf, type RunScope } from "../context/action-context.ts";
 import { type EditedFile, type Github, GithubError, type Issue } from "../context/github-api.ts";
-import { commitFiles, gitBlobName } from "./commit-files.ts";
 import { COMMENT_SIZE } from "./pull-comment.ts";
 
 /** The differences of all merchants. */
@@ -74,7 +74,7 @@ async function updateProposal(context: ActionContext, found: DriftFound): Promis
   }
   const text = (size: number): string => bodyOf(found, seen, size, scope);
   const title = titled("Adopt what changed outside git", scope);
-  if (current === null || !(await isAdopted(branch, found.adopted, github))) {
+  if (current === null || !(await isAdopted(branch, found.adopted, context))) {
     await github.setBranch(branch, await github.addCommit(event.sha, found.adopted, title));
   }
   if (current === null) {
@@ -87,13 +87,14 @@ async function updateProposal(context: ActionContext, found: DriftFound): Promis
 }
 
 /** Returns whether the tip of a branch has these texts already. */
-async function isAdopted(branch: string, files: readonly EditedFile[], github: Github): Promise<boolean> {
-  const tip = await commitFiles(await github.branchTip(branch), github);
-  for (const { path, text } of files) {
-    const blob = await tip.blobAt(path);
-    if (blob === null || blob !== gitBlobName(Buffer.from(text), blob)) return false;
-  }
-  return true;
+async function isAdopted(
+  branch: string,
+  files: readonly EditedFile[],
+  { github, git }: ActionContext,
+): Promise<boolean> {
+  const tip = await openCommitFiles(await github.branchTip(branch), git);
+  const contents = await Promise.all(files.map(({ path }) => tip.content(path)));
+  return files.every(({ text }, index) => contents[index]?.toString("utf8") === text);
 }
 
 async function ownIssue({ github, scope }: ActionContext): Promise<Issue | null> {

@@ -12,7 +12,7 @@ import {
 } from "../../review/merchant-state.ts";
 import type { ActionContext } from "../context/action-context.ts";
 import { ActionError } from "../context/action-error.ts";
-import type { OpenStore } from "../context/open-store.ts";
+import type { OpenStore } from "../context/open-repository.ts";
 import { pullsMergedAs } from "../github/merged-pulls.ts";
 
 /** State and records of the merchants that a run covers. */

@@ -12,7 +12,7 @@ import {
 } from "../../review/merchant-state.ts";
 import type { ActionContext } from "../context/action-context.ts";
 import { type Github, GithubError } from "../context/github-api.ts";
-import type { OpenStore } from "../context/open-store.ts";
+import type { OpenStore } from "../context/open-repository.ts";
 import { type ApplyRecords, environmentNumber, waitingName } from "./apply-coverage.ts";
 
 /** A merchant that a run has looked at. */

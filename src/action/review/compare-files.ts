@@ -17,7 +17,7 @@ import {
 import { ActionError } from "../context/action-error.ts";
 import type { PullComment } from "../github/pull-comment.ts";
 import { publishable } from "./annotations.ts";
-import { readableBase } from "./base-states.ts";
+import { baseStates } from "./base-commit.ts";
 import { type LoadedFiles, matchGlob, underBaseRules } from "./load-and-plan.ts";
 import { aboutFiles, aboutRun, planOutputs, publish, type ReviewPage } from "./publish-plan.ts";
 import { ruleNotes } from "./rule-notes.ts";
@@ -36,7 +36,7 @@ export async function compareFiles(
       "Set the input api-key or api-keys, or the variables that the files name.",
     );
   }
-  const base = await readableBase(context);
+  const base = await baseStates(context);
   const loaded = await underBaseRules(read, base, inputs, io);
   const plans = configDiff(loaded.states, base?.states ?? [], matchGlob, io.now());
   log.notice("This run has no API key: the files are only compared with those of the base branch.");

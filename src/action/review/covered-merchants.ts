@@ -1,3 +1,4 @@
+import type { CommitStates } from "../../app/project/commit-states.ts";
 import { changedMerchants } from "../../kernel/read/changed-merchants.ts";
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
@@ -6,7 +7,6 @@ import { inlineCode } from "../../show/markdown/markdown-blocks.ts";
 import type { ActionContext } from "../context/action-context.ts";
 import { ActionError } from "../context/action-error.ts";
 import { APPLY_ENDS, type ApplyEnd } from "./apply-page.ts";
-import { type CommitStates, statesAt } from "./base-states.ts";
 
 /**
  * Returns the merchants that a plan covers: those whose resolved state the base does not have. Those that an earlier apply
@@ -48,7 +48,7 @@ export async function newerCommit(
   const { sha } = context.event;
   const tip = await tipAfter(context, branch);
   if (tip === sha || states.length === 0) return { sha: tip, merchants: new Set() };
-  const changed = changedMerchants(await statesAt(tip, context), states);
+  const changed = changedMerchants((await context.statesAt(tip)).states, states);
   const merchants = changed.flatMap(({ merchant, change }) => (change === "added" ? [] : [merchant]));
   return { sha: tip, merchants: new Set(merchants) };
 }

@@ -20,7 +20,7 @@ import { renderDiagnostics } from "../../show/text/diagnostics-text.ts";
 import { GitError } from "../../store/git-refs.ts";
 import { ActionError } from "../context/action-error.ts";
 import type { Inputs } from "../context/inputs.ts";
-import { storeError } from "../context/open-store.ts";
+import { storeError } from "../context/open-repository.ts";
 
 /** The loaded files, limited to the selected merchants. */
 export interface LoadedFiles extends Loaded {

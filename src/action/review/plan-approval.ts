@@ -21,7 +21,7 @@ import type { RecordedStates } from "../../store/open-records.ts";
 import type { ActionContext } from "../context/action-context.ts";
 import { ActionError } from "../context/action-error.ts";
 import type { EventContext } from "../context/event-context.ts";
-import type { OpenStore } from "../context/open-store.ts";
+import type { OpenStore } from "../context/open-repository.ts";
 import { queuedPulls, readingApprovals } from "../github/merged-pulls.ts";
 import { maskText } from "./annotations.ts";
 import type { LocateEntry } from "./entry-places.ts";

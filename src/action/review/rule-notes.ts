@@ -1,3 +1,4 @@
+import { type CommitStates, inRepository } from "../../app/project/commit-states.ts";
 import { isInShard } from "../../app/project/shard.ts";
 import { ruleNotesOf } from "../../app/show/compare-rules.ts";
 import { PROJECT_FILE } from "../../kernel/schema/project-file.ts";
@@ -6,7 +7,6 @@ import type { Plan } from "../../model/plan.ts";
 import { groupRuleNotes, type RuleLine, type RuleNote } from "../../show/view/rules-view.ts";
 import type { ActionContext } from "../context/action-context.ts";
 import { maskAddresses } from "./annotations.ts";
-import { type CommitStates, inRepository } from "./base-states.ts";
 import { type LoadedFiles, matchGlob } from "./load-and-plan.ts";
 
 /** The files of a pull request, those of its base branch, and the plans. */

@@ -2,9 +2,9 @@ import type { DesiredState } from "../../model/desired.ts";
 import type { ActionContext } from "../context/action-context.ts";
 import { ActionError } from "../context/action-error.ts";
 import type { EventContext } from "../context/event-context.ts";
-import { type Github, GithubError } from "../context/github-api.ts";
+import type { Github } from "../context/github-api.ts";
 import type { Inputs } from "../context/inputs.ts";
-import { baseCommit, statesAt, unreadableBase } from "./base-states.ts";
+import { baseCommit } from "./base-commit.ts";
 
 /** The parts of the connection that the workflow itself determines. */
 interface WorkflowCredentials {
@@ -25,7 +25,7 @@ export async function guardCredentials(
   const { inputs, event } = context;
   const given = { baseUrl: inputs.baseUrl !== null, keys: new Set(inputs.apiKeys.keys()) };
   if (!states.some((state) => choosesCredentials(state, given))) return;
-  const trusted = await trustedStates(context);
+  const { states: trusted } = await context.statesAt(await trustedCommit(context));
   const codes = untrustedCredentials(states, trusted, given).map(({ merchant }) => merchant);
   if (codes.length === 0) return;
   const named = [
@@ -41,15 +41,6 @@ export async function guardCredentials(
   );
 }
 
-async function trustedStates(context: ActionContext): Promise<readonly DesiredState[]> {
-  try {
-    return await statesAt(await trustedCommit(context), context);
-  } catch (error) {
-    if (!(error instanceof GithubError)) throw error;
-    throw unreadableBase(error);
-  }
-}
-
 const MAX_NAMED = 10;
 
 /**
@@ -57,12 +48,13 @@ const MAX_NAMED = 10;
  * tip of the base branch of a merge group, whose own base may have commits that are still in the queue, and else the tip of
  * the default branch. Anybody who can push can make a branch, and a pull request into it.
  */
-async function trustedCommit({ event, github, inputs }: ActionContext): Promise<string> {
+async function trustedCommit(context: ActionContext): Promise<string> {
+  const { event, github, inputs } = context;
   const { pull, group } = event;
   if (group !== null) return github.branchTip(group.baseRef);
   const main = await defaultBranch(event, github);
   const isApplied = pull?.baseRef === main || inputs.allow.includes(`branch=${pull?.baseRef}`);
-  return (pull !== null && isApplied ? await baseCommit(event, github) : null) ?? github.branchTip(main);
+  return (pull !== null && isApplied ? await baseCommit(context) : null) ?? github.branchTip(main);
 }
 
 async function defaultBranch(event: EventContext, github: Github): Promise<string> {

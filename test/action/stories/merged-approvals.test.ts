@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { FileChanges, Story } from "../support/story.ts";
-import { file, merchant, mergeReviewed, openTwoMerchants } from "../support/two-merchants.ts";
+import { merchant, mergeReviewed, openTwoMerchants } from "../support/two-merchants.ts";
 
 let story: Story;
 
@@ -114,15 +114,4 @@ describe("the approvals of what was merged", () => {
     expect(run.log).toContain("MC1: not approved: create role Day");
     expect(run.log).not.toContain(`#${old.pull}`);
   });
-});
-
-test("a repository too large for one list is read folder by folder", async () => {
-  await story.pushToMain(
-    Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`docs/${index % 3}/${index}.md`, "Text"])),
-  );
-  story.github.maxTree = 8;
-  const pull = await story.openPull({ [file("MC2")]: null });
-  const run = await story.plan(pull);
-  expect(run.outputs["failure-reason"]).toBe("");
-  expect(story.comments(pull).join()).toContain("! MC2: no longer managed, because no file declares it");
 });

@@ -1,3 +1,5 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openStory, type Story } from "../support/story.ts";
 
@@ -111,10 +113,11 @@ roles:
 
   test("rules that cannot be read refuse the plan", async () => {
     const pull = await story.openPull({ [FILE]: fileOf(PEOPLE, LOOSE) });
-    story.github.rights.delete("contents");
+    const base = story.github.branches.get("main") ?? "";
+    rmSync(join(story.refs, "objects", base.slice(0, 2), base.slice(2)));
     const run = await story.plan(pull);
     expect(run.outputs).toMatchObject({ result: "failed", "failure-reason": "github" });
-    expect(comment(pull)).toContain("The files of the base branch could not be read");
+    expect(comment(pull)).toContain(`The files of ${base.slice(0, 7)} could not be read. git: `);
   });
 });
 

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openRefs } from "../../../src/store/git-refs.ts";
+import { openRefs, textsOf } from "../../../src/store/git-refs.ts";
 import { openRepository, type Repository, type StepEnd } from "../support/repository.ts";
 
 const SEED = `merchants:
@@ -47,11 +47,12 @@ const rewrite = async (from: string, to: string, edit: (text: string) => string)
   const place = { url: repository.refs, prefix: "refs/rolecall", authorization: null };
   const refs = openRefs(place, {
     folder: `${repository.folder}/../own.git`,
+    clone: null,
     env: process.env,
     now: Date.now,
   });
   const found = await refs.fetch();
-  const files = await refs.files(found.get(from) ?? "");
+  const files = await textsOf(found.get(from), refs);
   const edits = new Map([...files].map(([path, text]) => [path, edit(text)]));
   const moved = await refs.commit(null, edits, "Forged");
   await refs.push([{ ref: to, from: found.get(to) ?? null, to: moved }]);

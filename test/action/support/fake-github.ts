@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Answer, type Route, timeText } from "./github-answers.ts";
-import { type GitStore, gitStore } from "./github-git.ts";
+import { type GitStore, gitStore, type KeepObject } from "./github-git.ts";
 import { githubRoutes, graphql } from "./github-routes.ts";
 
 /**
@@ -139,8 +139,6 @@ export interface FakeGithub {
   readonly lags: Record<Lagging, number>;
   /** Characters that a comment or an issue may have. */
   maxBody: number;
-  /** Entries that a recursive listing of a tree has at most. */
-  maxTree: number;
   /** Fewer than GitHub's 100, so that a few things already need several pages. */
   pageSize: number;
   isPrivate: boolean;
@@ -159,8 +157,8 @@ export interface FakeGithub {
 }
 
 /** Starts it on a free port of this machine; without a clock its time moves on as it is told. */
-export async function startGithub(clock?: { now(): number }): Promise<FakeGithub> {
-  const git = gitStore();
+export async function startGithub(keep: KeepObject, clock?: { now(): number }): Promise<FakeGithub> {
+  const git = gitStore(keep);
   const hidden = new WeakMap<object, number>();
   const limits: Limit[] = [];
   let [ids, time] = [1000, Date.parse("2026-11-01T00:00:00Z")];
@@ -188,7 +186,6 @@ export async function startGithub(clock?: { now(): number }): Promise<FakeGithub
     requests: [],
     lags: { comments: 0, pulls: 0 },
     maxBody: 65_536,
-    maxTree: 100_000,
     pageSize: 3,
     isPrivate: true,
     commit: (files, parents = []) => {

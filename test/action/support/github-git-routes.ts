@@ -104,20 +104,6 @@ export function gitRoutes(fake: FakeGithub): readonly Route[] {
       },
     ],
     [
-      "GET",
-      /^\/git\/trees\/([\w./-]+)$/,
-      ([, ref = ""], query) => {
-        need(fake, "contents");
-        const sha = shaOf(ref);
-        const direct = found(git.entries(sha));
-        if (!query.has("recursive")) return { sha, truncated: false, tree: direct };
-        const all = [...git.files(sha)].map(([path, blob]) => {
-          return { path, sha: blob, type: "blob", mode: git.modeOf(blob) };
-        });
-        return { sha, truncated: all.length > fake.maxTree, tree: all.slice(0, fake.maxTree) };
-      },
-    ],
-    [
       "POST",
       /^\/git\/trees$/,
       (_, __, { base_tree, tree }) => {
@@ -128,14 +114,6 @@ export function gitRoutes(fake: FakeGithub): readonly Route[] {
           else files.set(path, sha ?? git.addBlob(content ?? ""));
         }
         return { sha: git.addTree(files) };
-      },
-    ],
-    [
-      "GET",
-      /^\/git\/blobs\/(\w+)$/,
-      ([, sha = ""]) => {
-        need(fake, "contents");
-        return { sha, encoding: "base64", content: found(git.blobs.get(sha)).toString("base64") };
       },
     ],
     [

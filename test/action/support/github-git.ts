@@ -46,13 +46,23 @@ export interface GitStore {
   merged(ours: string, theirs: string): BlobsByPath;
 }
 
+/** Takes every object as it is made, as git stores it. */
+export type KeepObject = (name: string, bytes: Uint8Array) => void;
+
 /** Creates an empty store. */
-export function gitStore(): GitStore {
+export function gitStore(keep: KeepObject): GitStore {
   const blobs = new Map<string, Buffer>();
   const links = new Set<string>();
   const modeOf: GitStore["modeOf"] = (blob) => (links.has(blob) ? "120000" : "100644");
   const trees = new Map<string, readonly TreeEntry[]>();
   const commits = new Map<string, GitCommit>();
+
+  const nameOf = (type: "blob" | "tree" | "commit", bytes: Uint8Array): string => {
+    const stored = Buffer.concat([Buffer.from(`${type} ${bytes.length}\0`), bytes]);
+    const name = createHash("sha1").update(stored).digest("hex");
+    keep(name, stored);
+    return name;
+  };
 
   const treeOf = (sha: string): string => commits.get(sha)?.tree ?? sha;
 
@@ -153,8 +163,4 @@ export function gitStore(): GitStore {
       );
     },
   };
-}
-
-function nameOf(type: "blob" | "tree" | "commit", bytes: Uint8Array): string {
-  return createHash("sha1").update(`${type} ${bytes.length}\0`).update(bytes).digest("hex");
 }

@@ -1,12 +1,14 @@
 import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
+import { deflateSync } from "node:zlib";
 import { createSandbox } from "../../../src/sandbox/create-sandbox.ts";
 import { type Listening, listen } from "../../../src/sandbox/listen.ts";
 import { pullIn, repositoryIn } from "./event-payload.ts";
 import { type FakeGithub, startGithub } from "./fake-github.ts";
-import { LINK } from "./github-git.ts";
+import { type KeepObject, LINK } from "./github-git.ts";
 import { type ProgramEnd, runBundle, runSources } from "./run-program.ts";
 import type { StoryClock } from "./story-clock.ts";
 
@@ -39,8 +41,6 @@ export interface Repository {
   readonly folder: string;
   /** Puts files into the checkout, and nothing else. */
   checkOut(files: Readonly<Record<string, string>>): Promise<void>;
-  /** Gives the checkouts to come a clone that has these contents, as one with their commits would. */
-  clone(contents: Iterable<Uint8Array>): Promise<void>;
   /** Commits files on a branch of a pull request, opens it where it is not, and checks its files out. */
   propose(number: number, files: Readonly<Record<string, string>>): Promise<string>;
   /** Merges a pull request into main, and checks main out. */
@@ -53,7 +53,7 @@ export interface Repository {
   writes(): Promise<readonly string[]>;
   /** The number of the last run. */
   lastRun(): number;
-  /** Path of the repository that holds the records of reviews and applies. */
+  /** Path of the repository that git reaches: it has all commits, and the records of reviews and applies. */
   readonly refs: string;
   stop(): Promise<void>;
 }
@@ -67,6 +67,17 @@ export function recordedPlans(refs: string, pull: number): number {
   return git("ls-tree", "-r", "--name-only", ref)
     .split("\n")
     .filter((path) => path.endsWith("run.json")).length;
+}
+
+/** Writes objects into a repository, as git does. */
+function looseObjects(repository: string): KeepObject {
+  return (name, stored) => {
+    const folder = join(repository, "objects", name.slice(0, 2));
+    const path = join(folder, name.slice(2));
+    if (existsSync(path)) return;
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(path, deflateSync(stored));
+  };
 }
 
 /** Signs the records of all runs, unless the inputs say otherwise. */
@@ -83,26 +94,18 @@ export async function openRepository(
   await Promise.all([mkdir(temp), mkdir(workspace)]);
   const refs = join(folder, "remote.git");
   execFileSync("git", ["init", "--quiet", "--bare", refs]);
+  // As GitHub does.
+  execFileSync("git", ["--git-dir", refs, "config", "uploadpack.allowAnySHA1InWant", "true"]);
   const gitConfig = join(folder, "gitconfig");
   await writeFile(gitConfig, `[url "${refs}"]\n  insteadOf = https://github.example/acme/access\n`);
-  const github = await startGithub(clock);
+  const github = await startGithub(looseObjects(refs), clock);
   const sandbox = createSandbox({ seed, now: clock?.now ?? Date.now, sleep: async () => undefined });
   const service = await listen(sandbox, { host: "127.0.0.1", port: 0 });
   let main: Readonly<Record<string, string>> = files;
   const proposed = new Map<number, Readonly<Record<string, string>>>();
   github.branches.set("main", github.commit(files));
   let runs = 0;
-  let clonedTo: string | null = null;
 
-  const clone: Repository["clone"] = async (contents) => {
-    clonedTo = join(folder, "clone.git");
-    execFileSync("git", ["init", "--quiet", "--bare", clonedTo]);
-    const blobs = [...contents].flatMap((content) => [`blob\ndata ${content.length}\n`, content, "\n"]);
-    // One pack: that many objects in files of their own take seconds to write and to remove.
-    const store = ["-c", "fastimport.unpackLimit=1", "fast-import", "--quiet"];
-    const input = Buffer.concat(blobs.map((part) => Buffer.from(part)));
-    execFileSync("git", ["--git-dir", clonedTo, ...store], { input });
-  };
   let checkedOut: Readonly<Record<string, string>> = {};
   const checkOut: Repository["checkOut"] = async (wanted) => {
     await rm(join(workspace, ".git"), { recursive: true, force: true });
@@ -110,8 +113,7 @@ export async function openRepository(
       const path = join(entry.parentPath, entry.name);
       if (!entry.isDirectory() && !Object.hasOwn(wanted, relative(workspace, path))) await rm(path);
     }
-    if (clonedTo === null) await mkdir(join(workspace, ".git"));
-    else await writeFile(join(workspace, ".git"), `gitdir: ${clonedTo}\n`);
+    await mkdir(join(workspace, ".git"));
     for (const [path, text] of Object.entries(wanted)) {
       if (Object.hasOwn(checkedOut, path) && checkedOut[path] === text) continue;
       await mkdir(dirname(join(workspace, path)), { recursive: true });
@@ -147,7 +149,6 @@ export async function openRepository(
     refs,
     lastRun: () => runs,
     checkOut,
-    clone,
     behind,
     propose: async (number, changed) => {
       proposed.set(number, changed);

@@ -85,10 +85,8 @@ export interface Story {
   reviewEvent(pull: number): StoryEvent;
   /** Counts the recorded plans of a pull request. */
   records(pull: number): number;
-  /** Path of the repository with the records. */
+  /** Path of the repository that git reaches. */
   readonly refs: string;
-  /** Gives the checkouts to come a clone with everything that was committed by now. */
-  clone(): Promise<void>;
   /** Files of a branch, or of a commit. */
   files(ref: string): Readonly<Record<string, string>>;
   /** The texts of the action's own comments on a pull request. */
@@ -260,7 +258,6 @@ export async function openStory(seed: string, files: Readonly<Record<string, str
     },
     records: (number) => recordedPlans(repository.refs, number),
     refs: repository.refs,
-    clone: () => repository.clone(git.blobs.values()),
     files: (ref) => git.texts(branches.get(ref) ?? ref),
     comments: (number) => {
       const own = github.comments.filter(({ issue, author }) => issue === number && author.endsWith("[bot]"));

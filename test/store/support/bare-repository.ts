@@ -19,8 +19,8 @@ export interface Applied {
 export interface BareRepository {
   readonly url: string;
   git(...args: readonly string[]): string;
-  /** Opens the refs from a folder of their own. */
-  refs(): GitRefs;
+  /** Opens the refs from a folder of their own, beside a clone. */
+  refs(clone?: string): GitRefs;
   store(options?: { readonly family?: string; readonly key?: string }): RecordStore<Role, Applied>;
   remove(): void;
 }
@@ -30,11 +30,11 @@ export function bareRepository(): BareRepository {
   const url = join(folder, "remote.git");
   execFileSync("git", ["init", "--quiet", "--bare", url]);
   let stores = 0;
-  const refs = (): GitRefs => {
+  const refs = (clone: string | null = null): GitRefs => {
     stores += 1;
     return openRefs(
       { url, prefix: "refs/rolecall", authorization: null },
-      { folder: join(folder, `store-${stores}.git`), env: process.env, now: () => 1_800_000_000_000 },
+      { folder: join(folder, `store-${stores}.git`), clone, env: process.env, now: () => 1_800_000_000_000 },
     );
   };
   return {

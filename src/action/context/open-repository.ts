@@ -1,0 +1,80 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type CommitStates, loadCommit } from "../../app/project/commit-states.ts";
+import type { Seal } from "../../kernel/approval/seal.ts";
+import type { ReviewStore } from "../../review/merchant-state.ts";
+import { GitError, openRefs } from "../../store/git-refs.ts";
+import { openRecords } from "../../store/open-records.ts";
+import { keyedHash } from "../../store/sealed-json.ts";
+import type { ActionContext, GitRepository, OfflineContext } from "./action-context.ts";
+import { ActionError } from "./action-error.ts";
+
+/** Opens the repository of a run for `use`; nothing is fetched yet. */
+export async function withRepository<T>(
+  { inputs, event, io }: Pick<OfflineContext, "inputs" | "event" | "io">,
+  use: (repository: GitRepository) => Promise<T>,
+): Promise<T> {
+  const folder = await mkdtemp(join(event.temp, "rolecall-git-"));
+  const { workspace } = event;
+  const token = Buffer.from(`x-access-token:${inputs.githubToken}`).toString("base64");
+  const remote = {
+    url: `${event.serverUrl}/${event.owner}/${event.repo}`,
+    prefix: inputs.refs,
+    authorization: `basic ${token}`,
+  };
+  const git = openRefs(remote, { folder, clone: join(workspace, ".git"), env: io.env, now: io.now });
+  const load = async (commit: string): Promise<CommitStates> => {
+    try {
+      return await loadCommit(commit, git, { paths: inputs.paths, workspace, now: io.now() });
+    } catch (error) {
+      if (!(error instanceof GitError)) throw error;
+      throw gitError(`The files of ${commit.slice(0, 7)} could not be read`, "contents: read", error);
+    }
+  };
+  const loaded = new Map<string, Promise<CommitStates>>();
+  const statesAt = (commit: string): Promise<CommitStates> => {
+    const states = loaded.get(commit) ?? load(commit);
+    loaded.set(commit, states);
+    return states;
+  };
+  try {
+    return await use({ git, statesAt });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The records of a run's service and label, and how they name people. */
+export interface OpenStore {
+  readonly store: ReviewStore;
+  readonly seal: Seal;
+}
+
+/** Opens the records in the repository's refs; throws ActionError without the secret that signs them. */
+export function openStore({
+  inputs: { approvalSecret: key },
+  scope: { family },
+  io,
+  git,
+}: Pick<ActionContext, "inputs" | "scope" | "io" | "git">): OpenStore {
+  if (key === "") {
+    throw new ActionError(
+      "usage",
+      "The input approval-secret is empty: it signs what was reviewed and what was applied.",
+      'Make a secret with "openssl rand -hex 32", and give it to plan, apply and due.',
+    );
+  }
+  const store: ReviewStore = openRecords(git, { family, key }, (ms) => io.sleep(ms));
+  return { store, seal: (text) => keyedHash(text, key) };
+}
+
+/** Converts an error of git's for the records to an ActionError. */
+export function storeError(error: GitError): ActionError {
+  return gitError("The records of reviews and applies could not be reached", "contents: write", error);
+}
+
+function gitError(what: string, permission: string, { message, code }: GitError): ActionError {
+  const hint =
+    code === "forbidden" ? `Give the job the permission ${permission}, and run it again.` : "Run it again.";
+  return new ActionError("github", `${what}. ${message}`, hint);
+}

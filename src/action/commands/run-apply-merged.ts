@@ -24,7 +24,7 @@ import { GitError } from "../../store/git-refs.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
 import { ActionError } from "../context/action-error.ts";
 import { annotate } from "../context/action-log.ts";
-import { type OpenStore, openStore, storeError } from "../context/open-repository.ts";
+import { type OpenStore, openReviewStore, storeError } from "../context/open-repository.ts";
 import { readingApprovals } from "../github/merged-pulls.ts";
 import {
   diagnosticAnnotations,
@@ -78,7 +78,7 @@ export async function runApplyMerged(context: ActionContext): Promise<ActionResu
   const branch = await readingApprovals(() => guardApplyBranch(context, context.github));
   const isReported = context.inputs.command === "apply";
   try {
-    const result = await withActionErrors(() => stoppable(context, branch, openStore(context)));
+    const result = await withActionErrors(() => stoppable(context, branch, openReviewStore(context)));
     if (isReported) await setStatus(context, "apply", result);
     return result;
   } catch (error) {

@@ -16,7 +16,7 @@ import { planView } from "../../show/view/plan-view.ts";
 import { type ActionContext, type ActionResult, failed, markerOf } from "../context/action-context.ts";
 import { ActionError } from "../context/action-error.ts";
 import { annotate } from "../context/action-log.ts";
-import { type OpenStore, openStore } from "../context/open-repository.ts";
+import { type OpenStore, openReviewStore } from "../context/open-repository.ts";
 import { findComment, NO_COMMENT, type PullComment } from "../github/pull-comment.ts";
 import {
   diagnosticAnnotations,
@@ -71,7 +71,7 @@ export async function runPlan(context: ActionContext): Promise<ActionResult> {
   // Runs for forks have neither keys nor secrets.
   if (lacksKeys(read.states, context.inputs, context.io.env)) return runWithout(context, read);
   return withActionErrors(async () => {
-    const open = openStore(context);
+    const open = openReviewStore(context);
     const records = await open.store.read();
     const runs = pull === null ? [] : await records.runsOf(recordOf(pull.number));
     return run(context, read, { ...open, records }, runs.at(-1)?.comment ?? null);

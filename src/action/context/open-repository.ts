@@ -51,7 +51,7 @@ export interface OpenStore {
 }
 
 /** Opens the records in the repository's refs; throws ActionError without the secret that signs them. */
-export function openStore({
+export function openReviewStore({
   inputs: { approvalSecret: key },
   scope: { family },
   io,

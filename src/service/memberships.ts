@@ -1,10 +1,19 @@
+import * as z from "zod/mini";
 import type { MemberStatus, Membership } from "../model/live.ts";
 import type { Call } from "./http/call.ts";
 import type { Client } from "./http/client.ts";
 import { shortRetry } from "./http/retry.ts";
 import { listAll, PAGE_SIZE } from "./pager.ts";
 import { MEMBERSHIPS_PATH, query } from "./paths.ts";
-import { readMembershipPage } from "./wire.ts";
+import {
+  absent,
+  hasText,
+  type Page,
+  parseResponse,
+  toStatus,
+  totalSchema,
+  UNKNOWN_TYPE,
+} from "./response-json.ts";
 
 /** The service's filters of memberships; absent ones do not filter. */
 export interface MembershipFilter {
@@ -80,4 +89,52 @@ function isSelected(membership: Membership, { type, id, status, roles = [] }: Me
     (status === undefined || membership.status === status) &&
     (roles.length === 0 || membership.roles.some((role) => roles.includes(role)))
   );
+}
+
+const membershipListSchema = z.object({
+  items: z.array(
+    z.object({
+      id: z.string().check(z.minLength(1)),
+      resource_id: z.string(),
+      type: absent(z.string()),
+      roles: absent(z.array(z.string())),
+      status: z.optional(z.unknown()),
+      invite: absent(z.object({ expires_at: absent(z.string()) })),
+      resource: absent(
+        z.object({
+          type: absent(z.string()),
+          name: absent(z.string()),
+          // Any other form says nothing about the sandbox.
+          attributes: z.optional(z.unknown()),
+        }),
+      ),
+    }),
+  ),
+  total_count: totalSchema,
+});
+
+/** Parses a page of the caller's memberships. */
+function readMembershipPage(body: string): Page<Membership> {
+  const { items, total_count } = parseResponse(membershipListSchema, body).data;
+  return {
+    items: items.map(toMembership),
+    total: total_count ?? null,
+  };
+}
+
+function toMembership(wire: z.infer<typeof membershipListSchema>["items"][number]): Membership {
+  const { id, resource_id, resource, invite } = wire;
+  const sandbox: unknown = Object(resource?.attributes)["sandbox"];
+  return {
+    id,
+    resource: {
+      id: resource_id,
+      type: wire.type ?? resource?.type ?? UNKNOWN_TYPE,
+      name: resource?.name ?? "",
+      sandbox: typeof sandbox === "boolean" ? sandbox : null,
+    },
+    roles: wire.roles ?? [],
+    status: toStatus(wire.status),
+    ...(hasText(invite?.expires_at) && { expiresAt: invite.expires_at }),
+  };
 }

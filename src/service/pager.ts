@@ -1,7 +1,7 @@
 import { mapConcurrent } from "../lib/map-concurrent.ts";
 import { grouped } from "../lib/text.ts";
 import { RolecallError } from "../model/errors.ts";
-import type { Page } from "./wire.ts";
+import type { Page } from "./response-json.ts";
 
 /** Requests in the queue at once: more than any limiter allows in flight, and few enough to bound memory. */
 export const MAX_QUEUED = 64;

@@ -4,8 +4,25 @@ import type { Call } from "./http/call.ts";
 import type { Client } from "./http/client.ts";
 import type { Operation } from "./http/problem-details.ts";
 import { shortRetry } from "./http/retry.ts";
+import { type KeyUser, keyUserOf } from "./key-user.ts";
+import { type ConnectOptions, openClient } from "./open-client.ts";
 import { membersPath, query, rolesPath } from "./paths.ts";
-import { readCreatedId } from "./wire.ts";
+import { readCreatedId } from "./response-json.ts";
+
+/** A service as far as it tells what a key may do. */
+export interface Probe extends KeyUser {
+  /** Finds out which operations the key may use at a merchant, without changing anything. */
+  probe(merchant: string, operations: ReadonlySet<Operation>): Promise<ProbedMerchant>;
+}
+
+/** Connects to a service to probe a key; nothing is sent yet. Throws RolecallError for an invalid base URL. */
+export function connectProbe(options: ConnectOptions): Probe {
+  const opened = openClient(options);
+  return {
+    ...keyUserOf(opened),
+    probe: (merchant, operations) => probeOperations(opened.client, merchant, operations),
+  };
+}
 
 /** The verdicts on a key's operations at a merchant. */
 export interface ProbedMerchant {
@@ -82,7 +99,7 @@ interface ProbeResponses {
  * Finds out which operations a key may use, without changing anything: reads; updates and deletes resources that cannot
  * exist; and creates from an empty body, which the service must reject.
  */
-export async function probeOperations(
+async function probeOperations(
   client: Client,
   merchant: string,
   operations: ReadonlySet<Operation>,

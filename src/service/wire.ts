@@ -3,20 +3,19 @@ import { eachField, type FieldTable, mapFields } from "../kernel/fields/field.ts
 import type { KindValues } from "../kernel/fields/kind.ts";
 import { COMMON_FIELDS, type CommonValues, MANAGED_FIELDS } from "../kernel/fields/member.ts";
 import { ROLE_FIELDS } from "../kernel/fields/role.ts";
-import { markRounded, unmark } from "../lib/exact-numbers.ts";
-import { isDeeper, MAX_LEVELS } from "../lib/json-text.ts";
+import { unmark } from "../lib/exact-numbers.ts";
 import type { ManagedProperties, RoleImage, SentOf } from "../model/field-values.ts";
 import type { Metadata } from "../model/json.ts";
+import type { LiveMember, LiveRole } from "../model/live.ts";
 import {
-  type LiveMember,
-  type LiveRole,
-  MEMBER_STATUSES,
-  type MemberStatus,
-  type Membership,
-} from "../model/live.ts";
-
-/** Makes a field optional; `null` counts as absent. Fields that the contract does not name are dropped. */
-const absent = <T extends z.ZodMiniType>(schema: T) => z.nullish(schema);
+  absent,
+  hasText,
+  type Page,
+  parseResponse,
+  toStatus,
+  totalSchema,
+  UNKNOWN_TYPE,
+} from "./response-json.ts";
 
 // Kept as parsed: a copy by key would lose a property called "__proto__".
 const metadataSchema = absent(
@@ -70,46 +69,16 @@ const memberSchema = z.object({
 });
 
 const roleListSchema = z.object({ items: z.array(roleSchema) });
-const totalSchema = absent(z.int().check(z.nonnegative()));
 const memberListSchema = z.object({ items: z.array(memberSchema), total_count: totalSchema });
-const membershipListSchema = z.object({
-  items: z.array(
-    z.object({
-      id: z.string().check(z.minLength(1)),
-      resource_id: z.string(),
-      type: absent(z.string()),
-      roles: absent(z.array(z.string())),
-      status: z.optional(z.unknown()),
-      invite: absent(z.object({ expires_at: absent(z.string()) })),
-      resource: absent(
-        z.object({
-          type: absent(z.string()),
-          name: absent(z.string()),
-          // Any other form says nothing about the sandbox.
-          attributes: z.optional(z.unknown()),
-        }),
-      ),
-    }),
-  ),
-  total_count: totalSchema,
-});
-const createdSchema = z.object({ id: z.string().check(z.minLength(1)) });
-
-/** A page of a list; `total` is `null` if unknown. */
-export interface Page<Item> {
-  readonly items: readonly Item[];
-  readonly total: number | null;
-}
-
 /** Parses a role. Throws a SyntaxError if it is not JSON, a TypeError if it is not a role. */
 export function readRole(body: string): LiveRole {
-  const { data, marked } = parse(roleSchema, body);
+  const { data, marked } = parseResponse(roleSchema, body);
   return toRole(data, marked);
 }
 
 /** Parses a list of roles. */
 export function readRoles(body: string): readonly LiveRole[] {
-  const { data, marked } = parse(roleListSchema, body);
+  const { data, marked } = parseResponse(roleListSchema, body);
   const roles = data.items.map((item) => toRole(item, marked));
   const ids = new Set(roles.map(({ id }) => id));
   if (ids.size < roles.length) throw new TypeError("with a role listed twice");
@@ -118,13 +87,13 @@ export function readRoles(body: string): readonly LiveRole[] {
 
 /** Parses a member. */
 export function readMember(body: string): LiveMember {
-  const { data, marked } = parse(memberSchema, body);
+  const { data, marked } = parseResponse(memberSchema, body);
   return toMember(data, marked, unshared);
 }
 
 /** Parses a page of members; `share` may return one shared list of roles for equal ones. */
 export function readMemberPage(body: string, share: InternRoles = unshared): Page<LiveMember> {
-  const { data, marked } = parse(memberListSchema, body);
+  const { data, marked } = parseResponse(memberListSchema, body);
   const { items, total_count } = data;
   return { items: items.map((item) => toMember(item, marked, share)), total: total_count ?? null };
 }
@@ -132,41 +101,6 @@ export function readMemberPage(body: string, share: InternRoles = unshared): Pag
 type InternRoles = (roles: readonly string[]) => readonly string[];
 
 const unshared: InternRoles = (roles) => roles;
-
-/** Parses a page of the caller's memberships. */
-export function readMembershipPage(body: string): Page<Membership> {
-  const { items, total_count } = parse(membershipListSchema, body).data;
-  return {
-    items: items.map(toMembership),
-    total: total_count ?? null,
-  };
-}
-
-function toMembership(wire: z.infer<typeof membershipListSchema>["items"][number]): Membership {
-  const { id, resource_id, resource, invite } = wire;
-  const sandbox: unknown = Object(resource?.attributes)["sandbox"];
-  return {
-    id,
-    resource: {
-      id: resource_id,
-      type: wire.type ?? resource?.type ?? UNKNOWN_TYPE,
-      name: resource?.name ?? "",
-      sandbox: typeof sandbox === "boolean" ? sandbox : null,
-    },
-    roles: wire.roles ?? [],
-    status: toStatus(wire.status),
-    ...(hasText(invite?.expires_at) && { expiresAt: invite.expires_at }),
-  };
-}
-
-/** Parses the id of a created resource; `null` if the response does not contain it. */
-export function readCreatedId(body: string): string | null {
-  try {
-    return parse(createdSchema, body).data.id;
-  } catch {
-    return null;
-  }
-}
 
 /** Parses the updated member; `null` if the response does not contain it. */
 export function readUpdatedMember(id: string, body: string): LiveMember | null {
@@ -176,34 +110,6 @@ export function readUpdatedMember(id: string, body: string): LiveMember | null {
   } catch {
     return null;
   }
-}
-
-interface Parsed<T> {
-  readonly data: T;
-  /** True if it has marked strings for the numbers that would be rounded. */
-  readonly marked: boolean;
-}
-
-function parse<T>(schema: z.ZodMiniType<T>, body: string): Parsed<T> {
-  const marked = markRounded(body);
-  const read = schema.safeParse(parseJson(marked ?? body));
-  if (read.success) return { data: read.data, marked: marked !== null };
-  const [issue] = read.error.issues;
-  throw new TypeError(
-    `with something other than the contract specifies at ${issue?.path.join(".") || "its root"}`,
-  );
-}
-
-function parseJson(body: string): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch {
-    // The engine's message would contain a piece of the body.
-    throw new SyntaxError(body.trim() === "" ? "with an empty body" : "with broken JSON");
-  }
-  if (isDeeper(value, MAX_LEVELS)) throw new TypeError(`with JSON nested deeper than ${MAX_LEVELS} levels`);
-  return value;
 }
 
 /** Returns the values of a response, without those that are absent; its schema has checked them. */
@@ -223,10 +129,6 @@ function toRole(wire: z.infer<typeof roleSchema>, marked: boolean): LiveRole {
     ...toMetadata(values.metadata, marked),
     updatedAt: wire.updated_at ?? "",
   };
-}
-
-function toStatus(wire: unknown): MemberStatus {
-  return MEMBER_STATUSES.find((status) => status === wire) ?? "unknown";
 }
 
 function toMember(wire: z.infer<typeof memberSchema>, marked: boolean, share: InternRoles): LiveMember {
@@ -251,12 +153,6 @@ function toMember(wire: z.infer<typeof memberSchema>, marked: boolean, share: In
     updatedAt: wire.updated_at ?? "",
   };
 }
-
-function hasText(text: string | null | undefined): text is string {
-  return text != null && text.trim() !== "";
-}
-
-const UNKNOWN_TYPE = "unknown";
 
 /** Returns the type of a user: older responses have two booleans instead; without either it may be no person. */
 function toUserType(user: NonNullable<z.infer<typeof memberSchema>["user"]>): string {

@@ -17,7 +17,8 @@ import type { Client } from "./http/client.ts";
 import { createConflict, createdNotListed, outcomeUnknown } from "./http/request-errors.ts";
 import { membersPath, rolesPath } from "./paths.ts";
 import { listMembers, listRoles } from "./reader.ts";
-import { readCreatedId, readUpdatedMember } from "./wire.ts";
+import { readCreatedId } from "./response-json.ts";
+import { readUpdatedMember } from "./wire.ts";
 
 const noop = (): void => undefined;
 

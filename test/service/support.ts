@@ -1,5 +1,6 @@
 import type { RolecallError } from "../../src/model/errors.ts";
 import type { LiveEvent } from "../../src/model/events.ts";
+import { connectProbe, type Probe } from "../../src/service/probe-operations.ts";
 import { connect, type Service } from "../../src/service/service.ts";
 import { type Clock, createClock } from "../support/clock.ts";
 import { inProcess } from "../support/in-process.ts";
@@ -23,7 +24,7 @@ export interface Seen {
 export type Handler = (seen: Seen, count: number) => Response | Promise<Response>;
 
 /** A connected client whose service is a handler. */
-export interface Harness extends Service {
+export interface Harness extends Service, Probe {
   readonly seen: readonly Seen[];
   readonly events: readonly LiveEvent[];
   readonly clock: Clock;
@@ -78,7 +79,7 @@ export function connectToFetch(
 ): Harness {
   const events: LiveEvent[] = [];
   const clock = createClock();
-  const service = connect({
+  const connection = {
     baseUrl: "https://api.example.com",
     key: options.key ?? KEY,
     keySource: "RETAIL_API_KEY",
@@ -89,13 +90,13 @@ export function connectToFetch(
     sleep: clock.sleep,
     later: () => () => undefined,
     random: () => 0.5,
-    emit: (event) => events.push(event),
+    emit: (event: LiveEvent) => events.push(event),
     transport: inProcess(fetch),
     ...(options.retryForMs !== undefined && { retryForMs: options.retryForMs }),
     ...(options.maxItems !== undefined && { maxItems: options.maxItems }),
     ...(options.signal && { signal: options.signal }),
-  });
-  return { ...service, seen: options.seen ?? [], events, clock };
+  };
+  return { ...connectProbe(connection), ...connect(connection), seen: options.seen ?? [], events, clock };
 }
 
 /** A JSON answer. */

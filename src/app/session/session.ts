@@ -12,9 +12,10 @@ import type { LiveLookup, LiveWriter } from "../../model/ports.ts";
 import { applyRunOverrides } from "../../rules/overrides.ts";
 import type { Io } from "../io/io.ts";
 import { entryTimes } from "../project/git-history.ts";
+import type { ReachOptions } from "./clients.ts";
 import { type Connection, checkEnvironment, resolveConnection } from "./connection.ts";
 import { renewalOf } from "./invitations.ts";
-import { openServices, type Prefetch, type ReachOptions, type Services } from "./services.ts";
+import { openServices, type Prefetch, type Services } from "./services.ts";
 
 /** Options for planning. */
 export interface PlanningOptions {

@@ -4,18 +4,19 @@ import { styleFor } from "../../app/io/terminal.ts";
 import { announceIfSlow, serviceLog } from "../../app/progress/service-log.ts";
 import type { OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
 import type { DeclaredMerchant } from "../../app/project/declared-merchants.ts";
+import { type Clients, openClients } from "../../app/session/clients.ts";
 import {
   type Connection,
   requireVariable,
   resolveConnection,
   resolveOwnConnection,
 } from "../../app/session/connection.ts";
-import { openServices, type Services } from "../../app/session/services.ts";
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
 import { grouped } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { HealthGroup, HealthReport } from "../../model/reports.ts";
-import { askWithoutKey, reachService } from "../../service/service.ts";
+import { connectProbe, type Probe } from "../../service/probe-operations.ts";
+import { askWithoutKey, reachService } from "../../service/reach-service.ts";
 import { healthJson } from "../../show/machine/machine-formats.ts";
 import { renderHealth } from "../../show/text/health-text.ts";
 import { type CheckedFiles, checkMachine, readProject } from "./machine-checks.ts";
@@ -45,7 +46,8 @@ export async function diagnose(
 ): Promise<ExitCode> {
   const project = await readProject(paths, io);
   const subjects = subjectsOf(project, options, io.env);
-  const services = openServices(
+  const services = openClients(
+    connectProbe,
     { ...options, retryFor: STEP_TIMEOUT_MS, emit: serviceLog(io, options.verbose === true) },
     io,
   );
@@ -122,7 +124,7 @@ function toResult<T>(work: () => T): T | RolecallError {
 }
 
 interface Examination {
-  readonly services: Services;
+  readonly services: Clients<Probe>;
   readonly network: Network;
   readonly options: Pick<DoctorCommandOptions, "for">;
   readonly io: Io;

@@ -7,8 +7,9 @@ import type { LiveState } from "../../model/live.ts";
 import type { HealthCheck } from "../../model/reports.ts";
 import { isHtml } from "../../service/http/request-errors.ts";
 import { LostResponse, type ProxyServer, type TransportResponse } from "../../service/http/transport.ts";
+import type { KeyUser } from "../../service/key-user.ts";
 import { checkBaseUrl } from "../../service/paths.ts";
-import type { Reached, Service } from "../../service/service.ts";
+import type { Reached } from "../../service/reach-service.ts";
 
 /** The network of the checks, so that tests can pass their own. */
 export interface Network {
@@ -229,7 +230,7 @@ export function checkAccount(
 /** Checks that the service accepts a key, and whose it is. */
 export async function checkAccepted(
   { keySource }: Connection,
-  { memberships }: Pick<Service, "memberships">,
+  { memberships }: Pick<KeyUser, "memberships">,
 ): Promise<HealthCheck> {
   const name = "Accepted";
   try {

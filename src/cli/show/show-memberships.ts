@@ -5,13 +5,14 @@ import type { OutputOptions, ServiceOptions } from "../../app/project/command-op
 import { declaredDiagnostics } from "../../app/project/declared-diagnostics.ts";
 import { declaredMerchants } from "../../app/project/declared-merchants.ts";
 import { ifAnyFiles } from "../../app/project/find-files.ts";
+import { type Clients, openClients } from "../../app/session/clients.ts";
 import { type Connection, resolveConnection, resolveOwnConnection } from "../../app/session/connection.ts";
-import { openServices, type Services } from "../../app/session/services.ts";
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
 import type { Addressed } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { Membership } from "../../model/live.ts";
+import { connectKeyUser, type KeyUser } from "../../service/key-user.ts";
 import type { MembershipFilter } from "../../service/memberships.ts";
 import { diagnosticFailure, failureJson, membershipsJson } from "../../show/machine/machine-formats.ts";
 import { renderFailure } from "../../show/text/failure-text.ts";
@@ -39,10 +40,14 @@ export async function showMemberships(
   printDiagnostics(errors, options, io);
   const filter = filterOf(options);
   const keys = keysOfFiles(loaded?.merchants ?? [], options, io.env);
-  const services = openServices({ ...options, emit: serviceLog(io, options.verbose === true) }, io);
+  const users = openClients(
+    connectKeyUser,
+    { ...options, emit: serviceLog(io, options.verbose === true) },
+    io,
+  );
   try {
     const read = await announceIfSlow("Reading the key's memberships …", io, () =>
-      Promise.all(keys.map((key) => readKey(key, filter, services))),
+      Promise.all(keys.map((key) => readKey(key, filter, users))),
     );
     const views = read.flatMap((one) =>
       "memberships" in one ? [viewOf(one, loaded?.merchants ?? [], filter)] : [],
@@ -57,7 +62,7 @@ export async function showMemberships(
     for (const error of failed) io.stderr.write(renderFailure(error.failure, style));
     return failures.length > 0 ? ExitCode.failed : ExitCode.ok;
   } finally {
-    await services.close();
+    await users.close();
   }
 }
 
@@ -137,9 +142,13 @@ function nullIfMissing(resolve: () => Connection): Connection | null {
 type ReadKey = KeyOfFiles &
   ({ readonly memberships: readonly Membership[] } | { readonly error: RolecallError });
 
-async function readKey(key: KeyOfFiles, filter: MembershipFilter, services: Services): Promise<ReadKey> {
+async function readKey(
+  key: KeyOfFiles,
+  filter: MembershipFilter,
+  users: Clients<Pick<KeyUser, "memberships">>,
+): Promise<ReadKey> {
   try {
-    return { ...key, memberships: await readMemberships(key.connection, filter, services) };
+    return { ...key, memberships: await readMemberships(key.connection, filter, users) };
   } catch (error) {
     if (!(error instanceof RolecallError)) throw error;
     return { ...key, error };
@@ -150,10 +159,10 @@ async function readKey(key: KeyOfFiles, filter: MembershipFilter, services: Serv
 export async function readMemberships(
   connection: Connection,
   filter: MembershipFilter,
-  services: Services,
+  users: Clients<Pick<KeyUser, "memberships">>,
 ): Promise<readonly Membership[]> {
   try {
-    return await services.of(connection).memberships(filter);
+    return await users.of(connection).memberships(filter);
   } catch (error) {
     const isService = error instanceof RolecallError && error.request?.problem !== undefined;
     throw isService && error.code === "forbidden" ? noUser(error, connection) : error;

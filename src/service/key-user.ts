@@ -1,0 +1,27 @@
+import type { Membership } from "../model/live.ts";
+import { type CurrentMember, createCurrentMemberFinder } from "./current-member.ts";
+import { listMemberships, type MembershipFilter } from "./memberships.ts";
+import { type ConnectOptions, type OpenClient, openClient } from "./open-client.ts";
+
+/** A service as far as it is about the user of a key. */
+export interface KeyUser {
+  /** Lists all memberships of the key's user that a filter selects; `quick` gives up within seconds. Throws RolecallError. */
+  memberships(filter?: MembershipFilter, quick?: boolean): Promise<readonly Membership[]>;
+  /** Finds the caller's membership of a merchant; never throws RolecallError. */
+  currentMember(merchant: string): Promise<CurrentMember>;
+  close(): Promise<void>;
+}
+
+/** Returns what a client tells of the user of its key. */
+export function keyUserOf({ client, maxItems, emit, close }: OpenClient): KeyUser {
+  return {
+    memberships: (filter, quick) => listMemberships(client, maxItems, filter, quick),
+    currentMember: createCurrentMemberFinder(client, maxItems, emit),
+    close,
+  };
+}
+
+/** Connects to a service for the user of a key; nothing is sent yet. Throws RolecallError for an invalid base URL. */
+export function connectKeyUser(options: ConnectOptions): KeyUser {
+  return keyUserOf(openClient(options));
+}

@@ -103,7 +103,7 @@ export function liveMember(id: string, email: string, rest: Partial<LiveMember> 
 /** A live member who has been invited and has not accepted, or not in time. */
 export function invited(id: string, email: string, rest: Partial<LiveMember> = {}): LiveMember {
   const { user: _, ...base } = liveMember(id, email);
-  return { ...base, status: "pending", invite: { email, expiresAt: "2026-01-08T00:00:00.000Z" }, ...rest };
+  return { ...base, status: "pending", invite: { email, expiresAt: "2030-01-08T00:00:00.000Z" }, ...rest };
 }
 
 /** A live state. */

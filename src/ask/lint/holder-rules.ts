@@ -1,5 +1,6 @@
 import { addressesOf } from "../../kernel/diff/scope.ts";
 import { byCodeUnit, counted, quoted } from "../../lib/text.ts";
+import type { LiveMember } from "../../model/live.ts";
 import type { AccessSnapshot } from "../../model/questions.ts";
 import type { LintContext, LintFinding, LintMerchant } from "./lint-context.ts";
 import { knownPermissions } from "./role-rules.ts";
@@ -90,24 +91,54 @@ const SOON_MS = 3 * 24 * 60 * 60 * 1000;
 export function expiringInvitations({ merchants, now, timeOf }: LintContext): readonly LintFinding[] {
   return merchants.flatMap((merchant) =>
     (merchant.live?.state.members ?? []).flatMap((member): readonly LintFinding[] => {
-      const { status, invite } = member;
-      const ends = timeOf(invite?.expiresAt ?? "");
-      const hasExpired = status === "expired";
-      if (!hasExpired && !(status === "pending" && ends - now <= SOON_MS)) return [];
+      const at = member.invite?.expiresAt ?? "";
+      const state = invitationState(member.status, timeOf(at), now);
+      if (state === null) return [];
       const name = addressesOf(member)[0] ?? member.id;
       const whom = isDeclared(merchant, name) ? "this member" : name;
       return [
         {
-          message: hasExpired
-            ? `The invitation of ${whom} has expired.`
-            : `The invitation of ${whom} expires soon, at ${invite?.expiresAt}.`,
-          hint: hasExpired ? hintFor(name, merchant) : "Remind them of it: nobody can accept an expired one.",
+          ...invitationText(state, whom, at, hintFor(name, merchant)),
           origin: originOf(merchant, merchant.live?.access ?? merchant.declared, name),
           merchants: [merchant.state.merchant],
         },
       ];
     }),
   );
+}
+
+function invitationState(
+  status: LiveMember["status"],
+  ends: number,
+  now: number,
+): "expired" | "overdue" | "soon" | null {
+  if (status === "expired") return "expired";
+  if (status !== "pending" || !(ends - now <= SOON_MS)) return null;
+  return ends <= now ? "overdue" : "soon";
+}
+
+function invitationText(
+  state: "expired" | "overdue" | "soon",
+  whom: string,
+  at: string,
+  renewal: string,
+): Pick<LintFinding, "message" | "hint"> {
+  switch (state) {
+    case "expired":
+      return { message: `The invitation of ${whom} has expired.`, hint: renewal };
+    case "overdue":
+      return {
+        message: `The invitation of ${whom} expired at ${at}, but the service still lists it as pending.`,
+        hint: "To invite them again, remove the invitation at the service, and apply.",
+      };
+    case "soon":
+      return {
+        message: `The invitation of ${whom} expires soon, at ${at}.`,
+        hint: "Remind them of it: nobody can accept an expired one.",
+      };
+    default:
+      return state satisfies never;
+  }
 }
 
 function hintFor(name: string, merchant: LintMerchant): string {

@@ -29,7 +29,10 @@ import {
 } from "../../ask/report/offboarded-person.ts";
 import { offboardFrom } from "../../edit/yaml/offboard-edits.ts";
 import { buildPlan } from "../../kernel/plan/build-plan.ts";
+import { headerOf } from "../../kernel/read/file-header.ts";
 import { EMAIL } from "../../kernel/values/text-schemas.ts";
+import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
+import { parse } from "../../kernel/yaml/to-value.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
 import type { DesiredState } from "../../model/desired.ts";
@@ -62,14 +65,12 @@ export async function offboardPeople(
 ): Promise<ExitCode> {
   const { addresses, paths } = readWords(words, options, io);
   const targets = await loadTargets(paths, addresses, options, io);
-  if (!targets.valid) {
-    throw new RolecallError("file-invalid", "Some files have errors, so that people could be left in them.", {
-      hint: "Correct the errors above first. Nothing was changed.",
-    });
-  }
+  const unloaded = targets.valid ? [] : checkUnloaded(targets, addresses, io);
   const found = findIn(targets, addresses);
   const elsewhere = findElsewhere(targets, addresses, io);
-  const read = options.declared ? NOTHING_READ : await readService(targets, addresses, paths, options, io);
+  const read = options.declared
+    ? NOTHING_READ
+    : await readService(targets, unloaded, addresses, paths, options, io);
   const merchants = plannedOnly(read.planned);
   const after = await loadPatched(found.patches, targets, io);
   const errors = after.diagnostics.filter(isFileError);
@@ -198,6 +199,37 @@ async function loadTargets(
   return { states, all, sources, diagnostics, valid: !diagnostics.some(isFileError) };
 }
 
+/**
+ * Returns the merchants whose files have errors; throws RolecallError if one of these files may name an address.
+ */
+function checkUnloaded(
+  { all, sources, diagnostics }: Pick<PullTargets, "all" | "sources" | "diagnostics">,
+  addresses: ReadonlySet<string>,
+  io: Io,
+): readonly string[] {
+  const loaded = new Set(all.flatMap(({ origin, included = [] }) => [origin.file, ...included]));
+  const known = new Set(sources.map(({ file }) => file));
+  const left = sources.filter(({ file }) => !loaded.has(file));
+  const names = ({ text }: { readonly text: string }): boolean => {
+    const lower = text.toLowerCase();
+    return [...addresses].some((email) => lower.includes(email)) || offboardFrom(text, addresses) !== null;
+  };
+  const unreadable = diagnostics.filter((one) => isFileError(one) && !known.has(one.file));
+  if (unreadable.length > 0 || left.some(names)) {
+    throw new RolecallError(
+      "file-invalid",
+      "Some files have errors, so that people could be left in them. Nothing was changed.",
+      {
+        hint: 'Correct the errors above first. The quick way is an entry under "leavers" in a file that the merchants include: from the next apply on, it ends all access of an address, whatever other files say.',
+      },
+    );
+  }
+  io.stderr.write("The files with errors name none of these people, and are left as they are.\n\n");
+  return left.flatMap(
+    ({ file, text }) => headerOf(file, (parseFast(text) ?? parse(text)).value)?.merchant ?? [],
+  );
+}
+
 /** The patches that take people out of files, and the files of each address. */
 interface FoundPeople {
   readonly patches: readonly FilePatch[];
@@ -276,6 +308,7 @@ const NOTHING_READ: ReadService = { planned: [], withoutFile: NO_OTHERS };
 /** Reads the merchants of the files and, unless paths select some, finds people at those that the keys reach besides. */
 async function readService(
   { states, all }: Pick<PullTargets, "states" | "all">,
+  unloaded: readonly string[],
   addresses: ReadonlySet<string>,
   paths: readonly string[],
   options: OffboardCommandOptions,
@@ -287,7 +320,7 @@ async function readService(
     progress.reading(states.map(({ merchant }) => merchant));
     const [planned, withoutFile] = await Promise.all([
       planSessions(createSessions(services, states, options, io), progress.read),
-      paths.length > 0 ? NO_OTHERS : findWithoutFile(all, addresses, services, options, io),
+      paths.length > 0 ? NO_OTHERS : findWithoutFile(all, unloaded, addresses, services, options, io),
     ]);
     await progress.rest();
     const failed = planned.flatMap((one) => (one.status === "failed" ? one : []));
@@ -305,12 +338,13 @@ const MAX_FILTERED = 4;
 
 async function findWithoutFile(
   states: readonly DesiredState[],
+  unloaded: readonly string[],
   addresses: ReadonlySet<string>,
   services: Services,
   options: OffboardCommandOptions,
   io: Io,
 ): Promise<WithoutFile> {
-  const declared = new Set(states.map(({ merchant }) => merchant));
+  const declared = new Set([...unloaded, ...states.map(({ merchant }) => merchant)]);
   const keys = keysIfAny(states, options, io);
   const found = await Promise.all(
     keys.map(async ({ connection }) => {

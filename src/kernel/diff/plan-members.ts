@@ -3,6 +3,7 @@ import type { LiveMember } from "../../model/live.ts";
 import type { Deferred, MemberChange, Reason } from "../../model/plan.ts";
 import { isManaged } from "../fields/member.ts";
 import type { FindingData } from "../findings/findings.ts";
+import { parseFrom } from "../values/values.ts";
 import { type ActiveMember, activeAt, divideLeavers, isMention } from "./active-member.ts";
 import { type FormerChanges, formerMembers, inheriting, planFormer } from "./former-members.ts";
 import { addressKeysOf, isExpired, type Match, matchMembers } from "./match.ts";
@@ -73,6 +74,12 @@ export function planMembers(
   const changes = [...declared, ...removals, ...moves];
   const touched = changes.filter(({ kind }) => kind !== "create").length;
   const changed = new Set([...removals, ...moves].map(({ id }) => id));
+  for (const { id, status, invite } of live) {
+    if (status !== "pending" || invite === undefined || changed.has(id)) continue;
+    const { email: name, expiresAt } = invite;
+    const expires = parseFrom(expiresAt)?.starts ?? Number.POSITIVE_INFINITY;
+    if (expires <= context.now) report({ code: "member-overdue", name, expiresAt });
+  }
   const unlisted = desired ? unclaimed.filter(({ id }) => !changed.has(id)).length : 0;
   return { changes, unchanged: live.length - touched - unlisted, unlisted, findingData, waiting };
 }

@@ -118,6 +118,7 @@ export type FindingData =
   | { readonly code: "member-role-ignored"; readonly name: string; readonly role: string }
   | { readonly code: "member-status-unknown"; readonly name: string }
   | { readonly code: "member-expired"; readonly name: string }
+  | { readonly code: "member-overdue"; readonly name: string; readonly expiresAt: string }
   | {
       readonly code: "member-not-accepted";
       readonly name: string;
@@ -464,6 +465,12 @@ export function toFinding(found: FindingData): Finding {
         "member",
         `The invitation of ${name} has expired, and no new one is sent.`,
         `Remove "sync.reinvite: false", or send one with --reinvite ${name}.`,
+      );
+    case "member-overdue":
+      return warning(
+        "member",
+        `The invitation of ${name} expired at ${found.expiresAt}, but the service still lists it as pending.`,
+        "It counts as pending, and is left as it is. To invite them again, remove the invitation at the service, and apply.",
       );
     case "member-not-accepted":
       return warning(

@@ -40,7 +40,7 @@ describe("a report of the live state", () => {
     });
     expect(names(report, "after")).toEqual(["Ada@example.com", "bob@example.com"]);
     expect(report.members[0]?.before).toBe(report.members[0]?.after);
-    expect(report.members[1]?.invitedUntil).toBe("2026-01-08T00:00:00.000Z");
+    expect(report.members[1]?.invitedUntil).toBe("2030-01-08T00:00:00.000Z");
     expect(report.roles).toMatchObject([
       { name: "Cashier", description: "Sells", after: { permissions: ["sell"] } },
     ]);

@@ -164,7 +164,19 @@ describe("offboard", () => {
     const { code, stderr } = await run("ada@example.com", "--yes");
     expect(code).toBe(1);
     expect(stderr).toContain("Some files have errors, so that people could be left in them.");
+    expect(stderr.replaceAll(/\s+/g, " ")).toContain('The quick way is an entry under "leavers"');
     expect(await text("access/harbour-street.yaml")).toContain("ada@example.com");
+  });
+
+  test("does not stop at errors in a file that does not name the person", async () => {
+    const broken = "version: 1\nmerchant: MC0OTHER\nmembers: [\n";
+    await writeFile(join(folder, "access/other.yaml"), broken);
+    const { code, stderr } = await run("bernd.hoffmann@example.com", "tomasz.kowalczyk@example.com", "--yes");
+    expect(stderr).toContain("access/other.yaml:3:");
+    expect(stderr).toContain("The files with errors name none of these people, and are left as they are.");
+    expect(code).toBe(0);
+    expect(await text("access/harbour-street.yaml")).not.toContain("tomasz.kowalczyk@example.com");
+    expect(await text("access/other.yaml")).toBe(broken);
   });
 
   test("shows which rules the files would break", async () => {

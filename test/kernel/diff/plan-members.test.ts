@@ -45,6 +45,17 @@ test("addresses are compared without regard to case", () => {
   expect(brief(planOf(want, live([], [liveMember("mem_1", "ada@example.COM")])))).toEqual([]);
 });
 
+test("a pending invitation whose expiry has passed is shown, and left as it is", () => {
+  const overdue = invited("mem_a", "ada@example.com", {
+    invite: { email: "ada@example.com", expiresAt: "2026-01-08T00:00:00Z" },
+  });
+  const made = planOf(desired({ members: [member("ada@example.com")] }), live([], [overdue]));
+  expect(made.changes).toEqual([]);
+  expect(made.findings.map(({ message }) => message)).toEqual([
+    "The invitation of ada@example.com expired at 2026-01-08T00:00:00Z, but the service still lists it as pending.",
+  ]);
+});
+
 test("a pending invitation counts as present and can be updated", () => {
   const want = desired({
     roles: [role("Cashier")],

@@ -194,10 +194,10 @@ test("grants, memberships and open invitations end in one line of time, the earl
   });
   const endings = endingsOf(merchantOf(want, is));
   expect(endings.map(({ member: { name }, kind, role: of, text }) => [name, kind, of, text])).toEqual([
-    ["late@example.com", "invitation", "", "2026-01-08"],
     ["ada@example.com", "grant", "One", "2026-05-31"],
     ["new@example.com", "invitation", "", "2026-06-20"],
     ["ada@example.com", "membership", "", "2026-12-31"],
+    ["late@example.com", "invitation", "", "2030-01-08"],
   ]);
 });
 

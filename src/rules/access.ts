@@ -297,6 +297,9 @@ function hasRepeats(roles: readonly string[]): boolean {
   return false;
 }
 
+/** The names in the file of the roles that it declares, by key. */
+export type DeclaredRoles = ReadonlyMap<string, string>;
+
 /** The roles that names and ids in the files mean. */
 export interface RoleNames {
   /** Returns the key of a role by its name or id; `undefined` if no role or several have the name. */
@@ -307,9 +310,10 @@ export interface RoleNames {
 
 /**
  * Indexes roles by their names and ids. An id comes before a name. Of roles with one name, it means the one that the
- * file declares, else the one that is not hidden, else a custom one; the order of the roles does not matter.
+ * file declares, else the one that is not hidden, else a custom one; the order of the roles does not matter. A declared
+ * role is known by its name in the file as well, which it may still have to be given.
  */
-export function roleNames({ roles }: Access, declared: ReadonlySet<string>): RoleNames {
+export function roleNames({ roles }: Access, declared: DeclaredRoles): RoleNames {
   const rank = (key: string, { custom, hidden }: RoleAccess): number =>
     declared.has(key) ? 3 : custom ? (hidden ? 1 : 2) : 0;
   const ids = new Map<string, string>();
@@ -317,9 +321,11 @@ export function roleNames({ roles }: Access, declared: ReadonlySet<string>): Rol
   for (const [key, role] of roles) {
     if (role.id !== null) ids.set(role.id, key);
     const own = rank(key, role);
-    const known = named.get(role.name);
-    if (known?.rank === own) known.keys.push(key);
-    else if (known === undefined || known.rank < own) named.set(role.name, { rank: own, keys: [key] });
+    for (const name of new Set([role.name, declared.get(key) ?? role.name])) {
+      const known = named.get(name);
+      if (known?.rank === own) known.keys.push(key);
+      else if (known === undefined || known.rank < own) named.set(name, { rank: own, keys: [key] });
+    }
   }
   const meant = (name: string): readonly string[] => named.get(name)?.keys ?? [];
   return {
@@ -332,11 +338,11 @@ export function roleNames({ roles }: Access, declared: ReadonlySet<string>): Rol
 }
 
 /** Returns a function that finds a role's key by the name or id in a file; `undefined` if no role or several have the name. */
-export function roleFinder(access: Access, declared: ReadonlySet<string>): RoleNames["find"] {
+export function roleFinder(access: Access, declared: DeclaredRoles): RoleNames["find"] {
   return roleNames(access, declared).find;
 }
 
-/** Returns the ids to which roles of the files are pinned. */
-export function pinnedIds({ roles = [] }: Pick<DesiredState, "roles">): ReadonlySet<string> {
-  return new Set(roles.flatMap(({ id }) => id ?? []));
+/** Returns the roles of the files that are pinned to an id. */
+export function pinnedIds({ roles = [] }: Pick<DesiredState, "roles">): DeclaredRoles {
+  return new Map(roles.flatMap(({ id, name }) => (id === undefined ? [] : [[id, name] as const])));
 }

@@ -5,7 +5,13 @@ import { by, byCodeUnit } from "../lib/text.ts";
 import type { GuardSettings } from "../model/desired.ts";
 import type { LiveMember } from "../model/live.ts";
 import type { Deferred, MemberChange, Refusal, RoleChange } from "../model/plan.ts";
-import { type Access, type AccessChanges, type PersonAccess, roleFinder } from "./access.ts";
+import {
+  type Access,
+  type AccessChanges,
+  type DeclaredRoles,
+  type PersonAccess,
+  roleFinder,
+} from "./access.ts";
 import { holdersOf } from "./impact.ts";
 
 /** The role of the default minimum: without an owner, nobody can restore access. */
@@ -20,7 +26,7 @@ export type DeferredForRole = Deferred & { readonly role: string };
 
 /** The keys of the roles that the file declares, and the member that the API key belongs to. */
 export interface HolderContext {
-  readonly declared: ReadonlySet<string>;
+  readonly declared: DeclaredRoles;
   readonly callerId: string | null;
 }
 

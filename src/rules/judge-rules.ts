@@ -149,7 +149,7 @@ export function judgeDeclared(declared: DeclaredAccess, now: number): readonly B
 /** Returns the access that the files declare at a moment, to be judged. */
 export function openDeclared(declared: DeclaredAccess, now: number, budget?: Budget): Judged {
   const access = declaredAccess(declared, now);
-  const finder = roleFinder(access, new Set());
+  const finder = roleFinder(access, new Map());
   const find = (role: string): string => finder(role) ?? role;
   return { access, settled: access, find, ...(budget && { budget }) };
 }

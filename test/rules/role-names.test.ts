@@ -81,7 +81,7 @@ describe.each(ORDERS)("two live roles with one name, listed %s", (_, roles) => {
       { roles: [], members: [] },
       { mergeReplacedRoles: false },
     );
-    const judged = { access, settled: access, find: roleFinder(access, new Set()) };
+    const judged = { access, settled: access, find: roleFinder(access, new Map()) };
     expect(judgeEach(judged, want).flatMap(({ violations }) => violations)).toEqual([
       expect.stringContaining('names "Payer", but two or more live roles have that name: role_1, role_2'),
     ]);

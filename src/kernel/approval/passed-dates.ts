@@ -42,12 +42,20 @@ export function passedDates(
       state.dates.flatMap((date) => singleDates(date).map(({ text }) => [text, { date, state }] as const)),
     ),
   );
-  const ofName = new Map(groupByKey(past, ({ name }) => name).map((dates) => [dates[0].name, dates]));
+  const byName = new Map(groupByKey(past, ({ name }) => name).map((dates) => [dates[0].name, dates]));
+  // The dates of an entry hold for the memberships of its previous addresses, too.
+  const currentNames = new Map(
+    (desired.members ?? []).flatMap(({ email, previously = [] }) =>
+      previously.map((address) => [seal(address.toLowerCase()), seal(email.toLowerCase())] as const),
+    ),
+  );
+  const datesOf = (name: string): readonly SingleDate[] =>
+    byName.get(name) ?? byName.get(currentNames.get(name) ?? name) ?? [];
   const since = (name: string, time: number): readonly SingleDate[] =>
-    (ofName.get(name) ?? []).filter(({ at }) => at > time);
+    datesOf(name).filter(({ at }) => at > time);
   return {
     momentsBefore: (name) =>
-      [...new Set((ofName.get(name) ?? []).flatMap(({ at, text }) => (seen.has(text) ? [at - 1] : [])))].sort(
+      [...new Set(datesOf(name).flatMap(({ at, text }) => (seen.has(text) ? [at - 1] : [])))].sort(
         (a, b) => b - a,
       ),
     areReviewed: (name, time) => {

@@ -1,5 +1,6 @@
 import type { DesiredMember, From, Grant, Leaver, Until } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
+import type { Reason } from "../../model/plan.ts";
 import { addressKeysOf } from "./match.ts";
 
 /** A declared member at one time: with the grants that have begun and not ended, and with none while suspended. */
@@ -111,4 +112,11 @@ export function divideLeavers(
     entries: staying?.filter(({ id }) => id === undefined || !gone.has(id)),
     pinned: (staying ?? []).filter(({ id }) => id !== undefined && gone.has(id)),
   };
+}
+
+/** Returns why an entry's membership changes at its time. */
+export function reasonOf({ suspended, back, partlyEnded }: ActiveMember): Reason {
+  if (suspended) return "suspended";
+  if (back) return "suspension-ended";
+  return partlyEnded ? "access-ended" : "declared";
 }

@@ -2,7 +2,7 @@ import { groupByKey } from "../../lib/text.ts";
 import type { DesiredMember } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { Deferred, MemberChange } from "../../model/plan.ts";
-import type { ActiveMember } from "./active-member.ts";
+import { type ActiveMember, reasonOf } from "./active-member.ts";
 import { addressKeysOf, type Match } from "./match.ts";
 import { deleteMember, updateMember } from "./member-changes.ts";
 import type { ReportFinding, RoleResolver } from "./resolve.ts";
@@ -55,7 +55,7 @@ const UNCHANGED: FormerChanges = { changes: [], waiting: [] };
 
 /**
  * Plans the members of an entry's previous addresses. They are removed once the entry's own membership is accepted, and
- * until then keep their access, unless the entry ends or suspends it.
+ * until then keep what the entry grants, unless it ends or suspends all access.
  */
 export function planFormer(
   at: ActiveMember,
@@ -84,11 +84,29 @@ export function planFormer(
     );
     return { changes, waiting: [] };
   }
-  const changes = former.map((live) => deleteMember(live, roles, "address-changed"));
-  // Only who has access can lose it.
-  const keeps = former.map(({ status }) => !isAccepted && (status === "accepted" || status === "unknown"));
-  const waiting = changes.flatMap((change, index) =>
-    keeps[index] ? [{ change, role: null, waitsFor: [member.email] }] : [],
-  );
+  const waiting: Deferred[] = [];
+  const changes = former.map((live) => {
+    const removal = deleteMember(live, roles, "address-changed");
+    // Only who has access can lose it.
+    if (isAccepted || (live.status !== "accepted" && live.status !== "unknown")) return removal;
+    const narrowed = updateMember(grantsOf(live, member, roles), live, roles, report, reasonOf(at));
+    if (narrowed !== null) return narrowed;
+    waiting.push({ change: removal, role: null, waitsFor: [member.email] });
+    return removal;
+  });
   return { changes, waiting };
+}
+
+/** Returns an entry for a former member with those of its roles that the entry of the new address grants. */
+function grantsOf(
+  live: LiveMember,
+  { email, origin, roles: granted }: DesiredMember,
+  roles: RoleResolver,
+): DesiredMember {
+  const kept = new Set(granted?.map(({ role }) => roles.idOf(role)));
+  return {
+    email: addressOf(live) ?? email,
+    origin,
+    ...(granted && { roles: live.roles.filter((id) => kept.has(id)).map((role) => ({ role })) }),
+  };
 }

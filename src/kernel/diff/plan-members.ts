@@ -1,10 +1,10 @@
 import type { DesiredMember, SyncOptions } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
-import type { Deferred, MemberChange, Reason } from "../../model/plan.ts";
+import type { Deferred, MemberChange } from "../../model/plan.ts";
 import { isManaged } from "../fields/member.ts";
 import type { FindingData } from "../findings/findings.ts";
 import { parseFrom } from "../values/values.ts";
-import { type ActiveMember, activeAt, divideLeavers, isMention } from "./active-member.ts";
+import { type ActiveMember, activeAt, divideLeavers, isMention, reasonOf } from "./active-member.ts";
 import { type FormerChanges, formerMembers, inheriting, planFormer } from "./former-members.ts";
 import { addressKeysOf, isExpired, type Match, matchMembers } from "./match.ts";
 import { createMember, deleteMember, moveMember, reinviteMember, updateMember } from "./member-changes.ts";
@@ -287,12 +287,6 @@ function planFound(
     if (lost.length > 0) report({ code: "member-roles-lost", name, roles: lost.map((role) => role.name) });
   }
   return present(change);
-}
-
-function reasonOf({ suspended, back, partlyEnded }: ActiveMember): Reason {
-  if (suspended) return "suspended";
-  if (back) return "suspension-ended";
-  return partlyEnded ? "access-ended" : "declared";
 }
 
 /** Returns the reason not to renew an expired invitation; `null` if it is renewed. */

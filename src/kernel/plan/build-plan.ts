@@ -7,6 +7,7 @@ import {
   type AccessChanges,
   accessAfter,
   accessBefore,
+  type DeclaredRoles,
   hasSuccessors,
   roleFinder,
   roleNames,
@@ -132,7 +133,7 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
     found,
     new Set([...leaveOut, ...rounding.map(({ change }) => change.fingerprint)]),
   );
-  const declared = declaredKeys(roles);
+  const declared = declaredRoles(roles);
   const holders = { declared, callerId: live.callerId };
   const joined = accessBefore(scope, wanted, { mergeReplacedRoles: true });
   const joinedAfter = accessAfter(joined, wanted, { mergeReplacedRoles: true });
@@ -340,10 +341,9 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
   };
 }
 
-/** Returns the keys of the roles that the file declares. */
-function declaredKeys({ declared, replaced }: RolePlan): ReadonlySet<string> {
-  const keys = [...declared].map(([name, id]) => id ?? `new ${name}`);
-  return new Set([...keys, ...replaced.keys()]);
+/** Returns the roles that the file declares. */
+function declaredRoles({ declared, replaced }: RolePlan): DeclaredRoles {
+  return new Map([...replaced, ...[...declared].map(([name, id]) => [id ?? `new ${name}`, name] as const)]);
 }
 
 /** Returns the overrides that count for a plan: none for a part of it. */

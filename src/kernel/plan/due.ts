@@ -84,7 +84,8 @@ function updateTimes(
   // A declared role is removed only after its end, or while it is suspended.
   const removed = diff.removed.map((ref) => {
     const grant = grantOf(ref, member);
-    return reason === "suspended" && grant !== undefined ? suspended?.from?.starts : grant?.until?.ends;
+    const isDeclared = grant !== undefined || member.roles === undefined;
+    return reason === "suspended" && isDeclared ? suspended?.from?.starts : grant?.until?.ends;
   });
   return [...added, ...removed];
 }
@@ -96,7 +97,10 @@ function grantOf({ id, name }: RoleRef, { roles = [] }: DesiredMember): Grant | 
 function entryOf({ id, name }: MemberChange, { members = [] }: TimedState): DesiredMember | undefined {
   return (
     members.find((member) => member.id !== undefined && member.id === id) ??
-    members.find(({ email }) => email.toLowerCase() === name.toLowerCase())
+    members.find(({ email }) => email.toLowerCase() === name.toLowerCase()) ??
+    members.find(({ previously = [] }) =>
+      previously.some((address) => address.toLowerCase() === name.toLowerCase()),
+    )
   );
 }
 

@@ -186,7 +186,7 @@ function isNoticed(state: DesiredState, before: Access, after: Access, changes: 
     people: access.people.map((person) => ({ ...person, id: person.name, status: "accepted" })),
   });
   const kept = guardMinHolders(state.guards.minHolders, accepted(before), accepted(after), [], {
-    declared: new Set(),
+    declared: new Map(),
     callerId: null,
   });
   if (kept.refusals.length + kept.deferred.length > 0) return true;

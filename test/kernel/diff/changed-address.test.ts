@@ -110,6 +110,60 @@ describe("an entry with a previous address", () => {
     expect(briefRefusals(made)).toEqual([]);
   });
 
+  test("takes from the old membership what the entry no longer grants, and adds nothing to it", () => {
+    const both = ada({ roles: ["role_1", "role_2"] });
+    const pending = invited("mem_2", NEW, { roles: ["role_1"] });
+    for (const [roles, reason] of [
+      [["Cashier", { role: "Payer", until: until("2026-06-01") }], "access-ended"],
+      [["Cashier"], "declared"],
+    ] as const) {
+      const made = plan({ roles }, [both, pending]);
+      expect(made.changes).toMatchObject([
+        {
+          kind: "update",
+          name: OLD,
+          id: "mem_1",
+          reason,
+          fields: [{ field: "roles", added: [], removed: [{ id: "role_2" }] }],
+        },
+      ]);
+      expect(waits(made)).toEqual([]);
+    }
+    expect(
+      brief(
+        plan({ roles: ["Cashier", "Payer"] }, [
+          ada(),
+          invited("mem_2", NEW, { roles: ["role_1", "role_2"] }),
+        ]),
+      ),
+    ).toEqual([]);
+  });
+
+  test("whose access dates end or suspend loses it under the old address as well", () => {
+    const past = until("2026-06-01");
+    const both = ada({ roles: ["role_1", "role_2"] });
+    const pending = invited("mem_2", NEW, { roles: ["role_1"] });
+    const due = (entry: Entry, rest: Parameters<typeof desired>[0] = {}): Plan => {
+      const want = desired({ members: [member(NEW, { previously: [OLD], ...entry })], ...rest });
+      const is = live([CASHIER, PAYER], [both, pending]);
+      return planDue({ desired: want, live: is, service: "s", now: NOW, matches });
+    };
+    expect(brief(due({ roles: ["Cashier", "Payer"], until: past })).toSorted()).toEqual([
+      `delete member ${NEW}`,
+      `delete member ${OLD}`,
+    ]);
+    expect(
+      brief(due({ roles: ["Cashier", "Payer"], suspended: { from: from("2026-06-01") } })).toSorted(),
+    ).toEqual([`update member ${NEW}`, `update member ${OLD}`]);
+    expect(brief(due({ roles: ["Cashier", { role: "Payer", until: past }] }))).toEqual([
+      `update member ${OLD}`,
+    ]);
+    expect(brief(due({ roles: ["Cashier"] }, { leavers: [leaver(NEW, "2026-06-01")] })).toSorted()).toEqual([
+      `delete member ${NEW}`,
+      `delete member ${OLD}`,
+    ]);
+  });
+
   test("is not what only dates bring", () => {
     const want = desired({ members: [member(NEW, { previously: [OLD], roles: ["Cashier"] })] });
     const input = { desired: want, live: live([CASHIER], [ada()]), service: "s", now: NOW, matches };

@@ -9,6 +9,7 @@ import { desiredStates, liveStates, mirror } from "../../support/arbitrary.ts";
 import {
   brief,
   desired,
+  from,
   invited,
   leaver,
   live,
@@ -33,6 +34,7 @@ const is = live(
   ],
 );
 const roles = [role("Cashier"), role("Lead")];
+const NO_RULES = { policies: NO_POLICIES, guards: desired().guards };
 const EXPIRED = { status: "expired", roles: ["role_1"] } as const;
 
 describe("a change is due", () => {
@@ -71,6 +73,20 @@ describe("a change is due", () => {
     );
   });
 
+  test("if it suspends a member whose roles the file does not list", () => {
+    const begun = from("2026-06-14");
+    const want = desired({
+      roles,
+      members: [
+        { email: "ada@example.com", suspended: { from: begun }, origin: { file: "access.yaml", path: [] } },
+      ],
+      sync: { ...SYNC, members: "additive" },
+    });
+    const plan = planOf(want, is);
+    expect(brief(plan)).toEqual(["update member ada@example.com"]);
+    expect(plan.changes.map((change) => dueSince(change, want))).toEqual([begun.starts]);
+  });
+
   test("unless it does more, or the file does not list what it removes", () => {
     const ended = until("2026-06-14");
     const want = desired({
@@ -107,6 +123,37 @@ const withEnds = (state: DesiredState, days: readonly (number | null)[]): Desire
   };
 };
 const ends = fc.array(fc.option(fc.integer({ min: -3, max: 3 })), { minLength: 1, maxLength: 7 });
+
+describe("a plan of what is due, where a role is yet to be renamed", () => {
+  test.each([
+    ["separate", from("2026-06-14"), { policies: { ...NO_POLICIES, separate: [["Seller", "Lead"]] } }],
+    ["max_holders", from("2026-06-14"), { policies: { ...NO_POLICIES, maxHolders: { Seller: 1 } } }],
+    ["min_holders", undefined, { guards: { ...desired().guards, minHolders: { Seller: 2 } } }],
+  ])("is judged by the rules about the new name: %s", (_, begun, rules) => {
+    const want = desired({
+      roles: [role("Seller", { previously: ["Cashier"] }), role("Lead")],
+      members: [
+        member("ada@example.com", { roles: [{ role: "Seller", ...(begun && { from: begun }) }, "Lead"] }),
+        member("bob@example.com", { roles: ["Seller"], until: until("2026-06-14") }),
+        member("cleo@example.com", { roles: ["Seller"] }),
+      ],
+      ...rules,
+    });
+    const found = live(
+      [liveRole("role_1", "Cashier"), liveRole("role_2", "Lead")],
+      [
+        liveMember("mem_1", "ada@example.com", { roles: ["role_2"] }),
+        liveMember("mem_2", "bob@example.com", { roles: ["role_1"] }),
+        liveMember("mem_3", "cleo@example.com", { roles: ["role_1"] }),
+      ],
+    );
+    const judged = (state: DesiredState): readonly unknown[] => {
+      const due = planDue({ desired: state, live: found, service, now: NOW, matches });
+      return [brief(due), due.refusals.map(({ code }) => code), due.deferred.length];
+    };
+    expect(judged(want)).not.toEqual(judged({ ...want, ...NO_RULES }));
+  });
+});
 
 describe("a plan of what is due", () => {
   test("has only changes of the whole plan, and gives nobody anything", () => {

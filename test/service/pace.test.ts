@@ -40,7 +40,7 @@ describe.each(KINDS)("a service that counts in %s", (_, allowing) => {
     [500, 5],
     [500, 100],
   ])(
-    "and allows %i requests a second is used to at least 90 %%, with at most 2 %% refused (%i ms)",
+    "and allows %i requests a second is used to at least 90 %%, with at most 3 %% refused (%i ms)",
     async (perSecond, latencyMs) => {
       const concurrency = enough(perSecond, latencyMs);
       const worked = await workAt(allowing(perSecond), {
@@ -53,7 +53,7 @@ describe.each(KINDS)("a service that counts in %s", (_, allowing) => {
       const settled = shares(worked, perSecond, SETTLED);
       expect(settled.used).toBeGreaterThanOrEqual(0.9);
       // Of few requests a second, the few that find out about a limit are a larger share.
-      expect(settled.refused).toBeLessThanOrEqual(perSecond < 25 ? 0.06 : 0.02);
+      expect(settled.refused).toBeLessThanOrEqual(perSecond < 25 ? 0.06 : 0.03);
       const whole = shares(worked, perSecond, 0);
       expect(whole.used).toBeGreaterThanOrEqual(0.85);
       expect(worked.mostUnderWay).toBeLessThanOrEqual(concurrency);

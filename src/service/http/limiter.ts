@@ -59,8 +59,9 @@ interface Waiter {
 /** Minimum number of requests in flight before the first response; else half of the maximum. */
 const GENTLE_START = 4;
 
-/** Number of refusals in a row, without a later success, after which all requests are paused. */
-const BLOCKED_BY = 3;
+/** Number of refusals in a row, without a later success, after which all requests are paused; fewer one after the other. */
+const BLOCKED_BY = 4;
+const BLOCKED_ALONE_BY = 2;
 
 /** First pause if the service does not ask for one, in ms; it doubles until a request succeeds. */
 const FIRST_PAUSE_MS = 200;
@@ -111,7 +112,7 @@ export function createLimiter({ concurrency, now, sleep, closing, onPace }: Limi
   const passed = (sentAt: number): void => {
     refusedSince = null;
     width = Math.min(concurrency, width + (careful ? Math.max(1 / width, 1 / 8) : 1));
-    pacer.passed(sentAt);
+    pacer.passed();
     if (sentAt < blockedAt) return;
     pauses = 0;
     if (streak && sentAt >= streak.since) streak = null;
@@ -135,10 +136,10 @@ export function createLimiter({ concurrency, now, sleep, closing, onPace }: Limi
   const refused = (sentAt: number, refusal: Refused): void => {
     refusedSince ??= now();
     if (sentAt < blockedAt) return;
-    if (pacer.refused(sentAt) && !isLong(refusal)) return;
+    if (pacer.refused() && !isLong(refusal)) return;
     streak ??= { since: sentAt, refused: 0, alone: running === 0 };
     streak.refused += 1;
-    const isBlocked = pauses > 0 || streak.refused >= (streak.alone ? BLOCKED_BY - 1 : BLOCKED_BY);
+    const isBlocked = pauses > 0 || streak.refused >= (streak.alone ? BLOCKED_ALONE_BY : BLOCKED_BY);
     if (isBlocked || isLong(refusal)) block(refusal);
   };
 

@@ -2,7 +2,7 @@ import { Command, CommanderError } from "commander";
 import { ExitCode, exitCodeFor, type Io, VERSION } from "../app/io/io.ts";
 import { styleFor } from "../app/io/terminal.ts";
 import { RolecallError } from "../model/errors.ts";
-import { suggestOption } from "./args/options.ts";
+import { suggestOption } from "./args/suggest-option.ts";
 import { applyCommand } from "./commands/account/apply-command.ts";
 import { doctorCommand } from "./commands/account/doctor-command.ts";
 import { driftCommand } from "./commands/account/drift-command.ts";

@@ -1,7 +1,6 @@
 import { withFingerprint } from "../kernel/diff/fingerprint.ts";
 import { memberImageOf } from "../kernel/diff/member-changes.ts";
 import { addressOf } from "../kernel/diff/scope.ts";
-import { revertedValues } from "../kernel/fields/field.ts";
 import {
   MEMBER_FIELDS,
   memberDiffs,
@@ -21,6 +20,7 @@ import {
   type MemberRevertContext,
   noteRoleGone,
 } from "./revert-context.ts";
+import { revertedValues } from "./reverted-values.ts";
 
 /** Returns the change that reverts a live member; fields that others changed since the run stay. */
 export function revertMember(

@@ -1,5 +1,4 @@
 import { withFingerprint } from "../kernel/diff/fingerprint.ts";
-import { revertedValues } from "../kernel/fields/field.ts";
 import { ROLE_FIELDS, roleDiffs, roleImage } from "../kernel/fields/role.ts";
 import { temporaryName } from "../kernel/fields/temporary-name.ts";
 import type { RoleImage } from "../model/field-values.ts";
@@ -15,6 +14,7 @@ import {
   noteNameTaken,
   type RoleRevertContext,
 } from "./revert-context.ts";
+import { revertedValues } from "./reverted-values.ts";
 
 /** Returns the change that reverts a live role; fields that others changed since the run stay. */
 export function revertRole(

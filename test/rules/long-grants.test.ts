@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { buildPlan } from "../../src/kernel/plan/build-plan.ts";
-import { parseFrom, parsePeriod, parseUntil } from "../../src/kernel/values/values.ts";
+import { parseFrom, parsePeriod, parseUntil } from "../../src/kernel/values/dates.ts";
 import type { DesiredState, Duration } from "../../src/model/desired.ts";
 import type { BaseRules } from "../../src/rules/base-rules.ts";
 import { longGrants } from "../../src/rules/long-grants.ts";

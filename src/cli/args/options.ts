@@ -1,13 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { PROGRESS_MODES } from "../../app/io/terminal.ts";
-import type { PastTime } from "../../app/project/command-options.ts";
 import { readShard, type Shard } from "../../app/project/shard.ts";
-import { DEFAULT_REVIEW_SIZE, MIN_REVIEW_SIZE } from "../../show/markdown/markdown-blocks.ts";
-
-const DEFAULT_CONCURRENCY = 10;
-const MAX_CONCURRENCY = 64;
-const DEFAULT_MAX_ITEMS = 250_000;
-const MAX_SIZE = 100_000_000;
 
 /** Adds `--merchant`: selects merchants of the files. */
 export function withMerchantOption(command: Command): Command {
@@ -26,94 +18,14 @@ export function withChangedSinceOption(command: Command): Command {
   );
 }
 
-/** Adds `--reinvite`: renews expired invitations regardless of the files. */
-export function withReinviteOption(command: Command): Command {
-  return command.addOption(
-    new Option("--reinvite <email>", "renew this expired invitation regardless of sync.reinvite; repeatable")
-      .argParser((email: string, all: readonly string[]) => [...all, email])
-      .default([], "none"),
-  );
-}
-
-/** Adds `--only`: a part of the changes. */
-export function withOnlyOption(command: Command): Command {
-  return command.addOption(
-    new Option(
-      "--only <what>",
-      "only these changes; due: what the dates in the files bring, such as the end of access",
-    )
-      .choices(["due"])
-      .conflicts(["reinvite"]),
-  );
-}
-
-/** Adds the options of the commands that talk to the service for all merchants. */
-export function withServiceOptions(command: Command): Command {
-  return withConnectionOptions(withChangedSinceOption(withMerchantOption(command))).option(
-    "--shard <i/n>",
-    "only this part of the merchants, such as 2/5",
-    parseShard,
-  );
-}
-
-/** Adds the options of the connection to the service. */
-export function withConnectionOptions(command: Command): Command {
-  return command
-    .option(
-      "--base-url <url>",
-      "base URL of the service (default: the file's api.base_url, else ROLECALL_BASE_URL)",
-    )
-    .option(
-      "--concurrency <n>",
-      "concurrent requests, for each service and key",
-      wholeNumber(1, MAX_CONCURRENCY),
-      DEFAULT_CONCURRENCY,
-    )
-    .option(
-      "--retry-for <duration>",
-      "how long to keep trying a request, such as 90s, 5m or 1h; 0 sends it once (default: 5m)",
-      parseDuration,
-    )
-    .option(
-      "--max-items <n>",
-      "give up on an account with more members, roles or memberships than this",
-      wholeNumber(1, MAX_SIZE),
-      DEFAULT_MAX_ITEMS,
-    )
-    .addOption(
-      new Option(
-        "--progress <how>",
-        "auto: a board on a terminal, lines elsewhere; plain: lines everywhere (also: ROLECALL_PROGRESS)",
-      ).choices(PROGRESS_MODES),
-    )
-    .option("-v, --verbose", "show every merchant and every entry of lists, and log each request on stderr");
-}
-
 const FORMATS = ["text", "json"] as const;
 
 /** The formats of problems in files. */
 export const DIAGNOSTIC_FORMATS = ["text", "json", "github", "gitlab", "sarif", "junit"] as const;
 
-/** Adds `--quiet`: totals, errors and refusals only. */
-export function withQuietOption(command: Command): Command {
-  return command.addOption(
-    new Option("-q, --quiet", "print totals, errors and refusals only, and no progress").conflicts("verbose"),
-  );
-}
-
 /** Adds `--output`. */
 export function withOutputFileOption(command: Command): Command {
   return command.option("-o, --output <file>", "write the result into this file instead of stdout");
-}
-
-/** Adds `--output`, and `--max-size` for Markdown. */
-export function withDocumentOptions(command: Command): Command {
-  return withOutputFileOption(command).option(
-    "--max-size <n>",
-    "with --format markdown: maximum length in UTF-16 units; leaves out the least important parts",
-    wholeNumber(MIN_REVIEW_SIZE, MAX_SIZE),
-    DEFAULT_REVIEW_SIZE,
-  );
 }
 
 /** Adds `--format`, with these choices, and `--no-color`. */
@@ -134,111 +46,11 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
-const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
-const LONGEST_MS = 24 * 3_600_000;
-
-/** Parses a duration such as `90s`, `5m`, `1h`, or seconds without a unit; in ms. */
-export function parseDuration(text: string): number {
-  const [, digits, unit = "s"] = /^(\d{1,9})([smh])?$/.exec(text) ?? [];
-  const ms = Number(digits) * (UNITS[unit] ?? Number.NaN);
-  if (!(ms <= LONGEST_MS)) {
-    throw new InvalidArgumentError("It takes a duration such as 90s, 5m or 1h, up to 24h; 0 means once.");
-  }
-  return ms;
-}
-
-const HOUR_MS = 60 * 60 * 1000;
-const MOST_DAYS = 3660;
-
-/** Parses a number of days or hours, such as `14d` or `12h`; in ms. */
-export function parseDays(text: string): number {
-  const [, digits, unit] = /^(\d{1,5})([dh])$/.exec(text) ?? [];
-  const ms = Number(digits) * (unit === "d" ? 24 * HOUR_MS : HOUR_MS);
-  if (!(ms <= MOST_DAYS * 24 * HOUR_MS)) {
-    throw new InvalidArgumentError(`It takes days or hours, such as 14d or 12h, up to ${MOST_DAYS}d.`);
-  }
-  return ms;
-}
-
-/** Parses `--as-of`, a day (its start in UTC) or a timestamp; in ms since the epoch. */
-export function parseAsOf(text: string): number {
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
-  const isMoment = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(text);
-  const time = isDay || isMoment ? Date.parse(text) : Number.NaN;
-  const exists = !isDay || Number.isNaN(time) || new Date(time).toISOString().startsWith(text);
-  if (Number.isNaN(time) || !exists) {
-    throw new InvalidArgumentError(
-      "It takes a day such as 2027-02-01, or a moment such as 2027-02-01T08:00:00Z.",
-    );
-  }
-  return time;
-}
-
-/** Parses `--at`, a day or a timestamp. */
-function parseAt(text: string): PastTime {
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
-  return { text, moment: parseAsOf(text) + (isDay ? DAY_MS - 1 : 0) };
-}
-
-const DAY_MS = 24 * 3_600_000;
-
-/** Adds the options of the commands that answer questions about access, declared, live or in the past. */
-export function withQuestionOptions(command: Command, formats: readonly string[] = FORMATS): Command {
-  const asking = command
-    .option("--live", "answer from what is live, instead of from the files")
-    .addOption(
-      new Option("--at <time>", "answer from the files as they stood in git on this day or at this moment")
-        .argParser(parseAt)
-        .conflicts(["live", "changedSince"]),
-    );
-  return withOutputFileOption(withOutputOptions(withServiceOptions(asking), formats));
-}
-
-/** Warns of options of the service that were given without `--live`. */
-export function warnIfOffline(command: Command, live: boolean, write: (text: string) => void): void {
-  if (live) return;
-  const offline = "without --live: no service is asked";
-  warnWithoutEffect(
-    command,
-    { baseUrl: offline, concurrency: offline, retryFor: offline, maxItems: offline, progress: offline },
-    write,
-  );
-}
-
 /** Parses `--shard`: `2/5`. */
 export function parseShard(text: string): Shard {
   const shard = readShard(text);
   if (shard === null) throw new InvalidArgumentError("It takes i/n, such as 2/5, with i from 1 to n.");
   return shard;
-}
-
-/**
- * Adds a suggestion to the message of an unknown option if commander has none: an option with this prefix, a format, or
- * the commands that have it.
- */
-export function suggestOption(message: string, command: Command, all: () => readonly Command[]): string {
-  const flag = /unknown option '(--?[\w-]+)/.exec(message)?.[1];
-  if (flag === undefined || message.includes("Did you mean")) return message;
-  const hint = hintFor(flag, command, all);
-  return hint === null ? message : `${message.trimEnd()}\n(${hint})\n`;
-}
-
-function hintFor(flag: string, command: Command, all: () => readonly Command[]): string | null {
-  if (flag === "--dry-run" && command.name() === "apply") {
-    return 'Run "rolecall plan", which shows what apply would change';
-  }
-  const flags = command.options.flatMap(({ long }) => long ?? []);
-  const longer = flags.filter((long) => flag.length > 3 && long.startsWith(flag));
-  if (longer.length > 0) return `Did you mean ${longer.join(" or ")}?`;
-  const format = command.options.find(({ long }) => long === "--format")?.argChoices ?? [];
-  if (format.includes(flag.slice(2))) return `Did you mean --format ${flag.slice(2)}?`;
-  const owners = all()
-    .filter(({ options }) => options.some(({ long, short }) => long === flag || short === flag))
-    .map((one) => one.name());
-  if (owners.length === 0) return null;
-  return command.parent === null
-    ? `Put it after the command, as in rolecall ${owners[0]} ${flag}`
-    : `It is an option of ${owners.join(", ")}`;
 }
 
 /** Warns of given options that have no effect; `reasons` is keyed by attribute name. */

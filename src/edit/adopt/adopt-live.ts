@@ -2,7 +2,6 @@ import { divideLeavers, leftAt } from "../../kernel/diff/active-member.ts";
 import { planRoles, type RolePlan } from "../../kernel/diff/plan-roles.ts";
 import { roleResolver } from "../../kernel/diff/resolve.ts";
 import { type GlobMatch, type Scope, scopeOf } from "../../kernel/diff/scope.ts";
-import { entryUpdates, entryValues } from "../../kernel/fields/field.ts";
 import { ROLE_FIELDS, roleImage } from "../../kernel/fields/role.ts";
 import { isSameJson } from "../../lib/json-text.ts";
 import { by } from "../../lib/text.ts";
@@ -13,6 +12,7 @@ import type { LiveRole, LiveState } from "../../model/live.ts";
 import type { Plan } from "../../model/plan.ts";
 import { ignoredEntries } from "../../rules/ignored.ts";
 import { adoptMembers } from "./adopt-members.ts";
+import { entryUpdates, entryValues } from "./entry-values.ts";
 
 /** The input of an adoption. */
 export interface AdoptionInput {

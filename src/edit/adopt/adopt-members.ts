@@ -4,7 +4,6 @@ import { addressKeysOf, isExpired, type Match, matchMembers } from "../../kernel
 import type { RoleResolver } from "../../kernel/diff/resolve.ts";
 import { samePeople } from "../../kernel/diff/same-people.ts";
 import { addressOf, isServiceAccount } from "../../kernel/diff/scope.ts";
-import { entryUpdates, entryValues } from "../../kernel/fields/field.ts";
 import {
   COMMON_FIELDS,
   type CommonValues,
@@ -25,6 +24,7 @@ import type {
 import type { DesiredMember, Grant } from "../../model/desired.ts";
 import type { ManagedProperties, MemberProperties, RoleRef } from "../../model/field-values.ts";
 import type { LiveMember } from "../../model/live.ts";
+import { entryUpdates, entryValues } from "./entry-values.ts";
 
 /** The edits of a merchant's member entries. */
 export interface AdoptedMembers {

@@ -1,4 +1,3 @@
-import { entryValues } from "../../kernel/fields/field.ts";
 import {
   COMMON_FIELDS,
   type CommonValues,
@@ -17,6 +16,7 @@ import { fieldsOf } from "../../kernel/values/values.ts";
 import type { Unwritable } from "../../model/adoption.ts";
 import type { ManagedProperties, RoleImage } from "../../model/field-values.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
+import { entryValues } from "./entry-values.ts";
 
 /** Finds the parts of a live state that a file cannot hold, because the schema or a rule of files would refuse them. */
 export function findUnwritable({ roles, members }: LiveState): Unwritable {

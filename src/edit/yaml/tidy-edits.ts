@@ -1,7 +1,8 @@
 import type { Path, Problem } from "../../kernel/problems/problem.ts";
 import { toRawFile } from "../../kernel/schema/raw-file.ts";
 import { checkSource } from "../../kernel/validate/source-rules.ts";
-import { fieldsOf, listOf, parseUntil, textOf, valueAt } from "../../kernel/values/values.ts";
+import { parseUntil } from "../../kernel/values/dates.ts";
+import { fieldsOf, listOf, textOf, valueAt } from "../../kernel/values/values.ts";
 import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
 import { parse } from "../../kernel/yaml/to-value.ts";
 import type { YamlEdit } from "./edit-yaml.ts";

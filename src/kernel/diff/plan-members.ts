@@ -3,7 +3,7 @@ import type { LiveMember } from "../../model/live.ts";
 import type { Deferred, MemberChange } from "../../model/plan.ts";
 import { isManaged } from "../fields/member.ts";
 import type { FindingData } from "../findings/findings.ts";
-import { parseFrom } from "../values/values.ts";
+import { parseFrom } from "../values/dates.ts";
 import { type ActiveMember, activeAt, divideLeavers, isMention, reasonOf } from "./active-member.ts";
 import { type FormerChanges, formerMembers, inheriting, planFormer } from "./former-members.ts";
 import { addressKeysOf, isExpired, type Match, matchMembers } from "./match.ts";

@@ -1,4 +1,4 @@
-import type { Edited, NamedDiff, SentOf, Some } from "../../model/field-values.ts";
+import type { NamedDiff, SentOf, Some } from "../../model/field-values.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { FieldKind, KindValues } from "./kind.ts";
 
@@ -149,58 +149,4 @@ export function contents<Values>(
   values: Values,
 ): { readonly [Name in keyof Values]: JsonValue } {
   return eachField(table, (name, { kind }) => kind.content(values[name]));
-}
-
-/** Receives fields that an undo does not revert. */
-export interface RevertNotes<Values> {
-  /** Others have changed the field, or a part of it, since. */
-  changedSince(field: keyof Values, part: string | null): void;
-  /** The service cannot clear the field. */
-  cannotClear(field: keyof Values): void;
-}
-
-/** Returns the values before a run, with what others have changed since and what the service cannot change. */
-export function revertedValues<Values>(
-  table: FieldTable<Values>,
-  { before, after, live }: { readonly before: Values; readonly after: Values; readonly live: Values },
-  notes: RevertNotes<Values>,
-): Values {
-  return eachField<FieldTable<Values>, Values>(table, (name, { kind, put, clearable }) => {
-    const is = live[name];
-    if (put === null) return is;
-    const changedSince = (part?: string): void => notes.changedSince(name, part ?? null);
-    const value = kind.reverted(before[name], after[name], is, changedSince);
-    if (clearable || kind.isSame(value, is) || !kind.isSame(value, kind.empty)) return value;
-    notes.cannotClear(name);
-    return is;
-  });
-}
-
-/** Returns the values that a new entry of a file declares: no empty ones but those that it needs. */
-export function entryValues<Values>(
-  table: FieldTable<Values>,
-  live: Values,
-  unwritable: ReadonlySet<string>,
-): Some<Values> {
-  return eachField<FieldTable<Values>, Some<Values>>(table, (name, { kind, declared }) =>
-    unwritable.has(String(name)) || (!declared.required && kind.isSame(live[name], kind.empty))
-      ? undefined
-      : kind.sent(live[name]),
-  );
-}
-
-/** Returns the declared values that differ from the live ones, which take their place; `null` for one that no file can hold. */
-export function entryUpdates<Values>(
-  table: FieldTable<Values>,
-  declared: Partial<Values>,
-  live: Values,
-  unwritable: ReadonlySet<string>,
-): Edited<Values> {
-  return eachField<FieldTable<Values>, Edited<Values>>(table, (name, { kind, clearable }) => {
-    const value = declared[name];
-    if (value === undefined || kind.isSame(value, live[name])) return undefined;
-    return unwritable.has(String(name)) || (!clearable && kind.isSame(live[name], kind.empty))
-      ? null
-      : kind.sent(live[name]);
-  });
 }

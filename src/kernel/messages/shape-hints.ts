@@ -1,6 +1,6 @@
 import type { Kind, Path } from "../problems/problem.ts";
+import { daysInMonth, untilMistake } from "../values/dates.ts";
 import { PERIOD } from "../values/text-schemas.ts";
-import { daysInMonth, untilMistake } from "../values/values.ts";
 import { BEGINNING } from "./yaml-messages.ts";
 
 /** A hint on the syntax of `separate`. */

@@ -31,7 +31,8 @@ import {
 import { breachProblems, readableContent } from "../validate/judging.ts";
 import { checkMerchant } from "../validate/merchant-rules.ts";
 import { createRuleContext, type RuleContext } from "../validate/rule-context.ts";
-import { joinLists, omitUndefined, parseFrom, parseUntil, unique } from "../values/values.ts";
+import { parseFrom, parseUntil } from "../values/dates.ts";
+import { joinLists, omitUndefined, unique } from "../values/values.ts";
 import { checkEnforced, enforcedBreaches, enforcedFiles } from "./check-enforced.ts";
 import type { Enforcement, RulesFile } from "./load-project.ts";
 import type { ResolveInclude, SourceFile } from "./load-sources.ts";

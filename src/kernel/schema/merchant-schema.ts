@@ -4,6 +4,7 @@ import type { KindValues } from "../fields/kind.ts";
 import { COMMON_FIELDS, MANAGED_FIELDS } from "../fields/member.ts";
 import { ROLE_FIELDS } from "../fields/role.ts";
 import type { FormatCode } from "../problems/problem.ts";
+import { parseUntil, UNTIL_PATTERN } from "../values/dates.ts";
 import { MAX_CHECKS, MAX_INCLUDES, MAX_PERMISSIONS } from "../values/limits.ts";
 import {
   described,
@@ -18,7 +19,6 @@ import {
   ROLE_ID,
   text,
 } from "../values/text-schemas.ts";
-import { parseUntil, UNTIL_PATTERN } from "../values/values.ts";
 import { address } from "./address-schema.ts";
 import { check, guards, ignore, policies, sync } from "./setting-schemas.ts";
 

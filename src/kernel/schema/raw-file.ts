@@ -1,7 +1,8 @@
 import type { From, Until } from "../../model/desired.ts";
 import { isLikeRoleId } from "../../model/live.ts";
 import type { FileLocation, Path } from "../problems/problem.ts";
-import { fieldsOf, listOf, parseFrom, parseUntil, textOf } from "../values/values.ts";
+import { parseFrom, parseUntil } from "../values/dates.ts";
+import { fieldsOf, listOf, textOf } from "../values/values.ts";
 
 /** An end date as far as it is readable; `until` is `null` if it is invalid. */
 export interface RawEnd {

@@ -8,17 +8,9 @@ import {
   type RawRole,
   renamedRoles,
 } from "../schema/raw-file.ts";
+import { parsePeriod } from "../values/dates.ts";
 import { MAX_PERMISSIONS } from "../values/limits.ts";
-import {
-  countOf,
-  fieldsOf,
-  kindOf,
-  listOf,
-  parsePeriod,
-  repeats,
-  textOf,
-  valueAt,
-} from "../values/values.ts";
+import { countOf, fieldsOf, kindOf, listOf, repeats, textOf, valueAt } from "../values/values.ts";
 import { pairsAt, type RuleContext } from "./rule-context.ts";
 
 /** Requires that an adjustment has no other key but the role's name, and changes something. */

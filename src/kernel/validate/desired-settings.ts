@@ -11,7 +11,8 @@ import type {
   SyncOptions,
 } from "../../model/desired.ts";
 import type { MerchantFile } from "../schema/merchant-schema.ts";
-import { omitUndefined, parsePeriod, unique } from "../values/values.ts";
+import { parsePeriod } from "../values/dates.ts";
+import { omitUndefined, unique } from "../values/values.ts";
 
 /** A file without errors. */
 export interface ValidFile {

@@ -11,7 +11,8 @@ import {
   renamedRoles,
   rolesByOtherNames,
 } from "../schema/raw-file.ts";
-import { countOf, fieldsOf, listOf, omitUndefined, parsePeriod, textOf, valueAt } from "../values/values.ts";
+import { parsePeriod } from "../values/dates.ts";
+import { countOf, fieldsOf, listOf, omitUndefined, textOf, valueAt } from "../values/values.ts";
 import type { ValidFile } from "./desired-settings.ts";
 import { pairsAt, type RuleContext } from "./rule-context.ts";
 

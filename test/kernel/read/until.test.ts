@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { daysInMonth, parseUntil, UNTIL_PATTERN, untilMistake } from "../../../src/kernel/values/values.ts";
+import { daysInMonth, parseUntil, UNTIL_PATTERN, untilMistake } from "../../../src/kernel/values/dates.ts";
 
 describe("an end", () => {
   test("that is a date comes when that day is over, in UTC", () => {

@@ -1,14 +1,14 @@
 import { Command, Option } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
 import type { ApplyCommandOptions } from "../../apply/apply-merchants.ts";
+import { withOutputOptions } from "../../args/options.ts";
 import {
   parseDuration,
   withOnlyOption,
-  withOutputOptions,
   withQuietOption,
   withReinviteOption,
   withServiceOptions,
-} from "../../args/options.ts";
+} from "../../args/service-options.ts";
 
 /** Declares `apply`. */
 export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {

@@ -1,12 +1,7 @@
 import { Command, Option } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
-import {
-  warnWithoutEffect,
-  withDocumentOptions,
-  withOutputOptions,
-  withQuietOption,
-  withServiceOptions,
-} from "../../args/options.ts";
+import { warnWithoutEffect, withOutputOptions } from "../../args/options.ts";
+import { withDocumentOptions, withQuietOption, withServiceOptions } from "../../args/service-options.ts";
 import type { DriftCommandOptions } from "../../show/show-drift.ts";
 
 const FORMATS: readonly DriftCommandOptions["format"][] = ["text", "json", "markdown", "junit"];

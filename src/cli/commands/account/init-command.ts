@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
 import type { InitCommandOptions } from "../../adopt/init-questions.ts";
-import { withConnectionOptions } from "../../args/options.ts";
+import { withConnectionOptions } from "../../args/service-options.ts";
 
 /** Declares `init`. */
 export function initCommand(io: Io, done: (code: ExitCode) => void): Command {

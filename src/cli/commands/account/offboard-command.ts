@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
 import type { OffboardCommandOptions } from "../../adopt/offboard-people.ts";
-import { withConnectionOptions, withQuietOption } from "../../args/options.ts";
+import { withConnectionOptions, withQuietOption } from "../../args/service-options.ts";
 
 /** Declares `offboard`. */
 export function offboardCommand(io: Io, done: (code: ExitCode) => void): Command {

@@ -1,15 +1,14 @@
 import { Command } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
+import { warnWithoutEffect, withOutputOptions } from "../../args/options.ts";
 import {
   parseAsOf,
-  warnWithoutEffect,
   withDocumentOptions,
   withOnlyOption,
-  withOutputOptions,
   withQuietOption,
   withReinviteOption,
   withServiceOptions,
-} from "../../args/options.ts";
+} from "../../args/service-options.ts";
 import type { PlanCommandOptions } from "../../show/preview-plans.ts";
 
 const FORMATS: readonly PlanCommandOptions["format"][] = ["text", "json", "markdown", "html", "junit"];

@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
 import type { PullCommandOptions } from "../../adopt/pull-merchants.ts";
-import { withConnectionOptions, withQuietOption } from "../../args/options.ts";
+import { withConnectionOptions, withQuietOption } from "../../args/service-options.ts";
 
 /** Declares `pull`. */
 export function pullCommand(io: Io, done: (code: ExitCode) => void): Command {

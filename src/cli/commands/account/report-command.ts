@@ -1,12 +1,7 @@
 import { Command } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
-import {
-  parseAsOf,
-  warnWithoutEffect,
-  withOutputFileOption,
-  withQuietOption,
-  withServiceOptions,
-} from "../../args/options.ts";
+import { warnWithoutEffect, withOutputFileOption } from "../../args/options.ts";
+import { parseAsOf, withQuietOption, withServiceOptions } from "../../args/service-options.ts";
 import type { ReportCommandOptions } from "../../show/write-report.ts";
 
 /** Declares `report`. */

@@ -1,12 +1,7 @@
 import { Command, Option } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
-import {
-  warnWithoutEffect,
-  withConnectionOptions,
-  withMerchantOption,
-  withOutputOptions,
-  withQuietOption,
-} from "../../args/options.ts";
+import { warnWithoutEffect, withMerchantOption, withOutputOptions } from "../../args/options.ts";
+import { withConnectionOptions, withQuietOption } from "../../args/service-options.ts";
 import type { UndoCommandOptions } from "../../undo/revert-run.ts";
 
 /** Declares `undo`. */

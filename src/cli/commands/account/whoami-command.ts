@@ -1,7 +1,8 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
 import { MEMBER_STATUSES } from "../../../model/live.ts";
-import { withConnectionOptions, withOutputOptions } from "../../args/options.ts";
+import { withOutputOptions } from "../../args/options.ts";
+import { withConnectionOptions } from "../../args/service-options.ts";
 import type { WhoamiCommandOptions } from "../../show/show-memberships.ts";
 
 /** Declares `whoami`. */

@@ -1,11 +1,7 @@
 import { Command } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
-import {
-  warnIfOffline,
-  withOutputFileOption,
-  withOutputOptions,
-  withServiceOptions,
-} from "../../args/options.ts";
+import { withOutputFileOption, withOutputOptions } from "../../args/options.ts";
+import { warnIfOffline, withServiceOptions } from "../../args/service-options.ts";
 import type { CheckOptions } from "../../questions/check-rules.ts";
 
 /** Declares `check`. */

@@ -1,11 +1,7 @@
 import { Command, Option } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
-import {
-  parseDays,
-  withOutputFileOption,
-  withOutputOptions,
-  withServiceOptions,
-} from "../../args/options.ts";
+import { withOutputFileOption, withOutputOptions } from "../../args/options.ts";
+import { parseDays, withServiceOptions } from "../../args/service-options.ts";
 import type { ExpiringCommandOptions } from "../../questions/list-expiring.ts";
 
 const DEFAULT_WITHIN_MS = 30 * 24 * 60 * 60 * 1000;

@@ -1,11 +1,7 @@
 import { Command, Option } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
-import {
-  DIAGNOSTIC_FORMATS,
-  warnIfOffline,
-  withOutputOptions,
-  withServiceOptions,
-} from "../../args/options.ts";
+import { DIAGNOSTIC_FORMATS, withOutputOptions } from "../../args/options.ts";
+import { warnIfOffline, withServiceOptions } from "../../args/service-options.ts";
 import type { LintCommandOptions } from "../../questions/lint-files.ts";
 
 /** Declares `lint`. */

@@ -1,12 +1,7 @@
 import { Command } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
-import {
-  DIAGNOSTIC_FORMATS,
-  parseAsOf,
-  withMerchantOption,
-  withOutputOptions,
-  withQuietOption,
-} from "../../args/options.ts";
+import { DIAGNOSTIC_FORMATS, withMerchantOption, withOutputOptions } from "../../args/options.ts";
+import { parseAsOf, withQuietOption } from "../../args/service-options.ts";
 import type { ValidateCommandOptions } from "../../show/validate-files.ts";
 
 /** Declares `validate`. */

@@ -1,6 +1,6 @@
 import { Argument, Command } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
-import { warnIfOffline, withQuestionOptions } from "../../args/options.ts";
+import { warnIfOffline, withQuestionOptions } from "../../args/service-options.ts";
 import type { QuestionOptions } from "../../questions/answer-question.ts";
 
 /** Declares `why`. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseDuration } from "../../../src/cli/args/options.ts";
+import { parseDuration } from "../../../src/cli/args/service-options.ts";
 
 test.each([
   ["90s", 90_000],

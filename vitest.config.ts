@@ -29,17 +29,14 @@ const GITHUB_PARSERS = /@actions\/(workflow-parser|expressions)/;
 /** Gives every property test its seed. */
 const setupFiles = ["test/support/property-runs.ts"];
 
-/**
- * The limit of every test and hook, in ms: ten times what the longest takes on a machine with a load of 20. It ends a test
- * that hangs; how fast something is, tests measure in processor time.
- */
+/** The limit of every test and hook, in ms: it ends a test that hangs. How fast something is, tests measure in processor time. */
 const limit = 600_000 * Number(process.env["FUZZ_FACTOR"] ?? 1);
 
 const limits = { testTimeout: limit, hookTimeout: limit };
 
 const cores = availableParallelism();
 
-/** Processes and browsers are waited for, so that there is room for one test more than cores; they come first. */
+/** Tests that wait for processes and browsers come first, one more of them than there are cores. */
 const processes = { maxWorkers: cores + 1, sequence: { groupOrder: 0 } };
 
 export default defineConfig({

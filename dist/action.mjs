@@ -10,8 +10,8 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { basename, dirname, join, posix, relative, resolve, sep } from "node:path";
 import { setImmediate as setImmediate$1, setTimeout as setTimeout$1 } from "node:timers/promises";
 import { appendFile, lstat, mkdir, mkdtemp, open, readFile, readdir, realpath, rm, writeFile } from "node:fs/promises";
-import { execFile, spawn } from "node:child_process";
 import { existsSync as existsSync$1, readFileSync as readFileSync$1, readdirSync, realpathSync, statSync } from "node:fs";
+import { execFile, spawn } from "node:child_process";
 import { hostname, userInfo } from "node:os";
 
 // \0rolldown/runtime.js
@@ -12739,7 +12739,7 @@ init_action_error();
 function eventContext(env, eventText) {
 	const [owner, repo] = (env["GITHUB_REPOSITORY"] ?? "").split("/");
 	if (!owner || !repo) throw new ActionError("usage", "GITHUB_REPOSITORY is not set: this is not a GitHub workflow.");
-	const payload = record$1(parse$5(eventText));
+	const payload = record$1(parse$4(eventText));
 	const repository = record$1(payload["repository"]);
 	const serverUrl = env["GITHUB_SERVER_URL"] || "https://github.com";
 	const name = env["GITHUB_EVENT_NAME"] ?? "";
@@ -12796,7 +12796,7 @@ function groupOf(group) {
 function branchName(ref) {
 	return string$1(ref)?.replace(/^refs\/heads\//, "") ?? null;
 }
-function parse$5(text) {
+function parse$4(text) {
 	try {
 		return JSON.parse(text);
 	} catch {
@@ -13188,76 +13188,24 @@ function isSameJson(a, b) {
 	const mine = Object.entries(a);
 	return mine.length === theirs.size && mine.every(([key, item]) => theirs.has(key) && isSameJson(item, theirs.get(key)));
 }
-/** Returns JSON text with each number that would be rounded as a marked string; `null` if there is none. */
-function markRounded(json) {
-	if (!SUSPECT.test(json)) return null;
-	let anyRounded = false;
-	const marked = json.replace(TOKENS, (token) => {
-		if (token.startsWith("\"") || isExact$1(token)) return token;
-		anyRounded = true;
-		return JSON.stringify(MARK + token);
-	});
-	return anyRounded ? marked : null;
-}
-/** Returns metadata with marked numbers rounded, and the properties that contain one. */
-function unmark(metadata) {
-	const rounded = [];
-	const exact = {};
-	const entries = Object.entries(metadata).map(([key, value]) => {
-		let has = false;
-		const plain = mapNumbers(value, () => {
-			has = true;
-		});
-		if (has) {
-			rounded.push(key);
-			exact[key] = JSON.stringify(value).replaceAll(MARKED, "$1");
-		}
-		return [key, plain];
-	});
-	return {
-		metadata: Object.fromEntries(entries),
-		rounded,
-		exact
-	};
-}
-function mapNumbers(value, onMark) {
-	if (typeof value === "string" && value.startsWith(MARK)) {
-		onMark();
-		return Number(value.slice(16));
-	}
-	if (typeof value !== "object" || value === null) return value;
-	if (Array.isArray(value)) return value.map((item) => mapNumbers(item, onMark));
-	return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapNumbers(item, onMark)]));
-}
-/** Returns whether a number survives JSON.parse and JSON.stringify unchanged. */
-function isExact$1(token) {
-	if (token.length > MOST_DIGITS) return false;
-	const value = Number(token);
-	return Number.isFinite(value) && normalForm(token) === normalForm(String(value));
-}
-/** Returns a canonical text of a number: sign, significant digits and exponent. */
-function normalForm(number) {
-	const [mantissa = "", exponent = "0"] = number.toLowerCase().split("e");
-	const [whole = "", fraction = ""] = mantissa.replace("-", "").split(".");
-	const digits = `${whole}${fraction}`.replace(/^0+/, "");
-	const short = digits.replace(/0+$/, "");
-	if (short === "") return "0";
-	const power = Number(exponent) - fraction.length + digits.length - short.length;
-	return `${number.startsWith("-") ? "-" : ""}${short}e${power}`;
-}
 /** Returns whether a value is nested deeper than a number of levels. */
 function isDeeper(value, levels) {
 	if (typeof value !== "object" || value === null) return false;
 	return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
-var MARK, MARKED, SUSPECT, TOKENS, MOST_DIGITS;
 var init_json_text = __esmMin((() => {
 	init_text();
-	MARK = "\0rounded number ";
-	MARKED = /"\\u0000rounded number ([^"]*)"/g;
-	SUSPECT = /(?:^|[:,[\s])-?\d(?:[\d.]{15}|[\d.]*[eE])/;
-	TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-	MOST_DIGITS = 400;
+}));
+
+// src/kernel/values/limits.ts
+var MAX_LENGTH$2, MAX_TOKENS, MAX_ALIASED, MAX_CHECKS, MAX_NESTING, MAX_SYNTAX_ERRORS;
+var init_limits = __esmMin((() => {
+	MAX_LENGTH$2 = 33554432;
+	MAX_TOKENS = 8e6;
+	MAX_ALIASED = 1e5;
+	MAX_CHECKS = 1e3;
+	MAX_NESTING = 1e3;
+	MAX_SYNTAX_ERRORS = 1e3;
 }));
 
 // src/kernel/fields/field.ts
@@ -13317,18 +13265,6 @@ function heldValues(table, values) {
 /** Returns what fingerprints count of values. */
 function contents(table, values) {
 	return eachField(table, (name, { kind }) => kind.content(values[name]));
-}
-/** Returns the values that a new entry of a file declares: no empty ones but those that it needs. */
-function entryValues(table, live, unwritable) {
-	return eachField(table, (name, { kind, declared }) => unwritable.has(String(name)) || !declared.required && kind.isSame(live[name], kind.empty) ? void 0 : kind.sent(live[name]));
-}
-/** Returns the declared values that differ from the live ones, which take their place; `null` for one that no file can hold. */
-function entryUpdates(table, declared, live, unwritable) {
-	return eachField(table, (name, { kind, clearable }) => {
-		const value = declared[name];
-		if (value === void 0 || kind.isSame(value, live[name])) return void 0;
-		return unwritable.has(String(name)) || !clearable && kind.isSame(live[name], kind.empty) ? null : kind.sent(live[name]);
-	});
 }
 var init_field = __esmMin((() => {}));
 
@@ -13664,6 +13600,7 @@ function isMemberField(name) {
 }
 var MANAGED_FIELDS, COMMON_FIELDS, MEMBER_FIELDS, NO_VALUES;
 var init_member = __esmMin((() => {
+	init_limits();
 	init_field();
 	init_metadata();
 	init_set();
@@ -13755,13 +13692,13 @@ function roleAsDeclared(role, id) {
 		updatedAt: ""
 	};
 }
-var MAX_PERMISSIONS, ROLE_FIELDS;
+var ROLE_FIELDS;
 var init_role = __esmMin((() => {
+	init_limits();
 	init_field();
 	init_metadata();
 	init_set();
 	init_text_fields();
-	MAX_PERMISSIONS = 100;
 	ROLE_FIELDS = {
 		name: {
 			kind: nameKind,
@@ -20555,17 +20492,6 @@ var require_dist$1 = /* @__PURE__ */ __commonJSMin(((exports) => {
 	exports.visitAsync = visit.visitAsync;
 }));
 
-// src/kernel/schema/limits.ts
-var MAX_LENGTH$2, MAX_TOKENS, MAX_ALIASED, MAX_CHECKS, MAX_NESTING, MAX_SYNTAX_ERRORS;
-var init_limits = __esmMin((() => {
-	MAX_LENGTH$2 = 33554432;
-	MAX_TOKENS = 8e6;
-	MAX_ALIASED = 1e5;
-	MAX_CHECKS = 1e3;
-	MAX_NESTING = 1e3;
-	MAX_SYNTAX_ERRORS = 1e3;
-}));
-
 // src/kernel/yaml/document.ts
 /**
 * Parses a text. Bounded in memory and depth: throws `TooManyTokens`, or a `RangeError` if nested too deep.
@@ -23305,7 +23231,7 @@ var init_js_yaml = __esmMin((() => {
 	CHOMPING_KEEP = CHOMPING_MODE.KEEP;
 }));
 
-// src/kernel/schema/values.ts
+// src/kernel/values/values.ts
 /** Returns the YAML kind of a plain value. */
 function kindOf$2(value) {
 	if (Array.isArray(value)) return "list";
@@ -23379,93 +23305,7 @@ function omitUndefined(record) {
 function unique(items) {
 	return [...new Set(items)];
 }
-/** Parses an end: a date includes its whole day in UTC, an RFC 3339 timestamp is that instant; null if neither. */
-function parseUntil(text) {
-	const start = parseFrom(text);
-	return start === null ? null : {
-		text,
-		ends: start.starts + (DATE$1.test(text) ? DAY$2 : 0)
-	};
-}
-/** Parses a beginning: a date means the start of that day in UTC, an RFC 3339 timestamp that instant; null if neither. */
-function parseFrom(text) {
-	const date = DATE$1.exec(text);
-	if (date !== null) {
-		const day = dayNumber(date);
-		return day === null ? null : {
-			text,
-			starts: day * DAY$2
-		};
-	}
-	const stamp = TIMESTAMP.exec(text);
-	const day = stamp && dayNumber(stamp);
-	if (stamp === null || day === null) return null;
-	const [, , , , hours, minutes, seconds, fraction = "", sign, zoneHours = 0, zoneMinutes = 0] = stamp;
-	const time = (Number(hours) * 60 + Number(minutes)) * 6e4 + Number(seconds) * 1e3;
-	const zone = (Number(zoneHours) * 60 + Number(zoneMinutes)) * (sign === "-" ? -6e4 : 6e4);
-	return {
-		text,
-		starts: day * DAY$2 + time + Number(fraction.slice(0, 3).padEnd(3, "0")) - zone
-	};
-}
-/** Returns why a text is not an end: no such day, no time zone, or another format. */
-function untilMistake(text) {
-	if (parseUntil(`${text}Z`) !== null) return "zone";
-	return DATE$1.test(text.slice(0, 10)) && dayNumber(DATE$1.exec(text.slice(0, 10)) ?? []) === null ? "day" : "form";
-}
-/** Returns the number of days in a month (1 to 12), 0 for any other month. */
-function daysInMonth(year, month) {
-	return [
-		31,
-		year % 4 === 0 && year % 100 !== 0 || year % 400 === 0 ? 29 : 28,
-		31,
-		30,
-		31,
-		30,
-		31,
-		31,
-		30,
-		31,
-		30,
-		31
-	][month - 1] ?? 0;
-}
-/** Returns the days since 1970-01-01 in the Gregorian calendar; null if there is no such day. */
-function dayNumber([, years, months, days]) {
-	const [year, month, day] = [
-		Number(years),
-		Number(months),
-		Number(days)
-	];
-	if (day < 1 || day > daysInMonth(year, month)) return null;
-	const y = month > 2 ? year : year - 1;
-	const century = Math.floor(y / 400);
-	const yearOfCentury = y - century * 400;
-	const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
-	const dayOfCentury = yearOfCentury * 365 + Math.floor(yearOfCentury / 4) - Math.floor(yearOfCentury / 100) + dayOfYear;
-	return century * 146097 + dayOfCentury - 719468;
-}
-/** Parses a number of weeks, days or hours; null for another text. */
-function parsePeriod(text) {
-	const [, number, unit = ""] = /^([1-9]\d{0,4})([wdh])$/.exec(text) ?? [];
-	return number === void 0 ? null : {
-		text,
-		ms: Number(number) * (UNITS[unit] ?? 0)
-	};
-}
-var DATE$1, TIMESTAMP, UNTIL_PATTERN, DAY$2, HOUR, UNITS;
-var init_values = __esmMin((() => {
-	DATE$1 = /^(\d{4})-(\d\d)-(\d\d)$/;
-	TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
-	UNTIL_PATTERN = "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$";
-	DAY$2 = 864e5;
-	HOUR = 36e5;
-	UNITS = {
-		w: 168 * HOUR,
-		d: 24 * HOUR,
-		h: HOUR
-	};
-}));
+var init_values = __esmMin((() => {}));
 
 // src/kernel/yaml/fast-yaml.ts
 /**
@@ -23893,6 +23733,10 @@ function toRefusal(data, tense = "plan") {
 			const { name, live } = data;
 			return guard(code, "role", name, `The metadata of role "${name}" differs, and the service cannot change a role's metadata in place.`, `Declare the live metadata, ${JSON.stringify(live)}, or remove "metadata:"; or set "sync.replace_roles: true" to replace the role with a new one.`, null);
 		}
+		case "restored-violations": {
+			const { rules } = data;
+			return guard(code, null, null, `The access that this undo restores breaks ${counted(rules, "rule")}, listed under the risks.`, "Check that this is the run to revert.", `restored-violations=${rules}`);
+		}
 		case "role-replace-pinned": {
 			const { name, id } = data;
 			return guard(code, "role", name, `Role "${name}" has to be replaced to change its metadata, but is pinned to ${id}, which would no longer exist.`, `Remove "id: ${id}" from the role.`, null);
@@ -24268,5183 +24112,6 @@ var init_annotations = __esmMin((() => {
 	ADDRESS$2 = /[^\s@"'`<>(),;:=\\[\]{}|]+@([^\s@"'`<>(),;:=\\[\]{}|]+\.[^\s@"'`<>(),;:=\\[\]{}|]+)/g;
 }));
 
-// src/lib/glob.ts
-/** Returns whether a glob matches only its own text, ignoring case. */
-function isLiteralGlob(glob) {
-	return !/[*?[{\\]/.test(glob);
-}
-/**
-* Returns whether a glob certainly matches a text, ignoring case; false for a glob with more than words and `*`.
-*/
-function matchesSimpleGlob(glob, text) {
-	if (!/^[\p{L}\p{N} _.@*'&,-]+$/u.test(glob) || glob.includes("**") || text.startsWith(".")) return false;
-	return compileGlob(glob.toLowerCase())(text.toLowerCase());
-}
-/**
-* Compiles a glob over names: `*` is any text, `?` any character, `[a-z]` one of some, `[!a-z]` none of them, `{a,b}`
-* either, and a backslash takes the next character as it is. It takes time in proportion to the lengths of both, which
-* a regular expression does not.
-*/
-function compileGlob(glob) {
-	const [, head, tail] = /^([^*?[{\\]*)\*([^*?[{\\]*)$/.exec(glob) ?? [];
-	if (head !== void 0 && tail !== void 0) {
-		const least = head.length + tail.length;
-		return (text) => text.length >= least && text.startsWith(head) && text.endsWith(tail);
-	}
-	if (isLiteralGlob(glob) || glob.length > MAX_LENGTH$1) return (text) => text === glob;
-	const program = programOf([...glob], false);
-	return (text) => text === glob || run$5(program, text);
-}
-/**
-* Compiles a glob over paths, ignoring case: `*`, `?` and `[…]` stay within a folder, `**` does not, and between slashes
-* it also stands for no folder.
-*/
-function compilePathGlob(glob) {
-	const parts = glob.toLowerCase().split("/");
-	const lower = parts.filter((part, index) => part !== "**" || parts[index + 1] !== "**").join("/");
-	const program = lower.length > MAX_LENGTH$1 ? [] : programOf([...lower], true);
-	return (path) => {
-		const text = path.toLowerCase();
-		return text === lower || run$5(program, text);
-	};
-}
-/** Compiles a glob, as characters, to instructions; their end is a match. */
-function programOf(glob, isPath) {
-	const program = [];
-	const closing = closingBraces(glob);
-	const inFolder = (matches) => (character) => matches(character) && !(isPath && character === "/");
-	const literal = (literalCharacter) => void program.push({ matches: (character) => character === literalCharacter });
-	const anyText = (matches) => {
-		const start = program.length;
-		program.push({ also: start + 3 }, { matches }, { goto: start });
-	};
-	/** Compiles the characters from one place to another. */
-	function part(from, to) {
-		for (let index = from; index < to; index += 1) {
-			const character = glob[index];
-			if (character === "*") index = stars(index);
-			else if (character === "?") program.push({ matches: inFolder(() => true) });
-			else if (character === "[") index = characterClass(index);
-			else if (character === "{" && closing.has(index)) index = alternatives(index);
-			else if (character === "\\" && index + 1 < to) literal(glob[++index]);
-			else literal(character);
-		}
-	}
-	function stars(from) {
-		let end = from;
-		while (glob[end + 1] === "*") end += 1;
-		const crosses = isPath && end > from;
-		if (!(crosses && glob[end + 1] === "/" && /[/{,]/.test(glob[from - 1] ?? "/"))) {
-			anyText(crosses ? () => true : inFolder(() => true));
-			return end;
-		}
-		program.push({ also: program.length + 5 });
-		anyText(() => true);
-		literal("/");
-		return end + 1;
-	}
-	function characterClass(from) {
-		const isNegated = glob[from + 1] === "!" || glob[from + 1] === "^";
-		const { ranges, end } = rangesFrom(glob, from + (isNegated ? 2 : 1));
-		if (end >= glob.length) {
-			literal("[");
-			return from;
-		}
-		const isIn = (character) => ranges.some(([low, high]) => low <= character && character <= high);
-		program.push({ matches: inFolder((character) => isIn(character) !== isNegated) });
-		return end;
-	}
-	function alternatives(from) {
-		const { commas, end } = closing.get(from) ?? {
-			commas: [],
-			end: from
-		};
-		const exits = [];
-		const starts = [from, ...commas];
-		for (const [index, start] of starts.entries()) {
-			const next = commas[index];
-			const fork = program.length;
-			if (next !== void 0) program.push({ also: 0 });
-			part(start + 1, next ?? end);
-			if (next === void 0) break;
-			exits.push(program.length);
-			program.push({ goto: 0 });
-			program[fork] = { also: program.length };
-		}
-		for (const exit of exits) program[exit] = { goto: program.length };
-		return end;
-	}
-	part(0, glob.length);
-	return program;
-}
-/** Reads the characters and ranges of a class, up to its closing bracket; a bracket at the start is one of them. */
-function rangesFrom(glob, start) {
-	const ranges = [];
-	let index = start;
-	while (index < glob.length && (glob[index] !== "]" || index === start)) {
-		if (glob[index] === "\\") index += 1;
-		const low = glob[index] ?? "";
-		const high = glob[index + 1] === "-" ? glob[index + 2] : void 0;
-		const isRange = high !== void 0 && high !== "]";
-		ranges.push([low, isRange ? high : low]);
-		index += isRange ? 3 : 1;
-	}
-	return {
-		ranges,
-		end: index
-	};
-}
-/** Finds the braces that are closed and hold a comma, by where they open. */
-function closingBraces(glob) {
-	const closed = /* @__PURE__ */ new Map();
-	const openBraces = [];
-	for (let index = 0; index < glob.length; index += 1) {
-		const character = glob[index];
-		if (character === "\\") index += 1;
-		else if (character === "{") openBraces.push({
-			start: index,
-			commas: []
-		});
-		else if (character === ",") openBraces.at(-1)?.commas.push(index);
-		else if (character === "}") {
-			const braces = openBraces.pop();
-			if (braces && braces.commas.length > 0) closed.set(braces.start, {
-				commas: braces.commas,
-				end: index
-			});
-		}
-	}
-	return closed;
-}
-/** Runs all ways through a program side by side, so that none is gone twice. */
-function run$5(program, text) {
-	let current = /* @__PURE__ */ new Set();
-	const reach = (places, from) => {
-		const unvisited = [from];
-		for (let address = unvisited.pop(); address !== void 0; address = unvisited.pop()) {
-			if (places.has(address)) continue;
-			places.add(address);
-			const instruction = program[address];
-			if (instruction === void 0 || "matches" in instruction) continue;
-			if ("goto" in instruction) unvisited.push(instruction.goto);
-			else unvisited.push(instruction.also, address + 1);
-		}
-	};
-	reach(current, 0);
-	for (const character of text) {
-		const next = /* @__PURE__ */ new Set();
-		for (const address of current) {
-			const instruction = program[address];
-			if (instruction && "matches" in instruction && instruction.matches(character)) reach(next, address + 1);
-		}
-		if (next.size === 0) return false;
-		current = next;
-	}
-	return current.has(program.length);
-}
-var MAX_LENGTH$1;
-var init_glob = __esmMin((() => {
-	MAX_LENGTH$1 = 1e3;
-}));
-
-// src/model/live.ts
-/** Returns whether a reference to a role looks like an id, as `role_owner` does. */
-function isLikeRoleId(role) {
-	return role.startsWith("role_");
-}
-var MEMBER_STATUSES, PREDEFINED_ROLES, UNASSIGNABLE_ROLES;
-var init_live = __esmMin((() => {
-	MEMBER_STATUSES = [
-		"accepted",
-		"pending",
-		"expired",
-		"disabled",
-		"unknown"
-	];
-	PREDEFINED_ROLES = [
-		"role_owner",
-		"role_admin",
-		"role_manager",
-		"role_employee",
-		"role_accountant",
-		"role_cashier"
-	];
-	UNASSIGNABLE_ROLES = ["role_owner", "role_admin"];
-}));
-
-// src/model/plan.ts
-var TEMPORARY_SUFFIX;
-var init_plan = __esmMin((() => {
-	TEMPORARY_SUFFIX = " (set aside by rolecall)";
-}));
-
-// src/kernel/diff/scope.ts
-/**
-* Removes ignored roles and members from the live state, before anything is compared. Members with an address in `left`,
-* in lower case, are never ignored.
-*/
-function scopeOf(live, ignore, matches, left = /* @__PURE__ */ new Set()) {
-	const ignoredRole = (role) => matchesAny(ignore.roles, [role.name, role.id], matches);
-	const ignoredMember = (member) => matchesAny(ignore.members, [...addressesOf(member), member.id], matches) && !addressesOf(member).some((address) => left.has(address.toLowerCase()));
-	const roles = live.roles.filter((role) => !ignoredRole(role));
-	const ignoredLiveRoles = roles.length === live.roles.length ? [] : live.roles.filter(ignoredRole);
-	const kept = new Set(roles.map(({ id }) => id));
-	const all = ignore.members.length === 0;
-	return {
-		roles: roles.map((role) => ({
-			...role,
-			name: formerName(role.name)
-		})),
-		members: all ? live.members : live.members.filter((member) => !ignoredMember(member)),
-		temporarilyNamed: new Set(roles.filter(({ name }) => name.endsWith(TEMPORARY_SUFFIX)).map(({ id }) => id)),
-		ignoredRoles: new Set(ignoredLiveRoles.flatMap(({ id, name }) => kept.has(name) ? [id] : [id, name])),
-		ignoredLiveRoles,
-		ignoredMembers: all ? [] : live.members.filter(ignoredMember)
-	};
-}
-/** Returns whether one of the globs matches one of the texts, ignoring case. */
-function matchesAny(globs, texts, matches) {
-	return globs.some((glob) => texts.some((text) => matches(glob.toLowerCase(), text.toLowerCase())));
-}
-/** Returns a live member's addresses: the user's and the invited one. */
-function addressesOf({ user, invite }) {
-	const own = user?.email === void 0 ? [] : [user.email];
-	return invite === void 0 ? own : [...own, invite.email];
-}
-/** Returns the address to display a live member by; `null` without a user and an invitation. */
-function addressOf$1({ user, invite }) {
-	return user?.email ?? invite?.email ?? null;
-}
-/** Returns whether a member is no person; `null` if its type is unknown. */
-function isServiceAccount({ user }) {
-	switch (user?.type) {
-		case void 0:
-		case "user":
-		case "managed_user": return false;
-		case "service_account":
-		case "system_account": return true;
-		default: return null;
-	}
-}
-function formerName(name) {
-	return name.endsWith(" (set aside by rolecall)") ? name.slice(0, -TEMPORARY_SUFFIX.length) : name;
-}
-var init_scope = __esmMin((() => {
-	init_plan();
-}));
-
-// src/rules/access.ts
-/** Splits changes into those of roles and those of members. */
-function splitByResource(changes) {
-	return {
-		roles: changes.flatMap((change) => change.resource === "role" ? [change] : []),
-		members: changes.flatMap((change) => change.resource === "member" ? [change] : [])
-	};
-}
-/**
-* Returns the live access. After an interrupted replacement there are two roles in place of one: merge them to count
-* holders, keep them apart to see what each grants.
-*/
-function accessBefore({ roles, temporarilyNamed, ignoredLiveRoles, members, ignoredMembers }, changes, { mergeReplacedRoles }) {
-	const successors = mergeReplacedRoles ? successorsOf(changes.roles) : NO_SUCCESSORS;
-	const people = members.map((member) => personAccess(member, successors, false));
-	for (const member of ignoredMembers) people.push(personAccess(member, successors, true));
-	const ignored = new Set(ignoredLiveRoles);
-	const all = [...ignoredLiveRoles, ...roles].map((role) => {
-		const isHidden = ignored.has(role) || temporarilyNamed.has(role.id);
-		return [successors.get(role.id) ?? role.id, roleAccess(role, isHidden)];
-	});
-	return {
-		roles: new Map(all),
-		removed: /* @__PURE__ */ new Set(),
-		people
-	};
-}
-/** Returns whether a replacement was interrupted: merging replaced roles makes a difference only then. */
-function hasSuccessors({ roles }) {
-	return successorsOf(roles).size > 0;
-}
-/** Returns the access after changes. */
-function accessAfter(before, changes, options) {
-	const keyOf = roleKeys(changes.roles, options);
-	const roles = rolesAfter(before.roles, changes.roles, options);
-	const removed = new Set([...before.removed, ...before.roles.keys()].filter((key) => !roles.has(key)));
-	if (changes.members.length === 0) return {
-		roles,
-		removed,
-		people: before.people
-	};
-	const keysOf = (refs) => [...new Set(refs.flatMap((ref) => {
-		const key = keyOf(ref);
-		return ref.id === null && !roles.has(key) ? [] : key;
-	}))];
-	const changeOf = new Map(changes.members.map((change) => [change.id, change]));
-	const people = [];
-	for (const was of before.people) {
-		const change = changeOf.get(was.id);
-		const is = change === void 0 ? was : personAfter(change, was, keysOf);
-		if (is !== null) people.push(is);
-	}
-	const added = /* @__PURE__ */ new Map();
-	for (const change of changes.members) {
-		const is = change.kind === "create" ? personAfter(change, null, keysOf) : null;
-		if (is !== null) added.set(is.name.toLowerCase(), is);
-	}
-	return {
-		roles,
-		removed,
-		people: [...people, ...added.values()]
-	};
-}
-/** Returns a member after a change; `null` if it is removed. */
-function personAfter({ kind, id, name, after }, was, keysOf) {
-	if (after === null) return null;
-	const isMade = kind !== "update" && after.managed !== null;
-	return {
-		id,
-		name,
-		email: after.email,
-		status: kind === "update" ? was?.status ?? "unknown" : isMade ? "accepted" : "invited",
-		roles: keysOf(after.roles),
-		serviceAccount: was === null ? false : was.serviceAccount,
-		ignored: false,
-		mfa: isMade ? false : was?.mfa ?? null
-	};
-}
-/** Yields the members of an access and of the result of `accessAfter`, which has the same order. */
-function* beforeAndAfter(before, after) {
-	let at = 0;
-	for (const was of before.people) {
-		const is = after.people[at];
-		if (is?.id !== was.id) {
-			yield {
-				was,
-				is: void 0
-			};
-			continue;
-		}
-		yield {
-			was,
-			is
-		};
-		at += 1;
-	}
-	for (; at < after.people.length; at += 1) yield {
-		was: void 0,
-		is: after.people[at]
-	};
-}
-function rolesAfter(before, changes, { mergeReplacedRoles }) {
-	const roles = new Map(before);
-	for (const change of changes) {
-		const { id, name, after } = change;
-		if (after === null) {
-			roles.delete(change.id);
-			continue;
-		}
-		const successor = !mergeReplacedRoles && change.kind === "replace" ? change.resumed : null;
-		if (successor !== null && id !== null) roles.delete(id);
-		const role = {
-			id,
-			name: after.name,
-			permissions: after.permissions,
-			custom: true
-		};
-		roles.set(successor ?? id ?? `new ${name}`, role);
-	}
-	return roles;
-}
-/** Returns whether a member can use its roles, now or once it has accepted. */
-function isActive$1({ status }) {
-	return status !== "expired" && status !== "disabled";
-}
-/** Returns a function that gives a member's permissions; members with the same roles share one result. */
-function granting({ roles, removed }, counts = isActive$1) {
-	const known = /* @__PURE__ */ new Map();
-	return (person) => {
-		if (person === void 0 || !counts(person)) return NOTHING$5;
-		const key = JSON.stringify(person.roles);
-		const found = known.get(key) ?? grantedBy$1(person.roles, roles, removed);
-		known.set(key, found);
-		return found;
-	};
-}
-/** Returns the names of a member's roles that grant a permission. */
-function rolesGranting({ roles }, person, permission) {
-	return person.roles.flatMap((key) => roles.get(key) ?? []).filter(({ permissions }) => permissions?.includes(permission)).map(({ name }) => name).sort();
-}
-function grantedBy$1(keys, roles, removed) {
-	const held = keys.filter((key) => !removed.has(key)).map((key) => roles.get(key) ?? {
-		name: key,
-		permissions: null
-	});
-	return {
-		permissions: new Set(held.flatMap(({ permissions }) => permissions ?? [])),
-		unknown: held.filter(({ permissions }) => permissions === null).map(({ name }) => name)
-	};
-}
-function roleKeys(changes, { mergeReplacedRoles }) {
-	const replaced = changes.flatMap((change) => change.kind === "replace" ? [change] : []);
-	const byName = new Map(replaced.map(({ name, id }) => [name, id]));
-	const successors = mergeReplacedRoles ? successorsOf(changes) : NO_SUCCESSORS;
-	return ({ id, name }) => id === null ? byName.get(name) ?? `new ${name}` : successors.get(id) ?? id;
-}
-function successorsOf(changes) {
-	return new Map(changes.flatMap((change) => change.kind === "replace" && change.resumed !== null ? [[change.resumed, change.id]] : []));
-}
-function roleAccess({ id, name, permissions, predefined }, isHidden) {
-	return {
-		id,
-		name,
-		permissions: predefined && permissions.length === 0 ? null : permissions,
-		custom: !predefined,
-		...isHidden && { hidden: true }
-	};
-}
-function personAccess(member, successors, ignored) {
-	const { id, user, status, roles } = member;
-	const email = addressOf$1(member);
-	return {
-		id,
-		name: email ?? id,
-		email,
-		status,
-		roles: roleKeysOf(roles, successors),
-		serviceAccount: isServiceAccount(member),
-		ignored,
-		mfa: user ? user.mfaOnLogin : null
-	};
-}
-function roleKeysOf(roles, successors) {
-	if (successors.size === 0 && !hasRepeats(roles)) return roles;
-	return [...new Set(roles.map((role) => successors.get(role) ?? role))];
-}
-function hasRepeats(roles) {
-	for (let at = 1; at < roles.length; at += 1) if (roles.indexOf(roles[at] ?? "") < at) return true;
-	return false;
-}
-/**
-* Indexes roles by their names and ids. An id comes before a name. Of roles with one name, it means the one that the
-* file declares, else the one that is not hidden, else a custom one; the order of the roles does not matter.
-*/
-function roleNames({ roles }, declared) {
-	const rank = (key, { custom, hidden }) => declared.has(key) ? 3 : custom ? hidden ? 1 : 2 : 0;
-	const ids = /* @__PURE__ */ new Map();
-	const named = /* @__PURE__ */ new Map();
-	for (const [key, role] of roles) {
-		if (role.id !== null) ids.set(role.id, key);
-		const own = rank(key, role);
-		const known = named.get(role.name);
-		if (known?.rank === own) known.keys.push(key);
-		else if (known === void 0 || known.rank < own) named.set(role.name, {
-			rank: own,
-			keys: [key]
-		});
-	}
-	const meant = (name) => named.get(name)?.keys ?? [];
-	return {
-		find: (nameOrId) => {
-			const [only, ...others] = meant(nameOrId);
-			return ids.get(nameOrId) ?? (others.length === 0 ? only : void 0);
-		},
-		sharing: (name) => ids.has(name) || meant(name).length < 2 ? [] : [...meant(name)].sort(byCodeUnit)
-	};
-}
-/** Returns a function that finds a role's key by the name or id in a file; `undefined` if no role or several have the name. */
-function roleFinder(access, declared) {
-	return roleNames(access, declared).find;
-}
-/** Returns the ids to which roles of the files are pinned. */
-function pinnedIds({ roles = [] }) {
-	return new Set(roles.flatMap(({ id }) => id ?? []));
-}
-var NOTHING$5, NO_SUCCESSORS;
-var init_access = __esmMin((() => {
-	init_scope();
-	init_text();
-	NOTHING$5 = {
-		permissions: /* @__PURE__ */ new Set(),
-		unknown: []
-	};
-	NO_SUCCESSORS = /* @__PURE__ */ new Map();
-}));
-
-// src/rules/base-rules.ts
-/**
-* Returns the enforced rules to judge by, each apart; those of the base branch that the head branch has as well are left
-* out. The default guards hold unless some of the rules set them.
-*/
-function enforcedSets(desired, base) {
-	const former = (base?.enforced ?? []).map((rules) => ({
-		...rules,
-		by: "base"
-	}));
-	const given = [...desired.enforced ?? [], ...former];
-	const distinct = /* @__PURE__ */ new Map();
-	for (const rules of [...given.filter(({ by }) => by === void 0), ...given]) {
-		const meaning = meaningOf(rules);
-		distinct.set(meaning, distinct.get(meaning) ?? rules);
-	}
-	const all = [...distinct.values()];
-	const limited = all.some(({ guards }) => guards.maxRemovals !== void 0);
-	const held = all.some(({ guards }) => guards.minHolders !== void 0);
-	return all.map((origin, index) => {
-		const { guards, policies, checks } = origin;
-		const silent = {
-			...(limited || index > 0) && { maxRemovals: guards.maxRemovals ?? NO_LIMIT },
-			...(held || index > 0) && { minHolders: guards.minHolders ?? {} }
-		};
-		return {
-			origin,
-			rules: withRulesOf({
-				guards: {
-					...guards,
-					...silent
-				},
-				policies,
-				checks
-			}, desired)
-		};
-	});
-}
-function meaningOf({ guards, policies, checks }) {
-	return canonicalJson([
-		guards,
-		policies,
-		checks.map(({ origin: _, ...check }) => check)
-	]);
-}
-/**
-* Returns a file's own rules beside enforced ones: only what is written. The defaults are part of the enforced rules, so
-* that the file cannot loosen them.
-*/
-function ownRules(desired, enforced) {
-	if (enforced.length === 0) return desired;
-	const { guards } = desired;
-	return {
-		...desired,
-		guards: {
-			maxRemovals: NO_LIMIT,
-			minHolders: {},
-			...guards
-		}
-	};
-}
-/** Returns a desired state with the rules of its base branch, in which renamed roles have their current names. */
-function withRulesOf(base, head) {
-	const nameOf = currentNameIn(head, base);
-	const namesOf = (roles) => [...new Set(roles.map(nameOf))];
-	const { guards, policies, checks } = base;
-	const { protect, minHolders } = guards;
-	return {
-		...head,
-		guards: {
-			...guards,
-			protect: {
-				...protect,
-				roles: [.../* @__PURE__ */ new Set([...protect.roles, ...namesOf(protect.roles)])]
-			},
-			...minHolders && { minHolders: byName(minHolders, nameOf, Math.max) }
-		},
-		policies: {
-			...policies,
-			separate: policies.separate.map(namesOf),
-			maxHolders: byName(policies.maxHolders, nameOf, Math.min),
-			requireUntil: namesOf(policies.requireUntil),
-			...policies.longestGrants && { longestGrants: longestByName(policies.longestGrants, nameOf) },
-			requireMfa: namesOf(policies.requireMfa)
-		},
-		checks: checks.map((check) => withCurrentNames(check, nameOf))
-	};
-}
-/** Returns a lookup of the name that a role of the base branch has in the head branch. */
-function currentNameIn(head, base) {
-	const current = currentNames(base.roles ?? [], head.roles ?? []);
-	return (role) => current.get(role) ?? role;
-}
-function currentNames(base, head) {
-	const kept = new Set(head.map(({ name }) => name));
-	const pinned = new Map(head.flatMap(({ id, name }) => id === void 0 ? [] : [[id, name]]));
-	const renamed = new Map(head.flatMap(({ name, previously = [] }) => previously.filter((former) => !isLikeRoleId(former)).map((former) => [former, name])));
-	const names = base.flatMap(({ id, name }) => {
-		const now = pinned.get(id ?? "") ?? (kept.has(name) ? void 0 : renamed.get(name));
-		return now === void 0 || now === name ? [] : [[name, now]];
-	});
-	return new Map([...[...renamed].filter(([name]) => !kept.has(name)), ...names]);
-}
-function byName(numbers, nameOf, stricter) {
-	const named = /* @__PURE__ */ new Map();
-	for (const [role, number] of Object.entries(numbers)) {
-		const name = nameOf(role);
-		named.set(name, stricter(number, named.get(name) ?? number));
-	}
-	return Object.fromEntries(named);
-}
-function longestByName(periods, nameOf) {
-	const named = /* @__PURE__ */ new Map();
-	for (const [role, period] of Object.entries(periods)) {
-		const known = named.get(nameOf(role));
-		if (known === void 0 || period.ms < known.ms) named.set(nameOf(role), period);
-	}
-	return Object.fromEntries(named);
-}
-function withCurrentNames(check, nameOf) {
-	if (check.kind !== "only") return check;
-	const holders = check.only.map((holder) => holder.startsWith("role:") ? `role:${nameOf(holder.slice(5))}` : holder);
-	return {
-		...check,
-		only: [...new Set(holders)]
-	};
-}
-/** Returns a refusal as one by enforced rules. */
-function refusalOfEnforced({ files: [file], by }, refusal) {
-	const { message, hint } = refusal;
-	return {
-		...refusal,
-		message: ofRules(message, file, by),
-		hint: hintOfEnforced(hint, file),
-		rules: file,
-		...by && { by }
-	};
-}
-/** Returns an existing violation as one of enforced rules. */
-function findingOfEnforced({ files: [file], by }, finding) {
-	const { message, hint } = finding;
-	return {
-		...finding,
-		message: ofRules(message, file, by),
-		hint: hint && hintOfEnforced(hint, file)
-	};
-}
-function ofRules(message, file, by) {
-	return `${message} Enforced by ${file}${by === "base" ? " of the base branch" : ""}.`;
-}
-/** Returns the items of a file's own rules that no enforced rule has as well. */
-function besidesEnforced(own, enforced) {
-	if (enforced.length === 0) return own;
-	const known = new Set(enforced.map(keyOf$6));
-	return own.filter((one) => !known.has(keyOf$6(one)));
-}
-/** Returns the refusals that only the base branch's rules have, with what to do about them. */
-function refusalsOfBase(byBase, own) {
-	const known = new Set(own.map(keyOf$6));
-	return byBase.filter((refusal) => !known.has(keyOf$6(refusal))).map(refusalOfBase);
-}
-/** Equal refusals of two branches may state different limits; then they have the same override. */
-function keyOf$6(one) {
-	const { code, resource, name, message } = one;
-	if ("severity" in one) return JSON.stringify([
-		code,
-		resource,
-		name,
-		message
-	]);
-	return JSON.stringify([
-		one.rule,
-		code,
-		resource,
-		name,
-		one.override ?? message
-	]);
-}
-function refusalOfBase(refusal) {
-	const override = refusal.override === null ? "" : ", or override it for this plan";
-	return {
-		...refusal,
-		message: `${refusal.message} That is the rule of the base branch, which this pull request loosens.`,
-		hint: `Merge what loosens the rule first, in a pull request of its own${override}; the input "rules: head" judges by the rules of this pull request only.`,
-		by: "base"
-	};
-}
-var NO_LIMIT;
-var init_base_rules = __esmMin((() => {
-	init_refusals();
-	init_json_text();
-	init_live();
-	NO_LIMIT = { percent: 100 };
-}));
-
-// src/kernel/diff/same-people.ts
-/**
-* Pairs people who are probably the same: with the same metadata, or the same local part in another domain, if that is
-* unique on both sides.
-*/
-function samePeople(gone, come) {
-	const pairs = /* @__PURE__ */ new Map();
-	for (const keyOf of [metadataKey, localPart]) {
-		const taken = new Set(pairs.values());
-		const [olds, news] = [uniqueBy(gone.filter((one) => !taken.has(one)), keyOf), uniqueBy(come.filter((one) => !pairs.has(one)), keyOf)];
-		for (const [key, to] of news) {
-			const from = olds.get(key);
-			if (from !== void 0) pairs.set(to, from);
-		}
-	}
-	return [...pairs].map(([to, from]) => ({
-		from,
-		to
-	}));
-}
-function metadataKey({ metadata }) {
-	return Object.keys(metadata).length === 0 ? null : canonicalJson(metadata);
-}
-function localPart({ address }) {
-	const at = address.lastIndexOf("@");
-	return at <= 0 ? null : address.slice(0, at).toLowerCase();
-}
-function uniqueBy(items, keyOf) {
-	const found = /* @__PURE__ */ new Map();
-	for (const item of items) {
-		const key = keyOf(item);
-		if (key !== null) found.set(key, found.has(key) ? null : item);
-	}
-	return new Map([...found].flatMap(([key, item]) => item === null ? [] : [[key, item]]));
-}
-var init_same_people = __esmMin((() => {
-	init_json_text();
-}));
-
-// src/rules/changed-addresses.ts
-/** Finds people whom a plan removes and invites under another address. */
-function changedAddresses(changes) {
-	const gone = changes.flatMap((change) => change.kind === "delete" && change.reason === "unlisted" && change.before.status === "accepted" ? [{
-		address: change.name,
-		metadata: change.before.metadata
-	}] : []);
-	if (gone.length === 0) return [];
-	const come = changes.flatMap((change) => change.kind === "create" ? [{
-		address: change.name,
-		metadata: change.after.metadata
-	}] : []);
-	return samePeople(gone, come).map(({ from, to }) => ({
-		code: "member-likely-renamed",
-		name: to.address,
-		previously: from.address
-	}));
-}
-/** Returns whether the removal of an old membership takes a role that the new one does not hold. */
-function lostByNewAddress({ name, before }, entries, rolesOf) {
-	const key = name.toLowerCase();
-	const entry = entries.find(({ previously = [] }) => previously.some((address) => address.toLowerCase() === key));
-	const held = new Set(entry === void 0 ? [] : rolesOf(entry.email.toLowerCase()));
-	return before?.roles.some(({ id }) => id !== null && !held.has(id)) ?? false;
-}
-var init_changed_addresses = __esmMin((() => {
-	init_same_people();
-}));
-
-// src/model/desired.ts
-var DEFAULT_REMOVAL_LIMIT, DEFAULT_ESCALATION;
-var init_desired = __esmMin((() => {
-	DEFAULT_REMOVAL_LIMIT = { percent: 25 };
-	DEFAULT_ESCALATION = {
-		assign: ["members_create", "members_update"],
-		edit: ["roles_update"],
-		create: ["roles_create"]
-	};
-}));
-
-// src/rules/guards.ts
-/** Returns the refusals of all guards except `min_holders`, which can also defer. */
-function guardPlan(all) {
-	const withoutLeftovers = ({ roles, members }) => ({
-		roles,
-		members: members.filter(({ kind, reason }) => kind !== "delete" || reason !== "invitation-expired")
-	});
-	const guarded = {
-		...all,
-		changes: withoutLeftovers(all.changes),
-		deferred: withoutLeftovers(all.deferred)
-	};
-	return [
-		...guardRemovals(guarded),
-		...guardAddresses(guarded),
-		...guardProtected(guarded),
-		...guardCaller(guarded)
-	];
-}
-/**
-* Refuses too many removals and demotions at once, which are usually a mistake; roles and members are counted
-* separately.
-*/
-function guardRemovals({ settings, entries, scope, changes, after }) {
-	const limit = settings.maxRemovals ?? DEFAULT_REMOVAL_LIMIT;
-	const replaced = replacedBy(changes);
-	const rolesOf = (address) => after.people.find((person) => person.status === "accepted" && person.email?.toLowerCase() === address)?.roles ?? [];
-	const takes = (change) => change.reason === "address-changed" ? lostByNewAddress(change, entries, rolesOf) : takesRoles(change, replaced);
-	const judge = (resource, removals, live) => {
-		const allowed = allowedRemovals(limit, live);
-		return removals > allowed ? [toRefusal({
-			code: "max-removals",
-			resource,
-			removals,
-			live,
-			allowed
-		})] : [];
-	};
-	return [...judge("role", changes.roles.filter(takesPermissions).length, scope.roles.filter(({ predefined }) => !predefined).length), ...judge("member", changes.members.filter(takes).length, scope.members.length)];
-}
-/** Refuses to take access at once from several people whose address has probably changed. */
-function guardAddresses({ changes }) {
-	const people = changedAddresses(changes.members);
-	const [first] = people;
-	if (first === void 0 || people.length <= 3) return [];
-	const { name, previously } = first;
-	return [toRefusal({
-		code: "changed-addresses",
-		people: people.length,
-		name,
-		previously
-	})];
-}
-/** Returns how many removals a limit allows of so many that are live. */
-function allowedRemovals(limit, live) {
-	if ("count" in limit) return limit.count;
-	const share = Math.floor(live * limit.percent / 100);
-	return limit.percent === 0 ? 0 : Math.max(share, 3);
-}
-function takesPermissions({ kind, fields }) {
-	return kind === "delete" || fields.some((diff) => diff.field === "permissions" && diff.removed.length > 0);
-}
-/** Returns whether a member is removed, or loses a role without gaining its successor. */
-function takesRoles({ kind, fields }, replaced) {
-	if (kind === "delete") return true;
-	if (kind !== "update") return false;
-	return fields.some((diff) => diff.field === "roles" && diff.removed.some(({ id, name }) => !(replaced.has(id ?? "") && diff.added.some((added) => added.name === name))));
-}
-/** Returns the ids of replaced roles. */
-function replacedBy({ roles }) {
-	return new Set(roles.flatMap(({ kind, id }) => kind === "replace" && id !== null ? id : []));
-}
-/** Returns whether a member only moves from replaced roles to their successors. */
-function movesAlong(change, replaced) {
-	return change.kind === "update" && !takesRoles(change, replaced) && change.fields.every((diff) => diff.field === "roles" && diff.added.length === diff.removed.length);
-}
-function guardProtected({ settings: { protect }, entries, scope, changes: due, deferred, matches }) {
-	if (protect.roles.length + protect.members.length === 0) return [];
-	const addresses = new Map(scope.members.map((member) => [member.id, addressesOf(member)]));
-	const pinned = new Map(entries.flatMap(({ id, email }) => id === void 0 ? [] : [[id, email]]));
-	const changes = {
-		roles: [...due.roles, ...deferred.roles],
-		members: [...due.members, ...deferred.members]
-	};
-	const replaced = replacedBy(changes);
-	return [...changes.roles.filter(({ kind }) => kind !== "create"), ...changes.members.filter((change) => change.kind !== "create" && !movesAlong(change, replaced))].flatMap((change) => {
-		const { resource, name, kind, id, before } = change;
-		const [isRole, key] = [resource === "role", id ?? ""];
-		const others = isRole ? [] : [...addresses.get(key) ?? [], pinned.get(key) ?? name];
-		const names = [
-			id ?? name,
-			name,
-			nameOf$4(before) ?? name,
-			...others
-		];
-		const globs = isRole ? protect.roles : protect.members;
-		return matchesAny(globs, names, matches) ? [toRefusal({
-			code: "protect",
-			resource,
-			name,
-			kind
-		})] : [];
-	});
-}
-function nameOf$4(image) {
-	if (image === null) return null;
-	return "permissions" in image ? image.name : image.email;
-}
-function guardCaller({ callerId, before, after }) {
-	if (callerId === null) return [];
-	const caller = ({ people }) => people.find(({ id }) => id === callerId);
-	const [was, is] = [caller(before), caller(after)];
-	if (was === void 0) return [];
-	if (is === void 0) return [toRefusal({
-		code: "self-lockout",
-		name: was.name,
-		removed: true,
-		lost: []
-	})];
-	const had = granting(before)(was);
-	const has = granting(after)(is);
-	const lost = [...NEEDED.filter((permission) => had.permissions.has(permission) && !has.permissions.has(permission)), ...had.unknown.filter((role) => !has.unknown.includes(role)).map((role) => `what ${role} grants`)];
-	return lost.length > 0 ? [toRefusal({
-		code: "self-lockout",
-		name: was.name,
-		removed: false,
-		lost
-	})] : [];
-}
-var ALWAYS_ALLOWED, NEEDED;
-var init_guards = __esmMin((() => {
-	init_scope();
-	init_refusals();
-	init_desired();
-	init_access();
-	init_changed_addresses();
-	ALWAYS_ALLOWED = 3;
-	NEEDED = [
-		"roles_list",
-		"roles_view",
-		"roles_create",
-		"roles_update",
-		"roles_delete",
-		"merchant_read",
-		"members_view",
-		"members_create",
-		"members_update",
-		"members_delete"
-	];
-}));
-
-// src/rules/reach.ts
-/**
-* Creates a function that finds what a member can reach; members with the same roles share one answer. Only the permissions
-* that lead to others are followed; what they lead to is looked up when it is asked for.
-*/
-function reaching(access, escalation = {}) {
-	const world = openWorld(access, {
-		...DEFAULT_ESCALATION,
-		...escalation
-	});
-	const known = /* @__PURE__ */ new Map();
-	return ({ roles }) => {
-		const key = JSON.stringify(roles);
-		const found = known.get(key) ?? reachOf$1(heldRoles$1(roles, access), world);
-		known.set(key, found);
-		return found;
-	};
-}
-function openWorld({ roles, removed }, escalation) {
-	const all = sorted([...roles].flatMap(([key, role]) => removed.has(key) ? [] : [role]));
-	const names = /* @__PURE__ */ new Map();
-	for (const { name, permissions } of all) for (const permission of permissions ?? []) {
-		const known = names.get(permission);
-		if (known === void 0) names.set(permission, /* @__PURE__ */ new Set([name]));
-		else known.add(name);
-	}
-	const leads = /* @__PURE__ */ new Set([
-		...escalation.assign,
-		...escalation.edit,
-		...escalation.create
-	]);
-	return {
-		escalation,
-		custom: all.filter((role) => role.custom),
-		leading: new Map([...leads].map((permission) => [permission, [...names.get(permission) ?? []]])),
-		granting: (permission) => names.get(permission) ?? NONE$5
-	};
-}
-function heldRoles$1(keys, { roles, removed }) {
-	return sorted(keys.flatMap((key) => removed.has(key) ? [] : roles.get(key) ?? []));
-}
-/** Returns roles in an order that does not depend on the service's. */
-function sorted(roles) {
-	return [...roles].sort(by(({ name, id }) => JSON.stringify([name, id])));
-}
-/** Follows the permissions that lead to others, until no step adds one or shortens a way. */
-function reachOf$1(held, world) {
-	const own = new Set(held.flatMap(({ permissions }) => permissions ?? []));
-	const ways = new Map([...world.leading.keys()].flatMap((permission) => own.has(permission) ? [[permission, []]] : []));
-	let assigning = null;
-	let found = true;
-	while (found) {
-		found = false;
-		assigning = shortestWay(world.escalation.assign, ways);
-		for (const [permission, steps] of furtherWays(ways, held, world)) {
-			const best = ways.get(permission);
-			if (best !== void 0 && best.length <= steps.length) continue;
-			ways.set(permission, steps);
-			found = true;
-		}
-	}
-	const anything = ways.get(ANYTHING) ?? null;
-	const isAssigned = (permission) => assigning !== null && world.granting(permission).size > 0;
-	const wayTo = (permission) => {
-		if (own.has(permission)) return [];
-		const roles = world.granting(permission);
-		if (assigning === null || roles.size === 0) return null;
-		return shortestAssignment(assigning, roles);
-	};
-	return {
-		anything,
-		includes: (permission) => own.has(permission) || anything !== null || isAssigned(permission),
-		stepsTo: (permission) => {
-			const way = wayTo(permission);
-			return way === null || anything !== null && anything.length < way.length ? anything : way;
-		}
-	};
-}
-/** Yields where the permissions that can be reached lead, one step further. */
-function* furtherWays(ways, held, { escalation: { assign, edit, create }, custom, leading }) {
-	const [assigning, editing, creating] = [
-		assign,
-		edit,
-		create
-	].map((some) => shortestWay(some, ways));
-	const own = held.find(({ custom }) => custom);
-	if (editing && own) yield [ANYTHING, withStep(editing.steps, step("edit", editing, own.name))];
-	if (!assigning) return;
-	for (const [permission, names] of leading) if (names.length > 0) yield [permission, shortestAssignment(assigning, new Set(names))];
-	const given = custom.find(({ name }) => editing?.steps.some(({ role }) => role === name)) ?? custom[0];
-	if (editing && given) {
-		const assigned = withStep(joined$3(editing.steps, assigning.steps), step("assign", assigning, given.name));
-		yield [ANYTHING, withStep(assigned, step("edit", editing, given.name))];
-	}
-	if (creating) {
-		const made = withStep(joined$3(creating.steps, assigning.steps), step("create", creating, null));
-		yield [ANYTHING, withStep(made, step("assign", assigning, null))];
-	}
-}
-/** Returns the steps that assign the first of some roles, or one that they assign already. */
-function shortestAssignment(assigning, names) {
-	const isDone = assigning.steps.some(({ does, role }) => does === "assign" && names.has(role ?? ""));
-	const [first = ""] = names;
-	return isDone ? assigning.steps : withStep(assigning.steps, step("assign", assigning, first));
-}
-function step(does, { permission }, role) {
-	return {
-		does,
-		by: permission,
-		role
-	};
-}
-function shortestWay(permissions, ways) {
-	let best = null;
-	for (const permission of permissions) {
-		const steps = ways.get(permission);
-		if (steps !== void 0 && (best === null || steps.length < best.steps.length)) best = {
-			permission,
-			steps
-		};
-	}
-	return best;
-}
-function withStep(steps, step) {
-	return joined$3(steps, [step]);
-}
-/** Joins steps; one that both have is taken once. */
-function joined$3(one, other) {
-	const isSame = (a, b) => a.does === b.does && a.role === b.role;
-	return [...one, ...other.filter((step) => !one.some((known) => isSame(known, step)))];
-}
-var NONE$5, ANYTHING;
-var init_reach = __esmMin((() => {
-	init_text();
-	init_desired();
-	NONE$5 = /* @__PURE__ */ new Set();
-	ANYTHING = Symbol("anything");
-}));
-
-// src/rules/impact.ts
-/**
-* Returns the permissions that members gain and lose between two states of access, and those that who gains some could
-* give himself from then on.
-*/
-function impactOf$1(before, after, escalation) {
-	const touched = touchedBy(before, after);
-	const members = memberImpacts(before, after, touched).map((impact) => ({
-		impact,
-		text: `${impact.name} ${JSON.stringify(impact)}`
-	})).sort(by(({ text }) => text)).map(({ impact }) => impact);
-	const reach = newReach(before, after, touched, escalation);
-	return {
-		members,
-		permissions: permissionSums(members),
-		roles: roleSums(before, after, touched),
-		...reach.length > 0 && { reach }
-	};
-}
-function newReach(before, after, touched, escalation) {
-	const [reached, reaches] = [reaching(before, escalation), reaching(after, escalation)];
-	const [had, has] = [granting(before), granting(after)];
-	const all = sortedSet([...after.roles.values()].flatMap(({ permissions }) => permissions ?? []));
-	const known = /* @__PURE__ */ new Map();
-	const newlyReached = (was, is) => {
-		const [old, now] = [had(was).permissions, has(is).permissions];
-		if ([...now].every((permission) => old.has(permission))) return [];
-		const wasRaised = (permission) => was !== void 0 && isActive$1(was) && reached(was).includes(permission);
-		return all.filter((permission) => !now.has(permission) && reaches(is).includes(permission) && !wasRaised(permission));
-	};
-	return touched.flatMap(({ was, is }) => {
-		if (is === void 0) return [];
-		const key = JSON.stringify([was !== void 0 && isActive$1(was) ? was.roles : null, is.roles]);
-		const permissions = known.get(key) ?? newlyReached(was, is);
-		known.set(key, permissions);
-		return permissions.length === 0 ? [] : [{
-			name: is.name,
-			permissions
-		}];
-	}).sort(by(({ name }) => name));
-}
-/**
-* Returns the members whose permissions may differ: all except those with the same roles, which grant the same.
-*/
-function touchedBy(before, after) {
-	const other = rolesThatDiffer(before, after);
-	const touched = [];
-	if (before.people === after.people && other.size === 0) return touched;
-	for (const person of beforeAndAfter(before, after)) {
-		const { was, is } = person;
-		if (was !== is || other.size > 0 && was?.roles.some((role) => other.has(role))) touched.push(person);
-	}
-	return touched;
-}
-function memberImpacts(before, after, touched) {
-	const had = granting(before);
-	const has = granting(after);
-	const impacts = [];
-	for (const { was, is } of touched) {
-		const [old, now] = [had(was), has(is)];
-		const impact = {
-			name: is?.name ?? was?.name ?? "",
-			gained: missing(now.permissions, old.permissions),
-			lost: missing(old.permissions, now.permissions),
-			unknownGained: missing(now.unknown, old.unknown),
-			unknownLost: missing(old.unknown, now.unknown)
-		};
-		const { gained, lost, unknownGained, unknownLost } = impact;
-		if (gained.length + lost.length + unknownGained.length + unknownLost.length > 0) impacts.push(impact);
-	}
-	return impacts;
-}
-/** Returns the roles whose permissions may differ, or that exist only before or after. */
-function rolesThatDiffer(before, after) {
-	const keys = [...before.roles.keys(), ...after.roles.keys()];
-	return new Set(keys.filter((key) => {
-		const [was, is] = [before.roles.get(key), after.roles.get(key)];
-		return was === void 0 || is === void 0 || was.permissions !== is.permissions;
-	}));
-}
-function missing(from, among) {
-	const known = new Set(among);
-	return [...from].filter((item) => !known.has(item)).sort(byCodeUnit);
-}
-function permissionSums(members) {
-	const sums = /* @__PURE__ */ new Map();
-	const count = (permission, what) => {
-		const sum = sums.get(permission) ?? {
-			gained: 0,
-			lost: 0
-		};
-		sum[what] += 1;
-		sums.set(permission, sum);
-	};
-	for (const { gained, lost } of members) {
-		for (const permission of gained) count(permission, "gained");
-		for (const permission of lost) count(permission, "lost");
-	}
-	return [...sums].map(([permission, sum]) => ({
-		permission,
-		...sum
-	})).sort(by(({ permission }) => permission));
-}
-function roleSums(before, after, touched) {
-	const more = /* @__PURE__ */ new Map();
-	for (const { was, is } of touched) {
-		countRoles(was, -1, more);
-		countRoles(is, 1, more, after.removed);
-	}
-	const other = new Map([...more].filter(([, sum]) => sum !== 0));
-	if (other.size === 0) return [];
-	const had = /* @__PURE__ */ new Map();
-	for (const person of before.people) countRoles(person, 1, had);
-	return [...other].map(([key, sum]) => ({
-		name: (after.roles.get(key) ?? before.roles.get(key))?.name ?? key,
-		before: had.get(key) ?? 0,
-		after: (had.get(key) ?? 0) + sum
-	})).sort(by((sum) => `${sum.name} ${sum.before} ${sum.after}`));
-}
-function countRoles(person, by, counts, removed = NONE$4) {
-	if (person === void 0 || !isActive$1(person)) return;
-	for (const key of person.roles) if (!removed.has(key)) counts.set(key, (counts.get(key) ?? 0) + by);
-}
-/** Returns the holders of a role, sorted by name. */
-function holdersOf({ people }, roleKey) {
-	return people.filter(({ roles }) => roles.includes(roleKey)).sort(by(({ name }) => name));
-}
-/**
-* Finds pairs of a removed and a created role with the same permissions or holders, which are likely renames.
-*/
-function detectRenames(changes, before, after) {
-	const gone = changes.flatMap((change) => change.kind === "delete" ? [change] : []);
-	return changes.flatMap((change) => change.kind === "create" ? [change] : []).flatMap((created) => {
-		const holders = holderNames(after, `new ${created.name}`);
-		const [twin, ...others] = gone.filter((removed) => same(removed.before.permissions, created.after.permissions) || same(holderNames(before, removed.id), holders));
-		if (twin === void 0 || others.length > 0) return [];
-		return [{
-			code: "role-likely-renamed",
-			name: created.name,
-			previously: twin.name
-		}];
-	});
-}
-function holderNames(access, key) {
-	return holdersOf(access, key).map(({ name }) => name);
-}
-function same(a, b) {
-	return a.length > 0 && a.length === b.length && a.every((item, index) => item === b[index]);
-}
-var NONE$4;
-var init_impact = __esmMin((() => {
-	init_text();
-	init_access();
-	init_reach();
-	NONE$4 = /* @__PURE__ */ new Set();
-}));
-
-// src/rules/holders.ts
-/**
-* Keeps enough accepted holders of each role. A removal is deferred if open invitations would make up for it, and
-* refused otherwise. A role that already has too few holders and loses none is only reported.
-*/
-function guardMinHolders(settings, before, after, changes, { declared, callerId }) {
-	const [findBefore, findAfter] = [roleFinder(before, declared), roleFinder(after, declared)];
-	const findKeys = (role) => {
-		const named = [findBefore(role), findAfter(role)].flatMap((key) => key ?? []);
-		return named.length > 0 ? [...new Set(named)] : isHeld$1(before, role) ? [role] : [];
-	};
-	const known = /* @__PURE__ */ new Map();
-	const keysOf = (role) => {
-		const keys = known.get(role) ?? findKeys(role);
-		known.set(role, keys);
-		return keys;
-	};
-	const results = rulesOf$1(settings, keysOf).flatMap(([role, min]) => {
-		const isWritten = Object.hasOwn(settings ?? {}, role);
-		return keysOf(role).map((key) => guardRole({
-			role,
-			key,
-			min,
-			isWritten,
-			before,
-			after,
-			changes,
-			callerId
-		}));
-	});
-	return {
-		deferred: distinctChanges(results.flatMap(({ deferred }) => deferred)),
-		refusals: results.flatMap(({ refusals }) => refusals),
-		findingData: results.flatMap(({ findingData }) => findingData)
-	};
-}
-/** Returns the rules, with the default for owners unless the file sets it, or sets `{}`. */
-function rulesOf$1(settings, keysOf) {
-	const own = Object.entries(settings ?? {});
-	const owners = keysOf(OWNER);
-	const defaults = own.every(([role]) => !keysOf(role).some((key) => owners.includes(key))) && (settings === void 0 || own.length > 0) ? [[OWNER, OWNERS]] : [];
-	return [...own, ...defaults].sort(by(([role]) => role));
-}
-/**
-* Checks one role. Nobody can log in as a service account, so the minimum applies both without and with them.
-*/
-function guardRole(rule) {
-	const judged = [judgeRole(rule, isPerson), judgeRole(rule, () => true)];
-	return judged.find(({ refusals }) => refusals.length > 0) ?? judged.find(({ deferred }) => deferred.length > 0) ?? judged.find(({ findingData }) => findingData.length > 0) ?? NOTHING$4;
-}
-function judgeRole({ role, key, min, isWritten, before, after, changes, callerId }, counts) {
-	const accepted = holdersOf(before, key).filter(isAccepted);
-	const had = accepted.filter(counts);
-	const holders = holdersOf(after, key).filter(counts);
-	const has = holders.filter(isAccepted);
-	const pending = holders.filter(({ status }) => status === "pending" || status === "invited");
-	const name = before.roles.get(key)?.name ?? role;
-	if (has.length >= had.length) {
-		const wasShort = had.length > 0 || isWritten && before.roles.has(key);
-		return has.length < min && wasShort ? {
-			...NOTHING$4,
-			findingData: [{
-				code: "role-few-holders",
-				name,
-				holders: has.length,
-				min
-			}]
-		} : NOTHING$4;
-	}
-	const needed = Math.min(min, had.length);
-	if (has.length >= needed) return NOTHING$4;
-	const losing = removalsOf(had, has, changes).toSorted(by(({ id }) => id === callerId ? "0" : "1"));
-	const short = needed - has.length;
-	if (has.length + pending.length < needed || losing.length < short) return {
-		...NOTHING$4,
-		refusals: [toRefusal({
-			code: "min-holders",
-			role,
-			name,
-			before: had.length,
-			after: has.length,
-			min,
-			uncounted: accepted.length - had.length
-		})]
-	};
-	const waitsFor = pending.map((person) => person.name);
-	return {
-		...NOTHING$4,
-		deferred: losing.slice(0, short).map((change) => ({
-			change,
-			role: name,
-			waitsFor
-		}))
-	};
-}
-function isHeld$1({ people }, roleId) {
-	return people.some(({ roles }) => roles.includes(roleId));
-}
-function isPerson({ serviceAccount }) {
-	return serviceAccount === false;
-}
-function isAccepted({ status }) {
-	return status === "accepted";
-}
-/** Returns the changes that remove the role from an active holder, sorted by name. */
-function removalsOf(had, has, changes) {
-	const kept = new Set(has.map(({ id }) => id));
-	const lost = new Set(had.filter(({ id }) => !kept.has(id)).map(({ id }) => id));
-	return changes.filter(({ id }) => id !== null && lost.has(id)).sort(by(({ name }) => name));
-}
-function distinctChanges(deferred) {
-	return [...new Map(deferred.map((one) => [one.change.fingerprint, one])).values()].sort(by(({ change }) => change.name));
-}
-/** Finds roles that would be removed while a member still holds them, which the service rejects. */
-function blockHeldRoles(changes, waiting, everybody) {
-	const leaving = new Map(changes.roles.flatMap((change) => change.kind === "delete" || change.kind === "replace" ? [[change.id, change]] : []));
-	if (leaving.size === 0) return {
-		changes: changes.roles,
-		deferred: [],
-		refusals: []
-	};
-	const holders = holdersAfter(leaving, changes, everybody);
-	const waits = new Map(waiting.map((deferred) => [deferred.change.id, deferred]));
-	const deferred = [];
-	const refusals = [];
-	for (const change of leaving.values()) {
-		const who = holders.get(change.id) ?? [];
-		const [first] = who.map(({ id }) => waits.get(id));
-		if (first && canWait(change, changes.roles) && who.every(({ id }) => waits.has(id))) deferred.push({
-			change,
-			role: first.role,
-			waitsFor: first.waitsFor
-		});
-		else if (who.length > 0) refusals.push(toRefusal({
-			code: "role-still-held",
-			name: change.name,
-			holders: namesOf$2(who)
-		}));
-	}
-	const later = new Set(deferred.map(({ change }) => change.id));
-	return {
-		changes: changes.roles.filter(({ id }) => id === null || !later.has(id)),
-		deferred,
-		refusals
-	};
-}
-/** Returns whether a removal can be postponed: no holder moves to a successor, and no role takes its name. */
-function canWait(change, roles) {
-	const name = change.before?.name;
-	return change.kind === "delete" && roles.every(({ before, after }) => after?.name !== name || before?.name === name);
-}
-function holdersAfter(leaving, changes, everybody) {
-	const after = new Map(changes.members.flatMap((change) => change.id === null ? [] : [[change.id, change]]));
-	const holders = /* @__PURE__ */ new Map();
-	for (const member of everybody) {
-		const change = after.get(member.id);
-		const roles = change === void 0 ? member.roles : change.after?.roles.map(({ id }) => id) ?? [];
-		for (const id of new Set(roles)) if (id !== null && leaving.has(id)) holders.set(id, [...holders.get(id) ?? [], member]);
-	}
-	return holders;
-}
-function namesOf$2(members) {
-	return members.map((member) => addressOf$1(member) ?? member.id).sort(byCodeUnit);
-}
-var OWNER, OWNERS, DEFAULT_MIN_HOLDERS, NOTHING$4;
-var init_holders = __esmMin((() => {
-	init_scope();
-	init_refusals();
-	init_text();
-	init_access();
-	init_impact();
-	OWNER = "role_owner";
-	OWNERS = 1;
-	DEFAULT_MIN_HOLDERS = { [OWNER]: OWNERS };
-	NOTHING$4 = {
-		deferred: [],
-		refusals: [],
-		findingData: []
-	};
-}));
-
-// src/rules/ignored.ts
-/** Reports the ignored live roles and members, with the roles of those members. */
-function ignoredAccess({ roles, ignoredLiveRoles, ignoredMembers }) {
-	const names = new Map([...ignoredLiveRoles, ...roles].map(({ id, name }) => [id, name.trim() === "" ? id : name]));
-	const holders = /* @__PURE__ */ new Map();
-	for (const member of ignoredMembers) {
-		const key = [...new Set(member.roles)].map((id) => names.get(id) ?? id).sort(byCodeUnit).join(", ") || "no role";
-		const same = holders.get(key) ?? [];
-		same.push(addressOf$1(member) ?? member.id);
-		holders.set(key, same);
-	}
-	const found = [];
-	if (ignoredLiveRoles.length > 0) {
-		const ignored = ignoredLiveRoles.map(({ id, name }) => name.trim() === "" ? id : name).sort(byCodeUnit);
-		found.push({
-			code: "roles-ignored",
-			name: "ignore.roles",
-			roles: ignored
-		});
-	}
-	if (ignoredMembers.length > 0) {
-		const groups = [...holders].map(([held, members]) => ({
-			held,
-			members: members.sort(byCodeUnit)
-		}));
-		groups.sort((a, b) => byCodeUnit(a.held, b.held));
-		found.push({
-			code: "members-ignored",
-			name: "ignore.members",
-			count: ignoredMembers.length,
-			groups
-		});
-	}
-	return found;
-}
-/**
-* Finds entries that are both declared and ignored, by name or by live id: they would be created next to the existing
-* ones.
-*/
-function ignoredEntries({ roles = [], members = [], ignore }, scope, matches) {
-	if (ignore.roles.length + ignore.members.length === 0) return {
-		roles: /* @__PURE__ */ new Set(),
-		members: /* @__PURE__ */ new Set()
-	};
-	const names = new Set(scope.roles.map(({ name }) => name));
-	const pinned = new Set(roles.flatMap(({ id }) => id ?? []));
-	const chains = renameChains(roles, new Set(scope.roles.flatMap(({ id, name }) => pinned.has(id) ? [] : [name])));
-	const isIgnoredRole = (name) => scope.ignoredRoles.has(name) && !names.has(name);
-	const addressesIn = (live) => new Set(live.flatMap(addressesOf).map((address) => address.toLowerCase()));
-	const ignoredIds = new Set(scope.ignoredMembers.map(({ id }) => id));
-	const ignoredAddresses = addressesIn(scope.ignoredMembers);
-	const addresses = addressesIn(ignoredAddresses.size === 0 ? [] : scope.members.filter(({ status }) => status !== "expired"));
-	const isIgnoredAddress = (address) => ignoredAddresses.has(address) && !addresses.has(address);
-	return {
-		roles: new Set(roles.filter(({ name, id, previously }) => matchesAny(ignore.roles, [name, id ?? name], matches) || id !== void 0 && scope.ignoredRoles.has(id) || isIgnoredRole(name) || id === void 0 && previously?.some(isIgnoredRole) && !chains.hasCandidate(previously) && chains.isRenamed(name)).map(({ name }) => name)),
-		members: new Set(members.filter(({ email, id }) => matchesAny(ignore.members, [email, id ?? email], matches) || id !== void 0 && ignoredIds.has(id) || id === void 0 && isIgnoredAddress(email.toLowerCase())).map(({ email }) => email))
-	};
-}
-/** Follows chains of renames through the entries without a pinned id. */
-function renameChains(roles, free) {
-	const unpinned = roles.filter(({ id }) => id === void 0);
-	const entries = new Map(unpinned.map((role) => [role.name, role]));
-	const successors = new Map(unpinned.flatMap(({ previously = [], name }) => previously.map((former) => [former, name])));
-	return {
-		/** Returns whether a live role that is not ignored, and that no other entry keeps, has one of an entry's previous names. */
-		hasCandidate(previously) {
-			const seen = /* @__PURE__ */ new Set();
-			const untried = [...previously];
-			for (let former = untried.pop(); former !== void 0; former = untried.pop()) {
-				if (!free.has(former) || seen.has(former)) continue;
-				seen.add(former);
-				const keeper = entries.get(former);
-				if (keeper === void 0) return true;
-				for (const earlier of keeper.previously ?? []) untried.push(earlier);
-			}
-			return false;
-		},
-		/**
-		* Returns whether an entry matches by its previous name: no live role with its own name is free, or a chain of renames
-		* takes that role.
-		*/
-		isRenamed(name) {
-			const seen = /* @__PURE__ */ new Set();
-			let end = name;
-			while (end !== void 0 && free.has(end)) {
-				if (seen.has(end)) return false;
-				seen.add(end);
-				end = successors.get(end);
-			}
-			return end !== void 0;
-		}
-	};
-}
-var init_ignored = __esmMin((() => {
-	init_scope();
-	init_text();
-}));
-
-// src/kernel/diff/match.ts
-/**
-* Matches all declared entries: pinned ones first, then by key, so that the order of the file does not matter. Only the
-* results of `use` are kept, since there are as many matches as members.
-*/
-function matchAll(entries, { idOf, keyOf, nameOf }, candidates, use) {
-	const { live } = candidates;
-	const ids = new Set(entries.flatMap((entry) => idOf(entry) ?? []));
-	const pinned = ids.size === 0 ? [] : live.filter(({ id }) => ids.has(id));
-	const known = {
-		...candidates,
-		byKey: groupByKey(candidates),
-		byPin: new Map(pinned.map((one) => [one.id, one])),
-		pinned: new Set(pinned),
-		claimed: /* @__PURE__ */ new Set()
-	};
-	const keyed = entries.map((entry) => ({
-		entry,
-		id: idOf(entry),
-		key: keyOf(entry)
-	}));
-	keyed.sort((a, b) => byCodeUnit(a.key, b.key) || byCodeUnit(nameOf(a.entry), nameOf(b.entry)));
-	const matched = ({ entry, id, key }) => use(entry, id === void 0 ? matchKey(known, key) : matchPin(known, id, key));
-	const results = [...keyed.filter(({ id }) => id !== void 0).map(matched), ...keyed.filter(({ id }) => id === void 0).map(matched)];
-	const claimed = new Set([...known.claimed].map(({ id }) => id));
-	return {
-		results,
-		unclaimed: live.filter(({ id }) => !claimed.has(id))
-	};
-}
-function groupByKey({ live, keysOf }) {
-	const groups = /* @__PURE__ */ new Map();
-	for (const one of live) for (const key of keysOf(one)) {
-		const group = groups.get(key);
-		if (group === void 0) groups.set(key, [one]);
-		else group.push(one);
-	}
-	for (const group of groups.values()) if (group.length > 1) group.sort(by(({ id }) => id));
-	return groups;
-}
-/** Matches a pinned entry; an ambiguous one claims all candidates, so that none of them is removed as unlisted. */
-function matchPin(known, id, key) {
-	const { byPin, claimed, isLeftover } = known;
-	const same = known.byKey.get(key) ?? [];
-	const free = same.filter((one) => isFree(known, one));
-	const pinned = byPin.get(id);
-	if (pinned === void 0) {
-		claim$1(known, same);
-		const heir = same.length === 1 ? free[0] ?? null : null;
-		return {
-			found: "pin-missing",
-			id,
-			sameKey: same.length,
-			heir
-		};
-	}
-	claimed.add(pinned);
-	if (isLeftover(pinned)) return matchLeftover(known, pinned, free);
-	const leftovers = same.includes(pinned) ? free.filter(isLeftover) : [];
-	claim$1(known, leftovers);
-	return {
-		found: "one",
-		live: pinned,
-		leftovers
-	};
-}
-/** Matches the only current entry with the pinned leftover's key, or else the leftover; the others are leftovers. */
-function matchLeftover(known, pinned, free) {
-	const [current = pinned, ...more] = free.filter((one) => !known.isLeftover(one));
-	claim$1(known, free);
-	if (more.length > 0) return {
-		found: "many",
-		live: free
-	};
-	return {
-		found: "one",
-		live: current,
-		leftovers: [pinned, ...free].filter((other) => other !== current)
-	};
-}
-/**
-* Matches by key among the entries that are not pinned. Of several, the only one that is no leftover wins; if all are
-* leftovers, the latest wins, and of equally late ones the first by id.
-*/
-function matchKey(known, key) {
-	const { pinned, claimed, isLeftover, endedAt } = known;
-	const all = known.byKey.get(key) ?? [];
-	const same = pinned.size === 0 ? all : all.filter((one) => !pinned.has(one));
-	const [first] = same;
-	if (first === void 0) return { found: "none" };
-	if (same.length === 1 && !claimed.has(first)) {
-		claimed.add(first);
-		return {
-			found: "one",
-			live: first,
-			leftovers: []
-		};
-	}
-	const isContested = same.some((one) => claimed.has(one));
-	claim$1(known, same);
-	const latest = (a, b) => endedAt(b) > endedAt(a) ? b : a;
-	const [current = same.reduce(latest, first), ...more] = same.filter((one) => !isLeftover(one));
-	if (isContested || more.length > 0) return {
-		found: "many",
-		live: same
-	};
-	return {
-		found: "one",
-		live: current,
-		leftovers: same.filter((other) => other !== current)
-	};
-}
-/** Returns whether no entry is pinned to a live one, and none has claimed it. */
-function isFree({ pinned, claimed }, one) {
-	return !pinned.has(one) && !claimed.has(one);
-}
-function claim$1({ claimed }, all) {
-	for (const one of all) claimed.add(one);
-}
-/** Matches declared members with live ones; returns the results of `use` and the unclaimed live ones. */
-function matchMembers(desired, live, use) {
-	return matchAll(desired, DECLARED, {
-		live,
-		keysOf: addressKeysOf,
-		isLeftover: isExpired,
-		endedAt
-	}, use);
-}
-/** Returns the distinct addresses of a live member, in lower case. */
-function addressKeysOf(live) {
-	const [one, other] = [live.user?.email?.toLowerCase(), live.invite?.email.toLowerCase()];
-	if (one === void 0) return other === void 0 ? [] : [other];
-	return other === void 0 || other === one ? [one] : [one, other];
-}
-/** Returns whether a live member is an expired invitation. */
-function isExpired(live) {
-	return live.status === "expired";
-}
-/** Returns the time at which an invitation expired, in ISO 8601; empty if unknown. */
-function endedAt({ invite }) {
-	return invite?.expiresAt ?? "";
-}
-var DECLARED;
-var init_match = __esmMin((() => {
-	init_text();
-	DECLARED = {
-		idOf: ({ id }) => id,
-		keyOf: ({ email }) => email.toLowerCase(),
-		nameOf: ({ email }) => email
-	};
-}));
-
-// src/kernel/diff/active-member.ts
-/** Returns a declared member at a time, in ms since the epoch. */
-function activeAt(member, now) {
-	const { roles, from, until, suspended } = member;
-	const listsRoles = roles !== void 0;
-	const ended = {
-		member,
-		suspended: false,
-		listsRoles,
-		back: false,
-		laterRoles: []
-	};
-	if (isPast(until, now)) return {
-		...ended,
-		absent: "ended",
-		partlyEnded: true
-	};
-	const open = roles?.filter((grant) => !isPast(grant.until, now)) ?? [];
-	const none = {
-		...ended,
-		laterRoles: open.map(({ role }) => role)
-	};
-	if (!hasBegun(from, now)) return {
-		...none,
-		absent: "not-begun",
-		partlyEnded: false
-	};
-	const back = isPast(suspended?.until, now);
-	const isAway = isSuspended(member, now);
-	const active = roles?.filter((grant) => isActive(grant, now));
-	if (roles !== void 0 && roles.length > 0 && active?.length === 0) {
-		const absent = roles.some((grant) => !hasBegun(grant.from, now)) ? "not-begun" : "ended";
-		return {
-			...none,
-			member: {
-				...member,
-				roles: []
-			},
-			absent,
-			partlyEnded: true
-		};
-	}
-	const held = isAway ? [] : active;
-	return {
-		member: held === void 0 || held.length === roles?.length ? member : {
-			...member,
-			roles: held
-		},
-		absent: null,
-		suspended: isAway,
-		listsRoles,
-		back,
-		partlyEnded: roles?.some((grant) => isPast(grant.until, now)) ?? false,
-		laterRoles: open.flatMap((grant) => held?.includes(grant) ? [] : grant.role)
-	};
-}
-/** Returns whether an entry says that the member is suspended at a time. */
-function isSuspended({ suspended }, now) {
-	return suspended !== void 0 && isActive(suspended, now);
-}
-/** Returns whether a grant has begun and not ended. */
-function isActive({ from, until }, now) {
-	return hasBegun(from, now) && !isPast(until, now);
-}
-/** Returns whether an end is past. */
-function isPast(until, now) {
-	return until !== void 0 && until.ends <= now;
-}
-/** Returns whether a beginning is past; access without one has begun. */
-function hasBegun(from, now) {
-	return from === void 0 || from.starts <= now;
-}
-/** Returns whether an entry only adds to a member that exists: it comes from an included file and grants no roles. */
-function isMention({ roles, managed, origin }, file) {
-	return roles === void 0 && managed === void 0 && origin.file !== file;
-}
-/** Returns the addresses, in lower case, of those who have left at a time, in ms since the epoch. */
-function leftAt(leavers, now) {
-	return new Set((leavers ?? []).flatMap(({ email, from }) => hasBegun(from, now) ? email.toLowerCase() : []));
-}
-/** Divides live members and entries at those who have left: whatever else the files say of these has no effect. */
-function divideLeavers(entries, live, left) {
-	if (left.size === 0) return {
-		leaving: [],
-		live,
-		entries,
-		pinned: []
-	};
-	const hasLeft = ({ email }) => left.has(email.toLowerCase());
-	const pins = new Set(entries?.filter(hasLeft).flatMap(({ id }) => id ?? []));
-	const formers = entries?.filter(hasLeft).flatMap(({ previously = [] }) => previously) ?? [];
-	const addresses = /* @__PURE__ */ new Set([...left, ...formers.map((address) => address.toLowerCase())]);
-	const isLeaving = (member) => pins.has(member.id) || addressKeysOf(member).some((address) => addresses.has(address));
-	const leaving = live.filter(isLeaving);
-	const gone = new Set(leaving.map(({ id }) => id));
-	const staying = entries?.filter((entry) => !hasLeft(entry));
-	return {
-		leaving,
-		live: live.filter(({ id }) => !gone.has(id)),
-		entries: staying?.filter(({ id }) => id === void 0 || !gone.has(id)),
-		pinned: (staying ?? []).filter(({ id }) => id !== void 0 && gone.has(id))
-	};
-}
-var init_active_member = __esmMin((() => {
-	init_match();
-}));
-
-// src/rules/checks.ts
-/** Returns the violations of the file's checks in an access; members count whatever their status. */
-function checkViolations({ checks, policies }, judged) {
-	if (checks.length === 0) return [];
-	const context = contextOf$1(judged, policies);
-	return checks.flatMap((check) => {
-		const text = checkText(check);
-		return violationsOf(check, context).map((found) => ({
-			...found,
-			rule: `check ${text} ${found.subject === null ? "" : found.extent.join()}`,
-			check
-		}));
-	});
-}
-/** Returns the distinct roles of unknown permissions, because of which checks may be wrong. */
-function unknownToChecks(checks, judged) {
-	return [...unknownToEach(checks, judged).values()].flat();
-}
-/** Returns the distinct roles of unknown permissions, because of which each check may be wrong. */
-function unknownToEach(checks, judged) {
-	if (checks.length === 0) return /* @__PURE__ */ new Map();
-	const context = contextOf$1(judged, {});
-	const { granted, index } = context;
-	const unknownTo = (check) => permissionsOf$1(check).flatMap((permission) => {
-		return [...new Set(subjectsOf(check, index.people, context).flatMap((person) => granted(person).permissions.has(permission) ? [] : granted(person).unknown))].sort().map((name) => ({
-			name,
-			permission
-		}));
-	});
-	return new Map(checks.map((check) => [check, unknownTo(check)]));
-}
-function contextOf$1(judged, { escalation }) {
-	const { access, settled } = judged;
-	const reach = reaching(access, escalation);
-	const reachSettled = settled === access ? reach : reaching(settled, escalation);
-	const index = indexAccess(access);
-	const counted = settled === access ? index : indexAccess(settled);
-	return {
-		...judged,
-		granted: granting(access, () => true),
-		reach,
-		reachSettled,
-		index,
-		counted
-	};
-}
-function permissionsOf$1(check) {
-	return check.kind === "cannot" ? check.cannot : [check.can];
-}
-/** Returns the people who break a check, of those with its permission. */
-function subjectsOf(check, people, { index, find }) {
-	switch (check.kind) {
-		case "only": {
-			const roles = new Set(check.only.flatMap((entry) => entry.startsWith("role:") ? find(entry.slice(5)) ?? [] : []));
-			const allowed = new Set(check.only.map((entry) => entry.toLowerCase()));
-			return people.filter(({ email, roles: held }) => !allowed.has(email?.toLowerCase() ?? "") && !held.some((role) => roles.has(role)));
-		}
-		case "at-most": return people;
-		case "cannot": return index.byAddress.get(check.member.toLowerCase()) ?? [];
-		default: return check;
-	}
-}
-function violationsOf(check, context) {
-	const { access, granted, reach, reachSettled, index, counted } = context;
-	const reachers = (people, by, permission) => {
-		countWork(context, people.length);
-		return people.filter((person) => by(person).includes(permission));
-	};
-	if (check.kind === "at-most") {
-		const { can, atMost } = check;
-		const holders = check.reach ? reachers(counted.people, reachSettled, can) : peopleWith(counted, can);
-		if (holders.length <= atMost) return [];
-		countWork(context, holders.length * 5);
-		return [{
-			data: {
-				code: "check-at-most",
-				permission: can,
-				most: atMost,
-				holders: holders.map(({ name }) => name),
-				...check.reach && { reach: true }
-			},
-			subject: null,
-			extent: holders.map(({ id, name }) => id ?? name.toLowerCase())
-		}];
-	}
-	const code = check.kind === "only" ? "check-only" : "check-cannot";
-	const people = check.kind !== "only" ? [] : check.reach ? index.people : peopleWith(index, check.can);
-	countWork(context, people.length);
-	return subjectsOf(check, people, context).flatMap((person) => {
-		const has = permissionsOf$1(check).filter((permission) => check.reach ? reach(person).includes(permission) : granted(person).permissions.has(permission));
-		countWork(context, has.length * 50);
-		return has.map((permission) => {
-			const through = rolesGranting(access, person, permission);
-			const steps = check.reach ? reach(person).stepsTo(permission) ?? [] : [];
-			return {
-				data: {
-					code,
-					name: person.name,
-					permission,
-					through,
-					...steps.length > 0 && { steps }
-				},
-				subject: subjectOf$1(person),
-				extent: [permission]
-			};
-		});
-	});
-}
-/** Returns a check in one line, in a fixed order of keys, to serve as its name. */
-function checkText(check) {
-	const reach = check.reach ? " reach" : "";
-	switch (check.kind) {
-		case "only": return `can${reach} ${check.can}: only ${sortedSet(check.only).join(", ") || "nobody"}`;
-		case "at-most": return `can${reach} ${check.can}: at most ${check.atMost}`;
-		case "cannot": return `${check.member} cannot${reach} ${sortedSet(check.cannot).join(", ")}`;
-		default: return check;
-	}
-}
-/** Subtracts steps of work from the budget; throws `TooMuchWork` if it is used up. */
-function countWork({ budget }, steps) {
-	if (budget === void 0) return;
-	budget.steps -= steps;
-	if (budget.steps < 0) throw new TooMuchWork();
-}
-/** Returns a member as the subject of a violation. */
-function subjectOf$1({ id, email }) {
-	return {
-		id,
-		name: email
-	};
-}
-/** Indexes an access, so that a rule visits only the members that it concerns. */
-function indexAccess({ roles, people: unsorted }) {
-	const people = [...unsorted].sort(by(({ name }) => name));
-	const holders = /* @__PURE__ */ new Map();
-	const byAddress = /* @__PURE__ */ new Map();
-	for (const person of people) {
-		if (person.email !== null) add$1(byAddress, person.email.toLowerCase(), person);
-		for (const role of person.roles) add$1(holders, role, person);
-	}
-	const granting = /* @__PURE__ */ new Map();
-	for (const [key, { permissions }] of roles) for (const permission of new Set(permissions)) add$1(granting, permission, key);
-	return {
-		people,
-		holders,
-		byAddress,
-		granting,
-		answers: /* @__PURE__ */ new Map()
-	};
-}
-/** Returns the members with a permission through any role; cached for several checks of one permission. */
-function peopleWith({ holders, granting, answers }, permission) {
-	const known = answers.get(permission);
-	if (known !== void 0) return known;
-	const [first = [], ...others] = (granting.get(permission) ?? []).map((role) => holders.get(role) ?? []);
-	const people = others.length === 0 ? first : [...new Set([first, ...others].flat())].sort(by(({ name }) => name));
-	answers.set(permission, people);
-	return people;
-}
-function add$1(lists, key, item) {
-	const list = lists.get(key);
-	if (list === void 0) lists.set(key, [item]);
-	else list.push(item);
-}
-var STEPS_OF_HOLDER, STEPS_OF_VIOLATION, TooMuchWork;
-var init_checks$2 = __esmMin((() => {
-	init_text();
-	init_access();
-	init_reach();
-	STEPS_OF_HOLDER = 5;
-	STEPS_OF_VIOLATION = 50;
-	TooMuchWork = class extends Error {};
-}));
-
-// src/rules/long-grants.ts
-/** Returns the grants that last longer than the policies allow: from their beginning, else from now. */
-function longGrants({ policies, members = [], leavers }, find, now) {
-	const limits = Object.entries(policies.longestGrants ?? {});
-	if (limits.length === 0) return [];
-	const keyOf = (role) => find(role) ?? role;
-	const left = leftAt(leavers, now);
-	const staying = members.filter(({ email }) => !left.has(email.toLowerCase()));
-	return limits.flatMap(([role, limit]) => staying.flatMap((member) => {
-		const key = keyOf(role);
-		const grant = member.roles?.find((one) => keyOf(one.role) === key);
-		const end = grant && endOf$3(grant.until, member.until);
-		if (grant === void 0 || end === void 0 || end.ends <= now) return [];
-		const start = startOf(grant.from, member.from);
-		const latest = (start?.starts ?? now) + limit.ms;
-		if (lastMoment(end, limit) <= latest) return [];
-		return [{
-			data: {
-				code: "until-limit",
-				name: member.email,
-				role,
-				from: start?.text ?? null,
-				until: end.text,
-				limit: limit.text
-			},
-			member,
-			end,
-			role: grant.role,
-			key
-		}];
-	}));
-}
-/** Refuses new grants, and later ends of existing ones, that last longer than allowed; warns of the others. */
-function judgeGrants(rules, { find, before, base, now }) {
-	const grants = longGrants(rules, find, now);
-	if (grants.length === 0) return {
-		refusals: [],
-		findings: []
-	};
-	const people = new Map(before.people.flatMap((person) => [person.id, person.email?.toLowerCase()].flatMap((name) => name ? [[name, person]] : [])));
-	const nameOf = base === void 0 ? void 0 : currentNameIn(rules, base);
-	const isExisting = (grant) => {
-		const { member } = grant;
-		const former = base?.members?.find(({ email }) => email.toLowerCase() === member.email.toLowerCase());
-		const same = former?.roles?.find(({ role }) => nameOf?.(role) === grant.role);
-		if (former !== void 0 && same !== void 0) return (endOf$3(same.until, former.until)?.ends ?? Number.POSITIVE_INFINITY) >= grant.end.ends;
-		const person = people.get(member.id ?? "") ?? people.get(member.email.toLowerCase());
-		return person !== void 0 && isHeld(person, grant);
-	};
-	return {
-		refusals: grants.flatMap((one) => isExisting(one) ? [] : [toRefusal(one.data)]),
-		findings: grants.flatMap((one) => isExisting(one) ? [toExistingViolation(toRefusal(one.data, "live"))] : [])
-	};
-}
-/** Returns whether a grant is live; who was suspended gets back what was granted before. */
-function isHeld({ roles }, { key, member }) {
-	return roles.includes(key) || member.suspended !== void 0;
-}
-/** Returns the moment that counts for a limit: in days, the last day of an end that is a date is not divided. */
-function lastMoment({ text, ends }, limit) {
-	return isDate(text) && !isInHours(limit) ? ends - DAY$1 : ends;
-}
-function isInHours({ text }) {
-	return text.endsWith("h");
-}
-function isDate(text) {
-	return !/t/i.test(text);
-}
-function endOf$3(grant, membership) {
-	if (grant === void 0 || membership === void 0) return grant ?? membership;
-	return grant.ends <= membership.ends ? grant : membership;
-}
-function startOf(grant, membership) {
-	if (grant === void 0 || membership === void 0) return grant ?? membership;
-	return grant.starts >= membership.starts ? grant : membership;
-}
-var DAY$1;
-var init_long_grants = __esmMin((() => {
-	init_active_member();
-	init_refusals();
-	init_base_rules();
-	DAY$1 = 864e5;
-}));
-
-// src/rules/policies.ts
-/** Returns the violations of policies in an access. */
-function policyViolations(rules, judged) {
-	if (!hasPolicies(rules)) return [];
-	const context = contextOf(judged);
-	return [
-		...emailDomains(rules, context),
-		...separateRoles(rules, context),
-		...maxHolders(rules, context),
-		...requireUntil(rules, context),
-		...requireMfa(rules, context),
-		...forbidPermissions(rules, context)
-	];
-}
-function contextOf(judged) {
-	const { access, settled } = judged;
-	const index = indexAccess(access);
-	return {
-		...judged,
-		index,
-		counted: settled === access ? index : indexAccess(settled)
-	};
-}
-/** Returns whether any policy is set. */
-function hasPolicies({ policies }) {
-	const { emailDomains: domains, separate, maxHolders: most, requireUntil: until } = policies;
-	const { requireMfa: mfa, forbidPermissions: forbidden } = policies;
-	const lists = [
-		separate,
-		Object.keys(most),
-		until,
-		mfa,
-		forbidden
-	];
-	return domains !== void 0 || lists.some((list) => list.length > 0);
-}
-/** Returns the holders of a role, by its name or id. */
-function holdersBy(role, { holders }, judged) {
-	const key = judged.find(role);
-	const found = (key === void 0 ? void 0 : holders.get(key)) ?? [];
-	countWork(judged, 1 + found.length);
-	return found;
-}
-function emailDomains({ policies }, { index }) {
-	const { emailDomains: domains } = policies;
-	if (domains === void 0) return [];
-	const isAllowed = domainTest(domains);
-	return index.people.filter(({ email }) => email !== null && !isAllowed(email)).map((person) => ({
-		data: {
-			code: "email-domains",
-			name: person.name,
-			domains
-		},
-		rule: "email-domains",
-		subject: subjectOf$1(person),
-		extent: [],
-		check: null
-	}));
-}
-/** Returns a test of an address against the allowed domains. */
-function domainTest(domains) {
-	const lower = domains.map((domain) => domain.toLowerCase());
-	const whole = new Set(lower.filter((domain) => !domain.startsWith("*.")));
-	const parents = new Set(lower.filter((domain) => domain.startsWith("*.")).map((domain) => domain.slice(2)));
-	return (email) => {
-		const domain = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
-		const labels = domain.slice(0, MAX_DOMAIN).split(".");
-		return whole.has(domain) || labels.some((_, index) => index > 0 && parents.has(labels.slice(index).join(".")));
-	};
-}
-function separateRoles({ policies }, context) {
-	const { index, find } = context;
-	return policies.separate.flatMap((roles) => {
-		const keys = new Map(roles.map((role) => [find(role), role]));
-		const once = /* @__PURE__ */ new Set();
-		const twice = /* @__PURE__ */ new Set();
-		for (const role of keys.values()) for (const person of holdersBy(role, index, context)) (once.has(person) ? twice : once).add(person);
-		countWork(context, twice.size * 50);
-		return [...twice].sort(by(({ name }) => name)).map((person) => {
-			const together = person.roles.flatMap((key) => keys.get(key) ?? []).sort();
-			return {
-				data: {
-					code: "separate",
-					name: person.name,
-					roles: together
-				},
-				rule: `separate ${JSON.stringify(roles)}`,
-				subject: subjectOf$1(person),
-				extent: together,
-				check: null
-			};
-		});
-	});
-}
-function maxHolders({ policies }, context) {
-	return Object.entries(policies.maxHolders).flatMap(([role, max]) => {
-		const holders = holdersBy(role, context.counted, context);
-		if (holders.length <= max) return [];
-		countWork(context, holders.length * 5);
-		return [{
-			data: {
-				code: "max-holders",
-				name: role,
-				holders: holders.map(({ name }) => name),
-				max
-			},
-			rule: `max-holders ${role}`,
-			subject: null,
-			extent: holders.map(({ id, name }) => id ?? name.toLowerCase()),
-			check: null
-		}];
-	});
-}
-function requireUntil({ policies, members = [] }, context) {
-	const { find, index } = context;
-	if (policies.requireUntil.length === 0) return [];
-	const declared = new Map(members.flatMap((member) => [member.email.toLowerCase(), member.id ?? []].flat().map((key) => [key, member])));
-	return policies.requireUntil.flatMap((role) => {
-		const key = find(role);
-		if (key === void 0) return [];
-		return holdersBy(role, index, context).flatMap((person) => {
-			const { id, name, email } = person;
-			const member = declared.get(id ?? "") ?? declared.get((email ?? name).toLowerCase());
-			countWork(context, 50 + (member?.roles?.length ?? 0));
-			const grant = member?.roles?.find((one) => find(one.role) === key);
-			if (grant?.until || member?.until) return [];
-			return [{
-				data: {
-					code: "require-until",
-					name,
-					role,
-					listed: grant !== void 0 ? "grant" : member !== void 0 ? "member" : null
-				},
-				rule: `require-until ${role}`,
-				subject: subjectOf$1(person),
-				extent: [],
-				check: null
-			}];
-		});
-	});
-}
-/** Returns the holders of roles that require MFA, without service accounts: nobody logs in as one. */
-function mfaHolders({ policies }, context) {
-	return policies.requireMfa.flatMap((role) => holdersBy(role, context.index, context).filter(({ serviceAccount }) => !serviceAccount).map((person) => ({
-		role,
-		person
-	})));
-}
-function requireMfa(rules, context) {
-	return mfaHolders(rules, context).filter(({ person }) => person.mfa === false).map(({ role, person }) => ({
-		data: {
-			code: "require-mfa",
-			name: person.name,
-			role
-		},
-		rule: `require-mfa ${role}`,
-		subject: subjectOf$1(person),
-		extent: [],
-		check: null
-	}));
-}
-/** Returns the holders of roles that require MFA whose MFA is unknown. */
-function mfaUnknown(rules, judged) {
-	if (rules.policies.requireMfa.length === 0) return [];
-	return mfaHolders(rules, contextOf(judged)).filter(({ person }) => person.mfa === null).map(({ role, person: { name, status } }) => ({
-		name,
-		role,
-		invited: UNACCEPTED.has(status)
-	}));
-}
-function forbidPermissions({ policies }, { access }) {
-	if (policies.forbidPermissions.length === 0) return [];
-	const forbidden = new Set(policies.forbidPermissions);
-	return [...access.roles].flatMap(([key, { id, custom, name, permissions }]) => {
-		const granted = custom ? (permissions ?? []).filter((permission) => forbidden.has(permission)) : [];
-		if (granted.length === 0) return [];
-		return [{
-			data: {
-				code: "forbid-permissions",
-				name,
-				permissions: granted
-			},
-			rule: "forbid-permissions",
-			subject: {
-				id: id === null ? null : key,
-				name
-			},
-			extent: granted,
-			check: null
-		}];
-	});
-}
-var MAX_DOMAIN, UNACCEPTED;
-var init_policies = __esmMin((() => {
-	init_text();
-	init_checks$2();
-	MAX_DOMAIN = 253;
-	UNACCEPTED = /* @__PURE__ */ new Set([
-		"invited",
-		"pending",
-		"expired"
-	]);
-}));
-
-// src/rules/judge-rules.ts
-/** Returns all violations of the rules in an access. */
-function violationsIn(rules, judged) {
-	return [...policyViolations(rules, judged), ...checkViolations(rules, judged)];
-}
-/**
-* Judges the access after a plan. Violations that it makes worse, and those in the files themselves, are refused;
-* existing violations that it leaves or improves are warnings.
-*/
-function judgePlan(rules, after, { before, declared }) {
-	const findingData = [...mfaUnknown(rules, after).map((found) => ({
-		code: "member-mfa-unknown",
-		...found
-	})), ...unknownToChecks(rules.checks, after).map((found) => ({
-		code: "check-unknown",
-		...found
-	}))];
-	const violations = violationsIn(rules, after);
-	if (violations.length === 0) return {
-		refusals: [],
-		findings: [],
-		findingData
-	};
-	const was = byKey$1(violationsIn(rules, {
-		access: before,
-		settled: before,
-		find: after.find
-	}));
-	const own = byKey$1(declared());
-	const existing = (violation) => {
-		const old = was.get(keyOf$5(violation));
-		const isOwn = keysOf(violation).some((key) => own.has(key));
-		return old !== void 0 && !isOwn && isNoWorse(violation, old) ? old : null;
-	};
-	return {
-		refusals: violations.flatMap((one) => existing(one) === null ? [refusalOf$1(one, "plan")] : []),
-		findings: violations.flatMap((one) => {
-			const old = existing(one);
-			return old === null ? [] : [toExistingViolation(refusalOf$1(one, isSame$1(one, old) ? "live" : "plan"))];
-		}),
-		findingData
-	};
-}
-/** Returns the violations of live access, as refusals in the present tense. */
-function judgeLive(rules, judged) {
-	return violationsIn(rules, judged).map((violation) => refusalOf$1(violation, "live"));
-}
-function refusalOf$1({ data, check }, tense) {
-	return {
-		...toRefusal(data, tense),
-		check: check && checkText(check)
-	};
-}
-/** Returns whether a violation is no worse than it was. */
-function isNoWorse({ extent }, old) {
-	return extent.length < old.extent.length || extent.every((item) => old.extent.includes(item));
-}
-function isSame$1({ extent }, old) {
-	return extent.length === old.extent.length && extent.every((item) => old.extent.includes(item));
-}
-/** Indexes violations by the keys of what breaks a rule. */
-function byKey$1(violations) {
-	return new Map(violations.flatMap((one) => keysOf(one).map((key) => [key, one])));
-}
-/** Returns the key of a violation by its subject's id, else by its name: entries that are not live have no id. */
-function keyOf$5(violation) {
-	return keysOf(violation)[0] ?? "";
-}
-function keysOf({ rule, subject }) {
-	if (subject === null) return [rule];
-	return [subject.id, subject.name?.toLowerCase() ?? null].filter((key) => key !== null).map((key) => `${rule}\n${key}`);
-}
-/** Returns the violations in the files themselves at a moment, regardless of the live state. */
-function declaredViolations(declared, now) {
-	return violationsIn(declared, openDeclared(declared, now));
-}
-/**
-* Judges the files by themselves at a moment, with the rules and messages of a plan. Returns `null` if that takes too
-* much work.
-*/
-function judgeDeclared(declared, now) {
-	if (!hasPolicies(declared) && declared.checks.length === 0) return [];
-	const judged = openDeclared(declared, now, { steps: MAX_STEPS });
-	try {
-		const long = longGrants(declared, judged.find, now).map(({ data, key }) => breach("policy-until-limit", {
-			kind: "grant",
-			email: data.name,
-			role: key
-		}, data));
-		const violations = violationsIn(declared, judged);
-		const { rules } = declared;
-		const ofRules = (one) => rules === void 0 ? one : {
-			...one,
-			hint: hintOfEnforced(one.hint, rules)
-		};
-		if (violations.length === 0) return long.map(ofRules);
-		const context = {
-			...judged,
-			held: new Map(judged.access.people.map(({ name, roles }) => [name, roles]))
-		};
-		return [...oneForEachOnly(violations).flatMap((violation) => breachesOf(violation, context)), ...long].map(ofRules);
-	} catch (error) {
-		if (error instanceof TooMuchWork) return null;
-		throw error;
-	}
-}
-/** Returns the access that the files declare at a moment, to be judged. */
-function openDeclared(declared, now, budget) {
-	const access = declaredAccess(declared, now);
-	const finder = roleFinder(access, /* @__PURE__ */ new Set());
-	const find = (role) => finder(role) ?? role;
-	return {
-		access,
-		settled: access,
-		find,
-		...budget && { budget }
-	};
-}
-/** Returns the access in the files alone; a role that they only name has unknown permissions. */
-function declaredAccess({ roles = [], members = [], leavers, origin }, now) {
-	const left = leftAt(leavers, now);
-	const keys = /* @__PURE__ */ new Map();
-	const access = /* @__PURE__ */ new Map();
-	for (const { name, id = null, permissions = [] } of roles) {
-		access.set(name, {
-			id,
-			name,
-			permissions,
-			custom: true
-		});
-		if (id !== null) keys.set(id, name);
-	}
-	const people = members.flatMap((entry) => {
-		const { member, absent } = activeAt(entry, now);
-		const { email, id = null, roles: grants = [] } = member;
-		if (absent !== null || left.has(email.toLowerCase()) || isMention(member, origin.file)) return [];
-		const held = grants.map(({ role }) => keys.get(role) ?? role);
-		return [{
-			id,
-			name: email,
-			email,
-			status: "invited",
-			roles: [...new Set(held)],
-			serviceAccount: false,
-			ignored: false,
-			mfa: null
-		}];
-	});
-	return {
-		roles: access,
-		removed: /* @__PURE__ */ new Set(),
-		people
-	};
-}
-/** Combines the violations of one `only` check, which share its location in the file, and their steps. */
-function oneForEachOnly(violations) {
-	const joined = /* @__PURE__ */ new Map();
-	for (const violation of violations) {
-		const { data, check } = violation;
-		if (data.code !== "check-only") {
-			joined.set(violation, /* @__PURE__ */ new Map([["", {
-				first: violation,
-				names: [],
-				through: /* @__PURE__ */ new Set()
-			}]]));
-			continue;
-		}
-		const ofCheck = joined.get(check) ?? /* @__PURE__ */ new Map();
-		joined.set(check, ofCheck);
-		const key = JSON.stringify(data.steps ?? null);
-		const one = ofCheck.get(key) ?? {
-			first: violation,
-			names: [],
-			through: /* @__PURE__ */ new Set()
-		};
-		ofCheck.set(key, one);
-		one.names.push(data.name);
-		for (const role of data.through) one.through.add(role);
-	}
-	return [...joined.values()].flatMap((ofCheck) => [...ofCheck.values()]).map(({ first, names, through }) => {
-		const { data } = first;
-		if (data.code !== "check-only") return first;
-		return {
-			...first,
-			data: {
-				...data,
-				name: list(names),
-				through: [...through].sort()
-			}
-		};
-	});
-}
-/** Returns a violation as one breach for each of its locations in the files. */
-function breachesOf({ data, check }, { find, held }) {
-	const origin = check?.origin ?? {
-		file: "",
-		path: []
-	};
-	switch (data.code) {
-		case "email-domains": return [breach("policy-email-domain", {
-			kind: "member",
-			email: data.name
-		}, data)];
-		case "separate": {
-			const names = new Map(data.roles.map((role) => [find(role), role]));
-			const [first = "", ...others] = held.get(data.name)?.filter((key) => names.has(key)) ?? [];
-			return others.map((role) => {
-				const both = [first, role].map((key) => names.get(key) ?? key).sort();
-				return breach("policy-separate", {
-					kind: "grant",
-					email: data.name,
-					role,
-					beside: first
-				}, {
-					...data,
-					roles: both
-				});
-			});
-		}
-		case "max-holders": return [breach("policy-max-holders", {
-			kind: "max-holders",
-			role: data.name,
-			max: data.max
-		}, data)];
-		case "require-until": {
-			const role = find(data.role) ?? data.role;
-			return [breach("policy-require-until", {
-				kind: "grant",
-				email: data.name,
-				role
-			}, data)];
-		}
-		case "forbid-permissions": return data.permissions.map((permission) => breach("policy-forbidden-permission", {
-			kind: "permission",
-			role: data.name,
-			permission
-		}, {
-			...data,
-			permissions: [permission]
-		}));
-		case "check-only": return [breach("check-only", {
-			kind: "check",
-			origin,
-			key: "only"
-		}, data)];
-		case "check-at-most": return [breach("check-at-most", {
-			kind: "check",
-			origin,
-			key: "at_most"
-		}, data)];
-		case "check-cannot": return [breach("check-cannot", {
-			kind: "cannot",
-			origin,
-			permission: data.permission
-		}, data)];
-		default: return [];
-	}
-}
-function breach(code, subject, data) {
-	const { message, hint } = toRefusal(data);
-	return {
-		code,
-		subject,
-		message,
-		hint
-	};
-}
-var MAX_STEPS;
-var init_judge_rules = __esmMin((() => {
-	init_active_member();
-	init_refusals();
-	init_access();
-	init_checks$2();
-	init_long_grants();
-	init_policies();
-	MAX_STEPS = 2e7;
-}));
-
-// src/lib/suggest.ts
-/** Returns the candidate that was probably meant, regardless of case; `null` if none is near. */
-function suggest(word, candidates) {
-	return openSuggester([...candidates])(word);
-}
-/** Creates a function that suggests candidates for many words, within a bound of work. */
-function openSuggester(candidates) {
-	const folded = candidates.map((candidate) => ({
-		candidate,
-		lower: candidate.toLowerCase()
-	}));
-	const suggestions = /* @__PURE__ */ new Map();
-	let work = 0;
-	return (word) => {
-		const answered = suggestions.get(word);
-		if (answered !== void 0) return answered;
-		const lowerWord = word.toLowerCase();
-		let best = null;
-		let bestDistance = mostEdits(lowerWord.length) + 1;
-		if (lowerWord.length <= MAX_LENGTH) for (const { candidate, lower } of folded) {
-			work += 1;
-			if (Math.abs(lower.length - lowerWord.length) >= bestDistance || work > MAX_WORK) continue;
-			work += lower.length * lowerWord.length;
-			const edits = distance(lowerWord, lower, bestDistance);
-			if (edits < bestDistance && edits <= mostEdits(lowerWord.length - commonForm(lowerWord, lower))) {
-				best = candidate;
-				bestDistance = edits;
-			}
-		}
-		suggestions.set(word, best);
-		return best;
-	};
-}
-/** Returns how many edits make a word of this length another one. */
-function mostEdits(length) {
-	return Math.max(1, Math.floor(length / 3));
-}
-/** Returns how many characters two ids or addresses have in common by form alone: `role_`, or the domain. */
-function commonForm(a, b) {
-	if (a.startsWith("role_") && b.startsWith("role_")) return 5;
-	const domain = a.includes("@") ? a.slice(a.lastIndexOf("@")) : "";
-	return b.endsWith(domain) ? domain.length : 0;
-}
-/** Returns whether two words differ by a typing error: one edit, or two in long words. */
-function isSlip(a, b) {
-	if (a.replace(/\d+/g, "") === b.replace(/\d+/g, "") || Math.max(a.length, b.length) > MAX_LENGTH) return false;
-	const most = Math.min(a.length, b.length) >= 12 ? 2 : 1;
-	return Math.abs(a.length - b.length) <= most && distance(a.toLowerCase(), b.toLowerCase(), most + 1) <= most;
-}
-/** Returns the edit distance of two words, or the limit if it is not below; a swap of neighbours counts as one edit. */
-function distance(word, other, limit) {
-	const [a, b] = differing(word, other);
-	let beforeLast = [];
-	let last = Array.from({ length: b.length + 1 }, (_, index) => index);
-	for (let i = 1; i <= a.length; i++) {
-		const row = new Array(b.length + 1).fill(limit);
-		row[0] = i;
-		let least = i;
-		for (let j = Math.max(1, i - limit + 1); j <= Math.min(b.length, i + limit - 1); j++) {
-			const same = a[i - 1] === b[j - 1];
-			let cost = Math.min(cellAt(last, j) + 1, cellAt(row, j - 1) + 1, cellAt(last, j - 1) + (same ? 0 : 1));
-			if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, cellAt(beforeLast, j - 2) + 1);
-			row[j] = cost;
-			least = Math.min(least, cost);
-		}
-		if (least >= limit) return limit;
-		beforeLast = last;
-		last = row;
-	}
-	return Math.min(cellAt(last, b.length), limit);
-}
-/** Returns two words without what they begin and end with in common, which takes no edits. */
-function differing(a, b) {
-	const most = Math.min(a.length, b.length);
-	let start = 0;
-	while (start < most && a[start] === b[start]) start += 1;
-	let end = 0;
-	while (end < most - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end += 1;
-	return [a.slice(start, a.length - end), b.slice(start, b.length - end)];
-}
-function cellAt(row, index) {
-	return row[index] ?? Number.POSITIVE_INFINITY;
-}
-var MAX_WORK, MAX_LENGTH;
-var init_suggest = __esmMin((() => {
-	MAX_WORK = 1e8;
-	MAX_LENGTH = 100;
-}));
-
-// src/rules/rule-roles.ts
-/** Returns the roles that guards, policies and checks name, each once. */
-function rolesInRules({ guards, policies, checks }) {
-	return [.../* @__PURE__ */ new Set([
-		...Object.keys(guards.minHolders ?? {}),
-		...policies.separate.flat(),
-		...Object.keys(policies.maxHolders),
-		...policies.requireUntil,
-		...policies.requireMfa,
-		...checks.flatMap(rolesInCheck)
-	])];
-}
-/** Returns the roles whose holders a check allows. */
-function rolesInCheck(check) {
-	if (check.kind !== "only") return [];
-	return check.only.flatMap((holder) => holder.startsWith("role:") ? [holder.slice(5)] : []);
-}
-/** Reports the roles that rules name by a name which several roles have: it is not known which one is meant. */
-function ambiguousInRules(rules, { sharing }, { unmatched }) {
-	return rolesInRules(rules).flatMap((name) => {
-		const ids = unmatched.has(name) ? [] : sharing(name);
-		return ids.length === 0 ? [] : [{
-			code: "rule-role-ambiguous",
-			name,
-			ids
-		}];
-	});
-}
-/**
-* Reports roles that rules name and that are neither declared nor live after the plan, so that the rules would have no
-* effect; but not those of a shared rule that another merchant has. Names are known from the files alone where those
-* list all roles; ids are not.
-*/
-function unknownInRules(desired, { roles: live, ignoredRoles }, { changes }) {
-	const named = rolesInRules(desired);
-	const guarded = desired.guards.protect.roles.filter(isLiteralGlob);
-	if (named.length + guarded.length === 0) return [];
-	const gone = new Map(changes.flatMap(({ kind, id, name }) => kind === "delete" && id !== null ? [[id, name]] : []));
-	const staying = live.filter(({ id }) => !gone.has(id));
-	const names = [...desired.roles ?? [], ...staying].map(({ name }) => name);
-	const known = /* @__PURE__ */ new Set([
-		...names,
-		...staying.map(({ id }) => id),
-		...ignoredRoles
-	]);
-	const namesComplete = desired.roles !== void 0 && desired.sync.roles === "authoritative";
-	const suggest = openSuggester([.../* @__PURE__ */ new Set([...names, ...PREDEFINED_ROLES])]);
-	const shared = new Set(desired.sharedRuleNames);
-	const elsewhere = new Set(desired.rolesElsewhere?.filter((role) => shared.has(role)));
-	const unknown = named.filter((role) => !known.has(role) && (role.startsWith("role_") || !namesComplete));
-	return [.../* @__PURE__ */ new Set([...unknown, ...unprotected(guarded, desired, live, known)])].filter((role) => !elsewhere.has(role)).map((role) => ({
-		code: "rule-role-unknown",
-		name: role,
-		near: PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? suggest(role),
-		removed: gone.get(role) ?? null,
-		shared: shared.has(role)
-	}));
-}
-/**
-* Returns the names under `protect` that match no role. Unlike other rules, `protect` also covers live roles that no
-* file lists.
-*/
-function unprotected(guarded, { roles = [] }, live, known) {
-	const meant = new Set([
-		...known,
-		...live.flatMap(({ id, name }) => [id, name]),
-		...roles.flatMap(({ previously }) => previously ?? []),
-		...PREDEFINED_ROLES
-	].map((role) => role.toLowerCase()));
-	return guarded.filter((role) => !meant.has(role.toLowerCase()));
-}
-/**
-* Reports members whom a check of the merchant's own file or `protect` names and who are neither declared nor live. Where
-* the file lists all members, the checks are known from the files alone.
-*/
-function unknownMembersInRules({ checks, guards, sharedRuleNames = [], sync, members, origin }, { members: live, ignoredMembers }) {
-	const isComplete = members !== void 0 && sync.members === "authoritative";
-	const shared = new Set(sharedRuleNames);
-	const checked = isComplete ? [] : checks.flatMap((check) => check.kind === "cannot" && check.origin.file === origin.file ? check.member : []);
-	const named = [.../* @__PURE__ */ new Set([...checked, ...guards.protect.members.filter(isLiteralGlob)])].filter((name) => !shared.has(name));
-	if (named.length === 0) return [];
-	const all = [...live, ...ignoredMembers];
-	const addresses = [...all.flatMap(addressesOf), ...(members ?? []).map(({ email }) => email)];
-	const known = new Set([...addresses, ...all.map(({ id }) => id)].map((name) => name.toLowerCase()));
-	const suggest = openSuggester([...new Set(addresses)]);
-	return named.filter((name) => !known.has(name.toLowerCase())).map((name) => ({
-		code: "rule-member-unknown",
-		name,
-		near: suggest(name)
-	}));
-}
-/** Reports permissions of rules that no role has, and that are one typing error away from one that a role has. */
-function misspeltInRules({ roles = [], policies, checks }, { roles: live, ignoredLiveRoles }) {
-	const named = [
-		...policies.forbidPermissions,
-		...checks.flatMap((check) => check.kind === "cannot" ? check.cannot : check.can),
-		...Object.values(policies.escalation ?? {}).flat()
-	];
-	if (named.length === 0) return [];
-	const known = /* @__PURE__ */ new Set([...[
-		...roles,
-		...live,
-		...ignoredLiveRoles
-	].flatMap(({ permissions = [] }) => permissions), ...policies.escalation ? Object.values(DEFAULT_ESCALATION).flat() : []]);
-	const unknown = [...new Set(named)].filter((permission) => !known.has(permission));
-	if ([...known].join("").length * unknown.join("").length > MAX_COMPARED$1) return [];
-	return unknown.flatMap((name) => {
-		const near = [...known].sort().find((permission) => isSlip(name, permission));
-		return near === void 0 ? [] : [{
-			code: "rule-permission-unknown",
-			name,
-			near
-		}];
-	});
-}
-var MAX_COMPARED$1;
-var init_rule_roles = __esmMin((() => {
-	init_scope();
-	init_glob();
-	init_suggest();
-	init_desired();
-	init_live();
-	MAX_COMPARED$1 = 1e8;
-}));
-
-// src/kernel/diff/ordered-state.ts
-/** Returns a live state with its lists in an order of their own, so that the service's order changes nothing in a plan. */
-function orderedState(live) {
-	return {
-		...live,
-		roles: sortedBy(live.roles, ({ id }) => id).map((role) => ({
-			...role,
-			permissions: sortedBy(role.permissions, (permission) => permission)
-		})),
-		members: sortedBy(live.members, ({ id }) => id).map((member) => {
-			const roles = sortedBy(member.roles, (role) => role);
-			return roles === member.roles ? member : {
-				...member,
-				roles
-			};
-		})
-	};
-}
-/** Returns items in the order of their texts: the same list if it has that order. */
-function sortedBy(items, textOf) {
-	return items.every((item, index) => index === 0 || byCodeUnit(textOf(items[index - 1] ?? item), textOf(item)) <= 0) ? items : [...items].sort(by(textOf));
-}
-var init_ordered_state = __esmMin((() => {
-	init_text();
-}));
-
-// src/kernel/diff/member-changes.ts
-/** Returns the change that invites or creates a member; `null` if its roles are not known. */
-function createMember(member, resolver, report, reason) {
-	const { email, roles, managed } = member;
-	if (roles === void 0) {
-		report({
-			code: "member-needs-roles",
-			name: email
-		});
-		return null;
-	}
-	const wanted = roles.map(({ role }) => role);
-	const refs = resolver.resolve(email, wanted, report);
-	if (refs === null) return null;
-	const after = memberImage$3({
-		email,
-		status: null,
-		passwordEnv: managed?.passwordEnv
-	}, newMemberValues({
-		...declaredValues(member),
-		roles: refs
-	}));
-	return withFingerprint({
-		resource: "member",
-		name: email,
-		kind: "create",
-		id: null,
-		before: null,
-		after,
-		fields: [],
-		reason: reason === "suspension-ended" ? reason : "declared"
-	});
-}
-/** Returns the change of a live member; `null` if nothing differs or a role cannot be resolved. */
-function updateMember(member, live, resolver, report, reason) {
-	const images = imagesOf$1(member, live, resolver, report);
-	if (images === null) return null;
-	const { before, after } = images;
-	const fields = memberDiffs(before, after);
-	if (fields.length === 0) return null;
-	return withFingerprint({
-		resource: "member",
-		name: member.email,
-		kind: "update",
-		id: live.id,
-		before,
-		after,
-		fields,
-		reason
-	});
-}
-/**
-* Returns the change that replaces an expired invitation, `back` for a member who is back from a suspension; `null` if a
-* role cannot be resolved.
-*/
-function reinviteMember(member, live, resolver, report, back) {
-	const images = imagesOf$1(member, live, resolver, report);
-	if (images === null) return null;
-	const { before, after } = images;
-	return withFingerprint({
-		resource: "member",
-		name: member.email,
-		kind: "replace",
-		id: live.id,
-		before,
-		after: memberImage$3({
-			email: member.email,
-			status: after.status,
-			passwordEnv: member.managed?.passwordEnv
-		}, newMemberValues({
-			...after,
-			...declaredValues(member),
-			roles: after.roles
-		})),
-		fields: memberDiffs(before, after),
-		reason: back ? "suspension-ended" : "invitation-expired",
-		resumed: null
-	});
-}
-/** Returns the change that removes a live member. */
-function deleteMember(live, resolver, reason) {
-	return withFingerprint({
-		resource: "member",
-		name: addressOf$1(live) ?? live.id,
-		kind: "delete",
-		id: live.id,
-		before: memberImageOf(live, resolver),
-		after: null,
-		fields: [],
-		reason
-	});
-}
-/** Returns the change that moves a member to the successors of replaced roles; `null` if it holds none. */
-function moveMember(live, resolver) {
-	if (!live.roles.some(resolver.isReplaced)) return null;
-	const before = memberImageOf(live, resolver);
-	const after = withValues(before, { roles: live.roles.map(resolver.successorOf) });
-	const fields = memberDiffs(before, after);
-	if (fields.length === 0) return null;
-	return withFingerprint({
-		resource: "member",
-		name: addressOf$1(live) ?? live.id,
-		kind: "update",
-		id: live.id,
-		before,
-		after,
-		fields,
-		reason: "immutable-field"
-	});
-}
-function imagesOf$1(member, live, resolver, report) {
-	const { email, roles } = member;
-	const wanted = roles?.map(({ role }) => role);
-	const refs = wanted ? resolver.resolve(email, wanted, report) : live.roles.map(resolver.successorOf);
-	if (refs === null) return null;
-	const ignored = wanted ? live.roles.filter(resolver.isIgnored).map(resolver.refOf) : [];
-	const before = memberImageOf(live, resolver);
-	return {
-		before,
-		after: withValues(before, {
-			...declaredValues(member),
-			roles: [...refs, ...ignored]
-		})
-	};
-}
-/** Returns the image of a live member. */
-function memberImageOf(live, resolver) {
-	const passwordEnv = isManaged(live) ? null : void 0;
-	return memberImage$3({
-		email: addressOf$1(live),
-		status: live.status,
-		passwordEnv
-	}, liveValues(live, resolver.refOf));
-}
-var init_member_changes = __esmMin((() => {
-	init_member();
-	init_fingerprint();
-	init_scope();
-}));
-
-// src/kernel/diff/former-members.ts
-/** Finds the live members of previous addresses. */
-function formerMembers(entries, live) {
-	const renamed = entries.filter(({ previously }) => previously !== void 0);
-	if (renamed.length === 0) return NOBODY;
-	const listed = new Set(entries.map(({ email }) => email.toLowerCase()));
-	const pinned = new Set(entries.flatMap(({ id }) => id ?? []));
-	const byAddress = new Map(renamed.flatMap((entry) => (entry.previously ?? []).map((address) => [address.toLowerCase(), entry])));
-	const found = live.flatMap((member) => {
-		const keys = addressKeysOf(member);
-		if (pinned.has(member.id) || keys.some((key) => listed.has(key))) return [];
-		const [entry] = keys.flatMap((key) => byAddress.get(key) ?? []);
-		return entry === void 0 ? [] : [{
-			entry,
-			member
-		}];
-	});
-	const groups = groupByKey$1(found, ({ entry }) => entry.email.toLowerCase());
-	return new Map(groups.map((group) => [group[0].entry, group.map(({ member }) => member)]));
-}
-/** Returns an entry with the roles and metadata of the former member where the file does not manage them. */
-function inheriting(member, [former], resolver) {
-	if (former === void 0) return member;
-	const held = former.roles.filter((id) => !resolver.isIgnored(id)).map((role) => ({ role }));
-	return {
-		...member,
-		roles: member.roles ?? held,
-		metadata: member.metadata ?? former.metadata
-	};
-}
-/**
-* Plans the members of an entry's previous addresses. They are removed once the entry's own membership is accepted, and
-* until then keep their access, unless the entry ends or suspends it.
-*/
-function planFormer(at, match, former, { roles }, report) {
-	const { member, absent, suspended } = at;
-	if (former.length === 0 || match.found === "many" || match.found === "pin-missing") return UNCHANGED$1;
-	if (absent !== null) {
-		const reason = absent === "ended" ? "access-ended" : "access-not-begun";
-		return {
-			changes: former.map((live) => deleteMember(live, roles, reason)),
-			waiting: []
-		};
-	}
-	const isAccepted = match.found === "one" && match.live.status === "accepted";
-	if (suspended && !isAccepted) return {
-		changes: former.flatMap((live) => updateMember({
-			...member,
-			email: addressOf$1(live) ?? member.email
-		}, live, roles, report, "suspended") ?? []),
-		waiting: []
-	};
-	const changes = former.map((live) => deleteMember(live, roles, "address-changed"));
-	const keeps = former.map(({ status }) => !isAccepted && (status === "accepted" || status === "unknown"));
-	return {
-		changes,
-		waiting: changes.flatMap((change, index) => keeps[index] ? [{
-			change,
-			role: null,
-			waitsFor: [member.email]
-		}] : [])
-	};
-}
-var NOBODY, UNCHANGED$1;
-var init_former_members = __esmMin((() => {
-	init_text();
-	init_match();
-	init_member_changes();
-	init_scope();
-	NOBODY = /* @__PURE__ */ new Map();
-	UNCHANGED$1 = {
-		changes: [],
-		waiting: []
-	};
-}));
-
-// src/kernel/diff/plan-members.ts
-/** Compares the declared members with the live ones, and moves the holders of replaced roles. */
-function planMembers(desired, { members: live, ignoredMembers }, context) {
-	const findingData = [];
-	const report = (found) => void findingData.push(found);
-	const { leaving, live: staying, entries = [], pinned } = divideLeavers(desired, live, context.left);
-	for (const { email: name, id = "" } of pinned) report({
-		code: "member-pin-left",
-		name,
-		id
-	});
-	const { changes: declared, waiting, unclaimed } = planDeclared(entries, {
-		live: staying,
-		ignoredMembers
-	}, context, report);
-	const removals = [...leaving.map((member) => deleteMember(member, context.roles, "left")), ...desired ? planUnlisted(unclaimed, context, report) : []];
-	const moves = planMoves(live, [...declared, ...removals], context.roles);
-	const changes = [
-		...declared,
-		...removals,
-		...moves
-	];
-	const touched = changes.filter(({ kind }) => kind !== "create").length;
-	const changed = new Set([...removals, ...moves].map(({ id }) => id));
-	const unlisted = desired ? unclaimed.filter(({ id }) => !changed.has(id)).length : 0;
-	return {
-		changes,
-		unchanged: live.length - touched - unlisted,
-		unlisted,
-		findingData,
-		waiting
-	};
-}
-function planDeclared(desired, { live, ignoredMembers }, context, report) {
-	const standing = ignoredMembers.filter((member) => !isExpired(member));
-	const taken = {
-		pins: pinsByAddress(desired, live),
-		ignoredAddresses: new Set(standing.flatMap(addressKeysOf))
-	};
-	const formers = formerMembers(desired, live);
-	const former = new Set([...formers.values()].flat());
-	const others = former.size === 0 ? live : live.filter((member) => !former.has(member));
-	const waiting = [];
-	const { results, unclaimed } = matchMembers(desired, others, (member, match) => {
-		const own = formers.get(member) ?? [];
-		const entry = match.found === "none" ? inheriting(member, own, context.roles) : member;
-		const at = activeAt(entry, context.now);
-		const left = planFormer(at, match, own, context, report);
-		waiting.push(...left.waiting);
-		return [...planMember(at, match, {
-			...context,
-			...taken
-		}, report), ...left.changes];
-	});
-	return {
-		changes: results.flat(),
-		waiting,
-		unclaimed
-	};
-}
-function pinsByAddress(desired, live) {
-	const pinning = new Map(desired.flatMap(({ id, email }) => id === void 0 ? [] : [[id, email]]));
-	if (pinning.size === 0) return /* @__PURE__ */ new Map();
-	return new Map(live.flatMap((member) => {
-		const by = pinning.get(member.id);
-		return by === void 0 || isExpired(member) ? [] : addressKeysOf(member).map((address) => [address, {
-			id: member.id,
-			by
-		}]);
-	}));
-}
-function planUnlisted(unclaimed, { sync, roles }, report) {
-	if (sync.members === "additive") return [];
-	return unclaimed.flatMap((member) => {
-		const address = addressOf$1(member);
-		const moves = member.roles.some(roles.isReplaced);
-		if (member.user && isServiceAccount(member) !== false) {
-			report({
-				code: "member-service-account",
-				name: address ?? member.id,
-				type: member.user.type,
-				moves
-			});
-			return [];
-		}
-		if (address !== null) return [deleteMember(member, roles, "unlisted")];
-		report({
-			code: "member-without-address",
-			name: member.id,
-			moves
-		});
-		return [];
-	});
-}
-/** Moves the holders of replaced roles who have no other change. */
-function planMoves(live, changes, roles) {
-	if (!roles.replacesAny) return [];
-	const decided = new Set(changes.flatMap(({ id }) => id ?? []));
-	return live.flatMap((member) => decided.has(member.id) ? [] : moveMember(member, roles) ?? []);
-}
-function planMember(at, match, context, report) {
-	const name = at.member.email;
-	if (context.ignored.has(name)) {
-		report({
-			code: "member-ignored",
-			name
-		});
-		return [];
-	}
-	const taken = takenAddress(at, match, context);
-	if (taken !== null) {
-		report(taken);
-		return [];
-	}
-	if (match.found !== "many" && !(match.found === "pin-missing" && isPinWrong(at, match))) context.roles.resolve(name, at.laterRoles, report);
-	switch (match.found) {
-		case "none":
-			if (isAway$1(at) || isMention(at.member, context.file)) return [];
-			return present(createMember(at.member, context.roles, report, reasonOf$4(at)));
-		case "pin-missing":
-			if (match.heir?.status === "pending") return planPinned(at, match.heir, context, report);
-			if (isPinWrong(at, match)) report({
-				code: "member-pin-missing",
-				name,
-				id: match.id
-			});
-			return [];
-		case "many":
-			report({
-				code: "member-ambiguous",
-				name,
-				ids: match.live.map(({ id }) => id)
-			});
-			return [];
-		case "one": {
-			const found = planPinned(at, match.live, context, report);
-			if (match.leftovers.length === 0) return found;
-			const leftovers = match.leftovers.map((leftover) => deleteMember(leftover, context.roles, "invitation-expired"));
-			return [...found, ...leftovers];
-		}
-		default: return match;
-	}
-}
-/** Returns whether a missing pin is an error: an entry without a membership needs none, unless another member has its address. */
-function isPinWrong({ absent }, match) {
-	return match.heir?.status !== "pending" && (absent === null || match.sameKey > 0);
-}
-/** Returns whether nobody is invited for an entry at its time. */
-function isAway$1({ absent, suspended }) {
-	return absent !== null || suspended;
-}
-/** Returns the reason why the service would refuse an invitation to an entry's address; `null` if none is sent. */
-function takenAddress(at, match, context) {
-	if (isAway$1(at)) return null;
-	const name = at.member.email;
-	const key = name.toLowerCase();
-	if (!needsInvitation(name, match, context)) return null;
-	const pinned = context.pins.get(key);
-	if (pinned !== void 0) return {
-		code: "member-pinned-elsewhere",
-		name,
-		...pinned
-	};
-	return context.ignoredAddresses.has(key) ? {
-		code: "member-ignored",
-		name
-	} : null;
-}
-/** Plans the changes of a matched member, who may have renewed the expired invitation that the entry is pinned to. */
-function planPinned(at, live, context, report) {
-	const { email: name, id } = at.member;
-	if (id !== void 0 && id !== live.id) report({
-		code: "member-pin-renewed",
-		name,
-		id,
-		now: live.id
-	});
-	return planFound$1(at, live, context, report);
-}
-function needsInvitation(name, match, context) {
-	if (match.found !== "one") return match.found === "none";
-	return isExpired(match.live) && obstacleToRenewal(name, context) === null;
-}
-function planFound$1(at, live, context, report) {
-	const { member, absent, suspended } = at;
-	const { roles } = context;
-	const name = member.email;
-	const address = addressOf$1(live);
-	if (member.id !== void 0 && !isExpired(live) && address !== null && !addressKeysOf(live).includes(name.toLowerCase())) report({
-		code: "member-pin-other",
-		name,
-		id: live.id,
-		address
-	});
-	if (absent === "ended") return [deleteMember(live, roles, "access-ended")];
-	if (absent === "not-begun") return [deleteMember(live, roles, "access-not-begun")];
-	if (live.status === "disabled") report({
-		code: "member-disabled",
-		name
-	});
-	if (live.status === "unknown") report({
-		code: "member-status-unknown",
-		name
-	});
-	if (member.managed && live.user && !isManaged(live)) report({
-		code: "member-not-managed",
-		name
-	});
-	if (suspended && live.status === "expired") return [];
-	if (live.status === "expired") {
-		const obstacle = obstacleToRenewal(name, context);
-		if (obstacle === null) return present(reinviteMember(member, live, roles, report, at.back));
-		report(obstacle);
-		if (obstacle.code === "member-not-accepted") return [];
-	}
-	const change = updateMember(member, live, roles, report, reasonOf$4(at));
-	if (suspended && change !== null && !at.listsRoles) {
-		const lost = change.fields.flatMap((diff) => diff.field === "roles" ? diff.removed : []);
-		if (lost.length > 0) report({
-			code: "member-roles-lost",
-			name,
-			roles: lost.map((role) => role.name)
-		});
-	}
-	return present(change);
-}
-function reasonOf$4({ suspended, back, partlyEnded }) {
-	if (suspended) return "suspended";
-	if (back) return "suspension-ended";
-	return partlyEnded ? "access-ended" : "declared";
-}
-/** Returns the reason not to renew an expired invitation; `null` if it is renewed. */
-function obstacleToRenewal(name, { sync: { reinvite }, renewal: { asked, committed }, now }) {
-	const key = name.toLowerCase();
-	if (reinvite === true || asked?.has(key)) return null;
-	if (reinvite === false) return {
-		code: "member-expired",
-		name
-	};
-	const since = committed?.get(key);
-	if (since === void 0 || now - since.at < reinvite.ms) return null;
-	return {
-		code: "member-not-accepted",
-		name,
-		since: since.day,
-		period: reinvite.text
-	};
-}
-function present(change) {
-	return change ? [change] : NOTHING$3;
-}
-var NOTHING$3;
-var init_plan_members = __esmMin((() => {
-	init_member();
-	init_active_member();
-	init_former_members();
-	init_match();
-	init_member_changes();
-	init_scope();
-	NOTHING$3 = [];
-}));
-
-// src/kernel/diff/role-changes.ts
-/** Returns the change that creates a role. */
-function createRole(role, permissions) {
-	return withFingerprint({
-		resource: "role",
-		name: role.name,
-		kind: "create",
-		id: null,
-		before: null,
-		after: roleImage$3({
-			...role,
-			permissions
-		}),
-		fields: [],
-		reason: "declared"
-	});
-}
-/** Returns the change of what the service can update in place; `null` if nothing differs. */
-function updateRole(role, live, hasTemporaryName) {
-	const image = roleImage$3(live);
-	const before = hasTemporaryName && live.name === role.name ? {
-		...image,
-		name: `${live.name}${TEMPORARY_SUFFIX}`
-	} : image;
-	const after = updatedInPlace(before, role);
-	const fields = roleDiffs(before, after);
-	if (fields.length === 0) return null;
-	return withFingerprint({
-		resource: "role",
-		name: role.name,
-		kind: "update",
-		id: live.id,
-		before,
-		after,
-		fields,
-		reason: "declared"
-	});
-}
-/** Returns the change that replaces a live role; `resumed` is the new role's id if an earlier run created it. */
-function replaceRole(role, live, resumed) {
-	const before = roleImage$3(live);
-	const after = declaredOver(before, role);
-	return withFingerprint({
-		resource: "role",
-		name: role.name,
-		kind: "replace",
-		id: live.id,
-		before,
-		after,
-		fields: roleDiffs(before, after),
-		reason: "immutable-field",
-		resumed
-	});
-}
-/** Returns the change that deletes an unlisted live role. */
-function deleteRole(live) {
-	return withFingerprint({
-		resource: "role",
-		name: live.name,
-		kind: "delete",
-		id: live.id,
-		before: roleImage$3(live),
-		after: null,
-		fields: [],
-		reason: "unlisted"
-	});
-}
-/** Returns whether values differ that the service cannot update in place. */
-function needsReplacement(role, live) {
-	const before = roleImage$3(live);
-	return roleDiffs(updatedInPlace(before, role), declaredOver(before, role)).length > 0;
-}
-/** Returns an image with the declared values. */
-function declaredOver(before, role) {
-	return roleImage$3({
-		...before,
-		...role
-	});
-}
-/** Returns an image with the declared values that the service can update in place. */
-function updatedInPlace(before, role) {
-	return {
-		...declaredOver(before, role),
-		...fixedValues(before)
-	};
-}
-var init_role_changes = __esmMin((() => {
-	init_plan();
-	init_role();
-	init_fingerprint();
-}));
-
-// src/kernel/diff/plan-roles.ts
-/** Compares the declared roles with the live custom ones; without a `roles:` section nothing is planned. */
-function planRoles(desired, { roles: live, temporarilyNamed }, sync) {
-	const custom = live.filter((role) => !role.predefined);
-	if (desired === void 0) return {
-		...NOTHING$2,
-		unchanged: custom.length
-	};
-	const named = live.filter((role) => !role.predefined && !temporarilyNamed.has(role.id));
-	const pinned = new Set(desired.flatMap(({ id }) => id ?? []));
-	const free = new Set(named.filter(({ id }) => !pinned.has(id)).map(({ name }) => name));
-	const { renames, several } = findRenames(desired, free, new Set(custom.filter(({ id }) => temporarilyNamed.has(id) && !pinned.has(id)).map(({ name }) => name)));
-	const renamed = new Set(renames.values());
-	const names = new Set(named.map(({ id }) => id));
-	const ownKey = (name) => renamed.has(name) ? `${name}${TEMPORARY_SUFFIX}` : name;
-	const declared = {
-		idOf: ({ id }) => id,
-		keyOf: ({ name }) => renames.get(name) ?? ownKey(name),
-		nameOf: ({ name }) => name
-	};
-	const candidates = {
-		live: live.filter(({ idOnly }) => !idOnly),
-		keysOf: ({ id, name }) => {
-			if (!names.has(id)) return [];
-			const entry = pinned.has(id) ? void 0 : several.get(name);
-			return [entry === void 0 ? name : ownKey(entry)];
-		},
-		isLeftover: () => false,
-		endedAt: () => ""
-	};
-	const { results: pairs, unclaimed } = matchAll(desired, declared, candidates, (entry, match) => ({
-		entry,
-		match
-	}));
-	const left = unclaimed.filter(({ predefined }) => !predefined);
-	const aside = asideByName(left, temporarilyNamed);
-	const nearest = openSuggester([...new Set(left.filter(({ id }) => !temporarilyNamed.has(id)).map(({ name }) => name))]);
-	const planned = pairs.map(({ entry: role, match }) => sync.ignored.has(role.name) ? {
-		change: null,
-		findingData: [{
-			code: "role-ignored",
-			name: role.name
-		}]
-	} : planRole(role, match, {
-		...sync,
-		aside: aside.get(role.name),
-		free,
-		temporarilyNamed,
-		nearest
-	}));
-	const spoken = new Set(planned.flatMap(({ change }) => change?.id ?? []));
-	const unlisted = left.filter(({ id }) => !spoken.has(id));
-	const removals = sync.roles === "authoritative" ? unlisted.map(deleteRole) : [];
-	const kept = unlisted.length - removals.length;
-	const changes = [...planned.flatMap(({ change, successor }) => [change ?? [], successor ?? []].flat()), ...removals];
-	const touched = changes.filter(({ kind }) => kind !== "create").length;
-	const collisions = nameCollisions(changes, named);
-	return {
-		changes,
-		unchanged: custom.length - touched - kept,
-		unlisted: kept,
-		refusalData: planned.flatMap(({ refusalData }) => refusalData ?? []),
-		findingData: [
-			...planned.flatMap(({ findingData }) => findingData),
-			...collisions,
-			...caseVariants(changes, unlisted)
-		],
-		declared: new Map(pairs.flatMap(({ entry, match }, index) => match.found === "none" && sync.ignored.has(entry.name) ? [] : declaredId(entry, match, planned[index]?.change))),
-		unmatched: new Set(pairs.flatMap(({ entry, match }) => match.found === "pin-missing" || match.found === "many" ? [entry.name] : [])),
-		replaced: new Map(changes.flatMap((change) => change.kind === "replace" ? [[change.id, change.name]] : []))
-	};
-}
-function planRole(role, match, context) {
-	const { name } = role;
-	const only = (found) => ({
-		change: null,
-		findingData: [found]
-	});
-	switch (match.found) {
-		case "none": {
-			if (context.aside && context.replaceRoles) return {
-				change: replaceRole(role, context.aside, null),
-				findingData: []
-			};
-			const { previously = [] } = role;
-			const [unknown] = previously.flatMap((former) => {
-				const near = context.nearest(former);
-				return near === null ? [] : {
-					previously: former,
-					near
-				};
-			});
-			const findingData = unknown ? [{
-				code: "role-previously-unknown",
-				name,
-				...unknown
-			}] : [];
-			if (role.permissions !== void 0) return {
-				change: createRole(role, role.permissions),
-				findingData
-			};
-			const meant = unknown ? null : context.nearest(name);
-			return {
-				change: null,
-				findingData: [...findingData, {
-					code: "role-needs-permissions",
-					name,
-					near: meant
-				}]
-			};
-		}
-		case "pin-missing": return only({
-			code: "role-pin-missing",
-			name,
-			id: match.id
-		});
-		case "many": return only({
-			code: "role-ambiguous",
-			name,
-			live: match.live.map(({ id, name: is }) => ({
-				id,
-				name: is
-			}))
-		});
-		case "one": return planFound(role, match.live, context);
-		default: return match;
-	}
-}
-function planFound(role, live, context) {
-	const { replaceRoles, named, aside, free, temporarilyNamed } = context;
-	const { name, id: pin, previously = [] } = role;
-	const { id, predefined } = live;
-	if (predefined) return {
-		change: null,
-		findingData: [{
-			code: "role-pin-predefined",
-			name,
-			id
-		}]
-	};
-	if (aside && replaceRoles && pin === void 0) return resume(role, aside, live);
-	const findingData = (live.name === name ? previously.filter((former) => former !== name && free.has(former)) : []).map((former) => ({
-		code: "role-previously-left",
-		name,
-		previously: former
-	}));
-	const differs = needsReplacement(role, live);
-	if (differs && replaceRoles && pin === void 0 && !named.has(id)) return {
-		change: replaceRole(role, live, null),
-		findingData
-	};
-	const data = replaceRoles ? {
-		code: pin === void 0 ? "role-replace-named" : "role-replace-pinned",
-		name,
-		id
-	} : {
-		code: "role-metadata-fixed",
-		name,
-		id,
-		live: live.metadata
-	};
-	return {
-		change: updateRole(role, live, temporarilyNamed.has(id)),
-		findingData,
-		...differs && { refusalData: [data] }
-	};
-}
-/** Continues a replacement whose successor exists, and updates the successor if it differs from the file. */
-function resume(role, aside, live) {
-	const { name } = role;
-	const wrong = needsReplacement(role, live);
-	return {
-		change: replaceRole(role, aside, live.id),
-		successor: updateRole(role, live, false),
-		findingData: [],
-		...wrong && { refusalData: [{
-			code: "role-metadata-fixed",
-			name,
-			id: live.id,
-			live: live.metadata
-		}] }
-	};
-}
-/** Reports roles to create whose names differ from unlisted ones only by case, or by how accents are encoded. */
-function caseVariants(changes, unlisted) {
-	const keyOf = (name) => name.normalize("NFC").toLowerCase();
-	const sorted = unlisted.map(({ name }) => name).sort(byCodeUnit);
-	const names = new Map(sorted.map((name) => [keyOf(name), name]));
-	return changes.flatMap(({ kind, name }) => {
-		const live = kind === "create" ? names.get(keyOf(name)) : void 0;
-		return live === void 0 ? [] : [{
-			code: "role-name-case",
-			name,
-			live
-		}];
-	});
-}
-/** Reports roles that would get a name which another role keeps: the service would refuse it. */
-function nameCollisions(changes, named) {
-	const moving = new Set(changes.flatMap((change) => change.before?.name === change.after?.name ? [] : change.id ?? []));
-	const staying = groupByKey$1(named.filter(({ id }) => !moving.has(id)), ({ name }) => name);
-	const kept = new Map(staying.map((group) => [group[0].name, group.map(({ id }) => id).sort(byCodeUnit)]));
-	return changes.flatMap((change) => {
-		const { kind, after, before, name } = change;
-		if (after === null || kind !== "replace" && before?.name === after.name) return [];
-		const own = [change.id, kind === "replace" ? change.resumed : null];
-		const id = kept.get(after.name)?.find((other) => !own.includes(other));
-		return id === void 0 ? [] : [{
-			code: "role-name-taken",
-			name,
-			id
-		}];
-	});
-}
-function asideByName(unclaimed, temporarilyNamed) {
-	const aside = unclaimed.filter(({ id }) => temporarilyNamed.has(id)).sort(by(({ id }) => id));
-	return new Map(aside.map((role) => [role.name, role]));
-}
-function declaredId(role, match, change) {
-	if (change?.kind === "replace") return [[role.name, change.resumed]];
-	if (match.found === "none") return [[role.name, null]];
-	return match.found === "one" ? [[role.name, match.live.id]] : [];
-}
-function attempt$2({ name, previously = [] }) {
-	return {
-		name,
-		untried: [...previously].reverse(),
-		found: []
-	};
-}
-/**
-* Finds the roles to rename.
-*
-* A live role with the new name, or with a temporary name made from it, wins over `previously`, so that a rename is done
-* once. A name that another entry has can only be taken if that entry is renamed itself: a chain. Two entries that swap
-* names need pins, because before and after the swap look the same.
-*/
-function findRenames(roles, liveNames, asideNames) {
-	const unpinned = roles.filter(({ id }) => id === void 0);
-	const declared = new Map(unpinned.map((role) => [role.name, role]));
-	const renames = /* @__PURE__ */ new Map();
-	const several = /* @__PURE__ */ new Map();
-	const taken = /* @__PURE__ */ new Set();
-	/** Tries the next previous name of an entry; returns the entry that has to give it up first, if there is one. */
-	const tryNext = (former, { found }, chain) => {
-		if (!liveNames.has(former) || taken.has(former) || chain.has(former)) return null;
-		const holder = declared.get(former);
-		const givesUp = holder?.previously !== void 0 && asideNames.has(former);
-		if (holder && !givesUp) return holder;
-		found.push(former);
-		return null;
-	};
-	const conclude = ({ name, found }) => {
-		const [first] = found;
-		if (first === void 0) return false;
-		for (const former of found) taken.add(former);
-		if (found.length === 1) renames.set(name, first);
-		else for (const former of found) several.set(former, name);
-		return true;
-	};
-	const rename = (root) => {
-		const path = [attempt$2(root)];
-		const chain = /* @__PURE__ */ new Set([root.name]);
-		for (let current = path.at(-1); current !== void 0; current = path.at(-1)) {
-			const former = current.untried.pop();
-			const holder = former === void 0 ? null : tryNext(former, current, chain);
-			if (holder !== null) {
-				path.push(attempt$2(holder));
-				chain.add(holder.name);
-			}
-			if (former !== void 0) continue;
-			path.pop();
-			chain.delete(current.name);
-			if (conclude(current)) path.at(-1)?.found.push(current.name);
-		}
-	};
-	for (const role of [...unpinned].sort(by(({ name }) => name))) if (!liveNames.has(role.name) && !asideNames.has(role.name)) rename(role);
-	return {
-		renames,
-		several
-	};
-}
-var NOTHING$2;
-var init_plan_roles = __esmMin((() => {
-	init_suggest();
-	init_text();
-	init_plan();
-	init_match();
-	init_role_changes();
-	NOTHING$2 = {
-		changes: [],
-		unchanged: 0,
-		unlisted: 0,
-		findingData: [],
-		refusalData: [],
-		declared: /* @__PURE__ */ new Map(),
-		unmatched: /* @__PURE__ */ new Set(),
-		replaced: /* @__PURE__ */ new Map()
-	};
-}));
-
-// src/kernel/diff/resolve.ts
-/** Creates a resolver; it looks among the declared names first, then among the live ids, then among the live names. */
-function roleResolver(plan, { roles: live, ignoredRoles, ignoredLiveRoles }) {
-	const names = new Map(live.map((role) => [role.id, role.name]));
-	for (const [name, id] of plan.declared) if (id !== null) names.set(id, name);
-	for (const [id, name] of plan.replaced) names.set(id, name);
-	const removed = new Set(plan.changes.flatMap((change) => change.kind === "delete" ? change.id : []));
-	const idsByName = /* @__PURE__ */ new Map();
-	for (const role of live) if (!role.predefined) idsByName.set(role.name, [...idsByName.get(role.name) ?? [], role.id].sort(byCodeUnit));
-	const custom = live.filter(({ predefined }) => !predefined);
-	const nearest = openSuggester([.../* @__PURE__ */ new Set([
-		...plan.declared.keys(),
-		...custom.map(({ name }) => name),
-		...PREDEFINED_ROLES
-	])]);
-	const predefined = new Map(live.flatMap((role) => role.predefined ? [[role.name.toLowerCase(), role.id]] : []));
-	const suggest = (role) => predefined.get(role.toLowerCase()) ?? nearest(role);
-	const ignoredNames = new Map(ignoredLiveRoles.map(({ id, name }) => [id, name]));
-	const refOf = (id) => ({
-		id,
-		name: names.get(id) ?? ignoredNames.get(id) ?? id
-	});
-	const declaredRef = (name, id) => id === null ? {
-		id,
-		name
-	} : refOf(id);
-	const successorOf = (id) => {
-		const name = plan.replaced.get(id);
-		return name === void 0 ? refOf(id) : declaredRef(name, plan.declared.get(name) ?? null);
-	};
-	const lookUp = (role) => {
-		const declared = plan.declared.get(role);
-		if (declared !== void 0) return declared === null ? declaredRef(role, null) : successorOf(declared);
-		if (ignoredRoles.has(role)) return (name) => ({
-			code: "member-role-ignored",
-			name,
-			role
-		});
-		if (plan.unmatched.has(role)) return () => null;
-		const [id, ...others] = names.has(role) ? [role] : idsByName.get(role) ?? [];
-		if (id === void 0) {
-			const near = suggest(role);
-			return (name) => ({
-				code: "member-role-unknown",
-				name,
-				role,
-				near
-			});
-		}
-		if (others.length > 0) return (name) => ({
-			code: "member-role-ambiguous",
-			name,
-			role,
-			ids: [id, ...others]
-		});
-		if (removed.has(id)) return (name) => ({
-			code: "member-role-removed",
-			name,
-			role
-		});
-		return successorOf(id);
-	};
-	const known = /* @__PURE__ */ new Map();
-	const resolveOne = (role) => {
-		const found = known.get(role);
-		if (found !== void 0) return found;
-		const resolved = lookUp(role);
-		known.set(role, resolved);
-		return resolved;
-	};
-	return {
-		refOf,
-		successorOf,
-		idOf(role) {
-			const resolved = resolveOne(role);
-			return typeof resolved === "function" ? null : resolved.id;
-		},
-		replacesAny: plan.replaced.size > 0,
-		isReplaced: (id) => plan.replaced.has(id),
-		isIgnored: (id) => ignoredRoles.has(id),
-		resolve(member, roles, report) {
-			const refs = /* @__PURE__ */ new Map();
-			let complete = true;
-			for (const role of roles) {
-				const resolved = resolveOne(role);
-				if (typeof resolved === "function") {
-					const found = resolved(member);
-					if (found !== null) report(found);
-					complete = false;
-				} else refs.set(resolved.id ?? `new ${resolved.name}`, resolved);
-			}
-			return complete ? [...refs.values()] : null;
-		}
-	};
-}
-var init_resolve = __esmMin((() => {
-	init_suggest();
-	init_text();
-	init_live();
-}));
-
-// src/kernel/findings/findings.ts
-function acceptedHolders(count) {
-	return count === 0 ? "no accepted holder" : counted(count, "accepted holder");
-}
-function mfaHint(invited) {
-	return invited ? "It is known once the invitation is accepted." : "The service does not report it; look it up there before you rely on the policy.";
-}
-function stays(moves) {
-	return moves ? "it moves to the successor of a replaced role, and is otherwise left alone" : "it is left alone";
-}
-/** Returns the texts about an entry that several live roles match, by its name or by its previous names. */
-function ambiguousRoleTexts({ name, live }) {
-	if (live.every((role) => role.name === name)) return {
-		message: `Two or more live roles are called "${name}": ${list(live.map(({ id }) => id))}.`,
-		hint: `Say which one is meant: add "id: ${live[0]?.id}" (or another of them) to the role.`
-	};
-	const sorted = [...live].sort(by((role) => role.name));
-	return {
-		message: `Several live roles have previous names of "${name}": ${list(sorted.map((role) => `"${role.name}" (${role.id})`))}.`,
-		hint: `Say which one is meant: leave only its name in "previously", or add its id to the role, such as "id: ${sorted[0]?.id}". The others are then roles without an entry.`
-	};
-}
-/** Returns the finding of some data: all messages of findings are here. */
-function toFinding(found) {
-	const { code, name } = found;
-	const error = (resource, message, hint) => ({
-		code,
-		severity: "error",
-		resource,
-		name,
-		message,
-		hint
-	});
-	const warning = (resource, message, hint) => ({
-		code,
-		severity: "warning",
-		resource,
-		name,
-		message,
-		hint
-	});
-	switch (found.code) {
-		case "role-ambiguous": {
-			const { message, hint } = ambiguousRoleTexts(found);
-			return error("role", message, hint);
-		}
-		case "role-pin-missing": return error("role", `Role "${name}" is pinned to ${found.id}, which does not exist.`, "Correct the id, or remove it: the role is then found by its name, or created.");
-		case "role-pin-predefined": return error("role", `Role "${name}" is pinned to ${found.id}, a predefined role, which cannot be changed.`, "Remove it from \"roles:\"; grant it to members by its id.");
-		case "caller-unknown": return warning("member", "It is unknown which member the API key belongs to, so the self-lockout guard cannot protect it.", "A user's key with the scope user.profile_readonly can look that up; --verbose reports why it failed.");
-		case "metadata-rounded": return warning(found.resource, `A number in the metadata of ${name} cannot be represented exactly (${found.properties.map((property) => JSON.stringify(property)).join(", ")}) and would be written back changed, so ${name} is not ${NOT_DONE[found.kind]}.`, "Change the number at the service, or declare it as text, in quotes.");
-		case "role-not-retrieved": return warning("role", `The service does not return the role ${name}; its id is used as given, and its permissions are unknown.`, "If the id is wrong, correct it: the service would reject it.");
-		case "role-needs-permissions": return error("role", `Role "${name}" does not exist yet, and the file declares no permissions for it.`, found.near === null ? "Add \"permissions:\" to the role; an empty list is allowed." : `Did you mean "${found.near}"? Otherwise add "permissions:" to the role; an empty list is allowed.`);
-		case "role-previously-unknown": return warning("role", `No live role is called "${found.previously}", so none is renamed to "${name}".`, `Did you mean "previously: ${found.near}"?`);
-		case "role-previously-left": return warning("role", `A live role is already called "${name}", so "${found.previously}" is not renamed.`, `Remove "previously: ${found.previously}"; if both should be one role, pin the right one with its id.`);
-		case "role-name-taken": return error("role", `The name "${name}" belongs to the live role ${found.id}, which this plan leaves alone.`, "Choose another name, or list that role as well.");
-		case "role-name-case": return error("role", `"${name}" would be created, and differs from the live role "${found.live}" only in ${name.normalize("NFC") === found.live.normalize("NFC") ? "how accents are encoded (Unicode NFC and NFD)" : "upper and lower case"}.`, `If the live role is meant, write "${found.live}", or add "previously: ${found.live}" to rename it. If it is another role, list "${found.live}" as well, or choose another name.`);
-		case "rule-role-ambiguous": return error("role", `A policy, guard or check names "${name}", but two or more live roles have that name: ${list(found.ids)}.`, `Use the id of the intended role in the rule, or list the role with "id: ${found.ids[0]}" (or another of them).`);
-		case "rule-role-unknown": {
-			const { message, hint } = unknownRoleTexts(found);
-			return found.shared ? warning("role", message, hint) : error("role", message, hint);
-		}
-		case "rule-member-unknown": return warning("member", `A guard or check names ${name}, who is neither declared nor a member: it has no effect.`, found.near === null ? "Correct the address, or remove it." : `Did you mean "${found.near}"?`);
-		case "rule-permission-unknown": return warning("role", `A policy or check names the permission "${name}", which no role has.`, `Did you mean "${found.near}"?`);
-		case "override-left-over": return warning("member", `The override ${name} in the file is left over: ${LEFT_OVER[found.why]}.`, "Remove it from guards.overrides.");
-		case "member-likely-renamed": return warning("member", `${name} would be invited, and ${found.previously} be removed: probably the same person, who would have no access until the invitation is accepted.`, `Write "previously: ${found.previously}" in the entry of ${name}, to keep the old membership until the new one is accepted. If the address has changed at the service instead, write "email: ${found.previously}".`);
-		case "role-likely-renamed": return warning("role", `"${name}" would be created and "${found.previously}" removed, with the same permissions or holders.`, `If this is a rename, add "previously: ${found.previously}" to the new role.`);
-		case "role-few-holders": return warning("role", `The role "${name}" has ${acceptedHolders(found.holders)}; it needs ${found.min}.`, "This plan does not make it worse. Grant the role to somebody else, or wait until the invited have accepted.");
-		case "check-unknown": return warning("role", `The permissions of "${name}" are unknown, so a check of ${found.permission} may miss its holders.`, null);
-		case "member-ambiguous": return error("member", `Two or more live members have the address ${name}: ${list(found.ids)}.`, `Say which one is meant: add "id: ${found.ids[0]}" (or another of them) to the member.`);
-		case "member-pin-missing": return error("member", `Member ${name} is pinned to ${found.id}, which does not exist.`, "Correct the id, or remove it: the member is then found by address, or invited.");
-		case "member-needs-roles": return warning("member", `${name} is not a member, and cannot be created: the file declares no roles for this member.`, "Add \"roles:\" to the member; an empty list is allowed. If an apply could not renew an expired invitation, the journal of that run has its roles.");
-		case "member-role-unknown": return error("member", `The file grants "${found.role}" to ${name}, but neither the file nor the service has such a role.`, found.near === null ? "Correct the name, declare the role under \"roles:\", or use the id of a predefined role." : `Did you mean "${found.near}"? Otherwise declare the role under "roles:".`);
-		case "member-role-ambiguous": return error("member", `The file grants "${found.role}" to ${name}, but two or more live roles have that name: ${list(found.ids)}.`, "Use the id of the intended role.");
-		case "member-role-removed": return error("member", `The file grants "${found.role}" to ${name}, but this plan would delete that role, because "roles:" does not list it.`, "List the role, or remove it from the member.");
-		case "member-disabled": return warning("member", `${name} is disabled at the service; a plan enables nobody.`, null);
-		case "member-status-changed": return error("member", `${name} was ${found.was} when this was planned, and is ${found.is} now.`, "No plan does that: find out who did, and correct it at the service.");
-		case "passwords-left": return warning("member", `Left out, since a new password would enable them: ${counted(found.left.length, "disabled user")} (${list(found.left)}).`, "To enable one, name the address instead of a pattern.");
-		case "member-not-managed": return warning("member", `${name} is declared as a managed user, but is an ordinary one at the service; what is declared under managed cannot be set.`, "Remove \"managed:\", or remove the member and create it again.");
-		case "member-without-address": return warning("member", `Member ${name} has no e-mail address, so the file cannot name it; ${stays(found.moves)}.`, null);
-		case "member-service-account": return warning("member", SERVICE_ACCOUNTS[found.type] === void 0 ? `${name} is not listed, and its user type "${found.type}" is unknown; ${stays(found.moves)}.` : `${name} is ${SERVICE_ACCOUNTS[found.type]} that the file does not list; ${stays(found.moves)}.`, "List it under \"members:\" to manage it, or under \"ignore.members\" to keep it out of plans.");
-		case "member-pin-other": return warning("member", `The entry of ${name} is pinned to ${found.id}, whose address is ${found.address}.`, "If these are two people, remove the id. If the address has changed, this is correct.");
-		case "member-roles-lost": return warning("member", `${name} is suspended, and no file lists the roles (${list(found.roles)}), so they do not come back.`, `List them under "roles:" of the member.`);
-		case "member-pin-left": return warning("member", `The entry of ${name} is pinned to ${found.id}, which has an address under "leavers:", so the entry has no effect.`, "Remove the id if these are two people; else remove the entry.");
-		case "member-pinned-elsewhere": return error("member", `${name} is the address of ${found.id}, which the entry of ${found.by} is pinned to.`, "The service accepts an address only once. Remove the id from that entry, or remove one of the two.");
-		case "member-ignored": return error("member", `${name} is declared, but "ignore.members" excludes that address, or its live member, from every plan.`, "Remove the entry, or the pattern.");
-		case "role-ignored": return error("role", `The role "${name}" is declared, but "ignore.roles" excludes that name, or its live role, from every plan.`, "Remove the entry, or the pattern.");
-		case "roles-ignored": return warning("role", `${found.roles.length === 1 ? "1 live role is" : `${found.roles.length} live roles are`} ignored: ${list(found.roles)}.`, IGNORED_HINT);
-		case "members-ignored": {
-			const what = found.count === 1 ? "1 live member is" : `${found.count} live members are`;
-			const who = found.groups.map(({ held, members }) => `${held} (${list(members)})`);
-			return warning("member", `${what} ignored: ${list(who, "; ")}.`, IGNORED_HINT);
-		}
-		case "member-role-unassignable": return warning("member", `${name} would newly hold "${found.role}", which the service may refuse to assign through its API.`, "If it does, assign the role at the service; the next plan then has nothing to change.");
-		case "member-role-ignored": return error("member", `The file grants "${found.role}" to ${name}, but "ignore.roles" excludes that role from every plan.`, "Remove the role from the member, or from the ignored patterns.");
-		case "member-status-unknown": return warning("member", `The status of ${name} at the service is unknown.`, null);
-		case "member-expired": return warning("member", `The invitation of ${name} has expired, and no new one is sent.`, `Remove "sync.reinvite: false", or send one with --reinvite ${name}.`);
-		case "member-not-accepted": return warning("member", `${name} has not accepted an invitation since the entry was last changed, on ${found.since}; after ${found.period}, no new one is sent.`, `Remove the entry, or send another one with --reinvite ${name}.`);
-		case "member-pin-renewed": return warning("member", `The entry of ${name} is pinned to ${found.id}, an expired invitation; it now refers to ${found.now}.`, `Write "id: ${found.now}", or remove the id.`);
-		case "member-mfa-unknown": return warning("member", `It is unknown whether ${name}, who would hold "${found.role}", has MFA on login.`, mfaHint(found.invited));
-		default: return found;
-	}
-}
-function unknownRoleTexts({ name, near, shared, removed }) {
-	if (removed !== null) return {
-		message: `A policy, guard or check names "${name}", the role "${removed}", which this plan removes: it would have no effect.`,
-		hint: "Remove the rule as well, or list the role."
-	};
-	const correct = shared ? "If another merchant that includes the rule has the role, leave it; else correct the name." : "Correct the name, or remove it.";
-	return {
-		message: `A policy, guard or check names "${name}", which is neither declared nor live: it has no effect.`,
-		hint: near === null ? correct : `Did you mean "${near}"?`
-	};
-}
-var NOT_DONE, SERVICE_ACCOUNTS, LEFT_OVER, IGNORED_HINT;
-var init_findings = __esmMin((() => {
-	init_text();
-	init_refusals();
-	NOT_DONE = {
-		create: "created",
-		update: "changed",
-		replace: "replaced",
-		delete: "removed"
-	};
-	SERVICE_ACCOUNTS = {
-		service_account: "a service account",
-		system_account: "a system account"
-	};
-	LEFT_OVER = {
-		"other-plan": "it is for another plan",
-		"no-changes": "this plan has no changes",
-		"not-refused": "this plan is not refused for that"
-	};
-	IGNORED_HINT = "No plan changes or removes what is ignored, but policies and checks still apply to it.";
-}));
-
-// src/kernel/plan/upcoming-dates.ts
-/** Returns what the dates of a file bring in times to come: the earliest first, then by address. */
-function upcomingDates({ members = [], leavers = [] }, now) {
-	const listed = new Set(leavers.length === 0 ? [] : members.map(({ email }) => email.toLowerCase()));
-	const leaving = leavers.map(({ email, from: { starts, text } }) => {
-		return {
-			at: starts,
-			text,
-			email,
-			what: listed.has(email.toLowerCase()) ? "leaves" : "leaves-unlisted",
-			roles: []
-		};
-	});
-	const left = new Map(leavers.map(({ email, from }) => [email.toLowerCase(), from.starts]));
-	const own = members.filter((one) => hasOwnEnds(one) || hasBeginnings(one)).flatMap((member) => {
-		const last = left.get(member.email.toLowerCase()) ?? Number.POSITIVE_INFINITY;
-		return [
-			...beginningsOf(member),
-			...endsOf(member),
-			...suspensionOf(member)
-		].filter(({ at }) => at < last).map((date) => ({
-			...date,
-			email: member.email
-		}));
-	});
-	return [...leaving, ...own].filter(({ at }) => at > now).sort((a, b) => a.at - b.at || by(({ email }) => email)(a, b));
-}
-/** Returns when the membership begins, with its first roles, and when more roles do. */
-function beginningsOf(member) {
-	const { from, until, roles = [] } = member;
-	const start = from?.starts ?? Number.NEGATIVE_INFINITY;
-	const grants = roles.map((grant) => {
-		const own = grant.from !== void 0 && grant.from.starts > start ? grant.from : from;
-		return {
-			role: grant.role,
-			own,
-			at: own?.starts ?? Number.NEGATIVE_INFINITY
-		};
-	});
-	const first = Math.min(...grants.map(({ at }) => at));
-	const times = new Map(grants.flatMap(({ own }) => own === void 0 ? [] : [[own.starts, own.text]]));
-	if (from !== void 0 && grants.length === 0) times.set(from.starts, from.text);
-	return [...times].flatMap(([at, text]) => {
-		const what = at === first || grants.length === 0 ? "joins" : "begins";
-		const begun = grants.filter((grant) => grant.at === at).map(({ role }) => role);
-		return at < (until?.ends ?? Number.POSITIVE_INFINITY) && !isSuspended(member, at) ? [{
-			at,
-			text,
-			what,
-			roles: begun.sort()
-		}] : [];
-	});
-}
-function endsOf({ until, roles = [] }) {
-	const last = until?.ends ?? Number.POSITIVE_INFINITY;
-	const ending = roles.flatMap(({ role, until: end }) => end !== void 0 && end.ends < last ? [{
-		role,
-		end
-	}] : []);
-	return [...[...new Map(ending.map(({ end }) => [end.ends, end])).values()].map(({ ends: at, text }) => {
-		return {
-			at,
-			text,
-			what: "ends",
-			roles: ending.filter(({ end }) => end.ends === at).map(({ role }) => role).sort()
-		};
-	}), ...until === void 0 ? [] : [{
-		at: last,
-		text: until.text,
-		what: "ends",
-		roles: []
-	}]];
-}
-function suspensionOf({ suspended: { from, until: end } = {}, until }) {
-	return [...from === void 0 ? [] : [{
-		at: from.starts,
-		text: from.text,
-		what: "suspended",
-		roles: []
-	}], ...end === void 0 ? [] : [{
-		at: end.ends,
-		text: end.text,
-		what: "back",
-		roles: []
-	}]].filter(({ at }) => at < (until?.ends ?? Number.POSITIVE_INFINITY));
-}
-function hasOwnEnds({ until, roles = [] }) {
-	return until !== void 0 || roles.some((one) => one.until);
-}
-/** Returns whether an entry leaves the beginning of access, or a suspension, to time. */
-function hasBeginnings({ from, suspended, roles = [] }) {
-	return from !== void 0 || suspended !== void 0 || roles.some((one) => one.from);
-}
-var init_upcoming_dates = __esmMin((() => {
-	init_text();
-	init_active_member();
-}));
-
-// src/kernel/plan/reviewed-state.ts
-/** Returns what a plan shows. */
-function reviewedStateOf(input) {
-	const { merchant, environment, service, now, desired, changes, deferred, after } = input;
-	const rows = resourceRows({
-		changes,
-		deferred
-	});
-	const sets = createPermissionSets();
-	const people = reviewedPeople(input, rows.members, sets);
-	const dates = reviewedDates(desired, now, after, sets);
-	return {
-		merchant,
-		environment,
-		service,
-		at: now,
-		hasBase: false,
-		permissionSets: sets.all(),
-		...rows,
-		people,
-		dates
-	};
-}
-/** Returns the rows of the roles and members that a plan changes. */
-function resourceRows({ changes, deferred }) {
-	const later = deferred.map(({ change }) => change);
-	const rowsOf = (resource) => [...changes.flatMap((change) => change.resource === resource ? rowsOfChange(change) : []), ...later.flatMap((change) => change.resource === resource ? rowsOfChange(change).map((row) => ({
-		...row,
-		deferred: true
-	})) : [])];
-	return {
-		roles: rowsOf("role"),
-		members: rowsOf("member")
-	};
-}
-/** Returns a change's rows: two for an invitation that is renewed under another address. */
-function rowsOfChange(change) {
-	const { id, kind } = change;
-	const replaced = kind === "replace" && { replaced: true };
-	if (change.resource === "role") {
-		const { before, after, name } = change;
-		return [{
-			id,
-			name,
-			...replaced,
-			before: before && roleRowValues(before),
-			after: after && roleRowValues(after)
-		}];
-	}
-	const before = change.before && memberRowValues(change.before);
-	const after = change.after && memberRowValues(change.after);
-	const [was, is] = [change.before, change.after].map((image) => nameOfPerson(image?.email ?? null, change));
-	if (was === is || before === null || after === null) {
-		const leftover = kind === "delete" && change.reason === "invitation-expired" && { leftover: true };
-		return [{
-			id,
-			name: (before === null ? is : was) ?? "",
-			...replaced,
-			...leftover,
-			before,
-			after
-		}];
-	}
-	return [{
-		id,
-		name: was ?? "",
-		before,
-		after: null
-	}, {
-		id: null,
-		name: is ?? "",
-		before: null,
-		after
-	}];
-}
-function nameOfPerson(email, { id, name }) {
-	return (email ?? id ?? name).toLowerCase();
-}
-/** Returns the name of somebody in rows: the address in lower case, else the id. */
-function personName({ email, id, name }) {
-	return nameOfPerson(email, {
-		id,
-		name
-	});
-}
-/** Returns the values of a role's fields. */
-function roleRowValues(image) {
-	return rowValues(ROLE_FIELDS, image);
-}
-/** Returns the values of a member's fields, and what else an image says of a managed user. */
-function memberRowValues(image) {
-	const { managed } = image;
-	const passwordEnv = managed?.passwordEnv;
-	return {
-		...rowValues(MEMBER_FIELDS, memberValues$1(image)),
-		managed: managed !== null,
-		...passwordEnv && { passwordEnv }
-	};
-}
-function rowValues(table, values) {
-	return eachField(table, (name, { kind }) => kind.name === "roles" ? values[name].map(roleKey) : kind.content(values[name]));
-}
-/** Returns the name of a role that a plan creates, by the text that stands for it; `null` for a live one. */
-function nameOfNewRole(element) {
-	return element.startsWith(NEW) ? element.slice(4) : null;
-}
-/** Returns the text that stands for the permissions of a role that the service does not report. */
-function unknownPermissions(role) {
-	return `all of ${role}`;
-}
-function createPermissionSets() {
-	const sets = [[]];
-	const indexes = /* @__PURE__ */ new Map([["", 0]]);
-	return {
-		indexOf(permissions) {
-			const set = sortedSet(permissions);
-			const key = set.join("\n");
-			const known = indexes.get(key);
-			if (known !== void 0) return known;
-			indexes.set(key, sets.length);
-			return sets.push(set) - 1;
-		},
-		all: () => sets
-	};
-}
-/** Returns the permissions of people by name, of whom several memberships count together. */
-function personPermissions(access, escalation, isNamed = () => true) {
-	const memberships = /* @__PURE__ */ new Map();
-	for (const person of access.people) {
-		const name = personName(person);
-		if (!isNamed(name)) continue;
-		const known = memberships.get(name);
-		if (known === void 0) memberships.set(name, [person]);
-		else known.push(person);
-	}
-	const grantedTo = granting(access);
-	const reachOf = reaching(access, escalation);
-	const all = sortedSet([...access.roles.values()].flatMap(({ permissions }) => permissions ?? []));
-	const reached = memoized$2((reach) => reach.anything === null ? all.filter((permission) => reach.stepsTo(permission) !== null) : ["*"]);
-	const texts = memoized$2(({ permissions, unknown }) => [...permissions, ...unknown.map(unknownPermissions)]);
-	const usable = (name) => (memberships.get(name) ?? []).filter(isActive$1);
-	return {
-		held: (name) => usable(name).flatMap((person) => texts(grantedTo(person))),
-		reach: (name) => usable(name).flatMap((person) => reached(reachOf(person))),
-		granted: (roles) => roles.flatMap((key) => {
-			const role = access.roles.get(key);
-			return role?.permissions ?? [unknownPermissions(role?.name ?? key)];
-		}),
-		reachWith: (name, roles) => {
-			const held = usable(name).flatMap((person) => person.roles);
-			return reached(reachOf({ roles: [...held, ...roles] }));
-		}
-	};
-}
-function memoized$2(compute) {
-	const known = /* @__PURE__ */ new Map();
-	return (key) => {
-		const value = known.get(key) ?? compute(key);
-		known.set(key, value);
-		return value;
-	};
-}
-function reviewedPeople({ before, after, changes, deferred, desired }, members, sets) {
-	const waiting = new Set(members.flatMap((row) => row.deferred ? [row.name] : []));
-	const changed = new Set(members.map(({ name }) => name));
-	const touched = /* @__PURE__ */ new Set([...changed, ...namesOfAffected(before, after)]);
-	if (touched.size === 0) return [];
-	const { escalation } = desired.policies;
-	const of = (access) => personPermissions(access, escalation, (name) => touched.has(name));
-	const was = of(before);
-	const rowOf = (name, end) => ({
-		name,
-		held: {
-			before: sets.indexOf(was.held(name)),
-			after: sets.indexOf(end.held(name))
-		},
-		reach: {
-			before: sets.indexOf(was.reach(name)),
-			after: sets.indexOf(end.reach(name))
-		}
-	});
-	const is = of(after);
-	const rows = sortedSet(touched).map((name) => rowOf(name, is)).filter(({ name, held }) => changed.has(name) && !waiting.has(name) || held.before !== held.after);
-	if (waiting.size === 0) return rows;
-	const all = splitByResource([...changes, ...deferred.map(({ change }) => change)]);
-	const settled = of(accessAfter(before, all, { mergeReplacedRoles: false }));
-	const later = sortedSet(waiting).map((name) => ({
-		...rowOf(name, settled),
-		deferred: true
-	}));
-	return [...rows, ...later];
-}
-/** Yields the names of those whose permissions may differ, because their roles do. */
-function* namesOfAffected(before, after) {
-	if (before.people === after.people && before.roles === after.roles) return;
-	const roles = new Set([...before.roles.keys(), ...after.roles.keys()].filter((key) => before.roles.get(key)?.permissions !== after.roles.get(key)?.permissions));
-	for (const { was, is } of beforeAndAfter(before, after)) {
-		const person = is ?? was;
-		if (person && (was !== is || roles.size > 0 && person.roles.some((role) => roles.has(role)))) yield personName(person);
-	}
-}
-function reviewedDates(desired, now, access, sets) {
-	const dates = upcomingDates(desired, now);
-	if (dates.length === 0) return [];
-	const find = roleFinder(access, pinnedIds(desired));
-	const entries = new Map(desired.members?.map((member) => [member.email.toLowerCase(), member]));
-	const begins = dates.filter((date) => ["begins", "back"].includes(resourceKindOf(date)));
-	const beginners = new Set(begins.map(({ email }) => email.toLowerCase()));
-	const people = personPermissions(access, desired.policies.escalation, (name) => beginners.has(name));
-	return dates.map((date) => {
-		const { at, roles } = date;
-		const [name, what] = [date.email.toLowerCase(), resourceKindOf(date)];
-		if (what !== "begins" && what !== "back") return {
-			at,
-			name,
-			what,
-			roles,
-			brings: 0,
-			reach: 0
-		};
-		const keys = (what === "back" ? (entries.get(name)?.roles ?? []).map(({ role }) => role) : roles).map((role) => find(role) ?? role);
-		return {
-			at,
-			name,
-			what,
-			roles,
-			brings: sets.indexOf(people.granted(keys)),
-			reach: sets.indexOf(people.reachWith(name, keys))
-		};
-	});
-}
-/** Returns the kind of a date, which does not depend on other entries. */
-function resourceKindOf({ what }) {
-	switch (what) {
-		case "leaves":
-		case "leaves-unlisted": return "leaves";
-		case "joins":
-		case "begins": return "begins";
-		case "ends":
-		case "suspended":
-		case "back": return what;
-		default: return what;
-	}
-}
-var NEW, EVERYTHING;
-var init_reviewed_state = __esmMin((() => {
-	init_text();
-	init_access();
-	init_reach();
-	init_field();
-	init_member();
-	init_role();
-	init_set();
-	init_upcoming_dates();
-	NEW = "new ";
-	EVERYTHING = "*";
-}));
-
-// src/kernel/plan/select.ts
-/** Returns the dependencies between the changes of a plan. */
-function dependenciesOf(changes) {
-	const roles = changes.filter((change) => change.resource === "role");
-	const members = changes.filter((change) => change.resource === "member");
-	const dependencies = /* @__PURE__ */ new Map();
-	for (const [needed, dependent, why] of [
-		...grantsOfCreatedRoles(roles, members),
-		...removalsOfHeldRoles(roles, members),
-		...namesInUse(roles),
-		...invitationsInTheWay(members)
-	]) {
-		const known = dependencies.get(needed.fingerprint) ?? [];
-		known.push({
-			dependent: dependent.fingerprint,
-			why
-		});
-		dependencies.set(needed.fingerprint, known);
-	}
-	return dependencies;
-}
-/** Returns the chosen changes and all that depend on them. */
-function leftOutWith(dependencies, chosen) {
-	const out = /* @__PURE__ */ new Map();
-	const queue = [];
-	for (const fingerprint of chosen) {
-		out.set(fingerprint, null);
-		queue.push(fingerprint);
-	}
-	for (let next = queue.pop(); next !== void 0; next = queue.pop()) for (const { dependent, why } of dependencies.get(next) ?? []) {
-		if (out.has(dependent)) continue;
-		out.set(dependent, why);
-		queue.push(dependent);
-	}
-	return out;
-}
-/** Returns the changes without the chosen ones and all that depend on them. */
-function withoutLeftOut(changes, chosen) {
-	if (chosen.size === 0) return changes;
-	const out = leftOutWith(dependenciesOf([...changes.roles, ...changes.members]), chosen);
-	return {
-		roles: changes.roles.filter(({ fingerprint }) => !out.has(fingerprint)),
-		members: changes.members.filter(({ fingerprint }) => !out.has(fingerprint))
-	};
-}
-/** Finds members' changes that grant a role which a change creates. */
-function* grantsOfCreatedRoles(roles, members) {
-	const created = new Map(roles.flatMap((change) => change.kind === "create" || change.kind === "replace" && change.resumed === null ? [[change.name, change]] : []));
-	for (const member of members) for (const { id, name } of member.after?.roles ?? []) {
-		const role = id === null ? created.get(name) : void 0;
-		if (role) yield [
-			role,
-			member,
-			`it needs the role ${name}`
-		];
-	}
-}
-/** Finds removals of roles that members' changes take away: a role that is held cannot be removed. */
-function* removalsOfHeldRoles(roles, members) {
-	const leaving = new Map(roles.flatMap((change) => change.kind === "delete" || change.kind === "replace" ? [[change.id, change]] : []));
-	if (leaving.size === 0) return;
-	for (const member of members) {
-		const kept = new Set(member.after?.roles.map(({ id }) => id));
-		for (const { id } of member.before?.roles ?? []) {
-			const role = id === null || kept.has(id) ? void 0 : leaving.get(id);
-			if (role) yield [
-				member,
-				role,
-				`${member.name} still holds it`
-			];
-		}
-	}
-}
-/** Finds changes that give a role the former name of another one: names are unique at the service. */
-function* namesInUse(roles) {
-	const holders = new Map(roles.flatMap((change) => change.before ? [[change.before.name, change]] : []));
-	for (const role of roles) {
-		const name = role.after?.name;
-		const holder = name === void 0 ? void 0 : holders.get(name);
-		if (name !== void 0 && holder && holder !== role && role.before?.name !== name) yield [
-			holder,
-			role,
-			`the name ${name} is still taken`
-		];
-	}
-}
-/** Finds invitations to an address whose expired invitation has to be removed first. */
-function* invitationsInTheWay(members) {
-	const invited = new Map(members.flatMap((change) => change.kind === "create" || change.kind === "replace" ? [[change.name.toLowerCase(), change]] : []));
-	for (const member of members) {
-		if (member.kind !== "delete" || member.reason !== "invitation-expired") continue;
-		const invitation = invited.get(member.name.toLowerCase());
-		if (invitation) yield [
-			member,
-			invitation,
-			"an expired invitation is in its way"
-		];
-	}
-}
-/** Finds the changes that would write metadata with a number that was rounded on reading. */
-function roundingChanges(changes, { roles, members }) {
-	const resources = [...roles, ...members];
-	const rounded = new Set(resources.flatMap(({ id, rounded: properties }) => properties ? id : []));
-	return changes.flatMap((change) => {
-		const { id, after, kind, resource, name } = change;
-		if (after === null || !sendsMetadata(change)) return [];
-		if (!rounded.has(id ?? "") && !hasUnsafeNumber(after.metadata)) return [];
-		const live = resources.find((one) => one.id === id);
-		const properties = Object.entries(after.metadata).flatMap(([key, value]) => isRounded(key, value, live) ? key : []);
-		const finding = {
-			code: "metadata-rounded",
-			name,
-			resource,
-			kind,
-			properties
-		};
-		return properties.length === 0 ? [] : [{
-			change,
-			finding
-		}];
-	});
-}
-function sendsMetadata({ kind, fields }) {
-	return kind === "update" ? fields.some(({ field }) => field === "metadata") : kind !== "delete";
-}
-/**
-* Returns whether a value was rounded: known for a live value; one from a journal counts if it is too large to be
-* exact.
-*/
-function isRounded(key, value, live) {
-	const is = live?.metadata[key];
-	if (is !== void 0 && isSameJson(is, value)) return live?.rounded?.includes(key) ?? false;
-	return hasUnsafeNumber(value);
-}
-function hasUnsafeNumber(value) {
-	if (typeof value === "number") return Math.abs(value) > Number.MAX_SAFE_INTEGER;
-	return typeof value === "object" && value !== null && Object.values(value).some(hasUnsafeNumber);
-}
-var init_select = __esmMin((() => {
-	init_json_text();
-	init_overrides();
-	init_fingerprint();
-}));
-
-// src/kernel/plan/build-plan.ts
-/** Computes the changes that turn the live state into the desired one; pure and deterministic. */
-function buildPlan(unordered) {
-	const input = {
-		...unordered,
-		live: orderedState(unordered.live)
-	};
-	return judgeChanges(input, proposeChanges(input));
-}
-/** Returns a function that plans the same states without some changes, which are found only once. */
-function planParts(unordered) {
-	const input = {
-		...unordered,
-		live: orderedState(unordered.live)
-	};
-	let proposed = null;
-	return (leaveOut) => {
-		proposed ??= proposeChanges(input);
-		return judgeChanges({
-			...input,
-			leaveOut
-		}, proposed);
-	};
-}
-function proposeChanges(input) {
-	const { desired, live, now, matches, renewal = {} } = input;
-	const { sync } = desired;
-	const left = leftAt(desired.leavers, now);
-	const scope = scopeOf(live, desired.ignore, matches, left);
-	const guards = [desired, ...desired.enforced ?? []].map((rules) => rules.guards);
-	const named = /* @__PURE__ */ new Set([...namedRoleIds(desired), ...guards.flatMap((each) => protectedIds(each, scope))]);
-	const ignored = ignoredEntries(desired, scope, matches);
-	const roles = planRoles(desired.roles, scope, {
-		...sync,
-		named,
-		ignored: ignored.roles
-	});
-	const ignoredRoles = /* @__PURE__ */ new Set([...scope.ignoredRoles, ...ignored.roles]);
-	return {
-		scope,
-		roles,
-		members: planMembers(desired.members, scope, {
-			sync,
-			roles: roleResolver(roles, {
-				...scope,
-				ignoredRoles
-			}),
-			ignored: ignored.members,
-			left,
-			now,
-			file: desired.origin.file,
-			renewal
-		}),
-		byFile: true
-	};
-}
-/** Makes a plan of changes: their impact, the deferred ones, refusals and findings. */
-function judgeChanges(input, { scope, roles, members, byFile }) {
-	const { desired, live, service, now, matches, leaveOut = /* @__PURE__ */ new Set(), base } = input;
-	const { merchant } = desired;
-	const sets = enforcedSets(desired, base);
-	const own = ownRules(desired, sets);
-	const { guards } = own;
-	const found = {
-		roles: roles.changes,
-		members: members.changes
-	};
-	const rounding = roundingChanges([...found.roles, ...found.members], live);
-	const wanted = withoutLeftOut(found, /* @__PURE__ */ new Set([...leaveOut, ...rounding.map(({ change }) => change.fingerprint)]));
-	const declared = declaredKeys(roles);
-	const holders = {
-		declared,
-		callerId: live.callerId
-	};
-	const joined = accessBefore(scope, wanted, { mergeReplacedRoles: true });
-	const joinedAfter = accessAfter(joined, wanted, { mergeReplacedRoles: true });
-	const minHolders = guardMinHolders(guards.minHolders, joined, joinedAfter, wanted.members, holders);
-	const enforcedHolders = sets.map(({ rules }) => guardMinHolders(rules.guards.minHolders, joined, joinedAfter, wanted.members, holders));
-	const kept = new Set(wanted.members.map(({ fingerprint }) => fingerprint));
-	const deferred = distinctDeferred([
-		...members.waiting.filter(({ change }) => kept.has(change.fingerprint)),
-		...minHolders.deferred,
-		...enforcedHolders.flatMap((one) => one.deferred),
-		...[own, ...sets.map(({ rules }) => rules)].flatMap((rules) => deferredInWhole(rules.guards.minHolders, scope, found, wanted, holders))
-	]);
-	const waiting = new Set(deferred.map(({ change }) => change.fingerprint));
-	const memberChanges = wanted.members.filter(({ fingerprint }) => !waiting.has(fingerprint));
-	const held = blockHeldRoles({
-		roles: wanted.roles,
-		members: memberChanges
-	}, deferred, live.members);
-	const changes = {
-		roles: held.changes,
-		members: memberChanges
-	};
-	const apart = hasSuccessors(wanted);
-	const waits = deferred.length + held.deferred.length > 0;
-	const before = apart ? accessBefore(scope, changes, { mergeReplacedRoles: false }) : joined;
-	const after = apart || waits ? accessAfter(before, changes, { mergeReplacedRoles: false }) : joinedAfter;
-	const later = splitByResource([...held.deferred, ...deferred].map(({ change }) => change));
-	const still = deferred.length > 0 ? guardMinHolders(guards.minHolders, joined, accessAfter(joined, changes, { mergeReplacedRoles: true }), changes.members, holders) : {
-		refusals: [],
-		deferred: []
-	};
-	const guarded = {
-		settings: guards,
-		entries: desired.members ?? [],
-		scope,
-		changes,
-		deferred: later,
-		before,
-		after,
-		callerId: live.callerId,
-		matches
-	};
-	const left = apart ? accessAfter(joined, changes, { mergeReplacedRoles: true }) : after;
-	const names = roleNames(left, declared);
-	const { find } = names;
-	const judge = (rules, findRole = find) => {
-		const compared = {
-			before: joined,
-			declared: () => byFile ? declaredViolations(rules, now) : []
-		};
-		const present = judgePlan(rules, {
-			access: left,
-			settled: joinedAfter,
-			find: findRole
-		}, compared);
-		const judgement = waits ? withLater(present, judgePlan(rules, {
-			access: joinedAfter,
-			settled: joinedAfter,
-			find: findRole
-		}, compared)) : present;
-		if (!byFile) return judgement;
-		const grants = judgeGrants(rules, {
-			find: findRole,
-			before: joined,
-			base,
-			now
-		});
-		return {
-			...judgement,
-			refusals: [...judgement.refusals, ...grants.refusals],
-			findings: [...judgement.findings, ...grants.findings]
-		};
-	};
-	const judged = judge(own);
-	const judgedBy = (rules, { callerId }) => {
-		const kept = accessAfter(joined, changes, { mergeReplacedRoles: true });
-		const few = guardMinHolders(rules.guards.minHolders, joined, kept, changes.members, holders);
-		const findBefore = roleFinder(joined, declared);
-		const findStill = (role) => {
-			const key = findBefore(role) ?? "";
-			return find(role) ?? (left.roles.has(key) ? key : void 0);
-		};
-		const chained = new Set(still.deferred.map(({ change }) => change.fingerprint));
-		const { refusals: broken, ...rest } = judge(rules, findStill);
-		const refusals = [
-			...few.refusals,
-			...few.deferred.filter(({ change }) => !chained.has(change.fingerprint)).map(({ change, role }) => toRefusal({
-				code: "min-holders-wait",
-				name: role,
-				member: change.name,
-				chained: false
-			})),
-			...guardPlan({
-				...guarded,
-				settings: rules.guards,
-				callerId
-			}),
-			...broken
-		];
-		return {
-			...rest,
-			refusals
-		};
-	};
-	const place = {
-		merchant,
-		environment: desired.environment ?? null,
-		service
-	};
-	const all = [...sortChanges(changes.roles), ...sortChanges(changes.members)];
-	const fingerprint = planFingerprint(place, all);
-	const isWhole = byFile && leaveOut.size === 0;
-	const asWritten = (refusal) => byFile ? refusal : refusalOfUndo(refusal);
-	const enforced = sets.map(({ origin, rules }) => {
-		const { refusals: broken, findings, findingData: data } = judgedBy(rules, { callerId: null });
-		const refused = {
-			fingerprint,
-			refusals: broken.map(asWritten),
-			changes: all
-		};
-		return {
-			origin,
-			...applyFileOverrides(refused, overridesOf$1(rules, isWhole)),
-			findings,
-			findingData: data
-		};
-	});
-	const ownRefusals = [
-		...roles.refusalData.map((data) => toRefusal(data)),
-		...minHolders.refusals,
-		...still.refusals,
-		...still.deferred.map(shortOfHolders),
-		...held.refusals,
-		...guardPlan(guarded),
-		...judged.refusals
-	].map(asWritten);
-	const baseRules = base && ownRules(withRulesOf(base, desired), sets);
-	const ambiguous = [
-		own,
-		...sets.map(({ rules }) => rules),
-		...baseRules ? [baseRules] : []
-	].flatMap((rules) => ambiguousInRules(rules, names, roles));
-	const byBase = baseRules === void 0 ? [] : refusalsOfBase(judgedBy(baseRules, live).refusals, ownRefusals);
-	const { refusals, overridden, findingData } = applyFileOverrides({
-		fingerprint,
-		refusals: [...ownRefusals, ...byBase],
-		changes: all
-	}, overridesOf$1(own, isWhole));
-	const byEnforced = enforced.flatMap((one) => one.refusals);
-	const allDeferred = [...held.deferred, ...deferred].sort(by(({ change }) => `${change.name} ${change.id}`));
-	const allOverridden = [...overridden, ...enforced.flatMap((one) => one.overridden.map((refusal) => refusalOfEnforced(one.origin, refusal)))];
-	return {
-		format: 1,
-		...place,
-		fingerprint,
-		summary: {
-			roles: count$3(changes.roles, roles.unchanged + unchangedByChoice(found.roles, wanted.roles), byFile && desired.roles === void 0 ? "all" : roles.unlisted),
-			members: count$3(changes.members, members.unchanged + unchangedByChoice(found.members, wanted.members), byFile && desired.members === void 0 ? "all" : members.unlisted)
-		},
-		impact: impactOf$1(before, after, desired.policies.escalation),
-		reviewed: reviewedStateOf({
-			...place,
-			now,
-			desired,
-			changes: all,
-			deferred: allDeferred,
-			before,
-			after
-		}),
-		changes: all,
-		deferred: allDeferred,
-		refusals: sortRefusals([...besidesEnforced(refusals, byEnforced), ...enforced.flatMap((one) => one.refusals.map((refusal) => refusalOfEnforced(one.origin, refusal)))]),
-		...allOverridden.length > 0 && { overridden: sortRefusals(allOverridden) },
-		findings: sortFindings([
-			...besidesEnforced(judged.findings, enforced.flatMap((one) => one.findings)),
-			...enforced.flatMap((one) => one.findings.map((finding) => findingOfEnforced(one.origin, finding))),
-			...[
-				...live.callerUnknown ? [{
-					code: "caller-unknown",
-					name: "the API key"
-				}] : [],
-				...byFile ? [
-					...unknownInRules(desired, scope, roles),
-					...sets.flatMap(({ rules }) => unknownInRules(asShared(rules), scope, roles)),
-					...unknownMembersInRules(desired, scope),
-					...misspeltInRules(desired, scope),
-					...sets.flatMap(({ rules }) => misspeltInRules(rules, scope)),
-					...ignoredAccess(scope)
-				] : [],
-				...byFile ? assumedRoles(desired, scope) : [],
-				...unassignableGrants(changes.members),
-				...roles.findingData,
-				...members.findingData,
-				...rounding.map(({ finding }) => finding),
-				...distinctData([
-					...ambiguous,
-					...minHolders.findingData,
-					...enforcedHolders.flatMap((one) => one.findingData),
-					...judged.findingData,
-					...enforced.flatMap((one) => one.findingData)
-				]),
-				...findingData,
-				...byFile ? [...detectRenames(changes.roles, before, after), ...changedAddresses(changes.members)] : []
-			].map(toFinding)
-		])
-	};
-}
-/** Returns the keys of the roles that the file declares. */
-function declaredKeys({ declared, replaced }) {
-	const keys = [...declared].map(([name, id]) => id ?? `new ${name}`);
-	return /* @__PURE__ */ new Set([...keys, ...replaced.keys()]);
-}
-/** Returns the overrides that count for a plan: none for a part of it. */
-function overridesOf$1({ guards: { overrides = [] } }, isWhole) {
-	return isWhole ? overrides : [];
-}
-/** Adds what rules say of the state after everything to what they say of the state while some changes wait. */
-function withLater(present, later) {
-	const added = (items, others) => {
-		const known = new Set(items.map((item) => JSON.stringify(item)));
-		return [...items, ...others.filter((item) => !known.has(JSON.stringify(item)))];
-	};
-	return {
-		refusals: added(present.refusals, later.refusals),
-		findings: added(present.findings, later.findings),
-		findingData: added(present.findingData, later.findingData)
-	};
-}
-/** Returns each deferred change once. */
-function distinctDeferred(deferred) {
-	const seen = /* @__PURE__ */ new Set();
-	return deferred.filter(({ change: { fingerprint } }) => {
-		const isNew = !seen.has(fingerprint);
-		seen.add(fingerprint);
-		return isNew;
-	});
-}
-/** Returns each finding once, of those that several rules make. */
-function distinctData(data) {
-	return [...new Map(data.map((one) => [JSON.stringify(one), one])).values()];
-}
-/** Returns enforced rules as those of a shared file: another merchant may have the roles that they name. */
-function asShared(rules) {
-	return {
-		...rules,
-		sharedRuleNames: [...rolesInRules(rules), ...rules.guards.protect.roles]
-	};
-}
-/** Returns the deferred changes of the whole plan: leaving other changes out makes none of them due. */
-function deferredInWhole(settings, scope, whole, part, holders) {
-	if (part === whole) return [];
-	const before = accessBefore(scope, whole, { mergeReplacedRoles: true });
-	const { deferred } = guardMinHolders(settings, before, accessAfter(before, whole, { mergeReplacedRoles: true }), whole.members, holders);
-	const kept = new Set(part.members.map(({ fingerprint }) => fingerprint));
-	return deferred.filter(({ change }) => kept.has(change.fingerprint));
-}
-/** Reports roles that the file names by id and that the service did not return. */
-function assumedRoles(desired, { roles }) {
-	const assumed = roles.filter(({ idOnly }) => idOnly);
-	if (assumed.length === 0) return [];
-	const named = new Set(namedRoleIds(desired));
-	return assumed.filter(({ id }) => named.has(id) && !PREDEFINED_ROLES.includes(id)).map(({ id }) => ({
-		code: "role-not-retrieved",
-		name: id
-	}));
-}
-/** Reports the roles that members would newly hold and that the service may not assign. */
-function unassignableGrants(changes) {
-	return changes.flatMap((change) => {
-		if (change.kind === "delete") return [];
-		const held = change.kind === "update" ? change.before.roles.map(({ id }) => id) : [];
-		return change.after.roles.flatMap(({ id }) => id !== null && UNASSIGNABLE_ROLES.includes(id) && !held.includes(id) ? [{
-			code: "member-role-unassignable",
-			name: change.name,
-			role: id
-		}] : []);
-	});
-}
-/** Refuses a second removal that would wait for a deferred one, since their order is unknown. */
-function shortOfHolders({ change, role }) {
-	return toRefusal({
-		code: "min-holders-wait",
-		name: role,
-		member: change.name,
-		chained: true
-	});
-}
-/** Returns the role ids that a desired state names, for the reader to retrieve even if no member holds them. */
-function namedRoleIds(desired) {
-	const { roles, members } = desired;
-	const declared = new Set(roles?.map((role) => role.name));
-	const granted = /* @__PURE__ */ new Set();
-	for (const member of members ?? []) for (const { role } of member.roles ?? []) granted.add(role);
-	const named = [
-		...(roles ?? []).flatMap((role) => role.id ?? []),
-		...granted,
-		...rolesInRules(desired),
-		...(desired.enforced ?? []).flatMap(rolesInRules),
-		...reachMatters(desired) ? PREDEFINED_ROLES : []
-	].filter((name) => name.startsWith("role_") && !declared.has(name));
-	return [...new Set(named)].sort(byCodeUnit);
-}
-/** Returns whether a check counts what members can give themselves. */
-function reachMatters({ checks, enforced = [] }) {
-	return [checks, ...enforced.map((rules) => rules.checks)].flat().some(({ reach }) => reach === true);
-}
-/** Returns the ids of the live roles that `protect` names by id, not by a pattern. */
-function protectedIds({ protect }, { roles }) {
-	const named = new Set(protect.roles.filter(isLiteralGlob).map((role) => role.toLowerCase()));
-	return roles.flatMap(({ id }) => named.has(id.toLowerCase()) ? id : []);
-}
-/** Counts the live entries that stay unchanged because their changes are left out. */
-function unchangedByChoice(found, wanted) {
-	const touched = (changes) => changes.filter(({ kind }) => kind !== "create").length;
-	return touched(found) - touched(wanted);
-}
-/** Counts changes and unchanged entries; with `"all"`, every unchanged entry counts as unmanaged. */
-function count$3(changes, untouched, unlisted) {
-	const of = (kind) => changes.filter((change) => change.kind === kind).length;
-	const isUnmanaged = unlisted === "all";
-	const unmanaged = isUnmanaged ? untouched : unlisted;
-	return {
-		create: of("create"),
-		update: of("update"),
-		replace: of("replace"),
-		delete: of("delete"),
-		unchanged: isUnmanaged ? 0 : untouched,
-		...(isUnmanaged || unmanaged > 0) && { unmanaged }
-	};
-}
-function sortChanges(changes) {
-	return [...changes].sort((a, b) => byCodeUnit(a.name, b.name) || byCodeUnit(a.id ?? "", b.id ?? ""));
-}
-function sortFindings(findings) {
-	const rank = (finding) => finding.severity === "error" ? "0" : "1";
-	return [...findings].sort((a, b) => byCodeUnit(rank(a), rank(b)) || byCodeUnit(a.resource, b.resource) || byCodeUnit(a.name, b.name) || byCodeUnit(a.message, b.message));
-}
-var init_build_plan = __esmMin((() => {
-	init_glob();
-	init_text();
-	init_live();
-	init_access();
-	init_base_rules();
-	init_changed_addresses();
-	init_guards();
-	init_holders();
-	init_ignored();
-	init_impact();
-	init_judge_rules();
-	init_long_grants();
-	init_overrides();
-	init_rule_roles();
-	init_active_member();
-	init_fingerprint();
-	init_ordered_state();
-	init_plan_members();
-	init_plan_roles();
-	init_resolve();
-	init_scope();
-	init_findings();
-	init_refusals();
-	init_reviewed_state();
-	init_select();
-}));
-
-// src/lib/map-concurrent.ts
-/**
-* Maps items in order, at most `width` at once; takes each item only when it starts. Rejects with the first error at
-* once: nothing new starts, and running work is not awaited.
-*/
-async function mapConcurrent(items, width, work) {
-	const results = [];
-	const queue = numbered(items);
-	let isOver = false;
-	const worker = async () => {
-		for (const [index, item] of queue) results[index] = await work(item);
-		isOver = true;
-	};
-	const workers = [];
-	while (workers.length < width && !isOver) workers.push(worker());
-	await Promise.all(workers);
-	return results;
-}
-function* numbered(items) {
-	let index = 0;
-	for (const item of items) {
-		yield [index, item];
-		index += 1;
-	}
-}
-var init_map_concurrent = __esmMin((() => {}));
-
-// src/model/errors.ts
-var RolecallError;
-var init_errors$1 = __esmMin((() => {
-	RolecallError = class extends Error {
-		code;
-		hint;
-		request;
-		retryAt;
-		constructor(code, message, details = {}) {
-			super(message, details.cause === void 0 ? {} : { cause: details.cause });
-			this.name = "RolecallError";
-			this.code = code;
-			this.hint = details.hint;
-			this.request = details.request;
-			this.retryAt = details.retryAt;
-		}
-		/** Returns the failure as data. */
-		get failure() {
-			const { code, message, hint, request, retryAt } = this;
-			return {
-				code,
-				message,
-				...hint !== void 0 && { hint },
-				...request && { request },
-				...retryAt !== void 0 && { retryAt }
-			};
-		}
-	};
-}));
-
-// src/kernel/plan/due.ts
-/**
-* Returns the time since which a change is due: it does nothing but what the file leaves to time, which has come. Removed
-* access has ended, or is suspended; given access has begun, or comes back after a suspension. In ms since the epoch;
-* `null` for any other change.
-*/
-function dueSince(change, desired) {
-	if (change.resource !== "member") return null;
-	const member = entryOf$1(change, desired);
-	if (change.reason === "left") return leftSince([change.name, member?.email], desired);
-	if (member === void 0) return null;
-	switch (change.kind) {
-		case "create": return latest(creationTimes(change.after, change.reason, member));
-		case "update": return latest(change.fields.flatMap((diff) => updateTimes(diff, change.reason, member)));
-		case "delete": return change.reason === "access-ended" ? latest([endOfMembership(member)]) : null;
-		case "replace": {
-			const back = backTimes(change.reason, member);
-			const times = change.fields.flatMap((diff) => updateTimes(diff, change.reason, member));
-			return back.length === 0 ? null : latest([...times, ...back]);
-		}
-		default: return change;
-	}
-}
-/** Returns the latest of several times; `null` if there is none, or if one is unknown. */
-function latest(times) {
-	if (times.length === 0) return null;
-	const last = Math.max(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
-	return Number.isFinite(last) ? last : null;
-}
-function endOfMembership({ until, roles = [] }) {
-	const ends = roles.map((grant) => grant.until?.ends ?? Number.POSITIVE_INFINITY);
-	const last = ends.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...ends);
-	return Math.min(until?.ends ?? Number.POSITIVE_INFINITY, last);
-}
-/**
-* Returns when a membership began: by itself, with the first of its grants, or after a suspension. A managed user needs a
-* password, which time does not give.
-*/
-function creationTimes({ roles, managed }, reason, member) {
-	if (managed !== null) return [];
-	const starts = roles.map((ref) => grantOf(ref, member)?.from?.starts);
-	return [
-		...starts.length > 0 && !starts.includes(void 0) ? [Math.min(...starts.map((at) => at ?? 0))] : [],
-		...member.from?.starts === void 0 ? [] : [member.from.starts],
-		...backTimes(reason, member)
-	];
-}
-/** Returns the end of the suspension that a member is back from; empty for any other reason. */
-function backTimes(reason, { suspended }) {
-	return reason === "suspension-ended" && suspended?.until ? [suspended.until.ends] : [];
-}
-function updateTimes(diff, reason, member) {
-	if (diff.field !== "roles") return [void 0];
-	const { from, suspended } = member;
-	const added = diff.added.flatMap((ref) => {
-		const starts = [
-			from?.starts,
-			grantOf(ref, member)?.from?.starts,
-			...backTimes(reason, member)
-		].filter((at) => at !== void 0);
-		return starts.length === 0 ? [void 0] : starts;
-	});
-	const removed = diff.removed.map((ref) => {
-		const grant = grantOf(ref, member);
-		return reason === "suspended" && grant !== void 0 ? suspended?.from?.starts : grant?.until?.ends;
-	});
-	return [...added, ...removed];
-}
-function grantOf({ id, name }, { roles = [] }) {
-	return roles.find(({ role }) => role === name || role === id);
-}
-function entryOf$1({ id, name }, { members = [] }) {
-	return members.find((member) => member.id !== void 0 && member.id === id) ?? members.find(({ email }) => email.toLowerCase() === name.toLowerCase());
-}
-function leftSince(addresses, { leavers = [] }) {
-	const keys = new Set(addresses.map((address) => address?.toLowerCase()));
-	const times = leavers.flatMap(({ email, from }) => keys.has(email.toLowerCase()) ? from.starts : []);
-	return times.length === 0 ? null : Math.min(...times);
-}
-var init_due = __esmMin((() => {
-	init_build_plan();
-}));
-
-// src/ask/report/detect-drift.ts
-/** Turns a plan into drift: the side of each change that moved last, the access gained by it, the broken rules. */
-function driftOf(input, planned, times) {
-	const plan = differencesOf(planned, input.desired, input.live);
-	const changes = plan.changes.map((change) => {
-		const fileChangedAt = times.file(change);
-		const liveChangedAt = times.live(change);
-		const cause = dueSince(change, input.desired) !== null ? "due" : causeOf(change, fileChangedAt, liveChangedAt);
-		const { fingerprint } = change;
-		const isKnown = fileChangedAt !== null && Number.isFinite(fileChangedAt);
-		return {
-			fingerprint,
-			cause,
-			event: eventOf(change, cause),
-			fileChangedAt: isKnown ? fileChangedAt : null,
-			liveChangedAt
-		};
-	});
-	const judged = judgedLive(input, plan, plan.changes.filter((_, index) => isMade$1(changes[index]?.event ?? null)));
-	return {
-		plan: {
-			...plan,
-			findings: findingsOf(plan, judged.violations)
-		},
-		changes,
-		...judged
-	};
-}
-/** Returns whether an event surely happened: nobody has lost anything by what was never applied. */
-function isMade$1(event) {
-	return event === "added" || event === "changed";
-}
-/** Removes findings that repeat a violation or concern only the revert. */
-function findingsOf({ findings }, violations) {
-	const keyOf = ({ code, resource, name }) => JSON.stringify([
-		code,
-		resource,
-		name
-	]);
-	const reported = new Set(violations.map((violation) => keyOf(toExistingViolation(violation))));
-	return findings.filter((finding) => !finding.code.endsWith("-likely-renamed") && !reported.has(keyOf(finding)));
-}
-function causeOf({ kind, reason }, file, live) {
-	if (reason === "access-ended" || reason === "left" || reason === "invitation-expired") return "not-applied";
-	if (file === null || live === null || kind === "create") return "unknown";
-	return live >= file + 1e3 ? "outside-git" : "not-applied";
-}
-function eventOf({ kind, resource, reason }, cause) {
-	if (cause === "not-applied" || cause === "due" || resource === "member" && reason === "immutable-field") return null;
-	switch (kind) {
-		case "create": return "missing";
-		case "delete": return "added";
-		case "update":
-		case "replace": return "changed";
-		default: return kind;
-	}
-}
-function judgedLive({ desired, live }, plan, reverted) {
-	const scope = scopeOf(live, {
-		roles: [],
-		members: []
-	}, () => false);
-	const planned = splitByResource(plan.changes);
-	const some = splitByResource(reverted);
-	const created = planned.roles.filter(({ kind }) => kind === "create");
-	const base = {
-		roles: [.../* @__PURE__ */ new Set([...created, ...some.roles])],
-		members: some.members
-	};
-	const apart = accessBefore(scope, base, { mergeReplacedRoles: false });
-	const access = accessBefore(scope, planned, { mergeReplacedRoles: true });
-	const waiting = splitByResource(plan.deferred.map(({ change }) => change));
-	const settled = accessAfter(access, waiting, { mergeReplacedRoles: true });
-	const [findLive, findPlanned] = [roleFinder(access, pinnedIds(desired)), roleFinder(accessAfter(access, planned, { mergeReplacedRoles: true }), pinnedIds(desired))];
-	const find = (role) => findPlanned(role) ?? findLive(role);
-	return {
-		impact: inverted$1(impactOf$1(apart, accessAfter(apart, base, { mergeReplacedRoles: false }))),
-		violations: brokenRules(desired, {
-			access,
-			settled,
-			find
-		}).map(toDriftViolation)
-	};
-}
-/** Returns the violations of the file's own rules, and of enforced ones. */
-function brokenRules(desired, judged) {
-	const enforced = enforcedSets(desired, void 0).map(({ origin, rules }) => ({
-		origin,
-		violations: judgeLive(rules, judged)
-	}));
-	return [...besidesEnforced(judgeLive(desired, judged), enforced.flatMap(({ violations }) => violations)), ...enforced.flatMap(({ origin, violations }) => violations.map((violation) => refusalOfEnforced(origin, violation)))];
-}
-/** Inverts the impact of a revert into that of the reverted changes. */
-function inverted$1({ members, permissions, roles }) {
-	return {
-		members: members.map(({ name, gained, lost, unknownGained, unknownLost, ...rest }) => {
-			return {
-				name,
-				gained: lost,
-				lost: gained,
-				unknownGained: unknownLost,
-				unknownLost: unknownGained
-			};
-		}),
-		permissions: permissions.map(({ permission, gained, lost }) => ({
-			permission,
-			gained: lost,
-			lost: gained
-		})),
-		roles: roles.map(({ name, before, after }) => ({
-			name,
-			before: after,
-			after: before
-		}))
-	};
-}
-function toDriftViolation(refusal) {
-	const { rule, code, resource, name, check, message, rules } = refusal;
-	const what = name === null && check === null ? message : null;
-	return {
-		...refusal,
-		fingerprint: hash$1({
-			rule,
-			code,
-			resource,
-			name,
-			check,
-			what,
-			...rules && { rules }
-		})
-	};
-}
-/**
-* Returns a plan as a list of differences: with the metadata that the plan refuses to change and the members that it
-* cannot create, and without the moves of members to the successors of replaced roles.
-*/
-function differencesOf(plan, desired, live) {
-	const refused = plan.refusals.flatMap(({ code, name }) => METADATA_REFUSALS.has(code) ? name ?? [] : []);
-	const replaced = new Map(plan.changes.flatMap(({ resource, kind, id, name }) => resource === "role" && kind === "replace" ? [[id, name]] : []));
-	const uncreated = plan.findings.flatMap(({ code, name }) => code === "member-needs-roles" ? missingMember(name, desired) : []);
-	if (refused.length + replaced.size + uncreated.length === 0) return plan;
-	const metadata = new Map(refused.flatMap((name) => {
-		const change = metadataChange(name, plan.changes, desired, live);
-		return change === null ? [] : [[name, change]];
-	}));
-	const otherChanges = plan.changes.filter(({ resource, name }) => resource !== "role" || !metadata.has(name));
-	return {
-		...plan,
-		changes: [
-			...metadata.values(),
-			...otherChanges.map((change) => change.resource === "member" ? withoutMoves(change, replaced) : change),
-			...uncreated
-		]
-	};
-}
-function metadataChange(name, changes, { roles = [] }, { roles: live }) {
-	const declared = roles.find((role) => role.name === name);
-	const planned = changes.find((change) => change.resource === "role" && change.name === name);
-	const role = [
-		planned?.id,
-		declared?.id,
-		name,
-		...declared?.previously ?? []
-	].flatMap((key) => live.find((candidate) => key && (candidate.id === key || candidate.name === key)) ?? [])[0];
-	if (declared?.metadata === void 0 || role === void 0) return null;
-	if (planned !== void 0 && (planned.resource !== "role" || planned.kind !== "update")) return null;
-	const before = roleImage$3(role);
-	const field = {
-		field: "metadata",
-		before: before.metadata,
-		after: declared.metadata
-	};
-	return withFingerprint({
-		resource: "role",
-		kind: "update",
-		id: role.id,
-		name,
-		before,
-		after: {
-			...planned?.after ?? before,
-			metadata: declared.metadata
-		},
-		fields: [...planned?.fields ?? [], field],
-		reason: "declared"
-	});
-}
-/** Returns the creation of a declared member whose roles the file does not say. */
-function missingMember(name, { members = [] }) {
-	const declared = members.find(({ email }) => email === name);
-	if (declared === void 0) return [];
-	const identity = {
-		email: declared.email,
-		status: null,
-		passwordEnv: declared.managed?.passwordEnv
-	};
-	const change = {
-		resource: "member",
-		kind: "create",
-		id: null,
-		name,
-		before: null,
-		after: memberImage$3(identity, newMemberValues(declaredValues(declared)))
-	};
-	return [withFingerprint({
-		...change,
-		fields: [],
-		reason: "declared"
-	})];
-}
-/** Removes the moves to the successors of replaced roles from a member's change. */
-function withoutMoves(change, replaced) {
-	if (change.kind !== "update" || change.reason === "immutable-field") return change;
-	const fields = change.fields.flatMap((diff) => {
-		if (diff.field !== "roles") return [diff];
-		const replacedNames = new Set(diff.removed.flatMap(({ id }) => replaced.get(id) ?? []));
-		const moved = new Set(diff.added.flatMap(({ name }) => replacedNames.has(name) ? name : []));
-		const added = diff.added.filter(({ name }) => !moved.has(name));
-		const removed = diff.removed.filter(({ id }) => !moved.has(replaced.get(id) ?? ""));
-		return added.length + removed.length === 0 ? [] : [{
-			...diff,
-			added,
-			removed
-		}];
-	});
-	return fields.length === 0 ? {
-		...change,
-		reason: "immutable-field"
-	} : {
-		...change,
-		fields
-	};
-}
-var COMMIT_PRECISION, METADATA_REFUSALS;
-var init_detect_drift = __esmMin((() => {
-	init_fingerprint();
-	init_scope();
-	init_member();
-	init_role();
-	init_refusals();
-	init_due();
-	init_access();
-	init_base_rules();
-	init_impact();
-	init_judge_rules();
-	COMMIT_PRECISION = 1e3;
-	METADATA_REFUSALS = /* @__PURE__ */ new Set([
-		"role-metadata-fixed",
-		"role-replace-named",
-		"role-replace-pinned"
-	]);
-}));
-
 // src/kernel/schema/project-file.ts
 /** Returns whether a path from a project's root is its file, or differs from that in case or ending. */
 function isProjectFile(path) {
@@ -29553,7 +24220,7 @@ var init_rule_table = __esmMin((() => {
 		"include-merchant": error("An included file has no merchant code."),
 		"include-not-read": error("A file with includes is loaded together with them."),
 		"leaver-listed": warning("Nobody is listed who has left (`leavers`)."),
-		"link-not-read": warning("A link in a folder leads to a file of the project."),
+		"link-not-read": warning("A link in a folder leads to a YAML file of the project."),
 		"literal-key": error("A file contains no API key."),
 		"looser-setting": error("A merchant's file sets `max_removals`, `min_holders`, `max_holders`, `require_until` or `escalation` no looser than what it includes."),
 		"merge-conflict": error("A file has no conflict that git left in it."),
@@ -29606,6 +24273,120 @@ var init_rule_table = __esmMin((() => {
 		"yaml-tag": error("A file has no YAML tags."),
 		"yaml-too-deep": error("Lists and mappings are not nested too deeply."),
 		"yaml-word": warning("A bare `yes`, `no`, `on` or `off` in metadata is text; only `true` and `false` are booleans.")
+	};
+}));
+
+// src/model/live.ts
+/** Returns whether a reference to a role looks like an id, as `role_owner` does. */
+function isLikeRoleId(role) {
+	return role.startsWith("role_");
+}
+var MEMBER_STATUSES, PREDEFINED_ROLES, UNASSIGNABLE_ROLES;
+var init_live = __esmMin((() => {
+	MEMBER_STATUSES = [
+		"accepted",
+		"pending",
+		"expired",
+		"disabled",
+		"unknown"
+	];
+	PREDEFINED_ROLES = [
+		"role_owner",
+		"role_admin",
+		"role_manager",
+		"role_employee",
+		"role_accountant",
+		"role_cashier"
+	];
+	UNASSIGNABLE_ROLES = ["role_owner", "role_admin"];
+}));
+
+// src/kernel/values/dates.ts
+/** Parses an end: a date includes its whole day in UTC, an RFC 3339 timestamp is that instant; null if neither. */
+function parseUntil(text) {
+	const start = parseFrom(text);
+	return start === null ? null : {
+		text,
+		ends: start.starts + (DATE$1.test(text) ? DAY$2 : 0)
+	};
+}
+/** Parses a beginning: a date means the start of that day in UTC, an RFC 3339 timestamp that instant; null if neither. */
+function parseFrom(text) {
+	const date = DATE$1.exec(text);
+	if (date !== null) {
+		const day = dayNumber(date);
+		return day === null ? null : {
+			text,
+			starts: day * DAY$2
+		};
+	}
+	const stamp = TIMESTAMP.exec(text);
+	const day = stamp && dayNumber(stamp);
+	if (stamp === null || day === null) return null;
+	const [, , , , hours, minutes, seconds, fraction = "", sign, zoneHours = 0, zoneMinutes = 0] = stamp;
+	const time = (Number(hours) * 60 + Number(minutes)) * 6e4 + Number(seconds) * 1e3;
+	const zone = (Number(zoneHours) * 60 + Number(zoneMinutes)) * (sign === "-" ? -6e4 : 6e4);
+	return {
+		text,
+		starts: day * DAY$2 + time + Number(fraction.slice(0, 3).padEnd(3, "0")) - zone
+	};
+}
+/** Returns why a text is not an end: no such day, no time zone, or another format. */
+function untilMistake(text) {
+	if (parseUntil(`${text}Z`) !== null) return "zone";
+	return DATE$1.test(text.slice(0, 10)) && dayNumber(DATE$1.exec(text.slice(0, 10)) ?? []) === null ? "day" : "form";
+}
+/** Returns the number of days in a month (1 to 12), 0 for any other month. */
+function daysInMonth(year, month) {
+	return [
+		31,
+		year % 4 === 0 && year % 100 !== 0 || year % 400 === 0 ? 29 : 28,
+		31,
+		30,
+		31,
+		30,
+		31,
+		31,
+		30,
+		31,
+		30,
+		31
+	][month - 1] ?? 0;
+}
+/** Returns the days since 1970-01-01 in the Gregorian calendar; null if there is no such day. */
+function dayNumber([, years, months, days]) {
+	const [year, month, day] = [
+		Number(years),
+		Number(months),
+		Number(days)
+	];
+	if (day < 1 || day > daysInMonth(year, month)) return null;
+	const y = month > 2 ? year : year - 1;
+	const century = Math.floor(y / 400);
+	const yearOfCentury = y - century * 400;
+	const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
+	const dayOfCentury = yearOfCentury * 365 + Math.floor(yearOfCentury / 4) - Math.floor(yearOfCentury / 100) + dayOfYear;
+	return century * 146097 + dayOfCentury - 719468;
+}
+/** Parses a number of weeks, days or hours; null for another text. */
+function parsePeriod(text) {
+	const [, number, unit = ""] = /^([1-9]\d{0,4})([wdh])$/.exec(text) ?? [];
+	return number === void 0 ? null : {
+		text,
+		ms: Number(number) * (UNITS[unit] ?? 0)
+	};
+}
+var DATE$1, TIMESTAMP, UNTIL_PATTERN, DAY$2, HOUR, UNITS;
+var init_dates = __esmMin((() => {
+	DATE$1 = /^(\d{4})-(\d\d)-(\d\d)$/;
+	TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
+	UNTIL_PATTERN = "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$";
+	DAY$2 = 864e5;
+	HOUR = 36e5;
+	UNITS = {
+		w: 168 * HOUR,
+		d: 24 * HOUR,
+		h: HOUR
 	};
 }));
 
@@ -29806,9 +24587,110 @@ function renamedRoles(roles) {
 var NO_TEXTS, LINEAR_SEARCH_LIMIT;
 var init_raw_file = __esmMin((() => {
 	init_live();
+	init_dates();
 	init_values();
 	NO_TEXTS = [];
 	LINEAR_SEARCH_LIMIT = 8;
+}));
+
+// src/lib/suggest.ts
+/** Returns the candidate that was probably meant, regardless of case; `null` if none is near. */
+function suggest(word, candidates) {
+	return openSuggester([...candidates])(word);
+}
+/** Creates a function that suggests candidates for many words, within a bound of work. */
+function openSuggester(candidates) {
+	const folded = candidates.map((candidate) => ({
+		candidate,
+		lower: candidate.toLowerCase()
+	}));
+	const suggestions = /* @__PURE__ */ new Map();
+	let work = 0;
+	return (word) => {
+		const answered = suggestions.get(word);
+		if (answered !== void 0) return answered;
+		const lowerWord = word.toLowerCase();
+		let best = null;
+		let bestDistance = mostEdits(lowerWord.length) + 1;
+		if (lowerWord.length <= MAX_LENGTH$1) for (const { candidate, lower } of folded) {
+			work += 1;
+			if (Math.abs(lower.length - lowerWord.length) >= bestDistance || work > MAX_WORK) continue;
+			work += lower.length * lowerWord.length;
+			const edits = distance(lowerWord, lower, bestDistance);
+			if (edits < bestDistance && edits <= mostEdits(lowerWord.length - commonForm(lowerWord, lower))) {
+				best = candidate;
+				bestDistance = edits;
+			}
+		}
+		suggestions.set(word, best);
+		return best;
+	};
+}
+/** Returns how many edits make a word of this length another one. */
+function mostEdits(length) {
+	return Math.max(1, Math.floor(length / 3));
+}
+/** Returns how many characters two ids or addresses have in common by form alone: `role_`, or the domain. */
+function commonForm(a, b) {
+	if (a.startsWith("role_") && b.startsWith("role_")) return 5;
+	const domain = a.includes("@") ? a.slice(a.lastIndexOf("@")) : "";
+	return b.endsWith(domain) ? domain.length : 0;
+}
+/** Returns whether two words differ by a typing error: one edit, or two in long words. */
+function isSlip(a, b) {
+	if (a.replace(/\d+/g, "") === b.replace(/\d+/g, "") || Math.max(a.length, b.length) > MAX_LENGTH$1) return false;
+	const most = Math.min(a.length, b.length) >= 12 ? 2 : 1;
+	return Math.abs(a.length - b.length) <= most && distance(a.toLowerCase(), b.toLowerCase(), most + 1) <= most;
+}
+/** Returns the edit distance of two words, or the limit if it is not below; a swap of neighbours counts as one edit. */
+function distance(word, other, limit) {
+	const [a, b] = differing(word, other);
+	let beforeLast = [];
+	let last = Array.from({ length: b.length + 1 }, (_, index) => index);
+	for (let i = 1; i <= a.length; i++) {
+		const row = new Array(b.length + 1).fill(limit);
+		row[0] = i;
+		let least = i;
+		for (let j = Math.max(1, i - limit + 1); j <= Math.min(b.length, i + limit - 1); j++) {
+			const same = a[i - 1] === b[j - 1];
+			let cost = Math.min(cellAt(last, j) + 1, cellAt(row, j - 1) + 1, cellAt(last, j - 1) + (same ? 0 : 1));
+			if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, cellAt(beforeLast, j - 2) + 1);
+			row[j] = cost;
+			least = Math.min(least, cost);
+		}
+		if (least >= limit) return limit;
+		beforeLast = last;
+		last = row;
+	}
+	return Math.min(cellAt(last, b.length), limit);
+}
+/** Returns two words without what they begin and end with in common, which takes no edits. */
+function differing(a, b) {
+	const most = Math.min(a.length, b.length);
+	let start = 0;
+	while (start < most && a[start] === b[start]) start += 1;
+	let end = 0;
+	while (end < most - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end += 1;
+	return [a.slice(start, a.length - end), b.slice(start, b.length - end)];
+}
+function cellAt(row, index) {
+	return row[index] ?? Number.POSITIVE_INFINITY;
+}
+var MAX_WORK, MAX_LENGTH$1;
+var init_suggest = __esmMin((() => {
+	MAX_WORK = 1e8;
+	MAX_LENGTH$1 = 100;
+}));
+
+// src/model/desired.ts
+var DEFAULT_REMOVAL_LIMIT, DEFAULT_ESCALATION;
+var init_desired = __esmMin((() => {
+	DEFAULT_REMOVAL_LIMIT = { percent: 25 };
+	DEFAULT_ESCALATION = {
+		assign: ["members_create", "members_update"],
+		edit: ["roles_update"],
+		create: ["roles_create"]
+	};
 }));
 
 // src/kernel/validate/rule-context.ts
@@ -29830,7 +24712,7 @@ function createRuleContext({ main, rawFiles, enforced = [], complete, now }) {
 		membersComplete: complete && isWhole$2("members", rawFiles, all) && members.every(({ email }) => email !== null),
 		now,
 		duplicateAddresses: addressesTwice(members),
-		referencedRoles: grantedBy(members)
+		referencedRoles: grantedBy$1(members)
 	};
 }
 function addressesTwice(members) {
@@ -29842,7 +24724,7 @@ function addressesTwice(members) {
 	}
 	return duplicateAddresses;
 }
-function grantedBy(members) {
+function grantedBy$1(members) {
 	const referencedRoles = /* @__PURE__ */ new Set();
 	for (const { grants } of members) for (const { role } of grants) referencedRoles.add(role);
 	return referencedRoles;
@@ -29914,13 +24796,13 @@ function soundAdjustments(merchant) {
 	return [...repeats(own, currentName).map(({ text, item, first }) => ({
 		code: "duplicate-role",
 		name: text,
-		location: nameOf$3(item),
-		first: nameOf$3(first)
-	})), ...complete ? adjustments.flatMap((one) => problemsOf$1(one, merchant)) : []];
+		location: nameOf$4(item),
+		first: nameOf$4(first)
+	})), ...complete ? adjustments.flatMap((one) => problemsOf(one, merchant)) : []];
 }
-function problemsOf$1(adjustment, { main, roles }) {
+function problemsOf(adjustment, { main, roles }) {
 	const { name, file } = adjustment;
-	const location = nameOf$3(adjustment);
+	const location = nameOf$4(adjustment);
 	if (name === null) return [];
 	if (file !== main) return [{
 		code: "adjust-included",
@@ -29996,7 +24878,7 @@ function adjustedPermissions(permissions, { add = [], remove = [] }) {
 	const removed = new Set(remove);
 	return [.../* @__PURE__ */ new Set([...permissions, ...add])].filter((permission) => !removed.has(permission));
 }
-function nameOf$3({ file, path }) {
+function nameOf$4({ file, path }) {
 	return locationOf(file, [...path, "name"]);
 }
 /** Requires that a merchant's own file is no looser than what it includes; of included files, the strictest counts. */
@@ -30134,8 +25016,9 @@ var ESCALATION_KEYS, HOLDER_LIMITS, MAX_REMOVALS;
 var init_adjustments = __esmMin((() => {
 	init_suggest();
 	init_desired();
-	init_role();
 	init_raw_file();
+	init_dates();
+	init_limits();
 	init_values();
 	init_rule_context();
 	ESCALATION_KEYS = [
@@ -30153,6 +25036,185 @@ var init_adjustments = __esmMin((() => {
 		sign: -1
 	}];
 	MAX_REMOVALS = ["guards", "max_removals"];
+}));
+
+// src/lib/glob.ts
+/** Returns whether a glob matches only its own text, ignoring case. */
+function isLiteralGlob(glob) {
+	return !/[*?[{\\]/.test(glob);
+}
+/**
+* Returns whether a glob certainly matches a text, ignoring case; false for a glob with more than words and `*`.
+*/
+function matchesSimpleGlob(glob, text) {
+	if (!/^[\p{L}\p{N} _.@*'&,-]+$/u.test(glob) || glob.includes("**") || text.startsWith(".")) return false;
+	return compileGlob(glob.toLowerCase())(text.toLowerCase());
+}
+/**
+* Compiles a glob over names: `*` is any text, `?` any character, `[a-z]` one of some, `[!a-z]` none of them, `{a,b}`
+* either, and a backslash takes the next character as it is. It takes time in proportion to the lengths of both, which
+* a regular expression does not.
+*/
+function compileGlob(glob) {
+	const [, head, tail] = /^([^*?[{\\]*)\*([^*?[{\\]*)$/.exec(glob) ?? [];
+	if (head !== void 0 && tail !== void 0) {
+		const least = head.length + tail.length;
+		return (text) => text.length >= least && text.startsWith(head) && text.endsWith(tail);
+	}
+	if (isLiteralGlob(glob) || glob.length > MAX_LENGTH) return (text) => text === glob;
+	const program = programOf([...glob], false);
+	return (text) => text === glob || run$5(program, text);
+}
+/**
+* Compiles a glob over paths, ignoring case: `*`, `?` and `[…]` stay within a folder, `**` does not, and between slashes
+* it also stands for no folder.
+*/
+function compilePathGlob(glob) {
+	const parts = glob.toLowerCase().split("/");
+	const lower = parts.filter((part, index) => part !== "**" || parts[index + 1] !== "**").join("/");
+	const program = lower.length > MAX_LENGTH ? [] : programOf([...lower], true);
+	return (path) => {
+		const text = path.toLowerCase();
+		return text === lower || run$5(program, text);
+	};
+}
+/** Compiles a glob, as characters, to instructions; their end is a match. */
+function programOf(glob, isPath) {
+	const program = [];
+	const closing = closingBraces(glob);
+	const inFolder = (matches) => (character) => matches(character) && !(isPath && character === "/");
+	const literal = (literalCharacter) => void program.push({ matches: (character) => character === literalCharacter });
+	const anyText = (matches) => {
+		const start = program.length;
+		program.push({ also: start + 3 }, { matches }, { goto: start });
+	};
+	/** Compiles the characters from one place to another. */
+	function part(from, to) {
+		for (let index = from; index < to; index += 1) {
+			const character = glob[index];
+			if (character === "*") index = stars(index);
+			else if (character === "?") program.push({ matches: inFolder(() => true) });
+			else if (character === "[") index = characterClass(index);
+			else if (character === "{" && closing.has(index)) index = alternatives(index);
+			else if (character === "\\" && index + 1 < to) literal(glob[++index]);
+			else literal(character);
+		}
+	}
+	function stars(from) {
+		let end = from;
+		while (glob[end + 1] === "*") end += 1;
+		const crosses = isPath && end > from;
+		if (!(crosses && glob[end + 1] === "/" && /[/{,]/.test(glob[from - 1] ?? "/"))) {
+			anyText(crosses ? () => true : inFolder(() => true));
+			return end;
+		}
+		program.push({ also: program.length + 5 });
+		anyText(() => true);
+		literal("/");
+		return end + 1;
+	}
+	function characterClass(from) {
+		const isNegated = glob[from + 1] === "!" || glob[from + 1] === "^";
+		const { ranges, end } = rangesFrom(glob, from + (isNegated ? 2 : 1));
+		if (end >= glob.length) {
+			literal("[");
+			return from;
+		}
+		const isIn = (character) => ranges.some(([low, high]) => low <= character && character <= high);
+		program.push({ matches: inFolder((character) => isIn(character) !== isNegated) });
+		return end;
+	}
+	function alternatives(from) {
+		const { commas, end } = closing.get(from) ?? {
+			commas: [],
+			end: from
+		};
+		const exits = [];
+		const starts = [from, ...commas];
+		for (const [index, start] of starts.entries()) {
+			const next = commas[index];
+			const fork = program.length;
+			if (next !== void 0) program.push({ also: 0 });
+			part(start + 1, next ?? end);
+			if (next === void 0) break;
+			exits.push(program.length);
+			program.push({ goto: 0 });
+			program[fork] = { also: program.length };
+		}
+		for (const exit of exits) program[exit] = { goto: program.length };
+		return end;
+	}
+	part(0, glob.length);
+	return program;
+}
+/** Reads the characters and ranges of a class, up to its closing bracket; a bracket at the start is one of them. */
+function rangesFrom(glob, start) {
+	const ranges = [];
+	let index = start;
+	while (index < glob.length && (glob[index] !== "]" || index === start)) {
+		if (glob[index] === "\\") index += 1;
+		const low = glob[index] ?? "";
+		const high = glob[index + 1] === "-" ? glob[index + 2] : void 0;
+		const isRange = high !== void 0 && high !== "]";
+		ranges.push([low, isRange ? high : low]);
+		index += isRange ? 3 : 1;
+	}
+	return {
+		ranges,
+		end: index
+	};
+}
+/** Finds the braces that are closed and hold a comma, by where they open. */
+function closingBraces(glob) {
+	const closed = /* @__PURE__ */ new Map();
+	const openBraces = [];
+	for (let index = 0; index < glob.length; index += 1) {
+		const character = glob[index];
+		if (character === "\\") index += 1;
+		else if (character === "{") openBraces.push({
+			start: index,
+			commas: []
+		});
+		else if (character === ",") openBraces.at(-1)?.commas.push(index);
+		else if (character === "}") {
+			const braces = openBraces.pop();
+			if (braces && braces.commas.length > 0) closed.set(braces.start, {
+				commas: braces.commas,
+				end: index
+			});
+		}
+	}
+	return closed;
+}
+/** Runs all ways through a program side by side, so that none is gone twice. */
+function run$5(program, text) {
+	let current = /* @__PURE__ */ new Set();
+	const reach = (places, from) => {
+		const unvisited = [from];
+		for (let address = unvisited.pop(); address !== void 0; address = unvisited.pop()) {
+			if (places.has(address)) continue;
+			places.add(address);
+			const instruction = program[address];
+			if (instruction === void 0 || "matches" in instruction) continue;
+			if ("goto" in instruction) unvisited.push(instruction.goto);
+			else unvisited.push(instruction.also, address + 1);
+		}
+	};
+	reach(current, 0);
+	for (const character of text) {
+		const next = /* @__PURE__ */ new Set();
+		for (const address of current) {
+			const instruction = program[address];
+			if (instruction && "matches" in instruction && instruction.matches(character)) reach(next, address + 1);
+		}
+		if (next.size === 0) return false;
+		current = next;
+	}
+	return current.has(program.length);
+}
+var MAX_LENGTH;
+var init_glob = __esmMin((() => {
+	MAX_LENGTH = 1e3;
 }));
 
 // src/kernel/validate/desired-settings.ts
@@ -30334,6 +25396,7 @@ function holders(records, currentName, stricter) {
 }
 var init_desired_settings = __esmMin((() => {
 	init_glob();
+	init_dates();
 	init_values();
 }));
 
@@ -30601,6 +25664,7 @@ function texts$2(values) {
 }
 var init_judging = __esmMin((() => {
 	init_raw_file();
+	init_dates();
 	init_values();
 	init_rule_context();
 }));
@@ -30828,7 +25892,7 @@ function defineBound(proto, key, fn) {
 	});
 }
 /** Returns the prototype to install on, or `undefined` if this group is already installed on it. */
-function claim(inst, sentinel) {
+function claim$1(inst, sentinel) {
 	const proto = Object.getPrototypeOf(inst);
 	return sentinel in proto ? void 0 : proto;
 }
@@ -30881,7 +25945,7 @@ function defineLazyInternal(inst, key, compute) {
 * puts every instance after the first into v8 dictionary mode. The key doubles as the sentinel.
 */
 function installLazyProp(inst, key, make, enumerable) {
-	const proto = claim(inst, key);
+	const proto = claim$1(inst, key);
 	if (!proto) return;
 	Object.defineProperty(proto, key, {
 		configurable: true,
@@ -31070,7 +26134,7 @@ function _setMessage(value) {
 	this._zod.message = value;
 }
 var _messageDesc, _issuesDesc, _installedToString, initializer, $ZodRealError;
-var init_errors = __esmMin((() => {
+var init_errors$1 = __esmMin((() => {
 	init_core$1();
 	init_util();
 	_messageDesc = {
@@ -31138,10 +26202,10 @@ function failure$1(Err, issues, ctx) {
 		}
 	};
 }
-var _parse, parse$4, _parseAsync, parseAsync, _safeParse, safeParse, _safeParseAsync, safeParseAsync;
+var _parse, parse$3, _parseAsync, parseAsync, _safeParse, safeParse, _safeParseAsync, safeParseAsync;
 var init_parse$1 = __esmMin((() => {
 	init_core$1();
-	init_errors();
+	init_errors$1();
 	init_util();
 	_parse = (_Err) => {
 		const fn = (schema, value, _ctx, _params) => {
@@ -31163,7 +26227,7 @@ var init_parse$1 = __esmMin((() => {
 		};
 		return fn;
 	};
-	parse$4 = /* @__PURE__*/ _parse($ZodRealError);
+	parse$3 = /* @__PURE__*/ _parse($ZodRealError);
 	_parseAsync = (_Err) => {
 		const fn = async (schema, value, _ctx, params) => {
 			const ctx = _ctx ? {
@@ -31231,7 +26295,7 @@ var init_regexes = __esmMin((() => {
 
 // node_modules/zod/v4/core/checks.js
 var $ZodCheck, _whenHasLength, numericOriginMap, $ZodCheckGreaterThan, $ZodCheckNumberFormat, $ZodCheckMaxLength, $ZodCheckMinLength, $ZodCheckStringFormat, $ZodCheckRegex;
-var init_checks$1 = __esmMin((() => {
+var init_checks$2 = __esmMin((() => {
 	init_core$1();
 	init_util();
 	$ZodCheck = /*@__PURE__*/ $constructor("$ZodCheck", (inst, def) => {
@@ -31649,7 +26713,7 @@ function handleRefineResult(result, payload, input, inst) {
 }
 var $ZodType, toStandardResult, $ZodString, $ZodStringFormat, URL_BAD_FORMAT, URL_UNPARSEABLE, asciiTabOrNewline, $ZodURL, $ZodNumber, $ZodNumberFormat, $ZodBoolean, $ZodNull, $ZodUnknown, $ZodNever, arraySize, $ZodArray, NO_SYMBOL_KEYS, $ZodObject, $ZodUnion, $ZodDiscriminatedUnion, $ZodRecord, $ZodEnum, $ZodLiteral, $ZodOptional, $ZodExactOptional, $ZodNullable, $ZodDefault, $ZodCatch, $ZodLazy, $ZodCustom;
 var init_schemas$1 = __esmMin((() => {
-	init_checks$1();
+	init_checks$2();
 	init_core$1();
 	init_regexes();
 	init_util();
@@ -32576,7 +27640,7 @@ function _refine(Class, fn, _params) {
 	});
 }
 var init_api = __esmMin((() => {
-	init_checks$1();
+	init_checks$2();
 	init_util();
 }));
 
@@ -32587,10 +27651,10 @@ var init_to_json_schema = __esmMin((() => {}));
 var init_core = __esmMin((() => {
 	init_core$1();
 	init_parse$1();
-	init_errors();
+	init_errors$1();
 	init_schemas$1();
 	init_memoizer();
-	init_checks$1();
+	init_checks$2();
 	init_versions();
 	init_util();
 	init_regexes();
@@ -32791,7 +27855,7 @@ var init_schemas = __esmMin((() => {
 			own(this, "with", value);
 		},
 		parse(data, params) {
-			return parse$4(this, data, params, { callee: this.parse });
+			return parse$3(this, data, params, { callee: this.parse });
 		},
 		parseAsync(data, params) {
 			return parseAsync(this, data, params, { callee: this.parseAsync });
@@ -32924,7 +27988,7 @@ var init_schemas = __esmMin((() => {
 }));
 
 // node_modules/zod/v4/mini/checks.js
-var init_checks = __esmMin((() => {
+var init_checks$1 = __esmMin((() => {
 	init_core();
 }));
 
@@ -32933,7 +27997,7 @@ var init_external = __esmMin((() => {
 	init_core();
 	init_parse();
 	init_schemas();
-	init_checks();
+	init_checks$1();
 	init_schemas$1();
 	init_util();
 	init_schemas();
@@ -32947,7 +28011,7 @@ var init_mini = __esmMin((() => {
 	init_external();
 }));
 
-// src/kernel/schema/text-schemas.ts
+// src/kernel/values/text-schemas.ts
 /** Returns a copy of a schema with what JSON Schema says beyond its form: the title and description that editors show. */
 function described(schema, meta) {
 	const copy = schema.clone();
@@ -32974,10 +28038,9 @@ function globMistake(glob) {
 function isYamlName(path) {
 	return /[^/]\.ya?ml$/i.test(path);
 }
-var optional, matching$1, text$2, emailAddress, oneEmailAddress, environmentVariable, texts$1, count$2, metadata$2, NOT_BLANK, ONE_LINE, VARIABLE, MERCHANT$1, ROLE_ID, MEMBER_ID, SHARE, OVERRIDE, PERIOD, ROLE_ENTRY, DOMAIN, PART, QUOTED, ADDRESS$1, EMAIL, ONE_EMAIL;
+var optional, matching$1, text$2, emailAddress, oneEmailAddress, environmentVariable, texts$1, count$3, metadata$2, NOT_BLANK, ONE_LINE, VARIABLE, MERCHANT$1, ROLE_ID, MEMBER_ID, SHARE, OVERRIDE, PERIOD, ROLE_ENTRY, DOMAIN, PART, QUOTED, ADDRESS$1, EMAIL, ONE_EMAIL;
 var init_text_schemas = __esmMin((() => {
 	init_mini();
-	init_metadata();
 	init_limits();
 	optional = (schema, meta) => described(optional$1(schema), meta);
 	matching$1 = (pattern, code) => string().check(_regex(pattern, code));
@@ -32991,7 +28054,7 @@ var init_text_schemas = __esmMin((() => {
 		default: [],
 		examples
 	});
-	count$2 = (code = "bad-count") => described(number().check(refine((value) => Number.isSafeInteger(value) && value >= 0, code)), {
+	count$3 = (code = "bad-count") => described(number().check(refine((value) => Number.isSafeInteger(value) && value >= 0, code)), {
 		type: "integer",
 		minimum: 0
 	});
@@ -33126,7 +28189,7 @@ var init_setting_schemas = __esmMin((() => {
 		}]
 	});
 	guards = described(strictObject({
-		max_removals: optional(union([count$2("bad-removal-limit"), matching$1(SHARE, "bad-removal-limit")]), {
+		max_removals: optional(union([count$3("bad-removal-limit"), matching$1(SHARE, "bad-removal-limit")]), {
 			title: "Most removals",
 			description: "How many roles, and how many members, one apply may remove or take something from: a count, or a share of what is live such as 25%, which allows at least 3 (0% allows none).",
 			default: "25%",
@@ -33143,7 +28206,7 @@ var init_setting_schemas = __esmMin((() => {
 				members: ["owner@example.com"]
 			}]
 		}),
-		min_holders: optional(record(text$2(), count$2()), {
+		min_holders: optional(record(text$2(), count$3()), {
 			title: "Fewest holders",
 			description: "By role name or id, the minimum of accepted holders, not counting service accounts. role_owner has a minimum of 1 unless it is listed; role_owner: 0 or {} turns that off.",
 			default: { role_owner: 1 },
@@ -33181,7 +28244,7 @@ var init_setting_schemas = __esmMin((() => {
 			default: [],
 			examples: [[["Approver", "Payer"]]]
 		}),
-		max_holders: optional(record(text$2(), count$2()), {
+		max_holders: optional(record(text$2(), count$3()), {
 			title: "Most holders",
 			description: "By role name or id, how many members may hold it.",
 			default: {},
@@ -33249,7 +28312,7 @@ var init_setting_schemas = __esmMin((() => {
 	});
 	atMost = described(strictObject({
 		can: can(),
-		at_most: described(count$2(), {
+		at_most: described(count$3(), {
 			title: "At most",
 			description: "How many members may have the permission.",
 			examples: [2]
@@ -33305,36 +28368,17 @@ function fieldKeys(table, forms) {
 		});
 	});
 }
-/** Returns the keys that a schema knows at a path; of several forms, those of all. */
-function keysAt(path, schema = merchantSchema) {
-	let schemas = formsOf(schema);
-	for (const segment of path) schemas = schemas.flatMap((outer) => formsOf(innerAt(outer, segment)));
-	const keys = schemas.flatMap((inner) => inner instanceof ZodMiniObject ? Object.keys(inner._zod.def.shape) : []);
-	return [...new Set(keys)];
-}
-function innerAt(schema, segment) {
-	if (schema instanceof ZodMiniObject) {
-		const { shape } = schema._zod.def;
-		return Object.hasOwn(shape, segment) ? shape[segment] : void 0;
-	}
-	return schema instanceof ZodMiniArray ? schema._zod.def.element : void 0;
-}
-/** Returns what stands behind "may be left out" and "one of". */
-function formsOf(schema) {
-	if (schema instanceof ZodMiniOptional) return formsOf(schema._zod.def.innerType);
-	return schema instanceof ZodMiniUnion ? schema._zod.def.options.flatMap(formsOf) : [schema];
-}
 var moment, permissions$1, permissionList, adjust, grant, FORMS$1, role, managed, suspension, roles, properties, member, leaver, membersSchema, includePath, merchantSchema;
 var init_merchant_schema = __esmMin((() => {
 	init_mini();
 	init_field();
 	init_member();
 	init_role();
-	init_address_schema();
+	init_dates();
 	init_limits();
-	init_setting_schemas();
 	init_text_schemas();
-	init_values();
+	init_address_schema();
+	init_setting_schemas();
 	moment = () => described(string().check(refine((value) => parseUntil(value) !== null, "bad-until")), { pattern: UNTIL_PATTERN });
 	permissions$1 = () => array(text$2()).check(_maxLength(100, "too-many-permissions"));
 	permissionList = (title, description) => optional(permissions$1(), {
@@ -33563,6 +28607,293 @@ var init_merchant_schema = __esmMin((() => {
 		}],
 		dependencies: { api: ["merchant"] }
 	});
+}));
+
+// src/kernel/schema/synonyms.ts
+/** Returns the candidate key that was probably meant, null if none is similar. */
+function nearKey(key, candidates) {
+	return synonym(key, KEYS$2, candidates) ?? suggest(key, candidates);
+}
+/** Returns the allowed value that was probably meant, null if none is similar. */
+function nearValue(value, allowed) {
+	const words = allowed.filter((each) => typeof each === "string");
+	return synonym(value, VALUES, words) ?? suggest(value, words);
+}
+function synonym(word, synonyms, candidates) {
+	const found = Object.hasOwn(synonyms, word.toLowerCase()) ? synonyms[word.toLowerCase()] : void 0;
+	return found !== void 0 && candidates.includes(found) ? found : null;
+}
+var VALUES, KEYS$2;
+var init_synonyms = __esmMin((() => {
+	init_suggest();
+	VALUES = {
+		production: "live",
+		prod: "live",
+		sandbox: "test",
+		testing: "test",
+		staging: "test",
+		strict: "authoritative",
+		exclusive: "authoritative",
+		add: "additive"
+	};
+	KEYS$2 = {
+		password: "password_env",
+		key: "key_env",
+		api_key: "key_env",
+		url: "base_url",
+		"e-mail": "email",
+		mail: "email",
+		title: "name",
+		includes: "include",
+		import: "include",
+		extends: "include",
+		users: "members",
+		tests: "checks",
+		asserts: "checks",
+		expires: "until",
+		expires_at: "until",
+		end: "until",
+		til: "until",
+		till: "until",
+		name: "role",
+		renamed_from: "previously",
+		formerly: "previously",
+		max: "at_most",
+		protected: "protect",
+		exclude: "ignore"
+	};
+}));
+
+// src/kernel/schema/schema-problems.ts
+/** Describes the issues that a schema has with a plain value. */
+function schemaProblems(issues, root, schema) {
+	const context = {
+		root,
+		schema,
+		suggestions: MAX_SUGGESTIONS
+	};
+	return withoutEchoes(issues.flatMap((issue) => describe(issue, [], context)));
+}
+function describe(issue, base, context) {
+	const { root } = context;
+	const path = [...base, ...issue.path];
+	const location = {
+		at: "value",
+		path
+	};
+	const value = valueAt(root, path);
+	switch (issue.code) {
+		case "unrecognized_keys": return issue.keys.map((key) => unknownKey(key, path, value, context));
+		case "invalid_type": return [wrongType(path, [kindOfType(issue.expected)], value, root)];
+		case "invalid_value": {
+			const allowed = issue.values.filter((each) => typeof each === "string" || typeof each === "number");
+			if (value === void 0 || typeof value === "object") return [wrongType(path, [kindOf$2(allowed[0])], value, root)];
+			return [{
+				code: "wrong-value",
+				path,
+				allowed,
+				value,
+				near: typeof value === "string" ? nearValue(value, allowed) : null,
+				location
+			}];
+		}
+		case "invalid_format":
+		case "too_big":
+		case "too_small":
+		case "custom": return [{
+			code: issue.message,
+			path,
+			value,
+			location,
+			...hiddenAt(path, value)
+		}];
+		case "invalid_key": return issue.issues.flatMap((inner) => describe(inner, path, context).map((problem) => ({
+			...problem,
+			location: {
+				at: "key",
+				path
+			}
+		})));
+		case "invalid_union": return describeUnion(issue, path, context);
+		case "not_multiple_of":
+		case "invalid_element": throw new Error(`The merchant schema gave an issue that has no problem: ${issue.code}`);
+		default: return issue;
+	}
+}
+/** Describes a union's issues by the form that the value was probably meant to have. */
+function describeUnion(issue, path, context) {
+	const { root } = context;
+	const value = valueAt(root, path);
+	if (path.length === 2 && path[0] === "checks" && kindOf$2(value) === "mapping") return checkProblems(value, path, issue.errors).flatMap((each) => "location" in each ? [each] : describe(each, path, context));
+	const mistyped = (branch) => branch.some(({ code, path: inner }) => code === "invalid_type" && inner.length === 0);
+	const meant = issue.errors.find((branch) => !mistyped(branch));
+	if (meant !== void 0) return meant.flatMap((inner) => describe(inner, path, context));
+	const kinds = issue.errors.flatMap((branch) => branch.flatMap((inner) => inner.code === "invalid_type" ? [kindOfType(inner.expected)] : []));
+	return [wrongType(path, [...new Set(kinds)], value, root)];
+}
+function wrongType(path, wanted, value, root) {
+	const key = path.at(-1);
+	const parent = path.slice(0, -1);
+	if (value === void 0 && typeof key === "string" && !Object.hasOwn(Object(valueAt(root, parent)), key)) return {
+		code: "missing-key",
+		key,
+		path: parent,
+		location: {
+			at: "first-key",
+			path: parent
+		}
+	};
+	const location = {
+		at: "value",
+		path
+	};
+	if (value === null) return {
+		code: "null-value",
+		path,
+		wanted,
+		location
+	};
+	const got = kindOf$2(value);
+	return wanted.includes(got) ? {
+		code: "bad-count",
+		path,
+		value,
+		location
+	} : {
+		code: "wrong-type",
+		path,
+		wanted,
+		got,
+		value,
+		location,
+		...hiddenAt(path)
+	};
+}
+function unknownKey(key, path, owner, context) {
+	const known = keysAt(path, context.schema);
+	const { near, used } = nearOf(key, known, owner, context);
+	const at = [...path, key];
+	return {
+		code: "unknown-key",
+		key,
+		path,
+		known,
+		near,
+		used,
+		location: {
+			at: "key",
+			path: at
+		},
+		...hiddenAt(at)
+	};
+}
+/** Returns the known key that was probably meant; an unused one is preferred. */
+function nearOf(key, known, owner, context) {
+	context.suggestions -= 1;
+	if (context.suggestions < 0) return {
+		near: null,
+		used: false
+	};
+	const unused = nearKey(key, known.filter((each) => !Object.hasOwn(Object(owner), each)));
+	const near = unused ?? nearKey(key, known);
+	return {
+		near,
+		used: unused === null && near !== null
+	};
+}
+/** Hides a value from code frames if it may be a password or a key. */
+function hiddenAt(path, value) {
+	const secret = /passw|passphrase|pwd|secret|token|key/i.test(String(path.at(-1)));
+	const credentials = path.at(-1) === "base_url" && typeof value === "string" && value.includes("@");
+	return secret || credentials ? { hidden: {
+		at: "value",
+		path
+	} } : {};
+}
+/** Drops the report of a missing key if an unknown key is a misspelling of it. */
+function withoutEchoes(problems) {
+	const meant = new Set(problems.flatMap((problem) => problem.code === "unknown-key" && problem.near !== null ? [JSON.stringify([...problem.path, problem.near])] : []));
+	return problems.filter((problem) => problem.code !== "missing-key" || !meant.has(JSON.stringify([...problem.path, problem.key])));
+}
+function kindOfType(expected) {
+	switch (expected) {
+		case "array": return "list";
+		case "object":
+		case "record": return "mapping";
+		case "number":
+		case "boolean": return expected;
+		default: return "text";
+	}
+}
+/** Returns the problems of a check that has none of the three forms: of its keys, or of the form it resembles. */
+function checkProblems(value, path, branches) {
+	const keys = Object.keys(Object(value)).filter((key) => KEYS$1.has(key));
+	const candidates = FORMS.map((form, index) => ({
+		index,
+		fits: keys.every((key) => includes(form, key))
+	})).filter(({ fits }) => fits);
+	const strange = unknownKeys(branches);
+	if (candidates.length === 1 || candidates.length > 0 && strange.length > 0) {
+		const issues = branches[candidates[0]?.index ?? 0] ?? [];
+		return strange.length === 0 ? issues : issues.filter((issue) => !isMissing(issue, value));
+	}
+	const form = {
+		code: "check-form",
+		keys,
+		location: {
+			at: "first-key",
+			path
+		}
+	};
+	return [...strange, form];
+}
+function includes(form, key) {
+	return form.includes(key);
+}
+/** Returns the issue of keys that no form has. */
+function unknownKeys(branches) {
+	const issue = branches[0]?.find(({ code }) => code === "unrecognized_keys");
+	if (issue?.code !== "unrecognized_keys") return [];
+	const keys = issue.keys.filter((key) => !KEYS$1.has(key));
+	return keys.length === 0 ? [] : [{
+		...issue,
+		keys
+	}];
+}
+function isMissing({ code, path }, value) {
+	return code === "invalid_type" && path.length === 1 && !Object.hasOwn(Object(value), String(path[0]));
+}
+/** Returns the keys that a schema knows at a path; of several forms, those of all. */
+function keysAt(path, schema) {
+	let schemas = formsOf(schema);
+	for (const segment of path) schemas = schemas.flatMap((outer) => formsOf(innerAt(outer, segment)));
+	const keys = schemas.flatMap((inner) => inner instanceof ZodMiniObject ? Object.keys(inner._zod.def.shape) : []);
+	return [...new Set(keys)];
+}
+function innerAt(schema, segment) {
+	if (schema instanceof ZodMiniObject) {
+		const { shape } = schema._zod.def;
+		return Object.hasOwn(shape, segment) ? shape[segment] : void 0;
+	}
+	return schema instanceof ZodMiniArray ? schema._zod.def.element : void 0;
+}
+/** Unwraps optional and union schemas. */
+function formsOf(schema) {
+	if (schema instanceof ZodMiniOptional) return formsOf(schema._zod.def.innerType);
+	return schema instanceof ZodMiniUnion ? schema._zod.def.options.flatMap(formsOf) : [schema];
+}
+var MAX_SUGGESTIONS, FORMS, KEYS$1;
+var init_schema_problems = __esmMin((() => {
+	init_mini();
+	init_values();
+	init_synonyms();
+	MAX_SUGGESTIONS = 2e3;
+	FORMS = [
+		["can", "only"],
+		["can", "at_most"],
+		["member", "cannot"]
+	];
+	KEYS$1 = new Set(FORMS.flat());
 }));
 
 // src/lib/circles.ts
@@ -34028,7 +29359,7 @@ function checkedMembers({ file, fields }) {
 	});
 }
 /** Warns of roles without a holder, if all members and their roles are declared. */
-function heldRoles(merchant) {
+function heldRoles$1(merchant) {
 	const { membersComplete, roles, members, main, referencedRoles: named } = merchant;
 	const known = new Set(roles.flatMap(({ name, id, previously }) => [
 		name,
@@ -34075,7 +29406,7 @@ function usualPermissions(merchant) {
 		...adjustments.flatMap((adjustment) => addedPermissions(adjustment, isRare)),
 		...named.filter(({ text }) => isRare(text))
 	];
-	if (often.join("").length * once.reduce((sum, { text }) => sum + text.length, 0) > MAX_COMPARED) return [];
+	if (often.join("").length * once.reduce((sum, { text }) => sum + text.length, 0) > MAX_COMPARED$1) return [];
 	return once.flatMap(({ text: permission, location }) => {
 		const near = often.find((each) => isSlip(permission, each));
 		return near === void 0 ? [] : [{
@@ -34166,7 +29497,7 @@ function openIgnored(merchant, key) {
 		return beginnings.size > 0 && Array.from({ length: lower.length + 1 }, (_, end) => end).some((end) => beginnings.has(lower.slice(0, end)));
 	};
 }
-var MAX_UNHELD, MIN_COMMON_USES, MAX_COMPARED, MAX_NAME;
+var MAX_UNHELD, MIN_COMMON_USES, MAX_COMPARED$1, MAX_NAME;
 var init_references = __esmMin((() => {
 	init_glob();
 	init_suggest();
@@ -34176,7 +29507,7 @@ var init_references = __esmMin((() => {
 	init_rule_context();
 	MAX_UNHELD = 3;
 	MIN_COMMON_USES = 3;
-	MAX_COMPARED = 1e8;
+	MAX_COMPARED$1 = 1e8;
 	MAX_NAME = 500;
 }));
 
@@ -34337,6 +29668,7 @@ var init_merchant_rules = __esmMin((() => {
 	init_member();
 	init_merchant_schema();
 	init_raw_file();
+	init_schema_problems();
 	init_values();
 	init_adjustments();
 	init_identity();
@@ -34360,7 +29692,7 @@ var init_merchant_rules = __esmMin((() => {
 		knownMembers,
 		assignableGrants,
 		noLeavers,
-		heldRoles,
+		heldRoles$1,
 		usualPermissions,
 		possibleHolders
 	];
@@ -34373,7 +29705,7 @@ var init_merchant_rules = __esmMin((() => {
 		...Object.keys(COMMON_FIELDS),
 		"managed"
 	].filter((key) => key !== "roles");
-	SETTINGS$1 = [["environment"], ...keysAt(["sync"]).map((key) => ["sync", key])];
+	SETTINGS$1 = [["environment"], ...keysAt(["sync"], merchantSchema).map((key) => ["sync", key])];
 }));
 
 // src/kernel/schema/project-schema.ts
@@ -34381,8 +29713,8 @@ var RULE_SECTIONS, IDENTITY$1, SECTIONS, glob, entry, projectSchema;
 var init_project_schema = __esmMin((() => {
 	init_mini();
 	init_limits();
-	init_merchant_schema();
 	init_text_schemas();
+	init_merchant_schema();
 	RULE_SECTIONS = [
 		"guards",
 		"policies",
@@ -34507,7 +29839,7 @@ function allowedSections$1({ rawFiles }, { entries }) {
 			code: "section-not-allowed",
 			key,
 			allowed,
-			location: keyOf$4(file, [key]),
+			location: keyOf$6(file, [key]),
 			rule
 		}] : []));
 	});
@@ -34579,9 +29911,9 @@ function ruleLocation({ code, subject }, rawFiles) {
 	if ("origin" in subject) return locationOf(subject.origin.file, subject.origin.path);
 	const path = ["policies", code in POLICIES ? POLICIES[code] : ""];
 	const raw = rawFiles.find(({ fields }) => valueAt(fields, path) !== void 0);
-	return raw === void 0 ? null : keyOf$4(raw.file, path);
+	return raw === void 0 ? null : keyOf$6(raw.file, path);
 }
-function keyOf$4(file, path) {
+function keyOf$6(file, path) {
 	return {
 		...locationOf(file, path),
 		at: "key"
@@ -34592,11 +29924,12 @@ var init_check_enforced = __esmMin((() => {
 	init_merchant_schema();
 	init_project_schema();
 	init_raw_file();
-	init_values();
+	init_schema_problems();
 	init_judging();
 	init_references();
+	init_values();
 	RESTRICTED = new Set(SECTIONS);
-	SETTINGS = ["sync", "ignore"].flatMap((section) => keysAt([section]).map((key) => [section, key]));
+	SETTINGS = ["sync", "ignore"].flatMap((section) => keysAt([section], merchantSchema).map((key) => [section, key]));
 	POLICIES = {
 		"policy-email-domain": "email_domains",
 		"policy-forbidden-permission": "forbid_permissions",
@@ -34787,7 +30120,7 @@ function normalise(main, all, enforcements) {
 	if (merchant === void 0) return null;
 	const { sync, ignore, guards, policies, checks, roles, members, leavers: _leavers, ...rest } = sections;
 	const { base_url: baseUrl, key_env: keyEnv, ...restOfApi } = api;
-	const included = joined$2(all, ({ file, content }) => content.roles?.flatMap((role, index) => role.adjust === void 0 ? [normaliseRole(role, {
+	const included = joined$3(all, ({ file, content }) => content.roles?.flatMap((role, index) => role.adjust === void 0 ? [normaliseRole(role, {
 		file,
 		path: ["roles", index]
 	})] : []));
@@ -34872,7 +30205,7 @@ function previousNames(previously) {
 }
 /** Combines members by address: roles add up across files, and all other fields agree. */
 function normaliseMembers(all) {
-	const entries = joined$2(all, ({ file, content }) => content.members?.map((member, index) => normaliseMember(member, {
+	const entries = joined$3(all, ({ file, content }) => content.members?.map((member, index) => normaliseMember(member, {
 		file,
 		path: ["members", index]
 	})));
@@ -34976,7 +30309,7 @@ function asUntil(text) {
 	return text === void 0 ? void 0 : parseUntil(text) ?? void 0;
 }
 /** Concatenates a list of all files; `undefined` if no file has it. */
-function joined$2(all, pick) {
+function joined$3(all, pick) {
 	const lists = all.flatMap((each) => {
 		const list = pick(each);
 		return list === void 0 ? [] : [list];
@@ -35017,12 +30350,13 @@ function locatedGrants({ roles = [], origin }) {
 var init_build_desired_state = __esmMin((() => {
 	init_rule_table();
 	init_raw_file();
-	init_values();
 	init_adjustments();
 	init_desired_settings();
 	init_judging();
 	init_merchant_rules();
 	init_rule_context();
+	init_dates();
+	init_values();
 	init_check_enforced();
 	init_resolve_includes();
 }));
@@ -35046,26 +30380,27 @@ var init_duplicate_merchants = __esmMin((() => {
 	init_values();
 }));
 
-// src/kernel/problems/problem.ts
+// src/kernel/problems/in-file.ts
 /** Adds the file to the locations of a problem. */
-function inFile(file, { location, first, hidden, ...data }) {
+function inFile(file, problem) {
+	const { location, first, hidden } = problem;
 	return {
-		...data,
+		...problem,
 		location: {
 			...location,
 			file
 		},
-		...first === void 0 ? {} : { first: {
+		...first && { first: {
 			...first,
 			file
 		} },
-		...hidden === void 0 ? {} : { hidden: {
+		...hidden && { hidden: {
 			...hidden,
 			file
 		} }
 	};
 }
-var init_problem = __esmMin((() => {}));
+var init_in_file = __esmMin((() => {}));
 
 // src/kernel/problems/secrets.ts
 /** Finds all literal API keys in a text. */
@@ -35135,62 +30470,7 @@ var init_secrets = __esmMin((() => {
 	KEY = new RegExp(`(${/sk_(?:live|test)_(?=(?<![A-Za-z0-9]sk_(?:live|test)_)[\w-]|[A-Za-z0-9]{16})/.source}|${/(?<=[A-Za-z0-9]_)sk_(?=(?=[A-Za-z]*\d)[A-Za-z0-9]{16})/.source})[^\\s"'\`,;\\]})>]*`, "gi");
 }));
 
-// src/kernel/schema/synonyms.ts
-/** Returns the candidate key that was probably meant, null if none is similar. */
-function nearKey(key, candidates) {
-	return synonym(key, KEYS$2, candidates) ?? suggest(key, candidates);
-}
-/** Returns the allowed value that was probably meant, null if none is similar. */
-function nearValue(value, allowed) {
-	const words = allowed.filter((each) => typeof each === "string");
-	return synonym(value, VALUES, words) ?? suggest(value, words);
-}
-function synonym(word, synonyms, candidates) {
-	const found = Object.hasOwn(synonyms, word.toLowerCase()) ? synonyms[word.toLowerCase()] : void 0;
-	return found !== void 0 && candidates.includes(found) ? found : null;
-}
-var VALUES, KEYS$2;
-var init_synonyms = __esmMin((() => {
-	init_suggest();
-	VALUES = {
-		production: "live",
-		prod: "live",
-		sandbox: "test",
-		testing: "test",
-		staging: "test",
-		strict: "authoritative",
-		exclusive: "authoritative",
-		add: "additive"
-	};
-	KEYS$2 = {
-		password: "password_env",
-		key: "key_env",
-		api_key: "key_env",
-		url: "base_url",
-		"e-mail": "email",
-		mail: "email",
-		title: "name",
-		includes: "include",
-		import: "include",
-		extends: "include",
-		users: "members",
-		tests: "checks",
-		asserts: "checks",
-		expires: "until",
-		expires_at: "until",
-		end: "until",
-		til: "until",
-		till: "until",
-		name: "role",
-		renamed_from: "previously",
-		formerly: "previously",
-		max: "at_most",
-		protected: "protect",
-		exclude: "ignore"
-	};
-}));
-
-// src/kernel/schema/schema-problems.ts
+// src/kernel/schema/check-file.ts
 /** Checks a plain value against the schema; `ofMembers` are the issues of its members. */
 function checkSchema(value, ofMembers) {
 	const members = membersOf(value);
@@ -35208,7 +30488,7 @@ function checkSchema(value, ofMembers) {
 	};
 	return {
 		content: null,
-		problems: problemsOf(issues, value, merchantSchema)
+		problems: schemaProblems(issues, value, merchantSchema)
 	};
 }
 /** Checks a plain value against the schema of a project's file. */
@@ -35216,19 +30496,11 @@ function checkProject(value) {
 	const { data, error } = projectSchema.safeParse(value);
 	return data === void 0 ? {
 		content: null,
-		problems: problemsOf(error?.issues ?? [], value, projectSchema)
+		problems: schemaProblems(error?.issues ?? [], value, projectSchema)
 	} : {
 		content: data,
 		problems: []
 	};
-}
-function problemsOf(issues, root, schema) {
-	const context = {
-		root,
-		schema,
-		suggestions: MAX_SUGGESTIONS
-	};
-	return withoutEchoes(issues.flatMap((issue) => describe(issue, [], context)));
 }
 /** Checks the members of a plain value. */
 function memberIssues(value) {
@@ -35271,215 +30543,19 @@ function batchIssues({ from, members }) {
 		};
 	});
 }
-function describe(issue, base, context) {
-	const { root } = context;
-	const path = [...base, ...issue.path];
-	const location = {
-		at: "value",
-		path
-	};
-	const value = valueAt(root, path);
-	switch (issue.code) {
-		case "unrecognized_keys": return issue.keys.map((key) => unknownKey(key, path, value, context));
-		case "invalid_type": return [wrongType(path, [kindOfType(issue.expected)], value, root)];
-		case "invalid_value": {
-			const allowed = issue.values.filter((each) => typeof each === "string" || typeof each === "number");
-			if (value === void 0 || typeof value === "object") return [wrongType(path, [kindOf$2(allowed[0])], value, root)];
-			return [{
-				code: "wrong-value",
-				path,
-				allowed,
-				value,
-				near: typeof value === "string" ? nearValue(value, allowed) : null,
-				location
-			}];
-		}
-		case "invalid_format":
-		case "too_big":
-		case "too_small":
-		case "custom": return [{
-			code: issue.message,
-			path,
-			value,
-			location,
-			...hiddenAt(path, value)
-		}];
-		case "invalid_key": return issue.issues.flatMap((inner) => describe(inner, path, context).map((problem) => ({
-			...problem,
-			location: {
-				at: "key",
-				path
-			}
-		})));
-		case "invalid_union": return describeUnion(issue, path, context);
-		case "not_multiple_of":
-		case "invalid_element": throw new Error(`The merchant schema gave an issue that has no problem: ${issue.code}`);
-		default: return issue;
-	}
-}
-/** Describes a union's issues by the form that the value was probably meant to have. */
-function describeUnion(issue, path, context) {
-	const { root } = context;
-	const value = valueAt(root, path);
-	if (path.length === 2 && path[0] === "checks" && kindOf$2(value) === "mapping") return checkProblems(value, path, issue.errors).flatMap((each) => "location" in each ? [each] : describe(each, path, context));
-	const mistyped = (branch) => branch.some(({ code, path: inner }) => code === "invalid_type" && inner.length === 0);
-	const meant = issue.errors.find((branch) => !mistyped(branch));
-	if (meant !== void 0) return meant.flatMap((inner) => describe(inner, path, context));
-	const kinds = issue.errors.flatMap((branch) => branch.flatMap((inner) => inner.code === "invalid_type" ? [kindOfType(inner.expected)] : []));
-	return [wrongType(path, [...new Set(kinds)], value, root)];
-}
-function wrongType(path, wanted, value, root) {
-	const key = path.at(-1);
-	const parent = path.slice(0, -1);
-	if (value === void 0 && typeof key === "string" && !Object.hasOwn(Object(valueAt(root, parent)), key)) return {
-		code: "missing-key",
-		key,
-		path: parent,
-		location: {
-			at: "first-key",
-			path: parent
-		}
-	};
-	const location = {
-		at: "value",
-		path
-	};
-	if (value === null) return {
-		code: "null-value",
-		path,
-		wanted,
-		location
-	};
-	const got = kindOf$2(value);
-	return wanted.includes(got) ? {
-		code: "bad-count",
-		path,
-		value,
-		location
-	} : {
-		code: "wrong-type",
-		path,
-		wanted,
-		got,
-		value,
-		location,
-		...hiddenAt(path)
-	};
-}
-function unknownKey(key, path, owner, context) {
-	const known = keysAt(path, context.schema);
-	const { near, used } = nearOf(key, known, owner, context);
-	const at = [...path, key];
-	return {
-		code: "unknown-key",
-		key,
-		path,
-		known,
-		near,
-		used,
-		location: {
-			at: "key",
-			path: at
-		},
-		...hiddenAt(at)
-	};
-}
-/** Returns the known key that was probably meant; an unused one is preferred. */
-function nearOf(key, known, owner, context) {
-	context.suggestions -= 1;
-	if (context.suggestions < 0) return {
-		near: null,
-		used: false
-	};
-	const unused = nearKey(key, known.filter((each) => !Object.hasOwn(Object(owner), each)));
-	const near = unused ?? nearKey(key, known);
-	return {
-		near,
-		used: unused === null && near !== null
-	};
-}
-/** Hides a value from code frames if it may be a password or a key. */
-function hiddenAt(path, value) {
-	const secret = /passw|passphrase|pwd|secret|token|key/i.test(String(path.at(-1)));
-	const credentials = path.at(-1) === "base_url" && typeof value === "string" && value.includes("@");
-	return secret || credentials ? { hidden: {
-		at: "value",
-		path
-	} } : {};
-}
-/** Drops the report of a missing key if an unknown key is a misspelling of it. */
-function withoutEchoes(problems) {
-	const meant = new Set(problems.flatMap((problem) => problem.code === "unknown-key" && problem.near !== null ? [JSON.stringify([...problem.path, problem.near])] : []));
-	return problems.filter((problem) => problem.code !== "missing-key" || !meant.has(JSON.stringify([...problem.path, problem.key])));
-}
-function kindOfType(expected) {
-	switch (expected) {
-		case "array": return "list";
-		case "object":
-		case "record": return "mapping";
-		case "number":
-		case "boolean": return expected;
-		default: return "text";
-	}
-}
-/** Returns the problems of a check that has none of the three forms: of its keys, or of the form it resembles. */
-function checkProblems(value, path, branches) {
-	const keys = Object.keys(Object(value)).filter((key) => KEYS$1.has(key));
-	const candidates = FORMS.map((form, index) => ({
-		index,
-		fits: keys.every((key) => includes(form, key))
-	})).filter(({ fits }) => fits);
-	const strange = unknownKeys(branches);
-	if (candidates.length === 1 || candidates.length > 0 && strange.length > 0) {
-		const issues = branches[candidates[0]?.index ?? 0] ?? [];
-		return strange.length === 0 ? issues : issues.filter((issue) => !isMissing(issue, value));
-	}
-	const form = {
-		code: "check-form",
-		keys,
-		location: {
-			at: "first-key",
-			path
-		}
-	};
-	return [...strange, form];
-}
-function includes(form, key) {
-	return form.includes(key);
-}
-/** Returns the issue of keys that no form has. */
-function unknownKeys(branches) {
-	const issue = branches[0]?.find(({ code }) => code === "unrecognized_keys");
-	if (issue?.code !== "unrecognized_keys") return [];
-	const keys = issue.keys.filter((key) => !KEYS$1.has(key));
-	return keys.length === 0 ? [] : [{
-		...issue,
-		keys
-	}];
-}
-function isMissing({ code, path }, value) {
-	return code === "invalid_type" && path.length === 1 && !Object.hasOwn(Object(value), String(path[0]));
-}
-var BATCH, MAX_SUGGESTIONS, FORMS, KEYS$1;
-var init_schema_problems = __esmMin((() => {
+var BATCH;
+var init_check_file = __esmMin((() => {
+	init_values();
 	init_merchant_schema();
 	init_project_schema();
-	init_synonyms();
-	init_values();
+	init_schema_problems();
 	BATCH = 1e3;
-	MAX_SUGGESTIONS = 2e3;
-	FORMS = [
-		["can", "only"],
-		["can", "at_most"],
-		["member", "cannot"]
-	];
-	KEYS$1 = new Set(FORMS.flat());
 }));
 
 // src/kernel/yaml/to-value.ts
-var to_value_exports = /* @__PURE__ */ __exportAll({ parse: () => parse$3 });
+var to_value_exports = /* @__PURE__ */ __exportAll({ parse: () => parse$2 });
 /** Parses YAML into plain values with the full parser; returns errors as problems, and never throws. */
-function parse$3(text, maxTokens = MAX_TOKENS) {
+function parse$2(text, maxTokens = MAX_TOKENS) {
 	if (text.length > 33554432) return unreadable$1([{
 		code: "file-too-large",
 		limit: MAX_LENGTH$2,
@@ -35552,7 +30628,7 @@ function textPlace(start, end) {
 }
 function convert(node, at, converter) {
 	if ((0, import_dist$4.isAlias)(node)) return convertAlias(node.source, node, converter);
-	if (!(0, import_dist$4.isScalar)(node) && !(0, import_dist$4.isMap)(node) && !(0, import_dist$4.isSeq)(node)) return NOTHING$1;
+	if (!(0, import_dist$4.isScalar)(node) && !(0, import_dist$4.isMap)(node) && !(0, import_dist$4.isSeq)(node)) return NOTHING$5;
 	const { anchor } = node;
 	if (anchor !== void 0) converter.anchors.set(anchor, null);
 	const converted = (0, import_dist$4.isScalar)(node) ? convertScalar(node, at, converter) : convertCollection(node, at, converter);
@@ -35583,7 +30659,7 @@ function convertCollection(node, at, converter) {
 			code: "yaml-too-deep",
 			limit: 64
 		}, converter);
-		return NOTHING$1;
+		return NOTHING$5;
 	}
 	return (0, import_dist$4.isMap)(node) ? convertMap(node, at, converter) : convertSeq(node, at, converter);
 }
@@ -35643,7 +30719,7 @@ function convertAlias(name, node, converter) {
 			name,
 			circular: target === null
 		}, converter);
-		return NOTHING$1;
+		return NOTHING$5;
 	}
 	converter.aliased += target.size;
 	if (converter.aliased > 1e5) {
@@ -35651,7 +30727,7 @@ function convertAlias(name, node, converter) {
 			code: "yaml-alias-limit",
 			limit: MAX_ALIASED
 		}, converter);
-		return NOTHING$1;
+		return NOTHING$5;
 	}
 	return target;
 }
@@ -35677,13 +30753,13 @@ function setOwn(target, key, value) {
 	});
 	else target[key] = value;
 }
-var import_dist$4, NOTHING$1, LOSSY_NUMBER, OLD_BOOLEAN;
+var import_dist$4, NOTHING$5, LOSSY_NUMBER, OLD_BOOLEAN;
 var init_to_value = __esmMin((() => {
 	import_dist$4 = require_dist$1();
 	init_limits();
 	init_document();
 	init_fast_yaml();
-	NOTHING$1 = {
+	NOTHING$5 = {
 		value: null,
 		size: 1
 	};
@@ -35856,15 +30932,15 @@ function withStrange(entries) {
 }
 /** Returns true if no part of a value has a problem. */
 function isPlain$2(value) {
-	if (typeof value !== "object" || value === null) return typeof value !== "number" || isExact(value);
+	if (typeof value !== "object" || value === null) return typeof value !== "number" || isExact$1(value);
 	return Array.isArray(value) ? value.every(isPlain$2) : Object.keys(value).every((key) => key !== "__proto__" && key !== "<<" && isPlain$2(fieldsOf(value)[key]));
 }
 /** Returns true if JSON preserves a number: 12345678901234567890 would become …7000. */
-function isExact(value) {
+function isExact$1(value) {
 	return Number.isSafeInteger(value) || Number.isFinite(value) && !Number.isInteger(value);
 }
 function check(value, path) {
-	if (typeof value === "number") return isExact(value) ? [] : [{
+	if (typeof value === "number") return isExact$1(value) ? [] : [{
 		code: "bad-number",
 		value,
 		location: {
@@ -35992,8 +31068,8 @@ var RULES$1, LISTS;
 var init_source_rules = __esmMin((() => {
 	init_field();
 	init_member();
-	init_limits();
 	init_raw_file();
+	init_limits();
 	init_values();
 	init_adjustments();
 	init_identity();
@@ -36251,14 +31327,14 @@ function readHeader(file, text) {
 }
 var noPause, LARGE_FILE$1;
 var init_load_sources = __esmMin((() => {
-	init_problem();
+	init_in_file();
 	init_secrets();
-	init_limits();
+	init_check_file();
 	init_raw_file();
-	init_schema_problems();
+	init_source_rules();
+	init_limits();
 	init_text_schemas();
 	init_values();
-	init_source_rules();
 	init_fast_yaml();
 	init_file_header();
 	noPause = async () => void 0;
@@ -36446,7 +31522,7 @@ async function loadRules(root, project, entries, access, now) {
 	const built = new Map(library.roots.map((source) => {
 		const graph = resolveIncludes(source, library.resolve);
 		const problems = rulesProblems(graph, now);
-		const rules = [...problems, ...graph.sources.flatMap((one) => one.problems)].some(isError) ? null : rulesOf(graph, access.by);
+		const rules = [...problems, ...graph.sources.flatMap((one) => one.problems)].some(isError) ? null : rulesOf$1(graph, access.by);
 		return [source.file, {
 			problems,
 			rules,
@@ -36502,7 +31578,7 @@ function rulesProblems({ main, sources, complete, problems }, now) {
 		...checkMerchant(context).filter(({ code }) => BETWEEN_RULES.has(code))
 	];
 }
-function rulesOf({ main, sources, complete }, by) {
+function rulesOf$1({ main, sources, complete }, by) {
 	const contents = sources.flatMap(({ file, content }) => content === null ? [] : [{
 		file,
 		content
@@ -36532,18 +31608,18 @@ function rulesInReach({ globs, ruleFiles }, location, { placesOf, matches, by })
 }
 var RULE_KEYS, BETWEEN_RULES;
 var init_load_project = __esmMin((() => {
-	init_problem();
+	init_in_file();
 	init_rule_table();
 	init_secrets();
+	init_check_file();
 	init_project_file();
 	init_project_schema();
 	init_raw_file();
-	init_schema_problems();
-	init_text_schemas();
-	init_values();
 	init_desired_settings();
 	init_merchant_rules();
 	init_rule_context();
+	init_text_schemas();
+	init_values();
 	init_parse_yaml();
 	init_bound_files();
 	init_load_sources();
@@ -36608,10 +31684,10 @@ function subject(path) {
 	if (typeof key === "string") return list === "min_holders" || list === "max_holders" || list === "require_until" ? `${quote(key)} under ${quote(list)}` : quote(key);
 	return typeof list === "number" ? `An entry of ${quote(path.at(-3))}` : `An entry of ${quote(list)}`;
 }
-var KINDS$1, EXAMPLES, MAX_QUOTED, ENTRIES;
+var KINDS, EXAMPLES, MAX_QUOTED, ENTRIES;
 var init_message_phrases = __esmMin((() => {
 	init_secrets();
-	KINDS$1 = {
+	KINDS = {
 		text: "text",
 		number: "a number",
 		boolean: "true or false",
@@ -36699,10 +31775,6 @@ var init_entry_messages = __esmMin((() => {
 		"looser-setting": ({ path, value, limit, stricter }, first) => ({
 			message: `${quote(path.at(-1))} under ${quote(path.at(-2))} is looser here (${settingText(value)}) than at ${first} (${settingText(limit)}).`,
 			hint: `A merchant's file can only be stricter than what it includes: write ${settingText(limit)} or ${stricter}, or remove the line here.`
-		}),
-		"duplicate-merchant": ({ merchant }, first) => ({
-			message: `The merchant ${quote(merchant)} already has a file: ${first}.`,
-			hint: "A merchant has one file: merge the two, or correct the merchant code."
 		}),
 		"adjust-form": ({ key }) => key === null ? {
 			message: "The adjustment changes nothing.",
@@ -36924,10 +31996,18 @@ var init_entry_messages = __esmMin((() => {
 }));
 
 // src/kernel/messages/yaml-messages.ts
+var yaml_messages_exports = /* @__PURE__ */ __exportAll({
+	BEGINNING: () => BEGINNING,
+	YAML_MESSAGES: () => YAML_MESSAGES
+});
 var YAML_MESSAGES, BEGINNING, INDENTATION, SYNTAX_UNKNOWN, SYNTAX;
 var init_yaml_messages = __esmMin((() => {
 	init_message_phrases();
 	YAML_MESSAGES = {
+		"duplicate-merchant": ({ merchant }, first) => ({
+			message: `The merchant ${quote(merchant)} already has a file: ${first}.`,
+			hint: "A merchant has one file: merge the two, or correct the merchant code."
+		}),
 		"file-missing": ({ name }) => ({
 			message: `There is no file ${quote(name)}.`,
 			hint: "Check the spelling. An included path is relative to the file that includes it."
@@ -36948,13 +32028,20 @@ var init_yaml_messages = __esmMin((() => {
 			message: `${quote(name)} cannot be read.`,
 			hint: "Check its permissions."
 		}),
-		"link-not-read": ({ why }) => why === "broken" ? {
-			message: "This is a broken link, so nothing here is managed.",
-			hint: "Correct its target, or remove it."
-		} : {
-			message: "This link leads outside the project and is not followed, so nothing here is managed.",
-			hint: "Others can change what is there without a review. Copy the file into the project."
-		},
+		"link-not-read": ({ why }) => ({
+			broken: {
+				message: "This is a broken link, so nothing here is managed.",
+				hint: "Correct its target, or remove it."
+			},
+			outside: {
+				message: "This link leads outside the project and is not followed, so nothing here is managed.",
+				hint: "Others can change what is there without a review. Copy the files into the project."
+			},
+			folder: {
+				message: "This link leads to a folder, which is not followed, so nothing here is managed.",
+				hint: "Move the folder here, or name its own path."
+			}
+		})[why],
 		"file-empty": () => ({
 			message: "The file is empty.",
 			hint: BEGINNING
@@ -37195,8 +32282,8 @@ function untilHint(text) {
 }
 var SETS, INCLUDE_HINTS, GLOB_HINTS, FIRST_KEYS;
 var init_shape_hints = __esmMin((() => {
+	init_dates();
 	init_text_schemas();
-	init_values();
 	init_yaml_messages();
 	SETS = "Each set is a list of its own: separate: [[Approver, Payer]].";
 	INCLUDE_HINTS = {
@@ -37224,8 +32311,6 @@ var init_shape_hints = __esmMin((() => {
 // src/kernel/messages/shape-messages.ts
 var SHAPE_MESSAGES;
 var init_shape_messages = __esmMin((() => {
-	init_metadata();
-	init_role();
 	init_limits();
 	init_text_schemas();
 	init_message_phrases();
@@ -37244,7 +32329,7 @@ var init_shape_messages = __esmMin((() => {
 			hint: waysOut(path, wanted)
 		}),
 		"wrong-type": ({ path, wanted, got, value }) => ({
-			message: `${subject(path)} must be ${listed(wanted.map((kind) => KINDS$1[kind]), "or")}, not ${KINDS$1[got]}.`,
+			message: `${subject(path)} must be ${listed(wanted.map((kind) => KINDS[kind]), "or")}, not ${KINDS[got]}.`,
 			...optionalHint(conversion(path, wanted, value))
 		}),
 		"wrong-value": ({ path, allowed, value, near }) => ({
@@ -37366,16 +32451,26 @@ var init_shape_messages = __esmMin((() => {
 	};
 }));
 
+// src/kernel/messages/file-messages.ts
+var FILE_MESSAGES;
+var init_file_messages = __esmMin((() => {
+	init_shape_messages();
+	init_yaml_messages();
+	FILE_MESSAGES = {
+		...YAML_MESSAGES,
+		...SHAPE_MESSAGES
+	};
+}));
+
 // src/kernel/messages/to-diagnostics.ts
 var to_diagnostics_exports = /* @__PURE__ */ __exportAll({
 	byPlace: () => byPlace,
 	findingDiagnostics: () => findingDiagnostics,
-	messageOf: () => messageOf$2,
 	renderFrame: () => renderFrame,
 	toDiagnostics: () => toDiagnostics
 });
-/** Converts problems to diagnostics, sorted by location; `texts` has the readable files by name. */
-function toDiagnostics(texts, problems) {
+/** Converts problems to diagnostics, sorted by location, with the messages of their kinds; `texts` has the readable files by name. */
+function toDiagnostics(texts, problems, messages) {
 	const byFile = groupByFile(problems);
 	const maps = /* @__PURE__ */ new Map();
 	const mapOf = (file) => {
@@ -37388,7 +32483,7 @@ function toDiagnostics(texts, problems) {
 	return [...byFile].flatMap(([file, ofFile]) => limit(ofFile, file).map((problem) => {
 		const map = mapOf(file);
 		const span = problem.location.at === "file" ? null : map.span(problem.location);
-		const { message, hint } = messageOf$2(problem, problem.first === void 0 ? "" : whereIs(problem.first.file, file, problem.first, mapOf), problem.rule && placeIn(problem.rule, mapOf));
+		const { message, hint } = messageOf$2(problem, messages, problem.first === void 0 ? "" : whereIs(problem.first.file, file, problem.first, mapOf), problem.rule && placeIn(problem.rule, mapOf));
 		return {
 			code: problem.code,
 			severity: severityOf(problem.code),
@@ -37493,8 +32588,8 @@ function limit(problems, file) {
 * Returns the message of a problem, not yet escaped; `first` is the location of the first occurrence, `rule` that of the
 * enforced rule.
 */
-function messageOf$2({ via, ...problem }, first, rule) {
-	const words = MESSAGES[problem.code];
+function messageOf$2({ via, ...problem }, messages, first, rule) {
+	const words = messages[problem.code];
 	const { message: plain, hint } = words(problem, first);
 	const message = rule === void 0 ? plain : `${plain} Enforced by ${rule}.`;
 	const included = via === void 0 ? [] : [`Seen from ${via}, which includes this file.`];
@@ -37573,25 +32668,15 @@ function carets({ start, width }, from) {
 	const offset = start - from + (from > 0 ? 1 : 0);
 	return " ".repeat(offset) + "^".repeat(Math.min(width, MAX_CELLS - (start - from)));
 }
-var MAX_PROBLEMS, MAX_MESSAGE, MESSAGES, LINES_BEFORE, LINES_AFTER, MAX_CELLS, CELLS_BEFORE, TAB, MAX_CHARACTERS$1, CHARACTERS_BEFORE, PRINTABLE_ASCII, CUT$3;
+var MAX_PROBLEMS, MAX_MESSAGE, LINES_BEFORE, LINES_AFTER, MAX_CELLS, CELLS_BEFORE, TAB, MAX_CHARACTERS$1, CHARACTERS_BEFORE, PRINTABLE_ASCII, CUT$3;
 var init_to_diagnostics = __esmMin((() => {
 	init_escape();
 	init_text();
 	init_rule_table();
 	init_secrets();
 	init_locate();
-	init_entry_messages();
-	init_shape_messages();
-	init_yaml_messages();
 	MAX_PROBLEMS = 1e3;
 	MAX_MESSAGE = 1e3;
-	MESSAGES = {
-		...YAML_MESSAGES,
-		...SHAPE_MESSAGES,
-		...ENTRY_MESSAGES,
-		...POLICY_MESSAGES,
-		...PROJECT_MESSAGES
-	};
 	LINES_BEFORE = 2;
 	LINES_AFTER = 1;
 	MAX_CELLS = 100;
@@ -37601,6 +32686,25 @@ var init_to_diagnostics = __esmMin((() => {
 	CHARACTERS_BEFORE = 400;
 	PRINTABLE_ASCII = /^[\x20-\x7e]*$/;
 	CUT$3 = "…";
+}));
+
+// src/kernel/messages/describe-problems.ts
+var describe_problems_exports = /* @__PURE__ */ __exportAll({ describeProblems: () => describeProblems });
+/** Converts problems of any kind to diagnostics, sorted by location; `texts` has the readable files by name. */
+function describeProblems(texts, problems) {
+	return toDiagnostics(texts, problems, MESSAGES);
+}
+var MESSAGES;
+var init_describe_problems = __esmMin((() => {
+	init_entry_messages();
+	init_file_messages();
+	init_to_diagnostics();
+	MESSAGES = {
+		...FILE_MESSAGES,
+		...ENTRY_MESSAGES,
+		...POLICY_MESSAGES,
+		...PROJECT_MESSAGES
+	};
 }));
 
 // src/kernel/read/load-merchants.ts
@@ -37668,7 +32772,7 @@ async function loadMerchants(paths, read, { now, judge, wholeProject = false, se
 			file: name,
 			state: null
 		}] : [])],
-		diagnostics: problems.length === 0 ? [] : (await Promise.resolve().then(() => (init_to_diagnostics(), to_diagnostics_exports))).toDiagnostics(texts, problems),
+		diagnostics: problems.length === 0 ? [] : (await Promise.resolve().then(() => (init_describe_problems(), describe_problems_exports))).describeProblems(texts, problems),
 		sources: [...texts].map(([file, text]) => ({
 			file,
 			text
@@ -37840,6 +32944,1684 @@ var init_load_merchants = __esmMin((() => {
 	init_load_sources();
 }));
 
+// src/kernel/diff/match.ts
+/**
+* Matches all declared entries: pinned ones first, then by key, so that the order of the file does not matter. Only the
+* results of `use` are kept, since there are as many matches as members.
+*/
+function matchAll(entries, { idOf, keyOf, nameOf }, candidates, use) {
+	const { live } = candidates;
+	const ids = new Set(entries.flatMap((entry) => idOf(entry) ?? []));
+	const pinned = ids.size === 0 ? [] : live.filter(({ id }) => ids.has(id));
+	const known = {
+		...candidates,
+		byKey: groupByKey(candidates),
+		byPin: new Map(pinned.map((one) => [one.id, one])),
+		pinned: new Set(pinned),
+		claimed: /* @__PURE__ */ new Set()
+	};
+	const keyed = entries.map((entry) => ({
+		entry,
+		id: idOf(entry),
+		key: keyOf(entry)
+	}));
+	keyed.sort((a, b) => byCodeUnit(a.key, b.key) || byCodeUnit(nameOf(a.entry), nameOf(b.entry)));
+	const matched = ({ entry, id, key }) => use(entry, id === void 0 ? matchKey(known, key) : matchPin(known, id, key));
+	const results = [...keyed.filter(({ id }) => id !== void 0).map(matched), ...keyed.filter(({ id }) => id === void 0).map(matched)];
+	const claimed = new Set([...known.claimed].map(({ id }) => id));
+	return {
+		results,
+		unclaimed: live.filter(({ id }) => !claimed.has(id))
+	};
+}
+function groupByKey({ live, keysOf }) {
+	const groups = /* @__PURE__ */ new Map();
+	for (const one of live) for (const key of keysOf(one)) {
+		const group = groups.get(key);
+		if (group === void 0) groups.set(key, [one]);
+		else group.push(one);
+	}
+	for (const group of groups.values()) if (group.length > 1) group.sort(by(({ id }) => id));
+	return groups;
+}
+/** Matches a pinned entry; an ambiguous one claims all candidates, so that none of them is removed as unlisted. */
+function matchPin(known, id, key) {
+	const { byPin, claimed, isLeftover } = known;
+	const same = known.byKey.get(key) ?? [];
+	const free = same.filter((one) => isFree(known, one));
+	const pinned = byPin.get(id);
+	if (pinned === void 0) {
+		claim(known, same);
+		const heir = same.length === 1 ? free[0] ?? null : null;
+		return {
+			found: "pin-missing",
+			id,
+			sameKey: same.length,
+			heir
+		};
+	}
+	claimed.add(pinned);
+	if (isLeftover(pinned)) return matchLeftover(known, pinned, free);
+	const leftovers = same.includes(pinned) ? free.filter(isLeftover) : [];
+	claim(known, leftovers);
+	return {
+		found: "one",
+		live: pinned,
+		leftovers
+	};
+}
+/** Matches the only current entry with the pinned leftover's key, or else the leftover; the others are leftovers. */
+function matchLeftover(known, pinned, free) {
+	const [current = pinned, ...more] = free.filter((one) => !known.isLeftover(one));
+	claim(known, free);
+	if (more.length > 0) return {
+		found: "many",
+		live: free
+	};
+	return {
+		found: "one",
+		live: current,
+		leftovers: [pinned, ...free].filter((other) => other !== current)
+	};
+}
+/**
+* Matches by key among the entries that are not pinned. Of several, the only one that is no leftover wins; if all are
+* leftovers, the latest wins, and of equally late ones the first by id.
+*/
+function matchKey(known, key) {
+	const { pinned, claimed, isLeftover, endedAt } = known;
+	const all = known.byKey.get(key) ?? [];
+	const same = pinned.size === 0 ? all : all.filter((one) => !pinned.has(one));
+	const [first] = same;
+	if (first === void 0) return { found: "none" };
+	if (same.length === 1 && !claimed.has(first)) {
+		claimed.add(first);
+		return {
+			found: "one",
+			live: first,
+			leftovers: []
+		};
+	}
+	const isContested = same.some((one) => claimed.has(one));
+	claim(known, same);
+	const latest = (a, b) => endedAt(b) > endedAt(a) ? b : a;
+	const [current = same.reduce(latest, first), ...more] = same.filter((one) => !isLeftover(one));
+	if (isContested || more.length > 0) return {
+		found: "many",
+		live: same
+	};
+	return {
+		found: "one",
+		live: current,
+		leftovers: same.filter((other) => other !== current)
+	};
+}
+/** Returns whether no entry is pinned to a live one, and none has claimed it. */
+function isFree({ pinned, claimed }, one) {
+	return !pinned.has(one) && !claimed.has(one);
+}
+function claim({ claimed }, all) {
+	for (const one of all) claimed.add(one);
+}
+/** Matches declared members with live ones; returns the results of `use` and the unclaimed live ones. */
+function matchMembers(desired, live, use) {
+	return matchAll(desired, DECLARED, {
+		live,
+		keysOf: addressKeysOf,
+		isLeftover: isExpired,
+		endedAt
+	}, use);
+}
+/** Returns the distinct addresses of a live member, in lower case. */
+function addressKeysOf(live) {
+	const [one, other] = [live.user?.email?.toLowerCase(), live.invite?.email.toLowerCase()];
+	if (one === void 0) return other === void 0 ? [] : [other];
+	return other === void 0 || other === one ? [one] : [one, other];
+}
+/** Returns whether a live member is an expired invitation. */
+function isExpired(live) {
+	return live.status === "expired";
+}
+/** Returns the time at which an invitation expired, in ISO 8601; empty if unknown. */
+function endedAt({ invite }) {
+	return invite?.expiresAt ?? "";
+}
+var DECLARED;
+var init_match = __esmMin((() => {
+	init_text();
+	DECLARED = {
+		idOf: ({ id }) => id,
+		keyOf: ({ email }) => email.toLowerCase(),
+		nameOf: ({ email }) => email
+	};
+}));
+
+// src/kernel/diff/active-member.ts
+/** Returns a declared member at a time, in ms since the epoch. */
+function activeAt(member, now) {
+	const { roles, from, until, suspended } = member;
+	const listsRoles = roles !== void 0;
+	const ended = {
+		member,
+		suspended: false,
+		listsRoles,
+		back: false,
+		laterRoles: []
+	};
+	if (isPast(until, now)) return {
+		...ended,
+		absent: "ended",
+		partlyEnded: true
+	};
+	const open = roles?.filter((grant) => !isPast(grant.until, now)) ?? [];
+	const none = {
+		...ended,
+		laterRoles: open.map(({ role }) => role)
+	};
+	if (!hasBegun(from, now)) return {
+		...none,
+		absent: "not-begun",
+		partlyEnded: false
+	};
+	const back = isPast(suspended?.until, now);
+	const isAway = isSuspended(member, now);
+	const active = roles?.filter((grant) => isActive$1(grant, now));
+	if (roles !== void 0 && roles.length > 0 && active?.length === 0) {
+		const absent = roles.some((grant) => !hasBegun(grant.from, now)) ? "not-begun" : "ended";
+		return {
+			...none,
+			member: {
+				...member,
+				roles: []
+			},
+			absent,
+			partlyEnded: true
+		};
+	}
+	const held = isAway ? [] : active;
+	return {
+		member: held === void 0 || held.length === roles?.length ? member : {
+			...member,
+			roles: held
+		},
+		absent: null,
+		suspended: isAway,
+		listsRoles,
+		back,
+		partlyEnded: roles?.some((grant) => isPast(grant.until, now)) ?? false,
+		laterRoles: open.flatMap((grant) => held?.includes(grant) ? [] : grant.role)
+	};
+}
+/** Returns whether an entry says that the member is suspended at a time. */
+function isSuspended({ suspended }, now) {
+	return suspended !== void 0 && isActive$1(suspended, now);
+}
+/** Returns whether a grant has begun and not ended. */
+function isActive$1({ from, until }, now) {
+	return hasBegun(from, now) && !isPast(until, now);
+}
+/** Returns whether an end is past. */
+function isPast(until, now) {
+	return until !== void 0 && until.ends <= now;
+}
+/** Returns whether a beginning is past; access without one has begun. */
+function hasBegun(from, now) {
+	return from === void 0 || from.starts <= now;
+}
+/** Returns whether an entry only adds to a member that exists: it comes from an included file and grants no roles. */
+function isMention({ roles, managed, origin }, file) {
+	return roles === void 0 && managed === void 0 && origin.file !== file;
+}
+/** Returns the addresses, in lower case, of those who have left at a time, in ms since the epoch. */
+function leftAt(leavers, now) {
+	return new Set((leavers ?? []).flatMap(({ email, from }) => hasBegun(from, now) ? email.toLowerCase() : []));
+}
+/** Divides live members and entries at those who have left: whatever else the files say of these has no effect. */
+function divideLeavers(entries, live, left) {
+	if (left.size === 0) return {
+		leaving: [],
+		live,
+		entries,
+		pinned: []
+	};
+	const hasLeft = ({ email }) => left.has(email.toLowerCase());
+	const pins = new Set(entries?.filter(hasLeft).flatMap(({ id }) => id ?? []));
+	const formers = entries?.filter(hasLeft).flatMap(({ previously = [] }) => previously) ?? [];
+	const addresses = /* @__PURE__ */ new Set([...left, ...formers.map((address) => address.toLowerCase())]);
+	const isLeaving = (member) => pins.has(member.id) || addressKeysOf(member).some((address) => addresses.has(address));
+	const leaving = live.filter(isLeaving);
+	const gone = new Set(leaving.map(({ id }) => id));
+	const staying = entries?.filter((entry) => !hasLeft(entry));
+	return {
+		leaving,
+		live: live.filter(({ id }) => !gone.has(id)),
+		entries: staying?.filter(({ id }) => id === void 0 || !gone.has(id)),
+		pinned: (staying ?? []).filter(({ id }) => id !== void 0 && gone.has(id))
+	};
+}
+/** Returns why an entry's membership changes at its time. */
+function reasonOf$4({ suspended, back, partlyEnded }) {
+	if (suspended) return "suspended";
+	if (back) return "suspension-ended";
+	return partlyEnded ? "access-ended" : "declared";
+}
+var init_active_member = __esmMin((() => {
+	init_match();
+}));
+
+// src/kernel/fields/temporary-name.ts
+/** Returns the temporary name of a role, which frees its name for another: the service requires unique names. */
+function temporaryName(name) {
+	return `${name}${SUFFIX}`;
+}
+/** Returns whether a role has a temporary name, which an interrupted run may have left. */
+function isTemporaryName(name) {
+	return name.endsWith(SUFFIX);
+}
+/** Returns the name that a role has without the suffix. */
+function permanentName(name) {
+	return isTemporaryName(name) ? name.slice(0, -24) : name;
+}
+var SUFFIX;
+var init_temporary_name = __esmMin((() => {
+	SUFFIX = " (set aside by rolecall)";
+}));
+
+// src/kernel/diff/scope.ts
+/**
+* Removes ignored roles and members from the live state, before anything is compared. Members with an address in `left`,
+* in lower case, are never ignored.
+*/
+function scopeOf(live, ignore, matches, left = /* @__PURE__ */ new Set()) {
+	const ignoredRole = (role) => matchesAny(ignore.roles, [role.name, role.id], matches);
+	const ignoredMember = (member) => matchesAny(ignore.members, [...addressesOf(member), member.id], matches) && !addressesOf(member).some((address) => left.has(address.toLowerCase()));
+	const roles = live.roles.filter((role) => !ignoredRole(role));
+	const ignoredLiveRoles = roles.length === live.roles.length ? [] : live.roles.filter(ignoredRole);
+	const kept = new Set(roles.map(({ id }) => id));
+	const all = ignore.members.length === 0;
+	return {
+		roles: roles.map((role) => ({
+			...role,
+			name: permanentName(role.name)
+		})),
+		members: all ? live.members : live.members.filter((member) => !ignoredMember(member)),
+		temporarilyNamed: new Set(roles.filter(({ name }) => isTemporaryName(name)).map(({ id }) => id)),
+		ignoredRoles: new Set(ignoredLiveRoles.flatMap(({ id, name }) => kept.has(name) ? [id] : [id, name])),
+		ignoredLiveRoles,
+		ignoredMembers: all ? [] : live.members.filter(ignoredMember)
+	};
+}
+/** Returns whether one of the globs matches one of the texts, ignoring case. */
+function matchesAny(globs, texts, matches) {
+	return globs.some((glob) => texts.some((text) => matches(glob.toLowerCase(), text.toLowerCase())));
+}
+/** Returns a live member's addresses: the user's and the invited one. */
+function addressesOf({ user, invite }) {
+	const own = user?.email === void 0 ? [] : [user.email];
+	return invite === void 0 ? own : [...own, invite.email];
+}
+/** Returns the address to display a live member by; `null` without a user and an invitation. */
+function addressOf$1({ user, invite }) {
+	return user?.email ?? invite?.email ?? null;
+}
+/** Returns whether a member is no person; `null` if its type is unknown. */
+function isServiceAccount({ user }) {
+	switch (user?.type) {
+		case void 0:
+		case "user":
+		case "managed_user": return false;
+		case "service_account":
+		case "system_account": return true;
+		default: return null;
+	}
+}
+var init_scope = __esmMin((() => {
+	init_temporary_name();
+}));
+
+// src/rules/access.ts
+/** Splits changes into those of roles and those of members. */
+function splitByResource(changes) {
+	return {
+		roles: changes.flatMap((change) => change.resource === "role" ? [change] : []),
+		members: changes.flatMap((change) => change.resource === "member" ? [change] : [])
+	};
+}
+/**
+* Returns the live access. After an interrupted replacement there are two roles in place of one: merge them to count
+* holders, keep them apart to see what each grants.
+*/
+function accessBefore({ roles, temporarilyNamed, ignoredLiveRoles, members, ignoredMembers }, changes, { mergeReplacedRoles }) {
+	const successors = mergeReplacedRoles ? successorsOf(changes.roles) : NO_SUCCESSORS;
+	const people = members.map((member) => personAccess(member, successors, false));
+	for (const member of ignoredMembers) people.push(personAccess(member, successors, true));
+	const ignored = new Set(ignoredLiveRoles);
+	const all = [...ignoredLiveRoles, ...roles].map((role) => {
+		const isHidden = ignored.has(role) || temporarilyNamed.has(role.id);
+		return [successors.get(role.id) ?? role.id, roleAccess(role, isHidden)];
+	});
+	return {
+		roles: new Map(all),
+		removed: /* @__PURE__ */ new Set(),
+		people
+	};
+}
+/** Returns whether a replacement was interrupted: merging replaced roles makes a difference only then. */
+function hasSuccessors({ roles }) {
+	return successorsOf(roles).size > 0;
+}
+/** Returns the access after changes. */
+function accessAfter(before, changes, options) {
+	const keyOf = roleKeys(changes.roles, options);
+	const roles = rolesAfter(before.roles, changes.roles, options);
+	const removed = new Set([...before.removed, ...before.roles.keys()].filter((key) => !roles.has(key)));
+	if (changes.members.length === 0) return {
+		roles,
+		removed,
+		people: before.people
+	};
+	const keysOf = (refs) => [...new Set(refs.flatMap((ref) => {
+		const key = keyOf(ref);
+		return ref.id === null && !roles.has(key) ? [] : key;
+	}))];
+	const changeOf = new Map(changes.members.map((change) => [change.id, change]));
+	const people = [];
+	for (const was of before.people) {
+		const change = changeOf.get(was.id);
+		const is = change === void 0 ? was : personAfter(change, was, keysOf);
+		if (is !== null) people.push(is);
+	}
+	const added = /* @__PURE__ */ new Map();
+	for (const change of changes.members) {
+		const is = change.kind === "create" ? personAfter(change, null, keysOf) : null;
+		if (is !== null) added.set(is.name.toLowerCase(), is);
+	}
+	return {
+		roles,
+		removed,
+		people: [...people, ...added.values()]
+	};
+}
+/** Returns a member after a change; `null` if it is removed. */
+function personAfter({ kind, id, name, after }, was, keysOf) {
+	if (after === null) return null;
+	const isMade = kind !== "update" && after.managed !== null;
+	return {
+		id,
+		name,
+		email: after.email,
+		status: kind === "update" ? was?.status ?? "unknown" : isMade ? "accepted" : "invited",
+		roles: keysOf(after.roles),
+		serviceAccount: was === null ? false : was.serviceAccount,
+		ignored: false,
+		mfa: isMade ? false : was?.mfa ?? null
+	};
+}
+/** Yields the members of an access and of the result of `accessAfter`, which has the same order. */
+function* beforeAndAfter(before, after) {
+	let at = 0;
+	for (const was of before.people) {
+		const is = after.people[at];
+		if (is?.id !== was.id) {
+			yield {
+				was,
+				is: void 0
+			};
+			continue;
+		}
+		yield {
+			was,
+			is
+		};
+		at += 1;
+	}
+	for (; at < after.people.length; at += 1) yield {
+		was: void 0,
+		is: after.people[at]
+	};
+}
+function rolesAfter(before, changes, { mergeReplacedRoles }) {
+	const roles = new Map(before);
+	for (const change of changes) {
+		const { id, name, after } = change;
+		if (after === null) {
+			roles.delete(change.id);
+			continue;
+		}
+		const successor = !mergeReplacedRoles && change.kind === "replace" ? change.resumed : null;
+		if (successor !== null && id !== null) roles.delete(id);
+		const role = {
+			id,
+			name: after.name,
+			permissions: after.permissions,
+			custom: true
+		};
+		roles.set(successor ?? id ?? `new ${name}`, role);
+	}
+	return roles;
+}
+/** Returns whether a member can use its roles, now or once it has accepted. */
+function isActive({ status }) {
+	return status !== "expired" && status !== "disabled";
+}
+/** Returns a function that gives a member's permissions; members with the same roles share one result. */
+function granting({ roles, removed }, counts = isActive) {
+	const known = /* @__PURE__ */ new Map();
+	return (person) => {
+		if (person === void 0 || !counts(person)) return NOTHING$4;
+		const key = JSON.stringify(person.roles);
+		const found = known.get(key) ?? grantedBy(person.roles, roles, removed);
+		known.set(key, found);
+		return found;
+	};
+}
+/** Returns the names of a member's roles that grant a permission. */
+function rolesGranting({ roles }, person, permission) {
+	return person.roles.flatMap((key) => roles.get(key) ?? []).filter(({ permissions }) => permissions?.includes(permission)).map(({ name }) => name).sort();
+}
+function grantedBy(keys, roles, removed) {
+	const held = keys.filter((key) => !removed.has(key)).map((key) => roles.get(key) ?? {
+		name: key,
+		permissions: null
+	});
+	return {
+		permissions: new Set(held.flatMap(({ permissions }) => permissions ?? [])),
+		unknown: held.filter(({ permissions }) => permissions === null).map(({ name }) => name)
+	};
+}
+function roleKeys(changes, { mergeReplacedRoles }) {
+	const replaced = changes.flatMap((change) => change.kind === "replace" ? [change] : []);
+	const byName = new Map(replaced.map(({ name, id }) => [name, id]));
+	const successors = mergeReplacedRoles ? successorsOf(changes) : NO_SUCCESSORS;
+	return ({ id, name }) => id === null ? byName.get(name) ?? `new ${name}` : successors.get(id) ?? id;
+}
+function successorsOf(changes) {
+	return new Map(changes.flatMap((change) => change.kind === "replace" && change.resumed !== null ? [[change.resumed, change.id]] : []));
+}
+function roleAccess({ id, name, permissions, predefined }, isHidden) {
+	return {
+		id,
+		name,
+		permissions: predefined && permissions.length === 0 ? null : permissions,
+		custom: !predefined,
+		...isHidden && { hidden: true }
+	};
+}
+function personAccess(member, successors, ignored) {
+	const { id, user, status, roles } = member;
+	const email = addressOf$1(member);
+	return {
+		id,
+		name: email ?? id,
+		email,
+		status,
+		roles: roleKeysOf(roles, successors),
+		serviceAccount: isServiceAccount(member),
+		ignored,
+		mfa: user ? user.mfaOnLogin : null
+	};
+}
+function roleKeysOf(roles, successors) {
+	if (successors.size === 0 && !hasRepeats(roles)) return roles;
+	return [...new Set(roles.map((role) => successors.get(role) ?? role))];
+}
+function hasRepeats(roles) {
+	for (let at = 1; at < roles.length; at += 1) if (roles.indexOf(roles[at] ?? "") < at) return true;
+	return false;
+}
+/**
+* Indexes roles by their names and ids. An id comes before a name. Of roles with one name, it means the one that the
+* file declares, else the one that is not hidden, else a custom one; the order of the roles does not matter. A declared
+* role is known by its name in the file as well, which it may still have to be given.
+*/
+function roleNames({ roles }, declared) {
+	const rank = (key, { custom, hidden }) => declared.has(key) ? 3 : custom ? hidden ? 1 : 2 : 0;
+	const ids = /* @__PURE__ */ new Map();
+	const named = /* @__PURE__ */ new Map();
+	for (const [key, role] of roles) {
+		if (role.id !== null) ids.set(role.id, key);
+		const own = rank(key, role);
+		for (const name of /* @__PURE__ */ new Set([role.name, declared.get(key) ?? role.name])) {
+			const known = named.get(name);
+			if (known?.rank === own) known.keys.push(key);
+			else if (known === void 0 || known.rank < own) named.set(name, {
+				rank: own,
+				keys: [key]
+			});
+		}
+	}
+	const meant = (name) => named.get(name)?.keys ?? [];
+	return {
+		find: (nameOrId) => {
+			const [only, ...others] = meant(nameOrId);
+			return ids.get(nameOrId) ?? (others.length === 0 ? only : void 0);
+		},
+		sharing: (name) => ids.has(name) || meant(name).length < 2 ? [] : [...meant(name)].sort(byCodeUnit)
+	};
+}
+/** Returns a function that finds a role's key by the name or id in a file; `undefined` if no role or several have the name. */
+function roleFinder(access, declared) {
+	return roleNames(access, declared).find;
+}
+/** Returns the roles of the files that are pinned to an id. */
+function pinnedIds({ roles = [] }) {
+	return new Map(roles.flatMap(({ id, name }) => id === void 0 ? [] : [[id, name]]));
+}
+var NOTHING$4, NO_SUCCESSORS;
+var init_access = __esmMin((() => {
+	init_scope();
+	init_text();
+	NOTHING$4 = {
+		permissions: /* @__PURE__ */ new Set(),
+		unknown: []
+	};
+	NO_SUCCESSORS = /* @__PURE__ */ new Map();
+}));
+
+// src/rules/reach.ts
+/**
+* Creates a function that finds what a member can reach; members with the same roles share one answer. Only the permissions
+* that lead to others are followed; what they lead to is looked up when it is asked for.
+*/
+function reaching(access, escalation = {}) {
+	const world = openWorld(access, {
+		...DEFAULT_ESCALATION,
+		...escalation
+	});
+	const known = /* @__PURE__ */ new Map();
+	return ({ roles }) => {
+		const key = JSON.stringify(roles);
+		const found = known.get(key) ?? reachOf$1(heldRoles(roles, access), world);
+		known.set(key, found);
+		return found;
+	};
+}
+function openWorld({ roles, removed }, escalation) {
+	const all = sorted([...roles].flatMap(([key, role]) => removed.has(key) ? [] : [role]));
+	const names = /* @__PURE__ */ new Map();
+	for (const { name, permissions } of all) for (const permission of permissions ?? []) {
+		const known = names.get(permission);
+		if (known === void 0) names.set(permission, /* @__PURE__ */ new Set([name]));
+		else known.add(name);
+	}
+	const leads = /* @__PURE__ */ new Set([
+		...escalation.assign,
+		...escalation.edit,
+		...escalation.create
+	]);
+	return {
+		escalation,
+		custom: all.filter((role) => role.custom),
+		leading: new Map([...leads].map((permission) => [permission, [...names.get(permission) ?? []]])),
+		granting: (permission) => names.get(permission) ?? NONE$5
+	};
+}
+function heldRoles(keys, { roles, removed }) {
+	return sorted(keys.flatMap((key) => removed.has(key) ? [] : roles.get(key) ?? []));
+}
+/** Returns roles in an order that does not depend on the service's. */
+function sorted(roles) {
+	return [...roles].sort(by(({ name, id }) => JSON.stringify([name, id])));
+}
+/** Follows the permissions that lead to others, until no step adds one or shortens a way. */
+function reachOf$1(held, world) {
+	const own = new Set(held.flatMap(({ permissions }) => permissions ?? []));
+	const ways = new Map([...world.leading.keys()].flatMap((permission) => own.has(permission) ? [[permission, []]] : []));
+	let assigning = null;
+	let found = true;
+	while (found) {
+		found = false;
+		assigning = shortestWay(world.escalation.assign, ways);
+		for (const [permission, steps] of furtherWays(ways, held, world)) {
+			const best = ways.get(permission);
+			if (best !== void 0 && best.length <= steps.length) continue;
+			ways.set(permission, steps);
+			found = true;
+		}
+	}
+	const anything = ways.get(ANYTHING) ?? null;
+	const isAssigned = (permission) => assigning !== null && world.granting(permission).size > 0;
+	const wayTo = (permission) => {
+		if (own.has(permission)) return [];
+		const roles = world.granting(permission);
+		if (assigning === null || roles.size === 0) return null;
+		return shortestAssignment(assigning, roles);
+	};
+	return {
+		anything,
+		includes: (permission) => own.has(permission) || anything !== null || isAssigned(permission),
+		stepsTo: (permission) => {
+			const way = wayTo(permission);
+			return way === null || anything !== null && anything.length < way.length ? anything : way;
+		}
+	};
+}
+/** Yields where the permissions that can be reached lead, one step further. */
+function* furtherWays(ways, held, { escalation: { assign, edit, create }, custom, leading }) {
+	const [assigning, editing, creating] = [
+		assign,
+		edit,
+		create
+	].map((some) => shortestWay(some, ways));
+	const own = held.find(({ custom }) => custom);
+	if (editing && own) yield [ANYTHING, withStep(editing.steps, step("edit", editing, own.name))];
+	if (!assigning) return;
+	for (const [permission, names] of leading) if (names.length > 0) yield [permission, shortestAssignment(assigning, new Set(names))];
+	const given = custom.find(({ name }) => editing?.steps.some(({ role }) => role === name)) ?? custom[0];
+	if (editing && given) {
+		const assigned = withStep(joined$2(editing.steps, assigning.steps), step("assign", assigning, given.name));
+		yield [ANYTHING, withStep(assigned, step("edit", editing, given.name))];
+	}
+	if (creating) {
+		const made = withStep(joined$2(creating.steps, assigning.steps), step("create", creating, null));
+		yield [ANYTHING, withStep(made, step("assign", assigning, null))];
+	}
+}
+/** Returns the steps that assign the first of some roles, or one that they assign already. */
+function shortestAssignment(assigning, names) {
+	const isDone = assigning.steps.some(({ does, role }) => does === "assign" && names.has(role ?? ""));
+	const [first = ""] = names;
+	return isDone ? assigning.steps : withStep(assigning.steps, step("assign", assigning, first));
+}
+function step(does, { permission }, role) {
+	return {
+		does,
+		by: permission,
+		role
+	};
+}
+function shortestWay(permissions, ways) {
+	let best = null;
+	for (const permission of permissions) {
+		const steps = ways.get(permission);
+		if (steps !== void 0 && (best === null || steps.length < best.steps.length)) best = {
+			permission,
+			steps
+		};
+	}
+	return best;
+}
+function withStep(steps, step) {
+	return joined$2(steps, [step]);
+}
+/** Joins steps; one that both have is taken once. */
+function joined$2(one, other) {
+	const isSame = (a, b) => a.does === b.does && a.role === b.role;
+	return [...one, ...other.filter((step) => !one.some((known) => isSame(known, step)))];
+}
+var NONE$5, ANYTHING;
+var init_reach = __esmMin((() => {
+	init_text();
+	init_desired();
+	NONE$5 = /* @__PURE__ */ new Set();
+	ANYTHING = Symbol("anything");
+}));
+
+// src/rules/checks.ts
+/** Returns the violations of the file's checks in an access; members count whatever their status. */
+function checkViolations({ checks, policies }, judged) {
+	if (checks.length === 0) return [];
+	const context = contextOf$1(judged, policies);
+	return checks.flatMap((check) => {
+		const text = checkText(check);
+		return violationsOf(check, context).map((found) => ({
+			...found,
+			rule: `check ${text} ${found.subject === null ? "" : found.extent.join()}`,
+			check
+		}));
+	});
+}
+/** Returns the distinct roles of unknown permissions, because of which checks may be wrong. */
+function unknownToChecks(checks, judged) {
+	return [...unknownToEach(checks, judged).values()].flat();
+}
+/** Returns the distinct roles of unknown permissions, because of which each check may be wrong. */
+function unknownToEach(checks, judged) {
+	if (checks.length === 0) return /* @__PURE__ */ new Map();
+	const context = contextOf$1(judged, {});
+	const { granted, index } = context;
+	const unknownTo = (check) => permissionsOf$1(check).flatMap((permission) => {
+		return [...new Set(subjectsOf(check, index.people, context).flatMap((person) => granted(person).permissions.has(permission) ? [] : granted(person).unknown))].sort().map((name) => ({
+			name,
+			permission
+		}));
+	});
+	return new Map(checks.map((check) => [check, unknownTo(check)]));
+}
+function contextOf$1(judged, { escalation }) {
+	const { access, settled } = judged;
+	const reach = reaching(access, escalation);
+	const reachSettled = settled === access ? reach : reaching(settled, escalation);
+	const index = indexAccess(access);
+	const counted = settled === access ? index : indexAccess(settled);
+	return {
+		...judged,
+		granted: granting(access, () => true),
+		reach,
+		reachSettled,
+		index,
+		counted
+	};
+}
+function permissionsOf$1(check) {
+	return check.kind === "cannot" ? check.cannot : [check.can];
+}
+/** Returns the people who break a check, of those with its permission. */
+function subjectsOf(check, people, { index, find }) {
+	switch (check.kind) {
+		case "only": {
+			const roles = new Set(check.only.flatMap((entry) => entry.startsWith("role:") ? find(entry.slice(5)) ?? [] : []));
+			const allowed = new Set(check.only.map((entry) => entry.toLowerCase()));
+			return people.filter(({ email, roles: held }) => !allowed.has(email?.toLowerCase() ?? "") && !held.some((role) => roles.has(role)));
+		}
+		case "at-most": return people;
+		case "cannot": return index.byAddress.get(check.member.toLowerCase()) ?? [];
+		default: return check;
+	}
+}
+function violationsOf(check, context) {
+	const { access, granted, reach, reachSettled, index, counted } = context;
+	const reachers = (people, by, permission) => {
+		countWork(context, people.length);
+		return people.filter((person) => by(person).includes(permission));
+	};
+	if (check.kind === "at-most") {
+		const { can, atMost } = check;
+		const holders = check.reach ? reachers(counted.people, reachSettled, can) : peopleWith(counted, can);
+		if (holders.length <= atMost) return [];
+		countWork(context, holders.length * 5);
+		return [{
+			data: {
+				code: "check-at-most",
+				permission: can,
+				most: atMost,
+				holders: holders.map(({ name }) => name),
+				...check.reach && { reach: true }
+			},
+			subject: null,
+			extent: holders.map(({ id, name }) => id ?? name.toLowerCase())
+		}];
+	}
+	const code = check.kind === "only" ? "check-only" : "check-cannot";
+	const people = check.kind !== "only" ? [] : check.reach ? index.people : peopleWith(index, check.can);
+	countWork(context, people.length);
+	return subjectsOf(check, people, context).flatMap((person) => {
+		const has = permissionsOf$1(check).filter((permission) => check.reach ? reach(person).includes(permission) : granted(person).permissions.has(permission));
+		countWork(context, has.length * 50);
+		return has.map((permission) => {
+			const through = rolesGranting(access, person, permission);
+			const steps = check.reach ? reach(person).stepsTo(permission) ?? [] : [];
+			return {
+				data: {
+					code,
+					name: person.name,
+					permission,
+					through,
+					...steps.length > 0 && { steps }
+				},
+				subject: subjectOf$1(person),
+				extent: [permission]
+			};
+		});
+	});
+}
+/** Returns a check in one line, in a fixed order of keys, to serve as its name. */
+function checkText(check) {
+	const reach = check.reach ? " reach" : "";
+	switch (check.kind) {
+		case "only": return `can${reach} ${check.can}: only ${sortedSet(check.only).join(", ") || "nobody"}`;
+		case "at-most": return `can${reach} ${check.can}: at most ${check.atMost}`;
+		case "cannot": return `${check.member} cannot${reach} ${sortedSet(check.cannot).join(", ")}`;
+		default: return check;
+	}
+}
+/** Subtracts steps of work from the budget; throws `TooMuchWork` if it is used up. */
+function countWork({ budget }, steps) {
+	if (budget === void 0) return;
+	budget.steps -= steps;
+	if (budget.steps < 0) throw new TooMuchWork();
+}
+/** Returns a member as the subject of a violation. */
+function subjectOf$1({ id, email }) {
+	return {
+		id,
+		name: email
+	};
+}
+/** Indexes an access, so that a rule visits only the members that it concerns. */
+function indexAccess({ roles, people: unsorted }) {
+	const people = [...unsorted].sort(by(({ name }) => name));
+	const holders = /* @__PURE__ */ new Map();
+	const byAddress = /* @__PURE__ */ new Map();
+	for (const person of people) {
+		if (person.email !== null) add$1(byAddress, person.email.toLowerCase(), person);
+		for (const role of person.roles) add$1(holders, role, person);
+	}
+	const granting = /* @__PURE__ */ new Map();
+	for (const [key, { permissions }] of roles) for (const permission of new Set(permissions)) add$1(granting, permission, key);
+	return {
+		people,
+		holders,
+		byAddress,
+		granting,
+		answers: /* @__PURE__ */ new Map()
+	};
+}
+/** Returns the members with a permission through any role; cached for several checks of one permission. */
+function peopleWith({ holders, granting, answers }, permission) {
+	const known = answers.get(permission);
+	if (known !== void 0) return known;
+	const [first = [], ...others] = (granting.get(permission) ?? []).map((role) => holders.get(role) ?? []);
+	const people = others.length === 0 ? first : [...new Set([first, ...others].flat())].sort(by(({ name }) => name));
+	answers.set(permission, people);
+	return people;
+}
+function add$1(lists, key, item) {
+	const list = lists.get(key);
+	if (list === void 0) lists.set(key, [item]);
+	else list.push(item);
+}
+var STEPS_OF_HOLDER, STEPS_OF_VIOLATION, TooMuchWork;
+var init_checks = __esmMin((() => {
+	init_text();
+	init_access();
+	init_reach();
+	STEPS_OF_HOLDER = 5;
+	STEPS_OF_VIOLATION = 50;
+	TooMuchWork = class extends Error {};
+}));
+
+// src/rules/base-rules.ts
+/**
+* Returns the enforced rules to judge by, each apart; those of the base branch that the head branch has as well are left
+* out. The default guards hold unless some of the rules set them.
+*/
+function enforcedSets(desired, base) {
+	const former = (base?.enforced ?? []).map((rules) => ({
+		...rules,
+		by: "base"
+	}));
+	const given = [...desired.enforced ?? [], ...former];
+	const distinct = /* @__PURE__ */ new Map();
+	for (const rules of [...given.filter(({ by }) => by === void 0), ...given]) {
+		const meaning = meaningOf(rules);
+		distinct.set(meaning, distinct.get(meaning) ?? rules);
+	}
+	const all = [...distinct.values()];
+	const limited = all.some(({ guards }) => guards.maxRemovals !== void 0);
+	const held = all.some(({ guards }) => guards.minHolders !== void 0);
+	return all.map((origin, index) => {
+		const { guards, policies, checks } = origin;
+		const silent = {
+			...(limited || index > 0) && { maxRemovals: guards.maxRemovals ?? NO_LIMIT },
+			...(held || index > 0) && { minHolders: guards.minHolders ?? {} }
+		};
+		return {
+			origin,
+			rules: withRulesOf({
+				guards: {
+					...guards,
+					...silent
+				},
+				policies,
+				checks
+			}, desired)
+		};
+	});
+}
+function meaningOf({ guards, policies, checks }) {
+	return canonicalJson([
+		guards,
+		policies,
+		checks.map(({ origin: _, ...check }) => check)
+	]);
+}
+/**
+* Returns a file's own rules beside enforced ones: only what is written. The defaults are part of the enforced rules, so
+* that the file cannot loosen them.
+*/
+function ownRules(desired, enforced) {
+	if (enforced.length === 0) return desired;
+	const { guards } = desired;
+	return {
+		...desired,
+		guards: {
+			maxRemovals: NO_LIMIT,
+			minHolders: {},
+			...guards
+		}
+	};
+}
+/** Returns a desired state with the rules of its base branch, in which renamed roles have their current names. */
+function withRulesOf(base, head) {
+	const nameOf = currentNameIn(head, base);
+	const namesOf = (roles) => [...new Set(roles.map(nameOf))];
+	const { guards, policies, checks } = base;
+	const { protect, minHolders } = guards;
+	return {
+		...head,
+		guards: {
+			...guards,
+			protect: {
+				...protect,
+				roles: [.../* @__PURE__ */ new Set([...protect.roles, ...namesOf(protect.roles)])]
+			},
+			...minHolders && { minHolders: byName(minHolders, nameOf, Math.max) }
+		},
+		policies: {
+			...policies,
+			separate: policies.separate.map(namesOf),
+			maxHolders: byName(policies.maxHolders, nameOf, Math.min),
+			requireUntil: namesOf(policies.requireUntil),
+			...policies.longestGrants && { longestGrants: longestByName(policies.longestGrants, nameOf) },
+			requireMfa: namesOf(policies.requireMfa)
+		},
+		checks: checks.map((check) => withCurrentNames(check, nameOf))
+	};
+}
+/** Returns a lookup of the name that a role of the base branch has in the head branch. */
+function currentNameIn(head, base) {
+	const current = currentNames(base.roles ?? [], head.roles ?? []);
+	return (role) => current.get(role) ?? role;
+}
+function currentNames(base, head) {
+	const kept = new Set(head.map(({ name }) => name));
+	const pinned = new Map(head.flatMap(({ id, name }) => id === void 0 ? [] : [[id, name]]));
+	const renamed = new Map(head.flatMap(({ name, previously = [] }) => previously.filter((former) => !isLikeRoleId(former)).map((former) => [former, name])));
+	const names = base.flatMap(({ id, name }) => {
+		const now = pinned.get(id ?? "") ?? (kept.has(name) ? void 0 : renamed.get(name));
+		return now === void 0 || now === name ? [] : [[name, now]];
+	});
+	return new Map([...[...renamed].filter(([name]) => !kept.has(name)), ...names]);
+}
+function byName(numbers, nameOf, stricter) {
+	const named = /* @__PURE__ */ new Map();
+	for (const [role, number] of Object.entries(numbers)) {
+		const name = nameOf(role);
+		named.set(name, stricter(number, named.get(name) ?? number));
+	}
+	return Object.fromEntries(named);
+}
+function longestByName(periods, nameOf) {
+	const named = /* @__PURE__ */ new Map();
+	for (const [role, period] of Object.entries(periods)) {
+		const known = named.get(nameOf(role));
+		if (known === void 0 || period.ms < known.ms) named.set(nameOf(role), period);
+	}
+	return Object.fromEntries(named);
+}
+function withCurrentNames(check, nameOf) {
+	if (check.kind !== "only") return check;
+	const holders = check.only.map((holder) => holder.startsWith("role:") ? `role:${nameOf(holder.slice(5))}` : holder);
+	return {
+		...check,
+		only: [...new Set(holders)]
+	};
+}
+/** Returns a refusal as one by enforced rules. */
+function refusalOfEnforced({ files: [file], by }, refusal) {
+	const { message, hint } = refusal;
+	return {
+		...refusal,
+		message: ofRules(message, file, by),
+		hint: hintOfEnforced(hint, file),
+		rules: file,
+		...by && { by }
+	};
+}
+/** Returns an existing violation as one of enforced rules. */
+function findingOfEnforced({ files: [file], by }, finding) {
+	const { message, hint } = finding;
+	return {
+		...finding,
+		message: ofRules(message, file, by),
+		hint: hint && hintOfEnforced(hint, file)
+	};
+}
+function ofRules(message, file, by) {
+	return `${message} Enforced by ${file}${by === "base" ? " of the base branch" : ""}.`;
+}
+/** Returns the items of a file's own rules that no enforced rule has as well. */
+function besidesEnforced(own, enforced) {
+	if (enforced.length === 0) return own;
+	const known = new Set(enforced.map(keyOf$5));
+	return own.filter((one) => !known.has(keyOf$5(one)));
+}
+/** Returns the refusals that only the base branch's rules have, with what to do about them. */
+function refusalsOfBase(byBase, own) {
+	const known = new Set(own.map(keyOf$5));
+	return byBase.filter((refusal) => !known.has(keyOf$5(refusal))).map(refusalOfBase);
+}
+/** Equal refusals of two branches may state different limits; then they have the same override. */
+function keyOf$5(one) {
+	const { code, resource, name, message } = one;
+	if ("severity" in one) return JSON.stringify([
+		code,
+		resource,
+		name,
+		message
+	]);
+	return JSON.stringify([
+		one.rule,
+		code,
+		resource,
+		name,
+		one.override ?? message
+	]);
+}
+function refusalOfBase(refusal) {
+	const override = refusal.override === null ? "" : ", or override it for this plan";
+	return {
+		...refusal,
+		message: `${refusal.message} That is the rule of the base branch, which this pull request loosens.`,
+		hint: `Merge what loosens the rule first, in a pull request of its own${override}; the input "rules: head" judges by the rules of this pull request only.`,
+		by: "base"
+	};
+}
+var NO_LIMIT;
+var init_base_rules = __esmMin((() => {
+	init_refusals();
+	init_json_text();
+	init_live();
+	NO_LIMIT = { percent: 100 };
+}));
+
+// src/rules/long-grants.ts
+/** Returns the grants that last longer than the policies allow: from their beginning, else from now. */
+function longGrants({ policies, members = [], leavers }, find, now) {
+	const limits = Object.entries(policies.longestGrants ?? {});
+	if (limits.length === 0) return [];
+	const keyOf = (role) => find(role) ?? role;
+	const left = leftAt(leavers, now);
+	const staying = members.filter(({ email }) => !left.has(email.toLowerCase()));
+	return limits.flatMap(([role, limit]) => staying.flatMap((member) => {
+		const key = keyOf(role);
+		const grant = member.roles?.find((one) => keyOf(one.role) === key);
+		const end = grant && endOf$3(grant.until, member.until);
+		if (grant === void 0 || end === void 0 || end.ends <= now) return [];
+		const start = startOf(grant.from, member.from);
+		const latest = (start?.starts ?? now) + limit.ms;
+		if (lastMoment(end, limit) <= latest) return [];
+		return [{
+			data: {
+				code: "until-limit",
+				name: member.email,
+				role,
+				from: start?.text ?? null,
+				until: end.text,
+				limit: limit.text
+			},
+			member,
+			end,
+			role: grant.role,
+			key
+		}];
+	}));
+}
+/** Refuses new grants, and later ends of existing ones, that last longer than allowed; warns of the others. */
+function judgeGrants(rules, { find, before, base, now }) {
+	const grants = longGrants(rules, find, now);
+	if (grants.length === 0) return {
+		refusals: [],
+		findings: []
+	};
+	const people = new Map(before.people.flatMap((person) => [person.id, person.email?.toLowerCase()].flatMap((name) => name ? [[name, person]] : [])));
+	const nameOf = base === void 0 ? void 0 : currentNameIn(rules, base);
+	const isExisting = (grant) => {
+		const { member } = grant;
+		const former = base?.members?.find(({ email }) => email.toLowerCase() === member.email.toLowerCase());
+		const same = former?.roles?.find(({ role }) => nameOf?.(role) === grant.role);
+		if (former !== void 0 && same !== void 0) return (endOf$3(same.until, former.until)?.ends ?? Number.POSITIVE_INFINITY) >= grant.end.ends;
+		const person = people.get(member.id ?? "") ?? people.get(member.email.toLowerCase());
+		return person !== void 0 && isHeld$1(person, grant);
+	};
+	return {
+		refusals: grants.flatMap((one) => isExisting(one) ? [] : [toRefusal(one.data)]),
+		findings: grants.flatMap((one) => isExisting(one) ? [toExistingViolation(toRefusal(one.data, "live"))] : [])
+	};
+}
+/** Returns whether a grant is live; who was suspended gets back what was granted before. */
+function isHeld$1({ roles }, { key, member }) {
+	return roles.includes(key) || member.suspended !== void 0;
+}
+/** Returns the moment that counts for a limit: in days, the last day of an end that is a date is not divided. */
+function lastMoment({ text, ends }, limit) {
+	return isDate(text) && !isInHours(limit) ? ends - DAY$1 : ends;
+}
+function isInHours({ text }) {
+	return text.endsWith("h");
+}
+function isDate(text) {
+	return !/t/i.test(text);
+}
+function endOf$3(grant, membership) {
+	if (grant === void 0 || membership === void 0) return grant ?? membership;
+	return grant.ends <= membership.ends ? grant : membership;
+}
+function startOf(grant, membership) {
+	if (grant === void 0 || membership === void 0) return grant ?? membership;
+	return grant.starts >= membership.starts ? grant : membership;
+}
+var DAY$1;
+var init_long_grants = __esmMin((() => {
+	init_active_member();
+	init_refusals();
+	init_base_rules();
+	DAY$1 = 864e5;
+}));
+
+// src/rules/policies.ts
+/** Returns the violations of policies in an access. */
+function policyViolations(rules, judged) {
+	if (!hasPolicies(rules)) return [];
+	const context = contextOf(judged);
+	return [
+		...emailDomains(rules, context),
+		...separateRoles(rules, context),
+		...maxHolders(rules, context),
+		...requireUntil(rules, context),
+		...requireMfa(rules, context),
+		...forbidPermissions(rules, context)
+	];
+}
+function contextOf(judged) {
+	const { access, settled } = judged;
+	const index = indexAccess(access);
+	return {
+		...judged,
+		index,
+		counted: settled === access ? index : indexAccess(settled)
+	};
+}
+/** Returns whether any policy is set. */
+function hasPolicies({ policies }) {
+	const { emailDomains: domains, separate, maxHolders: most, requireUntil: until } = policies;
+	const { requireMfa: mfa, forbidPermissions: forbidden } = policies;
+	const lists = [
+		separate,
+		Object.keys(most),
+		until,
+		mfa,
+		forbidden
+	];
+	return domains !== void 0 || lists.some((list) => list.length > 0);
+}
+/** Returns the holders of a role, by its name or id. */
+function holdersBy(role, { holders }, judged) {
+	const key = judged.find(role);
+	const found = (key === void 0 ? void 0 : holders.get(key)) ?? [];
+	countWork(judged, 1 + found.length);
+	return found;
+}
+function emailDomains({ policies }, { index }) {
+	const { emailDomains: domains } = policies;
+	if (domains === void 0) return [];
+	const isAllowed = domainTest(domains);
+	return index.people.filter(({ email }) => email !== null && !isAllowed(email)).map((person) => ({
+		data: {
+			code: "email-domains",
+			name: person.name,
+			domains
+		},
+		rule: "email-domains",
+		subject: subjectOf$1(person),
+		extent: [],
+		check: null
+	}));
+}
+/** Returns a test of an address against the allowed domains. */
+function domainTest(domains) {
+	const lower = domains.map((domain) => domain.toLowerCase());
+	const whole = new Set(lower.filter((domain) => !domain.startsWith("*.")));
+	const parents = new Set(lower.filter((domain) => domain.startsWith("*.")).map((domain) => domain.slice(2)));
+	return (email) => {
+		const domain = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
+		const labels = domain.slice(0, MAX_DOMAIN).split(".");
+		return whole.has(domain) || labels.some((_, index) => index > 0 && parents.has(labels.slice(index).join(".")));
+	};
+}
+function separateRoles({ policies }, context) {
+	const { index, find } = context;
+	return policies.separate.flatMap((roles) => {
+		const keys = new Map(roles.map((role) => [find(role), role]));
+		const once = /* @__PURE__ */ new Set();
+		const twice = /* @__PURE__ */ new Set();
+		for (const role of keys.values()) for (const person of holdersBy(role, index, context)) (once.has(person) ? twice : once).add(person);
+		countWork(context, twice.size * 50);
+		return [...twice].sort(by(({ name }) => name)).map((person) => {
+			const together = person.roles.flatMap((key) => keys.get(key) ?? []).sort();
+			return {
+				data: {
+					code: "separate",
+					name: person.name,
+					roles: together
+				},
+				rule: `separate ${JSON.stringify(roles)}`,
+				subject: subjectOf$1(person),
+				extent: together,
+				check: null
+			};
+		});
+	});
+}
+function maxHolders({ policies }, context) {
+	return Object.entries(policies.maxHolders).flatMap(([role, max]) => {
+		const holders = holdersBy(role, context.counted, context);
+		if (holders.length <= max) return [];
+		countWork(context, holders.length * 5);
+		return [{
+			data: {
+				code: "max-holders",
+				name: role,
+				holders: holders.map(({ name }) => name),
+				max
+			},
+			rule: `max-holders ${role}`,
+			subject: null,
+			extent: holders.map(({ id, name }) => id ?? name.toLowerCase()),
+			check: null
+		}];
+	});
+}
+function requireUntil({ policies, members = [] }, context) {
+	const { find, index } = context;
+	if (policies.requireUntil.length === 0) return [];
+	const declared = new Map(members.flatMap((member) => [member.email.toLowerCase(), member.id ?? []].flat().map((key) => [key, member])));
+	return policies.requireUntil.flatMap((role) => {
+		const key = find(role);
+		if (key === void 0) return [];
+		return holdersBy(role, index, context).flatMap((person) => {
+			const { id, name, email } = person;
+			const member = declared.get(id ?? "") ?? declared.get((email ?? name).toLowerCase());
+			countWork(context, 50 + (member?.roles?.length ?? 0));
+			const grant = member?.roles?.find((one) => find(one.role) === key);
+			if (grant?.until || member?.until) return [];
+			return [{
+				data: {
+					code: "require-until",
+					name,
+					role,
+					listed: grant !== void 0 ? "grant" : member !== void 0 ? "member" : null
+				},
+				rule: `require-until ${role}`,
+				subject: subjectOf$1(person),
+				extent: [],
+				check: null
+			}];
+		});
+	});
+}
+/** Returns the holders of roles that require MFA, without service accounts: nobody logs in as one. */
+function mfaHolders({ policies }, context) {
+	return policies.requireMfa.flatMap((role) => holdersBy(role, context.index, context).filter(({ serviceAccount }) => !serviceAccount).map((person) => ({
+		role,
+		person
+	})));
+}
+function requireMfa(rules, context) {
+	return mfaHolders(rules, context).filter(({ person }) => person.mfa === false).map(({ role, person }) => ({
+		data: {
+			code: "require-mfa",
+			name: person.name,
+			role
+		},
+		rule: `require-mfa ${role}`,
+		subject: subjectOf$1(person),
+		extent: [],
+		check: null
+	}));
+}
+/** Returns the holders of roles that require MFA whose MFA is unknown. */
+function mfaUnknown(rules, judged) {
+	if (rules.policies.requireMfa.length === 0) return [];
+	return mfaHolders(rules, contextOf(judged)).filter(({ person }) => person.mfa === null).map(({ role, person: { name, status } }) => ({
+		name,
+		role,
+		invited: UNACCEPTED.has(status)
+	}));
+}
+function forbidPermissions({ policies }, { access }) {
+	if (policies.forbidPermissions.length === 0) return [];
+	const forbidden = new Set(policies.forbidPermissions);
+	return [...access.roles].flatMap(([key, { id, custom, name, permissions }]) => {
+		const granted = custom ? (permissions ?? []).filter((permission) => forbidden.has(permission)) : [];
+		if (granted.length === 0) return [];
+		return [{
+			data: {
+				code: "forbid-permissions",
+				name,
+				permissions: granted
+			},
+			rule: "forbid-permissions",
+			subject: {
+				id: id === null ? null : key,
+				name
+			},
+			extent: granted,
+			check: null
+		}];
+	});
+}
+var MAX_DOMAIN, UNACCEPTED;
+var init_policies = __esmMin((() => {
+	init_text();
+	init_checks();
+	MAX_DOMAIN = 253;
+	UNACCEPTED = /* @__PURE__ */ new Set([
+		"invited",
+		"pending",
+		"expired"
+	]);
+}));
+
+// src/rules/judge-rules.ts
+/** Returns all violations of the rules in an access. */
+function violationsIn(rules, judged) {
+	return [...policyViolations(rules, judged), ...checkViolations(rules, judged)];
+}
+/**
+* Judges the access after a plan. Violations that it makes worse, and those in the files themselves, are refused;
+* existing violations that it leaves or improves are warnings.
+*/
+function judgePlan(rules, after, { before, declared }) {
+	const findingData = [...mfaUnknown(rules, after).map((found) => ({
+		code: "member-mfa-unknown",
+		...found
+	})), ...unknownToChecks(rules.checks, after).map((found) => ({
+		code: "check-unknown",
+		...found
+	}))];
+	const violations = violationsIn(rules, after);
+	if (violations.length === 0) return {
+		refusals: [],
+		findings: [],
+		findingData
+	};
+	const was = byKey$1(violationsIn(rules, {
+		access: before,
+		settled: before,
+		find: after.find
+	}));
+	const own = byKey$1(declared());
+	const existing = (violation) => {
+		const old = was.get(keyOf$4(violation));
+		const isOwn = keysOf(violation).some((key) => own.has(key));
+		return old !== void 0 && !isOwn && isNoWorse(violation, old) ? old : null;
+	};
+	return {
+		refusals: violations.flatMap((one) => existing(one) === null ? [refusalOf$1(one, "plan")] : []),
+		findings: violations.flatMap((one) => {
+			const old = existing(one);
+			return old === null ? [] : [toExistingViolation(refusalOf$1(one, isSame$1(one, old) ? "live" : "plan"))];
+		}),
+		findingData
+	};
+}
+/** Returns the violations of live access, as refusals in the present tense. */
+function judgeLive(rules, judged) {
+	return violationsIn(rules, judged).map((violation) => refusalOf$1(violation, "live"));
+}
+function refusalOf$1({ data, check }, tense) {
+	return {
+		...toRefusal(data, tense),
+		check: check && checkText(check)
+	};
+}
+/** Returns whether a violation is no worse than it was. */
+function isNoWorse({ extent }, old) {
+	return extent.length < old.extent.length || extent.every((item) => old.extent.includes(item));
+}
+function isSame$1({ extent }, old) {
+	return extent.length === old.extent.length && extent.every((item) => old.extent.includes(item));
+}
+/** Indexes violations by the keys of what breaks a rule. */
+function byKey$1(violations) {
+	return new Map(violations.flatMap((one) => keysOf(one).map((key) => [key, one])));
+}
+/** Returns the key of a violation by its subject's id, else by its name: entries that are not live have no id. */
+function keyOf$4(violation) {
+	return keysOf(violation)[0] ?? "";
+}
+function keysOf({ rule, subject }) {
+	if (subject === null) return [rule];
+	return [subject.id, subject.name?.toLowerCase() ?? null].filter((key) => key !== null).map((key) => `${rule}\n${key}`);
+}
+/** Returns the violations in the files themselves at a moment, regardless of the live state. */
+function declaredViolations(declared, now) {
+	return violationsIn(declared, openDeclared(declared, now));
+}
+/**
+* Judges the files by themselves at a moment, with the rules and messages of a plan. Returns `null` if that takes too
+* much work.
+*/
+function judgeDeclared(declared, now) {
+	if (!hasPolicies(declared) && declared.checks.length === 0) return [];
+	const judged = openDeclared(declared, now, { steps: MAX_STEPS });
+	try {
+		const long = longGrants(declared, judged.find, now).map(({ data, key }) => breach("policy-until-limit", {
+			kind: "grant",
+			email: data.name,
+			role: key
+		}, data));
+		const violations = violationsIn(declared, judged);
+		const { rules } = declared;
+		const ofRules = (one) => rules === void 0 ? one : {
+			...one,
+			hint: hintOfEnforced(one.hint, rules)
+		};
+		if (violations.length === 0) return long.map(ofRules);
+		const context = {
+			...judged,
+			held: new Map(judged.access.people.map(({ name, roles }) => [name, roles]))
+		};
+		return [...oneForEachOnly(violations).flatMap((violation) => breachesOf(violation, context)), ...long].map(ofRules);
+	} catch (error) {
+		if (error instanceof TooMuchWork) return null;
+		throw error;
+	}
+}
+/** Returns the access that the files declare at a moment, to be judged. */
+function openDeclared(declared, now, budget) {
+	const access = declaredAccess(declared, now);
+	const finder = roleFinder(access, /* @__PURE__ */ new Map());
+	const find = (role) => finder(role) ?? role;
+	return {
+		access,
+		settled: access,
+		find,
+		...budget && { budget }
+	};
+}
+/** Returns the access in the files alone; a role that they only name has unknown permissions. */
+function declaredAccess({ roles = [], members = [], leavers, origin }, now) {
+	const left = leftAt(leavers, now);
+	const keys = /* @__PURE__ */ new Map();
+	const access = /* @__PURE__ */ new Map();
+	for (const { name, id = null, permissions = [] } of roles) {
+		access.set(name, {
+			id,
+			name,
+			permissions,
+			custom: true
+		});
+		if (id !== null) keys.set(id, name);
+	}
+	const people = members.flatMap((entry) => {
+		const { member, absent } = activeAt(entry, now);
+		const { email, id = null, roles: grants = [] } = member;
+		if (absent !== null || left.has(email.toLowerCase()) || isMention(member, origin.file)) return [];
+		const held = grants.map(({ role }) => keys.get(role) ?? role);
+		return [{
+			id,
+			name: email,
+			email,
+			status: "invited",
+			roles: [...new Set(held)],
+			serviceAccount: false,
+			ignored: false,
+			mfa: null
+		}];
+	});
+	return {
+		roles: access,
+		removed: /* @__PURE__ */ new Set(),
+		people
+	};
+}
+/** Combines the violations of one `only` check, which share its location in the file, and their steps. */
+function oneForEachOnly(violations) {
+	const joined = /* @__PURE__ */ new Map();
+	for (const violation of violations) {
+		const { data, check } = violation;
+		if (data.code !== "check-only") {
+			joined.set(violation, /* @__PURE__ */ new Map([["", {
+				first: violation,
+				names: [],
+				through: /* @__PURE__ */ new Set()
+			}]]));
+			continue;
+		}
+		const ofCheck = joined.get(check) ?? /* @__PURE__ */ new Map();
+		joined.set(check, ofCheck);
+		const key = JSON.stringify(data.steps ?? null);
+		const one = ofCheck.get(key) ?? {
+			first: violation,
+			names: [],
+			through: /* @__PURE__ */ new Set()
+		};
+		ofCheck.set(key, one);
+		one.names.push(data.name);
+		for (const role of data.through) one.through.add(role);
+	}
+	return [...joined.values()].flatMap((ofCheck) => [...ofCheck.values()]).map(({ first, names, through }) => {
+		const { data } = first;
+		if (data.code !== "check-only") return first;
+		return {
+			...first,
+			data: {
+				...data,
+				name: list(names),
+				through: [...through].sort()
+			}
+		};
+	});
+}
+/** Returns a violation as one breach for each of its locations in the files. */
+function breachesOf({ data, check }, { find, held }) {
+	const origin = check?.origin ?? {
+		file: "",
+		path: []
+	};
+	switch (data.code) {
+		case "email-domains": return [breach("policy-email-domain", {
+			kind: "member",
+			email: data.name
+		}, data)];
+		case "separate": {
+			const names = new Map(data.roles.map((role) => [find(role), role]));
+			const [first = "", ...others] = held.get(data.name)?.filter((key) => names.has(key)) ?? [];
+			return others.map((role) => {
+				const both = [first, role].map((key) => names.get(key) ?? key).sort();
+				return breach("policy-separate", {
+					kind: "grant",
+					email: data.name,
+					role,
+					beside: first
+				}, {
+					...data,
+					roles: both
+				});
+			});
+		}
+		case "max-holders": return [breach("policy-max-holders", {
+			kind: "max-holders",
+			role: data.name,
+			max: data.max
+		}, data)];
+		case "require-until": {
+			const role = find(data.role) ?? data.role;
+			return [breach("policy-require-until", {
+				kind: "grant",
+				email: data.name,
+				role
+			}, data)];
+		}
+		case "forbid-permissions": return data.permissions.map((permission) => breach("policy-forbidden-permission", {
+			kind: "permission",
+			role: data.name,
+			permission
+		}, {
+			...data,
+			permissions: [permission]
+		}));
+		case "check-only": return [breach("check-only", {
+			kind: "check",
+			origin,
+			key: "only"
+		}, data)];
+		case "check-at-most": return [breach("check-at-most", {
+			kind: "check",
+			origin,
+			key: "at_most"
+		}, data)];
+		case "check-cannot": return [breach("check-cannot", {
+			kind: "cannot",
+			origin,
+			permission: data.permission
+		}, data)];
+		default: return [];
+	}
+}
+function breach(code, subject, data) {
+	const { message, hint } = toRefusal(data);
+	return {
+		code,
+		subject,
+		message,
+		hint
+	};
+}
+var MAX_STEPS;
+var init_judge_rules = __esmMin((() => {
+	init_active_member();
+	init_refusals();
+	init_access();
+	init_checks();
+	init_long_grants();
+	init_policies();
+	MAX_STEPS = 2e7;
+}));
+
+// src/model/errors.ts
+var RolecallError;
+var init_errors = __esmMin((() => {
+	RolecallError = class extends Error {
+		code;
+		hint;
+		request;
+		retryAt;
+		constructor(code, message, details = {}) {
+			super(message, details.cause === void 0 ? {} : { cause: details.cause });
+			this.name = "RolecallError";
+			this.code = code;
+			this.hint = details.hint;
+			this.request = details.request;
+			this.retryAt = details.retryAt;
+		}
+		/** Returns the failure as data. */
+		get failure() {
+			const { code, message, hint, request, retryAt } = this;
+			return {
+				code,
+				message,
+				...hint !== void 0 && { hint },
+				...request && { request },
+				...retryAt !== void 0 && { retryAt }
+			};
+		}
+	};
+}));
+
 // src/app/project/project-root.ts
 /**
 * Returns the folder that a file's includes must not leave, without links: the repository of the file; without one the
@@ -37863,8 +34645,13 @@ var init_project_root = __esmMin((() => {}));
 async function findYamlFiles(paths, cwd, onUnread = () => void 0) {
 	const wanted = paths.length > 0 ? paths : [defaultPath(cwd)];
 	if (paths.length === 0 && !existsSync$1(resolve(cwd, defaultPath(cwd)))) throw new RolecallError("no-files", `There is no folder ${DEFAULT_PATH}/.`, { hint: "\"rolecall init\" writes it from what is live. If your files are elsewhere, name their path." });
-	const files = [...new Set(wanted.flatMap((path) => expand$1(path, cwd, onUnread)))].sort();
-	if (files.length === 0) throw new RolecallError("no-files", `There is no YAML file in ${wanted.join(", ")}.`, { hint: paths.length === 0 ? "\"rolecall init\" writes one for each merchant. If your files are elsewhere, name their path." : "Write one file per merchant, ending in .yaml, or name the path where they are." });
+	const unread = [];
+	const files = [...new Set(wanted.flatMap((path) => expand$1(path, cwd, (link) => void unread.push(link))))].sort();
+	if (files.length === 0) {
+		const links = unread.length > 0 ? " Links that are broken, or lead outside or to a folder, are not read." : "";
+		throw new RolecallError("no-files", `There is no YAML file in ${wanted.join(", ")}.${links}`, { hint: paths.length === 0 ? "\"rolecall init\" writes one for each merchant. If your files are elsewhere, name their path." : "Write one file per merchant, ending in .yaml, or name the path where they are." });
+	}
+	for (const link of unread) onUnread(link);
 	return files;
 }
 /** Returns whether the paths name the whole project: the default folder, or a folder that contains it. */
@@ -37940,7 +34727,7 @@ function expand$1(path, cwd, onUnread) {
 		}).map((entry) => ({
 			entry,
 			file: join(entry.parentPath, entry.name)
-		})).filter(({ file }) => isProjectYaml(relative(absolute, file))).flatMap(({ entry, file }) => entry.isSymbolicLink() ? linkedFile(file, cwd, onUnread) : entry.isFile() ? file : []);
+		})).filter(({ file }) => isShown(relative(absolute, file))).flatMap(({ entry, file }) => entry.isSymbolicLink() ? linkedFile(file, absolute, cwd, onUnread) : entry.isFile() && isYaml(file) ? file : []);
 	} catch (error) {
 		if (error instanceof RolecallError) throw error;
 		throw new RolecallError("file-unreadable", `${path} cannot be read: ${unreadableReason(error)}.`, {
@@ -37951,16 +34738,32 @@ function expand$1(path, cwd, onUnread) {
 }
 /** Returns whether a path is one of a YAML file that is read with its folder: not a hidden one, and of no package. */
 function isProjectYaml(path) {
-	return /\.ya?ml$/i.test(path) && !/(^|[\\/])(\.|node_modules[\\/])/.test(path);
+	return isYaml(path) && isShown(path);
 }
-/** Returns the regular file of the project that a link below a folder leads to; links to folders are not followed. */
-function linkedFile(link, cwd, onUnread) {
+function isYaml(path) {
+	return /\.ya?ml$/i.test(path);
+}
+function isShown(path) {
+	return !/(^|[\\/])(\.|node_modules([\\/]|$))/.test(path);
+}
+/**
+* Returns the regular YAML file of the project that a link below a folder leads to. Links to folders are not followed:
+* one to a part of the folder that is read anyway needs no report.
+*/
+function linkedFile(link, folder, cwd, onUnread) {
 	try {
 		const real = realpathSync.native(link);
-		if (isOfProject(projectRoot(dirname(link), cwd), real)) return statSync(real).isFile() ? [real] : [];
-		onUnread({
+		const info = statSync(real);
+		const root = projectRoot(dirname(link), cwd);
+		if (!info.isDirectory() && !isYaml(link)) return [];
+		if (!isOfProject(root, real) && real !== root) onUnread({
 			link,
 			why: "outside"
+		});
+		else if (info.isFile()) return [real];
+		else if (info.isDirectory() && !isIn(realpathSync.native(folder), real)) onUnread({
+			link,
+			why: "folder"
 		});
 	} catch {
 		onUnread({
@@ -37970,30 +34773,33 @@ function linkedFile(link, cwd, onUnread) {
 	}
 	return [];
 }
-/** Returns whether links lead a path outside the project that it is in as written. */
+/** Returns whether links lead a path outside one of the projects that it is in as written. */
 function isLedAway(path, real, cwd) {
 	const written = resolve(realpathSync.native(cwd), relative(resolve(cwd), path));
-	if (written === real) return false;
-	const root = writtenRoot(written, cwd);
-	return real !== root && !isOfProject(root, real);
+	return written !== real && writtenRoots(written, cwd).some((root) => real !== root && !isOfProject(root, real));
 }
 /**
-* Returns the project that a path is in as written, without links: the nearest repository around it that no link leads
-* to, else that of the working directory if the path is in it, else the nearest repository, else its folder.
+* Returns the projects that a path is in as written, without links: the nearest repository around it that no link leads
+* to; else the nearest repository and the working directory's, of those that there are; else its folder.
 */
-function writtenRoot(written, cwd) {
+function writtenRoots(written, cwd) {
 	const repositories = [];
 	for (let at = written; dirname(at) !== at; at = dirname(at)) if (existsSync$1(join(at, ".git"))) repositories.push(at);
-	const own = projectRoot(cwd, cwd);
 	const direct = repositories.find((folder) => withoutLinks(folder) === folder);
-	if (direct !== void 0) return direct;
-	if (written === own || isInside(own, written)) return own;
-	return withoutLinks(repositories[0] ?? dirname(written));
+	if (direct !== void 0) return [direct];
+	const working = projectRoot(cwd, cwd);
+	const roots = isIn(working, written) && dirname(working) !== working ? [working] : [];
+	const [nearest] = repositories;
+	if (nearest !== void 0) roots.push(withoutLinks(nearest));
+	return roots.length > 0 ? roots : [withoutLinks(dirname(written))];
 }
 /** Returns the path relative to the working directory if both are in one project, else the absolute path. */
 function shownPath(real, cwd) {
 	const working = realpathSync.native(cwd);
 	return isInside(working, real) || isInside(projectRoot(cwd, cwd), real) ? relative(working, real) : real;
+}
+function isIn(folder, path) {
+	return path === folder || isInside(folder, path);
 }
 function isInside(folder, file) {
 	const path = relative(folder, file);
@@ -38023,10 +34829,4016 @@ function withoutLinks(path) {
 }
 var DEFAULT_PATH, MAX_BYTES$1;
 var init_find_files = __esmMin((() => {
-	init_errors$1();
+	init_errors();
 	init_project_root();
 	DEFAULT_PATH = "access";
 	MAX_BYTES$1 = 67108864;
+}));
+
+// src/app/project/commit-files.ts
+/** Lists the files of a commit. */
+async function openCommitFiles(commit, git) {
+	const all = await git.entries(commit);
+	const entries = new Map(all.map((entry) => [entry.path, entry]));
+	const contents = /* @__PURE__ */ new Map();
+	const load = async (wanted) => {
+		const ids = [...new Set(wanted.map(({ id }) => id))].filter((id) => !contents.has(id));
+		const found = await git.contents(ids);
+		for (const [index, id] of ids.entries()) contents.set(id, found[index] ?? Buffer.alloc(0));
+	};
+	await load(all.filter(({ type }) => type === "link"));
+	/** Returns a path without links; `null` if a link or a file on the way leads nowhere in the repository. */
+	const realPath = (path, links = 0) => {
+		const names = path.split("/");
+		for (const [index] of names.entries()) {
+			const entry = entries.get(names.slice(0, index + 1).join("/"));
+			if (entry === void 0) continue;
+			if (entry.type !== "link") return index === names.length - 1 ? path : null;
+			const target = contents.get(entry.id)?.toString("utf8") ?? "";
+			const next = linkedPath(entry.path, target, names.slice(index + 1));
+			return next === null || links === MAX_LINKS ? null : realPath(next, links + 1);
+		}
+		return path;
+	};
+	const fileAt = (path) => {
+		const entry = entries.get(realPath(path) ?? "");
+		return entry?.type === "file" ? entry : null;
+	};
+	const contentOf = async (file) => {
+		await load([file]);
+		return contents.get(file.id) ?? Buffer.alloc(0);
+	};
+	return {
+		submodules: all.flatMap(({ path, type }) => type === "submodule" ? path : []),
+		below: (path) => {
+			const real = realPath(path);
+			if (real === null) return [];
+			const file = fileAt(real);
+			if (file !== null) return [file.path];
+			const folder = real === "" ? "" : `${real}/`;
+			return all.flatMap(({ path: inside }) => inside.startsWith(folder) && isProjectYaml(inside.slice(folder.length)) ? fileAt(inside)?.path ?? [] : []);
+		},
+		content: async (path) => {
+			const file = fileAt(path);
+			return file && contentOf(file);
+		},
+		preload: (files) => load(files.flatMap((file) => fileAt(file) ?? [])),
+		read: async (path, from) => {
+			const named = posix.normalize(from === null ? path : posix.join(posix.dirname(from), path));
+			if (named.startsWith("..")) return {
+				ok: false,
+				reason: "outside-root"
+			};
+			const file = fileAt(named);
+			if (file === null) return {
+				ok: false,
+				reason: "missing"
+			};
+			const text = decodeUtf8(await contentOf(file));
+			return text === null ? {
+				ok: false,
+				reason: "not-utf8"
+			} : {
+				ok: true,
+				file: file.path,
+				text
+			};
+		}
+	};
+}
+/** Returns where a link and the names after it lead to; `null` if that is outside the repository. */
+function linkedPath(link, target, rest) {
+	if (target === "" || posix.isAbsolute(target)) return null;
+	const path = posix.join(posix.dirname(link), target, ...rest).replace(/\/$/, "");
+	if (path === ".." || path.startsWith("../")) return null;
+	return path === "." ? "" : path;
+}
+var MAX_LINKS;
+var init_commit_files = __esmMin((() => {
+	init_find_files();
+	MAX_LINKS = 40;
+}));
+
+// src/app/project/project-access.ts
+/** Returns the access to the projects that files of the working tree belong to; none if there is no project's file. */
+async function projectAccess(files, cwd) {
+	const placesOf = placeFinder(cwd);
+	if ([...new Set(files.flatMap((file) => placesOf(file).map(({ root }) => root)))].every((root) => projectNames(root).length === 0)) return [];
+	return [await workingProjects(placesOf, cwd)];
+}
+async function workingProjects(placesOf, cwd) {
+	const read = sourceReader(cwd);
+	const listings = /* @__PURE__ */ new Map();
+	return {
+		placesOf,
+		namesIn: async (root) => projectNames(root),
+		readIn: (root, path) => read(path, join(root, PROJECT_FILE)),
+		read,
+		listIn: async (root, folder) => {
+			const path = join(root, folder);
+			const listed = listings.get(path) ?? [...filesBelow$1(root, path)];
+			listings.set(path, listed);
+			return listed;
+		},
+		matches: pathMatcher()
+	};
+}
+/**
+* Returns the access by which the project of a base branch binds the files of the working tree. Its files have the name
+* of the commit in front, as git writes them.
+*/
+async function baseProject(base, commit, workspace) {
+	const working = await workingProjects(placeFinder(workspace), workspace);
+	const root = withoutLinks(workspace);
+	const prefix = `${commit.slice(0, 7)}:`;
+	const plain = (path) => path.startsWith(prefix) ? path.slice(prefix.length) : path;
+	const read = async (path, from) => {
+		const result = await base.read(path, from === null ? null : plain(from));
+		return result.ok ? {
+			...result,
+			file: `${prefix}${result.file}`
+		} : result;
+	};
+	return {
+		placesOf: (file) => working.placesOf(file).filter((place) => place.root === root),
+		namesIn: async () => base.namesIn(""),
+		readIn: (_root, path) => read(path, null),
+		read,
+		listIn: working.listIn,
+		matches: working.matches,
+		by: "base"
+	};
+}
+/** Returns the access to the project of a commit, by the names in its root and the YAML files below a folder. */
+async function commitProject(names, below, read) {
+	return {
+		placesOf: (file) => [{
+			root: "",
+			path: posix.normalize(file)
+		}],
+		namesIn: async () => names.filter(isProjectFile),
+		readIn: async (_root, path) => read(path, null),
+		read,
+		listIn: async (_root, folder) => (await below(folder)).map((path) => ({ path })),
+		matches: pathMatcher()
+	};
+}
+/** Returns the names in a folder that are a project's file, or differ from it in case or ending. */
+function projectNames(root) {
+	try {
+		return readdirSync(root).filter(isProjectFile);
+	} catch {
+		return [];
+	}
+}
+/**
+* Returns a function that finds the roots that a file belongs to: of the repositories around it, with links followed and
+* not, and of the working directory. So no repository within a project takes its files out of that.
+*/
+function placeFinder(cwd) {
+	const folders = /* @__PURE__ */ new Map();
+	const realOf = (folder) => {
+		const real = folders.get(folder) ?? withoutLinks(folder);
+		folders.set(folder, real);
+		return real;
+	};
+	const known = /* @__PURE__ */ new Map();
+	const rootsOf = (folder) => {
+		const found = known.get(folder) ?? rootsAround(folder, cwd);
+		known.set(folder, found);
+		return found;
+	};
+	const placesOf = (file) => {
+		const given = resolve(cwd, file);
+		const real = withoutLinks(given);
+		const places = /* @__PURE__ */ new Map();
+		for (const path of /* @__PURE__ */ new Set([given, real])) for (const root of rootsOf(dirname(path))) for (const inside of [pathBelow(root, path, realOf), pathBelow(root, real, realOf)]) if (inside !== null) places.set(`${root}\n${inside}`, {
+			root,
+			path: inside
+		});
+		return [...places.values()];
+	};
+	const answers = /* @__PURE__ */ new Map();
+	return (file) => {
+		const answer = answers.get(file) ?? placesOf(file);
+		answers.set(file, answer);
+		return answer;
+	};
+}
+/** Returns the roots of all repositories around a folder, and that of the working directory; without links. */
+function rootsAround(folder, cwd) {
+	const roots = /* @__PURE__ */ new Set();
+	const real = withoutLinks(folder);
+	for (const start of [folder, real]) for (let at = start;; at = dirname(at)) {
+		if (existsSync$1(join(at, ".git"))) roots.add(withoutLinks(at));
+		if (dirname(at) === at) break;
+	}
+	for (const base of [real, cwd]) try {
+		roots.add(projectRoot(base, cwd));
+	} catch {}
+	return [...roots];
+}
+/** Returns a file's path below a root, by the names in its own path; `null` if it is not below it. */
+function pathBelow(root, file, real = withoutLinks) {
+	for (let at = dirname(file);; at = dirname(at)) {
+		if (real(at) === root) return inProject(relative(at, file));
+		if (dirname(at) === at) return null;
+	}
+}
+function inProject(path) {
+	return path.split(sep).join("/");
+}
+/** Returns the YAML files and the links below a folder; what is hidden or of a package is left out. */
+function* filesBelow$1(root, folder) {
+	for (const entry of entriesOf$2(folder)) {
+		const file = join(folder, entry.name);
+		const path = inProject(relative(root, file));
+		if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
+		if (entry.isSymbolicLink()) yield {
+			path,
+			target: linkTarget(root, file)
+		};
+		else if (entry.isDirectory()) yield* filesBelow$1(root, file);
+		else if (entry.isFile() && isProjectYaml(path)) yield { path };
+	}
+}
+function entriesOf$2(folder) {
+	try {
+		return readdirSync(folder, { withFileTypes: true });
+	} catch {
+		return [];
+	}
+}
+function linkTarget(root, link) {
+	const real = withoutLinks(link);
+	return real === link ? null : pathBelow(root, real);
+}
+/** Creates a function that matches globs with paths, regardless of case and of how accents are composed. */
+function pathMatcher() {
+	const known = /* @__PURE__ */ new Map();
+	return (glob, path) => {
+		const matches = known.get(glob) ?? compilePathGlob(glob.normalize("NFC"));
+		known.set(glob, matches);
+		return matches(path.normalize("NFC"));
+	};
+}
+var init_project_access = __esmMin((() => {
+	init_project_file();
+	init_glob();
+	init_find_files();
+	init_project_root();
+}));
+
+// src/app/project/commit-states.ts
+/** Loads the files of a commit from git. */
+async function loadCommit(commit, git, { paths, workspace, now }) {
+	const files = await openCommitFiles(commit, git);
+	const roots = [...new Set(paths.flatMap((path) => files.below(inRepository(path, workspace))))].sort();
+	await files.preload(roots);
+	const own = await files.content("rolecall.yaml") !== null ? await commitProject([PROJECT_FILE], async (folder) => files.below(folder), files.read) : null;
+	const loaded = {
+		now,
+		judge: judgeDeclared,
+		projects: own ? [own] : []
+	};
+	const { merchants } = roots.length === 0 ? { merchants: [] } : await loadMerchants(roots, files.read, loaded);
+	return {
+		commit,
+		project: own && await baseProject(own, commit, workspace),
+		submodules: files.submodules,
+		states: merchants.flatMap(({ state }) => state ?? []),
+		invalid: merchants.flatMap(({ file, state }) => state === null ? file : []),
+		isSame: async (file) => {
+			const [then, now] = await Promise.all([files.content(inRepository(file, workspace)), readFile(resolve(workspace, file)).catch(() => null)]);
+			return then !== null && now !== null && then.equals(now);
+		}
+	};
+}
+/** Returns a path of the checkout as git has it. */
+function inRepository(path, workspace) {
+	return relative(workspace, resolve(workspace, path)).split(sep).join("/");
+}
+var init_commit_states = __esmMin((() => {
+	init_load_merchants();
+	init_project_file();
+	init_judge_rules();
+	init_commit_files();
+	init_project_access();
+}));
+
+// src/store/git-refs.ts
+/** Opens the refs of a remote repository; nothing is fetched yet. */
+function openRefs({ url, prefix, authorization }, effects) {
+	const env = {
+		...gitEnvironment(effects.env),
+		...headerConfig(url, authorization)
+	};
+	const run = (args, input = "", more = {}) => runGit([
+		"--git-dir",
+		effects.folder,
+		...args
+	], input, {
+		...env,
+		...more
+	});
+	let initialized;
+	const attempt = async (args, input, more) => {
+		initialized ??= run([
+			"init",
+			"--quiet",
+			"--bare"
+		]).then(checked);
+		await initialized;
+		return run(args, input, more);
+	};
+	const git = async (args, input) => checked(await attempt(args, input));
+	let cloned;
+	/** Runs git with the objects of the clone besides its own, which only reading may rely on. */
+	const read = async (args, input) => {
+		cloned ??= objectsOf(effects.clone, env);
+		return attempt(args, input, await cloned);
+	};
+	const fetched = /* @__PURE__ */ new Set();
+	const fetchCommit = async (commit) => {
+		if (fetched.has(commit)) return;
+		if ((await read([
+			"rev-list",
+			"--objects",
+			"--quiet",
+			`${commit}^{tree}`
+		])).code !== 0) await git([
+			"fetch",
+			"--quiet",
+			"--no-tags",
+			"--depth=1",
+			url,
+			commit
+		]);
+		fetched.add(commit);
+	};
+	let commits = 0;
+	return {
+		fetch: async () => {
+			const refspec = `+${prefix}/*:${prefix}/*`;
+			const end = await attempt([
+				"fetch",
+				"--quiet",
+				"--no-tags",
+				"--prune",
+				"--depth=1",
+				url,
+				refspec
+			]);
+			if (end.code === 1 && end.errors.trim() === "") return /* @__PURE__ */ new Map();
+			checked(end);
+			const listed = await git([
+				"for-each-ref",
+				"--format=%(objectname) %(refname)",
+				`${prefix}/`
+			]);
+			return new Map(lines$1(listed).map((line) => {
+				const [commit = "", name = ""] = line.split(" ");
+				return [name.slice(prefix.length + 1), commit];
+			}));
+		},
+		entries: async (commit) => {
+			await fetchCommit(commit);
+			return [...checked(await read([
+				"ls-tree",
+				"-r",
+				"-z",
+				"--full-tree",
+				commit
+			])).toString("utf8").matchAll(/(\d+) (\w+) (\w+)\t([^\0]+)\0/g)].map(([, mode, kind, id = "", path = ""]) => {
+				return {
+					path,
+					type: kind === "commit" ? "submodule" : mode === LINK ? "link" : "file",
+					id
+				};
+			});
+		},
+		contents: async (ids) => ids.length === 0 ? [] : parseBatch(checked(await read(["cat-file", "--batch"], ids.map((id) => `${id}\n`).join("")))),
+		parents: async (commit) => {
+			await fetchCommit(commit);
+			const [head = ""] = checked(await read([
+				"cat-file",
+				"commit",
+				commit
+			])).toString("utf8").split("\n\n", 1);
+			return [...head.matchAll(/^parent (\w+)$/gm)].map(([, parent = ""]) => parent);
+		},
+		commit: async (parent, edits, message) => {
+			commits += 1;
+			const seconds = Math.floor(effects.now() / 1e3);
+			const head = [
+				`commit refs/made/${commits}`,
+				"mark :1",
+				`committer rolecall <rolecall@localhost> ${seconds} +0000`,
+				dataOf(`${message}\n\n${basename(effects.folder)} ${commits}`),
+				...parent === null ? [] : [`from ${parent}`]
+			];
+			const changes = [...edits].map(([path, text]) => text === null ? `D ${path}` : `M 100644 inline ${path}\n${dataOf(text)}`);
+			const script = [
+				...head,
+				...changes,
+				"",
+				"get-mark :1",
+				""
+			].join("\n");
+			return (await git([
+				"fast-import",
+				"--quiet",
+				"--force"
+			], script)).toString("utf8").trim();
+		},
+		push: async (moves) => {
+			if (moves.length === 0) return true;
+			const leases = moves.map(({ ref, from }) => `--force-with-lease=${prefix}/${ref}:${from ?? ""}`);
+			const refspecs = moves.map(({ ref, to }) => `${to ?? ""}:${prefix}/${ref}`);
+			const end = await attempt([
+				"push",
+				"--atomic",
+				...leases,
+				url,
+				...refspecs
+			]);
+			if (end.code === 0) return true;
+			if (/\(stale info\)|\(fetch first\)|cannot lock ref|reference already exists/.test(end.errors)) return false;
+			checked(end);
+			return false;
+		}
+	};
+}
+/** Returns the texts of the files of a commit by path. */
+async function textsOf(commit, { entries, contents }) {
+	const listed = commit === void 0 ? [] : await entries(commit);
+	const texts = await contents(listed.map(({ id }) => id));
+	return new Map(listed.map(({ path }, index) => [path, texts[index]?.toString("utf8") ?? ""]));
+}
+/** Returns the variable by which git also reads the objects of a clone; none if there is no clone. */
+async function objectsOf(clone, env) {
+	if (clone === null) return {};
+	const { code, output } = await runGit([
+		"--git-dir",
+		clone,
+		"rev-parse",
+		"--git-path",
+		"objects"
+	], "", env);
+	return code === 0 ? { GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(output.toString("utf8").trim()) } : {};
+}
+function lines$1(output) {
+	return output.toString("utf8").split("\n").filter(Boolean);
+}
+/** Returns a text with its length in bytes in front, as `git fast-import` reads it. */
+function dataOf(text) {
+	return `data ${Buffer.byteLength(text)}\n${text}`;
+}
+/** Parses the output of `git cat-file --batch` for objects that exist. */
+function parseBatch(output) {
+	const contents = [];
+	for (let at = 0; at < output.length;) {
+		const header = output.indexOf("\n", at);
+		const size = Number(output.toString("latin1", at, header).split(" ")[2]);
+		contents.push(output.subarray(header + 1, header + 1 + size));
+		at = header + 1 + size + 1;
+	}
+	return contents;
+}
+function runGit(args, input, env) {
+	return new Promise((resolve) => {
+		const child = spawn("git", args, {
+			env,
+			stdio: [
+				"pipe",
+				"pipe",
+				"pipe"
+			]
+		});
+		const [output, errors] = [[], []];
+		child.stdout.on("data", (chunk) => output.push(chunk));
+		child.stderr.on("data", (chunk) => errors.push(chunk));
+		const end = (code, text) => resolve({
+			code,
+			output: Buffer.concat(output),
+			errors: text
+		});
+		child.on("error", (error) => end(null, error.message));
+		child.on("close", (code) => end(code, Buffer.concat(errors).toString("utf8")));
+		child.stdin.on("error", () => void 0);
+		child.stdin.end(input);
+	});
+}
+/** Returns the output of git; throws RolecallError if it failed. */
+function checked({ code, output, errors }) {
+	if (code === 0) return output;
+	if (code === null) throw new GitError("usage", `git could not be started: ${oneLine(errors)}.`);
+	const said = errors.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("hint:"));
+	const why = oneLine(said.slice(0, 3).join(" ")).replace(/^(fatal|error): /, "") || `git ended with ${code}`;
+	throw new GitError(DENIED.test(errors) ? "forbidden" : "network", `git: ${why}.`);
+}
+function gitEnvironment(env) {
+	const passed = Object.entries(env).filter(([name, value]) => PASSED.test(name) && value !== void 0);
+	return {
+		...Object.fromEntries(passed),
+		GIT_TERMINAL_PROMPT: "0",
+		LC_ALL: "C"
+	};
+}
+/** Returns the header as configuration by variables: every process of the machine can read arguments. */
+function headerConfig(url, authorization) {
+	if (authorization === null) return {};
+	return {
+		GIT_CONFIG_COUNT: "1",
+		GIT_CONFIG_KEY_0: `http.${url}.extraheader`,
+		GIT_CONFIG_VALUE_0: `AUTHORIZATION: ${authorization}`
+	};
+}
+var GitError, LINK, DENIED, PASSED;
+var init_git_refs = __esmMin((() => {
+	init_escape();
+	init_errors();
+	GitError = class extends RolecallError {};
+	LINK = "120000";
+	DENIED = /\b40[13]\b|denied|declined|not permitted|Authentication failed|could not read Username/i;
+	PASSED = /^(PATH|HOME|USERPROFILE|SYSTEMROOT|TMPDIR|TEMP|TMP|LANG|SSL_\w+|\w+_PROXY|GIT_(CONFIG|SSL|TRACE|EXEC)\w*)$/i;
+}));
+
+// src/store/sealed-json.ts
+/** Returns the text of a value with its signature, for a kind of record and the path that it is stored at. */
+function seal(value, place, key) {
+	return `${canonicalJson({
+		mac: macOf(value, place, key),
+		value
+	})}\n`;
+}
+/** Returns the value of a text that `seal` made for the same place and key; `null` for any other text. */
+function unseal(text, place, key) {
+	const { mac, value } = parsed(text);
+	if (typeof mac !== "string" || typeof value !== "object" || value === null) return null;
+	const expected = Buffer.from(macOf(value, place, key));
+	const given = Buffer.from(mac);
+	return given.length === expected.length && timingSafeEqual(given, expected) ? value : null;
+}
+function macOf(value, place, key) {
+	return createHmac("sha256", key).update(`${place}\n${canonicalJson(value)}`).digest("hex");
+}
+function parsed(text) {
+	try {
+		return Object(JSON.parse(text));
+	} catch {
+		return {};
+	}
+}
+/** Returns the keyed hash of a text, such as a person's address: nobody without the key can check a guess. */
+function keyedHash(text, key) {
+	return createHmac("sha256", key).update(text).digest("hex").slice(0, HASH_LENGTH);
+}
+var HASH_LENGTH;
+var init_sealed_json = __esmMin((() => {
+	init_json_text();
+	HASH_LENGTH = 32;
+}));
+
+// src/store/open-records.ts
+/** Opens the records of a service and label; nothing is fetched yet. */
+function openRecords(refs, { family, key }, sleep) {
+	const filesOf = (commit) => textsOf(commit, refs);
+	const statesIn = (files) => new Map([...files].flatMap(([path, text]) => {
+		const merchant = codeIn(path, `${family}/`);
+		const place = placeOf$1(STATE, family, merchant ?? "");
+		return merchant === null ? [] : [[merchant, unseal(text, place, key)]];
+	}));
+	const runsIn = (name, files) => runNumbers(files, family).flatMap((number) => {
+		const folder = `${family}/${number}/`;
+		const about = unseal(files.get(`${folder}${RUN}`) ?? "", placeOf$1(name, family, String(number)), key);
+		if (about === null) return [];
+		const run = about;
+		const merchants = [...files].flatMap(([path, text]) => {
+			const merchant = path.endsWith(RUN) ? null : codeIn(path, folder);
+			const value = merchant && unseal(text, placeOf$1(name, family, number, merchant, run), key);
+			return value ? [[merchant, value]] : [];
+		});
+		return [{
+			...run,
+			number,
+			merchants: new Map(merchants)
+		}];
+	});
+	/** Commits what `edit` makes of the files of a ref, until nobody else has moved it meanwhile. */
+	const change = async (ref, message, edit) => {
+		for (let attempt = 1;; attempt++) {
+			const from = (await refs.fetch()).get(ref) ?? null;
+			const edits = edit(await filesOf(from ?? void 0));
+			if (edits.size === 0) return;
+			const to = await refs.commit(from, edits, message);
+			if (await refs.push([{
+				ref,
+				from,
+				to
+			}])) return;
+			if (attempt === MAX_ATTEMPTS$1) throw new RolecallError("conflict", `The records in ${ref} could not be written: others write all the time.`);
+			await sleep(100 + Number.parseInt(to.slice(0, 4), 16) % 400 * attempt);
+		}
+	};
+	return {
+		read: async () => {
+			const found = await refs.fetch();
+			return {
+				names: [...found.keys()].filter((name) => name !== STATE),
+				runsOf: async (name) => runsIn(name, await filesOf(found.get(name))),
+				states: statesIn(await filesOf(found.get(STATE)))
+			};
+		},
+		editRuns: async (name, added, keep) => change(name, added === null ? "Drop a plan" : `Plan of ${added.head}`, (files) => {
+			const kept = new Set(runsIn(name, files).flatMap((one) => keep(one) ? [one.number] : []));
+			const dropped = [...files.keys()].filter((path) => isDropped(path, family, kept));
+			const edits = new Map(dropped.map((path) => [path, null]));
+			if (added === null) return edits;
+			const number = Math.max(0, ...runNumbers(files, family)) + 1;
+			const folder = `${family}/${number}/`;
+			const { head, base, earlier, comment } = added;
+			const about = {
+				head,
+				base,
+				earlier,
+				comment
+			};
+			edits.set(`${folder}${RUN}`, seal(about, placeOf$1(name, family, String(number)), key));
+			for (const [merchant, value] of added.merchants) edits.set(`${folder}${merchant}.json`, seal(value, placeOf$1(name, family, number, merchant, about), key));
+			return edits;
+		}),
+		updateStates: async (update) => change(STATE, "Apply", (files) => {
+			const edits = /* @__PURE__ */ new Map();
+			for (const [merchant, state] of update(statesIn(files))) {
+				const path = `${family}/${merchant}.json`;
+				const text = state && seal(state, placeOf$1(STATE, family, merchant), key);
+				if ((files.get(path) ?? null) !== text) edits.set(path, text);
+			}
+			return edits;
+		}),
+		remove: async (names) => {
+			if (names.length === 0) return;
+			const found = await refs.fetch();
+			const moves = [];
+			for (const ref of names) {
+				const from = found.get(ref) ?? null;
+				const paths = [...(await filesOf(from ?? void 0)).keys()];
+				const own = paths.filter((path) => path.startsWith(`${family}/`));
+				if (from === null || own.length === 0) continue;
+				const edits = new Map(own.map((path) => [path, null]));
+				const rest = own.length < paths.length ? await refs.commit(from, edits, "Applied") : null;
+				moves.push({
+					ref,
+					from,
+					to: rest
+				});
+			}
+			await refs.push(moves);
+		}
+	};
+}
+function placeOf$1(...parts) {
+	return canonicalJson(parts);
+}
+function runNumbers(files, family) {
+	return [...files.keys()].flatMap((path) => {
+		const [folder, number, file] = path.split("/");
+		return folder === family && file === RUN ? Number(number) : [];
+	}).filter(Number.isSafeInteger).sort((a, b) => a - b);
+}
+function isDropped(path, family, kept) {
+	const [folder, number] = path.split("/");
+	return folder === family && !kept.has(Number(number));
+}
+/** Returns the merchant that a file of a folder is of; `null` for another file. */
+function codeIn(path, folder) {
+	const name = path.startsWith(folder) && path.endsWith(".json") ? path.slice(folder.length, -5) : "";
+	return name === "" || name.includes("/") ? null : name;
+}
+var STATE, MAX_ATTEMPTS$1, RUN;
+var init_open_records = __esmMin((() => {
+	init_json_text();
+	init_errors();
+	init_git_refs();
+	init_sealed_json();
+	STATE = "state";
+	MAX_ATTEMPTS$1 = 30;
+	RUN = "run.json";
+}));
+
+// src/action/context/open-repository.ts
+var open_repository_exports = /* @__PURE__ */ __exportAll({
+	openReviewStore: () => openReviewStore,
+	storeError: () => storeError,
+	withRepository: () => withRepository
+});
+/** Opens the repository of a run for `use`; nothing is fetched yet. */
+async function withRepository({ inputs, event, io }, use) {
+	const folder = await mkdtemp(join(event.temp, "rolecall-git-"));
+	const { workspace } = event;
+	const token = Buffer.from(`x-access-token:${inputs.githubToken}`).toString("base64");
+	const remote = {
+		url: `${event.serverUrl}/${event.owner}/${event.repo}`,
+		prefix: inputs.refs,
+		authorization: `basic ${token}`
+	};
+	const git = openRefs(remote, {
+		folder,
+		clone: join(workspace, ".git"),
+		env: io.env,
+		now: io.now
+	});
+	const load = async (commit) => {
+		try {
+			return await loadCommit(commit, git, {
+				paths: inputs.paths,
+				workspace,
+				now: io.now()
+			});
+		} catch (error) {
+			if (!(error instanceof GitError)) throw error;
+			throw gitError(`The files of ${commit.slice(0, 7)} could not be read`, "contents: read", error);
+		}
+	};
+	const loaded = /* @__PURE__ */ new Map();
+	const statesAt = (commit) => {
+		const states = loaded.get(commit) ?? load(commit);
+		loaded.set(commit, states);
+		return states;
+	};
+	try {
+		return await use({
+			git,
+			statesAt
+		});
+	} finally {
+		await rm(folder, {
+			recursive: true,
+			force: true
+		});
+	}
+}
+/** Opens the records in the repository's refs; throws ActionError without the secret that signs them. */
+function openReviewStore({ inputs: { approvalSecret: key }, scope: { family }, io, git }) {
+	if (key === "") throw new ActionError("usage", "The input approval-secret is empty: it signs what was reviewed and what was applied.", "Make a secret with \"openssl rand -hex 32\", and give it to plan, apply and due.");
+	return {
+		store: openRecords(git, {
+			family,
+			key
+		}, (ms) => io.sleep(ms)),
+		seal: (text) => keyedHash(text, key)
+	};
+}
+/** Converts an error of git's for the records to an ActionError. */
+function storeError(error) {
+	return gitError("The records of reviews and applies could not be reached", "contents: write", error);
+}
+function gitError(what, permission, { message, code }) {
+	const hint = code === "forbidden" ? `Give the job the permission ${permission}, and run it again.` : "Run it again.";
+	return new ActionError("github", `${what}. ${message}`, hint);
+}
+var init_open_repository = __esmMin((() => {
+	init_commit_states();
+	init_git_refs();
+	init_open_records();
+	init_sealed_json();
+	init_action_error();
+}));
+
+// src/kernel/diff/same-people.ts
+/**
+* Pairs people who are probably the same: with the same metadata, or the same local part in another domain, if that is
+* unique on both sides.
+*/
+function samePeople(gone, come) {
+	const pairs = /* @__PURE__ */ new Map();
+	for (const keyOf of [metadataKey, localPart]) {
+		const taken = new Set(pairs.values());
+		const [olds, news] = [uniqueBy(gone.filter((one) => !taken.has(one)), keyOf), uniqueBy(come.filter((one) => !pairs.has(one)), keyOf)];
+		for (const [key, to] of news) {
+			const from = olds.get(key);
+			if (from !== void 0) pairs.set(to, from);
+		}
+	}
+	return [...pairs].map(([to, from]) => ({
+		from,
+		to
+	}));
+}
+function metadataKey({ metadata }) {
+	return Object.keys(metadata).length === 0 ? null : canonicalJson(metadata);
+}
+function localPart({ address }) {
+	const at = address.lastIndexOf("@");
+	return at <= 0 ? null : address.slice(0, at).toLowerCase();
+}
+function uniqueBy(items, keyOf) {
+	const found = /* @__PURE__ */ new Map();
+	for (const item of items) {
+		const key = keyOf(item);
+		if (key !== null) found.set(key, found.has(key) ? null : item);
+	}
+	return new Map([...found].flatMap(([key, item]) => item === null ? [] : [[key, item]]));
+}
+var init_same_people = __esmMin((() => {
+	init_json_text();
+}));
+
+// src/rules/changed-addresses.ts
+/** Finds people whom a plan removes and invites under another address. */
+function changedAddresses(changes) {
+	const gone = changes.flatMap((change) => change.kind === "delete" && change.reason === "unlisted" && change.before.status === "accepted" ? [{
+		address: change.name,
+		metadata: change.before.metadata
+	}] : []);
+	if (gone.length === 0) return [];
+	const come = changes.flatMap((change) => change.kind === "create" ? [{
+		address: change.name,
+		metadata: change.after.metadata
+	}] : []);
+	return samePeople(gone, come).map(({ from, to }) => ({
+		code: "member-likely-renamed",
+		name: to.address,
+		previously: from.address
+	}));
+}
+/** Returns whether the removal of an old membership takes a role that the new one does not hold. */
+function lostByNewAddress({ name, before }, entries, rolesOf) {
+	const key = name.toLowerCase();
+	const entry = entries.find(({ previously = [] }) => previously.some((address) => address.toLowerCase() === key));
+	const held = new Set(entry === void 0 ? [] : rolesOf(entry.email.toLowerCase()));
+	return before?.roles.some(({ id }) => id !== null && !held.has(id)) ?? false;
+}
+var init_changed_addresses = __esmMin((() => {
+	init_same_people();
+}));
+
+// src/rules/guards.ts
+/** Returns the refusals of all guards except `min_holders`, which can also defer. */
+function guardPlan(all) {
+	const withoutLeftovers = ({ roles, members }) => ({
+		roles,
+		members: members.filter(({ kind, reason }) => kind !== "delete" || reason !== "invitation-expired")
+	});
+	const guarded = {
+		...all,
+		changes: withoutLeftovers(all.changes),
+		deferred: withoutLeftovers(all.deferred)
+	};
+	return [
+		...guardRemovals(guarded),
+		...guardAddresses(guarded),
+		...guardProtected(guarded),
+		...guardCaller(guarded)
+	];
+}
+/**
+* Refuses too many removals and demotions at once, which are usually a mistake; roles and members are counted
+* separately.
+*/
+function guardRemovals({ settings, entries, scope, changes, after }) {
+	const limit = settings.maxRemovals ?? DEFAULT_REMOVAL_LIMIT;
+	const replaced = replacedBy(changes);
+	const rolesOf = (address) => after.people.find((person) => person.status === "accepted" && person.email?.toLowerCase() === address)?.roles ?? [];
+	const takes = (change) => change.reason === "address-changed" ? lostByNewAddress(change, entries, rolesOf) : takesRoles(change, replaced);
+	const judge = (resource, removals, live) => {
+		const allowed = allowedRemovals(limit, live);
+		return removals > allowed ? [toRefusal({
+			code: "max-removals",
+			resource,
+			removals,
+			live,
+			allowed
+		})] : [];
+	};
+	return [...judge("role", changes.roles.filter(takesPermissions).length, scope.roles.filter(({ predefined }) => !predefined).length), ...judge("member", changes.members.filter(takes).length, scope.members.length)];
+}
+/** Refuses to take access at once from several people whose address has probably changed. */
+function guardAddresses({ changes }) {
+	const people = changedAddresses(changes.members);
+	const [first] = people;
+	if (first === void 0 || people.length <= 3) return [];
+	const { name, previously } = first;
+	return [toRefusal({
+		code: "changed-addresses",
+		people: people.length,
+		name,
+		previously
+	})];
+}
+/** Returns how many removals a limit allows of so many that are live. */
+function allowedRemovals(limit, live) {
+	if ("count" in limit) return limit.count;
+	const share = Math.floor(live * limit.percent / 100);
+	return limit.percent === 0 ? 0 : Math.max(share, 3);
+}
+function takesPermissions({ kind, fields }) {
+	return kind === "delete" || fields.some((diff) => diff.field === "permissions" && diff.removed.length > 0);
+}
+/** Returns whether a member is removed, or loses a role without gaining its successor. */
+function takesRoles({ kind, fields }, replaced) {
+	if (kind === "delete") return true;
+	if (kind !== "update") return false;
+	return fields.some((diff) => diff.field === "roles" && diff.removed.some(({ id, name }) => !(replaced.has(id ?? "") && diff.added.some((added) => added.name === name))));
+}
+/** Returns the ids of replaced roles. */
+function replacedBy({ roles }) {
+	return new Set(roles.flatMap(({ kind, id }) => kind === "replace" && id !== null ? id : []));
+}
+/** Returns whether a member only moves from replaced roles to their successors. */
+function movesAlong(change, replaced) {
+	return change.kind === "update" && !takesRoles(change, replaced) && change.fields.every((diff) => diff.field === "roles" && diff.added.length === diff.removed.length);
+}
+function guardProtected({ settings: { protect }, entries, scope, changes: due, deferred, matches }) {
+	if (protect.roles.length + protect.members.length === 0) return [];
+	const addresses = new Map(scope.members.map((member) => [member.id, addressesOf(member)]));
+	const pinned = new Map(entries.flatMap(({ id, email }) => id === void 0 ? [] : [[id, email]]));
+	const changes = {
+		roles: [...due.roles, ...deferred.roles],
+		members: [...due.members, ...deferred.members]
+	};
+	const replaced = replacedBy(changes);
+	return [...changes.roles.filter(({ kind }) => kind !== "create"), ...changes.members.filter((change) => change.kind !== "create" && !movesAlong(change, replaced))].flatMap((change) => {
+		const { resource, name, kind, id, before } = change;
+		const [isRole, key] = [resource === "role", id ?? ""];
+		const others = isRole ? [] : [...addresses.get(key) ?? [], pinned.get(key) ?? name];
+		const names = [
+			id ?? name,
+			name,
+			nameOf$3(before) ?? name,
+			...others
+		];
+		const globs = isRole ? protect.roles : protect.members;
+		return matchesAny(globs, names, matches) ? [toRefusal({
+			code: "protect",
+			resource,
+			name,
+			kind
+		})] : [];
+	});
+}
+function nameOf$3(image) {
+	if (image === null) return null;
+	return "permissions" in image ? image.name : image.email;
+}
+function guardCaller({ callerId, before, after }) {
+	if (callerId === null) return [];
+	const caller = ({ people }) => people.find(({ id }) => id === callerId);
+	const [was, is] = [caller(before), caller(after)];
+	if (was === void 0) return [];
+	if (is === void 0) return [toRefusal({
+		code: "self-lockout",
+		name: was.name,
+		removed: true,
+		lost: []
+	})];
+	const had = granting(before)(was);
+	const has = granting(after)(is);
+	const lost = [...NEEDED.filter((permission) => had.permissions.has(permission) && !has.permissions.has(permission)), ...had.unknown.filter((role) => !has.unknown.includes(role)).map((role) => `what ${role} grants`)];
+	return lost.length > 0 ? [toRefusal({
+		code: "self-lockout",
+		name: was.name,
+		removed: false,
+		lost
+	})] : [];
+}
+var ALWAYS_ALLOWED, NEEDED;
+var init_guards = __esmMin((() => {
+	init_scope();
+	init_refusals();
+	init_desired();
+	init_access();
+	init_changed_addresses();
+	ALWAYS_ALLOWED = 3;
+	NEEDED = [
+		"roles_list",
+		"roles_view",
+		"roles_create",
+		"roles_update",
+		"roles_delete",
+		"merchant_read",
+		"members_view",
+		"members_create",
+		"members_update",
+		"members_delete"
+	];
+}));
+
+// src/rules/impact.ts
+/**
+* Returns the permissions that members gain and lose between two states of access, and those that who gains some could
+* give himself from then on.
+*/
+function impactOf$1(before, after, escalation) {
+	const touched = touchedBy(before, after);
+	const members = memberImpacts(before, after, touched).map((impact) => ({
+		impact,
+		text: `${impact.name} ${JSON.stringify(impact)}`
+	})).sort(by(({ text }) => text)).map(({ impact }) => impact);
+	const reach = newReach(before, after, touched, escalation);
+	return {
+		members,
+		permissions: permissionSums(members),
+		roles: roleSums(before, after, touched),
+		...reach.length > 0 && { reach }
+	};
+}
+function newReach(before, after, touched, escalation) {
+	const [reached, reaches] = [reaching(before, escalation), reaching(after, escalation)];
+	const [had, has] = [granting(before), granting(after)];
+	const all = sortedSet([...after.roles.values()].flatMap(({ permissions }) => permissions ?? []));
+	const known = /* @__PURE__ */ new Map();
+	const newlyReached = (was, is) => {
+		const [old, now] = [had(was).permissions, has(is).permissions];
+		if ([...now].every((permission) => old.has(permission))) return [];
+		const wasRaised = (permission) => was !== void 0 && isActive(was) && reached(was).includes(permission);
+		return all.filter((permission) => !now.has(permission) && reaches(is).includes(permission) && !wasRaised(permission));
+	};
+	return touched.flatMap(({ was, is }) => {
+		if (is === void 0) return [];
+		const key = JSON.stringify([was !== void 0 && isActive(was) ? was.roles : null, is.roles]);
+		const permissions = known.get(key) ?? newlyReached(was, is);
+		known.set(key, permissions);
+		return permissions.length === 0 ? [] : [{
+			name: is.name,
+			permissions
+		}];
+	}).sort(by(({ name }) => name));
+}
+/**
+* Returns the members whose permissions may differ: all except those with the same roles, which grant the same.
+*/
+function touchedBy(before, after) {
+	const other = rolesThatDiffer(before, after);
+	const touched = [];
+	if (before.people === after.people && other.size === 0) return touched;
+	for (const person of beforeAndAfter(before, after)) {
+		const { was, is } = person;
+		if (was !== is || other.size > 0 && was?.roles.some((role) => other.has(role))) touched.push(person);
+	}
+	return touched;
+}
+function memberImpacts(before, after, touched) {
+	const had = granting(before);
+	const has = granting(after);
+	const impacts = [];
+	for (const { was, is } of touched) {
+		const [old, now] = [had(was), has(is)];
+		const impact = {
+			name: is?.name ?? was?.name ?? "",
+			gained: missing(now.permissions, old.permissions),
+			lost: missing(old.permissions, now.permissions),
+			unknownGained: missing(now.unknown, old.unknown),
+			unknownLost: missing(old.unknown, now.unknown)
+		};
+		const { gained, lost, unknownGained, unknownLost } = impact;
+		if (gained.length + lost.length + unknownGained.length + unknownLost.length > 0) impacts.push(impact);
+	}
+	return impacts;
+}
+/** Returns the roles whose permissions may differ, or that exist only before or after. */
+function rolesThatDiffer(before, after) {
+	const keys = [...before.roles.keys(), ...after.roles.keys()];
+	return new Set(keys.filter((key) => {
+		const [was, is] = [before.roles.get(key), after.roles.get(key)];
+		return was === void 0 || is === void 0 || was.permissions !== is.permissions;
+	}));
+}
+function missing(from, among) {
+	const known = new Set(among);
+	return [...from].filter((item) => !known.has(item)).sort(byCodeUnit);
+}
+function permissionSums(members) {
+	const sums = /* @__PURE__ */ new Map();
+	const count = (permission, what) => {
+		const sum = sums.get(permission) ?? {
+			gained: 0,
+			lost: 0
+		};
+		sum[what] += 1;
+		sums.set(permission, sum);
+	};
+	for (const { gained, lost } of members) {
+		for (const permission of gained) count(permission, "gained");
+		for (const permission of lost) count(permission, "lost");
+	}
+	return [...sums].map(([permission, sum]) => ({
+		permission,
+		...sum
+	})).sort(by(({ permission }) => permission));
+}
+function roleSums(before, after, touched) {
+	const more = /* @__PURE__ */ new Map();
+	for (const { was, is } of touched) {
+		countRoles(was, -1, more);
+		countRoles(is, 1, more, after.removed);
+	}
+	const other = new Map([...more].filter(([, sum]) => sum !== 0));
+	if (other.size === 0) return [];
+	const had = /* @__PURE__ */ new Map();
+	for (const person of before.people) countRoles(person, 1, had);
+	return [...other].map(([key, sum]) => ({
+		name: (after.roles.get(key) ?? before.roles.get(key))?.name ?? key,
+		before: had.get(key) ?? 0,
+		after: (had.get(key) ?? 0) + sum
+	})).sort(by((sum) => `${sum.name} ${sum.before} ${sum.after}`));
+}
+function countRoles(person, by, counts, removed = NONE$4) {
+	if (person === void 0 || !isActive(person)) return;
+	for (const key of person.roles) if (!removed.has(key)) counts.set(key, (counts.get(key) ?? 0) + by);
+}
+/** Returns the holders of a role, sorted by name. */
+function holdersOf({ people }, roleKey) {
+	return people.filter(({ roles }) => roles.includes(roleKey)).sort(by(({ name }) => name));
+}
+/**
+* Finds pairs of a removed and a created role with the same permissions or holders, which are likely renames.
+*/
+function detectRenames(changes, before, after) {
+	const gone = changes.flatMap((change) => change.kind === "delete" ? [change] : []);
+	return changes.flatMap((change) => change.kind === "create" ? [change] : []).flatMap((created) => {
+		const holders = holderNames(after, `new ${created.name}`);
+		const [twin, ...others] = gone.filter((removed) => same(removed.before.permissions, created.after.permissions) || same(holderNames(before, removed.id), holders));
+		if (twin === void 0 || others.length > 0) return [];
+		return [{
+			code: "role-likely-renamed",
+			name: created.name,
+			previously: twin.name
+		}];
+	});
+}
+function holderNames(access, key) {
+	return holdersOf(access, key).map(({ name }) => name);
+}
+function same(a, b) {
+	return a.length > 0 && a.length === b.length && a.every((item, index) => item === b[index]);
+}
+var NONE$4;
+var init_impact = __esmMin((() => {
+	init_text();
+	init_access();
+	init_reach();
+	NONE$4 = /* @__PURE__ */ new Set();
+}));
+
+// src/rules/holders.ts
+/**
+* Keeps enough accepted holders of each role. A removal is deferred if open invitations would make up for it, and
+* refused otherwise. A role that already has too few holders and loses none is only reported.
+*/
+function guardMinHolders(settings, before, after, changes, { declared, callerId }) {
+	const [findBefore, findAfter] = [roleFinder(before, declared), roleFinder(after, declared)];
+	const findKeys = (role) => {
+		const named = [findBefore(role), findAfter(role)].flatMap((key) => key ?? []);
+		return named.length > 0 ? [...new Set(named)] : isHeld(before, role) ? [role] : [];
+	};
+	const known = /* @__PURE__ */ new Map();
+	const keysOf = (role) => {
+		const keys = known.get(role) ?? findKeys(role);
+		known.set(role, keys);
+		return keys;
+	};
+	const results = rulesOf(settings, keysOf).flatMap(([role, min]) => {
+		const isWritten = Object.hasOwn(settings ?? {}, role);
+		return keysOf(role).map((key) => guardRole({
+			role,
+			key,
+			min,
+			isWritten,
+			before,
+			after,
+			changes,
+			callerId
+		}));
+	});
+	return {
+		deferred: distinctChanges(results.flatMap(({ deferred }) => deferred)),
+		refusals: results.flatMap(({ refusals }) => refusals),
+		findingData: results.flatMap(({ findingData }) => findingData)
+	};
+}
+/** Returns the rules, with the default for owners unless the file sets it, or sets `{}`. */
+function rulesOf(settings, keysOf) {
+	const own = Object.entries(settings ?? {});
+	const owners = keysOf(OWNER);
+	const defaults = own.every(([role]) => !keysOf(role).some((key) => owners.includes(key))) && (settings === void 0 || own.length > 0) ? [[OWNER, OWNERS]] : [];
+	return [...own, ...defaults].sort(by(([role]) => role));
+}
+/**
+* Checks one role. Nobody can log in as a service account, so the minimum applies both without and with them.
+*/
+function guardRole(rule) {
+	const judged = [judgeRole(rule, isPerson), judgeRole(rule, () => true)];
+	return judged.find(({ refusals }) => refusals.length > 0) ?? judged.find(({ deferred }) => deferred.length > 0) ?? judged.find(({ findingData }) => findingData.length > 0) ?? NOTHING$3;
+}
+function judgeRole({ role, key, min, isWritten, before, after, changes, callerId }, counts) {
+	const accepted = holdersOf(before, key).filter(isAccepted);
+	const had = accepted.filter(counts);
+	const holders = holdersOf(after, key).filter(counts);
+	const has = holders.filter(isAccepted);
+	const pending = holders.filter(({ status }) => status === "pending" || status === "invited");
+	const name = before.roles.get(key)?.name ?? role;
+	if (has.length >= had.length) {
+		const wasShort = had.length > 0 || isWritten && before.roles.has(key);
+		return has.length < min && wasShort ? {
+			...NOTHING$3,
+			findingData: [{
+				code: "role-few-holders",
+				name,
+				holders: has.length,
+				min
+			}]
+		} : NOTHING$3;
+	}
+	const needed = Math.min(min, had.length);
+	if (has.length >= needed) return NOTHING$3;
+	const losing = removalsOf(had, has, changes).toSorted(by(({ id }) => id === callerId ? "0" : "1"));
+	const short = needed - has.length;
+	if (has.length + pending.length < needed || losing.length < short) return {
+		...NOTHING$3,
+		refusals: [toRefusal({
+			code: "min-holders",
+			role,
+			name,
+			before: had.length,
+			after: has.length,
+			min,
+			uncounted: accepted.length - had.length
+		})]
+	};
+	const waitsFor = pending.map((person) => person.name);
+	return {
+		...NOTHING$3,
+		deferred: losing.slice(0, short).map((change) => ({
+			change,
+			role: name,
+			waitsFor
+		}))
+	};
+}
+function isHeld({ people }, roleId) {
+	return people.some(({ roles }) => roles.includes(roleId));
+}
+function isPerson({ serviceAccount }) {
+	return serviceAccount === false;
+}
+function isAccepted({ status }) {
+	return status === "accepted";
+}
+/** Returns the changes that remove the role from an active holder, sorted by name. */
+function removalsOf(had, has, changes) {
+	const kept = new Set(has.map(({ id }) => id));
+	const lost = new Set(had.filter(({ id }) => !kept.has(id)).map(({ id }) => id));
+	return changes.filter(({ id }) => id !== null && lost.has(id)).sort(by(({ name }) => name));
+}
+function distinctChanges(deferred) {
+	return [...new Map(deferred.map((one) => [one.change.fingerprint, one])).values()].sort(by(({ change }) => change.name));
+}
+/** Finds roles that would be removed while a member still holds them, which the service rejects. */
+function blockHeldRoles(changes, waiting, everybody) {
+	const leaving = new Map(changes.roles.flatMap((change) => change.kind === "delete" || change.kind === "replace" ? [[change.id, change]] : []));
+	if (leaving.size === 0) return {
+		changes: changes.roles,
+		deferred: [],
+		refusals: []
+	};
+	const holders = holdersAfter(leaving, changes, everybody);
+	const waits = new Map(waiting.map((deferred) => [deferred.change.id, deferred]));
+	const deferred = [];
+	const refusals = [];
+	for (const change of leaving.values()) {
+		const who = holders.get(change.id) ?? [];
+		const [first] = who.map(({ id }) => waits.get(id));
+		if (first && canWait(change, changes.roles) && who.every(({ id }) => waits.has(id))) deferred.push({
+			change,
+			role: first.role,
+			waitsFor: first.waitsFor
+		});
+		else if (who.length > 0) refusals.push(toRefusal({
+			code: "role-still-held",
+			name: change.name,
+			holders: namesOf$2(who)
+		}));
+	}
+	const later = new Set(deferred.map(({ change }) => change.id));
+	return {
+		changes: changes.roles.filter(({ id }) => id === null || !later.has(id)),
+		deferred,
+		refusals
+	};
+}
+/** Returns whether a removal can be postponed: no holder moves to a successor, and no role takes its name. */
+function canWait(change, roles) {
+	const name = change.before?.name;
+	return change.kind === "delete" && roles.every(({ before, after }) => after?.name !== name || before?.name === name);
+}
+function holdersAfter(leaving, changes, everybody) {
+	const after = new Map(changes.members.flatMap((change) => change.id === null ? [] : [[change.id, change]]));
+	const holders = /* @__PURE__ */ new Map();
+	for (const member of everybody) {
+		const change = after.get(member.id);
+		const roles = change === void 0 ? member.roles : change.after?.roles.map(({ id }) => id) ?? [];
+		for (const id of new Set(roles)) if (id !== null && leaving.has(id)) holders.set(id, [...holders.get(id) ?? [], member]);
+	}
+	return holders;
+}
+function namesOf$2(members) {
+	return members.map((member) => addressOf$1(member) ?? member.id).sort(byCodeUnit);
+}
+var OWNER, OWNERS, DEFAULT_MIN_HOLDERS, NOTHING$3;
+var init_holders = __esmMin((() => {
+	init_scope();
+	init_refusals();
+	init_text();
+	init_access();
+	init_impact();
+	OWNER = "role_owner";
+	OWNERS = 1;
+	DEFAULT_MIN_HOLDERS = { [OWNER]: OWNERS };
+	NOTHING$3 = {
+		deferred: [],
+		refusals: [],
+		findingData: []
+	};
+}));
+
+// src/rules/ignored.ts
+/** Reports the ignored live roles and members, with the roles of those members. */
+function ignoredAccess({ roles, ignoredLiveRoles, ignoredMembers }) {
+	const names = new Map([...ignoredLiveRoles, ...roles].map(({ id, name }) => [id, name.trim() === "" ? id : name]));
+	const holders = /* @__PURE__ */ new Map();
+	for (const member of ignoredMembers) {
+		const key = [...new Set(member.roles)].map((id) => names.get(id) ?? id).sort(byCodeUnit).join(", ") || "no role";
+		const same = holders.get(key) ?? [];
+		same.push(addressOf$1(member) ?? member.id);
+		holders.set(key, same);
+	}
+	const found = [];
+	if (ignoredLiveRoles.length > 0) {
+		const ignored = ignoredLiveRoles.map(({ id, name }) => name.trim() === "" ? id : name).sort(byCodeUnit);
+		found.push({
+			code: "roles-ignored",
+			name: "ignore.roles",
+			roles: ignored
+		});
+	}
+	if (ignoredMembers.length > 0) {
+		const groups = [...holders].map(([held, members]) => ({
+			held,
+			members: members.sort(byCodeUnit)
+		}));
+		groups.sort((a, b) => byCodeUnit(a.held, b.held));
+		found.push({
+			code: "members-ignored",
+			name: "ignore.members",
+			count: ignoredMembers.length,
+			groups
+		});
+	}
+	return found;
+}
+/**
+* Finds entries that are both declared and ignored, by name or by live id: they would be created next to the existing
+* ones.
+*/
+function ignoredEntries({ roles = [], members = [], ignore }, scope, matches) {
+	if (ignore.roles.length + ignore.members.length === 0) return {
+		roles: /* @__PURE__ */ new Set(),
+		members: /* @__PURE__ */ new Set()
+	};
+	const names = new Set(scope.roles.map(({ name }) => name));
+	const pinned = new Set(roles.flatMap(({ id }) => id ?? []));
+	const chains = renameChains(roles, new Set(scope.roles.flatMap(({ id, name }) => pinned.has(id) ? [] : [name])));
+	const isIgnoredRole = (name) => scope.ignoredRoles.has(name) && !names.has(name);
+	const addressesIn = (live) => new Set(live.flatMap(addressesOf).map((address) => address.toLowerCase()));
+	const ignoredIds = new Set(scope.ignoredMembers.map(({ id }) => id));
+	const ignoredAddresses = addressesIn(scope.ignoredMembers);
+	const addresses = addressesIn(ignoredAddresses.size === 0 ? [] : scope.members.filter(({ status }) => status !== "expired"));
+	const isIgnoredAddress = (address) => ignoredAddresses.has(address) && !addresses.has(address);
+	return {
+		roles: new Set(roles.filter(({ name, id, previously }) => matchesAny(ignore.roles, [name, id ?? name], matches) || id !== void 0 && scope.ignoredRoles.has(id) || isIgnoredRole(name) || id === void 0 && previously?.some(isIgnoredRole) && !chains.hasCandidate(previously) && chains.isRenamed(name)).map(({ name }) => name)),
+		members: new Set(members.filter(({ email, id }) => matchesAny(ignore.members, [email, id ?? email], matches) || id !== void 0 && ignoredIds.has(id) || id === void 0 && isIgnoredAddress(email.toLowerCase())).map(({ email }) => email))
+	};
+}
+/** Follows chains of renames through the entries without a pinned id. */
+function renameChains(roles, free) {
+	const unpinned = roles.filter(({ id }) => id === void 0);
+	const entries = new Map(unpinned.map((role) => [role.name, role]));
+	const successors = new Map(unpinned.flatMap(({ previously = [], name }) => previously.map((former) => [former, name])));
+	return {
+		/** Returns whether a live role that is not ignored, and that no other entry keeps, has one of an entry's previous names. */
+		hasCandidate(previously) {
+			const seen = /* @__PURE__ */ new Set();
+			const untried = [...previously];
+			for (let former = untried.pop(); former !== void 0; former = untried.pop()) {
+				if (!free.has(former) || seen.has(former)) continue;
+				seen.add(former);
+				const keeper = entries.get(former);
+				if (keeper === void 0) return true;
+				for (const earlier of keeper.previously ?? []) untried.push(earlier);
+			}
+			return false;
+		},
+		/**
+		* Returns whether an entry matches by its previous name: no live role with its own name is free, or a chain of renames
+		* takes that role.
+		*/
+		isRenamed(name) {
+			const seen = /* @__PURE__ */ new Set();
+			let end = name;
+			while (end !== void 0 && free.has(end)) {
+				if (seen.has(end)) return false;
+				seen.add(end);
+				end = successors.get(end);
+			}
+			return end !== void 0;
+		}
+	};
+}
+var init_ignored = __esmMin((() => {
+	init_scope();
+	init_text();
+}));
+
+// src/rules/rule-roles.ts
+/** Returns the roles that guards, policies and checks name, each once. */
+function rolesInRules({ guards, policies, checks }) {
+	return [.../* @__PURE__ */ new Set([
+		...Object.keys(guards.minHolders ?? {}),
+		...policies.separate.flat(),
+		...Object.keys(policies.maxHolders),
+		...policies.requireUntil,
+		...policies.requireMfa,
+		...checks.flatMap(rolesInCheck)
+	])];
+}
+/** Returns the roles whose holders a check allows. */
+function rolesInCheck(check) {
+	if (check.kind !== "only") return [];
+	return check.only.flatMap((holder) => holder.startsWith("role:") ? [holder.slice(5)] : []);
+}
+/** Reports the roles that rules name by a name which several roles have: it is not known which one is meant. */
+function ambiguousInRules(rules, { sharing }, { unmatched }) {
+	return rolesInRules(rules).flatMap((name) => {
+		const ids = unmatched.has(name) ? [] : sharing(name);
+		return ids.length === 0 ? [] : [{
+			code: "rule-role-ambiguous",
+			name,
+			ids
+		}];
+	});
+}
+/**
+* Reports roles that rules name and that are neither declared nor live after the plan, so that the rules would have no
+* effect; but not those of a shared rule that another merchant has. Names are known from the files alone where those
+* list all roles; ids are not.
+*/
+function unknownInRules(desired, { roles: live, ignoredRoles }, { changes }) {
+	const named = rolesInRules(desired);
+	const guarded = desired.guards.protect.roles.filter(isLiteralGlob);
+	if (named.length + guarded.length === 0) return [];
+	const gone = new Map(changes.flatMap(({ kind, id, name }) => kind === "delete" && id !== null ? [[id, name]] : []));
+	const staying = live.filter(({ id }) => !gone.has(id));
+	const names = [...desired.roles ?? [], ...staying].map(({ name }) => name);
+	const known = /* @__PURE__ */ new Set([
+		...names,
+		...staying.map(({ id }) => id),
+		...ignoredRoles
+	]);
+	const namesComplete = desired.roles !== void 0 && desired.sync.roles === "authoritative";
+	const suggest = openSuggester([.../* @__PURE__ */ new Set([...names, ...PREDEFINED_ROLES])]);
+	const shared = new Set(desired.sharedRuleNames);
+	const elsewhere = new Set(desired.rolesElsewhere?.filter((role) => shared.has(role)));
+	const unknown = named.filter((role) => !known.has(role) && (role.startsWith("role_") || !namesComplete));
+	return [.../* @__PURE__ */ new Set([...unknown, ...unprotected(guarded, desired, live, known)])].filter((role) => !elsewhere.has(role)).map((role) => ({
+		code: "rule-role-unknown",
+		name: role,
+		near: PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? suggest(role),
+		removed: gone.get(role) ?? null,
+		shared: shared.has(role)
+	}));
+}
+/**
+* Returns the names under `protect` that match no role. Unlike other rules, `protect` also covers live roles that no
+* file lists.
+*/
+function unprotected(guarded, { roles = [] }, live, known) {
+	const meant = new Set([
+		...known,
+		...live.flatMap(({ id, name }) => [id, name]),
+		...roles.flatMap(({ previously }) => previously ?? []),
+		...PREDEFINED_ROLES
+	].map((role) => role.toLowerCase()));
+	return guarded.filter((role) => !meant.has(role.toLowerCase()));
+}
+/**
+* Reports members whom a check of the merchant's own file or `protect` names and who are neither declared nor live. Where
+* the file lists all members, the checks are known from the files alone.
+*/
+function unknownMembersInRules({ checks, guards, sharedRuleNames = [], sync, members, origin }, { members: live, ignoredMembers }) {
+	const isComplete = members !== void 0 && sync.members === "authoritative";
+	const shared = new Set(sharedRuleNames);
+	const checked = isComplete ? [] : checks.flatMap((check) => check.kind === "cannot" && check.origin.file === origin.file ? check.member : []);
+	const named = [.../* @__PURE__ */ new Set([...checked, ...guards.protect.members.filter(isLiteralGlob)])].filter((name) => !shared.has(name));
+	if (named.length === 0) return [];
+	const all = [...live, ...ignoredMembers];
+	const addresses = [...all.flatMap(addressesOf), ...(members ?? []).map(({ email }) => email)];
+	const known = new Set([...addresses, ...all.map(({ id }) => id)].map((name) => name.toLowerCase()));
+	const suggest = openSuggester([...new Set(addresses)]);
+	return named.filter((name) => !known.has(name.toLowerCase())).map((name) => ({
+		code: "rule-member-unknown",
+		name,
+		near: suggest(name)
+	}));
+}
+/** Reports permissions of rules that no role has, and that are one typing error away from one that a role has. */
+function misspeltInRules({ roles = [], policies, checks }, { roles: live, ignoredLiveRoles }) {
+	const named = [
+		...policies.forbidPermissions,
+		...checks.flatMap((check) => check.kind === "cannot" ? check.cannot : check.can),
+		...Object.values(policies.escalation ?? {}).flat()
+	];
+	if (named.length === 0) return [];
+	const known = /* @__PURE__ */ new Set([...[
+		...roles,
+		...live,
+		...ignoredLiveRoles
+	].flatMap(({ permissions = [] }) => permissions), ...policies.escalation ? Object.values(DEFAULT_ESCALATION).flat() : []]);
+	const unknown = [...new Set(named)].filter((permission) => !known.has(permission));
+	if ([...known].join("").length * unknown.join("").length > MAX_COMPARED) return [];
+	return unknown.flatMap((name) => {
+		const near = [...known].sort().find((permission) => isSlip(name, permission));
+		return near === void 0 ? [] : [{
+			code: "rule-permission-unknown",
+			name,
+			near
+		}];
+	});
+}
+var MAX_COMPARED;
+var init_rule_roles = __esmMin((() => {
+	init_scope();
+	init_glob();
+	init_suggest();
+	init_desired();
+	init_live();
+	MAX_COMPARED = 1e8;
+}));
+
+// src/kernel/diff/ordered-state.ts
+/** Returns a live state with its lists in an order of their own, so that the service's order changes nothing in a plan. */
+function orderedState(live) {
+	return {
+		...live,
+		roles: sortedBy(live.roles, ({ id }) => id).map((role) => ({
+			...role,
+			permissions: sortedBy(role.permissions, (permission) => permission)
+		})),
+		members: sortedBy(live.members, ({ id }) => id).map((member) => {
+			const roles = sortedBy(member.roles, (role) => role);
+			return roles === member.roles ? member : {
+				...member,
+				roles
+			};
+		})
+	};
+}
+/** Returns items in the order of their texts: the same list if it has that order. */
+function sortedBy(items, textOf) {
+	return items.every((item, index) => index === 0 || byCodeUnit(textOf(items[index - 1] ?? item), textOf(item)) <= 0) ? items : [...items].sort(by(textOf));
+}
+var init_ordered_state = __esmMin((() => {
+	init_text();
+}));
+
+// src/kernel/diff/member-changes.ts
+/** Returns the change that invites or creates a member; `null` if its roles are not known. */
+function createMember(member, resolver, report, reason) {
+	const { email, roles, managed } = member;
+	if (roles === void 0) {
+		report({
+			code: "member-needs-roles",
+			name: email
+		});
+		return null;
+	}
+	const wanted = roles.map(({ role }) => role);
+	const refs = resolver.resolve(email, wanted, report);
+	if (refs === null) return null;
+	const after = memberImage$3({
+		email,
+		status: null,
+		passwordEnv: managed?.passwordEnv
+	}, newMemberValues({
+		...declaredValues(member),
+		roles: refs
+	}));
+	return withFingerprint({
+		resource: "member",
+		name: email,
+		kind: "create",
+		id: null,
+		before: null,
+		after,
+		fields: [],
+		reason: reason === "suspension-ended" ? reason : "declared"
+	});
+}
+/** Returns the change of a live member; `null` if nothing differs or a role cannot be resolved. */
+function updateMember(member, live, resolver, report, reason) {
+	const images = imagesOf$1(member, live, resolver, report);
+	if (images === null) return null;
+	const { before, after } = images;
+	const fields = memberDiffs(before, after);
+	if (fields.length === 0) return null;
+	return withFingerprint({
+		resource: "member",
+		name: member.email,
+		kind: "update",
+		id: live.id,
+		before,
+		after,
+		fields,
+		reason
+	});
+}
+/**
+* Returns the change that replaces an expired invitation, `back` for a member who is back from a suspension; `null` if a
+* role cannot be resolved.
+*/
+function reinviteMember(member, live, resolver, report, back) {
+	const images = imagesOf$1(member, live, resolver, report);
+	if (images === null) return null;
+	const { before, after } = images;
+	return withFingerprint({
+		resource: "member",
+		name: member.email,
+		kind: "replace",
+		id: live.id,
+		before,
+		after: memberImage$3({
+			email: member.email,
+			status: after.status,
+			passwordEnv: member.managed?.passwordEnv
+		}, newMemberValues({
+			...after,
+			...declaredValues(member),
+			roles: after.roles
+		})),
+		fields: memberDiffs(before, after),
+		reason: back ? "suspension-ended" : "invitation-expired",
+		resumed: null
+	});
+}
+/** Returns the change that removes a live member. */
+function deleteMember(live, resolver, reason) {
+	return withFingerprint({
+		resource: "member",
+		name: addressOf$1(live) ?? live.id,
+		kind: "delete",
+		id: live.id,
+		before: memberImageOf(live, resolver),
+		after: null,
+		fields: [],
+		reason
+	});
+}
+/** Returns the change that moves a member to the successors of replaced roles; `null` if it holds none. */
+function moveMember(live, resolver) {
+	if (!live.roles.some(resolver.isReplaced)) return null;
+	const before = memberImageOf(live, resolver);
+	const after = withValues(before, { roles: live.roles.map(resolver.successorOf) });
+	const fields = memberDiffs(before, after);
+	if (fields.length === 0) return null;
+	return withFingerprint({
+		resource: "member",
+		name: addressOf$1(live) ?? live.id,
+		kind: "update",
+		id: live.id,
+		before,
+		after,
+		fields,
+		reason: "immutable-field"
+	});
+}
+function imagesOf$1(member, live, resolver, report) {
+	const { email, roles } = member;
+	const wanted = roles?.map(({ role }) => role);
+	const refs = wanted ? resolver.resolve(email, wanted, report) : live.roles.map(resolver.successorOf);
+	if (refs === null) return null;
+	const ignored = wanted ? live.roles.filter(resolver.isIgnored).map(resolver.refOf) : [];
+	const before = memberImageOf(live, resolver);
+	return {
+		before,
+		after: withValues(before, {
+			...declaredValues(member),
+			roles: [...refs, ...ignored]
+		})
+	};
+}
+/** Returns the image of a live member. */
+function memberImageOf(live, resolver) {
+	const passwordEnv = isManaged(live) ? null : void 0;
+	return memberImage$3({
+		email: addressOf$1(live),
+		status: live.status,
+		passwordEnv
+	}, liveValues(live, resolver.refOf));
+}
+var init_member_changes = __esmMin((() => {
+	init_member();
+	init_fingerprint();
+	init_scope();
+}));
+
+// src/kernel/diff/former-members.ts
+/** Finds the live members of previous addresses. */
+function formerMembers(entries, live) {
+	const renamed = entries.filter(({ previously }) => previously !== void 0);
+	if (renamed.length === 0) return NOBODY;
+	const listed = new Set(entries.map(({ email }) => email.toLowerCase()));
+	const pinned = new Set(entries.flatMap(({ id }) => id ?? []));
+	const byAddress = new Map(renamed.flatMap((entry) => (entry.previously ?? []).map((address) => [address.toLowerCase(), entry])));
+	const found = live.flatMap((member) => {
+		const keys = addressKeysOf(member);
+		if (pinned.has(member.id) || keys.some((key) => listed.has(key))) return [];
+		const [entry] = keys.flatMap((key) => byAddress.get(key) ?? []);
+		return entry === void 0 ? [] : [{
+			entry,
+			member
+		}];
+	});
+	const groups = groupByKey$1(found, ({ entry }) => entry.email.toLowerCase());
+	return new Map(groups.map((group) => [group[0].entry, group.map(({ member }) => member)]));
+}
+/** Returns an entry with the roles and metadata of the former member where the file does not manage them. */
+function inheriting(member, [former], resolver) {
+	if (former === void 0) return member;
+	const held = former.roles.filter((id) => !resolver.isIgnored(id)).map((role) => ({ role }));
+	return {
+		...member,
+		roles: member.roles ?? held,
+		metadata: member.metadata ?? former.metadata
+	};
+}
+/**
+* Plans the members of an entry's previous addresses. They are removed once the entry's own membership is accepted, and
+* until then keep what the entry grants, unless it ends or suspends all access.
+*/
+function planFormer(at, match, former, { roles }, report) {
+	const { member, absent, suspended } = at;
+	if (former.length === 0 || match.found === "many" || match.found === "pin-missing") return UNCHANGED$1;
+	if (absent !== null) {
+		const reason = absent === "ended" ? "access-ended" : "access-not-begun";
+		return {
+			changes: former.map((live) => deleteMember(live, roles, reason)),
+			waiting: []
+		};
+	}
+	const isAccepted = match.found === "one" && match.live.status === "accepted";
+	if (suspended && !isAccepted) return {
+		changes: former.flatMap((live) => updateMember({
+			...member,
+			email: addressOf$1(live) ?? member.email
+		}, live, roles, report, "suspended") ?? []),
+		waiting: []
+	};
+	const waiting = [];
+	return {
+		changes: former.map((live) => {
+			const removal = deleteMember(live, roles, "address-changed");
+			if (isAccepted || live.status !== "accepted" && live.status !== "unknown") return removal;
+			const narrowed = updateMember(grantsOf(live, member, roles), live, roles, report, reasonOf$4(at));
+			if (narrowed !== null) return narrowed;
+			waiting.push({
+				change: removal,
+				role: null,
+				waitsFor: [member.email]
+			});
+			return removal;
+		}),
+		waiting
+	};
+}
+/** Returns an entry for a former member with those of its roles that the entry of the new address grants. */
+function grantsOf(live, { email, origin, roles: granted }, roles) {
+	const kept = new Set(granted?.map(({ role }) => roles.idOf(role)));
+	return {
+		email: addressOf$1(live) ?? email,
+		origin,
+		...granted && { roles: live.roles.filter((id) => kept.has(id)).map((role) => ({ role })) }
+	};
+}
+var NOBODY, UNCHANGED$1;
+var init_former_members = __esmMin((() => {
+	init_text();
+	init_active_member();
+	init_match();
+	init_member_changes();
+	init_scope();
+	NOBODY = /* @__PURE__ */ new Map();
+	UNCHANGED$1 = {
+		changes: [],
+		waiting: []
+	};
+}));
+
+// src/kernel/diff/plan-members.ts
+/** Compares the declared members with the live ones, and moves the holders of replaced roles. */
+function planMembers(desired, { members: live, ignoredMembers }, context) {
+	const findingData = [];
+	const report = (found) => void findingData.push(found);
+	const { leaving, live: staying, entries = [], pinned } = divideLeavers(desired, live, context.left);
+	for (const { email: name, id = "" } of pinned) report({
+		code: "member-pin-left",
+		name,
+		id
+	});
+	const { changes: declared, waiting, unclaimed } = planDeclared(entries, {
+		live: staying,
+		ignoredMembers
+	}, context, report);
+	const removals = [...leaving.map((member) => deleteMember(member, context.roles, "left")), ...desired ? planUnlisted(unclaimed, context, report) : []];
+	const moves = planMoves(live, [...declared, ...removals], context.roles);
+	const changes = [
+		...declared,
+		...removals,
+		...moves
+	];
+	const touched = changes.filter(({ kind }) => kind !== "create").length;
+	const changed = new Set([...removals, ...moves].map(({ id }) => id));
+	for (const { id, status, invite } of live) {
+		if (status !== "pending" || invite === void 0 || changed.has(id)) continue;
+		const { email: name, expiresAt } = invite;
+		if ((parseFrom(expiresAt)?.starts ?? Number.POSITIVE_INFINITY) <= context.now) report({
+			code: "member-overdue",
+			name,
+			expiresAt
+		});
+	}
+	const unlisted = desired ? unclaimed.filter(({ id }) => !changed.has(id)).length : 0;
+	return {
+		changes,
+		unchanged: live.length - touched - unlisted,
+		unlisted,
+		findingData,
+		waiting
+	};
+}
+function planDeclared(desired, { live, ignoredMembers }, context, report) {
+	const standing = ignoredMembers.filter((member) => !isExpired(member));
+	const taken = {
+		pins: pinsByAddress(desired, live),
+		ignoredAddresses: new Set(standing.flatMap(addressKeysOf))
+	};
+	const formers = formerMembers(desired, live);
+	const former = new Set([...formers.values()].flat());
+	const others = former.size === 0 ? live : live.filter((member) => !former.has(member));
+	const waiting = [];
+	const { results, unclaimed } = matchMembers(desired, others, (member, match) => {
+		const own = formers.get(member) ?? [];
+		const entry = match.found === "none" ? inheriting(member, own, context.roles) : member;
+		const at = activeAt(entry, context.now);
+		const left = planFormer(at, match, own, context, report);
+		waiting.push(...left.waiting);
+		return [...planMember(at, match, {
+			...context,
+			...taken
+		}, report), ...left.changes];
+	});
+	return {
+		changes: results.flat(),
+		waiting,
+		unclaimed
+	};
+}
+function pinsByAddress(desired, live) {
+	const pinning = new Map(desired.flatMap(({ id, email }) => id === void 0 ? [] : [[id, email]]));
+	if (pinning.size === 0) return /* @__PURE__ */ new Map();
+	return new Map(live.flatMap((member) => {
+		const by = pinning.get(member.id);
+		return by === void 0 || isExpired(member) ? [] : addressKeysOf(member).map((address) => [address, {
+			id: member.id,
+			by
+		}]);
+	}));
+}
+function planUnlisted(unclaimed, { sync, roles }, report) {
+	if (sync.members === "additive") return [];
+	return unclaimed.flatMap((member) => {
+		const address = addressOf$1(member);
+		const moves = member.roles.some(roles.isReplaced);
+		if (member.user && isServiceAccount(member) !== false) {
+			report({
+				code: "member-service-account",
+				name: address ?? member.id,
+				type: member.user.type,
+				moves
+			});
+			return [];
+		}
+		if (address !== null) return [deleteMember(member, roles, "unlisted")];
+		report({
+			code: "member-without-address",
+			name: member.id,
+			moves
+		});
+		return [];
+	});
+}
+/** Moves the holders of replaced roles who have no other change. */
+function planMoves(live, changes, roles) {
+	if (!roles.replacesAny) return [];
+	const decided = new Set(changes.flatMap(({ id }) => id ?? []));
+	return live.flatMap((member) => decided.has(member.id) ? [] : moveMember(member, roles) ?? []);
+}
+function planMember(at, match, context, report) {
+	const name = at.member.email;
+	if (context.ignored.has(name)) {
+		report({
+			code: "member-ignored",
+			name
+		});
+		return [];
+	}
+	const taken = takenAddress(at, match, context);
+	if (taken !== null) {
+		report(taken);
+		return [];
+	}
+	if (match.found !== "many" && !(match.found === "pin-missing" && isPinWrong(at, match))) context.roles.resolve(name, at.laterRoles, report);
+	switch (match.found) {
+		case "none":
+			if (isAway$1(at) || isMention(at.member, context.file)) return [];
+			return present(createMember(at.member, context.roles, report, reasonOf$4(at)));
+		case "pin-missing":
+			if (match.heir?.status === "pending") return planPinned(at, match.heir, context, report);
+			if (isPinWrong(at, match)) report({
+				code: "member-pin-missing",
+				name,
+				id: match.id
+			});
+			return [];
+		case "many":
+			report({
+				code: "member-ambiguous",
+				name,
+				ids: match.live.map(({ id }) => id)
+			});
+			return [];
+		case "one": {
+			const found = planPinned(at, match.live, context, report);
+			if (match.leftovers.length === 0) return found;
+			const leftovers = match.leftovers.map((leftover) => deleteMember(leftover, context.roles, "invitation-expired"));
+			return [...found, ...leftovers];
+		}
+		default: return match;
+	}
+}
+/** Returns whether a missing pin is an error: an entry without a membership needs none, unless another member has its address. */
+function isPinWrong({ absent }, match) {
+	return match.heir?.status !== "pending" && (absent === null || match.sameKey > 0);
+}
+/** Returns whether nobody is invited for an entry at its time. */
+function isAway$1({ absent, suspended }) {
+	return absent !== null || suspended;
+}
+/** Returns the reason why the service would refuse an invitation to an entry's address; `null` if none is sent. */
+function takenAddress(at, match, context) {
+	if (isAway$1(at)) return null;
+	const name = at.member.email;
+	const key = name.toLowerCase();
+	if (!needsInvitation(name, match, context)) return null;
+	const pinned = context.pins.get(key);
+	if (pinned !== void 0) return {
+		code: "member-pinned-elsewhere",
+		name,
+		...pinned
+	};
+	return context.ignoredAddresses.has(key) ? {
+		code: "member-ignored",
+		name
+	} : null;
+}
+/** Plans the changes of a matched member, who may have renewed the expired invitation that the entry is pinned to. */
+function planPinned(at, live, context, report) {
+	const { email: name, id } = at.member;
+	if (id !== void 0 && id !== live.id) report({
+		code: "member-pin-renewed",
+		name,
+		id,
+		now: live.id
+	});
+	return planFound$1(at, live, context, report);
+}
+function needsInvitation(name, match, context) {
+	if (match.found !== "one") return match.found === "none";
+	return isExpired(match.live) && obstacleToRenewal(name, context) === null;
+}
+function planFound$1(at, live, context, report) {
+	const { member, absent, suspended } = at;
+	const { roles } = context;
+	const name = member.email;
+	const address = addressOf$1(live);
+	if (member.id !== void 0 && !isExpired(live) && address !== null && !addressKeysOf(live).includes(name.toLowerCase())) report({
+		code: "member-pin-other",
+		name,
+		id: live.id,
+		address
+	});
+	if (absent === "ended") return [deleteMember(live, roles, "access-ended")];
+	if (absent === "not-begun") return [deleteMember(live, roles, "access-not-begun")];
+	if (live.status === "disabled") report({
+		code: "member-disabled",
+		name
+	});
+	if (live.status === "unknown") report({
+		code: "member-status-unknown",
+		name
+	});
+	if (member.managed && live.user && !isManaged(live)) report({
+		code: "member-not-managed",
+		name
+	});
+	if (suspended && live.status === "expired") return [];
+	if (live.status === "expired") {
+		const obstacle = obstacleToRenewal(name, context);
+		if (obstacle === null) return present(reinviteMember(member, live, roles, report, at.back));
+		report(obstacle);
+		if (obstacle.code === "member-not-accepted") return [];
+	}
+	const change = updateMember(member, live, roles, report, reasonOf$4(at));
+	if (suspended && change !== null && !at.listsRoles) {
+		const lost = change.fields.flatMap((diff) => diff.field === "roles" ? diff.removed : []);
+		if (lost.length > 0) report({
+			code: "member-roles-lost",
+			name,
+			roles: lost.map((role) => role.name)
+		});
+	}
+	return present(change);
+}
+/** Returns the reason not to renew an expired invitation; `null` if it is renewed. */
+function obstacleToRenewal(name, { sync: { reinvite }, renewal: { asked, committed }, now }) {
+	const key = name.toLowerCase();
+	if (reinvite === true || asked?.has(key)) return null;
+	if (reinvite === false) return {
+		code: "member-expired",
+		name
+	};
+	const since = committed?.get(key);
+	if (since === void 0 || now - since.at < reinvite.ms) return null;
+	return {
+		code: "member-not-accepted",
+		name,
+		since: since.day,
+		period: reinvite.text
+	};
+}
+function present(change) {
+	return change ? [change] : NOTHING$2;
+}
+var NOTHING$2;
+var init_plan_members = __esmMin((() => {
+	init_member();
+	init_dates();
+	init_active_member();
+	init_former_members();
+	init_match();
+	init_member_changes();
+	init_scope();
+	NOTHING$2 = [];
+}));
+
+// src/kernel/diff/role-changes.ts
+/** Returns the change that creates a role. */
+function createRole(role, permissions) {
+	return withFingerprint({
+		resource: "role",
+		name: role.name,
+		kind: "create",
+		id: null,
+		before: null,
+		after: roleImage$3({
+			...role,
+			permissions
+		}),
+		fields: [],
+		reason: "declared"
+	});
+}
+/** Returns the change of what the service can update in place; `null` if nothing differs. */
+function updateRole(role, live, hasTemporaryName) {
+	const image = roleImage$3(live);
+	const before = hasTemporaryName && live.name === role.name ? {
+		...image,
+		name: temporaryName(live.name)
+	} : image;
+	const after = updatedInPlace(before, role);
+	const fields = roleDiffs(before, after);
+	if (fields.length === 0) return null;
+	return withFingerprint({
+		resource: "role",
+		name: role.name,
+		kind: "update",
+		id: live.id,
+		before,
+		after,
+		fields,
+		reason: "declared"
+	});
+}
+/** Returns the change that replaces a live role; `resumed` is the new role's id if an earlier run created it. */
+function replaceRole(role, live, resumed) {
+	const before = roleImage$3(live);
+	const after = declaredOver(before, role);
+	return withFingerprint({
+		resource: "role",
+		name: role.name,
+		kind: "replace",
+		id: live.id,
+		before,
+		after,
+		fields: roleDiffs(before, after),
+		reason: "immutable-field",
+		resumed
+	});
+}
+/** Returns the change that deletes an unlisted live role. */
+function deleteRole(live) {
+	return withFingerprint({
+		resource: "role",
+		name: live.name,
+		kind: "delete",
+		id: live.id,
+		before: roleImage$3(live),
+		after: null,
+		fields: [],
+		reason: "unlisted"
+	});
+}
+/** Returns whether values differ that the service cannot update in place. */
+function needsReplacement(role, live) {
+	const before = roleImage$3(live);
+	return roleDiffs(updatedInPlace(before, role), declaredOver(before, role)).length > 0;
+}
+/** Returns an image with the declared values. */
+function declaredOver(before, role) {
+	return roleImage$3({
+		...before,
+		...role
+	});
+}
+/** Returns an image with the declared values that the service can update in place. */
+function updatedInPlace(before, role) {
+	return {
+		...declaredOver(before, role),
+		...fixedValues(before)
+	};
+}
+var init_role_changes = __esmMin((() => {
+	init_role();
+	init_temporary_name();
+	init_fingerprint();
+}));
+
+// src/kernel/diff/plan-roles.ts
+/** Compares the declared roles with the live custom ones; without a `roles:` section nothing is planned. */
+function planRoles(desired, { roles: live, temporarilyNamed }, sync) {
+	const custom = live.filter((role) => !role.predefined);
+	if (desired === void 0) return {
+		...NOTHING$1,
+		unchanged: custom.length
+	};
+	const named = live.filter((role) => !role.predefined && !temporarilyNamed.has(role.id));
+	const pinned = new Set(desired.flatMap(({ id }) => id ?? []));
+	const free = new Set(named.filter(({ id }) => !pinned.has(id)).map(({ name }) => name));
+	const { renames, several } = findRenames(desired, free, new Set(custom.filter(({ id }) => temporarilyNamed.has(id) && !pinned.has(id)).map(({ name }) => name)));
+	const renamed = new Set(renames.values());
+	const names = new Set(named.map(({ id }) => id));
+	const ownKey = (name) => renamed.has(name) ? temporaryName(name) : name;
+	const declared = {
+		idOf: ({ id }) => id,
+		keyOf: ({ name }) => renames.get(name) ?? ownKey(name),
+		nameOf: ({ name }) => name
+	};
+	const candidates = {
+		live: live.filter(({ idOnly }) => !idOnly),
+		keysOf: ({ id, name }) => {
+			if (!names.has(id)) return [];
+			const entry = pinned.has(id) ? void 0 : several.get(name);
+			return [entry === void 0 ? name : ownKey(entry)];
+		},
+		isLeftover: () => false,
+		endedAt: () => ""
+	};
+	const { results: pairs, unclaimed } = matchAll(desired, declared, candidates, (entry, match) => ({
+		entry,
+		match
+	}));
+	const left = unclaimed.filter(({ predefined }) => !predefined);
+	const aside = asideByName(left, temporarilyNamed);
+	const nearest = openSuggester([...new Set(left.filter(({ id }) => !temporarilyNamed.has(id)).map(({ name }) => name))]);
+	const planned = pairs.map(({ entry: role, match }) => sync.ignored.has(role.name) ? {
+		change: null,
+		findingData: [{
+			code: "role-ignored",
+			name: role.name
+		}]
+	} : planRole(role, match, {
+		...sync,
+		aside: aside.get(role.name),
+		free,
+		temporarilyNamed,
+		nearest
+	}));
+	const spoken = new Set(planned.flatMap(({ change }) => change?.id ?? []));
+	const unlisted = left.filter(({ id }) => !spoken.has(id));
+	const removals = sync.roles === "authoritative" ? unlisted.map(deleteRole) : [];
+	const kept = unlisted.length - removals.length;
+	const changes = [...planned.flatMap(({ change, successor }) => [change ?? [], successor ?? []].flat()), ...removals];
+	const touched = changes.filter(({ kind }) => kind !== "create").length;
+	const collisions = nameCollisions(changes, named);
+	return {
+		changes,
+		unchanged: custom.length - touched - kept,
+		unlisted: kept,
+		refusalData: planned.flatMap(({ refusalData }) => refusalData ?? []),
+		findingData: [
+			...planned.flatMap(({ findingData }) => findingData),
+			...collisions,
+			...caseVariants(changes, unlisted)
+		],
+		declared: new Map(pairs.flatMap(({ entry, match }, index) => match.found === "none" && sync.ignored.has(entry.name) ? [] : declaredId(entry, match, planned[index]?.change))),
+		unmatched: new Set(pairs.flatMap(({ entry, match }) => match.found === "pin-missing" || match.found === "many" ? [entry.name] : [])),
+		replaced: new Map(changes.flatMap((change) => change.kind === "replace" ? [[change.id, change.name]] : []))
+	};
+}
+function planRole(role, match, context) {
+	const { name } = role;
+	const only = (found) => ({
+		change: null,
+		findingData: [found]
+	});
+	switch (match.found) {
+		case "none": {
+			if (context.aside && context.replaceRoles) return {
+				change: replaceRole(role, context.aside, null),
+				findingData: []
+			};
+			const { previously = [] } = role;
+			const [unknown] = previously.flatMap((former) => {
+				const near = context.nearest(former);
+				return near === null ? [] : {
+					previously: former,
+					near
+				};
+			});
+			const findingData = unknown ? [{
+				code: "role-previously-unknown",
+				name,
+				...unknown
+			}] : [];
+			if (role.permissions !== void 0) return {
+				change: createRole(role, role.permissions),
+				findingData
+			};
+			const meant = unknown ? null : context.nearest(name);
+			return {
+				change: null,
+				findingData: [...findingData, {
+					code: "role-needs-permissions",
+					name,
+					near: meant
+				}]
+			};
+		}
+		case "pin-missing": return only({
+			code: "role-pin-missing",
+			name,
+			id: match.id
+		});
+		case "many": return only({
+			code: "role-ambiguous",
+			name,
+			live: match.live.map(({ id, name: is }) => ({
+				id,
+				name: is
+			}))
+		});
+		case "one": return planFound(role, match.live, context);
+		default: return match;
+	}
+}
+function planFound(role, live, context) {
+	const { replaceRoles, named, aside, free, temporarilyNamed } = context;
+	const { name, id: pin, previously = [] } = role;
+	const { id, predefined } = live;
+	if (predefined) return {
+		change: null,
+		findingData: [{
+			code: "role-pin-predefined",
+			name,
+			id
+		}]
+	};
+	if (aside && replaceRoles && pin === void 0) return resume(role, aside, live);
+	const findingData = (live.name === name ? previously.filter((former) => former !== name && free.has(former)) : []).map((former) => ({
+		code: "role-previously-left",
+		name,
+		previously: former
+	}));
+	const differs = needsReplacement(role, live);
+	if (differs && replaceRoles && pin === void 0 && !named.has(id)) return {
+		change: replaceRole(role, live, null),
+		findingData
+	};
+	const data = replaceRoles ? {
+		code: pin === void 0 ? "role-replace-named" : "role-replace-pinned",
+		name,
+		id
+	} : {
+		code: "role-metadata-fixed",
+		name,
+		id,
+		live: live.metadata
+	};
+	return {
+		change: updateRole(role, live, temporarilyNamed.has(id)),
+		findingData,
+		...differs && { refusalData: [data] }
+	};
+}
+/** Continues a replacement whose successor exists, and updates the successor if it differs from the file. */
+function resume(role, aside, live) {
+	const { name } = role;
+	const wrong = needsReplacement(role, live);
+	return {
+		change: replaceRole(role, aside, live.id),
+		successor: updateRole(role, live, false),
+		findingData: [],
+		...wrong && { refusalData: [{
+			code: "role-metadata-fixed",
+			name,
+			id: live.id,
+			live: live.metadata
+		}] }
+	};
+}
+/** Reports roles to create whose names differ from unlisted ones only by case, or by how accents are encoded. */
+function caseVariants(changes, unlisted) {
+	const keyOf = (name) => name.normalize("NFC").toLowerCase();
+	const sorted = unlisted.map(({ name }) => name).sort(byCodeUnit);
+	const names = new Map(sorted.map((name) => [keyOf(name), name]));
+	return changes.flatMap(({ kind, name }) => {
+		const live = kind === "create" ? names.get(keyOf(name)) : void 0;
+		return live === void 0 ? [] : [{
+			code: "role-name-case",
+			name,
+			live
+		}];
+	});
+}
+/** Reports roles that would get a name which another role keeps: the service would refuse it. */
+function nameCollisions(changes, named) {
+	const moving = new Set(changes.flatMap((change) => change.before?.name === change.after?.name ? [] : change.id ?? []));
+	const staying = groupByKey$1(named.filter(({ id }) => !moving.has(id)), ({ name }) => name);
+	const kept = new Map(staying.map((group) => [group[0].name, group.map(({ id }) => id).sort(byCodeUnit)]));
+	return changes.flatMap((change) => {
+		const { kind, after, before, name } = change;
+		if (after === null || kind !== "replace" && before?.name === after.name) return [];
+		const own = [change.id, kind === "replace" ? change.resumed : null];
+		const id = kept.get(after.name)?.find((other) => !own.includes(other));
+		return id === void 0 ? [] : [{
+			code: "role-name-taken",
+			name,
+			id
+		}];
+	});
+}
+function asideByName(unclaimed, temporarilyNamed) {
+	const aside = unclaimed.filter(({ id }) => temporarilyNamed.has(id)).sort(by(({ id }) => id));
+	return new Map(aside.map((role) => [role.name, role]));
+}
+function declaredId(role, match, change) {
+	if (change?.kind === "replace") return [[role.name, change.resumed]];
+	if (match.found === "none") return [[role.name, null]];
+	return match.found === "one" ? [[role.name, match.live.id]] : [];
+}
+function attempt$2({ name, previously = [] }) {
+	return {
+		name,
+		untried: [...previously].reverse(),
+		found: []
+	};
+}
+/**
+* Finds the roles to rename.
+*
+* A live role with the new name, or with a temporary name made from it, wins over `previously`, so that a rename is done
+* once. A name that another entry has can only be taken if that entry is renamed itself: a chain. Two entries that swap
+* names need pins, because before and after the swap look the same.
+*/
+function findRenames(roles, liveNames, asideNames) {
+	const unpinned = roles.filter(({ id }) => id === void 0);
+	const declared = new Map(unpinned.map((role) => [role.name, role]));
+	const renames = /* @__PURE__ */ new Map();
+	const several = /* @__PURE__ */ new Map();
+	const taken = /* @__PURE__ */ new Set();
+	/** Tries the next previous name of an entry; returns the entry that has to give it up first, if there is one. */
+	const tryNext = (former, { found }, chain) => {
+		if (!liveNames.has(former) || taken.has(former) || chain.has(former)) return null;
+		const holder = declared.get(former);
+		const givesUp = holder?.previously !== void 0 && asideNames.has(former);
+		if (holder && !givesUp) return holder;
+		found.push(former);
+		return null;
+	};
+	const conclude = ({ name, found }) => {
+		const [first] = found;
+		if (first === void 0) return false;
+		for (const former of found) taken.add(former);
+		if (found.length === 1) renames.set(name, first);
+		else for (const former of found) several.set(former, name);
+		return true;
+	};
+	const rename = (root) => {
+		const path = [attempt$2(root)];
+		const chain = /* @__PURE__ */ new Set([root.name]);
+		for (let current = path.at(-1); current !== void 0; current = path.at(-1)) {
+			const former = current.untried.pop();
+			const holder = former === void 0 ? null : tryNext(former, current, chain);
+			if (holder !== null) {
+				path.push(attempt$2(holder));
+				chain.add(holder.name);
+			}
+			if (former !== void 0) continue;
+			path.pop();
+			chain.delete(current.name);
+			if (conclude(current)) path.at(-1)?.found.push(current.name);
+		}
+	};
+	for (const role of [...unpinned].sort(by(({ name }) => name))) if (!liveNames.has(role.name) && !asideNames.has(role.name)) rename(role);
+	return {
+		renames,
+		several
+	};
+}
+var NOTHING$1;
+var init_plan_roles = __esmMin((() => {
+	init_suggest();
+	init_text();
+	init_temporary_name();
+	init_match();
+	init_role_changes();
+	NOTHING$1 = {
+		changes: [],
+		unchanged: 0,
+		unlisted: 0,
+		findingData: [],
+		refusalData: [],
+		declared: /* @__PURE__ */ new Map(),
+		unmatched: /* @__PURE__ */ new Set(),
+		replaced: /* @__PURE__ */ new Map()
+	};
+}));
+
+// src/kernel/diff/resolve.ts
+/** Creates a resolver; it looks among the declared names first, then among the live ids, then among the live names. */
+function roleResolver(plan, { roles: live, ignoredRoles, ignoredLiveRoles }) {
+	const names = new Map(live.map((role) => [role.id, role.name]));
+	for (const [name, id] of plan.declared) if (id !== null) names.set(id, name);
+	for (const [id, name] of plan.replaced) names.set(id, name);
+	const removed = new Set(plan.changes.flatMap((change) => change.kind === "delete" ? change.id : []));
+	const idsByName = /* @__PURE__ */ new Map();
+	for (const role of live) if (!role.predefined) idsByName.set(role.name, [...idsByName.get(role.name) ?? [], role.id].sort(byCodeUnit));
+	const custom = live.filter(({ predefined }) => !predefined);
+	const nearest = openSuggester([.../* @__PURE__ */ new Set([
+		...plan.declared.keys(),
+		...custom.map(({ name }) => name),
+		...PREDEFINED_ROLES
+	])]);
+	const predefined = new Map(live.flatMap((role) => role.predefined ? [[role.name.toLowerCase(), role.id]] : []));
+	const suggest = (role) => predefined.get(role.toLowerCase()) ?? nearest(role);
+	const ignoredNames = new Map(ignoredLiveRoles.map(({ id, name }) => [id, name]));
+	const refOf = (id) => ({
+		id,
+		name: names.get(id) ?? ignoredNames.get(id) ?? id
+	});
+	const declaredRef = (name, id) => id === null ? {
+		id,
+		name
+	} : refOf(id);
+	const successorOf = (id) => {
+		const name = plan.replaced.get(id);
+		return name === void 0 ? refOf(id) : declaredRef(name, plan.declared.get(name) ?? null);
+	};
+	const lookUp = (role) => {
+		const declared = plan.declared.get(role);
+		if (declared !== void 0) return declared === null ? declaredRef(role, null) : successorOf(declared);
+		if (ignoredRoles.has(role)) return (name) => ({
+			code: "member-role-ignored",
+			name,
+			role
+		});
+		if (plan.unmatched.has(role)) return () => null;
+		const [id, ...others] = names.has(role) ? [role] : idsByName.get(role) ?? [];
+		if (id === void 0) {
+			const near = suggest(role);
+			return (name) => ({
+				code: "member-role-unknown",
+				name,
+				role,
+				near
+			});
+		}
+		if (others.length > 0) return (name) => ({
+			code: "member-role-ambiguous",
+			name,
+			role,
+			ids: [id, ...others]
+		});
+		if (removed.has(id)) return (name) => ({
+			code: "member-role-removed",
+			name,
+			role
+		});
+		return successorOf(id);
+	};
+	const known = /* @__PURE__ */ new Map();
+	const resolveOne = (role) => {
+		const found = known.get(role);
+		if (found !== void 0) return found;
+		const resolved = lookUp(role);
+		known.set(role, resolved);
+		return resolved;
+	};
+	return {
+		refOf,
+		successorOf,
+		idOf(role) {
+			const resolved = resolveOne(role);
+			return typeof resolved === "function" ? null : resolved.id;
+		},
+		replacesAny: plan.replaced.size > 0,
+		isReplaced: (id) => plan.replaced.has(id),
+		isIgnored: (id) => ignoredRoles.has(id),
+		resolve(member, roles, report) {
+			const refs = /* @__PURE__ */ new Map();
+			let complete = true;
+			for (const role of roles) {
+				const resolved = resolveOne(role);
+				if (typeof resolved === "function") {
+					const found = resolved(member);
+					if (found !== null) report(found);
+					complete = false;
+				} else refs.set(resolved.id ?? `new ${resolved.name}`, resolved);
+			}
+			return complete ? [...refs.values()] : null;
+		}
+	};
+}
+var init_resolve = __esmMin((() => {
+	init_suggest();
+	init_text();
+	init_live();
+}));
+
+// src/kernel/findings/findings.ts
+function acceptedHolders(count) {
+	return count === 0 ? "no accepted holder" : counted(count, "accepted holder");
+}
+function mfaHint(invited) {
+	return invited ? "It is known once the invitation is accepted." : "The service does not report it; look it up there before you rely on the policy.";
+}
+function stays(moves) {
+	return moves ? "it moves to the successor of a replaced role, and is otherwise left alone" : "it is left alone";
+}
+/** Returns the texts about an entry that several live roles match, by its name or by its previous names. */
+function ambiguousRoleTexts({ name, live }) {
+	if (live.every((role) => role.name === name)) return {
+		message: `Two or more live roles are called "${name}": ${list(live.map(({ id }) => id))}.`,
+		hint: `Say which one is meant: add "id: ${live[0]?.id}" (or another of them) to the role.`
+	};
+	const sorted = [...live].sort(by((role) => role.name));
+	return {
+		message: `Several live roles have previous names of "${name}": ${list(sorted.map((role) => `"${role.name}" (${role.id})`))}.`,
+		hint: `Say which one is meant: leave only its name in "previously", or add its id to the role, such as "id: ${sorted[0]?.id}". The others are then roles without an entry.`
+	};
+}
+/** Returns the finding of some data: all messages of findings are here. */
+function toFinding(found) {
+	const { code, name } = found;
+	const error = (resource, message, hint) => ({
+		code,
+		severity: "error",
+		resource,
+		name,
+		message,
+		hint
+	});
+	const warning = (resource, message, hint) => ({
+		code,
+		severity: "warning",
+		resource,
+		name,
+		message,
+		hint
+	});
+	switch (found.code) {
+		case "role-ambiguous": {
+			const { message, hint } = ambiguousRoleTexts(found);
+			return error("role", message, hint);
+		}
+		case "role-pin-missing": return error("role", `Role "${name}" is pinned to ${found.id}, which does not exist.`, "Correct the id, or remove it: the role is then found by its name, or created.");
+		case "role-pin-predefined": return error("role", `Role "${name}" is pinned to ${found.id}, a predefined role, which cannot be changed.`, "Remove it from \"roles:\"; grant it to members by its id.");
+		case "caller-unknown": return warning("member", "It is unknown which member the API key belongs to, so the self-lockout guard cannot protect it.", "A user's key with the scope user.profile_readonly can look that up; --verbose reports why it failed.");
+		case "metadata-rounded": return warning(found.resource, `A number in the metadata of ${name} cannot be represented exactly (${found.properties.map((property) => JSON.stringify(property)).join(", ")}) and would be written back changed, so ${name} is not ${NOT_DONE[found.kind]}.`, "Change the number at the service, or declare it as text, in quotes.");
+		case "role-not-retrieved": return warning("role", `The service does not return the role ${name}; its id is used as given, and its permissions are unknown.`, "If the id is wrong, correct it: the service would reject it.");
+		case "role-needs-permissions": return error("role", `Role "${name}" does not exist yet, and the file declares no permissions for it.`, found.near === null ? "Add \"permissions:\" to the role; an empty list is allowed." : `Did you mean "${found.near}"? Otherwise add "permissions:" to the role; an empty list is allowed.`);
+		case "role-previously-unknown": return warning("role", `No live role is called "${found.previously}", so none is renamed to "${name}".`, `Did you mean "previously: ${found.near}"?`);
+		case "role-previously-left": return warning("role", `A live role is already called "${name}", so "${found.previously}" is not renamed.`, `Remove "previously: ${found.previously}"; if both should be one role, pin the right one with its id.`);
+		case "role-name-taken": return error("role", `The name "${name}" belongs to the live role ${found.id}, which this plan leaves alone.`, "Choose another name, or list that role as well.");
+		case "role-name-case": return error("role", `"${name}" would be created, and differs from the live role "${found.live}" only in ${name.normalize("NFC") === found.live.normalize("NFC") ? "how accents are encoded (Unicode NFC and NFD)" : "upper and lower case"}.`, `If the live role is meant, write "${found.live}", or add "previously: ${found.live}" to rename it. If it is another role, list "${found.live}" as well, or choose another name.`);
+		case "rule-role-ambiguous": return error("role", `A policy, guard or check names "${name}", but two or more live roles have that name: ${list(found.ids)}.`, `Use the id of the intended role in the rule, or list the role with "id: ${found.ids[0]}" (or another of them).`);
+		case "rule-role-unknown": {
+			const { message, hint } = unknownRoleTexts(found);
+			return found.shared ? warning("role", message, hint) : error("role", message, hint);
+		}
+		case "rule-member-unknown": return warning("member", `A guard or check names ${name}, who is neither declared nor a member: it has no effect.`, found.near === null ? "Correct the address, or remove it." : `Did you mean "${found.near}"?`);
+		case "rule-permission-unknown": return warning("role", `A policy or check names the permission "${name}", which no role has.`, `Did you mean "${found.near}"?`);
+		case "override-left-over": return warning("member", `The override ${name} in the file is left over: ${LEFT_OVER[found.why]}.`, "Remove it from guards.overrides.");
+		case "member-likely-renamed": return warning("member", `${name} would be invited, and ${found.previously} be removed: probably the same person, who would have no access until the invitation is accepted.`, `Write "previously: ${found.previously}" in the entry of ${name}, to keep the old membership until the new one is accepted. If the address has changed at the service instead, write "email: ${found.previously}".`);
+		case "role-likely-renamed": return warning("role", `"${name}" would be created and "${found.previously}" removed, with the same permissions or holders.`, `If this is a rename, add "previously: ${found.previously}" to the new role.`);
+		case "role-few-holders": return warning("role", `The role "${name}" has ${acceptedHolders(found.holders)}; it needs ${found.min}.`, "This plan does not make it worse. Grant the role to somebody else, or wait until the invited have accepted.");
+		case "check-unknown": return warning("role", `The permissions of "${name}" are unknown, so a check of ${found.permission} may miss its holders.`, null);
+		case "member-ambiguous": return error("member", `Two or more live members have the address ${name}: ${list(found.ids)}.`, `Say which one is meant: add "id: ${found.ids[0]}" (or another of them) to the member.`);
+		case "member-pin-missing": return error("member", `Member ${name} is pinned to ${found.id}, which does not exist.`, "Correct the id, or remove it: the member is then found by address, or invited.");
+		case "member-needs-roles": return warning("member", `${name} is not a member, and cannot be created: the file declares no roles for this member.`, "Add \"roles:\" to the member; an empty list is allowed. If an apply could not renew an expired invitation, the journal of that run has its roles.");
+		case "member-role-unknown": return error("member", `The file grants "${found.role}" to ${name}, but neither the file nor the service has such a role.`, found.near === null ? "Correct the name, declare the role under \"roles:\", or use the id of a predefined role." : `Did you mean "${found.near}"? Otherwise declare the role under "roles:".`);
+		case "member-role-ambiguous": return error("member", `The file grants "${found.role}" to ${name}, but two or more live roles have that name: ${list(found.ids)}.`, "Use the id of the intended role.");
+		case "member-role-removed": return error("member", `The file grants "${found.role}" to ${name}, but this plan would delete that role, because "roles:" does not list it.`, "List the role, or remove it from the member.");
+		case "member-disabled": return warning("member", `${name} is disabled at the service; a plan enables nobody.`, null);
+		case "member-status-changed": return error("member", `${name} was ${found.was} when this was planned, and is ${found.is} now.`, "No plan does that: find out who did, and correct it at the service.");
+		case "passwords-left": return warning("member", `Left out, since a new password would enable them: ${counted(found.left.length, "disabled user")} (${list(found.left)}).`, "To enable one, name the address instead of a pattern.");
+		case "member-not-managed": return warning("member", `${name} is declared as a managed user, but is an ordinary one at the service; what is declared under managed cannot be set.`, "Remove \"managed:\", or remove the member and create it again.");
+		case "member-without-address": return warning("member", `Member ${name} has no e-mail address, so the file cannot name it; ${stays(found.moves)}.`, null);
+		case "member-service-account": return warning("member", SERVICE_ACCOUNTS[found.type] === void 0 ? `${name} is not listed, and its user type "${found.type}" is unknown; ${stays(found.moves)}.` : `${name} is ${SERVICE_ACCOUNTS[found.type]} that the file does not list; ${stays(found.moves)}.`, "List it under \"members:\" to manage it, or under \"ignore.members\" to keep it out of plans.");
+		case "member-pin-other": return warning("member", `The entry of ${name} is pinned to ${found.id}, whose address is ${found.address}.`, "If these are two people, remove the id. If the address has changed, this is correct.");
+		case "member-roles-lost": return warning("member", `${name} is suspended, and no file lists the roles (${list(found.roles)}), so they do not come back.`, `List them under "roles:" of the member.`);
+		case "member-pin-left": return warning("member", `The entry of ${name} is pinned to ${found.id}, which has an address under "leavers:", so the entry has no effect.`, "Remove the id if these are two people; else remove the entry.");
+		case "member-pinned-elsewhere": return error("member", `${name} is the address of ${found.id}, which the entry of ${found.by} is pinned to.`, "The service accepts an address only once. Remove the id from that entry, or remove one of the two.");
+		case "member-ignored": return error("member", `${name} is declared, but "ignore.members" excludes that address, or its live member, from every plan.`, "Remove the entry, or the pattern.");
+		case "role-ignored": return error("role", `The role "${name}" is declared, but "ignore.roles" excludes that name, or its live role, from every plan.`, "Remove the entry, or the pattern.");
+		case "roles-ignored": return warning("role", `${found.roles.length === 1 ? "1 live role is" : `${found.roles.length} live roles are`} ignored: ${list(found.roles)}.`, IGNORED_HINT);
+		case "members-ignored": {
+			const what = found.count === 1 ? "1 live member is" : `${found.count} live members are`;
+			const who = found.groups.map(({ held, members }) => `${held} (${list(members)})`);
+			return warning("member", `${what} ignored: ${list(who, "; ")}.`, IGNORED_HINT);
+		}
+		case "member-role-unassignable": return warning("member", `${name} would newly hold "${found.role}", which the service may refuse to assign through its API.`, "If it does, assign the role at the service; the next plan then has nothing to change.");
+		case "member-role-ignored": return error("member", `The file grants "${found.role}" to ${name}, but "ignore.roles" excludes that role from every plan.`, "Remove the role from the member, or from the ignored patterns.");
+		case "member-status-unknown": return warning("member", `The status of ${name} at the service is unknown.`, null);
+		case "member-expired": return warning("member", `The invitation of ${name} has expired, and no new one is sent.`, `Remove "sync.reinvite: false", or send one with --reinvite ${name}.`);
+		case "member-overdue": return warning("member", `The invitation of ${name} expired at ${found.expiresAt}, but the service still lists it as pending.`, "It counts as pending, and is left as it is. To invite them again, remove the invitation at the service, and apply.");
+		case "member-not-accepted": return warning("member", `${name} has not accepted an invitation since the entry was last changed, on ${found.since}; after ${found.period}, no new one is sent.`, `Remove the entry, or send another one with --reinvite ${name}.`);
+		case "member-pin-renewed": return warning("member", `The entry of ${name} is pinned to ${found.id}, an expired invitation; it now refers to ${found.now}.`, `Write "id: ${found.now}", or remove the id.`);
+		case "member-mfa-unknown": return warning("member", `It is unknown whether ${name}, who would hold "${found.role}", has MFA on login.`, mfaHint(found.invited));
+		default: return found;
+	}
+}
+function unknownRoleTexts({ name, near, shared, removed }) {
+	if (removed !== null) return {
+		message: `A policy, guard or check names "${name}", the role "${removed}", which this plan removes: it would have no effect.`,
+		hint: "Remove the rule as well, or list the role."
+	};
+	const correct = shared ? "If another merchant that includes the rule has the role, leave it; else correct the name." : "Correct the name, or remove it.";
+	return {
+		message: `A policy, guard or check names "${name}", which is neither declared nor live: it has no effect.`,
+		hint: near === null ? correct : `Did you mean "${near}"?`
+	};
+}
+var NOT_DONE, SERVICE_ACCOUNTS, LEFT_OVER, IGNORED_HINT;
+var init_findings = __esmMin((() => {
+	init_text();
+	init_refusals();
+	NOT_DONE = {
+		create: "created",
+		update: "changed",
+		replace: "replaced",
+		delete: "removed"
+	};
+	SERVICE_ACCOUNTS = {
+		service_account: "a service account",
+		system_account: "a system account"
+	};
+	LEFT_OVER = {
+		"other-plan": "it is for another plan",
+		"no-changes": "this plan has no changes",
+		"not-refused": "this plan is not refused for that"
+	};
+	IGNORED_HINT = "No plan changes or removes what is ignored, but policies and checks still apply to it.";
+}));
+
+// src/kernel/plan/upcoming-dates.ts
+/** Returns what the dates of a file bring in times to come: the earliest first, then by address. */
+function upcomingDates({ members = [], leavers = [] }, now) {
+	const listed = new Set(leavers.length === 0 ? [] : members.map(({ email }) => email.toLowerCase()));
+	const leaving = leavers.map(({ email, from: { starts, text } }) => {
+		return {
+			at: starts,
+			text,
+			email,
+			what: listed.has(email.toLowerCase()) ? "leaves" : "leaves-unlisted",
+			roles: []
+		};
+	});
+	const left = new Map(leavers.map(({ email, from }) => [email.toLowerCase(), from.starts]));
+	const own = members.filter((one) => hasOwnEnds(one) || hasBeginnings(one)).flatMap((member) => {
+		const last = left.get(member.email.toLowerCase()) ?? Number.POSITIVE_INFINITY;
+		return [
+			...beginningsOf(member),
+			...endsOf(member),
+			...suspensionOf(member)
+		].filter(({ at }) => at < last).map((date) => ({
+			...date,
+			email: member.email
+		}));
+	});
+	return [...leaving, ...own].filter(({ at }) => at > now).sort((a, b) => a.at - b.at || by(({ email }) => email)(a, b));
+}
+/** Returns when the membership begins, with its first roles, and when more roles do. */
+function beginningsOf(member) {
+	const { from, until, roles = [] } = member;
+	const start = from?.starts ?? Number.NEGATIVE_INFINITY;
+	const grants = roles.map((grant) => {
+		const own = grant.from !== void 0 && grant.from.starts > start ? grant.from : from;
+		return {
+			role: grant.role,
+			own,
+			at: own?.starts ?? Number.NEGATIVE_INFINITY
+		};
+	});
+	const first = Math.min(...grants.map(({ at }) => at));
+	const times = new Map(grants.flatMap(({ own }) => own === void 0 ? [] : [[own.starts, own.text]]));
+	if (from !== void 0 && grants.length === 0) times.set(from.starts, from.text);
+	return [...times].flatMap(([at, text]) => {
+		const what = at === first || grants.length === 0 ? "joins" : "begins";
+		const begun = grants.filter((grant) => grant.at === at).map(({ role }) => role);
+		return at < (until?.ends ?? Number.POSITIVE_INFINITY) && !isSuspended(member, at) ? [{
+			at,
+			text,
+			what,
+			roles: begun.sort()
+		}] : [];
+	});
+}
+function endsOf({ until, roles = [] }) {
+	const last = until?.ends ?? Number.POSITIVE_INFINITY;
+	const ending = roles.flatMap(({ role, until: end }) => end !== void 0 && end.ends < last ? [{
+		role,
+		end
+	}] : []);
+	return [...[...new Map(ending.map(({ end }) => [end.ends, end])).values()].map(({ ends: at, text }) => {
+		return {
+			at,
+			text,
+			what: "ends",
+			roles: ending.filter(({ end }) => end.ends === at).map(({ role }) => role).sort()
+		};
+	}), ...until === void 0 ? [] : [{
+		at: last,
+		text: until.text,
+		what: "ends",
+		roles: []
+	}]];
+}
+function suspensionOf({ suspended: { from, until: end } = {}, until }) {
+	return [...from === void 0 ? [] : [{
+		at: from.starts,
+		text: from.text,
+		what: "suspended",
+		roles: []
+	}], ...end === void 0 ? [] : [{
+		at: end.ends,
+		text: end.text,
+		what: "back",
+		roles: []
+	}]].filter(({ at }) => at < (until?.ends ?? Number.POSITIVE_INFINITY));
+}
+function hasOwnEnds({ until, roles = [] }) {
+	return until !== void 0 || roles.some((one) => one.until);
+}
+/** Returns whether an entry leaves the beginning of access, or a suspension, to time. */
+function hasBeginnings({ from, suspended, roles = [] }) {
+	return from !== void 0 || suspended !== void 0 || roles.some((one) => one.from);
+}
+var init_upcoming_dates = __esmMin((() => {
+	init_text();
+	init_active_member();
+}));
+
+// src/kernel/plan/reviewed-state.ts
+/** Returns what a plan shows. */
+function reviewedStateOf(input) {
+	const { merchant, environment, service, now, desired, changes, deferred, after } = input;
+	const rows = resourceRows({
+		changes,
+		deferred
+	});
+	const sets = createPermissionSets();
+	const people = reviewedPeople(input, rows.members, sets);
+	const dates = reviewedDates(desired, now, after, sets);
+	return {
+		merchant,
+		environment,
+		service,
+		at: now,
+		hasBase: false,
+		permissionSets: sets.all(),
+		...rows,
+		people,
+		dates
+	};
+}
+/** Returns the rows of the roles and members that a plan changes. */
+function resourceRows({ changes, deferred }) {
+	const later = deferred.map(({ change }) => change);
+	const rowsOf = (resource) => [...changes.flatMap((change) => change.resource === resource ? rowsOfChange(change) : []), ...later.flatMap((change) => change.resource === resource ? rowsOfChange(change).map((row) => ({
+		...row,
+		deferred: true
+	})) : [])];
+	return {
+		roles: rowsOf("role"),
+		members: rowsOf("member")
+	};
+}
+/** Returns a change's rows: two for an invitation that is renewed under another address. */
+function rowsOfChange(change) {
+	const { id, kind } = change;
+	const replaced = kind === "replace" && { replaced: true };
+	if (change.resource === "role") {
+		const { before, after, name } = change;
+		return [{
+			id,
+			name,
+			...replaced,
+			before: before && roleRowValues(before),
+			after: after && roleRowValues(after)
+		}];
+	}
+	const before = change.before && memberRowValues(change.before);
+	const after = change.after && memberRowValues(change.after);
+	const [was, is] = [change.before, change.after].map((image) => nameOfPerson(image?.email ?? null, change));
+	if (was === is || before === null || after === null) {
+		const leftover = kind === "delete" && change.reason === "invitation-expired" && { leftover: true };
+		return [{
+			id,
+			name: (before === null ? is : was) ?? "",
+			...replaced,
+			...leftover,
+			before,
+			after
+		}];
+	}
+	return [{
+		id,
+		name: was ?? "",
+		before,
+		after: null
+	}, {
+		id: null,
+		name: is ?? "",
+		before: null,
+		after
+	}];
+}
+function nameOfPerson(email, { id, name }) {
+	return (email ?? id ?? name).toLowerCase();
+}
+/** Returns the name of somebody in rows: the address in lower case, else the id. */
+function personName({ email, id, name }) {
+	return nameOfPerson(email, {
+		id,
+		name
+	});
+}
+/** Returns the values of a role's fields. */
+function roleRowValues(image) {
+	return rowValues(ROLE_FIELDS, image);
+}
+/** Returns the values of a member's fields, and what else an image says of a managed user. */
+function memberRowValues(image) {
+	const { managed } = image;
+	const passwordEnv = managed?.passwordEnv;
+	return {
+		...rowValues(MEMBER_FIELDS, memberValues$1(image)),
+		managed: managed !== null,
+		...passwordEnv && { passwordEnv }
+	};
+}
+function rowValues(table, values) {
+	return eachField(table, (name, { kind }) => kind.name === "roles" ? values[name].map(roleKey) : kind.content(values[name]));
+}
+/** Returns the name of a role that a plan creates, by the text that stands for it; `null` for a live one. */
+function nameOfNewRole(element) {
+	return element.startsWith(NEW) ? element.slice(4) : null;
+}
+/** Returns the text that stands for the permissions of a role that the service does not report. */
+function unknownPermissions(role) {
+	return `all of ${role}`;
+}
+function createPermissionSets() {
+	const sets = [[]];
+	const indexes = /* @__PURE__ */ new Map([["", 0]]);
+	return {
+		indexOf(permissions) {
+			const set = sortedSet(permissions);
+			const key = set.join("\n");
+			const known = indexes.get(key);
+			if (known !== void 0) return known;
+			indexes.set(key, sets.length);
+			return sets.push(set) - 1;
+		},
+		all: () => sets
+	};
+}
+/** Returns the permissions of people by name, of whom several memberships count together. */
+function personPermissions(access, escalation, isNamed = () => true) {
+	const memberships = /* @__PURE__ */ new Map();
+	for (const person of access.people) {
+		const name = personName(person);
+		if (!isNamed(name)) continue;
+		const known = memberships.get(name);
+		if (known === void 0) memberships.set(name, [person]);
+		else known.push(person);
+	}
+	const grantedTo = granting(access);
+	const reachOf = reaching(access, escalation);
+	const all = sortedSet([...access.roles.values()].flatMap(({ permissions }) => permissions ?? []));
+	const reached = memoized((reach) => reach.anything === null ? all.filter((permission) => reach.stepsTo(permission) !== null) : ["*"]);
+	const texts = memoized(({ permissions, unknown }) => [...permissions, ...unknown.map(unknownPermissions)]);
+	const usable = (name) => (memberships.get(name) ?? []).filter(isActive);
+	return {
+		held: (name) => usable(name).flatMap((person) => texts(grantedTo(person))),
+		reach: (name) => usable(name).flatMap((person) => reached(reachOf(person))),
+		granted: (roles) => roles.flatMap((key) => {
+			const role = access.roles.get(key);
+			return role?.permissions ?? [unknownPermissions(role?.name ?? key)];
+		}),
+		reachWith: (name, roles) => {
+			const held = usable(name).flatMap((person) => person.roles);
+			return reached(reachOf({ roles: [...held, ...roles] }));
+		}
+	};
+}
+function memoized(compute) {
+	const known = /* @__PURE__ */ new Map();
+	return (key) => {
+		const value = known.get(key) ?? compute(key);
+		known.set(key, value);
+		return value;
+	};
+}
+function reviewedPeople({ before, after, changes, deferred, desired }, members, sets) {
+	const waiting = new Set(members.flatMap((row) => row.deferred ? [row.name] : []));
+	const changed = new Set(members.map(({ name }) => name));
+	const touched = /* @__PURE__ */ new Set([...changed, ...namesOfAffected(before, after)]);
+	if (touched.size === 0) return [];
+	const { escalation } = desired.policies;
+	const of = (access) => personPermissions(access, escalation, (name) => touched.has(name));
+	const was = of(before);
+	const rowOf = (name, end) => ({
+		name,
+		held: {
+			before: sets.indexOf(was.held(name)),
+			after: sets.indexOf(end.held(name))
+		},
+		reach: {
+			before: sets.indexOf(was.reach(name)),
+			after: sets.indexOf(end.reach(name))
+		}
+	});
+	const is = of(after);
+	const rows = sortedSet(touched).map((name) => rowOf(name, is)).filter(({ name, held }) => changed.has(name) && !waiting.has(name) || held.before !== held.after);
+	if (waiting.size === 0) return rows;
+	const all = splitByResource([...changes, ...deferred.map(({ change }) => change)]);
+	const settled = of(accessAfter(before, all, { mergeReplacedRoles: false }));
+	const later = sortedSet(waiting).map((name) => ({
+		...rowOf(name, settled),
+		deferred: true
+	}));
+	return [...rows, ...later];
+}
+/** Yields the names of those whose permissions may differ, because their roles do. */
+function* namesOfAffected(before, after) {
+	if (before.people === after.people && before.roles === after.roles) return;
+	const roles = new Set([...before.roles.keys(), ...after.roles.keys()].filter((key) => before.roles.get(key)?.permissions !== after.roles.get(key)?.permissions));
+	for (const { was, is } of beforeAndAfter(before, after)) {
+		const person = is ?? was;
+		if (person && (was !== is || roles.size > 0 && person.roles.some((role) => roles.has(role)))) yield personName(person);
+	}
+}
+function reviewedDates(desired, now, access, sets) {
+	const dates = upcomingDates(desired, now);
+	if (dates.length === 0) return [];
+	const find = roleFinder(access, pinnedIds(desired));
+	const entries = new Map(desired.members?.map((member) => [member.email.toLowerCase(), member]));
+	const begins = dates.filter((date) => ["begins", "back"].includes(resourceKindOf(date)));
+	const beginners = new Set(begins.map(({ email }) => email.toLowerCase()));
+	const people = personPermissions(access, desired.policies.escalation, (name) => beginners.has(name));
+	return dates.map((date) => {
+		const { at, roles } = date;
+		const [name, what] = [date.email.toLowerCase(), resourceKindOf(date)];
+		if (what !== "begins" && what !== "back") return {
+			at,
+			name,
+			what,
+			roles,
+			brings: 0,
+			reach: 0
+		};
+		const keys = (what === "back" ? (entries.get(name)?.roles ?? []).map(({ role }) => role) : roles).map((role) => find(role) ?? role);
+		return {
+			at,
+			name,
+			what,
+			roles,
+			brings: sets.indexOf(people.granted(keys)),
+			reach: sets.indexOf(people.reachWith(name, keys))
+		};
+	});
+}
+/** Returns the kind of a date, which does not depend on other entries. */
+function resourceKindOf({ what }) {
+	switch (what) {
+		case "leaves":
+		case "leaves-unlisted": return "leaves";
+		case "joins":
+		case "begins": return "begins";
+		case "ends":
+		case "suspended":
+		case "back": return what;
+		default: return what;
+	}
+}
+var NEW, EVERYTHING;
+var init_reviewed_state = __esmMin((() => {
+	init_text();
+	init_access();
+	init_reach();
+	init_field();
+	init_member();
+	init_role();
+	init_set();
+	init_upcoming_dates();
+	NEW = "new ";
+	EVERYTHING = "*";
+}));
+
+// src/kernel/plan/select.ts
+/** Returns the dependencies between the changes of a plan. */
+function dependenciesOf(changes) {
+	const roles = changes.filter((change) => change.resource === "role");
+	const members = changes.filter((change) => change.resource === "member");
+	const dependencies = /* @__PURE__ */ new Map();
+	for (const [needed, dependent, why] of [
+		...grantsOfCreatedRoles(roles, members),
+		...removalsOfHeldRoles(roles, members),
+		...namesInUse(roles),
+		...invitationsInTheWay(members)
+	]) {
+		const known = dependencies.get(needed.fingerprint) ?? [];
+		known.push({
+			dependent: dependent.fingerprint,
+			why
+		});
+		dependencies.set(needed.fingerprint, known);
+	}
+	return dependencies;
+}
+/** Returns the chosen changes and all that depend on them. */
+function leftOutWith(dependencies, chosen) {
+	const out = /* @__PURE__ */ new Map();
+	const queue = [];
+	for (const fingerprint of chosen) {
+		out.set(fingerprint, null);
+		queue.push(fingerprint);
+	}
+	for (let next = queue.pop(); next !== void 0; next = queue.pop()) for (const { dependent, why } of dependencies.get(next) ?? []) {
+		if (out.has(dependent)) continue;
+		out.set(dependent, why);
+		queue.push(dependent);
+	}
+	return out;
+}
+/** Returns the changes without the chosen ones and all that depend on them. */
+function withoutLeftOut(changes, chosen) {
+	if (chosen.size === 0) return changes;
+	const out = leftOutWith(dependenciesOf([...changes.roles, ...changes.members]), chosen);
+	return {
+		roles: changes.roles.filter(({ fingerprint }) => !out.has(fingerprint)),
+		members: changes.members.filter(({ fingerprint }) => !out.has(fingerprint))
+	};
+}
+/** Finds members' changes that grant a role which a change creates. */
+function* grantsOfCreatedRoles(roles, members) {
+	const created = new Map(roles.flatMap((change) => change.kind === "create" || change.kind === "replace" && change.resumed === null ? [[change.name, change]] : []));
+	for (const member of members) for (const { id, name } of member.after?.roles ?? []) {
+		const role = id === null ? created.get(name) : void 0;
+		if (role) yield [
+			role,
+			member,
+			`it needs the role ${name}`
+		];
+	}
+}
+/** Finds removals of roles that members' changes take away: a role that is held cannot be removed. */
+function* removalsOfHeldRoles(roles, members) {
+	const leaving = new Map(roles.flatMap((change) => change.kind === "delete" || change.kind === "replace" ? [[change.id, change]] : []));
+	if (leaving.size === 0) return;
+	for (const member of members) {
+		const kept = new Set(member.after?.roles.map(({ id }) => id));
+		for (const { id } of member.before?.roles ?? []) {
+			const role = id === null || kept.has(id) ? void 0 : leaving.get(id);
+			if (role) yield [
+				member,
+				role,
+				`${member.name} still holds it`
+			];
+		}
+	}
+}
+/** Finds changes that give a role the former name of another one: names are unique at the service. */
+function* namesInUse(roles) {
+	const holders = new Map(roles.flatMap((change) => change.before ? [[change.before.name, change]] : []));
+	for (const role of roles) {
+		const name = role.after?.name;
+		const holder = name === void 0 ? void 0 : holders.get(name);
+		if (name !== void 0 && holder && holder !== role && role.before?.name !== name) yield [
+			holder,
+			role,
+			`the name ${name} is still taken`
+		];
+	}
+}
+/** Finds invitations to an address whose expired invitation has to be removed first. */
+function* invitationsInTheWay(members) {
+	const invited = new Map(members.flatMap((change) => change.kind === "create" || change.kind === "replace" ? [[change.name.toLowerCase(), change]] : []));
+	for (const member of members) {
+		if (member.kind !== "delete" || member.reason !== "invitation-expired") continue;
+		const invitation = invited.get(member.name.toLowerCase());
+		if (invitation) yield [
+			member,
+			invitation,
+			"an expired invitation is in its way"
+		];
+	}
+}
+/** Finds the changes that would write metadata with a number that was rounded on reading. */
+function roundingChanges(changes, { roles, members }) {
+	const resources = [...roles, ...members];
+	const rounded = new Set(resources.flatMap(({ id, rounded: properties }) => properties ? id : []));
+	return changes.flatMap((change) => {
+		const { id, after, kind, resource, name } = change;
+		if (after === null || !sendsMetadata(change)) return [];
+		if (!rounded.has(id ?? "") && !hasUnsafeNumber(after.metadata)) return [];
+		const live = resources.find((one) => one.id === id);
+		const properties = Object.entries(after.metadata).flatMap(([key, value]) => isRounded(key, value, live) ? key : []);
+		const finding = {
+			code: "metadata-rounded",
+			name,
+			resource,
+			kind,
+			properties
+		};
+		return properties.length === 0 ? [] : [{
+			change,
+			finding
+		}];
+	});
+}
+function sendsMetadata({ kind, fields }) {
+	return kind === "update" ? fields.some(({ field }) => field === "metadata") : kind !== "delete";
+}
+/**
+* Returns whether a value was rounded: known for a live value; one from a journal counts if it is too large to be
+* exact.
+*/
+function isRounded(key, value, live) {
+	const is = live?.metadata[key];
+	if (is !== void 0 && isSameJson(is, value)) return live?.rounded?.includes(key) ?? false;
+	return hasUnsafeNumber(value);
+}
+function hasUnsafeNumber(value) {
+	if (typeof value === "number") return Math.abs(value) > Number.MAX_SAFE_INTEGER;
+	return typeof value === "object" && value !== null && Object.values(value).some(hasUnsafeNumber);
+}
+var init_select = __esmMin((() => {
+	init_json_text();
+	init_overrides();
+	init_fingerprint();
+}));
+
+// src/kernel/plan/build-plan.ts
+/** Computes the changes that turn the live state into the desired one; pure and deterministic. */
+function buildPlan(unordered) {
+	const input = {
+		...unordered,
+		live: orderedState(unordered.live)
+	};
+	return judgeChanges(input, proposeChanges(input));
+}
+/** Returns a function that plans the same states without some changes, which are found only once. */
+function planParts(unordered) {
+	const input = {
+		...unordered,
+		live: orderedState(unordered.live)
+	};
+	let proposed = null;
+	return (leaveOut) => {
+		proposed ??= proposeChanges(input);
+		return judgeChanges({
+			...input,
+			leaveOut
+		}, proposed);
+	};
+}
+function proposeChanges(input) {
+	const { desired, live, now, matches, renewal = {} } = input;
+	const { sync } = desired;
+	const left = leftAt(desired.leavers, now);
+	const scope = scopeOf(live, desired.ignore, matches, left);
+	const guards = [desired, ...desired.enforced ?? []].map((rules) => rules.guards);
+	const named = /* @__PURE__ */ new Set([...namedRoleIds(desired), ...guards.flatMap((each) => protectedIds(each, scope))]);
+	const ignored = ignoredEntries(desired, scope, matches);
+	const roles = planRoles(desired.roles, scope, {
+		...sync,
+		named,
+		ignored: ignored.roles
+	});
+	const ignoredRoles = /* @__PURE__ */ new Set([...scope.ignoredRoles, ...ignored.roles]);
+	return {
+		scope,
+		roles,
+		members: planMembers(desired.members, scope, {
+			sync,
+			roles: roleResolver(roles, {
+				...scope,
+				ignoredRoles
+			}),
+			ignored: ignored.members,
+			left,
+			now,
+			file: desired.origin.file,
+			renewal
+		}),
+		byFile: true
+	};
+}
+/** Makes a plan of changes: their impact, the deferred ones, refusals and findings. */
+function judgeChanges(input, { scope, roles, members, byFile }) {
+	const { desired, live, service, now, matches, leaveOut = /* @__PURE__ */ new Set(), base } = input;
+	const { merchant } = desired;
+	const sets = enforcedSets(desired, base);
+	const own = ownRules(desired, sets);
+	const { guards } = own;
+	const found = {
+		roles: roles.changes,
+		members: members.changes
+	};
+	const rounding = roundingChanges([...found.roles, ...found.members], live);
+	const wanted = withoutLeftOut(found, /* @__PURE__ */ new Set([...leaveOut, ...rounding.map(({ change }) => change.fingerprint)]));
+	const declared = declaredRoles(roles);
+	const holders = {
+		declared,
+		callerId: live.callerId
+	};
+	const joined = accessBefore(scope, wanted, { mergeReplacedRoles: true });
+	const joinedAfter = accessAfter(joined, wanted, { mergeReplacedRoles: true });
+	const minHolders = guardMinHolders(guards.minHolders, joined, joinedAfter, wanted.members, holders);
+	const enforcedHolders = sets.map(({ rules }) => guardMinHolders(rules.guards.minHolders, joined, joinedAfter, wanted.members, holders));
+	const kept = new Set(wanted.members.map(({ fingerprint }) => fingerprint));
+	const deferred = distinctDeferred([
+		...members.waiting.filter(({ change }) => kept.has(change.fingerprint)),
+		...minHolders.deferred,
+		...enforcedHolders.flatMap((one) => one.deferred),
+		...[own, ...sets.map(({ rules }) => rules)].flatMap((rules) => deferredInWhole(rules.guards.minHolders, scope, found, wanted, holders))
+	]);
+	const waiting = new Set(deferred.map(({ change }) => change.fingerprint));
+	const memberChanges = wanted.members.filter(({ fingerprint }) => !waiting.has(fingerprint));
+	const held = blockHeldRoles({
+		roles: wanted.roles,
+		members: memberChanges
+	}, deferred, live.members);
+	const changes = {
+		roles: held.changes,
+		members: memberChanges
+	};
+	const apart = hasSuccessors(wanted);
+	const waits = deferred.length + held.deferred.length > 0;
+	const before = apart ? accessBefore(scope, changes, { mergeReplacedRoles: false }) : joined;
+	const after = apart || waits ? accessAfter(before, changes, { mergeReplacedRoles: false }) : joinedAfter;
+	const later = splitByResource([...held.deferred, ...deferred].map(({ change }) => change));
+	const still = deferred.length > 0 ? guardMinHolders(guards.minHolders, joined, accessAfter(joined, changes, { mergeReplacedRoles: true }), changes.members, holders) : {
+		refusals: [],
+		deferred: []
+	};
+	const guarded = {
+		settings: guards,
+		entries: desired.members ?? [],
+		scope,
+		changes,
+		deferred: later,
+		before,
+		after,
+		callerId: live.callerId,
+		matches
+	};
+	const left = apart ? accessAfter(joined, changes, { mergeReplacedRoles: true }) : after;
+	const names = roleNames(left, declared);
+	const { find } = names;
+	const judge = (rules, findRole = find) => {
+		const compared = {
+			before: joined,
+			declared: () => byFile ? declaredViolations(rules, now) : []
+		};
+		const present = judgePlan(rules, {
+			access: left,
+			settled: joinedAfter,
+			find: findRole
+		}, compared);
+		const judgement = waits ? withLater(present, judgePlan(rules, {
+			access: joinedAfter,
+			settled: joinedAfter,
+			find: findRole
+		}, compared)) : present;
+		if (!byFile) return judgement;
+		const grants = judgeGrants(rules, {
+			find: findRole,
+			before: joined,
+			base,
+			now
+		});
+		return {
+			...judgement,
+			refusals: [...judgement.refusals, ...grants.refusals],
+			findings: [...judgement.findings, ...grants.findings]
+		};
+	};
+	const judged = judge(own);
+	const judgedBy = (rules, { callerId }) => {
+		const kept = accessAfter(joined, changes, { mergeReplacedRoles: true });
+		const few = guardMinHolders(rules.guards.minHolders, joined, kept, changes.members, holders);
+		const findBefore = roleFinder(joined, declared);
+		const findStill = (role) => {
+			const key = findBefore(role) ?? "";
+			return find(role) ?? (left.roles.has(key) ? key : void 0);
+		};
+		const chained = new Set(still.deferred.map(({ change }) => change.fingerprint));
+		const { refusals: broken, ...rest } = judge(rules, findStill);
+		const refusals = [
+			...few.refusals,
+			...few.deferred.filter(({ change }) => !chained.has(change.fingerprint)).map(({ change, role }) => toRefusal({
+				code: "min-holders-wait",
+				name: role,
+				member: change.name,
+				chained: false
+			})),
+			...guardPlan({
+				...guarded,
+				settings: rules.guards,
+				callerId
+			}),
+			...broken
+		];
+		return {
+			...rest,
+			refusals
+		};
+	};
+	const place = {
+		merchant,
+		environment: desired.environment ?? null,
+		service
+	};
+	const all = [...sortChanges(changes.roles), ...sortChanges(changes.members)];
+	const fingerprint = planFingerprint(place, all);
+	const isWhole = byFile && leaveOut.size === 0;
+	const asWritten = (refusal) => byFile ? refusal : refusalOfUndo(refusal);
+	const enforced = sets.map(({ origin, rules }) => {
+		const { refusals: broken, findings, findingData: data } = judgedBy(rules, { callerId: null });
+		const refused = {
+			fingerprint,
+			refusals: broken.map(asWritten),
+			changes: all
+		};
+		return {
+			origin,
+			...applyFileOverrides(refused, overridesOf$1(rules, isWhole)),
+			findings,
+			findingData: data
+		};
+	});
+	const ownRefusals = [
+		...roles.refusalData.map((data) => toRefusal(data)),
+		...minHolders.refusals,
+		...still.refusals,
+		...still.deferred.map(shortOfHolders),
+		...held.refusals,
+		...guardPlan(guarded),
+		...judged.refusals
+	].map(asWritten);
+	const baseRules = base && ownRules(withRulesOf(base, desired), sets);
+	const ambiguous = [
+		own,
+		...sets.map(({ rules }) => rules),
+		...baseRules ? [baseRules] : []
+	].flatMap((rules) => ambiguousInRules(rules, names, roles));
+	const byBase = baseRules === void 0 ? [] : refusalsOfBase(judgedBy(baseRules, live).refusals, ownRefusals);
+	const { refusals, overridden, findingData } = applyFileOverrides({
+		fingerprint,
+		refusals: [...ownRefusals, ...byBase],
+		changes: all
+	}, overridesOf$1(own, isWhole));
+	const byEnforced = enforced.flatMap((one) => one.refusals);
+	const allDeferred = [...held.deferred, ...deferred].sort(by(({ change }) => `${change.name} ${change.id}`));
+	const allOverridden = [...overridden, ...enforced.flatMap((one) => one.overridden.map((refusal) => refusalOfEnforced(one.origin, refusal)))];
+	return {
+		format: 1,
+		...place,
+		fingerprint,
+		summary: {
+			roles: count$2(changes.roles, roles.unchanged + unchangedByChoice(found.roles, wanted.roles), byFile && desired.roles === void 0 ? "all" : roles.unlisted),
+			members: count$2(changes.members, members.unchanged + unchangedByChoice(found.members, wanted.members), byFile && desired.members === void 0 ? "all" : members.unlisted)
+		},
+		impact: impactOf$1(before, after, desired.policies.escalation),
+		reviewed: reviewedStateOf({
+			...place,
+			now,
+			desired,
+			changes: all,
+			deferred: allDeferred,
+			before,
+			after
+		}),
+		changes: all,
+		deferred: allDeferred,
+		refusals: sortRefusals([...besidesEnforced(refusals, byEnforced), ...enforced.flatMap((one) => one.refusals.map((refusal) => refusalOfEnforced(one.origin, refusal)))]),
+		...allOverridden.length > 0 && { overridden: sortRefusals(allOverridden) },
+		findings: sortFindings([
+			...besidesEnforced(judged.findings, enforced.flatMap((one) => one.findings)),
+			...enforced.flatMap((one) => one.findings.map((finding) => findingOfEnforced(one.origin, finding))),
+			...[
+				...live.callerUnknown ? [{
+					code: "caller-unknown",
+					name: "the API key"
+				}] : [],
+				...byFile ? [
+					...unknownInRules(desired, scope, roles),
+					...sets.flatMap(({ rules }) => unknownInRules(asShared(rules), scope, roles)),
+					...unknownMembersInRules(desired, scope),
+					...misspeltInRules(desired, scope),
+					...sets.flatMap(({ rules }) => misspeltInRules(rules, scope)),
+					...ignoredAccess(scope)
+				] : [],
+				...byFile ? assumedRoles(desired, scope) : [],
+				...unassignableGrants(changes.members),
+				...roles.findingData,
+				...members.findingData,
+				...rounding.map(({ finding }) => finding),
+				...distinctData([
+					...ambiguous,
+					...minHolders.findingData,
+					...enforcedHolders.flatMap((one) => one.findingData),
+					...judged.findingData,
+					...enforced.flatMap((one) => one.findingData)
+				]),
+				...findingData,
+				...byFile ? [...detectRenames(changes.roles, before, after), ...changedAddresses(changes.members)] : []
+			].map(toFinding)
+		])
+	};
+}
+/** Returns the roles that the file declares. */
+function declaredRoles({ declared, replaced }) {
+	return new Map([...replaced, ...[...declared].map(([name, id]) => [id ?? `new ${name}`, name])]);
+}
+/** Returns the overrides that count for a plan: none for a part of it. */
+function overridesOf$1({ guards: { overrides = [] } }, isWhole) {
+	return isWhole ? overrides : [];
+}
+/** Adds what rules say of the state after everything to what they say of the state while some changes wait. */
+function withLater(present, later) {
+	const added = (items, others) => {
+		const known = new Set(items.map((item) => JSON.stringify(item)));
+		return [...items, ...others.filter((item) => !known.has(JSON.stringify(item)))];
+	};
+	return {
+		refusals: added(present.refusals, later.refusals),
+		findings: added(present.findings, later.findings),
+		findingData: added(present.findingData, later.findingData)
+	};
+}
+/** Returns each deferred change once. */
+function distinctDeferred(deferred) {
+	const seen = /* @__PURE__ */ new Set();
+	return deferred.filter(({ change: { fingerprint } }) => {
+		const isNew = !seen.has(fingerprint);
+		seen.add(fingerprint);
+		return isNew;
+	});
+}
+/** Returns each finding once, of those that several rules make. */
+function distinctData(data) {
+	return [...new Map(data.map((one) => [JSON.stringify(one), one])).values()];
+}
+/** Returns enforced rules as those of a shared file: another merchant may have the roles that they name. */
+function asShared(rules) {
+	return {
+		...rules,
+		sharedRuleNames: [...rolesInRules(rules), ...rules.guards.protect.roles]
+	};
+}
+/** Returns the deferred changes of the whole plan: leaving other changes out makes none of them due. */
+function deferredInWhole(settings, scope, whole, part, holders) {
+	if (part === whole) return [];
+	const before = accessBefore(scope, whole, { mergeReplacedRoles: true });
+	const { deferred } = guardMinHolders(settings, before, accessAfter(before, whole, { mergeReplacedRoles: true }), whole.members, holders);
+	const kept = new Set(part.members.map(({ fingerprint }) => fingerprint));
+	return deferred.filter(({ change }) => kept.has(change.fingerprint));
+}
+/** Reports roles that the file names by id and that the service did not return. */
+function assumedRoles(desired, { roles }) {
+	const assumed = roles.filter(({ idOnly }) => idOnly);
+	if (assumed.length === 0) return [];
+	const named = new Set(namedRoleIds(desired));
+	return assumed.filter(({ id }) => named.has(id) && !PREDEFINED_ROLES.includes(id)).map(({ id }) => ({
+		code: "role-not-retrieved",
+		name: id
+	}));
+}
+/** Reports the roles that members would newly hold and that the service may not assign. */
+function unassignableGrants(changes) {
+	return changes.flatMap((change) => {
+		if (change.kind === "delete") return [];
+		const held = change.kind === "update" ? change.before.roles.map(({ id }) => id) : [];
+		return change.after.roles.flatMap(({ id }) => id !== null && UNASSIGNABLE_ROLES.includes(id) && !held.includes(id) ? [{
+			code: "member-role-unassignable",
+			name: change.name,
+			role: id
+		}] : []);
+	});
+}
+/** Refuses a second removal that would wait for a deferred one, since their order is unknown. */
+function shortOfHolders({ change, role }) {
+	return toRefusal({
+		code: "min-holders-wait",
+		name: role,
+		member: change.name,
+		chained: true
+	});
+}
+/** Returns the role ids that a desired state names, for the reader to retrieve even if no member holds them. */
+function namedRoleIds(desired) {
+	const { roles, members } = desired;
+	const declared = new Set(roles?.map((role) => role.name));
+	const granted = /* @__PURE__ */ new Set();
+	for (const member of members ?? []) for (const { role } of member.roles ?? []) granted.add(role);
+	const named = [
+		...(roles ?? []).flatMap((role) => role.id ?? []),
+		...granted,
+		...rolesInRules(desired),
+		...(desired.enforced ?? []).flatMap(rolesInRules),
+		...reachMatters(desired) ? PREDEFINED_ROLES : []
+	].filter((name) => name.startsWith("role_") && !declared.has(name));
+	return [...new Set(named)].sort(byCodeUnit);
+}
+/** Returns whether a check counts what members can give themselves. */
+function reachMatters({ checks, enforced = [] }) {
+	return [checks, ...enforced.map((rules) => rules.checks)].flat().some(({ reach }) => reach === true);
+}
+/** Returns the ids of the live roles that `protect` names by id, not by a pattern. */
+function protectedIds({ protect }, { roles }) {
+	const named = new Set(protect.roles.filter(isLiteralGlob).map((role) => role.toLowerCase()));
+	return roles.flatMap(({ id }) => named.has(id.toLowerCase()) ? id : []);
+}
+/** Counts the live entries that stay unchanged because their changes are left out. */
+function unchangedByChoice(found, wanted) {
+	const touched = (changes) => changes.filter(({ kind }) => kind !== "create").length;
+	return touched(found) - touched(wanted);
+}
+/** Counts changes and unchanged entries; with `"all"`, every unchanged entry counts as unmanaged. */
+function count$2(changes, untouched, unlisted) {
+	const of = (kind) => changes.filter((change) => change.kind === kind).length;
+	const isUnmanaged = unlisted === "all";
+	const unmanaged = isUnmanaged ? untouched : unlisted;
+	return {
+		create: of("create"),
+		update: of("update"),
+		replace: of("replace"),
+		delete: of("delete"),
+		unchanged: isUnmanaged ? 0 : untouched,
+		...(isUnmanaged || unmanaged > 0) && { unmanaged }
+	};
+}
+function sortChanges(changes) {
+	return [...changes].sort((a, b) => byCodeUnit(a.name, b.name) || byCodeUnit(a.id ?? "", b.id ?? ""));
+}
+function sortFindings(findings) {
+	const rank = (finding) => finding.severity === "error" ? "0" : "1";
+	return [...findings].sort((a, b) => byCodeUnit(rank(a), rank(b)) || byCodeUnit(a.resource, b.resource) || byCodeUnit(a.name, b.name) || byCodeUnit(a.message, b.message));
+}
+var init_build_plan = __esmMin((() => {
+	init_glob();
+	init_text();
+	init_live();
+	init_access();
+	init_base_rules();
+	init_changed_addresses();
+	init_guards();
+	init_holders();
+	init_ignored();
+	init_impact();
+	init_judge_rules();
+	init_long_grants();
+	init_overrides();
+	init_rule_roles();
+	init_active_member();
+	init_fingerprint();
+	init_ordered_state();
+	init_plan_members();
+	init_plan_roles();
+	init_resolve();
+	init_scope();
+	init_findings();
+	init_refusals();
+	init_reviewed_state();
+	init_select();
+}));
+
+// src/lib/map-concurrent.ts
+/**
+* Maps items in order, at most `width` at once; takes each item only when it starts. Rejects with the first error at
+* once: nothing new starts, and running work is not awaited.
+*/
+async function mapConcurrent(items, width, work) {
+	const results = [];
+	const queue = numbered(items);
+	let isOver = false;
+	const worker = async () => {
+		for (const [index, item] of queue) results[index] = await work(item);
+		isOver = true;
+	};
+	const workers = [];
+	while (workers.length < width && !isOver) workers.push(worker());
+	await Promise.all(workers);
+	return results;
+}
+function* numbered(items) {
+	let index = 0;
+	for (const item of items) {
+		yield [index, item];
+		index += 1;
+	}
+}
+var init_map_concurrent = __esmMin((() => {}));
+
+// src/kernel/plan/due.ts
+/**
+* Returns the time since which a change is due: it does nothing but what the file leaves to time, which has come. Removed
+* access has ended, or is suspended; given access has begun, or comes back after a suspension. In ms since the epoch;
+* `null` for any other change.
+*/
+function dueSince(change, desired) {
+	if (change.resource !== "member") return null;
+	const member = entryOf$1(change, desired);
+	if (change.reason === "left") return leftSince([change.name, member?.email], desired);
+	if (member === void 0) return null;
+	switch (change.kind) {
+		case "create": return latest(creationTimes(change.after, change.reason, member));
+		case "update": return latest(change.fields.flatMap((diff) => updateTimes(diff, change.reason, member)));
+		case "delete": return change.reason === "access-ended" ? latest([endOfMembership(member)]) : null;
+		case "replace": {
+			const back = backTimes(change.reason, member);
+			const times = change.fields.flatMap((diff) => updateTimes(diff, change.reason, member));
+			return back.length === 0 ? null : latest([...times, ...back]);
+		}
+		default: return change;
+	}
+}
+/** Returns the latest of several times; `null` if there is none, or if one is unknown. */
+function latest(times) {
+	if (times.length === 0) return null;
+	const last = Math.max(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
+	return Number.isFinite(last) ? last : null;
+}
+function endOfMembership({ until, roles = [] }) {
+	const ends = roles.map((grant) => grant.until?.ends ?? Number.POSITIVE_INFINITY);
+	const last = ends.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...ends);
+	return Math.min(until?.ends ?? Number.POSITIVE_INFINITY, last);
+}
+/**
+* Returns when a membership began: by itself, with the first of its grants, or after a suspension. A managed user needs a
+* password, which time does not give.
+*/
+function creationTimes({ roles, managed }, reason, member) {
+	if (managed !== null) return [];
+	const starts = roles.map((ref) => grantOf(ref, member)?.from?.starts);
+	return [
+		...starts.length > 0 && !starts.includes(void 0) ? [Math.min(...starts.map((at) => at ?? 0))] : [],
+		...member.from?.starts === void 0 ? [] : [member.from.starts],
+		...backTimes(reason, member)
+	];
+}
+/** Returns the end of the suspension that a member is back from; empty for any other reason. */
+function backTimes(reason, { suspended }) {
+	return reason === "suspension-ended" && suspended?.until ? [suspended.until.ends] : [];
+}
+function updateTimes(diff, reason, member) {
+	if (diff.field !== "roles") return [void 0];
+	const { from, suspended } = member;
+	const added = diff.added.flatMap((ref) => {
+		const starts = [
+			from?.starts,
+			grantOf(ref, member)?.from?.starts,
+			...backTimes(reason, member)
+		].filter((at) => at !== void 0);
+		return starts.length === 0 ? [void 0] : starts;
+	});
+	const removed = diff.removed.map((ref) => {
+		const grant = grantOf(ref, member);
+		const isDeclared = grant !== void 0 || member.roles === void 0;
+		return reason === "suspended" && isDeclared ? suspended?.from?.starts : grant?.until?.ends;
+	});
+	return [...added, ...removed];
+}
+function grantOf({ id, name }, { roles = [] }) {
+	return roles.find(({ role }) => role === name || role === id);
+}
+function entryOf$1({ id, name }, { members = [] }) {
+	return members.find((member) => member.id !== void 0 && member.id === id) ?? members.find(({ email }) => email.toLowerCase() === name.toLowerCase()) ?? members.find(({ previously = [] }) => previously.some((address) => address.toLowerCase() === name.toLowerCase()));
+}
+function leftSince(addresses, { leavers = [] }) {
+	const keys = new Set(addresses.map((address) => address?.toLowerCase()));
+	const times = leavers.flatMap(({ email, from }) => keys.has(email.toLowerCase()) ? from.starts : []);
+	return times.length === 0 ? null : Math.min(...times);
+}
+var init_due = __esmMin((() => {
+	init_build_plan();
+}));
+
+// src/ask/report/detect-drift.ts
+/** Turns a plan into drift: the side of each change that moved last, the access gained by it, the broken rules. */
+function driftOf(input, planned, times) {
+	const plan = differencesOf(planned, input.desired, input.live);
+	const changes = plan.changes.map((change) => {
+		const fileChangedAt = times.file(change);
+		const liveChangedAt = times.live(change);
+		const cause = dueSince(change, input.desired) !== null ? "due" : causeOf(change, fileChangedAt, liveChangedAt);
+		const { fingerprint } = change;
+		const isKnown = fileChangedAt !== null && Number.isFinite(fileChangedAt);
+		return {
+			fingerprint,
+			cause,
+			event: eventOf(change, cause),
+			fileChangedAt: isKnown ? fileChangedAt : null,
+			liveChangedAt
+		};
+	});
+	const judged = judgedLive(input, plan, plan.changes.filter((_, index) => isMade$1(changes[index]?.event ?? null)));
+	return {
+		plan: {
+			...plan,
+			findings: findingsOf(plan, judged.violations)
+		},
+		changes,
+		...judged
+	};
+}
+/** Returns whether an event surely happened: nobody has lost anything by what was never applied. */
+function isMade$1(event) {
+	return event === "added" || event === "changed";
+}
+/** Removes findings that repeat a violation or concern only the revert. */
+function findingsOf({ findings }, violations) {
+	const keyOf = ({ code, resource, name }) => JSON.stringify([
+		code,
+		resource,
+		name
+	]);
+	const reported = new Set(violations.map((violation) => keyOf(toExistingViolation(violation))));
+	return findings.filter((finding) => !finding.code.endsWith("-likely-renamed") && !reported.has(keyOf(finding)));
+}
+function causeOf({ kind, reason }, file, live) {
+	if (reason === "access-ended" || reason === "left" || reason === "invitation-expired") return "not-applied";
+	if (file === null || live === null || kind === "create") return "unknown";
+	return live >= file + 1e3 ? "outside-git" : "not-applied";
+}
+function eventOf({ kind, resource, reason }, cause) {
+	if (cause === "not-applied" || cause === "due" || resource === "member" && reason === "immutable-field") return null;
+	switch (kind) {
+		case "create": return "missing";
+		case "delete": return "added";
+		case "update":
+		case "replace": return "changed";
+		default: return kind;
+	}
+}
+function judgedLive({ desired, live }, plan, reverted) {
+	const scope = scopeOf(live, {
+		roles: [],
+		members: []
+	}, () => false);
+	const planned = splitByResource(plan.changes);
+	const some = splitByResource(reverted);
+	const created = planned.roles.filter(({ kind }) => kind === "create");
+	const base = {
+		roles: [.../* @__PURE__ */ new Set([...created, ...some.roles])],
+		members: some.members
+	};
+	const apart = accessBefore(scope, base, { mergeReplacedRoles: false });
+	const access = accessBefore(scope, planned, { mergeReplacedRoles: true });
+	const waiting = splitByResource(plan.deferred.map(({ change }) => change));
+	const settled = accessAfter(access, waiting, { mergeReplacedRoles: true });
+	const [findLive, findPlanned] = [roleFinder(access, pinnedIds(desired)), roleFinder(accessAfter(access, planned, { mergeReplacedRoles: true }), pinnedIds(desired))];
+	const find = (role) => findPlanned(role) ?? findLive(role);
+	return {
+		impact: inverted$1(impactOf$1(apart, accessAfter(apart, base, { mergeReplacedRoles: false }))),
+		violations: brokenRules(desired, {
+			access,
+			settled,
+			find
+		}).map(toDriftViolation)
+	};
+}
+/** Returns the violations of the file's own rules, and of enforced ones. */
+function brokenRules(desired, judged) {
+	const enforced = enforcedSets(desired, void 0).map(({ origin, rules }) => ({
+		origin,
+		violations: judgeLive(rules, judged)
+	}));
+	return [...besidesEnforced(judgeLive(desired, judged), enforced.flatMap(({ violations }) => violations)), ...enforced.flatMap(({ origin, violations }) => violations.map((violation) => refusalOfEnforced(origin, violation)))];
+}
+/** Inverts the impact of a revert into that of the reverted changes. */
+function inverted$1({ members, permissions, roles }) {
+	return {
+		members: members.map(({ name, gained, lost, unknownGained, unknownLost, ...rest }) => {
+			return {
+				name,
+				gained: lost,
+				lost: gained,
+				unknownGained: unknownLost,
+				unknownLost: unknownGained
+			};
+		}),
+		permissions: permissions.map(({ permission, gained, lost }) => ({
+			permission,
+			gained: lost,
+			lost: gained
+		})),
+		roles: roles.map(({ name, before, after }) => ({
+			name,
+			before: after,
+			after: before
+		}))
+	};
+}
+function toDriftViolation(refusal) {
+	const { rule, code, resource, name, check, message, rules } = refusal;
+	const what = name === null && check === null ? message : null;
+	return {
+		...refusal,
+		fingerprint: hash$1({
+			rule,
+			code,
+			resource,
+			name,
+			check,
+			what,
+			...rules && { rules }
+		})
+	};
+}
+/**
+* Returns a plan as a list of differences: with the metadata that the plan refuses to change and the members that it
+* cannot create, and without the moves of members to the successors of replaced roles.
+*/
+function differencesOf(plan, desired, live) {
+	const refused = plan.refusals.flatMap(({ code, name }) => METADATA_REFUSALS.has(code) ? name ?? [] : []);
+	const replaced = new Map(plan.changes.flatMap(({ resource, kind, id, name }) => resource === "role" && kind === "replace" ? [[id, name]] : []));
+	const uncreated = plan.findings.flatMap(({ code, name }) => code === "member-needs-roles" ? missingMember(name, desired) : []);
+	if (refused.length + replaced.size + uncreated.length === 0) return plan;
+	const metadata = new Map(refused.flatMap((name) => {
+		const change = metadataChange(name, plan.changes, desired, live);
+		return change === null ? [] : [[name, change]];
+	}));
+	const otherChanges = plan.changes.filter(({ resource, name }) => resource !== "role" || !metadata.has(name));
+	return {
+		...plan,
+		changes: [
+			...metadata.values(),
+			...otherChanges.map((change) => change.resource === "member" ? withoutMoves(change, replaced) : change),
+			...uncreated
+		]
+	};
+}
+function metadataChange(name, changes, { roles = [] }, { roles: live }) {
+	const declared = roles.find((role) => role.name === name);
+	const planned = changes.find((change) => change.resource === "role" && change.name === name);
+	const role = [
+		planned?.id,
+		declared?.id,
+		name,
+		...declared?.previously ?? []
+	].flatMap((key) => live.find((candidate) => key && (candidate.id === key || candidate.name === key)) ?? [])[0];
+	if (declared?.metadata === void 0 || role === void 0) return null;
+	if (planned !== void 0 && (planned.resource !== "role" || planned.kind !== "update")) return null;
+	const before = roleImage$3(role);
+	const field = {
+		field: "metadata",
+		before: before.metadata,
+		after: declared.metadata
+	};
+	return withFingerprint({
+		resource: "role",
+		kind: "update",
+		id: role.id,
+		name,
+		before,
+		after: {
+			...planned?.after ?? before,
+			metadata: declared.metadata
+		},
+		fields: [...planned?.fields ?? [], field],
+		reason: "declared"
+	});
+}
+/** Returns the creation of a declared member whose roles the file does not say. */
+function missingMember(name, { members = [] }) {
+	const declared = members.find(({ email }) => email === name);
+	if (declared === void 0) return [];
+	const identity = {
+		email: declared.email,
+		status: null,
+		passwordEnv: declared.managed?.passwordEnv
+	};
+	const change = {
+		resource: "member",
+		kind: "create",
+		id: null,
+		name,
+		before: null,
+		after: memberImage$3(identity, newMemberValues(declaredValues(declared)))
+	};
+	return [withFingerprint({
+		...change,
+		fields: [],
+		reason: "declared"
+	})];
+}
+/** Removes the moves to the successors of replaced roles from a member's change. */
+function withoutMoves(change, replaced) {
+	if (change.kind !== "update" || change.reason === "immutable-field") return change;
+	const fields = change.fields.flatMap((diff) => {
+		if (diff.field !== "roles") return [diff];
+		const replacedNames = new Set(diff.removed.flatMap(({ id }) => replaced.get(id) ?? []));
+		const moved = new Set(diff.added.flatMap(({ name }) => replacedNames.has(name) ? name : []));
+		const added = diff.added.filter(({ name }) => !moved.has(name));
+		const removed = diff.removed.filter(({ id }) => !moved.has(replaced.get(id) ?? ""));
+		return added.length + removed.length === 0 ? [] : [{
+			...diff,
+			added,
+			removed
+		}];
+	});
+	return fields.length === 0 ? {
+		...change,
+		reason: "immutable-field"
+	} : {
+		...change,
+		fields
+	};
+}
+var COMMIT_PRECISION, METADATA_REFUSALS;
+var init_detect_drift = __esmMin((() => {
+	init_fingerprint();
+	init_scope();
+	init_member();
+	init_role();
+	init_refusals();
+	init_due();
+	init_access();
+	init_base_rules();
+	init_impact();
+	init_judge_rules();
+	COMMIT_PRECISION = 1e3;
+	METADATA_REFUSALS = /* @__PURE__ */ new Set([
+		"role-metadata-fixed",
+		"role-replace-named",
+		"role-replace-pinned"
+	]);
 }));
 
 // src/app/project/git-objects.ts
@@ -38074,7 +38886,7 @@ function repositoryPaths(root) {
 	};
 }
 /** Returns a reader of the files of a commit, with their includes. */
-function commitReader$1(blobs, commit) {
+function commitReader(blobs, commit) {
 	return async (path, from) => {
 		const file = posix.normalize(from === null ? path : posix.join(posix.dirname(from), path));
 		if (file.startsWith("..")) return {
@@ -38168,7 +38980,7 @@ function parseAnswer(output) {
 var run$4, MAX_OUTPUT$2;
 var init_git_objects = __esmMin((() => {
 	init_escape();
-	init_errors$1();
+	init_errors();
 	init_find_files();
 	run$4 = promisify(execFile);
 	MAX_OUTPUT$2 = 268435456;
@@ -38220,7 +39032,7 @@ async function declaredAt({ merchant, origin }, moments, cwd) {
 /** Returns a merchant's state at a commit: `null` without its file, `undefined` if that had errors. */
 async function stateAt({ id, time }, { path, merchant }, blobs) {
 	if (await blobs.read(`${id}:${path}`) === null) return null;
-	return (await loadMerchants([path], commitReader$1(blobs, id), {
+	return (await loadMerchants([path], commitReader(blobs, id), {
 		now: time,
 		judge: judgeDeclared
 	})).merchants.find(({ state }) => state?.merchant === merchant)?.state ?? void 0;
@@ -38256,7 +39068,7 @@ var MAX_COMMITS, LOOKUPS;
 var init_declared_history = __esmMin((() => {
 	init_load_merchants();
 	init_map_concurrent();
-	init_errors$1();
+	init_errors();
 	init_judge_rules();
 	init_git_objects();
 	MAX_COMMITS = 50;
@@ -38605,7 +39417,7 @@ var init_connection = __esmMin((() => {
 	init_secrets();
 	init_text_schemas();
 	init_text();
-	init_errors$1();
+	init_errors();
 	DEFAULT_PORT = {
 		"http:": "1080",
 		"https:": "443"
@@ -38637,67 +39449,16 @@ async function renewalOf({ sync, members = [] }, live, emails, entryTime) {
 }
 var init_invitations = __esmMin((() => {}));
 
-// src/service/paths.ts
-/** Returns the path of a merchant's roles, or of one of them. */
-function rolesPath(merchant, id) {
-	return path(merchant, "roles", id);
-}
-/** Returns the path of a merchant's members, or of one of them. */
-function membersPath(merchant, id) {
-	return path(merchant, "members", id);
-}
-/** Returns a query string with the parameters in their order; a list repeats its parameter. */
-function query(parameters) {
-	const text = Object.entries(parameters).flatMap(([name, value]) => [value].flat().map((item) => [name, String(item)]));
-	return `?${new URLSearchParams(text).toString()}`;
-}
-function path(merchant, collection, id) {
-	if (isUnsafe(merchant)) throw new RolecallError("usage", `"${merchant}" is not a valid merchant code.`, { hint: "Correct it in the file." });
-	if (id !== void 0 && isUnsafe(id)) throw new RolecallError("bad-response", `The id "${id}" cannot be used in a request.`, { hint: "If it is in no file, it came from the service: ask its operators." });
-	return `/${[
-		"v0.1",
-		"merchants",
-		merchant,
-		collection,
-		...id === void 0 ? [] : [id]
-	].map(segment$1).join("/")}`;
-}
-/**
-* Returns whether a text would leave its segment: servers take "." and ".." for a way up, an empty id for the
-* collection.
-*/
-function isUnsafe(text) {
-	return text === "" || text === "." || text === "..";
-}
-function segment$1(text) {
-	return encodeURIComponent(text.replaceAll(/\p{Cs}/gu, "�"));
-}
-/** Parses a base URL: HTTPS, or HTTP to a loopback address; without user, query and fragment. Throws RolecallError. */
-function checkBaseUrl(text) {
-	const url = URL.canParse(text) ? new URL(text) : null;
-	if (url === null || !["http:", "https:"].includes(url.protocol)) throw new RolecallError("usage", "The base URL is not a web address.", { hint: "It looks like https://api.example.com." });
-	if (url.username || url.password || url.search || url.hash) throw new RolecallError("usage", "The base URL must not contain a user name, a query or a fragment.", { hint: "Credentials come from the environment, never from the address." });
-	if (url.protocol === "http:" && !isLoopback(url.hostname)) throw new RolecallError("base-url-insecure", `${url.origin} would send the API key unencrypted.`, { hint: "Use https://; plain http:// is for this machine only (127.0.0.1, localhost)." });
-	return url;
-}
-function isLoopback(host) {
-	return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
-}
-var MEMBERSHIPS_PATH;
-var init_paths = __esmMin((() => {
-	init_errors$1();
-	MEMBERSHIPS_PATH = "/v0.1/memberships";
-}));
-
 // src/service/http/retry.ts
-/** Returns the policy for a total time in ms; the number of attempts grows with it. */
+/** Returns the policy for a total time in ms, which refused invitations may take as well; attempts grow with it. */
 function retryFor(totalMs) {
 	const longer = Math.max(1, totalMs / DEFAULT_RETRY.totalMs);
 	return {
 		...DEFAULT_RETRY,
 		attempts: Math.ceil(DEFAULT_RETRY.attempts * longer),
 		rateLimitAttempts: Math.ceil(DEFAULT_RETRY.rateLimitAttempts * longer),
-		totalMs
+		totalMs,
+		endingMs: totalMs
 	};
 }
 /** Returns a policy for requests that are optional and not worth waiting for. */
@@ -38758,14 +39519,14 @@ function parseRetryAfter(header, now) {
 	return Number.isNaN(date) ? null : Math.max(0, date - now);
 }
 /** Waits until an address may be invited again; returns `false` if the wait was given up. */
-async function waitForAddress(wait, { now, sleep, cancelled }) {
+async function waitForAddress(wait, { retry, now, sleep, cancelled }) {
 	const { until, holdBack } = wait;
 	const { ending, stop } = holdBack;
 	for (;;) {
 		if (cancelled.aborted || stop.aborted) return false;
 		if (ending.aborted) {
 			wait.endedAt ??= now();
-			if (until > wait.endedAt + LONGEST_ENDING_MS) return false;
+			if (until > wait.endedAt + retry.endingMs) return false;
 		}
 		const ms = until - now();
 		if (ms <= 0) return true;
@@ -38780,7 +39541,7 @@ async function waitForAddress(wait, { now, sleep, cancelled }) {
 		});
 	}
 }
-var DEFAULT_RETRY, LONGEST_ENDING_MS;
+var DEFAULT_RETRY;
 var init_retry = __esmMin((() => {
 	DEFAULT_RETRY = {
 		attempts: 10,
@@ -38789,9 +39550,9 @@ var init_retry = __esmMin((() => {
 		baseMs: 250,
 		maxMs: 2e4,
 		maxRetryAfterMs: 6e5,
-		totalMs: 3e5
+		totalMs: 3e5,
+		endingMs: 1e4
 	};
-	LONGEST_ENDING_MS = 1e4;
 }));
 
 // src/service/pager.ts
@@ -38893,7 +39654,7 @@ var MAX_QUEUED, PAGE_SIZE, DEFAULT_MAX_ITEMS, LISTINGS, MAX_REPEATED_PAGES, MAX_
 var init_pager = __esmMin((() => {
 	init_map_concurrent();
 	init_text();
-	init_errors$1();
+	init_errors();
 	MAX_QUEUED = 64;
 	PAGE_SIZE = 25;
 	DEFAULT_MAX_ITEMS = 25e4;
@@ -38902,79 +39663,128 @@ var init_pager = __esmMin((() => {
 	MAX_EARLY_PAGES = 4;
 }));
 
-// src/service/wire.ts
-/** Returns the keys of a response that hold the fields of a table. */
-function responseKeys(table) {
-	return Object.fromEntries(mapFields(table, (_, { response, kind }) => [response, RESPONSES[kind.name]]));
+// src/service/paths.ts
+/** Returns the path of a merchant's roles, or of one of them. */
+function rolesPath(merchant, id) {
+	return path(merchant, "roles", id);
 }
-/** Parses a role. Throws a SyntaxError if it is not JSON, a TypeError if it is not a role. */
-function readRole(body) {
-	const { data, marked } = parse$2(roleSchema, body);
-	return toRole(data, marked);
+/** Returns the path of a merchant's members, or of one of them. */
+function membersPath(merchant, id) {
+	return path(merchant, "members", id);
 }
-/** Parses a list of roles. */
-function readRoles(body) {
-	const { data, marked } = parse$2(roleListSchema, body);
-	const roles = data.items.map((item) => toRole(item, marked));
-	if (new Set(roles.map(({ id }) => id)).size < roles.length) throw new TypeError("with a role listed twice");
-	return roles;
+/** Returns a query string with the parameters in their order; a list repeats its parameter. */
+function query(parameters) {
+	const text = Object.entries(parameters).flatMap(([name, value]) => [value].flat().map((item) => [name, String(item)]));
+	return `?${new URLSearchParams(text).toString()}`;
 }
-/** Parses a member. */
-function readMember$1(body) {
-	const { data, marked } = parse$2(memberSchema, body);
-	return toMember(data, marked, unshared);
+function path(merchant, collection, id) {
+	if (isUnsafe(merchant)) throw new RolecallError("usage", `"${merchant}" is not a valid merchant code.`, { hint: "Correct it in the file." });
+	if (id !== void 0 && isUnsafe(id)) throw new RolecallError("bad-response", `The id "${id}" cannot be used in a request.`, { hint: "If it is in no file, it came from the service: ask its operators." });
+	return `/${[
+		"v0.1",
+		"merchants",
+		merchant,
+		collection,
+		...id === void 0 ? [] : [id]
+	].map(segment$1).join("/")}`;
 }
-/** Parses a page of members; `share` may return one shared list of roles for equal ones. */
-function readMemberPage(body, share = unshared) {
-	const { data, marked } = parse$2(memberListSchema, body);
-	const { items, total_count } = data;
+/**
+* Returns whether a text would leave its segment: servers take "." and ".." for a way up, an empty id for the
+* collection.
+*/
+function isUnsafe(text) {
+	return text === "" || text === "." || text === "..";
+}
+function segment$1(text) {
+	return encodeURIComponent(text.replaceAll(/\p{Cs}/gu, "�"));
+}
+/** Parses a base URL: HTTPS, or HTTP to a loopback address; without user, query and fragment. Throws RolecallError. */
+function checkBaseUrl(text) {
+	const url = URL.canParse(text) ? new URL(text) : null;
+	if (url === null || !["http:", "https:"].includes(url.protocol)) throw new RolecallError("usage", "The base URL is not a web address.", { hint: "It looks like https://api.example.com." });
+	if (url.username || url.password || url.search || url.hash) throw new RolecallError("usage", "The base URL must not contain a user name, a query or a fragment.", { hint: "Credentials come from the environment, never from the address." });
+	if (url.protocol === "http:" && !isLoopback(url.hostname)) throw new RolecallError("base-url-insecure", `${url.origin} would send the API key unencrypted.`, { hint: "Use https://; plain http:// is for this machine only (127.0.0.1, localhost)." });
+	return url;
+}
+function isLoopback(host) {
+	return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+var MEMBERSHIPS_PATH;
+var init_paths = __esmMin((() => {
+	init_errors();
+	MEMBERSHIPS_PATH = "/v0.1/memberships";
+}));
+
+// src/lib/exact-numbers.ts
+/** Returns JSON text with each number that would be rounded as a marked string; `null` if there is none. */
+function markRounded(json) {
+	if (!SUSPECT.test(json)) return null;
+	let anyRounded = false;
+	const marked = json.replace(TOKENS, (token) => {
+		if (token.startsWith("\"") || isExact(token)) return token;
+		anyRounded = true;
+		return JSON.stringify(MARK + token);
+	});
+	return anyRounded ? marked : null;
+}
+/** Returns metadata with marked numbers rounded, and the properties that contain one. */
+function unmark(metadata) {
+	const rounded = [];
+	const exact = {};
+	const entries = Object.entries(metadata).map(([key, value]) => {
+		let has = false;
+		const plain = mapNumbers(value, () => {
+			has = true;
+		});
+		if (has) {
+			rounded.push(key);
+			exact[key] = JSON.stringify(value).replaceAll(MARKED, "$1");
+		}
+		return [key, plain];
+	});
 	return {
-		items: items.map((item) => toMember(item, marked, share)),
-		total: total_count ?? null
+		metadata: Object.fromEntries(entries),
+		rounded,
+		exact
 	};
 }
-/** Parses a page of the caller's memberships. */
-function readMembershipPage(body) {
-	const { items, total_count } = parse$2(membershipListSchema, body).data;
-	return {
-		items: items.map(toMembership),
-		total: total_count ?? null
-	};
-}
-function toMembership(wire) {
-	const { id, resource_id, resource, invite } = wire;
-	const sandbox = Object(resource?.attributes)["sandbox"];
-	return {
-		id,
-		resource: {
-			id: resource_id,
-			type: wire.type ?? resource?.type ?? UNKNOWN_TYPE,
-			name: resource?.name ?? "",
-			sandbox: typeof sandbox === "boolean" ? sandbox : null
-		},
-		roles: wire.roles ?? [],
-		status: toStatus(wire.status),
-		...hasText(invite?.expires_at) && { expiresAt: invite.expires_at }
-	};
-}
-/** Parses the id of a created resource; `null` if the response does not contain it. */
-function readCreatedId(body) {
-	try {
-		return parse$2(createdSchema, body).data.id;
-	} catch {
-		return null;
+function mapNumbers(value, onMark) {
+	if (typeof value === "string" && value.startsWith(MARK)) {
+		onMark();
+		return Number(value.slice(16));
 	}
+	if (typeof value !== "object" || value === null) return value;
+	if (Array.isArray(value)) return value.map((item) => mapNumbers(item, onMark));
+	return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapNumbers(item, onMark)]));
 }
-/** Parses the updated member; `null` if the response does not contain it. */
-function readUpdatedMember(id, body) {
-	try {
-		const member = readMember$1(body);
-		return member.id === id ? member : null;
-	} catch {
-		return null;
-	}
+/** Returns whether a number survives JSON.parse and JSON.stringify unchanged. */
+function isExact(token) {
+	if (token.length > MOST_DIGITS) return false;
+	const value = Number(token);
+	return Number.isFinite(value) && normalForm(token) === normalForm(String(value));
 }
-function parse$2(schema, body) {
+/** Returns a canonical text of a number: sign, significant digits and exponent. */
+function normalForm(number) {
+	const [mantissa = "", exponent = "0"] = number.toLowerCase().split("e");
+	const [whole = "", fraction = ""] = mantissa.replace("-", "").split(".");
+	const digits = `${whole}${fraction}`.replace(/^0+/, "");
+	const short = digits.replace(/0+$/, "");
+	if (short === "") return "0";
+	const power = Number(exponent) - fraction.length + digits.length - short.length;
+	return `${number.startsWith("-") ? "-" : ""}${short}e${power}`;
+}
+var MARK, MARKED, SUSPECT, TOKENS, MOST_DIGITS;
+var init_exact_numbers = __esmMin((() => {
+	MARK = "\0rounded number ";
+	MARKED = /"\\u0000rounded number ([^"]*)"/g;
+	SUSPECT = /(?:^|[:,[\s])-?\d(?:[\d.]{15}|[\d.]*[eE])/;
+	TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+	MOST_DIGITS = 400;
+}));
+
+// src/service/response-json.ts
+/** Parses a response. Throws a SyntaxError if it is not JSON, a TypeError if it does not fit the schema. */
+function parseResponse$1(schema, body) {
 	const marked = markRounded(body);
 	const read = schema.safeParse(parseJson$1(marked ?? body));
 	if (read.success) return {
@@ -38994,138 +39804,32 @@ function parseJson$1(body) {
 	if (isDeeper(value, 100)) throw new TypeError(`with JSON nested deeper than ${100} levels`);
 	return value;
 }
-/** Returns the values of a response, without those that are absent; its schema has checked them. */
-function receivedValues(table, wire) {
-	return eachField(table, (_, { response }) => wire[response] ?? void 0);
+/** Parses the id of a created resource; `null` if the response does not contain it. */
+function readCreatedId(body) {
+	try {
+		return parseResponse$1(createdSchema, body).data.id;
+	} catch {
+		return null;
+	}
 }
-function toRole(wire, marked) {
-	const values = receivedValues(ROLE_FIELDS, wire);
-	return {
-		id: wire.id,
-		...values,
-		predefined: wire.is_predefined ?? false,
-		...toMetadata(values.metadata, marked),
-		updatedAt: wire.updated_at ?? ""
-	};
-}
+/** Returns a status; any other value counts as unknown. */
 function toStatus(wire) {
 	return MEMBER_STATUSES.find((status) => status === wire) ?? "unknown";
 }
-function toMember(wire, marked, share) {
-	const { user, invite } = wire;
-	const values = receivedValues(COMMON_FIELDS, wire);
-	return {
-		id: wire.id,
-		...values,
-		roles: share(values.roles),
-		status: hasText(user?.disabled_at) ? "disabled" : toStatus(wire.status),
-		...user && { user: {
-			id: user.id,
-			...hasText(user.email) && { email: user.email },
-			mfaOnLogin: user.mfa_on_login_enabled ?? null,
-			type: toUserType(user),
-			...receivedValues(MANAGED_FIELDS, user)
-		} },
-		...hasText(invite?.email) && { invite: {
-			email: invite.email,
-			expiresAt: invite?.expires_at ?? ""
-		} },
-		...toMetadata(values.metadata, marked),
-		updatedAt: wire.updated_at ?? ""
-	};
-}
+/** Returns whether a text is there and not blank. */
 function hasText(text) {
 	return text != null && text.trim() !== "";
 }
-/** Returns the type of a user: older responses have two booleans instead; without either it may be no person. */
-function toUserType(user) {
-	const { type, virtual_user, service_account_user } = user;
-	if (type != null) return typeof type === "string" && type !== "" ? type : UNKNOWN_TYPE;
-	if (service_account_user) return "service_account";
-	if (virtual_user) return "managed_user";
-	return service_account_user === false ? "user" : UNKNOWN_TYPE;
-}
-function toMetadata(metadata, marked) {
-	if (!metadata || !marked) return { metadata: metadata ?? NO_METADATA };
-	const { metadata: plain, rounded, exact } = unmark(metadata);
-	return {
-		metadata: plain,
-		...rounded.length > 0 && {
-			rounded,
-			exact
-		}
-	};
-}
-var absent, metadataSchema, RESPONSES, roleSchema, memberSchema, roleListSchema, totalSchema, memberListSchema, membershipListSchema, createdSchema, unshared, UNKNOWN_TYPE, NO_METADATA;
-var init_wire = __esmMin((() => {
+var absent, totalSchema, createdSchema, UNKNOWN_TYPE;
+var init_response_json = __esmMin((() => {
 	init_mini();
-	init_field();
-	init_member();
-	init_role();
+	init_exact_numbers();
 	init_json_text();
 	init_live();
 	absent = (schema) => nullish(schema);
-	metadataSchema = absent(custom((value) => typeof value === "object" && value !== null && !Array.isArray(value)));
-	RESPONSES = {
-		name: string(),
-		line: absent(string()),
-		prose: absent(string()),
-		list: array(string()),
-		roles: array(string()),
-		metadata: metadataSchema
-	};
-	roleSchema = object({
-		...responseKeys(ROLE_FIELDS),
-		id: string().check(_minLength(1)),
-		is_predefined: absent(boolean()),
-		updated_at: absent(string())
-	});
-	memberSchema = object({
-		...responseKeys(COMMON_FIELDS),
-		id: string().check(_minLength(1)),
-		status: optional$1(unknown()),
-		user: absent(object({
-			...responseKeys(MANAGED_FIELDS),
-			id: string(),
-			email: absent(string()),
-			mfa_on_login_enabled: absent(boolean()),
-			type: optional$1(unknown()),
-			virtual_user: absent(boolean()),
-			service_account_user: absent(boolean()),
-			disabled_at: absent(string())
-		})),
-		invite: absent(object({
-			email: absent(string()),
-			expires_at: absent(string())
-		})),
-		updated_at: absent(string())
-	});
-	roleListSchema = object({ items: array(roleSchema) });
 	totalSchema = absent(int().check(_nonnegative()));
-	memberListSchema = object({
-		items: array(memberSchema),
-		total_count: totalSchema
-	});
-	membershipListSchema = object({
-		items: array(object({
-			id: string().check(_minLength(1)),
-			resource_id: string(),
-			type: absent(string()),
-			roles: absent(array(string())),
-			status: optional$1(unknown()),
-			invite: absent(object({ expires_at: absent(string()) })),
-			resource: absent(object({
-				type: absent(string()),
-				name: absent(string()),
-				attributes: optional$1(unknown())
-			}))
-		})),
-		total_count: totalSchema
-	});
 	createdSchema = object({ id: string().check(_minLength(1)) });
-	unshared = (roles) => roles;
 	UNKNOWN_TYPE = "unknown";
-	NO_METADATA = {};
 }));
 
 // src/service/memberships.ts
@@ -39166,16 +39870,57 @@ function filterParameters({ type, id, status, sandbox, name, parent, roles = [] 
 function isSelected(membership, { type, id, status, roles = [] }) {
 	return (id === void 0 || membership.resource.id === id) && (type === void 0 || [type, "unknown"].includes(membership.resource.type)) && (status === void 0 || membership.status === status) && (roles.length === 0 || membership.roles.some((role) => roles.includes(role)));
 }
-var QUICK;
+/** Parses a page of the caller's memberships. */
+function readMembershipPage(body) {
+	const { items, total_count } = parseResponse$1(membershipListSchema, body).data;
+	return {
+		items: items.map(toMembership),
+		total: total_count ?? null
+	};
+}
+function toMembership(wire) {
+	const { id, resource_id, resource, invite } = wire;
+	const sandbox = Object(resource?.attributes)["sandbox"];
+	return {
+		id,
+		resource: {
+			id: resource_id,
+			type: wire.type ?? resource?.type ?? "unknown",
+			name: resource?.name ?? "",
+			sandbox: typeof sandbox === "boolean" ? sandbox : null
+		},
+		roles: wire.roles ?? [],
+		status: toStatus(wire.status),
+		...hasText(invite?.expires_at) && { expiresAt: invite.expires_at }
+	};
+}
+var QUICK, membershipListSchema;
 var init_memberships = __esmMin((() => {
+	init_mini();
 	init_retry();
 	init_pager();
 	init_paths();
-	init_wire();
+	init_response_json();
 	QUICK = {
 		retry: shortRetry,
 		withinMs: 5e3
 	};
+	membershipListSchema = object({
+		items: array(object({
+			id: string().check(_minLength(1)),
+			resource_id: string(),
+			type: absent(string()),
+			roles: absent(array(string())),
+			status: optional$1(unknown()),
+			invite: absent(object({ expires_at: absent(string()) })),
+			resource: absent(object({
+				type: absent(string()),
+				name: absent(string()),
+				attributes: optional$1(unknown())
+			}))
+		})),
+		total_count: totalSchema
+	});
 }));
 
 // src/service/current-member.ts
@@ -39184,17 +39929,17 @@ var init_memberships = __esmMin((() => {
 * a failure is reported once.
 */
 function createCurrentMemberFinder(client, maxItems, emit) {
-	const list = (filter) => listMemberships(client, maxItems, {
+	const list = ({ id, ...filter }) => listMemberships(client, maxItems, {
 		type: "merchant",
-		...filter
-	}, true);
-	const listOne = (id) => list({ id }).catch((error) => {
-		if (error instanceof RolecallError && error.code === "bad-request") return list({});
+		...filter,
+		...id !== void 0 && { id }
+	}, true).catch((error) => {
+		if (id !== void 0 && error instanceof RolecallError && error.code === "bad-request") return list(filter);
 		throw error;
 	});
 	const ask = async (id) => {
 		try {
-			const memberships = await (id === void 0 ? list({}) : listOne(id));
+			const memberships = await list(id === void 0 ? {} : { id });
 			return {
 				memberships,
 				sandboxes: await sandboxesOf(memberships, id, list)
@@ -39257,7 +40002,7 @@ function reasonOf$3({ message, hint }) {
 	return hint === void 0 ? message : `${message.replace(/\.?$/, ".")} ${hint}`;
 }
 var init_current_member = __esmMin((() => {
-	init_errors$1();
+	init_errors();
 	init_memberships();
 }));
 
@@ -39408,6 +40153,11 @@ var init_problem_details = __esmMin((() => {
 			code: "not-found",
 			title: "Not Found",
 			hint: ({ operation, keySource }) => isAboutOne(operation) ? "It may have been removed in the meantime. Run \"rolecall plan\" to see the live state." : `Check the merchant code, the base URL, and that the key in ${keySource} belongs to that merchant.`
+		},
+		408: {
+			code: "timeout",
+			title: "Request Timeout",
+			hint: () => "The service waited too long for the request. Check the network, then run the command again."
 		},
 		409: {
 			code: "conflict",
@@ -39708,7 +40458,7 @@ function durationText(ms) {
 }
 var LONGEST_DATED_MS, NOT_THE_SERVICE, LOST_CODES, MAY_BE_DONE;
 var init_request_errors = __esmMin((() => {
-	init_errors$1();
+	init_errors();
 	init_problem_details();
 	LONGEST_DATED_MS = 316224e5;
 	NOT_THE_SERVICE = "Check that the base URL is the service's, and that no login page or proxy responds in its place.";
@@ -39957,7 +40707,7 @@ var init_transport = __esmMin((() => {
 // src/service/http/call.ts
 /** Sends a call once; `onResponse` is called on success before the body is parsed. */
 async function attempt$1(call, state, options, onResponse) {
-	const { transport, emit, now, date, keySource, key, secrets } = options;
+	const { transport, emit, now, date, keySource, secrets } = options;
 	const { method, path, operation } = call;
 	const context = {
 		operation,
@@ -39977,7 +40727,7 @@ async function attempt$1(call, state, options, onResponse) {
 		attempt: state.attempts
 	});
 	try {
-		const response = await transport(requestOf(call, key, options.cancelled));
+		const response = await transport(requestOf(call, options));
 		emit({
 			type: "response",
 			method,
@@ -40004,7 +40754,7 @@ async function attempt$1(call, state, options, onResponse) {
 		};
 	}
 }
-function requestOf(call, key, cancelled) {
+function requestOf(call, { key, userAgent, cancelled }) {
 	const { method, path, body, signal, withinMs } = call;
 	return {
 		method,
@@ -40012,7 +40762,7 @@ function requestOf(call, key, cancelled) {
 		headers: {
 			accept: "application/problem+json, application/json",
 			authorization: `Bearer ${key}`,
-			"user-agent": "rolecall",
+			"user-agent": userAgent,
 			...body && { "content-type": "application/json" }
 		},
 		...body && { body: JSON.stringify(body) },
@@ -40031,7 +40781,7 @@ function toResult$1(call, response, context, now) {
 	const retryReason = status === 429 ? {
 		kind: "rate-limited",
 		retryAfterMs
-	} : status >= 500 || status === 424 ? {
+	} : status >= 500 || status === 424 || status === 408 && call.method === "GET" ? {
 		kind: "uncertain",
 		retryAfterMs
 	} : null;
@@ -40321,7 +41071,7 @@ function isOnce(call) {
 }
 var GATEWAY_STATUSES, LATEST_ARRIVAL_MS, RECHECK_MAX_AGE_MS, REASONS;
 var init_client = __esmMin((() => {
-	init_errors$1();
+	init_errors();
 	init_call();
 	init_request_errors();
 	init_retry();
@@ -40343,109 +41093,48 @@ var init_client = __esmMin((() => {
 
 // src/service/http/pacer.ts
 /**
-* Creates a pacer. There is no pace until the service refuses everything, or more than a few requests, for at least a
-* second. The rate of the successes then becomes the pace, which grows again step by step within seconds. A share of
-* refusals that a lower pace does not reduce has other causes than the rate, and is tolerated from then on. `onPace` takes
-* each measured limit, and `null` when it is dropped.
+* Creates a pacer. There is no pace until the service refuses everything. Then it is what succeeded in a second: a second
+* without refusals raises it, by twice as much each time, and one with refusals lowers it to what succeeded. `onPace` takes
+* each lower pace, and `null` when it is dropped.
 */
 function createPacer(now, onPace = () => void 0) {
 	/** Requests per second; `null` without a limit. */
 	let pace = null;
-	/** The measured rate at the last cut, and its time. */
-	let learnt = 0;
-	let cutAt = Number.NEGATIVE_INFINITY;
-	let hold = FIRST_HOLD_MS;
-	let steps = 0;
-	let steppedAt = 0;
+	let raise = FIRST_RAISE;
+	/** The pace before the last raise; `null` if it was followed by refusals. */
+	let before = null;
 	let next = Number.NEGATIVE_INFINITY;
-	/** Start of uninterrupted sending, and the latest responses. */
-	let since = now();
-	let responses = [];
-	/** Time at which the service last began to refuse everything; `null` if not since the last idle time. */
-	let blockedAt = null;
-	/** Share of refusals before the last cut, and the tolerated one. */
-	let shareBefore = 1;
-	/** Number of cuts in a row that did not reduce refusals, and the pace before the first of them. */
-	let fruitless = 0;
-	let uncut = null;
-	/** True if there were no refusals right before the first step up. */
-	let wasClean = false;
-	let usual = 0;
-	let forgettable = ROUND_RESPONSES;
-	const record = (response) => {
-		responses.push(response);
-		if (responses.length < 2 * forgettable) return;
-		responses = responses.filter(({ at }, index) => at >= now() - LOOK_BACK_MS || index >= responses.length - ROUND_RESPONSES);
-		forgettable = Math.max(ROUND_RESPONSES, responses.length);
+	/** Start of the present round; without a pace, it lasts from one pause to the next. */
+	let roundAt = now();
+	let isPaused = false;
+	let [passed, refused] = [0, 0];
+	let isBlocked = false;
+	const startRound = (at) => {
+		roundAt = at;
+		isBlocked = false;
+		[passed, refused] = [0, 0];
 	};
-	/** Returns the rate of successes since a time, per second; `null` if that is less than a round ago. */
-	const rate = (from) => {
-		const ms = now() - from;
-		if (ms < ROUND_MS) return null;
-		return 1e3 * responses.filter(({ at, passed }) => passed && at > from).length / ms;
+	const lower = (to) => {
+		pace = Math.max(SLOWEST, to);
+		[raise, before] = [FIRST_RAISE, null];
+		onPace(pace);
 	};
-	/** Returns the rate of successes at the present pace, measured over whole rounds. */
-	const lately = () => {
-		const roundsMs = Math.min(LOOK_BACK_MS, 1e3 * ROUND_RESPONSES / (pace ?? 1e3));
-		const rounds = Math.floor(Math.min(Math.max(ROUND_MS, roundsMs), now() - Math.max(since, cutAt)) / ROUND_MS);
-		return rate(now() - rounds * ROUND_MS);
-	};
-	const cut = (to) => {
-		hold = Math.abs(to - learnt) <= NEAR * learnt ? Math.min(2 * hold, LONGEST_HOLD_MS) : FIRST_HOLD_MS;
-		learnt = to;
-		pace = MARGIN * to;
-		onPace(to);
-		next = now();
-		steps = 0;
-		steppedAt = now();
-		cutAt = now();
-	};
-	/** Returns the responses to requests since the last cut: those of the last round, or the minimum number. */
-	const judged = () => {
-		const sinceCut = responses.filter(({ sentAt }) => sentAt >= cutAt);
-		return sinceCut.filter(({ at }, index) => at >= now() - ROUND_MS || index >= sinceCut.length - ROUND_RESPONSES);
-	};
-	/** Cuts the pace if more is refused than usual, unless earlier cuts did not help. */
+	const isRound = () => now() - roundAt >= ROUND_MS;
+	const rate = () => 1e3 * passed / (now() - roundAt);
+	/** Adapts the pace at the end of a round. */
 	const judge = () => {
-		const responsesSinceCut = judged();
-		const refused = responsesSinceCut.filter(({ passed }) => !passed).length;
-		const share = refused / responsesSinceCut.length;
-		if (responsesSinceCut.length < ROUND_RESPONSES || refused < ROUND_REFUSALS) return false;
-		if (share <= TOLERATED + 1.5 * usual) return false;
-		const measured = lately();
-		if (measured === null || measured === 0) return false;
-		fruitless = share > shareBefore / 2 ? fruitless + 1 : 0;
-		if (fruitless === 0) uncut = pace;
-		shareBefore = share;
-		if (fruitless > MOST_FRUITLESS) {
-			usual = share;
-			pace = uncut;
-			onPace(uncut);
-			return false;
+		if (pace === null || !isRound() || passed + refused < ROUND_RESPONSES) return;
+		if (isBlocked || refused > TOLERATED * (passed + refused)) lower(Math.max(pace / 2, MARGIN * rate()));
+		else if (refused === 0) {
+			before = pace;
+			pace *= 1 + raise;
+			raise = Math.min(2 * raise, LARGEST_RAISE);
+			if (pace > UNUSED * rate()) {
+				pace = null;
+				onPace(null);
+			}
 		}
-		cut(measured);
-		return true;
-	};
-	/** Reverts a step up after one refusal, and waits for the rest of the round. */
-	const stepBack = (beyond) => {
-		cut(lately() ?? learnt);
-		next = now() + ROUND_MS * Math.max(0, beyond / learnt - MARGIN);
-	};
-	/** Raises the pace after a time without unusual refusals. */
-	const grow = () => {
-		if (pace === null || now() - steppedAt < (steps === 0 ? hold : ROUND_MS)) return;
-		const measured = lately();
-		const responsesSinceCut = judged();
-		const share = responsesSinceCut.filter(({ passed }) => !passed).length / Math.max(1, responsesSinceCut.length);
-		usual = Math.min(usual, share);
-		if (share === 0) shareBefore = 1;
-		if (steps === 0) wasClean = share === 0;
-		pace *= 1 + (STEPS[Math.min(steps, STEPS.length - 1)] ?? 0);
-		steps += 1;
-		steppedAt = now();
-		if (measured === null || pace <= UNUSED * measured) return;
-		pace = null;
-		onPace(null);
+		startRound(now());
 	};
 	return {
 		due() {
@@ -40457,64 +41146,41 @@ function createPacer(now, onPace = () => void 0) {
 			if (pace !== null) next = Math.max(next, now() - CATCH_UP_MS) + 1e3 / pace;
 		},
 		idle() {
-			since = now();
-			blockedAt = null;
+			isPaused = false;
+			if (pace === null) startRound(now());
 		},
-		passed(sentAt) {
-			record({
-				at: now(),
-				sentAt,
-				passed: true
-			});
-			if (sentAt >= cutAt) grow();
+		passed() {
+			passed += 1;
+			judge();
 		},
-		refused(sentAt) {
-			if (sentAt < cutAt) return true;
-			record({
-				at: now(),
-				sentAt,
-				passed: false
-			});
-			if (pace === null || steps === 0 || !wasClean) return judge();
-			stepBack(pace);
-			return true;
+		refused() {
+			refused += 1;
+			if (before !== null) lower(MARGIN * before);
+			judge();
+			return pace !== null && refused <= SLIGHT * Math.max(pace, ROUND_RESPONSES);
 		},
 		blocked(until) {
-			const between = rate(Math.max(blockedAt ?? since, now() - LOOK_BACK_MS));
-			const measured = (pace === null ? null : lately()) ?? between;
-			if (measured !== null && measured > 0) {
-				cut(measured);
-				shareBefore = 1;
-				fruitless = 0;
-			}
-			if (measured !== null || blockedAt === null) blockedAt = now();
-			cutAt = now();
-			since = until;
-			steppedAt = until;
+			if (isRound() && passed > 0) {
+				lower(MARGIN * rate());
+				startRound(until);
+			} else if (pace === null && !isPaused) startRound(now());
+			else isBlocked = true;
+			isPaused = true;
 			next = until;
 		},
 		isPacing: () => pace !== null
 	};
 }
-var ROUND_MS, LOOK_BACK_MS, ROUND_RESPONSES, ROUND_REFUSALS, MARGIN, TOLERATED, STEPS, FIRST_HOLD_MS, LONGEST_HOLD_MS, MOST_FRUITLESS, NEAR, UNUSED, CATCH_UP_MS;
+var ROUND_MS, ROUND_RESPONSES, MARGIN, TOLERATED, SLIGHT, FIRST_RAISE, LARGEST_RAISE, SLOWEST, UNUSED, CATCH_UP_MS;
 var init_pacer = __esmMin((() => {
 	ROUND_MS = 1e3;
-	LOOK_BACK_MS = 4e3;
 	ROUND_RESPONSES = 20;
-	ROUND_REFUSALS = 3;
 	MARGIN = .97;
-	TOLERATED = .015;
-	STEPS = [
-		.03,
-		.06,
-		.12,
-		.25,
-		.5
-	];
-	FIRST_HOLD_MS = 1e3;
-	LONGEST_HOLD_MS = 16e3;
-	MOST_FRUITLESS = 2;
-	NEAR = .15;
+	TOLERATED = .02;
+	SLIGHT = .25;
+	FIRST_RAISE = .01;
+	LARGEST_RAISE = .25;
+	SLOWEST = 1;
 	UNUSED = 4;
 	CATCH_UP_MS = 100;
 }));
@@ -40545,7 +41211,7 @@ function createLimiter({ concurrency, now, sleep, closing, onPace }) {
 	const passed = (sentAt) => {
 		refusedSince = null;
 		width = Math.min(concurrency, width + (careful ? Math.max(1 / width, 1 / 8) : 1));
-		pacer.passed(sentAt);
+		pacer.passed();
 		if (sentAt < blockedAt) return;
 		pauses = 0;
 		if (streak && sentAt >= streak.since) streak = null;
@@ -40569,14 +41235,14 @@ function createLimiter({ concurrency, now, sleep, closing, onPace }) {
 	const refused = (sentAt, refusal) => {
 		refusedSince ??= now();
 		if (sentAt < blockedAt) return;
-		if (pacer.refused(sentAt) && !isLong(refusal)) return;
+		if (pacer.refused() && !isLong(refusal)) return;
 		streak ??= {
 			since: sentAt,
 			refused: 0,
 			alone: running === 0
 		};
 		streak.refused += 1;
-		if (pauses > 0 || streak.refused >= (streak.alone ? 2 : BLOCKED_BY) || isLong(refusal)) block(refusal);
+		if (pauses > 0 || streak.refused >= (streak.alone ? BLOCKED_ALONE_BY : BLOCKED_BY) || isLong(refusal)) block(refusal);
 	};
 	/** Returns whether a refusal concerns one address only: nothing else was refused lately. */
 	const isAlone = ({ address }) => {
@@ -40657,11 +41323,12 @@ function insertByTurn(queue, waiter) {
 function isLong({ retryMs, asked }) {
 	return asked && retryMs > LONGEST_ALONE_MS;
 }
-var GENTLE_START, BLOCKED_BY, FIRST_PAUSE_MS, LONGEST_PAUSE_MS, LONGEST_ALONE_MS, ALONE_MS, IDLE_MS;
+var GENTLE_START, BLOCKED_BY, BLOCKED_ALONE_BY, FIRST_PAUSE_MS, LONGEST_PAUSE_MS, LONGEST_ALONE_MS, ALONE_MS, IDLE_MS;
 var init_limiter = __esmMin((() => {
 	init_pacer();
 	GENTLE_START = 4;
-	BLOCKED_BY = 3;
+	BLOCKED_BY = 4;
+	BLOCKED_ALONE_BY = 2;
 	FIRST_PAUSE_MS = 200;
 	LONGEST_PAUSE_MS = 1e4;
 	LONGEST_ALONE_MS = 2e3;
@@ -40669,274 +41336,220 @@ var init_limiter = __esmMin((() => {
 	IDLE_MS = 300;
 }));
 
-// src/service/probe-operations.ts
-/**
-* Finds out which operations a key may use, without changing anything: reads; updates and deletes resources that cannot
-* exist; and creates from an empty body, which the service must reject.
-*/
-async function probeOperations(client, merchant, operations) {
-	const lists = await Promise.all(PROBING.map(({ operations: { list }, path }) => ask(client, {
-		operation: list,
-		method: "GET",
-		path: list === "list members" ? `${path(merchant)}${query({ limit: 1 })}` : path(merchant)
-	})));
-	const isStopped = lists.some(({ status }) => status === 401 || status === null);
-	const missing = lists.every(({ status }) => status === 404);
-	const verdicts = [];
-	for (const [index, probing] of PROBING.entries()) {
-		const list = lists[index] ?? NO_RESPONSE;
-		const isAsked = (step) => operations.has(probing.operations[step]);
-		const responses = !missing && !isStopped && !verdicts.some(({ alarm }) => alarm !== void 0) ? await askAll(client, merchant, probing, list, isAsked) : { list };
-		verdicts.push(...judgeProbes(probing.operations, responses).filter(({ operation }) => operations.has(operation)));
-	}
+// src/service/open-client.ts
+/** Opens a client of a service with a key; nothing is sent yet. Throws RolecallError for an invalid base URL. */
+function openClient(options) {
+	const { concurrency, retryForMs, now, monotonic, sleep, signal, maxItems = DEFAULT_MAX_ITEMS } = options;
+	const transport = options.transport ?? openTransport(checkBaseUrl(options.baseUrl), options);
+	const closing = new AbortController();
+	const cancelled = AbortSignal.any(signal ? [signal, closing.signal] : [closing.signal]);
+	const emit = (event) => {
+		if (!closing.signal.aborted) options.emit(event);
+	};
+	const onPace = (perSecond) => emit({
+		type: "pace",
+		perSecond
+	});
+	const limiter = createLimiter({
+		concurrency,
+		now: monotonic,
+		sleep,
+		closing: cancelled,
+		onPace
+	});
 	return {
-		missing,
-		verdicts
+		client: createClient({
+			...options,
+			now: monotonic,
+			date: now,
+			emit,
+			transport: transport.send,
+			limiter,
+			retry: retryForMs === void 0 ? DEFAULT_RETRY : retryFor(retryForMs),
+			cancelled
+		}),
+		maxItems,
+		emit,
+		close: async () => {
+			closing.abort();
+			await transport.close();
+		}
 	};
 }
-/** Asks about one kind of resource: reads first, and writes only where a read shows that they can change nothing. */
-async function askAll(client, merchant, { operations, path, impossibleId, updateMethod, invalidUpdate }, list, isAsked) {
-	const about = (step, id) => ({
-		operation: operations[step],
-		path: path(merchant, id)
-	});
-	if (![
-		"retrieve",
-		"update",
-		"delete",
-		"create"
-	].some((step) => isAsked(step))) return { list };
-	const listed = firstId(list.body);
-	const none = await ask(client, {
-		...about("retrieve", impossibleId),
-		method: "GET"
-	});
-	const knownResponse = listed === null ? void 0 : await ask(client, {
-		...about("retrieve", listed),
-		method: "GET"
-	});
-	const responses = {
-		list,
-		none,
-		...knownResponse && { known: knownResponse }
-	};
-	if (!isRefusal(none)) return responses;
-	const update = isAsked("update") ? await ask(client, {
-		...about("update", impossibleId),
-		method: updateMethod,
-		body: {}
-	}) : void 0;
-	if (update && !isRefusal(update)) return {
-		...responses,
-		update
-	};
-	const removed = isAsked("delete") ? await ask(client, {
-		...about("delete", impossibleId),
-		method: "DELETE"
-	}) : void 0;
-	const create = isAsked("create") ? await ask(client, {
-		operation: operations.create,
-		method: "POST",
-		path: path(merchant),
-		body: {}
-	}) : void 0;
-	const invalid = create !== void 0 && isInvalid(create) && update?.status === 403 ? await ask(client, {
-		...about("update", impossibleId),
-		method: updateMethod,
-		body: invalidUpdate
-	}) : void 0;
+function openTransport(baseUrl, { proxy, concurrency, later }) {
+	const tunnel = proxy ? createTunnel(baseUrl, proxy, LIMITS.connectTimeoutMs) : null;
+	return undiciTransport(baseUrl, concurrency, later, LIMITS, tunnel);
+}
+var init_open_client = __esmMin((() => {
+	init_client();
+	init_limiter();
+	init_retry();
+	init_transport();
+	init_pager();
+	init_paths();
+}));
+
+// src/service/key-user.ts
+/** Returns what a client tells of the user of its key. */
+function keyUserOf({ client, maxItems, emit, close }) {
 	return {
-		...responses,
-		...update && { update },
-		...removed && { delete: removed },
-		...create && { create },
-		...invalid && { invalidUpdate: invalid }
+		memberships: (filter, quick) => listMemberships(client, maxItems, filter, quick),
+		currentMember: createCurrentMemberFinder(client, maxItems, emit),
+		close
 	};
 }
-function isRefusal({ status }) {
-	return status === 403 || status === 404;
+var init_key_user = __esmMin((() => {
+	init_current_member();
+	init_memberships();
+	init_open_client();
+}));
+
+// src/service/wire.ts
+/** Returns the keys of a response that hold the fields of a table. */
+function responseKeys(table) {
+	return Object.fromEntries(mapFields(table, (_, { response, kind }) => [response, RESPONSES[kind.name]]));
 }
-function isInvalid({ status }) {
-	return status === 400 || status === 422;
+/** Parses a role. Throws a SyntaxError if it is not JSON, a TypeError if it is not a role. */
+function readRole(body) {
+	const { data, marked } = parseResponse$1(roleSchema, body);
+	return toRole(data, marked);
 }
-async function ask(client, call) {
+/** Parses a list of roles. */
+function readRoles(body) {
+	const { data, marked } = parseResponse$1(roleListSchema, body);
+	const roles = data.items.map((item) => toRole(item, marked));
+	if (new Set(roles.map(({ id }) => id)).size < roles.length) throw new TypeError("with a role listed twice");
+	return roles;
+}
+/** Parses a member. */
+function readMember$1(body) {
+	const { data, marked } = parseResponse$1(memberSchema, body);
+	return toMember(data, marked, unshared);
+}
+/** Parses a page of members; `share` may return one shared list of roles for equal ones. */
+function readMemberPage(body, share = unshared) {
+	const { data, marked } = parseResponse$1(memberListSchema, body);
+	const { items, total_count } = data;
+	return {
+		items: items.map((item) => toMember(item, marked, share)),
+		total: total_count ?? null
+	};
+}
+/** Parses the updated member; `null` if the response does not contain it. */
+function readUpdatedMember(id, body) {
 	try {
-		return {
-			status: 200,
-			body: await client.send({
-				...call,
-				read: (text) => text,
-				retry: shortRetry,
-				withinMs: PROBE_WITHIN_MS
-			}),
-			reason: "permitted"
-		};
-	} catch (error) {
-		if (!(error instanceof RolecallError)) throw error;
-		const { status, problem } = error.request ?? {};
-		if (status === void 0) return {
-			...NO_RESPONSE,
-			reason: error.message
-		};
-		if (status < 300 && call.method !== "GET") return {
-			status: 200,
-			body: "",
-			reason: `${status}`
-		};
-		const isOwn = problem !== void 0 && error.code !== "bad-response";
-		const said = problem?.detail ?? problem?.title;
-		return {
-			status: isOwn || status === 401 ? status : null,
-			body: "",
-			reason: isOwn ? `${status}${said ? `: ${said}` : ""}` : `${status}, but not of the service's form`
-		};
-	}
-}
-function firstId(body) {
-	try {
-		const { items } = Object(JSON.parse(body));
-		const id = Object(Object(items)[0])["id"];
-		return typeof id === "string" && id !== "" ? id : null;
+		const member = readMember$1(body);
+		return member.id === id ? member : null;
 	} catch {
 		return null;
 	}
 }
-/**
-* Judges the operations on one kind of resource. A 404 for what cannot exist, or a 400 for an empty body, means permitted
-* only if the service checks the permission first; where its own responses contradict that, the verdict is unknown.
-*/
-function judgeProbes(operations, responses) {
-	const { list, known, none, update, delete: removed, create, invalidUpdate } = responses;
-	const order = permissionOrder(responses);
-	const absent = NO_RESPONSE;
-	return [
-		["list", judgeRead(list)],
-		["retrieve", known && known.status !== 404 ? judgeRead(known) : judgeSearch(none ?? absent, order)],
-		["update", judgeSearch(update ?? absent, order)],
-		["delete", judgeSearch(removed ?? absent, order)],
-		["create", judgeCreate(create ?? absent, order, invalidUpdate)]
-	].map(([step, verdict]) => ({
-		operation: operations[step],
-		...verdict,
-		...alarmOf(operations[step], step, responses[step])
-	}));
+/** Returns the values of a response, without those that are absent; its schema has checked them. */
+function receivedValues(table, wire) {
+	return eachField(table, (_, { response }) => wire[response] ?? void 0);
 }
-/** Returns why a 404 does not mean that an operation is permitted; `null` if it does. */
-function permissionOrder({ list, known, none, update, delete: removed, create }) {
-	if (known?.status === 404) return "the service returns 404 for what the key may not see";
-	const deniedForNone = [
-		none,
-		update,
-		removed
-	].some((response) => response?.status === 403);
-	const denied = [
-		list,
-		known,
-		create
-	].some((response) => response?.status === 403);
-	return deniedForNone || !denied ? null : "the service may look for the resource before the permission";
-}
-function judgeRead({ status, reason }) {
-	if (status === 200) return {
-		verdict: "permitted",
-		reason
-	};
+function toRole(wire, marked) {
+	const values = receivedValues(ROLE_FIELDS, wire);
 	return {
-		verdict: status === 403 ? "denied" : "unknown",
-		reason
+		id: wire.id,
+		...values,
+		predefined: wire.is_predefined ?? false,
+		...toMetadata(values.metadata, marked),
+		updatedAt: wire.updated_at ?? ""
 	};
 }
-function judgeSearch({ status, reason }, order) {
-	if (status === 403) return {
-		verdict: "denied",
-		reason
-	};
-	if (status === 200) return {
-		verdict: "unknown",
-		reason: "accepted for an id that cannot exist"
-	};
-	if (status !== 404) return {
-		verdict: "unknown",
-		reason
-	};
-	return order === null ? {
-		verdict: "permitted",
-		reason: "permitted"
-	} : {
-		verdict: "unknown",
-		reason: `404, but ${order}`
-	};
-}
-function judgeCreate(response, order, invalidUpdate) {
-	const { status, reason } = response;
-	if (status === 403) return {
-		verdict: "denied",
-		reason
-	};
-	if (status === 200) return {
-		verdict: "unknown",
-		reason: "accepted without the required fields"
-	};
-	if (!isInvalid(response)) return {
-		verdict: "unknown",
-		reason
-	};
-	if (order !== null) return {
-		verdict: "unknown",
-		reason: `${status}, but ${order}`
-	};
-	return invalidUpdate && isInvalid(invalidUpdate) ? {
-		verdict: "unknown",
-		reason: `${status}, but the service looks at the body before the permission`
-	} : {
-		verdict: "permitted",
-		reason: "permitted"
+function toMember(wire, marked, share) {
+	const { user, invite } = wire;
+	const values = receivedValues(COMMON_FIELDS, wire);
+	return {
+		id: wire.id,
+		...values,
+		roles: share(values.roles),
+		status: hasText(user?.disabled_at) ? "disabled" : toStatus(wire.status),
+		...user && { user: {
+			id: user.id,
+			...hasText(user.email) && { email: user.email },
+			mfaOnLogin: user.mfa_on_login_enabled ?? null,
+			type: toUserType(user),
+			...receivedValues(MANAGED_FIELDS, user)
+		} },
+		...hasText(invite?.email) && { invite: {
+			email: invite.email,
+			expiresAt: invite?.expires_at ?? ""
+		} },
+		...toMetadata(values.metadata, marked),
+		updatedAt: wire.updated_at ?? ""
 	};
 }
-function alarmOf(operation, step, response) {
-	if (response?.status !== 200 || step !== "create" && step !== "update") return {};
-	const kind = operation.endsWith("role") ? "role" : "member";
-	const id = readCreatedId(response.body);
-	const which = id === null ? `a ${kind} without ${kind === "role" ? "a name" : "an address"}` : `the ${kind} ${id}`;
-	return { alarm: step === "create" ? `The service accepted a ${kind} without its required fields. It may have created ${which}: remove it.` : `The service accepted an update of a ${kind} that cannot exist. It may have created ${which}: remove it.` };
+/** Returns the type of a user: older responses have two booleans instead; without either it may be no person. */
+function toUserType(user) {
+	const { type, virtual_user, service_account_user } = user;
+	if (type != null) return typeof type === "string" && type !== "" ? type : UNKNOWN_TYPE;
+	if (service_account_user) return "service_account";
+	if (virtual_user) return "managed_user";
+	return service_account_user === false ? "user" : UNKNOWN_TYPE;
 }
-var PROBING, NO_RESPONSE, PROBE_WITHIN_MS;
-var init_probe_operations = __esmMin((() => {
-	init_errors$1();
-	init_retry();
-	init_paths();
-	init_wire();
-	PROBING = [{
-		operations: {
-			list: "list roles",
-			retrieve: "retrieve a role",
-			update: "update a role",
-			delete: "delete a role",
-			create: "create a role"
-		},
-		path: rolesPath,
-		impossibleId: "role_rolecallDoctorNoSuch",
-		updateMethod: "PATCH",
-		invalidUpdate: { permissions: "none" }
-	}, {
-		operations: {
-			list: "list members",
-			retrieve: "retrieve a member",
-			update: "update a member",
-			delete: "delete a member",
-			create: "create a member"
-		},
-		path: membersPath,
-		impossibleId: "mem_rolecallDoctorNoSuch",
-		updateMethod: "PUT",
-		invalidUpdate: { roles: "none" }
-	}];
-	NO_RESPONSE = {
-		status: null,
-		body: "",
-		reason: "not tried"
+function toMetadata(metadata, marked) {
+	if (!metadata || !marked) return { metadata: metadata ?? NO_METADATA };
+	const { metadata: plain, rounded, exact } = unmark(metadata);
+	return {
+		metadata: plain,
+		...rounded.length > 0 && {
+			rounded,
+			exact
+		}
 	};
-	PROBE_WITHIN_MS = 5e3;
+}
+var metadataSchema, RESPONSES, roleSchema, memberSchema, roleListSchema, memberListSchema, unshared, NO_METADATA;
+var init_wire = __esmMin((() => {
+	init_mini();
+	init_field();
+	init_member();
+	init_role();
+	init_exact_numbers();
+	init_response_json();
+	metadataSchema = absent(custom((value) => typeof value === "object" && value !== null && !Array.isArray(value)));
+	RESPONSES = {
+		name: string(),
+		line: absent(string()),
+		prose: absent(string()),
+		list: array(string()),
+		roles: array(string()),
+		metadata: metadataSchema
+	};
+	roleSchema = object({
+		...responseKeys(ROLE_FIELDS),
+		id: string().check(_minLength(1)),
+		is_predefined: absent(boolean()),
+		updated_at: absent(string())
+	});
+	memberSchema = object({
+		...responseKeys(COMMON_FIELDS),
+		id: string().check(_minLength(1)),
+		status: optional$1(unknown()),
+		user: absent(object({
+			...responseKeys(MANAGED_FIELDS),
+			id: string(),
+			email: absent(string()),
+			mfa_on_login_enabled: absent(boolean()),
+			type: optional$1(unknown()),
+			virtual_user: absent(boolean()),
+			service_account_user: absent(boolean()),
+			disabled_at: absent(string())
+		})),
+		invite: absent(object({
+			email: absent(string()),
+			expires_at: absent(string())
+		})),
+		updated_at: absent(string())
+	});
+	roleListSchema = object({ items: array(roleSchema) });
+	memberListSchema = object({
+		items: array(memberSchema),
+		total_count: totalSchema
+	});
+	unshared = (roles) => roles;
+	NO_METADATA = {};
 }));
 
 // src/service/reader.ts
@@ -41163,7 +41776,7 @@ async function nullOnNotFound(sent) {
 }
 var init_reader = __esmMin((() => {
 	init_map_concurrent();
-	init_errors$1();
+	init_errors();
 	init_live();
 	init_pager();
 	init_paths();
@@ -41347,10 +41960,11 @@ var init_writer = __esmMin((() => {
 	init_field();
 	init_member();
 	init_role();
-	init_errors$1();
+	init_errors();
 	init_request_errors();
 	init_paths();
 	init_reader();
+	init_response_json();
 	init_wire();
 	noop$2 = () => void 0;
 }));
@@ -41358,51 +41972,19 @@ var init_writer = __esmMin((() => {
 // src/service/service.ts
 /** Connects to a service with a key; nothing is sent yet. Throws RolecallError for an invalid base URL. */
 function connect$1(options) {
-	const { concurrency, now, monotonic, sleep, signal, maxItems = DEFAULT_MAX_ITEMS } = options;
-	const transport = options.transport ?? openTransport(checkBaseUrl(options.baseUrl), options);
-	const closing = new AbortController();
-	const cancelled = AbortSignal.any(signal ? [signal, closing.signal] : [closing.signal]);
-	const emit = (event) => {
-		if (!closing.signal.aborted) options.emit(event);
-	};
-	const onPace = (perSecond) => emit({
-		type: "pace",
-		perSecond
-	});
-	const limiter = createLimiter({
-		concurrency,
-		now: monotonic,
-		sleep,
-		closing: cancelled,
-		onPace
-	});
-	const client = createClient({
-		...options,
-		now: monotonic,
-		date: now,
-		emit,
-		transport: transport.send,
-		limiter,
-		retry: retryFor(options.retryForMs ?? DEFAULT_RETRY.totalMs),
-		cancelled
-	});
+	const opened = openClient(options);
+	const { client, maxItems, emit } = opened;
 	const clientOf = clientsInTurn(client);
-	const currentMember = createCurrentMemberFinder(client, maxItems, emit);
+	const user = keyUserOf(opened);
 	return {
-		reader: createReader(clientOf, currentMember, maxItems, emit),
-		currentMember,
+		...user,
+		reader: createReader(clientOf, user.currentMember, maxItems, emit),
 		lookup: (merchant) => createLookup(clientOf(merchant), merchant),
 		writer: (merchant) => createWriter(clientOf(merchant), merchant),
-		memberships: (filter, quick) => listMemberships(client, maxItems, filter, quick),
 		members: (merchant, email) => listMembers(clientOf(merchant), merchant, {
 			maxItems,
 			...email !== void 0 && { email }
-		}),
-		probe: (merchant, operations) => probeOperations(client, merchant, operations),
-		close: async () => {
-			closing.abort();
-			await transport.close();
-		}
+		})
 	};
 }
 /**
@@ -41420,30 +42002,56 @@ function clientsInTurn(client) {
 		});
 	} });
 }
-function openTransport(baseUrl, { proxy, concurrency, later }) {
-	const tunnel = proxy ? createTunnel(baseUrl, proxy, LIMITS.connectTimeoutMs) : null;
-	return undiciTransport(baseUrl, concurrency, later, LIMITS, tunnel);
-}
 var init_service = __esmMin((() => {
-	init_undici_action();
-	init_current_member();
-	init_client();
-	init_limiter();
-	init_retry();
-	init_transport();
-	init_memberships();
-	init_pager();
-	init_paths();
-	init_probe_operations();
+	init_key_user();
+	init_open_client();
 	init_reader();
 	init_writer();
 }));
 
-// src/app/session/services.ts
+// package.json
+var version = "0.1.0";
+var engines = { "node": ">=20.19.0" };
+
+// src/app/io/io.ts
+/** Returns the User-Agent header of every request: `rolecall/1.2.3 node/24.1.0`. */
+function userAgentOf({ nodeVersion }) {
+	return `rolecall/${VERSION$4} node/${nodeVersion.replace(/^v/, "")}`;
+}
+/** Returns the exit code of an apply that ended so at its merchants. */
+function applyExitCode(outcomes) {
+	const some = (status) => outcomes.some((one) => one.status === status);
+	if (some("partial")) return ExitCode.partial;
+	if (!some("failed") && !some("refused")) return ExitCode.ok;
+	if (some("applied")) return ExitCode.partial;
+	return some("failed") ? ExitCode.failed : ExitCode.refused;
+}
+var VERSION$4, OLDEST_NODE, INTERRUPTED, ExitCode;
+var init_io = __esmMin((() => {
+	VERSION$4 = version;
+	OLDEST_NODE = engines.node.replace(">=", "");
+	INTERRUPTED = "Interrupted. Nothing was changed.";
+	ExitCode = {
+		/** Done; for `plan` also when there are changes. */
+		ok: 0,
+		/** Failed: a bad file, no credentials, an API error, the network. */
+		failed: 1,
+		/** Differences found (`plan --detailed-exitcode`, `drift`). */
+		differences: 2,
+		/** Refused: a guard, a policy, a check, a change that was not approved. */
+		refused: 3,
+		/** `apply` stopped part-way. */
+		partial: 4,
+		/** A bug in rolecall. */
+		bug: 70
+	};
+}));
+
+// src/app/session/clients.ts
 /** Prepares connections to services; nothing is sent yet. */
-function openServices(options, io) {
+function openClients(connect, options, io) {
 	const { emit, concurrency, retryFor: retryForMs, maxItems, signal } = options;
-	const services = /* @__PURE__ */ new Map();
+	const clients = /* @__PURE__ */ new Map();
 	const logged = /* @__PURE__ */ new Set();
 	const proxyTo = (baseUrl) => {
 		const { origin } = baseUrl;
@@ -41464,15 +42072,16 @@ function openServices(options, io) {
 			const { baseUrl, key, keySource } = connection;
 			const id = JSON.stringify([baseUrl, key]);
 			const { now, monotonic, sleep, setTimer, random } = io;
-			const known = services.get(id);
+			const known = clients.get(id);
 			if (known) return known;
 			const url = withSource(connection, () => checkBaseUrl(baseUrl));
-			const service = connect$1({
+			const client = connect({
 				baseUrl,
 				key,
 				keySource,
+				userAgent: userAgentOf(io),
 				concurrency,
-				retryForMs,
+				...retryForMs !== void 0 && { retryForMs },
 				emit,
 				now,
 				monotonic,
@@ -41483,11 +42092,11 @@ function openServices(options, io) {
 				...maxItems !== void 0 && { maxItems },
 				...signal && { signal }
 			});
-			services.set(id, service);
-			return service;
+			clients.set(id, client);
+			return client;
 		},
 		close: async () => {
-			await Promise.all([...services.values()].map((service) => service.close()));
+			await Promise.all([...clients.values()].map((client) => client.close()));
 		}
 	};
 }
@@ -41504,10 +42113,21 @@ function withSource({ baseUrlSource }, check) {
 		});
 	}
 }
-var init_services = __esmMin((() => {
-	init_errors$1();
+var init_clients = __esmMin((() => {
+	init_errors();
 	init_paths();
+	init_io();
+	init_connection();
+}));
+
+// src/app/session/services.ts
+/** Prepares connections to services; nothing is sent yet. */
+function openServices(options, io) {
+	return openClients(connect$1, options, io);
+}
+var init_services = __esmMin((() => {
 	init_service();
+	init_clients();
 	init_connection();
 }));
 
@@ -41668,7 +42288,7 @@ var init_session = __esmMin((() => {
 	init_glob();
 	init_map_concurrent();
 	init_text();
-	init_errors$1();
+	init_errors();
 	init_overrides();
 	init_git_history();
 	init_connection();
@@ -41741,13 +42361,13 @@ function rulesBehind(found, state) {
 }
 /** Returns whether a file's limit of removals is the one that counts, as the strictest. */
 function setsRemovals({ maxRemovals }, text) {
-	const value = fieldsOf(fieldsOf((parseFast(text) ?? parse$3(text)).value)["guards"])["max_removals"];
+	const value = fieldsOf(fieldsOf((parseFast(text) ?? parse$2(text)).value)["guards"])["max_removals"];
 	if (maxRemovals === void 0) return false;
 	return "count" in maxRemovals ? value === maxRemovals.count : Number.parseInt(String(value), 10) === maxRemovals.percent;
 }
 /** Returns the path at which a rule of a file names a role or a permission; `null` if none does. */
 function pathInRules(text, name) {
-	const value = fieldsOf((parseFast(text) ?? parse$3(text)).value);
+	const value = fieldsOf((parseFast(text) ?? parse$2(text)).value);
 	const find = (inner, path) => {
 		if (typeof inner === "string") return inner === name || inner === `role:${name}` ? path : null;
 		if (typeof inner !== "object" || inner === null) return null;
@@ -41773,7 +42393,7 @@ var init_rule_locations = __esmMin((() => {
 	init_fast_yaml();
 	init_locate();
 	init_to_value();
-	init_checks$2();
+	init_checks();
 	init_find_places();
 	NAMING_CODES = /* @__PURE__ */ new Set([
 		"override-left-over",
@@ -42666,6 +43286,11 @@ function risksOf(plan) {
 		...item,
 		resource: "member"
 	}));
+	const violations = plan.findings.filter(isRisk).map(({ name, message, resource }) => ({
+		name,
+		what: message,
+		resource
+	}));
 	const removals = plan.changes.filter(isRemoval).map(removalOf);
 	return [
 		{
@@ -42684,11 +43309,20 @@ function risksOf(plan) {
 			origin: "plan"
 		},
 		{
+			kind: "violations",
+			items: violations,
+			origin: "plan"
+		},
+		{
 			kind: "removals",
 			items: removals,
 			origin: "plan"
 		}
 	].filter(({ items }) => items.length > 0);
+}
+/** Returns whether a finding is a risk of an undo, and no warning. */
+function isRisk({ code }) {
+	return code === "restored-violation";
 }
 function administratorOf(change) {
 	const roles = gainedRoles(change).filter(({ id }) => isAdministrator(id));
@@ -42728,6 +43362,7 @@ function riskTitle(kind, items, origin = "plan") {
 		}
 		case "sensitive": return `${counted(members, "member")} ${verb(one ? "gains" : "gain", "gained")} sensitive permissions${originSuffix(origin)}`;
 		case "reach": return `${counted(members, "member")} can newly reach sensitive permissions${originSuffix(origin)}`;
+		case "violations": return `${counted(items.length, "rule")} ${one ? "is" : "are"} broken again`;
 		case "removals": return `${[members > 0 ? counted(members, "member") : "", roles > 0 ? counted(roles, "role") : ""].filter((part) => part !== "").join(" and ")} ${one ? verb("is", "was") : verb("are", "were")} removed${originSuffix(origin)}`;
 		default: return kind;
 	}
@@ -42741,10 +43376,17 @@ function originSuffix(origin) {
 		default: return origin;
 	}
 }
-var ADMINISTRATORS, OVER_ACCESS_OR_MONEY, ONLY_LOOKS;
+var RISK_KINDS, ADMINISTRATORS, OVER_ACCESS_OR_MONEY, ONLY_LOOKS;
 var init_risk_view = __esmMin((() => {
 	init_text();
 	init_change_view();
+	RISK_KINDS = [
+		"administrators",
+		"sensitive",
+		"reach",
+		"violations",
+		"removals"
+	];
 	ADMINISTRATORS = /* @__PURE__ */ new Set(["role_owner", "role_admin"]);
 	OVER_ACCESS_OR_MONEY = /(^|[._:-])(members?|roles?|api_keys?|keys?|owners?|merchants?|payouts?|bank_accounts?)([._:-]|$)/i;
 	ONLY_LOOKS = /(^|[._:-])(view|read|list|export|get|readonly)$/i;
@@ -42779,7 +43421,7 @@ function planView(plan, placeOf = () => null, overridden = [], command = "apply"
 		...finding,
 		place: placeOf(plan, finding)
 	});
-	const everyWarning = plan.findings.filter(({ severity }) => severity === "warning").map(findingView);
+	const everyWarning = plan.findings.filter((finding) => finding.severity === "warning" && !isRisk(finding)).map(findingView);
 	return {
 		merchant: plan.merchant,
 		environment: plan.environment,
@@ -42961,7 +43603,8 @@ function driftRisks({ plan, changes, impact }) {
 			impact: {
 				...impact,
 				members
-			}
+			},
+			findings: []
 		}).map((risk) => ({
 			...risk,
 			origin
@@ -43523,7 +44166,7 @@ function fleetImpact(views) {
 	};
 }
 function fleetRisks(views) {
-	return ORIGINS.flatMap((origin) => KINDS.flatMap((kind) => {
+	return ORIGINS.flatMap((origin) => RISK_KINDS.flatMap((kind) => {
 		const all = occurrencesOf(views, ({ risks }) => risks.filter((risk) => risk.kind === kind && risk.origin === origin).flatMap(({ items }) => items.map((item) => ({
 			name: item.name,
 			key: JSON.stringify([item.resource, item.what]),
@@ -43610,19 +44253,14 @@ function joinRows$1(rows) {
 	}
 	return [...known.values()];
 }
-var MIN_FLEET, NUMBERS, KINDS, ORIGINS, MANY_RISKS, ROWS_APART$1;
+var MIN_FLEET, NUMBERS, ORIGINS, MANY_RISKS, ROWS_APART$1;
 var init_fleet_view = __esmMin((() => {
 	init_text();
 	init_equal_changes();
 	init_plan_view();
+	init_risk_view();
 	MIN_FLEET = 4;
 	NUMBERS = /\d+/g;
-	KINDS = [
-		"administrators",
-		"sensitive",
-		"reach",
-		"removals"
-	];
 	ORIGINS = [
 		"plan",
 		"outside-git",
@@ -45132,9 +45770,9 @@ function namesFold(fleet, withPeople) {
 		if (equal === void 0 || Math.max(equal.merchants.length, equal.names.length) <= 5) return [];
 		const { subject, names } = equalText(row, equal);
 		return [
-			...lines$1(`${row.kind} ${subject}, in ${counted(equal.merchants.length, "merchant")}:`, ""),
-			...lines$1(equal.merchants.join(", "), "  "),
-			...names.length === 0 || !withPeople ? [] : lines$1(names.join(", "), "  ")
+			...lines(`${row.kind} ${subject}, in ${counted(equal.merchants.length, "merchant")}:`, ""),
+			...lines(equal.merchants.join(", "), "  "),
+			...names.length === 0 || !withPeople ? [] : lines(names.join(", "), "  ")
 		];
 	}));
 	const people = (withPeople ? fleet.people : []).flatMap(({ item, all }) => {
@@ -45143,12 +45781,12 @@ function namesFold(fleet, withPeople) {
 		const what = [...[...gained, ...unknown(unknownGained)].map((one) => `+ ${one}`), ...[...lost, ...unknown(unknownLost)].map((one) => `- ${one}`)];
 		const byPlace = /* @__PURE__ */ new Map();
 		for (const { at, name } of all) byPlace.set(at, [...byPlace.get(at) ?? [], name]);
-		return [...lines$1(`${what.join(", ")}:`, ""), ...[...byPlace].flatMap(([at, names]) => lines$1(`${codesAt([at]).join("")}: ${names.join(", ")}`, "  "))];
+		return [...lines(`${what.join(", ")}:`, ""), ...[...byPlace].flatMap(([at, names]) => lines(`${codesAt([at]).join("")}: ${names.join(", ")}`, "  "))];
 	});
 	const all = [...changes, ...people];
 	return all.length === 0 ? "" : folded(withPeople ? "Merchants and people of the equal changes" : "Merchants of the equal changes", [fenced("text", all)]);
 }
-function lines$1(text, indent) {
+function lines(text, indent) {
 	return wrapText(oneLine(text), COLUMNS).map((line, index) => `${indent}${index === 0 ? "" : "  "}${line}`);
 }
 var PERMISSIONS_SHOWN, NAMES_IN_CELL, COLUMNS;
@@ -45746,7 +46384,7 @@ function statIfThere(path) {
 	}
 }
 var init_output = __esmMin((() => {
-	init_errors$1();
+	init_errors();
 }));
 
 // src/app/io/terminal.ts
@@ -46125,403 +46763,6 @@ var init_overdue = __esmMin((() => {
 	]);
 }));
 
-// src/store/git-refs.ts
-/** Opens the refs of a remote repository; nothing is fetched yet. */
-function openRefs({ url, prefix, authorization }, effects) {
-	const env = {
-		...gitEnvironment(effects.env),
-		...headerConfig(url, authorization)
-	};
-	const run = (args, input = "") => runGit([
-		"--git-dir",
-		effects.folder,
-		...args
-	], input, env);
-	let initialized;
-	const attempt = async (args, input) => {
-		initialized ??= run([
-			"init",
-			"--quiet",
-			"--bare"
-		]).then(checked);
-		await initialized;
-		return run(args, input);
-	};
-	const git = async (args, input) => checked(await attempt(args, input));
-	let commits = 0;
-	return {
-		fetch: async () => {
-			const refspec = `+${prefix}/*:${prefix}/*`;
-			const end = await attempt([
-				"fetch",
-				"--quiet",
-				"--no-tags",
-				"--prune",
-				"--depth=1",
-				url,
-				refspec
-			]);
-			if (end.code === 1 && end.errors.trim() === "") return /* @__PURE__ */ new Map();
-			checked(end);
-			const listed = await git([
-				"for-each-ref",
-				"--format=%(objectname) %(refname)",
-				`${prefix}/`
-			]);
-			return new Map(lines(listed).map((line) => {
-				const [commit = "", name = ""] = line.split(" ");
-				return [name.slice(prefix.length + 1), commit];
-			}));
-		},
-		files: async (commit) => {
-			const entries = [...(await git([
-				"ls-tree",
-				"-r",
-				"-z",
-				"--full-tree",
-				commit
-			])).toString("utf8").matchAll(/\d+ blob (\w+)\t([^\0]+)\0/g)];
-			const ids = entries.map(([, id]) => id);
-			const texts = parseBatch(await git(["cat-file", "--batch"], ids.map((id) => `${id}\n`).join("")));
-			return new Map(entries.map(([, , path = ""], index) => [path, texts[index] ?? ""]));
-		},
-		commit: async (parent, edits, message) => {
-			commits += 1;
-			const seconds = Math.floor(effects.now() / 1e3);
-			const head = [
-				`commit refs/made/${commits}`,
-				"mark :1",
-				`committer rolecall <rolecall@localhost> ${seconds} +0000`,
-				dataOf(`${message}\n\n${basename(effects.folder)} ${commits}`),
-				...parent === null ? [] : [`from ${parent}`]
-			];
-			const changes = [...edits].map(([path, text]) => text === null ? `D ${path}` : `M 100644 inline ${path}\n${dataOf(text)}`);
-			const script = [
-				...head,
-				...changes,
-				"",
-				"get-mark :1",
-				""
-			].join("\n");
-			return (await git([
-				"fast-import",
-				"--quiet",
-				"--force"
-			], script)).toString("utf8").trim();
-		},
-		push: async (moves) => {
-			if (moves.length === 0) return true;
-			const leases = moves.map(({ ref, from }) => `--force-with-lease=${prefix}/${ref}:${from ?? ""}`);
-			const refspecs = moves.map(({ ref, to }) => `${to ?? ""}:${prefix}/${ref}`);
-			const end = await attempt([
-				"push",
-				"--atomic",
-				...leases,
-				url,
-				...refspecs
-			]);
-			if (end.code === 0) return true;
-			if (/\(stale info\)|\(fetch first\)|cannot lock ref|reference already exists/.test(end.errors)) return false;
-			checked(end);
-			return false;
-		},
-		checkOut: async (commit) => {
-			if ((await attempt([
-				"cat-file",
-				"-e",
-				`${commit}^{tree}`
-			])).code !== 0) await git([
-				"fetch",
-				"--quiet",
-				"--no-tags",
-				"--depth=1",
-				url,
-				commit
-			]);
-			return effects.folder;
-		}
-	};
-}
-function lines(output) {
-	return output.toString("utf8").split("\n").filter(Boolean);
-}
-/** Returns a text with its length in bytes in front, as `git fast-import` reads it. */
-function dataOf(text) {
-	return `data ${Buffer.byteLength(text)}\n${text}`;
-}
-/** Parses the output of `git cat-file --batch` for objects that exist. */
-function parseBatch(output) {
-	const texts = [];
-	for (let at = 0; at < output.length;) {
-		const header = output.indexOf("\n", at);
-		const size = Number(output.toString("latin1", at, header).split(" ")[2]);
-		texts.push(output.toString("utf8", header + 1, header + 1 + size));
-		at = header + 1 + size + 1;
-	}
-	return texts;
-}
-function runGit(args, input, env) {
-	return new Promise((resolve) => {
-		const child = spawn("git", args, {
-			env,
-			stdio: [
-				"pipe",
-				"pipe",
-				"pipe"
-			]
-		});
-		const [output, errors] = [[], []];
-		child.stdout.on("data", (chunk) => output.push(chunk));
-		child.stderr.on("data", (chunk) => errors.push(chunk));
-		const end = (code, text) => resolve({
-			code,
-			output: Buffer.concat(output),
-			errors: text
-		});
-		child.on("error", (error) => end(null, error.message));
-		child.on("close", (code) => end(code, Buffer.concat(errors).toString("utf8")));
-		child.stdin.on("error", () => void 0);
-		child.stdin.end(input);
-	});
-}
-/** Returns the output of git; throws RolecallError if it failed. */
-function checked({ code, output, errors }) {
-	if (code === 0) return output;
-	if (code === null) throw new GitError("usage", `git could not be started: ${oneLine(errors)}.`);
-	const said = errors.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("hint:"));
-	const why = oneLine(said.slice(0, 3).join(" ")).replace(/^(fatal|error): /, "") || `git ended with ${code}`;
-	throw new GitError(DENIED.test(errors) ? "forbidden" : "network", `git: ${why}.`);
-}
-function gitEnvironment(env) {
-	const passed = Object.entries(env).filter(([name, value]) => PASSED.test(name) && value !== void 0);
-	return {
-		...Object.fromEntries(passed),
-		GIT_TERMINAL_PROMPT: "0",
-		LC_ALL: "C"
-	};
-}
-/** Returns the header as configuration by variables: every process of the machine can read arguments. */
-function headerConfig(url, authorization) {
-	if (authorization === null) return {};
-	return {
-		GIT_CONFIG_COUNT: "1",
-		GIT_CONFIG_KEY_0: `http.${url}.extraheader`,
-		GIT_CONFIG_VALUE_0: `AUTHORIZATION: ${authorization}`
-	};
-}
-var GitError, DENIED, PASSED;
-var init_git_refs = __esmMin((() => {
-	init_escape();
-	init_errors$1();
-	GitError = class extends RolecallError {};
-	DENIED = /\b40[13]\b|denied|declined|not permitted|Authentication failed|could not read Username/i;
-	PASSED = /^(PATH|HOME|USERPROFILE|SYSTEMROOT|TMPDIR|TEMP|TMP|LANG|SSL_\w+|\w+_PROXY|GIT_(CONFIG|SSL|TRACE|EXEC)\w*)$/i;
-}));
-
-// src/store/sealed-json.ts
-/** Returns the text of a value with its signature, for a kind of record and the path that it is stored at. */
-function seal(value, place, key) {
-	return `${canonicalJson({
-		mac: macOf(value, place, key),
-		value
-	})}\n`;
-}
-/** Returns the value of a text that `seal` made for the same place and key; `null` for any other text. */
-function unseal(text, place, key) {
-	const { mac, value } = parsed(text);
-	if (typeof mac !== "string" || typeof value !== "object" || value === null) return null;
-	const expected = Buffer.from(macOf(value, place, key));
-	const given = Buffer.from(mac);
-	return given.length === expected.length && timingSafeEqual(given, expected) ? value : null;
-}
-function macOf(value, place, key) {
-	return createHmac("sha256", key).update(`${place}\n${canonicalJson(value)}`).digest("hex");
-}
-function parsed(text) {
-	try {
-		return Object(JSON.parse(text));
-	} catch {
-		return {};
-	}
-}
-/** Returns the keyed hash of a text, such as a person's address: nobody without the key can check a guess. */
-function keyedHash(text, key) {
-	return createHmac("sha256", key).update(text).digest("hex").slice(0, HASH_LENGTH);
-}
-var HASH_LENGTH;
-var init_sealed_json = __esmMin((() => {
-	init_json_text();
-	HASH_LENGTH = 32;
-}));
-
-// src/store/open-records.ts
-/** Opens the records of a service and label; nothing is fetched yet. */
-function openRecords(refs, { family, key }, sleep) {
-	const filesOf = async (commit) => commit === void 0 ? /* @__PURE__ */ new Map() : refs.files(commit);
-	const statesIn = (files) => new Map([...files].flatMap(([path, text]) => {
-		const merchant = codeIn(path, `${family}/`);
-		const place = placeOf$1(STATE, family, merchant ?? "");
-		return merchant === null ? [] : [[merchant, unseal(text, place, key)]];
-	}));
-	const runsIn = (name, files) => runNumbers(files, family).flatMap((number) => {
-		const folder = `${family}/${number}/`;
-		const about = unseal(files.get(`${folder}${RUN}`) ?? "", placeOf$1(name, family, String(number)), key);
-		if (about === null) return [];
-		const run = about;
-		const merchants = [...files].flatMap(([path, text]) => {
-			const merchant = path.endsWith(RUN) ? null : codeIn(path, folder);
-			const value = merchant && unseal(text, placeOf$1(name, family, number, merchant, run), key);
-			return value ? [[merchant, value]] : [];
-		});
-		return [{
-			...run,
-			number,
-			merchants: new Map(merchants)
-		}];
-	});
-	/** Commits what `edit` makes of the files of a ref, until nobody else has moved it meanwhile. */
-	const change = async (ref, message, edit) => {
-		for (let attempt = 1;; attempt++) {
-			const from = (await refs.fetch()).get(ref) ?? null;
-			const edits = edit(await filesOf(from ?? void 0));
-			if (edits.size === 0) return;
-			const to = await refs.commit(from, edits, message);
-			if (await refs.push([{
-				ref,
-				from,
-				to
-			}])) return;
-			if (attempt === MAX_ATTEMPTS$1) throw new RolecallError("conflict", `The records in ${ref} could not be written: others write all the time.`);
-			await sleep(100 + Number.parseInt(to.slice(0, 4), 16) % 400 * attempt);
-		}
-	};
-	return {
-		read: async () => {
-			const found = await refs.fetch();
-			return {
-				names: [...found.keys()].filter((name) => name !== STATE),
-				runsOf: async (name) => runsIn(name, await filesOf(found.get(name))),
-				states: statesIn(await filesOf(found.get(STATE)))
-			};
-		},
-		editRuns: async (name, added, keep) => change(name, added === null ? "Drop a plan" : `Plan of ${added.head}`, (files) => {
-			const kept = new Set(runsIn(name, files).flatMap((one) => keep(one) ? [one.number] : []));
-			const dropped = [...files.keys()].filter((path) => isDropped(path, family, kept));
-			const edits = new Map(dropped.map((path) => [path, null]));
-			if (added === null) return edits;
-			const number = Math.max(0, ...runNumbers(files, family)) + 1;
-			const folder = `${family}/${number}/`;
-			const { head, base, earlier, comment } = added;
-			const about = {
-				head,
-				base,
-				earlier,
-				comment
-			};
-			edits.set(`${folder}${RUN}`, seal(about, placeOf$1(name, family, String(number)), key));
-			for (const [merchant, value] of added.merchants) edits.set(`${folder}${merchant}.json`, seal(value, placeOf$1(name, family, number, merchant, about), key));
-			return edits;
-		}),
-		updateStates: async (update) => change(STATE, "Apply", (files) => {
-			const edits = /* @__PURE__ */ new Map();
-			for (const [merchant, state] of update(statesIn(files))) {
-				const path = `${family}/${merchant}.json`;
-				const text = state && seal(state, placeOf$1(STATE, family, merchant), key);
-				if ((files.get(path) ?? null) !== text) edits.set(path, text);
-			}
-			return edits;
-		}),
-		remove: async (names) => {
-			if (names.length === 0) return;
-			const found = await refs.fetch();
-			const moves = [];
-			for (const ref of names) {
-				const from = found.get(ref) ?? null;
-				const paths = [...(await filesOf(from ?? void 0)).keys()];
-				const own = paths.filter((path) => path.startsWith(`${family}/`));
-				if (from === null || own.length === 0) continue;
-				const edits = new Map(own.map((path) => [path, null]));
-				const rest = own.length < paths.length ? await refs.commit(from, edits, "Applied") : null;
-				moves.push({
-					ref,
-					from,
-					to: rest
-				});
-			}
-			await refs.push(moves);
-		}
-	};
-}
-function placeOf$1(...parts) {
-	return canonicalJson(parts);
-}
-function runNumbers(files, family) {
-	return [...files.keys()].flatMap((path) => {
-		const [folder, number, file] = path.split("/");
-		return folder === family && file === RUN ? Number(number) : [];
-	}).filter(Number.isSafeInteger).sort((a, b) => a - b);
-}
-function isDropped(path, family, kept) {
-	const [folder, number] = path.split("/");
-	return folder === family && !kept.has(Number(number));
-}
-/** Returns the merchant that a file of a folder is of; `null` for another file. */
-function codeIn(path, folder) {
-	const name = path.startsWith(folder) && path.endsWith(".json") ? path.slice(folder.length, -5) : "";
-	return name === "" || name.includes("/") ? null : name;
-}
-var STATE, MAX_ATTEMPTS$1, RUN;
-var init_open_records = __esmMin((() => {
-	init_json_text();
-	init_errors$1();
-	init_sealed_json();
-	STATE = "state";
-	MAX_ATTEMPTS$1 = 30;
-	RUN = "run.json";
-}));
-
-// src/action/context/open-store.ts
-/** Opens the records in the repository's refs for `use`; throws ActionError without the secret that signs them. */
-async function withStore({ inputs, event, scope, io }, use) {
-	const { approvalSecret: key, githubToken: token } = inputs;
-	if (key === "") throw new ActionError("usage", "The input approval-secret is empty: it signs what was reviewed and what was applied.", "Make a secret with \"openssl rand -hex 32\", and give it to plan, apply and due.");
-	const folder = await mkdtemp(join(event.temp, "rolecall-store-"));
-	const remote = {
-		url: `${event.serverUrl}/${event.owner}/${event.repo}`,
-		prefix: inputs.refs,
-		authorization: `basic ${Buffer.from(`x-access-token:${token}`).toString("base64")}`
-	};
-	const refs = openRefs(remote, {
-		folder,
-		env: io.env,
-		now: io.now
-	});
-	try {
-		return await use({
-			store: openRecords(refs, {
-				family: scope.family,
-				key
-			}, (ms) => io.sleep(ms)),
-			seal: (text) => keyedHash(text, key)
-		});
-	} finally {
-		await rm(folder, {
-			recursive: true,
-			force: true
-		});
-	}
-}
-/** Converts an error of git's to an ActionError. */
-function storeError({ message, code }) {
-	return new ActionError("github", `The records of reviews and applies could not be reached. ${message}`, code === "forbidden" ? "Give the job the permission contents: write, and run it again." : "Run it again.");
-}
-var init_open_store = __esmMin((() => {
-	init_git_refs();
-	init_open_records();
-	init_sealed_json();
-	init_action_error();
-}));
-
 // src/action/github/comment-body.ts
 /** Returns what a comment with this marker shows. */
 function commentKind(body, marker) {
@@ -46763,462 +47004,26 @@ var init_pull_comment = __esmMin((() => {
 	};
 }));
 
-// src/app/project/project-access.ts
-/** Returns the access to the projects that files of the working tree belong to; none if there is no project's file. */
-async function projectAccess(files, cwd) {
-	const placesOf = placeFinder(cwd);
-	if ([...new Set(files.flatMap((file) => placesOf(file).map(({ root }) => root)))].every((root) => projectNames(root).length === 0)) return [];
-	return [await workingProjects(placesOf, cwd)];
-}
-async function workingProjects(placesOf, cwd) {
-	const read = sourceReader(cwd);
-	const listings = /* @__PURE__ */ new Map();
-	return {
-		placesOf,
-		namesIn: async (root) => projectNames(root),
-		readIn: (root, path) => read(path, join(root, PROJECT_FILE)),
-		read,
-		listIn: async (root, folder) => {
-			const path = join(root, folder);
-			const listed = listings.get(path) ?? [...filesBelow$1(root, path)];
-			listings.set(path, listed);
-			return listed;
-		},
-		matches: pathMatcher()
-	};
-}
-/**
-* Returns the access by which the project of a base branch binds the files of the working tree. Its files have the name
-* of the commit in front, as git writes them.
-*/
-async function baseProject(base, commit, workspace) {
-	const working = await workingProjects(placeFinder(workspace), workspace);
-	const root = withoutLinks(workspace);
-	const prefix = `${commit.slice(0, 7)}:`;
-	const plain = (path) => path.startsWith(prefix) ? path.slice(prefix.length) : path;
-	const read = async (path, from) => {
-		const result = await base.read(path, from === null ? null : plain(from));
-		return result.ok ? {
-			...result,
-			file: `${prefix}${result.file}`
-		} : result;
-	};
-	return {
-		placesOf: (file) => working.placesOf(file).filter((place) => place.root === root),
-		namesIn: async () => base.namesIn(""),
-		readIn: (_root, path) => read(path, null),
-		read,
-		listIn: working.listIn,
-		matches: working.matches,
-		by: "base"
-	};
-}
-/** Returns the access to the project of a commit, by the names in its root and the YAML files below a folder. */
-async function commitProject(names, below, read) {
-	return {
-		placesOf: (file) => [{
-			root: "",
-			path: posix.normalize(file)
-		}],
-		namesIn: async () => names.filter(isProjectFile),
-		readIn: async (_root, path) => read(path, null),
-		read,
-		listIn: async (_root, folder) => (await below(folder)).map((path) => ({ path })),
-		matches: pathMatcher()
-	};
-}
-/** Returns the names in a folder that are a project's file, or differ from it in case or ending. */
-function projectNames(root) {
-	try {
-		return readdirSync(root).filter(isProjectFile);
-	} catch {
-		return [];
-	}
-}
-/**
-* Returns a function that finds the roots that a file belongs to: of the repositories around it, with links followed and
-* not, and of the working directory. So no repository within a project takes its files out of that.
-*/
-function placeFinder(cwd) {
-	const folders = /* @__PURE__ */ new Map();
-	const realOf = (folder) => {
-		const real = folders.get(folder) ?? withoutLinks(folder);
-		folders.set(folder, real);
-		return real;
-	};
-	const known = /* @__PURE__ */ new Map();
-	const rootsOf = (folder) => {
-		const found = known.get(folder) ?? rootsAround(folder, cwd);
-		known.set(folder, found);
-		return found;
-	};
-	const placesOf = (file) => {
-		const given = resolve(cwd, file);
-		const real = withoutLinks(given);
-		const places = /* @__PURE__ */ new Map();
-		for (const path of /* @__PURE__ */ new Set([given, real])) for (const root of rootsOf(dirname(path))) for (const inside of [pathBelow(root, path, realOf), pathBelow(root, real, realOf)]) if (inside !== null) places.set(`${root}\n${inside}`, {
-			root,
-			path: inside
-		});
-		return [...places.values()];
-	};
-	const answers = /* @__PURE__ */ new Map();
-	return (file) => {
-		const answer = answers.get(file) ?? placesOf(file);
-		answers.set(file, answer);
-		return answer;
-	};
-}
-/** Returns the roots of all repositories around a folder, and that of the working directory; without links. */
-function rootsAround(folder, cwd) {
-	const roots = /* @__PURE__ */ new Set();
-	const real = withoutLinks(folder);
-	for (const start of [folder, real]) for (let at = start;; at = dirname(at)) {
-		if (existsSync$1(join(at, ".git"))) roots.add(withoutLinks(at));
-		if (dirname(at) === at) break;
-	}
-	for (const base of [real, cwd]) try {
-		roots.add(projectRoot(base, cwd));
-	} catch {}
-	return [...roots];
-}
-/** Returns a file's path below a root, by the names in its own path; `null` if it is not below it. */
-function pathBelow(root, file, real = withoutLinks) {
-	for (let at = dirname(file);; at = dirname(at)) {
-		if (real(at) === root) return inProject(relative(at, file));
-		if (dirname(at) === at) return null;
-	}
-}
-function inProject(path) {
-	return path.split(sep).join("/");
-}
-/** Returns the YAML files and the links below a folder; what is hidden or of a package is left out. */
-function* filesBelow$1(root, folder) {
-	for (const entry of entriesOf$2(folder)) {
-		const file = join(folder, entry.name);
-		const path = inProject(relative(root, file));
-		if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
-		if (entry.isSymbolicLink()) yield {
-			path,
-			target: linkTarget(root, file)
-		};
-		else if (entry.isDirectory()) yield* filesBelow$1(root, file);
-		else if (entry.isFile() && isProjectYaml(path)) yield { path };
-	}
-}
-function entriesOf$2(folder) {
-	try {
-		return readdirSync(folder, { withFileTypes: true });
-	} catch {
-		return [];
-	}
-}
-function linkTarget(root, link) {
-	const real = withoutLinks(link);
-	return real === link ? null : pathBelow(root, real);
-}
-/** Creates a function that matches globs with paths, regardless of case and of how accents are composed. */
-function pathMatcher() {
-	const known = /* @__PURE__ */ new Map();
-	return (glob, path) => {
-		const matches = known.get(glob) ?? compilePathGlob(glob.normalize("NFC"));
-		known.set(glob, matches);
-		return matches(path.normalize("NFC"));
-	};
-}
-var init_project_access = __esmMin((() => {
-	init_project_file();
-	init_glob();
-	init_find_files();
-	init_project_root();
-}));
-
-// src/action/github/commit-files.ts
-/** Reads the list of files of a commit, or folder by folder where GitHub truncates the whole list. */
-async function commitFiles(sha, github, readBlobs = async (blobs) => new Map(await Promise.all(blobs.map(async (blob) => [blob, await github.blob(blob)])))) {
-	const whole = await github.tree(sha, true);
-	const { entryAt, within } = whole.truncated ? listedByFolder(sha, github) : listedWhole(whole.entries, sha);
-	const targets = /* @__PURE__ */ new Map();
-	const submodules = /* @__PURE__ */ new Set();
-	const readLinks = async (links) => {
-		const unread = [...new Set(links.map((link) => link.sha))].filter((blob) => !targets.has(blob));
-		const texts = unread.length === 0 ? /* @__PURE__ */ new Map() : await readBlobs(unread);
-		for (const blob of unread) targets.set(blob, decodeUtf8(texts.get(blob) ?? /* @__PURE__ */ new Uint8Array()));
-	};
-	const find = async (path, links = 0) => {
-		const names = path === "" ? [] : path.split("/");
-		for (let depth = 1; depth <= names.length; depth++) {
-			const entry = await entryAt(names.slice(0, depth).join("/"));
-			if (entry?.type === "submodule") submodules.add(entry.path);
-			if (entry === null || entry.type === "submodule") return null;
-			if (entry.type !== "link") continue;
-			await readLinks([entry]);
-			const next = linkedPath(entry.path, targets.get(entry.sha) ?? "", names.slice(depth));
-			return next === null || links === MAX_LINKS ? null : find(next, links + 1);
-		}
-		return entryAt(path);
-	};
-	const fileAt = async (path) => {
-		const entry = await find(path);
-		return entry?.type === "file" ? entry : null;
-	};
-	return {
-		submodules,
-		below: async (path) => {
-			const entry = await find(path);
-			if (entry === null) return [];
-			if (entry.type === "file") return [entry.path];
-			const all = await within(entry);
-			for (const one of all) if (one.type === "submodule") submodules.add(one.path);
-			const wanted = all.filter((one) => isProjectYaml(posix.relative(entry.path, one.path)));
-			await readLinks(wanted.filter(({ type }) => type === "link"));
-			return (await Promise.all(wanted.map((one) => one.type === "file" ? one : fileAt(one.path)))).flatMap((file) => file?.path ?? []);
-		},
-		fileAt: async (path) => (await fileAt(path))?.path ?? null,
-		blobAt: async (path) => (await fileAt(path))?.sha ?? null
-	};
-}
-/** Returns where a link and the names after it lead to; `null` if that is outside the repository. */
-function linkedPath(link, target, rest) {
-	if (target === "" || posix.isAbsolute(target)) return null;
-	const path = posix.join(posix.dirname(link), target, ...rest).replace(/\/$/, "");
-	if (path === ".." || path.startsWith("../")) return null;
-	return path === "." ? "" : path;
-}
-function listedWhole(entries, root) {
-	const byPath = /* @__PURE__ */ new Map([["", {
-		path: "",
-		type: "folder",
-		sha: root
-	}]]);
-	for (const entry of entries) {
-		byPath.set(entry.path, entry);
-		for (let path = posix.dirname(entry.path); path !== "." && !byPath.has(path); path = posix.dirname(path)) byPath.set(path, {
-			path,
-			type: "folder",
-			sha: ""
-		});
-	}
-	return {
-		entryAt: async (path) => byPath.get(path) ?? null,
-		within: async ({ path }) => {
-			const folder = path === "" ? "" : `${path}/`;
-			return entries.filter((entry) => entry.type !== "folder" && entry.path.startsWith(folder));
-		}
-	};
-}
-/** Reads each folder only once, and only where a path leads to it. */
-function listedByFolder(root, github) {
-	const folders = /* @__PURE__ */ new Map();
-	const entriesOf = (sha) => {
-		const known = folders.get(sha) ?? github.tree(sha, false).then(complete);
-		folders.set(sha, known);
-		return known;
-	};
-	const inside = (folder, entry) => ({
-		...entry,
-		path: folder === "" ? entry.path : `${folder}/${entry.path}`
-	});
-	const within = async ({ path: folder, sha }) => {
-		const whole = await github.tree(sha, true);
-		if (!whole.truncated) return whole.entries.flatMap((entry) => entry.type === "folder" ? [] : inside(folder, entry));
-		const found = [];
-		for (const entry of await entriesOf(sha)) {
-			const one = inside(folder, entry);
-			found.push(...one.type === "folder" ? await within(one) : [one]);
-		}
-		return found;
-	};
-	return {
-		within,
-		entryAt: async (path) => {
-			let found = {
-				path: "",
-				type: "folder",
-				sha: root
-			};
-			for (const name of path === "" ? [] : path.split("/")) {
-				if (found?.type !== "folder") return null;
-				const folder = found;
-				const entry = (await entriesOf(folder.sha)).find((one) => one.path === name);
-				found = entry === void 0 ? null : inside(folder.path, entry);
-			}
-			return found;
-		}
-	};
-}
-function complete({ entries, truncated }) {
-	if (truncated) throw new GithubError(0, "a folder of the repository has too many files to list them");
-	return entries;
-}
-/** Returns the git object name of a file's content, with the hash function of another name. */
-function gitBlobName(bytes, like) {
-	const algorithm = like.length === 64 ? "sha256" : "sha1";
-	return createHash(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
-}
-var MAX_LINKS;
-var init_commit_files = __esmMin((() => {
-	init_find_files();
-	init_github_api();
-	MAX_LINKS = 40;
-}));
-
-// src/action/review/base-states.ts
-/** Loads the merchants of a commit whose files have no error. */
-async function statesAt(commit, context) {
-	return (await loadCommit(commit, context)).states;
-}
-/**
-* Loads the files of a commit. They are read through the API, unless the checkout has the same content. Nothing in the
-* checkout decides what is read.
-*/
-async function loadCommit(commit, { inputs, event, github, io }) {
-	const { workspace } = event;
-	const readBlobs = async (blobs) => {
-		const texts = new Map(await manyTexts(blobs, workspace, github));
-		for (const blob of blobs) if (!texts.has(blob)) texts.set(blob, await github.blob(blob));
-		return texts;
-	};
-	const files = await commitFiles(commit, github, readBlobs);
-	const wanted = [];
-	for (const path of inputs.paths) wanted.push(...await files.below(inRepository(path, workspace)));
-	const roots = [...new Set(wanted)].sort();
-	const submodules = [...files.submodules];
-	const isSame = async (file) => {
-		const blob = await files.blobAt(inRepository(file, workspace));
-		return blob !== null && await localCopy(resolve(workspace, file), blob) !== null;
-	};
-	const isProject = await files.blobAt(PROJECT_FILE) !== null;
-	const read = commitReader(files, await differingTexts(isProject ? [...roots, PROJECT_FILE] : roots, files, workspace, github), workspace, github);
-	const own = isProject ? await commitProject(isProject ? [PROJECT_FILE] : [], (folder) => files.below(folder), read) : null;
-	const project = own && await baseProject(own, commit, workspace);
-	if (roots.length === 0) return {
-		commit,
-		project,
-		states: [],
-		invalid: [],
-		submodules,
-		isSame
-	};
-	const { merchants } = await loadMerchants(roots, read, {
-		now: io.now(),
-		judge: judgeDeclared,
-		projects: own ? [own] : []
-	});
-	return {
-		commit,
-		project,
-		isSame,
-		submodules,
-		states: merchants.flatMap(({ state }) => state ?? []),
-		invalid: merchants.flatMap(({ file, state }) => state === null ? file : [])
-	};
-}
+// src/action/review/base-commit.ts
 /** Returns the commit that a pull request or a merge group is compared with; `null` for other events. */
-async function baseCommit({ pull, group, sha }, github) {
+async function baseCommit({ event: { pull, group, sha }, git }) {
 	if (pull === null) return group?.baseSha ?? null;
-	const parents = sha === pull.headSha ? [] : await github.parents(sha).catch(() => []);
+	const parents = sha === pull.headSha ? [] : await git.parents(sha).catch(noneWithoutGit);
 	const [base, head] = parents;
 	return parents.length === 2 && head === pull.headSha && base ? base : pull.baseSha;
 }
+/** GitHub forgets trial merges. */
+function noneWithoutGit(error) {
+	if (error instanceof GitError) return [];
+	throw error;
+}
 /** Loads the files that a pull request or a merge group is compared with; `null` for other events. */
 async function baseStates(context) {
-	const commit = await baseCommit(context.event, context.github);
-	return commit === null ? null : loadCommit(commit, context);
+	const commit = await baseCommit(context);
+	return commit === null ? null : context.statesAt(commit);
 }
-/** Returns, by git object name, the contents of files that differ in the checkout. */
-async function differingTexts(paths, files, workspace, github) {
-	const wanted = /* @__PURE__ */ new Set();
-	for (const path of paths) {
-		const blob = await files.blobAt(path);
-		if (blob !== null && await localCopy(join(workspace, path), blob) === null) wanted.add(blob);
-	}
-	return manyTexts([...wanted], workspace, github);
-}
-/** Returns contents by git object name: from the clone, and if several are missing from GitHub. */
-async function manyTexts(blobs, workspace, github) {
-	const local = await clonedTexts(blobs, workspace);
-	const missing = blobs.filter((blob) => !local.has(blob));
-	if (missing.length < 2) return local;
-	const found = await github.texts(missing).catch((error) => {
-		if (error instanceof GithubError && error.limit === null) return /* @__PURE__ */ new Map();
-		throw error;
-	});
-	return new Map([...local, ...[...found].filter(([blob, bytes]) => gitBlobName(bytes, blob) === blob)]);
-}
-/** Returns the contents that the clone of the checkout has, such as those of the base with `fetch-depth: 2`. */
-async function clonedTexts(blobs, workspace) {
-	if (blobs.length === 0) return /* @__PURE__ */ new Map();
-	const clone = openBlobs(workspace);
-	try {
-		const texts = await Promise.all(blobs.map(async (blob) => [blob, await clone.read(blob)]));
-		return new Map(texts.flatMap(([blob, bytes]) => bytes !== null && gitBlobName(bytes, blob) === blob ? [[blob, bytes]] : []));
-	} catch {
-		return /* @__PURE__ */ new Map();
-	} finally {
-		clone.close();
-	}
-}
-function commitReader(files, fetched, workspace, github) {
-	return async (path, from) => {
-		const named = posix.normalize(from === null ? path : posix.join(posix.dirname(from), path));
-		if (named.startsWith("..")) return {
-			ok: false,
-			reason: "outside-root"
-		};
-		const file = await files.fileAt(named);
-		const blob = file === null ? null : await files.blobAt(file);
-		if (file === null || blob === null) return {
-			ok: false,
-			reason: "missing"
-		};
-		const bytes = fetched.get(blob) ?? await localCopy(join(workspace, file), blob) ?? await github.blob(blob);
-		try {
-			return {
-				ok: true,
-				file,
-				text: new TextDecoder("utf-8", { fatal: true }).decode(bytes)
-			};
-		} catch {
-			return {
-				ok: false,
-				reason: "not-utf8"
-			};
-		}
-	};
-}
-/** Returns a file of the checkout if its git object name matches, or `null`. */
-async function localCopy(path, blob) {
-	const bytes = await readFile(path).catch(() => null);
-	if (bytes === null) return null;
-	return gitBlobName(bytes, blob) === blob ? bytes : null;
-}
-/** Returns a path of the checkout as git has it. */
-function inRepository(path, workspace) {
-	return relative(workspace, resolve(workspace, path)).split(sep).join("/");
-}
-/** Loads the files of the base, as `baseStates` does; throws ActionError if they cannot be read. */
-async function readableBase(context) {
-	try {
-		return await baseStates(context);
-	} catch (error) {
-		if (!(error instanceof GithubError)) throw error;
-		throw unreadableBase(error);
-	}
-}
-/** Converts a GithubError for the files of the base branch to an ActionError. */
-function unreadableBase(error) {
-	return new ActionError("github", `The files of the base branch could not be read: ${error.message}.`, error.advice("contents: read"));
-}
-var init_base_states = __esmMin((() => {
-	init_git_objects();
-	init_project_access();
-	init_load_merchants();
-	init_project_file();
-	init_judge_rules();
-	init_action_error();
-	init_github_api();
-	init_commit_files();
+var init_base_commit = __esmMin((() => {
+	init_git_refs();
 }));
 
 // src/action/review/commit-status.ts
@@ -48182,7 +47987,7 @@ function hintFor(missing, known) {
 var MAX_NAMED$6;
 var init_pick_merchants = __esmMin((() => {
 	init_suggest();
-	init_errors$1();
+	init_errors();
 	init_file_errors();
 	MAX_NAMED$6 = 5;
 }));
@@ -48266,7 +48071,7 @@ function unreadIn(path, file, reason) {
 }
 var LARGE_FILE;
 var init_project_index = __esmMin((() => {
-	init_problem();
+	init_in_file();
 	init_rule_table();
 	init_unreadable_file();
 	init_values();
@@ -48332,8 +48137,9 @@ async function filesDeclaring(files, merchants, index) {
 async function selectFiles(paths, options) {
 	const { cwd, using, merchantsOnly = false, index } = options;
 	const reachedBy = (shared, files) => filesReached(shared, files, options);
-	const unread = [];
-	const named = await findYamlFiles(paths, cwd, (link) => void unread.push(link));
+	const links = [];
+	const named = await findYamlFiles(paths, cwd, (link) => void links.push(link));
+	const unread = await withMerchants(links, cwd, index);
 	if (using !== void 0) {
 		const shared = await findYamlFiles([using], cwd);
 		const some = await reachedBy(shared, named);
@@ -48396,6 +48202,15 @@ async function sharedPaths(paths, cwd, index) {
 		};
 	}))).filter(({ files }) => files.length > 0);
 }
+/** Leaves out the links to folders of shared files, which are read where they are included. */
+async function withMerchants(links, cwd, index) {
+	const isKept = await Promise.all(links.map(async ({ link, why }) => {
+		if (why !== "folder") return true;
+		const below = await filesBelow(link, cwd);
+		return (await Promise.all(below.map((file) => isShared(file, index)))).includes(false);
+	}));
+	return links.filter((_, place) => isKept[place]);
+}
 /** Returns the YAML files of one of several paths, which may be none. */
 async function filesBelow(path, cwd) {
 	return findYamlFiles([path], cwd).catch((error) => {
@@ -48438,7 +48253,7 @@ async function isShared(file, index) {
 var init_select_files = __esmMin((() => {
 	init_project_file();
 	init_escape();
-	init_errors$1();
+	init_errors();
 	init_bound_rules();
 	init_find_files();
 	init_project_access();
@@ -48463,7 +48278,7 @@ async function changedFiles(ref, { paths, files, all }, index, cwd) {
 	};
 	const blobs = openBlobs(root);
 	try {
-		const read = commitReader$1(blobs, commit);
+		const read = commitReader(blobs, commit);
 		const { known } = tree;
 		const project = await commitProject([...known], async (folder) => yamlBelow(folder, known), read);
 		const inRoot = repositoryPaths(root);
@@ -48611,7 +48426,7 @@ var init_changed_since = __esmMin((() => {
 	init_values();
 	init_parse_yaml();
 	init_escape();
-	init_errors$1();
+	init_errors();
 	init_bound_rules();
 	init_find_files();
 	init_git_objects();
@@ -48631,7 +48446,7 @@ async function loadStates(paths, options) {
 	});
 	const loaded = await loadSelected(paths, selection, options, index);
 	if (selection.unread.length === 0) return loaded;
-	const { byPlace, toDiagnostics } = await Promise.resolve().then(() => (init_to_diagnostics(), to_diagnostics_exports));
+	const [{ byPlace, toDiagnostics }, { YAML_MESSAGES }] = await Promise.all([Promise.resolve().then(() => (init_to_diagnostics(), to_diagnostics_exports)), Promise.resolve().then(() => (init_yaml_messages(), yaml_messages_exports))]);
 	const warnings = toDiagnostics(/* @__PURE__ */ new Map(), selection.unread.map(({ link, why }) => {
 		return {
 			code: "link-not-read",
@@ -48641,7 +48456,7 @@ async function loadStates(paths, options) {
 				file: shownPath(join(withoutLinks(dirname(link)), basename(link)), options.cwd)
 			}
 		};
-	}));
+	}), YAML_MESSAGES);
 	return {
 		...loaded,
 		diagnostics: [...loaded.diagnostics, ...warnings].toSorted(byPlace)
@@ -49068,7 +48883,6 @@ async function planFiles(states, inputs, io, { signal, base = [] } = {}) {
 	const progress = logProgress({ color: false }, io);
 	const options = {
 		concurrency,
-		retryFor: RETRY_FOR_MS,
 		emit: progress.live,
 		makePlan: (input) => {
 			const own = rules.get(input.desired.merchant);
@@ -49198,7 +49012,7 @@ function reasonOf({ code }) {
 		default: return "service";
 	}
 }
-var RETRY_FOR_MS, matchGlob;
+var matchGlob;
 var init_load_and_plan = __esmMin((() => {
 	init_log_progress();
 	init_file_errors();
@@ -49209,13 +49023,12 @@ var init_load_and_plan = __esmMin((() => {
 	init_with_base();
 	init_build_plan();
 	init_glob();
-	init_errors$1();
+	init_errors();
 	init_style();
 	init_diagnostics_text();
 	init_git_refs();
 	init_action_error();
-	init_open_store();
-	RETRY_FOR_MS = 3e5;
+	init_open_repository();
 	matchGlob = (glob, text) => compileGlob(glob)(text);
 }));
 
@@ -49719,12 +49532,12 @@ function noLongerManaged({ merchant }) {
 }
 var BASE_UNKNOWN;
 var init_rule_notes = __esmMin((() => {
+	init_commit_states();
 	init_shard();
 	init_compare_rules();
 	init_project_file();
 	init_rules_view();
 	init_annotations();
-	init_base_states();
 	init_load_and_plan();
 	BASE_UNKNOWN = {
 		merchants: ["every merchant"],
@@ -49739,7 +49552,7 @@ var init_rule_notes = __esmMin((() => {
 async function compareFiles(context, read, comment) {
 	const { inputs, event, io, log } = context;
 	if (event.pull === null) throw new ActionError("key-missing", "There is no API key for any merchant.", "Set the input api-key or api-keys, or the variables that the files name.");
-	const base = await readableBase(context);
+	const base = await baseStates(context);
 	const loaded = await underBaseRules(read, base, inputs, io);
 	const plans = configDiff(loaded.states, base?.states ?? [], matchGlob, io.now());
 	log.notice("This run has no API key: the files are only compared with those of the base branch.");
@@ -49861,7 +49674,7 @@ var init_compare_files = __esmMin((() => {
 	init_action_context();
 	init_action_error();
 	init_annotations();
-	init_base_states();
+	init_base_commit();
 	init_load_and_plan();
 	init_publish_plan();
 	init_rule_notes();
@@ -50590,40 +50403,6 @@ var init_run_notes_text = __esmMin((() => {
 	MOST_NAMED = 5;
 }));
 
-// package.json
-var version = "0.1.0";
-var engines = { "node": ">=20.19.0" };
-
-// src/app/io/io.ts
-/** Returns the exit code of an apply that ended so at its merchants. */
-function applyExitCode(outcomes) {
-	const some = (status) => outcomes.some((one) => one.status === status);
-	if (some("partial")) return ExitCode.partial;
-	if (!some("failed") && !some("refused")) return ExitCode.ok;
-	if (some("applied")) return ExitCode.partial;
-	return some("failed") ? ExitCode.failed : ExitCode.refused;
-}
-var VERSION$4, OLDEST_NODE, INTERRUPTED, ExitCode;
-var init_io = __esmMin((() => {
-	VERSION$4 = version;
-	OLDEST_NODE = engines.node.replace(">=", "");
-	INTERRUPTED = "Interrupted. Nothing was changed.";
-	ExitCode = {
-		/** Done; for `plan` also when there are changes. */
-		ok: 0,
-		/** Failed: a bad file, no credentials, an API error, the network. */
-		failed: 1,
-		/** Differences found (`plan --detailed-exitcode`, `drift`). */
-		differences: 2,
-		/** Refused: a guard, a policy, a check, a change that was not approved. */
-		refused: 3,
-		/** `apply` stopped part-way. */
-		partial: 4,
-		/** A bug in rolecall. */
-		bug: 70
-	};
-}));
-
 // src/app/apply/reporter.ts
 /** Creates a reporter of text, or of one JSON event per line; data goes to stdout, the rest to stderr. */
 function applyReporter(options, placeOf, io, overrides = [], command = "apply") {
@@ -51172,7 +50951,7 @@ async function newerCommit(context, branch, states) {
 		sha: tip,
 		merchants: /* @__PURE__ */ new Set()
 	};
-	const merchants = changedMerchants(await statesAt(tip, context), states).flatMap(({ merchant, change }) => change === "added" ? [] : [merchant]);
+	const merchants = changedMerchants((await context.statesAt(tip)).states, states).flatMap(({ merchant, change }) => change === "added" ? [] : [merchant]);
 	return {
 		sha: tip,
 		merchants: new Set(merchants)
@@ -51219,7 +50998,6 @@ var init_covered_merchants = __esmMin((() => {
 	init_markdown_blocks();
 	init_action_error();
 	init_apply_page();
-	init_base_states();
 	LAG_WAITS_MS$1 = [
 		1e3,
 		2e3,
@@ -52099,7 +51877,7 @@ function otherKey(name, id) {
 function identitiesIn({ roles }, { changes }, { byKey }, seal) {
 	const leaving = new Set(changes.flatMap(({ resource, kind, id, fields }) => resource === "role" && (kind !== "update" || fields.some(({ field }) => field === "name")) ? id ?? [] : []));
 	const taken = new Set(changes.flatMap((one) => one.resource === "role" && one.after !== null ? one.after.name : []));
-	const named = roles.filter(({ id, name, predefined }) => !predefined && !(leaving.has(id) && taken.has(name)) && !name.endsWith(" (set aside by rolecall)"));
+	const named = roles.filter(({ id, name, predefined }) => !predefined && !(leaving.has(id) && taken.has(name)) && !isTemporaryName(name));
 	const ids = new Map(named.map(({ id, name }) => [name, id]));
 	const keys = new Map([...byKey].map(([key, { id }]) => [seal(id), key]));
 	return (knownRoles) => ({
@@ -52115,8 +51893,8 @@ function identitiesIn({ roles }, { changes }, { byKey }, seal) {
 	});
 }
 var init_identities = __esmMin((() => {
-	init_plan();
 	init_scope();
+	init_temporary_name();
 	init_reviewed_state();
 }));
 
@@ -52132,10 +51910,12 @@ function passedDates(reviews, desired, now, seal) {
 		date,
 		state
 	}]))));
-	const ofName = new Map(groupByKey$1(past, ({ name }) => name).map((dates) => [dates[0].name, dates]));
-	const since = (name, time) => (ofName.get(name) ?? []).filter(({ at }) => at > time);
+	const byName = new Map(groupByKey$1(past, ({ name }) => name).map((dates) => [dates[0].name, dates]));
+	const currentNames = new Map((desired.members ?? []).flatMap(({ email, previously = [] }) => previously.map((address) => [seal(address.toLowerCase()), seal(email.toLowerCase())])));
+	const datesOf = (name) => byName.get(name) ?? byName.get(currentNames.get(name) ?? name) ?? [];
+	const since = (name, time) => datesOf(name).filter(({ at }) => at > time);
 	return {
-		momentsBefore: (name) => [...new Set((ofName.get(name) ?? []).flatMap(({ at, text }) => seen.has(text) ? [at - 1] : []))].sort((a, b) => b - a),
+		momentsBefore: (name) => [...new Set(datesOf(name).flatMap(({ at, text }) => seen.has(text) ? [at - 1] : []))].sort((a, b) => b - a),
 		areReviewed: (name, time) => {
 			const dates = since(name, time);
 			return dates.length > 0 && dates.every(({ text }) => seen.has(text));
@@ -52869,30 +52649,24 @@ async function guardCredentials(context, states) {
 		keys: new Set(inputs.apiKeys.keys())
 	};
 	if (!states.some((state) => choosesCredentials(state, given))) return;
-	const codes = untrustedCredentials(states, await trustedStates(context), given).map(({ merchant }) => merchant);
+	const { states: trusted } = await context.statesAt(await trustedCommit(context));
+	const codes = untrustedCredentials(states, trusted, given).map(({ merchant }) => merchant);
 	if (codes.length === 0) return;
 	const named = [...codes.slice(0, MAX_NAMED$1), ...codes.length > MAX_NAMED$1 ? [`${codes.length - MAX_NAMED$1} more`] : []].join(", ");
 	throw new ActionError("unsafe-access", event.pull === null ? `The files of this run use another API key than those of ${event.group?.baseRef ?? "the default branch"}, or send it elsewhere, for ${named}. No request was sent.` : `This pull request changes which API key is used, or where it is sent, for ${named}. No request was sent.`, "Merge api.base_url and api.key_env in a pull request of their own, or set the inputs base-url and api-keys.");
-}
-async function trustedStates(context) {
-	try {
-		return await statesAt(await trustedCommit(context), context);
-	} catch (error) {
-		if (!(error instanceof GithubError)) throw error;
-		throw unreadableBase(error);
-	}
 }
 /**
 * Returns the commit whose files decide where keys are sent: the base of a pull request into a branch that is applied, the
 * tip of the base branch of a merge group, whose own base may have commits that are still in the queue, and else the tip of
 * the default branch. Anybody who can push can make a branch, and a pull request into it.
 */
-async function trustedCommit({ event, github, inputs }) {
+async function trustedCommit(context) {
+	const { event, github, inputs } = context;
 	const { pull, group } = event;
 	if (group !== null) return github.branchTip(group.baseRef);
 	const main = await defaultBranch(event, github);
 	const isApplied = pull?.baseRef === main || inputs.allow.includes(`branch=${pull?.baseRef}`);
-	return (pull !== null && isApplied ? await baseCommit(event, github) : null) ?? github.branchTip(main);
+	return (pull !== null && isApplied ? await baseCommit(context) : null) ?? github.branchTip(main);
 }
 async function defaultBranch(event, github) {
 	return event.defaultBranch ?? (await github.repository()).defaultBranch;
@@ -52962,8 +52736,7 @@ function overridesIn(allow) {
 var MAX_NAMED$1, UNSAFE;
 var init_secret_policy = __esmMin((() => {
 	init_action_error();
-	init_github_api();
-	init_base_states();
+	init_base_commit();
 	MAX_NAMED$1 = 10;
 	UNSAFE = /* @__PURE__ */ new Set([
 		"workflow_run",
@@ -52981,14 +52754,15 @@ async function runPlan(context) {
 	const { pull, group } = context.event;
 	if (pull === null && group === null) return runWithout(context, read);
 	if (lacksKeys(read.states, context.inputs, context.io.env)) return runWithout(context, read);
-	return withActionErrors(() => withStore(context, async (open) => {
+	return withActionErrors(async () => {
+		const open = openReviewStore(context);
 		const records = await open.store.read();
 		const runs = pull === null ? [] : await records.runsOf(recordOf(pull.number));
 		return run$2(context, read, {
 			...open,
 			records
 		}, runs.at(-1)?.comment ?? null);
-	}));
+	});
 }
 async function run$2(context, read, store, recorded) {
 	const { github, log, scope } = context;
@@ -53022,7 +52796,7 @@ async function plan(context, read, store, comment) {
 	guardPlanEvent(event, read.states.length > 0);
 	keysNamedBy(read.states, io.env).forEach(context.maskSecret);
 	await guardCredentials(context, read.states);
-	const base = await readableBase(context);
+	const base = await baseStates(context);
 	const loaded = await underBaseRules(read, base, inputs, io);
 	const known = store?.records.states ?? /* @__PURE__ */ new Map();
 	const states = await plannedMerchants(context, loaded.states, base, known);
@@ -53162,10 +52936,10 @@ var init_run_plan = __esmMin((() => {
 	init_plan_view();
 	init_action_context();
 	init_action_error();
-	init_open_store();
+	init_open_repository();
 	init_pull_comment();
 	init_annotations();
-	init_base_states();
+	init_base_commit();
 	init_commit_status();
 	init_compare_files();
 	init_covered_merchants();
@@ -53540,7 +53314,7 @@ var init_approval = __esmMin((() => {
 	init_edited_plan();
 	init_plan_file();
 	init_escape();
-	init_errors$1();
+	init_errors();
 	init_overrides();
 }));
 
@@ -53669,7 +53443,7 @@ function withoutPasswords(due, io) {
 var SHORTEST_PASSWORD, MAX_NAMED;
 var init_passwords = __esmMin((() => {
 	init_plan_rotation();
-	init_errors$1();
+	init_errors();
 	init_connection();
 	init_session();
 	SHORTEST_PASSWORD = 8;
@@ -53871,7 +53645,7 @@ async function runOneUntilKnown(semantics, change, work) {
 }
 var init_update_member = __esmMin((() => {
 	init_text();
-	init_errors$1();
+	init_errors();
 	init_field();
 	init_member();
 }));
@@ -53910,7 +53684,7 @@ function reinvitationWrites(change, context) {
 function roleWrite(change, part, writer) {
 	if (part === "set-aside" && change.before !== null) {
 		const { id, before } = change;
-		const name = `${change.kind === "replace" ? change.after.name : before.name}${TEMPORARY_SUFFIX}`;
+		const name = temporaryName(change.kind === "replace" ? change.after.name : before.name);
 		const send = (options) => writtenTo(id, writer.updateRole(id, { name }, options));
 		return {
 			part,
@@ -54063,10 +53837,10 @@ async function writtenTo(id, sent) {
 	};
 }
 var init_write_change = __esmMin((() => {
-	init_plan();
 	init_field();
 	init_member();
 	init_role();
+	init_temporary_name();
 	init_update_member();
 }));
 
@@ -54107,7 +53881,7 @@ async function checkRole({ id, before, after }, { lookup, renamedRoles, signal }
 	const found = await lookup.getRole(id, signal);
 	if (found === null) return "gone";
 	if (after !== null && roleDifferences(after, found).length === 0) return "done";
-	const marked = withoutTemporarySuffix(found.name) === withoutTemporarySuffix(before.name) ? found.name : before.name;
+	const marked = permanentName(found.name) === permanentName(before.name) ? found.name : before.name;
 	const differences = roleDifferences({
 		...before,
 		name: renamedRoles.get(id) ?? marked
@@ -54164,10 +53938,6 @@ function stale({ resource, name }, what) {
 function roleDifferences(expected, found) {
 	return surprises(ROLE_FIELDS, expected, roleImage$3(found));
 }
-/** Returns a role's name without the temporary suffix, which an interrupted run may have left, and which plans ignore. */
-function withoutTemporarySuffix(name) {
-	return name.endsWith(" (set aside by rolecall)") ? name.slice(0, -TEMPORARY_SUFFIX.length) : name;
-}
 /** Describes the differences between an expected and a live member with some values. */
 function memberDifferences({ image: { email, managed, status }, values, statuses }, found, live) {
 	const isStillManaged = managed !== null === isManaged(found);
@@ -54186,11 +53956,11 @@ function addressDifference(planned, { user, invite }) {
 var PLANNED, DONE;
 var init_precondition = __esmMin((() => {
 	init_text();
-	init_plan();
 	init_field();
 	init_kind();
 	init_member();
 	init_role();
+	init_temporary_name();
 	init_update_member();
 	init_write_change();
 	PLANNED = { status: "planned" };
@@ -54446,7 +54216,7 @@ function checkFailed({ message, hint, ...rest }) {
 	};
 }
 var init_send_recorded = __esmMin((() => {
-	init_errors$1();
+	init_errors();
 	init_precondition();
 	init_write_change();
 }));
@@ -54664,7 +54434,7 @@ async function checkBefore(step, write, run) {
 }
 var PHASES;
 var init_execute_step = __esmMin((() => {
-	init_errors$1();
+	init_errors();
 	init_precondition();
 	init_send_recorded();
 	init_update_member();
@@ -54937,7 +54707,7 @@ function rolesStillHeld(changes, outcomes) {
 }
 var init_apply_plan = __esmMin((() => {
 	init_map_concurrent();
-	init_errors$1();
+	init_errors();
 	init_execute_step();
 	init_write_change();
 }));
@@ -55221,7 +54991,7 @@ var init_run_apply = __esmMin((() => {
 	init_status_changes();
 	init_escape();
 	init_text();
-	init_errors$1();
+	init_errors();
 	init_next_step_text();
 	init_ending_view();
 	init_io();
@@ -55367,14 +55137,16 @@ function isShallow(value) {
 	}
 	return true;
 }
-var Reader, at, metadata, texts, resource, count, IMAGES, roleImage$1, memberImage$1, runStarted$1, phase, reason, writeIntended, failure, writeEnded, runEnded, runVerified, journalLineSchema, JOURNAL_TYPES;
+function isLineType(type) {
+	return Object.hasOwn(LINES, type);
+}
+var Reader, at, metadata, texts, resource, count, IMAGES, roleImage$1, memberImage$1, runStarted$1, phase, reason, writeIntended, failure, LINES;
 var init_journal_file = __esmMin((() => {
 	init_mini();
 	init_field();
 	init_member();
 	init_role();
 	init_limits();
-	init_event_registry();
 	Reader = class {
 		run = null;
 		end = null;
@@ -55386,9 +55158,10 @@ var init_journal_file = __esmMin((() => {
 			const { type, format } = value;
 			if (type === "run" && typeof format === "number" && format > 1) return `its format is ${format}, and this version of rolecall knows format 1`;
 			if (this.run === null && type !== "run") return "a journal begins with the run";
-			if (typeof type === "string" && !JOURNAL_TYPES.has(type)) return null;
+			if (typeof type !== "string") return "\"type\" is not what it should be";
+			if (!isLineType(type)) return null;
 			if (!isShallow(value)) return "it is nested too deep";
-			const read = journalLineSchema.safeParse(value);
+			const read = LINES[type].safeParse(value);
 			if (read.success) return this.#add(read.data);
 			return `"${read.error.issues[0]?.path.join(".") || "type"}" is not what it should be`;
 		}
@@ -55509,54 +55282,50 @@ var init_journal_file = __esmMin((() => {
 		message: string(),
 		hint: optional$1(string())
 	}).safeParse(value).success);
-	writeEnded = object({
-		at,
-		type: literal("outcome"),
-		write: int().check(_positive()),
-		status: _enum([
-			"done",
-			"failed",
-			"unknown",
-			"stale",
-			"not-sent"
-		]),
-		id: nullable(string()),
-		adopted: boolean(),
-		failure: nullable(failure),
-		already: exactOptional(literal(true))
-	});
-	runEnded = object({
-		at,
-		type: literal("end"),
-		status: _enum([
-			"done",
-			"incomplete",
-			"stopped"
-		]),
-		cause: nullable(string()),
-		outcomes: object({
-			done: count,
-			failed: count,
-			unknown: count,
-			stale: count,
-			unfinished: count,
-			"not-started": count
+	LINES = {
+		run: runStarted$1,
+		intent: writeIntended,
+		outcome: object({
+			at,
+			type: literal("outcome"),
+			write: int().check(_positive()),
+			status: _enum([
+				"done",
+				"failed",
+				"unknown",
+				"stale",
+				"not-sent"
+			]),
+			id: nullable(string()),
+			adopted: boolean(),
+			failure: nullable(failure),
+			already: exactOptional(literal(true))
+		}),
+		end: object({
+			at,
+			type: literal("end"),
+			status: _enum([
+				"done",
+				"incomplete",
+				"stopped"
+			]),
+			cause: nullable(string()),
+			outcomes: object({
+				done: count,
+				failed: count,
+				unknown: count,
+				stale: count,
+				unfinished: count,
+				"not-started": count
+			})
+		}),
+		verified: object({
+			at,
+			type: literal("verified"),
+			left: texts,
+			deferred: texts
 		})
-	});
-	runVerified = object({
-		at,
-		type: literal("verified"),
-		left: texts,
-		deferred: texts
-	});
-	journalLineSchema = discriminatedUnion("type", [
-		runStarted$1,
-		writeIntended,
-		writeEnded,
-		runEnded,
-		runVerified
-	]);
-	JOURNAL_TYPES = new Set(Object.keys(EVENTS.journal));
+	};
 }));
 
 // src/runs/net-effects.ts
@@ -55604,7 +55373,7 @@ function addRole$1(effects, { intent, outcome }) {
 	const before = roleImage(intent.before);
 	const after = intent.part === "set-aside" && before !== null ? {
 		...before,
-		name: temporaryName(before.name)
+		name: temporaryName(permanentName(before.name))
 	} : roleImage(intent.after);
 	add(effects, {
 		id: intent.id ?? outcome?.id ?? null,
@@ -55663,9 +55432,6 @@ function add(effects, effect) {
 		before: known.before
 	} : effect);
 }
-function temporaryName(name) {
-	return name.endsWith(" (set aside by rolecall)") ? name : `${name}${TEMPORARY_SUFFIX}`;
-}
 function roleImage(image) {
 	return image !== null && "permissions" in image ? image : null;
 }
@@ -55675,7 +55441,7 @@ function memberImage(image) {
 var NOTHING_REPLACED;
 var init_net_effects = __esmMin((() => {
 	init_lost_state();
-	init_plan();
+	init_temporary_name();
 	NOTHING_REPLACED = {
 		id: null,
 		before: null,
@@ -55882,7 +55648,7 @@ function unknownWrites({ writes }) {
 var run, EXTENSION, MAX_BYTES, NONE$3, collator;
 var init_read_journals = __esmMin((() => {
 	init_lost_state();
-	init_errors$1();
+	init_errors();
 	init_journal_file();
 	init_net_effects();
 	init_processes();
@@ -55928,7 +55694,7 @@ function ageText(ms) {
 var init_running_applies = __esmMin((() => {
 	init_escape();
 	init_text();
-	init_errors$1();
+	init_errors();
 	init_read_journals();
 }));
 
@@ -56156,7 +55922,7 @@ function isPlain$1(address) {
 }
 var YIELD_MS, LOOK_MS, MAX_SAME_NAME, HINTS, LONGEST_ADDRESS;
 var init_write_journal = __esmMin((() => {
-	init_errors$1();
+	init_errors();
 	init_atomic_write();
 	init_io();
 	init_git_commit();
@@ -56458,7 +56224,7 @@ async function runApplyMerged(context) {
 	const branch = await readingApprovals(() => guardApplyBranch(context, context.github));
 	const isReported = context.inputs.command === "apply";
 	try {
-		const result = await withActionErrors(() => withStore(context, (store) => stoppable(context, branch, store)));
+		const result = await withActionErrors(() => stoppable(context, branch, openReviewStore(context)));
 		if (isReported) await setStatus(context, "apply", result);
 		return result;
 	} catch (error) {
@@ -56736,7 +56502,7 @@ var init_run_apply_merged = __esmMin((() => {
 	init_action_context();
 	init_action_error();
 	init_action_log();
-	init_open_store();
+	init_open_repository();
 	init_merged_pulls();
 	init_annotations();
 	init_apply_coverage();
@@ -56751,6 +56517,23 @@ var init_run_apply_merged = __esmMin((() => {
 	BROKEN_FILES = "Files have errors: their merchants are left as they are.";
 	WAITING = "What nobody has reviewed waits: look at it below, and approve the job of this run that waits.";
 	PROPOSE = "Open a pull request that touches the merchant's file, even by a comment only: its plan shows what is new.";
+}));
+
+// src/edit/adopt/entry-values.ts
+/** Returns the values that a new entry of a file declares: no empty ones but those that it needs. */
+function entryValues(table, live, unwritable) {
+	return eachField(table, (name, { kind, declared }) => unwritable.has(String(name)) || !declared.required && kind.isSame(live[name], kind.empty) ? void 0 : kind.sent(live[name]));
+}
+/** Returns the declared values that differ from the live ones, which take their place; `null` for one that no file can hold. */
+function entryUpdates(table, declared, live, unwritable) {
+	return eachField(table, (name, { kind, clearable }) => {
+		const value = declared[name];
+		if (value === void 0 || kind.isSame(value, live[name])) return void 0;
+		return unwritable.has(String(name)) || !clearable && kind.isSame(live[name], kind.empty) ? null : kind.sent(live[name]);
+	});
+}
+var init_entry_values = __esmMin((() => {
+	init_field();
 }));
 
 // src/edit/adopt/adopt-members.ts
@@ -57064,9 +56847,9 @@ var init_adopt_members = __esmMin((() => {
 	init_match();
 	init_same_people();
 	init_scope();
-	init_field();
 	init_member();
 	init_text();
+	init_entry_values();
 	NONE$2 = /* @__PURE__ */ new Set();
 }));
 
@@ -57284,12 +57067,12 @@ var init_adopt_live = __esmMin((() => {
 	init_plan_roles();
 	init_resolve();
 	init_scope();
-	init_field();
 	init_role();
 	init_json_text();
 	init_text();
 	init_ignored();
 	init_adopt_members();
+	init_entry_values();
 	UNRENEWED = /* @__PURE__ */ new Set(["member-expired", "member-not-accepted"]);
 	UNMANAGED = {
 		edits: [],
@@ -57709,15 +57492,15 @@ function isRisky(value, levels) {
 }
 var NONE, IDENTITY, MAX_KEY_LENGTH;
 var init_find_unwritable = __esmMin((() => {
-	init_field();
 	init_member();
 	init_role();
 	init_secrets();
-	init_limits();
 	init_merchant_schema();
 	init_raw_file();
-	init_values();
 	init_source_rules();
+	init_limits();
+	init_values();
+	init_entry_values();
 	NONE = /* @__PURE__ */ new Set();
 	IDENTITY = /* @__PURE__ */ new Set([
 		"name",
@@ -57739,7 +57522,7 @@ function canonicalKeys(path) {
 	if (path[0] === "members" && path.length === 2) return MEMBER_KEYS;
 	const shape = path.map((segment) => typeof segment === "number" ? 0 : segment);
 	const name = JSON.stringify(shape);
-	const keys = knownKeys.get(name) ?? unique([...keysAt(shape), ...keysAt(shape, projectSchema)]);
+	const keys = knownKeys.get(name) ?? unique([...keysAt(shape, merchantSchema), ...keysAt(shape, projectSchema)]);
 	knownKeys.set(name, keys);
 	return keys;
 }
@@ -57748,13 +57531,14 @@ var init_sort_document = __esmMin((() => {
 	import_dist$2 = require_dist$1();
 	init_merchant_schema();
 	init_project_schema();
+	init_schema_problems();
 	init_values();
 	init_document();
 	init_print_document();
 	MEMBER_KEYS = unique([
 		"email",
 		"managed",
-		...keysAt(["members", 0])
+		...keysAt(["members", 0], merchantSchema)
 	]);
 	knownKeys = /* @__PURE__ */ new Map();
 }));
@@ -58992,7 +58776,7 @@ var init_splice_block = __esmMin((() => {
 /** Edits a YAML text and changes no byte that does not have to change. */
 function editYaml(text, edits, { comments = /* @__PURE__ */ new Map() } = {}) {
 	if (edits.length === 0) return { text };
-	const { value, readable } = parseFast(text) ?? parse$3(text);
+	const { value, readable } = parseFast(text) ?? parse$2(text);
 	const root = readable ? readSyntax(text, value) : null;
 	if (root === null) return {
 		refused: "unreadable",
@@ -59015,7 +58799,7 @@ function editYaml(text, edits, { comments = /* @__PURE__ */ new Map() } = {}) {
 			refused: "unsupported",
 			path: []
 		};
-		const after = parseFast(edited) ?? parse$3(edited);
+		const after = parseFast(edited) ?? parse$2(edited);
 		return after.readable && isSameJson(after.value, expected) ? { text: edited } : {
 			refused: "unsupported",
 			path: []
@@ -59217,7 +59001,7 @@ function rawFileReader(texts) {
 	const known = /* @__PURE__ */ new Map();
 	return (file) => {
 		const text = texts.get(file) ?? "";
-		const raw = known.get(file) ?? toRawFile(file, (parseFast(text) ?? parse$3(text)).value);
+		const raw = known.get(file) ?? toRawFile(file, (parseFast(text) ?? parse$2(text)).value);
 		known.set(file, raw);
 		return raw;
 	};
@@ -59383,7 +59167,7 @@ async function updateProposal(context, found) {
 	}
 	const text = (size) => bodyOf(found, seen, size, scope);
 	const title = titled("Adopt what changed outside git", scope);
-	if (current === null || !await isAdopted(branch, found.adopted, github)) await github.setBranch(branch, await github.addCommit(event.sha, found.adopted, title));
+	if (current === null || !await isAdopted(branch, found.adopted, context)) await github.setBranch(branch, await github.addCommit(event.sha, found.adopted, title));
 	if (current === null) {
 		const { defaultBranch } = await github.repository();
 		const pull = {
@@ -59400,13 +59184,10 @@ async function updateProposal(context, found) {
 	return current.url;
 }
 /** Returns whether the tip of a branch has these texts already. */
-async function isAdopted(branch, files, github) {
-	const tip = await commitFiles(await github.branchTip(branch), github);
-	for (const { path, text } of files) {
-		const blob = await tip.blobAt(path);
-		if (blob === null || blob !== gitBlobName(Buffer.from(text), blob)) return false;
-	}
-	return true;
+async function isAdopted(branch, files, { github, git }) {
+	const tip = await openCommitFiles(await github.branchTip(branch), git);
+	const contents = await Promise.all(files.map(({ path }) => tip.content(path)));
+	return files.every(({ text }, index) => contents[index]?.toString("utf8") === text);
 }
 async function ownIssue({ github, scope }) {
 	const marker = markerOf("drift", scope);
@@ -59490,10 +59271,10 @@ function sameDifferences(body, seen) {
 }
 var LABEL, MIN_ISSUE_SIZE, WRITTEN, MAX_STORED_TIMES, FIRST_SEEN_MARK, KEY_LENGTH;
 var init_drift_issue = __esmMin((() => {
+	init_commit_files();
 	init_text();
 	init_action_context();
 	init_github_api();
-	init_commit_files();
 	init_pull_comment();
 	LABEL = "rolecall-drift";
 	MIN_ISSUE_SIZE = 2e3;
@@ -59659,6 +59440,7 @@ function adoptingPatches(planned, drifts, project, now) {
 var STATES;
 var init_run_drift = __esmMin((() => {
 	init_adopt_planned();
+	init_commit_states();
 	init_git_history();
 	init_session();
 	init_rule_locations();
@@ -59675,7 +59457,6 @@ var init_run_drift = __esmMin((() => {
 	init_action_log();
 	init_drift_issue();
 	init_annotations();
-	init_base_states();
 	init_load_and_plan();
 	init_publish_plan();
 	init_secret_policy();
@@ -63370,19 +63151,6 @@ function connectGithub({ token, apiUrl, owner, repo, run }, effects) {
 		per_page: PER_PAGE
 	};
 	let viewer;
-	const known = /* @__PURE__ */ new Map();
-	const texts = async (blobs) => {
-		const missing = blobs.filter((blob) => !known.has(blob));
-		for (let from = 0; from < missing.length; from += MAX_OBJECTS) {
-			const batch = missing.slice(from, from + MAX_OBJECTS);
-			const { repository } = await octokit.graphql(textsQuery(batch), here);
-			for (const [index, blob] of batch.entries()) {
-				const { text = null, isTruncated = true } = repository?.[`b${index}`] ?? {};
-				if (text !== null && !isTruncated) known.set(blob, new TextEncoder().encode(text));
-			}
-		}
-		return known;
-	};
 	return {
 		viewer: () => {
 			viewer ??= octokit.graphql("query { viewer { login } }").then((response) => response.viewer.login).catch(() => "github-actions[bot]");
@@ -63406,13 +63174,6 @@ function connectGithub({ token, apiUrl, owner, repo, run }, effects) {
 			});
 			return new Map(refs.map(({ ref, object }) => [ref.slice(11), object.sha]));
 		},
-		parents: memoized(async (sha) => {
-			const { data } = await rest.git.getCommit({
-				...here,
-				commit_sha: sha
-			});
-			return data.parents.map((parent) => parent.sha);
-		}),
 		compare: async (base, head) => {
 			const commits = [];
 			for (let page = 1;; page++) {
@@ -63475,42 +63236,6 @@ function connectGithub({ token, apiUrl, owner, repo, run }, effects) {
 				...pages,
 				commit_sha: sha
 			})).map(pullOf);
-		},
-		tree: memoized(async (sha, recursive) => {
-			const depth = recursive ? { recursive: "1" } : {};
-			const { data } = await rest.git.getTree({
-				...here,
-				tree_sha: sha,
-				...depth
-			});
-			return {
-				entries: data.tree.flatMap(({ type, mode, path, sha: name }) => {
-					if (!path || !name) return [];
-					if (type === "commit") return [{
-						path,
-						type: "submodule",
-						sha: name
-					}];
-					return [{
-						path,
-						type: type === "tree" ? "folder" : mode === LINK ? "link" : "file",
-						sha: name
-					}];
-				}),
-				truncated: data.truncated
-			};
-		}),
-		blob: memoized(async (sha) => Buffer.from((await rest.git.getBlob({
-			...here,
-			file_sha: sha
-		})).data.content, "base64")),
-		texts: async (blobs) => {
-			try {
-				return await texts(blobs);
-			} catch (error) {
-				if (error instanceof GithubError) throw error;
-				throw new GithubError(0, `POST /graphql: ${messageOf(error)}`);
-			}
 		},
 		comments: async (issue) => (await octokit.paginate(rest.issues.listComments, {
 			...pages,
@@ -63640,23 +63365,6 @@ function withoutUnknown(error) {
 	if (error instanceof GithubError) throw error;
 	throw new GithubError(0, `POST /graphql: ${messageOf(error)}`);
 }
-function textsQuery(blobs) {
-	return `query ($owner: String!, $repo: String!) {
-  repository(owner: $owner, name: $repo) { ${blobs.map((sha, index) => `b${index}: object(oid: "${sha}") { ...content }`).join(" ")} }
-}
-fragment content on Blob { text isTruncated }`;
-}
-/** Remembers what was loaded by a git object name, which never changes. */
-function memoized(load) {
-	const loaded = /* @__PURE__ */ new Map();
-	return (...key) => {
-		const name = JSON.stringify(key);
-		const found = loaded.get(name) ?? load(...key);
-		loaded.set(name, found);
-		found.catch(() => loaded.delete(name));
-		return found;
-	};
-}
 function refusalOf(error) {
 	if (!(error instanceof Error) || !("status" in error) || typeof error.status !== "number") return null;
 	const response = "response" in error ? error.response : {};
@@ -63674,7 +63382,7 @@ function pathOf(options, apiUrl) {
 	const [path = ""] = options.url.replace(apiUrl, "").split("?");
 	return path.replace(/\{(\w+)\}/g, (_, name) => String(options[name] ?? "…")).replace(/\b([\da-f]{7})[\da-f]{33}\b/g, "$1");
 }
-var PER_PAGE, LINK, MAX_DESCRIPTION, MAX_OBJECTS, MAX_PULLS, nothing, QUIET, MAX_COMPARED_PAGES;
+var PER_PAGE, MAX_DESCRIPTION, MAX_PULLS, nothing, QUIET, MAX_COMPARED_PAGES;
 var init_connect_github = __esmMin((() => {
 	init_utils();
 	init_action_error();
@@ -63682,9 +63390,7 @@ var init_connect_github = __esmMin((() => {
 	init_pull_query();
 	init_retry_request();
 	PER_PAGE = 100;
-	LINK = "120000";
 	MAX_DESCRIPTION = 140;
-	MAX_OBJECTS = 100;
 	MAX_PULLS = 25;
 	nothing = () => void 0;
 	QUIET = {
@@ -63739,15 +63445,17 @@ async function runAction(env, io, runner) {
 				return path;
 			}
 		};
-		return runCommand(context, async () => {
+		return runCommand(context, async (run) => {
 			const github = await connect(inputs, event, io, runner);
 			const masked = await isMasked(inputs, event, github, runner);
 			if (masked) mask = maskText;
-			return {
+			const { withRepository } = await Promise.resolve().then(() => (init_open_repository(), open_repository_exports));
+			return withRepository(context, (repository) => run({
 				...context,
+				...repository,
 				github,
 				masked
-			};
+			}));
 		});
 	}, runner);
 	const outputs = {
@@ -63762,10 +63470,10 @@ async function runAction(env, io, runner) {
 async function runCommand(context, online) {
 	const { command } = context.inputs;
 	switch (command) {
-		case "plan": return (await Promise.resolve().then(() => (init_run_plan(), run_plan_exports))).runPlan(await online());
+		case "plan": return online((await Promise.resolve().then(() => (init_run_plan(), run_plan_exports))).runPlan);
 		case "apply":
-		case "due": return (await Promise.resolve().then(() => (init_run_apply_merged(), run_apply_merged_exports))).runApplyMerged(await online());
-		case "drift": return (await Promise.resolve().then(() => (init_run_drift(), run_drift_exports))).runDrift(await online());
+		case "due": return online((await Promise.resolve().then(() => (init_run_apply_merged(), run_apply_merged_exports))).runApplyMerged);
+		case "drift": return online((await Promise.resolve().then(() => (init_run_drift(), run_drift_exports))).runDrift);
 		case "validate": return (await Promise.resolve().then(() => (init_run_validate(), run_validate_exports))).runValidate(context);
 		default: return command;
 	}

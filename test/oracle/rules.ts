@@ -57,7 +57,7 @@ export function refusedBy(
     shortages(wanted, expected).some(({ expects }) => !expects),
   );
   put("email-domains", leavesDomains(wanted));
-  put("require-until", grantsForever(wanted));
+  put("require-until", grantsForever(wanted, expected));
   put("until-limit", grantsTooLong(wanted, expected));
   put("forbid-permissions", grantsForbidden(wanted, expected));
   const { policies = {}, checks = [] } = wanted.file;
@@ -141,28 +141,34 @@ function leavesDomains({ file, members }: Wanted): boolean {
   return members?.some(({ email, ended, isMention }) => !ended && !isMention && isOutside(email)) ?? false;
 }
 
+/** The final name of a role that the files grant by its name or its id: a rule means the same role by either. */
+function finalName(role: string, { roles }: Wanted, { finalNames }: Expected): string {
+  return finalNames.get(role) ?? declaredName(role, roles);
+}
+
 /** Only the files give a role, so only they can give it without an end. */
-function grantsForever({ file, members }: Wanted): boolean {
+function grantsForever(wanted: Wanted, expected: Expected): boolean {
+  const { file, members } = wanted;
   const required = file.policies?.require_until ?? [];
   const roles = Array.isArray(required) ? required : Object.keys(required);
   const isEndless = members?.some(
-    ({ ended, endless }) => !ended && roles.some((role) => endless.includes(role)),
+    ({ ended, endless }) =>
+      !ended && endless.some((role) => roles.includes(finalName(role, wanted, expected))),
   );
   return isEndless ?? false;
 }
 
 /** A grant that nobody holds yet ends too far away from its beginning, or from now; nobody can know of others when they began. */
-function grantsTooLong(
-  { file, members, now, roles: declared, left }: Wanted,
-  { live, finalNames }: Expected,
-): boolean {
+function grantsTooLong(wanted: Wanted, expected: Expected): boolean {
+  const { file, members, now, left } = wanted;
+  const { live, finalNames } = expected;
   const required = file.policies?.require_until ?? {};
   if (Array.isArray(required)) return false;
   return Object.entries(required).some(([role, limit]) =>
     (members ?? [])
       .filter(({ email }) => !left.has(email))
       .some(({ email, id, ends, isBack }) => {
-        const grant = [...ends].find(([name]) => declaredName(name, declared) === role)?.[1];
+        const grant = [...ends].find(([name]) => finalName(name, wanted, expected) === role)?.[1];
         if (grant?.until === undefined || grant.until.at <= now) return false;
         const hours =
           Number.parseInt(limit, 10) * { h: 1, d: 24, w: 168 }[limit.slice(-1) as "h" | "d" | "w"];

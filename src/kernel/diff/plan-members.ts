@@ -104,8 +104,9 @@ function planDeclared(
   const waiting: Deferred[] = [];
   const { results, unclaimed } = matchMembers(desired, others, (member, match) => {
     const own = formers.get(member) ?? [];
-    const entry = match.found === "none" ? inheriting(member, own, context.roles) : member;
-    const at = activeAt(entry, context.now);
+    const active = activeAt(member, context.now);
+    const inherited = match.found === "none" ? inheriting(active.member, own, context.roles) : active.member;
+    const at = { ...active, member: inherited };
     const left = planFormer(at, match, own, context, report);
     waiting.push(...left.waiting);
     return [...planMember(at, match, { ...context, ...taken }, report), ...left.changes];

@@ -71,6 +71,15 @@ describe("an entry with a previous address", () => {
     expect(waits(made)).toHaveLength(1);
   });
 
+  test("takes over nothing before it begins, or while suspended: the roles of the old membership may go", () => {
+    const bare = { email: NEW, previously: [OLD], origin: { file: "access/shop.yaml", path: [] } };
+    for (const dates of [{ from: from("2026-07-01") }, { suspended: {} }]) {
+      const made = planOf(desired({ roles: [], members: [{ ...bare, ...dates }] }), live([CASHIER], [ada()]));
+      expect(briefFindings(made)).toEqual([]);
+      expect(brief(made)).toContain("delete role Cashier");
+    }
+  });
+
   test("ends and suspends the old membership at once", () => {
     const ended = plan({ roles: ["Cashier"], until: until("2026-06-01") }, [ada()]);
     expect(brief(ended)).toEqual([`delete member ${OLD}`]);

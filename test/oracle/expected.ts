@@ -420,7 +420,8 @@ function planOld(old: WorldMember, one: WantedMember, is: WorldMember | null, wo
     { ...old, status: old.status === "expired" ? "pending" : old.status },
     work,
   );
-  return left === undefined ? stay(old, work) : { ...left, before: old };
+  if (left === undefined) return stay(old, work);
+  return { ...left, before: old, after: left.after && { ...left.after, status: statusOf(old) } };
 }
 
 function unchanged(before: WorldMember, { names }: RolePlan): MemberAfter {

@@ -287,8 +287,7 @@ function removesTooMuch({ file }: Wanted, { changes, live, outlook, roles, final
     if (before === null || after?.id === null || isLeftover) return false;
     if (isMoved && !wanted?.ended) {
       const now = outlook.find(
-        (one) =>
-          one.after?.status === "accepted" && one.after.id !== null && one.after.email === wanted?.email,
+        (one) => one.after?.status === "accepted" && one.after.email === wanted?.email,
       );
       return before.roles.some((id) => !now?.after?.roles.includes(finalNames.get(id) ?? id));
     }

@@ -166,7 +166,7 @@ function declaredAccess({ roles = [], members = [], leavers, origin }: DeclaredA
   const people = members.flatMap((entry): readonly PersonAccess[] => {
     const { member, absent } = activeAt(entry, now);
     const { email, id = null, roles: grants = [] } = member;
-    if (absent !== null || left.has(email.toLowerCase()) || isMention(member, origin.file)) return [];
+    if (absent !== null || left.has(email.toLowerCase()) || isMention(entry, origin.file)) return [];
     const held = grants.map(({ role }) => keys.get(role) ?? role);
     return [
       {

@@ -115,6 +115,12 @@ describe("validate and plan judge the same people, and come to the same verdict"
         [],
       ],
       [
+        "somebody whom only a shared file mentions, and suspends",
+        "policies: { email_domains: [good.example] }\nmembers: []\n",
+        "members:\n  - { email: ann@bad.example, suspended: true }\n",
+        [],
+      ],
+      [
         "somebody whom a shared file gives a role",
         `policies: { email_domains: [example.com] }\n${ROLES}`,
         "members: [{ email: eve@evil.example, roles: [Cashier] }]\n",

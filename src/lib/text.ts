@@ -3,6 +3,11 @@ export function counted(count: number, singular: string, plural = `${singular}s`
   return `${grouped(count)} ${count === 1 ? singular : plural}`;
 }
 
+/** Joins texts with commas and a final conjunction. */
+export function listText(texts: readonly string[], last: "and" | "or" = "and"): string {
+  return texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} ${last} ${texts.at(-1)}`;
+}
+
 /** Formats a number as "9,980"; `toLocaleString` would take a third of a short run's time to load. */
 export function grouped(count: number): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");

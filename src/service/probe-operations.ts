@@ -1,13 +1,18 @@
-import { RolecallError } from "../model/errors.ts";
 import type { OperationVerdict } from "../model/reports.ts";
-import type { Call } from "./http/call.ts";
 import type { Client } from "./http/client.ts";
 import type { Operation } from "./http/problem-details.ts";
-import { shortRetry } from "./http/retry.ts";
 import { type KeyUser, keyUserOf } from "./key-user.ts";
 import { type ConnectOptions, openClient } from "./open-client.ts";
-import { membersPath, query, rolesPath } from "./paths.ts";
-import { readCreatedId } from "./response-json.ts";
+import {
+  alarmOf,
+  NO_RESPONSE,
+  PROBING,
+  type ProbeResponse,
+  type ProbeStep,
+  type Probing,
+  probeOf,
+  sendProbe,
+} from "./probe-requests.ts";
 
 /** A service as far as it tells what a key may do. */
 export interface Probe extends KeyUser {
@@ -29,55 +34,6 @@ export interface ProbedMerchant {
   /** True if the service reports that there is no such merchant for this key. */
   readonly missing: boolean;
   readonly verdicts: readonly OperationVerdict<Operation>[];
-}
-
-type Step = "list" | "retrieve" | "update" | "delete" | "create";
-
-/** The requests that probe the operations of one kind of resource. */
-interface Probing {
-  readonly operations: Readonly<Record<Step, Operation>>;
-  readonly path: (merchant: string, id?: string) => string;
-  /** An id of the service's form that it has never given. */
-  readonly impossibleId: string;
-  readonly updateMethod: "PATCH" | "PUT";
-  /** A body of an update that does not fit the contract. */
-  readonly invalidUpdate: object;
-}
-
-const PROBING: readonly Probing[] = [
-  {
-    operations: {
-      list: "list roles",
-      retrieve: "retrieve a role",
-      update: "update a role",
-      delete: "delete a role",
-      create: "create a role",
-    },
-    path: rolesPath,
-    impossibleId: "role_rolecallDoctorNoSuch",
-    updateMethod: "PATCH",
-    invalidUpdate: { permissions: "none" },
-  },
-  {
-    operations: {
-      list: "list members",
-      retrieve: "retrieve a member",
-      update: "update a member",
-      delete: "delete a member",
-      create: "create a member",
-    },
-    path: membersPath,
-    impossibleId: "mem_rolecallDoctorNoSuch",
-    updateMethod: "PUT",
-    invalidUpdate: { roles: "none" },
-  },
-];
-
-/** A response to a probe; `status` is `null` if there is none, or none of the service's own. */
-interface ProbeResponse {
-  readonly status: number | null;
-  readonly body: string;
-  readonly reason: string;
 }
 
 /** The responses about one kind of resource; absent if not asked. */
@@ -105,20 +61,14 @@ async function probeOperations(
   operations: ReadonlySet<Operation>,
 ): Promise<ProbedMerchant> {
   const lists = await Promise.all(
-    PROBING.map(({ operations: { list }, path }) =>
-      ask(client, {
-        operation: list,
-        method: "GET",
-        path: list === "list members" ? `${path(merchant)}${query({ limit: 1 })}` : path(merchant),
-      }),
-    ),
+    PROBING.map((probing) => sendProbe(client, probeOf(probing, "list", merchant))),
   );
   const isStopped = lists.some(({ status }) => status === 401 || status === null);
   const missing = lists.every(({ status }) => status === 404);
   const verdicts: OperationVerdict<Operation>[] = [];
   for (const [index, probing] of PROBING.entries()) {
     const list = lists[index] ?? NO_RESPONSE;
-    const isAsked = (step: Step): boolean => operations.has(probing.operations[step]);
+    const isAsked = (step: ProbeStep): boolean => operations.has(probing.operations[step]);
     const mayAsk = !missing && !isStopped && !verdicts.some(({ alarm }) => alarm !== undefined);
     const responses = mayAsk ? await askAll(client, merchant, probing, list, isAsked) : { list };
     verdicts.push(
@@ -128,42 +78,37 @@ async function probeOperations(
   return { missing, verdicts };
 }
 
-const NO_RESPONSE: ProbeResponse = { status: null, body: "", reason: "not tried" };
-
 /** Asks about one kind of resource: reads first, and writes only where a read shows that they can change nothing. */
 async function askAll(
   client: Client,
   merchant: string,
-  { operations, path, impossibleId, updateMethod, invalidUpdate }: Probing,
+  probing: Probing,
   list: ProbeResponse,
-  isAsked: (step: Step) => boolean,
+  isAsked: (step: ProbeStep) => boolean,
 ): Promise<ProbeResponses> {
-  const about = (step: Step, id: string): Pick<Call<string>, "operation" | "path"> => ({
-    operation: operations[step],
-    path: path(merchant, id),
-  });
-  if (!["retrieve", "update", "delete", "create"].some((step) => isAsked(step as Step))) return { list };
+  const probe = (step: ProbeStep): Promise<ProbeResponse> =>
+    sendProbe(client, probeOf(probing, step, merchant));
+  if (!["retrieve", "update", "delete", "create"].some((step) => isAsked(step as ProbeStep))) return { list };
   const listed = firstId(list.body);
-  const none = await ask(client, { ...about("retrieve", impossibleId), method: "GET" });
+  const none = await probe("retrieve");
   const knownResponse =
-    listed === null ? undefined : await ask(client, { ...about("retrieve", listed), method: "GET" });
+    listed === null
+      ? undefined
+      : await sendProbe(client, {
+          ...probeOf(probing, "retrieve", merchant),
+          path: probing.path(merchant, listed),
+        });
   const responses: ProbeResponses = { list, none, ...(knownResponse && { known: knownResponse }) };
   // If the service returns a resource that cannot exist, a write might take effect.
   if (!isRefusal(none)) return responses;
-  const update = isAsked("update")
-    ? await ask(client, { ...about("update", impossibleId), method: updateMethod, body: {} })
-    : undefined;
+  const update = isAsked("update") ? await probe("update") : undefined;
   if (update && !isRefusal(update)) return { ...responses, update };
-  const removed = isAsked("delete")
-    ? await ask(client, { ...about("delete", impossibleId), method: "DELETE" })
-    : undefined;
-  const create = isAsked("create")
-    ? await ask(client, { operation: operations.create, method: "POST", path: path(merchant), body: {} })
-    : undefined;
+  const removed = isAsked("delete") ? await probe("delete") : undefined;
+  const create = isAsked("create") ? await probe("create") : undefined;
   // Where an update is not permitted, an invalid one shows whether the service checks the body first.
   const asksBody = create !== undefined && isInvalid(create) && update?.status === 403;
   const invalid = asksBody
-    ? await ask(client, { ...about("update", impossibleId), method: updateMethod, body: invalidUpdate })
+    ? await sendProbe(client, { ...probeOf(probing, "update", merchant), body: probing.invalidUpdate })
     : undefined;
   return {
     ...responses,
@@ -182,38 +127,6 @@ function isInvalid({ status }: ProbeResponse): boolean {
   return status === 400 || status === 422;
 }
 
-/** Timeout of a probe, in ms. */
-const PROBE_WITHIN_MS = 5_000;
-
-async function ask(
-  client: Client,
-  call: Pick<Call<string>, "operation" | "method" | "path" | "body">,
-): Promise<ProbeResponse> {
-  try {
-    const body = await client.send({
-      ...call,
-      read: (text) => text,
-      retry: shortRetry,
-      withinMs: PROBE_WITHIN_MS,
-    });
-    return { status: 200, body, reason: "permitted" };
-  } catch (error) {
-    if (!(error instanceof RolecallError)) throw error;
-    const { status, problem } = error.request ?? {};
-    if (status === undefined) return { ...NO_RESPONSE, reason: error.message };
-    // Accepted, whatever the body says.
-    if (status < 300 && call.method !== "GET") return { status: 200, body: "", reason: `${status}` };
-    // A proxy or a gateway may return the same status, but not with the service's Problem.
-    const isOwn = problem !== undefined && error.code !== "bad-response";
-    const said = problem?.detail ?? problem?.title;
-    return {
-      status: isOwn || status === 401 ? status : null,
-      body: "",
-      reason: isOwn ? `${status}${said ? `: ${said}` : ""}` : `${status}, but not of the service's form`,
-    };
-  }
-}
-
 function firstId(body: string): string | null {
   try {
     const { items } = Object(JSON.parse(body));
@@ -229,13 +142,13 @@ function firstId(body: string): string | null {
  * only if the service checks the permission first; where its own responses contradict that, the verdict is unknown.
  */
 function judgeProbes(
-  operations: Readonly<Record<Step, Operation>>,
+  operations: Readonly<Record<ProbeStep, Operation>>,
   responses: ProbeResponses,
 ): readonly OperationVerdict<Operation>[] {
   const { list, known, none, update, delete: removed, create, invalidUpdate } = responses;
   const order = permissionOrder(responses);
   const absent = NO_RESPONSE;
-  const judged: readonly (readonly [Step, Judged])[] = [
+  const judged: readonly (readonly [ProbeStep, Judged])[] = [
     ["list", judgeRead(list)],
     ["retrieve", known && known.status !== 404 ? judgeRead(known) : judgeSearch(none ?? absent, order)],
     ["update", judgeSearch(update ?? absent, order)],
@@ -293,22 +206,4 @@ function judgeCreate(
   return invalidUpdate && isInvalid(invalidUpdate)
     ? { verdict: "unknown", reason: `${status}, but the service looks at the body before the permission` }
     : { verdict: "permitted", reason: "permitted" };
-}
-
-function alarmOf(
-  operation: Operation,
-  step: Step,
-  response: ProbeResponse | undefined,
-): Pick<OperationVerdict, "alarm"> {
-  if (response?.status !== 200 || (step !== "create" && step !== "update")) return {};
-  const kind = operation.endsWith("role") ? "role" : "member";
-  const id = readCreatedId(response.body);
-  const which =
-    id === null ? `a ${kind} without ${kind === "role" ? "a name" : "an address"}` : `the ${kind} ${id}`;
-  return {
-    alarm:
-      step === "create"
-        ? `The service accepted a ${kind} without its required fields. It may have created ${which}: remove it.`
-        : `The service accepted an update of a ${kind} that cannot exist. It may have created ${which}: remove it.`,
-  };
 }

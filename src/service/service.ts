@@ -1,5 +1,6 @@
 import type { LiveMember } from "../model/live.ts";
 import type { LiveLookup, LiveReader, LiveWriter } from "../model/ports.ts";
+import { createDenialFinder, type FindDenied } from "./find-denied.ts";
 import type { Client } from "./http/client.ts";
 import { type KeyUser, keyUserOf } from "./key-user.ts";
 import { type ConnectOptions, openClient } from "./open-client.ts";
@@ -13,6 +14,7 @@ export interface Service extends KeyUser {
   writer(merchant: string): LiveWriter;
   /** Lists the members of a merchant whose address begins with a text; absent: all. Throws RolecallError. */
   members(merchant: string, email?: string): Promise<readonly LiveMember[]>;
+  readonly findDenied: FindDenied;
 }
 
 /** Connects to a service with a key; nothing is sent yet. Throws RolecallError for an invalid base URL. */
@@ -28,6 +30,7 @@ export function connect(options: ConnectOptions): Service {
     writer: (merchant) => createWriter(clientOf(merchant), merchant),
     members: (merchant, email) =>
       listMembers(clientOf(merchant), merchant, { maxItems, ...(email !== undefined && { email }) }),
+    findDenied: createDenialFinder(clientOf),
   };
 }
 

@@ -1,11 +1,13 @@
 import type { Change, Plan } from "../../src/model/plan.ts";
+import { isProbe } from "../support/probes.ts";
 import type { Sent } from "./service.ts";
 
 /** A write by what it is about: "create member ada@example.com", "delete role role_1". */
 export type Target = string;
 
-/** What a request was to do; null for reads, and for what was lost before the service had read what it was about. */
+/** What a request was to do; null for reads, probes, and what was lost before the service had read what it was about. */
 export function targetOf({ method, path, name }: Sent): Target | null {
+  if (isProbe({ method, path, name })) return null;
   const [, , , , kind, id] = path.replace(/^\/_sandbox|\?.*$/g, "").split("/");
   const resource = kind === "roles" ? "role" : "member";
   switch (method) {

@@ -46,6 +46,14 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
+async function fault(rules: readonly object[]): Promise<void> {
+  await fetch(`${sandbox.url}/_sandbox/faults`, {
+    method: "PUT",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ rules }),
+  });
+}
+
 async function eventsOf(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const { stdout } = await rolecall([...args, "--yes", "--format", "json", "--concurrency", "1"], {
     cwd: folder,
@@ -87,7 +95,13 @@ test("apply and undo write a stream of documented events, whole and in order", a
 
   const refused = await eventsOf(["apply", "mc1.yaml"], { ROLECALL_API_KEY: "sk_test_readonly" });
   expect(undocumented(refused, stream)).toEqual([]);
-  expect(refused.map(({ type }) => type)).toContain("apply-stopped");
+  expect(refused.map(({ type }) => type)).toEqual(["planned", "failed", "summary"]);
+
+  await fault([{ kind: "status", status: 422, operation: "roles.update" }]);
+  const stopped = await eventsOf(["apply", "mc1.yaml"]);
+  expect(undocumented(stopped, stream)).toEqual([]);
+  expect(stopped.map(({ type }) => type)).toContain("apply-stopped");
+  await fault([]);
 
   const applied = await eventsOf(["apply", "mc1.yaml"]);
   expect(undocumented(applied, stream)).toEqual([]);

@@ -149,11 +149,11 @@ describe("what is sent", () => {
   test("can change nothing: empty bodies, and ids that cannot exist", async () => {
     const { seen } = await probe(service(EVERY, ["permission", "existence", "body"]));
     expect(seen.filter(isWrite).map(({ method, path, body }) => [method, path, body])).toEqual([
-      ["PATCH", `${ROLES}/role_rolecallDoctorNoSuch`, {}],
-      ["DELETE", `${ROLES}/role_rolecallDoctorNoSuch`, undefined],
+      ["PATCH", `${ROLES}/role_rolecallNoSuch`, {}],
+      ["DELETE", `${ROLES}/role_rolecallNoSuch`, undefined],
       ["POST", ROLES, {}],
-      ["PUT", `${MEMBERS}/mem_rolecallDoctorNoSuch`, {}],
-      ["DELETE", `${MEMBERS}/mem_rolecallDoctorNoSuch`, undefined],
+      ["PUT", `${MEMBERS}/mem_rolecallNoSuch`, {}],
+      ["DELETE", `${MEMBERS}/mem_rolecallNoSuch`, undefined],
       ["POST", MEMBERS, {}],
     ]);
   });
@@ -285,5 +285,61 @@ describe("the sandbox", () => {
     const log = await (await sandbox.fetch(new Request("http://127.0.0.1/_sandbox/requests"))).json();
     const written = (log as { items: { committed: boolean }[] }).items.filter(({ committed }) => committed);
     expect(written).toEqual([]);
+  });
+});
+
+describe("before an apply", () => {
+  const WRITES: readonly Operation[] = ALL.filter((one) => !one.startsWith("list"));
+  const denials = async (handler: Handler, operations: readonly Operation[] = WRITES) => {
+    const { findDenied, seen } = connectTo(handler);
+    return { denied: await findDenied("MC1", operations), seen };
+  };
+  const nothing = (): Response => problem(404);
+
+  test("the denied operations are found, with the permission that the service names or the documented one", async () => {
+    const permitted = new Set<Operation>(["create a role", "retrieve a role", "retrieve a member"]);
+    const { denied } = await denials(service(permitted, ["permission", "existence", "body"]));
+    expect(denied.map(({ operation }) => operation)).toEqual(WRITES.filter((one) => !permitted.has(one)));
+    expect(denied[0]).toEqual({ operation: "update a role", permission: "roles_update" });
+    const named = await denials(
+      ({ method }) =>
+        method === "GET" ? nothing() : problem(403, { detail: "Scope roles.write is missing." }),
+      ["delete a role"],
+    );
+    expect(named.denied).toEqual([{ operation: "delete a role", permission: "roles.write" }]);
+  });
+
+  test.each<[string, Handler]>([
+    [
+      "403 for whatever does not exist",
+      ({ path }) => (path.includes("NoSuch") ? problem(403) : problem(400)),
+    ],
+    ["404", () => nothing()],
+    ["401", () => problem(401)],
+    ["429", () => problem(429)],
+    ["500", () => problem(500)],
+    ["a web page", () => page(403)],
+    ["nothing", () => Promise.reject(new TypeError("fetch failed"))],
+  ])("an answer of %s denies nothing", async (_, handler) => {
+    expect((await denials(handler)).denied).toEqual([]);
+  });
+
+  test("a service is asked once for all merchants, and for each merchant after a denial", async () => {
+    const isMine = ({ path }: Seen): boolean => path.includes("/MC2/");
+    const { findDenied, seen } = connectTo((one) =>
+      isMine(one) ? problem(404) : problem(403, { detail: "no permission members_delete" }),
+    );
+    const found = await Promise.all(
+      ["MC1", "MC2", "MC3"].map((merchant) => findDenied(merchant, ["delete a member"])),
+    );
+    expect(found.map(({ length }) => length)).toEqual([1, 0, 1]);
+    const { findDenied: again, seen: once } = connectTo(nothing);
+    await Promise.all(["MC1", "MC2"].map((merchant) => again(merchant, ["delete a member"])));
+    expect([seen.length, once.length]).toEqual([3, 1]);
+  });
+
+  test("a service that accepts a role without a name stops the apply with an alarm", async () => {
+    const found = denials(() => json(wireRole("role_made"), 201), ["create a role"]);
+    await expect(found).rejects.toThrow("It may have created the role role_made: remove it.");
   });
 });

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type LoggedRequest, writesIn } from "./probes.ts";
 import { type Ended, type RunningSandbox, type RunOptions, rolecall, startSandbox } from "./rolecall.ts";
 
 /** A folder with files, and a sandbox beside it, as somebody at work has them. */
@@ -12,15 +13,9 @@ export interface Shop {
   run(args: readonly string[], env?: RunOptions["env"], waitFactor?: number): Promise<Ended>;
   /** A request as somebody else, or to a control route: below `/_sandbox`. */
   control(method: string, path: string, body?: object): Promise<unknown>;
-  /** Every request so far that was to change something, but for those of somebody else. */
+  /** Every request so far that was to change something, but for those of somebody else and probes of permissions. */
   writes(): Promise<readonly string[]>;
   stop(): Promise<void>;
-}
-
-interface Entry {
-  readonly method: string;
-  readonly path: string;
-  readonly somebody_else: boolean;
 }
 
 /** Starts a sandbox with a seed; `options` are those of the sandbox. */
@@ -44,12 +39,8 @@ export async function openShop(seed: string, options: Pick<RunOptions, "sleep"> 
     run: (args, env = {}, waitFactor = 1) =>
       rolecall(args, { cwd, env: { ...sandbox.env, ...env }, waitFactor }),
     writes: async () => {
-      const { items } = (await control("GET", "/requests")) as { readonly items: readonly Entry[] };
-      return items
-        .filter(
-          ({ method, path, somebody_else }) => method !== "GET" && !somebody_else && path.startsWith("/v0.1"),
-        )
-        .map(({ method, path }) => `${method} ${path}`);
+      const { items } = (await control("GET", "/requests")) as { readonly items: readonly LoggedRequest[] };
+      return writesIn(items);
     },
     stop: async () => {
       await sandbox.stop();

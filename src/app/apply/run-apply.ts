@@ -14,6 +14,7 @@ import type {
 import { type Failure, RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { Change, Plan } from "../../model/plan.ts";
+import { failureJson } from "../../show/machine/machine-formats.ts";
 import { renderJournals } from "../../show/text/ending/next-step-text.ts";
 import {
   type MerchantEnd,
@@ -25,6 +26,7 @@ import { ExitCode } from "../io/io.ts";
 import type { OpenJournal } from "../journal/write-journal.ts";
 import type { PlanResult, Session } from "../session/session.ts";
 import type { Cancellation } from "./cancellation.ts";
+import { checkPermissions } from "./check-permissions.ts";
 import type { Passwords } from "./passwords.ts";
 import type { ApplyReporter } from "./reporter.ts";
 
@@ -62,9 +64,24 @@ export async function runApply(
   options: RunOptions,
   reporter: ApplyReporter,
 ): Promise<readonly MerchantOutcome[]> {
-  const { cancellation } = options;
+  const { cancellation, onError = "stop" } = options;
+  const denied = await checkPermissions(due, options.recheck);
+  reporter.failed(denied.map(({ merchant, error }) => failureJson(merchant, error.failure)));
+  const refused = denied.map(
+    ({ merchant, error: { message, hint = "" } }): MerchantOutcome => ({
+      merchant,
+      status: "failed",
+      reasons: [oneLine(`${message} ${hint}`)],
+    }),
+  );
+  const isDenied = new Set(denied.map(({ merchant }) => merchant));
+  const permitted = due.filter(({ plan }) => !isDenied.has(plan.merchant));
+  if (refused.length > 0) {
+    if (onError === "stop" || permitted.length === 0) return refused;
+    reporter.skipped(refused, permitted.length);
+  }
   // All journals are opened before the first change: if one cannot be written, nothing is changed anywhere.
-  const running = await openJournals(due, options.openJournal);
+  const running = await openJournals(permitted, options.openJournal);
   const journals = running.map(({ journal }) => journal.file);
   const [first] = running;
   const run = first?.journal.run ?? "";
@@ -83,7 +100,7 @@ export async function runApply(
       if (entry.type === "intent") intents += 1;
     });
     reporter.applied({ run, journals, cause, ends: merchants.map(({ end }) => end) });
-    return merchants.map(({ outcome }) => outcome);
+    return [...merchants.map(({ outcome }) => outcome), ...refused];
   } catch (error) {
     reporter.say(renderJournals(run, journals));
     throw error;

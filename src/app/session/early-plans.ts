@@ -66,20 +66,13 @@ function released(
   state: DesiredState,
   later: readonly LaterDay[],
 ): PlannedMerchant {
-  const { environment, writer, lookup } = session;
   const { merchant } = state;
   const gone = (): never => {
     throw new TypeError(`${merchant} has been released`);
   };
   return {
     status: "planned",
-    session: {
-      state,
-      environment,
-      writer,
-      lookup,
-      plan: async () => gone(),
-    },
+    session: { ...session, state, plan: async () => gone() },
     live: { merchant, roles: [], members: [], callerId: null },
     plan,
     later,

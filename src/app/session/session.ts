@@ -10,6 +10,8 @@ import type { LiveState } from "../../model/live.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { LiveLookup, LiveWriter } from "../../model/ports.ts";
 import { applyRunOverrides } from "../../rules/overrides.ts";
+import type { DeniedOperation } from "../../service/find-denied.ts";
+import type { Operation } from "../../service/http/problem-details.ts";
 import type { Io } from "../io/io.ts";
 import { entryTimes } from "../project/git-history.ts";
 import type { ReachOptions } from "./clients.ts";
@@ -40,6 +42,10 @@ export interface Session {
   readonly environment: Environment | null;
   readonly writer: LiveWriter;
   readonly lookup: LiveLookup;
+  /** Name of the environment variable with the key. */
+  readonly keySource: string;
+  /** Returns those of some operations that the key may not use; throws RolecallError. */
+  readonly findDenied: (operations: readonly Operation[]) => Promise<readonly DeniedOperation[]>;
   /** Reads the live state and plans, without the changes of these fingerprints; throws RolecallError. */
   plan(leaveOut?: ReadonlySet<string>): Promise<PlanResult>;
 }
@@ -91,12 +97,14 @@ export function sessionOpener(services: Services, options: PlanningOptions, io: 
     makePlan === buildPlan ? planParts(input) : (leaveOut) => makePlan({ ...input, leaveOut });
   const open = (state: DesiredState): Session => {
     const connection = resolveConnection(state, options.baseUrl, io.env, options.baseUrlName);
-    const { reader, writer, lookup } = services.of(connection);
+    const { reader, writer, lookup, findDenied } = services.of(connection);
     return {
       state,
       environment: connection.environment,
       writer: writer(state.merchant),
       lookup: lookup(state.merchant),
+      keySource: connection.keySource,
+      findDenied: (operations) => findDenied(state.merchant, operations),
       plan: async (leaveOut = new Set()) => {
         const named = [...new Set([...namedRoleIds(state), ...roleIds(state.merchant)])];
         const live = await (prefetch?.claim(state, connection, named) ??

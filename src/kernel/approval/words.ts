@@ -1,3 +1,4 @@
+import { listText } from "../../lib/text.ts";
 import type { JsonValue } from "../../model/json.ts";
 import { EVERYTHING } from "../plan/reviewed-state.ts";
 import type { Item, SubjectKind } from "./rows.ts";
@@ -78,11 +79,6 @@ export function effectText(
     default:
       return effect satisfies never;
   }
-}
-
-/** Joins texts as a sentence does. */
-function listText(texts: readonly string[]): string {
-  return texts.length < 2 ? (texts[0] ?? "") : `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}`;
 }
 
 /** Adds that no review shows it, or which one shows something else. */

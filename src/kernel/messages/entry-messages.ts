@@ -1,14 +1,7 @@
-import { counted } from "../../lib/text.ts";
+import { counted, listText } from "../../lib/text.ts";
 import type { EntryProblem, IncludeProblem, PolicyProblem, ProjectProblem } from "../problems/problem.ts";
 import { RULE_SECTIONS } from "../schema/project-schema.ts";
-import {
-  didYouMean,
-  listed,
-  type MessageTable,
-  type MessageText,
-  quote,
-  subject,
-} from "./message-phrases.ts";
+import { didYouMean, type MessageTable, type MessageText, quote, subject } from "./message-phrases.ts";
 
 /** Messages for problems between files, and between the entries of a merchant. */
 export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem["code"]> = {
@@ -293,7 +286,7 @@ export const PROJECT_MESSAGES: MessageTable<ProjectProblem["code"]> = {
   }),
   "rules-section": ({ key }) => ({
     message: `A file with enforced rules cannot have ${quote(key)}.`,
-    hint: `It may have ${listed(
+    hint: `It may have ${listText(
       RULE_SECTIONS.map((section) => quote(section)),
       "and",
     )}, and include files that have them.`,

@@ -74,11 +74,6 @@ export function optionalHint(hint: string | null): { readonly hint?: string } {
   return hint === null ? {} : { hint };
 }
 
-/** Joins words with commas and a final conjunction. */
-export function listed(words: readonly string[], last: "and" | "or"): string {
-  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
-}
-
 const ENTRIES: Readonly<Record<string, string>> = {
   roles: "a role",
   members: "a member",

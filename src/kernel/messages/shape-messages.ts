@@ -1,3 +1,4 @@
+import { listText } from "../../lib/text.ts";
 import type { ShapeProblem } from "../problems/problem.ts";
 import { MAX_CHECKS, MAX_INCLUDES, MAX_METADATA, MAX_PERMISSIONS } from "../values/limits.ts";
 import { globMistake, includeMistake } from "../values/text-schemas.ts";
@@ -8,7 +9,6 @@ import {
   EXAMPLES,
   formatMessages,
   KINDS,
-  listed,
   type MessageTable,
   optionalHint,
   owner,
@@ -49,14 +49,14 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
     hint: waysOut(path, wanted),
   }),
   "wrong-type": ({ path, wanted, got, value }) => ({
-    message: `${subject(path)} must be ${listed(
+    message: `${subject(path)} must be ${listText(
       wanted.map((kind) => KINDS[kind]),
       "or",
     )}, not ${KINDS[got]}.`,
     ...optionalHint(conversion(path, wanted, value)),
   }),
   "wrong-value": ({ path, allowed, value, near }) => ({
-    message: `${subject(path)} must be ${listed(allowed.map(asWritten), "or")}, not ${asWritten(value)}.`,
+    message: `${subject(path)} must be ${listText(allowed.map(asWritten), "or")}, not ${asWritten(value)}.`,
     ...optionalHint(
       allowed.some((one) => typeof one !== "string" && String(one) === value)
         ? `Write it without quotes: ${value}.`
@@ -165,7 +165,7 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
     message:
       keys.length === 0
         ? "The check is empty."
-        : `${capital(listed(keys.map(quote), "and"))} ${keys.length === 1 ? "is not a check" : "do not form one check"}.`,
+        : `${capital(listText(keys.map(quote), "and"))} ${keys.length === 1 ? "is not a check" : "do not form one check"}.`,
     hint: "A check is one of: { can: …, only: […] }, { can: …, at_most: … }, { member: …, cannot: […] }. Write one entry for each.",
   }),
   "unsafe-key": ({ key, path }) => ({

@@ -63,7 +63,7 @@ function mayLackPermission(operation: Operation, problem: ProblemDetails | undef
 }
 
 /** Returns the missing permission or scope that a Problem names; `undefined` if none. */
-function missingPermission(problem: ProblemDetails | undefined): string | undefined {
+export function missingPermission(problem: ProblemDetails | undefined): string | undefined {
   return [problem?.detail, problem?.title]
     .filter((text) => text !== undefined && /permission|scope/i.test(text))
     .map((text) => text?.match(/\b[a-z]+(?:[_.][a-z]+)+\b/)?.[0])

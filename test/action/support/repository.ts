@@ -6,6 +6,7 @@ import { dirname, join, relative } from "node:path";
 import { deflateSync } from "node:zlib";
 import { createSandbox } from "../../../src/sandbox/create-sandbox.ts";
 import { type Listening, listen } from "../../../src/sandbox/listen.ts";
+import { type LoggedRequest, writesIn } from "../../support/probes.ts";
 import { pullIn, repositoryIn } from "./event-payload.ts";
 import { type FakeGithub, startGithub } from "./fake-github.ts";
 import { type KeepObject, LINK } from "./github-git.ts";
@@ -216,13 +217,9 @@ export async function openRepository(
     },
     writes: async () => {
       const { items } = (await behind("GET", "/requests")) as {
-        readonly items: readonly { method: string; path: string; somebody_else: boolean }[];
+        readonly items: readonly LoggedRequest[];
       };
-      return items
-        .filter(
-          ({ method, path, somebody_else }) => method !== "GET" && !somebody_else && path.startsWith("/v0.1"),
-        )
-        .map(({ method, path }) => `${method} ${path}`);
+      return writesIn(items);
     },
     stop: async () => {
       await Promise.all([github.stop(), service.close()]);

@@ -31,6 +31,8 @@ function merchant(code: string, before: () => Promise<void> = async () => undefi
     environment: null,
     writer,
     lookup: service.lookup,
+    keySource: "ROLECALL_API_KEY",
+    findDenied: async () => [],
     plan: async () => ({
       live: service.state(),
       plan: plan(),
@@ -334,6 +336,8 @@ test("a member that somebody else has changed stops the run as stale, and exits 
     environment: null,
     writer,
     lookup,
+    keySource: "ROLECALL_API_KEY",
+    findDenied: async () => [],
     plan: async () => ({
       live: service.state(),
       plan: planOf(state, service.state()),
@@ -382,6 +386,8 @@ test("an apply that stopped after a first request of several counts as part-way"
     environment: null,
     writer,
     lookup: service.lookup,
+    keySource: "ROLECALL_API_KEY",
+    findDenied: async () => [],
     plan: async () => ({
       live: service.state(),
       plan: planOf(state, service.state()),

@@ -66,6 +66,8 @@ function merchant(code: string) {
     environment: null,
     writer: service.writer,
     lookup: service.lookup,
+    keySource: "ROLECALL_API_KEY",
+    findDenied: async () => [],
     plan: async () => ({
       live: service.state(),
       plan: plan(),

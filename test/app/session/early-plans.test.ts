@@ -22,6 +22,8 @@ function opener(turn: () => Promise<void> = async () => undefined) {
     environment: null,
     writer: {} as never,
     lookup: {} as never,
+    keySource: "ROLECALL_API_KEY",
+    findDenied: async () => [],
     plan: async () => {
       running.now += 1;
       running.most = Math.max(running.most, running.now);

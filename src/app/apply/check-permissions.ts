@@ -1,0 +1,95 @@
+import { stepsOf } from "../../kernel/apply/execute-step.ts";
+import { isPasswordChange, isReinvitation } from "../../kernel/apply/write-change.ts";
+import { listText } from "../../lib/text.ts";
+import type { PasswordChange, Step } from "../../model/apply.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { Plan } from "../../model/plan.ts";
+import type { DeniedOperation } from "../../service/find-denied.ts";
+import type { Operation } from "../../service/http/problem-details.ts";
+import type { Session, UnplannedMerchant } from "../session/session.ts";
+
+/** A plan that is about to be applied, with the passwords that are set in addition. */
+interface DuePlan {
+  readonly session: Session;
+  readonly plan: Plan;
+  readonly passwords?: readonly PasswordChange[];
+}
+
+/** Finds the merchants whose key lacks permissions for its plan, before anything is changed. */
+export async function checkPermissions(
+  due: readonly DuePlan[],
+  recheck: boolean,
+): Promise<readonly UnplannedMerchant[]> {
+  const checked = await Promise.all(
+    due.map(async (one): Promise<readonly UnplannedMerchant[]> => {
+      const { merchant } = one.plan;
+      const error = await permissionError(one, recheck);
+      return error === null ? [] : [{ status: "failed", merchant, error }];
+    }),
+  );
+  return checked.flat();
+}
+
+async function permissionError(
+  { session, plan, passwords = [] }: DuePlan,
+  recheck: boolean,
+): Promise<RolecallError | null> {
+  const { tried, others } = operationsOf(stepsOf([...plan.changes, ...passwords]), recheck);
+  try {
+    const denied = await session.findDenied(others);
+    if (denied.length === 0) return null;
+    const all = [...(await session.findDenied(tried)), ...denied];
+    return lacksPermissions(plan.merchant, session.keySource, all);
+  } catch (error) {
+    if (error instanceof RolecallError) return error;
+    throw error;
+  }
+}
+
+/** The operations of an apply. */
+interface AppliedOperations {
+  /** Those that begin each step of its first phase, if they are the same: their denial leaves everything unchanged. */
+  readonly tried: readonly Operation[];
+  readonly others: readonly Operation[];
+}
+
+function operationsOf(steps: readonly Step[], recheck: boolean): AppliedOperations {
+  const readsOf = (step: Step): readonly Operation[] =>
+    recheck && !isCreation(step) ? [`retrieve a ${step.change.resource}`] : [];
+  const first = steps.filter(({ phase }) => phase === steps[0]?.phase);
+  const begun = new Set(first.flatMap((step) => writesOf(step)[0] ?? []));
+  const tried = new Set(begun.size === 1 ? [...first.flatMap(readsOf), ...begun] : []);
+  const all = new Set(steps.flatMap((step) => [...readsOf(step), ...writesOf(step)]));
+  return { tried: [...tried], others: [...all].filter((operation) => !tried.has(operation)) };
+}
+
+function isCreation({ change, part }: Step): boolean {
+  return change.kind === "create" || part === "create";
+}
+
+/** Returns the operations of a step's writes, in order. */
+function writesOf({ change, part }: Step): readonly Operation[] {
+  const { resource } = change;
+  if (isReinvitation(change)) return ["create a member", "delete a member"];
+  if (isPasswordChange(change) || part === "set-aside") return [`update a ${resource}`];
+  if (part === "create") return [`create a ${resource}`];
+  if (part === "remove") return [`delete a ${resource}`];
+  return change.kind === "replace" ? [] : [`${change.kind} a ${resource}`];
+}
+
+function lacksPermissions(
+  merchant: string,
+  keySource: string,
+  denied: readonly DeniedOperation[],
+): RolecallError {
+  const operations = denied.map(({ operation }) => `${operation.replace(" a ", " ")}s`);
+  const permissions = [...new Set(denied.map(({ permission }) => permission))];
+  const [these, it] = permissions.length === 1 ? ["this permission", "it"] : ["these permissions", "them"];
+  return new RolecallError(
+    "forbidden",
+    `The key in ${keySource} may not ${listText(operations, "or")} at ${merchant}: it lacks ${listText(permissions)}.`,
+    {
+      hint: `Give the key ${these}, or use a key that has ${it}; "rolecall doctor" lists what a key may do.`,
+    },
+  );
+}

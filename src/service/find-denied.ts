@@ -1,0 +1,54 @@
+import { RolecallError } from "../model/errors.ts";
+import type { Client } from "./http/client.ts";
+import { OPERATIONS, type Operation } from "./http/problem-details.ts";
+import { alarmOf, PROBING, type ProbeStep, probeOf, sendProbe } from "./probe-requests.ts";
+
+/** An operation that a key may not use, and the permission or scope that it lacks. */
+export interface DeniedOperation {
+  readonly operation: Operation;
+  readonly permission: string;
+}
+
+/** Returns those of some operations that a key may not use at a merchant; throws RolecallError for an alarm. */
+export type FindDenied = (
+  merchant: string,
+  operations: readonly Operation[],
+) => Promise<readonly DeniedOperation[]>;
+
+/**
+ * Returns a function that finds denied operations, without changing anything. It asks once for each operation; only a
+ * denial is asked again at each merchant, where the key may have other permissions.
+ */
+export function createDenialFinder(clientOf: (merchant: string) => Client): FindDenied {
+  const asked = new Map<Operation, Promise<DeniedOperation | null>>();
+  return async (merchant, operations) => {
+    const found = operations.map(async (operation) => {
+      const first = asked.get(operation);
+      if (first !== undefined && (await first) === null) return null;
+      const denied = findDenial(clientOf(merchant), merchant, operation);
+      if (first === undefined) asked.set(operation, denied);
+      return denied;
+    });
+    return (await Promise.all(found)).filter((one) => one !== null);
+  };
+}
+
+/** Returns an operation as denied only on a clear 403: whatever else the service responds may have other causes. */
+async function findDenial(
+  client: Client,
+  merchant: string,
+  operation: Operation,
+): Promise<DeniedOperation | null> {
+  const probing = PROBING.find(({ operations }) => Object.values<Operation>(operations).includes(operation));
+  const step = operation.split(" ")[0] as ProbeStep;
+  if (probing === undefined) return null;
+  const response = await sendProbe(client, probeOf(probing, step, merchant));
+  const { alarm } = alarmOf(operation, step, response);
+  if (alarm !== undefined) throw new RolecallError("bad-response", alarm);
+  if (response.status !== 403) return null;
+  const denied = { operation, permission: response.permission ?? OPERATIONS[operation] };
+  if (response.permission !== undefined || step === "create") return denied;
+  // A service may respond with 403 for whatever does not exist.
+  const none = await sendProbe(client, probeOf(probing, "retrieve", merchant));
+  return none.status === 403 ? null : denied;
+}

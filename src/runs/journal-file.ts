@@ -114,7 +114,9 @@ function isShallow(value: object): boolean {
   let level: readonly unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth > MAX_DEPTH + 8) return false;
-    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
+    level = level.flatMap((inner) =>
+      typeof inner === "object" && inner !== null ? Object.values(inner) : [],
+    );
   }
   return true;
 }

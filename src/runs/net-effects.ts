@@ -68,14 +68,14 @@ export function netEffects({ writes }: Pick<PastRun, "writes">): NetEffects {
 /** Adds a write of a replacement: its writes share a fingerprint, and rename the old role, create the new, remove the old. */
 function addReplaced(replaced: Map<string, RoleReplacement>, { intent, outcome }: PastWrite): void {
   const { fingerprint, name, part, id } = intent;
-  const known = replaced.get(fingerprint) ?? NOTHING_REPLACED;
+  const replacement = replaced.get(fingerprint) ?? NOTHING_REPLACED;
   const created = part === "create" || part === "whole";
   replaced.set(fingerprint, {
     name,
-    id: known.id ?? id,
-    before: known.before ?? roleImage(intent.before),
-    after: created ? roleImage(intent.after) : known.after,
-    successor: created && outcome?.id !== id ? (outcome?.id ?? null) : known.successor,
+    id: replacement.id ?? id,
+    before: replacement.before ?? roleImage(intent.before),
+    after: created ? roleImage(intent.after) : replacement.after,
+    successor: created && outcome?.id !== id ? (outcome?.id ?? null) : replacement.successor,
   });
 }
 
@@ -134,8 +134,8 @@ function addEmptied(
 
 function add<Image>(effects: Map<string, Effect<Image>>, effect: Effect<Image>): void {
   const key = effect.id ?? `new ${effect.name}`;
-  const known = effects.get(key);
-  effects.set(key, known ? { ...effect, before: known.before } : effect);
+  const earlier = effects.get(key);
+  effects.set(key, earlier ? { ...effect, before: earlier.before } : effect);
 }
 
 function roleImage(image: RoleImage | MemberImage | null): RoleImage | null {

@@ -71,8 +71,8 @@ export function isChangedByRun(id: string, { effects: { roles, replaced } }: Rol
 }
 
 /** Adds a note that another role has the name to restore. */
-export function noteNameTaken(name: string, wanted: string, { note }: RoleRevertContext): void {
-  note("name-taken", name, `The role "${wanted}" is not restored: another role has that name now.`);
+export function noteNameTaken(name: string, former: string, { note }: RoleRevertContext): void {
+  note("name-taken", name, `The role "${former}" is not restored: another role has that name now.`);
 }
 
 /** Returns whether a live role equals an image, except for the name. */
@@ -101,30 +101,30 @@ export interface MutableRoleRefs extends RoleRefs {
 export function roleRefs(context: UndoContext): MutableRoleRefs {
   const { effects, live, scope } = context;
   const managed = new Map(scope.roles.map((role) => [role.id, role]));
-  const known = new Map<string, RoleRef | null>();
+  const refs = new Map<string, RoleRef | null>();
 
   // The run created a role that was planned without an id: its write holds the id, or else the name identifies it.
   const idOf = ({ id, name }: RoleRef): string | null => {
     if (id !== null) return id;
     const made = effects.roles.find((effect) => effect.before === null && effect.name === name);
-    const successor = effects.replaced.find((one) => one.name === name);
+    const successor = effects.replaced.find((replacement) => replacement.name === name);
     return made?.id ?? successor?.successor ?? findRoleByName(context, name)?.id ?? null;
   };
 
   const revertedRef = (ref: RoleRef): RoleRef | null => {
     const id = idOf(ref);
     if (id === null) return null;
-    const mapped = known.get(id);
+    const mapped = refs.get(id);
     if (mapped !== undefined) return mapped;
     const role = managed.get(id);
     if (role) return { id, name: role.name };
     if (scope.ignoredRoles.has(id)) {
-      return { id, name: live.roles.find((one) => one.id === id)?.name ?? ref.name };
+      return { id, name: live.roles.find((role) => role.id === id)?.name ?? ref.name };
     }
     return null;
   };
 
-  return { revertedRef, idOf, setRef: (id, ref) => void known.set(id, ref) };
+  return { revertedRef, idOf, setRef: (id, ref) => void refs.set(id, ref) };
 }
 
 /** Finds the live custom role with a name, without those with a temporary name. */

@@ -30,9 +30,9 @@ export function revertMember(
   context: MemberRevertContext,
 ): MemberChange | null {
   const { note } = context;
-  const is = memberImageOf(live, context);
+  const current = memberImageOf(live, context);
   const name = addressOf(live) ?? live.id;
-  const images = { before: memberValues(before), after: memberValues(after), live: memberValues(is) };
+  const images = { before: memberValues(before), after: memberValues(after), live: memberValues(current) };
   const values = revertedValues<MemberValues>(MEMBER_FIELDS, images, {
     changedSince: (field, part) =>
       note(
@@ -47,16 +47,19 @@ export function revertMember(
         `${name} had no ${field} before, but the service cannot remove one, so it is kept.`,
       ),
   });
-  const wanted = withValues(is, { ...values, roles: revertedRoles(name, live, { before, after }, context) });
-  const fields = memberDiffs(is, wanted);
+  const reverted = withValues(current, {
+    ...values,
+    roles: revertedRoles(name, live, { before, after }, context),
+  });
+  const fields = memberDiffs(current, reverted);
   if (fields.length === 0) return null;
   return withFingerprint<MemberChange>({
     resource: "member",
     name,
     kind: "update",
     id: live.id,
-    before: is,
-    after: wanted,
+    before: current,
+    after: reverted,
     fields,
     reason: "undone",
   });
@@ -71,12 +74,12 @@ function revertedRoles(
   const { scope, refs } = context;
   const keyOf = keysOf(context);
   const touchable = ({ id }: RoleRef): boolean => id === null || !scope.ignoredRoles.has(id);
-  const [was, became] = [before.roles.filter(touchable), after.roles.filter(touchable)];
+  const [held, became] = [before.roles.filter(touchable), after.roles.filter(touchable)];
   const ofRun = new Set([...before.roles, ...after.roles].map(keyOf));
-  const known = new Map<string, RoleRef>();
+  const refsByKey = new Map<string, RoleRef>();
   const revertedKey = (ref: RoleRef): string => {
     const now = refs.revertedRef(ref);
-    if (now !== null) known.set(keyOf(ref), now.id === null ? now : context.refOf(now.id));
+    if (now !== null) refsByKey.set(keyOf(ref), now.id === null ? now : context.refOf(now.id));
     return keyOf(ref);
   };
   // A held role that has no counterpart after the undo keeps its own reference, so that it is seen to be held.
@@ -84,18 +87,18 @@ function revertedRoles(
     const ref = { id, name: id };
     if (ofRun.has(keyOf(ref)) && refs.revertedRef(ref) !== null) return revertedKey(ref);
     const key = ofRun.has(keyOf(ref)) ? keyOf(ref) : id;
-    known.set(key, context.refOf(id));
+    refsByKey.set(key, context.refOf(id));
     return key;
   };
-  const wanted = revertSet(
-    was.map(revertedKey),
+  const keys = revertSet(
+    held.map(revertedKey),
     became.map(revertedKey),
     [...new Set(live.roles)].map(heldKey),
   );
-  for (const one of was) {
-    if (wanted.includes(keyOf(one)) && !known.has(keyOf(one))) noteRoleGone(name, one.name, context);
+  for (const role of held) {
+    if (keys.includes(keyOf(role)) && !refsByKey.has(keyOf(role))) noteRoleGone(name, role.name, context);
   }
-  return wanted.flatMap((one) => known.get(one) ?? []);
+  return keys.flatMap((key) => refsByKey.get(key) ?? []);
 }
 
 /** Returns the live values without those that the run added, and with those that it removed. */
@@ -104,10 +107,10 @@ function revertSet(
   after: readonly string[],
   live: readonly string[],
 ): readonly string[] {
-  const [was, is] = [new Set(before), new Set(after)];
-  const added = new Set(after.filter((one) => !was.has(one)));
-  const removed = before.filter((one) => !is.has(one));
-  return [...new Set([...live.filter((one) => !added.has(one)), ...removed])];
+  const [former, given] = [new Set(before), new Set(after)];
+  const added = new Set(after.filter((key) => !former.has(key)));
+  const removed = before.filter((key) => !given.has(key));
+  return [...new Set([...live.filter((key) => !added.has(key)), ...removed])];
 }
 
 /** Returns the change that invites or creates a removed member again; `null` if not needed or not possible. */

@@ -26,12 +26,12 @@ export function revertRole(
   const { scope, refs, note } = context;
   if (live.predefined) return null;
   const image = roleImage(live);
-  const is = scope.temporarilyNamed.has(live.id) ? { ...image, name: temporaryName(image.name) } : image;
+  const current = scope.temporarilyNamed.has(live.id) ? { ...image, name: temporaryName(image.name) } : image;
   // A temporary name is never a change by others, whichever name the run was to give next.
-  const aside = is.name !== image.name && before.name !== after.name;
+  const aside = current.name !== image.name && before.name !== after.name;
   const values = revertedValues<RoleImage>(
     ROLE_FIELDS,
-    { before, after, live: is },
+    { before, after, live: current },
     {
       changedSince: (field) => {
         if (field === "name" && aside) return;
@@ -45,11 +45,11 @@ export function revertRole(
     },
   );
   const wantedName = aside ? before.name : values.name;
-  const taken = wantedName !== is.name && context.nameTaken.has(live.id);
-  const name = taken ? is.name : wantedName;
+  const taken = wantedName !== current.name && context.nameTaken.has(live.id);
+  const name = taken ? current.name : wantedName;
   if (taken) noteNameTaken(live.name, before.name, context);
-  const wanted = { ...values, name };
-  const fields = roleDiffs(is, wanted);
+  const reverted = { ...values, name };
+  const fields = roleDiffs(current, reverted);
   if (fields.length === 0) return null;
   refs.setRef(live.id, { id: live.id, name });
   return withFingerprint<RoleChange>({
@@ -57,8 +57,8 @@ export function revertRole(
     name,
     kind: "update",
     id: live.id,
-    before: is,
-    after: wanted,
+    before: current,
+    after: reverted,
     fields,
     reason: "undone",
   });
@@ -71,8 +71,8 @@ export function undoRole(effect: Effect<RoleImage>, context: RoleRevertContext):
   const live = id === null ? findMaybeCreated(effect, context) : context.byId.get(id);
   if (before === null) return live && after ? remove(live, after, context) : null;
   if (live) {
-    const left = after ?? { ...before, name: temporaryName(before.name) };
-    return revertRole(live, before, left, context);
+    const written = after ?? { ...before, name: temporaryName(before.name) };
+    return revertRole(live, before, written, context);
   }
   if (after === null) return recreateRole(id, before, context);
   context.note("gone-since", name, `The role "${name}" no longer exists, so nothing is restored.`);
@@ -97,7 +97,7 @@ function findMaybeCreated(
 }
 
 function isKnown(id: string, context: RoleRevertContext): boolean {
-  return isChangedByRun(id, context) || context.effects.replaced.some((one) => one.id === id);
+  return isChangedByRun(id, context) || context.effects.replaced.some((replacement) => replacement.id === id);
 }
 
 function remove(
@@ -144,8 +144,8 @@ export function recreateRole(
   const { refs, note } = context;
   const { name } = before;
   // A role that the run gave this name is reverted as well; if it cannot be, `nameConflicts` finds the name taken.
-  const named = findRoleByName(context, name);
-  const there = named && isChangedByRun(named.id, context) ? undefined : named;
+  const namesake = findRoleByName(context, name);
+  const there = namesake && isChangedByRun(namesake.id, context) ? undefined : namesake;
   if (there && matchesImage(there, before)) {
     // An earlier undo, or a person, has created the role again.
     if (id !== null) refs.setRef(id, { id: there.id, name });

@@ -15,12 +15,12 @@ export function revertedValues<Values>(
   notes: RevertNotes<Values>,
 ): Values {
   return eachField<FieldTable<Values>, Values>(table, (name, { kind, put, clearable }) => {
-    const is = live[name];
-    if (put === null) return is;
+    const current = live[name];
+    if (put === null) return current;
     const changedSince = (part?: string): void => notes.changedSince(name, part ?? null);
-    const value = kind.reverted(before[name], after[name], is, changedSince);
-    if (clearable || kind.isSame(value, is) || !kind.isSame(value, kind.empty)) return value;
+    const value = kind.reverted(before[name], after[name], current, changedSince);
+    if (clearable || kind.isSame(value, current) || !kind.isSame(value, kind.empty)) return value;
     notes.cannotClear(name);
-    return is;
+    return current;
   });
 }

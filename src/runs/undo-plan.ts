@@ -32,7 +32,7 @@ export interface Undo {
  */
 export function undoPlan(run: PastRun, input: PlanInput): Undo {
   const { desired, live, matches, now } = input;
-  const left = leftAt(desired.leavers, now);
+  const leftBy = leftAt(desired.leavers, now);
   const scope = scopeOf(live, desired.ignore, matches);
   const effects = netEffects(run);
   const context = { scope, live, effects, ignore: desired.ignore, matches };
@@ -40,7 +40,7 @@ export function undoPlan(run: PastRun, input: PlanInput): Undo {
   // A role that cannot be removed may keep others from being reverted, so repeat until no more are found.
   for (;;) {
     const roles = undoRoles(context, kept);
-    const members = undoMembers({ ...context, roles, left, now, declared: desired.members ?? [] });
+    const members = undoMembers({ ...context, roles, left: leftBy, now, declared: desired.members ?? [] });
     const held = stillHeld(roles, members.changes, live.members);
     if (held.length > 0) {
       for (const id of held) kept.add(id);
@@ -113,17 +113,17 @@ function undoMembers({
 
 function undoMember(effect: Effect<MemberImage>, context: MemberRevertContext): MemberChange | null {
   const { id, name, before, after } = effect;
-  const { note, left } = context;
+  const { note, left: leftBy } = context;
   if (isIgnored(effect, context)) {
     note("ignored", name, `${name} is ignored by the file, so the member is left as it is.`);
     return null;
   }
-  if (before !== null && [name, before.email ?? name].some((address) => left.has(address.toLowerCase()))) {
+  if (before !== null && [name, before.email ?? name].some((address) => leftBy.has(address.toLowerCase()))) {
     note("left", name, `${name} has left ("leavers" in the file), so nothing is restored.`);
     return null;
   }
   const entry = context.declared.find(
-    (one) => one.id === id || one.email.toLowerCase() === name.toLowerCase(),
+    (member) => member.id === id || member.email.toLowerCase() === name.toLowerCase(),
   );
   if (before !== null && entry !== undefined && activeAt(entry, context.now).suspended) {
     note("suspended", name, `${name} is suspended in the file, so nothing is restored.`);

@@ -41,7 +41,7 @@ export function undoRoles(context: UndoContext, kept: ReadonlySet<string>): Reve
     const roleContext: RoleRevertContext = { ...context, byId, kept, nameTaken, refs, note };
     const changes = [
       ...effects.roles.flatMap((effect) => undoRole(effect, roleContext) ?? []),
-      ...effects.replaced.flatMap((one) => undoReplacedRole(one, roleContext) ?? []),
+      ...effects.replaced.flatMap((replacement) => undoReplacedRole(replacement, roleContext) ?? []),
     ];
     const taken = nameConflicts(changes, custom, scope.temporarilyNamed);
     if (taken.length > 0) {
@@ -187,15 +187,15 @@ function revertReplacement(
   const ref = { id: resumed, name };
   refs.setRef(oldId, ref);
   refs.setRef(now.id, ref);
-  const is = roleImage(now);
+  const current = roleImage(now);
   return withFingerprint<RoleChange>({
     resource: "role",
     name,
     kind: "replace",
     id: now.id,
-    before: is,
+    before: current,
     after: before,
-    fields: roleDiffs(is, before),
+    fields: roleDiffs(current, before),
     reason: "undone",
     resumed,
   });

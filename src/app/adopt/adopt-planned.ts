@@ -48,36 +48,38 @@ export function adoptPlanned(
   const including = includingMerchants(project.all);
   const isShared = (file: string): boolean => (including.get(file)?.size ?? 0) > 1;
   const notes: string[] = [];
-  const wanted = merchants.flatMap(({ planned: { session, live, plan }, wants }): readonly WantedEdit[] => {
-    const { state } = session;
-    const unwritable = findUnwritable(live);
-    const adoption = adoptLive({
-      desired: state,
-      live,
-      findings: plan.findings,
-      now,
-      matches,
-      unwritable,
-      wants,
-    });
-    notes.push(...unwritableNotes(adoption, unwritable, live));
-    if (adoption.edits.length === 0) return [];
-    const all = filesOf(state).map(rawOf);
-    const main = rawOf(state.origin.file);
-    return adoptionEdits(adoption, { main, all, isShared }).map((edit) => ({
-      ...edit,
-      merchant: state.merchant,
-      comments: adoption.heldRoles,
-    }));
-  });
-  const { edits, conflicts } = settleShared(wanted, including);
+  const wantedEdits = merchants.flatMap(
+    ({ planned: { session, live, plan }, wants }): readonly WantedEdit[] => {
+      const { state } = session;
+      const unwritable = findUnwritable(live);
+      const adoption = adoptLive({
+        desired: state,
+        live,
+        findings: plan.findings,
+        now,
+        matches,
+        unwritable,
+        wants,
+      });
+      notes.push(...unwritableNotes(adoption, unwritable, live));
+      if (adoption.edits.length === 0) return [];
+      const rawFiles = filesOf(state).map(rawOf);
+      const main = rawOf(state.origin.file);
+      return adoptionEdits(adoption, { main, all: rawFiles, isShared }).map((edit) => ({
+        ...edit,
+        merchant: state.merchant,
+        comments: adoption.heldRoles,
+      }));
+    },
+  );
+  const { edits, conflicts } = settleShared(wantedEdits, including);
   const refused: string[] = [];
-  const patches = [...edits].flatMap(([file, all]): readonly FilePatch[] => {
+  const patches = [...edits].flatMap(([file, editsOfFile]): readonly FilePatch[] => {
     const before = texts.get(file) ?? "";
-    const comments = new Map(all.flatMap((one) => [...one.comments]));
+    const comments = new Map(editsOfFile.flatMap((edit) => [...edit.comments]));
     const result = editYaml(
       before,
-      all.map(({ edit }) => edit),
+      editsOfFile.map(({ edit }) => edit),
       { comments },
     );
     if ("text" in result) return result.text === before ? [] : [{ file, before, after: result.text }];
@@ -100,10 +102,13 @@ function unwritableNotes(
     const [about, parts] =
       edit.kind === "update-role"
         ? [`role ${edit.role.name}`, roles.find(({ name }) => name === (edit.fields.name ?? edit.role.name))]
-        : [edit.member.email, members.find((one) => hasAddress(one, edit.fields.email ?? edit.member.email))];
-    const known = (edit.kind === "update-role" ? unwritable.roles : unwritable.members).get(parts?.id ?? "");
+        : [
+            edit.member.email,
+            members.find((member) => hasAddress(member, edit.fields.email ?? edit.member.email)),
+          ];
+    const reason = (edit.kind === "update-role" ? unwritable.roles : unwritable.members).get(parts?.id ?? "");
     const lost = Object.entries(edit.fields).flatMap(([key, value]) =>
-      value === null && known?.has(key) ? [key] : [],
+      value === null && reason?.has(key) ? [key] : [],
     );
     return lost.map(
       (key) =>
@@ -123,11 +128,11 @@ type WantedEdit = FileEdit & {
 
 /** Returns a function that reads the entries of a file, each file once. */
 function rawFileReader(texts: ReadonlyMap<string, string>): (file: string) => RawFile {
-  const known = new Map<string, RawFile>();
+  const rawFiles = new Map<string, RawFile>();
   return (file) => {
     const text = texts.get(file) ?? "";
-    const raw = known.get(file) ?? toRawFile(file, (parseFast(text) ?? parse(text)).value);
-    known.set(file, raw);
+    const raw = rawFiles.get(file) ?? toRawFile(file, (parseFast(text) ?? parse(text)).value);
+    rawFiles.set(file, raw);
     return raw;
   };
 }
@@ -148,35 +153,36 @@ function includingMerchants(states: readonly DesiredState[]): ReadonlyMap<string
 
 /** Returns the edits of each file; one of a shared file is done only if all merchants that include it want it. */
 function settleShared(
-  wanted: readonly WantedEdit[],
+  wantedEdits: readonly WantedEdit[],
   including: ReadonlyMap<string, ReadonlySet<string>>,
 ): { readonly edits: ReadonlyMap<string, readonly WantedEdit[]>; readonly conflicts: readonly string[] } {
   const keyOf = ({ file, edit }: FileEdit): string => canonicalJson([file, edit]);
   const wanting = new Map<string, Set<string>>();
-  for (const one of wanted) {
-    const key = keyOf(one);
-    wanting.set(key, (wanting.get(key) ?? new Set()).add(one.merchant));
+  for (const wantedEdit of wantedEdits) {
+    const key = keyOf(wantedEdit);
+    wanting.set(key, (wanting.get(key) ?? new Set()).add(wantedEdit.merchant));
   }
   const edits = new Map<string, WantedEdit[]>();
   const done = new Set<string>();
   const conflicts = new Map<string, { readonly one: WantedEdit; readonly agreeing: ReadonlySet<string> }>();
-  const put = (one: WantedEdit): void => {
-    edits.set(one.file, [...(edits.get(one.file) ?? []), one]);
+  const put = (wantedEdit: WantedEdit): void => {
+    edits.set(wantedEdit.file, [...(edits.get(wantedEdit.file) ?? []), wantedEdit]);
   };
-  for (const one of wanted) {
-    const all = including.get(one.file) ?? new Set();
-    const key = keyOf(one);
+  for (const wantedEdit of wantedEdits) {
+    const merchants = including.get(wantedEdit.file) ?? new Set();
+    const key = keyOf(wantedEdit);
     const agreeing = wanting.get(key) ?? new Set();
-    if (all.size <= 1) put(one);
-    else if (agreeing.size === all.size) {
-      if (!done.has(key)) put(one);
+    if (merchants.size <= 1) put(wantedEdit);
+    else if (agreeing.size === merchants.size) {
+      if (!done.has(key)) put(wantedEdit);
       done.add(key);
-    } else if (one.instead) for (const own of one.instead) put({ ...one, ...own });
-    else conflicts.set(key, { one, agreeing });
+    } else if (wantedEdit.instead)
+      for (const ownEdit of wantedEdit.instead) put({ ...wantedEdit, ...ownEdit });
+    else conflicts.set(key, { one: wantedEdit, agreeing });
   }
   const texts = [...conflicts.values()].map(({ one: { file, about }, agreeing }) => {
-    const others = [...(including.get(file) ?? [])].filter((code) => !agreeing.has(code));
-    return `${someOf([...agreeing])}: ${about} stays as it is: ${file} is shared with ${someOf(others)}, for which it would change too. To adopt it, move it from there to the merchants' own files, and pull again.`;
+    const disagreeing = [...(including.get(file) ?? [])].filter((code) => !agreeing.has(code));
+    return `${someOf([...agreeing])}: ${about} stays as it is: ${file} is shared with ${someOf(disagreeing)}, for which it would change too. To adopt it, move it from there to the merchants' own files, and pull again.`;
   });
   return { edits, conflicts: [...new Set(texts)] };
 }

@@ -139,7 +139,7 @@ export function parseOverrides(texts: readonly string[]): readonly Override[] {
 function standingRefusals(plans: readonly Plan[], overrides: readonly Override[]): readonly Standing[] {
   const run = runFingerprint(plans);
   const judged = plans.map((plan) => ({ merchant: plan.merchant, ...applyOverrides(plan, overrides, run) }));
-  const used = new Set(judged.flatMap((one) => one.used));
+  const used = new Set(judged.flatMap((judgement) => judgement.used));
   const stray = overrides.find((override) => !used.has(override));
   if (stray) {
     throw new RolecallError("override-stray", `--allow ${stray.text} is for a different plan.`, {
@@ -161,13 +161,13 @@ export function skippedMerchants(
   overrides: readonly Override[],
   objections: ReadonlyMap<string, readonly string[]>,
 ): readonly MerchantOutcome[] {
-  const plans = planned.flatMap((one) => (one.status === "planned" ? [one.plan] : []));
+  const plans = planned.flatMap((outcome) => (outcome.status === "planned" ? [outcome.plan] : []));
   const standing = new Map(
     standingRefusals(plans, overrides).map(({ merchant, refusals }) => [merchant, refusals] as const),
   );
-  return planned.flatMap((one): readonly MerchantOutcome[] => {
-    if (one.status === "failed") return [failedOutcome(one)];
-    const { merchant, findings } = one.plan;
+  return planned.flatMap((outcome): readonly MerchantOutcome[] => {
+    if (outcome.status === "failed") return [failedOutcome(outcome)];
+    const { merchant, findings } = outcome.plan;
     const errors = findings.flatMap(({ severity, message }) => (severity === "error" ? [message] : []));
     if (errors.length > 0) return [{ merchant, status: "failed", reasons: errors.map(oneLine) }];
     const refused = (standing.get(merchant) ?? []).map(({ message }) => message);

@@ -22,14 +22,14 @@ import { globMatcher, type PlanResult, type Session, type UnplannedMerchant } fr
 export type RotationInput = { readonly session: Pick<Session, "state"> } & PlanResult;
 
 /** Returns which managed users `--rotate-password` chooses; `wanted` are addresses and globs over them. */
-export function rotationTargets(wanted: readonly string[]): RotationTargets {
-  const named = new Set(wanted.map((email) => email.toLowerCase()));
-  return { includes: addressMatcher(wanted), names: (email) => named.has(email.toLowerCase()) };
+export function rotationTargets(addresses: readonly string[]): RotationTargets {
+  const lowerCased = new Set(addresses.map((email) => email.toLowerCase()));
+  return { includes: addressMatcher(addresses), names: (email) => lowerCased.has(email.toLowerCase()) };
 }
 
 /** Returns a planner of new passwords, for `makePlan`. */
-export function rotationPlanner(wanted: readonly string[]): (input: PlanInput) => Plan {
-  const targets = rotationTargets(wanted);
+export function rotationPlanner(addresses: readonly string[]): (input: PlanInput) => Plan {
+  const targets = rotationTargets(addresses);
   return (input) => planRotation(input, targets);
 }
 
@@ -39,14 +39,14 @@ export function rotationPlanner(wanted: readonly string[]): (input: PlanInput) =
  * matches is left out if it is not live, or is disabled.
  */
 export function rotationsFor(
-  wanted: readonly string[],
+  addresses: readonly string[],
   planned: readonly RotationInput[],
   now: number,
   isComplete = true,
 ): ReadonlyMap<string, readonly PasswordChange[]> {
-  const targets = rotationTargets(wanted);
+  const targets = rotationTargets(addresses);
   requireMatches(
-    wanted,
+    addresses,
     planned.flatMap(({ session }) => managedMembers(session.state).map(({ email }) => email)),
     isComplete,
   );
@@ -54,7 +54,7 @@ export function rotationsFor(
   for (const { session, live, plan } of planned) {
     const rotated = rotatedMembers(session.state, live, targets, now);
     requireActive(session.state, rotated, targets, plan.merchant);
-    const passwords = rotated.flatMap((one) => rotationOf(one, targets, live) ?? []);
+    const passwords = rotated.flatMap((member) => rotationOf(member, targets, live) ?? []);
     if (passwords.length > 0) rotations.set(plan.merchant, passwords);
   }
   return rotations;
@@ -66,20 +66,20 @@ function managedMembers({ members = [] }: Pick<DesiredState, "members">): readon
 }
 
 /** Returns a test whether one of some addresses, or globs over them, matches an address. */
-function addressMatcher(wanted: readonly string[]): (email: string) => boolean {
-  const all = wanted.map((text) => text.toLowerCase());
-  const named = new Set(all);
-  const globs = all.filter((text) => !isLiteralGlob(text));
+function addressMatcher(addresses: readonly string[]): (email: string) => boolean {
+  const lowerCased = addresses.map((text) => text.toLowerCase());
+  const exactly = new Set(lowerCased);
+  const globs = lowerCased.filter((text) => !isLiteralGlob(text));
   const matches = globMatcher();
   return (email) => {
     const address = email.toLowerCase();
-    return named.has(address) || globs.some((glob) => matches(glob, address));
+    return exactly.has(address) || globs.some((glob) => matches(glob, address));
   };
 }
 
 /** Throws RolecallError for an address or a glob that matches none of the managed members. */
-function requireMatches(wanted: readonly string[], emails: readonly string[], isComplete = true): void {
-  const stray = wanted.find((text) => !emails.some(addressMatcher([text])));
+function requireMatches(addresses: readonly string[], emails: readonly string[], isComplete = true): void {
+  const stray = addresses.find((text) => !emails.some(addressMatcher([text])));
   if (stray === undefined) return;
   const what = isLiteralGlob(stray) ? "this address" : "an address that it matches";
   const who = isComplete ? "no file lists" : "no file of a merchant that could be planned lists";

@@ -160,13 +160,22 @@ function jsonReporter(io: Io, printEnding: PrintEnding, say: (text: string) => v
         return;
       }
       const { plan, leftOut, refused } = verification;
-      const { left, errors, notCreated } = remainingChanges(plan);
+      const { left: remaining, errors, notCreated } = remainingChanges(plan);
       const { deferred } = plan;
-      line({ type: "verified", merchant, remaining: left, errors, notCreated, deferred, leftOut, refused });
+      line({
+        type: "verified",
+        merchant,
+        remaining,
+        errors,
+        notCreated,
+        deferred,
+        leftOut,
+        refused,
+      });
     },
-    applied: (all) => {
-      run = all;
-      if (all.journals.length > 0) line({ type: "journals", run: all.run, files: all.journals });
+    applied: (applied) => {
+      run = applied;
+      if (applied.journals.length > 0) line({ type: "journals", run: applied.run, files: applied.journals });
     },
     say,
   };
@@ -195,8 +204,8 @@ function reasonTexts(refused: readonly MerchantOutcome[]): readonly string[] {
         ? [`${counted(merchants.length, "merchant")} (${oneLine(namesText(merchants))}): ${reason}`]
         : [],
     ),
-    ...refused.flatMap((one) =>
-      reasonLines({ ...one, reasons: one.reasons.filter((reason) => !isEqual(reason)) }),
+    ...refused.flatMap((refusal) =>
+      reasonLines({ ...refusal, reasons: refusal.reasons.filter((reason) => !isEqual(reason)) }),
     ),
   ];
 }
@@ -227,13 +236,14 @@ function summaryOf(
   exitCode: ExitCode,
 ): Omit<ReportEvent & { readonly type: "summary" }, "results"> {
   const outcomes = ends.flatMap(({ result }) => result.outcomes);
-  const sum = (status: Outcome["status"]): number => outcomes.filter((one) => one.status === status).length;
+  const sum = (status: Outcome["status"]): number =>
+    outcomes.filter((outcome) => outcome.status === status).length;
   return {
     type: "summary",
     status: STATUSES[exitCode],
     exitCode,
     merchants: ends.length,
-    writes: ends.reduce((all, { result }) => all + result.writes, 0),
+    writes: ends.reduce((sum, { result }) => sum + result.writes, 0),
     changes: {
       done: sum("done"),
       failed: sum("failed"),
@@ -277,8 +287,8 @@ function textReporter(
     },
     passwords: (due) => io.stdout.write(renderPasswords(due, style)),
     verified: () => undefined,
-    applied: (all) => {
-      run = all;
+    applied: (applied) => {
+      run = applied;
     },
     // The commands print it on stderr in every format.
     failed: () => undefined,

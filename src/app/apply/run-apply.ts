@@ -115,15 +115,15 @@ async function applyAll(
   reporter: ApplyReporter,
   note: (entry: JournalEntry) => void,
 ): Promise<{ readonly cause: StopCause | null; readonly merchants: readonly AppliedMerchant[] }> {
-  const known = new Map<string, PutSemantics>();
+  const learned = new Map<string, PutSemantics>();
   const semanticsOf = (service: string): PutSemantics => {
-    const semantics = known.get(service) ?? unknownPutSemantics();
-    known.set(service, semantics);
+    const semantics = learned.get(service) ?? unknownPutSemantics();
+    learned.set(service, semantics);
     return semantics;
   };
   const ended = await allEnded(
-    running.map(async (one) => {
-      const { session, plan, passwords, journal } = one;
+    running.map(async (started) => {
+      const { session, plan, passwords, journal } = started;
       const { merchant } = plan;
       const ports = {
         writer: session.writer,
@@ -156,7 +156,7 @@ async function applyAll(
         if (result === undefined || (result.status === "stopped" && onError === "stop"))
           cancellation.stop({ by: "merchant", merchant });
       }
-      return { one, merchant, result };
+      return { one: started, merchant, result };
     }),
   );
   const cause = cancellation.cause();
@@ -190,18 +190,20 @@ function outcomeOf(
   verification: Verification | null,
   cause: StopCause | null,
 ): MerchantOutcome {
-  const open = verification === null ? null : openText(verification);
-  if (result.status === "done" && open === null) return { merchant, status: "applied", reasons: [] };
-  const failures = result.outcomes.flatMap((one) =>
-    "failure" in one && one.failure ? oneLine(`${summaryOf(one.change)}: ${one.failure.message}`) : [],
+  const remaining = verification === null ? null : openText(verification);
+  if (result.status === "done" && remaining === null) return { merchant, status: "applied", reasons: [] };
+  const failures = result.outcomes.flatMap((outcome) =>
+    "failure" in outcome && outcome.failure
+      ? oneLine(`${summaryOf(outcome.change)}: ${outcome.failure.message}`)
+      : [],
   );
   const { journalFailure } = result;
-  const own = [...failures, ...(journalFailure ? [oneLine(journalFailure.message)] : [])];
-  const why = own.length > 0 ? own : result.status === "stopped" ? [stoppedBy(cause)] : [];
+  const failedHere = [...failures, ...(journalFailure ? [oneLine(journalFailure.message)] : [])];
+  const why = failedHere.length > 0 ? failedHere : result.status === "stopped" ? [stoppedBy(cause)] : [];
   return {
     merchant,
     status: result.status === "done" || result.writes > 0 ? "partial" : "failed",
-    reasons: [...new Set([...why, ...(open === null ? [] : [open])])],
+    reasons: [...new Set([...why, ...(remaining === null ? [] : [remaining])])],
   };
 }
 
@@ -211,9 +213,9 @@ function openText(verification: Verification): string | null {
     const { why } = verification;
     return `Applied, not verified: ${oneLine(typeof why === "string" ? why : why.message)}`;
   }
-  const { left, errors } = remainingChanges(verification.plan);
-  if (left.length + errors.length === 0) return verification.unrecorded;
-  return `The verification found ${counted(left.length, "remaining change")} and ${counted(errors.length, "problem")}.`;
+  const { left: remaining, errors } = remainingChanges(verification.plan);
+  if (remaining.length + errors.length === 0) return verification.unrecorded;
+  return `The verification found ${counted(remaining.length, "remaining change")} and ${counted(errors.length, "problem")}.`;
 }
 
 /** Pause before a verification reads once more, in ms: the lists of a service may lag behind its writes. */
@@ -233,11 +235,11 @@ function targetOf({ resource, name }: Change): string {
 /**
  * Waits for all; rethrows a bug in one only after the others have ended, so that their journals are complete.
  */
-async function allEnded<T>(all: readonly Promise<T>[]): Promise<readonly T[]> {
-  const settled = await Promise.allSettled(all);
-  return settled.map((one) => {
-    if (one.status === "rejected") throw one.reason;
-    return one.value;
+async function allEnded<T>(promises: readonly Promise<T>[]): Promise<readonly T[]> {
+  const settled = await Promise.allSettled(promises);
+  return settled.map((result) => {
+    if (result.status === "rejected") throw result.reason;
+    return result.value;
   });
 }
 
@@ -267,15 +269,17 @@ async function verify(
   const enabled = passwords.flatMap(({ id, before, after }) => (before.status === after.status ? [] : [id]));
   const changed = live ? statusChanges(live, looked.live, new Set(enabled)) : [];
   const plan = { ...looked.plan, findings: [...changed, ...looked.plan.findings] };
-  const { left } = remainingChanges(plan);
-  const changes = left.filter((change) => !refused.has(targetOf(change)));
+  const { left: remaining } = remainingChanges(plan);
+  const changes = remaining.filter((change) => !refused.has(targetOf(change)));
   const deferred = plan.deferred.map(({ change }) => summaryOf(change));
-  const recorded = await toResult(journal.write({ type: "verified", left: left.map(summaryOf), deferred }));
+  const recorded = await toResult(
+    journal.write({ type: "verified", left: remaining.map(summaryOf), deferred }),
+  );
   return {
     status: "verified",
     plan: { ...plan, changes },
     leftOut,
-    refused: left.length - changes.length,
+    refused: remaining.length - changes.length,
     unrecorded: recorded?.failure ? oneLine(recorded.failure.message) : null,
   };
 }
@@ -312,14 +316,14 @@ interface Planned {
 /** Opens one journal for each plan; if one fails, the others record that nothing was done, and the error is thrown. */
 async function openJournals<PendingApply extends Planned>(
   due: readonly PendingApply[],
-  open: (plan: Plan) => Promise<OpenJournal>,
+  openJournal: (plan: Plan) => Promise<OpenJournal>,
 ): Promise<readonly (PendingApply & { readonly journal: OpenJournal })[]> {
   const opened: (PendingApply & { readonly journal: OpenJournal })[] = [];
   try {
-    for (const one of due) opened.push({ ...one, journal: await open(one.plan) });
+    for (const toStart of due) opened.push({ ...toStart, journal: await openJournal(toStart.plan) });
   } catch (error) {
     if (!(error instanceof RolecallError)) throw error;
-    await Promise.all(opened.map((one) => abandon(one, error.message)));
+    await Promise.all(opened.map((started) => abandon(started, error.message)));
     const { code, message, hint = "Make the folder writable." } = error;
     throw new RolecallError(code, message, { hint: `${hint} Nothing was changed.`, cause: error });
   }
@@ -330,8 +334,8 @@ async function abandon(
   { journal, plan, passwords = [] }: Planned & { readonly journal: OpenJournal },
   cause: string,
 ): Promise<void> {
-  const left = plan.changes.length + passwords.length;
-  const outcomes = { done: 0, failed: 0, unknown: 0, stale: 0, unfinished: 0, "not-started": left };
+  const notStarted = plan.changes.length + passwords.length;
+  const outcomes = { done: 0, failed: 0, unknown: 0, stale: 0, unfinished: 0, "not-started": notStarted };
   // A second failure to write adds nothing to the first.
   await journal.write({ type: "end", status: "stopped", cause, outcomes }).catch(() => undefined);
   await journal.close();

@@ -98,9 +98,9 @@ async function overwrite(target: string, text: string): Promise<void> {
 }
 
 async function writeWhole(file: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length; ) {
-    const { bytesWritten } = await file.write(bytes, at, bytes.length - at, at);
-    at += bytesWritten;
+  for (let offset = 0; offset < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, offset, bytes.length - offset, offset);
+    offset += bytesWritten;
   }
   await file.truncate(bytes.length);
   await file.sync();

@@ -126,7 +126,8 @@ export function exitCodeFor({ code }: RolecallError): ExitCode {
 
 /** Returns the exit code of an apply that ended so at its merchants. */
 export function applyExitCode(outcomes: readonly Pick<MerchantOutcome, "status">[]): ExitCode {
-  const some = (status: MerchantOutcome["status"]): boolean => outcomes.some((one) => one.status === status);
+  const some = (status: MerchantOutcome["status"]): boolean =>
+    outcomes.some((outcome) => outcome.status === status);
   if (some("partial")) return ExitCode.partial;
   if (!some("failed") && !some("refused")) return ExitCode.ok;
   if (some("applied")) return ExitCode.partial;

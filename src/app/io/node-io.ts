@@ -144,16 +144,16 @@ export type OnLost = (code: string) => void;
 
 /** Wraps standard output or error; after a failed write, nothing more is written. */
 export function textWriter(stream: NodeJS.WriteStream, onLost: OnLost): TextWriter {
-  let open = true;
+  let isOpen = true;
   // EPIPE if the reader has closed the pipe, as in "rolecall validate | head".
   stream.on("error", ({ code = "EIO" }: NodeJS.ErrnoException) => {
-    if (open) onLost(code);
-    open = false;
+    if (isOpen) onLost(code);
+    isOpen = false;
   });
   return {
     write: (text) => {
       // Writing nothing fails, too, on a full disk.
-      if (open && text !== "") stream.write(text);
+      if (isOpen && text !== "") stream.write(text);
     },
     isTTY: stream.isTTY === true,
     get columns() {

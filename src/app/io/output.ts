@@ -48,18 +48,20 @@ export function checkOutputs(
   inputs: readonly (string | undefined)[],
   cwd: string,
 ): void {
-  const named = outputs.filter((path) => path !== undefined);
-  if (named.length === 0) return;
-  const known = new Set(inputs.flatMap((path) => (path === undefined ? [] : (identityOf(path, cwd) ?? []))));
+  const outputPaths = outputs.filter((path) => path !== undefined);
+  if (outputPaths.length === 0) return;
+  const inputFiles = new Set(
+    inputs.flatMap((path) => (path === undefined ? [] : (identityOf(path, cwd) ?? []))),
+  );
   const taken = new Set<string>();
-  for (const path of named) {
+  for (const path of outputPaths) {
     if (path === "")
       throw new RolecallError("usage", "The name of a file to write is empty.", {
         hint: "Give the name of a file.",
       });
     const identity = standardStream(path) ?? identityOf(path, cwd) ?? placeFor(path, cwd);
     if (identity === null) continue;
-    if (known.has(identity)) {
+    if (inputFiles.has(identity)) {
       throw new RolecallError("usage", `${path} is read by this command, and would be overwritten.`, {
         hint: "Name another file.",
       });

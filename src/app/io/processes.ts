@@ -30,7 +30,7 @@ export function isAlive({ run }: Pick<PastRun, "run">, now: number, processes = 
   const { pid, host } = run;
   if (host !== processes.host || pid === processes.pid || !processes.exists(pid)) return false;
   const began = Date.parse(run.at);
-  const [it, self] = [pid, processes.pid].map((one) => parseStat(processes.stat(one)));
+  const [it, self] = [pid, processes.pid].map((id) => parseStat(processes.stat(id)));
   if (!it || !self) return now - began < LONGEST_RUN_MS;
   if (it.dead) return false;
   // Both count from the same moment, so that moment cancels out.

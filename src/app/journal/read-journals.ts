@@ -121,8 +121,8 @@ export async function journalFiles(cwd: string): Promise<readonly string[]> {
 const collator = new Intl.Collator("en", { numeric: true });
 
 /** Compares by number: of two journals of one millisecond, "-10" is later than "-9". */
-function isLater(one: string, other: string): boolean {
-  return collator.compare(one, other) > 0;
+function isLater(name: string, other: string): boolean {
+  return collator.compare(name, other) > 0;
 }
 
 /** Reads and parses a journal; one that git tracks or that belongs to another user is not read. */
@@ -177,16 +177,16 @@ async function readText(
 }
 
 /** Returns whether a journal belongs to one of these merchants; for an unreadable journal, by its name. */
-export function isOf(found: FoundRun, merchants: readonly string[]): boolean {
-  if ("past" in found) return merchants.includes(found.past.run.merchant);
-  return merchantsIn(found).some((one) => merchants.includes(one));
+export function isOf(run: FoundRun, merchants: readonly string[]): boolean {
+  if ("past" in run) return merchants.includes(run.past.run.merchant);
+  return merchantsIn(run).some((merchant) => merchants.includes(merchant));
 }
 
 /** Returns the merchants that a journal may be of, by its name; a later run of one millisecond has a number after that. */
 function merchantsIn({ name }: StoredRun): readonly string[] {
-  const [, named] = /Z-(.+)$/.exec(name) ?? [];
-  const [, merchant] = /^(.+)-\d+$/.exec(named ?? "") ?? [];
-  return [named, merchant].flatMap((one) => one ?? []);
+  const [, suffix] = /Z-(.+)$/.exec(name) ?? [];
+  const [, merchant] = /^(.+)-\d+$/.exec(suffix ?? "") ?? [];
+  return [suffix, merchant].flatMap((code) => code ?? []);
 }
 
 /** Returns a run's status; `alive` is true if the process that wrote the journal still runs. */

@@ -17,14 +17,16 @@ export type RunningApply = Pick<RunStarted, "run" | "user" | "host" | "pid"> & {
 export async function runningApply(
   { merchant, service }: Pick<Plan, "merchant" | "service">,
   io: Pick<Io, "cwd" | "now">,
-  own?: string,
+  ownName?: string,
 ): Promise<RunningApply | null> {
   const { folder, names } = await journalNames(io.cwd);
   const suffix = `Z-${nameOf(merchant)}`;
   const journals = names
     .map((file) => file.slice(0, -EXTENSION.length))
     // A second journal of one millisecond has a number at its end.
-    .filter((name) => name !== own && [name, name.replace(/-\d+$/, "")].some((one) => one.endsWith(suffix)))
+    .filter(
+      (name) => name !== ownName && [name, name.replace(/-\d+$/, "")].some((each) => each.endsWith(suffix)),
+    )
     .sort()
     .toReversed();
   for (const name of journals) {

@@ -65,11 +65,15 @@ const YIELD_MS = 1_000;
 const LOOK_MS = 100;
 
 /** Throws RolecallError if another process is applying to the merchant. Of two that begin together, the first goes on. */
-async function requireAlone(plan: Plan, own: string, io: Pick<Io, "cwd" | "now" | "sleep">): Promise<void> {
+async function requireAlone(
+  plan: Plan,
+  ownName: string,
+  io: Pick<Io, "cwd" | "now" | "sleep">,
+): Promise<void> {
   for (let waited = 0; ; waited += LOOK_MS) {
-    const other = await runningApply(plan, io, own);
+    const other = await runningApply(plan, io, ownName);
     if (other === null) return;
-    if (other.run < own || waited >= YIELD_MS) throw alreadyRunning(plan.merchant, other, io.now());
+    if (other.run < ownName || waited >= YIELD_MS) throw alreadyRunning(plan.merchant, other, io.now());
     await io.sleep(LOOK_MS);
   }
 }
@@ -108,8 +112,8 @@ function runStarted({
 /** Returns an unused run id: the current time, or the next free millisecond. */
 async function freeId(folder: string, now: number): Promise<string> {
   const names = await readdir(folder);
-  for (let at = now; ; at += 1) {
-    const id = timeOf(at);
+  for (let time = now; ; time += 1) {
+    const id = timeOf(time);
     if (!names.some((name) => name.startsWith(id))) return id;
   }
 }
@@ -121,13 +125,13 @@ function timeOf(now: number): string {
 
 /** Creates the folder for the user alone, and keeps it out of git: a journal shows who may do what. */
 async function makeFolder(folder: string): Promise<void> {
-  for (const one of [dirname(folder), folder]) {
-    await mkdir(one, { mode: 0o700 }).catch((error: unknown) => {
+  for (const each of [dirname(folder), folder]) {
+    await mkdir(each, { mode: 0o700 }).catch((error: unknown) => {
       if (!isExisting(error)) throw error;
     });
     // A link may come with a checkout, and nothing must be written outside the project.
-    if (!(await lstat(one)).isDirectory()) {
-      throw Object.assign(new Error(`${basename(one)} is a link, or not a folder`), { code: "ENOTDIR" });
+    if (!(await lstat(each)).isDirectory()) {
+      throw Object.assign(new Error(`${basename(each)} is a link, or not a folder`), { code: "ENOTDIR" });
     }
   }
   const ignore = join(dirname(folder), ".gitignore");
@@ -291,10 +295,10 @@ export function jobAddress(env: Io["env"]): string | null {
     env["GITHUB_RUN_ID"],
   ];
   const github = server && repository && run ? `${server}/${repository}/actions/runs/${run}` : undefined;
-  const found = [github, env["CI_JOB_URL"], env["BUILD_URL"]].find(
-    (one) => one !== undefined && isPlain(one),
+  const address = [github, env["CI_JOB_URL"], env["BUILD_URL"]].find(
+    (url) => url !== undefined && isPlain(url),
   );
-  return found ?? null;
+  return address ?? null;
 }
 
 const LONGEST_ADDRESS = 500;

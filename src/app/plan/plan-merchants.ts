@@ -67,8 +67,10 @@ export async function planMerchants(
     io,
   );
   const making = options.only === "due" ? { makePlan: planDue } : {};
-  const open = sessionOpener(services, { ...options, ...making, prefetch }, io);
-  const early = releases ? startEarlyPlans(open, isWanted, options.asOf ?? io.now(), progress.read) : null;
+  const openSession = sessionOpener(services, { ...options, ...making, prefetch }, io);
+  const early = releases
+    ? startEarlyPlans(openSession, isWanted, options.asOf ?? io.now(), progress.read)
+    : null;
   try {
     const onFiles = (count: number): void => {
       progress.reading([], count);
@@ -85,17 +87,17 @@ export async function planMerchants(
       },
     );
     checkReinvited(options.reinvite ?? [], states);
-    const left = states.filter((state) => !early?.has(state));
+    const unplanned = states.filter((state) => !early?.has(state));
     if (early === null) progress.reading(states.map(({ merchant }) => merchant));
     else progress.expect(states.length);
     events.release();
-    const sessions = left.map(open);
+    const sessions = unplanned.map(openSession);
     prefetch.cancel(new Set(states.map(({ merchant }) => merchant)));
     const planning = Promise.all([
       planSessions(
         {
-          all: sessions.flatMap((one) => ("error" in one ? [] : [one])),
-          failed: sessions.flatMap((one) => ("error" in one ? [one] : [])),
+          all: sessions.flatMap((session) => ("error" in session ? [] : [session])),
+          failed: sessions.flatMap((session) => ("error" in session ? [session] : [])),
         },
         progress.read,
       ),
@@ -144,8 +146,8 @@ export function failuresOf(
 ): readonly FailureJson[] {
   return [
     ...diagnostics.filter(isFileError).map(diagnosticFailure),
-    ...planned.flatMap((one) =>
-      one.status === "planned" ? [] : [failureJson(one.merchant, one.error.failure)],
+    ...planned.flatMap((outcome) =>
+      outcome.status === "planned" ? [] : [failureJson(outcome.merchant, outcome.error.failure)],
     ),
   ];
 }

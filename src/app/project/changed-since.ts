@@ -48,7 +48,7 @@ export interface ComparedFiles {
  */
 export async function changedFiles(
   ref: string,
-  { paths, files, all }: ComparedFiles,
+  { paths, files, all: allFiles }: ComparedFiles,
   index: ProjectIndex,
   cwd: string,
 ): Promise<ChangedFiles> {
@@ -67,32 +67,33 @@ export async function changedFiles(
     const { known } = tree;
     const project = await commitProject([...known], async (folder) => yamlBelow(folder, known), read);
     const inRoot = repositoryPaths(root);
-    const wanted = [...(tree.links ? known : tree.paths)].filter(
+    const comparedPaths = [...(tree.links ? known : tree.paths)].filter(
       (path) =>
         known.has(path) &&
         isBelow(
           path,
-          paths.map((one) => inRoot(resolve(cwd, one))),
+          paths.map((path) => inRoot(resolve(cwd, path))),
         ),
     );
-    const former = await merchantsIn(wanted, read);
+    const former = await merchantsIn(comparedPaths, read);
     const isSame = await comparison({ files, before: [...known], tree, inRoot, read, project, index, cwd });
     const results = await Promise.all(
       files.map(async (file) => {
         const merchant = await index.merchantIn(file);
         const path = inRoot(file);
         const isKept = known.has(path) && !tree.links && !tree.paths.has(path);
-        const was = (isKept ? undefined : former.get(merchant)) ?? path;
-        return { file, was, isSame: await isSame(file, was) };
+        const formerPath = (isKept ? undefined : former.get(merchant)) ?? path;
+        return { file, formerPath, isSame: await isSame(file, formerPath) };
       }),
     );
-    const changed = results.filter((one) => !one.isSame);
-    const removed = await withoutFile(former, all, index);
+    const changed = results.filter((result) => !result.isSame);
+    const removed = await withoutFile(former, allFiles, index);
     return {
       files: changed.map(({ file }) => file),
-      before: unique([...changed.map(({ was }) => was), ...removed.map(({ file }) => file)]).filter(
-        (path) => tree.links || known.has(path),
-      ),
+      before: unique([
+        ...changed.map(({ formerPath }) => formerPath),
+        ...removed.map(({ file }) => file),
+      ]).filter((path) => tree.links || known.has(path)),
       removed,
       read,
       project,
@@ -113,9 +114,9 @@ interface CommitTree {
 }
 
 /** Returns whether a path is at or below one of others. */
-function isBelow(path: string, wanted: readonly string[]): boolean {
-  return wanted.some((one) => {
-    const below = posix.relative(one, path);
+function isBelow(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => {
+    const below = posix.relative(folder, path);
     return below === "" || (!below.startsWith("..") && isProjectYaml(below));
   });
 }
@@ -175,26 +176,27 @@ async function comparison({ files, before, tree, inRoot, read, project, index, c
   );
   const rulesThen = await boundRules(before, project);
   const results = new Map<string, Promise<readonly Pair[] | null>>();
-  const compare = async ([file, was]: Pair): Promise<readonly Pair[] | null> => {
+  const compare = async ([file, formerPath]: Pair): Promise<readonly Pair[] | null> => {
     const { path, text, includes, fields } = await index.file(file);
-    const isUnchanged = !tree.links && tree.known.has(was) && !tree.paths.has(was) && inRoot(path) === was;
+    const isUnchanged =
+      !tree.links && tree.known.has(formerPath) && !tree.paths.has(formerPath) && inRoot(path) === formerPath;
     if (!isUnchanged) {
-      const then = await read(was, null);
+      const then = await read(formerPath, null);
       if (!then.ok || !(await isSameYaml(text, then.text))) return null;
     }
     const written = listOf(fields?.["include"]).filter((include) => typeof include === "string");
     return includes.map(
-      (include, at): Pair => [
+      (include, index): Pair => [
         include,
         // Behind a link that has changed, the commit has another file.
-        tree.links ? posix.join(posix.dirname(was), written[at] ?? "") : inRoot(include),
+        tree.links ? posix.join(posix.dirname(formerPath), written[index] ?? "") : inRoot(include),
       ],
     );
   };
   const isSame = async (...pair: Pair): Promise<boolean> => {
     const pairs = new Map<string, Pair>([[pair.join("\n"), pair]]);
-    for (const [key, one] of pairs) {
-      const result = results.get(key) ?? compare(one);
+    for (const [key, files] of pairs) {
+      const result = results.get(key) ?? compare(files);
       results.set(key, result);
       const includes = await result;
       if (includes === null) return false;
@@ -202,13 +204,13 @@ async function comparison({ files, before, tree, inRoot, read, project, index, c
     }
     return true;
   };
-  return async (file: string, was: string): Promise<boolean> => {
-    if (!(await isSame(file, was))) return false;
+  return async (file: string, formerPath: string): Promise<boolean> => {
+    if (!(await isSame(file, formerPath))) return false;
     const now = unique(rulesNow.flatMap((rulesOn) => rulesOn(file)));
-    const then = rulesThen(was);
+    const then = rulesThen(formerPath);
     const paths = now.map((rules) => inRoot(withoutLinks(rules)));
     if (!isSameSet(paths, then)) return false;
-    return (await Promise.all(now.map((rules, at) => isSame(rules, paths[at] ?? "")))).every(Boolean);
+    return (await Promise.all(now.map((rules, place) => isSame(rules, paths[place] ?? "")))).every(Boolean);
   };
 }
 
@@ -226,9 +228,9 @@ function isSameSet(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((item) => b.includes(item));
 }
 
-function yamlBelow(folder: string, known: ReadonlySet<string>): readonly string[] {
+function yamlBelow(folder: string, paths: ReadonlySet<string>): readonly string[] {
   const start = folder === "" ? "" : `${folder}/`;
-  return [...known].filter((path) => isProjectYaml(path) && path.startsWith(start));
+  return [...paths].filter((path) => isProjectYaml(path) && path.startsWith(start));
 }
 
 /** Finds the repository of a folder, and a commit in it by its name. */
@@ -239,8 +241,8 @@ async function openCommit(ref: string, folder: string): Promise<Repository & { r
     });
   }
   const repository = await openRepository(folder, "--changed-since");
-  const found = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`];
-  const commit = await repository.git(...found).catch((cause: unknown) => {
+  const revParse = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`];
+  const commit = await repository.git(...revParse).catch((cause: unknown) => {
     throw new RolecallError("usage", `--changed-since: git knows no commit ${oneLine(ref)}.`, {
       hint: repository.shallow
         ? "This clone is shallow: fetch older commits with git fetch --unshallow, or check out with fetch-depth: 0."

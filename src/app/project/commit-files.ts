@@ -18,15 +18,15 @@ export interface CommitFiles {
 
 /** Lists the files of a commit. */
 export async function openCommitFiles(commit: string, git: GitCommits): Promise<CommitFiles> {
-  const all = await git.entries(commit);
-  const entries = new Map(all.map((entry) => [entry.path, entry]));
+  const listed = await git.entries(commit);
+  const entries = new Map(listed.map((entry) => [entry.path, entry]));
   const contents = new Map<string, Buffer>();
-  const load = async (wanted: readonly CommitEntry[]): Promise<void> => {
-    const ids = [...new Set(wanted.map(({ id }) => id))].filter((id) => !contents.has(id));
-    const found = await git.contents(ids);
-    for (const [index, id] of ids.entries()) contents.set(id, found[index] ?? Buffer.alloc(0));
+  const load = async (missing: readonly CommitEntry[]): Promise<void> => {
+    const ids = [...new Set(missing.map(({ id }) => id))].filter((id) => !contents.has(id));
+    const texts = await git.contents(ids);
+    for (const [index, id] of ids.entries()) contents.set(id, texts[index] ?? Buffer.alloc(0));
   };
-  await load(all.filter(({ type }) => type === "link"));
+  await load(listed.filter(({ type }) => type === "link"));
   /** Returns a path without links; `null` if a link or a file on the way leads nowhere in the repository. */
   const realPath = (path: string, links = 0): string | null => {
     const names = path.split("/");
@@ -49,14 +49,14 @@ export async function openCommitFiles(commit: string, git: GitCommits): Promise<
     return contents.get(file.id) ?? Buffer.alloc(0);
   };
   return {
-    submodules: all.flatMap(({ path, type }) => (type === "submodule" ? path : [])),
+    submodules: listed.flatMap(({ path, type }) => (type === "submodule" ? path : [])),
     below: (path) => {
       const real = realPath(path);
       if (real === null) return [];
       const file = fileAt(real);
       if (file !== null) return [file.path];
       const folder = real === "" ? "" : `${real}/`;
-      return all.flatMap(({ path: inside }) =>
+      return listed.flatMap(({ path: inside }) =>
         inside.startsWith(folder) && isProjectYaml(inside.slice(folder.length))
           ? (fileAt(inside)?.path ?? [])
           : [],
@@ -68,9 +68,9 @@ export async function openCommitFiles(commit: string, git: GitCommits): Promise<
     },
     preload: (files) => load(files.flatMap((file) => fileAt(file) ?? [])),
     read: async (path, from) => {
-      const named = posix.normalize(from === null ? path : posix.join(posix.dirname(from), path));
-      if (named.startsWith("..")) return { ok: false, reason: "outside-root" };
-      const file = fileAt(named);
+      const normalized = posix.normalize(from === null ? path : posix.join(posix.dirname(from), path));
+      if (normalized.startsWith("..")) return { ok: false, reason: "outside-root" };
+      const file = fileAt(normalized);
       if (file === null) return { ok: false, reason: "missing" };
       const text = decodeUtf8(await contentOf(file));
       return text === null ? { ok: false, reason: "not-utf8" } : { ok: true, file: file.path, text };

@@ -34,13 +34,13 @@ export async function declaredAt(
   moments: Iterable<number>,
   cwd: string,
 ): Promise<ReadonlyMap<number, PastDeclaration>> {
-  const known = new Map<number, PastDeclaration>();
+  const declarations = new Map<number, PastDeclaration>();
   const file = resolve(cwd, origin.file);
   const history = await firstParents(dirname(file)).catch((error: unknown) => {
     if (error instanceof RolecallError) return null;
     throw error;
   });
-  if (history === null) return known;
+  if (history === null) return declarations;
   const blobs = openBlobs(history.root);
   const path = repositoryPaths(history.root)(file);
   const states = new Map<string, DesiredState | null | undefined>();
@@ -48,7 +48,7 @@ export async function declaredAt(
     for (const moment of new Set(moments)) {
       const commit = history.commits.find(({ time }) => time <= moment);
       if (commit === undefined) {
-        if (!history.shallow) known.set(moment, { state: null, committed: null });
+        if (!history.shallow) declarations.set(moment, { state: null, committed: null });
         continue;
       }
       const { id, time } = commit;
@@ -56,9 +56,9 @@ export async function declaredAt(
         states.set(id, await stateAt(commit, { path, merchant }, blobs));
       }
       const state = states.get(id);
-      if (state !== undefined) known.set(moment, { state, committed: time });
+      if (state !== undefined) declarations.set(moment, { state, committed: time });
     }
-    return known;
+    return declarations;
   } finally {
     blobs.close();
   }
@@ -94,7 +94,7 @@ export async function lastMentions(
     const pattern = name.replaceAll(/[^\p{L}\p{N}@_-]/gu, (character) =>
       character === "^" ? "\\^" : `[${character}]`,
     );
-    const found = await git(
+    const commits = await git(
       "log",
       "-1",
       "--first-parent",
@@ -104,7 +104,7 @@ export async function lastMentions(
       "--",
       ...files,
     );
-    if (found.trim() !== "") mentions.set(name, Number(found) * 1000);
+    if (commits.trim() !== "") mentions.set(name, Number(commits) * 1000);
   });
   return mentions;
 }

@@ -52,10 +52,10 @@ export async function readMerchants(
   const accesses = await projectAccess(paths, cwd);
   const isProject = (path: string): boolean =>
     accesses.some(({ placesOf }) => placesOf(path).some((place) => isProjectFile(place.path)));
-  const own = paths.filter((path) => !isProject(path));
-  const filesBehind = await behindFinder(index, accesses, own);
+  const merchantPaths = paths.filter((path) => !isProject(path));
+  const filesBehind = await behindFinder(index, accesses, merchantPaths);
   const read = await Promise.all(
-    own.map(async (path) => {
+    merchantPaths.map(async (path) => {
       const file = await index.file(path);
       const behind = await Promise.all([...(await filesBehind(path))].map(index.file));
       return { ...file, behind, header: headerOf(file.file, file.fields) };
@@ -73,7 +73,7 @@ export async function readMerchants(
         if (header === null || again.has(file)) return [];
         const { members: _, ...address } = header;
         const sections = [{ fields }, ...behind].map((each) => each.fields ?? {});
-        const environment = header.environment ?? sections.map(environmentIn).find((one) => one !== null);
+        const environment = header.environment ?? sections.map(environmentIn).find((each) => each !== null);
         return [{ ...address, ...(environment && { environment }), manages: managedBy(sections), file }];
       },
     )

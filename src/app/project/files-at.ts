@@ -48,20 +48,20 @@ export async function loadFilesAt(
     const tree = await listTree(commit.id, repository, blobs);
     const inRoot = repositoryPaths(repository.root);
     const read = shownReader(commitReader(blobs, commit.id), repository.root, inRoot(cwd));
-    const wanted = (paths.length > 0 ? paths : [defaultPath(cwd)]).map((path) => {
-      const found = inRoot(resolve(cwd, path));
-      if (!/^\.\.(\/|$)/.test(found)) return found;
+    const selectedPaths = (paths.length > 0 ? paths : [defaultPath(cwd)]).map((path) => {
+      const inRepository = inRoot(resolve(cwd, path));
+      if (!/^\.\.(\/|$)/.test(inRepository)) return inRepository;
       throw new RolecallError(
         "usage",
         `--at: ${oneLine(path)} is not in the repository ${oneLine(repository.root)}.`,
         { hint: "Ask about each repository on its own." },
       );
     });
-    const named = tree.filter((path) => isBelow(path, wanted));
-    if (named.length === 0) {
+    const selected = tree.filter((path) => isBelow(path, selectedPaths));
+    if (selected.length === 0) {
       throw new RolecallError(
         "no-files",
-        `There was no YAML file in ${wanted.map(oneLine).join(", ")} at that time.`,
+        `There was no YAML file in ${selectedPaths.map(oneLine).join(", ")} at that time.`,
         {
           hint: `The commit is ${commit.id.slice(0, SHORT)}: git ls-tree -r --name-only ${commit.id.slice(0, SHORT)}`,
         },
@@ -73,20 +73,24 @@ export async function loadFilesAt(
         judge: judgeDeclared,
         selected: merchants,
       });
-    const first = await load(named);
+    const first = await load(selected);
     const shared = sharedAmong(
-      named.filter((path) => !wanted.some((one) => isProject(one, path, tree))).map(read.shown),
+      selected
+        .filter((path) => !selectedPaths.some((folder) => isProject(folder, path, tree)))
+        .map(read.shown),
       first,
     );
     const project =
       shared.length === 0
         ? []
         : tree.filter((path) => isBelow(path, [inRoot(resolve(cwd, defaultPath(cwd)))]));
-    const own = new Set(named.map(read.shown));
-    const loaded = shared.length === 0 ? first : await load([...new Set([...named, ...project])].sort());
-    const all = loaded.merchants.flatMap(({ state }) => state ?? []);
-    const reached = all.filter(({ included }) => included?.some((file) => shared.includes(file)));
-    const states = all.filter((state) => own.has(state.origin.file) || reached.includes(state));
+    const selectedFiles = new Set(selected.map(read.shown));
+    const loaded = shared.length === 0 ? first : await load([...new Set([...selected, ...project])].sort());
+    const everyState = loaded.merchants.flatMap(({ state }) => state ?? []);
+    const reached = everyState.filter(({ included }) => included?.some((file) => shared.includes(file)));
+    const states = everyState.filter(
+      (state) => selectedFiles.has(state.origin.file) || reached.includes(state),
+    );
     // A file that reaches no merchant is reported as one that declares none.
     const silent = reached.length === 0 ? [] : shared;
     return {
@@ -104,7 +108,7 @@ const SHORT = 12;
 
 async function lastCommitAt(moment: number, { git, shallow }: Repository): Promise<PastCommit> {
   const until = `--min-age=${Math.floor(moment / 1000)}`;
-  const found = await git("rev-list", "-1", "--first-parent", until, "--format=%ct", "HEAD", "--").catch(
+  const commit = await git("rev-list", "-1", "--first-parent", until, "--format=%ct", "HEAD", "--").catch(
     async (cause: unknown) => {
       // Before the first commit there is no HEAD.
       if ((await git("rev-parse", "--verify", "--quiet", "HEAD").catch(() => "")) !== "") throw cause;
@@ -114,7 +118,7 @@ async function lastCommitAt(moment: number, { git, shallow }: Repository): Promi
       });
     },
   );
-  const [, id, seconds] = /^commit (\w+)\n(\d+)/.exec(found) ?? [];
+  const [, id, seconds] = /^commit (\w+)\n(\d+)/.exec(commit) ?? [];
   if (id !== undefined) return { id, time: Number(seconds) * 1000 };
   throw new RolecallError("usage", "--at: the history of the current branch begins after that time.", {
     hint: shallow
@@ -133,7 +137,7 @@ async function listTree(commit: string, { git }: Repository, blobs: Blobs): Prom
       if (mode !== "120000") return path;
       const target = (await blobs.read(id))?.toString("utf8") ?? "";
       const file = posix.join(posix.dirname(path), target);
-      return entries.some(([, , , one]) => one === file) ? file : [];
+      return entries.some(([, , , path]) => path === file) ? file : [];
     }),
   );
   return [...new Set(files.flat())].sort();
@@ -143,12 +147,14 @@ async function listTree(commit: string, { git }: Repository, blobs: Blobs): Prom
 function isProject(folder: string, path: string, tree: readonly string[]): boolean {
   if (path === folder || !isBelow(path, [folder])) return false;
   const name = DEFAULT_PATH;
-  return posix.basename(folder) === name || tree.some((one) => one.startsWith(posix.join(folder, name, "/")));
+  return (
+    posix.basename(folder) === name || tree.some((path) => path.startsWith(posix.join(folder, name, "/")))
+  );
 }
 
-function isBelow(path: string, wanted: readonly string[]): boolean {
-  return wanted.some((one) => {
-    const below = posix.relative(one, path);
+function isBelow(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => {
+    const below = posix.relative(folder, path);
     return below === "" || (!below.startsWith("..") && isProjectYaml(below));
   });
 }
@@ -176,10 +182,10 @@ function shownReader(read: ReadSource, root: string, folder: string): ShownReade
 }
 
 /** Returns the files, of those that were named, that declare no merchant and that stand for those that include them. */
-function sharedAmong(named: readonly string[], { sources, merchants }: LoadedMerchants): readonly string[] {
+function sharedAmong(files: readonly string[], { sources, merchants }: LoadedMerchants): readonly string[] {
   const declaring = new Set(merchants.flatMap(({ file, state }) => (state === null ? [] : file)));
   const texts = new Map(sources.map(({ file, text }) => [file, text]));
-  return named.filter(
+  return files.filter(
     (file) => !declaring.has(file) && !/^["']?merchant["']?\s*:/m.test(texts.get(file) ?? ""),
   );
 }

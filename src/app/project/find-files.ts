@@ -25,7 +25,7 @@ export async function findYamlFiles(
   cwd: string,
   onUnread: (link: UnreadLink) => void = () => undefined,
 ): Promise<readonly string[]> {
-  const wanted = paths.length > 0 ? paths : [defaultPath(cwd)];
+  const selectedPaths = paths.length > 0 ? paths : [defaultPath(cwd)];
   if (paths.length === 0 && !existsSync(resolve(cwd, defaultPath(cwd)))) {
     throw new RolecallError("no-files", `There is no folder ${DEFAULT_PATH}/.`, {
       hint: '"rolecall init" writes it from what is live. If your files are elsewhere, name their path.',
@@ -33,12 +33,12 @@ export async function findYamlFiles(
   }
   const unread: UnreadLink[] = [];
   const files = [
-    ...new Set(wanted.flatMap((path) => expand(path, cwd, (link) => void unread.push(link)))),
+    ...new Set(selectedPaths.flatMap((path) => expand(path, cwd, (link) => void unread.push(link)))),
   ].sort();
   if (files.length === 0) {
     const links =
       unread.length > 0 ? " Links that are broken, or lead outside or to a folder, are not read." : "";
-    throw new RolecallError("no-files", `There is no YAML file in ${wanted.join(", ")}.${links}`, {
+    throw new RolecallError("no-files", `There is no YAML file in ${selectedPaths.join(", ")}.${links}`, {
       hint:
         paths.length === 0
           ? '"rolecall init" writes one for each merchant. If your files are elsewhere, name their path.'
@@ -81,10 +81,10 @@ export function namesProject(paths: readonly string[], cwd: string): boolean {
  */
 export function defaultPath(cwd: string): string {
   const root = projectRoot(cwd, cwd);
-  for (let at = realpathSync.native(cwd); ; at = dirname(at)) {
-    const path = join(at, DEFAULT_PATH);
+  for (let folder = realpathSync.native(cwd); ; folder = dirname(folder)) {
+    const path = join(folder, DEFAULT_PATH);
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return relative(cwd, path) || ".";
-    if (at === root || dirname(at) === at) return DEFAULT_PATH;
+    if (folder === root || dirname(folder) === folder) return DEFAULT_PATH;
   }
 }
 
@@ -125,10 +125,10 @@ export function sourceReader(cwd: string): ReadSource {
   return async (path, from) => {
     const base = from === null ? cwd : dirname(resolve(cwd, from));
     try {
-      const named = resolve(base, path);
-      const real = realpathSync.native(named);
+      const absolute = resolve(base, path);
+      const real = realpathSync.native(absolute);
       const isInPlace =
-        from === null ? !isLedAway(named, real, cwd) : isOfProject(projectRoot(base, cwd), real);
+        from === null ? !isLedAway(absolute, real, cwd) : isOfProject(projectRoot(base, cwd), real);
       if (!isInPlace) return failed("outside-root");
       const info = statSync(real);
       if (!info.isFile()) return failed("not-a-file");
@@ -242,8 +242,8 @@ function isLedAway(path: string, real: string, cwd: string): boolean {
  */
 function writtenRoots(written: string, cwd: string): readonly string[] {
   const repositories: string[] = [];
-  for (let at = written; dirname(at) !== at; at = dirname(at)) {
-    if (existsSync(join(at, ".git"))) repositories.push(at);
+  for (let ancestor = written; dirname(ancestor) !== ancestor; ancestor = dirname(ancestor)) {
+    if (existsSync(join(ancestor, ".git"))) repositories.push(ancestor);
   }
   const direct = repositories.find((folder) => withoutLinks(folder) === folder);
   if (direct !== undefined) return [direct];

@@ -47,7 +47,7 @@ export async function gitTimes(file: string, cwd: string, now: number): Promise<
     // The boundary of a shallow clone has no parents, and seems to have changed every file.
     const isKnown = committed !== "" && !(shallow && parent === "");
     const newest = (some: readonly number[]): number | null =>
-      known(Math.max(...some.filter((time) => !Number.isNaN(time))));
+      knownTime(Math.max(...some.filter((time) => !Number.isNaN(time))));
     return {
       file: isKnown ? newest([Number(committed) * 1000, ...times.filter((time) => time === now)]) : null,
       lines: (from, to) => newest(times.slice(from - 1, to)),
@@ -162,7 +162,7 @@ export async function driftTimes(
     [...live.roles, ...live.members].map(({ id, updatedAt }) => [id, Date.parse(updatedAt)]),
   );
   const liveTime = ({ id }: Pick<Change, "id">): number | null =>
-    known(id === null ? undefined : updated.get(id));
+    knownTime(id === null ? undefined : updated.get(id));
   const refused = new Set(refusals.flatMap(({ name }) => name ?? []));
   const ids = [...changes, ...live.roles.filter(({ name }) => refused.has(name))].flatMap(
     ({ id }) => id ?? [],
@@ -193,7 +193,7 @@ export async function driftTimes(
       }
       const origin = origins.get(keyOf(change));
       // A removed entry has no lines, so the time of the merchant's files is used.
-      if (origin === undefined) return known(newest);
+      if (origin === undefined) return knownTime(newest);
       const history = files.get(origin.file);
       return history?.entry(origin) ?? null;
     },
@@ -210,10 +210,10 @@ function momentBefore(time: number | null): number | null {
 
 /** Returns whether two states declare the same of a role or member; `null` declares nothing. */
 function sameDeclared(change: Change, past: DesiredState | null, now: DesiredState): boolean {
-  const [one, other] = [past && declaredOf(change, past), declaredOf(change, now)];
+  const [earlier, other] = [past && declaredOf(change, past), declaredOf(change, now)];
   const nothing = JSON.stringify({ entry: null });
-  if (one === null) return other.startsWith(nothing.slice(0, -1));
-  return one === other;
+  if (earlier === null) return other.startsWith(nothing.slice(0, -1));
+  return earlier === other;
 }
 
 /** Returns what a state declares of a role or member, as text; without an entry, what becomes of it. */
@@ -261,6 +261,6 @@ function keyOf({ resource, name }: Change): string {
   return `${resource} ${resource === "member" ? name.toLowerCase() : name}`;
 }
 
-function known(time: number | undefined): number | null {
+function knownTime(time: number | undefined): number | null {
   return time === undefined || !Number.isFinite(time) ? null : time;
 }

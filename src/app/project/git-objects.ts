@@ -98,7 +98,7 @@ export function openBlobs(cwd: string): Blobs {
   let [length, needed] = [0, 1];
   const fail = (cause: unknown): void => {
     const error = new RolecallError("file-unreadable", "git cannot read the files of the commit.", { cause });
-    for (const one of waiting.splice(0)) one.reject(error);
+    for (const request of waiting.splice(0)) request.reject(error);
   };
   child.on("error", fail);
   child.on("close", fail);

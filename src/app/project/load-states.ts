@@ -120,13 +120,13 @@ async function loadSelected(
       ? await load(files, selection.paths, { ...options, ...hooks }, index)
       : await loadSome(some, selection, { ...withoutStateHook(options), ...hooks }, index);
   checkResults(files, loaded, options);
-  const all = statesOf(loaded);
+  const everyState = statesOf(loaded);
   const { diagnostics, sources, previousNames } = loaded;
-  const whole = { sources, all, diagnostics, previousNames };
-  if (shared.length === 0) return { ...whole, states: pickMerchants(all, merchants, diagnostics) };
+  const whole = { sources, all: everyState, diagnostics, previousNames };
+  if (shared.length === 0) return { ...whole, states: pickMerchants(everyState, merchants, diagnostics) };
   const shownFile = (file: string): string => shownPath(withoutLinks(file), cwd);
   const read = new Set(some.map(shownFile));
-  const states = all.filter(({ origin }) => read.has(origin.file));
+  const states = everyState.filter(({ origin }) => read.has(origin.file));
   const reach = shared.map((path) => reachOf(path, states, shownFile));
   return {
     ...whole,
@@ -159,23 +159,23 @@ export async function loadWithSharers(
   if (paths.length === 0 && unread.length === 0) return { ...loaded, sharersUnknown: false };
   const folders = new Set(loaded.states.map(({ origin }) => dirname(origin.file)));
   const around = await loadStates([...folders, ...shared, ...unread], { merchants: [], cwd, now });
-  const known = new Set(loaded.all.map(({ merchant }) => merchant));
-  const others = around.all.filter(
-    (state) => !known.has(state.merchant) && filesBehind(state).some((file) => shared.has(file)),
+  const loadedMerchants = new Set(loaded.all.map(({ merchant }) => merchant));
+  const otherStates = around.all.filter(
+    (state) => !loadedMerchants.has(state.merchant) && filesBehind(state).some((file) => shared.has(file)),
   );
   return {
     ...loaded,
-    all: [...loaded.all, ...others].sort(by(({ merchant }) => merchant)),
+    all: [...loaded.all, ...otherStates].sort(by(({ merchant }) => merchant)),
     sharersUnknown: around.diagnostics.some(isFileError),
   };
 }
 
 function reachOf(
-  { path, isFolder, files, own }: SharedPath,
+  { path, isFolder, files, own: ownFiles }: SharedPath,
   states: readonly DesiredState[],
   shownFile: (file: string) => string,
 ): Reach {
-  const [shared, beside] = [files, own].map((all) => new Set(all.map(shownFile)));
+  const [shared, beside] = [files, ownFiles].map((paths) => new Set(paths.map(shownFile)));
   const isProject = files.some((file) => basename(file) === PROJECT_FILE);
   const reached = states.filter(
     (state) =>
@@ -185,7 +185,7 @@ function reachOf(
   return {
     path: isFolder || first === undefined ? path : shownFile(first),
     merchants: reached.map(({ merchant }) => merchant),
-    beside: own.length > 0,
+    beside: ownFiles.length > 0,
     unused: isFolder
       ? files.map(shownFile).filter((file) => !states.some((state) => filesBehind(state).includes(file)))
       : [],
@@ -227,12 +227,12 @@ async function loadChanged(
   const { files, some } = selection;
   const declared = new Set(await Promise.all(merchants.length === 0 ? [] : files.map(index.merchantIn)));
   if (merchants.some((merchant) => !declared.has(merchant))) {
-    const { diagnostics, ...all } = await load(files, selection.paths, options, index);
-    pickMerchants(statesOf({ ...all, diagnostics }), merchants, diagnostics);
+    const { diagnostics, ...rest } = await load(files, selection.paths, options, index);
+    pickMerchants(statesOf({ ...rest, diagnostics }), merchants, diagnostics);
   }
   const { changedFiles } = await import("./changed-since.ts");
-  const wanted = paths.length > 0 ? paths : [defaultPath(cwd)];
-  const since = await changedFiles(ref, { paths: wanted, files: some, all: files }, index, cwd);
+  const selectedPaths = paths.length > 0 ? paths : [defaultPath(cwd)];
+  const since = await changedFiles(ref, { paths: selectedPaths, files: some, all: files }, index, cwd);
   try {
     const [loaded, former] = await Promise.all([
       loadSome(since.files, selection, options, index),
@@ -240,15 +240,15 @@ async function loadChanged(
     ]);
     checkResults(files, loaded, options);
     const read = new Set(since.files.map((file) => shownPath(withoutLinks(file), cwd)));
-    const all = statesOf(loaded);
+    const states = statesOf(loaded);
     const isPicked = ({ merchant }: { readonly merchant: string }): boolean =>
       merchants.length === 0 || merchants.includes(merchant);
     const { diagnostics, sources, previousNames } = loaded;
     return {
       sources,
       previousNames,
-      states: all.filter((state) => read.has(state.origin.file) && isPicked(state)),
-      all,
+      states: states.filter((state) => read.has(state.origin.file) && isPicked(state)),
+      all: states,
       diagnostics,
       former: statesOf(former),
       unmanaged: since.removed.filter(isPicked),
@@ -271,8 +271,8 @@ async function loadSome(
   // The live states of the others are not needed.
   const { hooks: _hooks, ...rest } = options;
   const whole = await load(files, paths, rest, index);
-  const own = new Set(part.sources.map(({ file }) => file));
-  return { ...whole, diagnostics: whole.diagnostics.filter(({ file }) => own.has(file)) };
+  const ownFiles = new Set(part.sources.map(({ file }) => file));
+  return { ...whole, diagnostics: whole.diagnostics.filter(({ file }) => ownFiles.has(file)) };
 }
 
 const NOTHING: LoadedMerchants = {
@@ -305,11 +305,11 @@ function checkResults(
 async function load(
   files: readonly string[],
   paths: readonly string[],
-  { merchants, cwd, now, hooks, everyFile = false, outputs = [], projects: others = [] }: LoadOptions,
+  { merchants, cwd, now, hooks, everyFile = false, outputs = [], projects: otherProjects = [] }: LoadOptions,
   index: ProjectIndex,
 ): Promise<LoadedMerchants> {
   const wholeProject = namesProject(paths, cwd);
-  const projects = [...(await projectAccess(files, cwd)), ...others];
+  const projects = [...(await projectAccess(files, cwd)), ...otherProjects];
   const judging = {
     now,
     judge: judgeDeclared,

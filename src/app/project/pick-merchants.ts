@@ -17,24 +17,24 @@ export function pickMerchants<Declared extends { readonly merchant: string }>(
   isPart = false,
 ): readonly Declared[] {
   if (merchants.length === 0) return states;
-  const known = new Set(states.map(({ merchant }) => merchant));
-  const missing = merchants.filter((merchant) => !known.has(merchant));
+  const declared = new Set(states.map(({ merchant }) => merchant));
+  const missing = merchants.filter((merchant) => !declared.has(merchant));
   if (missing.length > 0 && !diagnostics.some(isFileError)) {
     const which = isPart ? "No file that is named or reached" : "No file";
     throw new RolecallError("usage", `${which} declares merchant ${missing.join(", ")}.`, {
-      hint: hintFor(missing, [...known]),
+      hint: hintFor(missing, [...declared]),
     });
   }
   return states.filter(({ merchant }) => merchants.includes(merchant));
 }
 
 /** Suggests similar merchant codes, else names some existing ones. */
-function hintFor(missing: readonly string[], known: readonly string[]): string {
-  const near = missing.flatMap((merchant) => suggest(merchant, known) ?? []);
+function hintFor(missing: readonly string[], codes: readonly string[]): string {
+  const near = missing.flatMap((merchant) => suggest(merchant, codes) ?? []);
   if (near.length > 0) return `Did you mean ${near.join(", ")}?`;
-  const more = known.length - MAX_NAMED;
+  const more = codes.length - MAX_NAMED;
   const rest = more > 0 ? `, and ${more} more: "rolecall list" lists them` : "";
-  const declared = `The files declare ${known.slice(0, MAX_NAMED).join(", ") || "none"}${rest}.`;
+  const declared = `The files declare ${codes.slice(0, MAX_NAMED).join(", ") || "none"}${rest}.`;
   return `${declared} To write a file from what is live: rolecall pull ${missing.join(" ")}`;
 }
 

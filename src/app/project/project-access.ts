@@ -101,11 +101,11 @@ function placeFinder(cwd: string): ProjectAccess["placesOf"] {
     folders.set(folder, real);
     return real;
   };
-  const known = new Map<string, readonly string[]>();
+  const rootsByFolder = new Map<string, readonly string[]>();
   const rootsOf = (folder: string): readonly string[] => {
-    const found = known.get(folder) ?? rootsAround(folder, cwd);
-    known.set(folder, found);
-    return found;
+    const roots = rootsByFolder.get(folder) ?? rootsAround(folder, cwd);
+    rootsByFolder.set(folder, roots);
+    return roots;
   };
   const placesOf = (file: string): readonly ProjectPlace[] => {
     const given = resolve(cwd, file);
@@ -134,9 +134,9 @@ function rootsAround(folder: string, cwd: string): readonly string[] {
   const roots = new Set<string>();
   const real = withoutLinks(folder);
   for (const start of [folder, real]) {
-    for (let at = start; ; at = dirname(at)) {
-      if (existsSync(join(at, ".git"))) roots.add(withoutLinks(at));
-      if (dirname(at) === at) break;
+    for (let folder = start; ; folder = dirname(folder)) {
+      if (existsSync(join(folder, ".git"))) roots.add(withoutLinks(folder));
+      if (dirname(folder) === folder) break;
     }
   }
   for (const base of [real, cwd]) {
@@ -155,9 +155,9 @@ function pathBelow(
   file: string,
   real: (folder: string) => string = withoutLinks,
 ): string | null {
-  for (let at = dirname(file); ; at = dirname(at)) {
-    if (real(at) === root) return inProject(relative(at, file));
-    if (dirname(at) === at) return null;
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    if (real(folder) === root) return inProject(relative(folder, file));
+    if (dirname(folder) === folder) return null;
   }
 }
 
@@ -195,7 +195,7 @@ function* filesBelow(root: string, folder: string): Generator<ListedFile> {
 export function yamlAround(files: readonly string[], cwd: string): readonly string[] {
   const folders = new Set(files.map((file) => dirname(resolve(cwd, file))));
   const roots = new Set([...folders].flatMap((folder) => rootsAround(folder, cwd)));
-  const found = new Set<string>();
+  const below = new Set<string>();
   const visited = new Set<string>();
   const visit = (folder: string): void => {
     if (visited.has(folder)) return;
@@ -204,11 +204,11 @@ export function yamlAround(files: readonly string[], cwd: string): readonly stri
       const path = join(folder, entry.name);
       // The target of a link is found at its own place, if it is in the project.
       if (entry.isDirectory() && entry.name !== ".git" && entry.name !== "node_modules") visit(path);
-      else if (entry.isFile() && /\.ya?ml$/i.test(entry.name)) found.add(path);
+      else if (entry.isFile() && /\.ya?ml$/i.test(entry.name)) below.add(path);
     }
   };
   for (const root of roots) visit(root);
-  return [...found].sort();
+  return [...below].sort();
 }
 
 function entriesOf(folder: string): readonly Dirent[] {
@@ -226,10 +226,10 @@ function linkTarget(root: string, link: string): string | null {
 
 /** Creates a function that matches globs with paths, regardless of case and of how accents are composed. */
 export function pathMatcher(): ProjectAccess["matches"] {
-  const known = new Map<string, (path: string) => boolean>();
+  const matchers = new Map<string, (path: string) => boolean>();
   return (glob, path) => {
-    const matches = known.get(glob) ?? compilePathGlob(glob.normalize("NFC"));
-    known.set(glob, matches);
+    const matches = matchers.get(glob) ?? compilePathGlob(glob.normalize("NFC"));
+    matchers.set(glob, matches);
     return matches(path.normalize("NFC"));
   };
 }

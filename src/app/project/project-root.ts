@@ -7,9 +7,9 @@ import { dirname, join, relative } from "node:path";
  */
 export function projectRoot(folder: string, cwd: string): string {
   const [start, working] = [realpathSync.native(folder), realpathSync.native(cwd)];
-  for (let at = start; ; at = dirname(at)) {
-    if (existsSync(join(at, ".git"))) return at;
-    if (dirname(at) === at) break;
+  for (let folder = start; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, ".git"))) return folder;
+    if (dirname(folder) === folder) break;
   }
   return relative(working, start).startsWith("..") ? start : working;
 }

@@ -16,7 +16,7 @@ export async function filesDeclaring(
 ): Promise<readonly string[]> {
   const codes = new Set<unknown>([null, ...merchants]);
   const declared = await Promise.all(files.map((file) => index.merchantIn(file)));
-  return files.filter((_, at) => codes.has(declared[at]));
+  return files.filter((_, index) => codes.has(declared[index]));
 }
 
 /** The files that select merchants, and those that they need. */
@@ -66,28 +66,28 @@ export async function selectFiles(
   const reachedBy = (shared: readonly string[], files: readonly string[]): Promise<readonly string[]> =>
     filesReached(shared, files, options);
   const links: UnreadLink[] = [];
-  const named = await findYamlFiles(paths, cwd, (link) => void links.push(link));
+  const namedFiles = await findYamlFiles(paths, cwd, (link) => void links.push(link));
   const unread = await withMerchants(links, cwd, index);
   if (using !== undefined) {
     const shared = await findYamlFiles([using], cwd);
-    const some = await reachedBy(shared, named);
+    const some = await reachedBy(shared, namedFiles);
     const file = { path: using, isFolder: false, files: shared, own: [] };
     if (some.length === 0) {
       throw new RolecallError("usage", `${oneLine(using)} reaches no merchant.`, {
         hint: 'A file reaches the merchants that list it under "include", directly or not, and those that rolecall.yaml enforces it on.',
       });
     }
-    return { paths, files: named, some, unread, shared: [file] };
+    return { paths, files: namedFiles, some, unread, shared: [file] };
   }
   const shared = merchantsOnly ? [] : await sharedPaths(paths, cwd, index);
-  if (shared.length === 0) return { paths, files: named, some: named, unread, shared };
+  if (shared.length === 0) return { paths, files: namedFiles, some: namedFiles, unread, shared };
   const project = await findYamlFiles([], cwd).catch((error: unknown) => {
     if (error instanceof RolecallError && error.code === "no-files") return [];
     throw error;
   });
   const included = new Set(shared.flatMap((path) => path.files));
-  const own = named.filter((file) => !included.has(file));
-  const files = [...new Set([...named, ...project])].sort();
+  const ownFiles = namedFiles.filter((file) => !included.has(file));
+  const files = [...new Set([...namedFiles, ...project])].sort();
   const reached = await reachedBy([...included], files);
   for (const path of shared) {
     if (path.isFolder && path.own.length === 0) requireReach(path, await reachedBy(path.files, files));
@@ -97,7 +97,7 @@ export async function selectFiles(
   return {
     paths: project.length === 0 ? paths : [...paths, defaultPath(cwd)],
     files,
-    some: [...new Set([...own, ...reached, ...lost])].sort(),
+    some: [...new Set([...ownFiles, ...reached, ...lost])].sort(),
     unread,
     shared,
   };
@@ -109,7 +109,7 @@ async function sharedPaths(
   cwd: string,
   index: ProjectIndex,
 ): Promise<readonly SharedPath[]> {
-  const all = await Promise.all(
+  const sharedOrNot = await Promise.all(
     paths.map(async (path): Promise<SharedPath> => {
       const below = await filesBelow(path, cwd);
       const isFolder = below[0] !== resolve(cwd, path);
@@ -125,7 +125,7 @@ async function sharedPaths(
       };
     }),
   );
-  return all.filter(({ files }) => files.length > 0);
+  return sharedOrNot.filter(({ files }) => files.length > 0);
 }
 
 /** Leaves out the links to folders of shared files, which are read where they are included. */
@@ -170,10 +170,10 @@ async function filesReached(
 ): Promise<readonly string[]> {
   // All files: with errors in it, nobody knows which ones it binds, and its errors are wanted.
   if (shared.some((file) => basename(file) === PROJECT_FILE)) return files;
-  const wanted = new Set(shared.map(withoutLinks));
+  const sharedFiles = new Set(shared.map(withoutLinks));
   const filesBehind = await behindFinder(index, await projectAccess(files, cwd), files);
   const behind = await Promise.all(files.map(filesBehind));
-  return files.filter((_, at) => [...(behind[at] ?? [])].some((path) => wanted.has(path)));
+  return files.filter((_, position) => [...(behind[position] ?? [])].some((path) => sharedFiles.has(path)));
 }
 
 /**
@@ -187,10 +187,10 @@ export async function behindFinder(
 ): Promise<(file: string) => Promise<ReadonlySet<string>>> {
   const rules = await Promise.all(accesses.map((access) => boundRules(files, access)));
   return async (file) => {
-    const own = await index.closure(file);
+    const includes = await index.closure(file);
     const enforced = rules.flatMap((rulesOn) => rulesOn(file));
     const closures = await Promise.all(enforced.map(index.closure));
-    const behind = new Set([...own, ...closures.flatMap((closure) => [...closure])]);
+    const behind = new Set([...includes, ...closures.flatMap((closure) => [...closure])]);
     behind.delete(withoutLinks(file));
     return behind;
   };

@@ -50,8 +50,8 @@ export function openClients<Client extends Closable>(
       const { baseUrl, key, keySource } = connection;
       const id = JSON.stringify([baseUrl, key]);
       const { now, monotonic, sleep, setTimer, random } = io;
-      const known = clients.get(id);
-      if (known) return known;
+      const opened = clients.get(id);
+      if (opened) return opened;
       const url = withSource(connection, () => checkBaseUrl(baseUrl));
       const client = connect({
         baseUrl,

@@ -61,8 +61,8 @@ export function keyVariables({
   merchant,
   keyEnv,
 }: Pick<Addressed, "merchant" | "keyEnv">): readonly string[] {
-  const own = `ROLECALL_API_KEY_${merchant.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}`;
-  return keyEnv ? [keyEnv] : [own, "ROLECALL_API_KEY"];
+  const variable = `ROLECALL_API_KEY_${merchant.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}`;
+  return keyEnv ? [keyEnv] : [variable, "ROLECALL_API_KEY"];
 }
 
 /**
@@ -74,11 +74,11 @@ export function resolveOwnConnection(
   env: Io["env"],
   files: readonly Addressed[] = [],
 ): Connection {
-  const [named, ...others] = new Set(files.flatMap(({ baseUrl }) => baseUrl ?? []));
+  const [only, ...more] = new Set(files.flatMap(({ baseUrl }) => baseUrl ?? []));
   const candidates = [
     [option, "--base-url"],
     [env["ROLECALL_BASE_URL"], "ROLECALL_BASE_URL"],
-    [others.length === 0 ? named : undefined, "api.base_url in the files"],
+    [more.length === 0 ? only : undefined, "api.base_url in the files"],
   ] as const;
   const [baseUrl, baseUrlSource] = candidates.find(([url]) => url) ?? [];
   if (!baseUrl || !baseUrlSource) {
@@ -200,11 +200,11 @@ const DEFAULT_PORT = { "http:": "1080", "https:": "443" } as const;
 export function proxyFor(service: URL, env: Io["env"]): ProxyChoice | null {
   const secure = service.protocol === "https:";
   const name = [secure ? "https_proxy" : "http_proxy", secure ? "HTTPS_PROXY" : "HTTP_PROXY"].find(
-    (one) => env[one],
+    (variable) => env[variable],
   );
   if (name === undefined) return null;
   const proxy = parseProxy(env[name] ?? "", name);
-  const exempt = ["no_proxy", "NO_PROXY"].find((one) => env[one]);
+  const exempt = ["no_proxy", "NO_PROXY"].find((variable) => env[variable]);
   if (exempt !== undefined && isExempt(service, env[exempt] ?? "")) return { proxy: null, because: exempt };
   // Plain HTTP is for this machine only: the key must not leave it unencrypted.
   if (!secure && !isLoopback(new URL(proxy.origin).hostname)) {

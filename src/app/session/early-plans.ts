@@ -28,7 +28,7 @@ export interface EarlyPlans {
 
 /** Starts early planning; a merchant that is not selected is only released. */
 export function startEarlyPlans(
-  open: OpenSession,
+  openSession: OpenSession,
   isSelected: (merchant: string) => boolean,
   now: number,
   ended: (merchant: string, problem: string | null) => void,
@@ -36,7 +36,7 @@ export function startEarlyPlans(
   const plans = new Map<DesiredState, Promise<Planned>>();
   const inTurn = limited(MAX_PLANNING);
   const planOne = async (state: DesiredState, kept: DesiredState): Promise<Planned> => {
-    const session = open(state);
+    const session = openSession(state);
     if ("error" in session) {
       ended(session.merchant, session.error.message);
       return session;

@@ -49,8 +49,9 @@ export async function renewalOf(
   const committed = new Map<string, Committed>();
   for (const { email, origin } of members) {
     const key = email.toLowerCase();
-    const at = expired.has(key) ? await entryTime(origin) : null;
-    if (at !== null) committed.set(key, { at, day: new Date(at).toISOString().slice(0, 10) });
+    const entryChanged = expired.has(key) ? await entryTime(origin) : null;
+    if (entryChanged !== null)
+      committed.set(key, { at: entryChanged, day: new Date(entryChanged).toISOString().slice(0, 10) });
   }
   return { asked, committed };
 }

@@ -76,17 +76,20 @@ export function startPrefetch(
       ahead += members;
     },
     claim({ merchant }, connection, roleIds) {
-      const found = started.get(merchant);
-      if (found?.connection.baseUrl !== connection.baseUrl || found.connection.key !== connection.key)
+      const prefetched = started.get(merchant);
+      if (
+        prefetched?.connection.baseUrl !== connection.baseUrl ||
+        prefetched.connection.key !== connection.key
+      )
         return null;
       end(merchant);
-      found.name(roleIds);
-      return found.live;
+      prefetched.name(roleIds);
+      return prefetched.live;
     },
     cancel(except = new Set()) {
-      for (const [merchant, one] of started) {
+      for (const [merchant, prefetched] of started) {
         if (except.has(merchant)) continue;
-        one.end(new Error("the prefetch was cancelled"));
+        prefetched.end(new Error("the prefetch was cancelled"));
         end(merchant);
       }
     },

@@ -95,7 +95,7 @@ export function sessionOpener(services: Services, options: PlanningOptions, io: 
   // Results found for the whole plan are reused for its parts.
   const partsOf = (input: PlanInput): PlanResult["planWithout"] =>
     makePlan === buildPlan ? planParts(input) : (leaveOut) => makePlan({ ...input, leaveOut });
-  const open = (state: DesiredState): Session => {
+  const sessionOf = (state: DesiredState): Session => {
     const connection = resolveConnection(state, options.baseUrl, io.env, options.baseUrlName);
     const { reader, writer, lookup, findDenied } = services.of(connection);
     return {
@@ -106,9 +106,9 @@ export function sessionOpener(services: Services, options: PlanningOptions, io: 
       keySource: connection.keySource,
       findDenied: (operations) => findDenied(state.merchant, operations),
       plan: async (leaveOut = new Set()) => {
-        const named = [...new Set([...namedRoleIds(state), ...roleIds(state.merchant)])];
-        const live = await (prefetch?.claim(state, connection, named) ??
-          reader.read(state.merchant, named, state.members?.length));
+        const idsInFiles = [...new Set([...namedRoleIds(state), ...roleIds(state.merchant)])];
+        const live = await (prefetch?.claim(state, connection, idsInFiles) ??
+          reader.read(state.merchant, idsInFiles, state.members?.length));
         checkEnvironment(state, connection, live.sandbox);
         const renewal = await renewalOf(state, live, options.reinvite ?? [], entryTime);
         const input = {
@@ -130,7 +130,7 @@ export function sessionOpener(services: Services, options: PlanningOptions, io: 
       },
     };
   };
-  return (state) => openOrFail(state.merchant, () => open(state));
+  return (state) => openOrFail(state.merchant, () => sessionOf(state));
 }
 
 /** Creates every merchant's session at open services; closing the sessions closes the services. */
@@ -142,25 +142,25 @@ export function createSessions(
 ): Sessions {
   const opened = states.map(sessionOpener(services, options, io));
   return {
-    all: opened.flatMap((one) => ("error" in one ? [] : [one])),
-    failed: opened.flatMap((one) => ("error" in one ? [one] : [])),
+    all: opened.flatMap((session) => ("error" in session ? [] : [session])),
+    failed: opened.flatMap((session) => ("error" in session ? [session] : [])),
     close: services.close,
   };
 }
 
 /** Returns a matcher of globs over names and addresses, where slashes and leading dots are ordinary letters. */
 export function globMatcher(): GlobMatch {
-  const known = new Map<string, (text: string) => boolean>();
+  const matchers = new Map<string, (text: string) => boolean>();
   return (glob, text) => {
-    const matcher = known.get(glob) ?? compileGlob(glob);
-    known.set(glob, matcher);
+    const matcher = matchers.get(glob) ?? compileGlob(glob);
+    matchers.set(glob, matcher);
     return matcher(text);
   };
 }
 
-function openOrFail<T>(merchant: string, open: () => T): T | UnplannedMerchant {
+function openOrFail<T>(merchant: string, work: () => T): T | UnplannedMerchant {
   try {
-    return open();
+    return work();
   } catch (error) {
     if (error instanceof RolecallError) return { status: "failed", merchant, error };
     throw error;
@@ -184,7 +184,7 @@ export type Planned = PlannedMerchant | UnplannedMerchant;
 
 /** Returns the merchants that have a plan. */
 export function plannedOnly(planned: readonly Planned[]): readonly PlannedMerchant[] {
-  return planned.flatMap((one) => (one.status === "planned" ? [one] : []));
+  return planned.flatMap((outcome) => (outcome.status === "planned" ? [outcome] : []));
 }
 
 /** Reports a merchant that has ended with its problem, or `null`. */
@@ -195,11 +195,11 @@ export const MAX_PLANNING = 24;
 
 /** Plans all merchants side by side, in natural order, and sorts the plans by code; a failure of one does not hide another's plan. */
 export async function planSessions(
-  { all, failed }: Pick<Sessions, "all" | "failed">,
+  { all: opened, failed }: Pick<Sessions, "all" | "failed">,
   ended: Ended,
 ): Promise<readonly Planned[]> {
   for (const { merchant, error } of failed) ended(merchant, error.message);
-  const sessions = sortNaturally(all, ({ state }) => state.merchant);
+  const sessions = sortNaturally(opened, ({ state }) => state.merchant);
   const planned = await mapConcurrent(sessions, MAX_PLANNING, (session) => planSession(session, ended));
   return byCode([...planned, ...failed]);
 }
@@ -223,8 +223,10 @@ export function withRunOverrides(planned: readonly Planned[]): readonly Planned[
   const ready = plannedOnly(planned);
   const plans = applyRunOverrides(ready.map(({ plan, session }) => ({ plan, files: session.state })));
   const byMerchant = new Map(plans.map((plan) => [plan.merchant, plan]));
-  return planned.map((one) =>
-    one.status === "planned" ? { ...one, plan: byMerchant.get(one.plan.merchant) ?? one.plan } : one,
+  return planned.map((outcome) =>
+    outcome.status === "planned"
+      ? { ...outcome, plan: byMerchant.get(outcome.plan.merchant) ?? outcome.plan }
+      : outcome,
   );
 }
 

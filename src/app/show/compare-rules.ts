@@ -25,11 +25,11 @@ export function ruleNotesOf(
   const planOf = new Map(plans?.map((plan) => [plan.merchant, plan]));
   return states.flatMap((state) => {
     const { merchant } = state;
-    const was = before.get(merchant);
-    const looser = was === undefined ? [] : looseningsOf(was, state, matches);
+    const former = before.get(merchant);
+    const looser = former === undefined ? [] : looseningsOf(former, state, matches);
     return [
-      ...looser.map((one): RuleNote => ({ merchant, kind: "loosened", ...one })),
-      ...overridesIn(state, was?.guards.overrides ?? [], planOf.get(merchant) ?? null),
+      ...looser.map((note): RuleNote => ({ merchant, kind: "loosened", ...note })),
+      ...overridesIn(state, former?.guards.overrides ?? [], planOf.get(merchant) ?? null),
     ];
   });
 }
@@ -37,7 +37,7 @@ export function ruleNotesOf(
 /** Returns the overrides of the plan that is shown, and new ones of another plan, which no review has seen. */
 function overridesIn(
   { merchant, guards }: DesiredState,
-  known: readonly string[],
+  formerOverrides: readonly string[],
   plan: Plan | null,
 ): readonly RuleNote[] {
   const topic = "overrides";
@@ -52,12 +52,14 @@ function overridesIn(
   const leftOver = new Set(
     plan?.findings.flatMap(({ code, name }) => (code === "override-left-over" ? name : [])),
   );
-  const others = (guards.overrides ?? []).filter(
-    (one) => !known.includes(one) && (plan === null || leftOver.has(one)),
+  const newOverrides = (guards.overrides ?? []).filter(
+    (override) => !formerOverrides.includes(override) && (plan === null || leftOver.has(override)),
   );
   const what = plan === null ? "an override for one plan" : "an override for another plan";
   return [
     ...used,
-    ...others.map((one): RuleNote => ({ merchant, kind: "loosened", topic, text: `${what}: ${one}` })),
+    ...newOverrides.map(
+      (text): RuleNote => ({ merchant, kind: "loosened", topic, text: `${what}: ${text}` }),
+    ),
   ];
 }

@@ -27,7 +27,7 @@ export function placeFinder(
 ): PlaceFinder {
   const texts = new Map(sources.map(({ file, text }) => [file, text]));
   const files = new Map<string, Indexed>();
-  const open = (file: string): Indexed | null => {
+  const indexOf = (file: string): Indexed | null => {
     const text = texts.get(file);
     if (text === undefined) return null;
     const indexed = files.get(file) ?? indexFile(text);
@@ -35,7 +35,7 @@ export function placeFinder(
     return indexed;
   };
   const entry = ({ file, path }: Origin): FilePlace | null => {
-    const indexed = open(file);
+    const indexed = indexOf(file);
     // A field that only one of several grants of a role has is near the others' entries.
     const range =
       indexed?.locate({ at: "value", path }) ?? indexed?.locate({ at: "value", path: path.slice(0, -1) });
@@ -52,7 +52,7 @@ export function placeFinder(
     const path = [...origin.path, ...keys];
     const value = path.reduce<unknown>(
       (outer, key) => (typeof key === "number" ? listOf(outer)[key] : fieldsOf(outer)[key]),
-      open(origin.file)?.value(),
+      indexOf(origin.file)?.value(),
     );
     const index = listOf(value).indexOf(permission);
     const place = index < 0 ? null : entry({ file: origin.file, path: [...path, index] });

@@ -29,8 +29,8 @@ export function ruleLocations(
   const firstPlace = (files: readonly string[], pathIn: (file: string) => Path | null): string | null => {
     for (const file of files) {
       const path = pathIn(file);
-      const found = path === null ? null : place({ file, path });
-      if (found !== null) return found;
+      const location = path === null ? null : place({ file, path });
+      if (location !== null) return location;
     }
     return null;
   };
@@ -41,18 +41,18 @@ export function ruleLocations(
   ): string | null => {
     if (NAMING_CODES.has(code)) return firstPlace(files, (file) => pathInRules(texts.get(file) ?? "", name));
     // An existing violation.
-    const failed = checks.find((one) => message.includes(`(check: ${checkText(one)})`));
+    const failed = checks.find((check) => message.includes(`(check: ${checkText(check)})`));
     if (failed) return place(failed.origin);
     return firstPlace(files, () => KEYS[code] ?? null);
   };
-  return ({ merchant }, found) => {
+  return ({ merchant }, refusal) => {
     const state = byMerchant.get(merchant);
     if (state === undefined) return null;
-    const { checks, guards, files } = rulesBehind(found, state);
-    if ("severity" in found) return ofFinding(found, { checks }, files);
-    const { rule, code, check, override } = found;
+    const { checks, guards, files } = rulesBehind(refusal, state);
+    if ("severity" in refusal) return ofFinding(refusal, { checks }, files);
+    const { rule, code, check, override } = refusal;
     if (rule === "check") {
-      const written = checks.find((one) => checkText(one) === check);
+      const written = checks.find((each) => checkText(each) === check);
       return written ? place(written.origin) : null;
     }
     const path = KEYS[code];
@@ -100,11 +100,11 @@ export function listedRuleFinder(
       enforcedBy === null
         ? [state.origin.file, ...(state.included ?? [])]
         : state.enforced?.find(({ files: [file] }) => file === enforcedBy)?.files;
-    for (const wanted of [entry, null]) {
+    for (const item of [entry, null]) {
       for (const file of files ?? []) {
-        const path = pathOfListed(contentOf(file), keys, wanted);
-        const found = path && places.entry({ file, path });
-        if (found) return found;
+        const path = pathOfListed(contentOf(file), keys, item);
+        const location = path && places.entry({ file, path });
+        if (location) return location;
       }
     }
     return null;
@@ -113,26 +113,26 @@ export function listedRuleFinder(
 
 /** Returns the path of a rule in a file, or of the list that it is in; `null` if the file does not have it. */
 function pathOfListed(value: unknown, keys: readonly string[], entry: ListedRule["entry"]): Path | null {
-  const found = keys.reduce<unknown>((outer, key) => fieldsOf(outer)[key], value);
-  if (found === undefined) return null;
+  const setting = keys.reduce<unknown>((outer, key) => fieldsOf(outer)[key], value);
+  if (setting === undefined) return null;
   if (entry === null) return keys;
-  if (!Array.isArray(found))
-    return typeof entry === "string" && entry in fieldsOf(found) ? [...keys, entry] : null;
-  const wanted = canonicalJson(entry);
-  const index = found.findIndex((one) => canonicalJson(one) === wanted);
+  if (!Array.isArray(setting))
+    return typeof entry === "string" && entry in fieldsOf(setting) ? [...keys, entry] : null;
+  const canonical = canonicalJson(entry);
+  const index = setting.findIndex((item) => canonicalJson(item) === canonical);
   return index < 0 ? null : [...keys, index];
 }
 
 /** Returns the enforced rules that refuse or warn, or the merchant's own, with the files that they are in. */
 function rulesBehind(
-  found: Refusal | Finding,
+  refusal: Refusal | Finding,
   state: DesiredState,
 ): Pick<EnforcedRules, "checks" | "guards"> & { readonly files: readonly string[] } {
   const { enforced = [], origin, included = [] } = state;
   const by = enforced.find(({ files: [file] }) =>
-    "severity" in found ? found.message.endsWith(` Enforced by ${file}.`) : found.rules === file,
+    "severity" in refusal ? refusal.message.endsWith(` Enforced by ${file}.`) : refusal.rules === file,
   );
-  const isOwn = "severity" in found || found.rules === undefined;
+  const isOwn = "severity" in refusal || refusal.rules === undefined;
   return by ?? { ...state, files: isOwn ? [origin.file, ...included] : [] };
 }
 
@@ -164,8 +164,8 @@ function pathInRules(text: string, name: string): Path | null {
     if (typeof inner !== "object" || inner === null) return null;
     for (const [key, each] of Object.entries(inner)) {
       const to = [...path, Array.isArray(inner) ? Number(key) : key];
-      const found = key === name ? to : find(each, to);
-      if (found !== null) return found;
+      const location = key === name ? to : find(each, to);
+      if (location !== null) return location;
     }
     return null;
   };
@@ -212,14 +212,14 @@ export function changeLocations(
   const originOf = (merchant: string, change: Change): Origin | null => {
     const state = byMerchant.get(merchant);
     if (state === undefined) return null;
-    const known = origins.get(merchant) ?? originsIn(state);
-    origins.set(merchant, known);
+    const originsOfMerchant = origins.get(merchant) ?? originsIn(state);
+    origins.set(merchant, originsOfMerchant);
     const { resource, id, name } = change;
     const renamed = change.resource === "role" ? change.after?.name : change.after?.email;
-    const found = [id, renamed, name].flatMap(
-      (text) => known.get(`${resource} ${text?.toLowerCase()}`) ?? [],
+    const locations = [id, renamed, name].flatMap(
+      (text) => originsOfMerchant.get(`${resource} ${text?.toLowerCase()}`) ?? [],
     );
-    return found[0] ?? { ...state.origin, path: [`${resource}s`] };
+    return locations[0] ?? { ...state.origin, path: [`${resource}s`] };
   };
   const texts = new Map<string, LocatedText | null>();
   return {
@@ -263,8 +263,8 @@ function locatedText(text: string | null): LocatedText | null {
   const positions = indexPositions(text);
   return {
     lineOf(path) {
-      const found = locator({ at: "value", path });
-      return found === null ? 1 : positions.span(found.start, found.end).line;
+      const range = locator({ at: "value", path });
+      return range === null ? 1 : positions.span(range.start, range.end).line;
     },
   };
 }

@@ -44,7 +44,7 @@ export function showPlans(
 ): ShownPlans {
   const plans = plannedOnly(planned).map(({ plan }) => plan);
   print(plans, unplannedOf(planned));
-  const failed = planned.flatMap((one) => (one.status === "failed" ? [one] : []));
+  const failed = planned.flatMap((outcome) => (outcome.status === "failed" ? [outcome] : []));
   const style = styleFor(io.stderr, io, options.color);
   if (failed.length > 0) io.stderr.write(`\n${renderUnread(done, failed, style)}`);
   return { plans, complete: plans.length === planned.length };
@@ -64,8 +64,8 @@ export function printFailure(
 
 /** Returns the merchants without a plan, for a review. */
 export function unplannedOf(planned: readonly Planned[]): readonly UnplannedView[] {
-  return planned.flatMap((one) =>
-    one.status === "planned" ? [] : [{ merchant: one.merchant, failure: one.error.failure }],
+  return planned.flatMap((outcome) =>
+    outcome.status === "planned" ? [] : [{ merchant: outcome.merchant, failure: outcome.error.failure }],
   );
 }
 
@@ -165,15 +165,15 @@ export function placed(
   merchant: string,
   placeOf: ListedPlaceOf,
 ): readonly PlacedRule[] {
-  return rules.map((one) => ({ ...one, place: placeOf(merchant, one.rule) }));
+  return rules.map((rule) => ({ ...rule, place: placeOf(merchant, rule.rule) }));
 }
 
 /** Returns the drift of the planned merchants. */
 export async function driftsOf(planned: readonly Planned[], io: Io): Promise<readonly Drift[]> {
   const drifts = await Promise.all(
-    planned.map(async (one): Promise<readonly Drift[]> => {
-      if (one.status === "failed") return [];
-      const { session, plan, live } = one;
+    planned.map(async (outcome): Promise<readonly Drift[]> => {
+      if (outcome.status === "failed") return [];
+      const { session, plan, live } = outcome;
       const times =
         plan.changes.length + plan.refusals.length === 0
           ? NO_TIMES

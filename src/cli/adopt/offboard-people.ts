@@ -81,7 +81,9 @@ export async function offboardPeople(
     });
   }
   const known = new Set(targets.diagnostics.map(({ message }) => message));
-  const broken = after.diagnostics.filter((one) => isRefusal(one) && !known.has(one.message));
+  const broken = after.diagnostics.filter(
+    (diagnostic) => isRefusal(diagnostic) && !known.has(diagnostic.message),
+  );
   printDiagnostics(broken, { ...options, format: "text" }, io);
   if (broken.length > 0) io.stderr.write("Without them, the files would break the rules above.\n\n");
   const at = planPatched(targets.states, merchants, after.states, io);
@@ -95,7 +97,7 @@ export async function offboardPeople(
     };
     return offboardedPerson(email, files, at, without, { matches, now: io.now() });
   });
-  const planned = new Map(merchants.map((one) => [one.live.merchant, one]));
+  const planned = new Map(merchants.map((merchant) => [merchant.live.merchant, merchant]));
   const sole = targets.states
     .map((state) => {
       const one = planned.get(state.merchant);
@@ -214,7 +216,9 @@ function checkUnloaded(
     const lower = text.toLowerCase();
     return [...addresses].some((email) => lower.includes(email)) || offboardFrom(text, addresses) !== null;
   };
-  const unreadable = diagnostics.filter((one) => isFileError(one) && !known.has(one.file));
+  const unreadable = diagnostics.filter(
+    (diagnostic) => isFileError(diagnostic) && !known.has(diagnostic.file),
+  );
   if (unreadable.length > 0 || left.some(names)) {
     throw new RolecallError(
       "file-invalid",

@@ -146,7 +146,7 @@ async function patchesOf(
     const header = { merchant, environment, ...baseUrl, ...forEditors };
     return { file, before: null, after: newFileText(adoptNew(live, io.now()), header) };
   });
-  const existing = merchants.filter((one) => !isFresh(one));
+  const existing = merchants.filter((merchant) => !isFresh(merchant));
   const drifts = options.adoptDrift ? await driftsOf(existing, io) : [];
   const wanted = existing.map((planned, index) => {
     const drift = drifts[index];

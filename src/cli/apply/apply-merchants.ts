@@ -301,10 +301,10 @@ function divide(
   const out = new Set(refused.map(({ merchant }) => merchant));
   const all = results
     .filter(({ plan }) => !out.has(plan.merchant))
-    .map((one) => ({
-      ...one,
-      passwords: rotations.get(one.plan.merchant) ?? [],
-      leftOut: leftOut.get(one.plan.merchant) ?? 0,
+    .map((result) => ({
+      ...result,
+      passwords: rotations.get(result.plan.merchant) ?? [],
+      leftOut: leftOut.get(result.plan.merchant) ?? 0,
     }));
   const isDue = ({ plan, passwords }: (typeof all)[number]): boolean =>
     plan.changes.length + passwords.length > 0;

@@ -57,7 +57,7 @@ export function neededOperations(
 ): ReadonlyMap<Operation, readonly KeyUse[]> {
   return new Map(
     NEEDS.filter(({ when }) => manages === null || when === undefined || when(manages))
-      .map((need) => [need.operation, commands.filter((one) => need.commands.includes(one))] as const)
+      .map((need) => [need.operation, commands.filter((command) => need.commands.includes(command))] as const)
       .filter(([, users]) => users.length > 0),
   );
 }
@@ -78,7 +78,7 @@ export function operationChecks(
       },
     ];
   }
-  const verdictOf = new Map(verdicts.map((one) => [one.operation, one]));
+  const verdictOf = new Map(verdicts.map((verdict) => [verdict.operation, verdict]));
   const alarms = verdicts.flatMap(({ alarm }) => alarm ?? []);
   return [
     ...alarms.map((detail): HealthCheck => ({ name: "Alarm", status: "failed", detail, next: detail })),
@@ -112,14 +112,14 @@ export function neededPermissions(
 ): readonly NeededPermissions[] {
   const keys = [...new Set(needs.map(({ keySource }) => keySource))];
   return keys.flatMap((keySource) => {
-    const own = needs.filter((one) => one.keySource === keySource);
+    const own = needs.filter((need) => need.keySource === keySource);
     return commands.map((command): NeededPermissions => {
       const operations = NEEDS.map(({ operation }) => operation).filter((operation) =>
         own.some(({ needed }) => needed.get(operation)?.includes(command)),
       );
       const denied = (operation: Operation): boolean =>
         own.some(({ probed }) =>
-          probed.verdicts.some((one) => one.operation === operation && one.verdict === "denied"),
+          probed.verdicts.some((verdict) => verdict.operation === operation && verdict.verdict === "denied"),
         );
       return {
         keySource,

@@ -160,12 +160,12 @@ export async function explainQuestion(
     question: { kind: "why" as const, ...asked, source, at },
     now: timeOf(at, io),
     incomplete: snapshots.flatMap(({ merchant, complete }) =>
-      complete || explanations.some((one) => one.merchant === merchant) ? [] : merchant,
+      complete || explanations.some((explanation) => explanation.merchant === merchant) ? [] : merchant,
     ),
-    explanations: explanations.map((one) => ({
-      ...one,
-      ways: one.ways.map(located(one.permission)),
-      without: one.without.map(located(one.permission)),
+    explanations: explanations.map((explanation) => ({
+      ...explanation,
+      ways: explanation.ways.map(located(explanation.permission)),
+      without: explanation.without.map(located(explanation.permission)),
     })),
     permissions,
     nearMember:
@@ -173,7 +173,7 @@ export async function explainQuestion(
         ? null
         : near(
             asked.member,
-            snapshots.flatMap((one) => one.members.map(({ name }) => name)),
+            snapshots.flatMap((snapshot) => snapshot.members.map(({ name }) => name)),
           ),
     nearPermission:
       permissions.length > 0

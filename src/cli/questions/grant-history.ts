@@ -87,7 +87,7 @@ async function trace(
   };
   await close(merchants, { kind: "uncommitted", commit: null, time: null });
   for (const [at, { id, time, isBoundary, changes }] of commits.entries()) {
-    const left = merchants.filter((one) => one.open.length > 0);
+    const left = merchants.filter((merchant) => merchant.open.length > 0);
     if (left.length === 0) break;
     if (at % AHEAD === 0) preload(commits.slice(at, at + AHEAD), left, read);
     for (const { path, before } of changes) {
@@ -117,7 +117,7 @@ function preload(
   merchants: readonly OpenMerchant[],
   read: ReadFacts,
 ): void {
-  const files = new Set(merchants.flatMap((one) => [...one.files]));
+  const files = new Set(merchants.flatMap((merchant) => [...merchant.files]));
   for (const { path, before } of commits.flatMap(({ changes }) => changes)) {
     // Who needs it gets the error.
     if (before !== null && files.has(path)) read(before).catch(() => undefined);

@@ -64,13 +64,13 @@ async function readTogether(stored: readonly StoredRun[], io: World): Promise<re
 }
 
 function runOf(name: string, journals: readonly FoundRun[]): Run {
-  const statuses = journals.flatMap((one) => ("past" in one ? [one.status] : []));
+  const statuses = journals.flatMap((journal) => ("past" in journal ? [journal.status] : []));
   return { name, journals, status: jointStatus(statuses) };
 }
 
 /** Returns the part of a run at these merchants; `null` if there is none. An empty list means all merchants. */
 function narrowed({ name, journals }: Run, merchants: readonly string[]): Run | null {
-  const meant = merchants.length === 0 ? journals : journals.filter((one) => isOf(one, merchants));
+  const meant = merchants.length === 0 ? journals : journals.filter((journal) => isOf(journal, merchants));
   return meant.length === 0 ? null : runOf(name, meant);
 }
 
@@ -92,7 +92,7 @@ export async function findRun(
   if (text === "latest") {
     for await (const run of pastRuns(io)) {
       const part = narrowed(run, merchants);
-      if (part?.journals.some((one) => !("unstarted" in one))) return ofAll(run, merchants);
+      if (part?.journals.some((journal) => !("unstarted" in journal))) return ofAll(run, merchants);
     }
     const whose = merchants.length === 0 ? "that sent anything" : `of ${merchants.join(", ")}`;
     throw new RolecallError("run-unknown", `There is no run ${whose}.`, { hint: HINT });
@@ -143,7 +143,7 @@ function ofAll(run: Run, merchants: readonly string[]): Run {
   const missing = merchants.filter((merchant) => narrowed(run, [merchant]) === null);
   const part = narrowed(run, merchants);
   if (part !== null && missing.length === 0) return part;
-  const own = run.journals.map((one) => ("past" in one ? one.past.run.merchant : one.name));
+  const own = run.journals.map((journal) => ("past" in journal ? journal.past.run.merchant : journal.name));
   const named = `${own.slice(0, MAX_NAMED).join(", ")}${own.length > MAX_NAMED ? ` and ${own.length - MAX_NAMED} more` : ""}`;
   throw new RolecallError("usage", `The run ${run.name} was at ${named}, not at ${missing.join(", ")}.`);
 }

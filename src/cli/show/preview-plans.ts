@@ -85,7 +85,7 @@ export async function previewPlans(
     await output.end();
     if (options.out !== undefined) await savePlans(plans, merchants.failures, options.out, io);
     const code = exitCodeOf(plans, merchants.valid && complete);
-    const differs = plans.some((one) => one.changes.length > 0);
+    const differs = plans.some((plan) => plan.changes.length > 0);
     return code === ExitCode.ok && options.detailedExitcode && differs ? ExitCode.differences : code;
   } finally {
     await merchants.close();
@@ -120,7 +120,7 @@ export async function previewNewFiles(
 }
 
 function exitCodeOf(plans: readonly Plan[], complete: boolean): ExitCode {
-  const blocked = plans.some((one) => one.findings.some(({ severity }) => severity === "error"));
+  const blocked = plans.some((plan) => plan.findings.some(({ severity }) => severity === "error"));
   if (!complete || blocked) return ExitCode.failed;
   return plans.some(({ refusals }) => refusals.length > 0) ? ExitCode.refused : ExitCode.ok;
 }

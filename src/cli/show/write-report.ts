@@ -77,7 +77,7 @@ async function write(
   io: Io,
 ): Promise<void> {
   const { sink, end } = outputTo(output, io);
-  const merchants = reports.map((one) => ({ ...one, view: null }));
+  const merchants = reports.map((report) => ({ ...report, view: null }));
   const origin = { ...(await runOrigin(io)), version: VERSION, time: io.now() };
   sink.write(renderPage({ ...page, merchants, now: asOf ?? io.now(), origin }));
   await end();

@@ -149,13 +149,13 @@ export function fitReview(parts: Parts, maxSize: number): string {
   };
   /** Shortens the largest first, so that as few merchants as possible lose something; `null` leaves them out. */
   const shortenFolds = (detail: FoldDetail | null): void => {
-    for (const one of folds.toSorted((a, b) => b.text.length - a.text.length)) {
+    for (const fold of folds.toSorted((a, b) => b.text.length - a.text.length)) {
       if (fits()) return;
-      if (detail?.fields && !isLonger(one.fold, detail)) continue;
-      countFold(one, -1);
-      exchange(one, detail === null ? "" : foldText(one.fold, detail));
-      one.detail = detail ?? one.detail;
-      countFold(one, 1);
+      if (detail?.fields && !isLonger(fold.fold, detail)) continue;
+      countFold(fold, -1);
+      exchange(fold, detail === null ? "" : foldText(fold.fold, detail));
+      fold.detail = detail ?? fold.detail;
+      countFold(fold, 1);
     }
   };
 

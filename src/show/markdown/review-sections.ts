@@ -113,7 +113,7 @@ function refusalItems(fleet: FleetView): readonly (readonly string[])[] {
       : [
           [
             "  To override at all of them, in this run alone:",
-            ...commands.map((one) => `    → ${oneLine(one)}`),
+            ...commands.map((command) => `    → ${oneLine(command)}`),
             ...(line === null
               ? []
               : [

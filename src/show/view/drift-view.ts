@@ -98,14 +98,14 @@ function isMade(event: DriftEvent | null): boolean {
 
 function driftSums({ changes, violations }: Drift): DriftSums {
   const outside = (event: DriftEvent): number =>
-    changes.filter((one) => one.cause === "outside-git" && one.event === event).length;
+    changes.filter((change) => change.cause === "outside-git" && change.event === event).length;
   return {
     added: outside("added"),
     changed: outside("changed"),
     missing: changes.filter(({ event }) => event === "missing").length,
     notApplied: changes.filter(({ cause }) => cause === "not-applied").length,
     due: changes.filter(({ cause }) => cause === "due").length,
-    unknown: changes.filter((one) => one.cause === "unknown" && isMade(one.event)).length,
+    unknown: changes.filter((change) => change.cause === "unknown" && isMade(change.event)).length,
     violations: violations.length,
   };
 }

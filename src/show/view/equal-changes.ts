@@ -39,11 +39,11 @@ export function groupEqual<Item>(
   textOf: (one: Occurrence<Item>) => string,
 ): readonly Equal<Item>[] {
   const groups = new Map<string, Occurrence<Item>[]>();
-  for (const one of occurrences) {
-    const text = textOf(one);
+  for (const occurrence of occurrences) {
+    const text = textOf(occurrence);
     const group = groups.get(text);
-    if (group) group.push(one);
-    else groups.set(text, [one]);
+    if (group) group.push(occurrence);
+    else groups.set(text, [occurrence]);
   }
   return [...groups.values()].flatMap((all) => {
     const [first] = all;
@@ -105,11 +105,11 @@ export function shareRows(views: readonly PlanView[], shares: boolean, long: num
   const single = own.filter((group) => !joined.has(group)).flatMap((group) => group.all);
   const rows = own.length === 0 ? rest.map(alone) : [...joined, ...single.map(alone)];
   const byView = new Map<number, Equal<TitledRow>[]>();
-  for (const one of rows) {
-    const [at = 0] = one.places;
+  for (const row of rows) {
+    const [at = 0] = row.places;
     const known = byView.get(at);
-    if (known) known.push(one);
-    else byView.set(at, [one]);
+    if (known) known.push(row);
+    else byView.set(at, [row]);
   }
   const positions = new Map(all.map((one, index) => [one, index]));
   const position = ({ all: [first] }: Equal<TitledRow>): number => (first && positions.get(first)) ?? 0;
@@ -198,10 +198,10 @@ function titled(groups: readonly Equal<TitledRow>[], views: readonly PlanView[])
 function joinedRow(group: Equal<TitledRow>, views: readonly PlanView[]): RowView {
   const { row } = group.item;
   const rows = group.all.map(({ item }) => item.row);
-  const details = [...new Set(rows.flatMap((one) => one.details.map(({ label }) => label)))].map((label) =>
+  const details = [...new Set(rows.flatMap((row) => row.details.map(({ label }) => label)))].map((label) =>
     joinedDetail(
       label,
-      rows.map((one) => one.details.find((detail) => detail.label === label)),
+      rows.map((row) => row.details.find((detail) => detail.label === label)),
     ),
   );
   return { ...row, details, equal: equalRows(group, views) };
@@ -209,7 +209,7 @@ function joinedRow(group: Equal<TitledRow>, views: readonly PlanView[]): RowView
 
 function joinedDetail(label: string, details: readonly (DetailView | undefined)[]): DetailView {
   const [first] = details;
-  const same = first !== undefined && new Set(details.map((one) => JSON.stringify(one))).size === 1;
+  const same = first !== undefined && new Set(details.map((detail) => JSON.stringify(detail))).size === 1;
   return same ? first : { label, removed: [], added: [], plain: ["not the same for all"] };
 }
 

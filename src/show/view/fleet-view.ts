@@ -128,11 +128,11 @@ export function fleetView<View extends PlanView>(
     );
     const taken = new Set(shared.flatMap((group) => group.all));
     const own = new Map<number, Item[]>();
-    for (const one of occurrences) {
-      if (taken.has(one)) continue;
-      const items = own.get(one.at);
-      if (items) items.push(one.item);
-      else own.set(one.at, [one.item]);
+    for (const occurrence of occurrences) {
+      if (taken.has(occurrence)) continue;
+      const items = own.get(occurrence.at);
+      if (items) items.push(occurrence.item);
+      else own.set(occurrence.at, [occurrence.item]);
     }
     return {
       shared: shared.toSorted((a, b) => b.all.length - a.all.length),
@@ -267,7 +267,7 @@ function wholeMessage<Item extends RefusalView | FindingView>(group: Equal<Item>
   let index = -1;
   const message = item.message.replaceAll(NUMBERS, (text) => {
     index += 1;
-    const values = numbers.map((one) => one[index] ?? 0);
+    const values = numbers.map((number) => number[index] ?? 0);
     const [least, most] = [Math.min(...values), Math.max(...values)];
     return least === most ? text : `${least}–${most}`;
   });

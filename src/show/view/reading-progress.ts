@@ -133,7 +133,7 @@ export function merchantOf(event: LiveEvent): string | null {
 
 /** Returns the number of merchants in a state. */
 export function merchantsIn({ merchants }: ReadingView, state: ReadingMerchant["state"]): number {
-  return merchants.filter((one) => one.state === state).length;
+  return merchants.filter((merchant) => merchant.state === state).length;
 }
 
 /** Returns the number of members read so far. */

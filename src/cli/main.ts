@@ -140,7 +140,7 @@ const HELP_WORDS: ReadonlySet<string> = new Set(["help", "--help", "-h"]);
 function commandLine(program: Command, argv: readonly string[]): readonly string[] {
   const command = argv.find((word) => !HELP_WORDS.has(word));
   if (command?.startsWith("-")) return argv;
-  if (command && !program.commands.some((one) => one.name() === command)) return [command];
+  if (command && !program.commands.some((each) => each.name() === command)) return [command];
   return HELP_WORDS.has(argv[0] ?? "") ? [...(command ? [command] : []), "--help"] : argv;
 }
 

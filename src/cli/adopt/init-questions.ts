@@ -149,19 +149,19 @@ export interface Choosing {
 /** Chooses the merchants to write files for; throws RolecallError if there are none. */
 export async function chooseMerchants(choosing: Choosing, io: Io): Promise<readonly string[]> {
   const { options, interview, declared } = choosing;
-  const wanted = options.merchant.length > 0 ? [...new Set(options.merchant)] : await offered(choosing, io);
-  for (const code of wanted) {
+  const chosen = options.merchant.length > 0 ? [...new Set(options.merchant)] : await offered(choosing, io);
+  for (const code of chosen) {
     if (!MERCHANT.test(code)) {
       throw new RolecallError("usage", `"${oneLine(code)}" is not the code of a merchant.`, {
         hint: "A code has 1 to 64 letters, digits, hyphens and underscores, such as MC4F7K2P.",
       });
     }
   }
-  const taken = wanted.filter((code) => declared.has(code));
+  const taken = chosen.filter((code) => declared.has(code));
   for (const code of taken) {
     io.stderr.write(`${code} has a file already: ${oneLine(declared.get(code) ?? "")}.\n`);
   }
-  const fresh = wanted.filter((code) => !declared.has(code));
+  const fresh = chosen.filter((code) => !declared.has(code));
   if (fresh.length > 0 || wantsProjectFiles(options)) return fresh;
   throw new RolecallError("usage", "There is nothing to write: every merchant has a file.", {
     hint: `rolecall pull ${interview === null ? taken.join(" ") : "CODE"} updates a file from what is live.`,
@@ -174,9 +174,9 @@ async function offered(
   io: Io,
 ): Promise<readonly string[]> {
   const listed = await listMerchants({ options, connection, services }, io);
-  const found = listed ?? [];
-  const open = found.filter(({ resource }) => !declared.has(resource.id));
-  if (options.all && open.length > 0) return open.map(({ resource }) => resource.id);
+  const memberships = listed ?? [];
+  const undeclared = memberships.filter(({ resource }) => !declared.has(resource.id));
+  if (options.all && undeclared.length > 0) return undeclared.map(({ resource }) => resource.id);
   if (interview === null) {
     const none =
       listed === null
@@ -185,13 +185,13 @@ async function offered(
     const reason = options.all ? none : "No merchant is named, and there is no terminal to ask on.";
     throw new RolecallError("usage", reason, {
       hint:
-        open.length === 0
+        undeclared.length === 0
           ? "Name one with --merchant CODE."
-          : `Pass --all, or --merchant CODE: the key reaches ${counted(open.length, "merchant")}, such as ${oneLine(open[0]?.resource.id ?? "")}.`,
+          : `Pass --all, or --merchant CODE: the key reaches ${counted(undeclared.length, "merchant")}, such as ${oneLine(undeclared[0]?.resource.id ?? "")}.`,
     });
   }
-  if (open.length === 0) {
-    if (found.length > 0) return found.map(({ resource }) => resource.id);
+  if (undeclared.length === 0) {
+    if (memberships.length > 0) return memberships.map(({ resource }) => resource.id);
     const text = await interview.text({
       title: "Merchant codes, with spaces between them",
       proposed: null,
@@ -202,13 +202,13 @@ async function offered(
   }
   const chosen = await interview.several({
     title: "Which merchants?",
-    choices: open.map(({ resource }) => ({
+    choices: undeclared.map(({ resource }) => ({
       label: resource.id,
       note: [resource.name, resource.sandbox ? "test account" : ""].filter((part) => part !== "").join(", "),
     })),
-    ...(open.length === 1 && { ticked: [0] }),
+    ...(undeclared.length === 1 && { ticked: [0] }),
   });
-  return chosen.flatMap((index) => open[index]?.resource.id ?? []);
+  return chosen.flatMap((index) => undeclared[index]?.resource.id ?? []);
 }
 
 /**
@@ -221,10 +221,10 @@ async function listMerchants(
 ): Promise<readonly Membership[] | null> {
   try {
     const filter = { type: "merchant", status: "accepted" } as const;
-    const found = await announceIfSlow("Reading the key's memberships …", io, () =>
+    const memberships = await announceIfSlow("Reading the key's memberships …", io, () =>
       readMemberships(connection, filter, services),
     );
-    const byCode = new Map(found.map((one) => [one.resource.id, one]));
+    const byCode = new Map(memberships.map((membership) => [membership.resource.id, membership]));
     return [...byCode.values()].sort(by(({ resource }) => resource.id));
   } catch (error) {
     if (!(error instanceof RolecallError) || ["network", "timeout", "unauthorized"].includes(error.code))
@@ -256,11 +256,11 @@ export async function chooseSync(interview: Interview | null): Promise<SyncMode>
 export async function chooseShared(
   adoptions: readonly Adoption[],
   sharedFile: string,
-  { shareRoles: wanted }: InitCommandOptions,
+  { shareRoles: isAsked }: InitCommandOptions,
   interview: Interview | null,
 ): Promise<SharedRoles | null> {
-  const shared = wanted || interview !== null ? shareRoles(adoptions) : null;
-  if (shared === null || wanted) return shared;
+  const shared = isAsked || interview !== null ? shareRoles(adoptions) : null;
+  if (shared === null || isAsked) return shared;
   const { roles, merchants } = shared;
   const adjusted = [...merchants.values()].filter(({ adjustments }) => adjustments.length > 0).length;
   const but = adjusted === 0 ? "" : ` (${adjusted} with adjustments)`;

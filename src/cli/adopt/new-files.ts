@@ -194,9 +194,9 @@ function workflowFiles(root: string): readonly FilePatch[] {
 
 /** Returns the folder of rolecall's own package, whether this runs from the sources or from the build. */
 function packageFolder(): string {
-  for (let at = import.meta.dirname; ; at = dirname(at)) {
-    if (existsSync(join(at, "examples/github"))) return at;
-    if (dirname(at) === at) {
+  for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, "examples/github"))) return folder;
+    if (dirname(folder) === folder) {
       throw new RolecallError("file-unreadable", "The workflows are not in this installation of rolecall.", {
         hint: "Install the package again, or leave out --workflows.",
       });

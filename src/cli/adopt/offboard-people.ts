@@ -66,13 +66,13 @@ export async function offboardPeople(
   const { addresses, paths } = readWords(words, options, io);
   const targets = await loadTargets(paths, addresses, options, io);
   const unloaded = targets.valid ? [] : checkUnloaded(targets, addresses, io);
-  const found = findIn(targets, addresses);
+  const findings = findIn(targets, addresses);
   const elsewhere = findElsewhere(targets, addresses, io);
   const read = options.declared
     ? NOTHING_READ
     : await readService(targets, unloaded, addresses, paths, options, io);
   const merchants = plannedOnly(read.planned);
-  const after = await loadPatched(found.patches, targets, io);
+  const after = await loadPatched(findings.patches, targets, io);
   const errors = after.diagnostics.filter(isFileError);
   if (errors.length > 0) {
     printDiagnostics(errors, { ...options, format: "text" }, io);
@@ -80,38 +80,38 @@ export async function offboardPeople(
       hint: "Correct these places by hand first, such as a rule that needs somebody. Nothing was changed.",
     });
   }
-  const known = new Set(targets.diagnostics.map(({ message }) => message));
+  const messages = new Set(targets.diagnostics.map(({ message }) => message));
   const broken = after.diagnostics.filter(
-    (diagnostic) => isRefusal(diagnostic) && !known.has(diagnostic.message),
+    (diagnostic) => isRefusal(diagnostic) && !messages.has(diagnostic.message),
   );
   printDiagnostics(broken, { ...options, format: "text" }, io);
   if (broken.length > 0) io.stderr.write("Without them, the files would break the rules above.\n\n");
-  const at = planPatched(targets.states, merchants, after.states, io);
+  const patchedPlans = planPatched(targets.states, merchants, after.states, io);
   const matches = globMatcher();
   const people = [...addresses].map((email) => {
-    const files = { files: found.files.get(email) ?? [], elsewhere: elsewhere.get(email) ?? [] };
+    const files = { files: findings.files.get(email) ?? [], elsewhere: elsewhere.get(email) ?? [] };
     const without = {
       declared: options.declared === true,
       live: read.withoutFile.live.get(email) ?? [],
       unread: read.withoutFile.unread.flatMap(({ merchant }) => merchant ?? []),
     };
-    return offboardedPerson(email, files, at, without, { matches, now: io.now() });
+    return offboardedPerson(email, files, patchedPlans, without, { matches, now: io.now() });
   });
   const planned = new Map(merchants.map((merchant) => [merchant.live.merchant, merchant]));
   const sole = targets.states
     .map((state) => {
-      const one = planned.get(state.merchant);
-      const report = one === undefined ? declaredReport(state, io.now()) : reportOf(one, false);
+      const outcome = planned.get(state.merchant);
+      const report = outcome === undefined ? declaredReport(state, io.now()) : reportOf(outcome, false);
       const leaving = people.filter(({ listed }) => !listed.includes(report.merchant));
       return soleAccess(report, new Set(leaving.map(({ email }) => email)));
     })
     .filter(({ permissions, roles }) => permissions.length + roles.length > 0);
-  const concerned = at.flatMap(({ read: result }) =>
+  const concerned = patchedPlans.flatMap(({ read: result }) =>
     result?.plan.changes.some(({ name }) => addresses.has(name.toLowerCase())) ? result.plan : [],
   );
   const failures = failuresOf({ diagnostics: [] }, read.planned);
   if (options.format === "json") {
-    const files = found.patches.map((patch) => ({ file: patch.file, patch: patchText([patch]) }));
+    const files = findings.patches.map((patch) => ({ file: patch.file, patch: patchText([patch]) }));
     const { unread } = read.withoutFile;
     const withoutFile = options.declared
       ? null
@@ -141,9 +141,9 @@ export async function offboardPeople(
       );
     }
   }
-  if (failures.length === 0) return confirmPatches(found.patches, options, io);
-  await confirmPatches(found.patches, { ...options, check: true }, io);
-  if (!options.check && found.patches.length > 0) io.stderr.write(NOT_WRITTEN);
+  if (failures.length === 0) return confirmPatches(findings.patches, options, io);
+  await confirmPatches(findings.patches, { ...options, check: true }, io);
+  if (!options.check && findings.patches.length > 0) io.stderr.write(NOT_WRITTEN);
   return ExitCode.failed;
 }
 
@@ -186,40 +186,40 @@ async function loadTargets(
   io: Io,
 ): Promise<Pick<PullTargets, "states" | "all" | "sources" | "diagnostics" | "valid">> {
   if (paths.length === 0) return loadPullTargets([], options, io);
-  const own = await loadWithSharers(paths, { merchants: [], cwd: io.cwd, now: io.now() });
+  const loaded = await loadWithSharers(paths, { merchants: [], cwd: io.cwd, now: io.now() });
   const filesOf = ({ origin, included = [] }: DesiredState): readonly string[] => [origin.file, ...included];
-  const files = new Set(own.states.flatMap(filesOf));
-  const sources = own.sources.filter(({ file }) => files.has(file));
+  const files = new Set(loaded.states.flatMap(filesOf));
+  const sources = loaded.sources.filter(({ file }) => files.has(file));
   const changed = new Set(
     sources.flatMap(({ file, text }) => (offboardFrom(text, addresses) === null ? [] : file)),
   );
-  const { all, diagnostics } = own;
+  const { all: allStates, diagnostics } = loaded;
   printDiagnostics(diagnostics.filter(isFileError), { ...options, format: "text" }, io);
-  const states = all.filter(
-    (one) => own.states.includes(one) || filesOf(one).some((file) => changed.has(file)),
+  const states = allStates.filter(
+    (state) => loaded.states.includes(state) || filesOf(state).some((file) => changed.has(file)),
   );
-  return { states, all, sources, diagnostics, valid: !diagnostics.some(isFileError) };
+  return { states, all: allStates, sources, diagnostics, valid: !diagnostics.some(isFileError) };
 }
 
 /**
  * Returns the merchants whose files have errors; throws RolecallError if one of these files may name an address.
  */
 function checkUnloaded(
-  { all, sources, diagnostics }: Pick<PullTargets, "all" | "sources" | "diagnostics">,
+  { all: allStates, sources, diagnostics }: Pick<PullTargets, "all" | "sources" | "diagnostics">,
   addresses: ReadonlySet<string>,
   io: Io,
 ): readonly string[] {
-  const loaded = new Set(all.flatMap(({ origin, included = [] }) => [origin.file, ...included]));
-  const known = new Set(sources.map(({ file }) => file));
-  const left = sources.filter(({ file }) => !loaded.has(file));
+  const loaded = new Set(allStates.flatMap(({ origin, included = [] }) => [origin.file, ...included]));
+  const readFiles = new Set(sources.map(({ file }) => file));
+  const unreadSources = sources.filter(({ file }) => !loaded.has(file));
   const names = ({ text }: { readonly text: string }): boolean => {
     const lower = text.toLowerCase();
     return [...addresses].some((email) => lower.includes(email)) || offboardFrom(text, addresses) !== null;
   };
   const unreadable = diagnostics.filter(
-    (diagnostic) => isFileError(diagnostic) && !known.has(diagnostic.file),
+    (diagnostic) => isFileError(diagnostic) && !readFiles.has(diagnostic.file),
   );
-  if (unreadable.length > 0 || left.some(names)) {
+  if (unreadable.length > 0 || unreadSources.some(names)) {
     throw new RolecallError(
       "file-invalid",
       "Some files have errors, so that people could be left in them. Nothing was changed.",
@@ -229,7 +229,7 @@ function checkUnloaded(
     );
   }
   io.stderr.write("The files with errors name none of these people, and are left as they are.\n\n");
-  return left.flatMap(
+  return unreadSources.flatMap(
     ({ file, text }) => headerOf(file, (parseFast(text) ?? parse(text)).value)?.merchant ?? [],
   );
 }
@@ -244,9 +244,9 @@ interface FoundPeople {
 function findIn({ sources }: Pick<PullTargets, "sources">, addresses: ReadonlySet<string>): FoundPeople {
   const files = new Map<string, string[]>();
   const patches = sources.flatMap(({ file, text }): readonly FilePatch[] => {
-    const found = offboardFrom(text, addresses);
-    if (found === null) return [];
-    const { edited, members } = found;
+    const offboarded = offboardFrom(text, addresses);
+    if (offboarded === null) return [];
+    const { edited, members } = offboarded;
     if ("refused" in edited) {
       throw new RolecallError("file-unwritable", `${oneLine(file)} cannot be edited: ${edited.refused}.`, {
         hint: "Take them out of this file by hand, such as out of an alias or an anchor. Nothing was changed.",
@@ -260,26 +260,26 @@ function findIn({ sources }: Pick<PullTargets, "sources">, addresses: ReadonlySe
 
 /** Returns the files of the project that name addresses where the others do, and that no merchant here consists of. */
 function findElsewhere(
-  { all, sources }: Pick<PullTargets, "all" | "sources">,
+  { all: allStates, sources }: Pick<PullTargets, "all" | "sources">,
   addresses: ReadonlySet<string>,
   { cwd }: Io,
 ): ReadonlyMap<string, readonly string[]> {
-  const known = new Set([
+  const mentioned = new Set([
     ...sources.map(({ file }) => file),
-    ...all.flatMap(({ origin, included = [] }) => [origin.file, ...included]),
+    ...allStates.flatMap(({ origin, included = [] }) => [origin.file, ...included]),
   ]);
-  const found = new Map<string, string[]>();
+  const filesByAddress = new Map<string, string[]>();
   for (const path of projectYamlFiles(cwd)) {
     const file = shownPath(path, cwd);
-    if (known.has(file)) continue;
+    if (mentioned.has(file)) continue;
     const text = readText(path);
     const lower = text.toLowerCase();
     for (const email of addresses) {
       if (!lower.includes(email) || !offboardFrom(text, new Set([email]))?.members.has(email)) continue;
-      found.set(email, [...(found.get(email) ?? []), file]);
+      filesByAddress.set(email, [...(filesByAddress.get(email) ?? []), file]);
     }
   }
-  return found;
+  return filesByAddress;
 }
 
 /** Returns the text of a file; empty if it cannot be read. */
@@ -311,7 +311,7 @@ const NOTHING_READ: ReadService = { planned: [], withoutFile: NO_OTHERS };
 
 /** Reads the merchants of the files and, unless paths select some, finds people at those that the keys reach besides. */
 async function readService(
-  { states, all }: Pick<PullTargets, "states" | "all">,
+  { states, all: allStates }: Pick<PullTargets, "states" | "all">,
   unloaded: readonly string[],
   addresses: ReadonlySet<string>,
   paths: readonly string[],
@@ -324,10 +324,10 @@ async function readService(
     progress.reading(states.map(({ merchant }) => merchant));
     const [planned, withoutFile] = await Promise.all([
       planSessions(createSessions(services, states, options, io), progress.read),
-      paths.length > 0 ? NO_OTHERS : findWithoutFile(all, unloaded, addresses, services, options, io),
+      paths.length > 0 ? NO_OTHERS : findWithoutFile(allStates, unloaded, addresses, services, options, io),
     ]);
     await progress.rest();
-    const failed = planned.flatMap((one) => (one.status === "failed" ? one : []));
+    const failed = planned.flatMap((outcome) => (outcome.status === "failed" ? outcome : []));
     const style = styleFor(io.stderr, io, options.color);
     if (failed.length > 0) io.stderr.write(`\n${renderUnread("read", failed, style)}`);
     return { planned, withoutFile };
@@ -350,7 +350,7 @@ async function findWithoutFile(
 ): Promise<WithoutFile> {
   const declared = new Set([...unloaded, ...states.map(({ merchant }) => merchant)]);
   const keys = keysIfAny(states, options, io);
-  const found = await Promise.all(
+  const liveMembers = await Promise.all(
     keys.map(async ({ connection }) => {
       const listed = await orFailure(readMemberships(connection, { type: "merchant" }, services));
       if (listed instanceof RolecallError) return [{ merchant: null, result: listed }];
@@ -368,7 +368,7 @@ async function findWithoutFile(
   const live = new Map<string, string[]>();
   const read = new Set<string>();
   const unread: { readonly merchant: string | null; readonly error: RolecallError }[] = [];
-  for (const { merchant, result } of found.flat()) {
+  for (const { merchant, result } of liveMembers.flat()) {
     if (result instanceof RolecallError) unread.push({ merchant, error: result });
     else if (merchant !== null && !read.has(merchant)) {
       read.add(merchant);
@@ -418,13 +418,13 @@ function planPatched(
 ): readonly OffboardedMerchant[] {
   const matches = globMatcher();
   const declared = new Map(patched.map((state) => [state.merchant, state]));
-  const read = new Map(planned.map((one) => [one.live.merchant, one]));
+  const read = new Map(planned.map((outcome) => [outcome.live.merchant, outcome]));
   return states.flatMap((before): readonly OffboardedMerchant[] => {
     const after = declared.get(before.merchant);
-    const one = read.get(before.merchant);
+    const outcome = read.get(before.merchant);
     if (after === undefined) return [];
-    if (one === undefined) return [{ before, after, read: null }];
-    const { live, plan, session } = one;
+    if (outcome === undefined) return [{ before, after, read: null }];
+    const { live, plan, session } = outcome;
     const { environment } = session;
     const desired = { ...after, ...(environment !== null && { environment }) };
     const next = buildPlan({ desired, live, service: plan.service, now: io.now(), matches });

@@ -46,23 +46,32 @@ export async function loadPullTargets(
   const loaded = await loadAll(codes, io);
   for (const code of codes) checkCode(code, loaded, io.cwd);
   printDiagnostics(loaded.diagnostics.filter(isFileError), { ...options, format: "text" }, io);
-  const { states: all, sources } = loaded;
-  const declared = new Map(all.map((state) => [state.merchant, state]));
-  const wanted = codes.length === 0 ? [...declared.keys()] : [...new Set(codes)];
-  const fresh = wanted.filter((code) => !declared.has(code));
-  const states = wanted.map((code) => declared.get(code) ?? emptyState(code, newFile(code, loaded, io.cwd)));
+  const { states: allStates, sources } = loaded;
+  const declared = new Map(allStates.map((state) => [state.merchant, state]));
+  const selected = codes.length === 0 ? [...declared.keys()] : [...new Set(codes)];
+  const fresh = selected.filter((code) => !declared.has(code));
+  const states = selected.map(
+    (code) => declared.get(code) ?? emptyState(code, newFile(code, loaded, io.cwd)),
+  );
   const { diagnostics } = loaded;
-  return { states, all, sources, fresh: new Set(fresh), diagnostics, valid: !diagnostics.some(isFileError) };
+  return {
+    states,
+    all: allStates,
+    sources,
+    fresh: new Set(fresh),
+    diagnostics,
+    valid: !diagnostics.some(isFileError),
+  };
 }
 
 /** Throws RolecallError for what is no code: a path has the codes of its merchants instead. */
-function checkCode(code: string, { all }: Loaded, cwd: string): void {
+function checkCode(code: string, { all: allStates }: Loaded, cwd: string): void {
   const path = resolve(cwd, code);
-  const isPath = existsSync(path) && !all.some(({ merchant }) => merchant === code);
+  const isPath = existsSync(path) && !allStates.some(({ merchant }) => merchant === code);
   if (MERCHANT.test(code) && !isPath) return;
   const shown = oneLine(code);
   const folder = oneLine(defaultPath(cwd));
-  const codes = all
+  const codes = allStates
     .filter(({ origin, included = [] }) =>
       [origin.file, ...included].some((file) => resolve(cwd, file) === path),
     )
@@ -151,22 +160,22 @@ export function isPart({ only, member, adoptDrift }: PulledPart): boolean {
  */
 export async function checkPatched(
   patches: readonly FilePatch[],
-  { states, all }: PullTargets,
+  { states, all: allStates }: PullTargets,
   merchants: readonly PlannedMerchant[],
   options: Pick<OutputOptions, "color" | "quiet"> & PulledPart,
   io: Io,
 ): Promise<boolean> {
   if (patches.length === 0) return true;
   const now = io.now();
-  const loaded = await loadPatched(patches, { states, all }, io);
+  const loaded = await loadPatched(patches, { states, all: allStates }, io);
   const errors = loaded.diagnostics.filter(isFileError);
-  const codes = states.length === all.length ? [] : states.map(({ merchant }) => merchant);
+  const codes = states.length === allStates.length ? [] : states.map(({ merchant }) => merchant);
   if (errors.length > 0) {
     printDiagnostics(errors, { ...options, format: "text" }, io);
     const style = styleFor(io.stderr, io, options.color);
-    const all = `rolecall pull${codes.map((code) => ` ${code}`).join("")}`;
+    const command = `rolecall pull${codes.map((code) => ` ${code}`).join("")}`;
     const next = isPart(options)
-      ? `What is left out does not fit what is pulled. Pull both, with "${all}", or change the files first.`
+      ? `What is left out does not fit what is pulled. Pull both, with "${command}", or change the files first.`
       : "Change the files first, so that they fit what is live.";
     const lines = [
       `The files would have ${counted(errors.length, "error")}, so that nothing is written.`,
@@ -192,10 +201,10 @@ export async function checkPatched(
 /** Loads the files as patches would leave them. */
 export async function loadPatched(
   patches: readonly FilePatch[],
-  { states, all }: Pick<PullTargets, "states" | "all">,
+  { states, all: allStates }: Pick<PullTargets, "states" | "all">,
   io: Io,
 ): Promise<Pick<Loaded, "states" | "diagnostics">> {
-  const files = [...new Set([...all, ...states].map(({ origin }) => resolve(io.cwd, origin.file)))];
+  const files = [...new Set([...allStates, ...states].map(({ origin }) => resolve(io.cwd, origin.file)))];
   const projects = (await projectAccess(files, io.cwd)).map((access) => withCreated(access, patches, io.cwd));
   const judging = { now: io.now(), judge: judgeDeclared, projects };
   const { merchants, diagnostics } = await loadMerchants(files, patchedReader(patches, io.cwd), judging);

@@ -65,7 +65,7 @@ export async function pullMerchants(
     const planned = await planSessions(sessions, progress.read);
     await progress.rest();
     const style = styleFor(io.stderr, io, options.color);
-    const failed = planned.flatMap((one) => (one.status === "failed" ? one : []));
+    const failed = planned.flatMap((outcome) => (outcome.status === "failed" ? outcome : []));
     if (failed.length > 0) io.stderr.write(`\n${renderUnread("pulled", failed, style)}`);
     const merchants = plannedOnly(planned);
     checkMembers(planned, targets, options);
@@ -81,7 +81,10 @@ export async function pullMerchants(
     const isComplete = failed.length + conflicts.length === 0 && targets.valid;
     if (!isText) {
       const failures = failuresOf(targets, planned);
-      const files = (checked ? patches : []).map((one) => ({ file: one.file, patch: patchText([one]) }));
+      const files = (checked ? patches : []).map((filePatch) => ({
+        file: filePatch.file,
+        patch: patchText([filePatch]),
+      }));
       io.stdout.write(pullJson({ files, notPulled: conflicts, notes, failures }));
     } else if (patches.length === 0 && isComplete && !options.quiet) {
       io.stdout.write(nothingToDo(options, notes));
@@ -112,7 +115,7 @@ function checkMembers(
   const merchants = plannedOnly(planned);
   // Merchants that could not be read, and files with errors, may have the address.
   if (member.length === 0 || merchants.length < planned.length || !valid) return;
-  const known = new Set(
+  const messages = new Set(
     merchants.flatMap(({ live, session }) =>
       [
         ...live.members.flatMap(({ user, invite }) => [user?.email, invite?.email]),
@@ -120,7 +123,7 @@ function checkMembers(
       ].map((email) => email?.toLowerCase()),
     ),
   );
-  const unknown = member.filter((email) => !known.has(email.toLowerCase()));
+  const unknown = member.filter((email) => !messages.has(email.toLowerCase()));
   if (unknown.length === 0) return;
   throw new RolecallError("usage", `No member has the address ${unknown.join(", ")}, live or in the files.`, {
     hint: "Check the address, and that the right merchants are pulled.",
@@ -148,11 +151,11 @@ async function patchesOf(
   });
   const existing = merchants.filter((merchant) => !isFresh(merchant));
   const drifts = options.adoptDrift ? await driftsOf(existing, io) : [];
-  const wanted = existing.map((planned, index) => {
+  const selected = existing.map((planned, index) => {
     const drift = drifts[index];
     return { planned, wants: filterOf(options, planned.live, drift) };
   });
-  const { patches, conflicts, notes } = adoptPlanned(wanted, targets, io.now());
+  const { patches, conflicts, notes } = adoptPlanned(selected, targets, io.now());
   return {
     patches: [...patches, ...created],
     conflicts,

@@ -41,21 +41,24 @@ export async function tidyFiles(loaded: LoadedWithSharers, options: TidyOptions,
     });
   }
   const files = new Set(loaded.states.flatMap(({ origin, included = [] }) => [origin.file, ...included]));
-  const named = await currentNames(files, loaded, io);
+  const renamed = await currentNames(files, loaded, io);
   const drafts = loaded.sources.flatMap(({ file, text: before }): readonly Draft[] => {
-    const text = named.texts.get(file) ?? before;
+    const text = renamed.texts.get(file) ?? before;
     const edits = files.has(file) ? tidyEdits(text, io.now()) : [];
     return edits.length === 0 && text === before ? [] : [{ file, before, text, edits }];
   });
   const mains = new Set(loaded.all.map(({ origin }) => origin.file));
   const provable = loaded.sharersUnknown ? drafts.filter(({ file }) => mains.has(file)) : drafts;
   const { proved, reasons } = await provedEdits(provable, loaded, io);
-  const left = [...named.left, ...unfixed(drafts, proved, reasons)];
-  if (drafts.length + left.length === 0) io.stdout.write("There is nothing to fix.\n");
-  if (left.length > 0) {
+  const unfixable = [...renamed.left, ...unfixed(drafts, proved, reasons)];
+  if (drafts.length + unfixable.length === 0) io.stdout.write("There is nothing to fix.\n");
+  if (unfixable.length > 0) {
     const { columns } = styleFor(io.stderr, io, options.color);
-    const more = left.length - MAX_NAMED;
-    const lines = [...left.slice(0, MAX_NAMED), ...(more > 0 ? [`and ${counted(more, "more place")}.`] : [])];
+    const more = unfixable.length - MAX_NAMED;
+    const lines = [
+      ...unfixable.slice(0, MAX_NAMED),
+      ...(more > 0 ? [`and ${counted(more, "more place")}.`] : []),
+    ];
     io.stderr.write("Not fixed, since more could change:\n");
     io.stderr.write(`${lines.flatMap((line) => hangingLines(line, columns, "  ", "    ")).join("\n")}\n`);
   }
@@ -111,7 +114,7 @@ async function currentNames(
       const merchants = doubtful.get(file);
       if (merchants !== undefined)
         return oneLine(`${file} previous names: ${otherPlans(merchants, "with current ones")}.`);
-      return proved.some((one) => one.file === file)
+      return proved.some((draft) => draft.file === file)
         ? []
         : oneLine(`${file} previous names: ${SHARER_ERRORS}.`);
     }),
@@ -148,9 +151,9 @@ function unfixed(
 /** Returns the names of the entry at a path, and of its grant, such as `ada@example.com Lead`. */
 function nameAt(value: unknown, path: YamlEdit["path"]): string {
   const names = path.map((_, index) => {
-    const at = valueAt(value, path.slice(0, index + 1));
-    const { email, name, role } = fieldsOf(at);
-    return textOf(email) ?? textOf(name) ?? textOf(role) ?? textOf(at) ?? "";
+    const inner = valueAt(value, path.slice(0, index + 1));
+    const { email, name, role } = fieldsOf(inner);
+    return textOf(email) ?? textOf(name) ?? textOf(role) ?? textOf(inner) ?? "";
   });
   return names.filter((name) => name !== "").join(" ");
 }
@@ -198,41 +201,44 @@ async function provedEdits(drafts: readonly Draft[], loaded: Loaded, io: Io): Pr
 }
 
 function otherPlans(merchants: readonly string[], how = "without it"): string {
-  const all = [...new Set(merchants)];
-  const more = all.length - MAX_NAMED;
+  const codes = [...new Set(merchants)];
+  const more = codes.length - MAX_NAMED;
   const rest = more > 0 ? ` and ${counted(more, "more merchant")}` : "";
-  return `${how}, the plan of ${all.slice(0, MAX_NAMED).join(", ")}${rest} is another one`;
+  return `${how}, the plan of ${codes.slice(0, MAX_NAMED).join(", ")}${rest} is another one`;
 }
 
 /** Returns single edits to try together: those of different merchants' own files; each of a shared file by itself. */
-function trialsOf(drafts: readonly Draft[], { all }: Pick<Loaded, "all">): readonly (readonly Draft[])[] {
-  const mains = new Set(all.map(({ origin }) => origin.file));
+function trialsOf(
+  drafts: readonly Draft[],
+  { all: allStates }: Pick<Loaded, "all">,
+): readonly (readonly Draft[])[] {
+  const mains = new Set(allStates.map(({ origin }) => origin.file));
   const single = (draft: Draft): readonly Draft[] => draft.edits.map((edit) => ({ ...draft, edits: [edit] }));
-  const own = drafts.filter(({ file }) => mains.has(file)).map(single);
-  const rounds = Math.max(0, ...own.map(({ length }) => length));
+  const ownDrafts = drafts.filter(({ file }) => mains.has(file)).map(single);
+  const rounds = Math.max(0, ...ownDrafts.map(({ length }) => length));
   return [
-    ...Array.from({ length: rounds }, (_, round) => own.flatMap((edits) => edits[round] ?? [])),
+    ...Array.from({ length: rounds }, (_, round) => ownDrafts.flatMap((edits) => edits[round] ?? [])),
     ...drafts
       .filter(({ file }) => !mains.has(file))
       .flatMap(single)
-      .map((one) => [one]),
+      .map((draft) => [draft]),
   ];
 }
 
 /** Returns the edited files that would change the access of merchants, or break their files, with these merchants. */
 async function filesInDoubt(
   patches: readonly FilePatch[],
-  { states, all }: Pick<Loaded, "states" | "all">,
+  { states, all: allStates }: Pick<Loaded, "states" | "all">,
   io: Io,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   if (patches.length === 0) return new Map();
   const edited = new Set(patches.map(({ file }) => file));
-  const after = await loadPatched(patches, { states, all }, io);
+  const after = await loadPatched(patches, { states, all: allStates }, io);
   const byMerchant = new Map(after.states.map((state) => [state.merchant, state]));
   const matches = globMatcher();
   const now = io.now();
   const doubted = new Map<string, string[]>();
-  for (const before of all) {
+  for (const before of allStates) {
     const files = [before.origin.file, ...(before.included ?? [])].filter((file) => edited.has(file));
     if (files.length === 0) continue;
     const state = byMerchant.get(before.merchant);

@@ -125,11 +125,11 @@ async function planUnlocked(
     if (rest <= 0) return withoutPlans(merchants, locked);
     for (const { message } of locked.values()) io.say(`${message} Waiting for it (--lock-timeout).`);
     await merchants.close();
-    let left = plannedOnly(merchants.planned).filter((one) => locked.has(one.plan.merchant));
-    while (left.length > 0 && io.monotonic() < deadline) {
+    let remaining = plannedOnly(merchants.planned).filter((outcome) => locked.has(outcome.plan.merchant));
+    while (remaining.length > 0 && io.monotonic() < deadline) {
       await io.sleep(Math.min(LOCK_LOOK_MS, deadline - io.monotonic()), signal);
-      const still = await lockedMerchants(left, io);
-      left = left.filter((one) => still.has(one.plan.merchant));
+      const still = await lockedMerchants(remaining, io);
+      remaining = remaining.filter((outcome) => still.has(outcome.plan.merchant));
     }
   }
 }
@@ -151,9 +151,11 @@ function withoutPlans(
   merchants: PlannedMerchants,
   locked: ReadonlyMap<string, RolecallError>,
 ): PlannedMerchants {
-  const planned = merchants.planned.map((one): Planned => {
-    const error = one.status === "planned" ? locked.get(one.plan.merchant) : undefined;
-    return error && one.status === "planned" ? { status: "failed", merchant: one.plan.merchant, error } : one;
+  const planned = merchants.planned.map((outcome): Planned => {
+    const error = outcome.status === "planned" ? locked.get(outcome.plan.merchant) : undefined;
+    return error && outcome.status === "planned"
+      ? { status: "failed", merchant: outcome.plan.merchant, error }
+      : outcome;
   });
   const failures = [...locked].map(([merchant, error]) => failureJson(merchant, error.failure));
   return { ...merchants, planned, failures: [...merchants.failures, ...failures] };
@@ -216,7 +218,7 @@ async function reviewAndApply(
   const parts = approvedParts(selected, consent, io);
   const selection = onError === "continue" ? withoutUnapproved(selected, parts) : selected;
   const { planned } = selection;
-  const leftOut = [...selection.leftOut.values()].reduce((sum, one) => sum + one, 0);
+  const leftOut = [...selection.leftOut.values()].reduce((sum, count) => sum + count, 0);
   const nothing = { code: ExitCode.failed, outcomes: [], leftOut };
   showPlans(planned, reporter.plans, options, io);
   reporter.failed(failures);
@@ -238,10 +240,10 @@ async function reviewAndApply(
     reporter.failed([failureJson(merchant, error.failure)]);
     printFailure(merchant, "cannot be applied", error, options, io);
   }
-  const left = [...refused, ...unready.map(failedOutcome)];
-  if (left.length > 0) reporter.skipped(left, due.length);
+  const notApplied = [...refused, ...unready.map(failedOutcome)];
+  if (notApplied.length > 0) reporter.skipped(notApplied, due.length);
   if (due.length === 0) {
-    const outcomes = [...left, ...unapproved];
+    const outcomes = [...notApplied, ...unapproved];
     if (outcomes.length === 0) reporter.say(nothingToDo(results, leftOut, options));
     return { code: applyExitCode(outcomes), outcomes, leftOut };
   }
@@ -270,12 +272,12 @@ async function reviewAndApply(
     const means = { password, concurrency, recheck, onError, cancellation, openJournal, sleep };
     const inOrder = sortNaturally(due, ({ plan }) => plan.merchant);
     const applied = await runApply(inOrder, means, watched);
-    const made = [...applied, ...left, ...unchanged].sort(by(({ merchant }) => merchant));
+    const made = [...applied, ...notApplied, ...unchanged].sort(by(({ merchant }) => merchant));
     const code = applyExitCode(made);
     await io.sleep(0);
     if (code === ExitCode.ok && isCutOff(io)) return { code: ExitCode.partial, outcomes: made, leftOut };
     const isLacking = code === ExitCode.ok && unapproved.length > 0;
-    const outcomes = made.map((one) => withUnapproved(one, unapproved));
+    const outcomes = made.map((outcome) => withUnapproved(outcome, unapproved));
     return { code: isLacking ? ExitCode.refused : code, outcomes, leftOut, unapproved };
   } finally {
     await progress.rest();
@@ -299,16 +301,16 @@ function divide(
   const results = plannedOnly(planned);
   const rotations = rotationsFor(rotatePassword, results, io.now(), results.length === planned.length);
   const out = new Set(refused.map(({ merchant }) => merchant));
-  const all = results
+  const outcomes = results
     .filter(({ plan }) => !out.has(plan.merchant))
     .map((result) => ({
       ...result,
       passwords: rotations.get(result.plan.merchant) ?? [],
       leftOut: leftOut.get(result.plan.merchant) ?? 0,
     }));
-  const isDue = ({ plan, passwords }: (typeof all)[number]): boolean =>
+  const isDue = ({ plan, passwords }: (typeof outcomes)[number]): boolean =>
     plan.changes.length + passwords.length > 0;
-  const due = all.filter(isDue);
+  const due = outcomes.filter(isDue);
   const missing = onError === "continue" ? withoutPasswords(due, io) : [];
   // If no password is there, the error that ends the command names all of them.
   const unready = missing.length < due.length || refused.length > 0 ? missing : [];
@@ -316,8 +318,8 @@ function divide(
   return {
     due: due.filter(({ plan }) => !waiting.has(plan.merchant)),
     unready,
-    unchanged: all
-      .filter((one) => !isDue(one))
+    unchanged: outcomes
+      .filter((change) => !isDue(change))
       .map(({ plan }) => ({ merchant: plan.merchant, status: "unchanged", reasons: [] })),
   };
 }
@@ -337,7 +339,7 @@ function nothingToDo(results: readonly PlanResult[], leftOut: number, { only }: 
 function approvedParts({ planned }: ChangeSelection, { approved }: Consent, io: Io): readonly ApprovedPart[] {
   if (approved === null) return [];
   const placeOf = placeNames(io);
-  return plannedOnly(planned).map((one) => approvedPart(one, approved, placeOf));
+  return plannedOnly(planned).map((outcome) => approvedPart(outcome, approved, placeOf));
 }
 
 /** Returns a function that names the line of an entry. */
@@ -352,12 +354,12 @@ function placeNames(io: Io): (origin: Origin) => string {
 /** Returns the plans of what is approved, where anything is: the rest is not made. */
 function withoutUnapproved(selection: ChangeSelection, parts: readonly ApprovedPart[]): ChangeSelection {
   const comparisons = new Map(parts.map(({ merchant, comparison }) => [merchant, comparison]));
-  const planned = selection.planned.map((one): Planned => {
-    const comparison = one.status === "planned" ? comparisons.get(one.plan.merchant) : undefined;
-    if (one.status === "failed" || !comparison || !isPart(comparison)) return one;
+  const planned = selection.planned.map((outcome): Planned => {
+    const comparison = outcome.status === "planned" ? comparisons.get(outcome.plan.merchant) : undefined;
+    if (outcome.status === "failed" || !comparison || !isPart(comparison)) return outcome;
     const { covered, leaveOut } = comparison;
-    const { session } = one;
-    return { ...one, plan: covered, session: { ...session, plan: async () => session.plan(leaveOut) } };
+    const { session } = outcome;
+    return { ...outcome, plan: covered, session: { ...session, plan: async () => session.plan(leaveOut) } };
   });
   return { ...selection, planned };
 }
@@ -377,8 +379,8 @@ function objectionsOf(
     results.map(({ plan }) => {
       const part = refusals.get(plan.merchant);
       const isWhole = part !== undefined && plan.changes.length > 0 && plan !== part.comparison.covered;
-      const own = isWhole ? [...part.refusals, ...part.dropped] : [];
-      return [plan.merchant, [...(objections.get(plan.merchant) ?? []), ...own]];
+      const refused = isWhole ? [...part.refusals, ...part.dropped] : [];
+      return [plan.merchant, [...(objections.get(plan.merchant) ?? []), ...refused]];
     }),
   );
 }
@@ -436,7 +438,7 @@ async function select(
   io: Io,
 ): Promise<ChangeSelection | null> {
   const goesOn = options.onError === "continue";
-  const offered = goesOn ? planned.filter((one) => isSound([one])) : planned;
+  const offered = goesOn ? planned.filter((outcome) => isSound([outcome])) : planned;
   const due = plannedOnly(offered).some(({ plan }) => plan.changes.length > 0);
   if (!options.interactive || !valid || !due || !isSound(offered)) {
     return { planned, objections: new Map(), leftOut: new Map() };
@@ -447,12 +449,16 @@ async function select(
     io,
   );
   if (selection === null || offered.length === planned.length) return selection;
-  return { ...selection, planned: [...selection.planned, ...planned.filter((one) => !isSound([one]))] };
+  return {
+    ...selection,
+    planned: [...selection.planned, ...planned.filter((outcome) => !isSound([outcome]))],
+  };
 }
 
 /** Returns whether every merchant has a plan without an error. */
 function isSound(planned: readonly Planned[]): boolean {
   return planned.every(
-    (one) => one.status === "planned" && one.plan.findings.every(({ severity }) => severity !== "error"),
+    (outcome) =>
+      outcome.status === "planned" && outcome.plan.findings.every(({ severity }) => severity !== "error"),
   );
 }

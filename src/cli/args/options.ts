@@ -5,7 +5,7 @@ import { readShard, type Shard } from "../../app/project/shard.ts";
 export function withMerchantOption(command: Command): Command {
   return command.addOption(
     new Option("-m, --merchant <code>", "only this merchant; repeatable")
-      .argParser((code: string, all: readonly string[]) => [...all, code])
+      .argParser((code: string, codes: readonly string[]) => [...codes, code])
       .default([], "all"),
   );
 }

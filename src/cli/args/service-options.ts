@@ -21,7 +21,7 @@ const DEFAULT_MAX_ITEMS = 250_000;
 export function withReinviteOption(command: Command): Command {
   return command.addOption(
     new Option("--reinvite <email>", "renew this expired invitation regardless of sync.reinvite; repeatable")
-      .argParser((email: string, all: readonly string[]) => [...all, email])
+      .argParser((email: string, emails: readonly string[]) => [...emails, email])
       .default([], "none"),
   );
 }

@@ -100,15 +100,15 @@ function subjectsOf(
 ): readonly Subject[] {
   const { baseUrl, keyEnv } = options;
   if (keyEnv !== undefined) requireVariable(keyEnv);
-  const own = (): Connection => resolveOwnConnection(options, env, declared);
-  const stateOf = new Map(declared.map((one) => [one.merchant, one]));
+  const ownConnection = (): Connection => resolveOwnConnection(options, env, declared);
+  const stateOf = new Map(declared.map((merchant) => [merchant.merchant, merchant]));
   const merchants = options.merchant.length > 0 ? options.merchant : [...stateOf.keys()];
-  if (merchants.length === 0) return [{ merchant: null, state: null, connection: toResult(own) }];
+  if (merchants.length === 0) return [{ merchant: null, state: null, connection: toResult(ownConnection) }];
   return [...new Set(merchants)].map((merchant) => {
     const state = stateOf.get(merchant) ?? null;
     const connect =
       state === null
-        ? own
+        ? ownConnection
         : () => resolveConnection({ ...state, ...(keyEnv !== undefined && { keyEnv }) }, baseUrl, env);
     return { merchant, state, connection: toResult(connect) };
   });
@@ -140,11 +140,11 @@ async function examine(
     connection instanceof RolecallError ? [] : [{ ...rest, connection }],
   );
   const byService = groupBy(connected, ({ connection }) => connection.baseUrl);
-  const examined = await Promise.all(byService.map((own) => examineService(own, examination)));
+  const examined = await Promise.all(byService.map((group) => examineService(group, examination)));
   const groups: readonly HealthGroup[] = [
     { about: "machine", names: [], checks: checkMachine(project, examination.io) },
     ...unconnected(subjects),
-    ...examined.flatMap((one) => one.groups),
+    ...examined.flatMap((service) => service.groups),
   ];
   const commands = COMMANDS_FOR[examination.options.for];
   const needed = neededPermissions(
@@ -161,9 +161,9 @@ function unconnected(subjects: readonly Subject[]): readonly HealthGroup[] {
   const failed = subjects.flatMap(({ merchant, connection }) =>
     connection instanceof RolecallError ? [{ merchant, error: connection }] : [],
   );
-  return groupBy(failed, ({ error }) => JSON.stringify([error.message, error.hint])).map((own) => {
-    const { message: detail = "", hint: next } = own[0]?.error ?? {};
-    const names = own.flatMap(({ merchant }) => merchant ?? []);
+  return groupBy(failed, ({ error }) => JSON.stringify([error.message, error.hint])).map((group) => {
+    const { message: detail = "", hint: next } = group[0]?.error ?? {};
+    const names = group.flatMap(({ merchant }) => merchant ?? []);
     return {
       about: names.length > 0 ? "merchant" : "service",
       names,
@@ -189,7 +189,7 @@ async function examineService(subjects: readonly Connected[], examination: Exami
   const isReached = checks.every(({ name, status }) => status !== "failed" || name === "Clock");
   if (!isReached) return { groups: [group], needs: [] };
   const byKey = groupBy(subjects, ({ connection }) => connection.key);
-  const keys = await Promise.all(byKey.map((own) => examineKey(own, examination)));
+  const keys = await Promise.all(byKey.map((group) => examineKey(group, examination)));
   return {
     groups: [group, ...keys.flatMap(({ groups }) => groups)],
     needs: keys.flatMap(({ needs }) => needs),
@@ -235,10 +235,10 @@ async function examineKey(
     groups: [
       group,
       ...alike.map(
-        (own): HealthGroup => ({
+        (group): HealthGroup => ({
           about: "merchant",
-          names: own.map(({ merchant }) => merchant),
-          checks: own[0]?.checks ?? [],
+          names: group.map(({ merchant }) => merchant),
+          checks: group[0]?.checks ?? [],
         }),
       ),
     ],
@@ -251,9 +251,9 @@ function keysMissing(needed: HealthReport["needed"]): readonly string[] {
     needed.filter(({ missing }) => missing.length > 0),
     ({ keySource }) => keySource,
   );
-  return byKey.map((own) => {
-    const missing = [...new Set(own.flatMap((one) => one.missing))];
-    return `Grant the key in ${own[0]?.keySource}: ${missing.join(", ")}.`;
+  return byKey.map((needs) => {
+    const missing = [...new Set(needs.flatMap((need) => need.missing))];
+    return `Grant the key in ${needs[0]?.keySource}: ${missing.join(", ")}.`;
   });
 }
 
@@ -265,8 +265,8 @@ function withoutCredentials(address: string): string {
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): readonly (readonly T[])[] {
   const groups = new Map<string, T[]>();
   for (const item of items) {
-    const own = groups.get(keyOf(item));
-    if (own) own.push(item);
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
     else groups.set(keyOf(item), [item]);
   }
   return [...groups.values()];

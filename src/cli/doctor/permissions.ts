@@ -112,13 +112,13 @@ export function neededPermissions(
 ): readonly NeededPermissions[] {
   const keys = [...new Set(needs.map(({ keySource }) => keySource))];
   return keys.flatMap((keySource) => {
-    const own = needs.filter((need) => need.keySource === keySource);
+    const ofKey = needs.filter((need) => need.keySource === keySource);
     return commands.map((command): NeededPermissions => {
       const operations = NEEDS.map(({ operation }) => operation).filter((operation) =>
-        own.some(({ needed }) => needed.get(operation)?.includes(command)),
+        ofKey.some(({ needed }) => needed.get(operation)?.includes(command)),
       );
       const denied = (operation: Operation): boolean =>
-        own.some(({ probed }) =>
+        ofKey.some(({ probed }) =>
           probed.verdicts.some((verdict) => verdict.operation === operation && verdict.verdict === "denied"),
         );
       return {

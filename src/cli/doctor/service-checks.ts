@@ -63,10 +63,10 @@ export async function checkService(
     io,
   };
   for (const [name, run] of SERVICE_CHECKS) {
-    const { status, detail, next, ...known } = await run(way);
+    const { status, detail, next, ...learned } = await run(way);
     checks.push({ name, status, detail, ...(next !== undefined && { next }) });
     if (status === "failed") break;
-    way = { ...way, ...known };
+    way = { ...way, ...learned };
   }
   return checks;
 }

@@ -25,10 +25,10 @@ export async function formatFiles(
   io: Io,
 ): Promise<ExitCode> {
   const project = join(projectRoot(io.cwd, io.cwd), PROJECT_FILE);
-  const named = await readYamlFiles(paths, io.cwd);
+  const read = await readYamlFiles(paths, io.cwd);
   // A project's file is as much of the project as the folder of its merchants.
   const more = paths.length === 0 && existsSync(project) ? await readYamlFiles([project], io.cwd) : [];
-  const results = [...more, ...named].map(({ file, text }) => ({
+  const results = [...more, ...read].map(({ file, text }) => ({
     file,
     result: formatFile(file, text, options.sort ? "sorted" : "kept"),
   }));

@@ -46,10 +46,10 @@ export function isPrivate(folder: string): boolean {
   // On Windows, access lists protect the user's folders.
   const user = process.getuid?.();
   if (user === undefined) return true;
-  for (let at = folder; ; at = dirname(at)) {
-    const { uid, mode } = statSync(at);
+  for (let ancestor = folder; ; ancestor = dirname(ancestor)) {
+    const { uid, mode } = statSync(ancestor);
     const isOwn = uid === user || uid === 0;
     if (!isOwn || (mode & (GROUP_WRITES | OTHERS_WRITE)) !== 0) return false;
-    if (dirname(at) === at) return true;
+    if (dirname(ancestor) === ancestor) return true;
   }
 }

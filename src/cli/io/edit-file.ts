@@ -32,8 +32,8 @@ const LINE_ARGUMENTS: readonly (readonly [
 export function editorArguments(command: string, { file, line }: EditedPlace): readonly string[] {
   const [program = ""] = command.trim().split(/\s+/);
   const name = basename(program.replaceAll("\\", "/")).replace(/\.(exe|cmd|bat)$/i, "");
-  const known = LINE_ARGUMENTS.find(([editors]) => editors.test(name));
-  return known === undefined ? [file] : known[1](file, line);
+  const argument = LINE_ARGUMENTS.find(([editors]) => editors.test(name));
+  return argument === undefined ? [file] : argument[1](file, line);
 }
 
 /**

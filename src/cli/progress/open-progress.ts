@@ -63,7 +63,7 @@ function interruptible(display: ShownProgress, { onExit, outputLost }: Io): Prog
 
 /** Returns the way of ROLECALL_PROGRESS. Throws RolecallError if there is no such way. */
 function modeOf(text = ""): ProgressMode {
-  const mode = PROGRESS_MODES.find((known) => known === (text || "auto"));
+  const mode = PROGRESS_MODES.find((each) => each === (text || "auto"));
   if (mode !== undefined) return mode;
   throw new RolecallError("usage", `ROLECALL_PROGRESS is "${oneLine(text)}".`, {
     hint: `It takes ${PROGRESS_MODES.join(", ")}.`,
@@ -132,21 +132,21 @@ function boardStage(style: Style, io: Io): Stage {
     if (signal.aborted) return;
     const [{ openBoard }, lines] = await Promise.all([import("../../show/screen/board.ts"), load()]);
     if (signal.aborted) return;
-    let open: Board | null = null;
+    let shownBoard: Board | null = null;
     // Before the board is drawn: a signal may come as soon as somebody sees it.
     const ending = [
       io.onExit(() => close()),
-      io.onSuspend({ suspend: () => open?.hide(), resume: () => open?.show() }),
-      repeat(() => open?.draw(), FRAME_MS, io),
+      io.onSuspend({ suspend: () => shownBoard?.hide(), resume: () => shownBoard?.show() }),
+      repeat(() => shownBoard?.draw(), FRAME_MS, io),
     ];
     close = () => {
       for (const end of ending) end();
       close = () => undefined;
       board = null;
-      open?.close();
+      shownBoard?.close();
     };
-    open = openBoard(lines, io.terminal, style);
-    board = open;
+    shownBoard = openBoard(lines, io.terminal, style);
+    board = shownBoard;
   };
   return {
     raise(load) {

@@ -45,9 +45,13 @@ export async function answerQuestion(
 ): Promise<ExitCode> {
   requireName(name);
   const { source, at = null, snapshots, sources, failures } = await readSnapshots(paths, options, io);
-  const found = ASK[kind](snapshots, name, globMatcher());
-  const since = kind === "is" ? await sinceOf(found.answers, snapshots, at?.commit, io.cwd) : [];
-  const view = viewOf({ kind, name, source, at }, found, since, { snapshots, sources, now: timeOf(at, io) });
+  const answers = ASK[kind](snapshots, name, globMatcher());
+  const since = kind === "is" ? await sinceOf(answers.answers, snapshots, at?.commit, io.cwd) : [];
+  const view = viewOf({ kind, name, source, at }, answers, since, {
+    snapshots,
+    sources,
+    now: timeOf(at, io),
+  });
   const formats = {
     json: () => answersJson(view, failures),
     csv: () => answersCsv(view),
@@ -118,10 +122,10 @@ async function sinceOf(
     if (file === undefined || email === null || role === null || !held?.origins.length) return null;
     return { file, merchant, email, role };
   });
-  const grants = traced.filter((one) => one !== null);
+  const grants = traced.filter((grant) => grant !== null);
   const since = await traceGrants(grants, cwd, commit);
-  const found = new Map(grants.map((grant, index) => [grant, since[index] ?? null]));
-  return traced.map((one) => (one === null ? null : (found.get(one) ?? null)));
+  const sinceByGrant = new Map(grants.map((grant, index) => [grant, since[index] ?? null]));
+  return traced.map((grant) => (grant === null ? null : (sinceByGrant.get(grant) ?? null)));
 }
 
 function namesFor({ kind }: AccessQuestion, snapshots: readonly AccessSnapshot[]): ReadonlySet<string> {

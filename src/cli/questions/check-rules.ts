@@ -46,22 +46,22 @@ interface JudgedMerchants {
 
 /** Says which policies and checks hold, and with `--coverage` which changes nothing would notice. */
 export async function checkRules(paths: readonly string[], options: CheckOptions, io: Io): Promise<ExitCode> {
-  const { all, sources, failures } = await (options.live ? judgeLiveMerchants : judgeDeclaredMerchants)(
-    paths,
-    options,
-    io,
-  );
+  const {
+    all: judged,
+    sources,
+    failures,
+  } = await (options.live ? judgeLiveMerchants : judgeDeclaredMerchants)(paths, options, io);
   const matches = globMatcher();
   const view: CheckedView = {
     source: options.live ? "live" : "declared",
-    merchants: all.map(({ state, judged, changed, unread, complete }) => ({
+    merchants: judged.map(({ state, judged, changed, unread, complete }) => ({
       merchant: state.merchant,
       file: state.origin.file,
       judged: judgeEach(judged, state),
       coverage: options.coverage ? accessCoverage(changed, state, { complete, unread, matches }) : null,
     })),
     placeOf: listedRuleFinder(
-      all.map(({ state }) => state),
+      judged.map(({ state }) => state),
       sources,
     ),
   };
@@ -118,7 +118,7 @@ async function judgeLiveMerchants(
   try {
     showPlans(planned, () => undefined, options, io, "read");
     const matches = globMatcher();
-    const all = plannedOnly(planned).map(({ live, session: { state } }) => {
+    const judged = plannedOnly(planned).map(({ live, session: { state } }) => {
       const scope = scopeOf(live, state.ignore, matches);
       const access = accessBefore(scope, { roles: [], members: [] }, { mergeReplacedRoles: false });
       const read = new Set([...namedRoleIds(state), ...live.members.flatMap(({ roles }) => roles)]);
@@ -127,7 +127,7 @@ async function judgeLiveMerchants(
       const judged = judgedOf({ ...access, roles }, state);
       return { state, judged, changed: judgedOf(access, state), unread, complete: true };
     });
-    return { all, sources: project.sources, failures };
+    return { all: judged, sources: project.sources, failures };
   } finally {
     await close();
   }

@@ -64,46 +64,47 @@ async function trace(
   const [tree, commits] = await Promise.all([readTree(repository, from), readCommits(repository, from)]);
   const read = factsReader(blobs);
   const byFile = new Map<string, OpenMerchant & { readonly open: OpenGrant[] }>();
-  const all = grants.map(({ file, merchant, email, role }): OpenGrant => {
+  const openGrants = grants.map(({ file, merchant, email, role }): OpenGrant => {
     const path = inRoot(resolve(cwd, file));
-    const one = byFile.get(path) ?? { path, merchant, files: new Set([path]), found: [], open: [] };
-    byFile.set(path, one);
+    const openMerchant = byFile.get(path) ?? { path, merchant, files: new Set([path]), found: [], open: [] };
+    byFile.set(path, openMerchant);
     const grant = {
       email: email.toLowerCase(),
       names: new Set([role.name, ...(role.id === null ? [] : [role.id]), ...role.previousNames]),
       since: null,
     };
-    one.open.push(grant);
+    openMerchant.open.push(grant);
     return grant;
   });
   const merchants: readonly OpenMerchant[] = [...byFile.values()];
   /** Ends the grants that the files at this point of the history do not make. */
-  const close = async (left: readonly OpenMerchant[], since: GrantSince): Promise<void> => {
-    await Promise.all(left.map((one) => readFiles(one, tree, read)));
-    for (const one of left) {
-      for (const grant of one.open) if (!isGranted(grant, one.found)) grant.since = since;
-      one.open = one.open.filter((grant) => grant.since === null);
+  const close = async (openMerchants: readonly OpenMerchant[], since: GrantSince): Promise<void> => {
+    await Promise.all(openMerchants.map((openMerchant) => readFiles(openMerchant, tree, read)));
+    for (const openMerchant of openMerchants) {
+      for (const grant of openMerchant.open) if (!isGranted(grant, openMerchant.found)) grant.since = since;
+      openMerchant.open = openMerchant.open.filter((grant) => grant.since === null);
     }
   };
   await close(merchants, { kind: "uncommitted", commit: null, time: null });
-  for (const [at, { id, time, isBoundary, changes }] of commits.entries()) {
-    const left = merchants.filter((merchant) => merchant.open.length > 0);
-    if (left.length === 0) break;
-    if (at % AHEAD === 0) preload(commits.slice(at, at + AHEAD), left, read);
+  for (const [index, { id, time, isBoundary, changes }] of commits.entries()) {
+    const openMerchants = merchants.filter((merchant) => merchant.open.length > 0);
+    if (openMerchants.length === 0) break;
+    if (index % AHEAD === 0) preload(commits.slice(index, index + AHEAD), openMerchants, read);
     for (const { path, before } of changes) {
       if (before === null) tree.delete(path);
       else tree.set(path, before);
     }
     if (isBoundary) {
-      for (const grant of left.flatMap((one) => one.open)) grant.since = { kind: "by", commit: id, time };
+      for (const grant of openMerchants.flatMap((openMerchant) => openMerchant.open))
+        grant.since = { kind: "by", commit: id, time };
       break;
     }
-    const touched = left.filter(({ files }) => changes.some(({ path }) => files.has(path)));
-    await Promise.all(touched.map((one) => followRename(one, tree, changes, read)));
+    const touched = openMerchants.filter(({ files }) => changes.some(({ path }) => files.has(path)));
+    await Promise.all(touched.map((openMerchant) => followRename(openMerchant, tree, changes, read)));
     await close(touched, { kind: "commit", commit: id, time });
   }
   const oldest = commits.at(-1);
-  return all.map(
+  return openGrants.map(
     ({ since }) => since ?? (oldest ? { kind: "by", commit: oldest.id, time: oldest.time } : null),
   );
 }
@@ -147,49 +148,50 @@ interface OpenMerchant {
 type Tree = Map<string, string>;
 
 /** Reads the merchant's file at a point of the history, with its includes. */
-async function readFiles(one: OpenMerchant, tree: Tree, read: ReadFacts): Promise<void> {
-  const files = new Set([one.path]);
-  const found: FileFacts[] = [];
-  one.files = files;
+async function readFiles(openMerchant: OpenMerchant, tree: Tree, read: ReadFacts): Promise<void> {
+  const files = new Set([openMerchant.path]);
+  const fileFacts: FileFacts[] = [];
+  openMerchant.files = files;
   for (const file of files) {
     const content = tree.get(file);
     const facts = content === undefined ? null : await read(content);
     if (facts === "unreadable") {
-      one.found = facts;
+      openMerchant.found = facts;
       return;
     }
     if (facts === null) continue;
-    found.push(facts);
+    fileFacts.push(facts);
     for (const path of facts.includes) files.add(posix.join(posix.dirname(file), path));
   }
-  one.found = found;
+  openMerchant.found = fileFacts;
 }
 
 /** Returns whether files make a grant, and remembers the names that they have for its role; true if that is not known. */
-function isGranted(grant: OpenGrant, found: OpenMerchant["found"]): boolean {
-  if (found === "unreadable") return true;
-  for (const { roles } of found) {
-    for (const { name, others } of roles) {
-      if (grant.names.has(name)) for (const other of others) grant.names.add(other);
+function isGranted(grant: OpenGrant, facts: OpenMerchant["found"]): boolean {
+  if (facts === "unreadable") return true;
+  for (const { roles } of facts) {
+    for (const { name, others: otherNames } of roles) {
+      if (grant.names.has(name)) for (const other of otherNames) grant.names.add(other);
     }
   }
-  return found.some(({ grants }) =>
+  return facts.some(({ grants }) =>
     [...(grants.get(grant.email) ?? [])].some((role) => grant.names.has(role)),
   );
 }
 
 /** Takes the file that the merchant had before, if the commit has made its file. */
 async function followRename(
-  one: OpenMerchant,
+  openMerchant: OpenMerchant,
   tree: Tree,
   changes: readonly FileChange[],
   read: ReadFacts,
 ): Promise<void> {
-  if (tree.has(one.path)) return;
+  if (tree.has(openMerchant.path)) return;
   for (const { path, before, after } of changes) {
     if (before === null || after !== null) continue;
     const facts = await read(before);
-    if (facts !== null && facts !== "unreadable" && facts.merchant === one.merchant) one.path = path;
+    if (facts !== null && facts !== "unreadable" && facts.merchant === openMerchant.merchant)
+      openMerchant.path = path;
   }
 }
 
@@ -206,7 +208,7 @@ type ReadFacts = (content: string) => Promise<FileFacts | "unreadable" | null>;
 
 /** Creates a reader of files by the names of their contents, which reads each once. */
 function factsReader(blobs: Blobs): ReadFacts {
-  const known = new Map<string, Promise<FileFacts | "unreadable" | null>>();
+  const factsByFile = new Map<string, Promise<FileFacts | "unreadable" | null>>();
   const read: ReadFacts = async (content) => {
     const bytes = await blobs.read(content);
     const text = bytes === null ? null : decodeUtf8(bytes);
@@ -215,8 +217,8 @@ function factsReader(blobs: Blobs): ReadFacts {
     return readable ? factsOf(fieldsOf(value)) : "unreadable";
   };
   return (content) => {
-    const facts = known.get(content) ?? read(content);
-    known.set(content, facts);
+    const facts = factsByFile.get(content) ?? read(content);
+    factsByFile.set(content, facts);
     return facts;
   };
 }
@@ -232,7 +234,7 @@ function factsOf(fields: Readonly<Record<string, unknown>>): FileFacts {
       if (role !== null) roles.add(role);
     }
   }
-  const texts = (value: unknown): readonly string[] => [value].flat().flatMap((one) => textOf(one) ?? []);
+  const texts = (value: unknown): readonly string[] => [value].flat().flatMap((item) => textOf(item) ?? []);
   return {
     merchant: textOf(fields["merchant"]),
     includes: texts(fields["include"]),

@@ -58,8 +58,8 @@ export async function lintFiles(
   if (shard && states.length === 0 && project.states.length > 0) io.stderr.write(emptyShard(shard));
   if (options.fix) return tidyFiles(loaded, options, io);
   const live = options.live ? await readLive(paths, options, io) : { planned: [], failed: false };
-  const found = findingsOf(loaded, live.planned, { now, thorough: options.verbose === true });
-  const diagnostics = [...ofSelected(loaded), ...found].toSorted(byPlace);
+  const findings = findingsOf(loaded, live.planned, { now, thorough: options.verbose === true });
+  const diagnostics = [...ofSelected(loaded), ...findings].toSorted(byPlace);
   const { sources } = loaded;
   const none = `Nothing found in ${counted(sources.length, "file")}.\n`;
   const rules = [...diagnosticTable(), ...lintTable()];
@@ -69,8 +69,8 @@ export async function lintFiles(
 }
 
 /** Returns the problems of the selected merchants' files, and the errors of all. */
-function ofSelected({ diagnostics, states, all }: Loaded): readonly Diagnostic[] {
-  if (states.length === all.length) return diagnostics;
+function ofSelected({ diagnostics, states, all: allStates }: Loaded): readonly Diagnostic[] {
+  if (states.length === allStates.length) return diagnostics;
   const files = new Set(states.flatMap(({ origin, included = [] }) => [origin.file, ...included]));
   return diagnostics.filter(({ severity, file }) => severity === "error" || files.has(file));
 }
@@ -107,17 +107,19 @@ async function readLive(
 
 /** Returns the findings at places of the selected merchants; a shared file is judged by all that have it. */
 function findingsOf(
-  { all, states, sources }: Loaded,
+  { all: allStates, states, sources }: Loaded,
   planned: readonly PlannedMerchant[],
   { now, thorough }: { readonly now: number; readonly thorough: boolean },
 ): readonly Diagnostic[] {
-  const live = new Map(planned.map((one) => [one.live.merchant, one]));
-  const merchants = all.map((state): LintMerchant => {
-    const one = live.get(state.merchant);
+  const live = new Map(planned.map((outcome) => [outcome.live.merchant, outcome]));
+  const merchants = allStates.map((state): LintMerchant => {
+    const outcome = live.get(state.merchant);
     return {
       state,
       declared: declaredSnapshot(state, now),
-      live: one ? { state: one.live, access: liveSnapshot(one.live, state, one.session.environment) } : null,
+      live: outcome
+        ? { state: outcome.live, access: liveSnapshot(outcome.live, state, outcome.session.environment) }
+        : null,
     };
   });
   const texts = new Map(sources.map(({ file, text }) => [file, text]));
@@ -131,12 +133,12 @@ function findingsOf(
     isSensitive,
   };
   const selected = new Set(states.map(({ merchant }: DesiredState) => merchant));
-  const found = lintAccess(context).filter(({ origin }) =>
+  const findings = lintAccess(context).filter(({ origin }) =>
     codesOf(merchantsOf(context, origin.file)).some((code) => selected.has(code)),
   );
   return findingDiagnostics(
     texts,
-    found.map(({ code, message, hint, origin }) => ({
+    findings.map(({ code, message, hint, origin }) => ({
       code,
       message,
       hint,

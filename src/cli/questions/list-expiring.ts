@@ -31,12 +31,12 @@ export async function listExpiring(
   const ends = endsOfAccess(snapshots, { now, last, timeOf: Date.parse }).map(
     ({ origins, ...end }): LocatedEnd => {
       // Access until a day ends with that day.
-      const at = end.what === "leaver" ? end.ends : end.ends - 1;
+      const lastMoment = end.what === "leaver" ? end.ends : end.ends - 1;
       return {
         ...end,
         ends: new Date(end.ends).toISOString(),
-        day: new Date(at).toISOString().slice(0, 10),
-        daysLeft: Math.floor(at / DAY_MS) - Math.floor(now / DAY_MS),
+        day: new Date(lastMoment).toISOString().slice(0, 10),
+        daysLeft: Math.floor(lastMoment / DAY_MS) - Math.floor(now / DAY_MS),
         places: origins.flatMap((origin) => places.entry(origin) ?? []),
       };
     },

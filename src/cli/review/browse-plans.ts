@@ -142,7 +142,7 @@ const AFTER_EDIT = "The plan is of before the edit: leave, and plan again.";
 /** Returns why a selection cannot be applied as it is; `null` if it can. */
 function objectionTo({ plans, run }: Selection, { overrides, goesOn }: BrowsedPlans): string | null {
   const judged = plans.map((plan) => applyOverrides(plan, overrides, run));
-  const used = new Set(judged.flatMap((one) => one.used));
+  const used = new Set(judged.flatMap((part) => part.used));
   const stray = overrides.find((override) => !used.has(override));
   if (stray) return `--allow ${oneLine(stray.text)} is for another selection.`;
   const refused = judged.filter(({ refusals }) => refusals.length > 0);
@@ -194,10 +194,10 @@ export async function selectChanges(
   if (!apply) return null;
   const { plans, leaveOut } = selection;
   const shown = { file: "the screen", plans };
-  const selected = results.map(({ session, plan }, at) => ({
-    session: { ...session, plan: () => session.plan(leaveOut[at]) } satisfies Session,
+  const selected = results.map(({ session, plan }, index) => ({
+    session: { ...session, plan: () => session.plan(leaveOut[index]) } satisfies Session,
     merchant: plan.merchant,
-    leftOut: plan.changes.filter(({ fingerprint }) => leaveOut[at]?.has(fingerprint)).length,
+    leftOut: plan.changes.filter(({ fingerprint }) => leaveOut[index]?.has(fingerprint)).length,
   }));
   progress.reading(selected.map(({ merchant }) => merchant));
   try {
@@ -205,16 +205,17 @@ export async function selectChanges(
       { all: selected.map(({ session }) => session), failed: [] },
       progress.read,
     );
-    const again = new Map(selected.map(({ merchant }, at) => [merchant, fresh[at]]));
-    const all = planned.map(
-      (one) => again.get(one.status === "planned" ? one.plan.merchant : one.merchant) ?? one,
+    const again = new Map(selected.map(({ merchant }, index) => [merchant, fresh[index]]));
+    const outcomes = planned.map(
+      (outcome) =>
+        again.get(outcome.status === "planned" ? outcome.plan.merchant : outcome.merchant) ?? outcome,
     );
     return {
-      planned: withRunOverrides(all),
+      planned: withRunOverrides(outcomes),
       objections: new Map(
-        plannedOnly(fresh).map((one) => [one.plan.merchant, approvedPart(one, shown).refusals]),
+        plannedOnly(fresh).map((outcome) => [outcome.plan.merchant, approvedPart(outcome, shown).refusals]),
       ),
-      leftOut: new Map(selected.map((one) => [one.merchant, one.leftOut])),
+      leftOut: new Map(selected.map((each) => [each.merchant, each.leftOut])),
     };
   } finally {
     await progress.rest();

@@ -122,25 +122,25 @@ export function confirmationsFor(
   run: string | null = null,
 ): readonly [Confirmation, ...Confirmation[]] {
   const strict = asked.filter(({ environment, plan }) => environment !== "test" && removals([plan]) > 0);
-  const rest = asked.filter((one) => !strict.includes(one));
-  const [first, ...others] = strict.map(
-    (one): Confirmation => ({
+  const rest = asked.filter((asking) => !strict.includes(asking));
+  const [first, ...more] = strict.map(
+    (asking): Confirmation => ({
       lines: [
-        `${changesAt([one])}.`,
-        ...whatGoes(one.plan),
-        ...risksAt([one])
+        `${changesAt([asking])}.`,
+        ...whatGoes(asking.plan),
+        ...risksAt([asking])
           .filter(({ kind }) => kind !== "removals")
           .map(({ line }) => line),
-        `${oneLine(one.plan.merchant)} is not a test account.`,
+        `${oneLine(asking.plan.merchant)} is not a test account.`,
       ],
-      answer: one.plan.merchant,
+      answer: asking.plan.merchant,
     }),
   );
-  if (run !== null && others.length > 0) return [wholeRun(asked, strict, run)];
+  if (run !== null && more.length > 0) return [wholeRun(asked, strict, run)];
   const restRisks = risksAt(rest).map(({ line }) => line);
   if (first === undefined) return [{ lines: [`Apply ${changesAt(rest)}?`, ...restRisks], answer: "yes" }];
-  if (rest.length === 0) return [first, ...others];
-  return [{ ...first, lines: [...first.lines, `Also: ${changesAt(rest)}.`, ...restRisks] }, ...others];
+  if (rest.length === 0) return [first, ...more];
+  return [{ ...first, lines: [...first.lines, `Also: ${changesAt(rest)}.`, ...restRisks] }, ...more];
 }
 
 function wholeRun(
@@ -169,13 +169,13 @@ function changesAt(asked: readonly ConfirmationInput[]): string {
   const plans = asked.map(({ plan }) => plan);
   const [only, ...more] = plans;
   const where = only && more.length === 0 ? oneLine(only.merchant) : counted(plans.length, "merchant");
-  const all = plans.reduce((sum, { changes }) => sum + changes.length, 0);
-  const passwords = asked.reduce((sum, one) => sum + (one.passwords ?? 0), 0);
+  const changeCount = plans.reduce((sum, { changes }) => sum + changes.length, 0);
+  const passwords = asked.reduce((sum, asking) => sum + (asking.passwords ?? 0), 0);
   const what = [
-    ...(all > 0 || passwords === 0 ? [counted(all, "change")] : []),
+    ...(changeCount > 0 || passwords === 0 ? [counted(changeCount, "change")] : []),
     ...(passwords > 0 ? [counted(passwords, "new password")] : []),
   ].join(" and ");
-  return `${what} at ${where}${removalsAmong(all, removals(plans))}`;
+  return `${what} at ${where}${removalsAmong(changeCount, removals(plans))}`;
 }
 
 /** Names the removed resources, and the members who lose permissions. */
@@ -213,9 +213,9 @@ function namesOf(names: readonly string[]): string {
   return more > 0 ? `${shown} and ${grouped(more)} more` : shown;
 }
 
-function removalsAmong(all: number, removed: number): string {
+function removalsAmong(changeCount: number, removed: number): string {
   if (removed === 0) return "";
-  if (removed === all) return all === 1 ? ", a removal" : ", all of them removals";
+  if (removed === changeCount) return changeCount === 1 ? ", a removal" : ", all of them removals";
   return removed === 1 ? ", 1 of them a removal" : `, ${grouped(removed)} of them removals`;
 }
 

@@ -42,23 +42,23 @@ function together(stored: readonly StoredRun[]): readonly (readonly StoredRun[])
 async function readTogether(stored: readonly StoredRun[], io: World): Promise<readonly Run[]> {
   const runs = new Map<string, { readonly name: string; readonly journals: FoundRun[] }>();
   const unreadable: FoundRun[] = [];
-  for (const one of stored.toReversed()) {
-    const found = await readRun(one, io);
-    if (!("past" in found)) {
-      unreadable.push(found);
+  for (const storedRun of stored.toReversed()) {
+    const journal = await readRun(storedRun, io);
+    if (!("past" in journal)) {
+      unreadable.push(journal);
       continue;
     }
-    const { run, host, pid } = found.past.run;
+    const { run, host, pid } = journal.past.run;
     const key = JSON.stringify([run, host, pid]);
-    const known = runs.get(key) ?? { name: run, journals: [] };
-    known.journals.push(found);
-    runs.set(key, known);
+    const sameRun = runs.get(key) ?? { name: run, journals: [] };
+    sameRun.journals.push(journal);
+    runs.set(key, sameRun);
   }
   const whole = [...runs.values()];
-  for (const one of unreadable) {
-    const its = whole.find(({ name }) => name === beginningOf(one.name));
-    if (its) its.journals.push(one);
-    else whole.push({ name: one.name, journals: [one] });
+  for (const journal of unreadable) {
+    const its = whole.find(({ name }) => name === beginningOf(journal.name));
+    if (its) its.journals.push(journal);
+    else whole.push({ name: journal.name, journals: [journal] });
   }
   return whole.map(({ name, journals }) => runOf(name, journals));
 }
@@ -117,7 +117,9 @@ export async function findRun(
 
 /** Returns the runs with a journal of this prefix; at most as many as a message names. */
 async function readFitting(name: string, stored: readonly StoredRun[], io: World): Promise<readonly Run[]> {
-  const groups = together(stored).filter((group) => group.some((one) => one.name.startsWith(name)));
+  const groups = together(stored).filter((group) =>
+    group.some((storedRun) => storedRun.name.startsWith(name)),
+  );
   const runs: Run[] = [];
   for (const group of groups.slice(0, MAX_NAMED + 1)) runs.push(...(await readTogether(group, io)));
   return runs;
@@ -132,10 +134,10 @@ function fittingTo(name: string, runs: readonly Run[]): readonly Run[] {
       const journals = run.journals.filter(fits);
       return journals.length === 0 ? [] : [runOf(run.name, journals)];
     });
-  const journal = part((one) => one.name === name);
+  const journal = part((each) => each.name === name);
   if (journal.length > 0) return journal;
   const begun = runs.filter((run) => run.name.startsWith(name));
-  return begun.length > 0 ? begun : part((one) => one.name.startsWith(name));
+  return begun.length > 0 ? begun : part((each) => each.name.startsWith(name));
 }
 
 /** Narrows a run to merchants; throws RolecallError for one that is not part of it. */
@@ -143,9 +145,9 @@ function ofAll(run: Run, merchants: readonly string[]): Run {
   const missing = merchants.filter((merchant) => narrowed(run, [merchant]) === null);
   const part = narrowed(run, merchants);
   if (part !== null && missing.length === 0) return part;
-  const own = run.journals.map((journal) => ("past" in journal ? journal.past.run.merchant : journal.name));
-  const named = `${own.slice(0, MAX_NAMED).join(", ")}${own.length > MAX_NAMED ? ` and ${own.length - MAX_NAMED} more` : ""}`;
-  throw new RolecallError("usage", `The run ${run.name} was at ${named}, not at ${missing.join(", ")}.`);
+  const codes = run.journals.map((journal) => ("past" in journal ? journal.past.run.merchant : journal.name));
+  const places = `${codes.slice(0, MAX_NAMED).join(", ")}${codes.length > MAX_NAMED ? ` and ${codes.length - MAX_NAMED} more` : ""}`;
+  throw new RolecallError("usage", `The run ${run.name} was at ${places}, not at ${missing.join(", ")}.`);
 }
 
 /** The options of `runs`. */
@@ -161,14 +163,14 @@ export async function listPastRuns(
   { merchant, limit, ...options }: RunsCommandOptions,
   io: Io,
 ): Promise<ExitCode> {
-  const found: Run[] = [];
+  const runs: Run[] = [];
   for await (const run of pastRuns(io)) {
-    if (found.length === limit) break;
+    if (runs.length === limit) break;
     const part = narrowed(run, merchant);
-    if (part !== null) found.push(part);
+    if (part !== null) runs.push(part);
   }
-  if (options.format === "json") io.stdout.write(runsJson(found));
-  else if (found.length > 0) io.stdout.write(renderRuns(found, styleFor(io.stdout, io, options.color)));
+  if (options.format === "json") io.stdout.write(runsJson(runs));
+  else if (runs.length > 0) io.stdout.write(renderRuns(runs, styleFor(io.stdout, io, options.color)));
   else {
     const whose = merchant.length === 0 ? "" : ` of ${merchant.join(", ")}`;
     io.stderr.write(`There are no runs${whose} yet: every apply leaves a journal in .rolecall/runs.\n`);
@@ -178,14 +180,14 @@ export async function listPastRuns(
 
 /** Prints one past run. */
 export async function showPastRun(text: string, options: RunsCommandOptions, io: Io): Promise<ExitCode> {
-  const found = await findRun(text, { merchants: options.merchant }, io);
-  const [first] = found.journals;
-  if (found.status === null && first && "unreadable" in first) {
+  const run = await findRun(text, { merchants: options.merchant }, io);
+  const [first] = run.journals;
+  if (run.status === null && first && "unreadable" in first) {
     throw new RolecallError("file-invalid", `This journal cannot be read: ${first.unreadable}.`, {
       hint: "Plans do not need it: they are made from the live state.",
     });
   }
-  if (options.format === "json") io.stdout.write(runsJson([found]));
-  else io.stdout.write(renderRun(found, styleFor(io.stdout, io, options.color), options));
+  if (options.format === "json") io.stdout.write(runsJson([run]));
+  else io.stdout.write(renderRun(run, styleFor(io.stdout, io, options.color), options));
   return ExitCode.ok;
 }

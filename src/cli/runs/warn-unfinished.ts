@@ -58,14 +58,14 @@ async function lastRun(
   for (const stored of runs) {
     // The name holds the merchant, so other merchants' journals need not be read.
     if (!isOf({ ...stored, unreadable: "" }, [merchant])) continue;
-    const found = await readRun(stored, io);
+    const journal = await readRun(stored, io);
     // A journal with an incomplete first line changed nothing, so the previous one counts.
-    if (!("past" in found)) {
-      if (found.distrusted) distrusted.push(found.unreadable);
+    if (!("past" in journal)) {
+      if (journal.distrusted) distrusted.push(journal.unreadable);
       continue;
     }
-    const { run } = found.past;
-    if (run.merchant === merchant && run.service === service) return { last: found, distrusted };
+    const { run } = journal.past;
+    if (run.merchant === merchant && run.service === service) return { last: journal, distrusted };
   }
   return { last: null, distrusted };
 }

@@ -60,7 +60,7 @@ async function openSandbox(options: SandboxCommandOptions, anyHost: boolean, io:
   if (kept !== null && (seed !== null || generate !== undefined)) {
     io.stderr.write(`${options.state} already exists: it takes precedence over --seed and --generate.\n`);
   }
-  const open = (): Sandbox =>
+  const openSandbox = (): Sandbox =>
     createSandbox({
       now: io.now,
       sleep: io.sleep,
@@ -83,7 +83,7 @@ async function openSandbox(options: SandboxCommandOptions, anyHost: boolean, io:
       ...(strict !== undefined && { strict }),
     });
   try {
-    const sandbox = await placing(open, "The seed", options.seed ?? "");
+    const sandbox = await placing(openSandbox, "The seed", options.seed ?? "");
     // Saved at once, so that an unwritable file is reported now and not at the first change.
     await sandbox.save();
     return sandbox;

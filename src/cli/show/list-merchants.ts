@@ -70,8 +70,8 @@ async function selectMerchants(
     index,
     ...(using !== undefined && { using }),
   });
-  const pickFrom = async (own: readonly string[]) => {
-    const declared = await readMerchants(own, codes, index, cwd);
+  const pickFrom = async (files: readonly string[]) => {
+    const declared = await readMerchants(files, codes, index, cwd);
     const diagnostics = declaredDiagnostics(declared);
     return {
       merchants: pickMerchants(declared.merchants, codes, diagnostics, shared.length > 0),
@@ -81,8 +81,13 @@ async function selectMerchants(
   if (changedSince === undefined) return pickFrom(some);
   const declared = codes.length === 0 ? [] : await Promise.all(files.map(index.merchantIn));
   if (codes.some((code) => !declared.includes(code))) await pickFrom(files);
-  const wanted = paths.length > 0 ? paths : [defaultPath(cwd)];
-  const since = await changedFiles(changedSince, { paths: wanted, files: some, all: files }, index, cwd);
+  const selectedPaths = paths.length > 0 ? paths : [defaultPath(cwd)];
+  const since = await changedFiles(
+    changedSince,
+    { paths: selectedPaths, files: some, all: files },
+    index,
+    cwd,
+  );
   since.close();
   const isPicked = ({ merchant }: { readonly merchant: string }): boolean =>
     codes.length === 0 || codes.includes(merchant);

@@ -108,8 +108,8 @@ export async function previewNewFiles(
     const style = styleFor(io.stdout, io, options.color);
     const print: PrintPlans = (plans) => {
       const views = plans.map((plan) => planView(plan, merchants.placeOf));
-      const others = views.filter((view) => !isEmptyPlan(view));
-      if (others.length > 0) io.stdout.write(`${renderPlans(others, style, verbosityOf(options))}\n`);
+      const changing = views.filter((view) => !isEmptyPlan(view));
+      if (changing.length > 0) io.stdout.write(`${renderPlans(changing, style, verbosityOf(options))}\n`);
       io.stdout.write(renderEmptyPlans(views.filter(isEmptyPlan), style));
     };
     const { plans, complete } = showPlans(merchants.planned, print, options, io);
@@ -179,10 +179,10 @@ async function pagePrinter(
   const origin = { ...(await runOrigin(io)), version: VERSION, time: io.now() };
   return (plans, unplanned) => {
     const run = runFingerprint(plans);
-    const merchants = plannedOnly(planned).map((one) => ({
-      report: reportOf(one, true),
-      view: planView(one.plan, placeOf),
-      rules: rulesOf(one, placeOfRule, { planned: true, now }),
+    const merchants = plannedOnly(planned).map((outcome) => ({
+      report: reportOf(outcome, true),
+      view: planView(outcome.plan, placeOf),
+      rules: rulesOf(outcome, placeOfRule, { planned: true, now }),
     }));
     sink.write(renderPage({ about: "plan", merchants, unplanned, fileErrors, now, run, origin, later }));
   };

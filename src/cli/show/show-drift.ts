@@ -96,11 +96,11 @@ function printPatch(
   { options, sink }: { readonly options: DriftCommandOptions; readonly sink: TextWriter },
   io: Io,
 ): void {
-  const wanted = plannedOnly(planned).flatMap((one, index) => {
+  const drifted = plannedOnly(planned).flatMap((outcome, index) => {
     const drift = drifts[index];
-    return drift === undefined ? [] : [{ planned: one, wants: ofDrift(drift, ["outside-git"]) }];
+    return drift === undefined ? [] : [{ planned: outcome, wants: ofDrift(drift, ["outside-git"]) }];
   });
-  const { patches, conflicts } = adoptPlanned(wanted, project, io.now());
+  const { patches, conflicts } = adoptPlanned(drifted, project, io.now());
   for (const conflict of conflicts) io.stderr.write(`not adopted: ${oneLine(conflict)}\n`);
   for (const note of drifts.flatMap(undecidedNote)) io.stderr.write(`${oneLine(note)}\n`);
   if (patches.length + failures.length === 0)

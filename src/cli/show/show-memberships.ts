@@ -49,10 +49,10 @@ export async function showMemberships(
     const read = await announceIfSlow("Reading the key's memberships …", io, () =>
       Promise.all(keys.map((key) => readKey(key, filter, users))),
     );
-    const views = read.flatMap((one) =>
-      "memberships" in one ? [viewOf(one, loaded?.merchants ?? [], filter)] : [],
+    const views = read.flatMap((result) =>
+      "memberships" in result ? [viewOf(result, loaded?.merchants ?? [], filter)] : [],
     );
-    const failed = read.flatMap((one) => ("error" in one ? [one.error] : []));
+    const failed = read.flatMap((result) => ("error" in result ? [result.error] : []));
     const failures = [
       ...errors.map(diagnosticFailure),
       ...failed.map((error) => failureJson(null, error.failure)),
@@ -110,22 +110,22 @@ export function keysOfFiles(
   const keys = new Map<string, { connection: Connection; merchants: Set<string> }>();
   const idOf = ({ baseUrl, key }: Connection): string => JSON.stringify([baseUrl, key]);
   const add = (connection: Connection): Set<string> => {
-    const known = keys.get(idOf(connection)) ?? { connection, merchants: new Set<string>() };
-    keys.set(idOf(connection), known);
-    return known.merchants;
+    const sameKey = keys.get(idOf(connection)) ?? { connection, merchants: new Set<string>() };
+    keys.set(idOf(connection), sameKey);
+    return sameKey.merchants;
   };
   for (const state of states) {
     const connection = nullIfMissing(() => resolveConnection(state, options.baseUrl, env));
     if (connection !== null) add(connection).add(state.merchant);
   }
-  const own = (): Connection => resolveOwnConnection(options, env, states);
+  const ownConnection = (): Connection => resolveOwnConnection(options, env, states);
   if (options.keyEnv !== undefined) {
-    const connection = own();
+    const connection = ownConnection();
     const merchants = keys.get(idOf(connection))?.merchants ?? new Set();
     return [{ connection, merchants }];
   }
   // Without any key, its failure says which variables to set.
-  const additional = keys.size === 0 ? own() : nullIfMissing(own);
+  const additional = keys.size === 0 ? ownConnection() : nullIfMissing(ownConnection);
   if (additional !== null) add(additional);
   return [...keys.values()];
 }

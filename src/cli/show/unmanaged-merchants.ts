@@ -34,7 +34,7 @@ export async function findRemoved(
     (await run("git", args, { cwd, maxBuffer: 64 * 1024 * 1024 })).stdout;
   try {
     const base = await baseCommit(git);
-    const wanted = paths.length > 0 ? paths : [defaultPath(cwd)];
+    const selectedPaths = paths.length > 0 ? paths : [defaultPath(cwd)];
     const diff = await git(
       ...[
         "diff",
@@ -45,7 +45,7 @@ export async function findRemoved(
         "--no-ext-diff",
         "-z",
       ],
-      ...[base, "--", ...wanted],
+      ...[base, "--", ...selectedPaths],
     );
     const files = [...diff.matchAll(/([DM])\0([^\0]*\.ya?ml)\0/gi)];
     if (files.length === 0) return [];
@@ -55,7 +55,7 @@ export async function findRemoved(
         return { file, merchant: Object(value)["merchant"], exists: status === "M" };
       }),
     );
-    return removed.filter((one): one is LateMerchant => typeof one.merchant === "string");
+    return removed.filter((each): each is LateMerchant => typeof each.merchant === "string");
   } catch {
     return [];
   }

@@ -58,9 +58,9 @@ async function reportLive(
   try {
     const placeOf = listedRulePlaces(project.states, project.sources);
     const now = options.asOf ?? io.now();
-    const reports = plannedOnly(planned).map((one) => ({
-      report: reportOf(one, false),
-      rules: rulesOf(one, placeOf, { planned: false, now }),
+    const reports = plannedOnly(planned).map((outcome) => ({
+      report: reportOf(outcome, false),
+      rules: rulesOf(outcome, placeOf, { planned: false, now }),
     }));
     await write({ about: "live", fileErrors, unplanned: unplannedOf(planned) }, reports, options, io);
     const { complete } = showPlans(planned, () => undefined, options, io);

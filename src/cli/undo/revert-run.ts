@@ -195,9 +195,9 @@ async function planUndo(
 function readable({ name, journals, status }: Run): readonly PastRun[] {
   const parts = journals.map((journal) => {
     if ("past" in journal) return journal.past;
-    const others = journals.length > 1 ? " To revert the rest, name its merchants with --merchant." : "";
+    const hint = journals.length > 1 ? " To revert the rest, name its merchants with --merchant." : "";
     throw new RolecallError("file-invalid", `This journal cannot be read: ${journal.unreadable}.`, {
-      hint: `Without it, the outcome of the run is unknown. To revert it, restore the earlier file and apply it.${others}`,
+      hint: `Without it, the outcome of the run is unknown. To revert it, restore the earlier file and apply it.${hint}`,
     });
   });
   if (status === "running") {
@@ -231,8 +231,8 @@ async function settingsFor(
       })
     : without;
   printDiagnostics(loaded.diagnostics, options, io);
-  const known = new Map(loaded.states.map((state) => [state.merchant, state]));
-  const missing = parts.map(({ run }) => run.merchant).filter((merchant) => !known.has(merchant));
+  const statesByMerchant = new Map(loaded.states.map((state) => [state.merchant, state]));
+  const missing = parts.map(({ run }) => run.merchant).filter((merchant) => !statesByMerchant.has(merchant));
   if (missing.length > 0) {
     const names = oneLine(missing.join(", "));
     if (loaded.diagnostics.some(isFileError)) {
@@ -244,7 +244,7 @@ async function settingsFor(
   }
   const states = parts.map(
     ({ run: { merchant, environment } }) =>
-      known.get(merchant) ?? { ...NO_FILE, merchant, ...(environment && { environment }) },
+      statesByMerchant.get(merchant) ?? { ...NO_FILE, merchant, ...(environment && { environment }) },
   );
   return { states, loaded };
 }

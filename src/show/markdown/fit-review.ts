@@ -24,8 +24,9 @@ export function blockText({ title, items, shortItems = items }: RiskBlock, shown
   const most = shown ?? items.length;
   // Nothing is counted that could be shown in the place of it.
   const more = items.length > most + 1 ? items.length - most : 0;
-  const all = shown === undefined ? items : shortItems;
-  const lines = more === 0 ? all.flat() : [...all.slice(0, most).flat(), `  … and ${grouped(more)} more`];
+  const listed = shown === undefined ? items : shortItems;
+  const lines =
+    more === 0 ? listed.flat() : [...listed.slice(0, most).flat(), `  … and ${grouped(more)} more`];
   return `### ${title}\n\n${fenced("diff", lines)}`;
 }
 
@@ -207,7 +208,7 @@ export function fitReview(parts: Parts, maxSize: number): string {
 
 function noticeText(cut: Cut, command: Parts["command"]): string {
   const merchants = (count: number): string => counted(count, "merchant");
-  const left = [
+  const omitted = [
     cut.names > 0 ? "names behind equal changes" : "",
     cut.lists > 0 ? `the ends of ${counted(cut.lists, "list")}, whose totals are above` : "",
     cut.unchanged > 0 ? `${merchants(cut.unchanged)} without changes` : "",
@@ -218,6 +219,6 @@ function noticeText(cut: Cut, command: Parts["command"]): string {
     cut.impact > 0 ? "the table of permissions" : "",
     cut.risks > 0 ? `the names in ${counted(cut.risks, "list")} of risks, whose totals are above` : "",
   ].filter((part) => part !== "");
-  if (left.length === 0) return "";
-  return `> **Left out to keep this short:** ${left.join("; ")}. \`rolecall ${command} --verbose\` shows everything, and \`--merchant CODE\` one merchant.`;
+  if (omitted.length === 0) return "";
+  return `> **Left out to keep this short:** ${omitted.join("; ")}. \`rolecall ${command} --verbose\` shows everything, and \`--merchant CODE\` one merchant.`;
 }

@@ -62,8 +62,8 @@ function impactRows({ views }: FleetView): readonly ImpactRow[] {
   };
   for (const { merchant, impact } of views) {
     for (const { name, gained, lost, unknownGained, unknownLost } of impact.members) {
-      for (const one of gained) add("gained", one, name, merchant);
-      for (const one of lost) add("lost", one, name, merchant);
+      for (const permission of gained) add("gained", permission, name, merchant);
+      for (const permission of lost) add("lost", permission, name, merchant);
       for (const role of unknownGained) add("gained", `permissions of ${role}`, name, merchant);
       for (const role of unknownLost) add("lost", `permissions of ${role}`, name, merchant);
     }
@@ -89,7 +89,7 @@ function namesCell(names: readonly string[], shown: number): string {
  */
 export function namesFold(fleet: FleetView, withPeople: boolean): string {
   const codesAt = (places: readonly number[]): readonly string[] =>
-    places.flatMap((at) => fleet.views[at]?.merchant ?? []);
+    places.flatMap((place) => fleet.views[place]?.merchant ?? []);
   const changes = fleet.groups.flatMap(({ rows }) =>
     rows.flatMap((row): readonly string[] => {
       const { equal } = row;
@@ -108,21 +108,23 @@ export function namesFold(fleet: FleetView, withPeople: boolean): string {
     const unknown = (roles: readonly string[]): readonly string[] =>
       roles.map((role) => `permissions of ${role}`);
     const what = [
-      ...[...gained, ...unknown(unknownGained)].map((one) => `+ ${one}`),
-      ...[...lost, ...unknown(unknownLost)].map((one) => `- ${one}`),
+      ...[...gained, ...unknown(unknownGained)].map((permission) => `+ ${permission}`),
+      ...[...lost, ...unknown(unknownLost)].map((permission) => `- ${permission}`),
     ];
     const byPlace = new Map<number, string[]>();
     for (const { at, name } of all) byPlace.set(at, [...(byPlace.get(at) ?? []), name]);
     return [
       ...lines(`${what.join(", ")}:`, ""),
-      ...[...byPlace].flatMap(([at, names]) => lines(`${codesAt([at]).join("")}: ${names.join(", ")}`, "  ")),
+      ...[...byPlace].flatMap(([place, names]) =>
+        lines(`${codesAt([place]).join("")}: ${names.join(", ")}`, "  "),
+      ),
     ];
   });
-  const all = [...changes, ...people];
-  return all.length === 0
+  const sections = [...changes, ...people];
+  return sections.length === 0
     ? ""
     : folded(withPeople ? "Merchants and people of the equal changes" : "Merchants of the equal changes", [
-        fenced("text", all),
+        fenced("text", sections),
       ]);
 }
 

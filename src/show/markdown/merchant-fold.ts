@@ -141,12 +141,12 @@ function warningLines({ warnings, passwords }: PlanView, { names, rows }: FoldDe
     ({ severity, message, hint, place }) =>
       `${severity}: ${message}${place === null ? "" : ` (written at ${place})`}${hint === null ? "" : ` → ${hint}`}`,
   );
-  const all = [
+  const parts = [
     ...texts,
     ...moreLines(hidden.length, "warning"),
     ...(passwords.length > 0 ? [`An apply reads first passwords from ${namesText(passwords, names)}.`] : []),
   ];
-  return all.flatMap((text) => hanging(oneLine(text)));
+  return parts.flatMap((text) => hanging(oneLine(text)));
 }
 
 /** Splits a list; nothing is hidden that could be shown in the place of its count. */

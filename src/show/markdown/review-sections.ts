@@ -51,7 +51,7 @@ export function rulesBlock({ rules = [] }: ReviewInput, maxSize: number): string
   const texts = ruleTexts(rules, maxSize);
   const lines = texts.map((text) => hanging(oneLine(text), "! ", "!   "));
   return block(`⚠️ ${rulesTitle(rules)}`, lines)
-    .map((one) => blockText(one))
+    .map((block) => blockText(block))
     .join("");
 }
 
@@ -63,15 +63,15 @@ function problems({ views, unplanned }: ReviewInput, fleet: FleetView): readonly
       .split("\n")
       .map((line) => `    ${line}`),
   ]);
-  const found = (text: string, { hint, place }: FindingView): readonly string[] => [
+  const finding = (text: string, { hint, place }: FindingView): readonly string[] => [
     ...hanging(oneLine(text), "- ", "-   "),
     ...(place === null ? [] : [`    written at ${oneLine(place)}`]),
     ...(hint === null ? [] : hanging(oneLine(hint), "    → ", "      ")),
   ];
   const items = [
-    ...fleet.errors.map((group) => found(messageAt(fleet, group).message, group.item)),
+    ...fleet.errors.map((group) => finding(messageAt(fleet, group).message, group.item)),
     ...fleet.own.flatMap(({ view: { merchant, errors } }) =>
-      errors.map((error) => found(`${merchant}: ${error.message}`, error)),
+      errors.map((error) => finding(`${merchant}: ${error.message}`, error)),
     ),
   ];
   const count = unplanned.length + views.reduce((sum, { errors }) => sum + errors.length, 0);
@@ -122,8 +122,10 @@ function refusalItems(fleet: FleetView): readonly (readonly string[])[] {
                 ]),
           ],
         ]),
-    ...fleet.own.flatMap(({ view: { merchant, refusals: all, overrides } }) => [
-      ...all.map((one) => refused(`${merchant}: ${one.rule} ${one.code}: ${one.message}`, one)),
+    ...fleet.own.flatMap(({ view: { merchant, refusals, overrides } }) => [
+      ...refusals.map((refusal) =>
+        refused(`${merchant}: ${refusal.rule} ${refusal.code}: ${refusal.message}`, refusal),
+      ),
       ...(overrides === null
         ? []
         : [
@@ -143,9 +145,9 @@ function riskBlock(fleet: FleetView, risk: FleetRisk): readonly RiskBlock[] {
   const isShared = ({ places }: FleetRisk["equal"][number]): boolean =>
     isFleet && places.length >= MIN_SHARED;
   const shared = risk.equal.filter(isShared).map((group) => riskText(fleet, risk, group));
-  const own = risk.equal.filter((group) => !isShared(group)).flatMap(({ all }) => all);
+  const ownRisks = risk.equal.filter((group) => !isShared(group)).flatMap(({ all }) => all);
   const texts = (shown: number): readonly (readonly string[])[] =>
-    [...shared, ...ownRiskTexts(fleet, risk.kind, own, shown)].map((text) =>
+    [...shared, ...ownRiskTexts(fleet, risk.kind, ownRisks, shown)].map((text) =>
       hanging(oneLine(text), `${sign} `, `${sign}   `),
     );
   const items = texts(Number.POSITIVE_INFINITY);
@@ -161,8 +163,8 @@ function ownRiskTexts(
   risks: OwnRisks,
   shown: number,
 ): readonly string[] {
-  const nameText = (all: OwnRisks): string =>
-    groupEqual(all, ({ item }) => item.resource)
+  const nameText = (occurrences: OwnRisks): string =>
+    groupEqual(occurrences, ({ item }) => item.resource)
       .map(
         ({ names, item: { resource } }) =>
           `${names.length === 1 ? resource : `${resource}s`} ${namesText(names, shown)}`,

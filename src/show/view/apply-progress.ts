@@ -103,8 +103,8 @@ export function applyProgress(
     plans.map(({ merchant, changes }) => [merchant, { ...BEFORE, merchant, changes }]),
   );
   const update = (merchant: string, rest: (known: ApplyingMerchant) => Partial<ApplyingMerchant>): void => {
-    const known = merchants.get(merchant);
-    if (known) merchants.set(merchant, { ...known, ...rest(known) });
+    const progress = merchants.get(merchant);
+    if (progress) merchants.set(merchant, { ...progress, ...rest(progress) });
   };
   const start = (merchant: string, now: number): void =>
     update(merchant, ({ state }) => (state === "waiting" ? { state: "applying", startedAt: now } : {}));
@@ -116,10 +116,10 @@ export function applyProgress(
     }
     inFlight.delete(change);
     ends.count(now);
-    update(merchant, (known) => ({
-      done: known.done + (status === "done" ? 1 : 0),
-      failed: known.failed + (FAILED.has(status) ? 1 : 0),
-      unknown: known.unknown + (status === "unknown" ? 1 : 0),
+    update(merchant, (progress) => ({
+      done: progress.done + (status === "done" ? 1 : 0),
+      failed: progress.failed + (FAILED.has(status) ? 1 : 0),
+      unknown: progress.unknown + (status === "unknown" ? 1 : 0),
       ...("failure" in outcome && outcome.failure && { problem: outcome.failure.message }),
     }));
   };
@@ -153,7 +153,8 @@ export function applyProgress(
           update(merchant, () => ({ state: event.failure === null ? "stopped" : "failed" }));
           break;
         case "apply-ended":
-          for (const [change, one] of inFlight) if (one.merchant === merchant) inFlight.delete(change);
+          for (const [change, started] of inFlight)
+            if (started.merchant === merchant) inFlight.delete(change);
           metrics.ended(merchant);
           update(merchant, ({ state }) => ({
             state: event.result.status === "stopped" ? state : event.result.status,
@@ -169,18 +170,18 @@ export function applyProgress(
     },
     verified: (merchant, now) => update(merchant, () => ({ verifiedAt: now })),
     view(now) {
-      const all = [...merchants.values()];
-      const ended = all.reduce((sum, { done, failed, unknown }) => sum + done + failed + unknown, 0);
-      const share = ended / Math.max(sumOf(all, "changes"), 1);
-      const read = toVerify(all);
-      const verifying = all.every(({ endedAt }) => endedAt !== null) && read.length > 0 && !stopping;
+      const rows = [...merchants.values()];
+      const ended = rows.reduce((sum, { done, failed, unknown }) => sum + done + failed + unknown, 0);
+      const share = ended / Math.max(sumOf(rows, "changes"), 1);
+      const read = toVerify(rows);
+      const verifying = rows.every(({ endedAt }) => endedAt !== null) && read.length > 0 && !stopping;
       if (verifying) writtenAt ??= now;
       const verified = read.filter(({ verifiedAt }) => verifiedAt !== null).length / Math.max(read.length, 1);
       const applyMs = ended < ENOUGH_TO_TELL ? null : timeLeft(share, now - began);
       const leftMs = verifying ? timeLeft(verified, now - (writtenAt ?? now)) : applyMs;
       const requests = metrics.view(now);
       return {
-        merchants: all,
+        merchants: rows,
         inFlight: [...inFlight.values()],
         lastDone,
         perSecond: ends.perSecond(now),
@@ -218,7 +219,7 @@ function sumOf(
   merchants: readonly ApplyingMerchant[],
   key: "changes" | "done" | "failed" | "unknown",
 ): number {
-  return merchants.reduce((total, one) => total + one[key], 0);
+  return merchants.reduce((total, merchant) => total + merchant[key], 0);
 }
 
 /** Returns the totals over all merchants. */

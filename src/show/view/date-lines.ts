@@ -78,9 +78,9 @@ function groupDays<Item>(
   for (const day of days) {
     for (const item of itemsOf(day)) {
       const key = `${day.at} ${identify(item)}`;
-      const known = groups.get(key) ?? { item, day, merchants: new Set() };
-      known.merchants.add(day.merchant);
-      groups.set(key, known);
+      const group = groups.get(key) ?? { item, day, merchants: new Set() };
+      group.merchants.add(day.merchant);
+      groups.set(key, group);
     }
   }
   return [...groups.values()];
@@ -114,18 +114,18 @@ function dateLine({ item, merchants }: Group<DateView>, nameOf: (name: string) =
   const when = `${whenOf(item)}:`;
   const where = whereOf(merchants, nameOf);
   const who = nameOf(email);
-  const named = roles.map(nameOf).join(", ");
+  const names = roles.map(nameOf).join(", ");
   switch (what) {
     case "leaves":
       return `${when} ${who} leaves ${where}`;
     case "leaves-unlisted":
       return `${when} ${who} leaves, if a member: no file lists the address`;
     case "ends":
-      return `${when} ${where} ${who} loses ${named || "the membership"}`;
+      return `${when} ${where} ${who} loses ${names || "the membership"}`;
     case "joins":
-      return `${when} ${where} ${who} joins${named && ` with ${named}`}`;
+      return `${when} ${where} ${who} joins${names && ` with ${names}`}`;
     case "begins":
-      return `${when} ${where} ${who} gains ${named}`;
+      return `${when} ${where} ${who} gains ${names}`;
     case "suspended":
       return `${when} ${where} ${who} is suspended`;
     case "back":

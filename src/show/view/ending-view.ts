@@ -82,7 +82,7 @@ export interface EndingRefusals {
 /** Returns what the ending says of the refusals in the plans of these merchants. */
 export function endingRefusals(fleet: FleetView, merchants: ReadonlySet<string>): EndingRefusals {
   const refused = fleet.views.filter(({ merchant }) => merchants.has(merchant));
-  const own = fleet.own.filter(({ view }) => merchants.has(view.merchant));
+  const ownViews = fleet.own.filter(({ view }) => merchants.has(view.merchant));
   return {
     rules: new Map(
       refused.flatMap(({ refusals }) =>
@@ -92,7 +92,7 @@ export function endingRefusals(fleet: FleetView, merchants: ReadonlySet<string>)
     overrides: [
       ...new Set([
         ...fleet.overrides.commands,
-        ...own.flatMap(({ view }) => view.refusals.flatMap(({ override }) => override ?? [])),
+        ...ownViews.flatMap(({ view }) => view.refusals.flatMap(({ override }) => override ?? [])),
       ]),
     ],
   };
@@ -128,27 +128,27 @@ export function endingCauses(ends: readonly MerchantEnd[]): readonly EndingCause
   const failed: FailedOutcome[] = [];
   for (const { plan, result } of ends) {
     const { merchant } = plan;
-    const own = result.outcomes.flatMap((outcome) => {
+    const failedHere = result.outcomes.flatMap((outcome) => {
       const failure = failureOf(outcome);
       return failure === null ? [] : [{ status: outcome.status, failure, merchant, outcome }];
     });
-    failed.push(...own);
+    failed.push(...failedHere);
     const { journalFailure } = result;
-    if (journalFailure && !own.some(({ failure }) => failure === journalFailure))
+    if (journalFailure && !failedHere.some(({ failure }) => failure === journalFailure))
       failed.push({ status: "failed", failure: journalFailure, merchant, outcome: null });
   }
   return groupByKey(failed, failureKind).map((group) => {
     const [{ status, failure }] = group;
     const hits = group.flatMap(({ merchant, outcome }) => (outcome === null ? [] : [{ merchant, outcome }]));
-    const attempts = attemptsOf(group.map((one) => one.failure));
+    const attempts = attemptsOf(group.map((each) => each.failure));
     return { status, failure, hits, times: group.length, attempts };
   });
 }
 
 /** Returns how often the requests of failures were sent, the least first and the same number once. */
 export function attemptsOf(failures: readonly Failure[]): readonly number[] {
-  const all = failures.flatMap(({ request }) => request?.attempts ?? []);
-  return [...new Set(all)].sort((a, b) => a - b);
+  const attempts = failures.flatMap(({ request }) => request?.attempts ?? []);
+  return [...new Set(attempts)].sort((a, b) => a - b);
 }
 
 function failureOf(outcome: Outcome): Failure | null {
@@ -166,9 +166,9 @@ function failureKind({ status, failure, merchant, outcome }: FailedOutcome): str
   const { instance: _, extensions: __, ...problem } = request?.problem ?? { type: null };
   // Each address is listed; the service's own account of the refusal differs in no more than that.
   if (code === "invitation-limited") return JSON.stringify([status, code, problem.type]);
-  const own = [request?.path, outcome?.change.name, outcome?.change.id, merchant];
+  const particulars = [request?.path, outcome?.change.name, outcome?.change.id, merchant];
   const shared = (text: string): string =>
-    own.reduce<string>((all, part) => (part ? all.replaceAll(part, "…") : all), text);
+    particulars.reduce<string>((rest, part) => (part ? rest.replaceAll(part, "…") : rest), text);
   const detail = problem.type === null ? null : { ...problem, detail: shared(problem.detail ?? "") };
   return JSON.stringify([status, code, shared(message), hint && shared(hint), detail]);
 }

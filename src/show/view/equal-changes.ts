@@ -60,7 +60,7 @@ export function occurrencesOf<Item>(
     view: PlanView,
   ) => readonly { readonly name: string; readonly key: string; readonly item: Item }[],
 ): readonly Occurrence<Item>[] {
-  return views.flatMap((view, at) => itemsOf(view).map((one) => ({ ...one, at })));
+  return views.flatMap((view, at) => itemsOf(view).map((item) => ({ ...item, at })));
 }
 
 /** Returns views in the natural order of their merchants' codes. */
@@ -85,33 +85,33 @@ interface TitledRow {
  * is in exactly one row. Where more than `long` rows are left, equal changes of different names are one row as well.
  */
 export function shareRows(views: readonly PlanView[], shares: boolean, long: number = LONG): SharedRows {
-  const all = occurrencesOf(views, ({ groups }) =>
+  const occurrences = occurrencesOf(views, ({ groups }) =>
     groups.flatMap(({ title, rows }) =>
       rows.map((row) => ({ name: row.name, key: contentOf(title, row), item: { title, row } })),
     ),
   );
   const isShared = ({ places }: Equal<TitledRow>): boolean => shares && places.length >= MIN_SHARED;
-  const byName = groupEqual(all, ({ key, name }) => `${key}\n${name}`);
+  const byName = groupEqual(occurrences, ({ key, name }) => `${key}\n${name}`);
   const sharedByName = byName.filter(isShared);
-  const left = byName.filter((group) => !isShared(group)).flatMap((group) => group.all);
+  const unshared = byName.filter((group) => !isShared(group)).flatMap((group) => group.all);
   const shared = [
     ...(sharedByName.length > long ? joinNames(sharedByName) : sharedByName),
-    ...(left.length > long ? manyNames(groupEqual(left, ({ key }) => key)).filter(isShared) : []),
+    ...(unshared.length > long ? manyNames(groupEqual(unshared, ({ key }) => key)).filter(isShared) : []),
   ];
   const taken = new Set(shared.flatMap((group) => group.all));
-  const rest = left.filter((one) => !taken.has(one)).sort((a, b) => a.at - b.at);
-  const own = left.length > long ? groupEqual(rest, ({ key, at }) => `${at}\n${key}`) : [];
-  const joined = new Set(manyNames(own));
-  const single = own.filter((group) => !joined.has(group)).flatMap((group) => group.all);
-  const rows = own.length === 0 ? rest.map(alone) : [...joined, ...single.map(alone)];
+  const rest = unshared.filter((occurrence) => !taken.has(occurrence)).sort((a, b) => a.at - b.at);
+  const ownGroups = unshared.length > long ? groupEqual(rest, ({ key, at }) => `${at}\n${key}`) : [];
+  const joined = new Set(manyNames(ownGroups));
+  const single = ownGroups.filter((group) => !joined.has(group)).flatMap((group) => group.all);
+  const rows = ownGroups.length === 0 ? rest.map(alone) : [...joined, ...single.map(alone)];
   const byView = new Map<number, Equal<TitledRow>[]>();
   for (const row of rows) {
-    const [at = 0] = row.places;
-    const known = byView.get(at);
-    if (known) known.push(row);
-    else byView.set(at, [row]);
+    const [place = 0] = row.places;
+    const rows = byView.get(place);
+    if (rows) rows.push(row);
+    else byView.set(place, [row]);
   }
-  const positions = new Map(all.map((one, index) => [one, index]));
+  const positions = new Map(occurrences.map((occurrence, index) => [occurrence, index]));
   const position = ({ all: [first] }: Equal<TitledRow>): number => (first && positions.get(first)) ?? 0;
   return {
     shared: titled(
@@ -121,17 +121,17 @@ export function shareRows(views: readonly PlanView[], shares: boolean, long: num
       ),
       views,
     ),
-    own: views.map((_, at) =>
+    own: views.map((_, place) =>
       titled(
-        (byView.get(at) ?? []).toSorted((a, b) => position(a) - position(b)),
+        (byView.get(place) ?? []).toSorted((a, b) => position(a) - position(b)),
         views,
       ),
     ),
   };
 }
 
-function alone(one: Occurrence<TitledRow>): Equal<TitledRow> {
-  return { item: one.item, all: [one], names: [one.name], places: [one.at] };
+function alone(occurrence: Occurrence<TitledRow>): Equal<TitledRow> {
+  return { item: occurrence.item, all: [occurrence], names: [occurrence.name], places: [occurrence.at] };
 }
 
 function manyNames(groups: readonly Equal<TitledRow>[]): readonly Equal<TitledRow>[] {
@@ -141,10 +141,11 @@ function manyNames(groups: readonly Equal<TitledRow>[]): readonly Equal<TitledRo
 /** Combines groups of equal content at the very same merchants. */
 function joinNames(groups: readonly Equal<TitledRow>[]): readonly Equal<TitledRow>[] {
   const byPlaces = new Map<Occurrence<TitledRow>, string>();
-  for (const { all, places } of groups) for (const one of all) byPlaces.set(one, places.join(" "));
+  for (const { all, places } of groups)
+    for (const occurrence of all) byPlaces.set(occurrence, places.join(" "));
   return groupEqual(
     groups.flatMap(({ all }) => all),
-    (one) => `${one.key}\n${byPlaces.get(one)}`,
+    (occurrence) => `${occurrence.key}\n${byPlaces.get(occurrence)}`,
   );
 }
 
@@ -223,14 +224,14 @@ function equalRows(
     new Set(permissions.flatMap((detail) => detail.added)),
     new Set(permissions.flatMap((detail) => detail.removed)),
   ];
-  const members = places.flatMap((at) => views[at]?.impact.members ?? []);
+  const members = places.flatMap((place) => views[place]?.impact.members ?? []);
   return {
     names,
     ...merchantsAt(places, views),
     changes: all.length,
     rows: all.map(({ item }) => item.row),
-    gain: members.filter(({ gained }) => gained.some((one) => added.has(one))).length,
-    lose: members.filter(({ lost }) => lost.some((one) => removed.has(one))).length,
+    gain: members.filter(({ gained }) => gained.some((permission) => added.has(permission))).length,
+    lose: members.filter(({ lost }) => lost.some((permission) => removed.has(permission))).length,
   };
 }
 
@@ -241,7 +242,7 @@ export function merchantsAt(
 ): Pick<EqualRows, "merchants" | "others"> {
   const here = new Set(places);
   const codes = (isHere: boolean): readonly string[] =>
-    views.flatMap(({ merchant }, at) => (here.has(at) === isHere ? [merchant] : []));
+    views.flatMap(({ merchant }, place) => (here.has(place) === isHere ? [merchant] : []));
   return { merchants: codes(true), others: codes(false) };
 }
 
@@ -250,13 +251,13 @@ export function cutRows(
   groups: readonly GroupView[],
   most: number,
 ): { readonly groups: readonly GroupView[]; readonly hidden: number } {
-  const all = groups.flatMap(({ rows }) => rows);
-  if (all.length <= most) return { groups, hidden: 0 };
-  const kept = new Set(all.toSorted((a, b) => dangerRank(a) - dangerRank(b)).slice(0, most));
+  const allRows = groups.flatMap(({ rows }) => rows);
+  if (allRows.length <= most) return { groups, hidden: 0 };
+  const kept = new Set(allRows.toSorted((a, b) => dangerRank(a) - dangerRank(b)).slice(0, most));
   return {
     groups: groups
       .map(({ title, rows }) => ({ title, rows: rows.filter((row) => kept.has(row)) }))
       .filter(({ rows }) => rows.length > 0),
-    hidden: all.reduce((sum, row) => sum + (kept.has(row) ? 0 : (row.equal?.changes ?? 1)), 0),
+    hidden: allRows.reduce((sum, row) => sum + (kept.has(row) ? 0 : (row.equal?.changes ?? 1)), 0),
   };
 }

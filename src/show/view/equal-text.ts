@@ -10,7 +10,7 @@ import { riskTitle } from "./risk-view.ts";
 function placesText({ views }: Pick<FleetView, "views">, places: readonly number[]): string {
   const here = new Set(places);
   const codes = (isHere: boolean): readonly string[] =>
-    views.flatMap(({ merchant }, at) => (here.has(at) === isHere ? [merchant] : []));
+    views.flatMap(({ merchant }, place) => (here.has(place) === isHere ? [merchant] : []));
   return merchantsText(codes(true), codes(false));
 }
 
@@ -19,8 +19,8 @@ export function messageAt<Item extends RefusalView | FindingView>(
   fleet: Pick<FleetView, "views">,
   { item, names, places }: Equal<Item>,
 ): Item {
-  const others = names.filter((name) => name !== "" && name !== item.name);
-  const also = others.length === 0 ? "" : ` The same applies to ${namesText(others)}.`;
+  const otherNames = names.filter((name) => name !== "" && name !== item.name);
+  const also = otherNames.length === 0 ? "" : ` The same applies to ${namesText(otherNames)}.`;
   return { ...item, message: `In ${placesText(fleet, places)}: ${item.message}${also}` };
 }
 
@@ -55,9 +55,9 @@ export function equalText(row: RowView, equal: EqualRows): EqualText {
     only === undefined || more.length > 0 || (only.label !== "permissions" && only.label !== "roles")
       ? ""
       : [
-          ...only.removed.map((one) => `- ${one}`),
-          ...only.added.map((one) => `+ ${one}`),
-          ...(kind === "create" ? only.plain.map((one) => `+ ${one}`) : []),
+          ...only.removed.map((line) => `- ${line}`),
+          ...only.added.map((line) => `+ ${line}`),
+          ...(kind === "create" ? only.plain.map((line) => `+ ${line}`) : []),
         ].join(", ");
   const whole = said !== "" && said.length <= SHORT;
   const subject = `${whole ? `${who}: ${said}` : who}${remark === "" ? "" : ` (${remark})`}`;
@@ -86,9 +86,9 @@ function effectText({ resource, kind, verb, details }: RowView, { gain, lose }: 
 
 function membersText(members: number, verb: string, permissions: readonly string[]): string {
   const them = permissions.length === 1 ? "it" : "them";
-  const one = verb.endsWith("ed") || verb === "lost" ? verb : `${verb}s`;
-  if (members === 0) return `no member ${one} ${them}`;
-  return `${counted(members, "member")} ${members === 1 ? one : verb} ${them}`;
+  const singular = verb.endsWith("ed") || verb === "lost" ? verb : `${verb}s`;
+  if (members === 0) return `no member ${singular} ${them}`;
+  return `${counted(members, "member")} ${members === 1 ? singular : verb} ${them}`;
 }
 
 /** "2,700 members gain sensitive permissions, at 300 merchants". */

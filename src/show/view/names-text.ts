@@ -12,9 +12,9 @@ export function namesText(names: readonly string[], shown: number = NAMES_SHOWN)
 }
 
 /** "298 merchants (all but MC12, MC40)", "40 merchants (MC1, MC2 and 38 more)" or "all 300 merchants". */
-export function merchantsText(merchants: readonly string[], others: readonly string[]): string {
-  const isMost = others.length <= NAMES_SHOWN && others.length * 2 < merchants.length;
-  if (others.length === 0) return `all ${counted(merchants.length, "merchant")}`;
-  const which = isMost ? `all but ${others.join(", ")}` : namesText(merchants);
+export function merchantsText(merchants: readonly string[], absent: readonly string[]): string {
+  const isMost = absent.length <= NAMES_SHOWN && absent.length * 2 < merchants.length;
+  if (absent.length === 0) return `all ${counted(merchants.length, "merchant")}`;
+  const which = isMost ? `all but ${absent.join(", ")}` : namesText(merchants);
   return `${counted(merchants.length, "merchant")} (${which})`;
 }

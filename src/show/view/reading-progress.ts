@@ -50,12 +50,12 @@ export function readingProgress(
   let count = expected ?? codes.length;
   const merchants = new Map<string, ReadingMerchant>(codes.map((merchant) => [merchant, waiting(merchant)]));
   const change = (merchant: string, rest: Partial<ReadingMerchant>): void => {
-    const known = merchants.get(merchant) ?? (expected === null ? null : waiting(merchant));
-    if (known) merchants.set(merchant, { ...known, ...rest });
+    const reading = merchants.get(merchant) ?? (expected === null ? null : waiting(merchant));
+    if (reading) merchants.set(merchant, { ...reading, ...rest });
   };
   const start = (merchant: string, now: number): void => {
-    const known = merchants.get(merchant);
-    if (known ? known.state === "waiting" : expected !== null)
+    const reading = merchants.get(merchant);
+    if (reading ? reading.state === "waiting" : expected !== null)
       change(merchant, { state: "reading", startedAt: now });
   };
   return {
@@ -77,15 +77,15 @@ export function readingProgress(
       );
     },
     view(now) {
-      const all = [...merchants.values()];
-      const known = Math.max(count, all.length);
+      const readings = [...merchants.values()];
+      const total = Math.max(count, readings.length);
       // An immediate failure says nothing about the time that the others take.
-      const sound = all.filter(({ state }) => state !== "failed");
-      const share = readShare(sound, known - all.length + sound.length);
+      const sound = readings.filter(({ state }) => state !== "failed");
+      const share = readShare(sound, total - readings.length + sound.length);
       const requests = metrics.view(now);
       return {
-        merchants: all,
-        count: known,
+        merchants: readings,
+        count: total,
         metrics: requests,
         now,
         elapsedMs: now - began,
@@ -138,7 +138,7 @@ export function merchantsIn({ merchants }: ReadingView, state: ReadingMerchant["
 
 /** Returns the number of members read so far. */
 export function membersRead({ merchants }: ReadingView): number {
-  return merchants.reduce((sum, one) => sum + one.members, 0);
+  return merchants.reduce((sum, each) => sum + each.members, 0);
 }
 
 /**
@@ -235,8 +235,8 @@ export function collectRequestMetrics(): RequestMetricsCollector {
   const [sums, rate] = [{ requests: 0, retries: 0, waited: 0 }, { pace: null as number | null }];
   const count = (event: LiveEvent, by: number): void => {
     const merchant = merchantOf(event) ?? "";
-    const left = (onWire.get(merchant) ?? 0) + by;
-    if (left > 0) onWire.set(merchant, left);
+    const onTheWay = (onWire.get(merchant) ?? 0) + by;
+    if (onTheWay > 0) onWire.set(merchant, onTheWay);
     else onWire.delete(merchant);
   };
   return {
@@ -259,12 +259,12 @@ export function collectRequestMetrics(): RequestMetricsCollector {
         case "wait": {
           sums.waited += 1;
           const kind = kindOfWait(event.reason);
-          const known = waits.get(kind) ?? new Map<string, KnownWait>();
+          const waitsOfKind = waits.get(kind) ?? new Map<string, KnownWait>();
           const merchant = merchantOf(event) ?? "";
           const address = ADDRESS.exec(event.reason)?.[1] ?? "";
           const key = JSON.stringify([merchant, address]);
-          const until = Math.max(known.get(key)?.until ?? 0, event.until);
-          waits.set(kind, known.set(key, { merchant, address, until }));
+          const until = Math.max(waitsOfKind.get(key)?.until ?? 0, event.until);
+          waits.set(kind, waitsOfKind.set(key, { merchant, address, until }));
           break;
         }
         case "pace":
@@ -283,16 +283,16 @@ export function collectRequestMetrics(): RequestMetricsCollector {
     ended: (merchant) => void onWire.delete(merchant),
     view(now) {
       const isQuiet = onWire.size === 0 && now - times.moved >= SHARED_AFTER_MS;
-      const all = [...waits].flatMap(([reason, some]) => waitAt(reason, some, isQuiet, now));
+      const shownWaits = [...waits].flatMap(([reason, some]) => waitAt(reason, some, isQuiet, now));
       return {
         ...sums,
         ...rate,
         perSecond: responses.perSecond(now),
-        waits: all.sort((a, b) => b.ms - a.ms),
+        waits: shownWaits.sort((a, b) => b.ms - a.ms),
         onWire: new Map([...onWire].filter(([merchant]) => merchant !== "")),
         isStill:
           (times.helped !== null && now - times.helped >= STILL_AFTER_MS) ||
-          all.some(({ isShared }) => isShared),
+          shownWaits.some(({ isShared }) => isShared),
       };
     },
   };
@@ -308,17 +308,17 @@ interface KnownWait {
 /** Returns the wait for one reason, if it is not over for all. */
 function waitAt(
   reason: string,
-  known: ReadonlyMap<string, KnownWait>,
+  waitsByRequest: ReadonlyMap<string, KnownWait>,
   isQuiet: boolean,
   now: number,
 ): readonly Wait[] {
-  const left = [...known.values()].filter(({ until }) => until > now);
-  if (left.length === 0) return [];
+  const unfinished = [...waitsByRequest.values()].filter(({ until }) => until > now);
+  if (unfinished.length === 0) return [];
   const some = (key: "merchant" | "address"): readonly string[] => [
-    ...new Set(left.map((one) => one[key]).filter((text) => text !== "")),
+    ...new Set(unfinished.map((wait) => wait[key]).filter((text) => text !== "")),
   ];
   const [merchants, addresses] = [some("merchant"), some("address")];
-  const ms = Math.max(...left.map(({ until }) => until)) - now;
+  const ms = Math.max(...unfinished.map(({ until }) => until)) - now;
   // Others go on while an address is refused.
   return [{ reason, ms, merchants, addresses, isShared: isQuiet && addresses.length === 0 }];
 }

@@ -31,8 +31,8 @@ const NAMES_SHOWN = 5;
 
 /** "MC1: at most 25 % → 100 % may be removed", or "3 merchants: … (MC1, MC2, MC3)". */
 function ruleLineText({ text, merchants }: RuleLine): string {
-  const [only = "", ...others] = merchants;
-  return others.length === 0 ? `${only}: ${text}` : `${merchantsText(merchants)}: ${text}`;
+  const [only = "", ...more] = merchants;
+  return more.length === 0 ? `${only}: ${text}` : `${merchantsText(merchants)}: ${text}`;
 }
 
 function merchantsText(merchants: readonly string[]): string {
@@ -74,6 +74,6 @@ export function ruleTexts(lines: readonly RuleLine[], maxSize = Number.POSITIVE_
       const [{ kind, topic } = { kind: "", topic: "" }] = group;
       return `${topic}: ${grouped(group.length)} ${kind} at ${merchantsOf(merchants)}`;
     });
-  const named = byTopic(merchantsText);
-  return fits(named) ? named : byTopic((merchants) => counted(merchants.length, "merchant"));
+  const withMerchants = byTopic(merchantsText);
+  return fits(withMerchants) ? withMerchants : byTopic((merchants) => counted(merchants.length, "merchant"));
 }

@@ -26,7 +26,7 @@ export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
     )
     .addOption(
       new Option("--allow <override>", "override a refusal of a guard, as the plan prints it; repeatable")
-        .argParser((text: string, all: readonly string[]) => [...all, text])
+        .argParser((text: string, overrides: readonly string[]) => [...overrides, text])
         .default([], "none"),
     )
     .addOption(
@@ -34,7 +34,7 @@ export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
         "--rotate-password <email>",
         "change nothing but the password of this managed user, or of all that a glob matches, from its password_env; repeatable",
       )
-        .argParser((email: string, all: readonly string[]) => [...all, email])
+        .argParser((email: string, emails: readonly string[]) => [...emails, email])
         .default([], "none")
         .conflicts(["approved", "interactive", "only", "reinvite"]),
     )

@@ -12,7 +12,7 @@ export function initCommand(io: Io, done: (code: ExitCode) => void): Command {
     )
     .addOption(
       new Option("-m, --merchant <code>", "this merchant; repeatable")
-        .argParser((code: string, all: readonly string[]) => [...all, code])
+        .argParser((code: string, codes: readonly string[]) => [...codes, code])
         .default([], "asks"),
     )
     .option("--all", "every merchant that the key reaches")

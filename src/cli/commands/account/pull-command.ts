@@ -18,7 +18,7 @@ export function pullCommand(io: Io, done: (code: ExitCode) => void): Command {
     .addOption(new Option("--only <section>", "only roles, or only members").choices(["roles", "members"]))
     .addOption(
       new Option("--member <email>", "only this member, and the roles it needs; repeatable")
-        .argParser((email: string, all: readonly string[]) => [...all, email])
+        .argParser((email: string, emails: readonly string[]) => [...emails, email])
         .default([], "all"),
     )
     .option("--adopt-drift", "only what drift reports as changed outside git")

@@ -19,7 +19,7 @@ export function undoCommand(io: Io, done: (code: ExitCode) => void): Command {
     .option("--approved <file>", "apply only what this saved plan holds; anything new is refused")
     .addOption(
       new Option("--allow <override>", "override a refusal of a guard, as the plan prints it; repeatable")
-        .argParser((text: string, all: readonly string[]) => [...all, text])
+        .argParser((text: string, overrides: readonly string[]) => [...overrides, text])
         .default([], "none"),
     )
     .option("--no-recheck", "do not read each role and member again right before it is changed")

@@ -23,7 +23,7 @@ export function whoamiCommand(io: Io, done: (code: ExitCode) => void): Command {
     .option("--parent <parent>", "only what belongs to this organization, or to none", parseParent)
     .addOption(
       new Option("--role <id>", "only memberships with this role id; repeatable, any of them")
-        .argParser((id: string, all: readonly string[]) => [...all, id])
+        .argParser((id: string, ids: readonly string[]) => [...ids, id])
         .default([], "all"),
     )
     .option("--key-env <name>", "only the key in this environment variable")

@@ -27,6 +27,9 @@ export interface JudgedMerchant {
 export interface DroppedChange {
   /** Name of the review. */
   readonly review: string;
+  /** Such as "remove bob@example.com". */
+  readonly change: string;
+  readonly why: string;
   readonly sentence: string;
   /** The file that says otherwise; `null` if none does. */
   readonly file: string | null;
@@ -43,15 +46,20 @@ export function judgeMerchant(
   placeOf: PlaceOfEntry,
 ): JudgedMerchant {
   const comparison = compareReviewed(reviews, fresh, seal);
+  const refused = new Set(comparison.refused.map(({ change }) => `${change.resource} ${change.name}`));
   const dropped = comparison.account.flatMap((entry): readonly DroppedChange[] => {
-    if (entry.verdict !== "dropped") return [];
+    // What is refused says it already.
+    if (entry.verdict !== "dropped" || refused.has(`${entry.resource} ${entry.name}`)) return [];
     const places = entry.origins.map(placeOf).join(", ");
-    const why = entry.reasons.length === 0 ? "the files no longer say it" : entry.reasons.join("; ");
-    const what = `${VERBS[entry.does]} ${entry.name ?? "somebody who is neither live nor listed any more"}`;
+    const reasons = entry.reasons.length === 0 ? "the files no longer say it" : entry.reasons.join("; ");
+    const why = `${reasons}${places === "" ? "" : ` (${places})`}`;
+    const change = `${VERBS[entry.does]} ${entry.name ?? "somebody who is neither live nor listed any more"}`;
     return [
       {
         review: entry.review,
-        sentence: `${entry.review} was to ${what}, and was lost: ${why}${places === "" ? "" : ` (${places})`}.`,
+        change,
+        why,
+        sentence: `${entry.review} was to ${change}, and was lost: ${why}.`,
         file: entry.origins[0]?.file ?? null,
       },
     ];

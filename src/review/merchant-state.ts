@@ -29,7 +29,9 @@ export interface RecordedFailure {
   readonly commit: string;
   /** Keyed hash of the reasons: later runs for other commits do not report the same again. */
   readonly digest: string;
-  /** Reasons that no later plan shows, since nothing is left to make. */
+  /** Numbers of the pull requests that it was told on. */
+  readonly pulls: readonly number[];
+  /** Reasons that no later plan shows, since nothing is left to make; encrypted, since they name people. */
   readonly dropped: readonly string[];
 }
 
@@ -49,11 +51,16 @@ export interface MergedReview extends CountedRun<ReviewedState> {
 export interface RecordedReviews {
   /** In the order of their merges. */
   readonly merged: readonly MergedReview[];
-  /** Names of the records of pull requests that were closed without a merge. */
+  /** Names of the records of pull requests that were closed, or merged into another branch some time ago. */
   readonly abandoned: readonly string[];
+  /** True if any recorded pull request is open by now. */
+  readonly isAnyOpen: boolean;
 }
 
 const PULLS = "reviews/";
+
+/** Time after which a merge into another branch needs no record: the applies of that branch are over, in ms. */
+const KEPT_FOR = 7 * 86_400_000;
 
 /** Returns the name of the record of a pull request. */
 export function recordOf(pull: number): string {
@@ -77,7 +84,11 @@ export async function recordedReviews(
   }
   return {
     merged: merged.sort((a, b) => a.pull.mergedAt - b.pull.mergedAt || a.pull.number - b.pull.number),
-    abandoned: pulls.flatMap(({ status, number }) => (status === "closed" ? recordOf(number) : [])),
+    isAnyOpen: pulls.some(({ status }) => status === "open"),
+    abandoned: pulls.flatMap(({ status, number, baseRef, mergedAt }) => {
+      const isPast = status === "merged" && baseRef !== branch && mergedAt < forge.now() - KEPT_FOR;
+      return status === "closed" || isPast ? recordOf(number) : [];
+    }),
   };
 }
 

@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { ReviewedState } from "../../src/model/reviewed.ts";
+import type { Forge, ForgePull } from "../../src/review/forge.ts";
 import {
   lookReason,
   type MerchantState,
   type MergedReview,
   mergedState,
+  recordedReviews,
   reviewsOf,
   settledRecords,
 } from "../../src/review/merchant-state.ts";
@@ -75,7 +77,7 @@ describe("an apply looks at a merchant", () => {
     expect(lookReason("MC1", "same", state({ settled: ["reviews/7"] }), [merged(7)])).toBe(null);
     expect(lookReason("MC1", "same", state(), [merged(7, ["MC2"])])).toBe(null);
     expect(lookReason("MC1", "other", state(), [])).toBe("changed");
-    const failure = { commit: "c1", digest: "d", dropped: [] };
+    const failure = { commit: "c1", digest: "d", pulls: [], dropped: [] };
     expect(lookReason("MC1", "same", state({ failure }), [])).toBe("failed");
     expect(lookReason("MC1", "same", state({ open: [{ name: "#7", state: reviewed(0, 1) }] }), [])).toBe(
       "open",
@@ -135,4 +137,34 @@ describe("overdue", () => {
     expect(text(ends + 1, ends + DAY)).toBe(null);
     expect(overdueText(states, new Map(), ends + DAY)).toBe(null);
   });
+});
+
+test("records of pull requests that were closed, or merged into another branch a week ago, are abandoned", async () => {
+  const day = 86_400_000;
+  const pullOf = (number: number, given: Partial<ForgePull>): ForgePull => ({
+    ...merged(number).pull,
+    ...given,
+  });
+  const pulls = [
+    pullOf(1, { status: "closed" }),
+    pullOf(2, { status: "open", baseRef: "topic" }),
+    pullOf(3, { baseRef: "topic", mergedAt: 20 * day }),
+    pullOf(4, { baseRef: "release", mergedAt: 28 * day }),
+    pullOf(5, { mergedAt: 20 * day }),
+  ];
+  const records = {
+    names: [...pulls.map(({ number }) => `reviews/${number}`), "waiting/7-1"],
+    runsOf: async () => [],
+    states: new Map(),
+  };
+  const forge: Forge = {
+    pulls: async (numbers) => pulls.filter(({ number }) => numbers.includes(number)),
+    branchTip: async () => "",
+    approvals: async () => [],
+    now: () => 30 * day,
+  };
+  const reviews = await recordedReviews(records, forge, "main");
+  expect(reviews.abandoned).toEqual(["reviews/1", "reviews/3"]);
+  expect(reviews.merged.map(({ name }) => name)).toEqual(["#5"]);
+  expect(reviews.isAnyOpen).toBe(true);
 });

@@ -199,7 +199,7 @@ async function apply(
     const looked = reported.filter(({ merchant }) => !superseded.merchants.has(merchant));
     const end = { plannedAt, looked, done: captured.done(), isComplete: loaded.valid };
     const { problem, waiting } = await recorded(context, store, branch, records, end);
-    const next = howToGoOn(objections, records, waiting !== null);
+    const next = howToGoOn(looked, records, waiting !== null);
     const how = applyEnd({
       applied,
       left: outcomes.filter(({ merchant }) => !applied.some((one) => one.merchant === merchant)),
@@ -285,15 +285,15 @@ async function judge(
   context: ActionContext,
   looks: readonly PlannedMerchant[],
   records: ApplyRecords,
-  { seal }: OpenStore,
+  store: OpenStore,
   placeOf: ReturnType<typeof entryPlaces>,
 ): Promise<readonly LookedMerchant[]> {
   const judged = looks.map((look) => {
     const { merchant } = look.plan;
     const reviews = openReviews(records, merchant, context.inputs.command === "due");
-    return judgeMerchant({ ...look, desired: look.session.state }, reviews, seal, placeOf);
+    return judgeMerchant({ ...look, desired: look.session.state }, reviews, store.seal, placeOf);
   });
-  return lookedAt(context, records, judged);
+  return lookedAt(context, records, judged, store);
 }
 
 /** Returns the part of a plan that may be applied; its verification leaves out the rest. */
@@ -355,17 +355,24 @@ function toldPulls(
   ];
 }
 
-/** Returns what to do about changes that nobody has approved; empty without any. */
+/** Returns what to do about changes that nobody has approved, and about lost ones; empty without any. */
 function howToGoOn(
-  objections: ReadonlyMap<string, unknown>,
+  looked: readonly ReportedMerchant[],
   { told }: ApplyRecords,
   isWaiting: boolean,
 ): readonly string[] {
-  if (objections.size === 0) return [];
+  const loud = looked.filter(({ isQuiet }) => !isQuiet);
   const names = told.map(({ number }) => `#${number}`).join(", ");
   const where = names === "" ? "No merged pull request has a plan of this." : `It was merged by ${names}.`;
-  return [`${where} ${isWaiting ? WAITING : PROPOSE}`];
+  return [
+    ...(loud.some(({ refusals }) => refusals.length > 0)
+      ? [`${where} ${isWaiting ? WAITING : PROPOSE}`]
+      : []),
+    ...(loud.some(({ lost }) => lost.length > 0) ? [AGAIN] : []),
+  ];
 }
+
+const AGAIN = "To make a lost change after all, propose it again in a new pull request.";
 
 /** The merchants that are applied, those that are not, and those with nothing to do. */
 interface Divided {

@@ -4,8 +4,10 @@ import { deepen, isShallow, SHALLOW_WARNING } from "../../app/project/git-histor
 import { type PlannedMerchant, plannedOnly } from "../../app/session/session.ts";
 import { ruleLocations } from "../../app/show/rule-locations.ts";
 import { driftsOf, unplannedOf } from "../../app/show/show-plans.ts";
+import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import type { Drift } from "../../model/reports.ts";
+import { type OpenFailure, openFailures } from "../../review/open-failures.ts";
 import { driftsJson } from "../../show/machine/machine-formats.ts";
 import { fenced, folded, inlineCode } from "../../show/markdown/markdown-blocks.ts";
 import { PLAIN } from "../../show/style.ts";
@@ -15,8 +17,10 @@ import { type FilePatch, patchText } from "../../show/text/patch-text.ts";
 import { driftView, withRisks } from "../../show/view/drift-view.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
 import { annotate } from "../context/action-log.ts";
-import { differenceKeys, type FirstSeen, updateDriftIssue } from "../github/drift-issue.ts";
+import { openReviewStore } from "../context/open-repository.ts";
+import { differenceKeys, type FirstSeen, failureKey, updateDriftIssue } from "../github/drift-issue.ts";
 import { diagnosticAnnotations, maskAddresses, maskedAnnotations, maskText } from "../review/annotations.ts";
+import { entryPlaces } from "../review/entry-places.ts";
 import { keysNamedBy, loadFiles, planFiles, withActionErrors } from "../review/load-and-plan.ts";
 import {
   planOutputs,
@@ -56,6 +60,9 @@ async function drift(context: ActionContext): Promise<ActionResult> {
     }
     const drifts = masked ? allDrifts.map(maskAddresses) : allDrifts;
     const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
+    const failures = await failuresFound(context, plannedOnly(planned), loaded);
+    const failed = failureLines(failures);
+    for (const line of failed) io.stdout.write(`${line}\n`);
     const page: ReviewPage = {
       marker: "",
       review: {
@@ -64,8 +71,12 @@ async function drift(context: ActionContext): Promise<ActionResult> {
         unplanned: masked ? maskAddresses(unplanned) : unplanned,
         fileErrors: fileErrors.length,
       },
-      about: [`[The run that found it](${event.runUrl})`],
+      about: [
+        `[The run that found it](${event.runUrl})`,
+        ...aboutFailures(masked ? failed.map(maskText) : failed),
+      ],
       after: [],
+      ...(failures.length > 0 && { verdict: "## ⛔ rolecall drift: not everything is as reviewed" }),
     };
     const complete =
       loaded.valid &&
@@ -77,7 +88,7 @@ async function drift(context: ActionContext): Promise<ActionResult> {
     const patch = masked ? maskText(patchText(patches)) : patchText(patches);
     const adopt = isProposal ? null : patch;
     const url = await updateDriftIssue(context, {
-      differences: differenceKeys(allDrifts),
+      differences: [...differenceKeys(allDrifts), ...failures.map(failureKey)],
       complete,
       adopted: patches.map(({ file, after }) => ({ path: inRepository(file, event.workspace), text: after })),
       render: (seen, size) => renderIssue(page, { drifts, adopt }, seen, size),
@@ -97,13 +108,44 @@ async function drift(context: ActionContext): Promise<ActionResult> {
       ...(url !== null && { "issue-url": url }),
     };
     return {
-      ...verdictOf(context, allDrifts, complete, loaded.valid),
+      ...verdictOf(context, allDrifts, failures, complete, loaded.valid),
       outputs,
     };
   } finally {
     await close();
   }
 }
+
+/** Returns what applies have refused or lost and not made since; nothing without the secret of the records. */
+async function failuresFound(
+  context: ActionContext,
+  looks: readonly PlannedMerchant[],
+  { sources }: LoadedProject,
+): Promise<readonly OpenFailure[]> {
+  if (context.inputs.approvalSecret === "") return [];
+  const open = openReviewStore(context);
+  const { states } = await open.store.read();
+  const fresh = looks.map((look) => ({ ...look, desired: look.session.state }));
+  return openFailures(fresh, states, open, entryPlaces(sources));
+}
+
+function failureLines(failures: readonly OpenFailure[]): readonly string[] {
+  return failures.flatMap(({ merchant, commit, pulls, reasons }) => {
+    const where = commit === null ? "" : `, since the apply of ${commit.slice(0, 7)}`;
+    const told = pulls.length === 0 ? "" : ` (${pulls.map((number) => `#${number}`).join(", ")})`;
+    return [`${merchant}${where}${told}:`, ...reasons.map((reason) => `  ${oneLine(reason)}`)];
+  });
+}
+
+function aboutFailures(lines: readonly string[]): readonly string[] {
+  if (lines.length === 0) return [];
+  const shown = lines.slice(0, MAX_FAILURE_LINES);
+  const more = lines.length - shown.length;
+  const rest = more === 0 ? [] : [`and ${counted(more, "more line")}`];
+  return [`### Refused by an apply, or lost\n\n${fenced("text", [...shown, ...rest])}`];
+}
+
+const MAX_FAILURE_LINES = 60;
 
 /** Fetches the history of a shallow checkout, without which nobody knows which side changed last. */
 async function completeHistory({ io, inputs, event, log }: ActionContext): Promise<void> {
@@ -118,6 +160,7 @@ async function completeHistory({ io, inputs, event, log }: ActionContext): Promi
 function verdictOf(
   { inputs }: ActionContext,
   drifts: readonly Drift[],
+  failures: readonly OpenFailure[],
   complete: boolean,
   valid: boolean,
 ): Omit<ActionResult, "outputs"> {
@@ -130,15 +173,15 @@ function verdictOf(
   }
   const differences = drifts.reduce((sum, { changes }) => sum + changes.length, 0);
   const broken = drifts.reduce((sum, { violations }) => sum + violations.length, 0);
-  if (differences + broken === 0) return passed("clean");
-  const rules = broken > 0 ? `, ${counted(broken, "rule")} broken by live access` : "";
+  if (differences + broken + failures.length === 0) return passed("clean");
+  const parts = [
+    counted(differences, "difference"),
+    ...(broken > 0 ? [`${counted(broken, "rule")} broken by live access`] : []),
+    ...(failures.length > 0 ? [`${counted(failures.length, "merchant")} not as reviewed`] : []),
+  ];
   return inputs.failOn === "error"
     ? passed("drift")
-    : failed(
-        "drift",
-        "differences",
-        `${counted(differences, "difference")}${rules}, and fail-on is ${inputs.failOn}.`,
-      );
+    : failed("drift", "differences", `${parts.join(", ")}, and fail-on is ${inputs.failOn}.`);
 }
 
 /**
@@ -157,6 +200,7 @@ function renderIssue(
     ...drifted.flatMap(({ violations }) => violations.map(() => "broken" as const)),
   ]);
   const since = drifted.map((drift) => sinceText(drift, seen)).join("\n");
+  const isRefused = page.verdict !== undefined;
   const ways = (long: boolean): string => {
     const patched = long && adopt !== null && adopt !== "";
     const keepLive =
@@ -164,12 +208,17 @@ function renderIssue(
         ? "merge this pull request, which adopts what changed outside git."
         : `change the files in a pull request: \`rolecall pull\` does it${patched ? ", with the patch below" : ""}.`;
     const lines = [
-      ...(causes.size === 1 && causes.has("due")
+      ...(drifted.length === 0 || (causes.size === 1 && causes.has("due"))
         ? []
         : [
             `**Keep the live state:** ${keepLive}`,
             "**Keep the files:** run the apply workflow by hand with the scope `all`, and approve what waits. It reverts the differences.",
           ]),
+      ...(isRefused
+        ? [
+            "**What an apply refused or lost:** propose it in a new pull request as it is to be, or run the apply workflow by hand and approve what waits.",
+          ]
+        : []),
       ...(causes.has("due")
         ? [
             "**What is due:** the nightly run makes it with `due`, or the next apply of the merchant; there is nothing to review.",
@@ -183,7 +232,8 @@ function renderIssue(
     ].join("\n\n");
   };
   const whole = [since, ways(true)].join("\n\n").length < size / 2;
-  const after = [...(whole || since.length < size / 4 ? [`### Since when\n\n${since}`] : []), ways(whole)];
+  const isShort = since !== "" && (whole || since.length < size / 4);
+  const after = [...(isShort ? [`### Since when\n\n${since}`] : []), ways(whole)];
   return renderReviewPage({ ...page, after }, size);
 }
 

@@ -208,7 +208,8 @@ async function reviewed(
     rules.length > 0 ||
     overdue.length > 0 ||
     (base !== null && changesFiles(plans, states, base.states, io.now()));
-  const isApproved = isReview(event) && !isObjected(approval);
+  // A review that finds its plan leaves the comment as the reviewer saw it, unless that warns of an earlier review.
+  const isApproved = isReview(event) && !isObjected(approval) && !comment.isWarning();
   const outputs = {
     ...planOutputs(plans),
     ...(await publish(context, page, plans, isApproved ? NO_COMMENT : comment, worth)),
@@ -239,7 +240,7 @@ function objectionTo(
   const isLate = kept?.isNew === true && kept.approvals.some((id) => !before.includes(id));
   if (approval.isEarly || isLate) return `Approved before this plan was ready. ${howToApprove(event)}`;
   const [objection] = objectionLines(approval.objections);
-  return objection === undefined ? null : `${objection} ${howToApprove(event)}`;
+  return objection === undefined ? null : `Not what was approved. ${howToApprove(event)} ${objection}`;
 }
 
 /** Returns the section about changes of the files that are live already; empty without any. */

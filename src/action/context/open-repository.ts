@@ -5,7 +5,7 @@ import type { Seal } from "../../kernel/approval/seal.ts";
 import type { ReviewStore } from "../../review/merchant-state.ts";
 import { GitError, openRefs } from "../../store/git-refs.ts";
 import { openRecords } from "../../store/open-records.ts";
-import { keyedHash } from "../../store/sealed-json.ts";
+import { decrypt, encrypt, keyedHash } from "../../store/sealed-json.ts";
 import type { ActionContext, GitRepository, OfflineContext } from "./action-context.ts";
 import { ActionError } from "./action-error.ts";
 
@@ -48,6 +48,10 @@ export async function withRepository<T>(
 export interface OpenStore {
   readonly store: ReviewStore;
   readonly seal: Seal;
+  /** Encrypts a sentence that names people. */
+  conceal(text: string): string;
+  /** Decrypts such a sentence. */
+  reveal(text: string): string;
 }
 
 /** Opens the records in the repository's refs; throws ActionError without the secret that signs them. */
@@ -65,7 +69,12 @@ export function openReviewStore({
     );
   }
   const store: ReviewStore = openRecords(git, { family, key }, (ms) => io.sleep(ms));
-  return { store, seal: (text) => keyedHash(text, key) };
+  return {
+    store,
+    seal: (text) => keyedHash(text, key),
+    conceal: (text) => encrypt(text, key),
+    reveal: (text) => decrypt(text, key),
+  };
 }
 
 /** Converts an error of git's for the records to an ActionError. */

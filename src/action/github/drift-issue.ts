@@ -1,6 +1,8 @@
+import { createHash } from "node:crypto";
 import { openCommitFiles } from "../../app/project/commit-files.ts";
 import { counted, grouped } from "../../lib/text.ts";
 import type { Drift } from "../../model/reports.ts";
+import type { OpenFailure } from "../../review/open-failures.ts";
 import { type ActionContext, markerOf, type RunScope } from "../context/action-context.ts";
 import { type EditedFile, type Github, GithubError, type Issue } from "../context/github-api.ts";
 import { COMMENT_SIZE } from "./pull-comment.ts";
@@ -183,6 +185,12 @@ export function differenceKeys(drifts: readonly Drift[]): readonly string[] {
       ({ fingerprint }) => `${plan.merchant}:${fingerprint.slice(0, KEY_LENGTH)}`,
     ),
   );
+}
+
+/** Returns the key under which an issue stores what an apply has refused or lost. */
+export function failureKey({ merchant, reasons }: OpenFailure): string {
+  const digest = createHash("sha256").update(reasons.join("\n")).digest("hex");
+  return `${merchant}:${digest.slice(0, KEY_LENGTH)}`;
 }
 
 /** Returns the first-seen times of differences; new ones get the current time. */

@@ -1,25 +1,27 @@
+import type { ActionContext } from "../context/action-context.ts";
 import { ActionError } from "../context/action-error.ts";
 import type { EventContext, GroupContext } from "../context/event-context.ts";
 import { type Github, GithubError, type Pull } from "../context/github-api.ts";
 
 /** GitHub needs some seconds after a merge to answer which pull request a commit is of. */
-const LAG_WAITS_MS = [1_000, 2_000, 4_000, 8_000, 15_000];
+const LAG_WAITS_MS = [2_000, 8_000, 20_000];
 
-/** Returns the pull requests that the commit of an event merged into a branch; if there is none, asks again for a while. */
+/**
+ * Returns the pull requests that the commit of an event merged into a branch. If there is none, it asks again for a while,
+ * if that may be the merge of a recorded pull request.
+ */
 export async function pullsMergedAs(
-  { sha: commit, name }: Pick<EventContext, "sha" | "name">,
+  { sha: commit }: Pick<EventContext, "sha">,
   branch: string,
-  github: Github,
-  sleep: (ms: number) => Promise<void>,
+  { github, io }: Pick<ActionContext, "github" | "io">,
+  mayBeMerge: boolean,
 ): Promise<readonly Pull[]> {
-  // These events do not follow a merge.
-  const waits = name === "schedule" || name === "workflow_dispatch" ? [] : LAG_WAITS_MS;
-  for (const wait of [...waits, null]) {
+  for (const wait of [...(mayBeMerge ? LAG_WAITS_MS : []), null]) {
     const merged = await mergedPulls(commit, branch, github);
     const own = merged.filter(({ mergedAs }) => mergedAs === commit);
     if (own.length > 0) return own;
     if (merged.length > 0 || wait === null) return merged;
-    await sleep(wait);
+    await io.sleep(wait);
   }
   return [];
 }

@@ -7,6 +7,8 @@ import { appliedBody, commentKind, planningBody } from "./comment-body.ts";
 export interface PullComment {
   /** Returns its id; `null` if there is none. */
   id(): number | null;
+  /** Returns whether it warns that its plan is not what was approved. */
+  isWarning(): boolean;
   /** Announces in an existing comment that a commit is being planned. */
   planning(sha: string, runUrl: string): Promise<void>;
   /**
@@ -41,6 +43,7 @@ const MIN_COMMENT_SIZE = 2_000;
 /** Does nothing, for runs without comment or pull request. */
 export const NO_COMMENT: PullComment = {
   id: () => null,
+  isWarning: () => false,
   planning: async () => undefined,
   show: async () => null,
   showApplied: async () => null,
@@ -58,11 +61,14 @@ export async function findComment(place: CommentPlace): Promise<PullComment> {
   let own = listed[0] ?? null;
   const bodyNow = async (): Promise<string | null> =>
     own && ((await github.comment(own.id).catch(() => null))?.body ?? own.body);
-  const write = (bodyOf: (size: number) => string, worth: boolean): Promise<string | null> =>
+  const write = (
+    bodyOf: (size: number) => string,
+    { worth, isSure }: { readonly worth: boolean; readonly isSure: boolean },
+  ): Promise<string | null> =>
     tolerate(place, "The comment could not be written", async () => {
       if (own === null && !worth) return null;
       // GitHub's list may lack a comment that was written a moment ago.
-      own ??= (await listOwn(place, marker))[0] ?? null;
+      if (!isSure) own ??= (await listOwn(place, marker))[0] ?? null;
       if (own === null) {
         own = await shortened(COMMENT_SIZE, bodyOf, (body) => create(place, marker, body));
       } else {
@@ -75,6 +81,7 @@ export async function findComment(place: CommentPlace): Promise<PullComment> {
     });
   return {
     id: () => own?.id ?? null,
+    isWarning: () => own?.body.includes("\n> [!WARNING]\n") === true,
     planning: async (sha, runUrl) => {
       if (own === null) return;
       const { id } = own;
@@ -89,11 +96,11 @@ export async function findComment(place: CommentPlace): Promise<PullComment> {
           return own?.url ?? null;
         }
       }
-      return write(render, worth);
+      return write(render, { worth, isSure: false });
     },
     showApplied: async (render, worth) => {
       if (own !== null && !worth && commentKind(own.body, marker) === "applied") return own.url;
-      return write((size) => appliedBody(marker, render, own?.body ?? null, size), worth);
+      return write((size) => appliedBody(marker, render, own?.body ?? null, size), { worth, isSure: true });
     },
   };
 }

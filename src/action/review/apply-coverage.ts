@@ -8,6 +8,7 @@ import {
   type MergedReview,
   type ReviewRecords,
   recordedReviews,
+  recordOf,
   reviewsOf,
 } from "../../review/merchant-state.ts";
 import type { ActionContext } from "../context/action-context.ts";
@@ -60,9 +61,10 @@ export async function readApplyRecords(
   let reviews = await recordedReviews(records, github, branch);
   let own = reviews.merged.filter(({ pull }) => pull.mergedAs === event.sha).map(({ pull }) => pull.number);
   if (own.length === 0 && event.name === "push") {
-    own = (await pullsMergedAs(event, branch, github, context.io.sleep)).map(({ number }) => number);
+    own = (await pullsMergedAs(event, branch, context, reviews.isAnyOpen)).map(({ number }) => number);
     // GitHub may say that they are merged only by now.
-    if (own.length > 0) reviews = await recordedReviews(records, github, branch);
+    if (own.some((number) => records.names.includes(recordOf(number))))
+      reviews = await recordedReviews(records, github, branch);
   }
   const { merged, abandoned } = reviews;
   const reasonOf = ({ merchant }: DesiredState) =>
@@ -95,8 +97,8 @@ export async function readApplyRecords(
   };
 }
 
-function isNew({ name }: MergedReview, state: MerchantState | null | undefined): boolean {
-  return !state?.settled.includes(`reviews/${name.slice(1)}`);
+function isNew({ pull }: MergedReview, state: MerchantState | null | undefined): boolean {
+  return !state?.settled.includes(recordOf(pull.number));
 }
 
 /** Returns the reviews that a run compares a merchant's plan with. */
@@ -116,6 +118,17 @@ const WAITING = "waiting/";
 /** Returns the name of the record of what waits for approval after a job. */
 export function waitingName({ run, attempt }: ActionContext["event"]): string {
   return `${WAITING}${run}-${attempt}`;
+}
+
+const MAX_WAITING = 30;
+
+/** Returns the names of the oldest records of what waits: nobody has approved them while many later runs ended. */
+export function staleWaiting(names: readonly string[]): readonly string[] {
+  const runOf = (name: string): number => Number.parseInt(name.slice(WAITING.length), 10);
+  return names
+    .filter((name) => name.startsWith(WAITING))
+    .toSorted((a, b) => runOf(b) - runOf(a))
+    .slice(MAX_WAITING);
 }
 
 /**

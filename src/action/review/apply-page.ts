@@ -51,10 +51,10 @@ export function applyEnd({ applied, left, unapproved, isBroken = false }: ApplyO
   const isRefused = open.every(({ merchant }) => unapproved.has(merchant));
   if (changed.length > 0) {
     // Another run would refuse the same.
-    if (isRefused) return { ...APPLY_ENDS.partial, message: "Not everything was approved." };
+    if (isRefused) return { ...APPLY_ENDS.partial, message: "Not everything is as reviewed." };
     if (!open.some(({ merchant }) => unapproved.has(merchant))) return APPLY_ENDS.partial;
     const message =
-      "Not everything was applied, and not everything was approved. Running it again continues only what was approved.";
+      "Not everything was applied, and not everything is as reviewed. Running it again continues only what was reviewed.";
     return { ...APPLY_ENDS.partial, message };
   }
   const refused = left.filter(({ status }) => status === "refused");
@@ -92,7 +92,7 @@ export const APPLY_ENDS = {
     message: NOTHING_CHANGED,
   },
   unapproved: {
-    verdict: "⛔ rolecall apply: refused, because not everything was approved",
+    verdict: "⛔ rolecall apply: refused, because not everything is as reviewed",
     result: "refused",
     reason: "not-approved",
     message: NOTHING_CHANGED,
@@ -153,13 +153,15 @@ const STATUS_WORDS = {
 const MAX_DONE = 10;
 
 /** Returns a table of the outcomes, with what is left to do first; empty if there is nothing to tell apart. */
-function outcomeTable(outcomes: readonly MerchantOutcome[], size: number, masked: boolean): string {
+function outcomeTable({ outcomes, notes = [] }: ApplyReport, size: number, masked: boolean): string {
   const open = outcomes.filter(isOpen);
   if (outcomes.length < 2 && open.length === 0) return "";
   const done = outcomes.filter((one) => !isOpen(one));
   const rows = [...open, ...(done.length > MAX_DONE ? [] : done)].map(({ merchant, status, reasons }) => {
-    const why = reasons.map((reason) => inlineCode(masked ? maskText(reason) : reason)).join(" ");
-    return `| ${inlineCode(merchant)} | ${STATUS_WORDS[status]} | ${why} |`;
+    const other = reasons.filter((reason) => !notes.includes(`${merchant}: ${reason}`));
+    const why = other.map((reason) => inlineCode(masked ? maskText(reason) : reason));
+    if (other.length < reasons.length) why.push("see below");
+    return `| ${inlineCode(merchant)} | ${STATUS_WORDS[status]} | ${why.join(", ")} |`;
   });
   for (const status of done.length > MAX_DONE ? (["applied", "unchanged"] as const) : []) {
     const count = done.filter((one) => one.status === status).length;
@@ -193,9 +195,12 @@ export async function reportApply(
   pulls: readonly ToldPull[],
   report: ApplyReport,
 ): Promise<ActionResult["outputs"]> {
-  const { event, github, log, scope, masked } = context;
+  const { event, github, inputs, log, scope, masked } = context;
   const shownPlans = (all: readonly Plan[]): readonly Plan[] => (masked ? all.map(maskAddresses) : all);
-  const [plans, rest] = [shownPlans(report.plans), shownPlans(report.rest ?? [])];
+  const plans = shownPlans(
+    report.plans.filter(({ changes, findings }) => changes.length + findings.length > 0),
+  );
+  const rest = shownPlans(report.rest ?? []);
   const shownLines = (all: readonly string[]): readonly string[] =>
     all.filter((line) => line !== "").map((line) => (masked ? maskText(line) : line));
   const lines = shownLines(report.lines);
@@ -211,10 +216,11 @@ export async function reportApply(
     about: [],
     after: [],
   });
-  const head = [`## ${report.verdict}`, aboutCommit(event.sha, event.runUrl, scope.title), report.message];
+  const verdict = report.verdict.replace("rolecall apply", `rolecall ${inputs.command}`);
+  const head = [`## ${verdict}`, aboutCommit(event.sha, event.runUrl, scope.title), report.message];
   const render = (size: number): string => {
     const half = Math.floor(size / 4);
-    const table = outcomeTable(report.outcomes, half, masked);
+    const table = outcomeTable(report, half, masked);
     const kept = lines.slice(0, fitting(lines, half));
     const more = lines.length - kept.length;
     const shown = more === 0 ? kept : [...kept, `and ${counted(more, "line")} more`];
@@ -222,8 +228,9 @@ export async function reportApply(
     const log = shown.length === 0 ? "" : fenced("text", shown);
     const done = shown.length > MAX_LOG_LINES ? folded("What was done", [log]) : log;
     const plan = plans.length === 0 ? "" : folded("The plan", [renderReviewPage(pageOf(plans), half)]);
-    const waiting =
-      rest.length === 0 ? "" : `### Waits for approval\n\n${renderReviewPage(pageOf(rest), half)}`;
+    // Without its verdict, which would be a second heading.
+    const [, ...waits] = rest.length === 0 ? [] : renderReviewPage(pageOf(rest), half).split("\n\n");
+    const waiting = waits.length === 0 ? "" : ["### Waits for approval", ...waits].join("\n\n");
     return [...head, table, next, waiting, done, plan].filter((part) => part !== "").join("\n\n");
   };
   await context.appendSummary(`${render(SUMMARY_SIZE)}\n`);

@@ -10,10 +10,11 @@ import {
   settledRecords,
   unsettled,
 } from "../../review/merchant-state.ts";
+import { INVALID_STATE } from "../../review/open-failures.ts";
 import type { ActionContext } from "../context/action-context.ts";
 import { type Github, GithubError } from "../context/github-api.ts";
 import type { OpenStore } from "../context/open-repository.ts";
-import { type ApplyRecords, environmentNumber, waitingName } from "./apply-coverage.ts";
+import { type ApplyRecords, environmentNumber, staleWaiting, waitingName } from "./apply-coverage.ts";
 
 /** A merchant that a run has looked at. */
 export interface LookedMerchant extends JudgedMerchant {
@@ -26,10 +27,19 @@ export interface LookedMerchant extends JudgedMerchant {
 /** Adds what is known of judged merchants, and which pull request made a reviewed change get lost. */
 export async function lookedAt(
   { event, github, inputs }: ActionContext,
-  { records }: ApplyRecords,
+  applied: ApplyRecords,
   judged: readonly JudgedMerchant[],
+  { reveal }: OpenStore,
 ): Promise<readonly LookedMerchant[]> {
+  const { records, waiting } = applied;
   const looked: LookedMerchant[] = [];
+  const pulls = new Map<string, Promise<number | null>>();
+  const pullOf = (file: string): Promise<number | null> => {
+    const known =
+      pulls.get(file) ?? (pulls.size < MAX_FILES ? pullOfFile(file, event.sha, applied, github) : null);
+    if (known !== null) pulls.set(file, known);
+    return known ?? Promise.resolve(null);
+  };
   for (const one of judged) {
     const state = records.states.get(one.merchant);
     if (inputs.command === "due") {
@@ -37,25 +47,26 @@ export async function lookedAt(
       looked.push({ ...one, state, blamed: [], refusals: [], lost: [], objections: [] });
       continue;
     }
-    const { lost, blamed } = await lostChanges(one, event.sha, github);
+    const { lost, blamed } = await lostChanges(one, pullOf);
     // Nothing is left to make of these, so that only the record of their run can repeat them.
-    const again = state?.failure?.commit === event.sha ? state.failure.dropped : [];
+    const again =
+      waiting === null && state?.failure?.commit === event.sha ? state.failure.dropped.map(reveal) : [];
     const all = [...new Set([...lost, ...again])];
-    looked.push({ ...one, state, blamed, lost: all, objections: [...one.refusals, ...all] });
+    const invalid = state === null ? [INVALID_STATE] : [];
+    looked.push({ ...one, state, blamed, lost: all, objections: [...invalid, ...one.refusals, ...all] });
   }
   return looked;
 }
 
 async function lostChanges(
   { dropped }: JudgedMerchant,
-  sha: string,
-  github: Github,
+  pullOf: (file: string) => Promise<number | null>,
 ): Promise<Pick<LookedMerchant, "lost" | "blamed">> {
   const lost: string[] = [];
   const blamed = new Set<number>();
   for (const { review, sentence, file } of dropped) {
     const own = Number(review.slice(1));
-    const other = file === null ? null : await pullOfFile(file, sha, github);
+    const other = file === null ? null : await pullOf(file);
     if (Number.isInteger(own)) blamed.add(own);
     if (other !== null) blamed.add(other);
     const isOther = other !== null && other !== own;
@@ -64,9 +75,20 @@ async function lostChanges(
   return { lost, blamed: [...blamed] };
 }
 
-async function pullOfFile(file: string, sha: string, github: Github): Promise<number | null> {
+/** Files whose last pull request a run asks for: each takes requests. */
+const MAX_FILES = 3;
+
+async function pullOfFile(
+  file: string,
+  sha: string,
+  { merged, told }: ApplyRecords,
+  github: Github,
+): Promise<number | null> {
   try {
     const commit = await github.lastCommitOf(file, sha);
+    const known = merged.find(({ pull }) => pull.mergedAs === commit)?.pull;
+    const [first] = commit === sha ? told : [];
+    if (known !== undefined || first !== undefined) return (known ?? first)?.number ?? null;
     const pulls = commit === null ? [] : await github.pullsWith(commit);
     return pulls.find(({ mergedAs }) => mergedAs === commit)?.number ?? pulls[0]?.number ?? null;
   } catch (error) {
@@ -119,15 +141,16 @@ export interface RecordedEnd {
 /** Records what a run has applied and what is left, and removes the reviews that nothing is left of. */
 export async function recordApply(
   context: ActionContext,
-  { store }: OpenStore,
+  open: OpenStore,
   records: ApplyRecords,
   end: RecordedEnd,
 ): Promise<void> {
+  const { store } = open;
   const { inputs } = context;
   const { merged, abandoned, declared, waiting } = records;
   const before = records.records.states;
   const next = new Map(
-    end.looked.map((one) => [one.merchant, nextState(context, records, end, one)] as const),
+    end.looked.map((one) => [one.merchant, nextState(context, open, records, end, one)] as const),
   );
   const isWhole = end.isComplete && inputs.shard === null && inputs.merchants.length === 0;
   let states: ReadonlyMap<string, MerchantState | null> = new Map();
@@ -147,11 +170,13 @@ export async function recordApply(
     return edits;
   });
   const settled = settledRecords(merged, states, isWhole ? new Set(declared.keys()) : null);
-  await store.remove([...settled, ...abandoned, ...(waiting === null ? [] : [waiting])]);
+  const used = waiting === null ? [] : [waiting];
+  await store.remove([...settled, ...abandoned, ...used, ...staleWaiting(records.records.names)]);
 }
 
 function nextState(
   { event, inputs }: ActionContext,
+  { conceal }: OpenStore,
   { records, merged, declared, waiting }: ApplyRecords,
   { plannedAt, done }: RecordedEnd,
   one: ReportedMerchant,
@@ -168,13 +193,25 @@ function nextState(
     declared: declared.get(merchant) ?? "",
     settled: [...new Set([...(state?.settled ?? []), ...own])].filter((name) => known.has(name)),
     open: remaining(comparison, done.get(merchant) ?? new Set()),
-    failure: isDue ? (state?.failure ?? null) : failureOf(one, event.sha),
+    failure: isDue ? (state?.failure ?? null) : failureOf(one, event.sha, own, conceal),
   };
 }
 
-function failureOf({ digest, isQuiet, lost, state }: ReportedMerchant, sha: string): RecordedFailure | null {
+function failureOf(
+  { digest, isQuiet, lost, blamed, comparison, state }: ReportedMerchant,
+  sha: string,
+  merged: readonly string[],
+  conceal: OpenStore["conceal"],
+): RecordedFailure | null {
   if (digest === "") return null;
-  return { commit: isQuiet && state?.failure ? state.failure.commit : sha, digest, dropped: lost };
+  const before = state?.failure;
+  if (isQuiet && before) return { ...before, digest };
+  const left = comparison.account.filter(({ verdict }) => verdict === "refused");
+  const named = [...merged, ...left.map(({ review }) => review)].map((name) =>
+    Number(/^(?:#|reviews\/)(\d+)$/.exec(name)?.[1]),
+  );
+  const pulls = [...new Set([...blamed, ...named])].filter(Number.isSafeInteger);
+  return { commit: sha, digest, pulls, dropped: lost.map(conceal) };
 }
 
 /**

@@ -67,7 +67,13 @@ export async function approvalSoFar(
       const known = records.states.get(merchant);
       const reviews = reviewsOf(merchant, known, [...merged, ...own]);
       const judged = judgeMerchant({ ...look, desired: look.session.state }, reviews, seal, placeOf);
-      if (judged.objections.length > 0) objections.set(merchant, judged.objections);
+      const gone = judged.dropped.map(({ review, change, why, sentence }) =>
+        own.some(({ name }) => name === review)
+          ? `it was approved to ${change}, and does not do that any more: ${why}.`
+          : sentence,
+      );
+      const all = [...judged.refusals, ...gone];
+      if (all.length > 0) objections.set(merchant, all);
     }
     const isEarly =
       isApproved && pull !== null && own.every(({ run }) => run === null) && looks.some(hasReviewed);

@@ -108,6 +108,8 @@ function hash(fingerprints: readonly string[]): string {
 export interface ReviewPage {
   readonly marker: string;
   readonly review: ReviewInput;
+  /** The heading, instead of that of the review. */
+  readonly verdict?: string;
   /** Lines below the verdict. */
   readonly about: readonly string[];
   /** Paragraphs after the review. */
@@ -118,10 +120,13 @@ export interface ReviewPage {
 const SUMMARY_BYTES = 1_000_000;
 
 /** Renders a page of at most `maxSize` UTF-16 units; parts that do not fit are left out. */
-export function renderReviewPage({ marker, review, about, after }: ReviewPage, maxSize: number): string {
+export function renderReviewPage(page: ReviewPage, maxSize: number): string {
+  const { marker, review, about, after } = page;
   const around = [marker, ...about, ...after].join("\n\n").length + 20;
   const [verdict = "", ...rest] = renderReview(review, maxSize - around).split("\n\n");
-  return [marker, verdict, ...about, rest.join("\n\n"), ...after].filter((part) => part !== "").join("\n\n");
+  return [marker, page.verdict ?? verdict, ...about, rest.join("\n\n"), ...after]
+    .filter((part) => part !== "")
+    .join("\n\n");
 }
 
 /** Renders the job summary, limited in bytes and without marker. */

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type FileChanges, openStory, type Run, type Story } from "../support/story.ts";
 
@@ -67,6 +68,17 @@ const addresses = async (code = "MC1"): Promise<readonly string[]> =>
   (await listed("members", code)).map(({ invite, user }) => user?.email ?? invite?.email ?? "").toSorted();
 
 const status = (context: string) => story.github.statuses.findLast((one) => one.context === context);
+
+const issueText = (): string => story.github.issues[0]?.body ?? "";
+const tip = (): string | undefined => story.github.branches.get("main")?.slice(0, 7);
+
+/** The texts of all records. */
+const recordText = (): string => {
+  const git = (...args: readonly string[]): string =>
+    execFileSync("git", ["--git-dir", story.refs, ...args], { encoding: "utf8" });
+  const refs = git("for-each-ref", "--format=%(refname)", "refs/rolecall").trim().split("\n");
+  return refs.map((ref) => git("grep", "", ref)).join();
+};
 
 const inviteDan = (code: string): Promise<unknown> =>
   story.behind("POST", `/v0.1/merchants/${code}/members`, {
@@ -146,10 +158,18 @@ describe("a reviewed removal", () => {
     expect(story.comments(first).join()).toContain("was lost");
     expect(story.comments(second).join()).toContain("was lost");
     expect(await addresses()).toContain("bob@example.com");
+    // It is told at night too, and nobody can read of whom in the records.
+    expect((await story.drift()).outputs["result"]).toBe("drift");
+    expect(issueText()).toContain(
+      `MC1, since the apply of ${tip()} (#${first}, #${second}):\n  #${first} was to remove`,
+    );
+    expect(recordText()).toContain("reviews/");
+    expect(recordText()).not.toContain("example.com");
     // It is told once, and again by that run alone.
     expect((await story.rerun(run)).code).toBe(1);
     await merged({ "README.md": "Access as code.\n" });
     expect((await story.apply()).code).toBe(0);
+    expect((await story.drift()).outputs["result"]).toBe("clean");
   });
 
   test("is told on the pull request that undoes it, where that is up to date, and that one decides", async () => {
@@ -235,6 +255,7 @@ test("a review of before its plan fails the status, until somebody approves agai
   const again = await story.plan(pull, {}, { event: story.reviewEvent(pull) });
   expect(again.outputs["failure-reason"]).toBe("");
   expect(status("rolecall plan")?.state).toBe("success");
+  expect(story.comments(pull)[0]).not.toContain("Approved before");
   await story.merge(pull);
   expect((await story.apply()).outputs["result"]).toBe("applied");
 });
@@ -266,6 +287,10 @@ test("a merchant that is refused is the business of its own pull request alone",
     counts.push(run.requests.length);
   }
   expect(story.comments(refused)).toEqual(before);
+  await story.drift();
+  expect(issueText()).toMatch(
+    new RegExp(`MC2, since the apply of \\w{7} \\(#${refused}\\):\n  guard protect: .*dan@example.com`),
+  );
   expect(new Set(counts).size).toBe(1);
 });
 

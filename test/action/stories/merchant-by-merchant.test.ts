@@ -178,9 +178,12 @@ describe("an apply", () => {
       "POST /v0.1/merchants/MC2/roles",
     ]);
     expect(row(run, "MC1")).toBe("| <code>MC1</code> | applied |  |");
-    expect(row(run, "MC2")).toContain("| **partly applied** | <code>not approved&#58; delete member dan");
+    expect(row(run, "MC2")).toBe("| <code>MC2</code> | **partly applied** | see below |");
+    expect(run.summary).toContain("MC2: not approved: delete member dan@");
     expect(story.comments(pull)[0]).toContain("❌ rolecall apply: partly applied");
-    expect(run.log).toContain("::error::Not everything was approved. MC2: not approved: delete member dan@");
+    expect(run.log).toContain(
+      "::error::Not everything is as reviewed. MC2: not approved: delete member dan@",
+    );
     expect(story.comments(pull)[0]).toContain(row(run, "MC2"));
   });
 
@@ -202,7 +205,7 @@ describe("an apply", () => {
     expect(row(run, "MC2")).toContain("| **failed** |");
     expect(row(run, "MC3")).toContain("| **partly applied** |");
     expect(run.summary).toContain(
-      "Not everything was applied, and not everything was approved. Running it again continues only what was approved.",
+      "Not everything was applied, and not everything is as reviewed. Running it again continues only what was reviewed.",
     );
     expect(run.summary).not.toContain("Run it again");
   });

@@ -52,14 +52,19 @@ describe("the approvals of what was merged", () => {
     expect(run.outputs["result"]).toBe("applied");
   });
 
-  test("are not waited for by a run that follows no merge", async () => {
+  test("are waited for only while a planned pull request is open, which may have been merged", async () => {
     await story.pushToMain(merchant("MC1", "Day"));
-    const before = story.clock.now();
-    const run = await story.run({ command: "apply" });
-    expect(run.outputs["failure-reason"]).toBe("not-approved");
-    expect(story.clock.now() - before).toBeLessThan(90_000);
-    expect((await story.apply()).outputs["failure-reason"]).toBe("not-approved");
-    expect(story.clock.now() - before).toBeGreaterThan(140_000);
+    const refusedAfter = async (): Promise<number> => {
+      const before = story.clock.now();
+      const run = await story.apply();
+      expect(run.outputs["failure-reason"]).toBe("not-approved");
+      expect(run.requests.length).toBeLessThanOrEqual(12);
+      return story.clock.now() - before;
+    };
+    expect(await refusedAfter()).toBeLessThan(90_000);
+    await story.plan(await story.openPull(merchant("MC2", "Day")));
+    await story.pushToMain(merchant("MC1", "Day", "Dusk"));
+    expect(await refusedAfter()).toBeGreaterThanOrEqual(90_000);
   });
 
   test("are those of all parents of a merge", async () => {

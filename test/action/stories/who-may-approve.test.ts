@@ -100,6 +100,21 @@ describe("who may approve", () => {
     expect(end.log).toContain("MC1: not approved: delete member dan@example.com");
   });
 
+  test("a state without its signature fails, even if nothing differs, and is told at night", async () => {
+    await plan();
+    await repository.merge(7);
+    await apply();
+    await rewrite("state", "state", (text) => text.replace('"settled":[', '"settled":["reviews/9",'));
+    const night = await repository.step({ command: "drift" }, { event: "schedule" });
+    expect(night.outputs["result"]).toBe("drift");
+    const told = "the record of its last apply does not have the signature of this secret";
+    expect(repository.github.issues[0]?.body).toContain(`MC1:\n  ${told}`);
+    const end = await apply();
+    expect(end.outputs).toMatchObject({ result: "refused", "failure-reason": "not-approved" });
+    expect(end.log).toContain(`MC1: ${told}`);
+    expect((await repository.step({ command: "apply" }, { sha: await repository.merge(8) })).code).toBe(0);
+  });
+
   test("the secret is never printed, and nobody can check a guess of who is meant", async () => {
     const end = await plan({ "approval-secret": OTHER });
     expect(end.log.replace(`::add-mask::${OTHER}`, "")).not.toContain(OTHER);

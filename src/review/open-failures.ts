@@ -1,0 +1,41 @@
+import type { FreshPlan } from "../kernel/approval/fresh-context.ts";
+import type { Seal } from "../kernel/approval/seal.ts";
+import { judgeMerchant, type PlaceOfEntry } from "./judge-merchant.ts";
+import type { MerchantState } from "./merchant-state.ts";
+
+/** A merchant that an apply has left otherwise than it was reviewed. */
+export interface OpenFailure {
+  readonly merchant: string;
+  /** The commit whose run reported it; `null` if its record is invalid. */
+  readonly commit: string | null;
+  /** Numbers of the pull requests that it was told on. */
+  readonly pulls: readonly number[];
+  /** What is left by now, sentences. */
+  readonly reasons: readonly string[];
+}
+
+/** An invalid record as a reason. */
+export const INVALID_STATE =
+  "the record of its last apply does not have the signature of this secret: it counts as never applied.";
+
+/** Returns the failures of earlier applies that fresh plans still show, and what was lost. */
+export function openFailures(
+  fresh: readonly FreshPlan[],
+  states: ReadonlyMap<string, MerchantState | null>,
+  { seal, reveal }: { readonly seal: Seal; reveal(text: string): string },
+  placeOf: PlaceOfEntry,
+): readonly OpenFailure[] {
+  return fresh.flatMap((one): readonly OpenFailure[] => {
+    const { merchant } = one.plan;
+    const state = states.get(merchant);
+    if (state === null) return [{ merchant, commit: null, pulls: [], reasons: [INVALID_STATE] }];
+    if (!state?.failure) return [];
+    const { commit, pulls, dropped } = state.failure;
+    const { comparison, objections } = judgeMerchant(one, state.open, seal, placeOf);
+    const guarded = comparison.covered.refusals.map(
+      ({ rule, code, message }) => `${rule} ${code}: ${message}`,
+    );
+    const reasons = [...new Set([...guarded, ...objections, ...dropped.map(reveal)])];
+    return reasons.length === 0 ? [] : [{ merchant, commit, pulls, reasons }];
+  });
+}

@@ -41,6 +41,8 @@ export interface LiveRole extends Held<RoleImage> {
   readonly predefined: boolean;
   /** The properties of `metadata` with a number that was rounded; absent if none. */
   readonly rounded?: readonly string[];
+  /** ISO 8601; absent if the response does not say. */
+  readonly createdAt?: string;
   /** ISO 8601. */
   readonly updatedAt: string;
   /** True if only the id is known, because the service does not return the role. */
@@ -98,6 +100,8 @@ export interface LiveMember extends Held<MemberProperties> {
   readonly rounded?: readonly string[];
   /** The exact JSON text of these properties. */
   readonly exact?: Readonly<Record<string, string>>;
+  /** ISO 8601; absent if the response does not say. */
+  readonly createdAt?: string;
   /** ISO 8601. */
   readonly updatedAt: string;
 }

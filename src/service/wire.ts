@@ -43,6 +43,7 @@ const roleSchema = z.object({
   ...responseKeys<RoleImage>(ROLE_FIELDS),
   id: z.string().check(z.minLength(1)),
   is_predefined: absent(z.boolean()),
+  created_at: absent(z.string()),
   updated_at: absent(z.string()),
 });
 
@@ -65,6 +66,7 @@ const memberSchema = z.object({
     }),
   ),
   invite: absent(z.object({ email: absent(z.string()), expires_at: absent(z.string()) })),
+  created_at: absent(z.string()),
   updated_at: absent(z.string()),
 });
 
@@ -127,6 +129,7 @@ function toRole(wire: z.infer<typeof roleSchema>, marked: boolean): LiveRole {
     ...values,
     predefined: wire.is_predefined ?? false,
     ...toMetadata(values.metadata, marked),
+    ...(hasText(wire.created_at) && { createdAt: wire.created_at }),
     updatedAt: wire.updated_at ?? "",
   };
 }
@@ -150,6 +153,7 @@ function toMember(wire: z.infer<typeof memberSchema>, marked: boolean, share: In
     }),
     ...(hasText(invite?.email) && { invite: { email: invite.email, expiresAt: invite?.expires_at ?? "" } }),
     ...toMetadata(values.metadata, marked),
+    ...(hasText(wire.created_at) && { createdAt: wire.created_at }),
     updatedAt: wire.updated_at ?? "",
   };
 }

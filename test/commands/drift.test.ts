@@ -180,19 +180,28 @@ test("which side changed is told by what the file declares of a person, not by w
       - ${dated("email: gone@example.com, roles: [role_employee]", 2)}
       - ${dated("email: bob@example.com, roles: [role_manager]", 10)}
       - ${dated("email: cleo@example.com, roles: [role_employee]", 2)}
+      - ${dated("email: dan@example.com, roles: [role_employee]", 16)}
+      - ${dated("email: fay@example.com, roles: [role_employee]", 16)}
+      - ${dated("email: gus@example.com, roles: [role_employee, role_manager]", 10)}
 keys:
   - { key: sk_test_sandbox, owner: owner@example.com }
 `;
-  const file = (gone: string, cleo: string, comment = "") => `version: 1
+  const file = (gone: string, role: string, comment = "") => `version: 1
 merchant: MC0DEMO1
 guards: { max_removals: 100% }
 members:
   - { email: owner@example.com, roles: [role_owner] }${comment}
   - { email: bob@example.com, roles: [role_employee] }${comment}
-  - { email: cleo@example.com, roles: [${cleo}] }${comment}
+  - { email: cleo@example.com, roles: [${role}] }${comment}
+  - { email: dan@example.com, roles: [${role}] }${comment}
+  - email: gus@example.com
+    roles: [role_employee]
+    metadata: { desk: ${role} }${comment}
 ${gone}`;
-  const commit = async (text: string, day: number): Promise<void> => {
-    await writeFile(join(shop, "access/shop.yaml"), text);
+  const commit = async (text: string, day: number, name = "shop"): Promise<void> => {
+    await rm(join(shop, "access"), { recursive: true, force: true });
+    await mkdir(join(shop, "access"));
+    await writeFile(join(shop, `access/${name}.yaml`), text);
     const env = {
       PATH: process.env["PATH"],
       HOME: shop,
@@ -209,12 +218,14 @@ ${gone}`;
     git("add", "access");
     git("commit", "--quiet", "-m", "change");
   };
-  await mkdir(join(shop, "access"));
   await writeFile(join(shop, "seed.yaml"), seed);
-  const entry = "  - { email: gone@example.com, roles: [role_employee] }\n";
+  const entry = ["gone", "fay"]
+    .map((name) => `  - { email: ${name}@example.com, roles: [role_employee] }\n`)
+    .join("");
   await commit(file(entry, "role_employee"), 5);
   await commit(file("", "role_manager"), 15);
   await commit(file("", "role_manager", " # a comment"), 20);
+  await commit(file("", "role_manager", " # a comment"), 25, "renamed");
   const service = await startSandbox(["--seed", join(shop, "seed.yaml")]);
   try {
     const { stdout } = await rolecall(["drift", "--format", "json"], { cwd: shop, env: service.env });
@@ -234,6 +245,12 @@ ${gone}`;
       // Changed at the service, and nothing but a comment in the file.
       "bob@example.com": "outside-git",
       "cleo@example.com": "not-applied",
+      // Removed from the file, and edited at the service later, where nobody added them again.
+      "fay@example.com": "not-applied",
+      // What is live was declared once, and something changed at the service after the file did.
+      "dan@example.com": "unknown",
+      // A role that no commit declared, before the file changed another field.
+      "gus@example.com": "outside-git",
     });
   } finally {
     await service.stop();

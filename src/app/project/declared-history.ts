@@ -8,6 +8,7 @@ import {
   type Blobs,
   commitReader,
   existingFolder,
+  type Git,
   openBlobs,
   openRepository,
   repositoryPaths,
@@ -21,52 +22,130 @@ export interface PastDeclaration {
   readonly committed: number | null;
 }
 
-/** Number of commits whose files are read for one merchant; they are more only after a long time without any apply. */
-const MAX_COMMITS = 50;
+/** What a merchant's file declared in the first-parent history of the current branch, with its includes. */
+export interface DeclaredHistory {
+  /** Returns what was declared at a moment, in ms since the epoch; `undefined` if unknown. */
+  at(moment: number): Promise<PastDeclaration | undefined>;
+  /** Yields what each commit to one of some files declared, the newest first. */
+  commitsTo(files: readonly string[]): AsyncIterable<DeclaredAtCommit>;
+  /**
+   * Returns when the merchant's files last began or ceased to mention each of some names, in ms since the epoch; names that
+   * they never did are missing.
+   */
+  lastMentions(names: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  close(): void;
+}
+
+/** A merchant's state at a commit, and the commit's time in ms since the epoch. */
+export interface DeclaredAtCommit {
+  /** `null` if there was no file of the merchant, `undefined` if unknown. */
+  readonly state: DesiredState | null | undefined;
+  readonly time: number;
+}
 
 /**
- * Returns what a merchant's file declared, with its includes, at moments in ms since the epoch, by the first-parent history
- * of the current branch. Moments of which nothing is known are missing: without git, beyond a shallow clone, and where the
- * file had errors.
+ * Bounds of what is read for one merchant: the number of its commits, and of the roles and members in them. There are more
+ * only in a long history that knows nothing of what is live.
  */
-export async function declaredAt(
-  { merchant, origin }: Pick<DesiredState, "merchant" | "origin">,
-  moments: Iterable<number>,
+const MAX_READ = { commits: 50, entries: 50_000 };
+
+/**
+ * Opens the history of a merchant's file, which may have been renamed. Nothing is known without git, beyond a shallow
+ * clone, and of commits at which the file had errors.
+ */
+export async function openDeclaredHistory(
+  { merchant, origin, included = [] }: Pick<DesiredState, "merchant" | "origin" | "included">,
   cwd: string,
-): Promise<ReadonlyMap<number, PastDeclaration>> {
-  const declarations = new Map<number, PastDeclaration>();
+): Promise<DeclaredHistory> {
   const file = resolve(cwd, origin.file);
   const history = await firstParents(dirname(file)).catch((error: unknown) => {
     if (error instanceof RolecallError) return null;
     throw error;
   });
-  if (history === null) return declarations;
-  const blobs = openBlobs(history.root);
-  const path = repositoryPaths(history.root)(file);
+  if (history === null) return UNKNOWN_HISTORY;
+  const { commits, shallow, root, git } = history;
+  const blobs = openBlobs(root);
+  const pathIn = repositoryPaths(root);
+  const own = await commitsOf(pathIn(file), git);
   const states = new Map<string, DesiredState | null | undefined>();
-  try {
-    for (const moment of new Set(moments)) {
-      const commit = history.commits.find(({ time }) => time <= moment);
-      if (commit === undefined) {
-        if (!history.shallow) declarations.set(moment, { state: null, committed: null });
-        continue;
-      }
-      const { id, time } = commit;
-      if (!states.has(id) && states.size < MAX_COMMITS) {
-        states.set(id, await stateAt(commit, { path, merchant }, blobs));
-      }
-      const state = states.get(id);
-      if (state !== undefined) declarations.set(moment, { state, committed: time });
+  let entries = 0;
+  const read = async (commit: Commit): Promise<DesiredState | null | undefined> => {
+    const { id, time } = commit;
+    if (!states.has(id) && states.size < MAX_READ.commits && entries < MAX_READ.entries) {
+      const path = own.find((one) => one.time <= time)?.path;
+      const state = path === undefined ? null : await stateAt(commit, { path, merchant }, blobs);
+      entries += (state?.members?.length ?? 0) + (state?.roles?.length ?? 0);
+      states.set(id, state);
     }
-    return declarations;
-  } finally {
-    blobs.close();
-  }
+    return states.get(id);
+  };
+  return {
+    async at(moment) {
+      const commit = commits.find(({ time }) => time <= moment);
+      if (commit === undefined) return shallow ? undefined : { state: null, committed: null };
+      const state = await read(commit);
+      return state === undefined ? undefined : { state, committed: commit.time };
+    },
+    async *commitsTo(files) {
+      const others = files.map((one) => resolve(cwd, one)).filter((one) => one !== file);
+      const lists = [own, ...(await Promise.all(others.map((one) => commitsOf(pathIn(one), git))))];
+      const all = new Map(lists.flat().map((commit) => [commit.id, commit]));
+      for (const commit of [...all.values()].toSorted((a, b) => b.time - a.time)) {
+        yield { state: await read(commit), time: commit.time };
+      }
+      if (shallow) yield { state: undefined, time: 0 };
+    },
+    lastMentions: (names) => {
+      const shared = included.map((one) => pathIn(resolve(cwd, one)));
+      return findMentions(
+        names,
+        [...new Set([pathIn(file), ...own.map(({ path }) => path), ...shared])],
+        git,
+      );
+    },
+    close: () => blobs.close(),
+  };
+}
+
+const UNKNOWN_HISTORY: DeclaredHistory = {
+  at: async () => undefined,
+  async *commitsTo() {
+    yield { state: undefined, time: 0 };
+  },
+  lastMentions: async () => new Map(),
+  close: () => undefined,
+};
+
+interface Commit {
+  readonly id: string;
+  /** In ms since the epoch. */
+  readonly time: number;
+}
+
+/** Lists the commits to a file, the newest first, with its path at each of them; renames are followed. */
+async function commitsOf(path: string, git: Git): Promise<readonly (Commit & { readonly path: string })[]> {
+  const listed = await git(
+    "-c",
+    "core.quotePath=false",
+    "log",
+    "--follow",
+    "-m",
+    "--first-parent",
+    "--name-only",
+    "--format=%x00%H %ct",
+    "--",
+    path,
+  );
+  return [...listed.matchAll(/\0(\w+) (\d+)\n\n(.*)/g)].map(([, id = "", seconds, name = ""]) => ({
+    id,
+    time: Number(seconds) * 1000,
+    path: name,
+  }));
 }
 
 /** Returns a merchant's state at a commit: `null` without its file, `undefined` if that had errors. */
 async function stateAt(
-  { id, time }: Commits["commits"][number],
+  { id, time }: Commit,
   { path, merchant }: { readonly path: string; readonly merchant: string },
   blobs: Blobs,
 ): Promise<DesiredState | null | undefined> {
@@ -78,18 +157,12 @@ async function stateAt(
 /** Number of names that are looked up in the history at once, and of those that are looked up at all. */
 const LOOKUPS = { concurrent: 8, all: 200 };
 
-/**
- * Returns when a merchant's files last began or ceased to mention each of some names, in ms since the epoch; names that
- * they never did are missing.
- */
-export async function lastMentions(
-  { origin, included = [] }: Pick<DesiredState, "origin" | "included">,
+async function findMentions(
   names: readonly string[],
-  cwd: string,
+  paths: readonly string[],
+  git: Git,
 ): Promise<ReadonlyMap<string, number>> {
   const mentions = new Map<string, number>();
-  const files = [origin.file, ...included].map((file) => resolve(cwd, file));
-  const { git } = await openRepository(existingFolder(dirname(resolve(cwd, origin.file))), "drift");
   await mapConcurrent(names.slice(0, LOOKUPS.all), LOOKUPS.concurrent, async (name) => {
     const pattern = name.replaceAll(/[^\p{L}\p{N}@_-]/gu, (character) =>
       character === "^" ? "\\^" : `[${character}]`,
@@ -98,11 +171,12 @@ export async function lastMentions(
       "log",
       "-1",
       "--first-parent",
+      "-M",
       "-i",
       `-G${pattern}`,
       "--format=%ct",
       "--",
-      ...files,
+      ...paths,
     );
     if (commits.trim() !== "") mentions.set(name, Number(commits) * 1000);
   });
@@ -113,7 +187,8 @@ interface Commits {
   readonly root: string;
   readonly shallow: boolean;
   /** The newest first. */
-  readonly commits: readonly { readonly id: string; readonly time: number }[];
+  readonly commits: readonly Commit[];
+  readonly git: Git;
 }
 
 async function firstParents(folder: string): Promise<Commits> {
@@ -124,5 +199,5 @@ async function firstParents(folder: string): Promise<Commits> {
     time: Number(seconds) * 1000,
   }));
   // The boundary of a shallow clone seems to have made every file.
-  return { root, shallow, commits: shallow ? commits.slice(0, -1) : commits };
+  return { root, shallow, git, commits: shallow ? commits.slice(0, -1) : commits };
 }

@@ -2,12 +2,8 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { promisify } from "node:util";
-import { COMMIT_PRECISION, type DriftTimes } from "../../ask/report/detect-drift.ts";
 import type { DesiredState, Origin } from "../../model/desired.ts";
-import type { LiveState } from "../../model/live.ts";
-import type { Change, Plan } from "../../model/plan.ts";
 import type { Io } from "../io/io.ts";
-import { declaredAt, lastMentions } from "./declared-history.ts";
 
 const run = promisify(execFile);
 const MAX_OUTPUT = 256 * 1024 * 1024;
@@ -115,7 +111,7 @@ function parseBlame(output: string, now: number, shallow: boolean): readonly num
 }
 
 /** When a file and its entries were last committed; in ms since the epoch, `null` if unknown. */
-interface History {
+export interface History {
   readonly file: number | null;
   entry(origin: Pick<Origin, "path">): number | null;
 }
@@ -148,95 +144,8 @@ export function entryTimes(io: Pick<Io, "cwd" | "now">): (origin: Origin) => Pro
   };
 }
 
-/**
- * Reads when each side of a merchant's changes last changed: what the file declares of a role or member from git, and the
- * live one from the service. `changes` are those of the plan.
- */
-export async function driftTimes(
-  state: DesiredState,
-  live: LiveState,
-  { changes, refusals }: Pick<Plan, "changes" | "refusals">,
-  io: Pick<Io, "cwd" | "now">,
-): Promise<DriftTimes> {
-  const updated = new Map(
-    [...live.roles, ...live.members].map(({ id, updatedAt }) => [id, Date.parse(updatedAt)]),
-  );
-  const liveTime = ({ id }: Pick<Change, "id">): number | null =>
-    knownTime(id === null ? undefined : updated.get(id));
-  const refused = new Set(refusals.flatMap(({ name }) => name ?? []));
-  const ids = [...changes, ...live.roles.filter(({ name }) => refused.has(name))].flatMap(
-    ({ id }) => id ?? [],
-  );
-  const moments = ids.flatMap((id) => momentBefore(liveTime({ id })) ?? []);
-  const [files, past] = await Promise.all([readHistories(state, io), declaredAt(state, moments, io.cwd)]);
-  const origins = originsOf(state);
-  const newest = Math.max(...[...files.values()].map((history) => history.file ?? Number.NaN));
-  const unlisted = changes.filter((change) => past.size > 0 && !origins.has(keyOf(change)));
-  const mentions = await (unlisted.length === 0
-    ? new Map<string, number>()
-    : lastMentions(
-        state,
-        unlisted.map(({ name }) => name),
-        io.cwd,
-      ));
-  return {
-    live: liveTime,
-    file: (change) => {
-      const moment = momentBefore(liveTime(change));
-      const before = past.get(moment ?? Number.NaN);
-      // Later commits declare the same for this role or member.
-      if (before && sameDeclared(change, before.state, state)) {
-        const mentioned = mentions.get(change.name);
-        // It was declared since, and is not any more.
-        if (mentioned !== undefined && moment !== null && mentioned > moment) return mentioned;
-        return before.committed ?? NEVER;
-      }
-      const origin = origins.get(keyOf(change));
-      // A removed entry has no lines, so the time of the merchant's files is used.
-      if (origin === undefined) return knownTime(newest);
-      const history = files.get(origin.file);
-      return history?.entry(origin) ?? null;
-    },
-  };
-}
-
-/** The time of what was never committed. */
-const NEVER = Number.NEGATIVE_INFINITY;
-
-/** Returns the last moment before a change that a commit can be told from it. */
-function momentBefore(time: number | null): number | null {
-  return time === null ? null : time - COMMIT_PRECISION;
-}
-
-/** Returns whether two states declare the same of a role or member; `null` declares nothing. */
-function sameDeclared(change: Change, past: DesiredState | null, now: DesiredState): boolean {
-  const [earlier, other] = [past && declaredOf(change, past), declaredOf(change, now)];
-  const nothing = JSON.stringify({ entry: null });
-  if (earlier === null) return other.startsWith(nothing.slice(0, -1));
-  return earlier === other;
-}
-
-/** Returns what a state declares of a role or member, as text; without an entry, what becomes of it. */
-function declaredOf({ resource, name, id }: Change, state: DesiredState): string {
-  const isRole = resource === "role";
-  const entry = isRole
-    ? state.roles?.find((role) => role.name === name || (id !== null && role.id === id))
-    : state.members?.find(
-        (member) => member.email.toLowerCase() === name.toLowerCase() || (id !== null && member.id === id),
-      );
-  if (entry !== undefined) {
-    return JSON.stringify({ entry }, (key, value: unknown) => (key === "origin" ? undefined : value));
-  }
-  const section = isRole ? "roles" : "members";
-  return JSON.stringify({
-    entry: null,
-    managed: state[section] !== undefined,
-    sync: state.sync[section],
-    ignore: state.ignore[section],
-  });
-}
-
-async function readHistories(
+/** Reads the histories of the files of a merchant's entries, by file. */
+export async function readHistories(
   state: DesiredState,
   io: Pick<Io, "cwd" | "now">,
 ): Promise<ReadonlyMap<string, History>> {
@@ -250,17 +159,7 @@ async function readHistories(
   return new Map(histories);
 }
 
-function originsOf({ roles = [], members = [] }: DesiredState): ReadonlyMap<string, Origin> {
-  return new Map([
-    ...roles.map(({ name, origin }) => [`role ${name}`, origin] as const),
-    ...members.map(({ email, origin }) => [`member ${email.toLowerCase()}`, origin] as const),
-  ]);
-}
-
-function keyOf({ resource, name }: Change): string {
-  return `${resource} ${resource === "member" ? name.toLowerCase() : name}`;
-}
-
-function knownTime(time: number | undefined): number | null {
+/** Returns a time in ms since the epoch; `null` for one that is unknown. */
+export function knownTime(time: number | undefined): number | null {
   return time === undefined || !Number.isFinite(time) ? null : time;
 }

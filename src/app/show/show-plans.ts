@@ -24,7 +24,7 @@ import type { Io, TextWriter } from "../io/io.ts";
 import { standardStream } from "../io/output.ts";
 import { styleFor, verbosityOf } from "../io/terminal.ts";
 import type { DocumentOptions, OutputOptions } from "../project/command-options.ts";
-import { driftTimes } from "../project/git-history.ts";
+import { driftTimes } from "../project/drift-times.ts";
 import { globMatcher, type Planned, plannedOnly } from "../session/session.ts";
 import type { ListedPlaceOf } from "./rule-locations.ts";
 
@@ -177,7 +177,7 @@ export async function driftsOf(planned: readonly Planned[], io: Io): Promise<rea
       const times =
         plan.changes.length + plan.refusals.length === 0
           ? NO_TIMES
-          : await driftTimes(session.state, live, plan, io);
+          : await driftTimes(session.state, { live, matches: globMatcher() }, plan, io);
       return [driftOf({ desired: session.state, live }, plan, times)];
     }),
   );

@@ -188,53 +188,73 @@ function distinctChanges(deferred: readonly DeferredForRole[]): readonly Deferre
   return [...byChange.values()].sort(by(({ change }) => change.name));
 }
 
-/** The role changes that can be made now, those that wait for a deferred removal, and refusals. */
+/** The changes that can be made now, those that wait for a deferred removal, and refusals. */
 export interface BlockedDeletions {
-  readonly changes: readonly RoleChange[];
+  readonly changes: AccessChanges;
   readonly deferred: readonly Deferred[];
   readonly refusals: readonly Refusal[];
 }
 
-/** Finds roles that would be removed while a member still holds them, which the service rejects. */
+/**
+ * Finds roles that would be removed or replaced while a member still holds them, which the service rejects. If all of
+ * these members wait, so do the role and those who would move to its successor.
+ */
 export function blockHeldRoles(
   changes: AccessChanges,
   waiting: readonly Deferred[],
   everybody: readonly LiveMember[],
 ): BlockedDeletions {
-  const leaving = new Map(
-    changes.roles.flatMap((change) =>
-      change.kind === "delete" || change.kind === "replace" ? [[change.id, change]] : [],
-    ),
-  );
-  if (leaving.size === 0) return { changes: changes.roles, deferred: [], refusals: [] };
-  const holders = holdersAfter(leaving, changes, everybody);
-  const waits = new Map(waiting.map((deferred) => [deferred.change.id, deferred]));
+  const leaving = changes.roles.filter(({ kind }) => kind === "delete" || kind === "replace");
+  if (leaving.length === 0) return { changes, deferred: [], refusals: [] };
+  const waits = new Map(waiting.map((one) => [one.change.id, one]));
   const deferred: Deferred[] = [];
-  const refusals: Refusal[] = [];
-  for (const change of leaving.values()) {
-    const who = holders.get(change.id) ?? [];
-    const [first] = who.map(({ id }) => waits.get(id));
-    if (first && canWait(change, changes.roles) && who.every(({ id }) => waits.has(id))) {
-      deferred.push({ change, role: first.role, waitsFor: first.waitsFor });
-    } else if (who.length > 0) {
-      refusals.push(toRefusal({ code: "role-still-held", name: change.name, holders: namesOf(who) }));
+  const ids = new Set(leaving.flatMap(({ id }) => id ?? []));
+  let rest = changes;
+  for (;;) {
+    const holders = holdersAfter(ids, rest, everybody);
+    const held = rest.roles.filter(({ id }) => ids.has(id ?? "") && holders.has(id ?? ""));
+    const found = held.flatMap((change) => {
+      const [first, ...others] = (holders.get(change.id ?? "") ?? []).map(({ id }) => waits.get(id));
+      const moves = movesWith(change, rest.members);
+      const isOnlyWaiting = first && others.every((one) => one !== undefined);
+      return isOnlyWaiting && canWait(change, moves, changes.roles) ? [{ change, moves, first }] : [];
+    });
+    const [next] = found;
+    if (next === undefined) {
+      const refusals = held.map(({ id, name }) =>
+        toRefusal({ code: "role-still-held", name, holders: namesOf(holders.get(id ?? "") ?? []) }),
+      );
+      return { changes: rest, deferred, refusals };
     }
+    const { role, waitsFor } = next.first;
+    const later = [next.change, ...next.moves].map((change): Deferred => ({ change, role, waitsFor }));
+    deferred.push(...later);
+    for (const one of later) waits.set(one.change.id, one);
+    rest = {
+      roles: rest.roles.filter((one) => one !== next.change),
+      members: rest.members.filter((one) => !next.moves.includes(one)),
+    };
   }
-  const later = new Set(deferred.map(({ change }) => change.id));
-  return { changes: changes.roles.filter(({ id }) => id === null || !later.has(id)), deferred, refusals };
 }
 
-/** Returns whether a removal can be postponed: no holder moves to a successor, and no role takes its name. */
-function canWait(change: RoleChange, roles: readonly RoleChange[]): boolean {
+/** Returns the changes of members that need the successor of a replaced role, if it does not exist yet. */
+function movesWith(change: RoleChange, members: readonly MemberChange[]): readonly MemberChange[] {
+  if (change.kind !== "replace" || change.resumed !== null) return [];
+  const { name } = change.after;
+  return members.filter(({ after }) => after?.roles.some((role) => role.id === null && role.name === name));
+}
+
+/** Returns whether a role can stay for now: nobody joins with its successor, and no other role takes its name. */
+function canWait(change: RoleChange, moves: readonly MemberChange[], roles: readonly RoleChange[]): boolean {
   const name = change.before?.name;
   return (
-    change.kind === "delete" &&
+    moves.every(({ kind }) => kind === "update") &&
     roles.every(({ before, after }) => after?.name !== name || before?.name === name)
   );
 }
 
 function holdersAfter(
-  leaving: ReadonlyMap<string, RoleChange>,
+  leaving: ReadonlySet<string>,
   changes: AccessChanges,
   everybody: readonly LiveMember[],
 ): ReadonlyMap<string, readonly LiveMember[]> {

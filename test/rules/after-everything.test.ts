@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Change } from "../../src/model/plan.ts";
 import {
   brief,
   briefRefusals,
@@ -10,6 +11,8 @@ import {
   member,
   NO_POLICIES,
   planOf,
+  role,
+  SYNC,
 } from "../support/build.ts";
 
 const OWNER = liveRole("role_owner", "Owner", { predefined: true, permissions: ["all"] });
@@ -59,5 +62,42 @@ describe("the state after everything has happened", () => {
     const plan = planOf(want, live([PAYER], [ada, ...old]));
     expect(brief(plan)).toEqual(old.map(() => "delete member ada@example.com"));
     expect(briefRefusals(plan)).toEqual([]);
+  });
+
+  test.each([true, false])(
+    "keeps a role whose holder waits, with those who move to its successor (accepted: %s)",
+    (isAccepted) => {
+      const want = desired({
+        roles: [role("Payer", { metadata: { owner: "y" } })],
+        members: [
+          member("cy@example.com", { roles: ["Payer"] }),
+          member("new@example.com", { roles: ["role_owner"] }),
+        ],
+        sync: { ...SYNC, replaceRoles: true },
+      });
+      const old = [
+        liveMember("mem_1", "ada@example.com", { roles: ["role_owner", "role_1"] }),
+        liveMember("mem_2", "cy@example.com", { roles: ["role_1"] }),
+      ];
+      const next = (isAccepted ? liveMember : invited)("mem_3", "new@example.com", { roles: ["role_owner"] });
+      const plan = planOf(want, live([OWNER, liveRole("role_1", "Payer")], [...old, next]));
+      const everything = ["delete ada@example.com", "replace Payer", "update cy@example.com"];
+      const names = (changes: readonly Change[]) => changes.map(({ kind, name }) => `${kind} ${name}`).sort();
+      expect(names(plan.changes)).toEqual(isAccepted ? everything : []);
+      expect(names(plan.deferred.map(({ change }) => change))).toEqual(isAccepted ? [] : everything);
+      expect(plan.deferred.every(({ waitsFor }) => waitsFor.join() === "new@example.com")).toBe(true);
+      expect(briefRefusals(plan)).toEqual([]);
+    },
+  );
+
+  test("cannot be reached where somebody new needs the successor of a role whose holder waits", () => {
+    const want = desired({
+      roles: [role("Payer", { metadata: { owner: "y" } })],
+      members: [member("new@example.com", { roles: ["role_owner", "Payer"] })],
+      sync: { ...SYNC, replaceRoles: true },
+    });
+    const ada = liveMember("mem_1", "ada@example.com", { roles: ["role_owner", "role_1"] });
+    const plan = planOf(want, live([OWNER, liveRole("role_1", "Payer")], [ada]));
+    expect(briefRefusals(plan)).toEqual(["guard role-still-held Payer"]);
   });
 });

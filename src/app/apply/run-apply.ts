@@ -123,7 +123,7 @@ async function applyAll(
   };
   const ended = await allEnded(
     running.map(async (started) => {
-      const { session, plan, passwords, journal } = started;
+      const { session, plan, live, passwords, journal } = started;
       const { merchant } = plan;
       const ports = {
         writer: session.writer,
@@ -143,6 +143,7 @@ async function applyAll(
           },
         },
         password,
+        callerId: live?.callerId ?? null,
         emit: reporter.event,
         concurrency,
         stop: cancellation.signal,

@@ -62,7 +62,7 @@ export function startEarlyPlans(
 
 /** Returns a planned merchant with nothing but its plan, and what is announced beside it. */
 function released(
-  { session, plan }: PlannedMerchant,
+  { session, plan, live: { callerId } }: PlannedMerchant,
   state: DesiredState,
   later: readonly LaterDay[],
 ): PlannedMerchant {
@@ -73,7 +73,7 @@ function released(
   return {
     status: "planned",
     session: { ...session, state, plan: async () => gone() },
-    live: { merchant, roles: [], members: [], callerId: null },
+    live: { merchant, roles: [], members: [], callerId },
     plan,
     later,
     planAt: gone,

@@ -30,6 +30,8 @@ export interface ApplyPorts {
   /** Returns the password of a managed user by its environment variable. */
   readonly password: (variable: string) => string;
   readonly emit: (event: ApplyEvent) => void;
+  /** The member that the API key belongs to, whose own change comes last in its phase; absent or `null`: unknown. */
+  readonly callerId?: string | null;
   /** Maximum number of changes of a phase in progress. */
   readonly concurrency: number;
   /** Once aborted, nothing new starts, and writes in flight end. */
@@ -119,8 +121,10 @@ export async function applyPlan(
       runUntilStopped(some, width, stopped, (step) => heldBack.start((holdBack) => runStep(step, holdBack)));
     const isFree = ({ change }: Step): boolean =>
       phase !== "delete-roles" || !rolesStillHeld(changes, outcomes).has(change.id ?? "");
+    const isOwn = ({ change }: Step): boolean => change.id !== null && change.id === ports.callerId;
     const [free, held] = [due.filter(isFree), due.filter((step) => !isFree(step))];
-    await runSteps(free);
+    await runSteps(free.filter((step) => !isOwn(step)));
+    await runSteps(free.filter(isOwn));
     if (held.length === 0) continue;
     await heldBack.settle();
     await runSteps(held.filter(isFree));

@@ -151,10 +151,9 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
     ),
   ]);
   const waiting = new Set(deferred.map(({ change }) => change.fingerprint));
-  const memberChanges = wanted.members.filter(({ fingerprint }) => !waiting.has(fingerprint));
-  const held = blockHeldRoles({ roles: wanted.roles, members: memberChanges }, deferred, live.members);
-
-  const changes = { roles: held.changes, members: memberChanges };
+  const ready = wanted.members.filter(({ fingerprint }) => !waiting.has(fingerprint));
+  const held = blockHeldRoles({ roles: wanted.roles, members: ready }, deferred, live.members);
+  const { changes } = held;
   // Only an interrupted replacement makes these differ from `joined`; else a large merchant is not computed twice.
   const apart = hasSuccessors(wanted);
   const waits = deferred.length + held.deferred.length > 0;

@@ -58,6 +58,22 @@ test("additions go before removals, and a role goes when nobody holds it any mor
   ]);
 });
 
+test("the user of the key goes last, and only when the others have gone", async () => {
+  const service = modelService(IS);
+  const calls: string[] = [];
+  const writer = beginning({
+    ...service.writer,
+    deleteMember: async (id) => {
+      calls.push(`${id} begins`);
+      await service.writer.deleteMember(id);
+      calls.push(`${id} ends`);
+    },
+  });
+  const plan = planOf(desired({ members: [] }), IS);
+  await run(plan, { writer, callerId: "mem_1", concurrency: 10 });
+  expect(calls).toEqual(["mem_2 begins", "mem_2 ends", "mem_1 begins", "mem_1 ends"]);
+});
+
 test("a member gets the id of a role that was created in the same run", async () => {
   const service = modelService(IS);
   await run(planOf(WANT, IS), { writer: service.writer });

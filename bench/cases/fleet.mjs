@@ -67,13 +67,13 @@ const rowsOf = (merchants) => [
     measure: (runs) => atFleet(merchants, [], (args, options) => repeat(runs, () => peakOf(args, options))),
   }),
   ...[
-    ["one", ["-m", codeOf(CHANGED)]],
-    ["changed", ["--changed-since", "HEAD"]],
-  ].map(([name, words]) =>
+    ["one", ["-m", codeOf(CHANGED)], 2],
+    ["changed", ["--changed-since", "HEAD"], 0.8],
+  ].map(([name, words, atMost]) =>
     figure({
       name: `plan-fleet-${merchants}-${name}`,
       title: `\`plan ${words.join(" ")}\`, 1 of ${merchants} merchants`,
-      target: { atMost: 2, unit: "s" },
+      target: { atMost, unit: "s" },
       noise: 0.08,
       measure: (runs) =>
         atFleet(merchants, words, async (args, options) =>

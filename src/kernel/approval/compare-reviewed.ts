@@ -75,12 +75,14 @@ export function isFailure({ refused, account }: Pick<Comparison, "refused" | "ac
  */
 export function remaining(comparison: Comparison, done: ReadonlySet<string>): readonly Review[] {
   const { open, reviews, pending } = comparison;
-  const needed = open.filter(({ until }) => until === null || until.some((one) => !done.has(one)));
+  const needed = open.filter(
+    ({ until }) => until === null || until.some((fingerprint) => !done.has(fingerprint)),
+  );
   const isWaiting = (name: string): boolean =>
     (pending.get(name) ?? []).some((fingerprint) => !done.has(fingerprint));
   return reviews.flatMap(({ name, state }, review): readonly Review[] => {
-    const has = (list: OpenRow["row"]["list"], at: number): boolean =>
-      needed.some(({ index, row }) => index === review && row.list === list && row.index === at);
+    const has = (list: OpenRow["row"]["list"], place: number): boolean =>
+      needed.some(({ index, row }) => index === review && row.list === list && row.index === place);
     const roles = state.roles.filter((_, index) => has("roles", index));
     const members = state.members.filter((_, index) => has("members", index));
     const names = new Set(members.map((row) => row.name));
@@ -121,10 +123,10 @@ function refusedChanges(
     .filter(({ fingerprint }) => !kept.has(fingerprint))
     .map((change) => {
       const { fingerprint } = change;
-      const own = elsewhere.length > 0 ? elsewhere : refusals.get(fingerprint);
+      const reasons = elsewhere.length > 0 ? elsewhere : refusals.get(fingerprint);
       return {
         change,
-        reasons: own ?? [dependents.get(fingerprint) ?? "it depends on a change that is not approved"],
+        reasons: reasons ?? [dependents.get(fingerprint) ?? "it depends on a change that is not approved"],
       };
     });
 }

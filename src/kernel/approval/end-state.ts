@@ -40,17 +40,17 @@ export function freshRows(
   { seal, identities }: { readonly seal: Seal; readonly identities: Identities },
   which: "now" | "deferred" = "now",
 ): readonly FreshRow[] {
-  const wanted = which === "now" ? changes : deferred.map(({ change }) => change);
+  const selected = which === "now" ? changes : deferred.map(({ change }) => change);
   const place = { list: "roles", index: 0 } as const;
-  const rows = wanted.flatMap((change): readonly FreshRow[] =>
+  const rows = selected.flatMap((change): readonly FreshRow[] =>
     rowsOfChange(change).flatMap((row) => {
       const member = sealedMember(row, seal);
-      const own =
+      const ownRows =
         change.resource === "role" ? roleRows(row, place, identities) : memberRows(member, place, identities);
       const implied = change.resource === "role" ? [] : replacedInvitation(member, place);
       return [
-        ...own.map((one) => ({ ...one, fingerprint: change.fingerprint })),
-        ...implied.map((one) => ({ ...one, fingerprint: null })),
+        ...ownRows.map((row) => ({ ...row, fingerprint: change.fingerprint })),
+        ...implied.map((row) => ({ ...row, fingerprint: null })),
       ];
     }),
   );

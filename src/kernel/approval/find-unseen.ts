@@ -27,8 +27,8 @@ export function findUnseen(
   // A person who is added or removed gains or loses all permissions.
   const whole = new Set<string>();
   const refuse = (fingerprint: string, reason: string): void => {
-    const known = unseen.get(fingerprint) ?? [];
-    unseen.set(fingerprint, known.includes(reason) ? known : [...known, reason]);
+    const reasons = unseen.get(fingerprint) ?? [];
+    unseen.set(fingerprint, reasons.includes(reason) ? reasons : [...reasons, reason]);
   };
   for (const row of rows) {
     if (row.fingerprint === null) continue;
@@ -43,9 +43,9 @@ export function findUnseen(
     for (const { effect, permissions } of unseenEffects(row, reviews, context)) {
       const blames = permissions.map((permission) => ({ permission, ...blame(key, effect, permission) }));
       for (const fingerprint of new Set(blames.flatMap(({ fingerprints }) => fingerprints))) {
-        const own = blames.filter(({ fingerprints }) => fingerprints.includes(fingerprint));
-        const roles = [...new Set(own.flatMap((one) => one.roles))];
-        const of = own.map(({ permission }) => permission);
+        const blamed = blames.filter(({ fingerprints }) => fingerprints.includes(fingerprint));
+        const roles = [...new Set(blamed.flatMap((blame) => blame.roles))];
+        const of = blamed.map(({ permission }) => permission);
         if (!whole.has(fingerprint))
           refuse(fingerprint, unseenText(effectText(effect, context.nameOf(key), of, roles), null));
       }
@@ -134,7 +134,9 @@ function unseenEffects(row: FreshRow, reviews: MergedReviews, context: Fresh): r
     return !isDecided(subject, item, false, reviews) && dateOf(subject, item, reviews, context) === null;
   });
   const isReached = gained.length === 0 || could.includes(EVERYTHING);
-  const reached = isReached ? [] : can.filter((one) => !could.includes(one) && !has.includes(one));
+  const reached = isReached
+    ? []
+    : can.filter((permission) => !could.includes(permission) && !has.includes(permission));
   const unseenReach = reached.filter((element) => {
     const item = { field: "reach", element };
     const everything = { field: "reach", element: EVERYTHING };
@@ -188,7 +190,7 @@ function blamer(
   const ofRole = (key: string): string | readonly string[] =>
     changes.get(subjectText({ kind: "role", key })) ?? [];
   return (name, effect, permission) => {
-    const own = changes.get(subjectText({ kind: "member", key: name }));
+    const ownChange = changes.get(subjectText({ kind: "member", key: name }));
     const [had, has] = [rolesOf(live, name), rolesOf(after, name)];
     const [from, to, granting] = effect === "loss" ? [has, had, live] : [had, has, after];
     const other = effect === "loss" ? after : live;
@@ -197,14 +199,14 @@ function blamer(
     const changed = to.filter(
       (role) => from.includes(role) && grants(granting, role) && !grants(other, role),
     );
-    const found = [
-      ...(own !== undefined && (moved.length > 0 || effect === "reach") ? [own] : []),
+    const unseen = [
+      ...(ownChange !== undefined && (moved.length > 0 || effect === "reach") ? [ownChange] : []),
       ...changed.flatMap(ofRole),
     ];
     const held = [...new Set([...had, ...has])].flatMap(ofRole);
     const candidates = [
-      found,
-      own === undefined ? held : [own],
+      unseen,
+      ownChange === undefined ? held : [ownChange],
       plan.changes.map(({ fingerprint }) => fingerprint),
     ];
     return {

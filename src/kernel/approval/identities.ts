@@ -60,13 +60,15 @@ export function identitiesIn(
     ),
   );
   const taken = new Set(
-    changes.flatMap((one) => (one.resource === "role" && one.after !== null ? one.after.name : [])),
+    changes.flatMap((change) =>
+      change.resource === "role" && change.after !== null ? change.after.name : [],
+    ),
   );
-  const named = roles.filter(
+  const present = roles.filter(
     ({ id, name, predefined }) =>
       !predefined && !(leaving.has(id) && taken.has(name)) && !isTemporaryName(name),
   );
-  const ids = new Map(named.map(({ id, name }) => [name, id]));
+  const ids = new Map(present.map(({ id, name }) => [name, id]));
   const keys = new Map([...byKey].map(([key, { id }]) => [seal(id), key]));
   return (knownRoles) => ({
     role: (element) => {

@@ -47,25 +47,25 @@ export function mergeReviews(
 ): MergedReviews {
   const rows = reviews.flatMap(({ state }, review) => {
     // A role that the review knows by its id is none that it creates.
-    const known = new Set(state.roles.flatMap(({ id }) => id ?? []));
-    return rowsOf(state, identitiesFor(known)).map((row): MergedRow => ({ review, row }));
+    const reviewedIds = new Set(state.roles.flatMap(({ id }) => id ?? []));
+    return rowsOf(state, identitiesFor(reviewedIds)).map((row): MergedRow => ({ review, row }));
   });
   const bySubject = new Map<string, MergedRow[]>();
-  for (const one of rows) {
-    const key = subjectText(one.row.subject);
-    const known = bySubject.get(key);
-    if (known) known.push(one);
-    else bySubject.set(key, [one]);
+  for (const row of rows) {
+    const key = subjectText(row.row.subject);
+    const rowsOfSubject = bySubject.get(key);
+    if (rowsOfSubject) rowsOfSubject.push(row);
+    else bySubject.set(key, [row]);
   }
   return {
     rows,
     decide: (subject, item) => {
-      const own = bySubject.get(subjectText(subject)) ?? [];
-      const toucher = own.findLast(({ row }) => touches(row, item));
+      const rowsOfSubject = bySubject.get(subjectText(subject)) ?? [];
+      const toucher = rowsOfSubject.findLast(({ row }) => touches(row, item));
       // Fields stay as they are live: a review that leaves them alone may be older than what others have changed since.
-      const decider = toucher ?? (subject.kind === "person" ? own.at(-1) : undefined);
+      const decider = toucher ?? (subject.kind === "person" ? rowsOfSubject.at(-1) : undefined);
       if (decider === undefined) return null;
-      const values = own
+      const values = rowsOfSubject
         .filter(({ review }) => review === decider.review)
         .map(({ row }) => itemValue(row.after, item));
       const value = itemValue(decider.row.after, item);

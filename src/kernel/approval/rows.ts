@@ -60,10 +60,10 @@ export function roleRows(
   const common = { place, isDeferred, isWhole: isWhole(row) };
   const created = { kind: "role", key: identities.role(`new ${name}`) } as const;
   if (id === null) return [{ ...common, subject: created, before, after, base }];
-  const own = { kind: "role", key: id } as const;
-  if (!replaced) return [{ ...common, subject: own, before, after, base }];
+  const subject = { kind: "role", key: id } as const;
+  if (!replaced) return [{ ...common, subject, before, after, base }];
   return [
-    { ...common, subject: own, before, after: null, base },
+    { ...common, subject, before, after: null, base },
     { ...common, subject: created, before: null, after, base: base === undefined ? undefined : null },
   ];
 }
@@ -157,8 +157,8 @@ export function itemValue(values: FieldValues | null, { field, element }: Item):
 }
 
 /** Returns whether two values of an item are the same. */
-export function isSameValue(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
-  return one === other || (one !== undefined && other !== undefined && isSameJson(one, other));
+export function isSameValue(value: JsonValue | undefined, other: JsonValue | undefined): boolean {
+  return value === other || (value !== undefined && other !== undefined && isSameJson(value, other));
 }
 
 /** Returns whether a row shows another value of an item after the plan than before, or than the base's files. */

@@ -9,8 +9,8 @@ export function withBase(head: ReviewedState, base: ReviewedState): ReviewedStat
   const indexes = new Map(sets.map((set, index) => [set.join("\n"), index]));
   const indexIn = (index: number): number => {
     const set = base.permissionSets[index] ?? [];
-    const known = indexes.get(set.join("\n"));
-    if (known !== undefined) return known;
+    const cached = indexes.get(set.join("\n"));
+    if (cached !== undefined) return cached;
     indexes.set(set.join("\n"), sets.length);
     return sets.push(set) - 1;
   };

@@ -67,7 +67,9 @@ export function effectText(
   roles: readonly string[],
 ): string {
   const who = nameText("person", name);
-  const what = listText(permissions.map((one) => (one === EVERYTHING ? "any permission" : one)));
+  const what = listText(
+    permissions.map((permission) => (permission === EVERYTHING ? "any permission" : permission)),
+  );
   const through = roles.length === 0 ? "" : ` through ${listText(roles)}`;
   switch (effect) {
     case "gain":

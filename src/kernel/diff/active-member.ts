@@ -25,8 +25,8 @@ export function activeAt(member: DesiredMember, now: number): ActiveMember {
   const listsRoles = roles !== undefined;
   const ended = { member, suspended: false, listsRoles, back: false, laterRoles: [] } as const;
   if (isPast(until, now)) return { ...ended, absent: "ended", partlyEnded: true };
-  const open = roles?.filter((grant) => !isPast(grant.until, now)) ?? [];
-  const none = { ...ended, laterRoles: open.map(({ role }) => role) };
+  const current = roles?.filter((grant) => !isPast(grant.until, now)) ?? [];
+  const none = { ...ended, laterRoles: current.map(({ role }) => role) };
   if (!hasBegun(from, now)) return { ...none, absent: "not-begun", partlyEnded: false };
   const back = isPast(suspended?.until, now);
   const isAway = isSuspended(member, now);
@@ -44,7 +44,7 @@ export function activeAt(member: DesiredMember, now: number): ActiveMember {
     listsRoles,
     back,
     partlyEnded: roles?.some((grant) => isPast(grant.until, now)) ?? false,
-    laterRoles: open.flatMap((grant) => (held?.includes(grant) ? [] : grant.role)),
+    laterRoles: current.flatMap((grant) => (held?.includes(grant) ? [] : grant.role)),
   };
 }
 
@@ -94,13 +94,13 @@ export interface LeaverDivision {
 export function divideLeavers(
   entries: readonly DesiredMember[] | undefined,
   live: readonly LiveMember[],
-  left: ReadonlySet<string>,
+  leftBy: ReadonlySet<string>,
 ): LeaverDivision {
-  if (left.size === 0) return { leaving: [], live, entries, pinned: [] };
-  const hasLeft = ({ email }: DesiredMember): boolean => left.has(email.toLowerCase());
+  if (leftBy.size === 0) return { leaving: [], live, entries, pinned: [] };
+  const hasLeft = ({ email }: DesiredMember): boolean => leftBy.has(email.toLowerCase());
   const pins = new Set(entries?.filter(hasLeft).flatMap(({ id }) => id ?? []));
   const formers = entries?.filter(hasLeft).flatMap(({ previously = [] }) => previously) ?? [];
-  const addresses = new Set([...left, ...formers.map((address) => address.toLowerCase())]);
+  const addresses = new Set([...leftBy, ...formers.map((address) => address.toLowerCase())]);
   const isLeaving = (member: LiveMember): boolean =>
     pins.has(member.id) || addressKeysOf(member).some((address) => addresses.has(address));
   const leaving = live.filter(isLeaving);

@@ -24,12 +24,12 @@ export function withFingerprint<C extends Change>(change: WithoutFingerprint<C>)
 export function changeFingerprint(change: WithoutFingerprint<Change>): string {
   const { resource, kind, id, before, after } = change;
   // An interrupted replacement may have given the old role a temporary name.
-  const was = kind === "replace" && before !== null && "name" in before ? { ...before, name: "" } : before;
+  const former = kind === "replace" && before !== null && "name" in before ? { ...before, name: "" } : before;
   return hash({
     resource,
     kind,
     id: id ?? change.name.toLowerCase(),
-    before: content(was),
+    before: content(former),
     after: content(after),
   });
 }
@@ -53,11 +53,11 @@ export function planFingerprint(
  * has the same fingerprint as its run.
  */
 export function runFingerprint(plans: readonly Pick<Plan, "fingerprint" | "changes">[]): string {
-  const [only = "", ...others] = plans
+  const [only = "", ...more] = plans
     .filter(({ changes }) => changes.length > 0)
     .map(({ fingerprint }) => fingerprint)
     .sort(byCodeUnit);
-  return others.length === 0 ? only : hash({ plans: [only, ...others] });
+  return more.length === 0 ? only : hash({ plans: [only, ...more] });
 }
 
 function content(image: RoleImage | MemberImage | null): JsonValue {

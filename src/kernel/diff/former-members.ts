@@ -24,13 +24,13 @@ export function formerMembers(entries: readonly DesiredMember[], live: readonly 
       (entry.previously ?? []).map((address) => [address.toLowerCase(), entry] as const),
     ),
   );
-  const found = live.flatMap((member) => {
+  const formers = live.flatMap((member) => {
     const keys = addressKeysOf(member);
     if (pinned.has(member.id) || keys.some((key) => listed.has(key))) return [];
     const [entry] = keys.flatMap((key) => byAddress.get(key) ?? []);
     return entry === undefined ? [] : [{ entry, member }];
   });
-  const groups = groupByKey(found, ({ entry }) => entry.email.toLowerCase());
+  const groups = groupByKey(formers, ({ entry }) => entry.email.toLowerCase());
   return new Map(groups.map((group) => [group[0].entry, group.map(({ member }) => member)]));
 }
 
@@ -58,13 +58,13 @@ const UNCHANGED: FormerChanges = { changes: [], waiting: [] };
  * until then keep what the entry grants, unless it ends or suspends all access.
  */
 export function planFormer(
-  at: ActiveMember,
+  active: ActiveMember,
   match: Match<LiveMember>,
   former: readonly LiveMember[],
   { roles }: { readonly roles: RoleResolver },
   report: ReportFinding,
 ): FormerChanges {
-  const { member, absent, suspended } = at;
+  const { member, absent, suspended } = active;
   if (former.length === 0 || match.found === "many" || match.found === "pin-missing") return UNCHANGED;
   if (absent !== null) {
     const reason = absent === "ended" ? "access-ended" : "access-not-begun";
@@ -89,7 +89,7 @@ export function planFormer(
     const removal = deleteMember(live, roles, "address-changed");
     // Only who has access can lose it.
     if (isAccepted || (live.status !== "accepted" && live.status !== "unknown")) return removal;
-    const narrowed = updateMember(grantsOf(live, member, roles), live, roles, report, reasonOf(at));
+    const narrowed = updateMember(grantsOf(live, member, roles), live, roles, report, reasonOf(active));
     if (narrowed !== null) return narrowed;
     waiting.push({ change: removal, role: null, waitsFor: [member.email] });
     return removal;

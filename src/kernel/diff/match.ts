@@ -56,23 +56,23 @@ export function matchAll<Entry, Live extends { readonly id: string }, Result>(
   const { live } = candidates;
   const ids = new Set(entries.flatMap((entry) => idOf(entry) ?? []));
   const pinned = ids.size === 0 ? [] : live.filter(({ id }) => ids.has(id));
-  const known: MatchState<Live> = {
+  const state: MatchState<Live> = {
     ...candidates,
     byKey: groupByKey(candidates),
-    byPin: new Map(pinned.map((one) => [one.id, one])),
+    byPin: new Map(pinned.map((resource) => [resource.id, resource])),
     pinned: new Set(pinned),
     claimed: new Set(),
   };
   const keyed = entries.map((entry) => ({ entry, id: idOf(entry), key: keyOf(entry) }));
   keyed.sort((a, b) => byCodeUnit(a.key, b.key) || byCodeUnit(nameOf(a.entry), nameOf(b.entry)));
   const matched = ({ entry, id, key }: (typeof keyed)[number]): Result =>
-    use(entry, id === undefined ? matchKey(known, key) : matchPin(known, id, key));
+    use(entry, id === undefined ? matchKey(state, key) : matchPin(state, id, key));
   const results = [
     ...keyed.filter(({ id }) => id !== undefined).map(matched),
     ...keyed.filter(({ id }) => id === undefined).map(matched),
   ];
   // If an id occurs more than once, claiming one entry claims all of them.
-  const claimed = new Set([...known.claimed].map(({ id }) => id));
+  const claimed = new Set([...state.claimed].map(({ id }) => id));
   return { results, unclaimed: live.filter(({ id }) => !claimed.has(id)) };
 }
 
@@ -91,11 +91,11 @@ function groupByKey<Live extends { readonly id: string }>({
   keysOf,
 }: Candidates<Live>): ReadonlyMap<string, readonly Live[]> {
   const groups = new Map<string, Live[]>();
-  for (const one of live) {
-    for (const key of keysOf(one)) {
+  for (const resource of live) {
+    for (const key of keysOf(resource)) {
       const group = groups.get(key);
-      if (group === undefined) groups.set(key, [one]);
-      else group.push(one);
+      if (group === undefined) groups.set(key, [resource]);
+      else group.push(resource);
     }
   }
   for (const group of groups.values()) if (group.length > 1) group.sort(by(({ id }) => id));
@@ -103,28 +103,28 @@ function groupByKey<Live extends { readonly id: string }>({
 }
 
 /** Matches a pinned entry; an ambiguous one claims all candidates, so that none of them is removed as unlisted. */
-function matchPin<Live>(known: MatchState<Live>, id: string, key: string): Match<Live> {
-  const { byPin, claimed, isLeftover } = known;
-  const same = known.byKey.get(key) ?? [];
-  const free = same.filter((one) => isFree(known, one));
+function matchPin<Live>(state: MatchState<Live>, id: string, key: string): Match<Live> {
+  const { byPin, claimed, isLeftover } = state;
+  const same = state.byKey.get(key) ?? [];
+  const free = same.filter((resource) => isFree(state, resource));
   const pinned = byPin.get(id);
   if (pinned === undefined) {
-    claim(known, same);
+    claim(state, same);
     const heir = same.length === 1 ? (free[0] ?? null) : null;
     return { found: "pin-missing", id, sameKey: same.length, heir };
   }
   claimed.add(pinned);
   // A pinned leftover may have a successor with the same key.
-  if (isLeftover(pinned)) return matchLeftover(known, pinned, free);
+  if (isLeftover(pinned)) return matchLeftover(state, pinned, free);
   const leftovers = same.includes(pinned) ? free.filter(isLeftover) : [];
-  claim(known, leftovers);
+  claim(state, leftovers);
   return { found: "one", live: pinned, leftovers };
 }
 
 /** Matches the only current entry with the pinned leftover's key, or else the leftover; the others are leftovers. */
-function matchLeftover<Live>(known: MatchState<Live>, pinned: Live, free: readonly Live[]): Match<Live> {
-  const [current = pinned, ...more] = free.filter((one) => !known.isLeftover(one));
-  claim(known, free);
+function matchLeftover<Live>(state: MatchState<Live>, pinned: Live, free: readonly Live[]): Match<Live> {
+  const [current = pinned, ...more] = free.filter((resource) => !state.isLeftover(resource));
+  claim(state, free);
   if (more.length > 0) return { found: "many", live: free };
   return { found: "one", live: current, leftovers: [pinned, ...free].filter((other) => other !== current) };
 }
@@ -133,31 +133,31 @@ function matchLeftover<Live>(known: MatchState<Live>, pinned: Live, free: readon
  * Matches by key among the entries that are not pinned. Of several, the only one that is no leftover wins; if all are
  * leftovers, the latest wins, and of equally late ones the first by id.
  */
-function matchKey<Live>(known: MatchState<Live>, key: string): Match<Live> {
-  const { pinned, claimed, isLeftover, endedAt } = known;
-  const all = known.byKey.get(key) ?? [];
-  const same = pinned.size === 0 ? all : all.filter((one) => !pinned.has(one));
+function matchKey<Live>(state: MatchState<Live>, key: string): Match<Live> {
+  const { pinned, claimed, isLeftover, endedAt } = state;
+  const withKey = state.byKey.get(key) ?? [];
+  const same = pinned.size === 0 ? withKey : withKey.filter((resource) => !pinned.has(resource));
   const [first] = same;
   if (first === undefined) return { found: "none" };
   if (same.length === 1 && !claimed.has(first)) {
     claimed.add(first);
     return { found: "one", live: first, leftovers: [] };
   }
-  const isContested = same.some((one) => claimed.has(one));
-  claim(known, same);
+  const isContested = same.some((resource) => claimed.has(resource));
+  claim(state, same);
   const latest = (a: Live, b: Live): Live => (endedAt(b) > endedAt(a) ? b : a);
-  const [current = same.reduce(latest, first), ...more] = same.filter((one) => !isLeftover(one));
+  const [current = same.reduce(latest, first), ...more] = same.filter((resource) => !isLeftover(resource));
   if (isContested || more.length > 0) return { found: "many", live: same };
   return { found: "one", live: current, leftovers: same.filter((other) => other !== current) };
 }
 
 /** Returns whether no entry is pinned to a live one, and none has claimed it. */
-function isFree<Live>({ pinned, claimed }: MatchState<Live>, one: Live): boolean {
-  return !pinned.has(one) && !claimed.has(one);
+function isFree<Live>({ pinned, claimed }: MatchState<Live>, resource: Live): boolean {
+  return !pinned.has(resource) && !claimed.has(resource);
 }
 
-function claim<Live>({ claimed }: MatchState<Live>, all: readonly Live[]): void {
-  for (const one of all) claimed.add(one);
+function claim<Live>({ claimed }: MatchState<Live>, resources: readonly Live[]): void {
+  for (const resource of resources) claimed.add(resource);
 }
 
 /** Matches declared members with live ones; returns the results of `use` and the unclaimed live ones. */
@@ -178,9 +178,9 @@ const DECLARED: Declared<DesiredMember> = {
 
 /** Returns the distinct addresses of a live member, in lower case. */
 export function addressKeysOf(live: LiveMember): readonly string[] {
-  const [one, other] = [live.user?.email?.toLowerCase(), live.invite?.email.toLowerCase()];
-  if (one === undefined) return other === undefined ? [] : [other];
-  return other === undefined || other === one ? [one] : [one, other];
+  const [userEmail, other] = [live.user?.email?.toLowerCase(), live.invite?.email.toLowerCase()];
+  if (userEmail === undefined) return other === undefined ? [] : [other];
+  return other === undefined || other === userEmail ? [userEmail] : [userEmail, other];
 }
 
 /** Returns whether a live member is an expired invitation. */

@@ -26,8 +26,8 @@ export function createMember(
     report({ code: "member-needs-roles", name: email });
     return null;
   }
-  const wanted = roles.map(({ role }) => role);
-  const refs = resolver.resolve(email, wanted, report);
+  const declaredRoles = roles.map(({ role }) => role);
+  const refs = resolver.resolve(email, declaredRoles, report);
   if (refs === null) return null;
   const after = memberImage(
     { email, status: null, passwordEnv: managed?.passwordEnv },
@@ -140,11 +140,13 @@ function imagesOf(
   report: ReportFinding,
 ): { readonly before: MemberImage; readonly after: MemberImage } | null {
   const { email, roles } = member;
-  const wanted = roles?.map(({ role }) => role);
-  const refs = wanted ? resolver.resolve(email, wanted, report) : live.roles.map(resolver.successorOf);
+  const declaredRoles = roles?.map(({ role }) => role);
+  const refs = declaredRoles
+    ? resolver.resolve(email, declaredRoles, report)
+    : live.roles.map(resolver.successorOf);
   if (refs === null) return null;
   // A write sends all roles, so ignored ones have to be included, or the member would lose them.
-  const ignored = wanted ? live.roles.filter(resolver.isIgnored).map(resolver.refOf) : [];
+  const ignored = declaredRoles ? live.roles.filter(resolver.isIgnored).map(resolver.refOf) : [];
   const before = memberImageOf(live, resolver);
   const after = withValues(before, { ...declaredValues(member), roles: [...refs, ...ignored] });
   return { before, after };

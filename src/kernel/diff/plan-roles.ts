@@ -80,10 +80,10 @@ export function planRoles(
     entry,
     match,
   }));
-  const left = unclaimed.filter(({ predefined }) => !predefined);
-  const aside = asideByName(left, temporarilyNamed);
+  const customLeft = unclaimed.filter(({ predefined }) => !predefined);
+  const aside = asideByName(customLeft, temporarilyNamed);
   const nearest = openSuggester([
-    ...new Set(left.filter(({ id }) => !temporarilyNamed.has(id)).map(({ name }) => name)),
+    ...new Set(customLeft.filter(({ id }) => !temporarilyNamed.has(id)).map(({ name }) => name)),
   ]);
   const planned = pairs.map(
     ({ entry: role, match }): PlannedRole =>
@@ -92,7 +92,7 @@ export function planRoles(
         : planRole(role, match, { ...sync, aside: aside.get(role.name), free, temporarilyNamed, nearest }),
   );
   const spoken = new Set(planned.flatMap(({ change }) => change?.id ?? []));
-  const unlisted = left.filter(({ id }) => !spoken.has(id));
+  const unlisted = customLeft.filter(({ id }) => !spoken.has(id));
   const removals = sync.roles === "authoritative" ? unlisted.map(deleteRole) : [];
   const kept = unlisted.length - removals.length;
   const changes = [
@@ -154,7 +154,7 @@ interface PlannedRole {
 
 function planRole(role: DesiredRole, match: Match<LiveRole>, context: RoleContext): PlannedRole {
   const { name } = role;
-  const only = (found: FindingData): PlannedRole => ({ change: null, findingData: [found] });
+  const only = (finding: FindingData): PlannedRole => ({ change: null, findingData: [finding] });
   switch (match.found) {
     case "none": {
       if (context.aside && context.replaceRoles) {
@@ -183,7 +183,7 @@ function planRole(role: DesiredRole, match: Match<LiveRole>, context: RoleContex
       return only({
         code: "role-ambiguous",
         name,
-        live: match.live.map(({ id, name: is }) => ({ id, name: is })),
+        live: match.live.map(({ id, name: roleName }) => ({ id, name: roleName })),
       });
     case "one":
       return planFound(role, match.live, context);
@@ -199,8 +199,9 @@ function planFound(role: DesiredRole, live: LiveRole, context: RoleContext): Pla
   if (predefined) return { change: null, findingData: [{ code: "role-pin-predefined", name, id }] };
   // A pinned role only takes the former name of the role with a temporary one; it is not its successor.
   if (aside && replaceRoles && pin === undefined) return resume(role, aside, live);
-  const left = live.name === name ? previously.filter((former) => former !== name && free.has(former)) : [];
-  const findingData = left.map(
+  const formerNames =
+    live.name === name ? previously.filter((former) => former !== name && free.has(former)) : [];
+  const findingData = formerNames.map(
     (former) => ({ code: "role-previously-left", name, previously: former }) as const,
   );
   const differs = needsReplacement(role, live);
@@ -240,12 +241,15 @@ function caseVariants(changes: readonly RoleChange[], unlisted: readonly LiveRol
 }
 
 /** Reports roles that would get a name which another role keeps: the service would refuse it. */
-function nameCollisions(changes: readonly RoleChange[], named: readonly LiveRole[]): readonly FindingData[] {
+function nameCollisions(
+  changes: readonly RoleChange[],
+  liveRoles: readonly LiveRole[],
+): readonly FindingData[] {
   const moving = new Set(
     changes.flatMap((change) => (change.before?.name === change.after?.name ? [] : (change.id ?? []))),
   );
   const staying = groupByKey(
-    named.filter(({ id }) => !moving.has(id)),
+    liveRoles.filter(({ id }) => !moving.has(id)),
     ({ name }) => name,
   );
   const kept = new Map(staying.map((group) => [group[0].name, group.map(({ id }) => id).sort(byCodeUnit)]));
@@ -253,8 +257,8 @@ function nameCollisions(changes: readonly RoleChange[], named: readonly LiveRole
     const { kind, after, before, name } = change;
     // A role that keeps its name takes none; a replacement is created beside the old role.
     if (after === null || (kind !== "replace" && before?.name === after.name)) return [];
-    const own = [change.id, kind === "replace" ? change.resumed : null];
-    const id = kept.get(after.name)?.find((other) => !own.includes(other));
+    const ownIds = [change.id, kind === "replace" ? change.resumed : null];
+    const id = kept.get(after.name)?.find((other) => !ownIds.includes(other));
     return id === undefined ? [] : [{ code: "role-name-taken", name, id }];
   });
 }
@@ -317,7 +321,7 @@ function findRenames(
   /** Tries the next previous name of an entry; returns the entry that has to give it up first, if there is one. */
   const tryNext = (
     former: string,
-    { found }: RenameAttempt,
+    { found: match }: RenameAttempt,
     chain: ReadonlySet<string>,
   ): DesiredRole | null => {
     if (!liveNames.has(former) || taken.has(former) || chain.has(former)) return null;
@@ -325,16 +329,16 @@ function findRenames(
     // An entry whose role has a temporary name is matched already, so its name is free.
     const givesUp = holder?.previously !== undefined && asideNames.has(former);
     if (holder && !givesUp) return holder;
-    found.push(former);
+    match.push(former);
     return null;
   };
 
-  const conclude = ({ name, found }: RenameAttempt): boolean => {
-    const [first] = found;
+  const conclude = ({ name, found: match }: RenameAttempt): boolean => {
+    const [first] = match;
     if (first === undefined) return false;
-    for (const former of found) taken.add(former);
-    if (found.length === 1) renames.set(name, first);
-    else for (const former of found) several.set(former, name);
+    for (const former of match) taken.add(former);
+    if (match.length === 1) renames.set(name, first);
+    else for (const former of match) several.set(former, name);
     return true;
   };
 

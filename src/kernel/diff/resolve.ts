@@ -71,24 +71,24 @@ export function roleResolver(
     // The entry of the role has the error.
     if (plan.unmatched.has(role)) return () => null;
     // Ids come before names, or a role that is named like an id could take the place of the one with that id.
-    const [id, ...others] = names.has(role) ? [role] : (idsByName.get(role) ?? []);
+    const [id, ...more] = names.has(role) ? [role] : (idsByName.get(role) ?? []);
     if (id === undefined) {
       const near = suggest(role);
       return (name) => ({ code: "member-role-unknown", name, role, near });
     }
-    if (others.length > 0) {
-      return (name) => ({ code: "member-role-ambiguous", name, role, ids: [id, ...others] });
+    if (more.length > 0) {
+      return (name) => ({ code: "member-role-ambiguous", name, role, ids: [id, ...more] });
     }
     if (removed.has(id)) return (name) => ({ code: "member-role-removed", name, role });
     return successorOf(id);
   };
   // Thousands of members hold a handful of roles.
-  const known = new Map<string, Resolved>();
+  const cache = new Map<string, Resolved>();
   const resolveOne = (role: string): Resolved => {
-    const found = known.get(role);
-    if (found !== undefined) return found;
+    const cached = cache.get(role);
+    if (cached !== undefined) return cached;
     const resolved = lookUp(role);
-    known.set(role, resolved);
+    cache.set(role, resolved);
     return resolved;
   };
 
@@ -108,8 +108,8 @@ export function roleResolver(
       for (const role of roles) {
         const resolved = resolveOne(role);
         if (typeof resolved === "function") {
-          const found = resolved(member);
-          if (found !== null) report(found);
+          const roles = resolved(member);
+          if (roles !== null) report(roles);
           complete = false;
         } else {
           refs.set(resolved.id ?? `new ${resolved.name}`, resolved);

@@ -26,11 +26,11 @@ export function samePeople<Old extends Person, New extends Person>(
     const taken = new Set(pairs.values());
     const [olds, news] = [
       uniqueBy(
-        gone.filter((one) => !taken.has(one)),
+        gone.filter((person) => !taken.has(person)),
         keyOf,
       ),
       uniqueBy(
-        come.filter((one) => !pairs.has(one)),
+        come.filter((person) => !pairs.has(person)),
         keyOf,
       ),
     ];
@@ -47,18 +47,18 @@ function metadataKey({ metadata }: Person): string | null {
 }
 
 function localPart({ address }: Person): string | null {
-  const at = address.lastIndexOf("@");
-  return at <= 0 ? null : address.slice(0, at).toLowerCase();
+  const separator = address.lastIndexOf("@");
+  return separator <= 0 ? null : address.slice(0, separator).toLowerCase();
 }
 
 function uniqueBy<Item>(
   items: readonly Item[],
   keyOf: (item: Item) => string | null,
 ): ReadonlyMap<string, Item> {
-  const found = new Map<string, Item | null>();
+  const single = new Map<string, Item | null>();
   for (const item of items) {
     const key = keyOf(item);
-    if (key !== null) found.set(key, found.has(key) ? null : item);
+    if (key !== null) single.set(key, single.has(key) ? null : item);
   }
-  return new Map([...found].flatMap(([key, item]) => (item === null ? [] : [[key, item] as const])));
+  return new Map([...single].flatMap(([key, item]) => (item === null ? [] : [[key, item] as const])));
 }

@@ -28,24 +28,24 @@ export function scopeOf(
   live: LiveState,
   ignore: IgnorePatterns,
   matches: GlobMatch,
-  left: ReadonlySet<string> = new Set(),
+  leftBy: ReadonlySet<string> = new Set(),
 ): Scope {
   const ignoredRole = (role: LiveRole): boolean => matchesAny(ignore.roles, [role.name, role.id], matches);
   const ignoredMember = (member: LiveMember): boolean =>
     matchesAny(ignore.members, [...addressesOf(member), member.id], matches) &&
-    !addressesOf(member).some((address) => left.has(address.toLowerCase()));
+    !addressesOf(member).some((address) => leftBy.has(address.toLowerCase()));
   const roles = live.roles.filter((role) => !ignoredRole(role));
   const ignoredLiveRoles = roles.length === live.roles.length ? [] : live.roles.filter(ignoredRole);
   const kept = new Set(roles.map(({ id }) => id));
-  const all = ignore.members.length === 0;
+  const nothingIgnored = ignore.members.length === 0;
   return {
     roles: roles.map((role) => ({ ...role, name: permanentName(role.name) })),
-    members: all ? live.members : live.members.filter((member) => !ignoredMember(member)),
+    members: nothingIgnored ? live.members : live.members.filter((member) => !ignoredMember(member)),
     temporarilyNamed: new Set(roles.filter(({ name }) => isTemporaryName(name)).map(({ id }) => id)),
     // An id comes before a name: an ignored role that is named like another's id does not hide that one.
     ignoredRoles: new Set(ignoredLiveRoles.flatMap(({ id, name }) => (kept.has(name) ? [id] : [id, name]))),
     ignoredLiveRoles,
-    ignoredMembers: all ? [] : live.members.filter(ignoredMember),
+    ignoredMembers: nothingIgnored ? [] : live.members.filter(ignoredMember),
   };
 }
 
@@ -56,8 +56,8 @@ export function matchesAny(globs: readonly string[], texts: readonly string[], m
 
 /** Returns a live member's addresses: the user's and the invited one. */
 export function addressesOf({ user, invite }: LiveMember): readonly string[] {
-  const own = user?.email === undefined ? [] : [user.email];
-  return invite === undefined ? own : [...own, invite.email];
+  const userEmails = user?.email === undefined ? [] : [user.email];
+  return invite === undefined ? userEmails : [...userEmails, invite.email];
 }
 
 /** Returns the address to display a live member by; `null` without a user and an invitation. */

@@ -13,13 +13,15 @@ export const metadataKind: FieldKind<Metadata, "metadata"> = {
   inverted: ({ before, after }) => ({ before: after, after: before }),
   lines,
   changedLines: ({ before, after }) => {
-    const [was, is] = [lines(before), lines(after)];
-    return { removed: without(was, is), added: without(is, was) };
+    const [linesBefore, linesAfter] = [lines(before), lines(after)];
+    return { removed: without(linesBefore, linesAfter), added: without(linesAfter, linesBefore) };
   },
   surprises: (field, planned, live) =>
     keysOf(planned, live).flatMap((key) => {
-      const [was, is] = [propertyOf(planned, key), propertyOf(live, key)];
-      return isSameJson(was, is) ? [] : [differs(`${field} ${quoteIfNeeded(key)}`, textOf(was), textOf(is))];
+      const [plannedValue, liveValue] = [propertyOf(planned, key), propertyOf(live, key)];
+      return isSameJson(plannedValue, liveValue)
+        ? []
+        : [differs(`${field} ${quoteIfNeeded(key)}`, textOf(plannedValue), textOf(liveValue))];
     }),
   sent: (properties) => properties,
   content: (properties) => properties,
@@ -34,8 +36,8 @@ export const metadataKind: FieldKind<Metadata, "metadata"> = {
   },
 };
 
-function keysOf(...all: readonly Metadata[]): readonly string[] {
-  return [...new Set(all.flatMap(Object.keys))].sort();
+function keysOf(...values: readonly Metadata[]): readonly string[] {
+  return [...new Set(values.flatMap(Object.keys))].sort();
 }
 
 function propertyOf(properties: Metadata, key: string): JsonValue | undefined {
@@ -46,9 +48,9 @@ function textOf(value: JsonValue | undefined): string {
   return value === undefined ? "nothing" : shorten(JSON.stringify(value));
 }
 
-function without(lines: readonly string[], others: readonly string[]): readonly string[] {
-  const known = new Set(others);
-  return lines.filter((line) => !known.has(line));
+function without(lines: readonly string[], removed: readonly string[]): readonly string[] {
+  const removedLines = new Set(removed);
+  return lines.filter((line) => !removedLines.has(line));
 }
 
 function lines(properties: Metadata): readonly string[] {

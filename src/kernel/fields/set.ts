@@ -43,15 +43,15 @@ function setOf<Item>({
   nameOf,
   labelOf,
 }: SetItems<Item>): Omit<FieldKind<readonly Item[]>, "name" | "sent"> {
-  const without = (items: readonly Item[], others: readonly Item[]): readonly Item[] => {
-    const keys = new Set(others.map(keyOf));
+  const without = (items: readonly Item[], removed: readonly Item[]): readonly Item[] => {
+    const keys = new Set(removed.map(keyOf));
     return items.filter((item) => !keys.has(keyOf(item)));
   };
   const order = (a: Item, b: Item): number =>
     byCodeUnit(nameOf(a), nameOf(b)) || byCodeUnit(keyOf(a), keyOf(b));
   const normal = (items: readonly Item[]): readonly Item[] => {
     const sorted = [...items].sort(order);
-    return sorted.filter((item, at) => at === 0 || keyOf(item) !== keyOf(sorted[at - 1] as Item));
+    return sorted.filter((item, index) => index === 0 || keyOf(item) !== keyOf(sorted[index - 1] as Item));
   };
   return {
     empty: [],

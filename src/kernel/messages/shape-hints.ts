@@ -37,10 +37,10 @@ export function sizeOf(value: unknown): string {
 }
 
 /** Returns a hint for an unknown key that resembles no known one. */
-export function nothingNear(key: string, known: readonly string[]): string {
+export function nothingNear(key: string, knownKeys: readonly string[]): string {
   return key === "<<"
     ? "Merge keys are not supported: write the keys out."
-    : `Known keys: ${known.join(", ")}.`;
+    : `Known keys: ${knownKeys.join(", ")}.`;
 }
 
 /** Returns a hint for an invalid base URL. */
@@ -54,7 +54,7 @@ export function baseUrlHint(value: unknown): string {
 }
 
 /** Returns a hint for a key without a value. */
-export function waysOut(path: Path, [wanted]: readonly Kind[]): string {
+export function waysOut(path: Path, [kind]: readonly Kind[]): string {
   const [section, , field] = path;
   const key = path.at(-1);
   if (typeof key === "number") {
@@ -66,7 +66,7 @@ export function waysOut(path: Path, [wanted]: readonly Kind[]): string {
   if (key === "suspended") {
     return "Write { until: 2027-03-01 }, or true until further notice; remove the key for neither.";
   }
-  const bare = wanted === "list" ? "[]" : wanted === "mapping" ? "{}" : null;
+  const bare = kind === "list" ? "[]" : kind === "mapping" ? "{}" : null;
   const live = path.length === 3 && (section === "roles" || section === "members") && field !== "managed";
   if (live && bare !== null) {
     return `Write ${bare} for none; remove the key to keep the live value.`;
@@ -77,26 +77,26 @@ export function waysOut(path: Path, [wanted]: readonly Kind[]): string {
 }
 
 /** Returns a hint on converting a value to the wanted kind, `null` if there is none. */
-export function conversion(path: Path, wanted: readonly Kind[], value: unknown): string | null {
+export function conversion(path: Path, kinds: readonly Kind[], value: unknown): string | null {
   if (path.length === 0) {
     return BEGINNING;
   }
   if (path.length === 3 && path[1] === "separate") {
     return SETS;
   }
-  if (wanted.includes("boolean") && typeof value === "string") {
+  if (kinds.includes("boolean") && typeof value === "string") {
     if (PERIOD.test(value)) {
       return `For a period, write { for: ${value} }.`;
     }
     return booleanHint(value);
   }
-  if (wanted.includes("text") && (typeof value === "number" || typeof value === "boolean")) {
+  if (kinds.includes("text") && (typeof value === "number" || typeof value === "boolean")) {
     return scalarHint(path, value);
   }
-  if (wanted.includes("number") && typeof value === "string" && /^\s*\d+\s*$/.test(value)) {
+  if (kinds.includes("number") && typeof value === "string" && /^\s*\d+\s*$/.test(value)) {
     return `Write it without quotes: ${value.trim()}.`;
   }
-  if (wanted.includes("list")) return listHint(path, value);
+  if (kinds.includes("list")) return listHint(path, value);
   return settingHint(path, value) ?? entryHint(path, value);
 }
 

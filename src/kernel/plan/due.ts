@@ -57,7 +57,7 @@ function creationTimes(
   const starts = roles.map((ref) => grantOf(ref, member)?.from?.starts);
   const isDated = starts.length > 0 && !starts.includes(undefined);
   return [
-    ...(isDated ? [Math.min(...starts.map((at) => at ?? 0))] : []),
+    ...(isDated ? [Math.min(...starts.map((time) => time ?? 0))] : []),
     ...(member.from?.starts === undefined ? [] : [member.from.starts]),
     ...backTimes(reason, member),
   ];
@@ -77,7 +77,7 @@ function updateTimes(
   const { from, suspended } = member;
   const added = diff.added.flatMap((ref) => {
     const starts = [from?.starts, grantOf(ref, member)?.from?.starts, ...backTimes(reason, member)].filter(
-      (at) => at !== undefined,
+      (time) => time !== undefined,
     );
     return starts.length === 0 ? [undefined] : starts;
   });
@@ -126,12 +126,12 @@ export function planDue(input: PlanInput): Plan {
 }
 
 function planOfDue(whole: Plan, input: PlanInput): Plan {
-  const others = whole.changes.filter((change) => dueSince(change, input.desired) === null);
+  const undated = whole.changes.filter((change) => dueSince(change, input.desired) === null);
   const later = whole.deferred.map(({ change }) => change);
-  const due = others.length + later.length === 0 ? whole : without([...others, ...later], input);
+  const due = undated.length + later.length === 0 ? whole : without([...undated, ...later], input);
   const giving = due.changes.filter(givesAccess);
   if (due.refusals.length === 0 || giving.length === 0) return due;
-  const removals = without([...others, ...later, ...giving], input);
+  const removals = without([...undated, ...later, ...giving], input);
   return removals.refusals.length === 0 ? removals : due;
 }
 

@@ -6,10 +6,10 @@ import { resourceRows } from "./reviewed-state.ts";
 /** Returns whether a plan was edited after it was made: its fingerprints or reviewed rows do not match its changes. */
 export function isEdited(plan: Plan): boolean {
   const { changes, deferred, reviewed } = plan;
-  const all = [...changes, ...deferred.map(({ change }) => change)];
+  const allChanges = [...changes, ...deferred.map(({ change }) => change)];
   const { roles, members } = reviewed;
   return (
-    all.some((change) => changeFingerprint(change) !== change.fingerprint) ||
+    allChanges.some((change) => changeFingerprint(change) !== change.fingerprint) ||
     planFingerprint(plan, changes) !== plan.fingerprint ||
     canonicalJson(resourceRows(plan)) !== canonicalJson({ roles, members })
   );

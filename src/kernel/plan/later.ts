@@ -30,22 +30,24 @@ export function laterDays(dates: readonly UpcomingDate[], planAt: PlanAt): reado
 /** Groups dates by their moments, the earliest first, without judging them. */
 export function daysOf(dates: readonly UpcomingDate[]): readonly LaterDay[] {
   const days = groupByKey(dates, ({ at }) => String(at));
-  return days.map((own) => ({ at: own[0].at, dates: own, refusals: [] })).sort((a, b) => a.at - b.at);
+  return days
+    .map((datesOfDay) => ({ at: datesOfDay[0].at, dates: datesOfDay, refusals: [] }))
+    .sort((a, b) => a.at - b.at);
 }
 
 /**
  * Returns the refusals that a day brings. Limits of how much changes at once count what this day adds; other rules judge
  * the state that it leads to.
  */
-function refusalsOn(at: number, planAt: PlanAt): readonly Refusal[] {
-  const before = planAt(at - 1);
-  const whole = planAt(at);
+function refusalsOn(time: number, planAt: PlanAt): readonly Refusal[] {
+  const before = planAt(time - 1);
+  const whole = planAt(time);
   const earlier = new Set(before.changes.map(({ fingerprint }) => fingerprint));
-  const added = earlier.size === 0 ? whole : planAt(at, earlier);
-  const known = new Set(before.refusals.map(keyOf));
+  const added = earlier.size === 0 ? whole : planAt(time, earlier);
+  const refusedBefore = new Set(before.refusals.map(keyOf));
   return [
     ...added.refusals.filter(isLimit),
-    ...whole.refusals.filter((refusal) => !isLimit(refusal) && !known.has(keyOf(refusal))),
+    ...whole.refusals.filter((refusal) => !isLimit(refusal) && !refusedBefore.has(keyOf(refusal))),
   ];
 }
 

@@ -30,13 +30,16 @@ export function rotatedMembers(
   { includes }: Pick<RotationTargets, "includes">,
   now: number,
 ): readonly RotatedMember[] {
-  const left = leftAt(leavers, now);
+  const leftBy = leftAt(leavers, now);
   return members.flatMap((member): readonly RotatedMember[] => {
     const { email, managed } = member;
-    if (managed === undefined || !includes(email) || left.has(email.toLowerCase())) return [];
+    if (managed === undefined || !includes(email) || leftBy.has(email.toLowerCase())) return [];
     if (activeAt(member, now).absent !== null) return [];
     return [
-      { member: { ...member, managed }, live: live.members.find((one) => isMeant(member, one)) ?? null },
+      {
+        member: { ...member, managed },
+        live: live.members.find((liveMember) => isMeant(member, liveMember)) ?? null,
+      },
     ];
   });
 }
@@ -57,17 +60,18 @@ export function planRotation(input: PlanInput, targets: RotationTargets): Plan {
   const plan = buildPlan({ ...input, desired: { ...rest, leavers: [] } });
   const disabled = rotatedMembers(desired, live, targets, now).filter(({ live }) => isDisabled(live));
   const emails = disabled.map(({ member }) => member.email);
-  const named = emails.filter(targets.names);
-  const left = emails.filter((email) => !targets.names(email));
+  const asTargets = emails.filter(targets.names);
+  const byGlob = emails.filter((email) => !targets.names(email));
   return {
     ...plan,
     // Bound to the users that it would enable.
     fingerprint: planFingerprint(
       plan,
-      named.map((email) => ({ fingerprint: email.toLowerCase() })),
+      asTargets.map((email) => ({ fingerprint: email.toLowerCase() })),
     ),
-    refusals: named.map((name) => toRefusal({ code: "password-enables", name })),
-    findings: left.length === 0 ? [] : [toFinding({ code: "passwords-left", name: left[0] ?? "", left })],
+    refusals: asTargets.map((name) => toRefusal({ code: "password-enables", name })),
+    findings:
+      byGlob.length === 0 ? [] : [toFinding({ code: "passwords-left", name: byGlob[0] ?? "", left: byGlob })],
   };
 }
 

@@ -94,15 +94,19 @@ export function rowsOfChange(change: Change): readonly ReviewedResource[] {
   }
   const before = change.before && memberRowValues(change.before);
   const after = change.after && memberRowValues(change.after);
-  const [was, is] = [change.before, change.after].map((image) => nameOfPerson(image?.email ?? null, change));
-  if (was === is || before === null || after === null) {
+  const [nameBefore, nameAfter] = [change.before, change.after].map((image) =>
+    nameOfPerson(image?.email ?? null, change),
+  );
+  if (nameBefore === nameAfter || before === null || after === null) {
     const leftover =
       kind === "delete" && change.reason === "invitation-expired" && ({ leftover: true } as const);
-    return [{ id, name: (before === null ? is : was) ?? "", ...replaced, ...leftover, before, after }];
+    return [
+      { id, name: (before === null ? nameAfter : nameBefore) ?? "", ...replaced, ...leftover, before, after },
+    ];
   }
   return [
-    { id, name: was ?? "", before, after: null },
-    { id: null, name: is ?? "", before: null, after },
+    { id, name: nameBefore ?? "", before, after: null },
+    { id: null, name: nameAfter ?? "", before: null, after },
   ];
 }
 
@@ -165,8 +169,8 @@ function createPermissionSets(): PermissionSets {
     indexOf(permissions) {
       const set = sortedSet(permissions);
       const key = set.join("\n");
-      const known = indexes.get(key);
-      if (known !== undefined) return known;
+      const index = indexes.get(key);
+      if (index !== undefined) return index;
       indexes.set(key, sets.length);
       return sets.push(set) - 1;
     },
@@ -195,15 +199,19 @@ export function personPermissions(
   for (const person of access.people) {
     const name = personName(person);
     if (!isNamed(name)) continue;
-    const known = memberships.get(name);
-    if (known === undefined) memberships.set(name, [person]);
-    else known.push(person);
+    const membership = memberships.get(name);
+    if (membership === undefined) memberships.set(name, [person]);
+    else membership.push(person);
   }
   const grantedTo = granting(access);
   const reachOf = reaching(access, escalation);
-  const all = sortedSet([...access.roles.values()].flatMap(({ permissions }) => permissions ?? []));
+  const allPermissions = sortedSet(
+    [...access.roles.values()].flatMap(({ permissions }) => permissions ?? []),
+  );
   const reached = memoized((reach: Reach): readonly string[] =>
-    reach.anything === null ? all.filter((permission) => reach.stepsTo(permission) !== null) : [EVERYTHING],
+    reach.anything === null
+      ? allPermissions.filter((permission) => reach.stepsTo(permission) !== null)
+      : [EVERYTHING],
   );
   const texts = memoized(({ permissions, unknown }: Granted): readonly string[] => [
     ...permissions,
@@ -226,10 +234,10 @@ export function personPermissions(
 }
 
 function memoized<Key extends object, Value>(compute: (key: Key) => Value): (key: Key) => Value {
-  const known = new Map<Key, Value>();
+  const cache = new Map<Key, Value>();
   return (key) => {
-    const value = known.get(key) ?? compute(key);
-    known.set(key, value);
+    const value = cache.get(key) ?? compute(key);
+    cache.set(key, value);
     return value;
   };
 }
@@ -246,19 +254,19 @@ function reviewedPeople(
   const { escalation } = desired.policies;
   const of = (access: Access): PersonPermissions =>
     personPermissions(access, escalation, (name) => touched.has(name));
-  const was = of(before);
+  const valueBefore = of(before);
   const rowOf = (name: string, end: PersonPermissions): ReviewedPerson => ({
     name,
-    held: { before: sets.indexOf(was.held(name)), after: sets.indexOf(end.held(name)) },
-    reach: { before: sets.indexOf(was.reach(name)), after: sets.indexOf(end.reach(name)) },
+    held: { before: sets.indexOf(valueBefore.held(name)), after: sets.indexOf(end.held(name)) },
+    reach: { before: sets.indexOf(valueBefore.reach(name)), after: sets.indexOf(end.reach(name)) },
   });
-  const is = of(after);
+  const valueAfter = of(after);
   const rows = sortedSet(touched)
-    .map((name) => rowOf(name, is))
+    .map((name) => rowOf(name, valueAfter))
     .filter(({ name, held }) => (changed.has(name) && !waiting.has(name)) || held.before !== held.after);
   if (waiting.size === 0) return rows;
-  const all = splitByResource([...changes, ...deferred.map(({ change }) => change)]);
-  const settled = of(accessAfter(before, all, { mergeReplacedRoles: false }));
+  const byResource = splitByResource([...changes, ...deferred.map(({ change }) => change)]);
+  const settled = of(accessAfter(before, byResource, { mergeReplacedRoles: false }));
   const later = sortedSet(waiting).map((name) => ({ ...rowOf(name, settled), deferred: true }) as const);
   return [...rows, ...later];
 }

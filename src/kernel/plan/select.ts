@@ -37,9 +37,9 @@ export function dependenciesOf(changes: readonly Change[]): Dependencies {
     ...namesInUse(roles),
     ...invitationsInTheWay(members),
   ]) {
-    const known = dependencies.get(needed.fingerprint) ?? [];
-    known.push({ dependent: dependent.fingerprint, why });
-    dependencies.set(needed.fingerprint, known);
+    const dependents = dependencies.get(needed.fingerprint) ?? [];
+    dependents.push({ dependent: dependent.fingerprint, why });
+    dependencies.set(needed.fingerprint, dependents);
   }
   return dependencies;
 }
@@ -153,20 +153,22 @@ export interface SelectablePlan {
  * Returns a function that judges selections: impact, risks and refusals are those of what is kept. Only merchants whose
  * selection differs from the last one are judged again.
  */
-export function selectionJudge(all: readonly SelectablePlan[]): JudgeSelection {
-  const wholePlans = all.map(({ plan }) => plan);
+export function selectionJudge(selectable: readonly SelectablePlan[]): JudgeSelection {
+  const wholePlans = selectable.map(({ plan }) => plan);
   const wholeRun = runFingerprint(wholePlans);
   const dependencies = dependenciesBetween(wholePlans);
-  const merchants = all.map((one) => {
-    const { merchant, changes } = one.plan;
-    return { ...one, ids: changes.map((change) => changeId(merchant, change)), partOf: partPlanner(one) };
+  const merchants = selectable.map((each) => {
+    const { merchant, changes } = each.plan;
+    return { ...each, ids: changes.map((change) => changeId(merchant, change)), partOf: partPlanner(each) };
   });
   return (chosen) => {
     const out = leftOutWith(dependencies, chosen);
-    const leaveOut = merchants.map(({ plan, ids }) => withDeferred(plan, (at) => out.has(ids[at] ?? "")));
+    const leaveOut = merchants.map(({ plan, ids }) =>
+      withDeferred(plan, (index) => out.has(ids[index] ?? "")),
+    );
     if (out.size === 0) return { plans: wholePlans, out, leaveOut, run: wholeRun };
-    const parts = merchants.map(({ partOf, files }, at) => ({
-      plan: partOf(leaveOut[at] ?? NONE),
+    const parts = merchants.map(({ partOf, files }, index) => ({
+      plan: partOf(leaveOut[index] ?? NONE),
       files,
     }));
     const plans = applyRunOverrides(parts);
@@ -193,9 +195,9 @@ export function dependenciesBetween(plans: readonly Plan[]): Dependencies {
 
 /** Returns the changes to leave out. With any, deferred ones are too: leaving out another must not make them due. */
 function withDeferred({ changes, deferred }: Plan, isOut: (at: number) => boolean): ReadonlySet<string> {
-  const left = changes.filter((_, at) => isOut(at));
-  if (left.length === 0) return NONE;
-  return new Set([...left, ...deferred.map(({ change }) => change)].map(({ fingerprint }) => fingerprint));
+  const kept = changes.filter((_, index) => isOut(index));
+  if (kept.length === 0) return NONE;
+  return new Set([...kept, ...deferred.map(({ change }) => change)].map(({ fingerprint }) => fingerprint));
 }
 
 /** Returns a function that plans a part, and keeps the last one. */
@@ -213,8 +215,8 @@ function partPlanner({ plan, planWithout, files }: SelectablePlan): SelectablePl
   };
 }
 
-function isSame(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
-  return one.size === other.size && [...one].every((item) => other.has(item));
+function isSame(set: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  return set.size === other.size && [...set].every((item) => other.has(item));
 }
 
 /** A change that would write a rounded number, and its finding. */
@@ -234,7 +236,7 @@ export function roundingChanges(
     const { id, after, kind, resource, name } = change;
     if (after === null || !sendsMetadata(change)) return [];
     if (!rounded.has(id ?? "") && !hasUnsafeNumber(after.metadata)) return [];
-    const live = resources.find((one) => one.id === id);
+    const live = resources.find((resource) => resource.id === id);
     const properties = Object.entries(after.metadata).flatMap(([key, value]) =>
       isRounded(key, value, live) ? key : [],
     );
@@ -252,8 +254,8 @@ function sendsMetadata({ kind, fields }: Change): boolean {
  * exact.
  */
 function isRounded(key: string, value: JsonValue, live: LiveRole | LiveMember | undefined): boolean {
-  const is = live?.metadata[key];
-  if (is !== undefined && isSameJson(is, value)) return live?.rounded?.includes(key) ?? false;
+  const current = live?.metadata[key];
+  if (current !== undefined && isSameJson(current, value)) return live?.rounded?.includes(key) ?? false;
   return hasUnsafeNumber(value);
 }
 

@@ -15,10 +15,10 @@ export function statusChanges(
   const statuses = new Map(before.members.map(({ id, status }) => [id, status]));
   return after.members
     .flatMap(({ id, status, user, invite }): readonly Finding[] => {
-      const was = statuses.get(id) ?? status;
-      if (was === status || (was !== "disabled" && status !== "disabled") || enabled.has(id)) return [];
+      const former = statuses.get(id) ?? status;
+      if (former === status || (former !== "disabled" && status !== "disabled") || enabled.has(id)) return [];
       const name = user?.email ?? invite?.email ?? id;
-      return [toFinding({ code: "member-status-changed", name, was, is: status })];
+      return [toFinding({ code: "member-status-changed", name, was: former, is: status })];
     })
     .sort(by(({ name }) => name));
 }

@@ -31,14 +31,14 @@ export function upcomingDates(
     const what = listed.has(email.toLowerCase()) ? "leaves" : "leaves-unlisted";
     return { at: starts, text, email, what, roles: [] };
   });
-  const left = new Map(leavers.map(({ email, from }) => [email.toLowerCase(), from.starts]));
-  const dated = members.filter((one) => hasOwnEnds(one) || hasBeginnings(one));
-  const own = dated.flatMap((member): readonly UpcomingDate[] => {
-    const last = left.get(member.email.toLowerCase()) ?? Number.POSITIVE_INFINITY;
+  const leavesAt = new Map(leavers.map(({ email, from }) => [email.toLowerCase(), from.starts]));
+  const dated = members.filter((member) => hasOwnEnds(member) || hasBeginnings(member));
+  const ownDates = dated.flatMap((member): readonly UpcomingDate[] => {
+    const last = leavesAt.get(member.email.toLowerCase()) ?? Number.POSITIVE_INFINITY;
     const dates = [...beginningsOf(member), ...endsOf(member), ...suspensionOf(member)];
     return dates.filter(({ at }) => at < last).map((date) => ({ ...date, email: member.email }));
   });
-  return [...leaving, ...own]
+  return [...leaving, ...ownDates]
     .filter(({ at }) => at > now)
     .sort((a, b) => a.at - b.at || by(({ email }: UpcomingDate) => email)(a, b));
 }
@@ -59,18 +59,18 @@ function beginningsOf(member: DesiredMember): readonly OwnDate[] {
   const { from, until, roles = [] } = member;
   const start = from?.starts ?? Number.NEGATIVE_INFINITY;
   const grants = roles.map((grant) => {
-    const own = grant.from !== undefined && grant.from.starts > start ? grant.from : from;
-    return { role: grant.role, own, at: own?.starts ?? Number.NEGATIVE_INFINITY };
+    const begins = grant.from !== undefined && grant.from.starts > start ? grant.from : from;
+    return { role: grant.role, own: begins, at: begins?.starts ?? Number.NEGATIVE_INFINITY };
   });
   const first = Math.min(...grants.map(({ at }) => at));
   const times = new Map(grants.flatMap(({ own }) => (own === undefined ? [] : [[own.starts, own.text]])));
   if (from !== undefined && grants.length === 0) times.set(from.starts, from.text);
-  return [...times].flatMap(([at, text]): readonly OwnDate[] => {
-    const what = at === first || grants.length === 0 ? "joins" : "begins";
-    const begun = grants.filter((grant) => grant.at === at).map(({ role }) => role);
+  return [...times].flatMap(([time, text]): readonly OwnDate[] => {
+    const what = time === first || grants.length === 0 ? "joins" : "begins";
+    const begun = grants.filter((grant) => grant.at === time).map(({ role }) => role);
     // Nobody is invited or given roles while suspended.
-    const isReal = at < (until?.ends ?? Number.POSITIVE_INFINITY) && !isSuspended(member, at);
-    return isReal ? [{ at, text, what, roles: begun.sort() }] : [];
+    const isReal = time < (until?.ends ?? Number.POSITIVE_INFINITY) && !isSuspended(member, time);
+    return isReal ? [{ at: time, text, what, roles: begun.sort() }] : [];
   });
 }
 
@@ -82,8 +82,8 @@ function endsOf({ until, roles = [] }: DesiredMember): readonly OwnDate[] {
   const times = [...new Map(ending.map(({ end }) => [end.ends, end])).values()];
   return [
     ...times.map(({ ends: at, text }): OwnDate => {
-      const own = ending.filter(({ end }) => end.ends === at);
-      return { at, text, what: "ends", roles: own.map(({ role }) => role).sort() };
+      const endingThen = ending.filter(({ end }) => end.ends === at);
+      return { at, text, what: "ends", roles: endingThen.map(({ role }) => role).sort() };
     }),
     ...(until === undefined ? [] : [{ at: last, text: until.text, what: "ends", roles: [] } as const]),
   ];
@@ -100,10 +100,10 @@ function suspensionOf({ suspended: { from, until: end } = {}, until }: DesiredMe
 }
 
 function hasOwnEnds({ until, roles = [] }: DesiredMember): boolean {
-  return until !== undefined || roles.some((one) => one.until);
+  return until !== undefined || roles.some((grant) => grant.until);
 }
 
 /** Returns whether an entry leaves the beginning of access, or a suspension, to time. */
 function hasBeginnings({ from, suspended, roles = [] }: DesiredMember): boolean {
-  return from !== undefined || suspended !== undefined || roles.some((one) => one.from);
+  return from !== undefined || suspended !== undefined || roles.some((grant) => grant.from);
 }

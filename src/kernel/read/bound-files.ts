@@ -54,22 +54,22 @@ export function placeIn(
 ): PathsInProject | null {
   const inRoot = (path: string): readonly string[] =>
     placesOf(path).flatMap((place) => (place.root === root ? place.path : []));
-  const own = inRoot(file);
-  const all = unique([...own, ...given.flatMap(inRoot)]);
-  return all.length === 0 ? null : { own, all };
+  const ownPaths = inRoot(file);
+  const allPaths = unique([...ownPaths, ...given.flatMap(inRoot)]);
+  return allPaths.length === 0 ? null : { own: ownPaths, all: allPaths };
 }
 
 /** Returns whether one of the globs binds a file; a link below a glob does not take what it leads to out of it. */
 export function isBound(
-  { own, all }: PathsInProject,
+  { own: ownPaths, all: allPaths }: PathsInProject,
   globs: readonly MatchedGlob[],
   { matches }: Pick<ProjectAccess, "matches">,
 ): boolean {
   const isBelow = (path: string, target: string): boolean => path === target || path.startsWith(`${target}/`);
   return globs.some(
     ({ glob, matched }) =>
-      all.some((path) => matches(glob, path)) ||
-      matched.some(({ target }) => target && own.some((path) => isBelow(path, target))),
+      allPaths.some((path) => matches(glob, path)) ||
+      matched.some(({ target }) => target && ownPaths.some((path) => isBelow(path, target))),
   );
 }
 

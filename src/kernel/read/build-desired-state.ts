@@ -61,7 +61,7 @@ export function buildDesiredState(
   const { sources, complete } = joined;
   const rawFiles = sources.flatMap(({ raw }) => (raw === null ? [] : [raw]));
   const settings = enforcedFiles(enforcements.filter(({ by }) => by === undefined));
-  const enforced = settings.flatMap((one) => one.rawFiles);
+  const enforced = settings.flatMap((setting) => setting.rawFiles);
   const merchant = createRuleContext({ main: main.file, rawFiles, enforced, complete, now: judging.now });
   const unjudged = [
     ...missingMerchant(main),
@@ -70,7 +70,7 @@ export function buildDesiredState(
     ...checkEnforced(merchant, enforcements),
   ];
   const failed = [...unjudged, ...sources.flatMap((source) => source.problems)].some(isError);
-  const isBroken = failed || !complete || enforcements.some((one) => one.broken);
+  const isBroken = failed || !complete || enforcements.some((enforcement) => enforcement.broken);
   const state = isBroken ? null : stateOf(joined, enforcements);
   const broken = judged(state ?? readableState(main, rawFiles), merchant, enforcements, judging);
   const problems = [...unjudged, ...broken].map((problem) =>
@@ -88,24 +88,24 @@ function judged(
   { judge, now }: Judging,
 ): readonly LocatedProblem[] {
   if (declared === null) return [];
-  const own = judge(declared, now);
+  const breaches = judge(declared, now);
   const rules = rulesFor(merchant.roles, enforcements);
-  const enforced = rules.map((one) => ({
-    file: one.file,
+  const enforced = rules.map((rule) => ({
+    file: rule.file,
     breaches: judge(
-      { ...declared, policies: one.rules.policies, checks: one.rules.checks, rules: one.rules.files[0] },
+      { ...declared, policies: rule.rules.policies, checks: rule.rules.checks, rules: rule.rules.files[0] },
       now,
     ),
   }));
-  if (own === null || enforced.some(({ breaches }) => breaches === null)) {
+  if (breaches === null || enforced.some(({ breaches }) => breaches === null)) {
     return [{ code: "too-much-to-judge", location: { at: "first-key", file: merchant.main, path: [] } }];
   }
   // A file that includes the rules breaks them once.
   const keyOf = ({ code, message }: Breach): string => JSON.stringify([code, message]);
-  const known = new Set(enforced.flatMap(({ breaches }) => (breaches ?? []).map(keyOf)));
+  const enforcedKeys = new Set(enforced.flatMap(({ breaches }) => (breaches ?? []).map(keyOf)));
   return [
     ...breachProblems(
-      own.filter((breach) => !known.has(keyOf(breach))),
+      breaches.filter((breach) => !enforcedKeys.has(keyOf(breach))),
       merchant,
     ),
     ...enforced.flatMap(({ breaches, file }) => enforcedBreaches(breaches ?? [], file, merchant)),
@@ -133,16 +133,16 @@ function rulesFor(
 /** Returns the readable part of files with errors, to judge it too: one mistake must not hide the others. */
 function readableState({ file }: SourceFile, rawFiles: readonly RawFile[]): DeclaredAccess | null {
   const contents = rawFiles.map(readableContent);
-  const own = contents.find((content) => content.file === file);
-  return own === undefined ? null : normalise(own, contents, []);
+  const ownContent = contents.find((content) => content.file === file);
+  return ownContent === undefined ? null : normalise(ownContent, contents, []);
 }
 
 function stateOf({ main, sources }: IncludeGraph, enforcements: readonly Enforcement[]): DesiredState | null {
   const contents = sources.flatMap(({ file, content }) => (content === null ? [] : [{ file, content }]));
-  const own = contents.find(({ file }) => file === main.file);
-  return own === undefined || contents.length < sources.length
+  const ownContent = contents.find(({ file }) => file === main.file);
+  return ownContent === undefined || contents.length < sources.length
     ? null
-    : normalise(own, contents, enforcements);
+    : normalise(ownContent, contents, enforcements);
 }
 
 /** Reports a missing merchant code, unless a misspelt key has been reported. */
@@ -161,7 +161,7 @@ function missingMerchant({ file, raw, problems }: SourceFile): readonly LocatedP
 /** Combines a merchant's file and its includes, all without errors, into the desired state. */
 function normalise(
   main: ValidFile,
-  all: readonly ValidFile[],
+  validFiles: readonly ValidFile[],
   enforcements: readonly Enforcement[],
 ): DesiredState | null {
   const { version, merchant, environment: _environment, api = {}, include, ...sections } = main.content;
@@ -174,7 +174,7 @@ function normalise(
   rest satisfies Record<string, never>;
   const { base_url: baseUrl, key_env: keyEnv, ...restOfApi } = api;
   restOfApi satisfies Record<string, never>;
-  const included = joined(all, ({ file, content }) =>
+  const included = joined(validFiles, ({ file, content }) =>
     content.roles?.flatMap((role, index) =>
       role.adjust === undefined ? [normaliseRole(role, { file, path: ["roles", index] })] : [],
     ),
@@ -182,27 +182,29 @@ function normalise(
   const renamed = renamedRoles(included ?? []);
   const currentName = (role: string): string => renamed.get(role) ?? role;
   const enforced = rulesFor(included ?? [], enforcements).map(({ rules }) => rules);
-  const own = enforcements.filter(({ by }) => by === undefined);
+  const ownEnforcements = enforcements.filter(({ by }) => by === undefined);
   // Files agree with the settings of enforced rules, and who leaves by those leaves.
-  const settings = [...all, ...enforcedFiles(own).flatMap(({ contents }) => contents)];
+  const settings = [...validFiles, ...enforcedFiles(ownEnforcements).flatMap(({ contents }) => contents)];
   const declared = included && adjustRoles(included, main, currentName);
   return omitUndefined({
     merchant,
     // Files agree on it.
-    environment: all.find(({ content }) => content.environment !== undefined)?.content.environment,
+    environment: validFiles.find(({ content }) => content.environment !== undefined)?.content.environment,
     baseUrl,
     keyEnv,
     sync: normaliseSync(settings),
     ignore: normalisePatterns(settings.map(({ content }) => content.ignore)),
-    guards: normaliseGuards(all, currentName),
-    policies: normalisePolicies(all, currentName),
+    guards: normaliseGuards(validFiles, currentName),
+    policies: normalisePolicies(validFiles, currentName),
     enforced: enforced.length === 0 ? undefined : enforced,
-    allowed: allowedSections(own),
-    sharedRuleNames: sharedRuleNames(main, all)?.map(currentName),
-    included: all.length > 1 ? all.flatMap(({ file }) => (file === main.file ? [] : file)) : undefined,
-    checks: normaliseChecks(all, currentName),
+    allowed: allowedSections(ownEnforcements),
+    sharedRuleNames: sharedRuleNames(main, validFiles)?.map(currentName),
+    included:
+      validFiles.length > 1 ? validFiles.flatMap(({ file }) => (file === main.file ? [] : file)) : undefined,
+    checks: normaliseChecks(validFiles, currentName),
     roles: declared,
-    members: renamed.size === 0 ? normaliseMembers(all) : normaliseMembers(all)?.map(withCurrentNames),
+    members:
+      renamed.size === 0 ? normaliseMembers(validFiles) : normaliseMembers(validFiles)?.map(withCurrentNames),
     leavers: normaliseLeavers(settings),
     origin: { file: main.file, path: [] },
   });
@@ -221,10 +223,10 @@ function normalise(
 
 /** Returns the sections that every entry allows; undefined if none limits them. */
 function allowedSections(enforcements: readonly Enforcement[]): readonly string[] | undefined {
-  const [first, ...others] = enforcements.flatMap(({ entries }) =>
+  const [first, ...more] = enforcements.flatMap(({ entries }) =>
     entries.flatMap(({ allow }) => (allow === null ? [] : [allow.sections])),
   );
-  return first?.filter((section) => others.every((sections) => sections.includes(section)));
+  return first?.filter((section) => more.every((sections) => sections.includes(section)));
 }
 
 type FileRole = NonNullable<MerchantFile["roles"]>[number];
@@ -242,10 +244,10 @@ function adjustRoles(
   );
   if (adjustments.size === 0) return roles;
   return roles.map((role) => {
-    const own = adjustments.get(role.name);
-    if (own === undefined || role.permissions === undefined || role.origin.file === file) return role;
-    const permissions = adjustedPermissions(role.permissions, own.adjust);
-    return { ...role, permissions, adjusted: { file, path: own.path } };
+    const adjustment = adjustments.get(role.name);
+    if (adjustment === undefined || role.permissions === undefined || role.origin.file === file) return role;
+    const permissions = adjustedPermissions(role.permissions, adjustment.adjust);
+    return { ...role, permissions, adjusted: { file, path: adjustment.path } };
   });
 }
 
@@ -275,22 +277,22 @@ function previousNames(previously: FileRole["previously"]): readonly string[] | 
 type FileMember = NonNullable<MerchantFile["members"]>[number];
 
 /** Combines members by address: roles add up across files, and all other fields agree. */
-function normaliseMembers(all: readonly ValidFile[]): readonly DesiredMember[] | undefined {
-  const entries = joined(all, ({ file, content }) =>
+function normaliseMembers(validFiles: readonly ValidFile[]): readonly DesiredMember[] | undefined {
+  const entries = joined(validFiles, ({ file, content }) =>
     content.members?.map((member, index) => normaliseMember(member, { file, path: ["members", index] })),
   );
   if (entries === undefined) {
     return undefined;
   }
-  if (all.length === 1) {
+  if (validFiles.length === 1) {
     // A single file has no duplicates: those are errors.
     return entries;
   }
   const members = new Map<string, DesiredMember>();
   for (const entry of entries) {
     const key = entry.email.toLowerCase();
-    const known = members.get(key);
-    members.set(key, known === undefined ? entry : joinMembers(known, entry));
+    const earlier = members.get(key);
+    members.set(key, earlier === undefined ? entry : joinMembers(earlier, entry));
   }
   return [...members.values()];
 }
@@ -366,14 +368,14 @@ function normaliseManaged(managed: NonNullable<FileMember["managed"]>): ManagedU
 }
 
 /** Combines the leavers of all files; of several entries for one address the earliest counts. */
-function normaliseLeavers(all: readonly ValidFile[]): readonly Leaver[] | undefined {
+function normaliseLeavers(validFiles: readonly ValidFile[]): readonly Leaver[] | undefined {
   const byAddress = new Map<string, Leaver>();
-  for (const { file, content } of all) {
+  for (const { file, content } of validFiles) {
     for (const [index, { email, from: text, ...rest }] of (content.leavers ?? []).entries()) {
       rest satisfies Record<string, never>;
       const from = asFrom(text);
-      const known = byAddress.get(email.toLowerCase());
-      if (from === undefined || (known !== undefined && known.from.starts <= from.starts)) continue;
+      const earlier = byAddress.get(email.toLowerCase());
+      if (from === undefined || (earlier !== undefined && earlier.from.starts <= from.starts)) continue;
       byAddress.set(email.toLowerCase(), { email, from, origin: { file, path: ["leavers", index] } });
     }
   }
@@ -392,10 +394,10 @@ function asUntil(text: string | undefined): Until | undefined {
 
 /** Concatenates a list of all files; `undefined` if no file has it. */
 function joined<T>(
-  all: readonly ValidFile[],
+  validFiles: readonly ValidFile[],
   pick: (content: ValidFile) => readonly T[] | undefined,
 ): readonly T[] | undefined {
-  const lists = all.flatMap((each) => {
+  const lists = validFiles.flatMap((each) => {
     const list = pick(each);
     return list === undefined ? [] : [list];
   });

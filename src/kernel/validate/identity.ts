@@ -158,13 +158,14 @@ function previousNameSites(): (role: RawRole, name: string) => FileLocation {
   const indexes = new Map<RawRole, ReadonlyMap<unknown, number>>();
   return (role, name) => {
     const { file, path, fields } = role;
-    const at = [...path, "previously"];
+    const previousPath = [...path, "previously"];
     const written = fields["previously"];
-    if (!Array.isArray(written)) return locationOf(file, at);
+    if (!Array.isArray(written)) return locationOf(file, previousPath);
     // The first of several wins.
-    const known = indexes.get(role) ?? new Map(written.map((one, index) => [one, index] as const).reverse());
-    indexes.set(role, known);
-    return locationOf(file, [...at, known.get(name) ?? 0]);
+    const indexOfName =
+      indexes.get(role) ?? new Map(written.map((each, index) => [each, index] as const).reverse());
+    indexes.set(role, indexOfName);
+    return locationOf(file, [...previousPath, indexOfName.get(name) ?? 0]);
   };
 }
 
@@ -211,12 +212,12 @@ function openIgnores(merchant: RuleContext, key: "roles" | "members"): Ignores {
     typeof value === "string" ? [{ value, location }] : [],
   );
   if (patterns.length === 0 || patterns.length > MAX_PATTERNS) return () => null;
-  const known = new Map<string, FileLocation | null>();
+  const locations = new Map<string, FileLocation | null>();
   const find = (text: string): FileLocation | null => {
-    const answered = known.get(text);
+    const answered = locations.get(text);
     if (answered !== undefined) return answered;
     const location = patterns.find(({ value }) => matchesSimpleGlob(value, text))?.location ?? null;
-    known.set(text, location);
+    locations.set(text, location);
     return location;
   };
   return (name, id) => (name === null ? null : find(name)) ?? (id === null ? null : find(id));

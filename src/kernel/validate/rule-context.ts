@@ -52,7 +52,7 @@ export function createRuleContext({
   complete,
   now,
 }: RuleContextInput): RuleContext {
-  const all = [...rawFiles, ...enforced];
+  const allFiles = [...rawFiles, ...enforced];
   const roles = joinLists(rawFiles.map((raw) => raw.roles));
   const members = joinLists(rawFiles.map((raw) => raw.members));
   return {
@@ -62,11 +62,12 @@ export function createRuleContext({
     roles,
     adjustments: rawFiles.flatMap((raw) => raw.adjustments),
     members,
-    leavers: all.flatMap((raw) => raw.leavers),
+    leavers: allFiles.flatMap((raw) => raw.leavers),
     complete,
-    rolesComplete: complete && isWhole("roles", rawFiles, all) && roles.every(({ name }) => name !== null),
+    rolesComplete:
+      complete && isWhole("roles", rawFiles, allFiles) && roles.every(({ name }) => name !== null),
     membersComplete:
-      complete && isWhole("members", rawFiles, all) && members.every(({ email }) => email !== null),
+      complete && isWhole("members", rawFiles, allFiles) && members.every(({ email }) => email !== null),
     now,
     duplicateAddresses: addressesTwice(members),
     referencedRoles: grantedBy(members),
@@ -99,12 +100,12 @@ function grantedBy(members: readonly RawMember[]): ReadonlySet<string> {
 function isWhole(
   section: "roles" | "members",
   rawFiles: readonly RawFile[],
-  all: readonly RawFile[],
+  files: readonly RawFile[],
 ): boolean {
   const sections = rawFiles.flatMap(({ fields }) =>
     Object.hasOwn(fields, section) ? [fields[section]] : [],
   );
-  const modes = all.flatMap(({ fields }) => fieldsOf(fields["sync"])[section] ?? []);
+  const modes = files.flatMap(({ fields }) => fieldsOf(fields["sync"])[section] ?? []);
   return (
     sections.length > 0 &&
     sections.every((value) => Array.isArray(value)) &&

@@ -7,20 +7,20 @@ import { apiReference } from "./api-reference.mjs";
 import { commandNames, commandReference } from "./command-reference.mjs";
 import { dependencyPage } from "./dependencies.mjs";
 import { eventReference } from "./event-reference.mjs";
+import { withFindingTable } from "./finding-table.mjs";
 import { withFolderMap } from "./folder-map.mjs";
 import { reference } from "./reference.mjs";
 import { readSources } from "./sources.mjs";
 
 /**
  * Writes docs/file.md from the built program's schema and diagnostics, docs/events.md from its registry of events,
- * docs/commands.md from its help, docs/api.md from its declarations, and docs/dependencies.md from its bundles; and the
- * map of the sources into CONTRIBUTING.md. With --check it only reports which of them are out of date.
+ * docs/commands.md from its help, docs/api.md from its declarations, and docs/dependencies.md from its bundles; the table
+ * of findings into docs/plan-json.md, and the map of the sources into CONTRIBUTING.md. With --check it only reports which of them are out of date.
  */
 const root = resolve(import.meta.dirname, "..");
 const program = join(root, "dist", "bin.js");
-const { merchantJsonSchema, projectJsonSchema, diagnosticTable, lintTable, EVENTS } = await import(
-  pathToFileURL(join(root, "dist/index.js")).href
-);
+const { merchantJsonSchema, projectJsonSchema, diagnosticTable, findingTable, lintTable, EVENTS } =
+  await import(pathToFileURL(join(root, "dist/index.js")).href);
 
 const pages = {
   "file.md": reference(
@@ -29,6 +29,7 @@ const pages = {
     diagnosticTable(),
     lintTable(),
   ),
+  "plan-json.md": withFindingTable(read("plan-json.md"), findingTable()),
   "events.md": eventReference(read("src/events.md"), EVENTS),
   "api.md": apiReference(read("src/api.md"), examples(), json("dist/api.json")),
   "commands.md": commandReference(

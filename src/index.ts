@@ -58,6 +58,7 @@ export type { FreshPlan } from "./kernel/approval/fresh-context.ts";
 export type { Review } from "./kernel/approval/merged-reviews.ts";
 export type { Seal } from "./kernel/approval/seal.ts";
 export type { GlobMatch } from "./kernel/diff/scope.ts";
+export { type FindingRule, findingTable } from "./kernel/findings/finding-table.ts";
 export { buildPlan, type PlanInput } from "./kernel/plan/build-plan.ts";
 export type { Path } from "./kernel/problems/problem.ts";
 export { type DiagnosticRule, diagnosticTable, type Rule } from "./kernel/problems/rule-table.ts";

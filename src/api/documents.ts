@@ -28,7 +28,11 @@ export interface RenderPlanOptions {
   readonly maxSize?: number;
 }
 
-/** Renders plans as `rolecall plan` does, without colours and the locations of rules. Hostile text is escaped. */
+/**
+ * Renders plans as `rolecall plan` does, without colours and the locations of rules. Hostile text is escaped.
+ *
+ * @throws RangeError for an unknown format.
+ */
 export function renderPlan(plans: readonly Plan[], options: RenderPlanOptions = {}): string {
   const { format = "text", maxSize } = options;
   const views = plans.map((plan) => planView(plan));
@@ -43,14 +47,18 @@ export function renderPlan(plans: readonly Plan[], options: RenderPlanOptions = 
     case "junit":
       return plansJunit(views, []);
     default:
-      return format satisfies never;
+      return unknownFormat(format);
   }
 }
 
 /** The formats of diagnostics. */
 export type DiagnosticFormat = "text" | "json" | "github" | "sarif";
 
-/** Renders diagnostics as `rolecall validate` does, without colours. */
+/**
+ * Renders diagnostics as `rolecall validate` does, without colours.
+ *
+ * @throws RangeError for an unknown format.
+ */
 export function renderFileDiagnostics(
   diagnostics: readonly Diagnostic[],
   format: DiagnosticFormat = "text",
@@ -65,8 +73,13 @@ export function renderFileDiagnostics(
     case "sarif":
       return diagnosticsSarif(diagnostics, { version: VERSION, rules: diagnosticTable() });
     default:
-      return format satisfies never;
+      return unknownFormat(format);
   }
+}
+
+/** Throws for a format that only a caller without types can pass. */
+function unknownFormat(format: never): never {
+  throw new RangeError(`There is no format ${JSON.stringify(format)}.`);
 }
 
 /** Options for the rendering of a report. */

@@ -33,6 +33,9 @@ export function openSuggester(candidates: readonly string[]): (word: string) => 
         }
       }
     }
+    if (work <= MAX_WORK) {
+      best ??= folded.find(({ lower }) => isAbbreviation(lowerWord, lower))?.candidate ?? null;
+    }
     suggestions.set(word, best);
     return best;
   };
@@ -41,6 +44,11 @@ export function openSuggester(candidates: readonly string[]): (word: string) => 
 /** Returns how many edits make a word of this length another one. */
 function mostEdits(length: number): number {
   return Math.max(1, Math.floor(length / 3));
+}
+
+/** Returns whether a word is the beginning of another one, without what they have in common by form. */
+function isAbbreviation(word: string, other: string): boolean {
+  return other.startsWith(word) && other !== word && word.length - commonForm(word, other) >= 3;
 }
 
 /** Returns how many characters two ids or addresses have in common by form alone: `role_`, or the domain. */

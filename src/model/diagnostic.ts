@@ -63,7 +63,6 @@ export type BreachSubject =
   | { readonly kind: "member"; readonly email: string }
   | GrantSubject
   | { readonly kind: "permission"; readonly role: string; readonly permission: string }
-  | { readonly kind: "max-holders"; readonly role: string; readonly max: number }
   | { readonly kind: "check"; readonly origin: Origin; readonly key: "only" | "at_most" }
   | { readonly kind: "cannot"; readonly origin: Origin; readonly permission: string };
 

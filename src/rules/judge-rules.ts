@@ -240,8 +240,11 @@ function breachesOf({ data, check }: Violation, { find, held }: BreachContext): 
         );
       });
     }
-    case "max-holders":
-      return [breach("policy-max-holders", { kind: "max-holders", role: data.name, max: data.max }, data)];
+    case "max-holders": {
+      const [email = ""] = data.holders.slice(data.max);
+      const role = find(data.name);
+      return [breach("policy-max-holders", { kind: "grant", email, role: role ?? data.name }, data)];
+    }
     case "require-until": {
       const role = find(data.role) ?? data.role;
       return [breach("policy-require-until", { kind: "grant", email: data.name, role }, data)];

@@ -53,8 +53,14 @@ function segment(text: string): string {
 export function checkBaseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !["http:", "https:"].includes(url.protocol)) {
+    const isBare = /^[\w-]+(\.[\w-]+)+(:\d+)?(\/[\w./-]*)?$/.test(text);
     throw new RolecallError("usage", "The base URL is not a web address.", {
-      hint: "It looks like https://api.example.com.",
+      hint: isBare ? `Begin it with its scheme: https://${text}` : "For example: https://api.example.com",
+    });
+  }
+  if (/\/v0\.1\/?$/.test(url.pathname)) {
+    throw new RolecallError("usage", "The base URL must not end in /v0.1.", {
+      hint: "Leave it out: rolecall adds the version of the API.",
     });
   }
   if (url.username || url.password || url.search || url.hash) {

@@ -56,7 +56,7 @@ test("messages call the base URL's option as the library does", async () => {
     "No base URL is configured for MCA. Set ROLECALL_BASE_URL, pass baseUrl, or write api.base_url into the file.",
   );
   expect(await failing("shop")).toBe(
-    "The base URL is not a web address. It comes from baseUrl. It looks like https://api.example.com.",
+    "The base URL is not a web address. It comes from baseUrl. For example: https://api.example.com",
   );
 });
 

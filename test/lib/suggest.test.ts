@@ -6,6 +6,8 @@ test("a common prefix or domain does not make two ids or addresses similar", () 
   expect(suggest("role_gone1", roles)).toBeNull();
   expect(suggest("role_amdin", roles)).toBe("role_admin");
   expect(suggest("role_employe", roles)).toBe("role_employee");
+  expect(suggest("role_adm", roles)).toBe("role_admin");
+  expect(suggest("role_em", roles)).toBeNull();
   const addresses = ["ada@example.com", "priya.raman@example.com"];
   expect(suggest("zed@example.com", addresses)).toBeNull();
   expect(suggest("prya.ramn@example.com", addresses)).toBe("priya.raman@example.com");

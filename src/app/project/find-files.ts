@@ -261,6 +261,13 @@ export function shownPath(real: string, cwd: string): string {
   return isInside(working, real) || isInside(projectRoot(cwd, cwd), real) ? relative(working, real) : real;
 }
 
+/** Returns a path relative to the project root, as annotations of a pull request need it, not to the working directory. */
+export function pathFromRoot(shown: string, cwd: string): string {
+  const real = resolve(realpathSync.native(cwd), shown);
+  const root = projectRoot(cwd, cwd);
+  return isInside(root, real) ? relative(root, real) : shown;
+}
+
 function isIn(folder: string, path: string): boolean {
   return path === folder || isInside(folder, path);
 }

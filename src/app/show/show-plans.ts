@@ -34,7 +34,7 @@ export interface ShownPlans {
   readonly complete: boolean;
 }
 
-/** Prints the plans, and on stderr which merchants could not be `done`, and why. */
+/** Prints which merchants could not be `done` and why, on stderr, and then the plans: totals never hide a failure. */
 export function showPlans(
   planned: readonly Planned[],
   print: PrintPlans,
@@ -43,10 +43,10 @@ export function showPlans(
   done: "planned" | "read" = "planned",
 ): ShownPlans {
   const plans = plannedOnly(planned).map(({ plan }) => plan);
-  print(plans, unplannedOf(planned));
   const failed = planned.flatMap((outcome) => (outcome.status === "failed" ? [outcome] : []));
   const style = styleFor(io.stderr, io, options.color);
-  if (failed.length > 0) io.stderr.write(`\n${renderUnread(done, failed, style)}`);
+  if (failed.length > 0) io.stderr.write(`${renderUnread(done, failed, style)}\n`);
+  print(plans, unplannedOf(planned));
   return { plans, complete: plans.length === planned.length };
 }
 

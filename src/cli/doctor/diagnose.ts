@@ -14,7 +14,7 @@ import {
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
 import { grouped } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
-import type { HealthGroup, HealthReport } from "../../model/reports.ts";
+import type { HealthGroup, HealthReport, NeededPermissions } from "../../model/reports.ts";
 import { connectProbe, type Probe } from "../../service/probe-operations.ts";
 import { askWithoutKey, reachService } from "../../service/reach-service.ts";
 import { healthJson } from "../../show/machine/machine-formats.ts";
@@ -253,8 +253,19 @@ function keysMissing(needed: HealthReport["needed"]): readonly string[] {
   );
   return byKey.map((needs) => {
     const missing = [...new Set(needs.flatMap((need) => need.missing))];
-    return `Grant the key in ${needs[0]?.keySource}: ${missing.join(", ")}.`;
+    const keySource = needs[0]?.keySource;
+    return needs.every(isReadOnly)
+      ? `The key in ${keySource} is read-only. That is enough for plan and drift, which "--for plan" and "--for drift" check alone; apply also needs ${missing.join(", ")}.`
+      : `Grant the key in ${keySource}: ${missing.join(", ")}.`;
   });
+}
+
+/** Returns whether a key may only not write what an apply needs to. */
+function isReadOnly({ command, permissions, missing }: NeededPermissions): boolean {
+  const writes = permissions.filter((permission) => /(create|update|delete)$/.test(permission));
+  return (
+    command === "apply" && writes.length === missing.length && missing.every((one) => writes.includes(one))
+  );
 }
 
 /** Returns an address without what may be a secret: a user, a query, a fragment. */

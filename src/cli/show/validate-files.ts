@@ -2,6 +2,7 @@ import { ExitCode, type Io, VERSION } from "../../app/io/io.ts";
 import { styleFor } from "../../app/io/terminal.ts";
 import type { OutputOptions } from "../../app/project/command-options.ts";
 import { isFileError, isRefusal } from "../../app/project/file-errors.ts";
+import { pathFromRoot } from "../../app/project/find-files.ts";
 import { loadStates, reachNotes } from "../../app/project/load-states.ts";
 import { type DiagnosticRule, diagnosticTable } from "../../kernel/problems/rule-table.ts";
 import { counted } from "../../lib/text.ts";
@@ -64,23 +65,21 @@ export async function renderProblems(
   { format, color }: Pick<ValidateCommandOptions, "format" | "color">,
   io: Io,
 ): Promise<string> {
+  const inProject = diagnostics.map((one) => ({ ...one, file: pathFromRoot(one.file, io.cwd) }));
   switch (format) {
     case "json":
       return diagnosticsJson(diagnostics);
     case "github":
-      return renderDiagnosticsGithub(diagnostics, command);
+      return renderDiagnosticsGithub(inProject, command);
     case "gitlab":
-      return diagnosticsGitlab(diagnostics);
+      return diagnosticsGitlab(inProject);
     case "junit": {
       const { diagnosticsJunit } = await import("../../show/machine/junit-report.ts");
-      return diagnosticsJunit(
-        diagnostics,
-        sources.map(({ file }) => file),
-        `rolecall ${command}`,
-      );
+      const files = sources.map(({ file }) => pathFromRoot(file, io.cwd));
+      return diagnosticsJunit(inProject, files, `rolecall ${command}`);
     }
     case "sarif":
-      return diagnosticsSarif(diagnostics, { version: VERSION, rules });
+      return diagnosticsSarif(inProject, { version: VERSION, rules });
     case "text": {
       if (diagnostics.length === 0) return none;
       // Wrapping needs a library that takes as long to load as a small file to validate.

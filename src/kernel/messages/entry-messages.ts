@@ -303,12 +303,18 @@ export const PROJECT_MESSAGES: MessageTable<ProjectProblem["code"]> = {
     message: `No glob of ${project} matches this file.`,
     hint: 'With "enforce_all: true", every merchant\'s file is under an entry of "enforce". An entry may have "files" alone.',
   }),
-  "section-not-allowed": ({ key, allowed }) => ({
+  "section-not-allowed": ({ key, allowed, rulesFile }) => ({
     message: `This file must not have ${quote(key)}.`,
-    hint:
+    hint: [
       allowed.length === 0
         ? 'Nothing is allowed but "version", "merchant" and "environment".'
         : `Allowed here: ${allowed.join(", ")}.`,
+      ...(rulesFile === null
+        ? []
+        : [
+            `A file that a merchant's file includes may have no other sections either. Move ${quote(key)} to ${rulesFile} if it is for all of them, or add it to "allow".`,
+          ]),
+    ].join(" "),
   }),
   "enforced-setting": ({ path, value }) => ({
     message: `${path.map(quote).reverse().join(" under ")} differs from the rules that hold for this file, which say ${JSON.stringify(value)}.`,

@@ -233,7 +233,13 @@ export type ProjectProblem =
   | { readonly code: "rules-in-reach"; readonly name: string; readonly glob: string }
   | { readonly code: "glob-without-file"; readonly glob: string }
   | { readonly code: "file-not-enforced"; readonly project: string }
-  | { readonly code: "section-not-allowed"; readonly key: string; readonly allowed: readonly string[] }
+  | {
+      readonly code: "section-not-allowed";
+      readonly key: string;
+      readonly allowed: readonly string[];
+      /** The file of the rules if the section is in an included file. */
+      readonly rulesFile: string | null;
+    }
   | { readonly code: "enforced-setting"; readonly path: Path; readonly value: unknown };
 
 /** The stable name of a kind of problem. */

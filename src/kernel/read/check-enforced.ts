@@ -40,18 +40,31 @@ function underEntry({ main }: RuleContext, { unlisted }: Enforcement): readonly 
 
 const RESTRICTED: ReadonlySet<string> = new Set(SECTIONS);
 
-/** Requires that files have only the sections that every entry allows; what a file includes, it says. */
-function allowedSections({ rawFiles }: RuleContext, { entries }: Enforcement): readonly LocatedProblem[] {
+/** Requires that files, with what they include, have only the sections that every entry allows. */
+function allowedSections(
+  { main, rawFiles }: RuleContext,
+  { entries }: Enforcement,
+): readonly LocatedProblem[] {
   // Who writes the rules may have them included.
   const trusted = new Set(entries.flatMap(({ rules }) => rules?.rules.files ?? []));
   const said = rawFiles.filter(({ file }) => !trusted.has(file));
-  return entries.flatMap(({ allow }) => {
+  return entries.flatMap(({ allow, rules }) => {
     if (allow === null) return [];
     const { sections: allowed, location: rule } = allow;
+    const [rulesFile = null] = rules?.rules.files ?? [];
     return said.flatMap(({ file, fields }) =>
       Object.keys(fields).flatMap((key): readonly LocatedProblem[] =>
         RESTRICTED.has(key) && !allowed.includes(key)
-          ? [{ code: "section-not-allowed", key, allowed, location: keyOf(file, [key]), rule }]
+          ? [
+              {
+                code: "section-not-allowed",
+                key,
+                allowed,
+                rulesFile: file === main ? null : rulesFile,
+                location: keyOf(file, [key]),
+                rule,
+              },
+            ]
           : [],
       ),
     );
@@ -132,7 +145,7 @@ export function enforcedBreaches(
 }
 
 function isOfAll({ kind }: BreachSubject): boolean {
-  return kind === "max-holders" || kind === "check" || kind === "cannot";
+  return kind === "check" || kind === "cannot";
 }
 
 const POLICIES: Readonly<Record<Extract<BreachCode, `policy-${string}`>, string>> = {

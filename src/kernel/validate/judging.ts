@@ -14,7 +14,7 @@ import {
 import { parsePeriod } from "../values/dates.ts";
 import { countOf, fieldsOf, listOf, omitUndefined, textOf, valueAt } from "../values/values.ts";
 import type { ValidFile } from "./desired-settings.ts";
-import { pairsAt, type RuleContext } from "./rule-context.ts";
+import type { RuleContext } from "./rule-context.ts";
 
 /** Converts breaches to problems at their locations in the files; one of each kind per location, but every sentence of a check. */
 export function breachProblems(breaches: readonly Breach[], view: RuleContext): readonly LocatedProblem[] {
@@ -44,8 +44,6 @@ interface Places extends RuleContext {
   readonly entries: ReadonlyMap<string, readonly RawMember[]>;
   /** Role → permission → where the role gets it. */
   readonly permissionSites: () => SitesByTwo;
-  /** Role → limit → where `max_holders` sets it. */
-  readonly limitSites: () => SitesByTwo;
   /** File and path of a check → permission → where `cannot` lists it. */
   readonly cannotSites: (origin: { readonly file: string; readonly path: Path }) => SitesByTwo;
   /** Role, by its current name or id → the member's first grant of it that has not ended. */
@@ -95,13 +93,6 @@ function openPlaces(view: RuleContext): Places {
     ...view,
     entries,
     permissionSites: lazily(() => sitesByTwo(permissionLists(view, current))),
-    limitSites: lazily(() =>
-      sitesByTwo(
-        pairsAt(view, "policies", "max_holders").map(
-          ({ name, value, location }) => [current(name), countOf(value), location] as const,
-        ),
-      ),
-    ),
     cannotSites: memoized(
       ({ file, path }) => JSON.stringify([file, path]),
       ({ file, path }) => {
@@ -158,8 +149,6 @@ function sitesOf(subject: BreachSubject, places: Places): readonly FileLocation[
     }
     case "permission":
       return places.permissionSites().get(subject.role)?.get(subject.permission) ?? [];
-    case "max-holders":
-      return places.limitSites().get(subject.role)?.get(subject.max) ?? [];
     case "check":
       return [locationOf(subject.origin.file, [...subject.origin.path, subject.key])];
     case "cannot":

@@ -12,10 +12,10 @@ export function renderDiagnostics(diagnostics: readonly Diagnostic[], style: Sty
     .join("\n")}\n${tally(diagnostics)}\n`;
 }
 
-/** Distinct from the first in nothing but the location; without others if they are shown by themselves. */
+/** Distinct from the first in nothing but the location and the person; without others if they are shown by themselves. */
 type EqualDiagnostics = readonly [first: Diagnostic, ...others: Diagnostic[]];
 
-/** Joins the diagnostics that differ only in their locations, if there are enough of them. */
+/** Joins the diagnostics that differ only in their locations and in whom they name, if there are enough of them. */
 function joinEqual(diagnostics: readonly Diagnostic[]): readonly EqualDiagnostics[] {
   const kinds = new Map<string, [Diagnostic, ...Diagnostic[]]>();
   for (const diagnostic of diagnostics) {
@@ -34,8 +34,16 @@ function joinEqual(diagnostics: readonly Diagnostic[]): readonly EqualDiagnostic
 const JOINED_FROM = 3;
 
 function kindOfDiagnostic({ severity, code, message, hint }: Diagnostic): string {
-  return JSON.stringify([severity, code, message, hint]);
+  return JSON.stringify([severity, code, withoutPerson(message), hint && withoutPerson(hint)]);
 }
+
+/** Returns a text with a placeholder for the address, if it names just one. */
+function withoutPerson(text: string): string {
+  const addresses = text.match(ADDRESS) ?? [];
+  return addresses.length === 1 ? text.replace(ADDRESS, "@") : text;
+}
+
+const ADDRESS = /[^\s"'(),<>[\]]+@[^\s"'(),<>[\]]+/g;
 
 function renderDiagnostic([diagnostic, ...repetitions]: EqualDiagnostics, style: Style): string {
   const { severity, code, message, frame, hint } = diagnostic;
@@ -77,11 +85,14 @@ const CUT = "…";
 
 /** "Also at access/a.yaml:3:1, access/b.yaml:3:1 and 295 more." */
 function alsoIn(diagnostics: readonly Diagnostic[]): string {
-  const shown = diagnostics.slice(0, PLACES_SHOWN).map(placeOf).join(", ");
-  const more = diagnostics.length - PLACES_SHOWN;
+  const most = diagnostics.length > MOST_PLACES ? PLACES_SHOWN : MOST_PLACES;
+  const shown = diagnostics.slice(0, most).map(placeOf).join(", ");
+  const more = diagnostics.length - most;
   return `Also at ${shown}${more > 0 ? ` and ${grouped(more)} more` : ""}.`;
 }
 
+const MOST_PLACES = 30;
+/** The number of places that are shown of more than `MOST_PLACES`. */
 const PLACES_SHOWN = 3;
 
 function placeOf({ file, span }: Diagnostic): string {

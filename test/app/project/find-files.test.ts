@@ -2,7 +2,12 @@ import { mkdir, mkdtemp, realpath, rm, symlink, truncate, writeFile } from "node
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { findYamlFiles, namesProject, sourceReader } from "../../../src/app/project/find-files.ts";
+import {
+  findYamlFiles,
+  namesProject,
+  pathFromRoot,
+  sourceReader,
+} from "../../../src/app/project/find-files.ts";
 
 let cwd = "";
 
@@ -245,4 +250,12 @@ test("the default folder, and a folder that holds it, are the whole project; a f
   expect([isWhole("access/a.yaml"), isWhole("access/north"), isWhole("nowhere")]).toEqual(
     Array(3).fill(false),
   );
+});
+
+test("annotations have paths from the project root, wherever a command runs", async () => {
+  await put(".git/HEAD", "access/north/b.yaml", "shared/c.yaml");
+  const folder = join(cwd, "access", "north");
+  expect(pathFromRoot("b.yaml", folder)).toBe("access/north/b.yaml");
+  expect(pathFromRoot("../../shared/c.yaml", folder)).toBe("shared/c.yaml");
+  expect(pathFromRoot("/elsewhere/d.yaml", folder)).toBe("/elsewhere/d.yaml");
 });

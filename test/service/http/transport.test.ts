@@ -305,6 +305,14 @@ describe("a base URL", () => {
     expect(() => checkBaseUrl(text)).toThrow(expect.objectContaining({ code }));
     expect(() => checkBaseUrl(text)).not.toThrow(/hunter2/);
   });
+
+  test.each([
+    ["https://api.example.com/v0.1/", "Leave it out: rolecall adds the version of the API."],
+    ["api.example.com", "Begin it with its scheme: https://api.example.com"],
+    ["nothing", "For example: https://api.example.com"],
+  ])("the hint for the base URL %s says what to write", (text, hint) => {
+    expect(() => checkBaseUrl(text)).toThrow(expect.objectContaining({ hint }));
+  });
 });
 
 describe("a response that is not HTTP is lost", () => {

@@ -189,6 +189,21 @@ function warningIn(shop: number, message = 'The role "Cashier" is now called "Se
   };
 }
 
+test("errors that differ in the person they name are one, with every place", () => {
+  const errors = Array.from(
+    { length: 24 },
+    (_, index): Diagnostic => ({
+      ...warningIn(index + 1, `user-${index}@example.com would hold "Contractor" without an end date.`),
+      code: "policy-require-until",
+      severity: "error",
+    }),
+  );
+  const text = renderDiagnostics(errors, PLAIN);
+  expect(text.match(/without an end date/g)).toHaveLength(1);
+  expect(text.match(/access\/shop-\d+\.yaml:4:13/g)).toHaveLength(24);
+  expect(text).toContain("24 errors");
+});
+
 test("equal warnings in many files are shown once, with the first places and how many more there are", () => {
   const warnings = Array.from({ length: 300 }, (_, index) => warningIn(index + 1));
   const other = warningIn(7, "Something else.");

@@ -1,0 +1,90 @@
+import type { FindingData } from "./findings.ts";
+
+/** The code of a finding of a plan. */
+type FindingCode = FindingData["code"] | "restored-violation";
+
+/** A line of the table of all findings of a plan. */
+export interface FindingRule {
+  readonly code: string;
+  readonly severity: "error" | "warning" | "error or warning";
+  readonly summary: string;
+}
+
+type Row = Omit<FindingRule, "code">;
+const error = (summary: string): Row => ({ severity: "error", summary });
+const warning = (summary: string): Row => ({ severity: "warning", summary });
+
+const FINDINGS: Readonly<Record<FindingCode, Row>> = {
+  "caller-unknown": warning(
+    "The owner of the API key is unknown, so `self-lockout` does not protect their access.",
+  ),
+  "check-unknown": warning(
+    "A role's permissions are unknown, so a check may overlook the members who hold it.",
+  ),
+  "member-ambiguous": error("Several live members have the address of an entry."),
+  "member-disabled": warning("A listed member is disabled at the service. No plan enables them."),
+  "member-expired": warning("An invitation has expired, and `sync.reinvite: false` prevents a new one."),
+  "member-ignored": error("A member is listed and matched by `ignore.members`."),
+  "member-likely-renamed": warning(
+    "A removed member and an invited one are probably the same person with a new address.",
+  ),
+  "member-mfa-unknown": warning("It is unknown whether the holder of a role with `require_mfa` uses MFA."),
+  "member-needs-roles": warning("A person who is not a member yet is listed without `roles`."),
+  "member-not-accepted": warning("An expired invitation is older than the period of `sync.reinvite`."),
+  "member-not-managed": warning("A member with `managed` is an ordinary user at the service."),
+  "member-overdue": warning("The service lists an invitation as pending although its expiry has passed."),
+  "member-pin-left": warning("An entry is pinned to a member whose address is under `leavers`."),
+  "member-pin-missing": error("The member that an entry is pinned to does not exist."),
+  "member-pin-other": warning("An entry is pinned to a member with another address."),
+  "member-pin-renewed": warning("An entry is pinned to an expired invitation that has been renewed."),
+  "member-pinned-elsewhere": error("An entry's address belongs to a member that another entry is pinned to."),
+  "member-role-ambiguous": error("Several live roles have the name of a granted role."),
+  "member-role-ignored": error("A granted role is matched by `ignore.roles`."),
+  "member-role-removed": error("A granted role is one that the plan deletes."),
+  "member-role-unassignable": warning("The service may refuse to assign a newly granted predefined role."),
+  "member-role-unknown": error("A granted role is neither declared nor live."),
+  "member-roles-lost": warning("A suspended member has roles that no file lists; they do not come back."),
+  "member-service-account": warning("A service account is not listed. It is left alone."),
+  "member-status-changed": error("A member's status has changed since the plan that is being verified."),
+  "member-status-unknown": warning("The service reports a status that rolecall does not know."),
+  "member-without-address": warning("A live member has no address, so no entry can name it."),
+  "members-ignored": warning("`ignore.members` matches live members."),
+  "metadata-rounded": warning(
+    "Metadata has a number that JavaScript cannot represent exactly, so the change is left out.",
+  ),
+  "override-left-over": warning("An entry of `guards.overrides` has no effect on this plan."),
+  "passwords-left": warning(
+    "`--rotate-password` leaves out disabled users, whom a new password would enable.",
+  ),
+  "restored-violation": warning(
+    "An undo restores access that breaks a policy or check. It is one of the risks.",
+  ),
+  "role-ambiguous": error("Several live roles have the name, or the previous names, of a declared role."),
+  "role-few-holders": warning("A role has too few accepted holders already."),
+  "role-ignored": error("A role is declared and matched by `ignore.roles`."),
+  "role-likely-renamed": warning("A deleted role and a created one have the same permissions or holders."),
+  "role-name-case": error(
+    "A role would be created whose name differs from a live one only in case or Unicode form.",
+  ),
+  "role-name-taken": error("A live role that the plan leaves alone has the name of a declared one."),
+  "role-needs-permissions": error("A role would be created, and is declared without `permissions`."),
+  "role-not-retrieved": warning("The service does not return a role that the file names by its id."),
+  "role-pin-missing": error("The role that an entry is pinned to does not exist."),
+  "role-pin-predefined": error("A declared role is pinned to a predefined one, which cannot change."),
+  "role-previously-left": warning("Live roles have both the name and a previous name of a declared role."),
+  "role-previously-unknown": warning("No live role has the previous name, but one has a similar name."),
+  "roles-ignored": warning("`ignore.roles` matches live roles."),
+  "rule-member-unknown": warning("A guard or check names somebody who is neither declared nor a member."),
+  "rule-permission-unknown": warning("A policy or check names a permission that no role has."),
+  "rule-role-ambiguous": error("A rule names a role by a name that several live roles have."),
+  "rule-role-unknown": {
+    severity: "error or warning",
+    summary:
+      "A rule names a role that is neither declared nor live: an error in a merchant's own file, a warning in a shared one.",
+  },
+};
+
+/** Returns the codes of a plan's findings with their meaning, sorted by code. */
+export function findingTable(): readonly FindingRule[] {
+  return Object.entries(FINDINGS).map(([code, row]) => ({ code, ...row }));
+}

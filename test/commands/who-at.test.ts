@@ -300,3 +300,18 @@ test("before the first commit there is no history", async () => {
       "error: --at: the current branch has no commits yet.\n  → Commit the files first, or ask without --at.\n",
   });
 });
+
+test("why with a past day says what was then, not what is now", async () => {
+  const away = "suspended: { until: 2026-03-20 }";
+  await put({
+    "access/mca.yaml": `version: 1\nmerchant: MCA\nroles:\n  - { name: A, permissions: [a_b] }\nmembers:\n  - { email: away@example.com, roles: [A], ${away} }\n`,
+  });
+  git(START, "init", "--quiet");
+  commit(START);
+  const { stdout } = await rolecall(["why", "away@example.com", "can", "a_b", "--at", "2026-03-02"], {
+    cwd,
+    now: () => LATER,
+  });
+  expect(stdout).toContain("away@example.com cannot a_b at MCA then:");
+  expect(stdout).not.toMatch(/\bnow\b/);
+});

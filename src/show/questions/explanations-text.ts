@@ -112,6 +112,7 @@ function explanationLines(
 
 function reasonOf({ without }: LocatedExplanation, view: ExplanationsView): string {
   if (without.length > 0) {
+    if (view.question.at !== null) return " then:";
     const statuses = sortedSet(without.map(({ held }) => held.status));
     if (statuses.every((status) => status === "not-begun")) return " yet:";
     return statuses.some((status) => status === "not-begun" || status === "suspended")

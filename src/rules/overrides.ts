@@ -1,5 +1,5 @@
 import { runFingerprint } from "../kernel/diff/fingerprint.ts";
-import type { FindingData } from "../kernel/findings/findings.ts";
+import { type FindingData, toFinding } from "../kernel/findings/findings.ts";
 import { sortRefusals } from "../kernel/findings/refusals.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { Plan, Refusal } from "../model/plan.ts";
@@ -35,21 +35,30 @@ export interface FileOverrides {
   readonly findingData: readonly FindingData[];
 }
 
-/** Applies the overrides of a merchant's file to the refusals of its plan. */
+/** Applies the overrides of a merchant's file to the refusals of its plan; those of enforced rules are not for it. */
 export function applyFileOverrides(
   plan: Pick<Plan, "fingerprint" | "refusals" | "changes">,
   texts: readonly string[],
+  enforced: readonly Refusal[] = [],
 ): FileOverrides {
   const overrides = texts.flatMap((text) => parseOverride(text) ?? []);
   const { refusals, overridden, used } = applyOverrides(plan, overrides);
   const leftOver = overrides.flatMap((one): readonly FindingData[] => {
-    const effective =
-      used.includes(one) && overridden.some(({ override }) => covers(one.what, override ?? ""));
+    const effective = used.includes(one) && isForOne(one, overridden);
     if (effective) return [];
-    const why = used.includes(one) ? "not-refused" : plan.changes.length === 0 ? "no-changes" : "other-plan";
+    if (used.includes(one)) {
+      const why = isForOne(one, enforced) ? "enforced" : "not-refused";
+      return [{ code: "override-left-over", name: one.text, why }];
+    }
+    const why = plan.changes.length === 0 ? "no-changes" : "other-plan";
     return [{ code: "override-left-over", name: one.text, why }];
   });
   return { refusals, overridden, findingData: leftOver };
+}
+
+/** Returns whether an override is for one of some refusals. */
+function isForOne({ what }: Override, refusals: readonly Refusal[]): boolean {
+  return refusals.some(({ override }) => override !== null && covers(what, override));
 }
 
 /**
@@ -116,12 +125,19 @@ export function applyRunOverrides(all: readonly PlanInRun[]): readonly Plan[] {
         .map(({ text }) => text),
     ),
   );
-  return found.map(({ plan, covered }): Plan => {
-    // An override used by one merchant is not reported as unused by the others.
-    const findings = plan.findings.filter(
-      ({ code, name }) => code !== "override-left-over" || !effective.has(name),
+  return found.map(({ plan, ofRun, covered }): Plan => {
+    const enforced = plan.refusals.filter(({ rules }) => rules !== undefined);
+    const misplaced = new Set(
+      ofRun.flatMap((one) => (one.rules === undefined && isForOne(one, enforced) ? one.text : [])),
     );
-    if (covered.length === 0 && findings.length === plan.findings.length) return plan;
+    const findings = plan.findings.flatMap((finding) => {
+      const { code, name } = finding;
+      if (code !== "override-left-over") return finding;
+      // An override used by one merchant is not reported as unused by the others.
+      if (effective.has(name)) return [];
+      return misplaced.has(name) ? toFinding({ code, name, why: "enforced" }) : finding;
+    });
+    if (covered.length + misplaced.size === 0 && findings.length === plan.findings.length) return plan;
     const overridden = sortRefusals([...(plan.overridden ?? []), ...covered]);
     return {
       ...plan,

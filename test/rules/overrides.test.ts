@@ -1,7 +1,16 @@
 import { expect, test } from "vitest";
+import type { EnforcedRules } from "../../src/model/desired.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { planView } from "../../src/show/view/plan-view.ts";
-import { briefFindings, briefRefusals, desired, live, liveMember, planOf } from "../support/build.ts";
+import {
+  briefFindings,
+  briefRefusals,
+  desired,
+  live,
+  liveMember,
+  NO_POLICIES,
+  planOf,
+} from "../support/build.ts";
 
 const IS = live(
   [],
@@ -56,4 +65,30 @@ test.each([
   expect(briefFindings(plan)).toEqual([`warning override-left-over ${overrides[0]}`]);
   expect(plan.findings[0]?.message).toBe(`The override ${overrides[0]} in the file is left over: ${why}.`);
   expect(plan.findings[0]?.hint).toBe("Remove it from guards.overrides.");
+});
+
+test("the plan prints a line only if a file may have it", () => {
+  const [refusal] = PLAIN.refusals;
+  if (refusal === undefined) throw new Error("there is a refusal");
+  const lineOf = (override: string) => planView({ ...PLAIN, refusals: [{ ...refusal, override }] }).overrides;
+  expect(lineOf("changed-addresses=112")).toBe(`overrides: [changed-addresses=112${AT}]`);
+  expect(lineOf("password-enables=till-2@example.com")).toBeNull();
+});
+
+test("one in a merchant's file for an enforced rule has no effect, which the plan says", () => {
+  const rules: EnforcedRules = {
+    files: ["hq/rules.yaml"],
+    guards: { ...desired().guards, maxRemovals: { count: 1 } },
+    policies: NO_POLICIES,
+    checks: [],
+  };
+  const guards = { protect: NONE, overrides: [`max-removals=6${AT}`] };
+  const plan = planOf(desired({ members: [], guards, enforced: [rules] }), IS);
+  expect(briefRefusals(plan)).toEqual(["guard max-removals"]);
+  expect(plan.findings.map(({ message, hint }) => [message, hint])).toEqual([
+    [
+      `The override max-removals=6${AT} in the file has no effect: the rule is enforced, and only its own file overrides it.`,
+      "Move it to guards.overrides of the file with the rule.",
+    ],
+  ]);
 });

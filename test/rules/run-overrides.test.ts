@@ -84,6 +84,27 @@ describe("the rules that the project enforces", () => {
     expect(ofRules([], [rulesWith("hq/policy.yaml", [text])], "base")).toEqual(refused);
   });
 
+  test("make an override in a merchant's file have no effect, which the plan says", () => {
+    const guards = { protect: { roles: [], members: [] }, overrides: [text] };
+    const made = plans.map(({ merchant }) => {
+      const is = live(
+        [],
+        PEOPLE.map((email, index) => liveMember(`mem_${index}`, email)),
+      );
+      const want = desired({
+        members: [member("a@example.com")],
+        guards,
+        enforced: [rulesWith("hq/policy.yaml", [])],
+      });
+      return planOf({ ...want, merchant }, { ...is, merchant });
+    });
+    const findings = applyRunOverrides(
+      made.map((plan) => ({ plan, files: filesWith([text], [rulesWith("hq/policy.yaml", [])]) })),
+    ).map((plan) => plan.findings.map(({ message }) => message));
+    const message = `The override ${text} in the file has no effect: the rule is enforced, and only its own file overrides it.`;
+    expect(findings).toEqual([[message], [message], [message]]);
+  });
+
   test("leave no override over that counts at another merchant", () => {
     const files = filesWith([], [rulesWith("hq/policy.yaml", [text])]);
     const made = plans.map((plan) =>

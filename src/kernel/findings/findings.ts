@@ -46,7 +46,7 @@ export type FindingData =
   | {
       readonly code: "override-left-over";
       readonly name: string;
-      readonly why: "other-plan" | "no-changes" | "not-refused";
+      readonly why: "other-plan" | "no-changes" | "not-refused" | "enforced";
     }
   | { readonly code: "member-likely-renamed"; readonly name: string; readonly previously: string }
   | { readonly code: "role-likely-renamed"; readonly name: string; readonly previously: string }
@@ -300,11 +300,17 @@ export function toFinding(found: FindingData): Finding {
         `Did you mean "${found.near}"?`,
       );
     case "override-left-over":
-      return warning(
-        "member",
-        `The override ${name} in the file is left over: ${LEFT_OVER[found.why]}.`,
-        "Remove it from guards.overrides.",
-      );
+      return found.why === "enforced"
+        ? warning(
+            "member",
+            `The override ${name} in the file has no effect: the rule is enforced, and only its own file overrides it.`,
+            "Move it to guards.overrides of the file with the rule.",
+          )
+        : warning(
+            "member",
+            `The override ${name} in the file is left over: ${LEFT_OVER[found.why]}.`,
+            "Remove it from guards.overrides.",
+          );
     case "member-likely-renamed":
       return warning(
         "member",

@@ -257,12 +257,13 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
   );
   const byBase =
     baseRules === undefined ? [] : refusalsOfBase(judgedBy(baseRules, live).refusals, ownRefusals);
+  const byEnforced = enforced.flatMap((one) => one.refusals);
   const { refusals, overridden, findingData } = applyFileOverrides(
     { fingerprint, refusals: [...ownRefusals, ...byBase], changes: all },
     // A selection of the changes is another plan, and so is an undo.
     overridesOf(own, isWhole),
+    byEnforced,
   );
-  const byEnforced = enforced.flatMap((one) => one.refusals);
   const allDeferred = [...held.deferred, ...deferred].sort(by(({ change }) => `${change.name} ${change.id}`));
   const allOverridden = [
     ...overridden,

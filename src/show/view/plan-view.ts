@@ -1,3 +1,4 @@
+import { isFileOverride } from "../../kernel/values/text-schemas.ts";
 import { counted, groupByKey, grouped, shellWord } from "../../lib/text.ts";
 import type { Change, Counts, Finding, Impact, Plan, Refusal } from "../../model/plan.ts";
 import { type RowView, rowOf } from "./change-view.ts";
@@ -124,8 +125,9 @@ export function planView(
   };
 }
 
+/** Returns whether the merchant's file can override a refusal. */
 function isOwn({ override, rules }: Refusal): boolean {
-  return override !== null && rules === undefined;
+  return override !== null && rules === undefined && isFileOverride(override);
 }
 
 /** Returns the command and option that override a refusal; of the fingerprint, the beginning is used. */

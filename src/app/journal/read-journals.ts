@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { lstat, open, readdir } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
@@ -20,8 +21,11 @@ export interface StoredRun {
   readonly name: string;
   /** Displayed path. */
   readonly file: string;
-  /** Set if git tracks it: it may come from anybody who can change the repository, and is not read. */
-  readonly tracked?: true;
+  /**
+   * Set if git tracks it, or is in use and cannot say so: it may come from anybody who can change the repository, and is
+   * not read.
+   */
+  readonly tracked?: "yes" | "unknown";
 }
 
 /** A journal file with its parsed content. */
@@ -60,11 +64,11 @@ export async function listRuns(cwd: string): Promise<readonly StoredRun[]> {
   const { folder, names } = await journalNames(cwd);
   const tracked = names.length === 0 ? NONE : await trackedIn(folder);
   return names
-    .map((file) => ({
-      name: file.slice(0, -EXTENSION.length),
-      file: relative(cwd, join(folder, file)),
-      ...(tracked.has(file) && { tracked: true as const }),
-    }))
+    .map((file): StoredRun => {
+      const stored = { name: file.slice(0, -EXTENSION.length), file: relative(cwd, join(folder, file)) };
+      if (tracked === "unknown") return { ...stored, tracked };
+      return tracked.has(file) ? { ...stored, tracked: "yes" } : stored;
+    })
     .sort((a, b) => (isLater(a.name, b.name) ? -1 : 1));
 }
 
@@ -99,8 +103,9 @@ export async function journalNames(
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Returns the names of the files in a folder that git tracks; empty outside a repository and without git. */
-async function trackedIn(folder: string): Promise<ReadonlySet<string>> {
+/** Returns the names of the files in a folder that git tracks; empty outside a repository. */
+async function trackedIn(folder: string): Promise<ReadonlySet<string> | "unknown"> {
+  if (!isInRepository(folder)) return NONE;
   try {
     const { stdout } = await run("git", ["ls-files", "-z", "--", "."], {
       cwd: folder,
@@ -108,7 +113,14 @@ async function trackedIn(folder: string): Promise<ReadonlySet<string>> {
     });
     return new Set(stdout.split("\0"));
   } catch {
-    return NONE;
+    return "unknown";
+  }
+}
+
+function isInRepository(folder: string): boolean {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, ".git"))) return true;
+    if (dirname(at) === at) return false;
   }
 }
 
@@ -136,7 +148,12 @@ export async function readRun(
     unreadable: `${stored.file}: ${why}`,
     distrusted: true,
   });
-  if (stored.tracked) return distrusted("git tracks it, so it is not the record of an apply on this machine");
+  if (stored.tracked === "yes") {
+    return distrusted("git tracks it, so it is not the record of an apply on this machine");
+  }
+  if (stored.tracked === "unknown") {
+    return distrusted('git cannot say whether it tracks it: "git status" has to work here');
+  }
   const read = await readText(join(io.cwd, stored.file));
   if ("text" in read && uid !== null && read.uid !== uid) return distrusted("it belongs to another user");
   const journal: ReadJournal = "text" in read ? parseJournal(read.text) : { ok: false, line: null, ...read };

@@ -35,17 +35,18 @@ export async function runningApply(
     if (journal.past.run.service !== service || journal.status === "interrupted") continue;
     // After it began nobody else did.
     if (journal.status !== "running") return null;
-    const tracked = (await listRuns(io.cwd)).find((stored) => stored.name === name)?.tracked === true;
+    const tracked = (await listRuns(io.cwd)).find((stored) => stored.name === name)?.tracked === "yes";
     if (!tracked) return journal.past.run;
   }
   return null;
 }
 
-/** Returns the error of an apply that finds another one of the same merchant. */
+/** Returns the error of an apply that finds another one of the same merchant, before it has planned or after. */
 export function alreadyRunning(
   merchant: string,
   { pid, user, host, at }: RunningApply,
   now: number,
+  isPlanned = false,
 ): RolecallError {
   const whose = user === null ? `on ${host}` : `of ${user} on ${host}`;
   return new RolecallError(
@@ -53,7 +54,11 @@ export function alreadyRunning(
     oneLine(
       `Another apply of ${merchant} is running: process ${pid} ${whose}, for ${ageText(now - Date.parse(at))}.`,
     ),
-    { hint: "Wait until it has ended, or let this one wait: --lock-timeout 5m." },
+    {
+      hint: isPlanned
+        ? "It began after this one had planned. Wait until it has ended, and run this one again."
+        : "Wait until it has ended, or let this one wait: --lock-timeout 5m.",
+    },
   );
 }
 

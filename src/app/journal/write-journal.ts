@@ -73,7 +73,7 @@ async function requireAlone(
   for (let waited = 0; ; waited += LOOK_MS) {
     const other = await runningApply(plan, io, ownName);
     if (other === null) return;
-    if (other.run < ownName || waited >= YIELD_MS) throw alreadyRunning(plan.merchant, other, io.now());
+    if (other.run < ownName || waited >= YIELD_MS) throw alreadyRunning(plan.merchant, other, io.now(), true);
     await io.sleep(LOOK_MS);
   }
 }

@@ -48,6 +48,22 @@ test("a journal that git tracks is not read", async () => {
   });
 });
 
+test("a journal in a repository that git cannot read is not read", async () => {
+  await withJournal(async (cwd) => {
+    await writeFile(join(cwd, ".git/config"), "[core\n");
+    const [journal] = await listRuns(cwd);
+    if (!journal) throw new Error("no journal");
+    expect(await readRun(journal, { cwd, now: () => 0 })).toMatchObject({
+      distrusted: true,
+      unreadable: expect.stringContaining("git cannot say whether it tracks it"),
+    });
+    await rm(join(cwd, ".git"), { recursive: true });
+    const [alone] = await listRuns(cwd);
+    if (!alone) throw new Error("no journal");
+    expect(await readRun(alone, { cwd, now: () => 0 })).not.toHaveProperty("distrusted");
+  });
+});
+
 test("a journal of another user is not read", async () => {
   await withJournal(async (cwd) => {
     const [journal] = await listRuns(cwd);

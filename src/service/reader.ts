@@ -24,8 +24,7 @@ export function createReader(
           const retrieve = (id: string) => sharePredefined(id, () => retrieveRole(calls, merchant, id));
           return readAll(calls, { merchant, roleIds, expected, maxItems }, retrieve, emit);
         }),
-        // Starts only after the file is parsed: this request has a short timeout, and parsing may block the event loop.
-        Promise.resolve(roleIds).then(() => findCurrentMember(merchant)),
+        findCurrentMember(merchant),
       ]);
       return { ...state, ...caller };
     },
@@ -60,7 +59,7 @@ async function withSharedAbort<T>(client: Client, work: (client: Client) => Prom
 
 interface Wanted {
   readonly merchant: string;
-  readonly roleIds: readonly string[] | Promise<readonly string[]>;
+  readonly roleIds: readonly string[];
   /** Estimated number of members. */
   readonly expected: number;
   readonly maxItems: number;
@@ -90,7 +89,7 @@ async function readAll(
     checkSize(`The role list of ${merchant}`, listed.length, maxItems);
     for (const { id } of listed) requestedIds.add(id);
     // Concurrently with the member list, so it takes no extra time.
-    return [...listed, ...(await retrieve(new Set(await roleIds)))];
+    return [...listed, ...(await retrieve(new Set(roleIds)))];
   };
   const [roles, members] = await Promise.all([
     listAndNamed(),

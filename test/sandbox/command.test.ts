@@ -49,7 +49,6 @@ async function run(...args: string[]) {
     monotonic: () => 0,
     now: () => Date.now(),
     sleep: async () => undefined,
-    turn: async () => undefined,
     setTimer: () => () => undefined,
     random: () => 0,
     onStopSignal: (listener) => {

@@ -148,26 +148,6 @@ describe("reading a merchant", () => {
     expect((await reader.read("MC1", [], 100)).members).toHaveLength(30);
   });
 
-  test("requests the key's memberships once the file has been read, which may block the event loop", async () => {
-    let name = (_: readonly string[]): void => undefined;
-    const roleIds = new Promise<readonly string[]>((resolve) => {
-      name = resolve;
-    });
-    let asked = 0;
-    const { reader } = connectTo(holding(wireMembers(30)), {
-      memberships: () => {
-        asked += 1;
-        return json({ items: [], total_count: 0 });
-      },
-    });
-    const live = reader.read("MC1", roleIds);
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(asked).toBe(0);
-    name([]);
-    await live;
-    expect(asked).toBe(1);
-  });
-
   test("adapts if the service returns smaller pages", async () => {
     const members = wireMembers(45);
     const { reader, seen } = connectTo((one) =>
@@ -179,12 +159,11 @@ describe("reading a merchant", () => {
     );
   });
 
-  test("gets the roles that the file names while it reads, and ends if there is no file", async () => {
+  test("gets the roles that the file names while it reads", async () => {
     const { reader, seen } = connectTo(holding(wireMembers(30)));
-    const live = await reader.read("MC1", Promise.resolve(["role_a"]));
+    const live = await reader.read("MC1", ["role_a"]);
     expect(live.members).toHaveLength(30);
     expect(seen.map(({ path }) => path)).toContain("/v0.1/merchants/MC1/roles/role_a");
-    await expect(reader.read("MC1", Promise.reject(new Error("not needed")))).rejects.toThrow("not needed");
   });
 
   test("reads 10,000 members with one role list and 400 member pages", async () => {

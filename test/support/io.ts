@@ -29,7 +29,6 @@ export function testIo(rest: Partial<Io> = {}): TestIo {
     now: () => 0,
     monotonic: () => 0,
     sleep: async () => undefined,
-    turn: async () => undefined,
     setTimer: () => () => undefined,
     random: () => 0,
     onStopSignal: () => () => undefined,

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import type { StopSignal } from "../../src/app/io/io.ts";
 import { main } from "../../src/cli/main.ts";
 import { type TestIo, testIo } from "./io.ts";
@@ -100,7 +100,6 @@ export function realIo(
       (async (ms, signal) => {
         await delay(ms * waitFactor, undefined, signal ? { signal } : {});
       }),
-    turn: () => nextTurn(),
     setTimer(ms, run) {
       const timer = setTimeout(run, ms * PATIENCE);
       return () => clearTimeout(timer);

@@ -63,8 +63,6 @@ export interface Io {
   monotonic(): number;
   /** Waits for ms; rejects with the signal's reason if it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Lets the event loop handle what has arrived. */
-  turn(): Promise<void>;
   /** Calls `run` after ms, unless the returned function is called before. */
   setTimer(ms: number, run: () => void): () => void;
   /** Returns a number of at least 0 and below 1. */

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Io, OutputLoss, StopSignal, TextWriter } from "./io.ts";
 
 const STOP_SIGNALS: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
@@ -10,13 +10,12 @@ const ENDING_SIGNALS: readonly NodeJS.Signals[] = [...STOP_SIGNALS, "SIGQUIT"];
 /** Time within which a signal stops the process, in ms. */
 const STOP_MS = 50;
 
-const CLOCK: Pick<Io, "now" | "monotonic" | "sleep" | "turn" | "setTimer" | "random"> = {
+const CLOCK: Pick<Io, "now" | "monotonic" | "sleep" | "setTimer" | "random"> = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   sleep: async (ms, signal) => {
     await delay(ms, undefined, signal ? { signal } : {});
   },
-  turn: () => nextTurn(),
   setTimer(ms, run) {
     const timer = setTimeout(run, ms);
     return () => clearTimeout(timer);

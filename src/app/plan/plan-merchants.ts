@@ -1,7 +1,6 @@
 import { planDue } from "../../kernel/plan/due.ts";
-import type { LoadHooks } from "../../kernel/read/load-sources.ts";
 import type { DesiredState } from "../../model/desired.ts";
-import type { FailureJson, LiveEvent } from "../../model/events.ts";
+import type { FailureJson } from "../../model/events.ts";
 import { diagnosticFailure, failureJson } from "../../show/machine/machine-formats.ts";
 import type { PlaceOf } from "../../show/view/plan-view.ts";
 import type { Io } from "../io/io.ts";
@@ -12,16 +11,14 @@ import { isFileError } from "../project/file-errors.ts";
 import { type Loaded, loadStates, reachNotes } from "../project/load-states.ts";
 import { noneChanged } from "../project/pick-merchants.ts";
 import { emptyShard, isInShard } from "../project/shard.ts";
-import { startEarlyPlans } from "../session/early-plans.ts";
 import { checkReinvited, warningsOfReinvited } from "../session/invitations.ts";
-import { openServices, startPrefetch } from "../session/services.ts";
+import { openServices } from "../session/services.ts";
 import {
-  byCode,
+  createSessions,
   type Planned,
   type PlanningOptions,
   plannedOnly,
   planSessions,
-  sessionOpener,
   withRunOverrides,
 } from "../session/session.ts";
 import { printDiagnostics } from "../show/print-diagnostics.ts";
@@ -45,7 +42,7 @@ export interface PlannedMerchants {
 
 /**
  * Plans every selected merchant of the files, for `plan`, `apply`, `drift` and `report`; problems of the files are
- * printed. Reading live states starts as soon as the head of a file names the service.
+ * printed.
  */
 export async function planMerchants(
   paths: readonly string[],
@@ -53,59 +50,19 @@ export async function planMerchants(
   progress: ProgressDisplay,
   io: Io,
 ): Promise<PlannedMerchants> {
-  const events = bufferEvents(progress.live);
-  const services = openServices({ ...options, emit: events.emit }, io);
-  const isWanted = (code: string): boolean => isSelected(code, options);
-  const releases = options.plansOnly === true && mayPlanEarly(options);
-  const prefetch = startPrefetch(
-    services,
-    {
-      isWanted,
-      most: releases ? MAX_AHEAD_OF_PLANS : MAX_AHEAD,
-      ...(options.baseUrl !== undefined && { baseUrl: options.baseUrl }),
-    },
-    io,
-  );
+  const services = openServices({ ...options, emit: progress.live }, io);
   const making = options.only === "due" ? { makePlan: planDue } : {};
-  const openSession = sessionOpener(services, { ...options, ...making, prefetch }, io);
-  const early = releases
-    ? startEarlyPlans(openSession, isWanted, options.asOf ?? io.now(), progress.read)
-    : null;
   try {
-    const onFiles = (count: number): void => {
-      progress.reading([], count);
-      events.release();
-    };
-    const { loaded, states, fileErrors } = await loadDeclared(
-      paths,
-      { ...options, ...(early && { onFiles }) },
-      progress.io,
-      {
-        onHeader: async (head) => prefetch.start(head),
-        pause: io.turn,
-        ...(early && { onState: early.plan }),
-      },
-    );
+    const { loaded, states, fileErrors } = await loadDeclared(paths, options, progress.io);
     checkReinvited(options.reinvite ?? [], states);
-    const unplanned = states.filter((state) => !early?.has(state));
-    if (early === null) progress.reading(states.map(({ merchant }) => merchant));
-    else progress.expect(states.length);
-    events.release();
-    const sessions = unplanned.map(openSession);
-    prefetch.cancel(new Set(states.map(({ merchant }) => merchant)));
-    const planning = Promise.all([
-      planSessions(
-        {
-          all: sessions.flatMap((session) => ("error" in session ? [] : [session])),
-          failed: sessions.flatMap((session) => ("error" in session ? [session] : [])),
-        },
-        progress.read,
-      ),
-      early?.take(states) ?? [],
-    ]);
+    progress.reading(states.map(({ merchant }) => merchant));
+    const planning = planSessions(
+      createSessions(services, states, { ...options, ...making }, io),
+      progress.read,
+    );
     // Loaded while the service responds: it needs the full YAML parser.
     const { ruleLocations } = await import("../show/rule-locations.ts");
-    const planned = withRunOverrides(byCode((await planning).flat()));
+    const planned = withRunOverrides(await planning);
     warnReinvited(planned, options, io);
     return {
       planned,
@@ -152,33 +109,6 @@ export function failuresOf(
   ];
 }
 
-/** Members that are read while files are, if live states are kept. */
-const MAX_AHEAD = 100_000;
-
-/** Members that are read ahead of their plans, if the plans are made while files are read. */
-const MAX_AHEAD_OF_PLANS = 2_500;
-
-/** Returns whether merchants can be planned before all files are read: nothing else depends on their roles and members. */
-function mayPlanEarly({ merchant, changedSince, reinvite = [], everyFile }: PlanMerchantsOptions): boolean {
-  return merchant.length === 0 && changedSince === undefined && reinvite.length === 0 && !everyFile;
-}
-
-/** Buffers events until `release()`: the progress display does not know the merchants before that. */
-function bufferEvents(emit: (event: LiveEvent) => void): {
-  readonly emit: (event: LiveEvent) => void;
-  readonly release: () => void;
-} {
-  let buffered: LiveEvent[] | null = [];
-  return {
-    emit: (event) => (buffered === null ? emit(event) : void buffered.push(event)),
-    release() {
-      const events = buffered ?? [];
-      buffered = null;
-      for (const event of events) emit(event);
-    },
-  };
-}
-
 /** The merchants of the files, before live states are read. */
 export interface DeclaredMerchants {
   readonly loaded: Loaded;
@@ -194,7 +124,6 @@ export async function loadDeclared(
   paths: readonly string[],
   options: PlanMerchantsOptions,
   io: Io,
-  hooks?: LoadHooks,
 ): Promise<DeclaredMerchants> {
   const now = options.asOf ?? io.now();
   const loaded = await loadStates(paths, {
@@ -203,10 +132,8 @@ export async function loadDeclared(
     now,
     everyFile: options.everyFile === true,
     ...(options.changedSince !== undefined && { changedSince: options.changedSince }),
-    ...(options.onFiles && { onFiles: options.onFiles }),
     outputs: [options.output, options.out],
     inputs: await journalFiles(io.cwd),
-    ...(hooks && { hooks }),
   });
   const shown = options.fileErrorsOnly ? loaded.diagnostics.filter(isFileError) : loaded.diagnostics;
   printDiagnostics(shown, options, io);
@@ -237,9 +164,6 @@ type PlanMerchantsOptions = ServiceOptions &
     readonly makePlan?: NonNullable<PlanningOptions["makePlan"]>;
     /** Also reads the files of merchants that are not selected. */
     readonly everyFile?: boolean;
-    /** Keeps nothing but the plans: live states, and the roles and members of the files, are released. */
-    readonly plansOnly?: boolean;
-    readonly onFiles?: (count: number) => void;
     /** Prints no warnings and no violations of rules, which change no answer. */
     readonly fileErrorsOnly?: boolean;
     /** Destinations of results, from `--output` and `--out`. */

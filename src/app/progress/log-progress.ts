@@ -25,10 +25,8 @@ export interface ProgressDisplay {
   readonly draws: boolean;
   /** Handles an event of the client. */
   live(event: LiveEvent): void;
-  /** Starts the display of reading these merchants; with `expected`, of those that turn up, about so many. */
-  reading(merchants: readonly string[], expected?: number): void;
-  /** Corrects how many merchants are read. */
-  expect(count: number): void;
+  /** Starts the display of reading these merchants. */
+  reading(merchants: readonly string[]): void;
   /** Marks a merchant as read, or as failed with a `problem`. */
   read(merchant: string, problem: string | null): void;
   /** Starts the display of applying these plans. */
@@ -89,7 +87,7 @@ export function logProgress({ verbose, opens = false }: LogOptions, io: Io): Sho
     showReading: (progress) =>
       begin((opening) => {
         const view = progress.view(io.monotonic());
-        return opening ? `Reading ${counted(view.count, "merchant")}.` : readingText(view);
+        return opening ? `Reading ${counted(view.merchants.length, "merchant")}.` : readingText(view);
       }),
     showApplying: (progress) =>
       begin((opening) => {
@@ -134,12 +132,11 @@ export function progressDisplay(
       reading?.live(event, io.monotonic());
       applying?.live(event, io.monotonic());
     },
-    reading(merchants, expected) {
+    reading(merchants) {
       const codes = sortNaturally(merchants, (code) => code);
-      reading = readingProgress(codes, io.monotonic(), expected ?? null);
+      reading = readingProgress(codes, io.monotonic());
       showReading(reading);
     },
-    expect: (count) => reading?.expect(count),
     read: (merchant, problem) => reading?.ended(merchant, problem, io.monotonic()),
     applying(plans) {
       const counts = sortNaturally(plans, ({ merchant }) => merchant).map(({ merchant, changes }) => ({

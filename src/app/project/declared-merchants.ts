@@ -1,8 +1,8 @@
 import type { FileProblem, LocatedProblem } from "../../kernel/problems/problem.ts";
 import { duplicateMerchants } from "../../kernel/read/duplicate-merchants.ts";
-import { headerOf } from "../../kernel/read/file-header.ts";
+import { addressSchema } from "../../kernel/schema/address-schema.ts";
 import { isProjectFile } from "../../kernel/schema/project-file.ts";
-import { fieldsOf } from "../../kernel/values/values.ts";
+import { fieldsOf, omitUndefined } from "../../kernel/values/values.ts";
 import { by } from "../../lib/text.ts";
 import type { Addressed, Environment } from "../../model/desired.ts";
 import { projectAccess } from "./project-access.ts";
@@ -58,22 +58,21 @@ export async function readMerchants(
     merchantPaths.map(async (path) => {
       const file = await index.file(path);
       const behind = await Promise.all([...(await filesBehind(path))].map(index.file));
-      return { ...file, behind, header: headerOf(file.file, file.fields) };
+      return { ...file, behind, address: addressIn(file) };
     }),
   );
   const files = [...new Map(read.map((file) => [file.path, file])).values()];
   const duplicates = duplicateMerchants(
-    files.flatMap(({ file, header }) => (header === null ? [] : [{ file, merchant: header.merchant }])),
+    files.flatMap(({ file, address }) => (address === null ? [] : [{ file, merchant: address.merchant }])),
   );
   const again = new Set(duplicates.map(({ location }) => location.file));
   const included = new Set(files.flatMap(({ behind }) => behind.map(({ path }) => path)));
   const merchants = files
     .flatMap(
-      ({ file, fields, behind, header }): readonly (DeclaredMerchant & { readonly file: string })[] => {
-        if (header === null || again.has(file)) return [];
-        const { members: _, ...address } = header;
+      ({ file, fields, behind, address }): readonly (DeclaredMerchant & { readonly file: string })[] => {
+        if (address === null || again.has(file)) return [];
         const sections = [{ fields }, ...behind].map((each) => each.fields ?? {});
-        const environment = header.environment ?? sections.map(environmentIn).find((each) => each !== null);
+        const environment = address.environment ?? sections.map(environmentIn).find((each) => each !== null);
         return [{ ...address, ...(environment && { environment }), manages: managedBy(sections), file }];
       },
     )
@@ -87,8 +86,8 @@ export async function readMerchants(
     merchants,
     problems: problems.filter(({ location }) => isConcerned(location.file)),
     invalid: files.filter(
-      ({ file, fields, header }) =>
-        header === null && fields?.["merchant"] !== undefined && isConcerned(file),
+      ({ file, fields, address }) =>
+        address === null && fields?.["merchant"] !== undefined && isConcerned(file),
     ),
     texts: new Map(files.map(({ file, text }) => [file, text])),
   };
@@ -102,6 +101,20 @@ function problemsOf(
   if (fields === null) return problems;
   if (fields["merchant"] !== undefined || included.has(path)) return [];
   return [{ code: "missing-key", key: "merchant", path: [], location: { at: "first-key", file, path: [] } }];
+}
+
+/** Returns the merchant and the connection of a file; `null` without a valid merchant. */
+function addressIn({ file, fields }: IndexedFile): Addressed | null {
+  const { merchant, environment, api } = fields ?? {};
+  const { data } = addressSchema.safeParse(omitUndefined({ merchant, environment, api }));
+  if (data?.merchant === undefined) return null;
+  return omitUndefined({
+    merchant: data.merchant,
+    environment: data.environment,
+    baseUrl: data.api?.base_url,
+    keyEnv: data.api?.key_env,
+    origin: { file, path: [] },
+  });
 }
 
 function environmentIn({ environment }: Readonly<Record<string, unknown>>): Environment | null {

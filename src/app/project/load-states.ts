@@ -1,7 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import type { ProjectAccess } from "../../kernel/read/bound-files.ts";
 import { type LoadedMerchants, loadMerchants, type PreviousName } from "../../kernel/read/load-merchants.ts";
-import type { LoadHooks } from "../../kernel/read/load-sources.ts";
 import { PROJECT_FILE } from "../../kernel/schema/project-file.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { by, counted, sortNaturally } from "../../lib/text.ts";
@@ -62,14 +61,8 @@ export interface LoadOptions {
   /** Paths of results, which must be neither any of the files nor one of `inputs`. */
   readonly outputs?: readonly (string | undefined)[];
   readonly inputs?: readonly string[];
-  /** Hooks that run while files are read; absent: none. */
-  readonly hooks?: LoadHooks;
   /** Selects the merchants whose files differ from this commit; absent: all. */
   readonly changedSince?: string;
-  /** Called with the number of files before they are read. */
-  readonly onFiles?: (count: number) => void;
-  /** Leaves roles and members out of the states, which takes less memory. */
-  readonly withoutEntries?: boolean;
   /** Also reads the files of merchants that are not selected. */
   readonly everyFile?: boolean;
   /** Selects the merchants that this file reaches: they include it, or it is enforced on them. */
@@ -112,13 +105,11 @@ async function loadSelected(
 ): Promise<Loaded> {
   const { merchants, cwd, changedSince } = options;
   const { files, some, shared } = selection;
-  options.onFiles?.(some.length);
   if (changedSince !== undefined) return loadChanged(changedSince, paths, selection, options, index);
-  const hooks = options.withoutEntries ? { hooks: RELEASING } : {};
   const loaded =
     shared.length === 0
-      ? await load(files, selection.paths, { ...options, ...hooks }, index)
-      : await loadSome(some, selection, { ...withoutStateHook(options), ...hooks }, index);
+      ? await load(files, selection.paths, options, index)
+      : await loadSome(some, selection, options, index);
   checkResults(files, loaded, options);
   const everyState = statesOf(loaded);
   const { diagnostics, sources, previousNames } = loaded;
@@ -197,24 +188,6 @@ function filesBehind({ included = [], enforced = [] }: DesiredState): readonly s
   return [...included, ...enforced.flatMap(({ files }) => files)];
 }
 
-/** Returns the options without the hook for states: what other files declare may replace them. */
-function withoutStateHook({ hooks, ...options }: LoadOptions): LoadOptions {
-  if (hooks === undefined) return options;
-  const { onState: _, ...rest } = hooks;
-  return { ...options, hooks: rest };
-}
-
-/** Returns a state without its roles and members, as one that manages none. */
-export function withoutEntries({ roles: _roles, members: _members, ...rest }: DesiredState): DesiredState {
-  return rest;
-}
-
-const RELEASING: LoadHooks = {
-  onHeader: async () => undefined,
-  pause: async () => undefined,
-  onState: async (state) => withoutEntries(state),
-};
-
 /** Reads the merchants whose files differ from a commit. */
 async function loadChanged(
   ref: string,
@@ -268,9 +241,7 @@ async function loadSome(
   if (some.length === 0 && !options.everyFile) return NOTHING;
   const part = await load(some, paths, options, index);
   if (some.length === files.length || !(options.everyFile || part.dependsOnOthers)) return part;
-  // The live states of the others are not needed.
-  const { hooks: _hooks, ...rest } = options;
-  const whole = await load(files, paths, rest, index);
+  const whole = await load(files, paths, options, index);
   const ownFiles = new Set(part.sources.map(({ file }) => file));
   return { ...whole, diagnostics: whole.diagnostics.filter(({ file }) => ownFiles.has(file)) };
 }
@@ -305,7 +276,7 @@ function checkResults(
 async function load(
   files: readonly string[],
   paths: readonly string[],
-  { merchants, cwd, now, hooks, everyFile = false, outputs = [], projects: otherProjects = [] }: LoadOptions,
+  { merchants, cwd, now, everyFile = false, outputs = [], projects: otherProjects = [] }: LoadOptions,
   index: ProjectIndex,
 ): Promise<LoadedMerchants> {
   const wholeProject = namesProject(paths, cwd);
@@ -316,7 +287,6 @@ async function load(
     wholeProject,
     selected: merchants,
     projects,
-    ...(hooks && { hooks }),
   };
   const loadAll = (some: readonly string[]) =>
     loadMerchants(

@@ -2,10 +2,9 @@ import { dirname, resolve } from "node:path";
 import { inFile } from "../../kernel/problems/in-file.ts";
 import type { FileProblem, LocatedProblem } from "../../kernel/problems/problem.ts";
 import { isError } from "../../kernel/problems/rule-table.ts";
-import type { ReadFailure, ReadResult } from "../../kernel/read/load-sources.ts";
+import type { ReadFailure } from "../../kernel/read/load-sources.ts";
 import { unreadableFile } from "../../kernel/read/unreadable-file.ts";
 import { fieldsOf, listOf } from "../../kernel/values/values.ts";
-import { firstChunk } from "../../kernel/yaml/fast-yaml.ts";
 import { parseYaml } from "../../kernel/yaml/parse-yaml.ts";
 import { shownPath, sourceReader, withoutLinks } from "./find-files.ts";
 
@@ -33,9 +32,6 @@ export interface ProjectIndex {
   merchantIn(path: string): Promise<unknown>;
 }
 
-/** Above this size, in UTF-16 units, the head of a file is parsed first: it mostly has the merchant. */
-const LARGE_FILE = 32_000;
-
 /** Opens an index of files as a working directory shows them. */
 export function openIndex(cwd: string): ProjectIndex {
   const read = sourceReader(cwd);
@@ -46,8 +42,9 @@ export function openIndex(cwd: string): ProjectIndex {
     realPaths.set(path, real);
     return real;
   };
-  const parse = async (given: string, result: ReadResult): Promise<IndexedFile> => {
+  const parse = async (given: string): Promise<IndexedFile> => {
     const path = realPath(given);
+    const result = await read(given, null);
     const file = result.ok ? result.file : shownPath(path, cwd);
     if (!result.ok) return unreadIn(path, file, result.reason);
     const { text } = result;
@@ -65,16 +62,11 @@ export function openIndex(cwd: string): ProjectIndex {
     };
     return { path, file, text, fields: { ...rest, ...entries }, includes, problems: located };
   };
-  const keep = (path: string, file: Promise<IndexedFile>): Promise<IndexedFile> => {
+  const fileAt = (path: string): Promise<IndexedFile> => {
+    const file = files.get(path) ?? parse(path);
     files.set(path, file);
     return file;
   };
-  const fileAt = (path: string): Promise<IndexedFile> =>
-    files.get(path) ??
-    keep(
-      path,
-      read(path, null).then((result) => parse(path, result)),
-    );
   return {
     file: fileAt,
     closure: async (path) => {
@@ -83,12 +75,7 @@ export function openIndex(cwd: string): ProjectIndex {
       return reached;
     },
     merchantIn: async (path) => {
-      const result = files.has(path) ? null : await read(path, null);
-      if (result?.ok && result.text.length > LARGE_FILE) {
-        const head = fieldsOf(firstChunk(result.text)?.value);
-        if (Object.hasOwn(head, "merchant")) return head["merchant"];
-      }
-      const { fields } = await (result === null ? fileAt(path) : keep(path, parse(path, result)));
+      const { fields } = await fileAt(path);
       return fields === null ? null : fields["merchant"];
     },
   };

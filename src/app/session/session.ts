@@ -1,6 +1,6 @@
 import type { GlobMatch } from "../../kernel/diff/scope.ts";
 import { buildPlan, namedRoleIds, type PlanInput, planParts } from "../../kernel/plan/build-plan.ts";
-import type { LaterDay, PlanAt } from "../../kernel/plan/later.ts";
+import type { PlanAt } from "../../kernel/plan/later.ts";
 import { compileGlob } from "../../lib/glob.ts";
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
 import { sortNaturally } from "../../lib/text.ts";
@@ -17,7 +17,7 @@ import { entryTimes } from "../project/git-history.ts";
 import type { ReachOptions } from "./clients.ts";
 import { type Connection, checkEnvironment, resolveConnection } from "./connection.ts";
 import { renewalOf } from "./invitations.ts";
-import { openServices, type Prefetch, type Services } from "./services.ts";
+import { openServices, type Services } from "./services.ts";
 
 /** Options for planning. */
 export interface PlanningOptions {
@@ -32,8 +32,6 @@ export interface PlanningOptions {
   readonly makePlan?: (input: PlanInput) => Plan;
   /** Returns role ids that a merchant's plan needs besides those that its file names. */
   readonly roleIds?: (merchant: string) => readonly string[];
-  /** Live states that are already being read. */
-  readonly prefetch?: Pick<Prefetch, "claim">;
 }
 
 /** The connection of one merchant, which can be planned repeatedly. */
@@ -84,14 +82,15 @@ export function openSessions(
   return createSessions(openServices(options, io), states, options, io);
 }
 
-/** Opens a merchant's session; nothing is sent yet. */
-export type OpenSession = (state: DesiredState) => Session | UnplannedMerchant;
-
 /** Creates a function that opens sessions at open services. */
-export function sessionOpener(services: Services, options: PlanningOptions, io: Io): OpenSession {
+export function sessionOpener(
+  services: Services,
+  options: PlanningOptions,
+  io: Io,
+): (state: DesiredState) => Session | UnplannedMerchant {
   const matches = globMatcher();
   const entryTime = entryTimes(io);
-  const { makePlan = buildPlan, roleIds = () => [], prefetch } = options;
+  const { makePlan = buildPlan, roleIds = () => [] } = options;
   // Results found for the whole plan are reused for its parts.
   const partsOf = (input: PlanInput): PlanResult["planWithout"] =>
     makePlan === buildPlan ? planParts(input) : (leaveOut) => makePlan({ ...input, leaveOut });
@@ -107,8 +106,7 @@ export function sessionOpener(services: Services, options: PlanningOptions, io: 
       findDenied: (operations) => findDenied(state.merchant, operations),
       plan: async (leaveOut = new Set()) => {
         const idsInFiles = [...new Set([...namedRoleIds(state), ...roleIds(state.merchant)])];
-        const live = await (prefetch?.claim(state, connection, idsInFiles) ??
-          reader.read(state.merchant, idsInFiles, state.members?.length));
+        const live = await reader.read(state.merchant, idsInFiles, state.members?.length);
         checkEnvironment(state, connection, live.sandbox);
         const renewal = await renewalOf(state, live, options.reinvite ?? [], entryTime);
         const input = {
@@ -175,8 +173,6 @@ function environmentOf({ environment }: Connection): Pick<DesiredState, "environ
 export interface PlannedMerchant extends PlanResult {
   readonly status: "planned";
   readonly session: Session;
-  /** Upcoming effects of dates in the files, if the entries with these dates are not kept. */
-  readonly later?: readonly LaterDay[];
 }
 
 /** The result of planning one merchant. */
@@ -205,7 +201,7 @@ export async function planSessions(
 }
 
 /** Plans a merchant; a failure is returned, a bug is thrown. */
-export async function planSession(session: Session, ended: Ended): Promise<Planned> {
+async function planSession(session: Session, ended: Ended): Promise<Planned> {
   const { merchant } = session.state;
   try {
     const result = await session.plan();
@@ -231,7 +227,7 @@ export function withRunOverrides(planned: readonly Planned[]): readonly Planned[
 }
 
 /** Sorts merchants by their codes. */
-export function byCode(planned: readonly Planned[]): readonly Planned[] {
+function byCode(planned: readonly Planned[]): readonly Planned[] {
   return [...planned].sort((a, b) => (merchantOf(a) < merchantOf(b) ? -1 : 1));
 }
 

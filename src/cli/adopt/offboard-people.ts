@@ -29,8 +29,8 @@ import {
 } from "../../ask/report/offboarded-person.ts";
 import { offboardFrom } from "../../edit/yaml/offboard-edits.ts";
 import { buildPlan } from "../../kernel/plan/build-plan.ts";
-import { headerOf } from "../../kernel/read/file-header.ts";
 import { EMAIL } from "../../kernel/values/text-schemas.ts";
+import { fieldsOf, textOf } from "../../kernel/values/values.ts";
 import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
 import { parse } from "../../kernel/yaml/to-value.ts";
 import { oneLine } from "../../lib/escape.ts";
@@ -230,7 +230,7 @@ function checkUnloaded(
   }
   io.stderr.write("The files with errors name none of these people, and are left as they are.\n\n");
   return unreadSources.flatMap(
-    ({ file, text }) => headerOf(file, (parseFast(text) ?? parse(text)).value)?.merchant ?? [],
+    ({ text }) => textOf(fieldsOf((parseFast(text) ?? parse(text)).value)["merchant"]) ?? [],
   );
 }
 

@@ -41,13 +41,9 @@ function interruptible(display: ShownProgress, { onExit, outputLost }: Io): Prog
   return {
     ...display,
     interrupted,
-    reading(merchants, expected) {
-      count = expected ?? merchants.length;
-      display.reading(merchants, expected);
-    },
-    expect(merchants) {
-      count = merchants;
-      display.expect(merchants);
+    reading(merchants) {
+      count = merchants.length;
+      display.reading(merchants);
     },
     read(merchant, problem) {
       if (problem === null) read += 1;
@@ -77,7 +73,6 @@ function silence(io: Io): ShownProgress {
     draws: false,
     live: noop,
     reading: noop,
-    expect: noop,
     read: noop,
     applying: noop,
     applied: noop,

@@ -49,12 +49,10 @@ export async function previewPlans(
 ): Promise<ExitCode> {
   const browser = options.interactive ? await import("../review/browse-plans.ts") : null;
   browser?.checkInteractive(options, io);
-  // A page and the browser also show the access before and after.
-  const plansOnly = options.format !== "html" && browser === null;
   const tellsUnmanaged = options.merchant.length === 0 && (!options.quiet || options.format === "markdown");
   // Git runs while files and live states are read.
   const removed = tellsUnmanaged ? findRemoved(paths, options, io) : [];
-  const merchants = await planMerchants(paths, { ...options, plansOnly }, openProgress(options, io), io);
+  const merchants = await planMerchants(paths, options, openProgress(options, io), io);
   try {
     await warnUnfinishedRuns(plannedOnly(merchants.planned), options, io);
     const unmanaged = tellsUnmanaged ? warnUnmanaged(await removed, merchants.project, options, io) : [];
@@ -147,9 +145,8 @@ async function looserRules({ planned, project }: PlannedMerchants): Promise<read
 
 /** Returns what the dates in the files bring soon. */
 function laterOf({ planned }: PlannedMerchants, now: number): readonly LaterView[] {
-  return plannedOnly(planned).flatMap(
-    ({ session: { state }, planAt, later = laterDays(soonDates(state, now), planAt) }) =>
-      later.map((day) => laterView(day, state.merchant)),
+  return plannedOnly(planned).flatMap(({ session: { state }, planAt }) =>
+    laterDays(soonDates(state, now), planAt).map((day) => laterView(day, state.merchant)),
   );
 }
 

@@ -32,7 +32,6 @@ export async function validateFiles(
     merchants: options.merchant,
     cwd: io.cwd,
     now: options.asOf ?? io.now(),
-    withoutEntries: true,
   });
   const { sources, diagnostics } = loaded;
   if (!options.quiet) io.stderr.write(reachNotes(loaded));

@@ -10,10 +10,8 @@ import { type Enforcement, loadProjects } from "./load-project.ts";
 import {
   type FailedRead,
   type LoadedSources,
-  type LoadHooks,
   loadSources,
   type ReadSource,
-  released,
   type SourceFile,
 } from "./load-sources.ts";
 
@@ -55,15 +53,13 @@ export interface LoadingOptions extends Judging {
   readonly selected?: readonly string[];
   /** Access to the projects that the files belong to, whose rules are enforced on them; absent: none is. */
   readonly projects?: readonly ProjectAccess[];
-  /** Hooks that run while files are read; absent: none. */
-  readonly hooks?: LoadHooks;
 }
 
 /** Reads merchants' files with their includes, each file once; never throws for an invalid one. */
 export async function loadMerchants(
   paths: readonly string[],
   read: ReadSource,
-  { now, judge, wholeProject = false, selected = [], projects: accesses = [], hooks }: LoadingOptions,
+  { now, judge, wholeProject = false, selected = [], projects: accesses = [] }: LoadingOptions,
 ): Promise<LoadedMerchants> {
   const isProject = (path: string): boolean =>
     accesses.some(({ placesOf }) => placesOf(path).some((place) => isProjectFile(place.path)));
@@ -83,24 +79,8 @@ export async function loadMerchants(
   };
   const enforcementsOf = ({ file }: SourceFile): readonly Enforcement[] =>
     projects.flatMap((one) => one.enforcementOf(file, given.get(file) ?? []));
-  const built = new Map<string, BuiltMerchant>();
-  const declared = new Set<string>();
-  const library = await loadSources(files, readGiven, now, hooks, async (source, resolve) => {
-    const one = buildDesiredState(source, resolve, { now, judge }, enforcementsOf(source));
-    const main = released(source);
-    const isFirst = one.state !== null && !declared.has(one.state.merchant);
-    if (one.state !== null) declared.add(one.state.merchant);
-    // Other merchants may have the role that a shared rule names.
-    const isSettled = isFirst && one.problems.every(({ code }) => code !== "unknown-shared-role");
-    built.set(source.file, {
-      ...one,
-      state: isSettled && one.state !== null && hooks?.onState ? await hooks.onState(one.state) : one.state,
-      main,
-      sources: one.sources.map((each) => (each === source ? main : each)),
-    });
-  });
-  const assembled = buildRest(library, built, ofProjects, { now, judge });
-  await hooks?.pause();
+  const library = await loadSources(files, readGiven, now);
+  const assembled = buildMerchants(library, ofProjects, enforcementsOf, { now, judge });
   const duplicates = duplicateMerchants(
     assembled.map(({ main: { file, raw } }) => ({ file, merchant: raw?.fields["merchant"] })),
   );
@@ -195,30 +175,26 @@ function includingMerchants(
 }
 
 /**
- * Adds the root files that declare no merchant: those that no other file includes, and of files that only include one
- * another, the first; without the files of projects.
+ * Builds the files that declare a merchant, and the others that no file includes; of files that only include one another,
+ * the first. The files of projects count only if they declare a merchant.
  */
-function buildRest(
-  { roots: given, included, resolve }: LoadedSources,
-  built: ReadonlyMap<string, BuiltMerchant>,
+function buildMerchants(
+  { roots, included, resolve }: LoadedSources,
   ofProjects: ReadonlySet<string>,
+  enforcementsOf: (source: SourceFile) => readonly Enforcement[],
   judging: Judging,
 ): readonly BuiltMerchant[] {
-  const roots = given.filter(({ file }) => !ofProjects.has(file) || built.has(file));
-  const alone = roots.flatMap((source) => {
-    const known = built.get(source.file);
-    return known ?? (included.has(source.file) ? [] : buildDesiredState(source, resolve, judging));
-  });
-  const assembled = [...alone];
-  const reached = new Set(alone.flatMap(({ sources }) => sources.map(({ file }) => file)));
-  for (const source of roots) {
-    if (!reached.has(source.file)) {
-      const one = buildDesiredState(source, resolve, judging);
-      assembled.push(one);
-      for (const each of one.sources) {
-        reached.add(each.file);
-      }
-    }
+  const declares = ({ raw }: SourceFile): boolean => raw !== null && Object.hasOwn(raw.fields, "merchant");
+  const candidates = roots.filter((source) => declares(source) || !ofProjects.has(source.file));
+  const build = (source: SourceFile): BuiltMerchant =>
+    buildDesiredState(source, resolve, judging, declares(source) ? enforcementsOf(source) : []);
+  const assembled = candidates.filter((source) => declares(source) || !included.has(source.file)).map(build);
+  const reached = new Set(assembled.flatMap(({ sources }) => sources.map(({ file }) => file)));
+  for (const source of candidates) {
+    if (reached.has(source.file)) continue;
+    const one = build(source);
+    assembled.push(one);
+    for (const { file } of one.sources) reached.add(file);
   }
   return assembled;
 }

@@ -220,7 +220,7 @@ async function loadRules(
     names.set(path, result.file);
     return isYamlName(result.file) ? result : { ok: false, reason: "not-a-file" };
   };
-  const library = await loadSources([...locations.keys()], read, now, undefined, async () => undefined);
+  const library = await loadSources([...locations.keys()], read, now);
   const built = new Map(
     library.roots.map((source) => {
       const graph = resolveIncludes(source, library.resolve);

@@ -10,11 +10,11 @@ interface CheckedFile {
   readonly problems: readonly Problem[];
 }
 
-/** Checks a plain value against the schema; `ofMembers` are the issues of its members. */
-export function checkSchema(value: unknown, ofMembers: readonly SchemaIssue[]): CheckedFile {
+/** Checks a plain value against the schema. */
+export function checkSchema(value: unknown): CheckedFile {
   const members = membersOf(value) as MerchantFile["members"];
   const checked = merchantSchema.safeParse(members ? { ...fieldsOf(value), members: [] } : value);
-  const issues = [...(checked.error?.issues ?? []), ...ofMembers];
+  const issues = [...(checked.error?.issues ?? []), ...memberIssues(members ?? [])];
   if (checked.success && issues.length === 0) {
     return { content: { ...checked.data, ...(members && { members }) }, problems: [] };
   }
@@ -35,47 +35,19 @@ export function checkProject(value: unknown): {
 /** The number of members that are checked at once: the schema makes a copy of them. */
 const BATCH = 1000;
 
-/** Checks the members of a plain value. */
-export function memberIssues(value: unknown): readonly SchemaIssue[] {
-  return batchesOf(value).flatMap(batchIssues);
-}
-
-/** Checks as `memberIssues` does, and calls `pause` between batches. */
-export async function memberIssuesPausing(
-  value: unknown,
-  pause: () => Promise<void>,
-): Promise<readonly SchemaIssue[]> {
-  const issues: (readonly SchemaIssue[])[] = [];
-  for (const batch of batchesOf(value)) {
-    if (issues.length > 0) await pause();
-    issues.push(batchIssues(batch));
-  }
-  return issues.flat();
-}
-
-/** Members from an index on. */
-interface Batch {
-  readonly from: number;
-  readonly members: readonly unknown[];
-}
-
-function batchesOf(value: unknown): readonly Batch[] {
-  const members = membersOf(value) ?? [];
-  return Array.from({ length: Math.ceil(members.length / BATCH) }, (_, at) => {
-    const from = at * BATCH;
-    return { from, members: members.slice(from, from + BATCH) };
-  });
-}
-
 function membersOf(value: unknown): readonly unknown[] | undefined {
   const { members } = fieldsOf(value);
   return Array.isArray(members) ? members : undefined;
 }
 
-function batchIssues({ from, members }: Batch): readonly SchemaIssue[] {
-  const { error } = membersSchema.safeParse(members);
-  return (error?.issues ?? []).map((issue) => {
-    const [index, ...path] = issue.path;
-    return { ...issue, path: ["members", from + Number(index), ...path] };
-  });
+/** Checks the members of a file, batch by batch. */
+function memberIssues(members: readonly unknown[]): readonly SchemaIssue[] {
+  return Array.from({ length: Math.ceil(members.length / BATCH) }, (_, at) => {
+    const from = at * BATCH;
+    const { error } = membersSchema.safeParse(members.slice(from, from + BATCH));
+    return (error?.issues ?? []).map((issue) => {
+      const [index, ...path] = issue.path;
+      return { ...issue, path: ["members", from + Number(index), ...path] };
+    });
+  }).flat();
 }

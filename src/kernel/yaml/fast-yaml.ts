@@ -36,23 +36,6 @@ export function parseFast(text: string, size: number = CHUNK_SIZE): ParsedYaml |
   return chunks && parsedOf(chunks);
 }
 
-/** Parses as `parseFast` does, and calls `pause` between chunks, so that the responses of a service are read meanwhile. */
-export async function parseFastPausing(
-  text: string,
-  pause: () => Promise<void>,
-  size: number = CHUNK_SIZE,
-): Promise<ParsedYaml | null> {
-  if (text.length > MAX_LENGTH) return null;
-  const chunks: YamlChunk[] = [];
-  for (const piece of yamlChunks(text, size)) {
-    if (chunks.length > 0) await pause();
-    const chunk = parseChunk(piece);
-    if (chunk === null) return null;
-    chunks.push(chunk);
-  }
-  return parsedOf(chunks);
-}
-
 /** Parses a plain text in chunks of about `size` UTF-16 units; null if any chunk is not plain or not valid. */
 function parseChunks(text: string, size: number): readonly YamlChunk[] | null {
   if (text.length > MAX_LENGTH) return null;
@@ -63,12 +46,6 @@ function parseChunks(text: string, size: number): readonly YamlChunk[] | null {
     chunks.push(chunk);
   }
   return chunks;
-}
-
-/** Parses the first chunk of a text; null if it is not plain or not valid. */
-export function firstChunk(text: string): YamlChunk | null {
-  const [piece = ""] = yamlChunks(text, CHUNK_SIZE);
-  return parseChunk(piece);
 }
 
 function parseChunk(text: string): YamlChunk | null {
@@ -105,9 +82,6 @@ function mergeChunks(chunks: readonly YamlChunk[]): object | null {
 /** Prepended to each chunk after the first, so that it parses as a mapping of its own. */
 const CHUNK_PREFIX = "members:\n";
 
-/** The size of the first chunk, which is small because it has the header that callers wait for. */
-const FIRST_CHUNK_SIZE = 2_000;
-
 /** Matches the key `members` on a line of its own, followed by an entry at any indentation. */
 const MEMBERS = /^members: *\r?\n(?=( *)- )/m;
 
@@ -128,19 +102,12 @@ export function* yamlChunks(text: string, size: number): Generator<string> {
   const end = endOfList(text, begin, found?.[1] === "");
   let start = 0;
   for (;;) {
-    const length = start === 0 ? Math.min(size, FIRST_CHUNK_SIZE) : size;
-    const next = text.indexOf(entry, Math.max(start, begin) + length) + 1;
+    const next = text.indexOf(entry, Math.max(start, begin) + size) + 1;
     if (next === 0 || next >= end) break;
     yield start === 0 ? text.slice(0, next) : CHUNK_PREFIX + text.slice(start, next);
     start = next;
   }
   yield start === 0 ? text : CHUNK_PREFIX + text.slice(start);
-}
-
-/** Returns true if no key follows the list of members in a plain text. */
-export function endsWithMembers(text: string): boolean {
-  const found = MEMBERS.exec(text);
-  return found !== null && endOfList(text, found.index + found[0].length, found[1] === "") === text.length;
 }
 
 /** Returns the offset of the first line after the list of members. */

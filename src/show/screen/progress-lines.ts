@@ -30,7 +30,8 @@ import { type Size, shown, widthOf } from "./terminal-text.ts";
 
 /** Returns the board of reading: how much is read, the merchants on the wire, the last ones read, and waits. */
 export function readingLines(view: ReadingView, size: Size, style: Style): readonly string[] {
-  const { merchants, count, metrics } = view;
+  const { merchants, metrics } = view;
+  const count = merchants.length;
   const [read, failed] = [merchantsIn(view, "read"), merchantsIn(view, "failed")];
   const [only] = merchants;
   const isOne = count === 1;
@@ -44,7 +45,7 @@ export function readingLines(view: ReadingView, size: Size, style: Style): reado
     {
       ...view,
       titles: [`Reading ${isOne && only ? shown(only.merchant) : counted(count, "merchant")}`],
-      share: readShare(merchants, count),
+      share: readShare(merchants),
       counts: isOne
         ? [`${membersText} members`, membersText]
         : [`${fraction(read + failed, count)} merchants`, fraction(read + failed, count)],

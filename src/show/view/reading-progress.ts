@@ -19,10 +19,7 @@ export interface ReadingMerchant {
 
 /** The progress of reading. */
 export interface ReadingView {
-  /** The merchants that are known so far. */
   readonly merchants: readonly ReadingMerchant[];
-  /** The number of merchants, or an upper bound of it. */
-  readonly count: number;
   readonly metrics: RequestMetrics;
   readonly now: number;
   readonly elapsedMs: number;
@@ -35,33 +32,21 @@ export interface ReadingProgress {
   live(event: LiveEvent, now: number): void;
   /** Records that a merchant was read, or the `problem` that prevented it. */
   ended(merchant: string, problem: string | null, now: number): void;
-  /** Corrects how many merchants there are. */
-  expect(count: number): void;
   view(now: number): ReadingView;
 }
 
-/** Starts following the reading of these merchants; with `expected`, of those that turn up, about so many. */
-export function readingProgress(
-  codes: readonly string[],
-  began: number,
-  expected: number | null = null,
-): ReadingProgress {
+/** Starts following the reading of these merchants. */
+export function readingProgress(codes: readonly string[], began: number): ReadingProgress {
   const metrics = collectRequestMetrics();
-  let count = expected ?? codes.length;
   const merchants = new Map<string, ReadingMerchant>(codes.map((merchant) => [merchant, waiting(merchant)]));
   const change = (merchant: string, rest: Partial<ReadingMerchant>): void => {
-    const reading = merchants.get(merchant) ?? (expected === null ? null : waiting(merchant));
+    const reading = merchants.get(merchant);
     if (reading) merchants.set(merchant, { ...reading, ...rest });
   };
   const start = (merchant: string, now: number): void => {
-    const reading = merchants.get(merchant);
-    if (reading ? reading.state === "waiting" : expected !== null)
-      change(merchant, { state: "reading", startedAt: now });
+    if (merchants.get(merchant)?.state === "waiting") change(merchant, { state: "reading", startedAt: now });
   };
   return {
-    expect(merchantCount) {
-      count = merchantCount;
-    },
     live(event, now) {
       metrics.event(event, now);
       const merchant = merchantOf(event);
@@ -78,14 +63,12 @@ export function readingProgress(
     },
     view(now) {
       const readings = [...merchants.values()];
-      const total = Math.max(count, readings.length);
       // An immediate failure says nothing about the time that the others take.
       const sound = readings.filter(({ state }) => state !== "failed");
-      const share = readShare(sound, total - readings.length + sound.length);
+      const share = readShare(sound);
       const requests = metrics.view(now);
       return {
         merchants: readings,
-        count: total,
         metrics: requests,
         now,
         elapsedMs: now - began,
@@ -108,11 +91,11 @@ function waiting(merchant: string): ReadingMerchant {
 }
 
 /** Returns how much is read, from 0 to 1: merchants, and members of those that are being read. */
-export function readShare(merchants: readonly ReadingMerchant[], count: number): number {
+export function readShare(merchants: readonly ReadingMerchant[]): number {
   const parts = merchants.map(({ state, members, total }) =>
     state === "read" || state === "failed" ? 1 : total === null ? 0 : (0.95 * members) / Math.max(total, 1),
   );
-  return count === 0 ? 1 : parts.reduce((sum, part) => sum + part, 0) / count;
+  return parts.length === 0 ? 1 : parts.reduce((sum, part) => sum + part, 0) / parts.length;
 }
 
 /** Times and shares below which an estimate is a guess. */
@@ -145,10 +128,10 @@ export function membersRead({ merchants }: ReadingView): number {
  * "read 2 of 5 merchants, 1 failed; 1,250 members in 61 requests, 42 a second; about 4 s left": progress in one line.
  */
 export function readingText(view: ReadingView): string {
-  const { count, metrics, leftMs } = view;
+  const { merchants, metrics, leftMs } = view;
   const failed = merchantsIn(view, "failed");
   return [
-    `read ${grouped(merchantsIn(view, "read"))} of ${counted(count, "merchant")}`,
+    `read ${grouped(merchantsIn(view, "read"))} of ${counted(merchants.length, "merchant")}`,
     failed > 0 ? `, ${grouped(failed)} failed` : "",
     `; ${counted(membersRead(view), "member")} in ${counted(metrics.requests, "request")}`,
     rateText(metrics.perSecond),

@@ -1,7 +1,7 @@
 import fc from "fast-check";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { stringify } from "yaml";
-import { parseFast, parseFastPausing, yamlChunks } from "../../../src/kernel/yaml/fast-yaml.ts";
+import { parseFast, yamlChunks } from "../../../src/kernel/yaml/fast-yaml.ts";
 import { parse } from "../../../src/kernel/yaml/to-value.ts";
 import { runs } from "../../support/property-runs.ts";
 import { listed } from "../read/support/listed.ts";
@@ -108,7 +108,7 @@ test("reading in chunks of any size agrees with reading the whole file", () => {
   expect(taken).toBeGreaterThan(100);
 });
 
-test("a list of members is read in chunks, with the sections around it", async () => {
+test("a list of members is read in chunks, with the sections around it", () => {
   const text = "version: 1\nmembers:\n- a\n- b: |\n\n   c\n\n- d\nroles: [e]\n";
   expect([...yamlChunks(text, 1)]).toEqual([
     "version: 1\nmembers:\n- a\n",
@@ -121,22 +121,10 @@ test("a list of members is read in chunks, with the sections around it", async (
     roles: ["e"],
   });
   expect(parseFast(`${text}version: 2\n`, 1)).toBeNull();
-  const pause = vi.fn(async () => undefined);
-  expect(await parseFastPausing(text, pause, 1)).toEqual(parseFast(text, 1));
-  expect(pause).toHaveBeenCalledTimes(2);
-  expect(await parseFastPausing(`${text}version: 2\n`, pause, 1)).toBeNull();
-});
-
-test("the first chunk of a large file is small, so that its merchant is known early", () => {
-  const text = `version: 1\nmerchant: MC1\nmembers:\n${"  - email: somebody@example.com\n".repeat(4000)}`;
-  const lengths = [...yamlChunks(text, 32_000)].map(({ length }) => length);
-  expect(lengths.length).toBeGreaterThan(3);
-  expect(lengths[0]).toBeLessThan(3000);
-  expect(lengths[1]).toBeGreaterThan(30_000);
 });
 
 test("a file of the size of a chunk is read at once", () => {
   const text = `version: 1\nmembers:\n${"  - email: somebody@example.com\n".repeat(300)}`;
   expect([...yamlChunks(text, text.length)]).toEqual([text]);
-  expect([...yamlChunks(text, text.length - 1)]).toHaveLength(2);
+  expect([...yamlChunks(text, text.length / 2)]).toHaveLength(2);
 });

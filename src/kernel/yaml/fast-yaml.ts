@@ -4,12 +4,29 @@ import type { FileProblem, Path, Problem } from "../problems/problem.ts";
 import { MAX_DEPTH, MAX_LENGTH } from "../values/limits.ts";
 import { fieldsOf, listOf } from "../values/values.ts";
 
-/**
- * Matches what needs the full parser: tabs and rare line breaks, anchors, aliases, tags, merges, directives, several
- * documents, keys that are not words, and values that it warns of (numbers that lose digits, former booleans).
- */
-const SPECIAL =
-  /[\t\u0085\u2028\u2029\ufeff]|\r(?!\n)|__proto__|\\(?:x|u00|U000000)5f|[\]}] *:|<<|^(?:[%?]|---|\.\.\.)|(?:^|[\s,[{:-])(?:[&*!?]|[-+]?(?:0[0-9ox][0-9a-f]*|[0-9]*\.[0-9]*0|[0-9.]+e[-+]?[0-9]+)(?=[\s,\]}:]|$))|(?:^|[\s,{[-]):(?=\s|$)|(?:^|[\s,{])(?:null|~|true|false) *:|(?:: |[[,{] *|- )(?:yes|no|on|off) *(?=$|[,\]}#:])/im;
+/** Matches the beginning of a plain scalar that is no word: as a key, the parsers take it for different texts. */
+const OTHER = String.raw`(?:(?:null|true|false)(?![^\s,:{}[\]])|[^\sa-z_"'\u0080-\uffff,:{}[\]#])`;
+
+/** Matches, line by line, what needs the full parser: on all other texts, both parsers agree. */
+const SPECIAL = new RegExp(
+  [
+    // Tabs, rare line breaks, and line breaks that are escaped.
+    String.raw`[\t\u0085\u2028\u2029\ufeff]|\r(?!\n)|\\\r?$`,
+    String.raw`__proto__|\\(?:x|u00|U000000)5f`,
+    // Directives, further documents, indentation indicators, complex and merged keys.
+    String.raw`^ *(?:[%?]|---|\.\.\.)|[|>][-+]?[1-9]|[\]}] *:|<<`,
+    // Anchors, aliases and tags, and numbers that lose digits.
+    String.raw`(?:^|[\s,[{:-])(?:[&*!?]|[-+]?(?:0[0-9ox][0-9a-f]*|[0-9]*\.[0-9]*0|[0-9.]+e[-+]?[0-9]+)(?=[\s,\]}:]|$))`,
+    // Former booleans.
+    String.raw`(?:: |[[,{] *|- )(?:yes|no|on|off) *(?=$|[,\]}#:])`,
+    // Keys that are no words, with a colon and without one.
+    String.raw`(?:^|[\s,{[])(?:${OTHER}[^\s,{}[\]]*)? *:(?=[\s,[\]{}]|$)`,
+    String.raw`[{\]}](?:[^{}[\]]*,)?\s*${OTHER}[^,:{}[\]]*(?=[,}])`,
+    // Text behind a quotation or a bracket.
+    String.raw`^[ -]*(?:"[^"\n]*"|'[^'\n]*'|\{[^\n]*\}|\[[^\n]*\]) *[^\s,:}\]#]`,
+  ].join("|"),
+  "im",
+);
 
 /** Size of a chunk, in UTF-16 units; small, to save memory. */
 const CHUNK_SIZE = 32_000;

@@ -55,10 +55,42 @@ const printed = fc
     return crlf ? text.replaceAll("\n", "\r\n") : text;
   });
 
+/** Texts of the characters that structure YAML, in any order, mostly within brackets. */
+const structure = fc
+  .record({
+    key: fc.constantFrom("", "a: "),
+    open: fc.constantFrom("", "[", "[", "{"),
+    tokens: fc.array(
+      fc.constantFrom(
+        ..."[|]|{|}|:|,|\"|'|a|b|é|-|+|=|#|1|.1|>|@|`|%|.|~|^|!|\\|_".split("|"),
+        ...[
+          "|",
+          " ",
+          "\n",
+          "\n  ",
+          "\r\n",
+          "- ",
+          "\n- ",
+          ": ",
+          "a: ",
+          '"a"',
+          "'b'",
+          "null",
+          "|-\n  ",
+          "[a]",
+          "{a: 1}",
+        ],
+      ),
+      { minLength: 1, maxLength: 8 },
+    ),
+    close: fc.constantFrom("", "]", "]", "}"),
+  })
+  .map(({ key, open, tokens, close }) => `${key}${open}${tokens.join("")}${close}`);
+
 test("the fast reader agrees with the full one on everything that it accepts", () => {
   let taken = 0;
   fc.assert(
-    fc.property(fc.oneof(written, printed), (text) => {
+    fc.property(fc.oneof(written, printed, structure, structure), (text) => {
       const plain = parseFast(text);
       if (plain === null) return;
       taken += 1;
@@ -67,7 +99,7 @@ test("the fast reader agrees with the full one on everything that it accepts", (
       expect(thorough.readable).toBe(true);
       expect(plain.value).toStrictEqual(thorough.value);
     }),
-    { numRuns: runs(1200) },
+    { numRuns: runs(3000) },
   );
   expect(taken).toBeGreaterThan(100);
 });
@@ -88,6 +120,10 @@ test("the fast reader accepts plain files, and rejects all that needs a diagnost
     "[a]: 1\n",
     '"\\x5f_proto__": { a: 1 }\n',
     "- a\n",
+    'a: [:, "a"]\n',
+    "a: [.1: b]\n",
+    "a: { ~ }\n",
+    "a:\n- {a: 1}b: c\n",
   ]) {
     expect(parseFast(text + special)).toBeNull();
   }

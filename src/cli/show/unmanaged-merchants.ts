@@ -3,6 +3,7 @@ import { promisify } from "node:util";
 import type { Io } from "../../app/io/io.ts";
 import type { RemovedMerchant } from "../../app/project/changed-since.ts";
 import { defaultPath } from "../../app/project/find-files.ts";
+import type { Git } from "../../app/project/git-objects.ts";
 import { isInShard, type Shard } from "../../app/project/shard.ts";
 import { parseYaml } from "../../kernel/yaml/parse-yaml.ts";
 import { oneLine } from "../../lib/escape.ts";
@@ -30,10 +31,9 @@ export async function findRemoved(
   { cwd }: Pick<Io, "cwd">,
 ): Promise<readonly LateMerchant[]> {
   if (changedSince !== undefined) return [];
-  const git = async (...args: readonly string[]): Promise<string> =>
-    (await run("git", args, { cwd, maxBuffer: 64 * 1024 * 1024 })).stdout;
+  const git: Git = async (...args) => (await run("git", args, { cwd, maxBuffer: 64 * 1024 * 1024 })).stdout;
   try {
-    const base = await baseCommit(git);
+    const base = await baseCommit(git, cwd);
     const selectedPaths = paths.length > 0 ? paths : [defaultPath(cwd)];
     const diff = await git(
       ...[
@@ -61,19 +61,33 @@ export async function findRemoved(
   }
 }
 
+/** The names that the default branch may have. */
+const DEFAULT_BRANCHES = ["origin/HEAD", "origin/main", "origin/master", "main", "master"];
+
 /** Returns the commit where the branch left the default branch; on the default branch, the previous commit. */
-async function baseCommit(git: (...args: readonly string[]) => Promise<string>): Promise<string> {
-  const resolved = async (...args: readonly string[]): Promise<string | null> =>
-    git(...args).then(
-      (text) => text.trim() || null,
-      () => null,
+async function baseCommit(git: Git, cwd: string): Promise<string> {
+  const [head, previous, ...branches] = await commitIds(["HEAD", "HEAD^", ...DEFAULT_BRANCHES], cwd);
+  if (!head) throw new TypeError("The repository has no commit");
+  for (const branch of new Set(branches)) {
+    if (branch === null || branch === head) continue;
+    const fork: string = await git("merge-base", head, branch).then(
+      (text) => text.trim(),
+      () => head,
     );
-  const head = await git("rev-parse", "HEAD");
-  for (const branch of ["origin/HEAD", "origin/main", "origin/master", "main", "master"]) {
-    const fork = await resolved("merge-base", "HEAD", branch);
-    if (fork !== null && fork !== head.trim()) return fork;
+    if (fork !== head) return fork;
   }
-  return (await resolved("rev-parse", "--verify", "--quiet", "HEAD^")) ?? head.trim();
+  return previous ?? head;
+}
+
+/** Returns the ids of commits by their names, `null` for one that does not exist; git starts once. */
+async function commitIds(names: readonly string[], cwd: string): Promise<readonly (string | null)[]> {
+  const answers = run("git", ["cat-file", "--batch-check"], { cwd });
+  // Without git, the rejection says so.
+  answers.child.stdin?.on("error", () => undefined);
+  answers.child.stdin?.end(`${names.join("\n")}\n`);
+  const { stdout } = await answers;
+  const lines = stdout.split("\n");
+  return names.map((_, index) => /^(\w+) commit /.exec(lines[index] ?? "")?.[1] ?? null);
 }
 
 /**

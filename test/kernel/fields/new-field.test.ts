@@ -16,6 +16,7 @@ import { pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { main } from "../../../src/cli/main.ts";
+import { isProbe } from "../../support/probes.ts";
 import { type Ended, realIo } from "../../support/rolecall.ts";
 
 /** The only edit of the copied sources: types apart, a field is its entry in the table. */
@@ -218,6 +219,8 @@ async function startService(): Promise<Service> {
     if (section === "roles") return id === undefined ? { items: [] } : { ...ROLE, id };
     if (section === undefined) return undefined;
     if (method !== "GET") {
+      const { email = null } = body as { readonly email?: string };
+      if (isProbe({ method, path, name: email })) return undefined;
       writes.push({ method, path, body });
       return change(method, id ?? "", body);
     }

@@ -142,3 +142,15 @@ export function groupByKey<Item>(
   }
   return [...groups.values()];
 }
+
+/** Returns where a value of a file is invalid, and what belongs there: `plans[0].changes: expected an array`. */
+export function invalidText(
+  issue: { readonly path: readonly PropertyKey[]; readonly expected?: unknown } | undefined,
+): string {
+  const path = (issue?.path ?? []).reduce<string>(
+    (text, key) => (typeof key === "number" ? `${text}[${key}]` : `${text}${text && "."}${String(key)}`),
+    "",
+  );
+  const { expected } = issue ?? {};
+  return `${path || "the whole"}: ${typeof expected === "string" ? `expected ${expected}` : "the value is invalid"}`;
+}

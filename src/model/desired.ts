@@ -173,7 +173,7 @@ export type Check = (
   | { readonly kind: "at-most"; readonly can: string; readonly atMost: number }
   | { readonly kind: "cannot"; readonly member: string; readonly cannot: readonly string[] }
 ) & {
-  /** True if it counts what somebody can give himself, too. */
+  /** True if it also counts permissions that people can give themselves. */
   readonly reach?: true;
   readonly origin: Origin;
 };

@@ -113,7 +113,7 @@ export interface MemberImpact {
   readonly unknownLost: readonly string[];
 }
 
-/** A step by which somebody gets more access: a role is given to him, changed or created. */
+/** A step by which somebody gets more access: they get a role, or change or create one. */
 export interface ReachStep {
   readonly does: "assign" | "edit" | "create";
   /** The permission that allows it. */

@@ -13,8 +13,8 @@ import {
 import { reaching } from "./reach.ts";
 
 /**
- * Returns the permissions that members gain and lose between two states of access, and those that who gains some could
- * give himself from then on.
+ * Returns the permissions that members gain and lose between two states of access, and those that members who
+ * gain some could give themselves from then on.
  */
 export function impactOf(before: Access, after: Access, escalation?: Partial<Escalation>): Impact {
   const touched = touchedBy(before, after);
@@ -43,7 +43,7 @@ function newReach(
   const known = new Map<string, readonly string[]>();
   const newlyReached = (was: PersonAccess | undefined, is: PersonAccess): readonly string[] => {
     const [old, now] = [had(was).permissions, has(is).permissions];
-    // Who gains nothing has no way that he had not.
+    // A member who gains nothing has no new way.
     if ([...now].every((permission) => old.has(permission))) return [];
     const wasRaised = (permission: string): boolean =>
       was !== undefined && isActive(was) && reached(was).includes(permission);

@@ -228,7 +228,7 @@ function looserChecks(base: readonly Check[], head: readonly Check[]): readonly 
 }
 
 function looserCheck(check: Check, head: readonly Check[]): readonly string[] {
-  // A check of what somebody can reach is stricter than one of what he holds.
+  // A check of what people can reach is stricter than one of what they hold.
   const counts = ({ reach }: Check): boolean => reach === true || check.reach !== true;
   const reached = check.reach ? " reach" : "";
   switch (check.kind) {

@@ -3,6 +3,7 @@ import { byKind } from "../kernel/fields/field.ts";
 import { COMMON_FIELDS, MANAGED_FIELDS } from "../kernel/fields/member.ts";
 import { ROLE_FIELDS } from "../kernel/fields/role.ts";
 import { MAX_DEPTH } from "../kernel/values/limits.ts";
+import { invalidText } from "../lib/text.ts";
 import type {
   Dated,
   JournalLine,
@@ -59,12 +60,12 @@ class Reader {
       return `its format is ${format}, and this version of rolecall knows format 1`;
     }
     if (this.run === null && type !== "run") return "a journal begins with the run";
-    if (typeof type !== "string") return '"type" is not what it should be';
+    if (typeof type !== "string") return "type: expected string";
     if (!isLineType(type)) return null;
     if (!isShallow(value)) return "it is nested too deep";
     const read = LINES[type].safeParse(value);
     if (read.success) return this.#add(read.data);
-    return `"${read.error.issues[0]?.path.join(".") || "type"}" is not what it should be`;
+    return invalidText(read.error.issues[0]);
   }
 
   writes(): readonly PastWrite[] {

@@ -14,7 +14,7 @@ export type ProbeStep = "list" | "retrieve" | "update" | "delete" | "create";
 export interface Probing {
   readonly operations: Readonly<Record<ProbeStep, Operation>>;
   readonly path: (merchant: string, id?: string) => string;
-  /** An id of the service's form that it has never given. */
+  /** An id in the service's format that it has never given. */
   readonly impossibleId: string;
   readonly updateMethod: "PATCH" | "PUT";
   /** A body of an update that does not fit the contract. */
@@ -119,7 +119,7 @@ function responseOf({ code, message, request }: RolecallError, { method }: Probe
   if (status < 300 && method !== "GET") return { status: 200, body: "", reason: `${status}` };
   // A proxy or a gateway may return the same status, but not with the service's Problem.
   if (problem === undefined || code === "bad-response") {
-    const reason = `${status}, but not of the service's form`;
+    const reason = `${status}, but not in the service's format`;
     return { status: status === 401 ? status : null, body: "", reason };
   }
   const said = problem.detail ?? problem.title;

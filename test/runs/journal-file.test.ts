@@ -104,7 +104,7 @@ describe("reports problems", () => {
     ["a journal has one run only", journalText([runStarted(), runStarted()]), 2],
     ["write 1 begins a second time", journalText([runStarted(), intent(1), intent(1)]), 3],
     ["write 7 ends, and never began", journalText([runStarted(), outcome(7)]), 2],
-    ['"write" is not what it should be', journalText([runStarted(), { ...intent(1), write: -1 }, END]), 2],
+    ["write: the value is invalid", journalText([runStarted(), { ...intent(1), write: -1 }, END]), 2],
     [
       "its format is 2, and this version of rolecall knows format 1",
       journalText([{ ...runStarted(), format: 2 as 1 }]),

@@ -141,8 +141,8 @@ function count(tally: Tally, { grants, assigns, edits, creates, custom }: Power,
 }
 
 /**
- * Returns whether somebody who holds roles of these powers has the permission or, where escalation counts, can give it to
- * himself: what a member can reach in the end is known without the steps.
+ * Returns whether somebody who holds roles of these powers has the permission or, where escalation counts, can take it:
+ * what a member can reach in the end is known without the steps.
  */
 function hasOrReaches(held: Tally, everybody: Tally, escalation: Escalation | null): boolean {
   if (held.grants > 0) return true;

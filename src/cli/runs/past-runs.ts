@@ -109,7 +109,7 @@ export async function findRun(
       hint:
         names.length === 1
           ? "They started together: select a merchant with --merchant as well."
-          : `Give more of the id: ${names.slice(0, MAX_NAMED).join(", ")}${names.length > MAX_NAMED ? " …" : ""}`,
+          : `Use a longer part of the id: ${names.slice(0, MAX_NAMED).join(", ")}${names.length > MAX_NAMED ? " …" : ""}`,
     });
   }
   return ofAll(only, merchants);

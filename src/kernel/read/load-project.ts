@@ -66,7 +66,7 @@ export async function loadProjects(
     (project) => project ?? [],
   );
   return {
-    // Those of a base branch are not to be mended by this one.
+    // Those of a base branch are not to be corrected by this one.
     problems: access.by ? [] : loaded.flatMap(({ problems }) => problems),
     sources: loaded.flatMap(({ sources }) => sources),
     enforcementOf: (file, given) => loaded.flatMap((project) => enforcementBy(project, file, given, access)),

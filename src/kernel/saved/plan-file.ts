@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { invalidText } from "../../lib/text.ts";
 import type { FieldDiff, Plan } from "../../model/plan.ts";
 import { byKind, mapFields } from "../fields/field.ts";
 import { COMMON_FIELDS, MANAGED_FIELDS, MEMBER_FIELDS } from "../fields/member.ts";
@@ -325,11 +326,7 @@ export function parsePlanFile(text: string): PlanFile {
     return { ok: false, reason: "it has two plans for one merchant" };
   }
   if (read.success) return { ok: true, plans: read.data.plans };
-  const [issue] = read.error.issues;
-  return {
-    ok: false,
-    reason: `it is not a plan: ${issue?.path.join(".") || "its root"} is not what it should be`,
-  };
+  return { ok: false, reason: `it is not a plan file: ${invalidText(read.error.issues[0])}` };
 }
 
 function parseJson(text: string): unknown {

@@ -208,7 +208,7 @@ const reach = () =>
   optional(z.boolean(), {
     title: "Reach",
     description:
-      "Whether what somebody can give himself counts, too: through permissions to change members and roles (policies.escalation). It is assumed that the service lets members raise themselves.",
+      "Whether permissions that people can give themselves count as well, through permissions to change members and roles (policies.escalation). It is assumed that the service lets members extend their own access.",
     default: false,
     examples: [true],
   });

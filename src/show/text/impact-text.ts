@@ -60,11 +60,11 @@ export function renderTotals({ permissions, roles }: Totals, shown: number, styl
   );
   const holders = roles.map(
     ({ name, before, after, where = "" }) =>
-      [name, `${grouped(before)} → ${grouped(after)} holders${where}`] as const,
+      [name, `${grouped(before)} → ${grouped(after)}${where}`] as const,
   );
   return [
     ...titled("By permission", capped(table(sums, style), shown, style)),
-    ...titled("By role", capped(table(holders, style), shown, style)),
+    ...titled("Holders by role", capped(table(holders, style), shown, style)),
   ];
 }
 

@@ -46,6 +46,9 @@ export function accountFor(
   }
   const judge = itemJudge(merged, context);
   const fingerprintsOf = changeFinder(context);
+  const ofRoles = context.fresh.plan.changes.flatMap(({ resource, fingerprint }) =>
+    resource === "role" ? fingerprint : [],
+  );
   const judgedGroups = groupedRows(merged.rows).map((rows) => {
     const [{ review }] = rows;
     const hasBase = reviews[review]?.state.hasBase === true;
@@ -55,7 +58,12 @@ export function accountFor(
     );
     const name = reviews[review]?.name ?? "";
     const entry = judged.length === 0 ? null : entryOf(rows, judged, { name, fingerprints }, context);
-    return { entry, open: openRow(rows, entry, fingerprints) };
+    const open = rows.flatMap((one) => {
+      // Somebody's permissions may come from any role that changes.
+      if (one.row.subject.kind === "person") return openRow(one, entry, [...fingerprints, ...ofRoles]);
+      return one === rows[0] ? openRow(one, entry, fingerprints) : [];
+    });
+    return { entry, open };
   });
   return {
     account: judgedGroups.flatMap(({ entry }) => entry ?? []),
@@ -65,7 +73,7 @@ export function accountFor(
 
 /** Returns what later applies need of a change: with no entry, it is not the review's own, and may cover others. */
 function openRow(
-  [{ review, row }]: Rows,
+  { review, row }: MergedRow,
   entry: AccountEntry | null,
   fingerprints: readonly string[],
 ): readonly OpenRow[] {
@@ -227,7 +235,7 @@ function doesOf({ after, before }: ReviewedRow): AccountEntry["does"] {
 
 /**
  * Returns a function that finds the fingerprints of the fresh plan's changes, the deferred ones too, by their subject: of
- * somebody's permissions, those of the membership and of all roles.
+ * somebody's permissions, those of the membership.
  */
 function changeFinder(context: AccountContext): (subject: RowSubject) => readonly string[] {
   const rows = (["now", "deferred"] as const).flatMap((which) =>

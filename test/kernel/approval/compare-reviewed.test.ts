@@ -244,6 +244,22 @@ describe("dates", () => {
   });
 });
 
+test("a change of a role that was not made is made later, for all who were seen to hold it", () => {
+  const holder = liveMember("mem_1", "h@example.com", { roles: ["role_1"] });
+  const is = live([liveRole("role_1", "Cashier", { permissions: ["a"] })], [holder]);
+  const want = desired({
+    roles: [role("Cashier", { permissions: ["b"] })],
+    members: [member("h@example.com", { roles: ["Cashier"] }), member("new@example.com")],
+  });
+  const first = compareReviewed([reviewOf("#1", want, is)], freshOf(want, is));
+  const done = first.covered.changes.flatMap((one) => (one.resource === "member" ? one.fingerprint : []));
+  const second = compareReviewed(remaining(first, new Set(done)), freshOf(want, is));
+  expect(briefRefused(second)).toEqual([
+    "create new@example.com: new@example.com would be added, which no review shows",
+  ]);
+  expect(second.covered.changes.map(({ name }) => name)).toEqual(["Cashier"]);
+});
+
 describe("with the base branch", () => {
   const bob = live([], [liveMember("mem_1", "bob@example.com")]);
   const without = desired({ members: [] });

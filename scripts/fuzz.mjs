@@ -10,7 +10,7 @@ import { parseArgs } from "node:util";
 const root = resolve(import.meta.dirname, "..");
 const { values, positionals } = parseArgs({
   options: {
-    runs: { type: "string", default: "30" },
+    runs: { type: "string", default: "34" },
     seed: { type: "string", default: `${Date.now() % 1_000_000}` },
   },
   allowPositionals: true,

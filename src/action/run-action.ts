@@ -2,10 +2,12 @@ import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Io } from "../app/io/io.ts";
 import { oneLine } from "../lib/escape.ts";
+import type { openRefs } from "../store/git-refs.ts";
 import {
   type ActionContext,
   type ActionResult,
   failed,
+  type GitRepository,
   type OfflineContext,
   runScope,
 } from "./context/action-context.ts";
@@ -23,8 +25,16 @@ interface Runner extends RunnerLog {
   setFailed(message: string): void;
 }
 
-/** Runs the action from the runner's environment; reports failures as outputs and never throws. */
-export async function runAction(env: RunnerEnv, io: Io, runner: Runner): Promise<void> {
+/**
+ * Runs the action from the runner's environment; reports failures as outputs and never throws. `openGit` takes the place
+ * of git.
+ */
+export async function runAction(
+  env: RunnerEnv,
+  io: Io,
+  runner: Runner,
+  openGit?: typeof openRefs,
+): Promise<void> {
   const secrets = secretsIn(env);
   // First of all, so that no log can contain a secret.
   [...secrets, ...passwordsIn(env)].forEach(runner.setSecret);
@@ -56,7 +66,8 @@ export async function runAction(env: RunnerEnv, io: Io, runner: Runner): Promise
       const masked = await isMasked(inputs, event, github, runner);
       if (masked) mask = maskText;
       const { withRepository } = await import("./context/open-repository.ts");
-      return withRepository(context, (repository) => run({ ...context, ...repository, github, masked }));
+      const use = (repository: GitRepository) => run({ ...context, ...repository, github, masked });
+      return withRepository(context, use, openGit);
     });
   }, runner);
   const outputs = { ...result.outputs, result: result.result, "failure-reason": result.reason ?? "" };

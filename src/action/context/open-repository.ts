@@ -13,6 +13,7 @@ import { ActionError } from "./action-error.ts";
 export async function withRepository<T>(
   { inputs, event, io }: Pick<OfflineContext, "inputs" | "event" | "io">,
   use: (repository: GitRepository) => Promise<T>,
+  openGit: typeof openRefs = openRefs,
 ): Promise<T> {
   const folder = await mkdtemp(join(event.temp, "rolecall-git-"));
   const { workspace } = event;
@@ -22,7 +23,7 @@ export async function withRepository<T>(
     prefix: inputs.refs,
     authorization: `basic ${token}`,
   };
-  const git = openRefs(remote, { folder, clone: join(workspace, ".git"), env: io.env, now: io.now });
+  const git = openGit(remote, { folder, clone: join(workspace, ".git"), env: io.env, now: io.now });
   const load = async (commit: string): Promise<CommitStates> => {
     try {
       return await loadCommit(commit, git, { paths: inputs.paths, workspace, now: io.now() });

@@ -42,7 +42,7 @@ export interface GitStore {
   /** A commit and all that it contains, newest first. */
   history(sha: string): readonly string[];
   mergeBase(one: string, other: string): string | null;
-  /** What a merge of two commits has: each side's changes since they parted; the second side's where both changed. */
+  /** What a merge of two commits has: each side's changes since they parted, line by line. */
   merged(ours: string, theirs: string): BlobsByPath;
 }
 
@@ -113,18 +113,20 @@ export function gitStore(keep: KeepObject): GitStore {
     return history(other).find((sha) => known.has(sha)) ?? null;
   };
 
+  const addBlob: GitStore["addBlob"] = (content) => {
+    const isLink = typeof content === "string" && content.startsWith(LINK);
+    const bytes = Buffer.from(isLink ? content.slice(LINK.length) : content);
+    const sha = nameOf("blob", bytes);
+    blobs.set(sha, bytes);
+    if (isLink) links.add(sha);
+    return sha;
+  };
+
   return {
     blobs,
     commits,
     modeOf,
-    addBlob: (content) => {
-      const isLink = typeof content === "string" && content.startsWith(LINK);
-      const bytes = Buffer.from(isLink ? content.slice(LINK.length) : content);
-      const sha = nameOf("blob", bytes);
-      blobs.set(sha, bytes);
-      if (isLink) links.add(sha);
-      return sha;
-    },
+    addBlob,
     addTree,
     addCommit: ({ tree, parents, message, at }) => {
       const by = `rolecall <rolecall@example.com> ${Math.floor(at / 1000)} +0000`;
@@ -157,10 +159,28 @@ export function gitStore(keep: KeepObject): GitStore {
       const paths = new Set([...mine.keys(), ...yours.keys()]);
       return new Map(
         [...paths].flatMap((path) => {
-          const sha = yours.get(path) === base.get(path) ? mine.get(path) : yours.get(path);
+          const [was, own, other] = [base, mine, yours].map((side) => side.get(path));
+          if (own !== was && other !== was && own !== other && was && own && other) {
+            const [before, ours, theirs] = [was, own, other].map((sha) => blobs.get(sha)?.toString() ?? "");
+            return [[path, addBlob(mergedLines(before, ours, theirs))] as const];
+          }
+          const sha = other === was ? own : other;
           return sha === undefined ? [] : [[path, sha] as const];
         }),
       );
     },
   };
+}
+
+/** Joins the lines that two sides have added to a text and removed from it; a line is there once. */
+function mergedLines(base = "", ours = "", theirs = ""): string {
+  const [was, own, other] = [base, ours, theirs].map((text) => text.split("\n"));
+  if (was === undefined || own === undefined || other === undefined) return theirs;
+  const lines = other.filter((line) => own.includes(line) || !was.includes(line));
+  for (const [index, line] of own.entries()) {
+    if (was.includes(line) || other.includes(line)) continue;
+    const before = own.slice(0, index).findLast((one) => lines.includes(one));
+    lines.splice(before === undefined ? 0 : lines.indexOf(before) + 1, 0, line);
+  }
+  return lines.join("\n");
 }

@@ -4,12 +4,14 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { deflateSync } from "node:zlib";
+import type { runAction } from "../../../src/action/run-action.ts";
 import { createSandbox } from "../../../src/sandbox/create-sandbox.ts";
 import { type Listening, listen } from "../../../src/sandbox/listen.ts";
 import { type LoggedRequest, writesIn } from "../../support/probes.ts";
 import { pullIn, repositoryIn } from "./event-payload.ts";
 import { type FakeGithub, startGithub } from "./fake-github.ts";
 import { type KeepObject, LINK } from "./github-git.ts";
+import type { MemoryGit } from "./memory-git.ts";
 import { type ProgramEnd, runBundle, runSources } from "./run-program.ts";
 import type { StoryClock } from "./story-clock.ts";
 
@@ -84,22 +86,33 @@ function looseObjects(repository: string): KeepObject {
 /** Signs the records of all runs, unless the inputs say otherwise. */
 const SECRET = "0123456789abcdef0123456789abcdef";
 
-/** Makes one: the seed is live, the files are on main. With a clock, GitHub, the service and the action go by it. */
+export interface RepositoryOptions {
+  /** GitHub, the service and the action go by it. */
+  readonly clock?: StoryClock;
+  /** Takes the place of git, at a tenth of its cost. */
+  readonly memory?: MemoryGit;
+  /** Takes the place of the action of the sources. */
+  readonly action?: typeof runAction;
+}
+
+/** Makes one: the seed is live, the files are on main. */
 export async function openRepository(
   seed: string,
   files: Readonly<Record<string, string>>,
-  clock?: StoryClock,
+  { clock, memory, action }: RepositoryOptions = {},
 ): Promise<Repository> {
   const folder = await mkdtemp(join(tmpdir(), "rolecall-action-"));
   const [workspace, temp] = [join(folder, "workspace"), join(folder, "temp")];
   await Promise.all([mkdir(temp), mkdir(workspace)]);
   const refs = join(folder, "remote.git");
-  execFileSync("git", ["init", "--quiet", "--bare", refs]);
-  // As GitHub does.
-  execFileSync("git", ["--git-dir", refs, "config", "uploadpack.allowAnySHA1InWant", "true"]);
+  if (memory === undefined) {
+    execFileSync("git", ["init", "--quiet", "--bare", refs]);
+    // As GitHub does.
+    execFileSync("git", ["--git-dir", refs, "config", "uploadpack.allowAnySHA1InWant", "true"]);
+  }
   const gitConfig = join(folder, "gitconfig");
   await writeFile(gitConfig, `[url "${refs}"]\n  insteadOf = https://github.example/acme/access\n`);
-  const github = await startGithub(looseObjects(refs), clock);
+  const github = await startGithub(memory === undefined ? looseObjects(refs) : () => undefined, clock);
   const sandbox = createSandbox({ seed, now: clock?.now ?? Date.now, sleep: async () => undefined });
   const service = await listen(sandbox, { host: "127.0.0.1", port: 0 });
   let main: Readonly<Record<string, string>> = files;
@@ -127,10 +140,11 @@ export async function openRepository(
   await checkOut(files);
 
   const behind: Repository["behind"] = async (method, path, body) => {
-    const answer = await fetch(`${service.url}/_sandbox${path}`, {
+    const request = new Request(`${service.url}/_sandbox${path}`, {
       method,
       ...(body && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
     });
+    const answer = await sandbox.fetch(request);
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
     const text = await answer.text();
     return text === "" ? null : JSON.parse(text);
@@ -171,7 +185,9 @@ export async function openRepository(
     },
     step: async (inputs, options = {}) => {
       runs += 1;
-      const file = (name: string): string => join(temp, `${runs}-${name}`);
+      const ownTemp = join(temp, String(runs));
+      await mkdir(ownTemp);
+      const file = (name: string): string => join(ownTemp, name);
       const [output, summary, event] = [file("output"), file("summary"), file("event.json")];
       await Promise.all([
         writeFile(output, ""),
@@ -204,13 +220,13 @@ export async function openRepository(
         GITHUB_WORKSPACE: workspace,
         GITHUB_OUTPUT: output,
         GITHUB_STEP_SUMMARY: summary,
-        RUNNER_TEMP: temp,
+        RUNNER_TEMP: ownTemp,
         ...options.env,
       };
       const before = github.requests.length;
       const { code, log, outputs } =
         options.node === undefined
-          ? await runSources(workspace, env, clock)
+          ? await runSources(workspace, env, { clock, action, openGit: memory?.over(github.git) })
           : await runBundle(options.node, workspace, env, output);
       const requests = github.requests.slice(before);
       return { code, log, outputs, summary: await readFile(summary, "utf8"), requests };

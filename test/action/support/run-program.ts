@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import * as core from "@actions/core";
 import { runAction } from "../../../src/action/run-action.ts";
+import type { openRefs } from "../../../src/store/git-refs.ts";
 import { realIo } from "../../support/rolecall.ts";
 import type { StoryClock } from "./story-clock.ts";
 
@@ -20,8 +21,19 @@ export interface ProgramEnd {
 
 export type StepEnv = Readonly<Record<string, string | undefined>>;
 
+/** What takes the place of the process's own clock, of git, and of the action. */
+export interface SourcesOptions {
+  readonly clock?: StoryClock | undefined;
+  readonly openGit?: typeof openRefs | undefined;
+  readonly action?: typeof runAction | undefined;
+}
+
 /** Runs the action within this process, with the toolkit's own functions: only where they write to is another place. */
-export async function runSources(cwd: string, env: StepEnv, clock?: StoryClock): Promise<ProgramEnd> {
+export async function runSources(
+  cwd: string,
+  env: StepEnv,
+  { clock, openGit, action = runAction }: SourcesOptions = {},
+): Promise<ProgramEnd> {
   const outputs: Record<string, string> = {};
   let [log, code] = ["", 0];
   const { write } = process.stdout;
@@ -33,7 +45,7 @@ export async function runSources(cwd: string, env: StepEnv, clock?: StoryClock):
     const { io } = realIo({ cwd });
     // Only the progress waits with a signal; the waits for GitHub pass at once.
     const sleep: typeof io.sleep = (ms, signal) => io.sleep(signal === undefined ? 0 : ms, signal);
-    await runAction(
+    await action(
       env,
       { ...io, sleep, ...(clock && { now: clock.now, sleep: clock.sleep }) },
       {
@@ -46,6 +58,7 @@ export async function runSources(cwd: string, env: StepEnv, clock?: StoryClock):
           core.error(message);
         },
       },
+      openGit,
     );
   } finally {
     process.stdout.write = write;

@@ -8,7 +8,7 @@ import {
   type StoryEvent,
 } from "./event-payload.ts";
 import type { FakeGithub, FakePull, ReviewState } from "./fake-github.ts";
-import { openRepository, recordedPlans, type StepEnd } from "./repository.ts";
+import { openRepository, type RepositoryOptions, recordedPlans, type StepEnd } from "./repository.ts";
 import { MINUTE, type StoryClock, storyClock } from "./story-clock.ts";
 
 /** Files by path; null deletes one. */
@@ -99,9 +99,13 @@ export interface Story {
 }
 
 /** Begins a story: the seed is live, and the files are on main. */
-export async function openStory(seed: string, files: Readonly<Record<string, string>>): Promise<Story> {
+export async function openStory(
+  seed: string,
+  files: Readonly<Record<string, string>>,
+  options: Omit<RepositoryOptions, "clock"> = {},
+): Promise<Story> {
   const clock = storyClock();
-  const repository = await openRepository(seed, files, clock);
+  const repository = await openRepository(seed, files, { ...options, clock });
   const { github, service } = repository;
   const { git, branches, pulls } = github;
   let numbers = 6;

@@ -1,0 +1,145 @@
+import {
+  type Access,
+  type AccessFiles,
+  datesIn,
+  declaredAt,
+  FACTS,
+  type Fact,
+  grantsFact,
+  hasFact,
+  type Merchant,
+  PERMISSIONS,
+  ROLES,
+} from "./access-files.ts";
+
+/** What the reviewer of a plan saw of a merchant. */
+export interface Sight {
+  readonly name: string;
+  readonly merchant: Merchant;
+  /** In ms since the epoch. */
+  readonly at: number;
+  /** What was live. */
+  readonly before: Access;
+  /** What the files of the base declared. */
+  readonly base: Access;
+  /** What the plan would leave. */
+  readonly after: Access;
+  readonly files: AccessFiles;
+}
+
+/** What is live at all merchants. */
+export type Live = ReadonlyMap<Merchant, Access>;
+
+/** Facts that a run has changed at a merchant, and what it knew. */
+export interface Situation {
+  readonly merchant: Merchant;
+  readonly before: Access;
+  readonly after: Access;
+  /** The files of the run's commit. */
+  readonly files: AccessFiles;
+  readonly now: number;
+  /** What the reviewers of merged pull requests saw of the merchant, in the order of the merges. */
+  readonly sights: readonly Sight[];
+}
+
+/** Returns whether what a reviewer saw decides about a fact: with the person or the role everything comes and goes. */
+function decides({ before, base, after }: Sight, { text, existence }: Fact): boolean {
+  return [text, existence].some((one) => {
+    const shown = after.has(one);
+    return before.has(one) !== shown || base.has(one) !== shown;
+  });
+}
+
+/** Returns whether a plan showed somebody's permissions: some of them change. */
+function showsPerson(sight: Sight, { person }: Fact): boolean {
+  return person !== null && FACTS.some((fact) => fact.person === person && decides(sight, fact));
+}
+
+/** Returns whether a change of a fact is what the last reviewer saw, or what reviewed dates bring. */
+function isReviewed(fact: Fact, { merchant, before, files, now, sights }: Situation): boolean {
+  const { text } = fact;
+  const is = !before.has(text);
+  const decider = sights.findLast((one) => decides(one, fact));
+  if (decider !== undefined && decider.after.has(text) === is) return true;
+  const shower = decider ?? sights.findLast((one) => showsPerson(one, fact));
+  if (shower !== undefined && shower.after.has(text) === is) return true;
+  return isBroughtByDates(fact, { merchant, files, now, sights }, shower?.after.has(text) ?? !is);
+}
+
+/** What is to be made of what was reviewed. */
+export interface Owed {
+  /** What the reviewers saw that no apply has accounted for. */
+  readonly sights: readonly Sight[];
+  /** When an apply looked at the merchant last, in ms since the epoch: dates since then are due. */
+  readonly since: number;
+}
+
+/** Returns whether a run has to make a change of a fact. */
+export function isOwed(fact: Fact, situation: Situation, { sights, since }: Owed): boolean {
+  const is = !situation.before.has(fact.text);
+  const decider = situation.sights.findLast((one) => decides(one, fact));
+  if (decider !== undefined && sights.includes(decider) && decider.after.has(fact.text) === is) return true;
+  return isBroughtByDates(fact, situation, !is, since);
+}
+
+/** Returns whether reviewed dates alone lead from an expected value of a fact to the one that the files declare by now. */
+function isBroughtByDates(
+  { text, person }: Fact,
+  { merchant, files, now, sights }: Pick<Situation, "merchant" | "files" | "now" | "sights">,
+  expected: boolean,
+  time = Number.NEGATIVE_INFINITY,
+): boolean {
+  const past = datesIn(files, merchant).filter((one) => one.person === person && one.at <= now);
+  const shown = new Set(
+    sights.flatMap((sight) =>
+      datesIn(sight.files, merchant).flatMap((date) => (date.at > sight.at ? date.text : [])),
+    ),
+  );
+  const is = declaredAt(files, merchant, now).has(text);
+  return past.some(({ at: moment }) => {
+    if (moment <= time) return false;
+    const since = past.filter(({ at }) => at >= moment);
+    const was = declaredAt(files, merchant, moment - 1).has(text);
+    return was === expected && is !== was && since.every((date) => shown.has(date.text));
+  });
+}
+
+/** Returns the facts that differ between two states. */
+export function differences(one: Access, other: Access): readonly Fact[] {
+  return FACTS.filter(({ text }) => one.has(text) !== other.has(text));
+}
+
+/** Returns what a run changed, and nobody has seen: nothing more. */
+export function unseenChanges(situation: Situation): readonly string[] {
+  const { merchant, before, after } = situation;
+  return differences(before, after)
+    .filter((fact) => !isReviewed(fact, situation))
+    .map(({ text }) => `unseen at ${merchant}: ${after.has(text) ? "" : "not "}${text}`);
+}
+
+/** Returns the changes of a reviewed plan that are not made, and that nothing later explains: nothing less. */
+export function forgottenChanges(
+  sight: Sight,
+  { merchant, after, files, now, sights }: Omit<Situation, "before">,
+): readonly string[] {
+  const later = sights.slice(sights.indexOf(sight) + 1);
+  return FACTS.filter(({ text }) => sight.base.has(text) !== sight.after.has(text))
+    .filter(({ text }) => after.has(text) !== sight.after.has(text))
+    .filter((fact) => !later.some((one) => decides(one, fact) || decidesIndirectly(one, fact)))
+    .filter((fact) => !isBroughtByDates(fact, { merchant, files, now, sights }, sight.after.has(fact.text)))
+    .map(
+      ({ text }) =>
+        `forgotten at ${merchant} of ${sight.name}: ${sight.after.has(text) ? "" : "not "}${text}`,
+    );
+}
+
+/** Returns whether a plan changed a role that gives somebody a permission, or who has the role. */
+function decidesIndirectly(sight: Sight, { text, person, existence }: Fact): boolean {
+  const permission = PERMISSIONS.find((one) => text.endsWith(` may ${one}`));
+  if (person === null || permission === undefined) return false;
+  return ROLES.some((role) =>
+    [hasFact(person, role), grantsFact(role, permission)].some((one) =>
+      decides(sight, { text: one, person, existence }),
+    ),
+  );
+}

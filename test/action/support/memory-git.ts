@@ -1,0 +1,71 @@
+import { createHash } from "node:crypto";
+import { type FileEdits, GitError, type GitRefs, type openRefs } from "../../../src/store/git-refs.ts";
+import type { GitStore } from "./github-git.ts";
+
+/** Refs with records beside the commits of a repository, without git. */
+export interface MemoryGit {
+  /** Names below the prefix, and their commits. */
+  readonly refs: Map<string, string>;
+  /** Happens once, before refs are moved the next time. */
+  interrupt: (() => Promise<void>) | null;
+  /** Opens the refs; commits and files are those of a store. */
+  over(git: GitStore): typeof openRefs;
+}
+
+/** Creates a repository without records. */
+export function memoryGit(): MemoryGit {
+  const refs = new Map<string, string>();
+  /** The files of the commits of records: paths and names of texts. */
+  const records = new Map<string, ReadonlyMap<string, string>>();
+  const texts = new Map<string, string>();
+  const memory: MemoryGit = {
+    refs,
+    interrupt: null,
+    over: (git) => (): GitRefs => ({
+      fetch: async () => new Map(refs),
+      entries: async (commit) => {
+        const own = records.get(commit) ?? git.files(commit);
+        if (own.size === 0 && !git.commits.has(commit)) throw new GitError("network", `git: no ${commit}.`);
+        return [...own].map(([path, id]) => {
+          return { path, id, type: git.modeOf(id) === "120000" ? "link" : "file" };
+        });
+      },
+      contents: async (ids) =>
+        ids.map((id) => {
+          const text = texts.get(id);
+          return text === undefined ? (git.blobs.get(id) ?? Buffer.alloc(0)) : Buffer.from(text);
+        }),
+      parents: async (commit) => git.commits.get(commit)?.parents ?? [],
+      commit: async (parent, edits) => {
+        const name = createHash("sha1").update(`${records.size}`).digest("hex");
+        records.set(name, edited(records.get(parent ?? "") ?? new Map(), edits));
+        return name;
+      },
+      push: async (moves) => {
+        const { interrupt } = memory;
+        memory.interrupt = null;
+        await interrupt?.();
+        if (moves.some(({ ref, from }) => (refs.get(ref) ?? null) !== from)) return false;
+        for (const { ref, to } of moves) {
+          if (to === null) refs.delete(ref);
+          else refs.set(ref, to);
+        }
+        return true;
+      },
+    }),
+  };
+  const edited = (files: ReadonlyMap<string, string>, edits: FileEdits): ReadonlyMap<string, string> => {
+    const next = new Map(files);
+    for (const [path, text] of edits) {
+      if (text === null) {
+        next.delete(path);
+        continue;
+      }
+      const id = `text-${texts.size}`;
+      texts.set(id, text);
+      next.set(path, id);
+    }
+    return next;
+  };
+  return memory;
+}

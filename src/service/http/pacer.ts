@@ -29,7 +29,7 @@ const SLIGHT = 0.25;
 
 /** First and largest raise, as shares of the pace. */
 const FIRST_RAISE = 0.01;
-const LARGEST_RAISE = 0.25;
+const LARGEST_RAISE = 0.16;
 
 /** Lowest pace, per second. */
 const SLOWEST = 1;

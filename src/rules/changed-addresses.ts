@@ -1,6 +1,8 @@
 import { samePeople } from "../kernel/diff/same-people.ts";
+import { addressOf } from "../kernel/diff/scope.ts";
 import type { FindingData } from "../kernel/findings/findings.ts";
 import type { DesiredMember } from "../model/desired.ts";
+import type { LiveMember } from "../model/live.ts";
 import type { MemberChange } from "../model/plan.ts";
 
 /** Finds people whom a plan removes and invites under another address. */
@@ -21,6 +23,30 @@ export function changedAddresses(
     name: to.address,
     previously: from.address,
   }));
+}
+
+/** Finds people whom a plan removes while another membership of the same user stays. */
+export function sameUsers(
+  changes: readonly MemberChange[],
+  live: readonly LiveMember[],
+): readonly FindingData[] {
+  const removed = new Set(
+    changes.flatMap(({ kind, reason, id }) => (kind === "delete" && reason === "unlisted" ? (id ?? []) : [])),
+  );
+  if (removed.size === 0) return [];
+  const staying = new Map(
+    live.flatMap((member) => {
+      const address = addressOf(member);
+      return member.user === undefined || address === null || removed.has(member.id)
+        ? []
+        : [[member.user.id, address] as const];
+    }),
+  );
+  return live.flatMap((member): readonly FindingData[] => {
+    const [name, previously] = [staying.get(member.user?.id ?? ""), addressOf(member)];
+    const isSame = removed.has(member.id) && name !== undefined && previously !== null;
+    return isSame ? [{ code: "member-same-user", name, previously }] : [];
+  });
 }
 
 /** Returns whether the removal of an old membership takes a role that the new one does not hold. */

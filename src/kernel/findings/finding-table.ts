@@ -44,6 +44,7 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
   "member-role-unassignable": warning("The service may refuse to assign a newly granted predefined role."),
   "member-role-unknown": error("A granted role is neither declared nor live."),
   "member-roles-lost": warning("A suspended member has roles that no file lists; they do not come back."),
+  "member-same-user": warning("A removed member has the same user as one that stays."),
   "member-service-account": warning("A service account is not listed. It is left alone."),
   "member-status-changed": error("A member's status has changed since the plan that is being verified."),
   "member-status-unknown": warning("The service reports a status that rolecall does not know."),

@@ -49,6 +49,7 @@ export type FindingData =
       readonly why: "other-plan" | "no-changes" | "not-refused" | "enforced";
     }
   | { readonly code: "member-likely-renamed"; readonly name: string; readonly previously: string }
+  | { readonly code: "member-same-user"; readonly name: string; readonly previously: string }
   | { readonly code: "role-likely-renamed"; readonly name: string; readonly previously: string }
   | {
       readonly code: "role-few-holders";
@@ -316,6 +317,12 @@ export function toFinding(found: FindingData): Finding {
         "member",
         `${name} would be invited, and ${found.previously} be removed: probably the same person, who would have no access until the invitation is accepted.`,
         `Write "previously: ${found.previously}" in the entry of ${name}, to keep the old membership until the new one is accepted. If the address has changed at the service instead, write "email: ${found.previously}".`,
+      );
+    case "member-same-user":
+      return warning(
+        "member",
+        `${found.previously} would be removed: the same user as ${name}, so probably the same person.`,
+        `Write "previously: ${found.previously}" in the entry of ${name}: then this counts as a removal only if ${name} holds less.`,
       );
     case "role-likely-renamed":
       return warning(

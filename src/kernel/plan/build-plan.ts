@@ -23,7 +23,7 @@ import {
   refusalsOfBase,
   withRulesOf,
 } from "../../rules/base-rules.ts";
-import { changedAddresses } from "../../rules/changed-addresses.ts";
+import { changedAddresses, sameUsers } from "../../rules/changed-addresses.ts";
 import { guardPlan } from "../../rules/guards.ts";
 import {
   blockHeldRoles,
@@ -334,7 +334,11 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
         ]),
         ...findingData,
         ...(byFile
-          ? [...detectRenames(changes.roles, before, after), ...changedAddresses(changes.members)]
+          ? [
+              ...detectRenames(changes.roles, before, after),
+              ...changedAddresses(changes.members),
+              ...sameUsers(changes.members, scope.members),
+            ]
           : []),
       ].map(toFinding),
     ]),

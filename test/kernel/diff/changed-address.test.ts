@@ -255,6 +255,18 @@ describe("a removal and an invitation of probably the same person", () => {
     expect(briefRefusals(domain)).toEqual([]);
   });
 
+  test("are, where the removed membership has the user of one that stays", () => {
+    const user = { id: "user-1", mfaOnLogin: null, type: "user" };
+    const is = [
+      ada({ user: { ...user, email: OLD } }),
+      liveMember("mem_2", NEW, { user: { ...user, email: NEW } }),
+    ];
+    const plain = planOf(desired({ members: [member(NEW)] }), live([CASHIER], is));
+    expect(briefFindings(plain)).toEqual([`warning member-same-user ${NEW}`]);
+    expect(plain.findings[0]?.hint).toContain(`Write "previously: ${OLD}" in the entry of ${NEW}`);
+    expect(briefFindings(plan({}, is))).toEqual([]);
+  });
+
   test("are not, where the metadata is empty or several people have it", () => {
     expect(briefFindings(found({ roles: ["Cashier"] }, [ada({ metadata: {} })]))).toEqual([]);
     const two = [ada(), liveMember("mem_2", "bob@old.example", { metadata: { badge: "7" } })];

@@ -388,8 +388,8 @@ function planStaying(work: Work): readonly Outlook[] {
       ? is === null
         ? []
         : [go(is, one, work)]
-      : planPresent(is === null ? inheriting(one, former, work) : one, is, work);
-    const old = former.map((each) => planOld(each, one, is, work));
+      : planPresent(inheriting(one, is, former, work), is, work);
+    const old = former.map((each) => planOld(each, former, one, is, work));
     return [
       ...leftovers.map((each) => ({ ...go(each, null, work), isLeftover: true as const })),
       ...own,
@@ -405,23 +405,50 @@ function planStaying(work: Work): readonly Outlook[] {
 }
 
 /** A new membership takes over what the files do not say of the old one. */
-function inheriting(one: WantedMember, [old]: readonly WorldMember[], { roles }: Work): WantedMember {
-  if (old === undefined) return one;
+function inheriting(
+  one: WantedMember,
+  is: WorldMember | null,
+  [old]: readonly WorldMember[],
+  { roles }: Work,
+): WantedMember {
+  if (old === undefined || is !== null) return one;
   const held = old.roles.filter((id) => !roles.ignored.has(id));
   return { ...one, roles: one.roles ?? held, metadata: one.metadata ?? old.metadata };
 }
 
-/** The membership of a previous address goes, at the latest when the new one is accepted; who is away keeps it without roles. */
-function planOld(old: WorldMember, one: WantedMember, is: WorldMember | null, work: Work): Outlook {
+/** The membership of a previous address goes once the new one is accepted. */
+function planOld(
+  old: WorldMember,
+  former: readonly WorldMember[],
+  one: WantedMember,
+  is: WorldMember | null,
+  work: Work,
+): Outlook {
   const isAccepted = is !== null && statusOf(is) === "accepted";
-  if (one.ended || !one.away || isAccepted) return { ...go(old, one, work), isMoved: true };
-  const [left] = planListed(
-    { ...one, roles: one.roles === null ? null : [] },
-    { ...old, status: old.status === "expired" ? "pending" : old.status },
-    work,
-  );
+  if (!one.ended && !isAccepted) {
+    const left = one.away ? planAway(old, one, work) : planKept(old, inheriting(one, is, former, work), work);
+    if (left !== null) return left;
+  }
+  return { ...go(old, one, work), isMoved: true };
+}
+
+/** Who is away keeps the old membership without roles. */
+function planAway(old: WorldMember, one: WantedMember, work: Work): Outlook {
+  const status = old.status === "expired" ? "pending" : old.status;
+  const [left] = planListed({ ...one, roles: one.roles === null ? null : [] }, { ...old, status }, work);
   if (left === undefined) return stay(old, work);
   return { ...left, before: old, after: left.after && { ...left.after, status: statusOf(old) } };
+}
+
+/** Until then the old membership holds no more than the entry grants; null where it holds nothing else, or is not accepted. */
+function planKept(old: WorldMember, one: WantedMember, work: Work): Outlook | null {
+  const { wanted, world, roles, changes } = work;
+  if (!["accepted", "unknown"].includes(statusOf(old))) return null;
+  const granted = one.roles?.map((role) => resolve(role, wanted, world, roles, new Set()));
+  const kept = old.roles.filter((id) => granted?.includes(roles.names.get(id) ?? id));
+  const entry = { ...one, roles: granted === undefined ? null : kept, metadata: null, managed: null };
+  const [left] = planListed(entry, old, work);
+  return changes.has(`update member ${old.id}`) ? (left ?? null) : null;
 }
 
 function unchanged(before: WorldMember, { names }: RolePlan): MemberAfter {

@@ -1,5 +1,6 @@
 import { groupByKey } from "../../lib/text.ts";
 import type { DesiredMember } from "../../model/desired.ts";
+import type { RoleRef } from "../../model/field-values.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { Deferred, MemberChange } from "../../model/plan.ts";
 import { type ActiveMember, reasonOf } from "./active-member.ts";
@@ -100,13 +101,26 @@ export function planFormer(
 /** Returns an entry for a former member with those of its roles that the entry of the new address grants. */
 function grantsOf(
   live: LiveMember,
-  { email, origin, roles: granted }: DesiredMember,
+  { email, origin, roles: grants }: DesiredMember,
   roles: RoleResolver,
 ): DesiredMember {
-  const kept = new Set(granted?.map(({ role }) => roles.idOf(role)));
+  const own = { email: addressOf(live) ?? email, origin };
+  const granted =
+    grants &&
+    roles.resolve(
+      email,
+      grants.map(({ role }) => role),
+      () => undefined,
+    );
+  if (!granted) return own;
+  const kept = new Set(granted.map(keyOf));
   return {
-    email: addressOf(live) ?? email,
-    origin,
-    ...(granted && { roles: live.roles.filter((id) => kept.has(id)).map((role) => ({ role })) }),
+    ...own,
+    roles: live.roles.filter((id) => kept.has(keyOf(roles.successorOf(id)))).map((role) => ({ role })),
   };
+}
+
+/** Identifies a role, also one that replaces another and does not exist yet. */
+function keyOf({ id, name }: RoleRef): string {
+  return id ?? `new ${name}`;
 }

@@ -18,6 +18,7 @@ import {
   member,
   NOW,
   planOf,
+  role,
   SYNC,
   until,
 } from "../../support/build.ts";
@@ -97,6 +98,21 @@ describe("an entry with a previous address", () => {
     expect(waits(away)).toEqual([]);
     const later = plan({ roles: ["Cashier"], from: from("2026-07-01") }, [ada()]);
     expect(brief(later)).toEqual([`delete member ${OLD}`]);
+  });
+
+  test("keeps a role of the old membership that is replaced at the same time", () => {
+    const want = desired({
+      roles: [role("Cashier", { metadata: { owner: "y" } })],
+      members: [member(NEW, { previously: [OLD], roles: ["Cashier"] })],
+      sync: { ...SYNC, replaceRoles: true },
+    });
+    const made = planOf(want, live([CASHIER], [ada()]));
+    expect(made.changes).toMatchObject([
+      { kind: "replace" },
+      { kind: "create", name: NEW },
+      { kind: "update", name: OLD, after: { roles: [{ id: null, name: "Cashier" }] } },
+    ]);
+    expect(briefRefusals(made)).toEqual([]);
   });
 
   test("removes an old invitation at once: nobody has access through it", () => {

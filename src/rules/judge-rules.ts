@@ -91,9 +91,16 @@ function isSame({ extent }: Violation, old: Violation): boolean {
   return extent.length === old.extent.length && extent.every((item) => old.extent.includes(item));
 }
 
-/** Indexes violations by the keys of what breaks a rule. */
+/** Indexes violations by the keys of what breaks a rule; those of several memberships of one address are joined. */
 export function byKey(violations: readonly Violation[]): ReadonlyMap<string, Violation> {
-  return new Map(violations.flatMap((one) => keysOf(one).map((key) => [key, one] as const)));
+  const found = new Map<string, Violation>();
+  for (const one of violations) {
+    for (const key of keysOf(one)) {
+      const other = found.get(key);
+      found.set(key, other ? { ...one, extent: [...new Set([...other.extent, ...one.extent])] } : one);
+    }
+  }
+  return found;
 }
 
 /** Returns the key of a violation by its subject's id, else by its name: entries that are not live have no id. */

@@ -12,8 +12,8 @@ const READS = "roles_list, roles_view, merchant_read, members_view";
 const SEED = `merchants:
   - code: MC1
     members:
-      - { email: ada@example.com, roles: [role_owner] }
-      - { email: ben@example.com, roles: [role_employee] }
+      - { id: mem_ada, email: ada@example.com, roles: [role_owner] }
+      - { id: mem_ben, email: ben@example.com, roles: [role_employee] }
   - code: MC2
     members:
       - { email: ada@example.com, roles: [role_owner] }
@@ -151,4 +151,21 @@ test("the library's result says which permission is missing, and nothing is chan
   });
   await service.close();
   expect(await shop.writes()).toEqual([]);
+});
+
+test("the membership of the key's own user goes last: without it the key can do nothing", async () => {
+  const people = ["ben", "cleo"].map((name) => `  - { email: ${name}@example.com, until: 2020-01-01 }\n`);
+  const owner = "  - { email: ada@example.com, until: 2020-01-01 }\n";
+  await shop.write(
+    "MC1.yaml",
+    `version: 1\nmerchant: MC1\nguards: { min_holders: {} }\nmembers:\n${owner}${people.join("")}`,
+  );
+  const refused = await apply(["MC1.yaml"]);
+  const [override = ""] = /self-lockout=\S+@[0-9a-f]{12}/.exec(refused.stderr) ?? [];
+  await apply(["MC1.yaml", "--allow", override]);
+  const { items } = (await shop.control("GET", "/requests")) as {
+    readonly items: readonly LoggedRequest[];
+  };
+  const gone = items.filter(({ method }) => method === "DELETE").map(({ path }) => path.split("/").at(-1));
+  expect(gone).toEqual(["mem_ben", "mem_ada"]);
 });

@@ -103,10 +103,18 @@ function personAfter({ before, after, wanted }: Outlook): readonly Person[] {
   return [{ key: before?.id ?? email ?? "", email, roles, mfa }];
 }
 
+/** The memberships before that are somebody's: the one that is changed, or all of the address where it is a new one. */
+function formerOf({ key, email }: Person, sides: Sides): readonly Person[] {
+  return sides.before.filter(
+    (one) => one.key === key || (one.email !== null && one.email === email && key === email),
+  );
+}
+
 /** A plan is refused for who breaks a rule and did not before, and for who breaks it in the files alone. */
 function compared(breaks: (one: Person, side: keyof Sides) => boolean, sides: Sides): boolean {
-  const before = new Set(sides.before.filter((one) => breaks(one, "before")).map(({ key }) => key));
-  const isNew = sides.after.some((one) => breaks(one, "after") && !before.has(one.key));
+  const isNew = sides.after.some(
+    (one) => breaks(one, "after") && !formerOf(one, sides).some((former) => breaks(former, "before")),
+  );
   return isNew || sides.file.some((one) => breaks(one, "file"));
 }
 
@@ -122,10 +130,14 @@ function counted(counts: (one: Person, side: keyof Sides) => boolean, most: numb
 
 function breaksSeparation(set: readonly string[], sides: Sides): boolean {
   const held = ({ roles }: Person): readonly string[] => set.filter((role) => roles.includes(role));
-  const before = new Map(sides.before.map((one) => [one.key, held(one)]));
   const after = sides.after.filter((one) => held(one).length > 1);
   if (sides.file.some((one) => held(one).length > 1)) return true;
-  const isWorse = after.some((one) => held(one).some((role) => !before.get(one.key)?.includes(role)));
+  const isWorse = after.some((one) => {
+    const before = new Set(
+      formerOf(one, sides).flatMap((former) => (held(former).length > 1 ? held(former) : [])),
+    );
+    return held(one).some((role) => !before.has(role));
+  });
   return isWorse;
 }
 

@@ -13,6 +13,7 @@ import {
   planOf,
   role,
   SYNC,
+  until,
 } from "../support/build.ts";
 
 const OWNER = liveRole("role_owner", "Owner", { predefined: true, permissions: ["all"] });
@@ -99,5 +100,24 @@ describe("the state after everything has happened", () => {
     const ada = liveMember("mem_1", "ada@example.com", { roles: ["role_owner", "role_1"] });
     const plan = planOf(want, live([OWNER, liveRole("role_1", "Payer")], [ada]));
     expect(briefRefusals(plan)).toEqual(["guard role-still-held Payer"]);
+  });
+
+  test("compares somebody new with all memberships of the address, and finds nothing worse", () => {
+    const gone = { until: until("2026-01-01") };
+    const want = desired({
+      members: [
+        member("ada@example.com", { roles: ["role_0", "role_1", "role_2"] }),
+        member("x@example.com", { id: "mem_1", ...gone }),
+        member("y@example.com", { id: "mem_2", ...gone }),
+      ],
+      policies: { ...NO_POLICIES, separate: [["A", "B", "C"]] },
+    });
+    const roles = ["A", "B", "C"].map((name, at) => liveRole(`role_${at}`, name));
+    const old = [1, 2].map((at) =>
+      invited(`mem_${at}`, "ada@example.com", { status: "expired", roles: [`role_${at - 1}`, `role_${at}`] }),
+    );
+    for (const some of [old, old.toReversed()]) {
+      expect(briefRefusals(planOf(want, live(roles, some)))).toEqual([]);
+    }
   });
 });

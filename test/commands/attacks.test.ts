@@ -1,0 +1,221 @@
+import { chmod, readdir, stat } from "node:fs/promises";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { processorTime } from "../support/processor-time.ts";
+import { openShop, type Shop } from "../support/shop.ts";
+
+const ESCAPE = "\u001b";
+const SEED = `merchants:
+  - code: MC1
+    roles:
+      - { name: Refunder, permissions: [refunds_create] }
+      - { name: "Till \\e[2J\\u202e", permissions: [sales_view] }
+    members:
+      - { email: ada@example.com, roles: [role_owner] }
+      - { email: eve@example.com, roles: [Refunder] }
+${Array.from({ length: 12 }, (_, index) => `      - { email: user${index}@example.com, roles: [role_employee] }\n`).join("")}keys:
+  - { key: sk_test_sandbox, owner: ada@example.com }
+`;
+const HEAD = "version: 1\nmerchant: MC1\n";
+const OWNER = "  - { email: ada@example.com, roles: [role_owner] }\n";
+
+let shop: Shop;
+
+beforeEach(async () => {
+  shop = await openShop(SEED);
+});
+
+afterEach(async () => {
+  await shop.stop();
+});
+
+async function inject(rule: object): Promise<void> {
+  await shop.control("PUT", "/faults", { rules: [rule] });
+}
+
+async function told(
+  ...args: readonly string[]
+): Promise<{ readonly code: number | null; readonly text: string }> {
+  const { code, stdout, stderr } = await shop.run([...args, "mc1.yaml"]);
+  return { code, text: `${stdout}${stderr}`.replaceAll(/\s+/g, " ") };
+}
+
+/** Runs with a server in the place of the service. */
+async function at(listener: RequestListener, run: (url: string) => Promise<void>): Promise<void> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    await run(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+describe("a secret", () => {
+  test("in a file is an error, which does not show it", async () => {
+    const [key, password] = ["sk_live_0123456789abcdef", "hunter2-hunter2"];
+    await shop.write(
+      "mc1.yaml",
+      `${HEAD}api: { key_env: ${key} }\nmembers:\n  - { email: t@example.com, managed: { nickname: T, password_env: ${password} } }\n`,
+    );
+    for (const command of ["validate", "plan"]) {
+      const { code, text } = await told(command);
+      expect(code).toBe(1);
+      expect(text).toContain("mc1.yaml:3:");
+      expect(text).not.toContain(key);
+      expect(text).not.toContain(password);
+    }
+  });
+
+  test("goes nowhere by a redirect, nor unencrypted over a network", async () => {
+    await shop.write("mc1.yaml", HEAD);
+    const seen: unknown[] = [];
+    await at(
+      (request, response) => response.end(seen.push(request.headers) && "{}"),
+      async (other) => {
+        await at(
+          (_, response) => response.writeHead(302, { location: other }).end(),
+          async (url) => {
+            const { code, stderr } = await shop.run(["plan", "mc1.yaml", "--base-url", url]);
+            expect(code).toBe(1);
+            expect(stderr).toContain("302");
+          },
+        );
+      },
+    );
+    expect(seen).toEqual([]);
+    const plain = await shop.run(["plan", "mc1.yaml", "--base-url", "http://api.example.com"]);
+    expect(plain).toMatchObject({ code: 1, stderr: expect.stringContaining("unencrypted") });
+  });
+});
+
+describe("the service", () => {
+  test.each([
+    ["that answers with a page", { kind: "html" }],
+    ["that asks to wait for a day", { kind: "status", status: 429, wait: 86_400 }],
+  ])("%s gets nobody removed", async (_, fault) => {
+    await shop.write("mc1.yaml", `${HEAD}members:\n${OWNER}`);
+    await inject({ ...fault, operation: "members.list" });
+    const { code, text } = await told("apply", "--yes");
+    expect(code).toBe(1);
+    expect(text).not.toContain("delete ");
+    expect(await shop.writes()).toEqual([]);
+  });
+
+  test("that loses the answer to a create is not asked twice", async () => {
+    await shop.write(
+      "mc1.yaml",
+      `${HEAD}sync: { members: additive }\nmembers:\n  - { email: new@example.com, roles: [role_employee] }\n`,
+    );
+    await inject({ kind: "status", status: 503, effect: "after", operation: "members.create", nth: 1 });
+    expect((await told("apply", "--yes")).code).toBe(0);
+    expect(await shop.writes()).toHaveLength(1);
+  });
+});
+
+describe("a file", () => {
+  test("that is cut off removes nobody, and its guard names the way out", async () => {
+    await shop.write("mc1.yaml", `${HEAD}members:\n${OWNER}`);
+    const { code, text } = await told("apply", "--yes");
+    expect(code).toBe(3);
+    expect(text).toContain("guard max-removals");
+    expect(await shop.writes()).toEqual([]);
+  });
+
+  test("that replaces the owner waits until the new one has accepted", async () => {
+    await shop.write("mc1.yaml", `${HEAD}members:\n${OWNER.replace("ada", "new")}`);
+    const { text } = await told("plan");
+    expect(text).toContain("waits until new@example.com has accepted");
+  });
+
+  test("that ignores somebody hides no violation, nor does another case of a name", async () => {
+    const rules = "checks:\n  - { can: refunds_create, at_most: 0 }\n";
+    await shop.write("mc1.yaml", `${HEAD}ignore: { members: [eve@example.com] }\n${rules}`);
+    expect((await told("plan")).text).toMatch(/Existing violation: .*eve@example\.com/);
+    await shop.write(
+      "mc1.yaml",
+      `${HEAD}sync: { roles: additive }\nroles:\n  - { name: REFUNDER, permissions: [refunds_create] }\n`,
+    );
+    const { code, text } = await told("plan");
+    expect(code).toBe(1);
+    expect(text).toContain("only in upper and lower case");
+  });
+
+  test("that lets somebody take more than it gives is shown as a risk", async () => {
+    await shop.write(
+      "mc1.yaml",
+      `${HEAD}sync: { roles: additive, members: additive }\nroles:\n  - { name: Helper, permissions: [members_update, payouts_edit_x] }\n  - { name: Paid, permissions: [payouts_edit] }\nmembers:\n  - { email: eve@example.com, roles: [Helper] }\n`,
+    );
+    expect((await told("plan")).text).toMatch(/eve@example\.com: .*members_update/);
+  });
+
+  test("with more to judge than a run has time for ends soon, and says so", async () => {
+    const many = Array.from({ length: 1500 }, (_, index) => index);
+    const power = (n: number): string => (n % 3 === 0 ? "members_update" : "roles_update");
+    const roles = many.map(
+      (n) =>
+        `  - { name: R${n}, permissions: [p${n}, p${(n * 7) % 1500}, ${power(n)}, roles_create, q${n}] }\n`,
+    );
+    const members = many.map(
+      (n) => `  - { email: u${n}@example.com, roles: [R${n}, R${(n * 11) % 1500}] }\n`,
+    );
+    const checks = many
+      .slice(0, 1000)
+      .map(
+        (n) =>
+          `  - { can: p${n}, ${n % 2 === 0 ? `only: [u${n}@example.com]` : "at_most: 1"}, reach: true }\n`,
+      );
+    await shop.write(
+      "mc1.yaml",
+      `${HEAD}roles:\n${roles.join("")}members:\n${members.join("")}checks:\n${checks.join("")}`,
+    );
+    const before = processorTime();
+    const { code, text } = await told("validate");
+    expect(processorTime() - before).toBeLessThan(10_000);
+    expect(code).toBe(1);
+    expect(text).toContain("would take too long");
+  });
+
+  test("cannot set a prototype", async () => {
+    await shop.write(
+      "mc1.yaml",
+      `${HEAD}members:\n  - { email: ada@example.com, metadata: { __proto__: { polluted: 1 } } }\n`,
+    );
+    expect((await told("plan")).code).toBe(1);
+    expect(({} as { readonly polluted?: unknown }).polluted).toBeUndefined();
+  });
+
+  test("of rules that cannot be read stops every merchant", async () => {
+    await shop.write("mc1.yaml", HEAD);
+    await shop.write("rolecall.yaml", "version: 1\nenforce:\n  - { files: [mc1.yaml], rules: gone.yaml }\n");
+    const { code, text } = await told("plan");
+    expect(code).toBe(1);
+    expect(text).toContain("rolecall.yaml:3:");
+    expect(text).not.toContain("Plan:");
+  });
+});
+
+test("journals and saved plans are for their owner alone", async () => {
+  await chmod(shop.folder, 0o755);
+  await shop.write(
+    "mc1.yaml",
+    `${HEAD}sync: { members: additive }\nmembers:\n  - { email: new@example.com, roles: [role_employee] }\n`,
+  );
+  await told("plan", "--out", "plan.json");
+  await told("apply", "--yes");
+  const runs = join(shop.folder, ".rolecall", "runs");
+  const files = [join(shop.folder, "plan.json"), ...(await readdir(runs)).map((name) => join(runs, name))];
+  expect(files).toHaveLength(2);
+  for (const file of files) expect((await stat(file)).mode & 0o077).toBe(0);
+});
+
+test("a name cannot act on a terminal, or turn the text around it", async () => {
+  await shop.write("mc1.yaml", `${HEAD}roles:\n  - { name: Refunder }\n`);
+  const { stdout } = await shop.run(["plan", "mc1.yaml"]);
+  expect(stdout).toContain("Till ");
+  expect(stdout).not.toContain(ESCAPE);
+  expect(stdout).not.toContain("\u202e");
+});

@@ -1,4 +1,5 @@
 import type { Review } from "../kernel/approval/merged-reviews.ts";
+import type { Seal } from "../kernel/approval/seal.ts";
 import { parseReviewedState } from "../kernel/saved/reviewed-file.ts";
 import type { ReviewedState } from "../model/reviewed.ts";
 import type { RecordStore, Records } from "../store/open-records.ts";
@@ -37,6 +38,16 @@ export interface RecordedFailure {
 
 export type ReviewStore = RecordStore<ReviewedState, MerchantState>;
 export type ReviewRecords = Records<ReviewedState, MerchantState>;
+
+/** The records of a service and label, with the functions of their key. */
+export interface OpenStore {
+  readonly store: ReviewStore;
+  readonly seal: Seal;
+  /** Encrypts a sentence that names people. */
+  conceal(text: string): string;
+  /** Decrypts such a sentence. */
+  reveal(text: string): string;
+}
 
 /** A merged pull request with recorded plans. */
 export interface MergedReview extends CountedRun<ReviewedState> {

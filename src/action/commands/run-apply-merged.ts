@@ -16,7 +16,18 @@ import { unplannedOf } from "../../app/show/show-plans.ts";
 import { by } from "../../lib/text.ts";
 import type { MerchantOutcome } from "../../model/apply.ts";
 import type { Plan } from "../../model/plan.ts";
+import {
+  type ApplyRun,
+  type LookedMerchant,
+  lookedAt,
+  openReviews,
+  type ReportedMerchant,
+  withReports,
+} from "../../review/apply-run.ts";
 import { judgeMerchant } from "../../review/judge-merchant.ts";
+import type { OpenStore } from "../../review/merchant-state.ts";
+import { type RecordedEnd, recordApply } from "../../review/record-apply.ts";
+import { recordWaiting, unreviewedIn } from "../../review/waiting-changes.ts";
 import { plansJson } from "../../show/machine/machine-formats.ts";
 import { PLAIN } from "../../show/style.ts";
 import { renderFailure } from "../../show/text/failure-text.ts";
@@ -24,7 +35,9 @@ import { GitError } from "../../store/git-refs.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
 import { ActionError } from "../context/action-error.ts";
 import { annotate } from "../context/action-log.ts";
-import { type OpenStore, openReviewStore, storeError } from "../context/open-repository.ts";
+import { GithubError } from "../context/github-api.ts";
+import { openReviewStore, storeError } from "../context/open-repository.ts";
+import { lastPulls } from "../github/last-pull.ts";
 import { readingApprovals } from "../github/merged-pulls.ts";
 import {
   diagnosticAnnotations,
@@ -32,7 +45,7 @@ import {
   maskedAnnotations,
   planAnnotations,
 } from "../review/annotations.ts";
-import { type ApplyRecords, openReviews, readApplyRecords } from "../review/apply-coverage.ts";
+import { type CoveredRecords, readApplyRecords } from "../review/apply-coverage.ts";
 import {
   APPLY_ENDS,
   type ApplyEnd,
@@ -43,15 +56,6 @@ import {
   reportApply,
   type ToldPull,
 } from "../review/apply-page.ts";
-import {
-  type LookedMerchant,
-  lookedAt,
-  type RecordedEnd,
-  type ReportedMerchant,
-  recordApply,
-  recordWaiting,
-  withReports,
-} from "../review/apply-records.ts";
 import { setStatus } from "../review/commit-status.ts";
 import {
   coverageText,
@@ -159,7 +163,7 @@ async function apply(
     ]);
     for (const line of [...broken, ...unread]) reporter.say(line);
     const refused = skippedMerchants(planned, overrides, new Map());
-    const reported = withReports(context, records, judged, refused, store.seal);
+    const reported = withReports(runOf(context), records, judged, refused, store.seal);
     const { objections, notes, quiet } = objectionsIn(reported);
     const env = passwordEnvironment(context, keys);
     const divided = divide(looks, refused, { env });
@@ -197,7 +201,8 @@ async function apply(
       .sort(by(({ merchant }) => merchant));
     captured.reporter.ended({ outcomes, leftOut: 0 }, applyExitCode(outcomes));
     const looked = reported.filter(({ merchant }) => !superseded.merchants.has(merchant));
-    const end = { plannedAt, looked, done: captured.done(), isComplete: loaded.valid };
+    const isWhole = loaded.valid && inputs.shard === null && inputs.merchants.length === 0;
+    const end = { plannedAt, looked, done: captured.done(), isWhole };
     const { problem, waiting } = await recorded(context, store, branch, records, end);
     const next = howToGoOn(looked, records, waiting !== null);
     const how = applyEnd({
@@ -284,16 +289,26 @@ function objectionsIn(reported: readonly ReportedMerchant[]): {
 async function judge(
   context: ActionContext,
   looks: readonly PlannedMerchant[],
-  records: ApplyRecords,
+  records: CoveredRecords,
   store: OpenStore,
   placeOf: ReturnType<typeof entryPlaces>,
 ): Promise<readonly LookedMerchant[]> {
+  const run = runOf(context);
   const judged = looks.map((look) => {
     const { merchant } = look.plan;
-    const reviews = openReviews(records, merchant, context.inputs.command === "due");
+    const reviews = openReviews(records, merchant, run);
     return judgeMerchant({ ...look, desired: look.session.state }, reviews, store.seal, placeOf);
   });
-  return lookedAt(context, records, judged, store);
+  const { merged, ofCommit } = records;
+  const known = new Map([
+    ...ofCommit.map((number) => [run.sha, number] as const),
+    ...merged.map(({ pull }) => [pull.mergedAs ?? "", pull.number] as const),
+  ]);
+  return lookedAt(run, records, judged, { reveal: store.reveal, pullOf: lastPulls(context, known) });
+}
+
+function runOf({ event, inputs }: ActionContext): ApplyRun {
+  return { sha: event.sha, isDue: inputs.command === "due", isPush: event.name === "push" };
 }
 
 /** Returns the part of a plan that may be applied; its verification leaves out the rest. */
@@ -310,15 +325,34 @@ async function recorded(
   context: ActionContext,
   store: OpenStore,
   branch: string,
-  records: ApplyRecords,
+  records: CoveredRecords,
   end: RecordedEnd,
 ): Promise<{ readonly problem: ActionError | null; readonly waiting: string | null }> {
   try {
-    await recordApply(context, store, records, end);
-    return { problem: null, waiting: await recordWaiting(context, store, branch, end.looked) };
+    await recordApply(runOf(context), store, records, end);
+    return { problem: null, waiting: await leaveWaiting(context, store, branch, end.looked) };
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     return { problem: storeError(error), waiting: null };
+  }
+}
+
+/** Records what waits for approval; returns the output that starts its job, or `null` if nothing waits. */
+async function leaveWaiting(
+  { event, inputs, github, log }: ActionContext,
+  store: OpenStore,
+  branch: string,
+  looked: readonly ReportedMerchant[],
+): Promise<string | null> {
+  const waiting = unreviewedIn(looked);
+  if (inputs.command === "due" || inputs.environment !== "" || waiting.length === 0) return null;
+  try {
+    const approvals = await github.approvals();
+    return await recordWaiting(event, store, { head: event.sha, base: branch, approvals }, waiting);
+  } catch (error) {
+    if (!(error instanceof GithubError)) throw error;
+    log.notice(`Nothing can wait for approval: ${error.because("actions: read")}.`);
+    return null;
   }
 }
 
@@ -336,7 +370,7 @@ function withObjections(
 
 /** Returns the pull requests to report on, those where something is wrong first. */
 function toldPulls(
-  told: ApplyRecords["told"],
+  told: CoveredRecords["told"],
   judged: readonly LookedMerchant[],
   outcomes: readonly MerchantOutcome[],
 ): readonly ToldPull[] {
@@ -358,7 +392,7 @@ function toldPulls(
 /** Returns what to do about changes that nobody has approved, and about lost ones; empty without any. */
 function howToGoOn(
   looked: readonly ReportedMerchant[],
-  { told }: ApplyRecords,
+  { told }: CoveredRecords,
   isWaiting: boolean,
 ): readonly string[] {
   const loud = looked.filter(({ isQuiet }) => !isQuiet);

@@ -4,8 +4,9 @@ import { ruleLocations } from "../../app/show/rule-locations.ts";
 import { unplannedOf } from "../../app/show/show-plans.ts";
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
 import type { DesiredState } from "../../model/desired.ts";
-import { type ReviewRecords, recordOf } from "../../review/merchant-state.ts";
+import { type OpenStore, type ReviewRecords, recordOf } from "../../review/merchant-state.ts";
 import { overdueText } from "../../review/overdue.ts";
+import { alreadyLive, type RecordedPlan } from "../../review/recorded-plan.ts";
 import { fenced } from "../../show/markdown/markdown-blocks.ts";
 import type { ReviewInput, UnplannedView } from "../../show/markdown/review-sections.ts";
 import { PLAIN } from "../../show/style.ts";
@@ -16,7 +17,7 @@ import { planView } from "../../show/view/plan-view.ts";
 import { type ActionContext, type ActionResult, failed, markerOf } from "../context/action-context.ts";
 import { ActionError } from "../context/action-error.ts";
 import { annotate } from "../context/action-log.ts";
-import { type OpenStore, openReviewStore } from "../context/open-repository.ts";
+import { openReviewStore } from "../context/open-repository.ts";
 import { findComment, NO_COMMENT, type PullComment } from "../github/pull-comment.ts";
 import {
   diagnosticAnnotations,
@@ -41,15 +42,13 @@ import {
   withActionErrors,
 } from "../review/load-and-plan.ts";
 import {
-  alreadyLive,
   approvalSoFar,
   changedRemarks,
   howToApprove,
   isReview,
+  keepPlan,
   objectionLines,
   type PlanApproval,
-  type RecordedPlan,
-  recordPlan,
 } from "../review/plan-approval.ts";
 import { afterPlan, changesFiles, scopeText, verdictOf } from "../review/plan-outcome.ts";
 import {
@@ -190,7 +189,7 @@ async function reviewed(
   const verdict = verdictOf(context, plans, unplanned, fileErrors.length);
   const approval =
     store && (await approvalSoFar(context, store, store.records, looks, entryPlaces(loaded.sources)));
-  const live = store === null || approval === null ? [] : alreadyLive(plans, approval.merged, store.seal);
+  const live = store === null || approval === null ? [] : alreadyLive(plans, approval.merged, store);
   const page: ReviewPage = {
     marker: markerOf("plan", context.scope),
     review,
@@ -214,7 +213,7 @@ async function reviewed(
     ...planOutputs(plans),
     ...(await publish(context, page, plans, isApproved ? NO_COMMENT : comment, worth)),
   };
-  const kept = store && (await recordPlan(context, store, store.records, plans, comment.id()));
+  const kept = store && (await keepPlan(context, store, store.records, plans, comment.id()));
   if (verdict.reason !== null && verdict.reason !== "differences") return { ...verdict, outputs };
   const objection = objectionTo(approval, kept, event);
   return objection === null ? { ...verdict, outputs } : failed("refused", "not-approved", objection, outputs);
@@ -237,7 +236,7 @@ function objectionTo(
 ): string | null {
   if (approval === null) return null;
   const before = approval.own.flatMap(({ approvals }) => approvals.map(({ id }) => id));
-  const isLate = kept?.isNew === true && kept.approvals.some((id) => !before.includes(id));
+  const isLate = kept?.outcome === "recorded" && kept.approvals.some((id) => !before.includes(id));
   if (approval.isEarly || isLate) return `Approved before this plan was ready. ${howToApprove(event)}`;
   const [objection] = objectionLines(approval.objections);
   return objection === undefined ? null : `Not what was approved. ${howToApprove(event)} ${objection}`;

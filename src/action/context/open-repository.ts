@@ -1,8 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type CommitStates, loadCommit } from "../../app/project/commit-states.ts";
-import type { Seal } from "../../kernel/approval/seal.ts";
-import type { ReviewStore } from "../../review/merchant-state.ts";
+import type { OpenStore, ReviewStore } from "../../review/merchant-state.ts";
 import { GitError, openRefs } from "../../store/git-refs.ts";
 import { openRecords } from "../../store/open-records.ts";
 import { decrypt, encrypt, keyedHash } from "../../store/sealed-json.ts";
@@ -43,16 +42,6 @@ export async function withRepository<T>(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-/** The records of a run's service and label, and how they name people. */
-export interface OpenStore {
-  readonly store: ReviewStore;
-  readonly seal: Seal;
-  /** Encrypts a sentence that names people. */
-  conceal(text: string): string;
-  /** Decrypts such a sentence. */
-  reveal(text: string): string;
 }
 
 /** Opens the records in the repository's refs; throws ActionError without the secret that signs them. */

@@ -1,27 +1,22 @@
 import type { PlannedMerchant } from "../../app/session/session.ts";
-import { sealed } from "../../kernel/approval/seal.ts";
 import { oneLine } from "../../lib/escape.ts";
-import { canonicalJson } from "../../lib/json-text.ts";
 import { counted } from "../../lib/text.ts";
 import type { Plan } from "../../model/plan.ts";
-import type { ReviewedResource, ReviewedState } from "../../model/reviewed.ts";
-import { countedRun, standingApprovals } from "../../review/counted-run.ts";
 import type { ForgePull } from "../../review/forge.ts";
 import { judgeMerchant } from "../../review/judge-merchant.ts";
 import {
   type MergedReview,
+  type OpenStore,
   type ReviewRecords,
   recordedReviews,
-  recordOf,
   reviewOf,
   reviewsOf,
 } from "../../review/merchant-state.ts";
+import { type RecordedPlan, recordPlan } from "../../review/recorded-plan.ts";
 import { fenced, inlineCode } from "../../show/markdown/markdown-blocks.ts";
-import type { RecordedStates } from "../../store/open-records.ts";
 import type { ActionContext } from "../context/action-context.ts";
 import { ActionError } from "../context/action-error.ts";
 import type { EventContext } from "../context/event-context.ts";
-import type { OpenStore } from "../context/open-repository.ts";
 import { queuedPulls, readingApprovals } from "../github/merged-pulls.ts";
 import { maskText } from "./annotations.ts";
 import type { LocateEntry } from "./entry-places.ts";
@@ -107,77 +102,28 @@ async function queuedReviews(
   return Promise.all(merging.map((pull) => reviewOf(pull, records, github)));
 }
 
-/** Records a plan of an open pull request for the apply after its merge, unless it is the recorded one. */
-export async function recordPlan(
-  { event, github, log }: Pick<ActionContext, "event" | "github" | "log">,
-  { store, seal }: OpenStore,
+/** Records a plan for the apply after its merge; throws ActionError if the pull request has another base branch by now. */
+export async function keepPlan(
+  { event: { pull }, github, log }: Pick<ActionContext, "event" | "github" | "log">,
+  open: OpenStore,
   records: ReviewRecords,
   plans: readonly Plan[],
   comment: number | null,
-): Promise<RecordedPlan> {
-  const [pull] = event.pull === null ? [] : await github.pulls([event.pull.number]);
-  if (event.pull === null || pull === undefined || plans.length === 0) return NOT_RECORDED;
-  if (pull.status !== "open") {
-    log.notice("The pull request is closed or merged, so this plan is not recorded.");
-    return NOT_RECORDED;
-  }
-  if (pull.baseRef !== event.pull.baseRef) {
+): Promise<RecordedPlan | null> {
+  if (pull === null || plans.length === 0) return null;
+  const kept = await recordPlan({ ...pull, comment }, plans, open, records, github);
+  if (kept.outcome === "other-base") {
     throw new ActionError(
       "not-approved",
       "This plan is for another base branch than the pull request has by now.",
       "Close the pull request and reopen it.",
     );
   }
-  // The run for the newest commit records its plan.
-  if (pull.headSha !== event.pull.headSha) return NOT_RECORDED;
-  const name = recordOf(pull.number);
-  const runs = await records.runsOf(name);
-  const merchants = new Map(plans.map((plan) => [plan.merchant, sealed(recordable(plan), seal)] as const));
-  const head = event.pull.headSha;
-  const last = runs.findLast((run) => run.head === head && run.base === pull.baseRef);
-  const earlier = pull.reviews.map(({ id }) => id);
-  if (last !== undefined && isSame(last, merchants)) return NOT_RECORDED;
-  const approvals = standingApprovals(pull.reviews, github.now());
-  const kept = new Set(
-    approvals.flatMap((one) => countedRun({ ...pull, reviews: [one] }, runs, github.now()).run?.number ?? []),
-  );
-  // A person who merges it now has seen this plan.
-  if (last !== undefined) kept.add(last.number);
-  const known = new Set(runs.map(({ number }) => number));
-  const added = { head, base: pull.baseRef, earlier, comment, merchants };
-  await store.editRuns(name, added, ({ number }) => kept.has(number) || !known.has(number));
-  const [after] = await github.pulls([pull.number]);
-  if (after?.status === "merged") {
-    // A person who merged it meanwhile has not seen this plan.
-    await store.editRuns(name, null, ({ number }) => known.has(number));
+  if (kept.outcome === "closed")
+    log.notice("The pull request is closed or merged, so this plan is not recorded.");
+  if (kept.outcome === "merged")
     log.notice("The pull request was merged meanwhile, so this plan is not recorded.");
-    return NOT_RECORDED;
-  }
-  return { isNew: true, approvals: approvals.map(({ id }) => id) };
-}
-
-/** How a plan was recorded. */
-export interface RecordedPlan {
-  /** False if it is the plan that was recorded before, or of no open pull request. */
-  readonly isNew: boolean;
-  /** Ids of the approvals that came before the record. */
-  readonly approvals: readonly number[];
-}
-
-const NOT_RECORDED: RecordedPlan = { isNew: false, approvals: [] };
-
-/** Returns what of a plan may be approved: nothing that a rule of the base branch refuses, which an apply does not know. */
-function recordable({ reviewed, refusals }: Plan): ReviewedState {
-  if (refusals.every(({ by }) => by !== "base")) return reviewed;
-  return { ...reviewed, roles: [], members: [], people: [], dates: [] };
-}
-
-function isSame(run: RecordedStates<ReviewedState>, merchants: ReadonlyMap<string, ReviewedState>): boolean {
-  if (run.merchants.size !== merchants.size) return false;
-  return [...merchants].every(([merchant, state]) => {
-    const before = run.merchants.get(merchant);
-    return before !== undefined && canonicalJson({ ...before, at: 0 }) === canonicalJson({ ...state, at: 0 });
-  });
+  return kept;
 }
 
 /** Returns the paragraph that says whether a plan is what was approved before, and if not, what to do next. */
@@ -239,48 +185,4 @@ export function howToApprove({ group }: EventContext): string {
 function pullNames(reviews: readonly MergedReview[]): string {
   const numbers = reviews.map(({ pull }) => pull.number).sort((a, b) => a - b);
   return numbers.map((number) => `#${number}`).join(", ");
-}
-
-/**
- * Returns lines about what a pull request changes in the files and not at the service, since it is live already: an apply
- * that is still to come may take it away.
- */
-export function alreadyLive(
-  plans: readonly Plan[],
-  merged: readonly MergedReview[],
-  seal: OpenStore["seal"],
-): readonly string[] {
-  return plans.flatMap(({ merchant, reviewed }) =>
-    (["roles", "members"] as const).flatMap((list) =>
-      reviewed[list].filter(isFileOnly).map((row) => {
-        const name = list === "roles" ? row.name : seal(row.name);
-        const state = row.after === null ? "already gone" : "already live";
-        const later = laterChange(merged, (states) => states.get(merchant)?.[list], name);
-        return `${merchant}: ${list === "roles" ? "role" : "member"} ${row.name}: ${state}${later}`;
-      }),
-    ),
-  );
-}
-
-/** Says which merged review that is not applied yet changes a row; empty if none does. */
-function laterChange(
-  merged: readonly MergedReview[],
-  rowsIn: (states: RecordedStates<ReviewedState>["merchants"]) => readonly ReviewedResource[] | undefined,
-  name: string,
-): string {
-  for (const { name: review, run } of merged.toReversed()) {
-    const rows = (run && rowsIn(run.merchants)) ?? [];
-    const row = rows.find((one) => one.name === name && !isUnchanged(one));
-    if (row === undefined) continue;
-    return `; ${review}, merged and not applied yet, ${row.after === null ? "removes" : "changes"} it`;
-  }
-  return "";
-}
-
-function isFileOnly(row: ReviewedResource): boolean {
-  return row.base !== undefined && isUnchanged(row);
-}
-
-function isUnchanged({ before, after }: ReviewedResource): boolean {
-  return canonicalJson(before) === canonicalJson(after);
 }

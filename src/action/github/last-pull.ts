@@ -1,0 +1,41 @@
+import type { ActionContext } from "../context/action-context.ts";
+import { type Github, GithubError } from "../context/github-api.ts";
+
+/** Files whose last pull request a run asks for: each takes requests. */
+const MAX_FILES = 3;
+
+/**
+ * Returns a function that finds the pull request that changed a file last; `null` if it is not known, or after a few files.
+ * `known` are pull requests by the commit that they became.
+ */
+export function lastPulls(
+  { event: { sha }, github }: Pick<ActionContext, "event" | "github">,
+  known: ReadonlyMap<string, number>,
+): (file: string) => Promise<number | null> {
+  const asked = new Map<string, Promise<number | null>>();
+  return async (file) => {
+    if (!asked.has(file) && asked.size === MAX_FILES) return null;
+    const pull = asked.get(file) ?? lastPull(file, sha, known, github);
+    asked.set(file, pull);
+    return pull;
+  };
+}
+
+async function lastPull(
+  file: string,
+  sha: string,
+  known: ReadonlyMap<string, number>,
+  github: Github,
+): Promise<number | null> {
+  try {
+    const commit = await github.lastCommitOf(file, sha);
+    if (commit === null) return null;
+    const own = known.get(commit);
+    if (own !== undefined) return own;
+    const pulls = await github.pullsWith(commit);
+    return pulls.find(({ mergedAs }) => mergedAs === commit)?.number ?? pulls[0]?.number ?? null;
+  } catch (error) {
+    if (!(error instanceof GithubError)) throw error;
+    return null;
+  }
+}

@@ -1,0 +1,139 @@
+import type { Review } from "../kernel/approval/merged-reviews.ts";
+import type { Seal } from "../kernel/approval/seal.ts";
+import type { MerchantOutcome } from "../model/apply.ts";
+import type { DesiredState } from "../model/desired.ts";
+import type { JudgedMerchant } from "./judge-merchant.ts";
+import {
+  type MerchantState,
+  type MergedReview,
+  type ReviewRecords,
+  reviewsOf,
+  unsettled,
+} from "./merchant-state.ts";
+import { INVALID_STATE } from "./open-failures.ts";
+
+/** A run of an apply. */
+export interface ApplyRun {
+  /** The commit that it applies. */
+  readonly sha: string;
+  /** True if it makes only what time brings. */
+  readonly isDue: boolean;
+  /** True if it follows a merge, rather than somebody's wish. */
+  readonly isPush: boolean;
+}
+
+/** State and records of the merchants that a run covers. */
+export interface ApplyRecords {
+  readonly records: ReviewRecords;
+  readonly merged: readonly MergedReview[];
+  /** Names of the records of pull requests that need none any more. */
+  readonly abandoned: readonly string[];
+  /** Merchants with their declared access, as keyed hashes. */
+  readonly declared: ReadonlyMap<string, string>;
+  /** The merchants that the run looks at. */
+  readonly covered: readonly DesiredState[];
+  /** Changes that an environment's reviewers approved in an earlier job of this run, by merchant. */
+  readonly approved: ReadonlyMap<string, Review>;
+  /** Name of the record of that; `null` if the run is for what was merged. */
+  readonly waiting: string | null;
+}
+
+/** Returns the reviews that a run compares a merchant's plan with. */
+export function openReviews(
+  { records, merged, approved, waiting }: ApplyRecords,
+  merchant: string,
+  { isDue }: ApplyRun,
+): readonly Review[] {
+  const state = records.states.get(merchant);
+  const rest = approved.get(merchant);
+  if (waiting !== null) return [...(state?.open ?? []), ...(rest === undefined ? [] : [rest])];
+  return reviewsOf(merchant, state, isDue ? [] : merged);
+}
+
+/** A merchant that a run has looked at. */
+export interface LookedMerchant extends JudgedMerchant {
+  /** The merchant's recorded state before this run. */
+  readonly state: MerchantState | null | undefined;
+  /** Pull requests whose changes were lost, or that made others lose theirs. */
+  readonly blamed: readonly number[];
+}
+
+/** Functions that tell more about a lost change. */
+export interface LostLookup {
+  /** Decrypts a recorded sentence. */
+  reveal(text: string): string;
+  /** Returns the pull request that changed a file last; `null` if unknown. */
+  pullOf(file: string): Promise<number | null>;
+}
+
+/** Adds what is known of judged merchants, and which pull request made a reviewed change get lost. */
+export async function lookedAt(
+  { sha, isDue }: ApplyRun,
+  { records, waiting }: ApplyRecords,
+  judged: readonly JudgedMerchant[],
+  { reveal, pullOf }: LostLookup,
+): Promise<readonly LookedMerchant[]> {
+  const looked: LookedMerchant[] = [];
+  for (const one of judged) {
+    const state = records.states.get(one.merchant);
+    if (isDue) {
+      // Changes that are not due are left to applies and to the check for drift.
+      looked.push({ ...one, state, blamed: [], refusals: [], lost: [], objections: [] });
+      continue;
+    }
+    const { lost, blamed } = await lostChanges(one, pullOf);
+    // Nothing is left to make of these, so that only the record of their run can repeat them.
+    const again = waiting === null && state?.failure?.commit === sha ? state.failure.dropped.map(reveal) : [];
+    const all = [...new Set([...lost, ...again])];
+    const invalid = state === null ? [INVALID_STATE] : [];
+    looked.push({ ...one, state, blamed, lost: all, objections: [...invalid, ...one.refusals, ...all] });
+  }
+  return looked;
+}
+
+async function lostChanges(
+  { dropped }: JudgedMerchant,
+  pullOf: LostLookup["pullOf"],
+): Promise<Pick<LookedMerchant, "lost" | "blamed">> {
+  const lost: string[] = [];
+  const blamed = new Set<number>();
+  for (const { review, sentence, file } of dropped) {
+    const own = Number(review.slice(1));
+    const other = file === null ? null : await pullOf(file);
+    if (Number.isInteger(own)) blamed.add(own);
+    if (other !== null) blamed.add(other);
+    const isOther = other !== null && other !== own;
+    lost.push(isOther ? sentence.replace(/\.$/, `; #${other} changed that file last.`) : sentence);
+  }
+  return { lost, blamed: [...blamed] };
+}
+
+/** A merchant with what a run has to report of it. */
+export interface ReportedMerchant extends LookedMerchant {
+  /** Keyed hash of why the merchant is not as its files say; empty if it is. */
+  readonly digest: string;
+  /** True if an earlier run for another commit has reported the same. */
+  readonly isQuiet: boolean;
+}
+
+/** Adds whether an earlier run has reported the same objections and refusals: a later merge has nothing to do with them. */
+export function withReports(
+  { sha, isPush }: ApplyRun,
+  { declared, merged }: ApplyRecords,
+  looked: readonly LookedMerchant[],
+  refused: readonly MerchantOutcome[],
+  seal: Seal,
+): readonly ReportedMerchant[] {
+  return looked.map((one) => {
+    const { merchant, objections, state } = one;
+    const guarded = refused.find((outcome) => outcome.merchant === merchant && outcome.status === "refused");
+    const reasons = [...objections, ...(guarded?.reasons ?? [])];
+    const digest = reasons.length === 0 ? "" : seal(reasons.join("\n"));
+    const isKnown =
+      state?.failure?.digest === digest &&
+      state.failure.commit !== sha &&
+      state.declared === declared.get(merchant) &&
+      unsettled(merchant, state, merged).length === 0;
+    return { ...one, digest, isQuiet: digest !== "" && isKnown && isPush };
+  });
+}

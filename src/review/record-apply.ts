@@ -1,0 +1,96 @@
+import { remaining } from "../kernel/approval/compare-reviewed.ts";
+import type { ApplyRecords, ApplyRun, ReportedMerchant } from "./apply-run.ts";
+import {
+  type MerchantState,
+  mergedState,
+  type OpenStore,
+  type RecordedFailure,
+  recordOf,
+  settledRecords,
+  unsettled,
+} from "./merchant-state.ts";
+import { staleWaiting } from "./waiting-changes.ts";
+
+/** How a run ended, as far as its records need it. */
+export interface RecordedEnd {
+  /** In ms since the epoch, by the forge's clock. */
+  readonly plannedAt: number;
+  readonly looked: readonly ReportedMerchant[];
+  /** Fingerprints of the changes that were made, by merchant. */
+  readonly done: ReadonlyMap<string, ReadonlySet<string>>;
+  /** True if the run read every merchant of the repository. */
+  readonly isWhole: boolean;
+}
+
+/** Records what a run has applied and what is left, and removes the reviews that nothing is left of. */
+export async function recordApply(
+  run: ApplyRun,
+  open: OpenStore,
+  records: ApplyRecords,
+  end: RecordedEnd,
+): Promise<void> {
+  const { store } = open;
+  const { merged, abandoned, declared, waiting } = records;
+  const before = records.records.states;
+  const next = new Map(
+    end.looked.map((one) => [one.merchant, nextState(run, open, records, end, one)] as const),
+  );
+  let states: ReadonlyMap<string, MerchantState | null> = new Map();
+  await store.updateStates((current) => {
+    const edits = new Map<string, MerchantState | null>();
+    for (const { merchant, reviews } of end.looked) {
+      const [own, now] = [next.get(merchant), current.get(merchant)];
+      if (own === undefined) continue;
+      const isMoved = JSON.stringify(now ?? null) !== JSON.stringify(before.get(merchant) ?? null);
+      const names = reviews.map(({ name }) => name);
+      edits.set(merchant, isMoved ? mergedState(own, names, now) : own);
+    }
+    // A merchant that no file declares any more starts without a state when it comes back.
+    const gone = end.isWhole ? [...current.keys()].filter((merchant) => !declared.has(merchant)) : [];
+    for (const merchant of gone) edits.set(merchant, null);
+    states = new Map([...current, ...edits]);
+    return edits;
+  });
+  const settled = settledRecords(merged, states, end.isWhole ? new Set(declared.keys()) : null);
+  const used = waiting === null ? [] : [waiting];
+  await store.remove([...settled, ...abandoned, ...used, ...staleWaiting(records.records.names)]);
+}
+
+function nextState(
+  { sha, isDue }: ApplyRun,
+  { conceal }: OpenStore,
+  { records, merged, declared, waiting }: ApplyRecords,
+  { plannedAt, done }: RecordedEnd,
+  one: ReportedMerchant,
+): MerchantState {
+  const { merchant, comparison, state } = one;
+  const isOfMerge = !isDue && waiting === null;
+  const own = isOfMerge ? unsettled(merchant, state, merged).map(({ pull }) => recordOf(pull.number)) : [];
+  const known = new Set(records.names);
+  return {
+    commit: sha,
+    at: plannedAt,
+    nightly: isDue ? plannedAt : (state?.nightly ?? null),
+    declared: declared.get(merchant) ?? "",
+    settled: [...new Set([...(state?.settled ?? []), ...own])].filter((name) => known.has(name)),
+    open: remaining(comparison, done.get(merchant) ?? new Set()),
+    failure: isDue ? (state?.failure ?? null) : failureOf(one, sha, own, conceal),
+  };
+}
+
+function failureOf(
+  { digest, isQuiet, lost, blamed, comparison, state }: ReportedMerchant,
+  sha: string,
+  merged: readonly string[],
+  conceal: OpenStore["conceal"],
+): RecordedFailure | null {
+  if (digest === "") return null;
+  const before = state?.failure;
+  if (isQuiet && before) return { ...before, digest };
+  const left = comparison.account.filter(({ verdict }) => verdict === "refused");
+  const named = [...merged, ...left.map(({ review }) => review)].map((name) =>
+    Number(/^(?:#|reviews\/)(\d+)$/.exec(name)?.[1]),
+  );
+  const pulls = [...new Set([...blamed, ...named])].filter(Number.isSafeInteger);
+  return { commit: sha, digest, pulls, dropped: lost.map(conceal) };
+}

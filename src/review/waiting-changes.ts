@@ -1,0 +1,86 @@
+import type { Review } from "../kernel/approval/merged-reviews.ts";
+import { sealed } from "../kernel/approval/seal.ts";
+import type { ReportedMerchant } from "./apply-run.ts";
+import type { OpenStore, ReviewRecords } from "./merchant-state.ts";
+
+const WAITING = "waiting/";
+
+/** Maximum number of records of what waits. */
+const MAX_WAITING = 30;
+
+/** A run of a workflow, in which changes wait for approval. */
+export interface WorkflowRun {
+  readonly run: number;
+  /** Counts the attempts of the run from 1. */
+  readonly attempt: number;
+}
+
+/** Returns the names of the oldest records of what waits: nobody has approved them while many later runs ended. */
+export function staleWaiting(names: readonly string[]): readonly string[] {
+  const runOf = (name: string): number => Number.parseInt(name.slice(WAITING.length), 10);
+  return names
+    .filter((name) => name.startsWith(WAITING))
+    .toSorted((a, b) => runOf(b) - runOf(a))
+    .slice(MAX_WAITING);
+}
+
+/** Returns the merchants with changes that nobody has reviewed, and that no earlier run has reported. */
+export function unreviewedIn(looked: readonly ReportedMerchant[]): readonly ReportedMerchant[] {
+  return looked.filter(({ isQuiet, comparison }) => !isQuiet && comparison.refused.length > 0);
+}
+
+/**
+ * Records what nobody has reviewed, so that a job whose environment has reviewers can apply it. `approvals` are those of the
+ * run so far, which are of nothing that it shows. Returns the name that starts that job.
+ */
+export async function recordWaiting(
+  { run, attempt }: WorkflowRun,
+  { store, seal }: OpenStore,
+  {
+    head,
+    base,
+    approvals,
+  }: { readonly head: string; readonly base: string; readonly approvals: readonly string[] },
+  waiting: readonly ReportedMerchant[],
+): Promise<string> {
+  const merchants = new Map(
+    waiting.map(({ merchant, whole }) => [merchant, sealed(whole.reviewed, seal)] as const),
+  );
+  const added = { head, base, earlier: approvals.map(environmentNumber), comment: null, merchants };
+  await store.editRuns(`${WAITING}${run}-${attempt}`, added, () => false);
+  return `${run}-${attempt}`;
+}
+
+/** What an earlier job of a run has left, with its record. */
+export interface ApprovedRest {
+  readonly waiting: string;
+  readonly approved: ReadonlyMap<string, Review>;
+}
+
+/**
+ * Returns what an earlier job of a run has left: "none" if nothing, "unapproved" if nobody has approved it for the
+ * environment since. `approvals` are those of the run so far.
+ */
+export async function approvedRest(
+  { run }: WorkflowRun,
+  records: ReviewRecords,
+  environment: string,
+  approvals: readonly string[],
+): Promise<ApprovedRest | "none" | "unapproved"> {
+  const attemptOf = (name: string): number => Number(name.split("-").at(-1));
+  const [waiting] = records.names
+    .filter((name) => name.startsWith(`${WAITING}${run}-`))
+    .toSorted((a, b) => attemptOf(b) - attemptOf(a));
+  const recorded = waiting === undefined ? undefined : (await records.runsOf(waiting)).at(-1);
+  if (waiting === undefined || recorded === undefined) return "none";
+  const before = recorded.earlier.filter((one) => one === environmentNumber(environment));
+  if (approvals.filter((one) => one === environment).length <= before.length) return "unapproved";
+  const name = `the approval of run ${run}`;
+  const states = [...recorded.merchants];
+  return { waiting, approved: new Map(states.map(([merchant, state]) => [merchant, { name, state }])) };
+}
+
+/** Returns a number for the name of an environment, as records of runs hold it. */
+function environmentNumber(name: string): number {
+  return [...name].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 0xffff_fffb, 7);
+}

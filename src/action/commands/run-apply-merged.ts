@@ -24,7 +24,7 @@ import {
   type ReportedMerchant,
   withReports,
 } from "../../review/apply-run.ts";
-import { judgeMerchant } from "../../review/judge-merchant.ts";
+import { judgeMerchant, type PlaceOfEntry } from "../../review/judge-merchant.ts";
 import type { OpenStore } from "../../review/merchant-state.ts";
 import { type RecordedEnd, recordApply } from "../../review/record-apply.ts";
 import { recordWaiting, unreviewedIn } from "../../review/waiting-changes.ts";
@@ -64,7 +64,7 @@ import {
   newerCommit,
   supersededEnd,
 } from "../review/covered-merchants.ts";
-import { entryPlaces } from "../review/entry-places.ts";
+import { placeTexts } from "../review/entry-places.ts";
 import { keysNamedBy, loadFiles, planFiles, soundStates, withActionErrors } from "../review/load-and-plan.ts";
 import { planOutputs } from "../review/publish-plan.ts";
 import {
@@ -139,7 +139,7 @@ async function apply(
   });
   try {
     const placeOf = ruleLocations(loaded.states, loaded.sources);
-    const judged = await judge(context, plannedOnly(whole), records, store, entryPlaces(loaded.sources));
+    const judged = await judge(context, plannedOnly(whole), records, store, placeTexts(loaded.sources));
     const byMerchant = new Map(judged.map((one) => [one.merchant, one]));
     const planned = withRunOverrides(whole.map((one) => coveredPart(one, byMerchant)));
     const looks = plannedOnly(planned);
@@ -291,7 +291,7 @@ async function judge(
   looks: readonly PlannedMerchant[],
   records: CoveredRecords,
   store: OpenStore,
-  placeOf: ReturnType<typeof entryPlaces>,
+  placeOf: PlaceOfEntry,
 ): Promise<readonly LookedMerchant[]> {
   const run = runOf(context);
   const judged = looks.map((look) => {

@@ -20,7 +20,7 @@ import { annotate } from "../context/action-log.ts";
 import { openReviewStore } from "../context/open-repository.ts";
 import { differenceKeys, type FirstSeen, failureKey, updateDriftIssue } from "../github/drift-issue.ts";
 import { diagnosticAnnotations, maskAddresses, maskedAnnotations, maskText } from "../review/annotations.ts";
-import { entryPlaces } from "../review/entry-places.ts";
+import { placeTexts } from "../review/entry-places.ts";
 import { keysNamedBy, loadFiles, planFiles, withActionErrors } from "../review/load-and-plan.ts";
 import {
   planOutputs,
@@ -126,7 +126,7 @@ async function failuresFound(
   const open = openReviewStore(context);
   const { states } = await open.store.read();
   const fresh = looks.map((look) => ({ ...look, desired: look.session.state }));
-  return openFailures(fresh, states, open, entryPlaces(sources));
+  return openFailures(fresh, states, open, placeTexts(sources));
 }
 
 function failureLines(failures: readonly OpenFailure[]): readonly string[] {

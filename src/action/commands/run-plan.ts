@@ -31,7 +31,7 @@ import { baseStates } from "../review/base-commit.ts";
 import { setStatus } from "../review/commit-status.ts";
 import { compareFiles } from "../review/compare-files.ts";
 import { plannedMerchants } from "../review/covered-merchants.ts";
-import { entryPlaces } from "../review/entry-places.ts";
+import { placeTexts } from "../review/entry-places.ts";
 import {
   keysNamedBy,
   type LoadedFiles,
@@ -188,7 +188,7 @@ async function reviewed(
   };
   const verdict = verdictOf(context, plans, unplanned, fileErrors.length);
   const approval =
-    store && (await approvalSoFar(context, store, store.records, looks, entryPlaces(loaded.sources)));
+    store && (await approvalSoFar(context, store, store.records, looks, placeTexts(loaded.sources)));
   const live = store === null || approval === null ? [] : alreadyLive(plans, approval.merged, store);
   const page: ReviewPage = {
     marker: markerOf("plan", context.scope),

@@ -22,8 +22,6 @@ export interface Pull {
   readonly open: boolean;
   /** Commit that it became on its base branch; `null` if it is not merged. */
   readonly mergedAs: string | null;
-  /** ISO 8601, by GitHub's clock; `null` if it is not merged. */
-  readonly mergedAt: string | null;
 }
 
 /** A commit with the commits that it follows. */
@@ -191,7 +189,6 @@ export function pullOf({ number, head, base, state, merged_at, merge_commit_sha 
     baseRef: base.ref,
     open: state === "open",
     mergedAs,
-    mergedAt: merged_at,
   };
 }
 

@@ -5,7 +5,7 @@ import type { Drift } from "../../model/reports.ts";
 import type { OpenFailure } from "../../review/open-failures.ts";
 import { type ActionContext, markerOf, type RunScope } from "../context/action-context.ts";
 import { type EditedFile, type Github, GithubError, type Issue } from "../context/github-api.ts";
-import { COMMENT_SIZE } from "./pull-comment.ts";
+import { shortened } from "./pull-comment.ts";
 
 /** The differences of all merchants. */
 export interface DriftFound {
@@ -20,7 +20,6 @@ export interface DriftFound {
 }
 
 const LABEL = "rolecall-drift";
-const MIN_ISSUE_SIZE = 2_000;
 
 /**
  * Updates what a scope keeps while something differs: an issue, or a pull request that adopts what changed outside git.
@@ -153,21 +152,6 @@ function titled(title: string, scope: RunScope): string {
 function bodyOf(found: DriftFound, seen: FirstSeen, size: number, scope: RunScope): string {
   const head = [markerOf("drift", scope), firstSeenLine(seen)].join("\n");
   return `${head}\n\n${found.render(seen, Math.max(size - head.length - 2, 0))}`;
-}
-
-/** Writes an issue; retries with a shorter text if GitHub rejects its length. */
-async function shortened<T>(
-  bodyOf: (size: number) => string,
-  write: (body: string) => Promise<T>,
-): Promise<T> {
-  for (let size = COMMENT_SIZE; ; size = Math.max(Math.floor(size / 3), MIN_ISSUE_SIZE)) {
-    try {
-      return await write(bodyOf(size));
-    } catch (error) {
-      const tooLong = error instanceof GithubError && error.status === 422;
-      if (!tooLong || size <= MIN_ISSUE_SIZE) throw error;
-    }
-  }
 }
 
 /** Time when each difference was first seen, in ms since the epoch, by `merchant:fingerprint`. */

@@ -37,7 +37,7 @@ export interface CommentPlace {
 }
 
 /** Size from which a comment is shortened, in UTF-16 units: GitHub's limit is 65,536 characters. */
-export const COMMENT_SIZE = 60_000;
+const COMMENT_SIZE = 60_000;
 const MIN_COMMENT_SIZE = 2_000;
 
 /** Does nothing, for runs without comment or pull request. */
@@ -70,10 +70,10 @@ export async function findComment(place: CommentPlace): Promise<PullComment> {
       // GitHub's list may lack a comment that was written a moment ago.
       if (!isSure) own ??= (await listOwn(place, marker))[0] ?? null;
       if (own === null) {
-        own = await shortened(COMMENT_SIZE, bodyOf, (body) => create(place, marker, body));
+        own = await shortened(bodyOf, (body) => create(place, marker, body));
       } else {
         const { id } = own;
-        await shortened(COMMENT_SIZE, bodyOf, (body) => github.editComment(id, body));
+        await shortened(bodyOf, (body) => github.editComment(id, body));
       }
       // One that cannot be deleted is found again by the next run.
       for (const other of listed.slice(1)) await github.deleteComment(other.id).catch(() => undefined);
@@ -133,12 +133,11 @@ function isOwn({ body, author }: Comment, marker: string, viewer: string): boole
 }
 
 /** Writes a text; retries with a shorter one if GitHub rejects its length. */
-async function shortened<T>(
-  maxSize: number,
+export async function shortened<T>(
   bodyOf: (size: number) => string,
   write: (body: string) => Promise<T>,
 ): Promise<T> {
-  for (let size = maxSize; ; size = Math.max(Math.floor(size / 3), MIN_COMMENT_SIZE)) {
+  for (let size = COMMENT_SIZE; ; size = Math.max(Math.floor(size / 3), MIN_COMMENT_SIZE)) {
     try {
       return await write(bodyOf(size));
     } catch (error) {

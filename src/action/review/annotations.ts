@@ -1,5 +1,4 @@
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
-import { locate } from "../../kernel/yaml/locate.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
@@ -9,9 +8,7 @@ import { applyOverrides, type Override } from "../../rules/overrides.ts";
 import type { PlaceOf } from "../../show/view/plan-view.ts";
 import type { ActionContext } from "../context/action-context.ts";
 import type { Annotation } from "../context/action-log.ts";
-
-/** The files' texts with their displayed names. */
-export type Sources = readonly { readonly file: string; readonly text: string }[];
+import { entryPlaces, type Place, type Sources } from "./entry-places.ts";
 
 /** Converts diagnostics to annotations; violations of the file's own policies and checks come last. */
 export function diagnosticAnnotations(diagnostics: readonly Diagnostic[]): readonly Annotation[] {
@@ -52,7 +49,7 @@ export function planAnnotations(
   placeOf: PlaceOf,
   overrides: readonly Override[] = [],
 ): readonly Annotation[] {
-  const entry = entryPlaces(states, sources);
+  const entry = declaringPlaces(states, sources);
   const placed = (plan: Plan, found: Refusal | Finding): Place => {
     const written = /^(.*):(\d+):\d+$/.exec(placeOf(plan, found) ?? "");
     if (written !== null) return { file: written[1] ?? null, line: Number(written[2]) };
@@ -84,14 +81,12 @@ export function planAnnotations(
   return [...of("error"), ...refusals, ...of("warning")];
 }
 
-type Place = Pick<Annotation, "file" | "line">;
-
 /** Returns a lookup of the line that declares a role or member; without one, of the merchant's file. */
-function entryPlaces(
+function declaringPlaces(
   states: readonly DesiredState[],
   sources: Sources,
 ): (merchant: string, resource: "role" | "member", name: string) => Place {
-  const texts = new Map(sources.map(({ file, text }) => [file, text]));
+  const placeOf = entryPlaces(sources);
   const byMerchant = new Map(states.map((state) => [state.merchant, state]));
   return (merchant, resource, name) => {
     const state = byMerchant.get(merchant);
@@ -101,8 +96,7 @@ function entryPlaces(
         ? (role?.adjusted ?? role?.origin)
         : state?.members?.find(({ email }) => email.toLowerCase() === name.toLowerCase())?.origin;
     if (origin === undefined) return { file: state?.origin.file ?? null, line: null };
-    const span = locate(texts.get(origin.file) ?? "", origin.path);
-    return { file: origin.file, line: span?.line ?? null };
+    return placeOf(origin);
   };
 }
 

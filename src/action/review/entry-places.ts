@@ -1,15 +1,25 @@
 import { locate } from "../../kernel/yaml/locate.ts";
+import type { Origin } from "../../model/desired.ts";
 import type { PlaceOfEntry } from "../../review/judge-merchant.ts";
-import type { Sources } from "./annotations.ts";
+import type { Annotation } from "../context/action-log.ts";
 
-/** Returns where an entry of a file is, as `file:line`. */
-export type LocateEntry = PlaceOfEntry;
+/** The files' texts with their displayed names. */
+export type Sources = readonly { readonly file: string; readonly text: string }[];
+
+/** A line of a file; `null` if unknown. */
+export type Place = Pick<Annotation, "file" | "line">;
 
 /** Creates a function that finds the lines of entries in the texts of files. */
-export function entryPlaces(sources: Sources): LocateEntry {
+export function entryPlaces(sources: Sources): (origin: Pick<Origin, "file" | "path">) => Place {
   const texts = new Map(sources.map(({ file, text }) => [file, text]));
-  return ({ file, path }) => {
-    const span = locate(texts.get(file) ?? "", path);
-    return span ? `${file}:${span.line}` : file;
+  return ({ file, path }) => ({ file, line: locate(texts.get(file) ?? "", path)?.line ?? null });
+}
+
+/** Creates a function that returns where an entry is, as `file:line`. */
+export function placeTexts(sources: Sources): PlaceOfEntry {
+  const placeOf = entryPlaces(sources);
+  return (origin) => {
+    const { file, line } = placeOf(origin);
+    return line === null ? origin.file : `${file}:${line}`;
   };
 }

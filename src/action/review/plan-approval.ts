@@ -3,7 +3,7 @@ import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { ForgePull } from "../../review/forge.ts";
-import { judgeMerchant } from "../../review/judge-merchant.ts";
+import { judgeMerchant, type PlaceOfEntry } from "../../review/judge-merchant.ts";
 import {
   type MergedReview,
   type OpenStore,
@@ -19,7 +19,6 @@ import { ActionError } from "../context/action-error.ts";
 import type { EventContext } from "../context/event-context.ts";
 import { queuedPulls, readingApprovals } from "../github/merged-pulls.ts";
 import { maskText } from "./annotations.ts";
-import type { LocateEntry } from "./entry-places.ts";
 
 /** Approvals so far of a pull request, or of the pull requests of a merge group. */
 export interface PlanApproval {
@@ -44,7 +43,7 @@ export async function approvalSoFar(
   { seal }: OpenStore,
   records: ReviewRecords,
   looks: readonly PlannedMerchant[],
-  placeOf: LocateEntry,
+  placeOf: PlaceOfEntry,
 ): Promise<PlanApproval | null> {
   const { pull, group } = event;
   const branch = pull?.baseRef ?? group?.baseRef;

@@ -278,12 +278,14 @@ export function datesIn(files: AccessFiles, merchant: Merchant): readonly DateOf
   });
 }
 
-/** Returns the part of the files that decides about a merchant, as a text. */
+/** Returns what the files say about a merchant, as a text: the same for a grant that two files have. */
 export function declarationOf(files: AccessFiles, merchant: Merchant): string {
-  const own = placesOf(merchant).flatMap((place) =>
-    [...files].filter(([key]) => key.startsWith(`${place} `) && !key.startsWith(`${place} note`)),
-  );
-  return JSON.stringify(own.sort(([a], [b]) => (a < b ? -1 : 1)));
+  const roles = rolesIn(files, merchant).map((one) => JSON.stringify(one));
+  const members = membersIn(files, merchant).flatMap(({ person, grants, until }) => [
+    ...grants.map((grant) => JSON.stringify([person, grant])),
+    ...(until === null ? [] : [JSON.stringify([person, until])]),
+  ]);
+  return [...new Set([...roles, ...members])].sort().join("\n");
 }
 
 /** The day of a time, in the form of files. */

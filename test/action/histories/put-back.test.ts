@@ -33,7 +33,7 @@ const MISTAKES: readonly Mistake[] = [
   },
   {
     name: "an apply takes dates for enforced at merchants that it does not look at",
-    file: "action/review/apply-records.ts",
+    file: "review/record-apply.ts",
     from: "    // A merchant that no file declares any more starts",
     to: `    for (const [merchant, now] of current) {
       if (!now || edits.has(merchant)) continue;

@@ -61,7 +61,7 @@ export type { GlobMatch } from "./kernel/diff/scope.ts";
 export { type FindingRule, findingTable } from "./kernel/findings/finding-table.ts";
 export { buildPlan, type PlanInput } from "./kernel/plan/build-plan.ts";
 export type { Path } from "./kernel/problems/problem.ts";
-export { type DiagnosticRule, diagnosticTable, type Rule } from "./kernel/problems/rule-table.ts";
+export type { DiagnosticRule, Rule } from "./kernel/problems/rule-table.ts";
 export { merchantJsonSchema, projectJsonSchema } from "./kernel/saved/json-schemas.ts";
 export { type PlanFile, parsePlanFile } from "./kernel/saved/plan-file.ts";
 export type {
@@ -193,6 +193,7 @@ export type {
   ReviewedResource,
   ReviewedState,
 } from "./model/reviewed.ts";
+export { diagnosticTable } from "./rules/every-rule.ts";
 
 /**
  * The desired state and diagnostics of a merchant's file; `state` is `null` if there is an error other than a refusal.

@@ -16,6 +16,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   "kernel/schema": "zod",
   "kernel/values": "zod",
   "kernel/yaml": "js-yaml yaml",
+  rules: "zod",
   runs: "zod",
   sandbox: "hono @hono/node-server yaml zod node:http node:crypto",
   service: "undici zod",

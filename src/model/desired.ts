@@ -135,10 +135,8 @@ export interface Policies {
   readonly separate: readonly (readonly string[])[];
   /** Role → most holders. */
   readonly maxHolders: Readonly<Record<string, number>>;
-  /** Roles that are only ever granted with an end date. */
-  readonly requireUntil: readonly string[];
-  /** Role → longest time until the end of a new grant; each of them is in `requireUntil`. Absent: none. */
-  readonly longestGrants?: Readonly<Record<string, Duration>>;
+  /** Role that is only ever granted with an end date → longest time until the end of a new grant; `null` for any. */
+  readonly requireUntil: Readonly<Record<string, Duration | null>>;
   /** Roles whose holders must have MFA on login; a pending member counts as unknown. */
   readonly requireMfa: readonly string[];
   /** Permissions that no custom role may grant. */

@@ -38,16 +38,7 @@ export type DeclaredAccess = Pick<
 };
 
 /** The codes of diagnostics about broken policies and checks. */
-export type BreachCode =
-  | "check-at-most"
-  | "check-cannot"
-  | "check-only"
-  | "policy-email-domain"
-  | "policy-forbidden-permission"
-  | "policy-max-holders"
-  | "policy-require-until"
-  | "policy-separate"
-  | "policy-until-limit";
+export type BreachCode = `policy-${string}` | "check-at-most" | "check-cannot" | "check-only";
 
 /** A grant of a member; the role by its declared name, else as written in the grant. */
 export interface GrantSubject {
@@ -69,6 +60,10 @@ export type BreachSubject =
 /** A policy or check that the files break by themselves. */
 export interface Breach {
   readonly code: BreachCode;
+  /** The keys in a file that lead to the rule. Absent for a check, whose subject says where it is. */
+  readonly rule?: readonly string[];
+  /** `warning` if the file is valid. Absent: it is refused. */
+  readonly severity?: "warning";
   readonly subject: BreachSubject;
   readonly message: string;
   readonly hint: string;

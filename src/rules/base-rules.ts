@@ -1,15 +1,9 @@
 import { hintOfEnforced } from "../kernel/findings/refusals.ts";
 import { canonicalJson } from "../lib/json-text.ts";
-import type {
-  Check,
-  DesiredRole,
-  DesiredState,
-  Duration,
-  EnforcedRules,
-  RemovalLimit,
-} from "../model/desired.ts";
-import { isLikeRoleId } from "../model/live.ts";
+import type { Check, DesiredState, EnforcedRules, RemovalLimit } from "../model/desired.ts";
 import type { Finding, Refusal } from "../model/plan.ts";
+import { renamedPolicies } from "./every-rule.ts";
+import { currentNameIn } from "./renamed-roles.ts";
 
 /** The rules of a base branch, with the roles that they name, and those that its project enforces. */
 export type BaseRules = Pick<
@@ -81,44 +75,9 @@ export function withRulesOf(base: BaseRules, head: DesiredState): DesiredState {
       protect: { ...protect, roles: [...new Set([...protect.roles, ...namesOf(protect.roles)])] },
       ...(minHolders && { minHolders: byName(minHolders, nameOf, Math.max) }),
     },
-    policies: {
-      ...policies,
-      separate: policies.separate.map(namesOf),
-      maxHolders: byName(policies.maxHolders, nameOf, Math.min),
-      requireUntil: namesOf(policies.requireUntil),
-      ...(policies.longestGrants && { longestGrants: longestByName(policies.longestGrants, nameOf) }),
-      requireMfa: namesOf(policies.requireMfa),
-    },
+    policies: renamedPolicies(policies, nameOf),
     checks: checks.map((check) => withCurrentNames(check, nameOf)),
   };
-}
-
-/** Returns a lookup of the name that a role of the base branch has in the head branch. */
-export function currentNameIn(
-  head: Pick<DesiredState, "roles">,
-  base: Pick<DesiredState, "roles">,
-): (role: string) => string {
-  const current = currentNames(base.roles ?? [], head.roles ?? []);
-  return (role) => current.get(role) ?? role;
-}
-
-function currentNames(
-  base: readonly DesiredRole[],
-  head: readonly DesiredRole[],
-): ReadonlyMap<string, string> {
-  const kept = new Set(head.map(({ name }) => name));
-  const pinned = new Map(head.flatMap(({ id, name }) => (id === undefined ? [] : [[id, name] as const])));
-  const renamed = new Map(
-    head.flatMap(({ name, previously = [] }) =>
-      // The id of a role means that role, whatever another one says that it was called.
-      previously.filter((former) => !isLikeRoleId(former)).map((former) => [former, name] as const),
-    ),
-  );
-  const names = base.flatMap(({ id, name }) => {
-    const now = pinned.get(id ?? "") ?? (kept.has(name) ? undefined : renamed.get(name));
-    return now === undefined || now === name ? [] : [[name, now] as const];
-  });
-  return new Map([...[...renamed].filter(([name]) => !kept.has(name)), ...names]);
 }
 
 function byName(
@@ -130,18 +89,6 @@ function byName(
   for (const [role, number] of Object.entries(numbers)) {
     const name = nameOf(role);
     named.set(name, stricter(number, named.get(name) ?? number));
-  }
-  return Object.fromEntries(named);
-}
-
-function longestByName(
-  periods: Readonly<Record<string, Duration>>,
-  nameOf: (role: string) => string,
-): Readonly<Record<string, Duration>> {
-  const named = new Map<string, Duration>();
-  for (const [role, period] of Object.entries(periods)) {
-    const known = named.get(nameOf(role));
-    if (known === undefined || period.ms < known.ms) named.set(nameOf(role), period);
   }
   return Object.fromEntries(named);
 }

@@ -1,6 +1,8 @@
-import type { RefusalData } from "../kernel/findings/refusals.ts";
+import { type RefusalData, type Tense, toRefusal } from "../kernel/findings/refusals.ts";
 import { by, sortedSet } from "../lib/text.ts";
 import type { Check, DesiredState } from "../model/desired.ts";
+import type { Breach, BreachSubject } from "../model/diagnostic.ts";
+import type { Refusal } from "../model/plan.ts";
 import { type Access, type Granted, granting, type PersonAccess, rolesGranting } from "./access.ts";
 import { type Reach, reaching } from "./reach.ts";
 
@@ -14,13 +16,33 @@ export function checkViolations(
   return checks.flatMap((check) => {
     const text = checkText(check);
     return violationsOf(check, context).map(
-      (found): Violation => ({
-        ...found,
-        rule: `check ${text} ${found.subject === null ? "" : found.extent.join()}`,
+      ({ data, subject, extent }): Violation => ({
+        rule: `check ${text} ${subject === null ? "" : extent.join()}`,
+        subject,
+        extent,
         check,
+        ...(data.code === "check-only" && { only: data }),
+        refusal: (tense) => refusalOf(check, data, tense),
+        breaches: () => [breachOfCheck(check, data)],
       }),
     );
   });
+}
+
+type CheckData = Extract<RefusalData, { readonly code: `check-${string}` }>;
+
+function refusalOf(check: Check, data: CheckData, tense: Tense): Refusal {
+  return { ...toRefusal(data, tense), check: checkText(check) };
+}
+
+/** Returns a violated check as a problem of the files. */
+export function breachOfCheck({ origin }: Check, data: CheckData): Breach {
+  const { message, hint } = toRefusal(data);
+  const subject: BreachSubject =
+    data.code === "check-cannot"
+      ? { kind: "cannot", origin, permission: data.permission }
+      : { kind: "check", origin, key: data.code === "check-only" ? "only" : "at_most" };
+  return { code: data.code, subject, message, hint };
 }
 
 /** A role of unknown permissions, because of which a check may be wrong. */
@@ -54,7 +76,7 @@ export function unknownToEach(
   return new Map(checks.map((check) => [check, unknownTo(check)]));
 }
 
-type Found = Pick<Violation, "data" | "subject" | "extent">;
+type Found = Pick<Violation, "subject" | "extent"> & { readonly data: CheckData };
 
 interface Context extends Judged {
   readonly granted: (person: PersonAccess) => Granted;
@@ -115,7 +137,7 @@ function violationsOf(check: Check, context: Context): readonly Found[] {
     const holders = check.reach ? reachers(counted.people, reachSettled, can) : peopleWith(counted, can);
     if (holders.length <= atMost) return [];
     countWork(context, holders.length * STEPS_OF_HOLDER);
-    const data: RefusalData = {
+    const data: CheckData = {
       code: "check-at-most",
       permission: can,
       most: atMost,
@@ -195,7 +217,6 @@ export function countWork({ budget }: Judged, steps: number): void {
 
 /** A violation of a policy or a check. */
 export interface Violation {
-  readonly data: RefusalData;
   /** Unique key of the rule within the file. */
   readonly rule: string;
   /** The member or role that breaks it; `null` if it is about all holders together. */
@@ -204,6 +225,19 @@ export interface Violation {
   readonly extent: readonly string[];
   /** The failed check; `null` for a policy. */
   readonly check: Check | null;
+  /** What a check of `only` allows nobody else; absent for other rules. */
+  readonly only?: Extract<CheckData, { readonly code: "check-only" }>;
+  refusal(tense: Tense): Refusal;
+  /** Returns the violation as one problem for each of its locations in the files. */
+  breaches(): readonly Breach[];
+}
+
+/** Returns the holders of a role, by its name or id. */
+export function holdersBy(role: string, { holders }: AccessIndex, judged: Judged): readonly PersonAccess[] {
+  const key = judged.find(role);
+  const found = (key === undefined ? undefined : holders.get(key)) ?? [];
+  countWork(judged, 1 + found.length);
+  return found;
 }
 
 /** A member or role; `id` is `null` before it exists, `name` is the address or the role's name. */

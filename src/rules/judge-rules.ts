@@ -1,19 +1,12 @@
 import { activeAt, isMention, leftAt } from "../kernel/diff/active-member.ts";
 import type { FindingData } from "../kernel/findings/findings.ts";
-import {
-  hintOfEnforced,
-  list,
-  type RefusalData,
-  type Tense,
-  toExistingViolation,
-  toRefusal,
-} from "../kernel/findings/refusals.ts";
-import type { Breach, BreachCode, BreachSubject, DeclaredAccess } from "../model/diagnostic.ts";
+import { hintOfEnforced, list, toExistingViolation } from "../kernel/findings/refusals.ts";
+import type { Breach, DeclaredAccess } from "../model/diagnostic.ts";
 import type { Finding, Refusal } from "../model/plan.ts";
 import { type Access, type PersonAccess, type RoleAccess, roleFinder } from "./access.ts";
 import {
   type Budget,
-  checkText,
+  breachOfCheck,
   checkViolations,
   type Judged,
   type Rules,
@@ -21,8 +14,7 @@ import {
   unknownToChecks,
   type Violation,
 } from "./checks.ts";
-import { longGrants } from "./long-grants.ts";
-import { hasPolicies, mfaUnknown, policyViolations } from "./policies.ts";
+import { declaredOf, hasNoPolicies, policyViolations, unknownToPolicies } from "./judge-policies.ts";
 
 /** The verdict of policies and checks on a plan. */
 export interface Judgement {
@@ -49,7 +41,7 @@ export interface AccessComparison {
  */
 export function judgePlan(rules: Rules, after: Judged, { before, declared }: AccessComparison): Judgement {
   const findingData = [
-    ...mfaUnknown(rules, after).map((found): FindingData => ({ code: "member-mfa-unknown", ...found })),
+    ...unknownToPolicies(rules, after).map(({ finding }) => finding),
     ...unknownToChecks(rules.checks, after).map(
       (found): FindingData => ({ code: "check-unknown", ...found }),
     ),
@@ -64,10 +56,10 @@ export function judgePlan(rules: Rules, after: Judged, { before, declared }: Acc
     return old !== undefined && !isOwn && isNoWorse(violation, old) ? old : null;
   };
   return {
-    refusals: violations.flatMap((one) => (existing(one) === null ? [refusalOf(one, "plan")] : [])),
+    refusals: violations.flatMap((one) => (existing(one) === null ? [one.refusal("plan")] : [])),
     findings: violations.flatMap((one) => {
       const old = existing(one);
-      return old === null ? [] : [toExistingViolation(refusalOf(one, isSame(one, old) ? "live" : "plan"))];
+      return old === null ? [] : [toExistingViolation(one.refusal(isSame(one, old) ? "live" : "plan"))];
     }),
     findingData,
   };
@@ -75,11 +67,7 @@ export function judgePlan(rules: Rules, after: Judged, { before, declared }: Acc
 
 /** Returns the violations of live access, as refusals in the present tense. */
 export function judgeLive(rules: Rules, judged: Judged): readonly Refusal[] {
-  return violationsIn(rules, judged).map((violation) => refusalOf(violation, "live"));
-}
-
-function refusalOf({ data, check }: Violation, tense: Tense): Refusal {
-  return { ...toRefusal(data, tense), check: check && checkText(check) };
+  return violationsIn(rules, judged).map((violation) => violation.refusal("live"));
 }
 
 /** Returns whether a violation is no worse than it was. */
@@ -128,25 +116,16 @@ export function declaredViolations(declared: DeclaredAccess, now: number): reado
  */
 export function judgeDeclared(declared: DeclaredAccess, now: number): readonly Breach[] | null {
   // Without rules, who holds what does not matter: a table of it is as large as the file.
-  if (!hasPolicies(declared) && declared.checks.length === 0) return [];
+  if (hasNoPolicies(declared) && declared.checks.length === 0) return [];
   const judged = openDeclared(declared, now, { steps: MAX_STEPS });
   try {
-    const long = longGrants(declared, judged.find, now).map(({ data, key }) =>
-      breach("policy-until-limit", { kind: "grant", email: data.name, role: key }, data),
-    );
     const violations = violationsIn(declared, judged);
+    const long = declaredOf(declared, { desired: declared, find: judged.find, now });
     const { rules } = declared;
-    const ofRules = (one: Breach): Breach =>
-      rules === undefined ? one : { ...one, hint: hintOfEnforced(one.hint, rules) };
-    if (violations.length === 0) return long.map(ofRules);
-    const context = {
-      ...judged,
-      held: new Map(judged.access.people.map(({ name, roles }) => [name, roles])),
-    };
-    return [
-      ...oneForEachOnly(violations).flatMap((violation) => breachesOf(violation, context)),
-      ...long,
-    ].map(ofRules);
+    const breaches = [...oneForEachOnly(violations), ...long.map(({ breach }) => breach)];
+    return rules === undefined
+      ? breaches
+      : breaches.map((one) => ({ ...one, hint: hintOfEnforced(one.hint, rules) }));
   } catch (error) {
     if (error instanceof TooMuchWork) return null;
     throw error;
@@ -199,84 +178,27 @@ interface Joined {
 }
 
 /** Combines the violations of one `only` check, which share its location in the file, and their steps. */
-function oneForEachOnly(violations: readonly Violation[]): readonly Violation[] {
+function oneForEachOnly(violations: readonly Violation[]): readonly Breach[] {
   const joined = new Map<unknown, Map<string, Joined>>();
   for (const violation of violations) {
-    const { data, check } = violation;
-    if (data.code !== "check-only") {
+    const { only, check } = violation;
+    if (only === undefined) {
       joined.set(violation, new Map([["", { first: violation, names: [], through: new Set() }]]));
       continue;
     }
     // Who holds the permission and who can reach it in the same steps have a sentence each.
     const ofCheck = joined.get(check) ?? new Map<string, Joined>();
     joined.set(check, ofCheck);
-    const key = JSON.stringify(data.steps ?? null);
+    const key = JSON.stringify(only.steps ?? null);
     const one = ofCheck.get(key) ?? { first: violation, names: [], through: new Set() };
     ofCheck.set(key, one);
-    one.names.push(data.name);
-    for (const role of data.through) one.through.add(role);
+    one.names.push(only.name);
+    for (const role of only.through) one.through.add(role);
   }
   const all = [...joined.values()].flatMap((ofCheck) => [...ofCheck.values()]);
-  return all.map(({ first, names, through }): Violation => {
-    const { data } = first;
-    if (data.code !== "check-only") return first;
-    return { ...first, data: { ...data, name: list(names), through: [...through].sort() } };
+  return all.flatMap(({ first, names, through }): readonly Breach[] => {
+    const { check, only } = first;
+    if (check === null || only === undefined) return first.breaches();
+    return [breachOfCheck(check, { ...only, name: list(names), through: [...through].sort() })];
   });
-}
-
-interface BreachContext extends Judged {
-  /** Address → role keys, in the order of the grants. */
-  readonly held: ReadonlyMap<string, readonly string[]>;
-}
-
-/** Returns a violation as one breach for each of its locations in the files. */
-function breachesOf({ data, check }: Violation, { find, held }: BreachContext): readonly Breach[] {
-  const origin = check?.origin ?? { file: "", path: [] };
-  switch (data.code) {
-    case "email-domains":
-      return [breach("policy-email-domain", { kind: "member", email: data.name }, data)];
-    case "separate": {
-      const names = new Map(data.roles.map((role) => [find(role), role]));
-      const [first = "", ...others] = held.get(data.name)?.filter((key) => names.has(key)) ?? [];
-      return others.map((role) => {
-        const both = [first, role].map((key) => names.get(key) ?? key).sort();
-        return breach(
-          "policy-separate",
-          { kind: "grant", email: data.name, role, beside: first },
-          { ...data, roles: both },
-        );
-      });
-    }
-    case "max-holders": {
-      const [email = ""] = data.holders.slice(data.max);
-      const role = find(data.name);
-      return [breach("policy-max-holders", { kind: "grant", email, role: role ?? data.name }, data)];
-    }
-    case "require-until": {
-      const role = find(data.role) ?? data.role;
-      return [breach("policy-require-until", { kind: "grant", email: data.name, role }, data)];
-    }
-    case "forbid-permissions":
-      return data.permissions.map((permission) =>
-        breach(
-          "policy-forbidden-permission",
-          { kind: "permission", role: data.name, permission },
-          { ...data, permissions: [permission] },
-        ),
-      );
-    case "check-only":
-      return [breach("check-only", { kind: "check", origin, key: "only" }, data)];
-    case "check-at-most":
-      return [breach("check-at-most", { kind: "check", origin, key: "at_most" }, data)];
-    case "check-cannot":
-      return [breach("check-cannot", { kind: "cannot", origin, permission: data.permission }, data)];
-    default:
-      // Guards, and rules that need the live state, are not judged here.
-      return [];
-  }
-}
-
-function breach(code: BreachCode, subject: BreachSubject, data: RefusalData): Breach {
-  const { message, hint } = toRefusal(data);
-  return { code, subject, message, hint };
 }

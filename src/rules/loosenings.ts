@@ -2,22 +2,21 @@ import type { GlobMatch } from "../kernel/diff/scope.ts";
 import { isLiteralGlob } from "../lib/glob.ts";
 import {
   type Check,
-  DEFAULT_ESCALATION,
   DEFAULT_REMOVAL_LIMIT,
   type DesiredState,
   type From,
   type GuardSettings,
-  type Policies,
   type RemovalLimit,
   type Suspension,
   type SyncOptions,
   type Until,
 } from "../model/desired.ts";
 import { PREDEFINED_ROLES } from "../model/live.ts";
-import { currentNameIn, withRulesOf } from "./base-rules.ts";
+import { withRulesOf } from "./base-rules.ts";
+import { looserPolicies } from "./every-rule.ts";
 import { ALWAYS_ALLOWED } from "./guards.ts";
 import { DEFAULT_MIN_HOLDERS } from "./holders.ts";
-import { domainTest } from "./policies.ts";
+import { currentNameIn } from "./renamed-roles.ts";
 
 /** The subject of a loosening. */
 export type LooseningTopic =
@@ -59,7 +58,7 @@ export function looseningsOf(
         matches,
       ),
     ),
-    ...about("policies", looserPolicies(policies, own.policies)),
+    ...about("policies", looserPolicies(policies, own.policies, { matches })),
     ...about("checks", looserChecks(checks, own.checks)),
     ...about("enforced rules", looserEnforced(base, head, matches)),
     ...about("sync", looserSync(base.sync, head.sync)),
@@ -85,7 +84,7 @@ function looserEnforced(base: DesiredState, head: DesiredState, matches: GlobMat
         ? []
         : [
             ...looserGuards(before.guards, after.guards, matches),
-            ...looserPolicies(before.policies, after.policies),
+            ...looserPolicies(before.policies, after.policies, { matches }),
             ...looserChecks(before.checks, after.checks),
           ].map((text) => `${text} (${file})`);
     }),
@@ -150,77 +149,6 @@ function fewestHolders(settings: GuardSettings["minHolders"]): Readonly<Record<s
   }
   const isOff = settings !== undefined && numbers.size === 0;
   return isOff ? {} : { ...DEFAULT_MIN_HOLDERS, ...Object.fromEntries(numbers) };
-}
-
-function looserPolicies(base: Policies, head: Policies): readonly string[] {
-  const {
-    emailDomains,
-    separate,
-    maxHolders,
-    requireUntil,
-    requireMfa,
-    forbidPermissions,
-    longestGrants,
-    escalation,
-    ...rest
-  } = base;
-  rest satisfies Record<string, never>;
-  const gone = (was: readonly string[], is: readonly string[], text: (one: string) => string) =>
-    was.filter((one) => !is.includes(one)).map(text);
-  return [
-    ...newDomains(emailDomains, head.emailDomains),
-    ...separate.flatMap((roles) => noLongerSeparate(roles, head.separate)),
-    ...Object.entries(maxHolders).flatMap(([role, max]) => {
-      const now = head.maxHolders[role];
-      if (now !== undefined && now <= max) return [];
-      return [`"${role}" may have ${max} → ${now ?? "any number of"} holders`];
-    }),
-    ...gone(requireUntil, head.requireUntil, (role) => `"${role}" may be granted without an end date`),
-    ...Object.entries(longestGrants ?? {}).flatMap(([role, { text, ms }]) => {
-      const now = head.longestGrants?.[role];
-      const isStillEnding = head.requireUntil.includes(role);
-      if (!isStillEnding || (now !== undefined && now.ms <= ms)) return [];
-      return [`"${role}" may be granted for ${text} → ${now?.text ?? "any time with an end"}`];
-    }),
-    ...gone(requireMfa, head.requireMfa, (role) => `"${role}" no longer requires MFA on login`),
-    ...gone(forbidPermissions, head.forbidPermissions, (one) => `custom roles may grant ${one}`),
-    ...ESCALATIONS.flatMap(([key, does]) =>
-      gone(
-        escalation?.[key] ?? DEFAULT_ESCALATION[key],
-        head.escalation?.[key] ?? DEFAULT_ESCALATION[key],
-        (one) => `checks no longer count that ${one} lets somebody ${does}`,
-      ),
-    ),
-  ];
-}
-
-const ESCALATIONS = [
-  ["assign", "assign roles"],
-  ["edit", "change roles"],
-  ["create", "create roles"],
-] as const;
-
-function newDomains(was: Policies["emailDomains"], is: Policies["emailDomains"]): readonly string[] {
-  if (was === undefined) return [];
-  if (is === undefined) return ["addresses may be in any domain"];
-  const isAllowed = domainTest(was);
-  const known = new Set(was.map((domain) => domain.toLowerCase()));
-  return is
-    .filter((domain) => {
-      const lower = domain.toLowerCase();
-      // "*.it.example.com" is within "*.example.com" as much as any of its subdomains.
-      return !known.has(lower) && !isAllowed(`@${lower.replace(/^\*\./, "any.")}`);
-    })
-    .map((domain) => `addresses may be in ${domain}`);
-}
-
-/** Returns the pairs of a set of separate roles that no other set has, in one line if none is left. */
-function noLongerSeparate(roles: readonly string[], sets: Policies["separate"]): readonly string[] {
-  const pairs = roles.flatMap((one, index) => roles.slice(index + 1).map((other) => [one, other] as const));
-  const free = pairs.filter(([a, b]) => !sets.some((set) => set.includes(a) && set.includes(b)));
-  const together = (names: readonly string[]): string =>
-    `${names.map((name) => `"${name}"`).join(" and ")} may be held together`;
-  return free.length === pairs.length ? (pairs.length === 0 ? [] : [together(roles)]) : free.map(together);
 }
 
 function looserChecks(base: readonly Check[], head: readonly Check[]): readonly string[] {

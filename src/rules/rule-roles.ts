@@ -6,6 +6,8 @@ import { isSlip, openSuggester } from "../lib/suggest.ts";
 import { type Check, DEFAULT_ESCALATION, type DesiredState } from "../model/desired.ts";
 import { PREDEFINED_ROLES } from "../model/live.ts";
 import type { RoleNames } from "./access.ts";
+import { namesInPolicies } from "./every-rule.ts";
+import type { SettingName } from "./settings.ts";
 
 /** Returns the roles that guards, policies and checks name, each once. */
 export function rolesInRules({
@@ -16,13 +18,14 @@ export function rolesInRules({
   return [
     ...new Set([
       ...Object.keys(guards.minHolders ?? {}),
-      ...policies.separate.flat(),
-      ...Object.keys(policies.maxHolders),
-      ...policies.requireUntil,
-      ...policies.requireMfa,
+      ...namedInPolicies("role", policies),
       ...checks.flatMap(rolesInCheck),
     ]),
   ];
+}
+
+function namedInPolicies(what: SettingName["what"], policies: DesiredState["policies"]): readonly string[] {
+  return namesInPolicies(policies).flatMap((name) => (name.what === what ? name.text : []));
 }
 
 /** Returns the roles whose holders a check allows. */
@@ -138,9 +141,8 @@ export function misspeltInRules(
   { roles: live, ignoredLiveRoles }: Scope,
 ): readonly FindingData[] {
   const named = [
-    ...policies.forbidPermissions,
+    ...namedInPolicies("permission", policies),
     ...checks.flatMap((check) => (check.kind === "cannot" ? check.cannot : check.can)),
-    ...Object.values(policies.escalation ?? {}).flat(),
   ];
   if (named.length === 0) return [];
   const known = new Set([

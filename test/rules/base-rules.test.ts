@@ -146,7 +146,7 @@ function loosened({ guards: was, policies: old, checks: tests }: RuleSet): fc.Ar
       domains: fc.boolean(),
       separate: fc.subarray([...old.separate]),
       maxHolders: raised(old.maxHolders, 1),
-      requireUntil: fc.subarray([...old.requireUntil]),
+      requireUntil: fc.subarray(Object.entries(old.requireUntil)).map((ends) => Object.fromEntries(ends)),
       requireMfa: fc.subarray([...old.requireMfa]),
       forbidPermissions: fc.subarray([...old.forbidPermissions]),
       kept: fc.subarray([...tests]),

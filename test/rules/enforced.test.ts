@@ -167,7 +167,7 @@ describe("the rules that a project enforces", () => {
       enforced: [
         rules({ policies: { ...NO_POLICIES, maxHolders: { Payer: 0 } } }),
         rules({
-          policies: { ...NO_POLICIES, requireUntil: ["Payer"] },
+          policies: { ...NO_POLICIES, requireUntil: { Payer: null } },
           files: ["hq/dates.yaml", "hq/more.yaml"],
         }),
       ],

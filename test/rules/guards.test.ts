@@ -326,7 +326,7 @@ test("policies and checks are not overridden", () => {
   const policies = {
     separate: [],
     maxHolders: {},
-    requireUntil: [],
+    requireUntil: {},
     requireMfa: [],
     forbidPermissions: ["a"],
   };

@@ -78,7 +78,10 @@ async function verdicts(main: string, shared?: string): Promise<Verdicts | null>
   const state = merchants[0]?.state ?? null;
   if (state === null) return null;
   const codes = new Set(Object.values(OFFLINE));
-  const found = declaredViolations(state, NOW).map(({ data }) => OFFLINE[data.code] ?? data.code);
+  const found = declaredViolations(state, NOW).map((one) => {
+    const { code } = one.refusal("plan");
+    return OFFLINE[code] ?? code;
+  });
   return {
     state,
     words: diagnostics

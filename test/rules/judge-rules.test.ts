@@ -112,7 +112,7 @@ describe("what is broken already", () => {
   });
 
   test("a role that is renamed still breaks what it broke", () => {
-    const policies = { ...NO_POLICIES, requireUntil: ["Season"], requireMfa: ["Season"] };
+    const policies = { ...NO_POLICIES, requireUntil: { Season: null }, requireMfa: ["Season"] };
     const roles = [role("Season", { previously: ["Seasonal"], permissions: [] })];
     const is = live(
       [liveRole("role_1", "Seasonal")],

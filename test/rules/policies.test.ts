@@ -67,7 +67,7 @@ describe("policies", () => {
   });
 
   test("a role that is only given for a time needs an end date, of the grant or of the membership", () => {
-    const policies = { ...NO_POLICIES, requireUntil: ["Payer"] };
+    const policies = { ...NO_POLICIES, requireUntil: { Payer: null } };
     const members = [
       member("a@example.com", { roles: ["Payer"] }),
       member("b@example.com", { roles: [{ role: "Payer", until: until("2027-01-31") }] }),
@@ -79,7 +79,7 @@ describe("policies", () => {
   });
 
   test("the end of a membership is an end of the roles that the file does not list", () => {
-    const policies = { ...NO_POLICIES, requireUntil: ["Payer"] };
+    const policies = { ...NO_POLICIES, requireUntil: { Payer: null } };
     const members = [
       { email: "a@example.com", until: until("2027-01-31"), origin: ORIGIN },
       { email: "b@example.com", origin: ORIGIN },

@@ -39,7 +39,7 @@ describe.each(ORDERS)("two live roles with one name, listed %s", (_, roles) => {
     ["separate", {}],
     ["max_holders", { policies: { ...NO_POLICIES, maxHolders: { Payer: 1 } } }],
     ["require_mfa", { policies: { ...NO_POLICIES, requireMfa: ["Payer"] } }],
-    ["require_until", { policies: { ...NO_POLICIES, requireUntil: ["Payer"] } }],
+    ["require_until", { policies: { ...NO_POLICIES, requireUntil: { Payer: null } } }],
     ["min_holders", { policies: NO_POLICIES, guards: { ...desired().guards, minHolders: { Payer: 1 } } }],
     [
       "a check",

@@ -63,7 +63,7 @@ export const SYNC: SyncOptions = {
 export const NO_POLICIES: Policies = {
   separate: [],
   maxHolders: {},
-  requireUntil: [],
+  requireUntil: {},
   requireMfa: [],
   forbidPermissions: [],
 };

@@ -47,7 +47,7 @@ export function hostileStates(text: string): RichStates {
     policies: {
       separate: [],
       maxHolders: { role_owner: 0 },
-      requireUntil: [],
+      requireUntil: {},
       requireMfa: ["role_owner"],
       forbidPermissions: [text],
     },

@@ -57,7 +57,7 @@ export function richStates(): RichStates {
     policies: {
       separate: [],
       maxHolders: {},
-      requireUntil: [],
+      requireUntil: {},
       requireMfa: [],
       forbidPermissions: ["roles_update"],
     },

@@ -32,7 +32,7 @@ const policies: fc.Arbitrary<Policies> = fc
     emailDomains: fc.option(fc.subarray(["example.com", "other.example"]), { nil: undefined }),
     separate: fc.array(fc.subarray(ROLE_NAMES, { minLength: 2 }), { maxLength: 2 }),
     maxHolders: numbers(3),
-    requireUntil: fc.subarray(ROLE_NAMES, { maxLength: 1 }),
+    requireUntil: fc.dictionary(fc.constantFrom(...ROLE_NAMES), fc.constant(null), { maxKeys: 1 }),
     requireMfa: fc.subarray(ROLE_NAMES, { maxLength: 1 }),
     forbidPermissions: fc.subarray(PERMISSIONS, { maxLength: 1 }),
   })

@@ -8,6 +8,7 @@ import type { ListedRule } from "../../model/coverage.ts";
 import type { DesiredState, EnforcedRules, GuardSettings, Origin } from "../../model/desired.ts";
 import type { Change, Finding, Refusal } from "../../model/plan.ts";
 import { checkText } from "../../rules/checks.ts";
+import { policyPaths } from "../../rules/every-rule.ts";
 import type { FilePlace } from "../../show/questions/answer-formats.ts";
 import type { PlaceOf } from "../../show/view/plan-view.ts";
 import { placeFinder } from "./find-places.ts";
@@ -185,13 +186,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   "max-removals": ["guards", "max_removals"],
   protect: ["guards", "protect"],
   "min-holders": ["guards", "min_holders"],
-  "email-domains": ["policies", "email_domains"],
-  separate: ["policies", "separate"],
-  "max-holders": ["policies", "max_holders"],
-  "require-until": ["policies", "require_until"],
-  "until-limit": ["policies", "require_until"],
-  "require-mfa": ["policies", "require_mfa"],
-  "forbid-permissions": ["policies", "forbid_permissions"],
+  ...policyPaths,
 };
 
 /** The locations of changes in the files. */

@@ -1,18 +1,18 @@
 import type { ListedRule } from "../../model/coverage.ts";
-import type { Check, DesiredState, Escalation, Policies, RemovalLimit } from "../../model/desired.ts";
+import type { Check, DesiredState, Escalation, RemovalLimit } from "../../model/desired.ts";
 import { enforcedSets, ownRules } from "../../rules/base-rules.ts";
 import { checkText } from "../../rules/checks.ts";
+import { policiesIn, type RuleItem } from "../../rules/every-rule.ts";
 import { DEFAULT_MIN_HOLDERS } from "../../rules/holders.ts";
 
 /** A rule by itself, with what it takes to judge it. */
-export type CoverageRule = { readonly listed: ListedRule } & (
+export type CoverageRule = {
+  readonly listed: ListedRule;
+  /** What the violations name the rule by; `null` for a guard. */
+  readonly violated: Check | string | null;
+} & (
+  | RuleItem
   | { readonly kind: "check"; readonly check: Check; readonly escalation: Partial<Escalation> }
-  | { readonly kind: "email-domains"; readonly domains: readonly string[] }
-  | { readonly kind: "separate"; readonly roles: readonly string[] }
-  | { readonly kind: "max-holders"; readonly role: string; readonly max: number }
-  | { readonly kind: "require-until"; readonly role: string }
-  | { readonly kind: "require-mfa"; readonly role: string }
-  | { readonly kind: "forbid"; readonly permissions: readonly string[] }
   | { readonly kind: "protect-role"; readonly glob: string }
   | { readonly kind: "protect-member"; readonly glob: string }
   | { readonly kind: "min-holders"; readonly role: string; readonly min: number; readonly written: boolean }
@@ -53,19 +53,27 @@ function rulesIn(
 ): readonly CoverageRule[] {
   const listed = (section: ListedRule["section"], text: string, where: Listed) => ({
     listed: { section, text, origin: null, entry: null, enforcedBy, ...where },
+    violated: null,
   });
   const { protect, minHolders } = guards;
   return [
     ...checks.map(
       (check): CoverageRule => ({
         ...listed("checks", checkText(check), { keys: [], origin: check.origin }),
+        violated: check,
         kind: "check",
         check,
         escalation: policies.escalation ?? {},
       }),
     ),
-    ...policyRules(policies, (text, [key = "", ...inner], entry = null) =>
-      listed("policies", text, { keys: ["policies", key, ...inner], entry }),
+    ...policiesIn(policies).flatMap(({ policy: { section, key, list }, value }) =>
+      list(value).map(
+        ({ text, keys, entry, violated, item }): CoverageRule => ({
+          ...listed(section, text, { keys: [section, key, ...keys], entry }),
+          violated,
+          ...item,
+        }),
+      ),
     ),
     ...protect.roles.map(
       (glob): CoverageRule => ({
@@ -99,67 +107,6 @@ function rulesIn(
             }),
             kind: "max-removals",
             limit: maxRemovals,
-          } as const,
-        ]),
-  ];
-}
-
-type ListPolicy = (
-  text: string,
-  keys: readonly string[],
-  entry?: ListedRule["entry"],
-) => { readonly listed: ListedRule };
-
-function policyRules(
-  { emailDomains, separate, maxHolders, requireUntil, requireMfa, forbidPermissions }: Policies,
-  listed: ListPolicy,
-): readonly CoverageRule[] {
-  return [
-    ...(emailDomains === undefined
-      ? []
-      : [
-          {
-            ...listed(`email_domains: ${emailDomains.join(", ") || "none"}`, ["email_domains"]),
-            kind: "email-domains",
-            domains: emailDomains,
-          } as const,
-        ]),
-    ...separate.map(
-      (roles): CoverageRule => ({
-        ...listed(`separate: ${roles.join(", ")}`, ["separate"], roles),
-        kind: "separate",
-        roles,
-      }),
-    ),
-    ...Object.entries(maxHolders).map(
-      ([role, max]): CoverageRule => ({
-        ...listed(`max_holders ${role}: ${max}`, ["max_holders", role]),
-        kind: "max-holders",
-        role,
-        max,
-      }),
-    ),
-    ...requireUntil.map(
-      (role): CoverageRule => ({
-        ...listed(`require_until: ${role}`, ["require_until"], role),
-        kind: "require-until",
-        role,
-      }),
-    ),
-    ...requireMfa.map(
-      (role): CoverageRule => ({
-        ...listed(`require_mfa: ${role}`, ["require_mfa"], role),
-        kind: "require-mfa",
-        role,
-      }),
-    ),
-    ...(forbidPermissions.length === 0
-      ? []
-      : [
-          {
-            ...listed(`forbid_permissions: ${forbidPermissions.join(", ")}`, ["forbid_permissions"]),
-            kind: "forbid",
-            permissions: forbidPermissions,
           } as const,
         ]),
   ];

@@ -1,5 +1,5 @@
 import { toFinding } from "../../kernel/findings/findings.ts";
-import { type Tense, toRefusal } from "../../kernel/findings/refusals.ts";
+import type { Tense } from "../../kernel/findings/refusals.ts";
 import { sortedSet } from "../../lib/text.ts";
 import type { JudgedRule } from "../../model/coverage.ts";
 import type { DesiredState } from "../../model/desired.ts";
@@ -38,39 +38,18 @@ export function judgeSet(
     else ruleViolations.push(violation);
   }
   return (rule) => {
-    const key = keyOf(rule);
-    if (key === null) return null;
+    if (rule.violated === null) return null;
     const ambiguous = namedBy(rule).flatMap((name) => {
       const ids = sharing(name);
       return ids.length === 0 ? [] : toFinding({ code: "rule-role-ambiguous", name, ids }).message;
     });
-    return [...ambiguous, ...(byRule.get(key) ?? []).map(({ data }) => toRefusal(data, tense).message)];
+    return [...ambiguous, ...(byRule.get(rule.violated) ?? []).map(({ refusal }) => refusal(tense).message)];
   };
 }
 
 /** Returns the roles that a rule names. */
 function namedBy(rule: CoverageRule): readonly string[] {
   if (rule.kind === "check") return rolesInCheck(rule.check);
-  if (rule.kind === "separate") return rule.roles;
+  if ("roles" in rule) return rule.roles;
   return "role" in rule ? [rule.role] : [];
-}
-
-/** Returns what the violations of a rule name it by; `null` for a guard. */
-function keyOf(rule: CoverageRule): unknown {
-  switch (rule.kind) {
-    case "check":
-      return rule.check;
-    case "email-domains":
-      return rule.kind;
-    case "separate":
-      return `separate ${JSON.stringify(rule.roles)}`;
-    case "max-holders":
-    case "require-until":
-    case "require-mfa":
-      return `${rule.kind} ${rule.role}`;
-    case "forbid":
-      return "forbid-permissions";
-    default:
-      return null;
-  }
 }

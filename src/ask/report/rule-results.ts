@@ -1,5 +1,5 @@
 import { type GlobMatch, matchesAny, scopeOf } from "../../kernel/diff/scope.ts";
-import { list, type Tense, toRefusal } from "../../kernel/findings/refusals.ts";
+import { list, type Tense } from "../../kernel/findings/refusals.ts";
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { LiveState } from "../../model/live.ts";
@@ -8,9 +8,8 @@ import type { ReportedRule, RuleResult } from "../../model/reports.ts";
 import { accessAfter, accessBefore, pinnedIds, roleFinder, splitByResource } from "../../rules/access.ts";
 import { type Judged, unknownToEach } from "../../rules/checks.ts";
 import { acceptedPeople } from "../../rules/holders.ts";
+import { declaredOf, unknownToPolicies } from "../../rules/judge-policies.ts";
 import { openDeclared } from "../../rules/judge-rules.ts";
-import { longGrants } from "../../rules/long-grants.ts";
-import { mfaUnknown } from "../../rules/policies.ts";
 import { type CoverageRule, type RuleSet, ruleSets } from "../coverage/coverage-rules.ts";
 import { judgeSet } from "../coverage/judge-each.ts";
 
@@ -95,20 +94,17 @@ function resultsOf(set: RuleSet, { judged, tense, now, isDeclared }: JudgedAcces
   const { rules } = set;
   const violationsOf = judgeSet(judged, set, tense);
   const unknownTo = unknownToEach(rules.checks, judged);
-  const withoutMfa = mfaUnknown(rules, judged);
-  const long = longGrants(rules, judged.find, now);
+  const unknownOf = unknownToPolicies(rules, judged);
+  const declaredViolations = declaredOf(rules, { desired: rules, find: judged.find, now });
   const unknowns = (rule: CoverageRule): readonly string[] => {
     if (rule.kind === "check") {
       return (unknownTo.get(rule.check) ?? []).map(
         ({ name, permission }) => `The permissions of "${name}" are not known: it could grant ${permission}.`,
       );
     }
-    if (rule.kind !== "require-mfa") return [];
-    const people = withoutMfa.filter(({ role }) => role === rule.role).map(({ name }) => name);
-    if (people.length === 0) return [];
-    return isDeclared
-      ? [`Not known from files: MFA of ${counted(people.length, "holder")} of "${rule.role}".`]
-      : people.map((name) => `MFA of ${name} is not known.`);
+    const unknown = unknownOf.filter((one) => one.rule === rule.violated);
+    if (!isDeclared) return unknown.map(({ live }) => live);
+    return unknown.slice(0, 1).map(({ inFiles }) => inFiles(unknown.length));
   };
   return (rule) => {
     if (rule.kind === "min-holders") return isDeclared ? unknownHolders(rule) : fewHolders(rule, judged);
@@ -116,8 +112,8 @@ function resultsOf(set: RuleSet, { judged, tense, now, isDeclared }: JudgedAcces
     if (broken === null) return NOT_JUDGED;
     const reasons = [
       ...broken,
-      ...long.flatMap(({ data }) =>
-        rule.kind === "require-until" && data.role === rule.role ? [toRefusal(data, tense).message] : [],
+      ...declaredViolations.flatMap((one) =>
+        one.rule === rule.violated ? [one.refusal(tense).message] : [],
       ),
     ];
     if (reasons.length > 0) return { status: "failed", reasons };

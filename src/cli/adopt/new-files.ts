@@ -22,6 +22,7 @@ import type { DesiredState, Environment, SyncMode } from "../../model/desired.ts
 import { RolecallError } from "../../model/errors.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { LiveState } from "../../model/live.ts";
+import { NO_POLICIES } from "../../rules/every-rule.ts";
 import type { FilePatch } from "../../show/text/patch-text.ts";
 
 /** The settings of a new file. */
@@ -137,7 +138,7 @@ export function emptyState(merchant: string, file: string): DesiredState {
     sync: { roles: "authoritative", members: "authoritative", reinvite: true, replaceRoles: false },
     ignore: { roles: [], members: [] },
     guards: { protect: { roles: [], members: [] } },
-    policies: { separate: [], maxHolders: {}, requireUntil: [], requireMfa: [], forbidPermissions: [] },
+    policies: NO_POLICIES,
     checks: [],
     roles: [],
     members: [],

@@ -23,6 +23,7 @@ import { normalizeServiceUrl } from "../../lib/text.ts";
 import type { MerchantNote, PastRun, UndoNote } from "../../model/apply.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
+import { NO_POLICIES } from "../../rules/every-rule.ts";
 import { netEffects } from "../../runs/net-effects.ts";
 import { undoPlan } from "../../runs/undo-plan.ts";
 import { eventJson } from "../../show/machine/machine-formats.ts";
@@ -253,7 +254,7 @@ const NO_FILE: Omit<DesiredState, "merchant"> = {
   sync: { roles: "additive", members: "additive", reinvite: true, replaceRoles: true },
   ignore: { roles: [], members: [] },
   guards: { protect: { roles: [], members: [] } },
-  policies: { separate: [], maxHolders: {}, requireUntil: [], requireMfa: [], forbidPermissions: [] },
+  policies: NO_POLICIES,
   checks: [],
   origin: { file: "", path: [] },
 };

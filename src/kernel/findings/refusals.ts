@@ -58,31 +58,6 @@ export type RefusalData =
   | { readonly code: "role-replace-pinned"; readonly name: string; readonly id: string }
   | { readonly code: "role-replace-named"; readonly name: string; readonly id: string }
   | { readonly code: "role-still-held"; readonly name: string; readonly holders: readonly string[] }
-  | { readonly code: "email-domains"; readonly name: string; readonly domains: readonly string[] }
-  | { readonly code: "separate"; readonly name: string; readonly roles: readonly string[] }
-  | {
-      readonly code: "max-holders";
-      readonly name: string;
-      readonly holders: readonly string[];
-      readonly max: number;
-    }
-  | {
-      readonly code: "require-until";
-      readonly name: string;
-      readonly role: string;
-      /** Coverage by the file: the grant, only the member, or nothing. */
-      readonly listed: "grant" | "member" | null;
-    }
-  | {
-      readonly code: "until-limit";
-      readonly name: string;
-      readonly role: string;
-      readonly from: string | null;
-      readonly until: string;
-      readonly limit: string;
-    }
-  | { readonly code: "require-mfa"; readonly name: string; readonly role: string }
-  | { readonly code: "forbid-permissions"; readonly name: string; readonly permissions: readonly string[] }
   | {
       readonly code: "check-only";
       readonly name: string;
@@ -123,19 +98,9 @@ export function toExistingViolation({ code, resource, name, check, message, hint
   };
 }
 
-const UNTIL_HINTS = {
-  grant: (role: string): string => `Write { role: ${role}, until: 2027-01-31 }.`,
-  member: (role: string): string =>
-    `Add "until:" to the member, or list { role: ${role}, until: 2027-01-31 } among its roles.`,
-  nothing: (): string => "The file gives no end date: list the member with one.",
-};
-
-/** Returns the refusal of some data: all messages of refusals are here. */
+/** Returns the refusal of some data. */
 export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
   const { code } = data;
-  const isPlan = tense === "plan";
-  const hold = isPlan ? "would hold" : "holds";
-  const have = isPlan ? "would have" : "has";
   switch (data.code) {
     case "max-removals": {
       const { resource, removals, live, allowed } = data;
@@ -271,80 +236,6 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         null,
       );
     }
-    case "email-domains": {
-      const { name, domains } = data;
-      return policy(
-        code,
-        "member",
-        name,
-        `The address ${name} is in none of the allowed domains: ${list(domains) || "there are none"}.`,
-        "Use another address, or add the domain to policies.email_domains.",
-      );
-    }
-    case "separate": {
-      const { name, roles } = data;
-      return policy(
-        code,
-        "member",
-        name,
-        `${name} ${hold} ${list(
-          roles.map((role) => `"${role}"`),
-          " and ",
-        )} together.`,
-        "policies.separate allows only one of them: remove the others.",
-      );
-    }
-    case "max-holders": {
-      const { name, holders, max } = data;
-      return policy(
-        code,
-        "role",
-        name,
-        `The role "${name}" ${have} ${counted(holders.length, "holder")} (${list(holders)}); the limit is ${max}.`,
-        "Remove it from somebody, or raise policies.max_holders.",
-      );
-    }
-    case "require-until": {
-      const { name, role, listed } = data;
-      return policy(
-        code,
-        "member",
-        name,
-        `${name} ${hold} "${role}" without an end date.`,
-        UNTIL_HINTS[listed ?? "nothing"](role),
-      );
-    }
-    case "until-limit": {
-      const { name, role, from, until, limit } = data;
-      const since = from === null ? "" : `from ${from} `;
-      return policy(
-        code,
-        "member",
-        name,
-        `${name} ${hold} "${role}" ${since}until ${until}; the limit is ${limit}.`,
-        `Write an end within ${limit} ${from === null ? "from now" : `of ${from}`}.`,
-      );
-    }
-    case "require-mfa": {
-      const { name, role } = data;
-      return policy(
-        code,
-        "member",
-        name,
-        `${name} ${hold} "${role}" without MFA on login.`,
-        "Have them turn on MFA, or remove the role from them.",
-      );
-    }
-    case "forbid-permissions": {
-      const { name, permissions } = data;
-      return policy(
-        code,
-        "role",
-        name,
-        `The role "${name}" ${isPlan ? "would grant" : "grants"} ${list(permissions)}, which no custom role may grant.`,
-        "Remove it from the role, or from policies.forbid_permissions.",
-      );
-    }
     case "check-only":
       return check(code, data.name, `${data.name} ${accessText(data, tense)}; a check does not allow it.`);
     case "check-at-most":
@@ -455,16 +346,6 @@ function guard(
   override: string | null,
 ): Refusal {
   return { rule: "guard", code, resource, name, check: null, message, hint, override };
-}
-
-function policy(
-  code: string,
-  resource: Refusal["resource"],
-  name: string,
-  message: string,
-  hint: string,
-): Refusal {
-  return { rule: "policy", code, resource, name, check: null, message, hint, override: null };
 }
 
 function check(code: string, name: string | null, message: string): Refusal {

@@ -1,7 +1,14 @@
 import { counted, listText } from "../../lib/text.ts";
 import type { EntryProblem, IncludeProblem, PolicyProblem, ProjectProblem } from "../problems/problem.ts";
 import { RULE_SECTIONS } from "../schema/project-schema.ts";
-import { didYouMean, type MessageTable, type MessageText, quote, subject } from "./message-phrases.ts";
+import {
+  didYouMean,
+  judgedMessage,
+  type MessageTable,
+  type MessageText,
+  quote,
+  subject,
+} from "./message-phrases.ts";
 
 /** Messages for problems between files, and between the entries of a merchant. */
 export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem["code"]> = {
@@ -248,25 +255,11 @@ const PREVIOUSLY = {
   }),
 } as const;
 
-const judged = (
-  { message, hint }: { readonly message: string; readonly hint: string },
-  first: string,
-): { readonly message: string; readonly hint: string } => ({
-  message,
-  hint: first === "" ? hint : `${hint} The other role: ${first}.`,
-});
-
-/** Messages for violations of policies and checks, as worded by the planner. */
+/** Messages for violations of checks, as worded by the planner, and for policies that cannot be judged. */
 export const POLICY_MESSAGES: MessageTable<PolicyProblem["code"]> = {
-  "check-at-most": judged,
-  "check-cannot": judged,
-  "check-only": judged,
-  "policy-email-domain": judged,
-  "policy-forbidden-permission": judged,
-  "policy-max-holders": judged,
-  "policy-require-until": judged,
-  "policy-until-limit": judged,
-  "policy-separate": judged,
+  "check-at-most": judgedMessage,
+  "check-cannot": judgedMessage,
+  "check-only": judgedMessage,
   "holders-contradiction": ({ role, min, max }, first) => ({
     message: `${quote(role)} may have at most ${counted(max, "holder")}, but must keep ${min} (${first}).`,
     hint: 'No access can meet both: raise "max_holders", or lower "min_holders".',

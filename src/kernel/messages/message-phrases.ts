@@ -12,6 +12,14 @@ export type MessageTable<C extends Code> = {
   readonly [K in C]: (problem: Extract<ProblemData, { code: K }>, first: string) => MessageText;
 };
 
+/** Returns the message of a violation, as worded by the planner. */
+export function judgedMessage(
+  { message, hint }: { readonly message: string; readonly hint: string },
+  first: string,
+): { readonly message: string; readonly hint: string } {
+  return { message, hint: first === "" ? hint : `${hint} The other role: ${first}.` };
+}
+
 /** Types the message of a format code. */
 export function formatMessages(
   words: (problem: { readonly path: Path; readonly value: unknown }) => MessageText,

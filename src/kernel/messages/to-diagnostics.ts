@@ -5,7 +5,7 @@ import type { Code, FileLocation, LocatedProblem, Location, ProblemData } from "
 import { ruleOf, severityOf } from "../problems/rule-table.ts";
 import { findKeys, maskKeys, maskRanges, type TextRange } from "../problems/secrets.ts";
 import { createLocator, indexPositions, type Positions } from "../yaml/locate.ts";
-import type { MessageTable, MessageText } from "./message-phrases.ts";
+import { judgedMessage, type MessageTable, type MessageText } from "./message-phrases.ts";
 
 // More than anybody reads; each one costs a search for its place and a frame.
 const MAX_PROBLEMS = 1000;
@@ -38,8 +38,8 @@ export function toDiagnostics<Data extends ProblemData>(
         const { message, hint } = messageOf(problem, messages, first, rule);
         return {
           code: problem.code,
-          severity: severityOf(problem.code),
-          ...(ruleOf(problem.code).refusal === true ? { refusal: true } : {}),
+          severity: severityOf(problem),
+          ...(ruleOf(problem).refusal === true ? { refusal: true } : {}),
           message: clean(message),
           ...(hint === undefined ? {} : { hint: clean(hint) }),
           file,
@@ -163,7 +163,7 @@ function limit(problems: readonly LocatedProblem[], file: string): readonly Loca
     return problems;
   }
   const more = problems.length - MAX_PROBLEMS;
-  const errorsFirst = problems.toSorted((a, b) => compare(severityOf(a.code), severityOf(b.code)));
+  const errorsFirst = problems.toSorted((a, b) => compare(severityOf(a), severityOf(b)));
   return [
     ...errorsFirst.slice(0, MAX_PROBLEMS),
     { code: "too-many-problems", more, location: { at: "text", file, start: 0, end: 0 } },
@@ -180,7 +180,7 @@ function messageOf(
   first: string,
   rule?: string,
 ): MessageText {
-  const words = messages[problem.code] as (data: ProblemData, where: string) => MessageText;
+  const words = (messages[problem.code] ?? judgedMessage) as (data: ProblemData, where: string) => MessageText;
   const { message: plain, hint } = words(problem, first);
   const message = rule === undefined ? plain : `${plain} Enforced by ${rule}.`;
   const included = via === undefined ? [] : [`Seen from ${via}, which includes this file.`];

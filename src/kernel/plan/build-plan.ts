@@ -33,8 +33,8 @@ import {
 } from "../../rules/holders.ts";
 import { ignoredAccess, ignoredEntries } from "../../rules/ignored.ts";
 import { detectRenames, impactOf } from "../../rules/impact.ts";
+import { judgeDeclarations } from "../../rules/judge-policies.ts";
 import { declaredViolations, type Judgement, judgePlan } from "../../rules/judge-rules.ts";
-import { judgeGrants } from "../../rules/long-grants.ts";
 import { applyFileOverrides } from "../../rules/overrides.ts";
 import {
   ambiguousInRules,
@@ -198,7 +198,11 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
         )
       : present;
     if (!byFile) return judgement;
-    const grants = judgeGrants(rules, { find: findRole, before: joined, base, now });
+    const grants = judgeDeclarations(
+      rules,
+      { desired: rules, find: findRole, now },
+      { before: joined, base },
+    );
     return {
       ...judgement,
       refusals: [...judgement.refusals, ...grants.refusals],

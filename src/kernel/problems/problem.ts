@@ -208,7 +208,12 @@ export type EntryProblem =
 /** Violations of policies and checks. */
 export type PolicyProblem =
   /** A violation, as worded by the planner. */
-  | { readonly code: BreachCode; readonly message: string; readonly hint: string }
+  | {
+      readonly code: BreachCode;
+      readonly severity?: "warning";
+      readonly message: string;
+      readonly hint: string;
+    }
   | {
       readonly code: "holders-contradiction";
       readonly role: string;

@@ -15,10 +15,12 @@ export interface DiagnosticRule extends Rule {
 }
 
 const error = (summary: string): Rule => ({ severity: "error", summary });
-const warning = (summary: string): Rule => ({ severity: "warning", summary });
-const refusal = (summary: string): Rule => ({ severity: "error", refusal: true, summary });
+/** Returns the rule of problems that prevent nothing. */
+export const warningRule = (summary: string): Rule => ({ severity: "warning", summary });
+/** Returns the rule of violations. */
+export const refusalRule = (summary: string): Rule => ({ severity: "error", refusal: true, summary });
 
-const RULES: Readonly<Record<Code, Rule>> = {
+const RULES: Readonly<Record<Exclude<Code, `policy-${string}`>, Rule>> = {
   "adjust-form": error("An adjustment has `name` and `adjust`, with `add` or `remove`, and no other key."),
   "adjust-included": error("A role is adjusted in the file of a merchant, not in an included one."),
   "adjust-no-effect": error("An adjustment adds what the role does not have, and removes what it has."),
@@ -45,22 +47,22 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "bad-role-id": error("The id of a role begins with `role_`."),
   "bad-until": error("`until` and `from` are existing dates, or timestamps with a time zone."),
   "blank-text": error("Required text is not blank."),
-  "check-at-most": refusal("No more members have a permission than a check allows."),
-  "check-cannot": refusal("A member has no permission that a check denies."),
+  "check-at-most": refusalRule("No more members have a permission than a check allows."),
+  "check-cannot": refusalRule("A member has no permission that a check denies."),
   "check-form": error("A check has one of its three forms."),
-  "check-only": refusal("Only those whom a check allows have a permission."),
+  "check-only": refusalRule("Only those whom a check allows have a permission."),
   "conflicting-grant": error("A member's grant of a role has the same end in every file."),
   "conflicting-member": error("Several files agree on a member; only roles are combined."),
   "conflicting-setting": error("Several files agree on a setting."),
   "control-character": error("Names and other short texts are on one line, without control characters."),
-  "duplicate-entry": warning("A list has no entry twice."),
-  "duplicate-include": warning("A file is included once."),
+  "duplicate-entry": warningRule("A list has no entry twice."),
+  "duplicate-include": warningRule("A file is included once."),
   "duplicate-key": error("A mapping has each key once."),
   "duplicate-member": error("A member is listed once in a file; addresses are case-insensitive."),
   "duplicate-member-id": error("No two members are pinned to the same id."),
-  "duplicate-member-role": warning("A member lists a role once."),
+  "duplicate-member-role": warningRule("A member lists a role once."),
   "duplicate-merchant": error("A merchant has one file."),
-  "duplicate-permission": warning("A role lists a permission once."),
+  "duplicate-permission": warningRule("A role lists a permission once."),
   "previous-address": error("The previous address of a member is no other member's, before or now."),
   "duplicate-previously": error("No two roles have the same previous name."),
   "duplicate-role": error("A role is declared once, across all files."),
@@ -84,8 +86,8 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "include-identity": error("An included file has no `api`."),
   "include-merchant": error("An included file has no merchant code."),
   "include-not-read": error("A file with includes is loaded together with them."),
-  "leaver-listed": warning("Nobody is listed who has left (`leavers`)."),
-  "link-not-read": warning("A link in a folder leads to a YAML file of the project."),
+  "leaver-listed": warningRule("Nobody is listed who has left (`leavers`)."),
+  "link-not-read": warningRule("A link in a folder leads to a YAML file of the project."),
   "literal-key": error("A file contains no API key."),
   "looser-setting": error(
     "A merchant's file sets `max_removals`, `min_holders`, `max_holders`, `require_until` or `escalation` no looser than what it includes.",
@@ -95,49 +97,41 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "missing-key": error("Required keys are present."),
   "no-globs": error("An entry of `enforce` has one glob or more, and not too many."),
   "null-value": error('A key has a value; empty is written `[]`, `{}` or `""`.'),
-  "number-form": warning("A number in metadata is in canonical form, unlike `007` and `1e3`."),
-  "policy-email-domain": refusal("Members' addresses are in the allowed domains (`email_domains`)."),
-  "policy-forbidden-permission": refusal(
-    "No custom role grants a forbidden permission (`forbid_permissions`).",
-  ),
-  "policy-max-holders": refusal("No role has more holders than allowed (`max_holders`)."),
-  "policy-require-until": refusal("These roles are granted with an end date only (`require_until`)."),
-  "policy-separate": refusal("Nobody holds two roles that are kept separate (`separate`)."),
-  "policy-until-limit": warning("A new grant ends soon enough (`require_until`)."),
-  "previous-role-name": warning("A renamed role is referred to by its new name."),
+  "number-form": warningRule("A number in metadata is in canonical form, unlike `007` and `1e3`."),
+  "previous-role-name": warningRule("A renamed role is referred to by its new name."),
   "previously-declared": error(
     "A previous name is not the name of another role, unless that one was renamed too.",
   ),
   "project-file-name": error("The project's file is named `rolecall.yaml`."),
-  "rare-permission": warning("A permission used once is not a likely misspelling of a frequent one."),
+  "rare-permission": warningRule("A permission used once is not a likely misspelling of a frequent one."),
   "rules-in-reach": error("No file that rules bind is one of the rules."),
   "rules-section": error(
     "A file with rules has no sections but these: `guards`, `policies`, `checks`, `leavers`, `ignore`, `sync`.",
   ),
   "section-not-allowed": error("A file has no section that the project does not allow it."),
-  "role-name-like-id": warning("A role's name does not look like an id."),
+  "role-name-like-id": warningRule("A role's name does not look like an id."),
   "too-few-roles": error("A set under `separate` has at least two roles."),
   "too-many-checks": error("A file does not have too many checks to evaluate."),
   "too-many-includes": error("A file does not have too many includes."),
   "too-many-metadata": error("Metadata has no more properties than the service accepts."),
   "too-many-permissions": error("A role has no more permissions than the service accepts."),
-  "service-limit": warning("A member does not exceed the known limits of the service."),
-  "too-many-problems": warning("A file has no more problems than are shown."),
+  "service-limit": warningRule("A member does not exceed the known limits of the service."),
+  "too-many-problems": warningRule("A file has no more problems than are shown."),
   "too-much-to-judge": error("Policies and checks are few enough to evaluate."),
-  "unassignable-role": warning(
+  "unassignable-role": warningRule(
     "No grant of `role_owner` or `role_admin` begins later, or comes back after a suspension: the service may not assign them through its API.",
   ),
-  "unheld-role": warning("Every role has a holder, if all members are declared."),
+  "unheld-role": warningRule("Every role has a holder, if all members are declared."),
   "unknown-key": error("A mapping has known keys only."),
-  "unknown-member": warning("A check names declared members."),
-  "unknown-protected-role": warning("A protected role is declared."),
+  "unknown-member": warningRule("A check names declared members."),
+  "unknown-protected-role": warningRule("A protected role is declared."),
   "unknown-role": error("A role that is named is declared, or an id."),
-  "unknown-shared-role": warning(
+  "unknown-shared-role": warningRule(
     "A role that a shared rule names is declared by a merchant that includes the rule, among the files given.",
   ),
   "unsafe-key": error("No key is `__proto__`."),
-  "until-after-membership": warning("A grant does not end after its membership."),
-  "until-past": warning("`until` is in the future."),
+  "until-after-membership": warningRule("A grant does not end after its membership."),
+  "until-past": warningRule("`until` is in the future."),
   "wrong-type": error("A value has the right type: text, number, true or false, list or mapping."),
   "wrong-value": error("A value is one of the allowed values."),
   "yaml-alias": error("An alias has an anchor before it; text that begins with `*` is quoted."),
@@ -149,29 +143,37 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "yaml-syntax": error("A file is valid YAML."),
   "yaml-tag": error("A file has no YAML tags."),
   "yaml-too-deep": error("Lists and mappings are not nested too deeply."),
-  "yaml-word": warning(
+  "yaml-word": warningRule(
     "A bare `yes`, `no`, `on` or `off` in metadata is text; only `true` and `false` are booleans.",
   ),
 };
 
-/** Returns the rule of a code. */
-export function ruleOf(code: Code): Rule {
-  return RULES[code];
+/** A problem, as far as its severity depends on it. */
+type Judged = { readonly code: Code; readonly severity?: Severity };
+
+/** Returns the rule of a problem. */
+export function ruleOf({ code, severity }: Judged): Rule {
+  if (!isOfPolicy(code)) return RULES[code];
+  // Its module has the summary.
+  return severity === "warning" ? warningRule("") : refusalRule("");
 }
 
-/** Returns the severity of a code. */
-export function severityOf(code: Code): Severity {
-  return RULES[code].severity;
+function isOfPolicy(code: Code): code is Extract<Code, `policy-${string}`> {
+  return code.startsWith("policy-");
+}
+
+/** Returns the severity of a problem. */
+export function severityOf(problem: Judged): Severity {
+  return ruleOf(problem).severity;
 }
 
 /** Returns whether a problem makes its file unusable; a broken policy or check does not. */
-export function isError({ code }: { readonly code: Code }): boolean {
-  return RULES[code].severity === "error" && RULES[code].refusal !== true;
+export function isError(problem: Judged): boolean {
+  const rule = ruleOf(problem);
+  return rule.severity === "error" && rule.refusal !== true;
 }
 
-/** Returns all diagnostics by code, for the reference. */
-export function diagnosticTable(): readonly DiagnosticRule[] {
-  return Object.entries(RULES)
-    .map(([code, rule]) => ({ code, ...rule }))
-    .toSorted((a, b) => (a.code < b.code ? -1 : 1));
+/** Returns the diagnostics that no policy makes, by code. */
+export function fixedDiagnostics(): readonly DiagnosticRule[] {
+  return Object.entries(RULES).map(([code, rule]) => ({ code, ...rule }));
 }

@@ -10,10 +10,11 @@ import {
   type Grant,
   type GuardSettings,
   type IgnorePatterns,
-  type Policies,
   type SyncOptions,
   type Until,
 } from "../../model/desired.ts";
+import { policiesMeaning } from "../../rules/every-rule.ts";
+import { asSet } from "../../rules/settings.ts";
 
 /** A merchant whose resolved desired state differs between two versions of the files. */
 export interface ChangedMerchant {
@@ -93,11 +94,6 @@ function enforcedMeaning({
   return [guardsMeaning(guards), policiesMeaning(policies), asSet(checks.map(checkMeaning))];
 }
 
-/** Returns distinct texts, sorted: of values without an order. */
-function asSet(values: readonly unknown[]): readonly string[] {
-  return [...new Set(values.map(canonicalJson))].sort(byCodeUnit);
-}
-
 function syncMeaning({ reinvite, ...rest }: SyncOptions): unknown {
   return { ...rest, reinvite: typeof reinvite === "boolean" ? reinvite : reinvite.ms };
 }
@@ -116,28 +112,6 @@ function guardsMeaning({
 }: GuardSettings): unknown {
   rest satisfies Record<string, never>;
   return [maxRemovals, patternsMeaning(protect), minHolders, asSet(overrides)];
-}
-
-function policiesMeaning({
-  emailDomains,
-  separate,
-  maxHolders,
-  requireUntil,
-  requireMfa,
-  forbidPermissions,
-  longestGrants = {},
-  escalation,
-  ...rest
-}: Policies): unknown {
-  rest satisfies Record<string, never>;
-  return [
-    emailDomains && asSet(emailDomains),
-    asSet(separate.map(asSet)),
-    maxHolders,
-    Object.fromEntries(Object.entries(longestGrants).map(([role, { ms }]) => [role, ms])),
-    ...[requireUntil, requireMfa, forbidPermissions].map(asSet),
-    escalation && [escalation.assign, escalation.edit, escalation.create].map((one) => one && asSet(one)),
-  ];
 }
 
 function checkMeaning(check: Check): unknown {

@@ -1,4 +1,4 @@
-import type { Breach, BreachCode, BreachSubject } from "../../model/diagnostic.ts";
+import type { Breach, BreachSubject } from "../../model/diagnostic.ts";
 import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
 import { merchantSchema } from "../schema/merchant-schema.ts";
 import { SECTIONS } from "../schema/project-schema.ts";
@@ -136,11 +136,11 @@ export function enforcedBreaches(
     const rule = ruleLocation(breach, rawFiles);
     // Causes of such a violation are spread over the file, and the rule is not in it.
     const location = locationOf(merchant.main, ["merchant"]);
-    const { code, message, hint, subject } = breach;
+    const { rule: _, subject, ...problem } = breach;
     const found: readonly LocatedProblem[] = isOfAll(subject)
-      ? [{ code, message, hint, location }]
+      ? [{ ...problem, location }]
       : breachProblems([breach], merchant);
-    return found.map((problem) => ({ ...problem, ...(rule && { rule }) }));
+    return found.map((one) => ({ ...one, ...(rule && { rule }) }));
   });
 }
 
@@ -148,20 +148,10 @@ function isOfAll({ kind }: BreachSubject): boolean {
   return kind === "check" || kind === "cannot";
 }
 
-const POLICIES: Readonly<Record<Extract<BreachCode, `policy-${string}`>, string>> = {
-  "policy-email-domain": "email_domains",
-  "policy-forbidden-permission": "forbid_permissions",
-  "policy-max-holders": "max_holders",
-  "policy-require-until": "require_until",
-  "policy-separate": "separate",
-  "policy-until-limit": "require_until",
-};
-
-function ruleLocation({ code, subject }: Breach, rawFiles: readonly RawFile[]): FileLocation | null {
+function ruleLocation({ rule = [], subject }: Breach, rawFiles: readonly RawFile[]): FileLocation | null {
   if ("origin" in subject) return locationOf(subject.origin.file, subject.origin.path);
-  const path = ["policies", code in POLICIES ? POLICIES[code as keyof typeof POLICIES] : ""];
-  const raw = rawFiles.find(({ fields }) => valueAt(fields, path) !== undefined);
-  return raw === undefined ? null : keyOf(raw.file, path);
+  const raw = rawFiles.find(({ fields }) => valueAt(fields, rule) !== undefined);
+  return raw === undefined ? null : keyOf(raw.file, rule);
 }
 
 function keyOf(file: string, path: Path): FileLocation {

@@ -1,8 +1,7 @@
 import * as z from "zod/mini";
-import type { FormatCode } from "../problems/problem.ts";
+import { policySchemas } from "../../rules/every-rule.ts";
 import {
   count,
-  DOMAIN,
   described,
   EMAIL,
   emailAddress,
@@ -134,68 +133,12 @@ export const guards = described(
   },
 );
 
-const ways = (title: string, description: string, common: readonly string[]) =>
-  optional(z.array(text()), { title, description, default: [...common], examples: [common.slice(0, 1)] });
-
 /** The rules for the access that a plan results in. */
-export const policies = described(
-  z.strictObject({
-    email_domains: optional(z.array(matching(DOMAIN, "bad-domain")), {
-      title: "Domains of addresses",
-      description:
-        'The allowed domains of members\' addresses; "*.example.com", quoted, is every subdomain of example.com. If absent, any.',
-      examples: [["example.com", "*.example.com"]],
-    }),
-    separate: optional(z.array(z.array(text()).check(z.minLength(2, "too-few-roles" satisfies FormatCode))), {
-      title: "Separate roles",
-      description: "Sets of roles; nobody may hold two of a set.",
-      default: [],
-      examples: [[["Approver", "Payer"]]],
-    }),
-    max_holders: optional(z.record(text(), count()), {
-      title: "Most holders",
-      description: "By role name or id, how many members may hold it.",
-      default: {},
-      examples: [{ role_admin: 3 }],
-    }),
-    require_until: optional(z.union([z.array(text()), z.record(text(), matching(PERIOD, "bad-period"))]), {
-      title: "End required",
-      description:
-        "Roles that are granted with an end date only: a list, or by role how far away the end of a new grant may be, in weeks (w), days (d) or hours (h), from now or from its beginning.",
-      default: [],
-      examples: [["Contractor"], { Contractor: "90d", role_admin: "4h" }],
-    }),
-    require_mfa: texts(
-      "MFA required",
-      "Roles whose holders have MFA on login. For a member who has not accepted yet, it is unknown.",
-      [["role_admin"]],
-    ),
-    forbid_permissions: texts("Forbidden permissions", "Permissions that no custom role may grant.", [
-      ["payouts_edit"],
-    ]),
-    escalation: optional(
-      z.strictObject({
-        assign: ways("Assign roles", "Permissions to give a role to a member.", [
-          "members_create",
-          "members_update",
-        ]),
-        edit: ways("Edit roles", "Permissions to change what a custom role grants.", ["roles_update"]),
-        create: ways("Create roles", "Permissions to create a role.", ["roles_create"]),
-      }),
-      {
-        title: "Ways to more access",
-        description:
-          "The permissions with which members can give themselves more, for checks with reach: true.",
-        examples: [{ assign: ["members_update"], edit: ["roles_update"], create: [] }],
-      },
-    ),
-  }),
-  {
-    title: "Policies",
-    description: "Rules for the access of this merchant; an apply that would break one is refused.",
-    examples: [{ email_domains: ["example.com"], separate: [["Approver", "Payer"]] }],
-  },
-);
+export const policies = described(z.strictObject(policySchemas), {
+  title: "Policies",
+  description: "Rules for the access of this merchant; an apply that would break one is refused.",
+  examples: [{ email_domains: ["example.com"], separate: [["Approver", "Payer"]] }],
+});
 
 const can = () =>
   described(text(), {

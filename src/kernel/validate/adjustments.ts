@@ -1,5 +1,6 @@
 import { openSuggester } from "../../lib/suggest.ts";
 import { DEFAULT_ESCALATION } from "../../model/desired.ts";
+import { limitsInPolicies } from "../../rules/every-rule.ts";
 import type { FileLocation, LocatedProblem, Path, Problem } from "../problems/problem.ts";
 import {
   locationOf,
@@ -8,7 +9,6 @@ import {
   type RawRole,
   renamedRoles,
 } from "../schema/raw-file.ts";
-import { parsePeriod } from "../values/dates.ts";
 import { MAX_PERMISSIONS } from "../values/limits.ts";
 import { countOf, fieldsOf, kindOf, listOf, repeats, textOf, valueAt } from "../values/values.ts";
 import { pairsAt, type RuleContext } from "./rule-context.ts";
@@ -117,6 +117,7 @@ interface Limit {
   readonly value: unknown;
   /** The greater, the stricter. */
   readonly strictness: number;
+  readonly stricter: "less" | "more";
   readonly location: FileLocation;
 }
 
@@ -129,29 +130,17 @@ export function strictLimits(merchant: RuleContext): readonly LocatedProblem[] {
   const renamed = renamedRoles(roles);
   const all = [
     ...rawFiles.flatMap(removalLimits),
-    ...pairsAt(merchant, "policies", "require_until").flatMap(
-      ({ name, value, location }): readonly Limit[] => {
-        const limit = typeof value === "string" ? parsePeriod(value) : null;
-        const path = ["policies", "require_until", name];
-        const key = JSON.stringify(["require_until", renamed.get(name) ?? name]);
-        return limit === null ? [] : [{ path, key, value, strictness: -limit.ms, location }];
-      },
-    ),
-    ...HOLDER_LIMITS.flatMap(({ section, key, sign }) =>
-      pairsAt(merchant, section, key).flatMap(({ name, value, location }): readonly Limit[] => {
-        const count = countOf(value);
-        const path = [section, key, name];
-        return count === null
-          ? []
-          : [
-              {
-                path,
-                key: JSON.stringify([section, renamed.get(name) ?? name]),
-                value,
-                strictness: sign * count,
-                location,
-              },
-            ];
+    ...pairsAt(merchant, "guards", "min_holders").flatMap(({ name, value, location }): readonly Limit[] => {
+      const count = countOf(value);
+      const path = ["guards", "min_holders", name];
+      const key = JSON.stringify(["guards", renamed.get(name) ?? name]);
+      return count === null ? [] : [{ path, key, value, strictness: count, stricter: "more", location }];
+    }),
+    ...rawFiles.flatMap(({ file, fields }) =>
+      limitsInPolicies(fields["policies"]).map(({ role, ...limit }): Limit => {
+        const [section, setting] = limit.path;
+        const key = JSON.stringify([section, setting, role && (renamed.get(role) ?? role), limit.unit]);
+        return { ...limit, key, location: locationOf(file, limit.path) };
       }),
     ),
   ];
@@ -162,22 +151,24 @@ export function strictLimits(merchant: RuleContext): readonly LocatedProblem[] {
       included.set(limit.key, limit);
     }
   }
-  const looser = all.flatMap(({ path, key, value, strictness, location }): readonly LocatedProblem[] => {
-    const limit = location.file === main ? included.get(key) : undefined;
-    return limit === undefined || strictness >= limit.strictness
-      ? []
-      : [
-          {
-            code: "looser-setting",
-            path,
-            value,
-            limit: limit.value,
-            stricter: path.includes("min_holders") ? "more" : "less",
-            location,
-            first: limit.location,
-          },
-        ];
-  });
+  const looser = all.flatMap(
+    ({ path, key, value, strictness, stricter, location }): readonly LocatedProblem[] => {
+      const limit = location.file === main ? included.get(key) : undefined;
+      return limit === undefined || strictness >= limit.strictness
+        ? []
+        : [
+            {
+              code: "looser-setting",
+              path,
+              value,
+              limit: limit.value,
+              stricter,
+              location,
+              first: limit.location,
+            },
+          ];
+    },
+  );
   return [...looser, ...mixedRemovals(all), ...looserEscalation(merchant)];
 }
 
@@ -229,11 +220,6 @@ function defaultBeside(
     : [{ list: DEFAULT_ESCALATION[key], location: locationOf(file, ["checks", index, "reach"]) }];
 }
 
-const HOLDER_LIMITS = [
-  { section: "guards", key: "min_holders", sign: 1 },
-  { section: "policies", key: "max_holders", sign: -1 },
-] as const;
-
 const MAX_REMOVALS: Path = ["guards", "max_removals"];
 
 function removalLimits({ file, fields }: RawFile): readonly Limit[] {
@@ -243,7 +229,16 @@ function removalLimits({ file, fields }: RawFile): readonly Limit[] {
   const [key, number] = count === null ? ["share", share] : ["count", count];
   return Number.isNaN(number)
     ? []
-    : [{ path: MAX_REMOVALS, key, value, strictness: -number, location: locationOf(file, MAX_REMOVALS) }];
+    : [
+        {
+          path: MAX_REMOVALS,
+          key,
+          value,
+          strictness: -number,
+          stricter: "less",
+          location: locationOf(file, MAX_REMOVALS),
+        },
+      ];
 }
 
 /** Reports a count of removals beside a share of them: which is stricter depends on what is live. */

@@ -10,6 +10,7 @@ import type {
   RemovalLimit,
   SyncOptions,
 } from "../../model/desired.ts";
+import { combinedPolicies, namesInPolicies } from "../../rules/every-rule.ts";
 import type { MerchantFile } from "../schema/merchant-schema.ts";
 import { parsePeriod } from "../values/dates.ts";
 import { omitUndefined, unique } from "../values/values.ts";
@@ -97,53 +98,10 @@ export function normalisePolicies(
   all: readonly ValidFile[],
   currentName: (role: string) => string,
 ): Policies {
-  const names = (roles: readonly string[]): readonly string[] => unique(roles.map(currentName));
-  const each = all.map(({ content }) => content.policies ?? {});
-  const {
-    email_domains,
-    separate,
-    max_holders,
-    require_until,
-    require_mfa,
-    forbid_permissions,
-    escalation,
-    ...rest
-  } = merged(each);
-  rest satisfies Record<string, never>;
-  return omitUndefined({
-    emailDomains: email_domains && unique(each.flatMap((policies) => policies.email_domains ?? [])),
-    separate: separate === undefined ? [] : each.flatMap((policies) => policies.separate ?? []).map(names),
-    maxHolders:
-      max_holders === undefined
-        ? {}
-        : holders(
-            each.map((policies) => policies.max_holders),
-            currentName,
-            Math.min,
-          ),
-    requireUntil: require_until
-      ? names(each.flatMap((policies) => rolesWithEnd(policies.require_until)))
-      : [],
-    longestGrants: longestGrants(
-      each.map((policies) => policies.require_until),
-      currentName,
-    ),
-    requireMfa: require_mfa ? names(each.flatMap((policies) => policies.require_mfa ?? [])) : [],
-    forbidPermissions: forbid_permissions
-      ? unique(each.flatMap((policies) => policies.forbid_permissions ?? []))
-      : [],
-    escalation: escalation && escalationOf(each.map((policies) => policies.escalation)),
-  });
-}
-
-function escalationOf(
-  each: readonly NonNullable<MerchantFile["policies"]>["escalation"][],
-): NonNullable<Policies["escalation"]> {
-  const all = (key: "assign" | "edit" | "create"): readonly string[] | undefined => {
-    const given = each.flatMap((escalation) => (escalation?.[key] ? [escalation[key]] : []));
-    return given.length === 0 ? undefined : unique(given.flat());
-  };
-  return omitUndefined({ assign: all("assign"), edit: all("edit"), create: all("create") });
+  return combinedPolicies(
+    all.map(({ content }) => content.policies),
+    currentName,
+  );
 }
 
 /** Returns the rules of files without errors, with the current names of roles. */
@@ -217,10 +175,7 @@ function ruleNames({ content: { guards, policies, checks } }: ValidFile): readon
   return [
     ...[...(guards?.protect?.roles ?? []), ...(guards?.protect?.members ?? [])].filter(isLiteralGlob),
     ...Object.keys(guards?.min_holders ?? {}),
-    ...(policies?.separate?.flat() ?? []),
-    ...Object.keys(policies?.max_holders ?? {}),
-    ...rolesWithEnd(policies?.require_until),
-    ...(policies?.require_mfa ?? []),
+    ...namesInPolicies(policies).flatMap(({ what, text }) => (what === "role" ? text : [])),
     ...(checks ?? []).flatMap((check) =>
       "only" in check
         ? check.only.flatMap((holder) =>
@@ -229,29 +184,6 @@ function ruleNames({ content: { guards, policies, checks } }: ValidFile): readon
         : [],
     ),
   ];
-}
-
-type RequiredEnds = NonNullable<MerchantFile["policies"]>["require_until"];
-
-function rolesWithEnd(required: RequiredEnds): readonly string[] {
-  return Array.isArray(required) ? required : Object.keys(required ?? {});
-}
-
-/** Combines the limits of all files by role, also under its previous name; of several, the shortest counts. */
-function longestGrants(
-  all: readonly RequiredEnds[],
-  currentName: (role: string) => string,
-): Policies["longestGrants"] {
-  const limits = new Map<string, Duration>();
-  for (const required of all) {
-    if (required === undefined || Array.isArray(required)) continue;
-    for (const [role, text] of Object.entries(required)) {
-      const limit = period(text);
-      const known = limits.get(currentName(role));
-      if (known === undefined || limit.ms < known.ms) limits.set(currentName(role), limit);
-    }
-  }
-  return limits.size === 0 ? undefined : Object.fromEntries(limits);
 }
 
 /** Merges records that have no conflicting fields. */

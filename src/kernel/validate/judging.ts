@@ -1,4 +1,5 @@
 import type { Breach, BreachSubject, GrantSubject } from "../../model/diagnostic.ts";
+import { readablePolicies } from "../../rules/every-rule.ts";
 import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
 import type { MerchantFile } from "../schema/merchant-schema.ts";
 import {
@@ -11,8 +12,7 @@ import {
   renamedRoles,
   rolesByOtherNames,
 } from "../schema/raw-file.ts";
-import { parsePeriod } from "../values/dates.ts";
-import { countOf, fieldsOf, listOf, omitUndefined, textOf, valueAt } from "../values/values.ts";
+import { countOf, fieldsOf, listOf, textOf, valueAt } from "../values/values.ts";
 import type { ValidFile } from "./desired-settings.ts";
 import type { RuleContext } from "./rule-context.ts";
 
@@ -21,13 +21,13 @@ export function breachProblems(breaches: readonly Breach[], view: RuleContext): 
   if (breaches.length === 0) return [];
   const places = openPlaces(view);
   const problems = new Map<string, LocatedProblem>();
-  for (const { code, subject, message, hint } of breaches) {
+  for (const { rule: _, subject, ...words } of breaches) {
     const sites = sitesOf(subject, places);
     const first =
       subject.kind === "grant" && subject.beside ? grantSite(subject, subject.beside, places) : null;
     for (const location of sites.length > 0 ? sites : [firstKeyOf(view)]) {
-      const key = JSON.stringify([code, location, subject.kind === "check" ? message : ""]);
-      if (!problems.has(key)) problems.set(key, { code, message, hint, location, ...(first && { first }) });
+      const key = JSON.stringify([words.code, location, subject.kind === "check" ? words.message : ""]);
+      if (!problems.has(key)) problems.set(key, { ...words, location, ...(first && { first }) });
     }
   }
   return [...problems.values()];
@@ -184,7 +184,7 @@ export function readableContent({ file, fields, roles, adjustments, members, lea
     version: 1,
     // Never shown.
     merchant: "-",
-    policies: readablePolicies(fieldsOf(fields["policies"])),
+    policies: readablePolicies(fields["policies"]),
     checks: listOf(fields["checks"]).map((check) => readableCheck(fieldsOf(check))),
     roles: [
       ...roles.flatMap(({ name, id, previously, permissions }) =>
@@ -209,33 +209,6 @@ export function readableContent({ file, fields, roles, adjustments, members, lea
     ),
   };
   return { file, content };
-}
-
-function readablePolicies(fields: Readonly<Record<string, unknown>>): NonNullable<MerchantFile["policies"]> {
-  const { email_domains: domains, separate, max_holders, require_until, forbid_permissions } = fields;
-  const { assign, edit, create } = fieldsOf(fields["escalation"]);
-  const most = Object.entries(fieldsOf(max_holders)).flatMap(([role, value]) => {
-    const count = countOf(value);
-    return count === null ? [] : [[role, count] as const];
-  });
-  return {
-    ...(Array.isArray(domains) && domains.every(isText) && { email_domains: domains }),
-    separate: listOf(separate).map((roles) => texts(listOf(roles))),
-    max_holders: Object.fromEntries(most),
-    require_until: Array.isArray(require_until)
-      ? texts(require_until)
-      : Object.fromEntries(
-          Object.entries(fieldsOf(require_until)).flatMap(([role, value]) =>
-            typeof value === "string" && parsePeriod(value) !== null ? [[role, value] as const] : [],
-          ),
-        ),
-    forbid_permissions: texts(listOf(forbid_permissions)),
-    escalation: omitUndefined({
-      assign: Array.isArray(assign) ? texts(assign) : undefined,
-      edit: Array.isArray(edit) ? texts(edit) : undefined,
-      create: Array.isArray(create) ? texts(create) : undefined,
-    }),
-  };
 }
 
 /** Returns a check; one that is unreadable forbids nothing, but keeps its index. */

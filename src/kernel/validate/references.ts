@@ -1,6 +1,8 @@
 import { isLiteralGlob } from "../../lib/glob.ts";
 import { isSlip, openSuggester } from "../../lib/suggest.ts";
 import { isLikeRoleId, PREDEFINED_ROLES, UNASSIGNABLE_ROLES } from "../../model/live.ts";
+import { namesInPolicies } from "../../rules/every-rule.ts";
+import type { SettingName } from "../../rules/settings.ts";
 import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
 import {
   grantPath,
@@ -11,7 +13,7 @@ import {
   renamedRoles,
 } from "../schema/raw-file.ts";
 import { fieldsOf, listOf, textOf, valueAt } from "../values/values.ts";
-import { entriesAt, ignoredAt, pairsAt, type RuleContext } from "./rule-context.ts";
+import { ignoredAt, pairsAt, type RuleContext } from "./rule-context.ts";
 
 interface Reference {
   readonly text: string;
@@ -128,18 +130,7 @@ function grantReferences(
 
 /** Returns the role names in policies, guards and checks of all files. */
 function ruleReferences(merchant: RuleContext): readonly Reference[] {
-  const listed = [
-    ...entriesAt(merchant, "policies", "require_until"),
-    ...entriesAt(merchant, "policies", "require_mfa"),
-    ...entriesAt(merchant, "policies", "separate").flatMap(({ value, location }) =>
-      listOf(value).map((role, index) => ({ value: role, location: inside(location, index) })),
-    ),
-  ].flatMap(({ value, location }) => (textOf(value) === null ? [] : [{ text: String(value), location }]));
-  const keys = [
-    ...pairsAt(merchant, "policies", "max_holders"),
-    ...pairsAt(merchant, "policies", "require_until"),
-    ...pairsAt(merchant, "guards", "min_holders"),
-  ].flatMap(({ name, location }) =>
+  const minimums = pairsAt(merchant, "guards", "min_holders").flatMap(({ name, location }) =>
     name.trim() === "" || name === "__proto__" || name === "<<"
       ? []
       : [{ text: name, location: { ...location, at: "key" } as FileLocation }],
@@ -148,7 +139,15 @@ function ruleReferences(merchant: RuleContext): readonly Reference[] {
     const role = text.startsWith("role:") ? text.slice("role:".length).trim() : "";
     return role === "" ? [] : [{ text: role, location }];
   });
-  return [...listed, ...keys, ...allowed];
+  return [...merchant.rawFiles.flatMap((raw) => policyNames(raw, "role")), ...minimums, ...allowed];
+}
+
+function policyNames({ file, fields }: RawFile, what: SettingName["what"]): readonly Reference[] {
+  return namesInPolicies(fields["policies"]).flatMap((name) =>
+    name.what === what
+      ? [{ text: name.text, location: { ...locationOf(file, name.path), at: name.at } as FileLocation }]
+      : [],
+  );
 }
 
 /** Requires that checks name declared members, if all members are declared. */
@@ -332,20 +331,8 @@ function addedPermissions(
   );
 }
 
-function namedPermissions({ file, fields }: RawFile): readonly Reference[] {
-  const forbidden = listOf(fieldsOf(fields["policies"])["forbid_permissions"]).flatMap((permission, index) =>
-    typeof permission === "string"
-      ? [{ text: permission, location: locationOf(file, ["policies", "forbid_permissions", index]) }]
-      : [],
-  );
-  const escalation = fieldsOf(fieldsOf(fields["policies"])["escalation"]);
-  const leading = Object.keys(escalation).flatMap((key) =>
-    listOf(escalation[key]).flatMap((permission, index) =>
-      typeof permission === "string"
-        ? [{ text: permission, location: locationOf(file, ["policies", "escalation", key, index]) }]
-        : [],
-    ),
-  );
+function namedPermissions(raw: RawFile): readonly Reference[] {
+  const { file, fields } = raw;
   const checked = listOf(fields["checks"]).flatMap((check, index) => {
     const { can, cannot } = fieldsOf(check);
     const listed = listOf(cannot).flatMap((permission, at) =>
@@ -357,11 +344,7 @@ function namedPermissions({ file, fields }: RawFile): readonly Reference[] {
       ? [{ text: can, location: locationOf(file, ["checks", index, "can"]) }, ...listed]
       : listed;
   });
-  return [...forbidden, ...leading, ...checked];
-}
-
-function inside(location: FileLocation, index: number): FileLocation {
-  return location.at === "value" ? { ...location, path: [...location.path, index] } : location;
+  return [...policyNames(raw, "permission"), ...checked];
 }
 
 /** Returns a test whether an ignore pattern may match: only the literal prefix counts, to avoid false warnings. */

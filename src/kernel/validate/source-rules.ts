@@ -1,4 +1,5 @@
 import type { MemberField } from "../../model/field-values.ts";
+import { keysInPolicies, listsInPolicies } from "../../rules/every-rule.ts";
 import { mapFields } from "../fields/field.ts";
 import { entryPath, MEMBER_FIELDS } from "../fields/member.ts";
 import type { Location, Path, Problem } from "../problems/problem.ts";
@@ -149,16 +150,15 @@ function plainMetadata({ roles, members }: RawFile): readonly Problem[] {
   ];
 }
 
-/** Requires safe keys in the maps of holders. */
+/** Requires safe keys in mappings whose keys a user chooses. */
 function plainMaps({ fields }: RawFile): readonly Problem[] {
-  return [
-    ["guards", "min_holders"],
-    ["policies", "max_holders"],
-    ["policies", "require_until"],
-  ].flatMap(([section = "", key = ""]) =>
-    Object.keys(fieldsOf(fieldsOf(fields[section])[key])).flatMap((name) =>
-      checkKey(name, [section, key, name]),
-    ),
+  const minimums = Object.keys(fieldsOf(fieldsOf(fields["guards"])["min_holders"])).map((name) => [
+    "guards",
+    "min_holders",
+    name,
+  ]);
+  return [...minimums, ...keysInPolicies(fields["policies"])].flatMap((path) =>
+    checkKey(String(path.at(-1)), path),
   );
 }
 
@@ -211,17 +211,13 @@ const LISTS: readonly Path[] = [
   ["guards", "protect", "roles"],
   ["guards", "protect", "members"],
   ["guards", "overrides"],
-  ["policies", "email_domains"],
-  ["policies", "require_until"],
-  ["policies", "require_mfa"],
-  ["policies", "forbid_permissions"],
 ];
 
 /** Requires that lists have no duplicates. */
 function noRepeatedEntries({ fields, roles, adjustments, leavers }: RawFile): readonly Problem[] {
   const lists = [
     ...LISTS,
-    ...listOf(fieldsOf(fields["policies"])["separate"]).map((_, index) => ["policies", "separate", index]),
+    ...listsInPolicies(fields["policies"]),
     ...listOf(fields["checks"]).flatMap((_, index) => [
       ["checks", index, "only"],
       ["checks", index, "cannot"],

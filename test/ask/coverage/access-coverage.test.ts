@@ -53,7 +53,7 @@ const policies: fc.Arbitrary<Policies> = fc.record({
     maxLength: 1,
   }),
   maxHolders: fc.dictionary(fc.constantFrom(...ROLES, "Nobody"), fc.nat({ max: 4 }), { maxKeys: 2 }),
-  requireUntil: fc.uniqueArray(fc.constantFrom(...ROLES, "Nobody"), { maxLength: 1 }),
+  requireUntil: fc.dictionary(fc.constantFrom(...ROLES, "Nobody"), fc.constant(null), { maxKeys: 1 }),
   requireMfa: fc.uniqueArray(fc.constantFrom(...ROLES), { maxLength: 1 }),
   forbidPermissions: fc.uniqueArray(fc.constantFrom(...PERMISSIONS), { maxLength: 1 }),
 });
@@ -392,7 +392,7 @@ function rulesAlone(
   const none: DesiredState = {
     ...state,
     checks: [],
-    policies: { separate: [], maxHolders: {}, requireUntil: [], requireMfa: [], forbidPermissions: [] },
+    policies: { separate: [], maxHolders: {}, requireUntil: {}, requireMfa: [], forbidPermissions: [] },
     guards: { protect: { roles: [], members: [] }, minHolders: {} },
   };
   const { maxHolders, separate, requireUntil } = state.policies;
@@ -412,9 +412,9 @@ function rulesAlone(
       state: { ...none, policies: { ...none.policies, maxHolders: { [role]: max } } },
       isExact: true,
     })),
-    ...requireUntil.map((role) => ({
+    ...Object.keys(requireUntil).map((role) => ({
       text: `require_until: ${role}`,
-      state: { ...none, policies: { ...none.policies, requireUntil: [role] } },
+      state: { ...none, policies: { ...none.policies, requireUntil: { [role]: null } } },
       isExact: true,
     })),
     ...Object.entries(state.guards.minHolders ?? {}).map(([role, min]) => ({

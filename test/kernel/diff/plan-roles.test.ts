@@ -418,7 +418,7 @@ test("a role whose name differs from a live one by the encoding of an accent alo
 
 describe("a role that a rule names and nobody has", () => {
   const rules = {
-    policies: { ...desired().policies, requireUntil: ["Seasonl"], requireMfa: ["role_7Kq2Zz91"] },
+    policies: { ...desired().policies, requireUntil: { Seasonl: null }, requireMfa: ["role_7Kq2Zz91"] },
   };
   const is = live([liveRole("role_1", "Seasonal")]);
   const found = (rest: Partial<DesiredState>) =>

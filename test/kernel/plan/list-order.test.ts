@@ -34,7 +34,7 @@ const checks: fc.Arbitrary<readonly Check[]> = fc.array(
 const policies: fc.Arbitrary<Policies> = fc.record({
   separate: fc.array(fc.subarray(ROLES, { minLength: 2, maxLength: 3 }), { maxLength: 2 }),
   maxHolders: fc.dictionary(fc.constantFrom(...ROLES), fc.nat(1), { maxKeys: 2 }),
-  requireUntil: fc.subarray(ROLES, { maxLength: 2 }),
+  requireUntil: fc.dictionary(fc.constantFrom(...ROLES), fc.constant(null), { maxKeys: 2 }),
   requireMfa: fc.subarray(ROLES, { maxLength: 2 }),
   forbidPermissions: somePermissions,
   escalation: fc.constantFrom({}, { assign: ["catalog_view", "members_update"], edit: ["refunds_create"] }),

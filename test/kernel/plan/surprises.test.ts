@@ -110,7 +110,7 @@ describe("ignored members", () => {
       emailDomains: ["example.com"],
       separate: [],
       maxHolders: { Bot: 0 },
-      requireUntil: ["Bot"],
+      requireUntil: { Bot: null },
       requireMfa: ["Bot"],
       forbidPermissions: [],
     };

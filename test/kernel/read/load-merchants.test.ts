@@ -494,7 +494,7 @@ checks: [{ can: p, only: ["role:Lead"] }]
   test("means the role wherever it is named, with a warning", async () => {
     const { diagnostics, merchants } = await load(files, ["a.yaml"], true);
     const warned = diagnostics.filter(({ code }) => code === "previous-role-name");
-    expect(warned.map(({ file, span }) => `${file}:${span?.line}`)).toEqual(["a.yaml:6", "shared.yaml:5"]);
+    expect(warned.map(({ file, span }) => `${file}:${span?.line}`)).toEqual(["a.yaml:6", "shared.yaml:3"]);
     expect(warned[0]).toMatchObject({
       severity: "warning",
       message: 'The role "Lead" is now called "Shift Lead"; this file has the old name 3 times.',
@@ -507,7 +507,7 @@ checks: [{ can: p, only: ["role:Lead"] }]
       policies: {
         separate: [["Shift Lead", "role_admin"]],
         maxHolders: { "Shift Lead": 2 },
-        requireUntil: ["Shift Lead"],
+        requireUntil: { "Shift Lead": null },
         requireMfa: ["Shift Lead"],
       },
       checks: [{ only: ["role:Shift Lead"] }],

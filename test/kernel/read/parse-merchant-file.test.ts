@@ -82,7 +82,7 @@ describe("a file without mistakes", () => {
           emailDomains: ["example.com", "*.example.com", "shop.example"],
           separate: [["Cashier", "role_admin"]],
           maxHolders: { role_admin: 3 },
-          requireUntil: ["Cashier"],
+          requireUntil: { Cashier: null },
           requireMfa: ["role_admin"],
           forbidPermissions: ["payouts_edit"],
         },
@@ -147,7 +147,7 @@ describe("a file without mistakes", () => {
       policies: {
         separate: [],
         maxHolders: {},
-        requireUntil: [],
+        requireUntil: {},
         requireMfa: [],
         forbidPermissions: [],
       },

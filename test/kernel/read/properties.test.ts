@@ -99,7 +99,7 @@ describe("for any file", () => {
               policies: {
                 separate: [],
                 maxHolders: {},
-                requireUntil: [],
+                requireUntil: {},
                 requireMfa: [],
                 forbidPermissions: [],
               },

@@ -3,7 +3,7 @@ import { buildPlan } from "../../src/kernel/plan/build-plan.ts";
 import { parseFrom, parsePeriod, parseUntil } from "../../src/kernel/values/dates.ts";
 import type { DesiredState, Duration } from "../../src/model/desired.ts";
 import type { BaseRules } from "../../src/rules/base-rules.ts";
-import { longGrants } from "../../src/rules/long-grants.ts";
+import { declaredOf } from "../../src/rules/judge-policies.ts";
 import { undoPlan } from "../../src/runs/undo-plan.ts";
 import {
   briefFindings,
@@ -29,15 +29,16 @@ const dates = (from: string | null, until: string) => {
 };
 const limited = (limit: string) => ({
   ...NO_POLICIES,
-  requireUntil: ["Contractor"],
-  longestGrants: { Contractor: period(limit) },
+  requireUntil: { Contractor: period(limit) },
 });
 const find = (name: string): string => name;
+const longGrants = (state: Pick<DesiredState, "policies" | "members" | "leavers">) =>
+  declaredOf(state, { desired: state, find, now: NOW });
 
 /** Whether a grant is too long at noon on 15 June 2026, UTC. */
 const isLong = (limit: string, from: string | null, until: string): boolean => {
   const members = [member("a@example.com", { roles: [{ role: "Contractor", ...dates(from, until) }] })];
-  return longGrants({ policies: limited(limit), members }, find, NOW).length > 0;
+  return longGrants({ policies: limited(limit), members }).length > 0;
 };
 
 describe("a grant is too long", () => {
@@ -65,16 +66,14 @@ describe("a grant is too long", () => {
 
   test("by the earlier end and the later beginning of grant and membership", () => {
     const long = (grant: object, rest: object) =>
-      longGrants(
-        {
-          policies: limited("30d"),
-          members: [member("a@example.com", { roles: [{ role: "Contractor", ...grant }], ...rest })],
-        },
-        find,
-        NOW,
-      ).map(({ data }) => [data.from, data.until]);
+      longGrants({
+        policies: limited("30d"),
+        members: [member("a@example.com", { roles: [{ role: "Contractor", ...grant }], ...rest })],
+      }).map((one) =>
+        /"Contractor" (?:from (\S+) )?until (\S+);/.exec(one.refusal("live").message)?.slice(1),
+      );
     expect(long(dates(null, "2027-01-01"), dates(null, "2026-06-30"))).toEqual([]);
-    expect(long({}, dates(null, "2026-12-31"))).toEqual([[null, "2026-12-31"]]);
+    expect(long({}, dates(null, "2026-12-31"))).toEqual([[undefined, "2026-12-31"]]);
     expect(long(dates("2026-12-15", "2026-12-31"), dates("2026-12-20", "2027-06-30"))).toEqual([]);
     expect(long(dates("2026-07-01", "2026-12-31"), dates("2026-08-01", "2027-06-30"))).toEqual([
       ["2026-08-01", "2026-12-31"],
@@ -83,7 +82,7 @@ describe("a grant is too long", () => {
 
   test("not if it has ended, or its holder has left, or it has no end, which is another matter", () => {
     const long = (members: DesiredState["members"], leavers: DesiredState["leavers"] = []) =>
-      longGrants({ policies: limited("1d"), leavers, ...(members && { members }) }, find, NOW);
+      longGrants({ policies: limited("1d"), leavers, ...(members && { members }) });
     const far = member("a@example.com", { roles: [{ role: "Contractor", ...dates(null, "2027-01-01") }] });
     expect(long([far])).toHaveLength(1);
     expect(long([far], [leaver("A@example.com", "2026-06-01")])).toEqual([]);
@@ -141,7 +140,7 @@ describe("a plan", () => {
       ...renamed,
       roles: [role("Temp", { previously: ["Contractor"] })],
       members: [member("a@example.com", { roles: [{ role: "Temp", ...dates(null, "2026-12-31") }] })],
-      policies: { ...limited("30d"), requireUntil: ["Temp"], longestGrants: { Temp: period("30d") } },
+      policies: { ...limited("30d"), requireUntil: { Temp: period("30d") } },
     };
     expect(plan(head, bare, renamed)).toEqual(warned);
     expect(plan(head, bare, state("2026-12-30"))).toEqual(refused);

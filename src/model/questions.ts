@@ -192,21 +192,3 @@ export interface AccessExplanations {
   readonly members: readonly string[];
   readonly permissions: readonly string[];
 }
-
-/** A setting of a file that may have no effect. */
-export interface LintSetting {
-  readonly kind:
-    | "ignored-role"
-    | "ignored-member"
-    | "protected-role"
-    | "protected-member"
-    | "email-domain"
-    | "max-removals"
-    | "min-holders"
-    | "max-holders";
-  /** The glob, domain, limit or name of the role, as written. */
-  readonly text: string;
-  /** The number of holders; `null` for other settings. */
-  readonly count: number | null;
-  readonly origin: Origin;
-}

@@ -1,8 +1,8 @@
 import { hintOfEnforced } from "../kernel/findings/refusals.ts";
 import { canonicalJson } from "../lib/json-text.ts";
-import type { Check, DesiredState, EnforcedRules, RemovalLimit } from "../model/desired.ts";
+import type { Check, DesiredState, EnforcedRules } from "../model/desired.ts";
 import type { Finding, Refusal } from "../model/plan.ts";
-import { renamedPolicies } from "./every-rule.ts";
+import { renamedRules, withoutDefaults } from "./every-rule.ts";
 import { currentNameIn } from "./renamed-roles.ts";
 
 /** The rules of a base branch, with the roles that they name, and those that its project enforces. */
@@ -17,8 +17,6 @@ export interface EnforcedSet {
   readonly rules: DesiredState;
 }
 
-const NO_LIMIT: RemovalLimit = { percent: 100 };
-
 /**
  * Returns the enforced rules to judge by, each apart; those of the base branch that the head branch has as well are left
  * out. The default guards hold unless some of the rules set them.
@@ -32,15 +30,13 @@ export function enforcedSets(desired: DesiredState, base: BaseRules | undefined)
     distinct.set(meaning, distinct.get(meaning) ?? rules);
   }
   const all = [...distinct.values()];
-  const limited = all.some(({ guards }) => guards.maxRemovals !== undefined);
-  const held = all.some(({ guards }) => guards.minHolders !== undefined);
   return all.map((origin, index) => {
-    const { guards, policies, checks } = origin;
-    const silent = {
-      ...((limited || index > 0) && { maxRemovals: guards.maxRemovals ?? NO_LIMIT }),
-      ...((held || index > 0) && { minHolders: guards.minHolders ?? {} }),
-    };
-    return { origin, rules: withRulesOf({ guards: { ...guards, ...silent }, policies, checks }, desired) };
+    const { policies, checks } = origin;
+    const guards = withoutDefaults(
+      origin.guards,
+      (name) => index > 0 || all.some((rules) => rules.guards[name] !== undefined),
+    );
+    return { origin, rules: withRulesOf({ guards, policies, checks }, desired) };
   });
 }
 
@@ -54,43 +50,17 @@ function meaningOf({ guards, policies, checks }: EnforcedRules): string {
  */
 export function ownRules(desired: DesiredState, enforced: readonly EnforcedSet[]): DesiredState {
   if (enforced.length === 0) return desired;
-  const { guards } = desired;
-  return {
-    ...desired,
-    guards: { maxRemovals: NO_LIMIT, minHolders: {}, ...guards },
-  };
+  return { ...desired, guards: withoutDefaults(desired.guards, () => true) };
 }
 
 /** Returns a desired state with the rules of its base branch, in which renamed roles have their current names. */
 export function withRulesOf(base: BaseRules, head: DesiredState): DesiredState {
   const nameOf = currentNameIn(head, base);
-  const namesOf = (roles: readonly string[]): readonly string[] => [...new Set(roles.map(nameOf))];
-  const { guards, policies, checks } = base;
-  const { protect, minHolders } = guards;
   return {
     ...head,
-    guards: {
-      ...guards,
-      // A renamed role is matched by its previous name.
-      protect: { ...protect, roles: [...new Set([...protect.roles, ...namesOf(protect.roles)])] },
-      ...(minHolders && { minHolders: byName(minHolders, nameOf, Math.max) }),
-    },
-    policies: renamedPolicies(policies, nameOf),
-    checks: checks.map((check) => withCurrentNames(check, nameOf)),
+    ...renamedRules(base, nameOf),
+    checks: base.checks.map((check) => withCurrentNames(check, nameOf)),
   };
-}
-
-function byName(
-  numbers: Readonly<Record<string, number>>,
-  nameOf: (role: string) => string,
-  stricter: (a: number, b: number) => number,
-): Readonly<Record<string, number>> {
-  const named = new Map<string, number>();
-  for (const [role, number] of Object.entries(numbers)) {
-    const name = nameOf(role);
-    named.set(name, stricter(number, named.get(name) ?? number));
-  }
-  return Object.fromEntries(named);
 }
 
 function withCurrentNames(check: Check, nameOf: (role: string) => string): Check {

@@ -2,6 +2,8 @@ import * as z from "zod/mini";
 import { list } from "../kernel/findings/refusals.ts";
 import { refusalRule } from "../kernel/problems/rule-table.ts";
 import { DOMAIN, matching, optional } from "../kernel/values/text-schemas.ts";
+import { listOf, textOf } from "../kernel/values/values.ts";
+import { quoted } from "../lib/text.ts";
 import { subjectOf } from "./checks.ts";
 import { breachOf, type Policy, policyRefusal } from "./rule.ts";
 import { allowList } from "./settings.ts";
@@ -47,6 +49,27 @@ export const emailDomains = {
         return !known.has(lower) && !isAllowed(`@${lower.replace(/^\*\./, "any.")}`);
       })
       .map((domain) => `addresses may be in ${domain}`);
+  },
+  lint(written, { addresses, isLive }) {
+    if (addresses === null) return [];
+    const used = addresses.map((address) => address.toLowerCase().replace(/^.*@/s, ""));
+    return listOf(written).flatMap((entry, index) => {
+      const allowed = textOf(entry);
+      if (allowed === null) return [];
+      const domain = allowed.toLowerCase();
+      const isUsed = used.some((one) =>
+        domain.startsWith("*.") ? one.endsWith(domain.slice(1)) : one === domain,
+      );
+      if (isUsed) return [];
+      return [
+        {
+          code: "unused-domain",
+          path: [index],
+          message: `No member${isLive ? "" : " of the files"} has an address of ${quoted(allowed)}, which is allowed.`,
+          hint: "Remove it from the list, so that nobody can be invited there by mistake.",
+        },
+      ];
+    });
   },
   isOff: (domains) => domains === undefined,
   judge(domains, { index }) {

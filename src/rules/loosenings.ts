@@ -1,22 +1,10 @@
 import type { GlobMatch } from "../kernel/diff/scope.ts";
-import { isLiteralGlob } from "../lib/glob.ts";
-import {
-  type Check,
-  DEFAULT_REMOVAL_LIMIT,
-  type DesiredState,
-  type From,
-  type GuardSettings,
-  type RemovalLimit,
-  type Suspension,
-  type SyncOptions,
-  type Until,
-} from "../model/desired.ts";
-import { PREDEFINED_ROLES } from "../model/live.ts";
+import type { Check, DesiredState, From, Suspension, SyncOptions, Until } from "../model/desired.ts";
 import { withRulesOf } from "./base-rules.ts";
-import { looserPolicies } from "./every-rule.ts";
-import { ALWAYS_ALLOWED } from "./guards.ts";
-import { DEFAULT_MIN_HOLDERS } from "./holders.ts";
+import { looserGuards, looserPolicies } from "./every-rule.ts";
+import { matchedBy } from "./protect.ts";
 import { currentNameIn } from "./renamed-roles.ts";
+import type { LooserContext } from "./rule.ts";
 
 /** The subject of a loosening. */
 export type LooseningTopic =
@@ -42,25 +30,17 @@ export function looseningsOf(
   head: DesiredState,
   matches: GlobMatch,
 ): readonly Loosening[] {
-  const nameOf = currentNameIn(head, base);
+  const context = { matches, nameOf: currentNameIn(head, base) };
   const { guards, policies, checks } = withRulesOf(base, head);
-  const { protect } = base.guards;
   // The head branch's own rules may name a role by its previous name as well.
   const own = withRulesOf(head, head);
   const about = (topic: LooseningTopic, texts: readonly string[]): readonly Loosening[] =>
     texts.map((text) => ({ topic, text }));
   return [
-    ...about(
-      "guards",
-      looserGuards(
-        { ...guards, protect: { ...protect, roles: [...new Set(protect.roles.map(nameOf))] } },
-        own.guards,
-        matches,
-      ),
-    ),
-    ...about("policies", looserPolicies(policies, own.policies, { matches })),
+    ...about("guards", looserGuards(guards, own.guards, context)),
+    ...about("policies", looserPolicies(policies, own.policies, context)),
     ...about("checks", looserChecks(checks, own.checks)),
-    ...about("enforced rules", looserEnforced(base, head, matches)),
+    ...about("enforced rules", looserEnforced(base, head, context)),
     ...about("sync", looserSync(base.sync, head.sync)),
     ...about("ignore", newlyIgnored(base, head)),
     ...about("managed", noLongerManaged(base, head)),
@@ -70,7 +50,7 @@ export function looseningsOf(
 }
 
 /** Returns what is looser in the rules that the project enforces, and the sections that it newly allows. */
-function looserEnforced(base: DesiredState, head: DesiredState, matches: GlobMatch): readonly string[] {
+function looserEnforced(base: DesiredState, head: DesiredState, context: LooserContext): readonly string[] {
   const own = ({ enforced = [] }: DesiredState) => enforced.filter(({ by }) => by === undefined);
   const sections = (head.allowed ?? []).filter((section) => !(base.allowed ?? [section]).includes(section));
   const freed = base.allowed !== undefined && head.allowed === undefined;
@@ -83,72 +63,14 @@ function looserEnforced(base: DesiredState, head: DesiredState, matches: GlobMat
       return before === undefined || after === undefined
         ? []
         : [
-            ...looserGuards(before.guards, after.guards, matches),
-            ...looserPolicies(before.policies, after.policies, { matches }),
+            ...looserGuards(before.guards, after.guards, context),
+            ...looserPolicies(before.policies, after.policies, context),
             ...looserChecks(before.checks, after.checks),
           ].map((text) => `${text} (${file})`);
     }),
     ...(freed ? ["the file may have any section"] : []),
     ...(sections.length === 0 ? [] : [`the file may also have ${sections.join(", ")}`]),
   ];
-}
-
-function looserGuards(base: GuardSettings, head: GuardSettings, matches: GlobMatch): readonly string[] {
-  // An override is for one plan, whose review shows it.
-  const { maxRemovals: was = DEFAULT_REMOVAL_LIMIT, protect, minHolders, overrides: _, ...rest } = base;
-  rest satisfies Record<string, never>;
-  const is = head.maxRemovals ?? DEFAULT_REMOVAL_LIMIT;
-  const needed = fewestHolders(head.minHolders);
-  return [
-    ...(isLooserLimit(was, is) ? [`at most ${limitText(was)} → ${limitText(is)} may be removed`] : []),
-    ...(["roles", "members"] as const).flatMap((key) =>
-      protect[key]
-        .filter((name) => !isCovered(name, head.protect[key], matches))
-        .map((name) => `${matching(key, name)} no longer protected`),
-    ),
-    ...Object.entries(fewestHolders(minHolders)).flatMap(([role, min]) => {
-      const now = needed[role] ?? 0;
-      return now < min ? [`"${role}" keeps at least ${min} → ${now} accepted holders`] : [];
-    }),
-  ];
-}
-
-/** Returns whether a limit may allow more removals than another, for some number of live entries. */
-function isLooserLimit(was: RemovalLimit, is: RemovalLimit): boolean {
-  if ("percent" in was && "percent" in is) return is.percent > was.percent;
-  if ("count" in was && "count" in is) return is.count > was.count;
-  // A share above 0 always allows a few.
-  if ("percent" in was)
-    return was.percent < 100 && "count" in is && is.count > (was.percent === 0 ? 0 : ALWAYS_ALLOWED);
-  return "percent" in is && is.percent > 0;
-}
-
-function limitText(limit: RemovalLimit): string {
-  return "count" in limit ? String(limit.count) : `${limit.percent} %`;
-}
-
-function isCovered(name: string, globs: readonly string[], matches: GlobMatch): boolean {
-  const lower = name.toLowerCase();
-  return globs.some(
-    (glob) => glob.toLowerCase() === lower || (isLiteralGlob(name) && matches(glob.toLowerCase(), lower)),
-  );
-}
-
-/** "the role "Shift Lead" is", or "members that match "*@example.com" are". */
-function matching(key: "roles" | "members", name: string): string {
-  const quoted = key === "roles" ? `"${name}"` : name;
-  return isLiteralGlob(name) ? `the ${key.slice(0, -1)} ${quoted} is` : `${key} that match "${name}" are`;
-}
-
-/** Returns the minimum of each role, predefined ones by id, with the default for owners where it applies. */
-function fewestHolders(settings: GuardSettings["minHolders"]): Readonly<Record<string, number>> {
-  const numbers = new Map<string, number>();
-  for (const [role, min] of Object.entries(settings ?? {})) {
-    const key = PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? role;
-    numbers.set(key, Math.max(min, numbers.get(key) ?? 0));
-  }
-  const isOff = settings !== undefined && numbers.size === 0;
-  return isOff ? {} : { ...DEFAULT_MIN_HOLDERS, ...Object.fromEntries(numbers) };
 }
 
 function looserChecks(base: readonly Check[], head: readonly Check[]): readonly string[] {
@@ -235,7 +157,7 @@ function newlyIgnored({ ignore: base }: DesiredState, { ignore: head }: DesiredS
   return (["roles", "members"] as const).flatMap((key) =>
     head[key]
       .filter((pattern) => !base[key].includes(pattern))
-      .map((pattern) => `${matching(key, pattern)} no longer managed (ignore)`),
+      .map((pattern) => `${matchedBy(key, pattern)} no longer managed (ignore)`),
   );
 }
 

@@ -2,7 +2,8 @@ import * as z from "zod/mini";
 import { list } from "../kernel/findings/refusals.ts";
 import { refusalRule } from "../kernel/problems/rule-table.ts";
 import { count, optional, text } from "../kernel/values/text-schemas.ts";
-import { counted } from "../lib/text.ts";
+import { countOf, fieldsOf } from "../kernel/values/values.ts";
+import { counted, quoted } from "../lib/text.ts";
 import type { Refusal } from "../model/plan.ts";
 import { countWork, holdersBy, STEPS_OF_HOLDER } from "./checks.ts";
 import { breachOf, type Policy, policyRefusal } from "./rule.ts";
@@ -36,6 +37,19 @@ export const maxHolders = {
       const now = is[role];
       if (now !== undefined && now <= max) return [];
       return [`"${role}" may have ${max} → ${now ?? "any number of"} holders`];
+    }),
+  lint: (written, { most }) =>
+    Object.entries(fieldsOf(written)).flatMap(([role, value]) => {
+      const max = countOf(value);
+      if (most === null || max === null || max < most.members) return [];
+      return [
+        {
+          code: "idle-policy",
+          path: [role],
+          message: `At most ${max} may hold ${quoted(role)}, and ${most.text}.`,
+          hint: "Set a limit that says how many should hold it.",
+        },
+      ];
     }),
   isOff: (limits) => Object.keys(limits).length === 0,
   judge: (limits, context) =>

@@ -6,7 +6,7 @@ import { isSlip, openSuggester } from "../lib/suggest.ts";
 import { type Check, DEFAULT_ESCALATION, type DesiredState } from "../model/desired.ts";
 import { PREDEFINED_ROLES } from "../model/live.ts";
 import type { RoleNames } from "./access.ts";
-import { namesInPolicies } from "./every-rule.ts";
+import { namesInRules } from "./every-rule.ts";
 import type { SettingName } from "./settings.ts";
 
 /** Returns the roles that guards, policies and checks name, each once. */
@@ -15,17 +15,14 @@ export function rolesInRules({
   policies,
   checks,
 }: Pick<DesiredState, "guards" | "policies" | "checks">): readonly string[] {
-  return [
-    ...new Set([
-      ...Object.keys(guards.minHolders ?? {}),
-      ...namedInPolicies("role", policies),
-      ...checks.flatMap(rolesInCheck),
-    ]),
-  ];
+  return [...new Set([...namedInRules("role", { guards, policies }), ...checks.flatMap(rolesInCheck)])];
 }
 
-function namedInPolicies(what: SettingName["what"], policies: DesiredState["policies"]): readonly string[] {
-  return namesInPolicies(policies).flatMap((name) => (name.what === what ? name.text : []));
+function namedInRules(
+  what: SettingName["what"],
+  rules: Pick<DesiredState, "guards" | "policies">,
+): readonly string[] {
+  return namesInRules(rules).flatMap((name) => (name.what === what ? name.text : []));
 }
 
 /** Returns the roles whose holders a check allows. */
@@ -137,11 +134,11 @@ const MAX_COMPARED = 100_000_000;
 
 /** Reports permissions of rules that no role has, and that are one typing error away from one that a role has. */
 export function misspeltInRules(
-  { roles = [], policies, checks }: DesiredState,
+  { roles = [], guards, policies, checks }: DesiredState,
   { roles: live, ignoredLiveRoles }: Scope,
 ): readonly FindingData[] {
   const named = [
-    ...namedInPolicies("permission", policies),
+    ...namedInRules("permission", { guards, policies }),
     ...checks.flatMap((check) => (check.kind === "cannot" ? check.cannot : check.can)),
   ];
   if (named.length === 0) return [];

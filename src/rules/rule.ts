@@ -1,15 +1,17 @@
 import type * as z from "zod/mini";
-import type { GlobMatch } from "../kernel/diff/scope.ts";
+import type { GlobMatch, Scope } from "../kernel/diff/scope.ts";
 import type { FindingData } from "../kernel/findings/findings.ts";
 import type { Tense } from "../kernel/findings/refusals.ts";
+import type { Path } from "../kernel/problems/problem.ts";
 import type { Rule as DiagnosticKind } from "../kernel/problems/rule-table.ts";
 import type { ListedRule } from "../model/coverage.ts";
-import type { DesiredState } from "../model/desired.ts";
+import type { DesiredMember, DesiredState } from "../model/desired.ts";
 import type { Breach, BreachSubject } from "../model/diagnostic.ts";
-import type { Finding, Refusal } from "../model/plan.ts";
-import type { Access } from "./access.ts";
+import type { Deferred, Finding, MemberChange, Refusal } from "../model/plan.ts";
+import type { RuleResult } from "../model/reports.ts";
+import type { Access, AccessChanges, DeclaredRoles } from "./access.ts";
 import type { AccessIndex, Judged, Violation } from "./checks.ts";
-import type { SettingKind } from "./settings.ts";
+import type { NameOf, SettingKind } from "./settings.ts";
 
 /** A rule within a setting, as reports list it. */
 export interface RuleEntry<Item> {
@@ -34,15 +36,43 @@ export interface RuleModule<Value, Item = unknown> {
   /** The codes of its refusals. */
   readonly codes: readonly string[];
   readonly kind: SettingKind<Value>;
-  /** Lists the rules of a setting. */
-  list(value: Value): readonly RuleEntry<Item>[];
+  /** Lists the rules of a setting; `written` is what the files set, without defaults. */
+  list(value: Value, written: Value): readonly RuleEntry<Item>[];
   /** Returns what is looser in one setting than in another, in words. */
   looser(was: Value, is: Value, context: LooserContext): readonly string[];
+  /** Returns what is valid and unwise in a setting of a file. */
+  lint?(written: unknown, facts: LintFacts): readonly LintOfRule[];
+}
+
+/** What is known of the merchants that a setting holds for. */
+export interface LintFacts {
+  /** Names and ids of all roles, live or declared; `null` if not all live ones are known. */
+  readonly roles: readonly string[] | null;
+  /** Addresses and ids of all members, live or declared; `null` if not all live ones are known. */
+  readonly members: readonly string[] | null;
+  /** Addresses of all members, and patterns of ignored ones; `null` if there may be others. */
+  readonly addresses: readonly string[] | null;
+  /** True if the service was read, and not the files alone. */
+  readonly isLive: boolean;
+  /** The greatest number of members of a merchant, also in words; `null` if there may be more. */
+  readonly most: { readonly members: number; readonly text: string } | null;
+  readonly matches: GlobMatch;
+}
+
+/** Something unwise in a setting. */
+export interface LintOfRule {
+  readonly code: "idle-guard" | "idle-policy" | "unmatched-pattern" | "unused-domain";
+  /** Path within the setting. */
+  readonly path: Path;
+  readonly message: string;
+  readonly hint: string;
 }
 
 /** The input of `looser`. */
 export interface LooserContext {
   readonly matches: GlobMatch;
+  /** Returns the name that a role of the former state has now. */
+  readonly nameOf: NameOf;
 }
 
 /** The access to judge, indexed. */
@@ -109,6 +139,70 @@ export interface DeclaredViolation {
   readonly rule: string;
   refusal(tense: Tense): Refusal;
   readonly breach: Breach;
+}
+
+/** The input of guards. */
+export interface Guarded {
+  /** The declared members: `protect` also matches a pinned member by the address in its entry. */
+  readonly entries: readonly DesiredMember[];
+  readonly scope: Scope;
+  readonly changes: AccessChanges;
+  /** Changes that wait for others to accept: `protect` refuses them at once. */
+  readonly deferred: AccessChanges;
+  readonly before: Access;
+  readonly after: Access;
+  /** The member that the API key belongs to. */
+  readonly callerId: string | null;
+  readonly matches: GlobMatch;
+}
+
+/** The removals of a plan, before any is deferred. */
+export interface Removals {
+  readonly before: Access;
+  readonly after: Access;
+  readonly changes: readonly MemberChange[];
+  readonly declared: DeclaredRoles;
+  /** The member that the API key belongs to. */
+  readonly callerId: string | null;
+}
+
+/** A removal that is deferred for a role. */
+export type DeferredForRole = Deferred & { readonly role: string };
+
+/** Removals that a guard does not allow at once. */
+export interface Withheld {
+  /** Those that are deferred, each with the refusal if it cannot be, such as because it would wait for another one. */
+  readonly deferred: readonly {
+    readonly deferred: DeferredForRole;
+    refusal(isChained: boolean): Refusal;
+  }[];
+  readonly refusals: readonly Refusal[];
+  readonly findingData: readonly FindingData[];
+}
+
+/** A limit to what an apply may do. */
+export interface Guard<Value, Item = unknown> extends RuleModule<Value, Item> {
+  readonly section: "guards";
+  /** The setting that limits nothing, for rules beside others that set the guard. */
+  readonly off: NonNullable<Value>;
+  /** Patterns of the values of its overrides, by code. */
+  readonly overrides: Readonly<Record<string, string>>;
+  /** Hints about refusals of an undo, whose changes come from a run instead of the file, by code. */
+  readonly undoHints?: Readonly<Record<string, string>>;
+  refuse?(value: Value, guarded: Guarded): readonly Refusal[];
+  /** Defers or refuses removals before they are made. */
+  withhold?(value: Value, removals: Removals): Withheld;
+  /** Returns whether a refusal with one of its codes is by a rule of the setting. */
+  causes(item: Item, refusal: Refusal, context: CauseContext<Item>): boolean;
+  /** Returns whether a rule holds in an access; `null` if it does not apply. Absent: it limits changes, not access. */
+  report?(item: Item, judged: Judged, isDeclared: boolean): RuleResult | null;
+}
+
+/** The input of `causes`. */
+export interface CauseContext<Item> {
+  readonly matches: GlobMatch;
+  /** All rules of the setting. */
+  readonly items: readonly Item[];
 }
 
 /** Returns the refusal of a policy. */

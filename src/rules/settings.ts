@@ -30,6 +30,9 @@ export interface SettingLimit {
   readonly stricter: "less" | "more";
 }
 
+/** The unit of numbers of holders. */
+export const HOLDERS = "holders";
+
 /** Returns the current name of a role. */
 export type NameOf = (role: string) => string;
 
@@ -171,7 +174,7 @@ function roleCounts(stricter: SettingLimit["stricter"]) {
       countEntries(written).map(([role, value]) => ({
         path: [role],
         role,
-        unit: "",
+        unit: HOLDERS,
         value,
         strictness: sign * value,
         stricter,
@@ -230,7 +233,7 @@ export const periodsByRole: SettingKind<Periods> = {
             {
               path: [role],
               role,
-              unit: "",
+              unit: "time",
               value: period.text,
               strictness: -period.ms,
               stricter: "less",

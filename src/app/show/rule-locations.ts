@@ -5,10 +5,10 @@ import { createLocator, indexPositions, locate } from "../../kernel/yaml/locate.
 import { parse } from "../../kernel/yaml/to-value.ts";
 import { canonicalJson } from "../../lib/json-text.ts";
 import type { ListedRule } from "../../model/coverage.ts";
-import type { DesiredState, EnforcedRules, GuardSettings, Origin } from "../../model/desired.ts";
+import type { DesiredState, EnforcedRules, Origin } from "../../model/desired.ts";
 import type { Change, Finding, Refusal } from "../../model/plan.ts";
 import { checkText } from "../../rules/checks.ts";
-import { policyPaths } from "../../rules/every-rule.ts";
+import { decides, isSet, pathOfCode } from "../../rules/every-rule.ts";
 import type { FilePlace } from "../../show/questions/answer-formats.ts";
 import type { PlaceOf } from "../../show/view/plan-view.ts";
 import { placeFinder } from "./find-places.ts";
@@ -44,25 +44,26 @@ export function ruleLocations(
     // An existing violation.
     const failed = checks.find((check) => message.includes(`(check: ${checkText(check)})`));
     if (failed) return place(failed.origin);
-    return firstPlace(files, () => KEYS[code] ?? null);
+    return firstPlace(files, () => pathOfCode(code) ?? null);
   };
   return ({ merchant }, refusal) => {
     const state = byMerchant.get(merchant);
     if (state === undefined) return null;
     const { checks, guards, files } = rulesBehind(refusal, state);
     if ("severity" in refusal) return ofFinding(refusal, { checks }, files);
-    const { rule, code, check, override } = refusal;
+    const { rule, code, check } = refusal;
     if (rule === "check") {
       const written = checks.find((each) => checkText(each) === check);
       return written ? place(written.origin) : null;
     }
-    const path = KEYS[code];
-    if (path === undefined || (code === "min-holders" && !namesRole(guards, override))) return null;
-    if (code === "max-removals") {
-      return firstPlace(files, (file) => (setsRemovals(guards, texts.get(file) ?? "") ? path : null));
-    }
-    return firstPlace(files, () => path);
+    const path = pathOfCode(code);
+    if (path === undefined || !isSet(refusal, guards)) return null;
+    return firstPlace(files, (file) => (decides(refusal, guards, contentOf(texts.get(file))) ? path : null));
   };
+}
+
+function contentOf(text = ""): Readonly<Record<string, unknown>> {
+  return fieldsOf((parseFast(text) ?? parse(text)).value);
 }
 
 /** Returns the line of a rule that a report lists, as `access/shop.yaml:41`; `null` for a default. */
@@ -137,15 +138,6 @@ function rulesBehind(
   return by ?? { ...state, files: isOwn ? [origin.file, ...included] : [] };
 }
 
-/** Returns whether a file's limit of removals is the one that counts, as the strictest. */
-function setsRemovals({ maxRemovals }: GuardSettings, text: string): boolean {
-  const value = fieldsOf(fieldsOf((parseFast(text) ?? parse(text)).value)["guards"])["max_removals"];
-  if (maxRemovals === undefined) return false;
-  return "count" in maxRemovals
-    ? value === maxRemovals.count
-    : Number.parseInt(String(value), 10) === maxRemovals.percent;
-}
-
 /** The findings about a name in a rule. */
 const NAMING_CODES: ReadonlySet<string> = new Set([
   "override-left-over",
@@ -172,22 +164,6 @@ function pathInRules(text: string, name: string): Path | null {
   };
   return RULES.map((key) => find(value[key], [key])).find((path) => path !== null) ?? null;
 }
-
-/**
- * Returns whether a merchant's files set the fewest holders of a role, and not the default, by the override of a
- * refusal.
- */
-function namesRole({ minHolders }: GuardSettings, override: string | null): boolean {
-  return Object.keys(minHolders ?? {}).some((role) => override?.startsWith(`min-holders=${role}:`));
-}
-
-/** The path of the file's key that causes a refusal, by its code. */
-const KEYS: Readonly<Record<string, readonly string[]>> = {
-  "max-removals": ["guards", "max_removals"],
-  protect: ["guards", "protect"],
-  "min-holders": ["guards", "min_holders"],
-  ...policyPaths,
-};
 
 /** The locations of changes in the files. */
 export interface ChangeLocations {

@@ -1,30 +1,73 @@
 import { addressesOf, matchesAny } from "../../kernel/diff/scope.ts";
+import { listOf, textOf, valueAt } from "../../kernel/values/values.ts";
 import { counted, quoted } from "../../lib/text.ts";
 import type { Check, Origin } from "../../model/desired.ts";
-import type { LintSetting } from "../../model/questions.ts";
+import { lintOfFile } from "../../rules/every-rule.ts";
+import { unmatchedPattern } from "../../rules/protect.ts";
+import type { LintFacts, LintOfRule } from "../../rules/rule.ts";
 import {
   codesOf,
   type LintContext,
   type LintFinding,
   type LintMerchant,
+  type LintRule,
   merchantsOf,
 } from "./lint-context.ts";
 import { knownPermissions } from "./role-rules.ts";
 
-/** Finds patterns under `ignore` and `guards.protect` that match nothing, live or declared; only where all is live. */
+/** Finds patterns under `ignore` and in rules that match nothing, live or declared; only where all is live. */
 export function unmatchedPatterns(context: LintContext): readonly LintFinding[] {
-  return eachSetting(context, ({ kind, text }, merchants) => {
-    if (!isAllLive(merchants)) return null;
-    const isRole = kind === "ignored-role" || kind === "protected-role";
-    if (!isRole && kind !== "ignored-member" && kind !== "protected-member") return null;
-    const names = merchants.flatMap((merchant) => (isRole ? rolesOf(merchant) : membersOf(merchant)));
-    if (matchesAny([text], names, context.matches)) return null;
-    const what = isRole ? "role" : "member";
-    return {
-      message: `${quoted(text)} matches no ${what}, live or declared.`,
-      hint: "Check the spelling, or remove it if nothing of this kind will come.",
-    };
-  });
+  const ofIgnore = context.files.flatMap(({ file, fields }) =>
+    (["roles", "members"] as const).flatMap((key) => {
+      const merchants = merchantsOf(context, file);
+      const known = factsOf(merchants, context)[key];
+      if (merchants.length === 0 || known === null) return [];
+      return listOf(valueAt(fields, ["ignore", key])).flatMap((entry, index): readonly LintFinding[] => {
+        const text = textOf(entry);
+        if (text === null || matchesAny([text], known, context.matches)) return [];
+        const origin = { file, path: ["ignore", key, index] };
+        return [{ ...unmatchedPattern(text, key), origin, merchants: codesOf(merchants) }];
+      });
+    }),
+  );
+  return [...ofIgnore, ...lintOfRules("unmatched-pattern")(context)];
+}
+
+/** Returns a rule of `lint` that finds what guards and policies say of their own settings. */
+export function lintOfRules(code: LintOfRule["code"]): LintRule {
+  return (context) =>
+    context.files.flatMap(({ file, fields }) => {
+      const merchants = merchantsOf(context, file);
+      if (merchants.length === 0) return [];
+      return lintOfFile(fields, factsOf(merchants, context)).flatMap(({ path, ...found }) =>
+        found.code === code
+          ? [
+              {
+                message: found.message,
+                hint: found.hint,
+                origin: { file, path },
+                merchants: codesOf(merchants),
+              },
+            ]
+          : [],
+      );
+    });
+}
+
+function factsOf(merchants: readonly LintMerchant[], { matches }: LintContext): LintFacts {
+  const isLive = isAllLive(merchants);
+  const most = mostMembers(merchants);
+  return {
+    roles: isLive ? merchants.flatMap(rolesOf) : null,
+    members: isLive ? merchants.flatMap(membersOf) : null,
+    // An ignored member may have an address that no file lists.
+    addresses: merchants.every(isComplete)
+      ? merchants.flatMap((merchant) => [...membersOf(merchant), ...merchant.state.ignore.members])
+      : null,
+    isLive,
+    most: most === null ? null : { members: most, text: onlyMembers(most, merchants) },
+    matches,
+  };
 }
 
 function rolesOf({ state, live }: LintMerchant): readonly string[] {
@@ -43,55 +86,6 @@ function membersOf({ state, live }: LintMerchant): readonly string[] {
     ...(live?.state.members ?? []).flatMap((member) => [member.id, ...addressesOf(member)]),
     ...(state.members ?? []).flatMap(({ email, id }) => [email, ...(id === undefined ? [] : [id])]),
   ];
-}
-
-/** Finds allowed domains of which nobody has an address. */
-export function unusedDomains(context: LintContext): readonly LintFinding[] {
-  return eachSetting(context, ({ kind, text }, merchants) => {
-    if (kind !== "email-domain" || !merchants.every(isComplete)) return null;
-    const domain = text.toLowerCase();
-    const isUsed = merchants
-      // An ignored member may have an address that no file lists.
-      .flatMap((merchant) => [...membersOf(merchant), ...merchant.state.ignore.members])
-      .map((address) => address.toLowerCase().replace(/^.*@/s, ""))
-      .some((used) => (domain.startsWith("*.") ? used.endsWith(domain.slice(1)) : used === domain));
-    if (isUsed) return null;
-    return {
-      message: `No member${isAllLive(merchants) ? "" : " of the files"} has an address of ${quoted(text)}, which is allowed.`,
-      hint: "Remove it from the list, so that nobody can be invited there by mistake.",
-    };
-  });
-}
-
-/** Finds guards that refuse no plan. */
-export function idleGuards(context: LintContext): readonly LintFinding[] {
-  return eachSetting(context, ({ kind, text, count }) => {
-    if (kind === "max-removals") {
-      const [, percent] = /^(\d+)\s*%$/.exec(text) ?? [];
-      if (percent === undefined || Number(percent) < 100) return null;
-      return {
-        message: `A limit of ${text} lets a plan remove everything.`,
-        hint: "Set a share such as 25%, and override a single plan that has to remove more.",
-      };
-    }
-    if (kind !== "min-holders" || count !== 0) return null;
-    return {
-      message: `A minimum of 0 holders never keeps anybody in ${quoted(text)}.`,
-      hint: "Set 1 or more, or remove the line.",
-    };
-  });
-}
-
-/** Finds limits of holders that nobody can exceed, as there are not so many members. */
-export function idlePolicies(context: LintContext): readonly LintFinding[] {
-  return eachSetting(context, ({ kind, text, count }, merchants) => {
-    const most = mostMembers(merchants);
-    if (kind !== "max-holders" || count === null || most === null || count < most) return null;
-    return {
-      message: `At most ${count} may hold ${quoted(text)}, and ${onlyMembers(most, merchants)}.`,
-      hint: "Set a limit that says how many should hold it.",
-    };
-  });
 }
 
 /** Returns the greatest number of members of a merchant; `null` if the files do not list all. */
@@ -217,20 +211,5 @@ function isUngranted(permission: string, merchants: readonly LintMerchant[]): bo
       declared.roles.every(({ key }) => permissionsByRole.has(key)) &&
       lists.every((permissions) => !permissions.has(permission))
     );
-  });
-}
-
-/** Returns what a test finds of the settings, at the merchants that each holds for. */
-function eachSetting(
-  context: LintContext,
-  find: (
-    setting: LintSetting,
-    merchants: readonly LintMerchant[],
-  ) => Pick<LintFinding, "message" | "hint"> | null,
-): readonly LintFinding[] {
-  return context.settings.flatMap((setting) => {
-    const merchants = merchantsOf(context, setting.origin.file);
-    const finding = merchants.length === 0 ? null : find(setting, merchants);
-    return finding === null ? [] : [{ ...finding, origin: setting.origin, merchants: codesOf(merchants) }];
   });
 }

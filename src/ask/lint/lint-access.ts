@@ -1,6 +1,6 @@
 import { byCodeUnit, counted } from "../../lib/text.ts";
 import { administratorsWithoutMfa, expiringInvitations, soleHolders } from "./holder-rules.ts";
-import { idleChecks, idleGuards, idlePolicies, unmatchedPatterns, unusedDomains } from "./idle-rules.ts";
+import { idleChecks, lintOfRules, unmatchedPatterns } from "./idle-rules.ts";
 import { type LintContext, type LintFinding, type LintRule, merchantsOf } from "./lint-context.ts";
 import {
   containedRoles,
@@ -21,8 +21,11 @@ const RULES = {
     summary: "No invitation has expired, or will within three days (with `--live`).",
   },
   "idle-check": { find: idleChecks, summary: "A check can fail." },
-  "idle-guard": { find: idleGuards, summary: "A guard can refuse a plan." },
-  "idle-policy": { find: idlePolicies, summary: "A role can have more holders than `max_holders` allows." },
+  "idle-guard": { find: lintOfRules("idle-guard"), summary: "A guard can refuse a plan." },
+  "idle-policy": {
+    find: lintOfRules("idle-policy"),
+    summary: "A limit of holders is less than the number of members.",
+  },
   "no-mfa": {
     find: administratorsWithoutMfa,
     summary: "Whoever controls access or money logs in with MFA (with `--live`).",
@@ -41,7 +44,10 @@ const RULES = {
     find: unmatchedPatterns,
     summary: "What is ignored or protected exists (with `--live`).",
   },
-  "unused-domain": { find: unusedDomains, summary: "Somebody has an address of each allowed domain." },
+  "unused-domain": {
+    find: lintOfRules("unused-domain"),
+    summary: "Somebody has an address of each allowed domain.",
+  },
 } as const satisfies Readonly<Record<string, { readonly find: LintRule; readonly summary: string }>>;
 
 /** A code of `lint` and its meaning. */

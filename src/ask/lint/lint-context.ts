@@ -1,7 +1,7 @@
 import type { GlobMatch } from "../../kernel/diff/scope.ts";
 import type { DesiredState, Origin } from "../../model/desired.ts";
 import type { LiveState } from "../../model/live.ts";
-import type { AccessSnapshot, LintSetting } from "../../model/questions.ts";
+import type { AccessSnapshot } from "../../model/questions.ts";
 
 /** A merchant as its files declare it and, if it was read, as it is live. */
 export interface LintMerchant {
@@ -14,8 +14,11 @@ export interface LintMerchant {
 /** The input of every rule of `lint`. */
 export interface LintContext {
   readonly merchants: readonly LintMerchant[];
-  /** The settings of all files that hold for the merchants. */
-  readonly settings: readonly LintSetting[];
+  /** The contents of all files that hold for the merchants, as written. */
+  readonly files: readonly {
+    readonly file: string;
+    readonly fields: Readonly<Record<string, unknown>>;
+  }[];
   /** The time that decides which invitations expire soon, in ms since the epoch. */
   readonly now: number;
   /** Parses ISO 8601; NaN if it is invalid. */

@@ -1,13 +1,12 @@
-import { type GlobMatch, matchesAny, scopeOf } from "../../kernel/diff/scope.ts";
-import { list, type Tense } from "../../kernel/findings/refusals.ts";
-import { counted } from "../../lib/text.ts";
+import { type GlobMatch, scopeOf } from "../../kernel/diff/scope.ts";
+import type { Tense } from "../../kernel/findings/refusals.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { Plan, Refusal } from "../../model/plan.ts";
 import type { ReportedRule, RuleResult } from "../../model/reports.ts";
 import { accessAfter, accessBefore, pinnedIds, roleFinder, splitByResource } from "../../rules/access.ts";
 import { type Judged, unknownToEach } from "../../rules/checks.ts";
-import { acceptedPeople } from "../../rules/holders.ts";
+import { isCause, resultOfGuard } from "../../rules/every-rule.ts";
 import { declaredOf, unknownToPolicies } from "../../rules/judge-policies.ts";
 import { openDeclared } from "../../rules/judge-rules.ts";
 import { type CoverageRule, type RuleSet, ruleSets } from "../coverage/coverage-rules.ts";
@@ -107,7 +106,8 @@ function resultsOf(set: RuleSet, { judged, tense, now, isDeclared }: JudgedAcces
     return unknown.slice(0, 1).map(({ inFiles }) => inFiles(unknown.length));
   };
   return (rule) => {
-    if (rule.kind === "min-holders") return isDeclared ? unknownHolders(rule) : fewHolders(rule, judged);
+    const reported = resultOfGuard(rule.listed, rule, judged, isDeclared);
+    if (reported !== undefined) return reported?.status === "passed" ? PASSED : reported;
     const broken = violationsOf(rule);
     if (broken === null) return NOT_JUDGED;
     const reasons = [
@@ -122,68 +122,20 @@ function resultsOf(set: RuleSet, { judged, tense, now, isDeclared }: JudgedAcces
   };
 }
 
-type MinHoldersRule = Extract<CoverageRule, { readonly kind: "min-holders" }>;
-
-function unknownHolders({ written, role }: MinHoldersRule): RuleResult | null {
-  if (!written) return null;
-  return { status: "unknown", reasons: [`Not known from files: who has accepted "${role}".`] };
-}
-
-/** Counts the people who have accepted a role; nobody logs in as a service account. */
-function fewHolders({ role, min, written }: MinHoldersRule, { access, find }: Judged): RuleResult | null {
-  const key = find(role);
-  const people = key === undefined ? [] : acceptedPeople(access, key);
-  // The default applies only to a merchant that has an owner.
-  if (key === undefined || (people.length === 0 && !written)) {
-    return written ? { status: "unknown", reasons: [`No role is named ${role}.`] } : null;
-  }
-  if (people.length >= min) return PASSED;
-  const names = people.length === 0 ? "" : ` (${list(people.map(({ name }) => name))})`;
-  const name = access.roles.get(key)?.name ?? role;
-  const has = `"${name}" has ${counted(people.length, "accepted holder")}${names}`;
-  return { status: "failed", reasons: [`${has}; it needs ${min}.`] };
-}
-
 /** Returns the result of a guard that refuses a plan; `null` if it does not. */
 function refused(
   rule: CoverageRule,
   { refusals, overridden = [] }: Plan,
-  context: { readonly set: RuleSet; readonly matches: GlobMatch },
+  { set, matches }: { readonly set: RuleSet; readonly matches: GlobMatch },
 ): RuleResult | null {
   const { enforcedBy } = rule.listed;
   const isOf = (refusal: Refusal): boolean =>
-    (refusal.rules ?? null) === enforcedBy && refusal.rule === "guard" && refuses(rule, refusal, context);
+    (refusal.rules ?? null) === enforcedBy &&
+    refusal.rule === "guard" &&
+    isCause(rule.listed, rule, refusal, { matches, items: set.each });
   const messages = (someRefusals: readonly Refusal[]): readonly string[] =>
     someRefusals.filter(isOf).map(({ message }) => message);
   const [failed, excused] = [messages(refusals), messages(overridden)];
   if (failed.length > 0) return { status: "failed", reasons: failed };
   return excused.length > 0 ? { status: "overridden", reasons: excused } : null;
-}
-
-function refuses(
-  rule: CoverageRule,
-  { code, resource, name, override }: Refusal,
-  { set, matches }: { readonly set: RuleSet; readonly matches: GlobMatch },
-): boolean {
-  switch (rule.kind) {
-    case "max-removals":
-      return code === "max-removals";
-    case "min-holders":
-      return (
-        (code === "min-holders" && override?.startsWith(`min-holders=${rule.role}:`) === true) ||
-        (code === "min-holders-wait" && name === rule.role)
-      );
-    case "protect-role":
-    case "protect-member": {
-      if (code !== "protect" || resource !== (rule.kind === "protect-role" ? "role" : "member")) return false;
-      const isNamed = (listedRule: CoverageRule): boolean =>
-        listedRule.kind === rule.kind &&
-        "glob" in listedRule &&
-        matchesAny([listedRule.glob], [name ?? ""], matches);
-      // One that names an id matches no name.
-      return isNamed(rule) || !set.each.some(isNamed);
-    }
-    default:
-      return false;
-  }
 }

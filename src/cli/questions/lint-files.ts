@@ -12,7 +12,7 @@ import { ADMINISTRATORS } from "../../ask/coverage/coverage-world.ts";
 import { lintAccess, lintTable } from "../../ask/lint/lint-access.ts";
 import { codesOf, type LintMerchant, merchantsOf } from "../../ask/lint/lint-context.ts";
 import { byPlace, findingDiagnostics } from "../../kernel/messages/to-diagnostics.ts";
-import { lintSettings } from "../../kernel/validate/lint-settings.ts";
+import { fieldsOf } from "../../kernel/values/values.ts";
 import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
 import { parse } from "../../kernel/yaml/to-value.ts";
 import { counted } from "../../lib/text.ts";
@@ -125,7 +125,10 @@ function findingsOf(
   const texts = new Map(sources.map(({ file, text }) => [file, text]));
   const context = {
     merchants,
-    settings: sources.flatMap(({ file, text }) => lintSettings(file, (parseFast(text) ?? parse(text)).value)),
+    files: sources.map(({ file, text }) => ({
+      file,
+      fields: fieldsOf((parseFast(text) ?? parse(text)).value),
+    })),
     now,
     timeOf: Date.parse,
     thorough,

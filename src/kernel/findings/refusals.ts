@@ -5,43 +5,13 @@ import type { Finding, Plan, ReachStep, Refusal } from "../../model/plan.ts";
 /** The data of a refusal by a guard, a policy or a check; `toRefusal` words it. */
 export type RefusalData =
   | {
-      readonly code: "max-removals";
-      readonly resource: "role" | "member";
-      readonly removals: number;
-      readonly live: number;
-      readonly allowed: number;
-    }
-  | {
       readonly code: "changed-addresses";
       readonly people: number;
       /** The addresses of the first of them. */
       readonly name: string;
       readonly previously: string;
     }
-  | {
-      readonly code: "protect";
-      readonly resource: "role" | "member";
-      readonly name: string;
-      readonly kind: string;
-    }
   | { readonly code: "password-enables"; readonly name: string }
-  | {
-      readonly code: "min-holders";
-      readonly role: string;
-      readonly name: string;
-      readonly before: number;
-      readonly after: number;
-      readonly min: number;
-      /** Number of service accounts that hold it, which do not count. */
-      readonly uncounted: number;
-    }
-  | {
-      readonly code: "min-holders-wait";
-      readonly name: string;
-      readonly member: string;
-      /** True if it would wait for another deferred removal, and not just for an invitation. */
-      readonly chained: boolean;
-    }
   | {
       readonly code: "self-lockout";
       readonly name: string;
@@ -102,19 +72,8 @@ export function toExistingViolation({ code, resource, name, check, message, hint
 export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
   const { code } = data;
   switch (data.code) {
-    case "max-removals": {
-      const { resource, removals, live, allowed } = data;
-      return guard(
-        code,
-        resource,
-        null,
-        `${removals} of ${live} ${resource}s would be removed or lose something; the limit is ${allowed}.`,
-        'Check that the file is complete: the usual cause is a part that was left out by mistake. To write what is live into the file: "rolecall pull".',
-        `max-removals=${removals}`,
-      );
-    }
     case "changed-addresses":
-      return guard(
+      return guardRefusal(
         code,
         "member",
         null,
@@ -123,7 +82,7 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         `changed-addresses=${data.people}`,
       );
     case "password-enables":
-      return guard(
+      return guardRefusal(
         code,
         "member",
         data.name,
@@ -131,48 +90,10 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         "Leave the address out to keep the user disabled.",
         `password-enables=${data.name}`,
       );
-    case "protect": {
-      const { resource, name, kind } = data;
-      return guard(
-        code,
-        resource,
-        name,
-        `The ${resource} ${quoted(resource, name)} is protected, and this plan would ${kind} it.`,
-        "Revert the change in the file, or remove the entry from guards.protect.",
-        `protect=${name}`,
-      );
-    }
-    case "min-holders": {
-      const { role, name, before, after, min, uncounted } = data;
-      const besides = uncounted === 0 ? "" : ", service accounts not counted";
-      return guard(
-        code,
-        "role",
-        name,
-        `The role "${name}" would ${keptOf(after, before)}${besides}; it needs ${min}.`,
-        "Grant the role to somebody else first, and wait until they have accepted.",
-        // The live state can lower the number while the changes, and so the fingerprint, stay the same.
-        `min-holders=${role}:${after}`,
-      );
-    }
-    case "min-holders-wait": {
-      const { name, member, chained } = data;
-      const until = chained
-        ? ", and this removal would have to wait for another deferred removal"
-        : " until somebody who is invited has accepted";
-      return guard(
-        code,
-        "role",
-        name,
-        `Without ${member}, "${name}" would have too few holders${until}.`,
-        "Make the change in two steps: grant the roles first, and remove them when everybody has accepted.",
-        null,
-      );
-    }
     case "self-lockout": {
       const { name, removed, lost } = data;
       const what = removed ? "your own membership" : `what the next run needs: ${list(lost)}`;
-      return guard(
+      return guardRefusal(
         code,
         "member",
         name,
@@ -183,7 +104,7 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
     }
     case "role-metadata-fixed": {
       const { name, live } = data;
-      return guard(
+      return guardRefusal(
         code,
         "role",
         name,
@@ -194,7 +115,7 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
     }
     case "restored-violations": {
       const { rules } = data;
-      return guard(
+      return guardRefusal(
         code,
         null,
         null,
@@ -205,7 +126,7 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
     }
     case "role-replace-pinned": {
       const { name, id } = data;
-      return guard(
+      return guardRefusal(
         code,
         "role",
         name,
@@ -216,7 +137,7 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
     }
     case "role-replace-named": {
       const { name, id } = data;
-      return guard(
+      return guardRefusal(
         code,
         "role",
         name,
@@ -227,7 +148,7 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
     }
     case "role-still-held": {
       const { name, holders } = data;
-      return guard(
+      return guardRefusal(
         code,
         "role",
         name,
@@ -283,18 +204,11 @@ function stepText({ does, by, role }: ReachStep): string {
   }
 }
 
-/** Hints of guards for an undo, whose changes come from a run instead of the file. */
-const UNDO_HINTS: Readonly<Record<string, string>> = {
-  "max-removals": "Check that this is the run to revert. A part of it can be reverted with --merchant.",
-  protect: "Remove the entry from guards.protect.",
+/** Hints of guards that no file sets, for an undo, whose changes come from a run instead of the file. */
+export const UNDO_HINTS: Readonly<Record<string, string>> = {
   "self-lockout": "Use a key that belongs to somebody else.",
   "role-still-held": "Remove the role from them first.",
 };
-
-/** Returns the refusal of an undo's plan, whose changes do not come from the file. */
-export function refusalOfUndo(refusal: Refusal): Refusal {
-  return { ...refusal, hint: UNDO_HINTS[refusal.code] ?? refusal.hint };
-}
 
 /** Makes one refusal of an undo of all policies and checks that it breaks; each of them is a risk. */
 export function withRestoredViolations({ refusals, findings, ...plan }: Plan): Plan {
@@ -333,11 +247,12 @@ const RULE_ADVICE =
 
 /** Returns a hint for those who cannot change the rule, which the project enforces by a file. */
 export function hintOfEnforced(hint: string, file: string): string {
-  if (hint === UNDO_HINTS["protect"]) return `Ask those who own ${file}.`;
+  if (/^Remove the entry from guards\.\w+\.$/.test(hint)) return `Ask those who own ${file}.`;
   return hint.replace(RULE_ADVICE, () => `, or ask those who own ${file}.`);
 }
 
-function guard(
+/** Returns the refusal of a guard. */
+export function guardRefusal(
   code: string,
   resource: Refusal["resource"],
   name: string | null,
@@ -360,16 +275,6 @@ function check(code: string, name: string | null, message: string): Refusal {
     hint,
     override: null,
   };
-}
-
-/** Returns how many accepted holders a role would keep, as part of a sentence. */
-function keptOf(after: number, before: number): string {
-  if (before === 1) return "lose its only accepted holder";
-  return `keep ${after === 0 ? "none" : after} of its ${before} accepted holders`;
-}
-
-function quoted(resource: "role" | "member", name: string): string {
-  return resource === "role" ? `"${name}"` : name;
 }
 
 const LIST_LIMIT = 5;

@@ -48,7 +48,7 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
   "conflicting-setting": ({ path }, first) => ({
     message: `${path.map(quote).reverse().join(" under ")} has a different value at ${first}.`,
     hint:
-      path.at(-1) === "max_removals"
+      path[0] === "guards"
         ? "Of two counts, or of two shares, the stricter one counts; a count and a share cannot be compared. Write both in one way."
         : "Settings must agree across files. Set it in one file only.",
   }),
@@ -260,9 +260,9 @@ export const POLICY_MESSAGES: MessageTable<PolicyProblem["code"]> = {
   "check-at-most": judgedMessage,
   "check-cannot": judgedMessage,
   "check-only": judgedMessage,
-  "holders-contradiction": ({ role, min, max }, first) => ({
+  "holders-contradiction": ({ role, min, max, keys }, first) => ({
     message: `${quote(role)} may have at most ${counted(max, "holder")}, but must keep ${min} (${first}).`,
-    hint: 'No access can meet both: raise "max_holders", or lower "min_holders".',
+    hint: `No access can meet both: raise ${quote(keys.max)}, or lower ${quote(keys.min)}.`,
   }),
   "too-much-to-judge": () => ({
     message:

@@ -114,9 +114,8 @@ export function subject(path: Path): string {
   }
   const list = path.at(-2);
   if (typeof key === "string") {
-    return list === "min_holders" || list === "max_holders" || list === "require_until"
-      ? `${quote(key)} under ${quote(list)}`
-      : quote(key);
+    const isChosen = path.length === 3 && (path[0] === "guards" || path[0] === "policies");
+    return isChosen ? `${quote(key)} under ${quote(list)}` : quote(key);
   }
   return typeof list === "number" ? `An entry of ${quote(path.at(-3))}` : `An entry of ${quote(list)}`;
 }

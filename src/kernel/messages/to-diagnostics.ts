@@ -180,7 +180,10 @@ function messageOf(
   first: string,
   rule?: string,
 ): MessageText {
-  const words = (messages[problem.code] ?? judgedMessage) as (data: ProblemData, where: string) => MessageText;
+  const words = (messages[problem.code] ?? judgedMessage) as (
+    data: ProblemData,
+    where: string,
+  ) => MessageText;
   const { message: plain, hint } = words(problem, first);
   const message = rule === undefined ? plain : `${plain} Enforced by ${rule}.`;
   const included = via === undefined ? [] : [`Seen from ${via}, which includes this file.`];

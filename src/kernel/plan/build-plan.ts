@@ -24,18 +24,15 @@ import {
   withRulesOf,
 } from "../../rules/base-rules.ts";
 import { changedAddresses, sameUsers } from "../../rules/changed-addresses.ts";
-import { guardPlan } from "../../rules/guards.ts";
-import {
-  blockHeldRoles,
-  type DeferredForRole,
-  guardMinHolders,
-  type HolderContext,
-} from "../../rules/holders.ts";
+import { refusalOfUndo } from "../../rules/every-rule.ts";
+import { guardPlan, withheldBy } from "../../rules/guards.ts";
+import { blockHeldRoles } from "../../rules/held-roles.ts";
 import { ignoredAccess, ignoredEntries } from "../../rules/ignored.ts";
 import { detectRenames, impactOf } from "../../rules/impact.ts";
 import { judgeDeclarations } from "../../rules/judge-policies.ts";
 import { declaredViolations, type Judgement, judgePlan } from "../../rules/judge-rules.ts";
 import { applyFileOverrides } from "../../rules/overrides.ts";
+import type { Removals } from "../../rules/rule.ts";
 import {
   ambiguousInRules,
   misspeltInRules,
@@ -51,7 +48,7 @@ import { planRoles, type RolePlan } from "../diff/plan-roles.ts";
 import { roleResolver } from "../diff/resolve.ts";
 import { type GlobMatch, type Scope, scopeOf } from "../diff/scope.ts";
 import { type FindingData, toFinding } from "../findings/findings.ts";
-import { refusalOfUndo, sortRefusals, toRefusal } from "../findings/refusals.ts";
+import { sortRefusals, toRefusal } from "../findings/refusals.ts";
 import { reviewedStateOf } from "./reviewed-state.ts";
 import { roundingChanges, withoutLeftOut } from "./select.ts";
 
@@ -137,17 +134,15 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
   const holders = { declared, callerId: live.callerId };
   const joined = accessBefore(scope, wanted, { mergeReplacedRoles: true });
   const joinedAfter = accessAfter(joined, wanted, { mergeReplacedRoles: true });
-  const minHolders = guardMinHolders(guards.minHolders, joined, joinedAfter, wanted.members, holders);
-  const enforcedHolders = sets.map(({ rules }) =>
-    guardMinHolders(rules.guards.minHolders, joined, joinedAfter, wanted.members, holders),
-  );
+  const removals = { before: joined, after: joinedAfter, changes: wanted.members, ...holders };
+  const withheld = withheldBy(guards, removals);
+  const withheldByEnforced = sets.map(({ rules }) => withheldBy(rules.guards, removals));
   const kept = new Set(wanted.members.map(({ fingerprint }) => fingerprint));
   const deferred = distinctDeferred([
     ...members.waiting.filter(({ change }) => kept.has(change.fingerprint)),
-    ...minHolders.deferred,
-    ...enforcedHolders.flatMap((one) => one.deferred),
+    ...[withheld, ...withheldByEnforced].flatMap((one) => one.deferred.map(({ deferred: later }) => later)),
     ...[own, ...sets.map(({ rules }) => rules)].flatMap((rules) =>
-      deferredInWhole(rules.guards.minHolders, scope, found, wanted, holders),
+      deferredInWhole(rules.guards, scope, found, wanted, holders),
     ),
   ]);
   const waiting = new Set(deferred.map(({ change }) => change.fingerprint));
@@ -163,16 +158,14 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
   // Deferring a change for one role must not leave another role with too few holders.
   const still =
     deferred.length > 0
-      ? guardMinHolders(
-          guards.minHolders,
-          joined,
-          accessAfter(joined, changes, { mergeReplacedRoles: true }),
-          changes.members,
-          holders,
-        )
+      ? withheldBy(guards, {
+          before: joined,
+          after: accessAfter(joined, changes, { mergeReplacedRoles: true }),
+          changes: changes.members,
+          ...holders,
+        })
       : { refusals: [], deferred: [] };
   const guarded = {
-    settings: guards,
     entries: desired.members ?? [],
     scope,
     changes,
@@ -212,23 +205,26 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
   const judged = judge(own);
   const judgedBy = (rules: DesiredState, { callerId }: Pick<typeof guarded, "callerId">): Judgement => {
     const kept = accessAfter(joined, changes, { mergeReplacedRoles: true });
-    const few = guardMinHolders(rules.guards.minHolders, joined, kept, changes.members, holders);
+    const few = withheldBy(rules.guards, {
+      before: joined,
+      after: kept,
+      changes: changes.members,
+      ...holders,
+    });
     // The rules of the base branch mean the role that is live under the name, even if the file renames it.
     const findBefore = roleFinder(joined, declared);
     const findStill = (role: string): string | undefined => {
       const key = findBefore(role) ?? "";
       return find(role) ?? (left.roles.has(key) ? key : undefined);
     };
-    const chained = new Set(still.deferred.map(({ change }) => change.fingerprint));
+    const chained = new Set(still.deferred.map((one) => one.deferred.change.fingerprint));
     const { refusals: broken, ...rest } = judge(rules, findStill);
     const refusals = [
       ...few.refusals,
       ...few.deferred
-        .filter(({ change }) => !chained.has(change.fingerprint))
-        .map(({ change, role }) =>
-          toRefusal({ code: "min-holders-wait", name: role, member: change.name, chained: false }),
-        ),
-      ...guardPlan({ ...guarded, settings: rules.guards, callerId }),
+        .filter((one) => !chained.has(one.deferred.change.fingerprint))
+        .map((one) => one.refusal(false)),
+      ...guardPlan(rules.guards, { ...guarded, callerId }),
       ...broken,
     ];
     return { ...rest, refusals };
@@ -248,11 +244,12 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
   });
   const ownRefusals = [
     ...roles.refusalData.map((data) => toRefusal(data)),
-    ...minHolders.refusals,
+    ...withheld.refusals,
     ...still.refusals,
-    ...still.deferred.map(shortOfHolders),
+    // A second removal would wait for a deferred one, and their order is not known.
+    ...still.deferred.map((one) => one.refusal(true)),
     ...held.refusals,
-    ...guardPlan(guarded),
+    ...guardPlan(guards, guarded),
     ...judged.refusals,
   ].map(asWritten);
   const baseRules = base && ownRules(withRulesOf(base, desired), sets);
@@ -331,8 +328,8 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
         ...rounding.map(({ finding }) => finding),
         ...distinctData([
           ...ambiguous,
-          ...minHolders.findingData,
-          ...enforcedHolders.flatMap((one) => one.findingData),
+          ...withheld.findingData,
+          ...withheldByEnforced.flatMap((one) => one.findingData),
           ...judged.findingData,
           ...enforced.flatMap((one) => one.findingData),
         ]),
@@ -394,23 +391,18 @@ function asShared(rules: DesiredState): DesiredState {
 
 /** Returns the deferred changes of the whole plan: leaving other changes out makes none of them due. */
 function deferredInWhole(
-  settings: DesiredState["guards"]["minHolders"],
+  guards: DesiredState["guards"],
   scope: Scope,
   whole: AccessChanges,
   part: AccessChanges,
-  holders: HolderContext,
+  holders: Pick<Removals, "declared" | "callerId">,
 ): readonly Deferred[] {
   if (part === whole) return [];
   const before = accessBefore(scope, whole, { mergeReplacedRoles: true });
-  const { deferred } = guardMinHolders(
-    settings,
-    before,
-    accessAfter(before, whole, { mergeReplacedRoles: true }),
-    whole.members,
-    holders,
-  );
+  const after = accessAfter(before, whole, { mergeReplacedRoles: true });
+  const { deferred } = withheldBy(guards, { before, after, changes: whole.members, ...holders });
   const kept = new Set(part.members.map(({ fingerprint }) => fingerprint));
-  return deferred.filter(({ change }) => kept.has(change.fingerprint));
+  return deferred.map((one) => one.deferred).filter(({ change }) => kept.has(change.fingerprint));
 }
 
 /** Reports roles that the file names by id and that the service did not return. */
@@ -437,11 +429,6 @@ function unassignableGrants(changes: readonly MemberChange[]): readonly FindingD
         : [],
     );
   });
-}
-
-/** Refuses a second removal that would wait for a deferred one, since their order is unknown. */
-function shortOfHolders({ change, role }: DeferredForRole): Refusal {
-  return toRefusal({ code: "min-holders-wait", name: role, member: change.name, chained: true });
 }
 
 /** Returns the role ids that a desired state names, for the reader to retrieve even if no member holds them. */

@@ -219,6 +219,8 @@ export type PolicyProblem =
       readonly role: string;
       readonly min: number;
       readonly max: number;
+      /** The keys that set both. */
+      readonly keys: { readonly min: string; readonly max: string };
     }
   | { readonly code: "too-much-to-judge" };
 

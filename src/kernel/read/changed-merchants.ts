@@ -1,19 +1,17 @@
 import { canonicalJson } from "../../lib/json-text.ts";
 import { byCodeUnit } from "../../lib/text.ts";
-import {
-  type Check,
-  DEFAULT_REMOVAL_LIMIT,
-  type DesiredMember,
-  type DesiredRole,
-  type DesiredState,
-  type EnforcedRules,
-  type Grant,
-  type GuardSettings,
-  type IgnorePatterns,
-  type SyncOptions,
-  type Until,
+import type {
+  Check,
+  DesiredMember,
+  DesiredRole,
+  DesiredState,
+  EnforcedRules,
+  Grant,
+  IgnorePatterns,
+  SyncOptions,
+  Until,
 } from "../../model/desired.ts";
-import { policiesMeaning } from "../../rules/every-rule.ts";
+import { rulesMeaning } from "../../rules/every-rule.ts";
 import { asSet } from "../../rules/settings.ts";
 
 /** A merchant whose resolved desired state differs between two versions of the files. */
@@ -71,8 +69,7 @@ export function declaredText({
     [merchant, environment, baseUrl, keyEnv],
     syncMeaning(sync),
     patternsMeaning(ignore),
-    guardsMeaning(guards),
-    policiesMeaning(policies),
+    rulesMeaning({ guards, policies }),
     asSet(checks.map(checkMeaning)),
     asSet(enforced.flatMap((rules) => (rules.by ? [] : [enforcedMeaning(rules)]))),
     asSet(sharedRuleNames),
@@ -91,7 +88,7 @@ function enforcedMeaning({
   ...rest
 }: EnforcedRules): unknown {
   rest satisfies Record<string, never>;
-  return [guardsMeaning(guards), policiesMeaning(policies), asSet(checks.map(checkMeaning))];
+  return [rulesMeaning({ guards, policies }), asSet(checks.map(checkMeaning))];
 }
 
 function syncMeaning({ reinvite, ...rest }: SyncOptions): unknown {
@@ -101,17 +98,6 @@ function syncMeaning({ reinvite, ...rest }: SyncOptions): unknown {
 function patternsMeaning({ roles, members, ...rest }: IgnorePatterns): unknown {
   rest satisfies Record<string, never>;
   return [asSet(roles), asSet(members)];
-}
-
-function guardsMeaning({
-  maxRemovals = DEFAULT_REMOVAL_LIMIT,
-  protect,
-  minHolders,
-  overrides = [],
-  ...rest
-}: GuardSettings): unknown {
-  rest satisfies Record<string, never>;
-  return [maxRemovals, patternsMeaning(protect), minHolders, asSet(overrides)];
 }
 
 function checkMeaning(check: Check): unknown {

@@ -1,16 +1,14 @@
 import * as z from "zod/mini";
-import { policySchemas } from "../../rules/every-rule.ts";
+import { guardSchemas, OVERRIDE, policySchemas } from "../../rules/every-rule.ts";
 import {
   count,
   described,
   EMAIL,
   emailAddress,
   matching,
-  OVERRIDE,
   optional,
   PERIOD,
   ROLE_ENTRY,
-  SHARE,
   text,
   texts,
 } from "../values/text-schemas.ts";
@@ -91,33 +89,7 @@ export const ignore = described(
 /** The limits of an apply. */
 export const guards = described(
   z.strictObject({
-    max_removals: optional(z.union([count("bad-removal-limit"), matching(SHARE, "bad-removal-limit")]), {
-      title: "Most removals",
-      description:
-        "How many roles, and how many members, one apply may remove or take something from: a count, or a share of what is live such as 25%, which allows at least 3 (0% allows none).",
-      default: "25%",
-      examples: ["25%", 10],
-    }),
-    protect: optional(
-      z.strictObject({
-        roles: texts("Protected roles", "Globs over the names and ids of roles.", [["Shift Lead"]]),
-        members: texts("Protected members", "Globs over the e-mail addresses and ids of members.", [
-          ["owner@example.com"],
-        ]),
-      }),
-      {
-        title: "Protected",
-        description: "Roles and members that no apply changes or removes.",
-        examples: [{ roles: ["Shift Lead"], members: ["owner@example.com"] }],
-      },
-    ),
-    min_holders: optional(z.record(text(), count()), {
-      title: "Fewest holders",
-      description:
-        "By role name or id, the minimum of accepted holders, not counting service accounts. role_owner has a minimum of 1 unless it is listed; role_owner: 0 or {} turns that off.",
-      default: { role_owner: 1 },
-      examples: [{ role_owner: 2 }],
-    }),
+    ...guardSchemas,
     overrides: optional(z.array(matching(OVERRIDE, "bad-override")), {
       title: "Overrides",
       description:

@@ -1,6 +1,6 @@
 import { openSuggester } from "../../lib/suggest.ts";
 import { DEFAULT_ESCALATION } from "../../model/desired.ts";
-import { limitsInPolicies } from "../../rules/every-rule.ts";
+import { limitsInFile } from "../../rules/every-rule.ts";
 import type { FileLocation, LocatedProblem, Path, Problem } from "../problems/problem.ts";
 import {
   locationOf,
@@ -10,8 +10,8 @@ import {
   renamedRoles,
 } from "../schema/raw-file.ts";
 import { MAX_PERMISSIONS } from "../values/limits.ts";
-import { countOf, fieldsOf, kindOf, listOf, repeats, textOf, valueAt } from "../values/values.ts";
-import { pairsAt, type RuleContext } from "./rule-context.ts";
+import { fieldsOf, kindOf, listOf, repeats, textOf, valueAt } from "../values/values.ts";
+import type { RuleContext } from "./rule-context.ts";
 
 /** Requires that an adjustment has no other key but the role's name, and changes something. */
 export function plainAdjustments({ adjustments }: RawFile): readonly Problem[] {
@@ -112,7 +112,9 @@ function nameOf({ file, path }: RawAdjustment): FileLocation {
 /** A limit of one file, as far as it can be compared. */
 interface Limit {
   readonly path: Path;
-  /** Limits with one key are compared; a role has one for both of its names. */
+  /** The setting, and the role by its current name. */
+  readonly setBy: string;
+  /** Limits with one key are compared: those of a setting in one unit. */
   readonly key: string;
   readonly value: unknown;
   /** The greater, the stricter. */
@@ -128,22 +130,13 @@ export function strictLimits(merchant: RuleContext): readonly LocatedProblem[] {
     return [];
   }
   const renamed = renamedRoles(roles);
-  const all = [
-    ...rawFiles.flatMap(removalLimits),
-    ...pairsAt(merchant, "guards", "min_holders").flatMap(({ name, value, location }): readonly Limit[] => {
-      const count = countOf(value);
-      const path = ["guards", "min_holders", name];
-      const key = JSON.stringify(["guards", renamed.get(name) ?? name]);
-      return count === null ? [] : [{ path, key, value, strictness: count, stricter: "more", location }];
+  const all = rawFiles.flatMap(({ file, fields }) =>
+    limitsInFile(fields).map(({ role, unit, ...limit }): Limit => {
+      const [section, setting] = limit.path;
+      const setBy = JSON.stringify([section, setting, role && (renamed.get(role) ?? role)]);
+      return { ...limit, setBy, key: `${setBy} ${unit}`, location: locationOf(file, limit.path) };
     }),
-    ...rawFiles.flatMap(({ file, fields }) =>
-      limitsInPolicies(fields["policies"]).map(({ role, ...limit }): Limit => {
-        const [section, setting] = limit.path;
-        const key = JSON.stringify([section, setting, role && (renamed.get(role) ?? role), limit.unit]);
-        return { ...limit, key, location: locationOf(file, limit.path) };
-      }),
-    ),
-  ];
+  );
   const included = new Map<string, Limit>();
   for (const limit of all) {
     const known = included.get(limit.key);
@@ -169,7 +162,7 @@ export function strictLimits(merchant: RuleContext): readonly LocatedProblem[] {
           ];
     },
   );
-  return [...looser, ...mixedRemovals(all), ...looserEscalation(merchant)];
+  return [...looser, ...mixedUnits(all), ...looserEscalation(merchant)];
 }
 
 /**
@@ -220,33 +213,13 @@ function defaultBeside(
     : [{ list: DEFAULT_ESCALATION[key], location: locationOf(file, ["checks", index, "reach"]) }];
 }
 
-const MAX_REMOVALS: Path = ["guards", "max_removals"];
-
-function removalLimits({ file, fields }: RawFile): readonly Limit[] {
-  const value = valueAt(fields, MAX_REMOVALS);
-  const count = countOf(value);
-  const share = typeof value === "string" ? Number.parseInt(value, 10) : Number.NaN;
-  const [key, number] = count === null ? ["share", share] : ["count", count];
-  return Number.isNaN(number)
-    ? []
-    : [
-        {
-          path: MAX_REMOVALS,
-          key,
-          value,
-          strictness: -number,
-          stricter: "less",
-          location: locationOf(file, MAX_REMOVALS),
-        },
-      ];
-}
-
-/** Reports a count of removals beside a share of them: which is stricter depends on what is live. */
-function mixedRemovals(limits: readonly Limit[]): readonly LocatedProblem[] {
-  const [first, ...others] = limits.filter(({ path }) => path === MAX_REMOVALS);
-  return others.flatMap(({ path, key, location }): readonly LocatedProblem[] =>
-    first === undefined || key === first.key
-      ? []
-      : [{ code: "conflicting-setting", path, location, first: first.location }],
-  );
+/** Reports limits in several units, such as a count and a share: which is stricter depends on what is live. */
+function mixedUnits(limits: readonly Limit[]): readonly LocatedProblem[] {
+  const firsts = new Map<string, Limit>();
+  return limits.flatMap((limit): readonly LocatedProblem[] => {
+    const { path, key, setBy, location } = limit;
+    const first = firsts.get(setBy) ?? limit;
+    firsts.set(setBy, first);
+    return key === first.key ? [] : [{ code: "conflicting-setting", path, location, first: first.location }];
+  });
 }

@@ -7,13 +7,12 @@ import type {
   IgnorePatterns,
   Origin,
   Policies,
-  RemovalLimit,
   SyncOptions,
 } from "../../model/desired.ts";
-import { combinedPolicies, namesInPolicies } from "../../rules/every-rule.ts";
+import { combinedGuards, combinedPolicies, namesInFile } from "../../rules/every-rule.ts";
 import type { MerchantFile } from "../schema/merchant-schema.ts";
 import { parsePeriod } from "../values/dates.ts";
-import { omitUndefined, unique } from "../values/values.ts";
+import { unique } from "../values/values.ts";
 
 /** A file without errors. */
 export interface ValidFile {
@@ -54,43 +53,8 @@ export function normaliseGuards(
   currentName: (role: string) => string,
 ): GuardSettings {
   const each = all.map(({ content }) => content.guards);
-  const { max_removals, protect, min_holders, overrides, ...rest } = merged(each);
-  rest satisfies Record<string, never>;
-  protect satisfies object | undefined;
-  return omitUndefined({
-    maxRemovals:
-      max_removals === undefined
-        ? undefined
-        : strictestRemovals(each.flatMap((guards) => guards?.max_removals ?? [])),
-    protect: protectedPatterns(normalisePatterns(each.map((guards) => guards?.protect)), currentName),
-    minHolders:
-      min_holders &&
-      holders(
-        each.map((guards) => guards?.min_holders),
-        currentName,
-        Math.max,
-      ),
-    overrides: overrides && unique(overrides),
-  });
-}
-
-/** Returns the protected names, with the new names of renamed roles. */
-function protectedPatterns(
-  { roles, members }: IgnorePatterns,
-  currentName: (role: string) => string,
-): IgnorePatterns {
-  return { roles: unique(roles.flatMap((role) => [role, currentName(role)])), members };
-}
-
-/** Returns the least of several counts, or of several shares. */
-function strictestRemovals(limits: readonly (number | string)[]): RemovalLimit | undefined {
-  const numberOf = (limit: number | string): number => Number.parseInt(String(limit), 10);
-  const [least] = [...limits].sort((a, b) => numberOf(a) - numberOf(b));
-  return least === undefined ? undefined : removalLimit(least);
-}
-
-function removalLimit(limit: number | string): RemovalLimit {
-  return typeof limit === "number" ? { count: limit } : { percent: Number.parseInt(limit, 10) };
+  const { overrides } = merged(each);
+  return { ...combinedGuards(each, currentName), ...(overrides && { overrides: unique(overrides) }) };
 }
 
 /** Combines the policies of all files. */
@@ -173,9 +137,9 @@ export function sharedRuleNames(main: ValidFile, all: readonly ValidFile[]): rea
 
 function ruleNames({ content: { guards, policies, checks } }: ValidFile): readonly string[] {
   return [
-    ...[...(guards?.protect?.roles ?? []), ...(guards?.protect?.members ?? [])].filter(isLiteralGlob),
-    ...Object.keys(guards?.min_holders ?? {}),
-    ...namesInPolicies(policies).flatMap(({ what, text }) => (what === "role" ? text : [])),
+    ...namesInFile({ guards, policies }).flatMap(({ what, text }) =>
+      what === "role" || (what !== "permission" && isLiteralGlob(text)) ? text : [],
+    ),
     ...(checks ?? []).flatMap((check) =>
       "only" in check
         ? check.only.flatMap((holder) =>
@@ -189,18 +153,4 @@ function ruleNames({ content: { guards, policies, checks } }: ValidFile): readon
 /** Merges records that have no conflicting fields. */
 function merged<T extends object>(records: readonly (T | undefined)[]): Partial<T> {
   return Object.assign({}, ...records) as Partial<T>;
-}
-
-/** Combines numbers of holders by role, also under its previous name; of several, the stricter one counts. */
-function holders(
-  records: readonly (Record<string, number> | undefined)[],
-  currentName: (role: string) => string,
-  stricter: (a: number, b: number) => number,
-): Readonly<Record<string, number>> {
-  const numbers = new Map<string, number>();
-  for (const [role, number] of records.flatMap((record) => Object.entries(record ?? {}))) {
-    const name = currentName(role);
-    numbers.set(name, stricter(number, numbers.get(name) ?? number));
-  }
-  return Object.fromEntries(numbers);
 }

@@ -1,3 +1,5 @@
+import { limitsInFile } from "../../rules/every-rule.ts";
+import { HOLDERS, type SettingLimit } from "../../rules/settings.ts";
 import { COMMON_FIELDS } from "../fields/member.ts";
 import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
 import { merchantSchema } from "../schema/merchant-schema.ts";
@@ -12,7 +14,7 @@ import {
   rolesByOtherNames,
 } from "../schema/raw-file.ts";
 import { keysAt } from "../schema/schema-problems.ts";
-import { countOf, sameValue, valueAt } from "../values/values.ts";
+import { sameValue, valueAt } from "../values/values.ts";
 import { soundAdjustments, strictLimits } from "./adjustments.ts";
 import {
   noDuplicateMembers,
@@ -31,7 +33,7 @@ import {
   noLeavers,
   usualPermissions,
 } from "./references.ts";
-import { pairsAt, type RuleContext } from "./rule-context.ts";
+import type { RuleContext } from "./rule-context.ts";
 
 /** A rule for the files of one merchant together. */
 type MerchantRule = (merchant: RuleContext) => readonly LocatedProblem[];
@@ -221,35 +223,37 @@ function agreeingSettings({ rawFiles }: RuleContext): readonly LocatedProblem[] 
   );
 }
 
-/** Requires that `min_holders` of a role does not exceed its `max_holders`. */
-function possibleHolders(merchant: RuleContext): readonly LocatedProblem[] {
-  const renamed = renamedRoles(merchant.roles);
-  const strictest = (section: string, key: string, sign: number) => {
-    const found = new Map<string, { readonly count: number; readonly location: FileLocation }>();
-    for (const { name, value, location } of pairsAt(merchant, section, key)) {
-      const [role, count] = [renamed.get(name) ?? name, countOf(value)];
-      const known = found.get(role);
-      if (count !== null && (known === undefined || sign * count > sign * known.count)) {
-        found.set(role, { count, location });
+/** Requires that the fewest holders of a role are no more than its most holders. */
+function possibleHolders({ rawFiles, roles }: RuleContext): readonly LocatedProblem[] {
+  const renamed = renamedRoles(roles);
+  const strictest = (direction: SettingLimit["stricter"]) => {
+    const found = new Map<string, SettingLimit & { readonly location: FileLocation }>();
+    for (const { file, fields } of rawFiles) {
+      for (const limit of limitsInFile(fields)) {
+        if (limit.role === null || limit.unit !== HOLDERS || limit.stricter !== direction) continue;
+        const role = renamed.get(limit.role) ?? limit.role;
+        const known = found.get(role);
+        if (known === undefined || limit.strictness > known.strictness)
+          found.set(role, { ...limit, location: locationOf(file, limit.path) });
       }
     }
     return found;
   };
-  const limits = strictest("policies", "max_holders", -1);
-  return [...strictest("guards", "min_holders", 1)].flatMap(([role, min]): readonly LocatedProblem[] => {
-    const max = limits.get(role);
-    return max !== undefined && min.count > max.count
-      ? [
-          {
-            code: "holders-contradiction",
-            role,
-            min: min.count,
-            max: max.count,
-            location: max.location,
-            first: min.location,
-          },
-        ]
-      : [];
+  const most = strictest("less");
+  return [...strictest("more")].flatMap(([role, min]): readonly LocatedProblem[] => {
+    const max = most.get(role);
+    if (max === undefined || Number(min.value) <= Number(max.value)) return [];
+    return [
+      {
+        code: "holders-contradiction",
+        role,
+        min: Number(min.value),
+        max: Number(max.value),
+        keys: { min: String(min.path[1]), max: String(max.path[1]) },
+        location: max.location,
+        first: min.location,
+      },
+    ];
   });
 }
 

@@ -1,7 +1,7 @@
 import { isLiteralGlob } from "../../lib/glob.ts";
 import { isSlip, openSuggester } from "../../lib/suggest.ts";
 import { isLikeRoleId, PREDEFINED_ROLES, UNASSIGNABLE_ROLES } from "../../model/live.ts";
-import { namesInPolicies } from "../../rules/every-rule.ts";
+import { namesInFile } from "../../rules/every-rule.ts";
 import type { SettingName } from "../../rules/settings.ts";
 import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
 import {
@@ -13,7 +13,7 @@ import {
   renamedRoles,
 } from "../schema/raw-file.ts";
 import { fieldsOf, listOf, textOf, valueAt } from "../values/values.ts";
-import { ignoredAt, pairsAt, type RuleContext } from "./rule-context.ts";
+import { ignoredAt, type RuleContext } from "./rule-context.ts";
 
 interface Reference {
   readonly text: string;
@@ -109,7 +109,7 @@ export function knownProtectedRoles(merchant: RuleContext): readonly LocatedProb
 }
 
 function protectedRoles(raw: RawFile): readonly Reference[] {
-  return textsAt(raw, ["guards", "protect", "roles"]);
+  return namesOf(raw, "role-pattern");
 }
 
 /** Returns the grants of unknown roles. */
@@ -130,20 +130,15 @@ function grantReferences(
 
 /** Returns the role names in policies, guards and checks of all files. */
 function ruleReferences(merchant: RuleContext): readonly Reference[] {
-  const minimums = pairsAt(merchant, "guards", "min_holders").flatMap(({ name, location }) =>
-    name.trim() === "" || name === "__proto__" || name === "<<"
-      ? []
-      : [{ text: name, location: { ...location, at: "key" } as FileLocation }],
-  );
   const allowed = merchant.rawFiles.flatMap(checkHolders).flatMap(({ text, location }) => {
     const role = text.startsWith("role:") ? text.slice("role:".length).trim() : "";
     return role === "" ? [] : [{ text: role, location }];
   });
-  return [...merchant.rawFiles.flatMap((raw) => policyNames(raw, "role")), ...minimums, ...allowed];
+  return [...merchant.rawFiles.flatMap((raw) => namesOf(raw, "role")), ...allowed];
 }
 
-function policyNames({ file, fields }: RawFile, what: SettingName["what"]): readonly Reference[] {
-  return namesInPolicies(fields["policies"]).flatMap((name) =>
+function namesOf({ file, fields }: RawFile, what: SettingName["what"]): readonly Reference[] {
+  return namesInFile(fields).flatMap((name) =>
     name.what === what
       ? [{ text: name.text, location: { ...locationOf(file, name.path), at: name.at } as FileLocation }]
       : [],
@@ -190,7 +185,7 @@ export function noLeavers({ leavers, members, rawFiles, now }: RuleContext): rea
     ...rawFiles.flatMap((raw) => [
       ...checkHolders(raw),
       ...checkedMembers(raw),
-      ...textsAt(raw, ["guards", "protect", "members"]),
+      ...namesOf(raw, "member-pattern"),
       ...textsAt(raw, ["ignore", "members"]),
     ]),
   ];
@@ -344,7 +339,7 @@ function namedPermissions(raw: RawFile): readonly Reference[] {
       ? [{ text: can, location: locationOf(file, ["checks", index, "can"]) }, ...listed]
       : listed;
   });
-  return [...policyNames(raw, "permission"), ...checked];
+  return [...namesOf(raw, "permission"), ...checked];
 }
 
 /** Returns a test whether an ignore pattern may match: only the literal prefix counts, to avoid false warnings. */

@@ -134,18 +134,3 @@ export function ignoredAt(
 ): ReturnType<typeof entriesAt> {
   return entriesAt({ rawFiles: [...rawFiles, ...enforced] }, "ignore", key);
 }
-
-/** Returns the pairs of a mapping below two keys, in all files, with their locations. */
-export function pairsAt(
-  { rawFiles }: RuleContext,
-  section: string,
-  key: string,
-): readonly { readonly name: string; readonly value: unknown; readonly location: FileLocation }[] {
-  return rawFiles.flatMap(({ file, fields }) =>
-    Object.entries(fieldsOf(fieldsOf(fields[section])[key])).map(([name, value]) => ({
-      name,
-      value,
-      location: locationOf(file, [section, key, name]),
-    })),
-  );
-}

@@ -1,5 +1,5 @@
 import type { MemberField } from "../../model/field-values.ts";
-import { keysInPolicies, listsInPolicies } from "../../rules/every-rule.ts";
+import { keysInFile, listsInFile } from "../../rules/every-rule.ts";
 import { mapFields } from "../fields/field.ts";
 import { entryPath, MEMBER_FIELDS } from "../fields/member.ts";
 import type { Location, Path, Problem } from "../problems/problem.ts";
@@ -152,14 +152,7 @@ function plainMetadata({ roles, members }: RawFile): readonly Problem[] {
 
 /** Requires safe keys in mappings whose keys a user chooses. */
 function plainMaps({ fields }: RawFile): readonly Problem[] {
-  const minimums = Object.keys(fieldsOf(fieldsOf(fields["guards"])["min_holders"])).map((name) => [
-    "guards",
-    "min_holders",
-    name,
-  ]);
-  return [...minimums, ...keysInPolicies(fields["policies"])].flatMap((path) =>
-    checkKey(String(path.at(-1)), path),
-  );
+  return keysInFile(fields).flatMap((path) => checkKey(String(path.at(-1)), path));
 }
 
 /** Returns the entries whose metadata has a problem; only those are searched for its location. */
@@ -208,8 +201,6 @@ function checkKey(key: string, path: Path): readonly Problem[] {
 const LISTS: readonly Path[] = [
   ["ignore", "roles"],
   ["ignore", "members"],
-  ["guards", "protect", "roles"],
-  ["guards", "protect", "members"],
   ["guards", "overrides"],
 ];
 
@@ -217,7 +208,7 @@ const LISTS: readonly Path[] = [
 function noRepeatedEntries({ fields, roles, adjustments, leavers }: RawFile): readonly Problem[] {
   const lists = [
     ...LISTS,
-    ...listsInPolicies(fields["policies"]),
+    ...listsInFile(fields),
     ...listOf(fields["checks"]).flatMap((_, index) => [
       ["checks", index, "only"],
       ["checks", index, "cannot"],

@@ -74,15 +74,6 @@ export const MEMBER_ID = /^mem_[A-Za-z0-9_-]+$/;
 /** A percentage. */
 export const SHARE = /^(?:100|[1-9]?[0-9])%$/;
 
-/** An override of a refusal, for the plan whose fingerprint begins as it ends. */
-export const OVERRIDE =
-  /^(?:max-removals=[0-9]+|changed-addresses=[0-9]+|protect=.+|min-holders=.+:[0-9]+|self-lockout=.+)@[0-9a-f]{12,32}$/;
-
-/** Returns whether a file may have an override, given without the plan that it is for. */
-export function isFileOverride(what: string): boolean {
-  return OVERRIDE.test(`${what}@${"0".repeat(12)}`);
-}
-
 /** A period in weeks, days or hours. */
 export const PERIOD = /^[1-9][0-9]{0,4}[wdh]$/;
 

@@ -6,7 +6,7 @@ import type { SuggestedRule } from "../../../src/model/coverage.ts";
 import type { Check, DesiredState, GuardSettings, Policies } from "../../../src/model/desired.ts";
 import type { Access, PersonAccess } from "../../../src/rules/access.ts";
 import { checkText, type Judged } from "../../../src/rules/checks.ts";
-import { guardMinHolders } from "../../../src/rules/holders.ts";
+import { withheldBy } from "../../../src/rules/guards.ts";
 import { byKey, isNoWorse, openDeclared, violationsIn } from "../../../src/rules/judge-rules.ts";
 import { processorTime } from "../../support/processor-time.ts";
 import { runs } from "../../support/property-runs.ts";
@@ -185,7 +185,10 @@ function isNoticed(state: DesiredState, before: Access, after: Access, changes: 
     ...access,
     people: access.people.map((person) => ({ ...person, id: person.name, status: "accepted" })),
   });
-  const kept = guardMinHolders(state.guards.minHolders, accepted(before), accepted(after), [], {
+  const kept = withheldBy(state.guards, {
+    before: accepted(before),
+    after: accepted(after),
+    changes: [],
     declared: new Map(),
     callerId: null,
   });

@@ -4,7 +4,6 @@ import { lintAccess, lintTable } from "../../../src/ask/lint/lint-access.ts";
 import type { LintContext } from "../../../src/ask/lint/lint-context.ts";
 import type { Check, DesiredState, Grant } from "../../../src/model/desired.ts";
 import type { LiveState } from "../../../src/model/live.ts";
-import type { LintSetting } from "../../../src/model/questions.ts";
 import { isSensitive } from "../../../src/show/view/risk-view.ts";
 import {
   desired,
@@ -23,19 +22,20 @@ import {
 interface Given {
   readonly states: readonly DesiredState[];
   readonly live?: LiveState;
-  readonly settings?: readonly LintSetting[];
+  /** The content of shop.yaml. */
+  readonly fields?: Readonly<Record<string, unknown>>;
   readonly thorough?: boolean;
 }
 
 /** Returns what the rules find, in short: the code, the path and the message. */
-function found({ states, live: is, settings = [], thorough = false }: Given): readonly string[] {
+function found({ states, live: is, fields = {}, thorough = false }: Given): readonly string[] {
   const context: LintContext = {
     merchants: states.map((state) => ({
       state,
       declared: declaredSnapshot(state, NOW),
       live: is ? { state: is, access: liveSnapshot(is, state, null) } : null,
     })),
-    settings,
+    files: [{ file: "shop.yaml", fields }],
     now: NOW,
     timeOf: Date.parse,
     thorough,
@@ -228,41 +228,28 @@ describe("rules", () => {
   const roles = [role("A", { permissions: ["x"] }), role("B", { permissions: ["y"] })];
   const members = [member("ada@x.example", { roles: ["A"] }), member("bob@x.example", { roles: ["A", "B"] })];
   const state = desired({ roles, members });
-  const setting = (kind: LintSetting["kind"], text: string, count: number | null = null): LintSetting => ({
-    kind,
-    text,
-    count,
-    ...at(kind),
-  });
-
   test("guards that refuse nothing are found", () => {
-    const settings = [
-      setting("max-removals", "100%"),
-      setting("max-removals", "99%"),
-      setting("min-holders", "A", 0),
-      setting("min-holders", "B", 1),
-    ];
-    expect(found({ states: [state], settings })).toEqual([
-      "idle-guard shop.yaml:max-removals A limit of 100% lets a plan remove everything.",
-      'idle-guard shop.yaml:min-holders A minimum of 0 holders never keeps anybody in "A".',
+    const guards = { max_removals: "100%", min_holders: { A: 0, B: 1 } };
+    expect(found({ states: [state], fields: { guards } })).toEqual([
+      "idle-guard shop.yaml:guards.max_removals A limit of 100% lets a plan remove everything.",
+      'idle-guard shop.yaml:guards.min_holders.A A minimum of 0 holders never keeps anybody in "A".',
     ]);
+    expect(found({ states: [state], fields: { guards: { max_removals: "99%" } } })).toEqual([]);
   });
 
   test("limits of holders that nobody can exceed are found, if all members are known", () => {
-    const settings = [setting("max-holders", "A", 2), setting("max-holders", "B", 1)];
-    expect(found({ states: [state], settings })).toEqual([
-      'idle-policy shop.yaml:max-holders At most 2 may hold "A", and the files list only 2 members.',
+    const fields = { policies: { max_holders: { A: 2, B: 1 } } };
+    expect(found({ states: [state], fields })).toEqual([
+      'idle-policy shop.yaml:policies.max_holders.A At most 2 may hold "A", and the files list only 2 members.',
     ]);
-    expect(found({ states: [{ ...state, sync: { ...SYNC, members: "additive" } }], settings })).toEqual([]);
+    expect(found({ states: [{ ...state, sync: { ...SYNC, members: "additive" } }], fields })).toEqual([]);
   });
 
   test("a domain of nobody is found, if no merchant with the file has one", () => {
-    const settings = ["X.example", "*.example", "y.example", "*.x.example"].map((text) =>
-      setting("email-domain", text),
-    );
-    expect(found({ states: [state], settings })).toEqual([
-      'unused-domain shop.yaml:email-domain No member of the files has an address of "y.example", which is allowed.',
-      'unused-domain shop.yaml:email-domain No member of the files has an address of "*.x.example", which is allowed.',
+    const fields = { policies: { email_domains: ["X.example", "*.example", "y.example", "*.x.example"] } };
+    expect(found({ states: [state], fields })).toEqual([
+      'unused-domain shop.yaml:policies.email_domains.2 No member of the files has an address of "y.example", which is allowed.',
+      'unused-domain shop.yaml:policies.email_domains.3 No member of the files has an address of "*.x.example", which is allowed.',
     ]);
     const other = desired({
       merchant: "MC2",
@@ -270,22 +257,20 @@ describe("rules", () => {
       included: ["shop.yaml"],
       members: [member("eve@y.example"), member("eve@a.x.example")],
     });
-    expect(found({ states: [state, other], settings })).toEqual([]);
+    expect(found({ states: [state, other], fields })).toEqual([]);
   });
 
   test("patterns that match nothing are found, where everything is live", () => {
-    const settings = [
-      setting("ignored-role", "Old*"),
-      setting("ignored-member", "*@gone.example"),
-      setting("protected-role", "A"),
-      setting("protected-member", "ADA@*"),
-      setting("ignored-member", "*@live.example"),
-    ];
-    expect(found({ states: [state], settings })).toEqual([]);
+    const fields = {
+      ignore: { roles: ["Old*"], members: ["*@gone.example", "*@live.example"] },
+      guards: { protect: { roles: ["A", "Z*"], members: ["ADA@*"] } },
+    };
+    expect(found({ states: [state], fields })).toEqual([]);
     const is = live([liveRole("r1", "A")], [liveMember("m1", "cy@live.example")]);
-    expect(found({ states: [state], settings, live: is })).toEqual([
-      'unmatched-pattern shop.yaml:ignored-role "Old*" matches no role, live or declared.',
-      'unmatched-pattern shop.yaml:ignored-member "*@gone.example" matches no member, live or declared.',
+    expect(found({ states: [state], fields, live: is })).toEqual([
+      'unmatched-pattern shop.yaml:ignore.roles.0 "Old*" matches no role, live or declared.',
+      'unmatched-pattern shop.yaml:ignore.members.0 "*@gone.example" matches no member, live or declared.',
+      'unmatched-pattern shop.yaml:guards.protect.roles.1 "Z*" matches no role, live or declared.',
     ]);
   });
 
@@ -348,7 +333,7 @@ test("a finding in a shared file names the merchants, unless it holds for all th
   const hints = (states: readonly DesiredState[]) =>
     lintAccess({
       merchants: states.map((state) => ({ state, declared: declaredSnapshot(state, NOW), live: null })),
-      settings: [],
+      files: [],
       now: NOW,
       timeOf: Date.parse,
       thorough: false,

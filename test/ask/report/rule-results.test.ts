@@ -151,8 +151,8 @@ test("a refusal that the file overrides is no failure, and enforced rules have t
   expect(rules.map(({ rule, after }) => [rule.text, rule.enforcedBy, after.status])).toEqual([
     ["max_removals: 0", null, "overridden"],
     ["max_holders Cashier: 1", "rules/all.yaml", "passed"],
-    ["min_holders role_owner: 1", "rules/all.yaml", "passed"],
     ["max_removals: 5", "rules/all.yaml", "passed"],
+    ["min_holders role_owner: 1", "rules/all.yaml", "passed"],
   ]);
 });
 

@@ -14,7 +14,7 @@ export function withMerchantOption(command: Command): Command {
 export function withChangedSinceOption(command: Command): Command {
   return command.option(
     "--changed-since <ref>",
-    "only merchants whose files, with their includes, say something else than at this git commit",
+    "only merchants whose files, with their includes, differ from those at this git commit",
   );
 }
 

@@ -125,7 +125,7 @@ const RULES: Readonly<Record<Exclude<Code, `policy-${string}`>, Rule>> = {
   "unknown-key": error("A mapping has known keys only."),
   "unknown-member": warningRule("A check names declared members."),
   "unknown-protected-role": warningRule("A protected role is declared."),
-  "unknown-role": error("A role that is named is declared, or an id."),
+  "unknown-role": error("A role that is referred to by name is declared; any other reference is an id."),
   "unknown-shared-role": warningRule(
     "A role that a shared rule names is declared by a merchant that includes the rule, among the files given.",
   ),

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -74,7 +75,7 @@ describe("every command", () => {
     const project = join(cwd, "project");
     below = join(project, "docs", "notes");
     await mkdir(below, { recursive: true });
-    await mkdir(join(project, ".git"));
+    execFileSync("git", ["init", "--quiet"], { cwd: project });
     await mkdir(join(project, "access"));
     await writeFile(
       join(project, "access/shop.yaml"),

@@ -42,7 +42,7 @@ export async function runScenario(seed: number): Promise<Report> {
   const cwd = await mkdtemp(join(tmpdir(), "rolecall-chaos-"));
   const shops = shopsOf(scenario);
   const worlds = new Map(shops.map(({ merchant, world }) => [merchant, world]));
-  const service = await startService(worlds, Object.values(KEYS));
+  const service = await startService(worlds, Object.values(KEYS), !scenario.isOtherAccount);
   try {
     return await runIn(cwd, service, scenario, seed);
   } finally {
@@ -108,6 +108,8 @@ async function runIn(cwd: string, service: Service, scenario: Scenario, seed: nu
       ...lostMetadata(shop, cutOff, end),
       ...invitedTwice(everyone, before.members),
       ...touchedIgnored(everyone, before.members),
+      ...[...keys, KEYS.after].flatMap((key) => changedOther(shop, ofKey(key), isHere)),
+      ...lostAccess(shop, before, end),
       ...disagreements({ journals: disturbed.filter(isOf), sent: keys.flatMap(by), everyone }, shop),
       ...disagreements({ journals: later.filter(isOf), sent: by(KEYS.after), everyone }, shop),
     ].map((text) => `${shop.merchant}: ${text}`);
@@ -140,10 +142,11 @@ async function runIn(cwd: string, service: Service, scenario: Scenario, seed: nu
   };
 }
 
-function fileOf({ want, merchant }: AtMerchant): string {
+function fileOf({ want, merchant, isOtherAccount }: AtMerchant): string {
   return JSON.stringify({
     version: 1,
     merchant,
+    ...(isOtherAccount && { environment: "test" }),
     ignore: { members: ["*@auditor.example"] },
     guards: { max_removals: "100%", protect: { members: [OWNER] } },
     ...want,
@@ -267,6 +270,35 @@ async function standing(service: Service, merchant: string): Promise<Standing> {
     list,
     members: new Map(list.flatMap(({ id, email }) => (email === null ? [] : [[id, email.toLowerCase()]]))),
   };
+}
+
+/** Writes at a live account whose file declares a test account, by a key that was told which it is. */
+function changedOther(
+  { isOtherAccount }: Scenario,
+  sent: readonly Sent[],
+  isHere: (one: Sent) => boolean,
+): readonly string[] {
+  const asked = sent.filter(({ path }) => path.startsWith("/v0.1/memberships"));
+  const isTold =
+    asked.length > 0 && asked.every(({ status, faults }) => status === 200 && faults.length === 0);
+  return isOtherAccount && isTold && sent.some((one) => isHere(one) && one.committed)
+    ? ["a live account was changed whose file declares a test account"]
+    : [];
+}
+
+/** Members of previous addresses who are gone before the new address has accepted. */
+function lostAccess({ want, faults }: Scenario, before: Standing, end: Standing): readonly string[] {
+  if (faults.some((rule) => /concurrent-edit|shift/.test(JSON.stringify(rule)))) return [];
+  const isAccepted = ({ list }: Standing, address: string): boolean =>
+    list.some(({ email, status }) => status === "accepted" && email?.toLowerCase() === address.toLowerCase());
+  return (want.members ?? []).flatMap((one) => {
+    const { email, previously } = one as { readonly email: string; readonly previously?: string };
+    return previously === undefined || !isAccepted(before, previously) || isAccepted(end, previously)
+      ? []
+      : isAccepted(end, email)
+        ? []
+        : [`${previously} is gone, and ${email} has not accepted`];
+  });
 }
 
 function duplicates({ roles, list }: Standing): readonly string[] {

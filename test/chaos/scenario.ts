@@ -16,6 +16,8 @@ export interface Scenario extends Shop {
   /** The service empties what a member's PUT does not hold. */
   readonly replacingPut: boolean;
   readonly crash: Crash;
+  /** The files declare a test account, and by the service it is a live one. */
+  readonly isOtherAccount: boolean;
   /** A second apply of the same files at the same time. */
   readonly racing: boolean;
   readonly recheck: boolean;
@@ -161,8 +163,17 @@ function wantedMembers(roles: readonly NamedRole[]): fc.Arbitrary<readonly objec
       .tuple(
         ...emails.map((email) =>
           fc
-            .record({ email: fc.constant(email), roles: maybe(held), metadata: maybe(metadata) })
-            .map(({ roles: some, ...one }) => (some === undefined ? one : { ...one, roles: some }))
+            .record({
+              email: fc.constant(email),
+              roles: maybe(held),
+              metadata: maybe(metadata),
+              moves: fc.nat(5).map((lot) => lot === 0 && PEOPLE.includes(email)),
+            })
+            .map(({ roles: some, moves, ...one }) => ({
+              ...one,
+              ...(moves && { email: `new.${email}`, previously: email }),
+              ...(some !== undefined && { roles: some }),
+            }))
             .map((one) =>
               TILLS.includes(email)
                 ? { ...one, managed: { nickname: `At ${email}`, password_env: "TILL_PASSWORD" } }
@@ -338,6 +349,7 @@ const scenario: fc.Arbitrary<Scenario> = shop.chain((first) =>
     habits,
     crash,
     replacingPut: fc.nat(3).map((lot) => lot === 0),
+    isOtherAccount: fc.nat(9).map((lot) => lot === 0),
     racing: fc.nat(6).map((lot) => lot === 0),
     recheck: fc.nat(4).map((lot) => lot > 0),
     concurrency: fc.constantFrom(1, 4, 10),

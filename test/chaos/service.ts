@@ -41,9 +41,16 @@ export interface Hook {
 export async function startService(
   worlds: ReadonlyMap<string, World>,
   keys: readonly string[],
+  isTestAccount: boolean,
 ): Promise<Service> {
   const seed = {
-    merchants: [...worlds].map(([code, { roles, members }]) => ({ code, roles, members })),
+    merchants: [...worlds].map(([code, world]) => ({
+      code,
+      sandbox: isTestAccount,
+      roles: world.roles,
+      // The list of a user's memberships spans merchants.
+      members: world.members.map((member) => ({ ...member, id: `${member.id}_${code}` })),
+    })),
     keys: keys.map((key) => ({ key, owner: OWNER })),
   };
   let hook: Hook | null = null;

@@ -186,7 +186,8 @@ export async function openRepository(
     step: async (inputs, options = {}) => {
       runs += 1;
       const ownTemp = join(temp, String(runs));
-      await mkdir(ownTemp);
+      // At once: the event is written as the pull request is when the run is asked for.
+      mkdirSync(ownTemp);
       const file = (name: string): string => join(ownTemp, name);
       const [output, summary, event] = [file("output"), file("summary"), file("event.json")];
       await Promise.all([

@@ -11,6 +11,7 @@ import { currentNameIn } from "./renamed-roles.ts";
 import {
   breachOf,
   type Declarations,
+  type DeclaredJudge,
   type DeclaredViolation,
   type FormerGrants,
   type Policy,
@@ -100,8 +101,12 @@ export const requireUntil = {
       });
     });
   },
-  declared: { violations: longGrants, compare: compareGrants },
+  declared: judgeEnds(),
 } as const satisfies Policy<RequiredEnds>;
+
+function judgeEnds(): DeclaredJudge<RequiredEnds> {
+  return { violations: longGrants, compare: compareGrants };
+}
 
 /** Hints by what the file lists: the grant, only the member, or nothing. */
 const HINTS = {
